@@ -16,7 +16,7 @@
 #         fork      tessera-run -n N PROGRAM
 #         mpi       mpirun -n N PROGRAM
 #       TESSERA_TRANSPORT holds the transport; `tcp` is between emulated nodes of RANKS_PER_NODE
-#       ranks, and then NAME.tcp.fork.n4.k1 is the entry's name. `loopback` goes with threads only, and `mpi` is left
+#       ranks, and then NAME.tcp.fork.n4.k1 is the entry's name; so is `shm_mpi`, which stands for shm,mpi. `loopback` goes with threads only, and `mpi` is left
 #       out where Tessera is built without MPI; more than 4 ranks in processes are `slow`.
 #
 #   add_end_of_job_test(NAME PROGRAM)
@@ -147,6 +147,13 @@ function(add_rank_test name)
           list(APPEND labels slow)
         endif()
         set(environment TESSERA_TRANSPORT=${transport} ${arg_ENVIRONMENT})
+        if(transport STREQUAL shm_mpi)
+          set(environment TESSERA_TRANSPORT=shm,mpi ${arg_ENVIRONMENT})
+          if(arg_RANKS_PER_NODE)
+            string(APPEND entry .k${arg_RANKS_PER_NODE})
+            list(APPEND environment TESSERA_RANKS_PER_NODE=${arg_RANKS_PER_NODE})
+          endif()
+        endif()
         if(transport MATCHES "^(tcp|verbs|fake_verbs)$")
           # Between emulated nodes; memory is shm's.
           if(NOT arg_RANKS_PER_NODE)

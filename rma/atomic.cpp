@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "rma/engine/job_state.hpp"
+#include "rma/engine/layered_segment.hpp"
 #include "rma/engine/named.hpp"
 #include "rma/engine/slice_cache.hpp"
 #include "rma/kernels/words.hpp"
@@ -67,10 +68,14 @@ Status atomic_carefully(JobState& job, const RemoteAddress& at, const AtomicRequ
       *request.previous = detail::atomic_direct(target.slice + at.offset, request);
       return {};
     }
-    TESSERA_ASSIGN_OR_RETURN(detail::Route * route, job.route_to(at.rank));
+    TESSERA_ASSIGN_OR_RETURN(detail::Route * route, target.region->has_remote_updates()
+                                                        ? job.update_route_to(at.rank)
+                                                        : job.route_to(at.rank));
     const detail::RemotePath path{job,     *route->endpoint, route->transport->capabilities(),
                                   stripes, strict,           at.rank};
-    return atomic_remote(path, place, request);
+    const Target there{detail::segment_for(route->transport, job.waking, *place.segment),
+                       place.rank, place.offset, place.region};
+    return atomic_remote(path, there, request);
   };
   return do_in_turn(strict ? job.accumulate_turns.get() : nullptr, at.rank, work);
 }

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -38,6 +39,11 @@ class Bootstrap {
   /// True when the ranks are the processes of MPI_COMM_WORLD with the same numbers, so that
   /// libraries which speak MPI may be called on all of them.
   [[nodiscard]] virtual bool is_mpi_world() const noexcept { return false; }
+
+  /// The communicator of the job's ranks, as MPI_Comm_c2f gives it; none where MPI is not used.
+  [[nodiscard]] virtual std::optional<int> mpi_communicator() const noexcept {
+    return std::nullopt;
+  }
 
   /// Collective. Returns the bytes of all ranks, one after the other in rank order; every rank
   /// gives equally many. Errors: timed_out, peer_lost, unreachable.
@@ -92,12 +98,16 @@ Result<std::shared_ptr<Bootstrap>> fork_bootstrap();
 /// unsupported when the library was built without MPI, unreachable for MPI errors.
 Result<std::shared_ptr<Bootstrap>> mpi_bootstrap(int fortran_communicator);
 
-/// Collective. As mpi_bootstrap over all processes; initialises MPI with MPI_THREAD_FUNNELED unless
-/// the program did, and finalises it at leave() in that case.
+/// Whether threads of the library's own are to call MPI.
+enum class MpiThreads : std::uint8_t { none, several };
+
+/// Collective. As mpi_bootstrap over all processes; initialises MPI with MPI_THREAD_FUNNELED, or
+/// MPI_THREAD_MULTIPLE for `several`, unless the program did, and finalises it at leave() in that
+/// case.
 /// Errors: as mpi_bootstrap; unreachable when a launcher's variables tell of more processes than
 /// MPI knows (srun or mpirun of another MPI, or tessera-run, which silently start single
 /// processes); closed when MPI was ended already, for instance with an earlier job that started it.
-Result<std::shared_ptr<Bootstrap>> mpi_world_bootstrap();
+Result<std::shared_ptr<Bootstrap>> mpi_world_bootstrap(MpiThreads threads = MpiThreads::none);
 
 /// Collective. As Bootstrap::allgather, for texts of any length, each rank's its own; what the
 /// ranks have said, in rank order. Cost: two exchanges, the second of `size` times the longest

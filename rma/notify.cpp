@@ -162,7 +162,7 @@ Status raise_flag(Job& job, RemoteAddress flag, std::int32_t value) {
     state.note_order();
     TESSERA_ASSIGN_OR_RETURN(const detail::Located word, locate_flag(state, flag));
     const int place = state.node->place_of(flag.rank);
-    if (place < 0) {
+    if (place < 0 && state.link->raises_flags()) {
       // The stream keeps the order; fences go by the routes, and cover the flag with this one.
       TESSERA_RETURN_IF_ERROR(state.route_to(flag.rank).status());
       return state.link->raise_flag(flag.rank, flag.region, flag.offset, value);
@@ -173,6 +173,9 @@ Status raise_flag(Job& job, RemoteAddress flag, std::int32_t value) {
       TESSERA_RETURN_IF_ERROR(job.fence(flag.rank));
       // Not a put: only an atomic store publishes the data before it to who reads the flag.
       TESSERA_RETURN_IF_ERROR(swap(job, flag, value).status());
+    }
+    if (place < 0) {
+      return state.link->ring(flag.rank);
     }
     state.node->ring(place);
     return {};

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "rma/engine/job_state.hpp"
+#include "rma/engine/layered_segment.hpp"
 #include "rma/engine/slice_cache.hpp"
 #include "rma/kernels/copy.hpp"
 #include "rma/protocol/actions.hpp"
@@ -132,7 +133,9 @@ template <class Action, class... What>
 Status transfer_remote(JobState& job, const Action& action, const Located& target,
                        const RemoteAddress& at, const Tally& tally, PendingTransfer& pending,
                        const What&... what) {
-  TESSERA_ASSIGN_OR_RETURN(const detail::Route* const route, route_to(job, at));
+  const bool is_update = Action::op == Op::accumulate && target.region->has_remote_updates();
+  TESSERA_ASSIGN_OR_RETURN(const detail::Route* const route,
+                           is_update ? job.update_route_to(at.rank) : route_to(job, at));
   const bool strict = target.region->options().atomics == Atomics::strict;
   const detail::RemotePath path{job,
                                 *route->endpoint,
@@ -140,7 +143,8 @@ Status transfer_remote(JobState& job, const Action& action, const Located& targe
                                 job.stripes->slice(at.region, at.rank),
                                 strict,
                                 at.rank};
-  const Target to{&target.region->segment(), target.member, at.offset, at.region};
+  const Target to{detail::segment_for(route->transport, job.waking, target.region->segment()),
+                  target.member, at.offset, at.region};
   TESSERA_ASSIGN_OR_RETURN(const bool is_done, done_at_once(action, path.endpoint, to, what...));
   if (!is_done) {
     pending.begin_wait(Action::op, tally.bytes);

@@ -74,6 +74,13 @@ Result<std::unique_ptr<Segment>> Transport::attach(Team&, void*, std::size_t,
       .hint("allocate the region instead, and copy");
 }
 
+Result<std::unique_ptr<Segment>> Transport::allocate_over(Transport& memory, Team& team,
+                                                          const MemoryRequest& request,
+                                                          const RegionOptions& options) {
+  return request.is_attached ? memory.attach(team, request.attached, request.bytes, options)
+                             : memory.allocate(team, request.bytes, options);
+}
+
 Result<Endpoint*> Transport::atomics_by_device(WorldRank peer) {
   return Status::error_at(peer, Code::unsupported, "this transport has no devices");
 }

@@ -27,6 +27,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,13 +54,16 @@ class StripeLocks;
 
 /// What a transport does natively.
 struct Capabilities {
-  bool load_store = false;      ///< Segment::direct gives pointers to the slices of same-node ranks
-  bool attach = false;          ///< can make memory remote that the user already has
-  bool strided = false;         ///< put and get take any CopyShape, not only contiguous ones
-  bool accumulate = false;      ///< Endpoint::accumulate, for any CopyShape
-  bool atomics = false;         ///< Endpoint::fetch_add, swap and compare_swap on 32 and 64 bits
-  bool strict = false;          ///< native accumulates and atomics keep Atomics::strict
-  bool always_fenced = false;   ///< Endpoint::is_fenced is always true: fences pass it over
+  bool load_store = false;     ///< Segment::direct gives pointers to the slices of same-node ranks
+  bool attach = false;         ///< can make memory remote that the user already has
+  bool strided = false;        ///< put and get take any CopyShape, not only contiguous ones
+  bool accumulate = false;     ///< Endpoint::accumulate, for any CopyShape
+  bool atomics = false;        ///< Endpoint::fetch_add, swap and compare_swap on 32 and 64 bits
+  bool strict = false;         ///< native accumulates and atomics keep Atomics::strict
+  bool always_fenced = false;  ///< Endpoint::is_fenced is always true: fences pass it over
+  /// Accumulates and atomics on a region over several nodes are atomic only if this transport does
+  /// all of them, those between ranks of a node too.
+  bool does_all_updates = false;
   bool device_atomics = false;  ///< devices of this rank and of its node's agent do 8-byte atomics
 };
 
@@ -207,6 +211,9 @@ struct TransportContext {
   int machines = 1;                                     ///< that the job's ranks are on
   int processors = 1;                                   ///< this node's share of its kernel's
   bool are_connected = false;  ///< the nodes, by a transport that was named before
+  bool has_memory = false;     ///< a transport that was named before gives the ranks memory
+  /// The job's communicator, as MPI_Comm_c2f gives it; none unless MPI started the job.
+  std::optional<int> communicator = std::nullopt;
   /// Collective over all ranks of the job: what each gave, by rank; all give as much.
   std::function<Result<std::vector<std::byte>>(std::span<const std::byte>)> exchange = {};
   /// Keeps an error for the next fence of this rank to report.
@@ -214,6 +221,13 @@ struct TransportContext {
   /// Writes a line to the job's log.
   std::function<void(const std::string&)> warn = {};
   Log* log = nullptr;  ///< the same log, for what is not a warning at all times
+};
+
+/// The memory of one rank in a region.
+struct MemoryRequest {
+  std::size_t bytes = 0;
+  bool is_attached = false;
+  void* attached = nullptr;  ///< memory that the user has
 };
 
 class Transport {
@@ -234,6 +248,12 @@ class Transport {
   virtual Result<std::unique_ptr<Segment>> attach(Team& team, void* memory, std::size_t my_bytes,
                                                   const RegionOptions& options);
 
+  /// Collective on `team`. What allocate() or attach() of `memory` gives, for transports that
+  /// reach another one's memory and have to know of it.
+  virtual Result<std::unique_ptr<Segment>> allocate_over(Transport& memory, Team& team,
+                                                         const MemoryRequest& request,
+                                                         const RegionOptions& options);
+
   /// The path to `peer`, which this transport reaches.
   virtual Result<std::unique_ptr<Endpoint>> connect(WorldRank peer) = 0;
 
@@ -251,6 +271,9 @@ class Transport {
   /// Called when operations were started for which no thread waits: ensures that they progress.
   virtual void stir() {}
 
+  /// Called once, after the last operation of this rank and before the bootstrap is left, for
+  /// transports that use what the bootstrap started.
+  virtual void leave() noexcept {}
   /// Called once, behind the last operation of this rank. Returns when no other rank needs this
   /// process any more.
   virtual void stop() noexcept {}

@@ -3,6 +3,7 @@
 
 #include "rma/engine/startup.hpp"
 #include "rma/loopback/transport.hpp"
+#include "rma/mpi/transport.hpp"
 #include "rma/server/transport.hpp"
 #include "rma/shm/transport.hpp"
 #include "rma/verbs/source.hpp"
@@ -17,7 +18,8 @@ std::vector<TransportFactory> own_transports() {
   by_verbs.describe = [](const Settings& settings) {
     return verbs::describe_fabric(verbs::real_library(), settings);
   };
-  return {shm::factory(), loopback::factory(), server::factory(), std::move(by_verbs)};
+  return {shm::factory(), loopback::factory(), server::factory(), std::move(by_verbs),
+          mpi::factory()};
 }
 
 }  // namespace tessera::rma::detail

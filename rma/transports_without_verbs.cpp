@@ -4,6 +4,7 @@
 
 #include "rma/engine/startup.hpp"
 #include "rma/loopback/transport.hpp"
+#include "rma/mpi/transport.hpp"
 #include "rma/server/transport.hpp"
 #include "rma/shm/transport.hpp"
 
@@ -16,7 +17,8 @@ std::vector<TransportFactory> own_transports() {
     return Result<std::shared_ptr<FabricSource>>(Status::error(Code::unsupported, reason));
   });
   by_verbs.describe = [](const Settings&) { return std::string("not used: ") + reason; };
-  return {shm::factory(), loopback::factory(), server::factory(), std::move(by_verbs)};
+  return {shm::factory(), loopback::factory(), server::factory(), std::move(by_verbs),
+          mpi::factory()};
 }
 
 }  // namespace tessera::rma::detail

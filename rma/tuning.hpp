@@ -40,12 +40,20 @@ struct Settings {
   std::string verbs_words = "auto";         ///< auto, device or requests
   std::string verbs_register = "cached";    ///< cached, each or never
   std::int64_t verbs_chunk_kib = 1024;      ///< of ordinary memory registered at a time; 0: all
-  std::int64_t direct_row = 0;              ///< bytes; shorter rows are packed for other nodes;
-                                            ///< 0: chosen
-  std::int64_t chunk_kib = 0;               ///< of what is packed; 0: by size
-  std::int64_t ranks_per_node = 0;          ///< 0: as many as the machine really has
-  std::int64_t arena_mib = 0;               ///< address space of a node's arena; 0: chosen from RAM
-  std::int64_t start_timeout_ms = 60'000;   ///< how long Job::start waits for the other ranks
+  std::string mpi_progress = "sleep";       ///< sleep, poll or none
+  std::string mpi_discipline = "mpi3";      ///< mpi3 or mpi2
+  std::string mpi_vectors = "auto";         ///< auto, direct, batched or conservative
+  std::int64_t mpi_batch = 0;               ///< operations an epoch; 0: any number
+  std::string mpi_strides = "auto";         ///< auto, direct or vectors
+  std::string mpi_locks = "mcs";            ///< mcs or bytes
+  std::string mpi_handles = "auto";         ///< auto, requests or flush
+  std::int64_t mpi_staging = 1;            ///< global memory as local buffer is copied first (mpi2)
+  std::int64_t direct_row = 0;             ///< bytes; shorter rows are packed for other nodes;
+                                           ///< 0: chosen
+  std::int64_t chunk_kib = 0;              ///< of what is packed; 0: by size
+  std::int64_t ranks_per_node = 0;         ///< 0: as many as the machine really has
+  std::int64_t arena_mib = 0;              ///< address space of a node's arena; 0: chosen from RAM
+  std::int64_t start_timeout_ms = 60'000;  ///< how long Job::start waits for the other ranks
   std::int64_t spin_ns = -1;       ///< busy wait before sleeping; −1: chosen from the cores
   std::int64_t liveness_ms = 100;  ///< how often a waiting rank looks whether its peers live
   std::int64_t aggregate = 256;    ///< bytes of the largest operations that go as lists; 0: none

@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <optional>
+#include <string_view>
 
 #include "rma/bootstrap.hpp"
 #include "rma/bootstrap/fork_control.hpp"
@@ -81,7 +83,24 @@ LauncherTrace detect_launcher() {
   return {"tessera-run", number_in(behind_colon(rank)).value_or(0), number_in(rank).value_or(-1)};
 }
 
+namespace {
+
+bool names(std::string_view list, std::string_view name) {
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    if (list.substr(0, comma) == name) {
+      return true;
+    }
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return false;
+}
+
+}  // namespace
+
 Result<std::shared_ptr<Bootstrap>> choose_bootstrap(const Settings& settings) {
+  const MpiThreads threads =
+      names(settings.transport, "mpi") ? MpiThreads::several : MpiThreads::none;
   if (settings.bootstrap == "alone") {
     return alone_bootstrap();
   }
@@ -89,7 +108,7 @@ Result<std::shared_ptr<Bootstrap>> choose_bootstrap(const Settings& settings) {
     return fork_bootstrap();
   }
   if (settings.bootstrap == "mpi" || detail::mpi_is_running()) {
-    return mpi_world_bootstrap();
+    return mpi_world_bootstrap(threads);
   }
   const LauncherTrace trace = detect_launcher();
   if (trace.launcher == "tessera-run") {
@@ -98,7 +117,7 @@ Result<std::shared_ptr<Bootstrap>> choose_bootstrap(const Settings& settings) {
   if (trace.launcher.empty()) {
     return alone_bootstrap();
   }
-  return mpi_world_bootstrap();
+  return mpi_world_bootstrap(threads);
 }
 
 }  // namespace tessera::rma

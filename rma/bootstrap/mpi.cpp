@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -30,7 +31,7 @@ Result<std::shared_ptr<Bootstrap>> mpi_bootstrap(int) {
   return Status::error(Code::unsupported, "this library was built without MPI")
       .hint("configure with -DTESSERA_MPI=ON, or start the program with tessera-run");
 }
-Result<std::shared_ptr<Bootstrap>> mpi_world_bootstrap() {
+Result<std::shared_ptr<Bootstrap>> mpi_world_bootstrap(MpiThreads) {
   return mpi_bootstrap(0);
 }
 
@@ -78,6 +79,11 @@ class Mpi final : public Bootstrap {
            (relation == MPI_IDENT || relation == MPI_CONGRUENT);
   }
 
+  [[nodiscard]] std::optional<int> mpi_communicator() const noexcept override {
+    return communicator_ == MPI_COMM_NULL ? std::nullopt
+                                          : std::optional<int>(MPI_Comm_c2f(communicator_));
+  }
+
   // MPI has no time-outs: its launcher ends the job when a process dies.
   Result<std::vector<std::byte>> allgather(std::span<const std::byte> mine,
                                            std::chrono::milliseconds) override {
@@ -114,8 +120,15 @@ class Mpi final : public Bootstrap {
   bool finalize_;
 };
 
+// Open MPI 4 puts windows of one machine into osc/rdma, which is slower there than osc/sm, and
+// whose MPI_Compare_and_swap ends the target. What the user chose stays.
+void prefer_shared_windows() {
+  constexpr int keep = 0;
+  setenv("OMPI_MCA_osc_rdma_priority", "90", keep);
+}
+
 // MPI starts once in a process: who ended it, be it with a first job, has none for another.
-Status start_mpi() {
+Status start_mpi(MpiThreads threads) {
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized != 0) {
@@ -125,8 +138,13 @@ Status start_mpi() {
             "and MPI_Finalize behind the last");
   }
   const FloatingPointGuard guard;  // MPI looks at the machine, and may compute with zeros
+  int wanted = MPI_THREAD_FUNNELED;
+  if (threads == MpiThreads::several) {
+    wanted = MPI_THREAD_MULTIPLE;
+    prefer_shared_windows();
+  }
   int provided = 0;
-  const int code = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+  const int code = MPI_Init_thread(nullptr, nullptr, wanted, &provided);
   return code == MPI_SUCCESS ? Status() : mpi_error("MPI_Init_thread", code);
 }
 
@@ -208,12 +226,12 @@ Result<std::shared_ptr<Bootstrap>> mpi_bootstrap(int fortran_communicator) {
   return make(user, false);
 }
 
-Result<std::shared_ptr<Bootstrap>> mpi_world_bootstrap() {
+Result<std::shared_ptr<Bootstrap>> mpi_world_bootstrap(MpiThreads threads) {
   // Asked before MPI starts: a process that is alone with it gets variables as from mpirun -n 1.
   const LauncherTrace trace = detect_launcher();
   const bool ours = !detail::mpi_is_running();
   if (ours) {
-    TESSERA_RETURN_IF_ERROR(start_mpi());
+    TESSERA_RETURN_IF_ERROR(start_mpi(threads));
   }
   auto bootstrap = make(MPI_COMM_WORLD, ours);
   if (bootstrap.ok() && trace.ranks > 1 && (*bootstrap)->size() == 1) {

@@ -42,6 +42,7 @@ TransportContext JobState::transport_context() {
   context.shared_node = node;
   context.nodes = &nodes;
   context.machines = machines;
+  context.communicator = bootstrap->mpi_communicator();
   context.processors = processors.share;
   context.exchange = [this](std::span<const std::byte> mine) {
     return bootstrap->allgather(mine, std::chrono::milliseconds(settings.start_timeout_ms));
@@ -81,6 +82,7 @@ Status JobState::make_transports(const std::vector<TransportFactory>& factories)
       continue;
     }
     transports.push_back(std::move(transport).take());
+    context.has_memory = true;
     if (link == nullptr) {
       link = transports.back()->node_link();
       waking = link == nullptr ? nullptr : transports.back().get();
@@ -120,19 +122,37 @@ Status JobState::stopped_error() const {
 
 Result<Route*> JobState::route_to(WorldRank peer) {
   TESSERA_RETURN_IF_ERROR(check_running());
-  {
-    const std::shared_lock guard(routes_mutex_);
-    const auto known = routes_.find(peer);
-    if (known != routes_.end()) {
-      return &known->second;
-    }
+  if (Route* const known = find_route(routes_, peer)) {
+    return known;
   }
   TESSERA_RETURN_IF_ERROR(check_rank(peer));
   // Not under the lock: a peer that doesn't answer concerns those only who want it. Of two threads
   // that make the same route one is in vain.
   TESSERA_ASSIGN_OR_RETURN(Route made, make_route(peer));
+  return add_route(routes_, peer, std::move(made));
+}
+
+Result<Route*> JobState::update_route_to(WorldRank peer) {
+  if (node->place_of(peer) < 0) {
+    return route_to(peer);
+  }
+  TESSERA_RETURN_IF_ERROR(check_running());
+  if (Route* const known = find_route(update_routes_, peer)) {
+    return known;
+  }
+  TESSERA_ASSIGN_OR_RETURN(auto endpoint, waking->connect(peer));
+  return add_route(update_routes_, peer, Route{waking, std::move(endpoint)});
+}
+
+Route* JobState::find_route(Routes& routes, WorldRank peer) {
+  const std::shared_lock guard(routes_mutex_);
+  const auto known = routes.find(peer);
+  return known == routes.end() ? nullptr : &known->second;
+}
+
+Route* JobState::add_route(Routes& routes, WorldRank peer, Route made) {
   const std::lock_guard guard(routes_mutex_);
-  Route* const route = &routes_.try_emplace(peer, std::move(made)).first->second;
+  Route* const route = &routes.try_emplace(peer, std::move(made)).first->second;
   if (!route->transport->capabilities().always_fenced) {
     has_routes_to_fence_.store(true);
   }
@@ -232,6 +252,9 @@ Status JobState::stop() {
   }
   regions.clear();
   node->leave();
+  for (const auto& transport : transports) {
+    transport->leave();
+  }
   bootstrap->leave();
   for (const auto& transport : transports) {
     transport->stop();

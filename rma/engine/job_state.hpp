@@ -101,6 +101,8 @@ class JobState {
   /// The path to `peer`; made when first asked for. Errors: invalid_argument (no such rank),
   /// closed, unreachable.
   Result<Route*> route_to(WorldRank peer);
+  /// That of accumulates and atomics on a region with remote updates. Errors: as route_to().
+  Result<Route*> update_route_to(WorldRank peer);
 
   /// The calling thread's line for `owner`'s slice of `region`, filled if it was not; without a
   /// start when the slice is not a plain one that is mapped here. Null when there is no such
@@ -211,11 +213,15 @@ class JobState {
   Status complete_and_fence(const TargetRanks& ranks, RegionId region);
   Status fence_endpoints(const std::vector<RankEndpoint>& endpoints, RegionId region);
   Result<Route> make_route(WorldRank peer);
+  using Routes = std::unordered_map<WorldRank, Route>;
+  [[nodiscard]] Route* find_route(Routes& routes, WorldRank peer);
+  Route* add_route(Routes& routes, WorldRank peer, Route made);
   CachedSlice* look_up_slice(WorldRank owner, RegionId region) const noexcept;
 
   std::shared_mutex routes_mutex_;
   std::atomic<bool> has_routes_to_fence_{false};
-  std::unordered_map<WorldRank, Route> routes_;
+  Routes routes_;
+  Routes update_routes_;  ///< to ranks of this node, which routes_ has by another transport
 };
 
 /// What the handles of a job share: the last of them stops it.

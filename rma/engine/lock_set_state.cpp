@@ -65,6 +65,9 @@ Result<std::shared_ptr<LockSetState>> LockSetState::create(Team& team, std::int6
 
 // All memory before the last meeting, behind which the others have their locks.
 Status LockSetState::make_locks(const std::vector<std::int64_t>& counts) {
+  if (has_remote_locks()) {
+    return make_remote_locks(counts);
+  }
   const bool is_maker = team_.state().order() == 0;
   std::vector<NodesLocks> by_node;
   Result<Offer> made = within_memory([&]() -> Result<Offer> {
@@ -86,6 +89,21 @@ Status LockSetState::make_locks(const std::vector<std::int64_t>& counts) {
   }
   is_made_ = all.ok();
   return all;
+}
+
+bool LockSetState::has_remote_locks() const {
+  const JobState& state = job();
+  return team_.state().node_members() < team_.size() && state.link != nullptr &&
+         state.link->makes_locks();
+}
+
+Status LockSetState::make_remote_locks(const std::vector<std::int64_t>& counts) {
+  for (const std::int64_t count : counts) {
+    owners_.push_back({.count = count, .memory = remote_memory});
+  }
+  TESSERA_ASSIGN_OR_RETURN(remote_, job().link->make_locks(team_, counts));
+  is_made_ = true;
+  return {};
 }
 
 void LockSetState::give_back() noexcept {
@@ -172,6 +190,10 @@ Status LockSetState::free(std::string_view verb) {
   Status done = within_memory([&] { return wait_for_unlocks(); });
   TESSERA_RETURN_IF_ERROR(team_.barrier());
   give_back();
+  if (remote_ != nullptr) {
+    Status freed = remote_->free();
+    done = done.ok() ? std::move(freed) : std::move(done);
+  }
   return done;
 }
 
@@ -283,14 +305,34 @@ Status LockSetState::lock_elsewhere(TeamRank owner, const OwnersLocks& locks, st
                       thread_elsewhere(owner, index) != 0 ? std::optional(job.rank) : std::nullopt);
     });
   };
-  TESSERA_ASSIGN_OR_RETURN(
-      const LockOutcome outcome,
-      job.link->lock(node, locks.memory, locks.offset_of(index), std::cref(look)));
+  TESSERA_ASSIGN_OR_RETURN(const LockOutcome outcome,
+                           ask_for_lock(owner, locks, index, std::cref(look)));
   if (!outcome.is_acquired) {
     return holder_gone(owner, index, outcome);
   }
   note(held);
   return {};
+}
+
+Result<LockOutcome> LockSetState::ask_for_lock(TeamRank owner, const OwnersLocks& locks,
+                                               std::int64_t index,
+                                               const std::function<void()>& look) {
+  const NodeId node = job().nodes.node_of(team_.world_rank(owner));
+  return remote_ != nullptr ? remote_->lock(owner, index, look)
+                            : job().link->lock(node, locks.memory, locks.offset_of(index), look);
+}
+
+Result<LockOutcome> LockSetState::ask_whether_free(TeamRank owner, const OwnersLocks& locks,
+                                                   std::int64_t index) {
+  const NodeId node = job().nodes.node_of(team_.world_rank(owner));
+  return remote_ != nullptr ? remote_->try_lock(owner, index)
+                            : job().link->try_lock(node, locks.memory, locks.offset_of(index));
+}
+
+Status LockSetState::send_unlock(TeamRank owner, const OwnersLocks& locks, std::int64_t index) {
+  const NodeId node = job().nodes.node_of(team_.world_rank(owner));
+  return remote_ != nullptr ? remote_->unlock(owner, index)
+                            : job().link->unlock(node, locks.memory, locks.offset_of(index));
 }
 
 // Before the lock is asked for: there must be memory to give it back.
@@ -344,10 +386,9 @@ Result<bool> LockSetState::try_lock(TeamRank owner, std::int64_t index) {
   const NodeId node = job.nodes.node_of(rank);
   const bool is_here = locks->memory.value == 0;
   Held held = is_here ? Held() : to_be_held(owner, index, node);
-  TESSERA_ASSIGN_OR_RETURN(const LockOutcome outcome,
-                           is_here
-                               ? try_lock_here(*locks, index)
-                               : job.link->try_lock(node, locks->memory, locks->offset_of(index)));
+  TESSERA_ASSIGN_OR_RETURN(const LockOutcome outcome, is_here
+                                                          ? try_lock_here(*locks, index)
+                                                          : ask_whether_free(owner, *locks, index));
   if (outcome.is_busy) {
     return false;
   }
@@ -398,11 +439,7 @@ Status LockSetState::unlock_elsewhere(TeamRank owner, const OwnersLocks& locks,
   if (held.empty()) {
     return not_held(owner, index);
   }
-  JobState& job = team_.state().job();
-  Status unlocked = insist([&] {
-    return job.link->unlock(job.nodes.node_of(team_.world_rank(owner)), locks.memory,
-                            locks.offset_of(index));
-  });
+  Status unlocked = insist([&] { return send_unlock(owner, locks, index); });
   if (!unlocked.ok() && is_own_lack(unlocked)) {  // nothing was sent: it is held as before
     const std::lock_guard guard(elsewhere_mutex_);
     held_elsewhere_.insert(std::move(held));

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "rma/engine/node_link.hpp"
+#include "rma/engine/remote_locks.hpp"
 #include "rma/node/queue_lock.hpp"
 #include "rma/region_id.hpp"
 #include "rma/result.hpp"
@@ -54,7 +56,7 @@ class LockSetState {
     std::int64_t count = 0;
     std::uint64_t lock_bytes = 0;  ///< of each lock with its queue
     std::uint64_t offset = 0;      ///< of the first: in the node's memory; elsewhere, in `memory`
-    RegionId memory;               ///< number 0: it is this node's
+    RegionId memory;               ///< number 0: it is this node's; remote_memory: see there
     [[nodiscard]] std::uint64_t offset_of(std::int64_t index) const noexcept {
       return offset + static_cast<std::uint64_t>(index) * lock_bytes;
     }
@@ -66,8 +68,14 @@ class LockSetState {
     RegionId memory;
   };
 
+  /// In place of a number: the locks are remote_'s.
+  static constexpr RegionId remote_memory{0xffff'ffff};
+
   LockSetState(Team& team, Use use);
   Status make_locks(const std::vector<std::int64_t>& counts);
+  /// Whether the network keeps the locks of this team: then all are elsewhere, also one's own.
+  [[nodiscard]] bool has_remote_locks() const;
+  Status make_remote_locks(const std::vector<std::int64_t>& counts);
   Result<Offer> make_own(const std::vector<std::int64_t>& counts);
   Status back_and_publish(Offer& offer, std::uint32_t capacity) const;
   /// While owners are found: the locks of a node, and how many of them are others' already.
@@ -93,6 +101,11 @@ class LockSetState {
   [[nodiscard]] Held to_be_held(TeamRank owner, std::int64_t index, NodeId node) const;
   void note(Held& held) noexcept;
   Status wait_for_lock(TeamRank owner, const OwnersLocks& locks, std::int64_t index);
+  Result<LockOutcome> ask_for_lock(TeamRank owner, const OwnersLocks& locks, std::int64_t index,
+                                   const std::function<void()>& look);
+  Result<LockOutcome> ask_whether_free(TeamRank owner, const OwnersLocks& locks,
+                                       std::int64_t index);
+  Status send_unlock(TeamRank owner, const OwnersLocks& locks, std::int64_t index);
   Status lock_elsewhere(TeamRank owner, const OwnersLocks& locks, std::int64_t index);
   Status unlock_elsewhere(TeamRank owner, const OwnersLocks& locks, std::int64_t index);
   /// The thread of this rank that holds that lock; 0: none does.
@@ -114,6 +127,7 @@ class LockSetState {
   std::uint64_t number_ = 0;  ///< of this lock set in its team
   std::uint64_t bytes_ = 0;   ///< of the memory of this node's locks
   Offer own_;                 ///< where this rank made it: what it made
+  std::unique_ptr<RemoteLocks> remote_;
 
   std::mutex elsewhere_mutex_;
   HeldLocks held_elsewhere_;

@@ -14,11 +14,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <thread>
+#include <vector>
 
 #include "rma/engine/lock_outcome.hpp"
+#include "rma/engine/remote_locks.hpp"
 #include "rma/node/node_memory.hpp"
 #include "rma/rank.hpp"
 #include "rma/region.hpp"
@@ -91,6 +94,10 @@ class NodeLink {
   /// Errors: peer_lost, unreachable, closed.
   virtual Status raise_flag(WorldRank rank, RegionId region, std::uint64_t offset,
                             std::int32_t value) = 0;
+  /// False where flags go by the endpoint, and ring() wakes who waits for them.
+  [[nodiscard]] virtual bool raises_flags() const noexcept { return true; }
+  /// Wakes a rank that listens. Errors: peer_lost, unreachable.
+  virtual Status ring(WorldRank /*rank*/) { return {}; }
   /// As rma::Coalescing says, of this thread: from the first hold() to the last release() what
   /// changes memory and isn't answered may wait for what comes behind it; send_held() sends it.
   virtual void hold() noexcept {}
@@ -110,6 +117,14 @@ class NodeLink {
   /// Gives it back, behind all that this thread did to that node before. Complete: at return the
   /// request is on its way. Requires: this rank holds it. Errors: as lock().
   virtual Status unlock(NodeId node, RegionId memory, std::uint64_t offset) = 0;
+
+  /// Whether a team over several nodes gets its locks by make_locks(), and not by the three above.
+  [[nodiscard]] virtual bool makes_locks() const noexcept { return false; }
+  /// Collective on `team`: `counts` locks of each member.
+  virtual Result<std::unique_ptr<RemoteLocks>> make_locks(
+      Team& /*team*/, const std::vector<std::int64_t>& /*counts*/) {
+    return Status::error(Code::internal, "these nodes keep their locks in node memory");
+  }
 
   /// Costs a descriptor while it asks, which it does for some seconds at most where it has no
   /// connection; until the next attempt it knows what the last one found. `died` says that the

@@ -38,7 +38,11 @@ RegionState::RegionState(Team& team, const RegionOptions& options, bool is_attac
     : keep_job_(team.state().job().self.lock()),
       team_(team),
       options_(options),
-      is_attached_(is_attached) {}
+      is_attached_(is_attached) {
+  const Transport* const between_nodes = job().waking;
+  has_remote_updates_ = team_state().node_members() < team_.size() && between_nodes != nullptr &&
+                        between_nodes->capabilities().does_all_updates;
+}
 
 // As far as this member knows. On one node processors are faster, and only they come there.
 bool RegionState::may_use_device() const {
@@ -128,8 +132,10 @@ Status RegionState::make_segment(void* memory, std::size_t bytes) {
     TESSERA_RETURN_IF_ERROR(check_process_numbers(job(), team_.members()));
   }
   Transport& transport = *job().transports.front();
-  auto segment = is_attached_ ? transport.attach(team_, memory, bytes, options_)
-                              : transport.allocate(team_, bytes, options_);
+  Transport& between_nodes = job().waking == nullptr ? transport : *job().waking;
+  auto segment = between_nodes.allocate_over(
+      transport, team_, {.bytes = bytes, .is_attached = is_attached_, .attached = memory},
+      options_);
   if (!segment.ok()) {
     // Where all have failed nobody meets any more.
     return within_memory([&]() -> Status {
@@ -158,6 +164,9 @@ Status RegionState::publish() {
 Status RegionState::expose() {
   if (job().link == nullptr || team_.state().order() != 0) {
     return {};
+  }
+  if (direct_.base == nullptr && !is_attached_) {
+    return {};  // no agent reaches it
   }
   const Node& node = *job().node;
   for (std::int32_t member = 0; member < team_.size(); ++member) {
@@ -307,7 +316,7 @@ MappedSlice RegionState::plain_slice(WorldRank rank) const noexcept {
     return {};
   }
   MappedSlice slice{.bytes = bytes(member), .raw = raw_start(member)};
-  if (options_.access_mode == AccessMode::any) {
+  if (options_.access_mode == AccessMode::any && !has_remote_updates_) {
     slice.start = direct(member);
     slice.atomics = atomics();
     // An observer hears of atomic operations on the careful path.

@@ -50,6 +50,8 @@ class RegionState {
     const bool is_in_vain = options_.atomics == Atomics::device && !has_device_atomics_;
     return is_in_vain ? Atomics::separate : options_.atomics;
   }
+  /// Whether accumulates and atomics go by the transport between nodes, on this node as well.
+  [[nodiscard]] bool has_remote_updates() const noexcept { return has_remote_updates_; }
   [[nodiscard]] Segment& segment() const noexcept { return *segment_; }
   [[nodiscard]] bool is_attached() const noexcept { return is_attached_; }
   [[nodiscard]] bool is_freed() const noexcept { return freed_.load(); }
@@ -96,6 +98,7 @@ class RegionState {
   RegionOptions options_;
   bool is_attached_;
   bool has_device_atomics_ = false;
+  bool has_remote_updates_ = false;
   RegionId id_;
   DirectMap direct_;
   std::size_t equal_bytes_ = 0;

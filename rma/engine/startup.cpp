@@ -182,12 +182,17 @@ Result<std::vector<Introduction>> introduce(Bootstrap& bootstrap, const Settings
   return all;
 }
 
+// Where windows are the ranks' only memory, no rank maps another's: each is a node of its own.
+std::int64_t ranks_per_node(const Settings& settings) {
+  return settings.transport == "mpi" ? 1 : settings.ranks_per_node;
+}
+
 NodeMap nodes_of(const std::vector<Introduction>& all, const Settings& settings, int& machines) {
   std::vector<std::uint64_t> keys;
   std::transform(all.begin(), all.end(), std::back_inserter(keys),
                  [](const Introduction& each) { return each.where.machine; });
   machines = static_cast<int>(std::set<std::uint64_t>(keys.begin(), keys.end()).size());
-  return NodeMap(keys, settings.ranks_per_node);
+  return NodeMap(keys, ranks_per_node(settings));
 }
 
 // Containers may share all that makes a node but the numbers of their processes.

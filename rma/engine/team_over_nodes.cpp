@@ -234,7 +234,7 @@ bool TeamState::wait_for_arrivals(std::uint32_t generation) {
       if (over()) {
         break;
       }
-      futex_wait(control.arrived, arrived, node_->policy().look_period);
+      node_->doze(control.arrived, arrived);
       const auto now = std::chrono::steady_clock::now();
       if (now - looked >= node_->policy().look_period && !over()) {
         looked = now;
@@ -414,7 +414,7 @@ std::uint32_t TeamState::wait_for_word(std::atomic<std::uint64_t>& word, std::in
       if (over()) {
         break;
       }
-      futex_wait(low_half, static_cast<std::uint32_t>(seen), node_->policy().look_period);
+      node_->doze(low_half, static_cast<std::uint32_t>(seen));
       const auto now = std::chrono::steady_clock::now();
       if (now - looked < node_->policy().look_period || over()) {
         continue;

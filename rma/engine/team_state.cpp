@@ -293,7 +293,7 @@ Status TeamState::wait_for_others(std::uint32_t generation) {
     control.sleepers.fetch_add(1);
     auto looked = std::chrono::steady_clock::now();
     while (!over()) {
-      futex_wait(control.generation, generation, node_->policy().look_period);
+      node_->doze(control.generation, generation);
       const auto now = std::chrono::steady_clock::now();
       if (now - looked >= node_->policy().look_period && !over()) {
         looked = now;

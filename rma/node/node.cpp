@@ -78,6 +78,16 @@ bool Node::is_gone(int place) const {
   return has_left(place) || has_ended(place);
 }
 
+void Node::doze(FutexWord& word, std::uint32_t expected) const noexcept {
+  Helper* const needy = helper();
+  const auto longest = needy == nullptr ? policy_.look_period : needy->longest_sleep();
+  if (longest < policy_.look_period) {
+    const Helping helping(needy);
+    helping.help();
+  }
+  futex_wait(word, expected, std::min(longest, policy_.look_period));
+}
+
 void Node::ring(int place) noexcept {
   RankRecord& record = memory_->record(place);
   record.doorbell.fetch_add(1);

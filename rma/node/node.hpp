@@ -44,6 +44,10 @@ class Helper {
   virtual void end() noexcept = 0;
   /// Behind end(): this thread is about to sleep, so nobody knows when it helps again.
   virtual void hand_back() noexcept = 0;
+  /// How long a waiting thread may sleep before it helps again; for ever where others do the work.
+  [[nodiscard]] virtual std::chrono::nanoseconds longest_sleep() const noexcept {
+    return std::chrono::nanoseconds::max();
+  }
 };
 
 /// While one lives this thread helps nobody: it holds a lock that the work might take.
@@ -139,6 +143,10 @@ class Node final : public Liveness {
       needy->hand_back();
     }
   }
+
+  /// Sleeps while `word` is `expected`, until the next look is due at most; helps before, where
+  /// nobody else does. May return early.
+  void doze(FutexWord& word, std::uint32_t expected) const noexcept;
 
   /// Calls `ready` until it is true or the policy's time is over; tells which. Helps meanwhile, and
   /// hands the work back in the end if it isn't: the caller sleeps then.
@@ -249,7 +257,7 @@ bool Node::listen_until(Ready&& ready, GiveUp&& give_up) {
     if (is_ready) {
       break;
     }
-    futex_wait(record.doorbell, bell, policy_.look_period);
+    doze(record.doorbell, bell);
     // By the clock and not by silence: the bell may ring all the time for others.
     const auto now = std::chrono::steady_clock::now();
     if (now - looked >= policy_.look_period) {

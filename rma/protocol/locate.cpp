@@ -71,7 +71,9 @@ Result<Located> locate(JobState& job, Op op, const RemoteAddress& at, CopyShape:
   }
   TESSERA_RETURN_IF_ERROR(check_mode(op, region));
   TESSERA_RETURN_IF_ERROR(check_range(at, extent, region.bytes(member), at.region));
-  return Located{&region, member, region.direct(member)};
+  const bool is_update = op == Op::accumulate || op == Op::atomic;
+  return Located{&region, member,
+                 is_update && region.has_remote_updates() ? nullptr : region.direct(member)};
 }
 
 }  // namespace tessera::rma::detail

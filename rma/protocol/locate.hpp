@@ -18,7 +18,8 @@ namespace tessera::rma::detail {
 struct Located {
   RegionState* region = nullptr;
   TeamRank member;
-  std::byte* slice = nullptr;  ///< where the member's slice is mapped, or null
+  /// Where the member's slice is mapped; null where it isn't, or the operation goes another way.
+  std::byte* slice = nullptr;
 };
 
 /// Finds the target of an operation that touches `extent` bytes around `at`.

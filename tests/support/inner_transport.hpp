@@ -17,9 +17,14 @@
 
 namespace tessera::rma::test {
 
+/// Jobs of `mpi` are of processes, and windows are no transport within one node.
+inline bool inner_is_shm() {
+  return transport_name() == "shm" || transport_name() == "mpi";
+}
+
 inline TransportFactory inner_transport() {
   const std::string name = transport_name();
-  return name == "shm" ? shm::factory() : name == "toy" ? toy_transport() : loopback::factory();
+  return inner_is_shm() ? shm::factory() : name == "toy" ? toy_transport() : loopback::factory();
 }
 
 /// Options of a job with that `plan`; `change` goes on top.
@@ -42,7 +47,7 @@ inline RunOptions faulty_job(std::shared_ptr<FaultPlan> plan,
 class EndpointMemory {
  public:
   EndpointMemory(Team& team, std::size_t bytes) : own_(bytes + 64) {
-    if (transport_name() == "shm") {
+    if (inner_is_shm()) {
       const auto misaligned = reinterpret_cast<std::uintptr_t>(own_.data()) % 64;
       region_ = Region::attach(team, own_.data() + (64 - misaligned) % 64, bytes).value();
     } else {

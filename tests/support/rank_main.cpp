@@ -37,6 +37,9 @@ class Lasting final : public Bootstrap {
   [[nodiscard]] std::int32_t size() const noexcept override { return base_->size(); }
   [[nodiscard]] bool is_one_process() const noexcept override { return base_->is_one_process(); }
   [[nodiscard]] bool is_mpi_world() const noexcept override { return base_->is_mpi_world(); }
+  [[nodiscard]] std::optional<int> mpi_communicator() const noexcept override {
+    return base_->mpi_communicator();
+  }
   Result<std::vector<std::byte>> allgather(std::span<const std::byte> mine,
                                            std::chrono::milliseconds timeout) override {
     return base_->allgather(mine, timeout);

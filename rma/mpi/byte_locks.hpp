@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// ByteLocks: queue locks made of puts and gets only, which MPI-2 has ([ARMCIMPI12] §V.D).
+//
+//     a lock   [ 0 | 1 | 0 | … ]   one byte a member: it holds the lock, or waits for it
+//
+// To lock, a member sets its byte and gets all others, in one exclusive epoch. It has the lock if
+// they are 0; else it waits for a message. To unlock, it clears its byte, gets the others, and
+// sends the message to the next member that waits, beginning after itself: nobody is passed over
+// for ever. A member's threads queue in its process first, since they share its byte.
+//
+// Limits today: a lock that a rank held when it left is never free again. try_lock() waits in turn
+// where others come for a free lock at the same moment.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "rma/engine/remote_locks.hpp"
+#include "rma/mpi/segment.hpp"
+#include "rma/mpi/window_locks.hpp"
+#include "rma/node/node.hpp"
+#include "rma/team.hpp"
+
+namespace tessera::rma::mpi {
+
+class ByteLocks final : public detail::RemoteLocks {
+ public:
+  /// Collective on `team`. Errors: as WindowPool::allocate().
+  static Result<std::unique_ptr<detail::RemoteLocks>> create(
+      LockSurroundings surroundings, WindowPool& pool, Team& team,
+      const std::vector<std::int64_t>& counts);
+
+  Result<detail::LockOutcome> lock(TeamRank owner, std::int64_t index,
+                                   const std::function<void()>& look) override;
+  Result<detail::LockOutcome> try_lock(TeamRank owner, std::int64_t index) override;
+  Status unlock(TeamRank owner, std::int64_t index) override;
+  Status free() override { return segment_->free(); }
+
+ private:
+  using Key = std::pair<std::int32_t, std::int64_t>;
+  ByteLocks(LockSurroundings surroundings, const Team& team, std::uint64_t set,
+            std::unique_ptr<WindowSegment> segment)
+      : surroundings_(std::move(surroundings)),
+        team_(team),
+        set_(set),
+        segment_(std::move(segment)) {}
+
+  using Bytes = std::vector<std::uint8_t>;
+  [[nodiscard]] std::uint64_t offset_of(const Key& key, std::size_t member) const noexcept;
+  /// All bytes of a lock, this member's as 0, in one epoch in which that becomes `mine` if given.
+  Result<Bytes> get_others(const Key& key, std::optional<std::uint8_t> mine);
+  Status get_bytes(const Key& key, std::size_t from, std::span<std::uint8_t> into) const;
+  Status put_byte(const Key& key, const std::uint8_t& mine) const;
+  Status take(const Key& key, const std::function<void()>& look);
+  bool enter(const Key& key);
+  void enter_in_turn(const Key& key, const std::function<void()>& look);
+  void leave(const Key& key);
+  void wait_for_message(const Key& key, const std::function<void()>& look);
+  Status hand_over(const Key& key, const Bytes& others);
+  [[nodiscard]] LockName name_of(const Key& key) const noexcept {
+    return {set_, key.first, key.second};
+  }
+
+  LockSurroundings surroundings_;
+  Team team_;
+  std::uint64_t set_;
+  std::unique_ptr<WindowSegment> segment_;
+  std::mutex mutex_;
+  std::condition_variable left_;
+  std::set<Key> entered_;  ///< one thread of this process is at that lock
+};
+
+}  // namespace tessera::rma::mpi

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// ControlChannel: short messages between ranks of a job, over MPI's send and receive.
+//
+// A message is a header and up to ControlChannel::most_bytes: MPI libraries send so little at once,
+// without asking the receiver, whose answer takes long where cores are scarce. Messages from one
+// rank to another arrive in the order in which they were sent. They arrive when the receiver polls:
+// from waiting threads, and from the progress thread where there is one.
+//
+//     receives   [ 0 | 1 | … | 31 ]   posted in turn; the oldest is looked at first, then posted
+//                                    again at the end, so that the order is kept
+//
+// Threads: all functions may be called from any thread; one at a time handles messages.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "rma/mpi/world.hpp"
+#include "rma/rank.hpp"
+#include "rma/result.hpp"
+
+namespace tessera::rma::mpi {
+
+enum class ControlKind : std::uint32_t {
+  deliver,
+  invite,
+  notify,
+  ring,
+  read,
+  answer,
+  left,
+  hand_over
+};
+
+/// What a message says; which of the words mean something depends on its kind.
+struct ControlHeader {
+  ControlKind kind = ControlKind::ring;
+  std::int32_t origin = 0;  ///< filled in by send()
+  std::int32_t target = 0;  ///< the rank concerned, of the receiver's node
+  std::uint32_t memory = 0;
+  std::uint64_t offset = 0;
+  std::array<std::uint64_t, 3> words{};
+};
+static_assert(sizeof(ControlHeader) == 48);
+
+class ControlChannel {
+ public:
+  static constexpr std::size_t most_bytes = 3776;
+  using Handler = std::function<void(const ControlHeader&, std::span<const std::byte>)>;
+
+  /// Collective: all ranks make one before any sends.
+  static Result<std::unique_ptr<ControlChannel>> create(std::shared_ptr<World> world,
+                                                        Handler handler);
+  ~ControlChannel() = default;
+  ControlChannel(const ControlChannel&) = delete;
+  ControlChannel& operator=(const ControlChannel&) = delete;
+
+  /// Complete: the bytes may be reused at return. Errors: unreachable, no_memory.
+  Status send(WorldRank to, ControlHeader header, std::span<const std::byte> bytes = {});
+
+  /// Handles what has come; returns how many messages. Never waits; returns 0 at once where another
+  /// thread is in it.
+  int poll();
+
+  /// Local. Waits until all that was sent has left this process.
+  void finish_sending();
+  /// Local. Receives no more. Requires: nobody sends to this rank any more.
+  void close() noexcept;
+
+ private:
+  static constexpr std::size_t receive_count = 32;
+  struct PendingMessage {
+    MPI_Request request = MPI_REQUEST_NULL;
+    std::vector<std::byte> bytes;
+  };
+
+  ControlChannel(std::shared_ptr<World> world, Handler handler)
+      : world_(std::move(world)), handler_(std::move(handler)) {}
+  Status post(PendingMessage& receive);
+  int handle_arrivals();
+  bool handle_oldest();
+  bool has_room();
+  void forget_sent();
+
+  std::shared_ptr<World> world_;
+  Handler handler_;
+  std::atomic<bool> is_polled_{false};
+  std::array<PendingMessage, receive_count> receives_;
+  std::size_t oldest_ = 0;
+  bool is_open_ = false;
+  std::mutex send_mutex_;
+  std::deque<PendingMessage> sent_;
+};
+
+}  // namespace tessera::rma::mpi

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// ControlServer: carries out what messages of other ranks ask for in this node's memory.
+//
+// Threads: handle() by one thread at a time, all else by any.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+
+#include "rma/completion.hpp"
+#include "rma/mpi/control_channel.hpp"
+#include "rma/mpi/handed_locks.hpp"
+#include "rma/node/directory.hpp"
+#include "rma/node/node.hpp"
+#include "rma/result.hpp"
+
+namespace tessera::rma::mpi {
+
+class ControlServer {
+ public:
+  /// `answer` sends a message back.
+  using Answer = std::function<Status(WorldRank, const ControlHeader&)>;
+  ControlServer(std::shared_ptr<detail::Node> node, Answer answer);
+
+  void handle(const ControlHeader& header, std::span<const std::byte> bytes);
+  /// Invitations for which there was no room in the post box of their rank.
+  void deliver_invitations();
+
+  /// A question of this rank: what its answer is written to, which outlives the question.
+  std::uint64_t ask(Completion& done, std::uint64_t& word);
+  /// Ends it as closed, unless it was answered.
+  void give_up(std::uint64_t question);
+
+  [[nodiscard]] HandedLocks& handed_over() noexcept { return handed_over_; }
+
+  /// How many ranks of the job have said that they leave.
+  [[nodiscard]] int left() const;
+
+ private:
+  struct Question {
+    Completion* done = nullptr;
+    std::uint64_t* word = nullptr;
+  };
+  void deliver(const ControlHeader& header, std::span<const std::byte> bytes);
+  void invite(const ControlHeader& header);
+  void notify(const ControlHeader& header);
+  void read(const ControlHeader& header);
+  void end(std::uint64_t question, std::uint64_t word, bool is_answered);
+  void hand_over(const ControlHeader& header);
+  void note_left(WorldRank rank);
+  [[nodiscard]] int place_of(const ControlHeader& header) const noexcept {
+    return node_->place_of(WorldRank{header.target});
+  }
+
+  std::shared_ptr<detail::Node> node_;
+  detail::Directory directory_;
+  Answer answer_;
+  struct Waiting {
+    int place = 0;
+    detail::Invitation invitation;
+  };
+  HandedLocks handed_over_;
+  mutable std::mutex mutex_;
+  std::deque<Waiting> invitations_;
+  std::map<std::uint64_t, Question> questions_;
+  std::uint64_t last_question_ = 0;
+  int left_ = 0;
+};
+
+}  // namespace tessera::rma::mpi

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Datatypes: MPI's descriptions of strided memory, kept for the next transfer of the same shape.
+//
+// One side of a CopyShape becomes a subarray of a larger array where its strides allow that: each
+// is a multiple of the one below, and all are positive. Of other strides, negative ones among them,
+// the runs are listed: Open MPI 4.1 packs vectors of vectors wrongly there.
+//
+// Threads: all functions may be called from any thread.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <mutex>
+
+#include "rma/result.hpp"
+#include "rma/shape.hpp"
+
+namespace tessera::rma::mpi {
+
+/// One side of a strided transfer, in elements of a type that MPI has.
+struct StridedSide {
+  MPI_Datatype element = MPI_BYTE;
+  std::size_t element_bytes = 1;
+  std::size_t run_elements = 0;
+  int levels = 0;
+  std::array<std::int64_t, max_stride_levels> counts{};
+  std::array<std::int64_t, max_stride_levels> strides{};  ///< bytes
+
+  enum class Which { local, remote };
+  static StridedSide of(const CopyShape& shape, Which which, MPI_Datatype element,
+                        std::size_t element_bytes) noexcept;
+  friend bool operator==(const StridedSide&, const StridedSide&) = default;
+};
+
+class Datatypes {
+ public:
+  Datatypes() = default;
+  ~Datatypes();
+  Datatypes(const Datatypes&) = delete;
+  Datatypes& operator=(const Datatypes&) = delete;
+
+  /// The type of `side`, which is used until the next call at least.
+  /// Errors: what MPI says; limit_exceeded for counts that are no ints.
+  Result<MPI_Datatype> find(const StridedSide& side);
+
+  /// Whether a type of `side` is short enough to be worth making.
+  static bool is_short(const StridedSide& side) noexcept;
+
+  /// Whether `side` is a subarray, with the extents of the array, outermost first, in elements.
+  static bool is_subarray(const StridedSide& side,
+                          std::array<int, max_stride_levels + 1>& extents) noexcept;
+
+ private:
+  static constexpr std::size_t most_kept = 64;
+  struct Kept {
+    StridedSide side;
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+  };
+  static Result<MPI_Datatype> make(const StridedSide& side);
+  static Result<MPI_Datatype> make_subarray(const StridedSide& side,
+                                            const std::array<int, max_stride_levels + 1>& extents);
+  static Result<MPI_Datatype> make_list(const StridedSide& side);
+
+  std::mutex mutex_;
+  std::list<Kept> kept_;  ///< the one used last comes first
+};
+
+}  // namespace tessera::rma::mpi

@@ -1,0 +1,606 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/mpi/endpoint.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "rma/kernels/accumulate.hpp"
+#include "rma/kernels/copy.hpp"
+#include "rma/kernels/walk.hpp"
+#include "rma/mpi/error.hpp"
+#include "rma/mpi/runs.hpp"
+#include "rma/mpi/types.hpp"
+#include "rma/protocol/direct.hpp"
+#include "rma/protocol/overlap.hpp"
+#include "rma/within_memory.hpp"
+
+namespace tessera::rma::mpi {
+namespace {
+
+using Which = StridedSide::Which;
+
+// Calls issue(local offset, run) for each run of the shape, until one fails.
+template <class Issue>
+Status for_each_call(const CopyShape& shape, const Run& first, Pacer pacer, Issue&& issue) {
+  Status status;
+  kernels::for_each_run(shape, [&](std::int64_t local, std::int64_t remote) {
+    if (status.ok()) {
+      const Run run{first.window, first.rank,
+                    first.displacement + static_cast<std::uint64_t>(remote), shape.run_bytes};
+      status = issue(local, run);
+      status = status.ok() ? pacer.after_call() : std::move(status);
+    }
+  });
+  return status;
+}
+
+// The same for a list: issue(fragment, run).
+template <class Issue>
+Status for_each_call(Fragments fragments, const Run& first, Pacer pacer, Issue&& issue) {
+  for (const Fragment& each : fragments) {
+    const Run run{first.window, first.rank, first.displacement + each.remote_offset, each.bytes};
+    TESSERA_RETURN_IF_ERROR(issue(each, run));
+    TESSERA_RETURN_IF_ERROR(pacer.after_call());
+  }
+  return {};
+}
+
+// Whether every run of the shape is one aligned word at the target.
+bool are_words(const CopyShape& shape, std::uint64_t displacement) noexcept {
+  return is_word(displacement, shape.run_bytes) &&
+         std::all_of(shape.level.begin(), shape.level.begin() + shape.levels,
+                     [&](const CopyShape::Level& level) {
+                       return level.remote_stride % static_cast<std::int64_t>(shape.run_bytes) == 0;
+                     });
+}
+
+// Whether no two runs of the shape touch on that side, as nested strides tell; false says nothing.
+bool runs_are_apart(const CopyShape& shape, Which which) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> levels;  // stride, count
+  for (int i = 0; i < shape.levels; ++i) {
+    const CopyShape::Level& level = shape.level[static_cast<std::size_t>(i)];
+    const std::int64_t stride = which == Which::local ? level.local_stride : level.remote_stride;
+    levels.emplace_back(std::abs(stride), level.count);
+  }
+  std::sort(levels.begin(), levels.end());
+  auto extent = static_cast<std::int64_t>(shape.run_bytes);
+  return std::all_of(levels.begin(), levels.end(), [&](const auto& level) {
+    const auto [stride, count] = level;
+    const bool is_apart = count == 1 || stride >= extent;
+    extent += stride * (count - 1);
+    return is_apart;
+  });
+}
+
+// Sums that this MPI adds wrongly.
+bool is_small_integer(ElementType type) noexcept {
+  return is_integer(type) && size_of(type) < sizeof(std::int32_t);
+}
+
+// Scaled elements, packed one after another as they are taken.
+class ScaledSource {
+ public:
+  ScaledSource(std::size_t bytes, const Scale& scale)
+      : scale_(scale), bytes_(scale.is_one() ? nullptr : std::make_unique<std::byte[]>(bytes)) {}
+  const std::byte* take(const std::byte* from, std::size_t bytes) noexcept {
+    if (bytes_ == nullptr) {
+      return from;
+    }
+    std::byte* const scaled = bytes_.get() + used_;
+    kernels::accumulate_run(scaled, from, bytes, scale_);
+    used_ += bytes;
+    return scaled;
+  }
+  std::unique_ptr<std::byte[]> keep() && noexcept { return std::move(bytes_); }
+
+ private:
+  Scale scale_;
+  std::unique_ptr<std::byte[]> bytes_;
+  std::size_t used_ = 0;
+};
+
+MPI_Datatype integer_type(int bytes) noexcept {
+  return bytes == sizeof(std::int32_t) ? MPI_INT32_T : MPI_INT64_T;
+}
+
+// A word of 4 or 8 bytes, as MPI reads and writes it.
+union Word {
+  std::int64_t wide;
+  std::int32_t narrow;
+};
+
+Word word_of(std::int64_t value, int bytes) noexcept {
+  Word word{.wide = value};
+  if (bytes == sizeof(std::int32_t)) {
+    word.narrow = static_cast<std::int32_t>(value);
+  }
+  return word;
+}
+
+}  // namespace
+
+// Holds the mutex of a slice's owner, where windows are by epochs.
+class WindowEndpoint::MutexTurn {
+ public:
+  static Result<MutexTurn> begin(const Place& place, bool is_needed) {
+    detail::RemoteLocks* const mutexes = is_needed ? place.mutexes : nullptr;
+    if (mutexes != nullptr) {
+      TESSERA_RETURN_IF_ERROR(mutexes->lock(TeamRank{place.rank}, 0, [] {}).status());
+    }
+    return MutexTurn(mutexes, TeamRank{place.rank});
+  }
+  MutexTurn(MutexTurn&& other) noexcept
+      : mutexes_(std::exchange(other.mutexes_, nullptr)), owner_(other.owner_) {}
+  MutexTurn& operator=(MutexTurn&&) = delete;
+  ~MutexTurn() {
+    if (mutexes_ != nullptr) {
+      mutexes_->unlock(owner_, 0).ignore("the next operation on the window fails as well");
+    }
+  }
+
+ private:
+  MutexTurn(detail::RemoteLocks* mutexes, TeamRank owner) noexcept
+      : mutexes_(mutexes), owner_(owner) {}
+  detail::RemoteLocks* mutexes_;
+  TeamRank owner_;
+};
+
+WindowEndpoint::Place WindowEndpoint::place_of(const Target& target) noexcept {
+  const auto& segment = *static_cast<const WindowSegment*>(target.segment);
+  return {segment.window(),
+          target.rank.value,
+          segment.offset() + target.offset,
+          segment.lock_type(),
+          segment.is_strict() && !(segment.window().is_lasting() && segment.window().has_atomics()),
+          segment.mutexes()};
+}
+
+// `issue` makes the calls of MPI in an epoch. A blocking operation is complete here at return.
+template <class Issue>
+Status WindowEndpoint::start(const Place& place, bool changes, Completion& done, Issue&& issue) {
+  TESSERA_RETURN_IF_ERROR(world_->check_thread());
+  std::list<Operation> operation(1);
+  Operation& own = operation.front();
+  own.window = &place.window;
+  own.target = place.rank;
+  own.changes = changes;
+  own.endpoint = this;
+  own.done = &done;
+  const Epoch epoch(place.window, place.rank, place.lock_type);
+  {
+    const std::lock_guard guard(mutex_);
+    const auto turn = world_->enter();
+    changed_.reserve(changed_.size() + 1);
+    started_.reserve(started_.size() + 1);
+    TESSERA_RETURN_IF_ERROR(flush_changes());
+    TESSERA_RETURN_IF_ERROR(epoch.begin());
+    Status issued = detail::within_memory([&] { return issue(own, epoch); });
+    if (issued.ok() && done.is_in_background() && !is_mapped_ && place.window.is_lasting()) {
+      if (changes) {
+        add_to(started_, place.window, place.rank);
+      }
+      operations_.add(operation);
+      return {};
+    }
+    // What was issued before an error must not use the caller's memory any more.
+    Status finished = place.window.is_lasting() ? finish_now(own, changes) : epoch.end();
+    TESSERA_RETURN_IF_ERROR(issued);
+    TESSERA_RETURN_IF_ERROR(finished);
+  }
+  done.end({});
+  return {};
+}
+
+// Requires: the lock is held.
+Status WindowEndpoint::finish_now(Operation& operation, bool changes) {
+  const Window& window = *operation.window;
+  if (operation.request != MPI_REQUEST_NULL) {
+    TESSERA_RETURN_IF_ERROR(check("MPI_Wait", MPI_Wait(&operation.request, MPI_STATUS_IGNORE)));
+  }
+  if (changes && is_mapped_) {
+    return window.flush(operation.target);
+  }
+  TESSERA_RETURN_IF_ERROR(window.flush_local(operation.target));
+  if (changes) {
+    add_change(window, operation.target);
+  }
+  return {};
+}
+
+// Where one call of MPI is all: its request, if a handle waits for it.
+MPI_Request* WindowEndpoint::request_of(Operation& operation) const noexcept {
+  const bool has_one = methods_.uses_requests && operation.done->is_in_background() &&
+                       operation.window->is_lasting();
+  return has_one ? &operation.request : nullptr;
+}
+
+// The same of a run, which may need several calls, or one that gives no request.
+MPI_Request* WindowEndpoint::request_of(Operation& operation, const CopyShape& shape,
+                                        std::uint64_t displacement) const noexcept {
+  const Run run{*operation.window, operation.target, displacement, shape.run_bytes};
+  const bool is_one =
+      shape.levels == 0 && shape.run_bytes <= most_bytes_a_call && !run.is_guarded_word();
+  return is_one ? request_of(operation) : nullptr;
+}
+
+// Whether local memory and the target's, which is this rank's own, share bytes: MPI allows that
+// not.
+bool WindowEndpoint::overlaps_itself(const Place& place, const void* local,
+                                     const CopyShape& shape) const noexcept {
+  if (peer_ != world_->rank() || place.window.memory() == nullptr) {
+    return false;
+  }
+  const auto here = reinterpret_cast<std::uintptr_t>(local);
+  const auto there = reinterpret_cast<std::uintptr_t>(place.window.memory()) + place.displacement;
+  const CopyShape::Extent own = shape.local_extent();
+  const CopyShape::Extent target = shape.remote_extent();
+  return here + static_cast<std::uintptr_t>(own.lowest) <
+             there + static_cast<std::uintptr_t>(target.highest) &&
+         there + static_cast<std::uintptr_t>(target.lowest) <
+             here + static_cast<std::uintptr_t>(own.highest);
+}
+
+Result<Sides> WindowEndpoint::sides_of(const CopyShape& shape, MPI_Datatype element,
+                                       std::size_t element_bytes) {
+  TESSERA_ASSIGN_OR_RETURN(
+      const MPI_Datatype local,
+      types_.find(StridedSide::of(shape, Which::local, element, element_bytes)));
+  TESSERA_ASSIGN_OR_RETURN(
+      const MPI_Datatype remote,
+      types_.find(StridedSide::of(shape, Which::remote, element, element_bytes)));
+  return Sides{1, local, remote};
+}
+
+// Rows that are words are described as such.
+Result<Sides> WindowEndpoint::copied_sides_of(const CopyShape& shape, std::uint64_t displacement) {
+  return are_words(shape, displacement)
+             ? sides_of(shape, word_type(shape.run_bytes), shape.run_bytes)
+             : sides_of(shape, MPI_BYTE, 1);
+}
+
+// Calls for runs that overlap where they are written are made one after another.
+Method WindowEndpoint::method_of(const CopyShape& shape, Which written) {
+  return runs_are_apart(shape, written) ? Method::batched : Method::conservative;
+}
+
+bool WindowEndpoint::copies_directly(const Place& place, const CopyShape& shape,
+                                     Which written) const {
+  return shape.levels > 0 && runs_are_apart(shape, written) &&
+         Datatypes::is_short(StridedSide::of(shape, written, MPI_BYTE, 1)) &&
+         methods_.of_shape(shape, false) == Method::direct &&
+         (place.window.keeps_words() || !are_words(shape, place.displacement));
+}
+
+Status WindowEndpoint::put(const Target& to, const void* from, const CopyShape& shape,
+                           Completion& done) {
+  const Place place = place_of(to);
+  const auto* const source = static_cast<const std::byte*>(from);
+  return start(place, true, done, [&](Operation& operation, const Epoch& epoch) -> Status {
+    const Run first{place.window, place.rank, place.displacement, shape.run_bytes};
+    if (overlaps_itself(place, from, shape)) {
+      kernels::move_shape(const_cast<std::byte*>(source),
+                          place.window.memory() + place.displacement, shape,
+                          kernels::Direction::to_remote);
+      return Status();
+    }
+    if (copies_directly(place, shape, Which::remote)) {
+      TESSERA_ASSIGN_OR_RETURN(const Sides sides, copied_sides_of(shape, place.displacement));
+      return put_sides(first, from, sides, request_of(operation));
+    }
+    MPI_Request* const request = request_of(operation, shape, place.displacement);
+    return for_each_call(
+        shape, first, pacer_of(epoch, method_of(shape, Which::remote)),
+        [&](std::int64_t local, const Run& run) { return put_run(run, source + local, request); });
+  });
+}
+
+Result<bool> WindowEndpoint::put_now(const Target& to, const void* from, std::size_t bytes) {
+  constexpr std::size_t most_bytes = 256;
+  if (bytes > most_bytes || is_mapped_) {
+    return false;
+  }
+  TESSERA_RETURN_IF_ERROR(world_->check_thread());
+  const Place place = place_of(to);
+  const std::lock_guard guard(mutex_);
+  const auto turn = world_->enter();
+  TESSERA_RETURN_IF_ERROR(flush_changes());
+  const Epoch epoch(place.window, place.rank, place.lock_type);
+  TESSERA_RETURN_IF_ERROR(epoch.begin());
+  Status put = put_run({place.window, place.rank, place.displacement, bytes},
+                       static_cast<const std::byte*>(from), nullptr);
+  if (!place.window.is_lasting()) {
+    TESSERA_RETURN_IF_ERROR(epoch.end());
+    TESSERA_RETURN_IF_ERROR(put);
+    return true;
+  }
+  TESSERA_RETURN_IF_ERROR(put);
+  TESSERA_RETURN_IF_ERROR(place.window.flush_local(place.rank));
+  add_change(place.window, place.rank);
+  return true;
+}
+
+Status WindowEndpoint::get(void* to, const Target& from, const CopyShape& shape, Completion& done) {
+  const Place place = place_of(from);
+  auto* const destination = static_cast<std::byte*>(to);
+  return start(place, false, done, [&](Operation& operation, const Epoch& epoch) -> Status {
+    const Run first{place.window, place.rank, place.displacement, shape.run_bytes};
+    if (overlaps_itself(place, to, shape)) {
+      kernels::move_shape(destination, place.window.memory() + place.displacement, shape,
+                          kernels::Direction::from_remote);
+      return Status();
+    }
+    if (copies_directly(place, shape, Which::local)) {
+      TESSERA_ASSIGN_OR_RETURN(const Sides sides, copied_sides_of(shape, place.displacement));
+      return get_sides(first, to, sides, request_of(operation));
+    }
+    MPI_Request* const request = request_of(operation, shape, place.displacement);
+    return for_each_call(shape, first, pacer_of(epoch, method_of(shape, Which::local)),
+                         [&](std::int64_t local, const Run& run) {
+                           return get_run(run, destination + local, request);
+                         });
+  });
+}
+
+Status WindowEndpoint::accumulate(const Target& to, const void* from, const CopyShape& shape,
+                                  const Scale& scale, Completion& done) {
+  const Place place = place_of(to);
+  const bool is_by_hand = adds_by_hand(scale);
+  TESSERA_ASSIGN_OR_RETURN(const MutexTurn in_turn,
+                           MutexTurn::begin(place, place.takes_turns || is_by_hand));
+  const auto* const source = static_cast<const std::byte*>(from);
+  const bool is_direct = shape.levels > 0 && scale.is_one() &&
+                         runs_are_apart(shape, Which::remote) &&
+                         methods_.of_shape(shape, true) == Method::direct;
+  return start(place, true, done, [&](Operation& operation, const Epoch& epoch) -> Status {
+    const Run first{place.window, place.rank, place.displacement, shape.run_bytes};
+    if (is_direct) {
+      const AddedType added = added_type(scale.type());
+      TESSERA_ASSIGN_OR_RETURN(const Sides sides, sides_of(shape, added.type, added.bytes));
+      return update_sides(first, from, sides, MPI_SUM);
+    }
+    if (is_by_hand) {
+      return for_each_call(shape, first, pacer_of(epoch, Method::batched),
+                           [&](std::int64_t local, const Run& run) {
+                             return add_by_hand(run, source + local, scale, epoch);
+                           });
+    }
+    ScaledSource scaled(shape.total_bytes(), scale);
+    Status issued = for_each_call(
+        shape, first, pacer_of(epoch, Method::batched), [&](std::int64_t local, const Run& run) {
+          return accumulate_run(run, scaled.take(source + local, run.bytes), scale.type());
+        });
+    operation.source = std::move(scaled).keep();
+    return issued;
+  });
+}
+
+bool WindowEndpoint::adds_by_hand(const Scale& scale) const noexcept {
+  return methods_.small_sums_stick && is_small_integer(scale.type());
+}
+
+Method WindowEndpoint::method_of(Fragments fragments, bool accumulates,
+                                 Status (*check_overlap)(Fragments)) const {
+  const bool is_checked = !accumulates && !methods_.lists_may_overlap;
+  const bool overlap = !is_checked && !check_overlap(fragments).ok();
+  return methods_.of_list(fragments, accumulates, overlap);
+}
+
+Pacer WindowEndpoint::pacer_of(const Epoch& epoch, Method method) const noexcept {
+  return {epoch, method, methods_.batch};
+}
+
+namespace {
+
+// The type that a list's pieces can be described by, so that MPI copies words whole: a word's where
+// all are words of that size, bytes where none is a word; nothing where they differ.
+std::optional<AddedType> element_of(const Run& first, Fragments fragments) noexcept {
+  const auto is_word_here = [&](const Fragment& each) {
+    return is_word(first.displacement + each.remote_offset, each.bytes);
+  };
+  if (std::none_of(fragments.begin(), fragments.end(), is_word_here)) {
+    return AddedType{MPI_BYTE, 1};
+  }
+  const std::size_t bytes = fragments.front().bytes;
+  const bool all_words = first.window.keeps_words() &&
+                         std::all_of(fragments.begin(), fragments.end(), [&](const Fragment& each) {
+                           return each.bytes == bytes && is_word_here(each);
+                         });
+  return all_words ? std::optional(AddedType{word_type(bytes), bytes}) : std::nullopt;
+}
+
+}  // namespace
+
+Status WindowEndpoint::put_fragments(const Target& to, Fragments fragments, Completion& done) {
+  const Place place = place_of(to);
+  return start(place, true, done, [&](Operation& operation, const Epoch& epoch) -> Status {
+    const Run first{place.window, place.rank, place.displacement, 0};
+    const Method method = method_of(fragments, false, detail::check_remote_overlap);
+    const auto element = element_of(first, fragments);
+    if (method == Method::direct && element) {
+      TESSERA_ASSIGN_OR_RETURN(const ListTypes types,
+                               ListTypes::create(fragments, element->type, element->bytes));
+      return put_sides(first, MPI_BOTTOM, {1, types.local(), types.remote()},
+                       request_of(operation));
+    }
+    return for_each_call(fragments, first, pacer_of(epoch, method),
+                         [](const Fragment& each, const Run& run) {
+                           return put_run(run, static_cast<const std::byte*>(each.local), nullptr);
+                         });
+  });
+}
+
+Status WindowEndpoint::get_fragments(const Target& from, Fragments fragments, Completion& done) {
+  const Place place = place_of(from);
+  return start(place, false, done, [&](Operation& operation, const Epoch& epoch) -> Status {
+    const Run first{place.window, place.rank, place.displacement, 0};
+    const Method method = method_of(fragments, false, detail::check_local_overlap);
+    const auto element = element_of(first, fragments);
+    if (method == Method::direct && element) {
+      TESSERA_ASSIGN_OR_RETURN(const ListTypes types,
+                               ListTypes::create(fragments, element->type, element->bytes));
+      return get_sides(first, MPI_BOTTOM, {1, types.local(), types.remote()},
+                       request_of(operation));
+    }
+    return for_each_call(fragments, first, pacer_of(epoch, method),
+                         [](const Fragment& each, const Run& run) {
+                           return get_run(run, static_cast<std::byte*>(each.local), nullptr);
+                         });
+  });
+}
+
+Status WindowEndpoint::accumulate_fragments(const Target& to, Fragments fragments,
+                                            const Scale& scale, Completion& done) {
+  const Place place = place_of(to);
+  const bool is_by_hand = adds_by_hand(scale);
+  TESSERA_ASSIGN_OR_RETURN(const MutexTurn in_turn,
+                           MutexTurn::begin(place, place.takes_turns || is_by_hand));
+  return start(place, true, done, [&](Operation& operation, const Epoch& epoch) -> Status {
+    const Run first{place.window, place.rank, place.displacement, 0};
+    const Method method = method_of(fragments, true, detail::check_remote_overlap);
+    if (method == Method::direct && scale.is_one()) {
+      const AddedType added = added_type(scale.type());
+      TESSERA_ASSIGN_OR_RETURN(const ListTypes types,
+                               ListTypes::create(fragments, added.type, added.bytes));
+      return update_sides(first, MPI_BOTTOM, {1, types.local(), types.remote()}, MPI_SUM);
+    }
+    if (is_by_hand) {
+      return for_each_call(fragments, first, pacer_of(epoch, Method::batched),
+                           [&](const Fragment& each, const Run& run) {
+                             const auto* const source = static_cast<const std::byte*>(each.local);
+                             return add_by_hand(run, source, scale, epoch);
+                           });
+    }
+    ScaledSource scaled(total_bytes(fragments), scale);
+    Status issued = for_each_call(
+        fragments, first, pacer_of(epoch, method), [&](const Fragment& each, const Run& run) {
+          const auto* const source = static_cast<const std::byte*>(each.local);
+          return accumulate_run(run, scaled.take(source, each.bytes), scale.type());
+        });
+    operation.source = std::move(scaled).keep();
+    return issued;
+  });
+}
+
+// Complete at return, here and at the target.
+Status WindowEndpoint::atomic(const Target& at, const AtomicRequest& request, Completion& done) {
+  TESSERA_RETURN_IF_ERROR(world_->check_thread());
+  const Place place = place_of(at);
+  const bool is_by_mutex = !place.window.is_lasting() || !place.window.has_atomics();
+  TESSERA_RETURN_IF_ERROR(is_by_mutex ? atomic_by_mutex(place, request)
+                                      : atomic_by_mpi(place, request));
+  done.end({});
+  return {};
+}
+
+Status WindowEndpoint::atomic_by_mpi(const Place& place, const AtomicRequest& request) {
+  const MPI_Datatype type = integer_type(request.bytes);
+  const Word operand = word_of(request.operand, request.bytes);
+  const Word expected = word_of(request.expected, request.bytes);
+  const auto displacement = static_cast<MPI_Aint>(place.displacement);
+  Word previous{};
+  const std::lock_guard guard(mutex_);
+  const auto turn = world_->enter();
+  TESSERA_RETURN_IF_ERROR(flush_changes());
+  if (request.kind == AtomicRequest::Kind::compare_swap) {
+    TESSERA_RETURN_IF_ERROR(
+        check("MPI_Compare_and_swap",
+              MPI_Compare_and_swap(&operand, &expected, &previous, type, place.rank, displacement,
+                                   place.window.handle())));
+  } else {
+    const MPI_Op op = request.kind == AtomicRequest::Kind::fetch_add ? MPI_SUM : MPI_REPLACE;
+    TESSERA_RETURN_IF_ERROR(
+        check("MPI_Fetch_and_op", MPI_Fetch_and_op(&operand, &previous, type, place.rank,
+                                                   displacement, op, place.window.handle())));
+  }
+  TESSERA_RETURN_IF_ERROR(place.window.flush(place.rank));
+  *request.previous =
+      request.bytes == sizeof(std::int32_t) ? std::int64_t{previous.narrow} : previous.wide;
+  return {};
+}
+
+// Where MPI has none that work: to read and to write, under the mutex of the slice's owner.
+Status WindowEndpoint::atomic_by_mutex(const Place& place, const AtomicRequest& request) {
+  TESSERA_ASSIGN_OR_RETURN(const MutexTurn in_turn, MutexTurn::begin(place, true));
+  const Epoch epoch(place.window, place.rank, place.lock_type);
+  const std::lock_guard guard(mutex_);
+  const auto turn = world_->enter();
+  TESSERA_RETURN_IF_ERROR(flush_changes());
+  TESSERA_RETURN_IF_ERROR(epoch.begin());
+  Status changed = change_word(place, request, epoch);
+  TESSERA_RETURN_IF_ERROR(epoch.end());
+  return changed;
+}
+
+Status WindowEndpoint::change_word(const Place& place, const AtomicRequest& request,
+                                   const Epoch& epoch) {
+  const auto bytes = static_cast<std::size_t>(request.bytes);
+  const Run run{place.window, place.rank, place.displacement, bytes};
+  const Sides sides = Sides::of(run.displacement, bytes);
+  alignas(8) std::array<std::byte, sizeof(std::int64_t)> word{};
+  TESSERA_RETURN_IF_ERROR(get_sides(run, word.data(), sides, nullptr));
+  TESSERA_RETURN_IF_ERROR(epoch.renew(true));
+  *request.previous = detail::atomic_direct(word.data(), request);
+  TESSERA_RETURN_IF_ERROR(put_sides(run, word.data(), sides, nullptr));
+  return epoch.renew(true);
+}
+
+// What is under way as well: a flag that is raised next comes after its data.
+Status WindowEndpoint::fence() {
+  TESSERA_RETURN_IF_ERROR(world_->check_thread());
+  const std::lock_guard guard(mutex_);
+  const auto turn = world_->enter();
+  for (const Changed& each : started_) {
+    add_change(*each.window, each.rank);
+  }
+  started_.clear();
+  return flush_changes();
+}
+
+bool WindowEndpoint::is_fenced(RegionId) const noexcept {
+  return !has_changed_.load(std::memory_order_acquire);
+}
+
+// Requires: the lock is held.
+Status WindowEndpoint::flush_changes() {
+  Status first;
+  while (!changed_.empty()) {
+    const Changed last = changed_.back();
+    changed_.pop_back();
+    Status flushed = last.window->flush(last.rank).at(peer_);
+    first = first.ok() ? std::move(flushed) : std::move(first);
+  }
+  has_changed_.store(!started_.empty(), std::memory_order_release);
+  return first;
+}
+
+void WindowEndpoint::note_change(const Window& window, int rank) {
+  const std::lock_guard guard(mutex_);
+  add_change(window, rank);
+}
+
+// Requires: the lock is held.
+void WindowEndpoint::add_change(const Window& window, int rank) {
+  add_to(changed_, window, rank);
+}
+
+void WindowEndpoint::add_to(std::vector<Changed>& list, const Window& window, int rank) {
+  const bool is_known = std::any_of(list.begin(), list.end(),
+                                    [&](const Changed& each) { return each.window == &window; });
+  if (!is_known) {
+    list.push_back({&window, rank});
+  }
+  has_changed_.store(true, std::memory_order_release);
+}
+
+void WindowEndpoint::forget(const Window& window) {
+  const std::lock_guard guard(mutex_);
+  for (std::vector<Changed>* const list : {&changed_, &started_}) {
+    std::erase_if(*list, [&](const Changed& each) { return each.window == &window; });
+  }
+}
+
+}  // namespace tessera::rma::mpi

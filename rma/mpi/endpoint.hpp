@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// WindowEndpoint: a rank's operations on another's memory, by MPI's one-sided calls.
+//
+// A put ends when it is complete here. MPI keeps no order between what ended and what comes next,
+// so the endpoint notes the windows that were changed and flushes them before the next operation on
+// the same rank: one that stands alone costs no wait for the target.
+//
+// Threads: as Endpoint; operations on one rank start one at a time.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "rma/mpi/calls.hpp"
+#include "rma/mpi/datatypes.hpp"
+#include "rma/mpi/methods.hpp"
+#include "rma/mpi/operations.hpp"
+#include "rma/mpi/segment.hpp"
+#include "rma/mpi/world.hpp"
+#include "rma/transport.hpp"
+
+namespace tessera::rma::mpi {
+
+class WindowEndpoint : public Endpoint {
+ public:
+  /// `is_mapped`: the peer's memory is loaded from here, too, so operations end at the target.
+  WindowEndpoint(std::shared_ptr<World> world, Operations& operations, Datatypes& types,
+                 const Methods& methods, WorldRank peer, bool is_mapped)
+      : world_(std::move(world)),
+        operations_(operations),
+        types_(types),
+        methods_(methods),
+        peer_(peer),
+        is_mapped_(is_mapped) {}
+
+  Status put(const Target& to, const void* from, const CopyShape& shape, Completion& done) override;
+  Result<bool> put_now(const Target& to, const void* from, std::size_t bytes) override;
+  Status get(void* to, const Target& from, const CopyShape& shape, Completion& done) override;
+  Status accumulate(const Target& to, const void* from, const CopyShape& shape, const Scale& scale,
+                    Completion& done) override;
+  Status atomic(const Target& at, const AtomicRequest& request, Completion& done) override;
+  Status put_fragments(const Target& to, Fragments fragments, Completion& done) override;
+  Status get_fragments(const Target& from, Fragments fragments, Completion& done) override;
+  Status accumulate_fragments(const Target& to, Fragments fragments, const Scale& scale,
+                              Completion& done) override;
+  Status fence() override;
+  [[nodiscard]] bool is_fenced(RegionId region) const noexcept override;
+
+  /// An operation that changed memory of `rank` in `window` has ended here.
+  void note_change(const Window& window, int rank);
+  /// The window goes.
+  void forget(const Window& window);
+
+ private:
+  /// Where an operation goes: a window, a rank in it, a displacement.
+  struct Place {
+    const Window& window;
+    int rank;
+    std::uint64_t displacement;
+    int lock_type;
+    bool takes_turns;  ///< accumulates, with read-modify-writes
+    detail::RemoteLocks* mutexes;
+  };
+  class MutexTurn;
+  /// A window that was changed since it was flushed last, and the target's rank in it.
+  struct Changed {
+    const Window* window;
+    int rank;
+  };
+  static Place place_of(const Target& target) noexcept;
+
+  template <class Issue>
+  Status start(const Place& place, bool changes, Completion& done, Issue&& issue);
+  [[nodiscard]] MPI_Request* request_of(Operation& operation) const noexcept;
+  [[nodiscard]] MPI_Request* request_of(Operation& operation, const CopyShape& shape,
+                                        std::uint64_t displacement) const noexcept;
+  [[nodiscard]] bool overlaps_itself(const Place& place, const void* local,
+                                     const CopyShape& shape) const noexcept;
+  Result<Sides> sides_of(const CopyShape& shape, MPI_Datatype element, std::size_t element_bytes);
+  Result<Sides> copied_sides_of(const CopyShape& shape, std::uint64_t displacement);
+  [[nodiscard]] bool copies_directly(const Place& place, const CopyShape& shape,
+                                     StridedSide::Which written) const;
+  [[nodiscard]] static Method method_of(const CopyShape& shape, StridedSide::Which written);
+  [[nodiscard]] bool adds_by_hand(const Scale& scale) const noexcept;
+  [[nodiscard]] Method method_of(Fragments fragments, bool accumulates,
+                                 Status (*check_overlap)(Fragments)) const;
+  [[nodiscard]] Pacer pacer_of(const Epoch& epoch, Method method) const noexcept;
+  Status finish_now(Operation& operation, bool changes);
+  Status atomic_by_mpi(const Place& place, const AtomicRequest& request);
+  Status atomic_by_mutex(const Place& place, const AtomicRequest& request);
+  static Status change_word(const Place& place, const AtomicRequest& request, const Epoch& epoch);
+  Status flush_changes();
+  void add_change(const Window& window, int rank);
+  void add_to(std::vector<Changed>& list, const Window& window, int rank);
+
+  std::shared_ptr<World> world_;
+  Operations& operations_;
+  Datatypes& types_;
+  const Methods& methods_;
+  WorldRank peer_;
+  bool is_mapped_;
+  std::mutex mutex_;
+  std::vector<Changed> changed_;  ///< by what has ended
+  std::vector<Changed> started_;  ///< by what may still be under way
+  std::atomic<bool> has_changed_{false};
+};
+
+}  // namespace tessera::rma::mpi

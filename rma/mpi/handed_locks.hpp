@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// HandedLocks: locks that were handed over to this process by message and not yet taken.
+//
+// Threads: all functions may be called from any thread.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <mutex>
+#include <set>
+
+namespace tessera::rma::mpi {
+
+/// Which lock of which set: what the message that hands it over says.
+struct LockName {
+  std::uint64_t set = 0;  ///< the same on all members
+  std::int32_t owner = 0;
+  std::int64_t index = 0;
+  friend auto operator<=>(const LockName&, const LockName&) = default;
+};
+
+class HandedLocks {
+ public:
+  void add(const LockName& name) {
+    const std::lock_guard guard(mutex_);
+    names_.insert(name);
+  }
+  [[nodiscard]] bool take(const LockName& name) {
+    const std::lock_guard guard(mutex_);
+    return names_.erase(name) > 0;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<LockName> names_;
+};
+
+}  // namespace tessera::rma::mpi

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/mpi/methods.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "rma/mpi/error.hpp"
+
+namespace tessera::rma::mpi {
+namespace {
+
+Method method_of(std::string_view name) noexcept {
+  if (name == "direct") {
+    return Method::direct;
+  }
+  if (name == "batched" || name == "vectors") {
+    return Method::batched;
+  }
+  return name == "conservative" ? Method::conservative : Method::automatic;
+}
+
+Status make_type(const std::vector<int>& lengths, const std::vector<MPI_Aint>& offsets,
+                 MPI_Datatype element, MPI_Datatype& type) {
+  TESSERA_RETURN_IF_ERROR(
+      check("MPI_Type_create_hindexed",
+            MPI_Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(),
+                                     offsets.data(), element, &type)));
+  return check("MPI_Type_commit", MPI_Type_commit(&type));
+}
+
+}  // namespace
+
+Methods Methods::of(const Settings& settings, const Library& library) {
+  return {.vectors = method_of(settings.mpi_vectors),
+          .strides = method_of(settings.mpi_strides),
+          .batch = settings.mpi_batch,
+          .uses_requests = settings.mpi_handles != "flush",
+          .lists_may_overlap = settings.check_overlap == 0,
+          .small_sums_stick = library.small_sums_stick,
+          // MPICH 4.0 (ch4:ucx) ends the target in puts and gets with indexed datatypes.
+          .types_list = library.vendor != Vendor::mpich,
+          // Open MPI issue 14181: updates are lost in accumulates with indexed datatypes.
+          .types_accumulate = library.vendor != Vendor::open_mpi};
+}
+
+// What packs rows costs more than a call for each of a few, or of long ones.
+Method Methods::of_shape(const CopyShape& shape, bool accumulates) const noexcept {
+  constexpr std::size_t most_packed_row = 512;
+  constexpr std::int64_t fewest_rows = 4;
+  if (accumulates && !types_accumulate) {
+    return Method::batched;
+  }
+  if (strides != Method::automatic) {
+    return strides;
+  }
+  const bool is_worth_it =
+      shape.run_bytes <= most_packed_row && shape.level[0].count >= fewest_rows;
+  return is_worth_it ? Method::direct : Method::batched;
+}
+
+Method Methods::of_list(Fragments fragments, bool accumulates, bool overlap) const noexcept {
+  constexpr std::size_t fewest_pieces = 4;
+  if (overlap && vectors == Method::automatic) {
+    return Method::conservative;
+  }
+  if (accumulates && !types_accumulate && vectors != Method::conservative) {
+    return Method::batched;
+  }
+  if (vectors != Method::automatic) {
+    return vectors;
+  }
+  return types_list && fragments.size() >= fewest_pieces ? Method::direct : Method::batched;
+}
+
+Result<ListTypes> ListTypes::create(Fragments fragments, MPI_Datatype element,
+                                    std::size_t element_bytes) {
+  constexpr std::size_t most = std::numeric_limits<int>::max();
+  const bool fits = fragments.size() <= most &&
+                    std::all_of(fragments.begin(), fragments.end(), [&](const Fragment& each) {
+                      return each.bytes / element_bytes <= most;
+                    });
+  if (!fits) {
+    return Status::error(
+        Code::limit_exceeded,
+        fmt::format("a list of {} pieces has counts that MPI's ints cannot say", fragments.size()));
+  }
+  std::vector<int> lengths(fragments.size());
+  std::vector<MPI_Aint> here(fragments.size());
+  std::vector<MPI_Aint> there(fragments.size());
+  for (std::size_t i = 0; i < fragments.size(); ++i) {
+    lengths[i] = static_cast<int>(fragments[i].bytes / element_bytes);
+    MPI_Get_address(fragments[i].local, &here[i]);
+    there[i] = static_cast<MPI_Aint>(fragments[i].remote_offset);
+  }
+  ListTypes types;
+  TESSERA_RETURN_IF_ERROR(make_type(lengths, here, element, types.local_));
+  TESSERA_RETURN_IF_ERROR(make_type(lengths, there, element, types.remote_));
+  return types;
+}
+
+ListTypes::ListTypes(ListTypes&& other) noexcept
+    : local_(std::exchange(other.local_, MPI_DATATYPE_NULL)),
+      remote_(std::exchange(other.remote_, MPI_DATATYPE_NULL)) {}
+
+ListTypes::~ListTypes() {
+  for (MPI_Datatype* const each : {&local_, &remote_}) {
+    if (*each != MPI_DATATYPE_NULL) {
+      MPI_Type_free(each);
+    }
+  }
+}
+
+}  // namespace tessera::rma::mpi

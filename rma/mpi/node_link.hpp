@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// MpiLink: the NodeLink of a job whose nodes are connected by MPI: messages to the first rank of
+// each node, and locks in windows.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "rma/engine/node_link.hpp"
+#include "rma/engine/node_map.hpp"
+#include "rma/mpi/progress.hpp"
+#include "rma/mpi/segment.hpp"
+#include "rma/node/directory.hpp"
+#include "rma/node/node.hpp"
+
+namespace tessera::rma::mpi {
+
+class MpiLink final : public detail::NodeLink {
+ public:
+  /// `fence` completes at a rank what this one did there, or at all ranks.
+  MpiLink(std::shared_ptr<Progress> progress, std::shared_ptr<WindowPool> pool,
+          std::shared_ptr<detail::Node> node, const detail::NodeMap& nodes, bool locks_by_bytes,
+          std::function<Status(std::optional<WorldRank>)> fence);
+
+  Status publish(RegionId memory, const detail::PublishedMemory& piece) override;
+  void withdraw(RegionId memory) noexcept override;
+  Status deliver(NodeId node, RegionId memory, std::uint64_t offset,
+                 std::span<const std::byte> bytes, std::uint64_t flag_offset,
+                 std::uint64_t flag) override;
+  Status invite(WorldRank rank, const detail::Invitation& invitation) override;
+  Status raise_flag(WorldRank rank, RegionId region, std::uint64_t offset,
+                    std::int32_t value) override;
+  [[nodiscard]] bool raises_flags() const noexcept override { return false; }
+  Status ring(WorldRank rank) override;
+  Result<std::uint64_t> notify(WorldRank rank) override;
+  Result<std::unique_ptr<detail::RemoteLocks>> make_locks(
+      Team& team, const std::vector<std::int64_t>& counts) override;
+  [[nodiscard]] bool makes_locks() const noexcept override { return true; }
+  Result<detail::LockOutcome> lock(NodeId node, RegionId memory, std::uint64_t offset,
+                                   const std::function<void()>& look) override;
+  Result<detail::LockOutcome> try_lock(NodeId node, RegionId memory, std::uint64_t offset) override;
+  Status unlock(NodeId node, RegionId memory, std::uint64_t offset) override;
+  Result<detail::Fate> fate_of(WorldRank rank) override;
+  Status connect(NodeId /*node*/) override { return {}; }
+  Result<std::optional<std::uint32_t>> read_word(NodeId node, RegionId memory,
+                                                 std::uint64_t offset) override;
+
+ private:
+  Status wake(WorldRank rank);
+  Status hand_over(WorldRank rank, const LockName& lock);
+  Status send(WorldRank to, const ControlHeader& header, std::span<const std::byte> bytes = {});
+  [[nodiscard]] bool has_left(WorldRank rank) const noexcept;
+
+  std::shared_ptr<Progress> progress_;
+  std::shared_ptr<WindowPool> pool_;
+  std::shared_ptr<detail::Node> node_;
+  const detail::NodeMap& nodes_;
+  bool locks_by_bytes_;
+  std::function<Status(std::optional<WorldRank>)> fence_;
+  detail::Directory directory_;
+  std::mutex notified_mutex_;
+  std::map<WorldRank, std::uint64_t> notified_;  ///< how often, by rank
+};
+
+}  // namespace tessera::rma::mpi

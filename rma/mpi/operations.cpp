@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/mpi/operations.hpp"
+
+#include <utility>
+
+#include "rma/mpi/endpoint.hpp"
+#include "rma/mpi/error.hpp"
+
+namespace tessera::rma::mpi {
+
+void Operations::add(std::list<Operation>& operation) noexcept {
+  const std::lock_guard guard(mutex_);
+  under_way_.splice(under_way_.end(), operation);
+}
+
+bool Operations::is_empty() const noexcept {
+  const std::lock_guard guard(mutex_);
+  return under_way_.empty();
+}
+
+Status Operations::finish(Operation& operation, bool& has_ended) {
+  if (operation.request == MPI_REQUEST_NULL) {
+    has_ended = true;
+    return operation.window->flush_local(operation.target);
+  }
+  int is_done = 0;
+  const int code = MPI_Test(&operation.request, &is_done, MPI_STATUS_IGNORE);
+  has_ended = is_done != 0 || code != MPI_SUCCESS;
+  return check("MPI_Test", code);
+}
+
+// Whoever is told may use the endpoint at once: outside of the lock.
+int Operations::progress() {
+  struct Ended {
+    std::list<Operation> operation;
+    Status status;
+  };
+  int count = 0;
+  while (true) {
+    Ended ended;
+    {
+      const std::unique_lock one(mutex_, std::try_to_lock);
+      if (!one.owns_lock()) {
+        return count;
+      }
+      const auto turn = world_->enter();
+      for (auto each = under_way_.begin(); each != under_way_.end(); ++each) {
+        bool has_ended = false;
+        ended.status = finish(*each, has_ended);
+        if (has_ended) {
+          ended.operation.splice(ended.operation.begin(), under_way_, each);
+          break;
+        }
+      }
+    }
+    if (ended.operation.empty()) {
+      return count;
+    }
+    const Operation& operation = ended.operation.front();
+    if (operation.changes) {
+      operation.endpoint->note_change(*operation.window, operation.target);
+    }
+    operation.done->end(std::move(ended.status));
+    ++count;
+  }
+}
+
+}  // namespace tessera::rma::mpi

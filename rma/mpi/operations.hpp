@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Operations: those that were started and have not ended, until a poll finds that they have.
+//
+// Threads: all functions may be called from any thread.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <mutex>
+
+#include "rma/completion.hpp"
+#include "rma/mpi/window.hpp"
+#include "rma/mpi/world.hpp"
+#include "rma/result.hpp"
+
+namespace tessera::rma::mpi {
+
+class WindowEndpoint;
+
+struct Operation {
+  MPI_Request request = MPI_REQUEST_NULL;  ///< none: it ends with the window's flush_local
+  const Window* window = nullptr;
+  int target = 0;
+  bool changes = false;  ///< the target's memory, so that a fence waits for it
+  WindowEndpoint* endpoint = nullptr;
+  Completion* done = nullptr;
+  std::unique_ptr<std::byte[]> source;  ///< what is sent, if it is not the caller's memory
+};
+
+class Operations {
+ public:
+  explicit Operations(std::shared_ptr<World> world) : world_(std::move(world)) {}
+
+  /// `operation` holds one element.
+  void add(std::list<Operation>& operation) noexcept;
+  /// Ends those that are complete; returns how many.
+  int progress();
+  [[nodiscard]] bool is_empty() const noexcept;
+
+ private:
+  static Status finish(Operation& operation, bool& has_ended);
+
+  std::shared_ptr<World> world_;
+  mutable std::mutex mutex_;
+  std::list<Operation> under_way_;
+};
+
+}  // namespace tessera::rma::mpi

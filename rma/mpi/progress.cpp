@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/mpi/progress.hpp"
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <csignal>
+#include <shared_mutex>
+#include <system_error>
+#include <utility>
+
+#include "rma/floating_point_guard.hpp"
+#include "rma/mpi/creation.hpp"
+#include "rma/within_memory.hpp"
+
+namespace tessera::rma::mpi {
+namespace {
+
+using std::chrono::microseconds;
+
+constexpr microseconds first_nap{30};
+constexpr microseconds longest_thread_nap{1000};
+constexpr microseconds nap_beside_sleepers{60};
+constexpr std::chrono::milliseconds sleepers_return_within{150};
+constexpr microseconds awake_time{5000};  // after something came, or a thread began to sleep
+
+// Signals are for the program's threads.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+Progress::Progress(std::shared_ptr<World> world, std::shared_ptr<detail::Node> node)
+    : world_(std::move(world)),
+      node_(std::move(node)),
+      operations_(world_),
+      server_(node_, [this](WorldRank to, const ControlHeader& header) {
+        return channel_->send(to, header);
+      }) {}
+
+Status Progress::start_control() {
+  TESSERA_ASSIGN_OR_RETURN(
+      channel_, ControlChannel::create(
+                    world_, [this](const ControlHeader& header, std::span<const std::byte> bytes) {
+                      server_.handle(header, bytes);
+                    }));
+  return {};
+}
+
+Status Progress::start_thread(bool stays_awake) {
+  const SignalsBlocked signals;
+  const FloatingPointGuard untrapped;
+  try {
+    thread_ = std::thread([this, stays_awake] { run(stays_awake); });
+  } catch (const std::system_error& error) {
+    return Status::error(Code::limit_exceeded, fmt::format("cannot start a thread of Tessera's: {}",
+                                                           error.code().message()))
+        .hint("threads are limited by ulimit -u, ulimit -v and the control group's pids");
+  }
+  return {};
+}
+
+void Progress::stop_thread() noexcept {
+  is_stopped_.store(true);
+  wake();
+  if (thread_.joinable()) {
+    thread_.join();
+  }
+}
+
+Status Progress::send(WorldRank to, const ControlHeader& header, std::span<const std::byte> bytes) {
+  const std::shared_lock nobody_creates(CreationGate::of_process().progress());
+  return channel_->send(to, header, bytes);
+}
+
+int Progress::poll() {
+  if (!world_->check_thread().ok()) {
+    return 0;
+  }
+  const std::shared_lock nobody_creates(CreationGate::of_process().progress(), std::try_to_lock);
+  if (!nobody_creates.owns_lock()) {
+    return 0;
+  }
+  const int count = operations_.progress() + channel_->poll();
+  server_.deliver_invitations();
+  return count;
+}
+
+void Progress::help() noexcept {
+  detail::within_memory([&]() -> Status {
+    poll();
+    return {};
+  }).ignore("the next poll tries again");
+}
+
+void Progress::run(bool stays_awake) {
+  auto heard = Clock::now();
+  microseconds pause = first_nap;
+  while (!is_stopped_.load(std::memory_order_acquire)) {
+    int count = 0;
+    detail::within_memory([&]() -> Status {
+      count = poll();
+      return {};
+    }).ignore("the next poll tries again");
+    const auto now = Clock::now();
+    if (count > 0 || is_woken_.exchange(false)) {
+      heard = now;
+      pause = first_nap;
+    }
+    if (stays_awake) {
+      std::this_thread::yield();
+    } else if (now - heard > awake_time) {
+      nap(has_sleepers(now) ? std::min(pause, nap_beside_sleepers) : pause);
+      pause = std::min(2 * pause, longest_thread_nap);
+    } else {
+      nap(first_nap);
+    }
+  }
+}
+
+void Progress::nap(std::chrono::nanoseconds period) {
+  std::unique_lock guard(nap_mutex_);
+  stirred_.wait_for(guard, period, [&] { return is_woken_.load() || is_stopped_.load(); });
+}
+
+void Progress::wake() noexcept {
+  if (is_woken_.exchange(true)) {
+    return;
+  }
+  const std::lock_guard guard(nap_mutex_);
+  stirred_.notify_one();
+}
+
+bool Progress::wait(Completion& done, std::chrono::nanoseconds period) {
+  const auto end = Clock::now() + period;
+  while (!done.done()) {
+    if (poll() == 0) {
+      if (Clock::now() >= end) {
+        return done.done();
+      }
+      std::this_thread::yield();
+    }
+  }
+  return true;
+}
+
+// Who waits for others is probably in use by them: one-sided operations that MPI serves here are
+// seen by nobody else.
+bool Progress::has_sleepers(Clock::time_point now) const noexcept {
+  return now - last_sleep_.load(std::memory_order_relaxed) < sleepers_return_within;
+}
+
+std::chrono::nanoseconds Progress::longest_sleep() const noexcept {
+  last_sleep_.store(Clock::now(), std::memory_order_relaxed);
+  return has_thread() ? std::chrono::nanoseconds::max() : std::chrono::nanoseconds(first_nap);
+}
+
+}  // namespace tessera::rma::mpi

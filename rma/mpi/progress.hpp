@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Progress: polls messages and operations, from waiting threads and from a thread of its own.
+//
+// The thread also lets MPI serve other ranks' one-sided operations while this rank computes. It is
+// there with MPI_THREAD_MULTIPLE only. Between polls it sleeps, the longer the less comes, unless
+// TESSERA_MPI_PROGRESS is `poll`.
+//
+// Threads: all functions may be called from any thread.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "rma/completion.hpp"
+#include "rma/mpi/control_channel.hpp"
+#include "rma/mpi/control_server.hpp"
+#include "rma/mpi/operations.hpp"
+#include "rma/node/node.hpp"
+#include "rma/result.hpp"
+
+namespace tessera::rma::mpi {
+
+class Progress final : public detail::Helper {
+ public:
+  Progress(std::shared_ptr<World> world, std::shared_ptr<detail::Node> node);
+  ~Progress() override { stop_thread(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// Collective. Errors: unreachable, no_memory.
+  Status start_control();
+  /// Errors: limit_exceeded.
+  Status start_thread(bool stays_awake);
+  void stop_thread() noexcept;
+  [[nodiscard]] bool has_thread() const noexcept { return thread_.joinable(); }
+
+  [[nodiscard]] ControlChannel& channel() noexcept { return *channel_; }
+  /// As ControlChannel::send(), for those who do not handle a message.
+  Status send(WorldRank to, const ControlHeader& header, std::span<const std::byte> bytes = {});
+  [[nodiscard]] ControlServer& server() noexcept { return server_; }
+  [[nodiscard]] Operations& operations() noexcept { return operations_; }
+
+  /// Returns how many messages came and how many operations ended. Never waits.
+  int poll();
+  /// Polls until `done` has nothing under way, or for `period`. Returns done.done().
+  bool wait(Completion& done, std::chrono::nanoseconds period);
+  /// The thread polls often for a while.
+  void wake() noexcept;
+
+  // Of waiting threads.
+  void begin() noexcept override {}
+  void help() noexcept override;
+  void end() noexcept override {}
+  void hand_back() noexcept override { wake(); }
+  [[nodiscard]] std::chrono::nanoseconds longest_sleep() const noexcept override;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void run(bool stays_awake);
+  [[nodiscard]] bool has_sleepers(Clock::time_point now) const noexcept;
+  void nap(std::chrono::nanoseconds period);
+
+  std::shared_ptr<World> world_;
+  std::shared_ptr<detail::Node> node_;
+  Operations operations_;
+  ControlServer server_;
+  std::unique_ptr<ControlChannel> channel_;
+  std::thread thread_;
+  std::atomic<bool> is_stopped_{false};
+  std::atomic<bool> is_woken_{false};
+  mutable std::atomic<Clock::time_point> last_sleep_{Clock::time_point()};
+  std::mutex nap_mutex_;
+  std::condition_variable stirred_;
+};
+
+}  // namespace tessera::rma::mpi

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/mpi/runs.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "rma/kernels/accumulate.hpp"
+#include "rma/mpi/error.hpp"
+
+namespace tessera::rma::mpi {
+namespace {
+
+MPI_Aint aint(std::uint64_t displacement) noexcept {
+  return static_cast<MPI_Aint>(displacement);
+}
+
+// Calls action(offset, bytes) for pieces that MPI's counts can say.
+template <class Action>
+Status in_pieces(std::size_t bytes, Action&& action) {
+  for (std::size_t at = 0; at < bytes; at += most_bytes_a_call) {
+    TESSERA_RETURN_IF_ERROR(action(at, std::min(most_bytes_a_call, bytes - at)));
+  }
+  return {};
+}
+
+Status get_word(const Run& run, std::byte* to) {
+  const MPI_Datatype type = word_type(run.bytes);
+  return check("MPI_Get_accumulate",
+               MPI_Get_accumulate(nullptr, 0, type, to, 1, type, run.rank, aint(run.displacement),
+                                  1, type, MPI_NO_OP, run.handle()));
+}
+
+}  // namespace
+
+Status put_sides(const Run& run, const void* from, const Sides& sides, MPI_Request* request) {
+  const auto [count, local, remote] = sides;
+  if (request == nullptr) {
+    return check("MPI_Put", MPI_Put(from, count, local, run.rank, aint(run.displacement), count,
+                                    remote, run.handle()));
+  }
+  return check("MPI_Rput", MPI_Rput(from, count, local, run.rank, aint(run.displacement), count,
+                                    remote, run.handle(), request));
+}
+
+Status get_sides(const Run& run, void* to, const Sides& sides, MPI_Request* request) {
+  const auto [count, local, remote] = sides;
+  if (request == nullptr) {
+    return check("MPI_Get", MPI_Get(to, count, local, run.rank, aint(run.displacement), count,
+                                    remote, run.handle()));
+  }
+  return check("MPI_Rget", MPI_Rget(to, count, local, run.rank, aint(run.displacement), count,
+                                    remote, run.handle(), request));
+}
+
+Status update_sides(const Run& run, const void* from, const Sides& sides, MPI_Op op) {
+  const auto [count, local, remote] = sides;
+  return check("MPI_Accumulate",
+               MPI_Accumulate(from, count, local, run.rank, aint(run.displacement), count, remote,
+                              op, run.handle()));
+}
+
+Status put_run(const Run& run, const std::byte* from, MPI_Request* request) {
+  if (run.is_guarded_word()) {
+    return update_sides(run, from, Sides::of(run.displacement, run.bytes), MPI_REPLACE);
+  }
+  return in_pieces(run.bytes, [&](std::size_t at, std::size_t bytes) {
+    const Run piece{run.window, run.rank, run.displacement + at, bytes};
+    return put_sides(piece, from + at, Sides::of(piece.displacement, bytes), request);
+  });
+}
+
+Status get_run(const Run& run, std::byte* to, MPI_Request* request) {
+  if (run.is_guarded_word()) {
+    return get_word(run, to);
+  }
+  return in_pieces(run.bytes, [&](std::size_t at, std::size_t bytes) {
+    const Run piece{run.window, run.rank, run.displacement + at, bytes};
+    return get_sides(piece, to + at, Sides::of(piece.displacement, bytes), request);
+  });
+}
+
+Status add_by_hand(const Run& run, const std::byte* from, const Scale& scale, const Epoch& epoch) {
+  constexpr std::size_t piece_bytes = 4096;
+  std::array<std::byte, piece_bytes> buffer;
+  for (std::size_t at = 0; at < run.bytes; at += piece_bytes) {
+    const std::size_t bytes = std::min(piece_bytes, run.bytes - at);
+    const Run piece{run.window, run.rank, run.displacement + at, bytes};
+    const Sides sides{static_cast<int>(bytes), MPI_BYTE, MPI_BYTE};
+    TESSERA_RETURN_IF_ERROR(get_sides(piece, buffer.data(), sides, nullptr));
+    TESSERA_RETURN_IF_ERROR(epoch.renew(true));
+    kernels::accumulate_run(buffer.data(), from + at, bytes, scale);
+    TESSERA_RETURN_IF_ERROR(put_sides(piece, buffer.data(), sides, nullptr));
+    TESSERA_RETURN_IF_ERROR(epoch.renew(true));
+  }
+  return {};
+}
+
+Status accumulate_run(const Run& run, const std::byte* from, ElementType element) {
+  const AddedType added = added_type(element);
+  return in_pieces(run.bytes, [&](std::size_t at, std::size_t bytes) {
+    const Run piece{run.window, run.rank, run.displacement + at, bytes};
+    return update_sides(piece, from + at,
+                        {static_cast<int>(bytes / added.bytes), added.type, added.type}, MPI_SUM);
+  });
+}
+
+}  // namespace tessera::rma::mpi

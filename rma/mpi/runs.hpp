@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Runs: contiguous pieces between this process and a window, and the calls of MPI that move them.
+//
+// `request`: where it is not null, the call is one that MPI completes by a request.
+//
+// Threads: all functions may be called from any thread that may call MPI.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "rma/element.hpp"
+#include "rma/mpi/calls.hpp"
+#include "rma/mpi/types.hpp"
+#include "rma/mpi/window.hpp"
+#include "rma/result.hpp"
+
+namespace tessera::rma::mpi {
+
+/// One contiguous run between this process and a window.
+struct Run {
+  const Window& window;
+  int rank;
+  std::uint64_t displacement;
+  std::size_t bytes;
+
+  [[nodiscard]] MPI_Win handle() const noexcept { return window.handle(); }
+  /// Words that puts and gets might tear are stored and loaded by accumulates, which keep them.
+  [[nodiscard]] bool is_guarded_word() const noexcept {
+    return is_word(displacement, bytes) && !window.keeps_words();
+  }
+};
+
+// One call of MPI_Put, MPI_Get or MPI_Accumulate.
+Status put_sides(const Run& run, const void* from, const Sides& sides, MPI_Request* request);
+Status get_sides(const Run& run, void* to, const Sides& sides, MPI_Request* request);
+Status update_sides(const Run& run, const void* from, const Sides& sides, MPI_Op op);
+
+/// `request`: for a run of one piece that is no guarded word, else null.
+Status put_run(const Run& run, const std::byte* from, MPI_Request* request);
+Status get_run(const Run& run, std::byte* to, MPI_Request* request);
+/// Adds elements of type `element`.
+Status accumulate_run(const Run& run, const std::byte* from, ElementType element);
+/// Gets, adds and puts. Requires: the mutex of the slice's owner is held.
+Status add_by_hand(const Run& run, const std::byte* from, const Scale& scale, const Epoch& epoch);
+
+}  // namespace tessera::rma::mpi

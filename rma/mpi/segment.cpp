@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/mpi/segment.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "rma/engine/team_state.hpp"
+#include "rma/within_memory.hpp"
+
+namespace tessera::rma::mpi {
+
+/// What each member says before an allocation.
+struct WindowPool::Offer {
+  std::uint64_t bytes = 0;
+  std::uint64_t number = 0;  ///< of the team's windows as far as this member knows; 0: none
+  std::uint64_t drawn = 0;   ///< for new ones; the first member's counts
+};
+
+WindowPool::WindowPool(std::shared_ptr<World> world, const TransportContext& context,
+                       Discipline discipline, std::function<void(const Window&)> on_end)
+    : world_(std::move(world)), discipline_(discipline), on_end_(std::move(on_end)) {
+  source_.node = context.node;
+  source_.is_one_machine = context.machines == 1;
+}
+
+std::uint64_t WindowPool::draw_number() noexcept {
+  constexpr unsigned rank_shift = 32;
+  return (std::uint64_t{static_cast<std::uint32_t>(world_->rank().value)} << rank_shift) +
+         drawn_.fetch_add(1) + 1;
+}
+
+// A team that is no more may have had the same address: members compare the numbers.
+Result<TeamWindows*> WindowPool::windows_of(Team& team, Use use, std::size_t bytes,
+                                            std::vector<std::uint64_t>& sizes) {
+  const Discipline discipline = use == Use::regions         ? discipline_
+                                : use == Use::lasting_locks ? Discipline::lasting
+                                                            : Discipline::epochs;
+  const Key key(&team.state(), use);
+  TeamWindows* known = nullptr;
+  {
+    const std::lock_guard guard(mutex_);
+    const auto found = by_team_.find(key);
+    known = found == by_team_.end() ? nullptr : found->second.get();
+  }
+  const Offer mine{
+      .bytes = bytes, .number = known == nullptr ? 0 : known->number(), .drawn = draw_number()};
+  TESSERA_ASSIGN_OR_RETURN(const std::vector<Offer> offers, team.allgather_value(mine));
+  std::transform(offers.begin(), offers.end(), std::back_inserter(sizes),
+                 [](const Offer& each) { return each.bytes; });
+  const bool all_know = std::all_of(offers.begin(), offers.end(), [&](const Offer& each) {
+    return each.number != 0 && each.number == offers.front().number;
+  });
+  if (all_know) {
+    return known;
+  }
+  TESSERA_ASSIGN_OR_RETURN(auto made,
+                           TeamWindows::create(world_, team, offers.front().drawn, discipline));
+  const std::lock_guard guard(mutex_);
+  std::unique_ptr<TeamWindows>& place = by_team_[key];
+  if (place != nullptr) {
+    orphaned_.push_back(std::move(place));
+  }
+  place = std::move(made);
+  return place.get();
+}
+
+// Collective. Made once a team.
+Result<detail::RemoteLocks*> WindowPool::mutexes_of(Team& team, TeamWindows& windows) {
+  const bool are_needed = discipline_ == Discipline::epochs || world_->library().small_sums_stick ||
+                          world_->library().exposed_windows_break;
+  if (!are_needed || make_mutexes_ == nullptr) {
+    return static_cast<detail::RemoteLocks*>(nullptr);
+  }
+  if (windows.mutexes() == nullptr) {
+    TESSERA_ASSIGN_OR_RETURN(windows.mutexes(), make_mutexes_(team));
+  }
+  return windows.mutexes().get();
+}
+
+Result<std::unique_ptr<WindowSegment>> WindowPool::allocate(Transport* memory, Team& team,
+                                                            std::size_t bytes,
+                                                            const RegionOptions& options, Use use) {
+  std::vector<std::uint64_t> sizes;
+  sizes.reserve(static_cast<std::size_t>(team.size()));
+  TESSERA_ASSIGN_OR_RETURN(TeamWindows * windows, windows_of(team, use, bytes, sizes));
+  detail::RemoteLocks* mutexes = nullptr;
+  if (use == Use::regions) {
+    TESSERA_ASSIGN_OR_RETURN(mutexes, mutexes_of(team, *windows));
+  }
+  MemorySource source = source_;
+  source.transport = memory;
+  TESSERA_ASSIGN_OR_RETURN(const WindowPart part, windows->take(team, sizes, options, source));
+  return std::unique_ptr<WindowSegment>(
+      new WindowSegment(shared_from_this(), *windows, source, part, bytes,
+                        {options.access_mode, options.atomics}, mutexes));
+}
+
+Result<std::unique_ptr<WindowSegment>> WindowPool::expose(Team& team,
+                                                          std::unique_ptr<Segment> inner,
+                                                          std::byte* memory, std::size_t bytes,
+                                                          const RegionOptions& options) {
+  std::vector<std::uint64_t> sizes;
+  sizes.reserve(static_cast<std::size_t>(team.size()));
+  TESSERA_ASSIGN_OR_RETURN(TeamWindows * windows, windows_of(team, Use::regions, bytes, sizes));
+  TESSERA_ASSIGN_OR_RETURN(detail::RemoteLocks * mutexes, mutexes_of(team, *windows));
+  TESSERA_ASSIGN_OR_RETURN(const WindowPart part,
+                           windows->expose(team, memory, bytes, std::move(inner)));
+  return std::unique_ptr<WindowSegment>(
+      new WindowSegment(shared_from_this(), *windows, source_, part, bytes,
+                        {options.access_mode, options.atomics}, mutexes));
+}
+
+Status WindowPool::give_back(TeamWindows& windows, const WindowPart& part,
+                             const MemorySource& source) {
+  on_end_(*part.shared->window);
+  Status freed = windows.give_back(part, source);
+  if (!windows.is_empty()) {
+    return freed;
+  }
+  // Communicators are few, too: all members have come here, and free it together.
+  decltype(by_team_)::node_type gone;
+  {
+    const std::lock_guard guard(mutex_);
+    const auto found = std::find_if(by_team_.begin(), by_team_.end(), [&](const auto& each) {
+      return each.second.get() == &windows;
+    });
+    if (found == by_team_.end()) {
+      return freed;
+    }
+    gone = by_team_.extract(found);
+  }
+  if (gone.mapped()->mutexes() != nullptr) {
+    Status given = gone.mapped()->mutexes()->free();
+    freed = freed.ok() ? std::move(given) : std::move(freed);
+  }
+  gone.mapped()->close();
+  return freed;
+}
+
+// In an order that is the same on all ranks.
+void WindowPool::close() noexcept {
+  const std::lock_guard guard(mutex_);
+  std::vector<TeamWindows*> all;
+  detail::within_memory([&]() -> Status {
+    for (const auto& [key, windows] : by_team_) {
+      all.push_back(windows.get());
+    }
+    for (const auto& windows : orphaned_) {
+      all.push_back(windows.get());
+    }
+    return {};
+  }).ignore("the windows stay until the process ends");
+  std::sort(all.begin(), all.end(),
+            [](const TeamWindows* a, const TeamWindows* b) { return a->number() < b->number(); });
+  for (TeamWindows* const each : all) {
+    each->close();
+  }
+}
+
+WindowSegment::WindowSegment(std::shared_ptr<WindowPool> pool, TeamWindows& windows,
+                             const MemorySource& source, const WindowPart& part, std::size_t bytes,
+                             const Options& options, detail::RemoteLocks* mutexes) noexcept
+    : pool_(std::move(pool)),
+      windows_(windows),
+      source_(source),
+      part_(part),
+      local_(bytes == 0 ? nullptr : part.shared->base + part.offset),
+      options_(options),
+      mutexes_(mutexes) {}
+
+int WindowSegment::lock_type() const noexcept {
+  const bool conflicts = options_.access_mode != AccessMode::read_only &&
+                         options_.access_mode != AccessMode::accumulate_only;
+  return conflicts ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED;
+}
+
+// Of windows by epochs, every operation has ended at its target when it ends here.
+Status WindowSegment::begin_access() {
+  return window().is_lasting() ? window().synchronise() : Status();
+}
+
+Status WindowSegment::end_access() {
+  return window().is_lasting() ? window().synchronise() : Status();
+}
+
+DirectMap WindowSegment::direct() const noexcept {
+  DirectMap map = part_.shared->direct;
+  map.base = map.base == nullptr ? nullptr : map.base + part_.offset;
+  return map;
+}
+
+Status WindowSegment::free() {
+  return pool_->give_back(windows_, part_, source_);
+}
+
+}  // namespace tessera::rma::mpi

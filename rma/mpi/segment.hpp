@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// WindowPool: the windows of all teams of a job; WindowSegment: a region's part of one of them.
+//
+// Where a region lies is known from its segment: a window, the target's rank in it, and a
+// displacement. Neither a table nor a look-up is needed.
+//
+// Threads: as Transport's.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "rma/engine/layered_segment.hpp"
+#include "rma/engine/remote_locks.hpp"
+#include "rma/mpi/team_windows.hpp"
+#include "rma/transport.hpp"
+
+namespace tessera::rma::mpi {
+
+class WindowSegment;
+
+class WindowPool : public std::enable_shared_from_this<WindowPool> {
+ public:
+  /// What memory is for: regions, in windows of the job's discipline; locks by atomics, in lasting
+  /// ones; locks by epochs.
+  enum class Use { regions, lasting_locks, epoch_locks };
+  /// Locks of a team, one of each member, for what MPI-2 cannot do in one epoch. Collective.
+  using MakeMutexes = std::function<Result<std::unique_ptr<detail::RemoteLocks>>(Team&)>;
+
+  /// `on_end` is called before a window goes.
+  WindowPool(std::shared_ptr<World> world, const TransportContext& context, Discipline discipline,
+             std::function<void(const Window&)> on_end);
+
+  /// For regions in windows by epochs.
+  void set_mutexes(MakeMutexes make) { make_mutexes_ = std::move(make); }
+
+  /// Collective on `team`. Memory of `memory`'s, or of MPI where that is null.
+  Result<std::unique_ptr<WindowSegment>> allocate(Transport* memory, Team& team, std::size_t bytes,
+                                                  const RegionOptions& options, Use use);
+  /// Collective on `team`. The memory that `inner` has at this rank; the segment owns it.
+  Result<std::unique_ptr<WindowSegment>> expose(Team& team, std::unique_ptr<Segment> inner,
+                                                std::byte* memory, std::size_t bytes,
+                                                const RegionOptions& options);
+  /// Local. A number that no other rank of the job draws.
+  std::uint64_t draw_number() noexcept;
+  /// Collective. Ends what is left of all teams' windows.
+  void close() noexcept;
+
+ private:
+  friend class WindowSegment;
+  struct Offer;
+  Result<TeamWindows*> windows_of(Team& team, Use use, std::size_t bytes,
+                                  std::vector<std::uint64_t>& sizes);
+  Result<detail::RemoteLocks*> mutexes_of(Team& team, TeamWindows& windows);
+  Status give_back(TeamWindows& windows, const WindowPart& part, const MemorySource& source);
+
+  std::shared_ptr<World> world_;
+  MemorySource source_;
+  Discipline discipline_;
+  std::function<void(const Window&)> on_end_;
+  MakeMutexes make_mutexes_;
+  std::mutex mutex_;
+  using Key = std::pair<const void*, Use>;
+  std::map<Key, std::unique_ptr<TeamWindows>> by_team_;
+  std::vector<std::unique_ptr<TeamWindows>> orphaned_;  ///< of teams that are no more
+  std::atomic<std::uint32_t> drawn_{0};
+};
+
+class WindowSegment final : public detail::LayeredSegment {
+ public:
+  [[nodiscard]] std::byte* local() const noexcept override { return local_; }
+  [[nodiscard]] DirectMap direct() const noexcept override;
+  Status begin_access() override;
+  Status end_access() override;
+  Status free() override;
+  /// Only where the region is all of that memory.
+  [[nodiscard]] Segment* below() const noexcept override {
+    return part_.granules > 0 ? nullptr : part_.shared->memory.get();
+  }
+
+  [[nodiscard]] const Window& window() const noexcept { return *part_.shared->window; }
+  /// Where the region begins on every member.
+  [[nodiscard]] std::size_t offset() const noexcept { return part_.offset; }
+  /// MPI_LOCK_SHARED where what the region allows cannot conflict, else MPI_LOCK_EXCLUSIVE.
+  [[nodiscard]] int lock_type() const noexcept;
+  [[nodiscard]] bool is_strict() const noexcept { return options_.atomics == Atomics::strict; }
+  /// Locks of the team's slices, for what this MPI or its discipline cannot do; null: it can all.
+  [[nodiscard]] detail::RemoteLocks* mutexes() const noexcept { return mutexes_; }
+
+ private:
+  friend class WindowPool;
+  struct Options {
+    AccessMode access_mode = AccessMode::any;
+    Atomics atomics = Atomics::separate;
+  };
+  WindowSegment(std::shared_ptr<WindowPool> pool, TeamWindows& windows, const MemorySource& source,
+                const WindowPart& part, std::size_t bytes, const Options& options,
+                detail::RemoteLocks* mutexes) noexcept;
+
+  std::shared_ptr<WindowPool> pool_;
+  TeamWindows& windows_;
+  MemorySource source_;
+  WindowPart part_;
+  std::byte* local_;
+  Options options_;
+  detail::RemoteLocks* mutexes_;
+};
+
+}  // namespace tessera::rma::mpi

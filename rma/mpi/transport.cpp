@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/mpi/transport.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "rma/engine/node_map.hpp"
+#include "rma/engine/startup.hpp"
+#include "rma/mpi/creation.hpp"
+#include "rma/mpi/endpoint.hpp"
+#include "rma/mpi/node_link.hpp"
+#include "rma/mpi/progress.hpp"
+#include "rma/mpi/segment.hpp"
+#include "rma/mpi/world.hpp"
+#include "rma/node/carrier.hpp"
+
+namespace tessera::rma::mpi {
+namespace {
+
+// Memory that only this rank has: a window of one process is more than some MPI libraries can make.
+class OwnSegment final : public Segment {
+ public:
+  explicit OwnSegment(std::byte* memory) noexcept : memory_(memory) {}
+  [[nodiscard]] std::byte* local() const noexcept override { return memory_; }
+  [[nodiscard]] DirectMap direct() const noexcept override { return {.base = memory_}; }
+  Status free() override { return {}; }
+
+ private:
+  std::byte* memory_;
+};
+
+// The endpoints that were given out, for those who end windows and for fences of all.
+class Endpoints {
+ public:
+  void add(WorldRank peer, WindowEndpoint* endpoint) {
+    const std::lock_guard guard(mutex_);
+    all_.emplace_back(peer, endpoint);
+  }
+  void remove(const WindowEndpoint* endpoint) noexcept {
+    const std::lock_guard guard(mutex_);
+    std::erase_if(all_, [&](const auto& each) { return each.second == endpoint; });
+  }
+  void forget(const Window& window) {
+    const std::lock_guard guard(mutex_);
+    for (const auto& [peer, endpoint] : all_) {
+      endpoint->forget(window);
+    }
+  }
+  /// Those of one rank, or of all.
+  Status fence(std::optional<WorldRank> only) {
+    const std::lock_guard guard(mutex_);
+    Status first;
+    for (const auto& [peer, endpoint] : all_) {
+      if (!only || peer == *only) {
+        Status fenced = endpoint->fence();
+        first = first.ok() ? std::move(fenced) : std::move(first);
+      }
+    }
+    return first;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::pair<WorldRank, WindowEndpoint*>> all_;
+};
+
+// Takes itself off the list in the end.
+class ListedEndpoint final : public WindowEndpoint {
+ public:
+  ListedEndpoint(std::shared_ptr<World> world, std::shared_ptr<Progress> progress, Datatypes& types,
+                 const Methods& methods, WorldRank peer, bool is_mapped,
+                 std::shared_ptr<Endpoints> list)
+      : WindowEndpoint(std::move(world), progress->operations(), types, methods, peer, is_mapped),
+        progress_(std::move(progress)),
+        list_(std::move(list)) {
+    list_->add(peer, this);
+  }
+  ~ListedEndpoint() override { list_->remove(this); }
+  ListedEndpoint(const ListedEndpoint&) = delete;
+  ListedEndpoint& operator=(const ListedEndpoint&) = delete;
+
+ private:
+  std::shared_ptr<Progress> progress_;
+  std::shared_ptr<Endpoints> list_;
+};
+
+Discipline discipline_of(const Settings& settings) {
+  return settings.mpi_discipline == "mpi2" ? Discipline::epochs : Discipline::lasting;
+}
+
+// MPI-2 has no atomics, so its locks are made of puts and gets.
+bool locks_by_bytes(const Settings& settings) {
+  return settings.mpi_locks == "bytes" || discipline_of(settings) == Discipline::epochs;
+}
+
+class MpiTransport final : public Transport {
+ public:
+  MpiTransport(const TransportContext& context, std::shared_ptr<World> world,
+               std::shared_ptr<Progress> progress)
+      : world_(std::move(world)),
+        progress_(std::move(progress)),
+        node_(context.shared_node),
+        nodes_(*context.nodes),
+        has_own_memory_(!context.has_memory),
+        locks_by_bytes_(locks_by_bytes(*context.settings)),
+        methods_(Methods::of(*context.settings, world_->library())),
+        pool_(std::make_shared<WindowPool>(
+            world_, context, discipline_of(*context.settings),
+            [list = endpoints_](const Window& w) { list->forget(w); })) {
+    node_->set_helper(progress_.get());
+  }
+  ~MpiTransport() override { node_->set_helper(nullptr); }
+  MpiTransport(const MpiTransport&) = delete;
+  MpiTransport& operator=(const MpiTransport&) = delete;
+
+  [[nodiscard]] std::string_view name() const noexcept override { return "mpi"; }
+  [[nodiscard]] const Capabilities& capabilities() const noexcept override { return can_; }
+  [[nodiscard]] bool reaches(WorldRank peer) const override {
+    return has_own_memory_ || node_->place_of(peer) < 0;
+  }
+
+  Result<std::unique_ptr<Segment>> allocate(Team& team, std::size_t my_bytes,
+                                            const RegionOptions& options) override {
+    TESSERA_ASSIGN_OR_RETURN(
+        auto segment, pool_->allocate(nullptr, team, my_bytes, options, WindowPool::Use::regions));
+    return std::unique_ptr<Segment>(std::move(segment));
+  }
+  Result<std::unique_ptr<Segment>> attach(Team& team, void* memory, std::size_t my_bytes,
+                                          const RegionOptions& options) override {
+    if (team.size() == 1) {
+      return std::unique_ptr<Segment>(
+          std::make_unique<OwnSegment>(static_cast<std::byte*>(memory)));
+    }
+    return expose(team, nullptr, memory, my_bytes, options);
+  }
+  Result<std::unique_ptr<Segment>> allocate_over(Transport& memory, Team& team,
+                                                 const MemoryRequest& request,
+                                                 const RegionOptions& options) override {
+    if (&memory == this || team.size() == 1) {
+      return Transport::allocate_over(memory, team, request, options);
+    }
+    if (request.is_attached) {
+      TESSERA_ASSIGN_OR_RETURN(auto inner,
+                               memory.attach(team, request.attached, request.bytes, options));
+      return expose(team, std::move(inner), request.attached, request.bytes, options);
+    }
+    TESSERA_ASSIGN_OR_RETURN(auto segment, pool_->allocate(&memory, team, request.bytes, options,
+                                                           WindowPool::Use::regions));
+    return std::unique_ptr<Segment>(std::move(segment));
+  }
+
+  Result<std::unique_ptr<Endpoint>> connect(WorldRank peer) override {
+    return std::unique_ptr<Endpoint>(std::make_unique<ListedEndpoint>(
+        world_, progress_, types_, methods_, peer, node_->place_of(peer) >= 0, endpoints_));
+  }
+  std::unique_ptr<detail::NodeLink> node_link() override {
+    auto link = std::make_unique<MpiLink>(
+        progress_, pool_, node_, nodes_, locks_by_bytes_,
+        [list = endpoints_](std::optional<WorldRank> only) { return list->fence(only); });
+    pool_->set_mutexes([link = link.get()](Team& team) {
+      return link->make_locks(team,
+                              std::vector<std::int64_t>(static_cast<std::size_t>(team.size()), 1));
+    });
+    return link;
+  }
+
+  int progress() override { return progress_->poll(); }
+  bool wait(Completion& done, std::chrono::nanoseconds period) override {
+    return progress_->wait(done, period);
+  }
+  void stir() override { progress_->wake(); }
+
+  // Windows end when all ranks are here, and MPI needs every process until then.
+  void leave() noexcept override {
+    say_farewell();
+    while (progress_->server().left() < world_->size() - 1) {
+      if (progress_->poll() == 0) {
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+      }
+    }
+    progress_->channel().finish_sending();
+    progress_->stop_thread();
+    pool_->close();
+    progress_->channel().close();
+    world_->close();
+  }
+
+ private:
+  Result<std::unique_ptr<Segment>> expose(Team& team, std::unique_ptr<Segment> inner, void* memory,
+                                          std::size_t bytes, const RegionOptions& options) {
+    TESSERA_ASSIGN_OR_RETURN(
+        auto segment,
+        pool_->expose(team, std::move(inner), static_cast<std::byte*>(memory), bytes, options));
+    return std::unique_ptr<Segment>(std::move(segment));
+  }
+  // Beginning after this rank, so that not all tell the same one at once.
+  void say_farewell() noexcept {
+    for (int step = 1; step < world_->size(); ++step) {
+      const WorldRank to{(world_->rank().value + step) % world_->size()};
+      progress_->send(to, {.kind = ControlKind::left}).ignore("MPI ends the job");
+    }
+  }
+
+  Capabilities can_{.attach = true,
+                    .strided = true,
+                    .accumulate = true,
+                    .atomics = true,
+                    .strict = true,
+                    .does_all_updates = true};
+  std::shared_ptr<World> world_;
+  std::shared_ptr<Progress> progress_;
+  std::shared_ptr<detail::Node> node_;
+  const detail::NodeMap& nodes_;
+  const bool has_own_memory_;
+  const bool locks_by_bytes_;
+  const Methods methods_;
+  Datatypes types_;
+  std::shared_ptr<Endpoints> endpoints_ = std::make_shared<Endpoints>();
+  std::shared_ptr<WindowPool> pool_;
+};
+
+Status check_context(const TransportContext& context) {
+  if (!context.communicator) {
+    return Status::error(Code::unsupported, "transport mpi needs a job that MPI started")
+        .hint("start the program with mpirun or srun, or set TESSERA_BOOTSTRAP=mpi");
+  }
+  if (context.has_memory && context.nodes->count() == 1) {
+    return Status::error(Code::unsupported, "mpi connects nodes, and all ranks are on one");
+  }
+  if (context.are_connected) {
+    return Status::error(Code::unsupported, "the nodes are connected already");
+  }
+  return {};
+}
+
+// What a rank reports of its part of the start.
+struct Report {
+  std::uint32_t code = 0;
+  std::array<char, 300> text{};
+};
+
+// Collective. The error of the lowest rank that has one; behind it all can be sent messages.
+Status agree(const TransportContext& context, const Status& mine) {
+  Report report{.code = static_cast<std::uint32_t>(mine.code())};
+  const std::string text = mine.ok() ? "" : mine.message();
+  std::copy_n(text.begin(), std::min(text.size(), report.text.size() - 1), report.text.begin());
+  TESSERA_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes,
+                           context.exchange(std::as_bytes(std::span(&report, 1))));
+  std::vector<Report> all(static_cast<std::size_t>(context.size));
+  TESSERA_RETURN_IF_ERROR(detail::check_exchanged(bytes.size(), std::span(all).size_bytes()));
+  std::memcpy(all.data(), bytes.data(), bytes.size());
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank].code != 0) {
+      return Status::error(static_cast<Code>(all[rank].code),
+                           fmt::format("on rank {}: {}", rank, all[rank].text.data()));
+    }
+  }
+  return {};
+}
+
+// Local. Room for what others send to this node, and whoever takes it in.
+Status prepare(const TransportContext& context, Progress& progress, const Library& library) {
+  if (context.node->place() == detail::carrier_place) {
+    TESSERA_RETURN_IF_ERROR(context.node->make_guest_book(context.size));
+  }
+  TESSERA_RETURN_IF_ERROR(progress.start_control());
+  const std::string& wish = context.settings->mpi_progress;
+  return library.is_multiple() && wish != "none" ? progress.start_thread(wish == "poll") : Status();
+}
+
+void warn_of_threads(const TransportContext& context, const Library& library) {
+  if (context.rank.value == 0 && !library.is_multiple()) {
+    context.warn(fmt::format(
+        "MPI was started with {}: ranks that compute serve no other rank meanwhile; start it with "
+        "MPI_THREAD_MULTIPLE, or let Tessera start it",
+        thread_level_name(library.thread_level)));
+  }
+}
+
+// Collective. Other jobs of these processes may be at work.
+Result<std::shared_ptr<World>> create_world(const TransportContext& context) {
+  const auto agree_on_turn = [&](bool mine) -> Result<bool> {
+    const std::byte own{mine};
+    TESSERA_ASSIGN_OR_RETURN(const auto all, context.exchange(std::span(&own, 1)));
+    return std::count(all.begin(), all.end(), std::byte{1}) == std::ssize(all);
+  };
+  Result<std::shared_ptr<World>> world = Status::without_text(Code::internal);
+  TESSERA_RETURN_IF_ERROR(
+      create_in_turn(agree_on_turn, [&] { world = World::create(*context.communicator); }));
+  return world;
+}
+
+Result<std::unique_ptr<Transport>> create(const TransportContext& context) {
+  TESSERA_RETURN_IF_ERROR(check_context(context));
+  TESSERA_ASSIGN_OR_RETURN(auto world, create_world(context));
+  auto progress = std::make_shared<Progress>(world, context.shared_node);
+  TESSERA_RETURN_IF_ERROR(agree(context, prepare(context, *progress, world->library())));
+  warn_of_threads(context, world->library());
+  return std::unique_ptr<Transport>(
+      std::make_unique<MpiTransport>(context, std::move(world), std::move(progress)));
+}
+
+// For people, before and after MPI has started.
+std::string describe(const Settings& settings) {
+  int is_initialized = 0;
+  int is_finalized = 0;
+  MPI_Initialized(&is_initialized);
+  MPI_Finalized(&is_finalized);
+  const std::string by = fmt::format("by {}, locks by {}", settings.mpi_discipline,
+                                     locks_by_bytes(settings) ? "bytes" : settings.mpi_locks);
+  if (is_initialized == 0 || is_finalized != 0) {
+    return by + "; MPI does not run";
+  }
+  const Library library = find_library();
+  std::string text = by + "; " + thread_level_name(library.thread_level);
+  text += library.is_multiple() ? "" : ", so ranks that compute serve no others";
+  text += library.allocated_windows_break ? "; avoids MPI_Win_allocate (osc/rdma)" : "";
+  text += library.exposed_windows_break ? "; avoids atomics in exposed memory (osc/rdma)" : "";
+  text += library.small_sums_stick ? "; avoids MPI_SUM of 8 and 16 bits" : "";
+  return text;
+}
+
+}  // namespace
+
+TransportFactory factory() {
+  return {"mpi", create, describe};
+}
+
+}  // namespace tessera::rma::mpi

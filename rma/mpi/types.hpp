@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// MPI's names for the elements and words that operations work on.
+#pragma once
+
+#include <mpi.h>
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "rma/element.hpp"
+
+namespace tessera::rma::mpi {
+
+/// Bytes that MPI moves in one call at most: its counts are ints.
+inline constexpr std::size_t most_bytes_a_call = std::size_t{1} << 30U;
+
+/// A type that MPI adds, and how large it is. Complex numbers are added part by part.
+struct AddedType {
+  MPI_Datatype type;
+  std::size_t bytes;
+};
+AddedType added_type(ElementType type) noexcept;
+
+/// The type of a word of 1, 2, 4 or 8 bytes.
+MPI_Datatype word_type(std::size_t bytes) noexcept;
+
+/// Whether these bytes are one aligned word, which must not tear.
+inline bool is_word(std::uint64_t displacement, std::size_t bytes) noexcept {
+  return bytes > 1 && bytes <= sizeof(std::uint64_t) && std::has_single_bit(bytes) &&
+         displacement % bytes == 0;
+}
+
+}  // namespace tessera::rma::mpi

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/mpi/window_locks.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <numeric>
+#include <thread>
+
+#include "rma/mpi/error.hpp"
+#include "rma/node/growing_nap.hpp"
+
+namespace tessera::rma::mpi {
+
+using detail::LockOutcome;
+
+namespace {
+
+// As many as there are locks, all of which one rank may hold, and some for threads that wait.
+std::size_t waiters_for(const std::vector<std::int64_t>& counts) noexcept {
+  constexpr std::int64_t most = 65'536;
+  constexpr std::int64_t threads = 64;
+  std::int64_t all = threads;
+  for (const std::int64_t count : counts) {
+    all = std::min(most, all + count);
+  }
+  return static_cast<std::size_t>(all);
+}
+
+}  // namespace
+
+WindowLocks::WindowLocks(LockSurroundings surroundings, const Team& team, std::size_t waiters,
+                         std::unique_ptr<WindowSegment> segment)
+    : surroundings_(std::move(surroundings)),
+      team_(team),
+      segment_(std::move(segment)),
+      waiters_(waiters),
+      free_(waiters) {
+  std::iota(free_.rbegin(), free_.rend(), 0U);  // the lowest is taken first
+}
+
+Result<std::unique_ptr<detail::RemoteLocks>> WindowLocks::create(
+    LockSurroundings surroundings, WindowPool& pool, Team& team,
+    const std::vector<std::int64_t>& counts) {
+  const auto own = static_cast<std::size_t>(counts[static_cast<std::size_t>(team.rank().value)]);
+  const std::size_t waiters = waiters_for(counts);
+  const std::size_t bytes = waiters * sizeof(Waiter) + own * sizeof(std::uint64_t);
+  TESSERA_ASSIGN_OR_RETURN(auto segment,
+                           pool.allocate(nullptr, team, bytes, {}, WindowPool::Use::lasting_locks));
+  return std::unique_ptr<detail::RemoteLocks>(
+      new WindowLocks(std::move(surroundings), team, waiters, std::move(segment)));
+}
+
+std::uint64_t WindowLocks::next_of(std::size_t slot) noexcept {
+  return slot * sizeof(Waiter) + offsetof(Waiter, next);
+}
+std::uint64_t WindowLocks::waits_of(std::size_t slot) noexcept {
+  return slot * sizeof(Waiter) + offsetof(Waiter, waits);
+}
+std::uint64_t WindowLocks::tail_of(std::int64_t index) const noexcept {
+  return waiters_ * sizeof(Waiter) + static_cast<std::uint64_t>(index) * sizeof(std::uint64_t);
+}
+
+// All words are changed and read by accumulates, which MPI keeps atomic.
+Result<std::uint64_t> WindowLocks::exchange(TeamRank rank, std::uint64_t at, std::uint64_t value) {
+  const Window& window = segment_->window();
+  const auto turn = window.world().enter();
+  std::uint64_t before = 0;
+  TESSERA_RETURN_IF_ERROR(
+      check("MPI_Fetch_and_op", MPI_Fetch_and_op(&value, &before, MPI_UINT64_T, rank.value,
+                                                 static_cast<MPI_Aint>(segment_->offset() + at),
+                                                 MPI_REPLACE, window.handle())));
+  TESSERA_RETURN_IF_ERROR(window.flush(rank.value));
+  return before;
+}
+
+Result<std::uint64_t> WindowLocks::read(TeamRank rank, std::uint64_t at) {
+  const Window& window = segment_->window();
+  const auto turn = window.world().enter();
+  std::uint64_t value = 0;
+  TESSERA_RETURN_IF_ERROR(
+      check("MPI_Fetch_and_op", MPI_Fetch_and_op(nullptr, &value, MPI_UINT64_T, rank.value,
+                                                 static_cast<MPI_Aint>(segment_->offset() + at),
+                                                 MPI_NO_OP, window.handle())));
+  TESSERA_RETURN_IF_ERROR(window.flush(rank.value));
+  return value;
+}
+
+Result<std::uint64_t> WindowLocks::compare_exchange(TeamRank rank, std::uint64_t at,
+                                                    std::uint64_t expected, std::uint64_t value) {
+  const Window& window = segment_->window();
+  const auto turn = window.world().enter();
+  std::uint64_t before = 0;
+  TESSERA_RETURN_IF_ERROR(
+      check("MPI_Compare_and_swap",
+            MPI_Compare_and_swap(&value, &expected, &before, MPI_UINT64_T, rank.value,
+                                 static_cast<MPI_Aint>(segment_->offset() + at), window.handle())));
+  TESSERA_RETURN_IF_ERROR(window.flush(rank.value));
+  return before;
+}
+
+Status WindowLocks::prepare(std::size_t slot) {
+  TESSERA_RETURN_IF_ERROR(exchange(team_.rank(), next_of(slot), 0).status());
+  return exchange(team_.rank(), waits_of(slot), 1).status();
+}
+
+Result<LockOutcome> WindowLocks::lock(TeamRank owner, std::int64_t index,
+                                      const std::function<void()>& look) {
+  TESSERA_RETURN_IF_ERROR(segment_->window().world().check_thread());
+  const std::size_t slot = take_slot();
+  TESSERA_RETURN_IF_ERROR(prepare(slot));
+  TESSERA_ASSIGN_OR_RETURN(const std::uint64_t before,
+                           exchange(owner, tail_of(index), Name::of(team_.rank(), slot).value));
+  if (before != 0) {
+    TESSERA_RETURN_IF_ERROR(wait_in_turn(slot, Name{before}, look));
+  }
+  hold({owner.value, index}, slot);
+  return LockOutcome{};
+}
+
+Status WindowLocks::wait_in_turn(std::size_t slot, Name before, const std::function<void()>& look) {
+  TESSERA_RETURN_IF_ERROR(
+      exchange(before.rank(), next_of(before.slot()), Name::of(team_.rank(), slot).value).status());
+  Status failed;
+  surroundings_.node->listen_until(
+      [&] {
+        const auto waits = read(team_.rank(), waits_of(slot));
+        failed = waits.status();
+        return !waits.ok() || *waits == 0;
+      },
+      [&] {
+        look();
+        return false;
+      });
+  return failed;
+}
+
+Result<LockOutcome> WindowLocks::try_lock(TeamRank owner, std::int64_t index) {
+  TESSERA_RETURN_IF_ERROR(segment_->window().world().check_thread());
+  const std::size_t slot = take_slot();
+  TESSERA_RETURN_IF_ERROR(prepare(slot));
+  TESSERA_ASSIGN_OR_RETURN(
+      const std::uint64_t before,
+      compare_exchange(owner, tail_of(index), 0, Name::of(team_.rank(), slot).value));
+  if (before != 0) {
+    release_slot(slot);
+    return LockOutcome{.is_acquired = false, .is_busy = true};
+  }
+  hold({owner.value, index}, slot);
+  return LockOutcome{};
+}
+
+Status WindowLocks::unlock(TeamRank owner, std::int64_t index) {
+  TESSERA_RETURN_IF_ERROR(surroundings_.fence());
+  decltype(held_)::node_type held;
+  {
+    const std::lock_guard guard(mutex_);
+    held = held_.extract({owner.value, index});
+  }
+  if (held.empty()) {
+    return Status::error(Code::internal, "a lock that is not held was given back");
+  }
+  Status handed = hand_over(held.mapped(), owner, index);
+  release_slot(held.mapped());
+  return handed;
+}
+
+Status WindowLocks::hand_over(std::size_t slot, TeamRank owner, std::int64_t index) {
+  const std::uint64_t own = Name::of(team_.rank(), slot).value;
+  TESSERA_ASSIGN_OR_RETURN(std::uint64_t next, read(team_.rank(), next_of(slot)));
+  if (next == 0) {
+    TESSERA_ASSIGN_OR_RETURN(const std::uint64_t last,
+                             compare_exchange(owner, tail_of(index), own, 0));
+    if (last == own) {
+      return {};
+    }
+    TESSERA_ASSIGN_OR_RETURN(next, wait_for_next(slot));
+  }
+  const Name name{next};
+  TESSERA_RETURN_IF_ERROR(exchange(name.rank(), waits_of(name.slot()), 0).status());
+  return surroundings_.wake(team_.world_rank(name.rank()));
+}
+
+// Somebody has come, and is about to say who.
+Result<std::uint64_t> WindowLocks::wait_for_next(std::size_t slot) {
+  while (true) {
+    TESSERA_ASSIGN_OR_RETURN(const std::uint64_t next, read(team_.rank(), next_of(slot)));
+    if (next != 0) {
+      return next;
+    }
+    std::this_thread::yield();
+  }
+}
+
+std::size_t WindowLocks::take_slot() {
+  detail::GrowingNap nap(std::chrono::microseconds(50), detail::longest_nap);
+  while (true) {
+    {
+      const std::lock_guard guard(mutex_);
+      if (!free_.empty()) {
+        const std::size_t slot = free_.back();
+        free_.pop_back();
+        return slot;
+      }
+    }
+    std::this_thread::sleep_for(nap.next());
+  }
+}
+
+void WindowLocks::release_slot(std::size_t slot) {
+  const std::lock_guard guard(mutex_);
+  free_.push_back(static_cast<std::uint32_t>(slot));
+}
+
+void WindowLocks::hold(const Key& key, std::size_t slot) {
+  const std::lock_guard guard(mutex_);
+  held_.emplace(key, slot);
+}
+
+}  // namespace tessera::rma::mpi

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// WindowLocks: queue locks in a window (J. Mellor-Crummey and M. Scott's, with MPI's atomics).
+//
+//     slice of a member   [ waiter | … | waiter ][ tail | … | tail ]
+//
+// A lock is its tail: who waits for it last, or 0. A waiter has a word for who comes after it, and
+// one that its predecessor clears. So each waits on a word of its own, and the owner of the lock
+// takes no part.
+//
+// Limits today: a lock that a rank held when it left is never free again. A rank holds up to 65,536
+// locks of a set.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "rma/engine/remote_locks.hpp"
+#include "rma/mpi/handed_locks.hpp"
+#include "rma/mpi/progress.hpp"
+#include "rma/mpi/segment.hpp"
+#include "rma/node/node.hpp"
+#include "rma/team.hpp"
+
+namespace tessera::rma::mpi {
+
+/// What locks need of the rest.
+struct LockSurroundings {
+  std::shared_ptr<detail::Node> node;
+  std::function<Status()> fence;          ///< completes what this rank did, everywhere
+  std::function<Status(WorldRank)> wake;  ///< wakes a rank that waits
+  /// Hands a lock over to a rank, by a message.
+  std::function<Status(WorldRank, const LockName&)> hand_over;
+  HandedLocks* handed_over = nullptr;  ///< to this process
+};
+
+class WindowLocks final : public detail::RemoteLocks {
+ public:
+  /// Collective on `team`. Errors: as WindowPool::allocate().
+  static Result<std::unique_ptr<detail::RemoteLocks>> create(
+      LockSurroundings surroundings, WindowPool& pool, Team& team,
+      const std::vector<std::int64_t>& counts);
+
+  Result<detail::LockOutcome> lock(TeamRank owner, std::int64_t index,
+                                   const std::function<void()>& look) override;
+  Result<detail::LockOutcome> try_lock(TeamRank owner, std::int64_t index) override;
+  Status unlock(TeamRank owner, std::int64_t index) override;
+  Status free() override { return segment_->free(); }
+
+ private:
+  struct Waiter {
+    std::uint64_t next = 0;
+    std::uint64_t waits = 0;
+  };
+  /// A waiter of some member, as other members name it; 0 is nobody.
+  struct Name {
+    std::uint64_t value = 0;
+    static constexpr unsigned slot_bits = 32;
+    [[nodiscard]] static Name of(TeamRank rank, std::size_t slot) noexcept {
+      return {(static_cast<std::uint64_t>(rank.value) << slot_bits) + slot + 1};
+    }
+    [[nodiscard]] TeamRank rank() const noexcept {
+      return TeamRank{static_cast<std::int32_t>((value - 1) >> slot_bits)};
+    }
+    [[nodiscard]] std::size_t slot() const noexcept {
+      return static_cast<std::uint32_t>(value - 1);
+    }
+  };
+  using Key = std::pair<std::int32_t, std::int64_t>;
+
+  WindowLocks(LockSurroundings surroundings, const Team& team, std::size_t waiters,
+              std::unique_ptr<WindowSegment> segment);
+
+  static std::uint64_t next_of(std::size_t slot) noexcept;
+  static std::uint64_t waits_of(std::size_t slot) noexcept;
+  [[nodiscard]] std::uint64_t tail_of(std::int64_t index) const noexcept;
+  Result<std::uint64_t> exchange(TeamRank rank, std::uint64_t at, std::uint64_t value);
+  Result<std::uint64_t> read(TeamRank rank, std::uint64_t at);
+  Result<std::uint64_t> compare_exchange(TeamRank rank, std::uint64_t at, std::uint64_t expected,
+                                         std::uint64_t value);
+  Status prepare(std::size_t slot);
+  Status wait_in_turn(std::size_t slot, Name before, const std::function<void()>& look);
+  Status hand_over(std::size_t slot, TeamRank owner, std::int64_t index);
+  Result<std::uint64_t> wait_for_next(std::size_t slot);
+  std::size_t take_slot();
+  void release_slot(std::size_t slot);
+  void hold(const Key& key, std::size_t slot);
+
+  LockSurroundings surroundings_;
+  Team team_;
+  std::unique_ptr<WindowSegment> segment_;
+  std::mutex mutex_;
+  std::size_t waiters_;              ///< that each member has
+  std::vector<std::uint32_t> free_;  ///< of this member's
+  std::map<Key, std::size_t> held_;
+};
+
+}  // namespace tessera::rma::mpi

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// World: a job's own use of MPI: two communicators of all its ranks, and who may call MPI when.
+//
+// One communicator is for messages, the other for windows and collectives: neither meets what the
+// program sends. With MPI_THREAD_SERIALIZED all calls of the library take one lock; with less only
+// the thread that started MPI may call.
+//
+// Threads: all functions may be called from any thread, create() and close() from one.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <mutex>
+
+#include "rma/mpi/library.hpp"
+#include "rma/rank.hpp"
+#include "rma/result.hpp"
+
+namespace tessera::rma::mpi {
+
+class World {
+ public:
+  /// Collective over the communicator that MPI_Comm_c2f gave as `fortran_communicator`.
+  /// Errors: unsupported (an MPI before 3.0), unreachable.
+  static Result<std::shared_ptr<World>> create(int fortran_communicator);
+  ~World() = default;
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  /// Collective. Gives the communicators back.
+  void close() noexcept;
+
+  [[nodiscard]] MPI_Comm messages() const noexcept { return messages_; }
+  [[nodiscard]] MPI_Comm windows() const noexcept { return windows_; }
+  [[nodiscard]] const Library& library() const noexcept { return library_; }
+  [[nodiscard]] WorldRank rank() const noexcept { return rank_; }
+  [[nodiscard]] int size() const noexcept { return size_; }
+
+  /// Held around calls of MPI. Locks nothing with MPI_THREAD_MULTIPLE.
+  [[nodiscard]] std::unique_lock<std::recursive_mutex> enter() {
+    return library_.is_multiple() ? std::unique_lock<std::recursive_mutex>()
+                                  : std::unique_lock<std::recursive_mutex>(calls_mutex_);
+  }
+  /// Errors: unsupported where this thread may not call MPI.
+  [[nodiscard]] Status check_thread() const {
+    return library_.is_serialized() ? Status() : check_main_thread();
+  }
+
+ private:
+  World() = default;
+  [[nodiscard]] Status check_main_thread() const;
+
+  Library library_;
+  MPI_Comm messages_ = MPI_COMM_NULL;
+  MPI_Comm windows_ = MPI_COMM_NULL;
+  WorldRank rank_{0};
+  int size_ = 1;
+  std::recursive_mutex calls_mutex_;
+};
+
+}  // namespace tessera::rma::mpi
