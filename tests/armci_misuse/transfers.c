@@ -159,9 +159,6 @@ static int vector_of(void* target0, void* target1, int bytes, int segments) {
                       .ptr_array_len = segments};
   return ARMCI_PutV(&set, 1, next());
 }
-static int overlapping_segments(void) {
-  return vector_of(there(0), there(4), 8, 2);
-}
 static int negative_segments(void) {
   return vector_of(there(0), there(64), 8, -2);
 }
@@ -228,13 +225,6 @@ static int start_an_aggregated_put_to_null(void) {
   ARMCI_INIT_HANDLE(&handle);
   ARMCI_SET_AGGREGATE_HANDLE(&handle);
   return ARMCI_NbPut(local, NULL, 8, next(), &handle);
-}
-static int start_overlapping_segments(void) {
-  void* sources[] = {local, local + 64};
-  void* targets[] = {there(0), there(4)};
-  armci_giov_t set = {
-      .src_ptr_array = sources, .dst_ptr_array = targets, .bytes = 8, .ptr_array_len = 2};
-  return ARMCI_NbPutV(&set, 1, next(), NULL);
 }
 static int test_a_null_handle(void) {
   return ARMCI_Test(NULL);
@@ -389,7 +379,6 @@ const struct misuse transfer_cases[] = {
     {"pack_without_buffer", one, "armci_write_strided", FAIL, "null", pack_without_buffer},
     {"unpack_nine_levels", one, "armci_read_strided", FAIL, "9 stride levels", unpack_nine_levels},
 
-    {"overlapping_segments", one, "ARMCI_PutV", FAIL, "0 and 1 overlap", overlapping_segments},
     {"negative_segments", one, "ARMCI_PutV", FAIL, "set 0 has -2 segments of 8 bytes",
      negative_segments},
     {"segment_over_the_end", one, "ARMCI_PutV", FAIL2, "1028)|1024 bytes", segment_over_the_end},
@@ -414,8 +403,6 @@ const struct misuse transfer_cases[] = {
      start_an_implicit_get_from_n},
     {"start_an_aggregated_put_to_null", one, "ARMCI_NbPut", FAIL2, "lies in no region",
      start_an_aggregated_put_to_null},
-    {"start_overlapping_segments", one, "ARMCI_NbPutV", FAIL, "overlap",
-     start_overlapping_segments},
     {"test_a_null_handle", one, "ARMCI_Test", FAIL, "handle is null", test_a_null_handle},
     {"aggregate_with_a_null_handle", one, "ARMCI_SET_AGGREGATE_HANDLE", FAIL, "handle is null",
      aggregate_with_a_null_handle},

@@ -89,6 +89,13 @@ class FullStandardError {
     return text.substr(std::min(text.size(), text.find_first_not_of('.')));
   }
 
+  // What was read makes room in a terminal a little later.
+  void wait_for_room() const {
+    constexpr int patience_ms = 5000;
+    pollfd one{.fd = ends_.writing, .events = POLLOUT, .revents = 0};
+    EXPECT_GT(poll(&one, 1, patience_ms), 0);
+  }
+
  private:
   void set_waiting(bool waits) const {
     const int flags = fcntl(ends_.writing, F_GETFL);
@@ -106,6 +113,7 @@ TEST(Log, WarningsDoNotWaitForAReader) {
       log.warning("nobody reads this");  // the test would stand still here
     }
     EXPECT_EQ(error.read_all(), "");
+    error.wait_for_room();
     log.warning("read");
     log.warning("read, too");
     EXPECT_EQ(error.read_all(),
