@@ -27,7 +27,7 @@ class LimitedMemory : public ::testing::Test {
   }
   static Ending run(int mib, const std::string& program, const std::string& options) {
     const std::string script =
-        fmt::format("ulimit -v {}; exec {} {}", mib * 1024, program, options);
+        fmt::format("ulimit -v {}; exec '{}' {}", mib * 1024, program, options);
     return Program({"sh", "-c", script}).wait();
   }
 };

@@ -249,7 +249,7 @@ TEST(CcsdProgram, RefusesAFileThatIsNotTheSameOnAllRanks) {
       write_contents(folder.file(rank) + "/m", rank[0] == '0' ? one : other);
     }
     const std::string script = fmt::format(
-        "case $TESSERA_LAUNCH in *:0:3) cd {0}/0;; *) cd {0}/1;; esac; exec {1} --fcidump m",
+        "case $TESSERA_LAUNCH in *:0:3) cd {0}/0;; *) cd {0}/1;; esac; exec '{1}' --fcidump m",
         folder.path(), TESSERA_CCSD);
     const Ending ending = run({TESSERA_RUN, "-n", "3", "--nodes", "3", "sh", "-c", script}, {});
     expect_refused(ending, "m: on ranks 1, 2 this is another file than on rank 0");

@@ -81,7 +81,7 @@ TEST(SpmvCommandLine, AFileThatIsNotTheSameOnAllRanksIsRefused) {
     write_contents(folder.file(rank) + "/m", text + (rank == "0" ? "1\n" : "3\n"));
   }
   const std::string script = fmt::format(
-      "case $TESSERA_LAUNCH in *:2:3) cd {0}/1;; *) cd {0}/0;; esac; exec {1} --matrix m",
+      "case $TESSERA_LAUNCH in *:2:3) cd {0}/1;; *) cd {0}/0;; esac; exec '{1}' --matrix m",
       folder.path(), TESSERA_SPMV);
   const Ending ending =
       Program({TESSERA_RUN, "-n", "3", "--nodes", "2", "sh", "-c", script}).wait();
