@@ -19,7 +19,7 @@ constexpr std::size_t gathered_bytes = std::size_t{4} << 20;
 
 RaceKind kind_of(std::uint64_t array, const Touch& a, const Touch& b) noexcept {
   const auto [least, most] =
-      std::minmax(static_cast<std::uint32_t>(a.kind), static_cast<std::uint32_t>(b.kind));
+      std::minmax({static_cast<std::uint32_t>(a.kind), static_cast<std::uint32_t>(b.kind)});
   return {array, least * touch_kinds + most};
 }
 
