@@ -224,7 +224,7 @@ void RaceLog::close() noexcept {
   uses_.clear();
 }
 
-// A touch for which there is no memory is lost.
+// Without memory the touch is not recorded.
 template <class Body>
 void RaceLog::guarded(Body&& body) noexcept {
   const std::lock_guard guard(mutex_);

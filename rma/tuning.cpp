@@ -252,6 +252,18 @@ std::span<const SettingInfo> setting_table() {
   return table;
 }
 
+std::vector<std::string_view> split_names(std::string_view list) {
+  std::vector<std::string_view> names;
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    if (comma > 0) {
+      names.push_back(list.substr(0, comma));
+    }
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return names;
+}
+
 std::string value_text(const Settings& settings, const SettingInfo& row) {
   if (const auto* field = std::get_if<std::string Settings::*>(&row.field)) {
     return settings.*(*field);

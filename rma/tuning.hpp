@@ -47,13 +47,12 @@ struct Settings {
   std::string mpi_strides = "auto";         ///< auto, direct or vectors
   std::string mpi_locks = "mcs";            ///< mcs or bytes
   std::string mpi_handles = "auto";         ///< auto, requests or flush
-  std::int64_t mpi_staging = 1;            ///< global memory as local buffer is copied first (mpi2)
-  std::int64_t direct_row = 0;             ///< bytes; shorter rows are packed for other nodes;
-                                           ///< 0: chosen
-  std::int64_t chunk_kib = 0;              ///< of what is packed; 0: by size
-  std::int64_t ranks_per_node = 0;         ///< 0: as many as the machine really has
-  std::int64_t arena_mib = 0;              ///< address space of a node's arena; 0: chosen from RAM
-  std::int64_t start_timeout_ms = 60'000;  ///< how long Job::start waits for the other ranks
+  std::int64_t direct_row = 0;              ///< bytes; shorter rows are packed for other nodes;
+                                            ///< 0: chosen
+  std::int64_t chunk_kib = 0;               ///< of what is packed; 0: by size
+  std::int64_t ranks_per_node = 0;          ///< 0: as many as the machine really has
+  std::int64_t arena_mib = 0;               ///< address space of a node's arena; 0: chosen from RAM
+  std::int64_t start_timeout_ms = 60'000;   ///< how long Job::start waits for the other ranks
   std::int64_t spin_ns = -1;       ///< busy wait before sleeping; −1: chosen from the cores
   std::int64_t liveness_ms = 100;  ///< how often a waiting rank looks whether its peers live
   std::int64_t aggregate = 256;    ///< bytes of the largest operations that go as lists; 0: none
@@ -93,6 +92,9 @@ struct SettingInfo {
 
 /// All settings, in the order in which they are printed.
 std::span<const SettingInfo> setting_table();
+
+/// Local. The names of a list "shm,tcp"; empty ones are left out. They lie in `list`.
+std::vector<std::string_view> split_names(std::string_view list);
 
 /// The value of `row` in `settings`, as text.
 std::string value_text(const Settings& settings, const SettingInfo& row);

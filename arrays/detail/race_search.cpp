@@ -62,8 +62,8 @@ class Search {
   }
 
  private:
-  // Both members see a pair: its lower one reports it. But only who has changed elements locally
-  // sees all that may explain the change.
+  // Both members see a pair, and the lower rank reports it. A local write is reported by its own
+  // rank, which sees everything that may explain the change.
   [[nodiscard]] bool is_mine_to_report(const Touch& mine, const Touch& theirs,
                                        rma::TeamRank member) const noexcept {
     if (mine.kind == TouchKind::local_write || theirs.kind == TouchKind::local_write) {
@@ -72,7 +72,7 @@ class Search {
     return team_.rank() < member;
   }
 
-  // Elements that changed where somebody put them need not be changed by their owner.
+  // A put, accumulate or atomic explains a change: then it was not the owner's local write.
   void explain_local_writes(const LoggedTouch& cause) {
     if (!is_write_by_call(cause.touch.kind)) {
       return;

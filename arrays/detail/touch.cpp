@@ -107,8 +107,8 @@ std::string_view to_string(TouchKind kind) noexcept {
   return index < names.size() ? names[index] : "unknown";
 }
 
-// Words never tear, so that an atomic operation goes with reads. Changes that a local access saw
-// may be another's puts: a local write is known by who reads it (race_check.cpp).
+// Words never tear, so an atomic operation does not conflict with reads. A local write conflicts
+// with gets only, since its changes may be the puts of another rank (race_search.cpp).
 bool conflict(TouchKind a, TouchKind b, bool is_strict) noexcept {
   using enum TouchKind;
   const auto is = [&](TouchKind one, TouchKind other) {

@@ -12,6 +12,7 @@
 #include <initializer_list>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "rma/bootstrap.hpp"
 #include "rma/bootstrap/fork_control.hpp"
@@ -83,24 +84,10 @@ LauncherTrace detect_launcher() {
   return {"tessera-run", number_in(behind_colon(rank)).value_or(0), number_in(rank).value_or(-1)};
 }
 
-namespace {
-
-bool names(std::string_view list, std::string_view name) {
-  while (!list.empty()) {
-    const std::size_t comma = std::min(list.find(','), list.size());
-    if (list.substr(0, comma) == name) {
-      return true;
-    }
-    list.remove_prefix(std::min(comma + 1, list.size()));
-  }
-  return false;
-}
-
-}  // namespace
-
 Result<std::shared_ptr<Bootstrap>> choose_bootstrap(const Settings& settings) {
-  const MpiThreads threads =
-      names(settings.transport, "mpi") ? MpiThreads::several : MpiThreads::none;
+  const std::vector<std::string_view> transports = split_names(settings.transport);
+  const bool is_by_mpi = std::find(transports.begin(), transports.end(), "mpi") != transports.end();
+  const MpiThreads threads = is_by_mpi ? MpiThreads::several : MpiThreads::none;
   if (settings.bootstrap == "alone") {
     return alone_bootstrap();
   }

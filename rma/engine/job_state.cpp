@@ -16,21 +16,6 @@
 #include "rma/within_memory.hpp"
 
 namespace tessera::rma::detail {
-namespace {
-
-std::vector<std::string_view> split_names(std::string_view list) {
-  std::vector<std::string_view> names;
-  while (!list.empty()) {
-    const std::size_t comma = std::min(list.find(','), list.size());
-    if (comma > 0) {
-      names.push_back(list.substr(0, comma));
-    }
-    list.remove_prefix(std::min(comma + 1, list.size()));
-  }
-  return names;
-}
-
-}  // namespace
 
 TransportContext JobState::transport_context() {
   TransportContext context;

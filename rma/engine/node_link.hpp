@@ -94,7 +94,7 @@ class NodeLink {
   /// Errors: peer_lost, unreachable, closed.
   virtual Status raise_flag(WorldRank rank, RegionId region, std::uint64_t offset,
                             std::int32_t value) = 0;
-  /// False where flags go by the endpoint, and ring() wakes who waits for them.
+  /// False if flags go by the endpoint, and ring() wakes the ranks that wait for them.
   [[nodiscard]] virtual bool raises_flags() const noexcept { return true; }
   /// Wakes a rank that listens. Errors: peer_lost, unreachable.
   virtual Status ring(WorldRank /*rank*/) { return {}; }

@@ -6,8 +6,9 @@
 //
 // To lock, a member sets its byte and gets all others, in one exclusive epoch. It has the lock if
 // they are 0; else it waits for a message. To unlock, it clears its byte, gets the others, and
-// sends the message to the next member that waits, beginning after itself: nobody is passed over
-// for ever. A member's threads queue in its process first, since they share its byte.
+// sends the message to the next member that waits, beginning after itself, so that every member
+// gets the lock in the end. A member's threads queue in its process first, since they share its
+// byte.
 //
 // Limits today: a lock that a rank held when it left is never free again. try_lock() waits in turn
 // where others come for a free lock at the same moment.

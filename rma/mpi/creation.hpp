@@ -39,7 +39,7 @@ class CreationGate {
   bool take_turn() noexcept { return !is_taken_.exchange(true); }
   void give_turn_back() noexcept { is_taken_.store(false); }
 
-  /// Held by who lets MPI progress, shared; by who creates, alone.
+  /// Threads that let MPI progress hold it shared; a thread that creates holds it alone.
   [[nodiscard]] std::shared_mutex& progress() noexcept { return progress_; }
 
  private:

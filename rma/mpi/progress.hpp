@@ -40,7 +40,7 @@ class Progress final : public detail::Helper {
   [[nodiscard]] bool has_thread() const noexcept { return thread_.joinable(); }
 
   [[nodiscard]] ControlChannel& channel() noexcept { return *channel_; }
-  /// As ControlChannel::send(), for those who do not handle a message.
+  /// As ControlChannel::send(), for callers outside of a message handler.
   Status send(WorldRank to, const ControlHeader& header, std::span<const std::byte> bytes = {});
   [[nodiscard]] ControlServer& server() noexcept { return server_; }
   [[nodiscard]] Operations& operations() noexcept { return operations_; }

@@ -39,7 +39,7 @@ Status put_sides(const Run& run, const void* from, const Sides& sides, MPI_Reque
 Status get_sides(const Run& run, void* to, const Sides& sides, MPI_Request* request);
 Status update_sides(const Run& run, const void* from, const Sides& sides, MPI_Op op);
 
-/// `request`: for a run of one piece that is no guarded word, else null.
+/// `request`: null, unless the run is one piece and not a guarded word.
 Status put_run(const Run& run, const std::byte* from, MPI_Request* request);
 Status get_run(const Run& run, std::byte* to, MPI_Request* request);
 /// Adds elements of type `element`.

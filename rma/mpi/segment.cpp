@@ -29,7 +29,7 @@ std::uint64_t WindowPool::draw_number() noexcept {
          drawn_.fetch_add(1) + 1;
 }
 
-// A team that is no more may have had the same address: members compare the numbers.
+// A team that was freed may have had the same address, so members compare the numbers.
 Result<TeamWindows*> WindowPool::windows_of(Team& team, Use use, std::size_t bytes,
                                             std::vector<std::uint64_t>& sizes) {
   const Discipline discipline = use == Use::regions         ? discipline_

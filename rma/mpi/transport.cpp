@@ -40,7 +40,7 @@ class OwnSegment final : public Segment {
   std::byte* memory_;
 };
 
-// The endpoints that were given out, for those who end windows and for fences of all.
+// The endpoints that were given out: windows that end and fences of all ranks need them.
 class Endpoints {
  public:
   void add(WorldRank peer, WindowEndpoint* endpoint) {
@@ -250,7 +250,8 @@ struct Report {
   std::array<char, 300> text{};
 };
 
-// Collective. The error of the lowest rank that has one; behind it all can be sent messages.
+// Collective. Returns the error of the lowest rank that has one. After it, every rank receives
+// messages.
 Status agree(const TransportContext& context, const Status& mine) {
   Report report{.code = static_cast<std::uint32_t>(mine.code())};
   const std::string text = mine.ok() ? "" : mine.message();
@@ -269,7 +270,7 @@ Status agree(const TransportContext& context, const Status& mine) {
   return {};
 }
 
-// Local. Room for what others send to this node, and whoever takes it in.
+// Local. Makes room for what other nodes send to this one, and starts the thread that receives it.
 Status prepare(const TransportContext& context, Progress& progress, const Library& library) {
   if (context.node->place() == detail::carrier_place) {
     TESSERA_RETURN_IF_ERROR(context.node->make_guest_book(context.size));
@@ -323,7 +324,7 @@ std::string describe(const Settings& settings) {
     return by + "; MPI does not run";
   }
   const Library library = find_library();
-  std::string text = by + "; " + thread_level_name(library.thread_level);
+  std::string text = fmt::format("{}; {}", by, thread_level_name(library.thread_level));
   text += library.is_multiple() ? "" : ", so ranks that compute serve no others";
   text += library.allocated_windows_break ? "; avoids MPI_Win_allocate (osc/rdma)" : "";
   text += library.exposed_windows_break ? "; avoids atomics in exposed memory (osc/rdma)" : "";

@@ -181,7 +181,7 @@ Status WindowLocks::hand_over(std::size_t slot, TeamRank owner, std::int64_t ind
   return surroundings_.wake(team_.world_rank(name.rank()));
 }
 
-// Somebody has come, and is about to say who.
+// A successor has replaced the tail, and is about to write its number.
 Result<std::uint64_t> WindowLocks::wait_for_next(std::size_t slot) {
   while (true) {
     TESSERA_ASSIGN_OR_RETURN(const std::uint64_t next, read(team_.rank(), next_of(slot)));

@@ -4,7 +4,7 @@
 //
 //     slice of a member   [ waiter | … | waiter ][ tail | … | tail ]
 //
-// A lock is its tail: who waits for it last, or 0. A waiter has a word for who comes after it, and
+// A lock is its tail: the last waiter, or 0. A waiter has a word for its successor, and
 // one that its predecessor clears. So each waits on a word of its own, and the owner of the lock
 // takes no part.
 //

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// World: a job's own use of MPI: two communicators of all its ranks, and who may call MPI when.
+// World: a job's own use of MPI: two communicators of all its ranks, and which threads may call
+// MPI.
 //
 // One communicator is for messages, the other for windows and collectives: neither meets what the
 // program sends. With MPI_THREAD_SERIALIZED all calls of the library take one lock; with less only

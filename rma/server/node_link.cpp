@@ -178,7 +178,7 @@ void ServerLink::note_loss(WorldRank rank, bool has_died) noexcept {
   }).ignore("it is found without that, later");
 }
 
-// Of who waits in a team, and has more to look after than this node.
+// The caller waits in a team's collective and must go on checking its own node.
 Result<std::optional<std::uint32_t>> ServerLink::read_word(NodeId node, RegionId memory,
                                                            std::uint64_t offset) {
   const FrameHeader header{.kind = Kind::get,

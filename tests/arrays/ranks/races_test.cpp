@@ -331,8 +331,8 @@ TEST(Races, AreNotThereBehindFlagsNotificationsAndAtomicOperations) {
   });
 }
 
-// A counter of tasks orders what a rank does after it has drawn behind what others did before they
-// drew. Who has not drawn is ordered behind nobody.
+// A task counter orders what a rank does after it draws a task after what others did before they
+// drew. A rank that has not drawn is not ordered at all.
 TEST(Races, AreFoundAmongTasksThatACounterGives) {
   on_stage([](Stage& stage) {
     auto counter = Counter::create(stage.job, stage.job.world()).value();
