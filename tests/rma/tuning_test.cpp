@@ -159,7 +159,7 @@ TEST(Settings, AnUnknownTransportIsNamedBesideThoseThatThereAre) {
       Job::start({.bootstrap = alone_bootstrap(), .settings = settings, .transports = {}});
   EXPECT_EQ(job.status().code(), Code::invalid_argument);
   EXPECT_EQ(job.status().message(),
-            "TESSERA_TRANSPORT names 'pigeon'; there are shm, loopback, tcp, verbs");
+            "TESSERA_TRANSPORT names 'pigeon'; there are shm, loopback, tcp, verbs, mpi");
   settings.transport = ",";
   const auto none =
       Job::start({.bootstrap = alone_bootstrap(), .settings = settings, .transports = {}});
