@@ -40,7 +40,8 @@ enum class ControlKind : std::uint32_t {
   read,
   answer,
   left,
-  hand_over
+  hand_over,
+  be_awake  ///< one-sided operations come that MPI serves with the target's help
 };
 
 /// What a message says; which of the words mean something depends on its kind.

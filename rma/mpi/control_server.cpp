@@ -48,6 +48,8 @@ void ControlServer::handle(const ControlHeader& header, std::span<const std::byt
       return end(header.words[0], header.words[2], header.words[1] != 0);
     case ControlKind::hand_over:
       return hand_over(header);
+    case ControlKind::be_awake:  // Progress has seen it
+      return;
     case ControlKind::left:
       return note_left(WorldRank{header.origin});
   }

@@ -163,6 +163,7 @@ WindowEndpoint::Place WindowEndpoint::place_of(const Target& target) noexcept {
 template <class Issue>
 Status WindowEndpoint::start(const Place& place, bool changes, Completion& done, Issue&& issue) {
   TESSERA_RETURN_IF_ERROR(world_->check_thread());
+  keep_target_awake(place.window);
   std::list<Operation> operation(1);
   Operation& own = operation.front();
   own.window = &place.window;
@@ -183,7 +184,7 @@ Status WindowEndpoint::start(const Place& place, bool changes, Completion& done,
       if (changes) {
         add_to(started_, place.window, place.rank);
       }
-      operations_.add(operation);
+      progress_.operations().add(operation);
       return {};
     }
     // What was issued before an error must not use the caller's memory any more.
@@ -305,6 +306,7 @@ Result<bool> WindowEndpoint::put_now(const Target& to, const void* from, std::si
   }
   TESSERA_RETURN_IF_ERROR(world_->check_thread());
   const Place place = place_of(to);
+  keep_target_awake(place.window);
   const std::lock_guard guard(mutex_);
   const auto turn = world_->enter();
   TESSERA_RETURN_IF_ERROR(flush_changes());
@@ -489,6 +491,7 @@ Status WindowEndpoint::accumulate_fragments(const Target& to, Fragments fragment
 Status WindowEndpoint::atomic(const Target& at, const AtomicRequest& request, Completion& done) {
   TESSERA_RETURN_IF_ERROR(world_->check_thread());
   const Place place = place_of(at);
+  keep_target_awake(place.window);
   const bool is_by_mutex = !place.window.is_lasting() || !place.window.has_atomics();
   TESSERA_RETURN_IF_ERROR(is_by_mutex ? atomic_by_mutex(place, request)
                                       : atomic_by_mpi(place, request));
@@ -546,6 +549,19 @@ Status WindowEndpoint::change_word(const Place& place, const AtomicRequest& requ
   *request.previous = detail::atomic_direct(word.data(), request);
   TESSERA_RETURN_IF_ERROR(put_sides(run, word.data(), sides, nullptr));
   return epoch.renew(true);
+}
+
+// The target's thread sleeps longer and longer while it hears of nothing, and does not hear of what
+// MPI serves.
+void WindowEndpoint::keep_target_awake(const Window& window) {
+  if (!window.needs_target() || peer_ == world_->rank()) {
+    return;
+  }
+  const auto now = Clock::now();
+  if (now - told_at_.load(std::memory_order_relaxed) >= Progress::awake_time / 2) {
+    told_at_.store(now, std::memory_order_relaxed);
+    progress_.send(peer_, {.kind = ControlKind::be_awake}).ignore("the operation takes longer");
+  }
 }
 
 // What is under way as well: a flag that is raised next comes after its data.

@@ -12,6 +12,7 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -21,6 +22,7 @@
 #include "rma/mpi/datatypes.hpp"
 #include "rma/mpi/methods.hpp"
 #include "rma/mpi/operations.hpp"
+#include "rma/mpi/progress.hpp"
 #include "rma/mpi/segment.hpp"
 #include "rma/mpi/world.hpp"
 #include "rma/transport.hpp"
@@ -30,10 +32,10 @@ namespace tessera::rma::mpi {
 class WindowEndpoint : public Endpoint {
  public:
   /// `is_mapped`: the peer's memory is loaded from here, too, so operations end at the target.
-  WindowEndpoint(std::shared_ptr<World> world, Operations& operations, Datatypes& types,
+  WindowEndpoint(std::shared_ptr<World> world, Progress& progress, Datatypes& types,
                  const Methods& methods, WorldRank peer, bool is_mapped)
       : world_(std::move(world)),
-        operations_(operations),
+        progress_(progress),
         types_(types),
         methods_(methods),
         peer_(peer),
@@ -58,6 +60,7 @@ class WindowEndpoint : public Endpoint {
   void forget(const Window& window);
 
  private:
+  using Clock = std::chrono::steady_clock;
   /// Where an operation goes: a window, a rank in it, a displacement.
   struct Place {
     const Window& window;
@@ -95,12 +98,13 @@ class WindowEndpoint : public Endpoint {
   Status atomic_by_mpi(const Place& place, const AtomicRequest& request);
   Status atomic_by_mutex(const Place& place, const AtomicRequest& request);
   static Status change_word(const Place& place, const AtomicRequest& request, const Epoch& epoch);
+  void keep_target_awake(const Window& window);
   Status flush_changes();
   void add_change(const Window& window, int rank);
   void add_to(std::vector<Changed>& list, const Window& window, int rank);
 
   std::shared_ptr<World> world_;
-  Operations& operations_;
+  Progress& progress_;
   Datatypes& types_;
   const Methods& methods_;
   WorldRank peer_;
@@ -109,6 +113,7 @@ class WindowEndpoint : public Endpoint {
   std::vector<Changed> changed_;  ///< by what has ended
   std::vector<Changed> started_;  ///< by what may still be under way
   std::atomic<bool> has_changed_{false};
+  std::atomic<Clock::time_point> told_at_{Clock::time_point()};  ///< the target, to be awake
 };
 
 }  // namespace tessera::rma::mpi

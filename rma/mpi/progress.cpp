@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
+#include <sys/prctl.h>
 
 #include <algorithm>
 #include <csignal>
@@ -23,7 +24,6 @@ constexpr microseconds first_nap{30};
 constexpr microseconds longest_thread_nap{1000};
 constexpr microseconds nap_beside_sleepers{60};
 constexpr std::chrono::milliseconds sleepers_return_within{150};
-constexpr microseconds awake_time{5000};  // after something came, or a thread began to sleep
 
 // Signals are for the program's threads.
 class SignalsBlocked {
@@ -55,6 +55,9 @@ Status Progress::start_control() {
   TESSERA_ASSIGN_OR_RETURN(
       channel_, ControlChannel::create(
                     world_, [this](const ControlHeader& header, std::span<const std::byte> bytes) {
+                      if (header.kind == ControlKind::be_awake) {
+                        wake();
+                      }
                       server_.handle(header, bytes);
                     }));
   return {};
@@ -106,7 +109,9 @@ void Progress::help() noexcept {
   }).ignore("the next poll tries again");
 }
 
+// The kernel may else add 50 us to each nap.
 void Progress::run(bool stays_awake) {
+  prctl(PR_SET_TIMERSLACK, 1UL);
   auto heard = Clock::now();
   microseconds pause = first_nap;
   while (!is_stopped_.load(std::memory_order_acquire)) {

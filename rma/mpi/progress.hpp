@@ -27,6 +27,9 @@ namespace tessera::rma::mpi {
 
 class Progress final : public detail::Helper {
  public:
+  /// How long the thread polls often after something came, or a thread began to sleep.
+  static constexpr std::chrono::microseconds awake_time{5000};
+
   Progress(std::shared_ptr<World> world, std::shared_ptr<detail::Node> node);
   ~Progress() override { stop_thread(); }
   Progress(const Progress&) = delete;

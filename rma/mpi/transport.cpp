@@ -81,7 +81,7 @@ class ListedEndpoint final : public WindowEndpoint {
   ListedEndpoint(std::shared_ptr<World> world, std::shared_ptr<Progress> progress, Datatypes& types,
                  const Methods& methods, WorldRank peer, bool is_mapped,
                  std::shared_ptr<Endpoints> list)
-      : WindowEndpoint(std::move(world), progress->operations(), types, methods, peer, is_mapped),
+      : WindowEndpoint(std::move(world), *progress, types, methods, peer, is_mapped),
         progress_(std::move(progress)),
         list_(std::move(list)) {
     list_->add(peer, this);

@@ -45,6 +45,7 @@ Result<std::unique_ptr<Window>> Window::allocate(std::shared_ptr<World> world,
   // Both copy by the processor, in the origin or in the target; kernels would copy bytes.
   const Library& library = world->library();
   window->keeps_words_ = library.vendor != Vendor::other && !library.allocated_windows_break;
+  window->needs_target_ = library.vendor != Vendor::open_mpi;
   TESSERA_RETURN_IF_ERROR(window->open());
   return window;
 }
@@ -59,6 +60,7 @@ Result<std::unique_ptr<Window>> Window::expose(std::shared_ptr<World> world, MPI
   TESSERA_RETURN_IF_ERROR(check(
       "MPI_Win_create", MPI_Win_create(window->memory_, static_cast<MPI_Aint>(bytes), byte_unit,
                                        hints.get(), communicator, &window->window_)));
+  window->needs_target_ = true;
   window->has_atomics_ = !world->library().exposed_windows_break;
   TESSERA_RETURN_IF_ERROR(window->open());
   return window;

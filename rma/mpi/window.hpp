@@ -53,6 +53,8 @@ class Window {
   /// Whether puts and gets copy aligned words of up to 8 bytes whole.
   [[nodiscard]] bool keeps_words() const noexcept { return keeps_words_; }
 
+  /// Whether MPI serves some operations in it by the target's processor.
+  [[nodiscard]] bool needs_target() const noexcept { return needs_target_; }
   /// Whether MPI's read-modify-writes work in it.
   [[nodiscard]] bool has_atomics() const noexcept { return has_atomics_; }
 
@@ -85,6 +87,7 @@ class Window {
   Discipline discipline_;
   MPI_Win window_ = MPI_WIN_NULL;
   bool keeps_words_ = false;
+  bool needs_target_ = false;
   bool has_atomics_ = true;
   mutable std::binary_semaphore epoch_{1};
 };
