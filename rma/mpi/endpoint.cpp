@@ -350,25 +350,28 @@ Status WindowEndpoint::get(void* to, const Target& from, const CopyShape& shape,
 Status WindowEndpoint::accumulate(const Target& to, const void* from, const CopyShape& shape,
                                   const Scale& scale, Completion& done) {
   const Place place = place_of(to);
-  const bool is_by_hand = adds_by_hand(scale);
+  const bool is_by_hand = adds_by_hand(place, scale);
   TESSERA_ASSIGN_OR_RETURN(const MutexTurn in_turn,
                            MutexTurn::begin(place, place.takes_turns || is_by_hand));
   const auto* const source = static_cast<const std::byte*>(from);
-  const bool is_direct = shape.levels > 0 && scale.is_one() &&
-                         runs_are_apart(shape, Which::remote) &&
+  const bool are_apart = runs_are_apart(shape, Which::remote);
+  const bool is_direct = shape.levels > 0 && scale.is_one() && are_apart &&
                          methods_.of_shape(shape, true) == Method::direct;
   return start(place, true, done, [&](Operation& operation, const Epoch& epoch) -> Status {
     const Run first{place.window, place.rank, place.displacement, shape.run_bytes};
+    if (is_by_hand) {
+      HandAdder adder(scale, epoch);
+      TESSERA_RETURN_IF_ERROR(for_each_call(
+          shape, first, pacer_of(epoch, Method::direct), [&](std::int64_t local, const Run& run) {
+            Status added = adder.add(run, source + local);
+            return added.ok() && !are_apart ? adder.finish() : std::move(added);
+          }));
+      return adder.finish();
+    }
     if (is_direct) {
       const AddedType added = added_type(scale.type());
       TESSERA_ASSIGN_OR_RETURN(const Sides sides, sides_of(shape, added.type, added.bytes));
       return update_sides(first, from, sides, MPI_SUM);
-    }
-    if (is_by_hand) {
-      return for_each_call(shape, first, pacer_of(epoch, Method::batched),
-                           [&](std::int64_t local, const Run& run) {
-                             return add_by_hand(run, source + local, scale, epoch);
-                           });
     }
     ScaledSource scaled(shape.total_bytes(), scale);
     Status issued = for_each_call(
@@ -380,8 +383,10 @@ Status WindowEndpoint::accumulate(const Target& to, const void* from, const Copy
   });
 }
 
-bool WindowEndpoint::adds_by_hand(const Scale& scale) const noexcept {
-  return methods_.small_sums_stick && is_small_integer(scale.type());
+// Where MPI adds wrongly, or with the help of a target that may compute.
+bool WindowEndpoint::adds_by_hand(const Place& place, const Scale& scale) const noexcept {
+  return !place.window.has_atomics() ||
+         (methods_.small_sums_stick && is_small_integer(scale.type()));
 }
 
 Method WindowEndpoint::method_of(Fragments fragments, bool accumulates,
@@ -457,24 +462,28 @@ Status WindowEndpoint::get_fragments(const Target& from, Fragments fragments, Co
 Status WindowEndpoint::accumulate_fragments(const Target& to, Fragments fragments,
                                             const Scale& scale, Completion& done) {
   const Place place = place_of(to);
-  const bool is_by_hand = adds_by_hand(scale);
+  const bool is_by_hand = adds_by_hand(place, scale);
   TESSERA_ASSIGN_OR_RETURN(const MutexTurn in_turn,
                            MutexTurn::begin(place, place.takes_turns || is_by_hand));
   return start(place, true, done, [&](Operation& operation, const Epoch& epoch) -> Status {
     const Run first{place.window, place.rank, place.displacement, 0};
+    if (is_by_hand) {
+      const bool are_apart = detail::check_remote_overlap(fragments).ok();
+      HandAdder adder(scale, epoch);
+      TESSERA_RETURN_IF_ERROR(
+          for_each_call(fragments, first, pacer_of(epoch, Method::direct),
+                        [&](const Fragment& each, const Run& run) {
+                          Status added = adder.add(run, static_cast<const std::byte*>(each.local));
+                          return added.ok() && !are_apart ? adder.finish() : std::move(added);
+                        }));
+      return adder.finish();
+    }
     const Method method = method_of(fragments, true, detail::check_remote_overlap);
     if (method == Method::direct && scale.is_one()) {
       const AddedType added = added_type(scale.type());
       TESSERA_ASSIGN_OR_RETURN(const ListTypes types,
                                ListTypes::create(fragments, added.type, added.bytes));
       return update_sides(first, MPI_BOTTOM, {1, types.local(), types.remote()}, MPI_SUM);
-    }
-    if (is_by_hand) {
-      return for_each_call(fragments, first, pacer_of(epoch, Method::batched),
-                           [&](const Fragment& each, const Run& run) {
-                             const auto* const source = static_cast<const std::byte*>(each.local);
-                             return add_by_hand(run, source, scale, epoch);
-                           });
     }
     ScaledSource scaled(total_bytes(fragments), scale);
     Status issued = for_each_call(

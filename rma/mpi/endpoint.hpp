@@ -90,7 +90,7 @@ class WindowEndpoint : public Endpoint {
   [[nodiscard]] bool copies_directly(const Place& place, const CopyShape& shape,
                                      StridedSide::Which written) const;
   [[nodiscard]] static Method method_of(const CopyShape& shape, StridedSide::Which written);
-  [[nodiscard]] bool adds_by_hand(const Scale& scale) const noexcept;
+  [[nodiscard]] bool adds_by_hand(const Place& place, const Scale& scale) const noexcept;
   [[nodiscard]] Method method_of(Fragments fragments, bool accumulates,
                                  Status (*check_overlap)(Fragments)) const;
   [[nodiscard]] Pacer pacer_of(const Epoch& epoch, Method method) const noexcept;

@@ -2,7 +2,6 @@
 #include "rma/mpi/runs.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "rma/kernels/accumulate.hpp"
 #include "rma/mpi/error.hpp"
@@ -79,20 +78,46 @@ Status get_run(const Run& run, std::byte* to, MPI_Request* request) {
   });
 }
 
-Status add_by_hand(const Run& run, const std::byte* from, const Scale& scale, const Epoch& epoch) {
+Status HandAdder::add(const Run& run, const std::byte* from) {
   constexpr std::size_t piece_bytes = 4096;
-  std::array<std::byte, piece_bytes> buffer;
   for (std::size_t at = 0; at < run.bytes; at += piece_bytes) {
     const std::size_t bytes = std::min(piece_bytes, run.bytes - at);
-    const Run piece{run.window, run.rank, run.displacement + at, bytes};
-    const Sides sides{static_cast<int>(bytes), MPI_BYTE, MPI_BYTE};
-    TESSERA_RETURN_IF_ERROR(get_sides(piece, buffer.data(), sides, nullptr));
-    TESSERA_RETURN_IF_ERROR(epoch.renew(true));
-    kernels::accumulate_run(buffer.data(), from + at, bytes, scale);
-    TESSERA_RETURN_IF_ERROR(put_sides(piece, buffer.data(), sides, nullptr));
-    TESSERA_RETURN_IF_ERROR(epoch.renew(true));
+    TESSERA_RETURN_IF_ERROR(
+        add_piece({run.window, run.rank, run.displacement + at, bytes}, from + at));
   }
   return {};
+}
+
+Status HandAdder::add_piece(const Run& piece, const std::byte* from) {
+  constexpr std::size_t buffer_bytes = std::size_t{64} << 10U;
+  constexpr std::size_t alignment = 16;  // of the longest elements
+  if (used_ + piece.bytes > buffer_bytes) {
+    TESSERA_RETURN_IF_ERROR(finish());
+  }
+  if (buffer_ == nullptr) {
+    buffer_ = std::make_unique_for_overwrite<std::byte[]>(buffer_bytes);
+  }
+  pieces_.push_back({piece, from, used_});
+  const Sides sides{static_cast<int>(piece.bytes), MPI_BYTE, MPI_BYTE};
+  TESSERA_RETURN_IF_ERROR(get_sides(piece, buffer_.get() + used_, sides, nullptr));
+  used_ += (piece.bytes + alignment - 1) / alignment * alignment;
+  return {};
+}
+
+Status HandAdder::finish() {
+  if (pieces_.empty()) {
+    return {};
+  }
+  TESSERA_RETURN_IF_ERROR(epoch_.renew(false));
+  for (const auto& [run, from, at] : pieces_) {
+    std::byte* const sum = buffer_.get() + at;
+    kernels::accumulate_run(sum, from, run.bytes, scale_);
+    const Sides sides{static_cast<int>(run.bytes), MPI_BYTE, MPI_BYTE};
+    TESSERA_RETURN_IF_ERROR(put_sides(run, sum, sides, nullptr));
+  }
+  pieces_.clear();
+  used_ = 0;
+  return epoch_.renew(true);
 }
 
 Status accumulate_run(const Run& run, const std::byte* from, ElementType element) {

@@ -11,6 +11,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "rma/element.hpp"
 #include "rma/mpi/calls.hpp"
@@ -44,7 +46,30 @@ Status put_run(const Run& run, const std::byte* from, MPI_Request* request);
 Status get_run(const Run& run, std::byte* to, MPI_Request* request);
 /// Adds elements of type `element`.
 Status accumulate_run(const Run& run, const std::byte* from, ElementType element);
-/// Gets, adds and puts. Requires: the mutex of the slice's owner is held.
-Status add_by_hand(const Run& run, const std::byte* from, const Scale& scale, const Epoch& epoch);
+/// Adds by getting, adding here, and putting: as many runs at a time as its buffer holds.
+/// Requires: the mutex of the slice's owner is held from the first add() to the end of finish(),
+/// and runs that are added do not overlap, unless finish() is called between them.
+class HandAdder {
+ public:
+  HandAdder(const Scale& scale, const Epoch& epoch) : scale_(scale), epoch_(epoch) {}
+  /// `from` is read until finish().
+  Status add(const Run& run, const std::byte* from);
+  /// Returns when all that was added is complete at the target.
+  Status finish();
+
+ private:
+  struct Piece {
+    Run run;
+    const std::byte* from;
+    std::size_t at;  ///< in the buffer
+  };
+  Status add_piece(const Run& piece, const std::byte* from);
+
+  Scale scale_;
+  const Epoch& epoch_;
+  std::vector<Piece> pieces_;
+  std::unique_ptr<std::byte[]> buffer_;
+  std::size_t used_ = 0;
+};
 
 }  // namespace tessera::rma::mpi
