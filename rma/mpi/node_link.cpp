@@ -129,6 +129,7 @@ Result<std::unique_ptr<detail::RemoteLocks>> MpiLink::make_locks(
       .node = node_,
       .fence = [this] { return fence_(std::nullopt); },
       .wake = [this](WorldRank rank) { return wake(rank); },
+      .poll = [this] { progress_->poll(); },
       .hand_over = [this](WorldRank rank, const LockName& lock) { return hand_over(rank, lock); },
       .handed_over = &progress_->server().handed_over()};
   return locks_by_bytes_ ? ByteLocks::create(std::move(surroundings), *pool_, team, counts)

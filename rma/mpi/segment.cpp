@@ -103,8 +103,9 @@ Result<std::unique_ptr<WindowSegment>> WindowPool::expose(Team& team,
   sizes.reserve(static_cast<std::size_t>(team.size()));
   TESSERA_ASSIGN_OR_RETURN(TeamWindows * windows, windows_of(team, Use::regions, bytes, sizes));
   TESSERA_ASSIGN_OR_RETURN(detail::RemoteLocks * mutexes, mutexes_of(team, *windows));
-  TESSERA_ASSIGN_OR_RETURN(const WindowPart part,
-                           windows->expose(team, memory, bytes, std::move(inner)));
+  TESSERA_ASSIGN_OR_RETURN(
+      const WindowPart part,
+      windows->expose(team, memory, bytes, std::move(inner), options.access_mode));
   return std::unique_ptr<WindowSegment>(
       new WindowSegment(shared_from_this(), *windows, source_, part, bytes,
                         {options.access_mode, options.atomics}, mutexes));

@@ -82,9 +82,10 @@ Status TeamWindows::make_communicator(const Team& team) {
   for (const WorldRank member : team.members()) {
     ranks.push_back(member.value);
   }
+  group_.is_one_machine = world_->are_on_one_machine(team.members());
   is_world_ = team.size() == world_->size() && std::is_sorted(ranks.begin(), ranks.end());
   if (is_world_) {
-    communicator_ = world_->windows();
+    group_.communicator = world_->windows();
     return {};
   }
   const auto turn = world_->enter();
@@ -93,11 +94,11 @@ Status TeamWindows::make_communicator(const Team& team) {
   MPI_Comm_group(world_->windows(), &all);
   MPI_Group_incl(all, team.size(), ranks.data(), &members);
   const int code = MPI_Comm_create_group(world_->windows(), members,
-                                         static_cast<int>(number_ % tags), &communicator_);
+                                         static_cast<int>(number_ % tags), &group_.communicator);
   MPI_Group_free(&members);
   MPI_Group_free(&all);
   if (code == MPI_SUCCESS) {
-    MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(group_.communicator, MPI_ERRORS_RETURN);
   }
   return check("MPI_Comm_create_group", code).hint(remedy);
 }
@@ -189,25 +190,27 @@ Result<SharedWindow*> TeamWindows::make(Team& team, const std::vector<std::uint6
     TESSERA_RETURN_IF_ERROR(
         team.agree(detail::within_memory([&] { return check_room(sizes, mine, source); })));
   }
-  if (source.transport == nullptr && world_->library().allocated_windows_break) {
+  if (source.transport == nullptr && world_->library().allocated_windows_break &&
+      group_.is_one_machine) {
     auto pages = detail::within_memory([&] { return PageSegment::create(mine); });
     TESSERA_RETURN_IF_ERROR(team.agree(pages.status()));
     made.memory = std::move(pages).take();
     made.is_exposed = true;
     made.base = made.memory->local();
   }
-  TESSERA_RETURN_IF_ERROR(add_window(team, std::move(made), mine));
+  TESSERA_RETURN_IF_ERROR(add_window(team, std::move(made), mine, options.access_mode));
   return &windows_.back();
 }
 
-Status TeamWindows::add_window(Team& team, SharedWindow made, std::size_t bytes) {
+Status TeamWindows::add_window(Team& team, SharedWindow made, std::size_t bytes, AccessMode mode) {
+  const WindowUse use{discipline_, mode};
   const bool is_exposed = made.is_exposed;
   std::unique_ptr<Window> window;
   Status mine;
   TESSERA_RETURN_IF_ERROR(create_in_turn(team, [&] {
     auto created = detail::within_memory([&] {
-      return is_exposed ? Window::expose(world_, communicator_, made.base, bytes, discipline_)
-                        : Window::allocate(world_, communicator_, bytes, discipline_);
+      return is_exposed ? Window::expose(world_, group_, made.base, bytes, use)
+                        : Window::allocate(world_, group_, bytes, use);
     });
     mine = created.status();
     window = created.ok() ? std::move(created).take() : nullptr;
@@ -222,13 +225,13 @@ Status TeamWindows::add_window(Team& team, SharedWindow made, std::size_t bytes)
 }
 
 Result<WindowPart> TeamWindows::expose(Team& team, std::byte* memory, std::size_t bytes,
-                                       std::unique_ptr<Segment> keeper) {
+                                       std::unique_ptr<Segment> keeper, AccessMode mode) {
   SharedWindow made;
   made.direct = keeper == nullptr ? DirectMap() : keeper->direct();
   made.memory = std::move(keeper);
   made.is_exposed = true;
   made.base = memory;
-  TESSERA_RETURN_IF_ERROR(add_window(team, std::move(made), bytes));
+  TESSERA_RETURN_IF_ERROR(add_window(team, std::move(made), bytes, mode));
   windows_.back().regions = 1;
   return WindowPart{&windows_.back(), 0, 0};
 }
@@ -268,9 +271,9 @@ void TeamWindows::close() noexcept {
   while (!windows_.empty()) {
     remove(&windows_.front()).ignore("the job ends");
   }
-  if (!is_world_ && communicator_ != MPI_COMM_NULL) {
+  if (!is_world_ && group_.communicator != MPI_COMM_NULL) {
     const auto turn = world_->enter();
-    MPI_Comm_free(&communicator_);
+    MPI_Comm_free(&group_.communicator);
   }
 }
 

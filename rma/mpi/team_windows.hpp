@@ -81,7 +81,7 @@ class TeamWindows {
                           const RegionOptions& options, const MemorySource& source);
   /// Collective. A window over memory that members have.
   Result<WindowPart> expose(Team& team, std::byte* memory, std::size_t bytes,
-                            std::unique_ptr<Segment> keeper);
+                            std::unique_ptr<Segment> keeper, AccessMode mode);
   /// Collective. Gives it back.
   Status give_back(const WindowPart& part, const MemorySource& source);
 
@@ -98,13 +98,13 @@ class TeamWindows {
   Status make_shared(Team& team, const MemorySource& source);
   Result<SharedWindow*> make(Team& team, const std::vector<std::uint64_t>& sizes,
                              const RegionOptions& options, const MemorySource& source);
-  Status add_window(Team& team, SharedWindow made, std::size_t bytes);
+  Status add_window(Team& team, SharedWindow made, std::size_t bytes, AccessMode mode);
   Status remove(SharedWindow* shared);
 
   std::shared_ptr<World> world_;
   std::uint64_t number_;
   Discipline discipline_;
-  MPI_Comm communicator_ = MPI_COMM_NULL;
+  WindowGroup group_;
   bool is_world_ = false;  ///< the communicator is the job's, and stays
   std::unique_ptr<detail::RemoteLocks> mutexes_;
   std::list<SharedWindow> windows_;

@@ -9,12 +9,16 @@
 namespace tessera::rma::mpi {
 namespace {
 
-// What windows are promised: no accumulates of one word that differ in order and type.
+// What a window is used for, as MPI is told.
 class Hints {
  public:
-  Hints() {
+  explicit Hints(AccessMode mode) {
     MPI_Info_create(&info_);
     MPI_Info_set(info_, "same_disp_unit", "true");
+    if (mode == AccessMode::accumulate_only) {
+      MPI_Info_set(info_, "accumulate_ops", "same_op");
+      MPI_Info_set(info_, "accumulate_ordering", "none");
+    }
   }
   ~Hints() { MPI_Info_free(&info_); }
   Hints(const Hints&) = delete;
@@ -30,38 +34,39 @@ constexpr int byte_unit = 1;
 }  // namespace
 
 Result<std::unique_ptr<Window>> Window::allocate(std::shared_ptr<World> world,
-                                                 MPI_Comm communicator, std::size_t bytes,
-                                                 Discipline discipline) {
+                                                 const WindowGroup& group, std::size_t bytes,
+                                                 const WindowUse& use) {
   const FloatingPointGuard guard;
   const auto turn = world->enter();
-  const Hints hints;
-  std::unique_ptr<Window> window(new Window(world, nullptr, discipline));
+  const Hints hints(use.access_mode);
+  std::unique_ptr<Window> window(new Window(world, nullptr, use.discipline));
   void* memory = nullptr;
   TESSERA_RETURN_IF_ERROR(
       check("MPI_Win_allocate",
-            MPI_Win_allocate(static_cast<MPI_Aint>(bytes), byte_unit, hints.get(), communicator,
-                             static_cast<void*>(&memory), &window->window_)));
+            MPI_Win_allocate(static_cast<MPI_Aint>(bytes), byte_unit, hints.get(),
+                             group.communicator, static_cast<void*>(&memory), &window->window_)));
   window->memory_ = bytes == 0 ? nullptr : static_cast<std::byte*>(memory);
-  // Both copy by the processor, in the origin or in the target; kernels would copy bytes.
+  // Of one machine both copy by the processor, in the origin or in the target; kernels and devices
+  // would copy bytes.
   const Library& library = world->library();
-  window->keeps_words_ = library.vendor != Vendor::other && !library.allocated_windows_break;
+  window->keeps_words_ = library.vendor != Vendor::other && group.is_one_machine;
   window->needs_target_ = library.vendor != Vendor::open_mpi;
   TESSERA_RETURN_IF_ERROR(window->open());
   return window;
 }
 
-Result<std::unique_ptr<Window>> Window::expose(std::shared_ptr<World> world, MPI_Comm communicator,
-                                               std::byte* memory, std::size_t bytes,
-                                               Discipline discipline) {
+Result<std::unique_ptr<Window>> Window::expose(std::shared_ptr<World> world,
+                                               const WindowGroup& group, std::byte* memory,
+                                               std::size_t bytes, const WindowUse& use) {
   const FloatingPointGuard guard;
   const auto turn = world->enter();
-  const Hints hints;
-  std::unique_ptr<Window> window(new Window(world, bytes == 0 ? nullptr : memory, discipline));
+  const Hints hints(use.access_mode);
+  std::unique_ptr<Window> window(new Window(world, bytes == 0 ? nullptr : memory, use.discipline));
   TESSERA_RETURN_IF_ERROR(check(
       "MPI_Win_create", MPI_Win_create(window->memory_, static_cast<MPI_Aint>(bytes), byte_unit,
-                                       hints.get(), communicator, &window->window_)));
+                                       hints.get(), group.communicator, &window->window_)));
   window->needs_target_ = true;
-  window->has_atomics_ = !world->library().exposed_windows_break;
+  window->has_atomics_ = !(world->library().exposed_windows_break && group.is_one_machine);
   TESSERA_RETURN_IF_ERROR(window->open());
   return window;
 }

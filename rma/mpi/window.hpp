@@ -17,6 +17,7 @@
 
 #include "rma/mpi/world.hpp"
 #include "rma/result.hpp"
+#include "rma/transport.hpp"
 
 namespace tessera::rma::mpi {
 
@@ -26,17 +27,29 @@ enum class Discipline {
   epochs    ///< by MPI_Win_lock and MPI_Win_unlock around each operation
 };
 
+/// The ranks that a window is for.
+struct WindowGroup {
+  MPI_Comm communicator = MPI_COMM_NULL;
+  bool is_one_machine = true;  ///< all ranks of the communicator are on one
+};
+
+/// How a window is used.
+struct WindowUse {
+  Discipline discipline = Discipline::lasting;
+  AccessMode access_mode = AccessMode::any;
+};
+
 class Window {
  public:
-  /// Collective over `communicator`, which may be freed after it. Memory of MPI's own.
+  /// Collective over the group, whose communicator may be freed after it. Memory of MPI's own.
   /// Errors: no_memory, unsupported, unreachable; of this rank only.
   static Result<std::unique_ptr<Window>> allocate(std::shared_ptr<World> world,
-                                                  MPI_Comm communicator, std::size_t bytes,
-                                                  Discipline discipline);
+                                                  const WindowGroup& group, std::size_t bytes,
+                                                  const WindowUse& use);
   /// Collective. Makes memory remote that is there already; it outlives the window.
-  static Result<std::unique_ptr<Window>> expose(std::shared_ptr<World> world, MPI_Comm communicator,
-                                                std::byte* memory, std::size_t bytes,
-                                                Discipline discipline);
+  static Result<std::unique_ptr<Window>> expose(std::shared_ptr<World> world,
+                                                const WindowGroup& group, std::byte* memory,
+                                                std::size_t bytes, const WindowUse& use);
   ~Window() = default;
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
@@ -55,7 +68,7 @@ class Window {
 
   /// Whether MPI serves some operations in it by the target's processor.
   [[nodiscard]] bool needs_target() const noexcept { return needs_target_; }
-  /// Whether MPI's read-modify-writes work in it.
+  /// Whether MPI's accumulates and read-modify-writes work in it, also on the own rank.
   [[nodiscard]] bool has_atomics() const noexcept { return has_atomics_; }
 
   // Of lasting windows.

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 #include <thread>
 
@@ -61,8 +62,19 @@ std::uint64_t WindowLocks::tail_of(std::int64_t index) const noexcept {
   return waiters_ * sizeof(Waiter) + static_cast<std::uint64_t>(index) * sizeof(std::uint64_t);
 }
 
+// A word of this rank that is changed by the processor, because MPI's own compare-and-swap fails
+// there; null: MPI changes it. Other ranks' changes are made by this rank's processor as well.
+std::uint64_t* WindowLocks::own_word(TeamRank rank, std::uint64_t at) const noexcept {
+  return rank == team_.rank() && !segment_->window().has_atomics()
+             ? reinterpret_cast<std::uint64_t*>(segment_->local() + at)
+             : nullptr;
+}
+
 // All words are changed and read by accumulates, which MPI keeps atomic.
 Result<std::uint64_t> WindowLocks::exchange(TeamRank rank, std::uint64_t at, std::uint64_t value) {
+  if (std::uint64_t* const own = own_word(rank, at)) {
+    return std::atomic_ref(*own).exchange(value);
+  }
   const Window& window = segment_->window();
   const auto turn = window.world().enter();
   std::uint64_t before = 0;
@@ -75,6 +87,9 @@ Result<std::uint64_t> WindowLocks::exchange(TeamRank rank, std::uint64_t at, std
 }
 
 Result<std::uint64_t> WindowLocks::read(TeamRank rank, std::uint64_t at) {
+  if (std::uint64_t* const own = own_word(rank, at)) {
+    return std::atomic_ref(*own).load();
+  }
   const Window& window = segment_->window();
   const auto turn = window.world().enter();
   std::uint64_t value = 0;
@@ -88,6 +103,11 @@ Result<std::uint64_t> WindowLocks::read(TeamRank rank, std::uint64_t at) {
 
 Result<std::uint64_t> WindowLocks::compare_exchange(TeamRank rank, std::uint64_t at,
                                                     std::uint64_t expected, std::uint64_t value) {
+  if (std::uint64_t* const own = own_word(rank, at)) {
+    std::uint64_t before = expected;
+    std::atomic_ref(*own).compare_exchange_strong(before, value);
+    return before;
+  }
   const Window& window = segment_->window();
   const auto turn = window.world().enter();
   std::uint64_t before = 0;
@@ -144,6 +164,7 @@ Result<LockOutcome> WindowLocks::try_lock(TeamRank owner, std::int64_t index) {
       compare_exchange(owner, tail_of(index), 0, Name::of(team_.rank(), slot).value));
   if (before != 0) {
     release_slot(slot);
+    surroundings_.poll();  // the caller may try until it succeeds
     return LockOutcome{.is_acquired = false, .is_busy = true};
   }
   hold({owner.value, index}, slot);
@@ -188,6 +209,7 @@ Result<std::uint64_t> WindowLocks::wait_for_next(std::size_t slot) {
     if (next != 0) {
       return next;
     }
+    surroundings_.poll();
     std::this_thread::yield();
   }
 }

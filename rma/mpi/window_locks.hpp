@@ -34,6 +34,7 @@ struct LockSurroundings {
   std::shared_ptr<detail::Node> node;
   std::function<Status()> fence;          ///< completes what this rank did, everywhere
   std::function<Status(WorldRank)> wake;  ///< wakes a rank that waits
+  std::function<void()> poll;             ///< lets MPI serve other ranks
   /// Hands a lock over to a rank, by a message.
   std::function<Status(WorldRank, const LockName&)> hand_over;
   HandedLocks* handed_over = nullptr;  ///< to this process
@@ -79,6 +80,7 @@ class WindowLocks final : public detail::RemoteLocks {
   static std::uint64_t next_of(std::size_t slot) noexcept;
   static std::uint64_t waits_of(std::size_t slot) noexcept;
   [[nodiscard]] std::uint64_t tail_of(std::int64_t index) const noexcept;
+  [[nodiscard]] std::uint64_t* own_word(TeamRank rank, std::uint64_t at) const noexcept;
   Result<std::uint64_t> exchange(TeamRank rank, std::uint64_t at, std::uint64_t value);
   Result<std::uint64_t> read(TeamRank rank, std::uint64_t at);
   Result<std::uint64_t> compare_exchange(TeamRank rank, std::uint64_t at, std::uint64_t expected,

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "rma/mpi/error.hpp"
@@ -38,7 +39,29 @@ Result<std::shared_ptr<World>> World::create(int fortran_communicator) {
   MPI_Comm_rank(world->windows_, &rank);
   MPI_Comm_size(world->windows_, &world->size_);
   world->rank_ = WorldRank{rank};
+  TESSERA_RETURN_IF_ERROR(world->find_machines());
   return world;
+}
+
+Status World::find_machines() {
+  MPI_Comm machine = MPI_COMM_NULL;
+  TESSERA_RETURN_IF_ERROR(check(
+      "MPI_Comm_split_type",
+      MPI_Comm_split_type(windows_, MPI_COMM_TYPE_SHARED, rank_.value, MPI_INFO_NULL, &machine)));
+  int first = rank_.value;
+  MPI_Bcast(&first, 1, MPI_INT, 0, machine);
+  MPI_Comm_free(&machine);
+  first_on_machine_.resize(static_cast<std::size_t>(size_));
+  return check("MPI_Allgather",
+               MPI_Allgather(&first, 1, MPI_INT, first_on_machine_.data(), 1, MPI_INT, windows_));
+}
+
+bool World::are_on_one_machine(std::span<const WorldRank> ranks) const noexcept {
+  const auto machine_of = [&](WorldRank rank) {
+    return first_on_machine_[static_cast<std::size_t>(rank.value)];
+  };
+  return std::all_of(ranks.begin(), ranks.end(),
+                     [&](WorldRank each) { return machine_of(each) == machine_of(ranks.front()); });
 }
 
 void World::close() noexcept {

@@ -14,6 +14,8 @@
 
 #include <memory>
 #include <mutex>
+#include <span>
+#include <vector>
 
 #include "rma/mpi/library.hpp"
 #include "rma/rank.hpp"
@@ -38,6 +40,8 @@ class World {
   [[nodiscard]] const Library& library() const noexcept { return library_; }
   [[nodiscard]] WorldRank rank() const noexcept { return rank_; }
   [[nodiscard]] int size() const noexcept { return size_; }
+  /// Whether these ranks can share memory, as MPI finds.
+  [[nodiscard]] bool are_on_one_machine(std::span<const WorldRank> ranks) const noexcept;
 
   /// Held around calls of MPI. Locks nothing with MPI_THREAD_MULTIPLE.
   [[nodiscard]] std::unique_lock<std::recursive_mutex> enter() {
@@ -52,12 +56,14 @@ class World {
  private:
   World() = default;
   [[nodiscard]] Status check_main_thread() const;
+  Status find_machines();
 
   Library library_;
   MPI_Comm messages_ = MPI_COMM_NULL;
   MPI_Comm windows_ = MPI_COMM_NULL;
   WorldRank rank_{0};
   int size_ = 1;
+  std::vector<int> first_on_machine_;  ///< by rank: the lowest rank of its machine
   std::recursive_mutex calls_mutex_;
 };
 
