@@ -153,7 +153,7 @@ WindowEndpoint::Place WindowEndpoint::place_of(const Target& target) noexcept {
   const auto& segment = *static_cast<const WindowSegment*>(target.segment);
   return {segment.window(),
           target.rank.value,
-          segment.offset() + target.offset,
+          segment.displacement_at(target.rank.value) + target.offset,
           segment.lock_type(),
           segment.is_strict() && !(segment.window().is_lasting() && segment.window().has_atomics()),
           segment.mutexes()};
@@ -235,7 +235,7 @@ bool WindowEndpoint::overlaps_itself(const Place& place, const void* local,
     return false;
   }
   const auto here = reinterpret_cast<std::uintptr_t>(local);
-  const auto there = reinterpret_cast<std::uintptr_t>(place.window.memory()) + place.displacement;
+  const auto there = reinterpret_cast<std::uintptr_t>(place.window.origin()) + place.displacement;
   const CopyShape::Extent own = shape.local_extent();
   const CopyShape::Extent target = shape.remote_extent();
   return here + static_cast<std::uintptr_t>(own.lowest) <
@@ -283,7 +283,7 @@ Status WindowEndpoint::put(const Target& to, const void* from, const CopyShape& 
     const Run first{place.window, place.rank, place.displacement, shape.run_bytes};
     if (overlaps_itself(place, from, shape)) {
       kernels::move_shape(const_cast<std::byte*>(source),
-                          place.window.memory() + place.displacement, shape,
+                          place.window.origin() + place.displacement, shape,
                           kernels::Direction::to_remote);
       return Status();
     }
@@ -329,7 +329,7 @@ Status WindowEndpoint::get(void* to, const Target& from, const CopyShape& shape,
   return start(place, false, done, [&](Operation& operation, const Epoch& epoch) -> Status {
     const Run first{place.window, place.rank, place.displacement, shape.run_bytes};
     if (overlaps_itself(place, to, shape)) {
-      kernels::move_shape(destination, place.window.memory() + place.displacement, shape,
+      kernels::move_shape(destination, place.window.origin() + place.displacement, shape,
                           kernels::Direction::from_remote);
       return Status();
     }

@@ -85,8 +85,10 @@ class WindowSegment final : public detail::LayeredSegment {
   }
 
   [[nodiscard]] const Window& window() const noexcept { return *part_.shared->window; }
-  /// Where the region begins on every member.
-  [[nodiscard]] std::size_t offset() const noexcept { return part_.offset; }
+  /// Where the region begins in a member's part of the window.
+  [[nodiscard]] std::uint64_t displacement_at(int member) const noexcept {
+    return part_.shared->start_of(member) + part_.offset;
+  }
   /// MPI_LOCK_SHARED where what the region allows cannot conflict, else MPI_LOCK_EXCLUSIVE.
   [[nodiscard]] int lock_type() const noexcept;
   [[nodiscard]] bool is_strict() const noexcept { return options_.atomics == Atomics::strict; }

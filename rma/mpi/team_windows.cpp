@@ -213,12 +213,30 @@ Status TeamWindows::add_window(Team& team, SharedWindow made, std::size_t bytes)
     window = created.ok() ? std::move(created).take() : nullptr;
   }));
   Status all = team.agree(std::move(mine).hint(remedy));
+  if (all.ok()) {
+    auto starts = starts_of_all(team, *window);
+    all = starts.status();
+    made.starts = starts.ok() ? std::move(starts).take() : std::vector<std::uint64_t>();
+  }
   if (window != nullptr) {
     made.base = is_exposed ? made.base : window->memory();
     made.window = std::move(window);
     (all.ok() ? windows_ : failed_).push_back(std::move(made));
   }
   return all;
+}
+
+// Collective. Only MPICH moves the beginnings of windows.
+Result<std::vector<std::uint64_t>> TeamWindows::starts_of_all(Team& team,
+                                                              const Window& window) const {
+  std::vector<std::uint64_t> starts;
+  if (world_->library().vendor == Vendor::mpich) {
+    TESSERA_ASSIGN_OR_RETURN(starts, team.allgather_value(window.start()));
+  }
+  if (std::all_of(starts.begin(), starts.end(), [](std::uint64_t each) { return each == 0; })) {
+    starts.clear();
+  }
+  return starts;
 }
 
 Result<WindowPart> TeamWindows::expose(Team& team, std::byte* memory, std::size_t bytes,

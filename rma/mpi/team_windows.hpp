@@ -32,13 +32,18 @@ namespace tessera::rma::mpi {
 /// A window with the memory in it, and which parts of it are taken.
 struct SharedWindow {
   std::unique_ptr<Window> window;
-  std::unique_ptr<Segment> memory;  ///< of another transport, if it is that
-  bool is_exposed = false;          ///< the memory is not MPI's
-  std::byte* base = nullptr;        ///< this rank's part
-  DirectMap direct = {};            ///< where other ranks' parts are mapped, if they are
-  std::vector<bool> taken;          ///< by granule; empty: one region has it all
+  std::unique_ptr<Segment> memory;    ///< of another transport, if it is that
+  bool is_exposed = false;            ///< the memory is not MPI's
+  std::byte* base = nullptr;          ///< this rank's part
+  DirectMap direct = {};              ///< where other ranks' parts are mapped, if they are
+  std::vector<std::uint64_t> starts;  ///< Window::start() of each member; empty: all are 0
+  std::vector<bool> taken;            ///< by granule; empty: one region has it all
   std::size_t regions = 0;
   std::size_t spread_bytes = 0;  ///< of this rank's part, on all NUMA nodes
+
+  [[nodiscard]] std::uint64_t start_of(int member) const noexcept {
+    return starts.empty() ? 0 : starts[static_cast<std::size_t>(member)];
+  }
 };
 
 /// Part of a window, the same on all members.
@@ -99,6 +104,7 @@ class TeamWindows {
   Result<SharedWindow*> make(Team& team, const std::vector<std::uint64_t>& sizes,
                              const RegionOptions& options, const MemorySource& source);
   Status add_window(Team& team, SharedWindow made, std::size_t bytes);
+  Result<std::vector<std::uint64_t>> starts_of_all(Team& team, const Window& window) const;
   Status remove(SharedWindow* shared);
 
   std::shared_ptr<World> world_;
