@@ -13,7 +13,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <utility>
 #include <vector>
 
 #include "rma/engine/layered_segment.hpp"
@@ -57,6 +56,7 @@ class WindowPool : public std::enable_shared_from_this<WindowPool> {
   struct Offer;
   Result<TeamWindows*> windows_of(Team& team, Use use, std::size_t bytes,
                                   std::vector<std::uint64_t>& sizes);
+  Offer offer_of(const Team& team, Use use, TeamWindows*& known);
   Result<detail::RemoteLocks*> mutexes_of(Team& team, TeamWindows& windows);
   Status give_back(TeamWindows& windows, const WindowPart& part, const MemorySource& source);
 
@@ -66,9 +66,16 @@ class WindowPool : public std::enable_shared_from_this<WindowPool> {
   std::function<void(const Window&)> on_end_;
   MakeMutexes make_mutexes_;
   std::mutex mutex_;
-  using Key = std::pair<const void*, Use>;
+  /// A team that is no more keeps its key, so that no new one at its address is taken for it.
+  struct Key {
+    std::weak_ptr<detail::TeamState> team;
+    Use use;
+    friend bool operator<(const Key& a, const Key& b) noexcept {
+      const bool is_before = a.team.owner_before(b.team);
+      return is_before || (!b.team.owner_before(a.team) && a.use < b.use);
+    }
+  };
   std::map<Key, std::unique_ptr<TeamWindows>> by_team_;
-  std::vector<std::unique_ptr<TeamWindows>> orphaned_;  ///< of teams that are no more
   std::atomic<std::uint32_t> drawn_{0};
 };
 

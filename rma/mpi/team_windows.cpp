@@ -63,9 +63,8 @@ Status check_room(const std::vector<std::uint64_t>& sizes, std::size_t mine,
 }  // namespace
 
 Result<std::unique_ptr<TeamWindows>> TeamWindows::create(std::shared_ptr<World> world, Team& team,
-                                                         std::uint64_t number,
-                                                         Discipline discipline) {
-  std::unique_ptr<TeamWindows> made(new TeamWindows(std::move(world), number, discipline));
+                                                         const Terms& terms) {
+  std::unique_ptr<TeamWindows> made(new TeamWindows(std::move(world), terms));
   Status mine;
   TESSERA_RETURN_IF_ERROR(create_in_turn(
       team, [&] { mine = detail::within_memory([&] { return made->make_communicator(team); }); }));
@@ -93,7 +92,7 @@ Status TeamWindows::make_communicator(const Team& team) {
   MPI_Comm_group(world_->windows(), &all);
   MPI_Group_incl(all, team.size(), ranks.data(), &members);
   const int code = MPI_Comm_create_group(world_->windows(), members,
-                                         static_cast<int>(number_ % tags), &communicator_);
+                                         static_cast<int>(terms_.number % tags), &communicator_);
   MPI_Group_free(&members);
   MPI_Group_free(&all);
   if (code == MPI_SUCCESS) {
@@ -206,8 +205,8 @@ Status TeamWindows::add_window(Team& team, SharedWindow made, std::size_t bytes)
   Status mine;
   TESSERA_RETURN_IF_ERROR(create_in_turn(team, [&] {
     auto created = detail::within_memory([&] {
-      return is_exposed ? Window::expose(world_, communicator_, made.base, bytes, discipline_)
-                        : Window::allocate(world_, communicator_, bytes, discipline_);
+      return is_exposed ? Window::expose(world_, communicator_, made.base, bytes, terms_.discipline)
+                        : Window::allocate(world_, communicator_, bytes, terms_.discipline);
     });
     mine = created.status();
     window = created.ok() ? std::move(created).take() : nullptr;
@@ -263,8 +262,8 @@ Status TeamWindows::give_back(const WindowPart& part, const MemorySource& source
                                   part.granules * source.granule_bytes());
     }
   }
-  // All ranks use the job's own team again: one empty window is kept for it.
-  const bool is_kept = is_world_ && part.granules > 0 &&
+  // All ranks use the job's own team again, which mostly is the first one of all ranks.
+  const bool is_kept = keeps_one() && part.granules > 0 &&
                        std::count_if(windows_.begin(), windows_.end(), [](const auto& each) {
                          return !each.taken.empty() && each.regions == 0;
                        }) <= 1;

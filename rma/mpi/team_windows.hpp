@@ -67,15 +67,21 @@ struct MemorySource {
 
 class TeamWindows {
  public:
-  /// Collective on `team`. `number` is the same on all members, and no other team of the job has
-  /// it. Errors: what MPI says, agreed.
+  /// The same on all members.
+  struct Terms {
+    std::uint64_t number;  ///< no other team of the job has it
+    Discipline discipline;
+    bool keeps_one;  ///< an empty window stays for the next region, if all ranks are members
+  };
+  /// Collective on `team`. Errors: what MPI says, agreed.
   static Result<std::unique_ptr<TeamWindows>> create(std::shared_ptr<World> world, Team& team,
-                                                     std::uint64_t number, Discipline discipline);
+                                                     const Terms& terms);
   ~TeamWindows() = default;
   TeamWindows(const TeamWindows&) = delete;
   TeamWindows& operator=(const TeamWindows&) = delete;
 
-  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+  [[nodiscard]] std::uint64_t number() const noexcept { return terms_.number; }
+  [[nodiscard]] bool keeps_one() const noexcept { return is_world_ && terms_.keeps_one; }
   /// Those of the team's regions, where windows are by epochs.
   [[nodiscard]] std::unique_ptr<detail::RemoteLocks>& mutexes() noexcept { return mutexes_; }
   [[nodiscard]] bool is_empty() const noexcept { return windows_.empty(); }
@@ -94,8 +100,8 @@ class TeamWindows {
   void close() noexcept;
 
  private:
-  TeamWindows(std::shared_ptr<World> world, std::uint64_t number, Discipline discipline) noexcept
-      : world_(std::move(world)), number_(number), discipline_(discipline) {}
+  TeamWindows(std::shared_ptr<World> world, const Terms& terms) noexcept
+      : world_(std::move(world)), terms_(terms) {}
   Status make_communicator(const Team& team);
   Result<WindowPart> take_small(Team& team, std::size_t bytes, std::size_t mine,
                                 const MemorySource& source);
@@ -108,8 +114,7 @@ class TeamWindows {
   Status remove(SharedWindow* shared);
 
   std::shared_ptr<World> world_;
-  std::uint64_t number_;
-  Discipline discipline_;
+  Terms terms_;
   MPI_Comm communicator_ = MPI_COMM_NULL;
   bool is_world_ = false;  ///< the communicator is the job's, and stays
   std::unique_ptr<detail::RemoteLocks> mutexes_;
