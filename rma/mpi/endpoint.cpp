@@ -218,6 +218,11 @@ MPI_Request* WindowEndpoint::request_of(Operation& operation) const noexcept {
   return has_one ? &operation.request : nullptr;
 }
 
+// The same where datatypes tell where the bytes are.
+MPI_Request* WindowEndpoint::request_of_types(Operation& operation) const noexcept {
+  return methods_.types_have_requests ? request_of(operation) : nullptr;
+}
+
 // The same of a run, which may need several calls, or one that gives no request.
 MPI_Request* WindowEndpoint::request_of(Operation& operation, const CopyShape& shape,
                                         std::uint64_t displacement) const noexcept {
@@ -289,7 +294,7 @@ Status WindowEndpoint::put(const Target& to, const void* from, const CopyShape& 
     }
     if (copies_directly(place, shape, Which::remote)) {
       TESSERA_ASSIGN_OR_RETURN(const Sides sides, copied_sides_of(shape, place.displacement));
-      return put_sides(first, from, sides, request_of(operation));
+      return put_sides(first, from, sides, request_of_types(operation));
     }
     MPI_Request* const request = request_of(operation, shape, place.displacement);
     return for_each_call(
@@ -335,7 +340,7 @@ Status WindowEndpoint::get(void* to, const Target& from, const CopyShape& shape,
     }
     if (copies_directly(place, shape, Which::local)) {
       TESSERA_ASSIGN_OR_RETURN(const Sides sides, copied_sides_of(shape, place.displacement));
-      return get_sides(first, to, sides, request_of(operation));
+      return get_sides(first, to, sides, request_of_types(operation));
     }
     MPI_Request* const request = request_of(operation, shape, place.displacement);
     return for_each_call(shape, first, pacer_of(epoch, method_of(shape, Which::local)),
@@ -424,7 +429,7 @@ Status WindowEndpoint::put_fragments(const Target& to, Fragments fragments, Comp
       TESSERA_ASSIGN_OR_RETURN(const ListTypes types,
                                ListTypes::create(fragments, element->type, element->bytes));
       return put_sides(first, MPI_BOTTOM, {1, types.local(), types.remote()},
-                       request_of(operation));
+                       request_of_types(operation));
     }
     return for_each_call(fragments, first, pacer_of(epoch, method),
                          [](const Fragment& each, const Run& run) {
@@ -443,7 +448,7 @@ Status WindowEndpoint::get_fragments(const Target& from, Fragments fragments, Co
       TESSERA_ASSIGN_OR_RETURN(const ListTypes types,
                                ListTypes::create(fragments, element->type, element->bytes));
       return get_sides(first, MPI_BOTTOM, {1, types.local(), types.remote()},
-                       request_of(operation));
+                       request_of_types(operation));
     }
     return for_each_call(fragments, first, pacer_of(epoch, method),
                          [](const Fragment& each, const Run& run) {

@@ -78,6 +78,7 @@ class WindowEndpoint : public Endpoint {
   template <class Issue>
   Status start(const Place& place, bool changes, Completion& done, Issue&& issue);
   [[nodiscard]] MPI_Request* request_of(Operation& operation) const noexcept;
+  [[nodiscard]] MPI_Request* request_of_types(Operation& operation) const noexcept;
   [[nodiscard]] MPI_Request* request_of(Operation& operation, const CopyShape& shape,
                                         std::uint64_t displacement) const noexcept;
   [[nodiscard]] bool overlaps_itself(const Place& place, const void* local,
