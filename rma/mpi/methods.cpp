@@ -44,8 +44,7 @@ Methods Methods::of(const Settings& settings, const Library& library) {
           .small_sums_stick = library.small_sums_stick,
           // MPICH 4.0 (ch4:ucx) ends the target in puts and gets with indexed datatypes.
           .types_list = library.vendor != Vendor::mpich,
-          // MPICH 4.0 (ch4:ucx) gives a request that is complete already.
-          .types_have_requests = library.vendor != Vendor::mpich,
+          .types_have_requests = !library.typed_requests_break,
           // Open MPI issue 14181: updates are lost in accumulates with indexed datatypes.
           .types_accumulate = library.vendor != Vendor::open_mpi};
 }

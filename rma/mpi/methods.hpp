@@ -31,8 +31,7 @@ struct Methods {
   bool small_sums_stick = false;       ///< see Library
   /// Lists may be described by datatypes without asking for it.
   bool types_list = true;
-  /// MPI_Rput and MPI_Rget with derived datatypes complete when their bytes are here or sent.
-  bool types_have_requests = true;
+  bool types_have_requests = true;  ///< see Library
   /// Accumulates with derived datatypes keep all updates.
   bool types_accumulate = true;
 

@@ -211,7 +211,8 @@ Status TeamWindows::add_window(Team& team, SharedWindow made, std::size_t bytes)
     mine = created.status();
     window = created.ok() ? std::move(created).take() : nullptr;
   }));
-  Status all = team.agree(std::move(mine).hint(remedy));
+  Status all =
+      team.agree(mine.code() == Code::limit_exceeded ? mine : std::move(mine).hint(remedy));
   if (all.ok()) {
     auto starts = starts_of_all(team, *window);
     all = starts.status();

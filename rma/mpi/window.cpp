@@ -27,6 +27,21 @@ class Hints {
 
 constexpr int byte_unit = 1;
 
+// Where windows must not find the limit themselves: a communicator, which needs as much, may.
+Status check_limit(const World& world, MPI_Comm communicator) {
+  if (!world.library().window_limit_is_fatal) {
+    return {};
+  }
+  MPI_Comm probe = MPI_COMM_NULL;
+  if (MPI_Comm_dup(communicator, &probe) != MPI_SUCCESS) {
+    return Status::error(Code::limit_exceeded,
+                         "this MPI has 2048 windows and communicators at most, and all are in use")
+        .hint("allocate fewer regions of more than 256 KiB: smaller ones share windows");
+  }
+  MPI_Comm_free(&probe);
+  return {};
+}
+
 // MPICH puts the parts of a machine's ranks one behind the other, wherever the one before ends.
 std::size_t whole_pages(std::size_t bytes) noexcept {
   constexpr std::size_t page = 4096;
@@ -40,6 +55,7 @@ Result<std::unique_ptr<Window>> Window::allocate(std::shared_ptr<World> world,
                                                  Discipline discipline) {
   const FloatingPointGuard guard;
   const auto turn = world->enter();
+  TESSERA_RETURN_IF_ERROR(check_limit(*world, communicator));
   const Hints hints;
   std::unique_ptr<Window> window(new Window(world, nullptr, discipline));
   void* memory = nullptr;
@@ -60,6 +76,7 @@ Result<std::unique_ptr<Window>> Window::expose(std::shared_ptr<World> world, MPI
                                                Discipline discipline) {
   const FloatingPointGuard guard;
   const auto turn = world->enter();
+  TESSERA_RETURN_IF_ERROR(check_limit(*world, communicator));
   const Hints hints;
   std::unique_ptr<Window> window(new Window(world, bytes == 0 ? nullptr : memory, discipline));
   TESSERA_RETURN_IF_ERROR(check(
