@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "rma/mpi/calls.hpp"
@@ -52,6 +53,8 @@ class WindowEndpoint : public Endpoint {
   Status fence() override;
   [[nodiscard]] bool is_fenced(RegionId region) const noexcept override;
 
+  /// As Window::flush_local(); nothing where another thread is at work on the target.
+  std::optional<Status> try_flush_local(const Window& window, int rank);
   /// An operation that changed memory of `rank` in `window` has ended here.
   void note_change(const Window& window, int rank);
   /// The window goes.
