@@ -26,7 +26,7 @@ Result<std::unique_ptr<detail::RemoteLocks>> ByteLocks::create(
 }
 
 std::uint64_t ByteLocks::offset_of(const Key& key, std::size_t member) const noexcept {
-  return segment_->offset() +
+  return segment_->displacement_at(key.first) +
          static_cast<std::uint64_t>(key.second) * static_cast<std::uint64_t>(team_.size()) + member;
 }
 

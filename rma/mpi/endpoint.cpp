@@ -153,7 +153,7 @@ WindowEndpoint::Place WindowEndpoint::place_of(const Target& target) noexcept {
   const auto& segment = *static_cast<const WindowSegment*>(target.segment);
   return {segment.window(),
           target.rank.value,
-          segment.offset() + target.offset,
+          segment.displacement_at(target.rank.value) + target.offset,
           segment.lock_type(),
           segment.is_strict() && !(segment.window().is_lasting() && segment.window().has_atomics()),
           segment.mutexes()};
@@ -219,6 +219,11 @@ MPI_Request* WindowEndpoint::request_of(Operation& operation) const noexcept {
   return has_one ? &operation.request : nullptr;
 }
 
+// The same where datatypes tell where the bytes are.
+MPI_Request* WindowEndpoint::request_of_types(Operation& operation) const noexcept {
+  return methods_.types_have_requests ? request_of(operation) : nullptr;
+}
+
 // The same of a run, which may need several calls, or one that gives no request.
 MPI_Request* WindowEndpoint::request_of(Operation& operation, const CopyShape& shape,
                                         std::uint64_t displacement) const noexcept {
@@ -236,7 +241,7 @@ bool WindowEndpoint::overlaps_itself(const Place& place, const void* local,
     return false;
   }
   const auto here = reinterpret_cast<std::uintptr_t>(local);
-  const auto there = reinterpret_cast<std::uintptr_t>(place.window.memory()) + place.displacement;
+  const auto there = reinterpret_cast<std::uintptr_t>(place.window.origin()) + place.displacement;
   const CopyShape::Extent own = shape.local_extent();
   const CopyShape::Extent target = shape.remote_extent();
   return here + static_cast<std::uintptr_t>(own.lowest) <
@@ -284,13 +289,13 @@ Status WindowEndpoint::put(const Target& to, const void* from, const CopyShape& 
     const Run first{place.window, place.rank, place.displacement, shape.run_bytes};
     if (overlaps_itself(place, from, shape)) {
       kernels::move_shape(const_cast<std::byte*>(source),
-                          place.window.memory() + place.displacement, shape,
+                          place.window.origin() + place.displacement, shape,
                           kernels::Direction::to_remote);
       return Status();
     }
     if (copies_directly(place, shape, Which::remote)) {
       TESSERA_ASSIGN_OR_RETURN(const Sides sides, copied_sides_of(shape, place.displacement));
-      return put_sides(first, from, sides, request_of(operation));
+      return put_sides(first, from, sides, request_of_types(operation));
     }
     MPI_Request* const request = request_of(operation, shape, place.displacement);
     return for_each_call(
@@ -331,13 +336,13 @@ Status WindowEndpoint::get(void* to, const Target& from, const CopyShape& shape,
   return start(place, false, done, [&](Operation& operation, const Epoch& epoch) -> Status {
     const Run first{place.window, place.rank, place.displacement, shape.run_bytes};
     if (overlaps_itself(place, to, shape)) {
-      kernels::move_shape(destination, place.window.memory() + place.displacement, shape,
+      kernels::move_shape(destination, place.window.origin() + place.displacement, shape,
                           kernels::Direction::from_remote);
       return Status();
     }
     if (copies_directly(place, shape, Which::local)) {
       TESSERA_ASSIGN_OR_RETURN(const Sides sides, copied_sides_of(shape, place.displacement));
-      return get_sides(first, to, sides, request_of(operation));
+      return get_sides(first, to, sides, request_of_types(operation));
     }
     MPI_Request* const request = request_of(operation, shape, place.displacement);
     return for_each_call(shape, first, pacer_of(epoch, method_of(shape, Which::local)),
@@ -431,7 +436,7 @@ Status WindowEndpoint::put_fragments(const Target& to, Fragments fragments, Comp
       TESSERA_ASSIGN_OR_RETURN(const ListTypes types,
                                ListTypes::create(fragments, element->type, element->bytes));
       return put_sides(first, MPI_BOTTOM, {1, types.local(), types.remote()},
-                       request_of(operation));
+                       request_of_types(operation));
     }
     return for_each_call(fragments, first, pacer_of(epoch, method),
                          [](const Fragment& each, const Run& run) {
@@ -450,7 +455,7 @@ Status WindowEndpoint::get_fragments(const Target& from, Fragments fragments, Co
       TESSERA_ASSIGN_OR_RETURN(const ListTypes types,
                                ListTypes::create(fragments, element->type, element->bytes));
       return get_sides(first, MPI_BOTTOM, {1, types.local(), types.remote()},
-                       request_of(operation));
+                       request_of_types(operation));
     }
     return for_each_call(fragments, first, pacer_of(epoch, method),
                          [](const Fragment& each, const Run& run) {
@@ -600,6 +605,12 @@ Status WindowEndpoint::flush_changes() {
   }
   has_changed_.store(!started_.empty(), std::memory_order_release);
   return first;
+}
+
+// MPICH 4.0 counts what another thread starts at the end of a flush among what the flush completed.
+std::optional<Status> WindowEndpoint::try_flush_local(const Window& window, int rank) {
+  const std::unique_lock alone(mutex_, std::try_to_lock);
+  return alone.owns_lock() ? std::optional(window.flush_local(rank)) : std::nullopt;
 }
 
 void WindowEndpoint::note_change(const Window& window, int rank) {

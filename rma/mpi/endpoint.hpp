@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "rma/mpi/calls.hpp"
@@ -54,6 +55,8 @@ class WindowEndpoint : public Endpoint {
   Status fence() override;
   [[nodiscard]] bool is_fenced(RegionId region) const noexcept override;
 
+  /// As Window::flush_local(); nothing where another thread is at work on the target.
+  std::optional<Status> try_flush_local(const Window& window, int rank);
   /// An operation that changed memory of `rank` in `window` has ended here.
   void note_change(const Window& window, int rank);
   /// The window goes.
@@ -81,6 +84,7 @@ class WindowEndpoint : public Endpoint {
   template <class Issue>
   Status start(const Place& place, bool changes, Completion& done, Issue&& issue);
   [[nodiscard]] MPI_Request* request_of(Operation& operation) const noexcept;
+  [[nodiscard]] MPI_Request* request_of_types(Operation& operation) const noexcept;
   [[nodiscard]] MPI_Request* request_of(Operation& operation, const CopyShape& shape,
                                         std::uint64_t displacement) const noexcept;
   [[nodiscard]] bool overlaps_itself(const Place& place, const void* local,

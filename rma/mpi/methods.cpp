@@ -14,6 +14,9 @@
 namespace tessera::rma::mpi {
 namespace {
 
+// Longer pieces are moved sooner by a call for each than by packing them.
+constexpr std::size_t most_packed_bytes = 512;
+
 Method method_of(std::string_view name) noexcept {
   if (name == "direct") {
     return Method::direct;
@@ -42,15 +45,17 @@ Methods Methods::of(const Settings& settings, const Library& library) {
           .uses_requests = settings.mpi_handles != "flush",
           .lists_may_overlap = settings.check_overlap == 0,
           .small_sums_stick = library.small_sums_stick,
-          // MPICH 4.0 (ch4:ucx) ends the target in puts and gets with indexed datatypes.
-          .types_list = library.vendor != Vendor::mpich,
+          // MPICH packs them, twice, which takes longer than a call for each long one.
+          .most_listed_bytes = library.vendor == Vendor::mpich
+                                   ? most_packed_bytes
+                                   : std::numeric_limits<std::size_t>::max(),
+          .types_have_requests = !library.typed_requests_break,
           // Open MPI issue 14181: updates are lost in accumulates with indexed datatypes.
           .types_accumulate = library.vendor != Vendor::open_mpi};
 }
 
 // What packs rows costs more than a call for each of a few, or of long ones.
 Method Methods::of_shape(const CopyShape& shape, bool accumulates) const noexcept {
-  constexpr std::size_t most_packed_row = 512;
   constexpr std::int64_t fewest_rows = 4;
   if (accumulates && !types_accumulate) {
     return Method::batched;
@@ -59,7 +64,7 @@ Method Methods::of_shape(const CopyShape& shape, bool accumulates) const noexcep
     return strides;
   }
   const bool is_worth_it =
-      shape.run_bytes <= most_packed_row && shape.level[0].count >= fewest_rows;
+      shape.run_bytes <= most_packed_bytes && shape.level[0].count >= fewest_rows;
   return is_worth_it ? Method::direct : Method::batched;
 }
 
@@ -74,7 +79,9 @@ Method Methods::of_list(Fragments fragments, bool accumulates, bool overlap) con
   if (vectors != Method::automatic) {
     return vectors;
   }
-  return types_list && fragments.size() >= fewest_pieces ? Method::direct : Method::batched;
+  const bool is_worth_it = fragments.size() >= fewest_pieces &&
+                           total_bytes(fragments) / fragments.size() <= most_listed_bytes;
+  return is_worth_it ? Method::direct : Method::batched;
 }
 
 Result<ListTypes> ListTypes::create(Fragments fragments, MPI_Datatype element,

@@ -11,7 +11,9 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "rma/mpi/library.hpp"
 #include "rma/result.hpp"
@@ -29,8 +31,9 @@ struct Methods {
   bool uses_requests = true;           ///< for handles
   bool lists_may_overlap = false;      ///< nobody has checked those of puts and gets
   bool small_sums_stick = false;       ///< see Library
-  /// Lists may be described by datatypes without asking for it.
-  bool types_list = true;
+  /// Lists whose pieces are longer on average go piece by piece unless datatypes are asked for.
+  std::size_t most_listed_bytes = std::numeric_limits<std::size_t>::max();
+  bool types_have_requests = true;  ///< see Library
   /// Accumulates with derived datatypes keep all updates.
   bool types_accumulate = true;
 

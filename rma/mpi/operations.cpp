@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/mpi/operations.hpp"
 
+#include <optional>
 #include <utility>
 
 #include "rma/mpi/endpoint.hpp"
@@ -20,8 +21,10 @@ bool Operations::is_empty() const noexcept {
 
 Status Operations::finish(Operation& operation, bool& has_ended) {
   if (operation.request == MPI_REQUEST_NULL) {
-    has_ended = true;
-    return operation.window->flush_local(operation.target);
+    std::optional<Status> flushed =
+        operation.endpoint->try_flush_local(*operation.window, operation.target);
+    has_ended = flushed.has_value();
+    return has_ended ? *std::move(flushed) : Status();
   }
   int is_done = 0;
   const int code = MPI_Test(&operation.request, &is_done, MPI_STATUS_IGNORE);

@@ -13,7 +13,9 @@ namespace tessera::rma::mpi {
 struct WindowPool::Offer {
   std::uint64_t bytes = 0;
   std::uint64_t number = 0;  ///< of the team's windows as far as this member knows; 0: none
-  std::uint64_t drawn = 0;   ///< for new ones; the first member's counts
+  // For new ones; the first member's counts.
+  std::uint64_t drawn = 0;
+  std::uint64_t keeps_one = 0;
 };
 
 WindowPool::WindowPool(std::shared_ptr<World> world, const TransportContext& context,
@@ -29,37 +31,41 @@ std::uint64_t WindowPool::draw_number() noexcept {
          drawn_.fetch_add(1) + 1;
 }
 
-// A team that was freed may have had the same address, so members compare the numbers.
+WindowPool::Offer WindowPool::offer_of(const Team& team, Use use, TeamWindows*& known) {
+  const std::lock_guard guard(mutex_);
+  const auto found = by_team_.find({team.shared_state(), use});
+  known = found == by_team_.end() ? nullptr : found->second.get();
+  const bool is_kept = std::any_of(by_team_.begin(), by_team_.end(), [&](const auto& each) {
+    return each.first.use == use && each.second->keeps_one();
+  });
+  return {.number = known == nullptr ? 0 : known->number(),
+          .drawn = draw_number(),
+          .keeps_one = is_kept ? 0U : 1U};
+}
+
 Result<TeamWindows*> WindowPool::windows_of(Team& team, Use use, std::size_t bytes,
                                             std::vector<std::uint64_t>& sizes) {
   const Discipline discipline = use == Use::regions         ? discipline_
                                 : use == Use::lasting_locks ? Discipline::lasting
                                                             : Discipline::epochs;
-  const Key key(&team.state(), use);
   TeamWindows* known = nullptr;
-  {
-    const std::lock_guard guard(mutex_);
-    const auto found = by_team_.find(key);
-    known = found == by_team_.end() ? nullptr : found->second.get();
-  }
-  const Offer mine{
-      .bytes = bytes, .number = known == nullptr ? 0 : known->number(), .drawn = draw_number()};
+  Offer mine = offer_of(team, use, known);
+  mine.bytes = bytes;
   TESSERA_ASSIGN_OR_RETURN(const std::vector<Offer> offers, team.allgather_value(mine));
   std::transform(offers.begin(), offers.end(), std::back_inserter(sizes),
                  [](const Offer& each) { return each.bytes; });
+  const Offer& first = offers.front();
   const bool all_know = std::all_of(offers.begin(), offers.end(), [&](const Offer& each) {
-    return each.number != 0 && each.number == offers.front().number;
+    return each.number != 0 && each.number == first.number;
   });
   if (all_know) {
     return known;
   }
-  TESSERA_ASSIGN_OR_RETURN(auto made,
-                           TeamWindows::create(world_, team, offers.front().drawn, discipline));
+  TESSERA_ASSIGN_OR_RETURN(
+      auto made,
+      TeamWindows::create(world_, team, {first.drawn, discipline, first.keeps_one != 0}));
   const std::lock_guard guard(mutex_);
-  std::unique_ptr<TeamWindows>& place = by_team_[key];
-  if (place != nullptr) {
-    orphaned_.push_back(std::move(place));
-  }
+  std::unique_ptr<TeamWindows>& place = by_team_[{team.shared_state(), use}];
   place = std::move(made);
   return place.get();
 }
@@ -144,9 +150,6 @@ void WindowPool::close() noexcept {
   std::vector<TeamWindows*> all;
   detail::within_memory([&]() -> Status {
     for (const auto& [key, windows] : by_team_) {
-      all.push_back(windows.get());
-    }
-    for (const auto& windows : orphaned_) {
       all.push_back(windows.get());
     }
     return {};

@@ -13,7 +13,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <utility>
 #include <vector>
 
 #include "rma/engine/layered_segment.hpp"
@@ -57,6 +56,7 @@ class WindowPool : public std::enable_shared_from_this<WindowPool> {
   struct Offer;
   Result<TeamWindows*> windows_of(Team& team, Use use, std::size_t bytes,
                                   std::vector<std::uint64_t>& sizes);
+  Offer offer_of(const Team& team, Use use, TeamWindows*& known);
   Result<detail::RemoteLocks*> mutexes_of(Team& team, TeamWindows& windows);
   Status give_back(TeamWindows& windows, const WindowPart& part, const MemorySource& source);
 
@@ -66,9 +66,16 @@ class WindowPool : public std::enable_shared_from_this<WindowPool> {
   std::function<void(const Window&)> on_end_;
   MakeMutexes make_mutexes_;
   std::mutex mutex_;
-  using Key = std::pair<const void*, Use>;
+  /// A team that is no more keeps its key, so that no new one at its address is taken for it.
+  struct Key {
+    std::weak_ptr<detail::TeamState> team;
+    Use use;
+    friend bool operator<(const Key& a, const Key& b) noexcept {
+      const bool is_before = a.team.owner_before(b.team);
+      return is_before || (!b.team.owner_before(a.team) && a.use < b.use);
+    }
+  };
   std::map<Key, std::unique_ptr<TeamWindows>> by_team_;
-  std::vector<std::unique_ptr<TeamWindows>> orphaned_;  ///< of teams that are no more
   std::atomic<std::uint32_t> drawn_{0};
 };
 
@@ -85,8 +92,10 @@ class WindowSegment final : public detail::LayeredSegment {
   }
 
   [[nodiscard]] const Window& window() const noexcept { return *part_.shared->window; }
-  /// Where the region begins on every member.
-  [[nodiscard]] std::size_t offset() const noexcept { return part_.offset; }
+  /// Where the region begins in a member's part of the window.
+  [[nodiscard]] std::uint64_t displacement_at(int member) const noexcept {
+    return part_.shared->start_of(member) + part_.offset;
+  }
   /// MPI_LOCK_SHARED where what the region allows cannot conflict, else MPI_LOCK_EXCLUSIVE.
   [[nodiscard]] int lock_type() const noexcept;
   [[nodiscard]] bool is_strict() const noexcept { return options_.atomics == Atomics::strict; }

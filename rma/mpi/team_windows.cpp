@@ -63,9 +63,8 @@ Status check_room(const std::vector<std::uint64_t>& sizes, std::size_t mine,
 }  // namespace
 
 Result<std::unique_ptr<TeamWindows>> TeamWindows::create(std::shared_ptr<World> world, Team& team,
-                                                         std::uint64_t number,
-                                                         Discipline discipline) {
-  std::unique_ptr<TeamWindows> made(new TeamWindows(std::move(world), number, discipline));
+                                                         const Terms& terms) {
+  std::unique_ptr<TeamWindows> made(new TeamWindows(std::move(world), terms));
   Status mine;
   TESSERA_RETURN_IF_ERROR(create_in_turn(
       team, [&] { mine = detail::within_memory([&] { return made->make_communicator(team); }); }));
@@ -93,8 +92,8 @@ Status TeamWindows::make_communicator(const Team& team) {
   MPI_Group members = MPI_GROUP_NULL;
   MPI_Comm_group(world_->windows(), &all);
   MPI_Group_incl(all, team.size(), ranks.data(), &members);
-  const int code = MPI_Comm_create_group(world_->windows(), members,
-                                         static_cast<int>(number_ % tags), &group_.communicator);
+  const int code = MPI_Comm_create_group(
+      world_->windows(), members, static_cast<int>(terms_.number % tags), &group_.communicator);
   MPI_Group_free(&members);
   MPI_Group_free(&all);
   if (code == MPI_SUCCESS) {
@@ -203,7 +202,7 @@ Result<SharedWindow*> TeamWindows::make(Team& team, const std::vector<std::uint6
 }
 
 Status TeamWindows::add_window(Team& team, SharedWindow made, std::size_t bytes, AccessMode mode) {
-  const WindowUse use{discipline_, mode};
+  const WindowUse use{terms_.discipline, mode};
   const bool is_exposed = made.is_exposed;
   std::unique_ptr<Window> window;
   Status mine;
@@ -215,13 +214,32 @@ Status TeamWindows::add_window(Team& team, SharedWindow made, std::size_t bytes,
     mine = created.status();
     window = created.ok() ? std::move(created).take() : nullptr;
   }));
-  Status all = team.agree(std::move(mine).hint(remedy));
+  Status all =
+      team.agree(mine.code() == Code::limit_exceeded ? mine : std::move(mine).hint(remedy));
+  if (all.ok()) {
+    auto starts = starts_of_all(team, *window);
+    all = starts.status();
+    made.starts = starts.ok() ? std::move(starts).take() : std::vector<std::uint64_t>();
+  }
   if (window != nullptr) {
     made.base = is_exposed ? made.base : window->memory();
     made.window = std::move(window);
     (all.ok() ? windows_ : failed_).push_back(std::move(made));
   }
   return all;
+}
+
+// Collective. Only MPICH moves the beginnings of windows.
+Result<std::vector<std::uint64_t>> TeamWindows::starts_of_all(Team& team,
+                                                              const Window& window) const {
+  std::vector<std::uint64_t> starts;
+  if (world_->library().vendor == Vendor::mpich) {
+    TESSERA_ASSIGN_OR_RETURN(starts, team.allgather_value(window.start()));
+  }
+  if (std::all_of(starts.begin(), starts.end(), [](std::uint64_t each) { return each == 0; })) {
+    starts.clear();
+  }
+  return starts;
 }
 
 Result<WindowPart> TeamWindows::expose(Team& team, std::byte* memory, std::size_t bytes,
@@ -248,8 +266,8 @@ Status TeamWindows::give_back(const WindowPart& part, const MemorySource& source
                                   part.granules * source.granule_bytes());
     }
   }
-  // All ranks use the job's own team again: one empty window is kept for it.
-  const bool is_kept = is_world_ && part.granules > 0 &&
+  // All ranks use the job's own team again, which mostly is the first one of all ranks.
+  const bool is_kept = keeps_one() && part.granules > 0 &&
                        std::count_if(windows_.begin(), windows_.end(), [](const auto& each) {
                          return !each.taken.empty() && each.regions == 0;
                        }) <= 1;

@@ -32,13 +32,18 @@ namespace tessera::rma::mpi {
 /// A window with the memory in it, and which parts of it are taken.
 struct SharedWindow {
   std::unique_ptr<Window> window;
-  std::unique_ptr<Segment> memory;  ///< of another transport, if it is that
-  bool is_exposed = false;          ///< the memory is not MPI's
-  std::byte* base = nullptr;        ///< this rank's part
-  DirectMap direct = {};            ///< where other ranks' parts are mapped, if they are
-  std::vector<bool> taken;          ///< by granule; empty: one region has it all
+  std::unique_ptr<Segment> memory;    ///< of another transport, if it is that
+  bool is_exposed = false;            ///< the memory is not MPI's
+  std::byte* base = nullptr;          ///< this rank's part
+  DirectMap direct = {};              ///< where other ranks' parts are mapped, if they are
+  std::vector<std::uint64_t> starts;  ///< Window::start() of each member; empty: all are 0
+  std::vector<bool> taken;            ///< by granule; empty: one region has it all
   std::size_t regions = 0;
   std::size_t spread_bytes = 0;  ///< of this rank's part, on all NUMA nodes
+
+  [[nodiscard]] std::uint64_t start_of(int member) const noexcept {
+    return starts.empty() ? 0 : starts[static_cast<std::size_t>(member)];
+  }
 };
 
 /// Part of a window, the same on all members.
@@ -62,15 +67,21 @@ struct MemorySource {
 
 class TeamWindows {
  public:
-  /// Collective on `team`. `number` is the same on all members, and no other team of the job has
-  /// it. Errors: what MPI says, agreed.
+  /// The same on all members.
+  struct Terms {
+    std::uint64_t number;  ///< no other team of the job has it
+    Discipline discipline;
+    bool keeps_one;  ///< an empty window stays for the next region, if all ranks are members
+  };
+  /// Collective on `team`. Errors: what MPI says, agreed.
   static Result<std::unique_ptr<TeamWindows>> create(std::shared_ptr<World> world, Team& team,
-                                                     std::uint64_t number, Discipline discipline);
+                                                     const Terms& terms);
   ~TeamWindows() = default;
   TeamWindows(const TeamWindows&) = delete;
   TeamWindows& operator=(const TeamWindows&) = delete;
 
-  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+  [[nodiscard]] std::uint64_t number() const noexcept { return terms_.number; }
+  [[nodiscard]] bool keeps_one() const noexcept { return is_world_ && terms_.keeps_one; }
   /// Those of the team's regions, where windows are by epochs.
   [[nodiscard]] std::unique_ptr<detail::RemoteLocks>& mutexes() noexcept { return mutexes_; }
   [[nodiscard]] bool is_empty() const noexcept { return windows_.empty(); }
@@ -89,8 +100,8 @@ class TeamWindows {
   void close() noexcept;
 
  private:
-  TeamWindows(std::shared_ptr<World> world, std::uint64_t number, Discipline discipline) noexcept
-      : world_(std::move(world)), number_(number), discipline_(discipline) {}
+  TeamWindows(std::shared_ptr<World> world, const Terms& terms) noexcept
+      : world_(std::move(world)), terms_(terms) {}
   Status make_communicator(const Team& team);
   Result<WindowPart> take_small(Team& team, std::size_t bytes, std::size_t mine,
                                 const MemorySource& source);
@@ -99,11 +110,11 @@ class TeamWindows {
   Result<SharedWindow*> make(Team& team, const std::vector<std::uint64_t>& sizes,
                              const RegionOptions& options, const MemorySource& source);
   Status add_window(Team& team, SharedWindow made, std::size_t bytes, AccessMode mode);
+  Result<std::vector<std::uint64_t>> starts_of_all(Team& team, const Window& window) const;
   Status remove(SharedWindow* shared);
 
   std::shared_ptr<World> world_;
-  std::uint64_t number_;
-  Discipline discipline_;
+  Terms terms_;
   WindowGroup group_;
   bool is_world_ = false;  ///< the communicator is the job's, and stays
   std::unique_ptr<detail::RemoteLocks> mutexes_;

@@ -328,6 +328,8 @@ std::string describe(const Settings& settings) {
   text += library.is_multiple() ? "" : ", so ranks that compute serve no others";
   text += library.allocated_windows_break ? "; avoids MPI_Win_allocate (osc/rdma)" : "";
   text += library.exposed_windows_break ? "; avoids atomics in exposed memory (osc/rdma)" : "";
+  text += library.window_limit_is_fatal ? "; looks for room before each window" : "";
+  text += library.typed_requests_break ? "; avoids requests of derived datatypes" : "";
   text += library.small_sums_stick ? "; avoids MPI_SUM of 8 and 16 bits" : "";
   return text;
 }

@@ -31,6 +31,27 @@ class Hints {
 
 constexpr int byte_unit = 1;
 
+// Where windows must not find the limit themselves: a communicator, which needs as much, may.
+Status check_limit(const World& world, MPI_Comm communicator) {
+  if (!world.library().window_limit_is_fatal) {
+    return {};
+  }
+  MPI_Comm probe = MPI_COMM_NULL;
+  if (MPI_Comm_dup(communicator, &probe) != MPI_SUCCESS) {
+    return Status::error(Code::limit_exceeded,
+                         "this MPI has 2048 windows and communicators at most, and all are in use")
+        .hint("allocate fewer regions of more than 256 KiB: smaller ones share windows");
+  }
+  MPI_Comm_free(&probe);
+  return {};
+}
+
+// MPICH puts the parts of a machine's ranks one behind the other, wherever the one before ends.
+std::size_t whole_pages(std::size_t bytes) noexcept {
+  constexpr std::size_t page = 4096;
+  return (bytes + page - 1) / page * page;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Window>> Window::allocate(std::shared_ptr<World> world,
@@ -38,13 +59,14 @@ Result<std::unique_ptr<Window>> Window::allocate(std::shared_ptr<World> world,
                                                  const WindowUse& use) {
   const FloatingPointGuard guard;
   const auto turn = world->enter();
+  TESSERA_RETURN_IF_ERROR(check_limit(*world, group.communicator));
   const Hints hints(use.access_mode);
   std::unique_ptr<Window> window(new Window(world, nullptr, use.discipline));
   void* memory = nullptr;
+  const auto whole = static_cast<MPI_Aint>(whole_pages(bytes));
   TESSERA_RETURN_IF_ERROR(
-      check("MPI_Win_allocate",
-            MPI_Win_allocate(static_cast<MPI_Aint>(bytes), byte_unit, hints.get(),
-                             group.communicator, static_cast<void*>(&memory), &window->window_)));
+      check("MPI_Win_allocate", MPI_Win_allocate(whole, byte_unit, hints.get(), group.communicator,
+                                                 static_cast<void*>(&memory), &window->window_)));
   window->memory_ = bytes == 0 ? nullptr : static_cast<std::byte*>(memory);
   // Of one machine both copy by the processor, in the origin or in the target; kernels and devices
   // would copy bytes.
@@ -60,6 +82,7 @@ Result<std::unique_ptr<Window>> Window::expose(std::shared_ptr<World> world,
                                                std::size_t bytes, const WindowUse& use) {
   const FloatingPointGuard guard;
   const auto turn = world->enter();
+  TESSERA_RETURN_IF_ERROR(check_limit(*world, group.communicator));
   const Hints hints(use.access_mode);
   std::unique_ptr<Window> window(new Window(world, bytes == 0 ? nullptr : memory, use.discipline));
   TESSERA_RETURN_IF_ERROR(check(
@@ -73,8 +96,19 @@ Result<std::unique_ptr<Window>> Window::expose(std::shared_ptr<World> world,
 
 Status Window::open() {
   MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
+  find_start();
   return is_lasting() ? check("MPI_Win_lock_all", MPI_Win_lock_all(MPI_MODE_NOCHECK, window_))
                       : Status();
+}
+
+// With UCX 1.13, MPICH before 4.0.3 rounds the address down (its change 6140).
+void Window::find_start() {
+  void* beginning = nullptr;
+  int is_known = 0;
+  MPI_Win_get_attr(window_, MPI_WIN_BASE, static_cast<void*>(&beginning), &is_known);
+  if (is_known != 0 && beginning != nullptr && memory_ != nullptr) {
+    start_ = static_cast<std::uint64_t>(memory_ - static_cast<std::byte*>(beginning));
+  }
 }
 
 Status Window::lock(int lock_type, int target) const {

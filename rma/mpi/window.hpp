@@ -61,6 +61,12 @@ class Window {
   [[nodiscard]] World& world() const noexcept { return *world_; }
   /// This rank's part; null when it is empty.
   [[nodiscard]] std::byte* memory() const noexcept { return memory_; }
+  /// The displacement at which this rank's part begins: not 0 where MPI has moved the beginning.
+  [[nodiscard]] std::uint64_t start() const noexcept { return start_; }
+  /// Where displacement 0 is in this process; null when its part is empty.
+  [[nodiscard]] std::byte* origin() const noexcept {
+    return memory_ == nullptr ? nullptr : memory_ - start_;
+  }
 
   [[nodiscard]] bool is_lasting() const noexcept { return discipline_ == Discipline::lasting; }
   /// Whether puts and gets copy aligned words of up to 8 bytes whole.
@@ -94,11 +100,13 @@ class Window {
       : world_(std::move(world)), memory_(memory), discipline_(discipline) {}
   static Status check_flush(const char* call, int code);
   Status open();
+  void find_start();
 
   std::shared_ptr<World> world_;
   std::byte* memory_;
   Discipline discipline_;
   MPI_Win window_ = MPI_WIN_NULL;
+  std::uint64_t start_ = 0;
   bool keeps_words_ = false;
   bool needs_target_ = false;
   bool has_atomics_ = true;

@@ -70,6 +70,10 @@ std::uint64_t* WindowLocks::own_word(TeamRank rank, std::uint64_t at) const noex
              : nullptr;
 }
 
+MPI_Aint WindowLocks::place_of(TeamRank rank, std::uint64_t at) const noexcept {
+  return static_cast<MPI_Aint>(segment_->displacement_at(rank.value) + at);
+}
+
 // All words are changed and read by accumulates, which MPI keeps atomic.
 Result<std::uint64_t> WindowLocks::exchange(TeamRank rank, std::uint64_t at, std::uint64_t value) {
   if (std::uint64_t* const own = own_word(rank, at)) {
@@ -78,10 +82,9 @@ Result<std::uint64_t> WindowLocks::exchange(TeamRank rank, std::uint64_t at, std
   const Window& window = segment_->window();
   const auto turn = window.world().enter();
   std::uint64_t before = 0;
-  TESSERA_RETURN_IF_ERROR(
-      check("MPI_Fetch_and_op", MPI_Fetch_and_op(&value, &before, MPI_UINT64_T, rank.value,
-                                                 static_cast<MPI_Aint>(segment_->offset() + at),
-                                                 MPI_REPLACE, window.handle())));
+  TESSERA_RETURN_IF_ERROR(check(
+      "MPI_Fetch_and_op", MPI_Fetch_and_op(&value, &before, MPI_UINT64_T, rank.value,
+                                           place_of(rank, at), MPI_REPLACE, window.handle())));
   TESSERA_RETURN_IF_ERROR(window.flush(rank.value));
   return before;
 }
@@ -95,8 +98,7 @@ Result<std::uint64_t> WindowLocks::read(TeamRank rank, std::uint64_t at) {
   std::uint64_t value = 0;
   TESSERA_RETURN_IF_ERROR(
       check("MPI_Fetch_and_op", MPI_Fetch_and_op(nullptr, &value, MPI_UINT64_T, rank.value,
-                                                 static_cast<MPI_Aint>(segment_->offset() + at),
-                                                 MPI_NO_OP, window.handle())));
+                                                 place_of(rank, at), MPI_NO_OP, window.handle())));
   TESSERA_RETURN_IF_ERROR(window.flush(rank.value));
   return value;
 }
@@ -114,7 +116,7 @@ Result<std::uint64_t> WindowLocks::compare_exchange(TeamRank rank, std::uint64_t
   TESSERA_RETURN_IF_ERROR(
       check("MPI_Compare_and_swap",
             MPI_Compare_and_swap(&value, &expected, &before, MPI_UINT64_T, rank.value,
-                                 static_cast<MPI_Aint>(segment_->offset() + at), window.handle())));
+                                 place_of(rank, at), window.handle())));
   TESSERA_RETURN_IF_ERROR(window.flush(rank.value));
   return before;
 }

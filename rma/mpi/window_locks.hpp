@@ -12,6 +12,8 @@
 // locks of a set.
 #pragma once
 
+#include <mpi.h>
+
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -81,6 +83,7 @@ class WindowLocks final : public detail::RemoteLocks {
   static std::uint64_t waits_of(std::size_t slot) noexcept;
   [[nodiscard]] std::uint64_t tail_of(std::int64_t index) const noexcept;
   [[nodiscard]] std::uint64_t* own_word(TeamRank rank, std::uint64_t at) const noexcept;
+  [[nodiscard]] MPI_Aint place_of(TeamRank rank, std::uint64_t at) const noexcept;
   Result<std::uint64_t> exchange(TeamRank rank, std::uint64_t at, std::uint64_t value);
   Result<std::uint64_t> read(TeamRank rank, std::uint64_t at);
   Result<std::uint64_t> compare_exchange(TeamRank rank, std::uint64_t at, std::uint64_t expected,

@@ -9,6 +9,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <numeric>
@@ -215,6 +218,63 @@ TEST(Region, OfMemoryThatTheProgramHas) {
     EXPECT_TRUE(fails(Region::attach(job.world(), nullptr, 8), Code::invalid_argument,
                       {"the memory to attach is null"}));
     EXPECT_TRUE(ok(Region::attach(job.world(), nullptr, 0)));
+  });
+}
+
+// MPI libraries round such addresses: see running-on-mpi-windows.md.
+TEST(Region, OfMemoryThatTheProgramHasBeginsAtAnyWord) {
+  if (test::transport_name() == "toy") {
+    GTEST_SKIP() << "nothing can be attached";
+  }
+  on_ranks([](Job& job) {
+    constexpr std::size_t words = 64;
+    for (std::size_t first = 1; first < 12; ++first) {
+      std::vector<std::int64_t> mine(first + words + 1, -1);
+      const std::size_t skipped = first + static_cast<std::size_t>(job.rank().value) % 2;
+      Region region = Region::attach(job.world(), mine.data() + skipped, (words - 1) * 8).value();
+      std::uint64_t own = 0;
+      for (const TeamRank to : {neighbour(job), TeamRank{job.rank().value}}) {
+        const Status put = put_value(job, region.at(to) + own, std::int64_t{5});
+        if (put.code() == Code::unsupported) {
+          GTEST_SKIP() << put.message();
+        }
+        ASSERT_TRUE(ok(put));
+        const std::int64_t ten = 10;
+        ASSERT_TRUE(ok(accumulate(job, region.at(to) + own + 8, &ten, 8, Scale::of(ten))));
+        EXPECT_EQ(fetch_add<std::int64_t>(job, region.at(to) + own + 16, 7).value(), -1);
+        EXPECT_EQ(get_value<std::int64_t>(job, region.at(to) + own + 16).value(), 6);
+        own += 24;
+      }
+      ASSERT_TRUE(ok(job.barrier()));
+      const std::vector<std::int64_t> expected{-1, 5, 99, 6, 5, 99, 6, -1};
+      const auto before = mine.begin() + static_cast<std::ptrdiff_t>(skipped) - 1;
+      const std::vector<std::int64_t> came(before, before + std::ssize(expected));
+      EXPECT_EQ(came, expected) << skipped << " skipped";
+      ASSERT_TRUE(ok(job.barrier()));
+    }
+  });
+}
+
+// Also where the slices before it end anywhere.
+TEST(Region, BeginsWhereAnyTypeMay) {
+  on_ranks([](Job& job) {
+    for (const std::size_t bytes : {100U, 4104U, 300'008U, 700'001U}) {
+      Region region = Region::allocate(job.world(), bytes).value();
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(region.local()) % alignof(std::max_align_t), 0)
+          << bytes;
+      const std::uint64_t last = bytes - sizeof(std::int64_t);
+      const std::vector<std::int64_t> sent{job.rank().value + 1, 17};
+      ASSERT_TRUE(ok(put(job, region.at(neighbour(job)), sent.data(), 8)));
+      ASSERT_TRUE(ok(put(job, region.at(neighbour(job)) + last, sent.data() + 1, 8)));
+      ASSERT_TRUE(ok(fetch_add<std::int64_t>(job, region.at(neighbour(job)) + 8, 3)));
+      ASSERT_TRUE(ok(job.barrier()));
+      std::array<std::int64_t, 3> came{};
+      std::memcpy(came.data(), region.local(), 16);
+      std::memcpy(came.data() + 2, region.local() + last, 8);
+      const std::int64_t writer = (job.rank().value + job.size() - 1) % job.size();
+      EXPECT_EQ(came, (std::array<std::int64_t, 3>{writer + 1, 3, 17})) << bytes;
+      ASSERT_TRUE(ok(job.barrier()));
+    }
   });
 }
 

@@ -89,6 +89,20 @@ TEST(Team, IsMadeFromAnyListByItsMembersOnly) {
   });
 }
 
+// Teams come to lie where those before them did.
+TEST(Team, DoesNotUseWhatAnotherLeft) {
+  on_ranks([](Job& job) {
+    std::vector<WorldRank> reversed = every(job, 0, 1);
+    std::reverse(reversed.begin(), reversed.end());
+    for (int round = 0; round < 10; ++round) {
+      expect_team(job, every(job, 0, 1));
+      expect_team(job, {job.rank()});
+      expect_team(job, every(job, 0, 1));
+      expect_team(job, reversed);
+    }
+  });
+}
+
 TEST(Team, IsMadeAnewFromTheSameListManyTimes) {
   on_ranks([](Job& job) {
     const auto list = every(job, 0, 1);

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Windows are few with some MPI libraries: the one too many is an error on all ranks, no more.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "rma/region.hpp"
+#include "rma/transfer.hpp"
+#include "tests/support/checks.hpp"
+#include "tests/support/rank_main.hpp"
+
+namespace tessera::rma::mpi {
+namespace {
+
+using test::fails;
+using test::neighbour;
+using test::ok;
+using test::on_ranks;
+
+void use(Job& job, const Region& region) {
+  ASSERT_TRUE(ok(put_value(job, region.at(neighbour(job)), std::int64_t{7})));
+  ASSERT_TRUE(ok(job.barrier()));
+  EXPECT_EQ(get_value<std::int64_t>(job, region.at(TeamRank{job.rank().value})).value(), 7);
+}
+
+TEST(WindowLimit, IsAnErrorAndTheJobGoesOn) {
+  on_ranks([](Job& job) {
+    constexpr std::size_t more_than_mpich_has = 2100;
+    const RegionOptions own_window{.sparse = true};
+    std::vector<Region> regions;
+    Status refused;
+    while (refused.ok() && regions.size() < more_than_mpich_has) {
+      auto region = Region::allocate(job.world(), 64, own_window);
+      refused = region.status();
+      if (region.ok()) {
+        regions.push_back(std::move(region).take());
+      }
+    }
+    if (!refused.ok()) {
+      EXPECT_TRUE(fails(refused, Code::limit_exceeded, {"2048 windows and communicators"}));
+      EXPECT_GT(regions.size(), 1900U);
+    }
+    use(job, regions.back());
+    // Small ones find room in the windows that they share.
+    regions.resize(regions.size() - 10);
+    Region small = Region::allocate(job.world(), 64).value();
+    use(job, small);
+  });
+}
+
+}  // namespace
+}  // namespace tessera::rma::mpi
