@@ -40,7 +40,8 @@ enum class ControlKind : std::uint32_t {
   read,
   answer,
   left,
-  hand_over
+  hand_over,
+  stay_awake  ///< nothing more: the thread that receives it polls often for a while
 };
 
 /// What a message says; which of the words mean something depends on its kind.

@@ -50,6 +50,8 @@ void ControlServer::handle(const ControlHeader& header, std::span<const std::byt
       return hand_over(header);
     case ControlKind::left:
       return note_left(WorldRank{header.origin});
+    case ControlKind::stay_awake:
+      return;
   }
 }
 

@@ -98,6 +98,7 @@ Library find_library() {
   found.allocated_windows_break =
       found.vendor == Vendor::open_mpi && prefers_osc_rdma(found.thread_level);
   found.exposed_windows_break = found.vendor == Vendor::open_mpi;
+  found.needs_targets = found.vendor == Vendor::mpich;
   found.window_limit_is_fatal = found.vendor == Vendor::mpich;
   found.typed_requests_break = found.vendor == Vendor::mpich;
   found.small_sums_stick = small_sums_stick();

@@ -20,6 +20,8 @@ struct Library {
   /// MPI_Compare_and_swap on the own rank in memory by MPI_Win_create ends the process (Open
   /// MPI 4.1, osc/rdma on shared memory).
   bool exposed_windows_break = false;
+  /// Targets take part in operations, and MPI does not say that they did (MPICH 4.0, ch4:ucx).
+  bool needs_targets = false;
   /// The 2047th window or communicator ends the process if it is a window (MPICH 4.0).
   bool window_limit_is_fatal = false;
   /// MPI_Rput and MPI_Rget with derived datatypes give requests that are complete too early

@@ -86,6 +86,22 @@ Status Progress::send(WorldRank to, const ControlHeader& header, std::span<const
   return channel_->send(to, header, bytes);
 }
 
+// Takes no gate: a poll that flushes calls it, and holds the gate. Only Open MPI needs one.
+void Progress::keep_awake(WorldRank rank) noexcept {
+  detail::within_memory([&]() -> Status {
+    const auto now = Clock::now();
+    {
+      const std::lock_guard guard(asked_mutex_);
+      Clock::time_point& last = asked_[rank];
+      if (now - last < awake_time / 2) {
+        return {};
+      }
+      last = now;
+    }
+    return channel_->send(rank, {.kind = ControlKind::stay_awake, .target = rank.value});
+  }).ignore("the thread wakes by itself before long");
+}
+
 int Progress::poll() {
   if (!world_->check_thread().ok()) {
     return 0;

@@ -4,7 +4,8 @@
 //
 // The thread also lets MPI serve other ranks' one-sided operations while this rank computes. It is
 // there with MPI_THREAD_MULTIPLE only. Between polls it sleeps, the longer the less comes, unless
-// TESSERA_MPI_PROGRESS is `poll`.
+// TESSERA_MPI_PROGRESS is `poll`. It does not see what MPI does for others: those who had to wait
+// for it say so by a message.
 //
 // Threads: all functions may be called from any thread.
 #pragma once
@@ -12,6 +13,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -42,6 +44,8 @@ class Progress final : public detail::Helper {
   [[nodiscard]] ControlChannel& channel() noexcept { return *channel_; }
   /// As ControlChannel::send(), for callers outside of a message handler.
   Status send(WorldRank to, const ControlHeader& header, std::span<const std::byte> bytes = {});
+  /// Asks the rank's thread to stay awake, unless it was asked just now.
+  void keep_awake(WorldRank rank) noexcept;
   [[nodiscard]] ControlServer& server() noexcept { return server_; }
   [[nodiscard]] Operations& operations() noexcept { return operations_; }
 
@@ -74,6 +78,8 @@ class Progress final : public detail::Helper {
   std::atomic<bool> is_stopped_{false};
   std::atomic<bool> is_woken_{false};
   mutable std::atomic<Clock::time_point> last_sleep_{Clock::time_point()};
+  std::mutex asked_mutex_;
+  std::map<WorldRank, Clock::time_point> asked_;  ///< to stay awake, when last
   std::mutex nap_mutex_;
   std::condition_variable stirred_;
 };

@@ -119,8 +119,15 @@ class MpiTransport final : public Transport {
             world_, context, discipline_of(*context.settings),
             [list = endpoints_](const Window& w) { list->forget(w); })) {
     node_->set_helper(progress_.get());
+    if (world_->library().needs_targets && progress_->has_thread()) {
+      world_->on_slow_targets(
+          [progress = progress_.get()](WorldRank target) { progress->keep_awake(target); });
+    }
   }
-  ~MpiTransport() override { node_->set_helper(nullptr); }
+  ~MpiTransport() override {
+    world_->on_slow_targets(nullptr);
+    node_->set_helper(nullptr);
+  }
   MpiTransport(const MpiTransport&) = delete;
   MpiTransport& operator=(const MpiTransport&) = delete;
 

@@ -27,7 +27,7 @@ class Hints {
 
 constexpr int byte_unit = 1;
 
-// Where windows must not find the limit themselves: a communicator, which needs as much, may.
+// A communicator takes a number of MPI's as a window does, and reports when none is left.
 Status check_limit(const World& world, MPI_Comm communicator) {
   if (!world.library().window_limit_is_fatal) {
     return {};
@@ -106,6 +106,7 @@ void Window::find_start() {
 
 Status Window::lock(int lock_type, int target) const {
   epoch_.acquire();
+  const Patience patience(*this, target);
   Status locked = check("MPI_Win_lock", MPI_Win_lock(lock_type, target, 0, window_));
   if (!locked.ok()) {
     epoch_.release();
@@ -114,9 +115,24 @@ Status Window::lock(int lock_type, int target) const {
 }
 
 Status Window::unlock(int target) const {
+  const Patience patience(*this, target);
   Status unlocked = check("MPI_Win_unlock", MPI_Win_unlock(target, window_));
   epoch_.release();
   return unlocked;
+}
+
+void Window::note_slow(int target) const noexcept {
+  MPI_Group members = MPI_GROUP_NULL;
+  MPI_Group all = MPI_GROUP_NULL;
+  MPI_Win_get_group(window_, &members);
+  MPI_Comm_group(world_->windows(), &all);
+  int rank = MPI_UNDEFINED;
+  MPI_Group_translate_ranks(members, 1, &target, all, &rank);
+  MPI_Group_free(&members);
+  MPI_Group_free(&all);
+  if (rank != MPI_UNDEFINED && rank != world_->rank().value) {
+    world_->note_slow(WorldRank{rank});
+  }
 }
 
 Status Window::free() {

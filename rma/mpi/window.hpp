@@ -10,6 +10,7 @@
 
 #include <mpi.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -65,10 +66,12 @@ class Window {
   // Of lasting windows.
   /// Returns when what this process did at `target` is complete there.
   [[nodiscard]] Status flush(int target) const {
+    const Patience patience(*this, target);
     return check_flush("MPI_Win_flush", MPI_Win_flush(target, window_));
   }
   /// The same, complete here only.
   Status flush_local(int target) const {
+    const Patience patience(*this, target);
     return check_flush("MPI_Win_flush_local", MPI_Win_flush_local(target, window_));
   }
   /// Makes this process's loads and stores meet what others did in the window.
@@ -83,7 +86,30 @@ class Window {
  private:
   Window(std::shared_ptr<World> world, std::byte* memory, Discipline discipline) noexcept
       : world_(std::move(world)), memory_(memory), discipline_(discipline) {}
+  /// Notes a target that takes long.
+  class Patience {
+   public:
+    Patience(const Window& window, int target) noexcept
+        : window_(window),
+          target_(target),
+          begin_(window.world_->notes_slow_targets() ? Clock::now() : Clock::time_point()) {}
+    ~Patience() {
+      if (begin_ != Clock::time_point() && Clock::now() - begin_ > usual_time) {
+        window_.note_slow(target_);
+      }
+    }
+    Patience(const Patience&) = delete;
+    Patience& operator=(const Patience&) = delete;
+
+   private:
+    using Clock = std::chrono::steady_clock;
+    static constexpr std::chrono::microseconds usual_time{200};
+    const Window& window_;
+    int target_;
+    Clock::time_point begin_;
+  };
   static Status check_flush(const char* call, int code);
+  void note_slow(int target) const noexcept;
   Status open();
   void find_start();
 

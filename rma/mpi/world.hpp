@@ -12,8 +12,10 @@
 
 #include <mpi.h>
 
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "rma/mpi/library.hpp"
 #include "rma/rank.hpp"
@@ -44,6 +46,12 @@ class World {
     return library_.is_multiple() ? std::unique_lock<std::recursive_mutex>()
                                   : std::unique_lock<std::recursive_mutex>(calls_mutex_);
   }
+  /// `tell` is told of ranks that took long to help with an operation: more may come. Set before
+  /// there are windows, and taken back after them.
+  void on_slow_targets(std::function<void(WorldRank)> tell) { tell_ = std::move(tell); }
+  [[nodiscard]] bool notes_slow_targets() const noexcept { return tell_ != nullptr; }
+  void note_slow(WorldRank target) const { tell_(target); }
+
   /// Errors: unsupported where this thread may not call MPI.
   [[nodiscard]] Status check_thread() const {
     return library_.is_serialized() ? Status() : check_main_thread();
@@ -59,6 +67,7 @@ class World {
   WorldRank rank_{0};
   int size_ = 1;
   std::recursive_mutex calls_mutex_;
+  std::function<void(WorldRank)> tell_;
 };
 
 }  // namespace tessera::rma::mpi
