@@ -220,11 +220,18 @@ Candidate iterations(rma::Job& job, const Orbitals& of, std::int64_t tile) {
   return candidate;
 }
 
+/// A job of this rank alone, whatever carries the ranks' own: MPI knows nothing of it.
+rma::Job start_alone(const rma::Job& first) {
+  rma::Settings settings = first.settings();
+  settings.transport = "shm";
+  return rma::Job::start({.bootstrap = rma::alone_bootstrap(), .settings = settings}).value();
+}
+
 /// The same by rank 0 in a job of its own, while the others wait.
 Candidate iterations_alone(const Session& session, const Orbitals& of, std::int64_t tile) {
   Candidate candidate;
   if (session.is_leader()) {
-    rma::Job job = rma::Job::start({.bootstrap = rma::alone_bootstrap()}).value();
+    rma::Job job = start_alone(session.job());
     candidate = iterations(job, of, tile);
   }
   candidate.name = alone;
@@ -335,10 +342,7 @@ void measure_contractions(Session& session, std::optional<Table>& table, const O
 
 /// Rank 0 in a job of its own, while the others wait; null on these. What it finds all are to find.
 std::shared_ptr<Triples> triples_alone(const Session& session, const Orbitals& of) {
-  return session.is_leader()
-             ? std::make_shared<Triples>(
-                   rma::Job::start({.bootstrap = rma::alone_bootstrap()}).value(), of)
-             : nullptr;
+  return session.is_leader() ? std::make_shared<Triples>(start_alone(session.job()), of) : nullptr;
 }
 
 void measure_triples(Session& session, std::optional<Table>& table, const Orbitals& of) {
