@@ -128,6 +128,40 @@ Result<bool> done_at_once(const PutAction&, Endpoint& endpoint, const Target& to
   return shape.levels == 0 ? endpoint.put_now(to, local, shape.run_bytes) : Result<bool>(false);
 }
 
+// Keeps the way to a slice of another node, if any operation may take it.
+void remember(JobState& job, const Located& target, const RemoteAddress& at,
+              const detail::RemotePath& path, const Target& to) {
+  CachedSlice* const line = job.cached_slice(at.rank, at.region);
+  const bool is_for_all = target.slice == nullptr && job.node->place_of(at.rank) < 0 &&
+                          target.region->options().access_mode == AccessMode::any;
+  if (line != nullptr && is_for_all && job.accumulate_turns == nullptr && job.recorder == nullptr) {
+    detail::remote_of(*line) = {&path.endpoint, to.segment, to.rank};
+  }
+}
+
+// Does one run at once by a way that was kept, where the endpoint can; false sends it to the
+// careful path.
+template <class Action>
+Result<bool> try_remembered(JobState& job, const Action& action, const RemoteAddress& at,
+                            void* local, std::size_t bytes) {
+  CachedSlice* const line = find_cached(job.regions, at.rank, at.region);
+  if (line == nullptr) {
+    return false;
+  }
+  const detail::RemoteSlice& remote = detail::remote_of(*line);
+  const bool is_in_slice = bytes <= line->bytes && at.offset <= line->bytes - bytes;
+  if (remote.endpoint == nullptr || !is_in_slice || bytes == 0 || local == nullptr ||
+      !action.is_whole(bytes)) {
+    return false;
+  }
+  const Target target{remote.segment, remote.member, at.offset, at.region};
+  Result<bool> is_done = action.now(*remote.endpoint, target, local, bytes);
+  if (is_done.ok() && *is_done) {
+    line->count(Action::op, bytes);
+  }
+  return is_done;
+}
+
 // Hands what was checked to the peer's endpoint: (local pointer, shape), or fragments.
 template <class Action, class... What>
 Status transfer_remote(JobState& job, const Action& action, const Located& target,
@@ -145,6 +179,7 @@ Status transfer_remote(JobState& job, const Action& action, const Located& targe
                                 at.rank};
   const Target to{detail::segment_for(route->transport, job.waking, target.region->segment()),
                   target.member, at.offset, at.region};
+  remember(job, target, at, path, to);
   TESSERA_ASSIGN_OR_RETURN(const bool is_done, done_at_once(action, path.endpoint, to, what...));
   if (!is_done) {
     pending.begin_wait(Action::op, tally.bytes);
@@ -345,6 +380,27 @@ template <class Action, class... What>
   return job.name_rank(status.ok() ? std::move(late) : std::move(status));
 }
 
+// Before it, one run may go by a way that was kept.
+template <class Action>
+[[gnu::noinline]] Status transfer_beyond_maps(JobState& job, Action action, RemoteAddress at,
+                                              void* local, std::size_t bytes) {
+  Result<bool> is_done =
+      detail::within_memory([&] { return try_remembered(job, action, at, local, bytes); });
+  if (!is_done.ok()) [[unlikely]] {
+    return job.name_rank(std::move(is_done).status());
+  }
+  return *is_done ? Status() : checked_transfer(job, action, at, local, bytes);
+}
+template <class Action>
+Status transfer_beyond_maps(JobState& job, Action action, RemoteAddress at, void* local,
+                            const CopyShape& shape) {
+  return checked_transfer<Action, void*, const CopyShape&>(job, action, at, local, shape);
+}
+template <class Action>
+Status transfer_beyond_maps(JobState& job, Action action, RemoteAddress at, Fragments fragments) {
+  return checked_transfer(job, action, at, fragments);
+}
+
 template <class Action, class... What>
 [[gnu::noinline]] Handle start_checked_transfer(Job& job, Action action, RemoteAddress at,
                                                 What... what) {
@@ -371,7 +427,7 @@ inline Status blocking(Job& job, Action action, RemoteAddress at, const What&...
   if (!action.takes_turns(job.state()) && plainly(job.state(), action, at, what...)) [[likely]] {
     return {};
   }
-  return checked_transfer<Action, Passed<What>...>(job.state(), action, at, what...);
+  return transfer_beyond_maps(job.state(), action, at, what...);
 }
 
 template <class Action, class... What>

@@ -208,6 +208,7 @@ class JobState {
   static constexpr std::size_t bytes_of_member = 128;  ///< that a rank keeps of a team, at most
 
   TransportContext transport_context();
+  [[nodiscard]] bool is_known_as_fenced(const TargetRanks& ranks, RegionId region) const noexcept;
   [[nodiscard]] std::vector<RankEndpoint> endpoints_to_fence(const TargetRanks& ranks,
                                                              RegionId region);
   Status complete_and_fence(const TargetRanks& ranks, RegionId region);
@@ -220,6 +221,8 @@ class JobState {
 
   std::shared_mutex routes_mutex_;
   std::atomic<bool> has_routes_to_fence_{false};
+  /// That of the last fence of one rank; routes stay until the job ends.
+  std::atomic<const Routes::value_type*> last_fenced_{nullptr};
   Routes routes_;
   Routes update_routes_;  ///< to ranks of this node, which routes_ has by another transport
 };

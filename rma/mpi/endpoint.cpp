@@ -149,8 +149,16 @@ class WindowEndpoint::MutexTurn {
   TeamRank owner_;
 };
 
+namespace {
+
+const WindowSegment& segment_of(const Target& target) noexcept {
+  return *static_cast<const WindowSegment*>(target.segment);
+}
+
+}  // namespace
+
 WindowEndpoint::Place WindowEndpoint::place_of(const Target& target) noexcept {
-  const auto& segment = *static_cast<const WindowSegment*>(target.segment);
+  const WindowSegment& segment = segment_of(target);
   return {segment.window(),
           target.rank.value,
           segment.offset() + target.offset,
@@ -298,7 +306,49 @@ Status WindowEndpoint::put(const Target& to, const void* from, const CopyShape& 
   });
 }
 
+// Whether it takes a call of MPI and a flush, and no turn of this process's threads: nothing is
+// left to be flushed by a later operation.
+bool WindowEndpoint::is_shared(const Window& window, std::size_t bytes) const noexcept {
+  return methods_.shares_windows && window.keeps_words() && window.is_lasting() && !is_own_ &&
+         bytes <= most_bytes_a_call && !has_changed_.load(std::memory_order_acquire);
+}
+
+Result<bool> WindowEndpoint::get_now(void* to, const Target& from, std::size_t bytes) {
+  const auto& segment = segment_of(from);
+  const Window& window = segment.window();
+  if (!is_shared(window, bytes)) {
+    return false;
+  }
+  const Run run{window, from.rank.value, segment.offset() + from.offset, bytes};
+  TESSERA_RETURN_IF_ERROR(get_sides(run, to, Sides::of(run.displacement, bytes), nullptr));
+  TESSERA_RETURN_IF_ERROR(window.flush_local(run.rank));
+  return true;
+}
+
+Result<bool> WindowEndpoint::accumulate_now(const Target& to, const void* from, std::size_t bytes,
+                                            const Scale& scale) {
+  const auto& segment = segment_of(to);
+  const Window& window = segment.window();
+  if (!is_shared(window, bytes) || segment.is_strict() || !scale.is_one() || adds_by_hand(scale)) {
+    return false;
+  }
+  const Run run{window, to.rank.value, segment.offset() + to.offset, bytes};
+  const AddedType added = added_type(scale.type());
+  const Sides sides{static_cast<int>(bytes / added.bytes), added.type, added.type};
+  TESSERA_RETURN_IF_ERROR(update_sides(run, from, sides, MPI_SUM));
+  TESSERA_RETURN_IF_ERROR(window.flush(run.rank));
+  return true;
+}
+
 Result<bool> WindowEndpoint::put_now(const Target& to, const void* from, std::size_t bytes) {
+  const auto& segment = segment_of(to);
+  const Window& window = segment.window();
+  if (is_shared(window, bytes)) {
+    const Run run{window, to.rank.value, segment.offset() + to.offset, bytes};
+    TESSERA_RETURN_IF_ERROR(put_sides(run, from, Sides::of(run.displacement, bytes), nullptr));
+    TESSERA_RETURN_IF_ERROR(window.flush(run.rank));
+    return true;
+  }
   constexpr std::size_t most_bytes = 256;
   if (bytes > most_bytes || is_mapped_) {
     return false;

@@ -37,10 +37,14 @@ class WindowEndpoint : public Endpoint {
         types_(types),
         methods_(methods),
         peer_(peer),
+        is_own_(peer_ == world_->rank()),
         is_mapped_(is_mapped) {}
 
   Status put(const Target& to, const void* from, const CopyShape& shape, Completion& done) override;
   Result<bool> put_now(const Target& to, const void* from, std::size_t bytes) override;
+  Result<bool> get_now(void* to, const Target& from, std::size_t bytes) override;
+  Result<bool> accumulate_now(const Target& to, const void* from, std::size_t bytes,
+                              const Scale& scale) override;
   Status get(void* to, const Target& from, const CopyShape& shape, Completion& done) override;
   Status accumulate(const Target& to, const void* from, const CopyShape& shape, const Scale& scale,
                     Completion& done) override;
@@ -75,6 +79,7 @@ class WindowEndpoint : public Endpoint {
   };
   static Place place_of(const Target& target) noexcept;
 
+  [[nodiscard]] bool is_shared(const Window& window, std::size_t bytes) const noexcept;
   template <class Issue>
   Status start(const Place& place, bool changes, Completion& done, Issue&& issue);
   [[nodiscard]] MPI_Request* request_of(Operation& operation) const noexcept;
@@ -104,6 +109,7 @@ class WindowEndpoint : public Endpoint {
   Datatypes& types_;
   const Methods& methods_;
   WorldRank peer_;
+  bool is_own_;  ///< memory of this rank
   bool is_mapped_;
   std::mutex mutex_;
   std::vector<Changed> changed_;  ///< by what has ended

@@ -35,7 +35,7 @@ Status make_type(const std::vector<int>& lengths, const std::vector<MPI_Aint>& o
 
 }  // namespace
 
-Methods Methods::of(const Settings& settings, const Library& library) {
+Methods Methods::of(const Settings& settings, const Library& library, bool is_one_machine) {
   return {.vectors = method_of(settings.mpi_vectors),
           .strides = method_of(settings.mpi_strides),
           .batch = settings.mpi_batch,
@@ -45,7 +45,9 @@ Methods Methods::of(const Settings& settings, const Library& library) {
           // MPICH 4.0 (ch4:ucx) ends the target in puts and gets with indexed datatypes.
           .types_list = library.vendor != Vendor::mpich,
           // Open MPI issue 14181: updates are lost in accumulates with indexed datatypes.
-          .types_accumulate = library.vendor != Vendor::open_mpi};
+          .types_accumulate = library.vendor != Vendor::open_mpi,
+          .shares_windows = is_one_machine && library.vendor == Vendor::open_mpi &&
+                            library.is_multiple() && !library.allocated_windows_break};
 }
 
 // What packs rows costs more than a call for each of a few, or of long ones.

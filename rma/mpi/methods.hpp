@@ -34,7 +34,12 @@ struct Methods {
   /// Accumulates with derived datatypes keep all updates.
   bool types_accumulate = true;
 
-  static Methods of(const Settings& settings, const Library& library);
+  /// MPI's own windows are memory that all processes have, and any thread may use them: what a call
+  /// changes is at the target when it is complete here, and a flush costs no more than a local one.
+  bool shares_windows = false;
+
+  /// `is_one_machine`: all ranks of the job are on it.
+  static Methods of(const Settings& settings, const Library& library, bool is_one_machine);
 
   [[nodiscard]] Method of_shape(const CopyShape& shape, bool accumulates) const noexcept;
   /// `overlap`: pieces do where they are written.

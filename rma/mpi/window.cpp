@@ -94,8 +94,4 @@ Status Window::free() {
   return unlocked.ok() ? freed : unlocked;
 }
 
-Status Window::check_flush(const char* call, int code) {
-  return check(call, code);
-}
-
 }  // namespace tessera::rma::mpi
