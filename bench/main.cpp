@@ -221,10 +221,9 @@ int run_job(rma::Job& job, Crew& crew, const BenchOptions& options, int argc,
 MpiCallers callers_of_mpi() {
   std::vector<std::string> warnings;
   const auto settings = rma::Settings::from_environment(&warnings);
-  const auto names =
-      settings.ok() ? rma::split_names(settings->transport) : std::vector<std::string_view>();
-  return std::find(names.begin(), names.end(), "mpi") == names.end() ? MpiCallers::one_thread
-                                                                     : MpiCallers::all_threads;
+  const bool are_several =
+      settings.ok() && rma::mpi_threads_of(*settings) == rma::MpiThreads::several;
+  return are_several ? MpiCallers::all_threads : MpiCallers::one_thread;
 }
 
 int run_in_processes(const BenchOptions& options, int argc, const char* const* argv) {
