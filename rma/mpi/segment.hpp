@@ -86,7 +86,7 @@ class WindowSegment final : public detail::LayeredSegment {
 
   [[nodiscard]] const Window& window() const noexcept { return *part_.shared->window; }
   /// Where the region begins on every member.
-  [[nodiscard]] std::size_t offset() const noexcept { return part_.offset; }
+  [[nodiscard]] std::size_t offset() const noexcept { return part_.shared->shift + part_.offset; }
   /// MPI_LOCK_SHARED where what the region allows cannot conflict, else MPI_LOCK_EXCLUSIVE.
   [[nodiscard]] int lock_type() const noexcept;
   [[nodiscard]] bool is_strict() const noexcept { return options_.atomics == Atomics::strict; }

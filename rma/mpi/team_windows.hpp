@@ -35,6 +35,7 @@ struct SharedWindow {
   std::unique_ptr<Segment> memory;  ///< of another transport, if it is that
   bool is_exposed = false;          ///< the memory is not MPI's
   std::byte* base = nullptr;        ///< this rank's part
+  std::size_t shift = 0;            ///< from where MPI's part begins to `base`, on all members
   DirectMap direct = {};            ///< where other ranks' parts are mapped, if they are
   std::vector<bool> taken;          ///< by granule; empty: one region has it all
   std::size_t regions = 0;
