@@ -185,6 +185,17 @@ CachedSlice* JobState::look_up_slice(WorldRank owner, RegionId region) const noe
              : fill_cached(std::move(epoch), counters, owner, region, found->plain_slice(owner));
 }
 
+void JobState::remember_way(const RemoteAddress& at, const RegionState& region, Endpoint& endpoint,
+                            const Target& target) const {
+  const bool is_for_all = node->place_of(at.rank) < 0 && accumulate_turns == nullptr &&
+                          recorder == nullptr && region.atomics() == Atomics::separate &&
+                          region.options().access_mode == AccessMode::any;
+  CachedSlice* const line = is_for_all ? cached_slice(at.rank, at.region) : nullptr;
+  if (line != nullptr) {
+    remote_of(*line) = {&endpoint, target.segment, target.rank};
+  }
+}
+
 CachedSlice* JobState::counting_line(WorldRank owner) const noexcept {
   CachedSlice* const line = find_cached(regions, owner, no_region);
   return line != nullptr ? line

@@ -114,6 +114,11 @@ class JobState {
   /// The line in which operations on `owner` are counted that touch no slice; null as above.
   [[nodiscard]] CachedSlice* counting_line(WorldRank owner) const noexcept;
 
+  /// Keeps the way to a slice of another node in the calling thread's line, where operations of all
+  /// kinds may take it.
+  void remember_way(const RemoteAddress& at, const RegionState& region, Endpoint& endpoint,
+                    const Target& target) const;
+
   /// Moves non-blocking operations on all transports; returns how many ended.
   int progress();
   /// Sleeps until something has moved, for `nap` at most. Returns done.done().

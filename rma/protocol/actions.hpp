@@ -66,6 +66,10 @@ class PutAction : public CopyAction<kernels::Direction::to_remote> {
                           std::size_t bytes) {
     return endpoint.put_now(target, local, bytes);
   }
+  static Result<bool> now(Endpoint& endpoint, const Target& target, void* local,
+                          const CopyShape& shape) {
+    return endpoint.put_shape_now(target, local, shape);
+  }
   static void remote(const RemotePath& path, const Target& target, void* local,
                      const CopyShape& shape, Completion& done) {
     put_remote(path, target, local, shape, done);
@@ -83,6 +87,10 @@ class GetAction : public CopyAction<kernels::Direction::from_remote> {
   static Result<bool> now(Endpoint& endpoint, const Target& target, void* local,
                           std::size_t bytes) {
     return endpoint.get_now(local, target, bytes);
+  }
+  static Result<bool> now(Endpoint& endpoint, const Target& target, void* local,
+                          const CopyShape& shape) {
+    return endpoint.get_shape_now(local, target, shape);
   }
   static void remote(const RemotePath& path, const Target& target, void* local,
                      const CopyShape& shape, Completion& done) {
@@ -137,6 +145,10 @@ class AccumulateAction {
   [[nodiscard]] Result<bool> now(Endpoint& endpoint, const Target& target, const void* local,
                                  std::size_t bytes) const {
     return endpoint.accumulate_now(target, local, bytes, scale_);
+  }
+  [[nodiscard]] Result<bool> now(Endpoint& endpoint, const Target& target, const void* local,
+                                 const CopyShape& shape) const {
+    return endpoint.accumulate_shape_now(target, local, shape, scale_);
   }
   void remote(const RemotePath& path, const Target& target, void* local, const CopyShape& shape,
               Completion& done) const {
