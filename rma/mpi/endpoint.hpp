@@ -19,8 +19,10 @@
 
 #include "rma/mpi/calls.hpp"
 #include "rma/mpi/datatypes.hpp"
+#include "rma/mpi/list_cache.hpp"
 #include "rma/mpi/methods.hpp"
 #include "rma/mpi/operations.hpp"
+#include "rma/mpi/runs.hpp"
 #include "rma/mpi/segment.hpp"
 #include "rma/mpi/world.hpp"
 #include "rma/transport.hpp"
@@ -48,6 +50,11 @@ class WindowEndpoint : public Endpoint {
   Status get(void* to, const Target& from, const CopyShape& shape, Completion& done) override;
   Status accumulate(const Target& to, const void* from, const CopyShape& shape, const Scale& scale,
                     Completion& done) override;
+  Result<bool> put_shape_now(const Target& to, const void* from, const CopyShape& shape) override;
+  Result<bool> get_shape_now(void* to, const Target& from, const CopyShape& shape) override;
+  Result<bool> accumulate_shape_now(const Target& to, const void* from, const CopyShape& shape,
+                                    const Scale& scale) override;
+  Result<bool> atomic_now(const Target& at, const AtomicRequest& request) override;
   Status atomic(const Target& at, const AtomicRequest& request, Completion& done) override;
   Status put_fragments(const Target& to, Fragments fragments, Completion& done) override;
   Status get_fragments(const Target& from, Fragments fragments, Completion& done) override;
@@ -92,12 +99,16 @@ class WindowEndpoint : public Endpoint {
   [[nodiscard]] bool copies_directly(const Place& place, const CopyShape& shape,
                                      StridedSide::Which written) const;
   [[nodiscard]] static Method method_of(const CopyShape& shape, StridedSide::Which written);
+  Result<bool> put_shared(const Target& to, const void* from, std::size_t bytes);
+  Result<bool> put_list(const Run& first, Fragments fragments, const AddedType& element);
+  Result<bool> get_list(const Run& first, Fragments fragments, const AddedType& element);
   [[nodiscard]] bool adds_by_hand(const Scale& scale) const noexcept;
   [[nodiscard]] Method method_of(Fragments fragments, bool accumulates,
                                  Status (*check_overlap)(Fragments)) const;
   [[nodiscard]] Pacer pacer_of(const Epoch& epoch, Method method) const noexcept;
   Status finish_now(Operation& operation, bool changes);
   Status atomic_by_mpi(const Place& place, const AtomicRequest& request);
+  static Status call_atomic(const Run& word, const AtomicRequest& request);
   Status atomic_by_mutex(const Place& place, const AtomicRequest& request);
   static Status change_word(const Place& place, const AtomicRequest& request, const Epoch& epoch);
   Status flush_changes();
@@ -112,6 +123,7 @@ class WindowEndpoint : public Endpoint {
   bool is_own_;  ///< memory of this rank
   bool is_mapped_;
   std::mutex mutex_;
+  ListCache lists_;               ///< under the lock
   std::vector<Changed> changed_;  ///< by what has ended
   std::vector<Changed> started_;  ///< by what may still be under way
   std::atomic<bool> has_changed_{false};
