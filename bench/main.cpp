@@ -47,6 +47,7 @@
 #include "bench/support/machine.hpp"
 #include "linalg/blas_threads.hpp"
 #include "rma/bootstrap.hpp"
+#include "rma/tuning.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -216,9 +217,18 @@ int run_job(rma::Job& job, Crew& crew, const BenchOptions& options, int argc,
   }
 }
 
+/// Settings that are wrong are reported by the job.
+MpiCallers callers_of_mpi() {
+  std::vector<std::string> warnings;
+  const auto settings = rma::Settings::from_environment(&warnings);
+  const bool are_several =
+      settings.ok() && rma::mpi_threads_of(*settings) == rma::MpiThreads::several;
+  return are_several ? MpiCallers::all_threads : MpiCallers::one_thread;
+}
+
 int run_in_processes(const BenchOptions& options, int argc, const char* const* argv) {
   // MPI first: Tessera joins it, and floors need it until the very end.
-  const std::unique_ptr<MpiSession> mpi = start_mpi();
+  const std::unique_ptr<MpiSession> mpi = start_mpi(callers_of_mpi());
   auto job = rma::Job::start();
   if (!job.ok()) {
     std::cerr << "tessera-bench: " << job.status().message() << '\n';

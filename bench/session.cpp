@@ -79,8 +79,14 @@ Session::Session(rma::Job& job, Crew& crew, const BenchOptions& options, Report&
   remark_on_paths();
 }
 
+bool Session::goes_over_windows() const {
+  const auto name = job_.transport_to(rma::WorldRank{job_.size() > 1 ? 1 : 0});
+  return crew_.share(name.ok() && *name == "mpi");
+}
+
+// Where our own way is MPI's windows, others that use MPI have the same.
 PathsInMemory Session::paths_between_nodes() {
-  if (job_.node_count() == 1) {
+  if (job_.node_count() == 1 || goes_over_windows()) {
     return {};
   }
   const MpiPath mpi = mpi_path(crew_);

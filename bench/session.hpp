@@ -96,6 +96,9 @@ class Session {
   /// Says that `those` are missing beside `c`, where they are.
   void remark_on_answers(const std::string& those, const Case& c) const;
 
+  /// Collective. Whether rank 0 reaches rank 1 by transport mpi.
+  [[nodiscard]] bool goes_over_windows() const;
+
   /// What buffers a transfer of up to the largest size of -m needs.
   [[nodiscard]] FloorOptions floor_options() const;
   /// Collective. The floors that are libraries, as far as they can be had; made when first asked

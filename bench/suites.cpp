@@ -14,6 +14,7 @@
 #include "bench/linalg/layouts.hpp"
 #include "bench/linalg/memory.hpp"
 #include "bench/linalg/spmv.hpp"
+#include "bench/mpi/parts.hpp"
 #include "bench/net/parts.hpp"
 #include "bench/peak.hpp"
 #include "bench/rma/parts.hpp"
@@ -72,6 +73,17 @@ Suite net_suite() {
       net_targets()};
 }
 
+Suite windows_suite() {
+  return {"mpi",
+          "transport mpi between rank 0 and rank 1 beside the calls of MPI that it makes",
+          {{"contiguous", over_windows(measure_windows_contiguous)},
+           {"lists", over_windows(measure_windows_lists)},
+           {"buffers", over_windows(measure_windows_buffers)},
+           {"translation", over_windows(measure_windows_translation)},
+           {"ccsd", over_windows(measure_windows_ccsd)}},
+          windows_targets()};
+}
+
 }  // namespace
 
 const std::vector<Suite>& suites() {
@@ -86,6 +98,7 @@ const std::vector<Suite>& suites() {
         {"overlap", over_devices(measure_verbs_overlap)},
         {"registration", over_devices(measure_verbs_registration)}},
        verbs_targets()},
+      windows_suite(),
       {"mg",
        "NAS MG beside the STREAM triad of as many ranks",
        {{"classes", measure_mg}},

@@ -318,6 +318,7 @@ add_unmeasured_test(verbs.no_device 2
   "missing: verbs: .*8 B: time / bare loop .*not measured" verbs)
 add_unmeasured_test(verbs.one_node 1
   "verbs: ranks 0 and 1 have to be on different nodes; TESSERA_RANKS_PER_NODE=1" verbs.latency)
+add_unmeasured_test(mpi.other_transport 2 "missing: mpi: rank 1 is not reached by transport mpi" mpi)
 foreach(kind json csv report)
   add_test(NAME bench.suites.unwritable_${kind} COMMAND
     $<TARGET_FILE:tessera-run> -n 2 $<TARGET_FILE:tessera-bench> rma --${kind} /nowhere/at/all)
@@ -466,6 +467,25 @@ if(TESSERA_MPI)
     PASS_REGULAR_EXPRESSION
     "class W: exposed exchange: .*MG: time / MPI two-sided .*class [SW], 2 nodes +2 .*SUCCESSFUL"
     FAIL_REGULAR_EXPRESSION "INVALID|missing")
+  # Transport mpi beside the calls of MPI that it makes.
+  foreach(transport mpi shm,mpi)
+    add_test(NAME bench.windows.${transport}.mpi.n2 COMMAND
+      ${MPIEXEC_EXECUTABLE} ${tessera_mpirun_flags} ${MPIEXEC_NUMPROC_FLAG} 2
+      $<TARGET_FILE:tessera-bench> mpi.contiguous mpi.buffers mpi.translation mpi.ccsd -m 8:4K -i 3 -x 1)
+    tessera_test_properties(bench.windows.${transport}.mpi.n2 2 "mpi" 240
+      "TESSERA_TRANSPORT=${transport};TESSERA_RANKS_PER_NODE=1;${tessera_mpirun_environment}")
+    set_tests_properties(bench.windows.${transport}.mpi.n2 PROPERTIES PASS_REGULAR_EXPRESSION
+      "Put and Fence Latency.*mpi [(]us[)].*tessera [(]us[)].*mpi alloc_mem.*own slice.*same region.*[(]T[)] O = 4, V = 16: time of tessera / native tcp: .*accumulate 8 B to 64 KiB: time / bare MPI.*translation among 5000 regions: ns +<= 40.00"
+      FAIL_REGULAR_EXPRESSION "INVALID|missing: mpi|recorded twice")
+  endforeach()
+  add_test(NAME bench.windows.lists.mpi.n2 COMMAND
+    ${MPIEXEC_EXECUTABLE} ${tessera_mpirun_flags} ${MPIEXEC_NUMPROC_FLAG} 2
+    $<TARGET_FILE:tessera-bench> mpi.lists -i 3 -x 1)
+  tessera_test_properties(bench.windows.lists.mpi.n2 2 "mpi" 240
+    "TESSERA_TRANSPORT=mpi;${tessera_mpirun_environment}")
+  set_tests_properties(bench.windows.lists.mpi.n2 PROPERTIES PASS_REGULAR_EXPRESSION
+    "accumulate_vector, Segments of 1024 B.*conservative [(]us[)].*put_strided, Segments of 16 B.*batched [(]us[)].*auto [(]us[)]"
+    FAIL_REGULAR_EXPRESSION "INVALID|missing: mpi|recorded twice")
   # Data checks of all floors in one job of two ranks; few samples, since no test asserts a time.
   add_test(NAME bench.floors.mpi.n2 COMMAND
     ${MPIEXEC_EXECUTABLE} ${tessera_mpirun_flags} ${MPIEXEC_NUMPROC_FLAG} 2
@@ -537,4 +557,10 @@ if(NOT TESSERA_SANITIZE)
     add_armci_test(bench.armci.nodes${nodes} "mpi" ${CMAKE_CURRENT_SOURCE_DIR}/armci/run --quick
       --werror --pin none --nodes ${nodes} --tessera ${PROJECT_BINARY_DIR})
   endforeach()
+  if(TESSERA_MPI)
+    add_armci_test(bench.armci.windows "mpi" ${CMAKE_CURRENT_SOURCE_DIR}/armci/run --quick --werror
+      --pin none --transport mpi --only tessera --tessera ${PROJECT_BINARY_DIR})
+    set_tests_properties(bench.armci.windows PROPERTIES
+      PASS_REGULAR_EXPRESSION "Tessera by MPI's windows.*lock_unlock" FAIL_REGULAR_EXPRESSION "WRONG|exited")
+  endif()
 endif()

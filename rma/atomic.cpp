@@ -75,6 +75,7 @@ Status atomic_carefully(JobState& job, const RemoteAddress& at, const AtomicRequ
                                   stripes, strict,           at.rank};
     const Target there{detail::segment_for(route->transport, job.waking, *place.segment),
                        place.rank, place.offset, place.region};
+    job.remember_way(at, *target.region, path.endpoint, there);
     return atomic_remote(path, there, request);
   };
   return do_in_turn(strict ? job.accumulate_turns.get() : nullptr, at.rank, work);
@@ -109,6 +110,25 @@ inline T* plain_word(const JobState& job, const RawAddress& at) {
   return reinterpret_cast<T*>(place.pointer);
 }
 
+// By a way that was kept, where the endpoint can within the call; false sends it the careful path.
+Result<bool> try_remembered(JobState& job, const RemoteAddress& at, const AtomicRequest& request) {
+  const auto bytes = static_cast<std::uint64_t>(request.bytes);
+  detail::CachedSlice* const line = find_cached(job.regions, at.rank, at.region);
+  const bool is_in_slice = line != nullptr && bytes <= line->bytes &&
+                           at.offset <= line->bytes - bytes && at.offset % bytes == 0;
+  if (!is_in_slice || detail::remote_of(*line).endpoint == nullptr) {
+    return false;
+  }
+  const detail::RemoteSlice& remote = detail::remote_of(*line);
+  job.note_order();
+  Result<bool> is_done =
+      remote.endpoint->atomic_now({remote.segment, remote.member, at.offset, at.region}, request);
+  if (is_done.ok() && *is_done) {
+    line->count(Op::atomic, bytes);
+  }
+  return is_done;
+}
+
 template <class T>
 [[gnu::noinline]] Result<T> checked_atomic(JobState& job, RemoteAddress at,
                                            AtomicRequest::Kind kind, T operand, T expected = 0) {
@@ -118,7 +138,11 @@ template <class T>
                               .operand = operand,
                               .expected = expected,
                               .previous = &previous};
-  TESSERA_RETURN_IF_ERROR(detail::named(job, [&] { return atomic_carefully(job, at, request); }));
+  TESSERA_ASSIGN_OR_RETURN(const bool is_done,
+                           detail::named(job, [&] { return try_remembered(job, at, request); }));
+  if (!is_done) {
+    TESSERA_RETURN_IF_ERROR(detail::named(job, [&] { return atomic_carefully(job, at, request); }));
+  }
   return static_cast<T>(previous);
 }
 
@@ -147,6 +171,11 @@ Result<T> atomic_at_pointer(Job& job, RawAddress at, AtomicRequest::Kind kind, T
 template <class T>
 [[gnu::noinline]] Result<T> checked_atomic(Job& job, RawAddress at, AtomicRequest::Kind kind,
                                            T operand) {
+  const detail::CachedPlace place = look_up(job.state(), at);
+  if (place.line != nullptr && place.offset < place.line->bytes) {
+    const RemoteAddress known{at.rank, place.line->region(), place.offset};
+    return checked_atomic(job.state(), known, kind, operand);
+  }
   return detail::named(job.state(), [&] { return atomic_at_pointer(job, at, kind, operand); });
 }
 

@@ -100,6 +100,12 @@ Result<std::shared_ptr<Bootstrap>> mpi_bootstrap(int fortran_communicator);
 
 /// Whether threads of the library's own are to call MPI.
 enum class MpiThreads : std::uint8_t { none, several };
+/// Local. Which of them it is in a job of these settings.
+MpiThreads mpi_threads_of(const Settings& settings);
+
+/// Local. Initialises MPI for such a job. Requires: nobody has. Errors: closed when MPI was ended
+/// already, unreachable for MPI errors, unsupported when the library was built without MPI.
+Status start_mpi(MpiThreads threads, int* argc = nullptr, char*** argv = nullptr);
 
 /// Collective. As mpi_bootstrap over all processes; initialises MPI with MPI_THREAD_FUNNELED, or
 /// MPI_THREAD_MULTIPLE for `several`, unless the program did, and finalises it at leave() in that

@@ -118,14 +118,64 @@ class PendingTransfer {
   std::shared_ptr<detail::Operation> operation_;
 };
 
-// Small puts may need nobody to be told of their end, hence no operation that is kept meanwhile.
-template <class Action, class... What>
-Result<bool> done_at_once(const Action&, Endpoint&, const Target&, const What&...) {
+// What an endpoint does within the call needs nobody to be told of its end, hence no operation that
+// is kept meanwhile. Requires: the shape is normalised.
+template <class Action>
+Result<bool> done_at_once(const Action& action, Endpoint& endpoint, const Target& to, void* local,
+                          const CopyShape& shape) {
+  return shape.levels == 0 ? action.now(endpoint, to, local, shape.run_bytes)
+                           : action.now(endpoint, to, local, shape);
+}
+template <class Action>
+Result<bool> done_at_once(const Action&, Endpoint&, const Target&, Fragments) {
   return false;
 }
-Result<bool> done_at_once(const PutAction&, Endpoint& endpoint, const Target& to, void* local,
-                          const CopyShape& shape) {
-  return shape.levels == 0 ? endpoint.put_now(to, local, shape.run_bytes) : Result<bool>(false);
+
+// Does at once by a way that was kept what touches `extent` and moves `bytes` in runs of
+// `run_bytes`, where the endpoint can; false sends it to the careful path. `what` is its bytes, or
+// its shape.
+template <class Action, class What>
+Result<bool> try_remembered(JobState& job, const Action& action, const RemoteAddress& at,
+                            void* local, const What& what, CopyShape::Extent extent,
+                            std::size_t run_bytes, std::size_t bytes) {
+  CachedSlice* const line = find_cached(job.regions, at.rank, at.region);
+  if (line == nullptr) {
+    return false;
+  }
+  const detail::RemoteSlice& remote = detail::remote_of(*line);
+  const auto end = static_cast<std::int64_t>(line->bytes);
+  const auto offset = static_cast<std::int64_t>(at.offset);
+  const bool is_in_slice =
+      offset >= 0 && offset <= end && extent.lowest >= -offset && extent.highest <= end - offset;
+  if (remote.endpoint == nullptr || !is_in_slice || bytes == 0 || local == nullptr ||
+      !action.is_whole(run_bytes)) {
+    return false;
+  }
+  const Target target{remote.segment, remote.member, at.offset, at.region};
+  Result<bool> is_done = action.now(*remote.endpoint, target, local, what);
+  if (is_done.ok() && *is_done) {
+    line->count(Action::op, bytes, 1,
+                std::is_same_v<What, CopyShape> ? Form::strided : Form::contiguous);
+  }
+  return is_done;
+}
+template <class Action>
+Result<bool> try_remembered(JobState& job, const Action& action, const RemoteAddress& at,
+                            void* local, std::size_t bytes) {
+  constexpr std::size_t most = INT64_MAX;
+  const CopyShape::Extent extent{0, static_cast<std::int64_t>(std::min(bytes, most))};
+  return try_remembered(job, action, at, local, bytes, extent, bytes, bytes);
+}
+template <class Action>
+Result<bool> try_remembered(JobState& job, const Action& action, const RemoteAddress& at,
+                            void* local, const CopyShape& given) {
+  if (!given.check().ok()) {
+    return false;
+  }
+  const CopyShape shape = given.normalised();
+  return shape.levels == 0 ? try_remembered(job, action, at, local, shape.run_bytes)
+                           : try_remembered(job, action, at, local, shape, shape.remote_extent(),
+                                            shape.run_bytes, shape.total_bytes());
 }
 
 // Hands what was checked to the peer's endpoint: (local pointer, shape), or fragments.
@@ -145,7 +195,11 @@ Status transfer_remote(JobState& job, const Action& action, const Located& targe
                                 at.rank};
   const Target to{detail::segment_for(route->transport, job.waking, target.region->segment()),
                   target.member, at.offset, at.region};
-  TESSERA_ASSIGN_OR_RETURN(const bool is_done, done_at_once(action, path.endpoint, to, what...));
+  job.remember_way(at, *target.region, path.endpoint, to);
+  bool is_done = false;
+  if (!action.takes_turns(job)) {
+    TESSERA_ASSIGN_OR_RETURN(is_done, done_at_once(action, path.endpoint, to, what...));
+  }
   if (!is_done) {
     pending.begin_wait(Action::op, tally.bytes);
     action.remote(path, to, what..., pending.completion());
@@ -345,6 +399,22 @@ template <class Action, class... What>
   return job.name_rank(status.ok() ? std::move(late) : std::move(status));
 }
 
+// Before it, what has one shape may go by a way that was kept. `What` is as it is passed on.
+template <class Action, class Local, class What>
+[[gnu::noinline]] Status transfer_beyond_maps(JobState& job, Action action, RemoteAddress at,
+                                              Local local, What what) {
+  Result<bool> is_done =
+      detail::within_memory([&] { return try_remembered(job, action, at, local, what); });
+  if (!is_done.ok()) [[unlikely]] {
+    return job.name_rank(std::move(is_done).status());
+  }
+  return *is_done ? Status() : checked_transfer<Action, Local, What>(job, action, at, local, what);
+}
+template <class Action, class List>
+Status transfer_beyond_maps(JobState& job, Action action, RemoteAddress at, List fragments) {
+  return checked_transfer<Action, List>(job, action, at, fragments);
+}
+
 template <class Action, class... What>
 [[gnu::noinline]] Handle start_checked_transfer(Job& job, Action action, RemoteAddress at,
                                                 What... what) {
@@ -361,6 +431,24 @@ template <class Action, class... What>
   return handle;
 }
 
+// The same of what is started only: what was done at once has no handle.
+template <class Action, class Local, class What>
+[[gnu::noinline]] Handle start_beyond_maps(Job& job, Action action, RemoteAddress at, Local local,
+                                           What what) {
+  JobState& state = job.state();
+  Result<bool> is_done =
+      detail::within_memory([&] { return try_remembered(state, action, at, local, what); });
+  if (!is_done.ok()) [[unlikely]] {
+    return Handle::failed(job, at.rank, state.name_rank(std::move(is_done).status()));
+  }
+  return *is_done ? Handle()
+                  : start_checked_transfer<Action, Local, What>(job, action, at, local, what);
+}
+template <class Action, class List>
+Handle start_beyond_maps(Job& job, Action action, RemoteAddress at, List fragments) {
+  return start_checked_transfer<Action, List>(job, action, at, fragments);
+}
+
 // Shapes are passed by reference, all else in registers.
 template <class T>
 using Passed = std::conditional_t<(sizeof(T) > 2 * sizeof(void*)), const T&, T>;
@@ -371,7 +459,7 @@ inline Status blocking(Job& job, Action action, RemoteAddress at, const What&...
   if (!action.takes_turns(job.state()) && plainly(job.state(), action, at, what...)) [[likely]] {
     return {};
   }
-  return checked_transfer<Action, Passed<What>...>(job.state(), action, at, what...);
+  return transfer_beyond_maps<Action, Passed<What>...>(job.state(), action, at, what...);
 }
 
 template <class Action, class... What>
@@ -379,7 +467,7 @@ inline Handle started(Job& job, Action action, RemoteAddress at, const What&... 
   if (!action.takes_turns(job.state()) && plainly(job.state(), action, at, what...)) [[likely]] {
     return {};
   }
-  return start_checked_transfer<Action, Passed<What>...>(job, action, at, what...);
+  return start_beyond_maps<Action, Passed<What>...>(job, action, at, what...);
 }
 
 // put() and get() of one run, apart from their fastest path.

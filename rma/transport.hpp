@@ -168,6 +168,30 @@ class Endpoint {
   virtual Result<bool> put_now(const Target& /*to*/, const void* /*from*/, std::size_t /*bytes*/) {
     return false;
   }
+  /// The same of a get and an accumulate.
+  virtual Result<bool> get_now(void* /*to*/, const Target& /*from*/, std::size_t /*bytes*/) {
+    return false;
+  }
+  virtual Result<bool> accumulate_now(const Target& /*to*/, const void* /*from*/,
+                                      std::size_t /*bytes*/, const Scale& /*scale*/) {
+    return false;
+  }
+  virtual Result<bool> atomic_now(const Target& /*at*/, const AtomicRequest& /*request*/) {
+    return false;
+  }
+  /// The same of shapes that are checked and normalised, and have levels.
+  virtual Result<bool> put_shape_now(const Target& /*to*/, const void* /*from*/,
+                                     const CopyShape& /*shape*/) {
+    return false;
+  }
+  virtual Result<bool> get_shape_now(void* /*to*/, const Target& /*from*/,
+                                     const CopyShape& /*shape*/) {
+    return false;
+  }
+  virtual Result<bool> accumulate_shape_now(const Target& /*to*/, const void* /*from*/,
+                                            const CopyShape& /*shape*/, const Scale& /*scale*/) {
+    return false;
+  }
   /// Copies target bytes to local memory.
   virtual Status get(void* to, const Target& from, const CopyShape& shape, Completion& done) = 0;
   /// Adds scale × local elements to the target's, atomically for each element.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +30,7 @@ namespace ccsd = apps::ccsd;
 
 constexpr const char* at_once = "dgemm at once";
 constexpr const char* alone = "one rank";
+constexpr const char* own_name = "tessera";
 // Of the largest: smaller ones are all tiles at the edges.
 constexpr const char* share = "ccsd contractions of O = 16, V = 128: speed / dgemm at once";
 constexpr const char* scaling = "ccsd contractions of O = 16, V = 128: two ranks / one";
@@ -218,11 +220,18 @@ Candidate iterations(rma::Job& job, const Orbitals& of, std::int64_t tile) {
   return candidate;
 }
 
+/// A job of this rank alone, whatever carries the ranks' own: MPI knows nothing of it.
+rma::Job start_alone(const rma::Job& first) {
+  rma::Settings settings = first.settings();
+  settings.transport = "shm";
+  return rma::Job::start({.bootstrap = rma::alone_bootstrap(), .settings = settings}).value();
+}
+
 /// The same by rank 0 in a job of its own, while the others wait.
 Candidate iterations_alone(const Session& session, const Orbitals& of, std::int64_t tile) {
   Candidate candidate;
   if (session.is_leader()) {
-    rma::Job job = rma::Job::start({.bootstrap = rma::alone_bootstrap()}).value();
+    rma::Job job = start_alone(session.job());
     candidate = iterations(job, of, tile);
   }
   candidate.name = alone;
@@ -271,18 +280,20 @@ Ratio report_share(Session& session, const std::string& what,
   return rate;
 }
 
-/// Collective. Local products first, then `one` rank where there are more, then all.
+/// What all ranks do together.
+Candidate by_all(Candidate candidate, const std::string& name) {
+  candidate.name = name;
+  candidate.cooperative = true;
+  return candidate;
+}
+
+/// Collective. Local products first, then `others`, then `own`.
 std::vector<Measured> measure_beside(Session& session, std::optional<Table>& table,
                                      const std::string& title, const Subject& subject,
-                                     std::int64_t tile, const Orbitals& of, Candidate one,
-                                     Candidate own) {
-  own.name = "tessera";
-  own.cooperative = true;
-  one.name = alone;
+                                     std::int64_t tile, const Orbitals& of,
+                                     std::vector<Candidate> others, Candidate own) {
   std::vector<Candidate> candidates{local_products(session, tile, own.operations.value())};
-  if (session.crew().size() > 1) {
-    candidates.push_back(std::move(one));
-  }
+  add(candidates, std::move(others));
   candidates.push_back(std::move(own));
   if (!table) {
     table.emplace(session.table(title, candidates.size() - 1, Quantity::rate, "Virtuals"));
@@ -292,13 +303,28 @@ std::vector<Measured> measure_beside(Session& session, std::optional<Table>& tab
   return session.measure(*table, subject, of.virtuals, candidates, options);
 }
 
+constexpr const char* contractions_title = "Coupled Cluster Contractions Rate";
+constexpr const char* triples_title = "Coupled Cluster Triples Rate";
+
+std::int64_t tile_of(const Orbitals& of) {
+  return std::min<std::int64_t>(512, of.virtual_pairs());
+}
+Subject contractions_of(const std::string& bench, const Orbitals& of) {
+  return {bench, of.name(), "", of.virtual_pairs() * of.virtual_pairs() * 8};
+}
+Subject triples_of(const std::string& bench, const Orbitals& of) {
+  return {bench, "(T) " + of.name(), "", of.virtual_pairs() * of.mixed_pairs() * 8};
+}
+
 void measure_contractions(Session& session, std::optional<Table>& table, const Orbitals& of) {
-  const std::int64_t tile = std::min<std::int64_t>(512, of.virtual_pairs());
+  const std::int64_t tile = tile_of(of);
+  std::vector<Candidate> one;
+  if (session.crew().size() > 1) {
+    one.push_back(iterations_alone(session, of, tile));
+  }
   const auto measured =
-      measure_beside(session, table, "Coupled Cluster Contractions Rate",
-                     {"ccsd", of.name(), "", of.virtual_pairs() * of.virtual_pairs() * 8}, tile, of,
-                     session.crew().size() > 1 ? iterations_alone(session, of, tile) : Candidate(),
-                     iterations(session.job(), of, tile));
+      measure_beside(session, table, contractions_title, contractions_of("ccsd", of), tile, of,
+                     std::move(one), by_all(iterations(session.job(), of, tile), own_name));
   if (!session.is_leader()) {
     return;
   }
@@ -314,51 +340,116 @@ void measure_contractions(Session& session, std::optional<Table>& table, const O
   }
 }
 
+/// Rank 0 in a job of its own, while the others wait; null on these. What it finds all are to find.
+std::shared_ptr<Triples> triples_alone(const Session& session, const Orbitals& of) {
+  return session.is_leader() ? std::make_shared<Triples>(start_alone(session.job()), of) : nullptr;
+}
+
 void measure_triples(Session& session, std::optional<Table>& table, const Orbitals& of) {
-  const std::int64_t tile = std::min<std::int64_t>(512, of.virtual_pairs());
-  const std::string what = "(T) " + of.name();
-  // Rank 0 in a job of its own, while the others wait; what it finds all are to find.
-  std::shared_ptr<Triples> one;
-  if (session.is_leader()) {
-    one = std::make_shared<Triples>(rma::Job::start({.bootstrap = rma::alone_bootstrap()}).value(),
-                                    of);
+  const std::shared_ptr<Triples> alone_job = triples_alone(session, of);
+  const double expected = session.crew().share(alone_job ? alone_job->run() : 0.0);
+  std::vector<Candidate> one;
+  if (session.crew().size() > 1) {
+    one.push_back(alone_job ? triples(alone_job, expected) : Candidate());
+    one.back().name = alone;
   }
-  const double expected = session.crew().share(one ? one->run() : 0.0);
-  const auto measured =
-      measure_beside(session, table, "Coupled Cluster Triples Rate",
-                     {"ccsd", what, "", of.virtual_pairs() * of.mixed_pairs() * 8}, tile, of,
-                     one ? triples(one, expected) : Candidate(),
-                     triples(std::make_shared<Triples>(session.job(), of), expected));
+  const Subject subject = triples_of("ccsd", of);
+  const auto measured = measure_beside(
+      session, table, triples_title, subject, tile_of(of), of, std::move(one),
+      by_all(triples(std::make_shared<Triples>(session.job(), of), expected), own_name));
   if (!session.is_leader()) {
     return;
   }
-  report_share(session, what, measured);
+  report_share(session, subject.op, measured);
   if (measured.size() > 2) {
-    report_scaling(session, what, measured);
+    report_scaling(session, subject.op, measured);
   }
+}
+
+/// What all of `jobs` do, the last one's apart.
+struct ByJobs {
+  std::vector<Candidate> others;
+  Candidate own;
+};
+
+/// Collective. `make` gives the candidate of a job.
+template <class Make>
+ByJobs by_jobs(const std::vector<CcsdJob>& jobs, Make make) {
+  ByJobs made;
+  for (const CcsdJob& each : jobs) {
+    made.others.push_back(by_all(make(*each.job), each.name));
+  }
+  made.own = std::move(made.others.back());
+  made.others.pop_back();
+  return made;
+}
+
+/// Says how long the subject takes beside each of the other jobs.
+void report_jobs(const Session& session, const std::string& what,
+                 const std::vector<Measured>& measured) {
+  for (std::size_t i = 1; session.is_leader() && i + 1 < measured.size(); ++i) {
+    const Ratio time = ratio_of_medians(measured.back().samples_ns, measured[i].samples_ns);
+    session.remark(fmt::format("{}: time of {} / {}: {:.3f} [{:.3f},{:.3f}]", what,
+                               measured.back().name, measured[i].name, time.value, time.ci95.lo,
+                               time.ci95.hi));
+  }
+}
+
+/// Orbitals whose largest matrix -m allows; as for checkpoints it says how much is enough.
+std::vector<Orbitals> asked_for(const Session& session) {
+  std::vector<Orbitals> found;
+  std::copy_if(sizes.begin(), sizes.end(), std::back_inserter(found), [&](const Orbitals& of) {
+    const std::int64_t bytes = of.virtual_pairs() * of.virtual_pairs() * 8;
+    return of.virtuals == 16 || bytes <= 64 * session.options().max_size;
+  });
+  return found;
+}
+
+/// Of 128 virtual orbitals they take a minute.
+bool has_short_triples(const Orbitals& of) {
+  return of != sizes.back();
 }
 
 }  // namespace
 
 void measure_ccsd(Session& session) {
-  // The largest matrix has as many bytes; as for checkpoints -m says how much is enough.
-  const auto is_wanted = [&](const Orbitals& of) {
-    const std::int64_t bytes = of.virtual_pairs() * of.virtual_pairs() * 8;
-    return of.virtuals == 16 || bytes <= 64 * session.options().max_size;
-  };
   linalg::limit_blas_threads(session.job());
   std::optional<Table> contractions;
   std::optional<Table> triples;
-  for (const Orbitals& of : sizes) {
-    if (is_wanted(of)) {
-      measure_contractions(session, contractions, of);
-    }
+  for (const Orbitals& of : asked_for(session)) {
+    measure_contractions(session, contractions, of);
   }
-  for (const Orbitals& of : sizes) {
-    // Of 128 virtual orbitals they take a minute.
-    if (is_wanted(of) && of != sizes.back()) {
+  for (const Orbitals& of : asked_for(session)) {
+    if (has_short_triples(of)) {
       measure_triples(session, triples, of);
     }
+  }
+}
+
+void measure_ccsd_by_jobs(Session& session, const std::string& bench,
+                          const std::vector<CcsdJob>& jobs) {
+  linalg::limit_blas_threads(session.job());
+  std::optional<Table> contractions;
+  std::optional<Table> triples_table;
+  for (const Orbitals& of : asked_for(session)) {
+    auto all = by_jobs(jobs, [&](rma::Job& job) { return iterations(job, of, tile_of(of)); });
+    const Subject subject = contractions_of(bench, of);
+    report_jobs(session, subject.op,
+                measure_beside(session, contractions, contractions_title, subject, tile_of(of), of,
+                               std::move(all.others), std::move(all.own)));
+  }
+  for (const Orbitals& of : asked_for(session)) {
+    if (!has_short_triples(of)) {
+      continue;
+    }
+    const std::shared_ptr<Triples> one = triples_alone(session, of);
+    const double expected = session.crew().share(one ? one->run() : 0.0);
+    auto all = by_jobs(
+        jobs, [&](rma::Job& job) { return triples(std::make_shared<Triples>(job, of), expected); });
+    const Subject subject = triples_of(bench, of);
+    report_jobs(session, subject.op,
+                measure_beside(session, triples_table, triples_title, subject, tile_of(of), of,
+                               std::move(all.others), std::move(all.own)));
   }
 }
 

@@ -7,6 +7,7 @@
 // all of it alone.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "bench/session.hpp"
@@ -15,6 +16,16 @@ namespace tessera::bench {
 
 /// Collective. As many orbitals as -m lets matrices of pairs have bytes.
 void measure_ccsd(Session& session);
+
+/// A job that does it, and what it is called.
+struct CcsdJob {
+  std::string name;
+  rma::Job* job = nullptr;
+};
+/// Collective. The same by several jobs of the same ranks, all in the same rounds; the last one is
+/// the subject. `bench` is the suite that it is a part of.
+void measure_ccsd_by_jobs(Session& session, const std::string& bench,
+                          const std::vector<CcsdJob>& jobs);
 
 std::vector<Target> ccsd_targets();
 

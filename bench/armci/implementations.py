@@ -103,17 +103,50 @@ def flags_of_prefix(prefix):
     return includes, ask("--libs") + [f"-Wl,-rpath,{files[0].parent.parent}"]
 
 
-def find_tessera(place, nodes):
+def find_tessera(place, nodes, transport="native"):
+    """`transport`: "native", or "mpi" for MPI's windows between the ranks, also of one node."""
     home = home_of_build(place)
     includes, libraries = flags_of_build(place, home) if home else flags_of_prefix(place)
+    find_started = started_by_mpi if transport == "mpi" else started_by_tessera
+    launcher, environment = find_started(place, nodes)
+    return Implementation("tessera", [find_program("cc", "gcc"), *includes], libraries, launcher,
+                          environment)
+
+
+def started_by_tessera(place, nodes):
     launcher = place / "bin" / "tessera-run"
     if not launcher.is_file():
         raise Missing(f"not found: {launcher}")
     environment = {}
     if nodes > 1:
         environment = {"TESSERA_TRANSPORT": "shm,tcp", "TESSERA_RANKS_PER_NODE": "1"}
-    return Implementation("tessera", [find_program("cc", "gcc"), *includes], libraries,
-                          [str(launcher), "-n", str(RANKS)], environment)
+    return [str(launcher), "-n", str(RANKS)], environment
+
+
+def mpiexec_of(place):
+    """The launcher of the MPI that Tessera was built with; of a prefix, the one in PATH."""
+    cache = place / "CMakeCache.txt"
+    text = cache.read_text(encoding="utf-8", errors="replace") if cache.is_file() else ""
+    for line in text.splitlines():
+        key, _, value = line.partition("=")
+        if key.startswith("MPIEXEC_EXECUTABLE:") and os.access(value, os.X_OK):
+            return value
+    return find_program("mpiexec", "openmpi-bin or mpich")
+
+
+def started_by_mpi(place, nodes):
+    """As ARMCI-MPI is started, on the same MPI."""
+    program = mpiexec_of(place)
+    version = subprocess.run([program, "--version"], text=True, capture_output=True,
+                             check=False).stdout
+    if "HYDRA" in version:
+        launcher, environment = mpich_launch(program, nodes)
+    elif nodes > 1:
+        raise Missing("Open MPI makes no windows over TCP for MPI_THREAD_MULTIPLE, which transport "
+                      "mpi asks for")
+    else:
+        launcher, environment = open_mpi_launch(program, nodes)
+    return launcher, {**environment, "TESSERA_TRANSPORT": os.environ.get("TESSERA_TRANSPORT", "mpi")}
 
 
 # --- ARMCI-MPI -----------------------------------------------------------------------------------
@@ -126,27 +159,36 @@ def find_archive(compiler, name):
     return path
 
 
-def find_on_open_mpi(nodes):
-    compiler = find_program("mpicc.openmpi", "libopenmpi-dev")
-    launcher = [find_program("mpirun.openmpi", "openmpi-bin"), "--oversubscribe", "--bind-to", "none"]
+def open_mpi_launch(program, nodes):
+    """(what comes before a program, what is in its environment)"""
+    launcher = [program, "--oversubscribe", "--bind-to", "none"]
     if nodes > 1:
         launcher += ["--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "osc", "pt2pt"]
-    return Implementation("armci-mpi/openmpi", [compiler, WITH_MPI],
-                          [find_archive(compiler, "libarmci-openmpi.a")],
-                          [*launcher, "-n", str(RANKS)], open_mpi_environment())
+    return [*launcher, "-n", str(RANKS)], open_mpi_environment()
 
 
-def find_on_mpich(nodes):
-    compiler = find_program("mpicc.mpich", "libmpich-dev")
-    launcher = find_program("mpirun.mpich", "mpich")
+def mpich_launch(program, nodes):
+    """The same of MPICH."""
     environment = {}
     if nodes > 1:
         # Debian's MPICH 4.0 is ch4:ucx: UCX alone would still go through memory. The other two are
         # for builds on libfabric.
         environment = {"MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "tcp,self", "FI_PROVIDER": "tcp"}
+    return [program, "-n", str(RANKS)], environment
+
+
+def find_on_open_mpi(nodes):
+    compiler = find_program("mpicc.openmpi", "libopenmpi-dev")
+    launcher, environment = open_mpi_launch(find_program("mpirun.openmpi", "openmpi-bin"), nodes)
+    return Implementation("armci-mpi/openmpi", [compiler, WITH_MPI],
+                          [find_archive(compiler, "libarmci-openmpi.a")], launcher, environment)
+
+
+def find_on_mpich(nodes):
+    compiler = find_program("mpicc.mpich", "libmpich-dev")
+    launcher, environment = mpich_launch(find_program("mpirun.mpich", "mpich"), nodes)
     return Implementation("armci-mpi/mpich", [compiler, WITH_MPI],
-                          [find_archive(compiler, "libarmci-mpich.a")],
-                          [launcher, "-n", str(RANKS)], environment)
+                          [find_archive(compiler, "libarmci-mpich.a")], launcher, environment)
 
 
 # --- any other -----------------------------------------------------------------------------------

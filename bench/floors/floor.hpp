@@ -28,6 +28,7 @@ namespace tessera::bench {
 struct FloorOptions {
   std::size_t capacity_bytes = 16U << 20;  ///< of each buffer: the largest span of a case
   bool attaches = false;       ///< target memory is the user's, and made a window or region of
+  bool local_is_mpis = false;  ///< of MPI's floor: local buffers are of MPI_Alloc_mem
   bool cold = false;           ///< rotate through buffers that the caches can't hold
   std::size_t cold_bytes = 0;  ///< what they have then at least
 

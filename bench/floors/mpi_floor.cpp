@@ -5,7 +5,10 @@
 // types and lists hindexed-block types, made once.
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstring>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "bench/floors/floor.hpp"
@@ -21,6 +24,37 @@ namespace {
 
 /// The rank that is put to; rank 0 is the origin.
 constexpr int target = 1;
+
+/// The local buffer: ordinary memory, or what MPI gives for transfers.
+class LocalBuffer {
+ public:
+  /// `beyond_line` bytes beyond the start of a cache line and a page.
+  LocalBuffer(std::size_t bytes, bool is_mpis, std::size_t beyond_line) {
+    if (!is_mpis) {
+      ordinary_.emplace(bytes, Sharing::own, beyond_line);
+      bytes_ = ordinary_->bytes();
+      return;
+    }
+    constexpr std::size_t page = 4096;
+    MPI_Alloc_mem(static_cast<MPI_Aint>(bytes + 2 * page), MPI_INFO_NULL, &mpis_);
+    const std::size_t beyond_page = reinterpret_cast<std::uintptr_t>(mpis_) % page;
+    bytes_ = {static_cast<std::byte*>(mpis_) + (page - beyond_page) + beyond_line, bytes};
+    std::memset(bytes_.data(), 0, bytes);
+  }
+  ~LocalBuffer() {
+    if (mpis_ != nullptr) {
+      MPI_Free_mem(mpis_);
+    }
+  }
+  LocalBuffer(const LocalBuffer&) = delete;
+  LocalBuffer& operator=(const LocalBuffer&) = delete;
+  [[nodiscard]] std::span<std::byte> bytes() const { return bytes_; }
+
+ private:
+  std::optional<Mapping> ordinary_;
+  void* mpis_ = nullptr;
+  std::span<std::byte> bytes_;
+};
 
 /// One end of a transfer: which type, and how many of it.
 struct Layer {
@@ -100,7 +134,7 @@ class MpiFloor : public Floor {
         rotate_(options.cold),
         remote_bytes_(options.buffer_bytes()),
         window_(options.buffer_bytes(), true, options.attaches),
-        local_(options.buffer_bytes(), Sharing::own,
+        local_(options.buffer_bytes(), options.local_is_mpis,
                crew.share(line_offset(window_.base()), target)),
         lock_window_(sizeof(std::int64_t), false) {
     if (is_origin_) {
@@ -281,7 +315,7 @@ class MpiFloor : public Floor {
   bool rotate_;
   std::size_t remote_bytes_;
   mpi::Window window_;
-  Mapping local_;
+  LocalBuffer local_;
   mpi::Window lock_window_;
 };
 

@@ -96,15 +96,21 @@ class World : public MpiSession {
 
 }  // namespace
 
-std::unique_ptr<MpiSession> start_mpi() {
+std::unique_ptr<MpiSession> start_mpi(MpiCallers callers) {
   if (is_initialized()) {
     return std::make_unique<World>(false);
   }
   if (!was_launched()) {
     return nullptr;
   }
+  int wanted = MPI_THREAD_FUNNELED;
+  if (callers == MpiCallers::all_threads) {
+    constexpr int keep = 0;
+    wanted = MPI_THREAD_MULTIPLE;
+    setenv("OMPI_MCA_osc_rdma_priority", "90", keep);  // as rma/bootstrap/mpi.cpp does, and why
+  }
   int provided = 0;
-  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+  MPI_Init_thread(nullptr, nullptr, wanted, &provided);
   return std::make_unique<World>(true);
 }
 

@@ -8,13 +8,9 @@
 // of its own, of the same ranks, beside the benchmark's. All of them stand in the same rounds; the
 // agents of those whose turn it isn't sleep.
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <memory>
-#include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,7 +19,7 @@
 #include "bench/net/parts.hpp"
 #include "bench/net/wire.hpp"
 #include "bench/rma/own_side.hpp"
-#include "rma/bootstrap.hpp"
+#include "bench/support/job_beside.hpp"
 #include "rma/job.hpp"
 
 namespace tessera::bench {
@@ -48,28 +44,6 @@ const std::array<Protocol, 4> protocols = {{
     {"default", rma::Settings{}.direct_row, rma::Settings{}.chunk_kib},
 }};
 
-/// Lets further jobs of the same ranks start, and doesn't end what the first one still needs.
-class SameRanks final : public rma::Bootstrap {
- public:
-  /// `first` must outlive this.
-  explicit SameRanks(rma::Bootstrap& first) : first_(first) {}
-
-  [[nodiscard]] std::string_view name() const noexcept override { return first_.name(); }
-  [[nodiscard]] rma::WorldRank rank() const noexcept override { return first_.rank(); }
-  [[nodiscard]] std::int32_t size() const noexcept override { return first_.size(); }
-  [[nodiscard]] bool is_one_process() const noexcept override { return first_.is_one_process(); }
-  [[nodiscard]] std::optional<rma::WorldRank> first_lost() const noexcept override {
-    return first_.first_lost();
-  }
-  rma::Result<std::vector<std::byte>> allgather(std::span<const std::byte> mine,
-                                                std::chrono::milliseconds timeout) override {
-    return first_.allgather(mine, timeout);
-  }
-
- private:
-  rma::Bootstrap& first_;
-};
-
 /// A job that has one protocol, and our way to do a case in it.
 class ProtocolSide {
  public:
@@ -86,10 +60,7 @@ class ProtocolSide {
     rma::Settings settings = first.settings();
     settings.direct_row = protocol.direct_row;
     settings.chunk_kib = protocol.chunk_kib;
-    return rma::Job::start({.bootstrap = std::make_shared<SameRanks>(first.bootstrap()),
-                            .settings = settings,
-                            .transports = {}})
-        .value();
+    return start_beside(first, settings);
   }
 
   std::string name_;

@@ -18,7 +18,7 @@ struct Known {
 
 // Names that stand on one chart have different styles. Longer names stand before those that they
 // begin with.
-constexpr std::array<Known, 82> known = {{
+constexpr std::array<Known, 92> known = {{
     {"tessera", Kind::ours, 0},
     {"shm", Kind::ours, 0},
     {"tcp polling", Kind::floor, 4},
@@ -35,6 +35,12 @@ constexpr std::array<Known, 82> known = {{
     {"called by one rank", Kind::ours, 0},
     {"called by all ranks", Kind::ours, 7},
     {"default", Kind::ours, 0},
+    {"auto", Kind::ours, 0},
+    {"direct", Kind::ours, 3},
+    {"batched", Kind::ours, 6},
+    {"conservative", Kind::ours, 7},
+    {"native shm", Kind::ours, 7},
+    {"native tcp", Kind::ours, 6},
     {"neighbours", Kind::ours, 5},
     {"one list", Kind::ours, 0},
     {"regular", Kind::ours, 0},
@@ -45,6 +51,8 @@ constexpr std::array<Known, 82> known = {{
     {"across nodes", Kind::ours, 0},
     {"allocate_local", Kind::ours, 0},
     {"ordinary memory", Kind::ours, 7},
+    {"own slice", Kind::ours, 3},
+    {"same region", Kind::ours, 7},
     {"used before", Kind::ours, 7},
     {"mapped anew", Kind::ours, 6},
     {"plain loops", Kind::floor, 1},
@@ -81,6 +89,7 @@ constexpr std::array<Known, 82> known = {{
     {"one axpy", Kind::floor, 7},
     {"all axpy", Kind::floor, 1},
     {"serial loop", Kind::floor, 1},
+    {"binary search", Kind::floor, 1},
     {"dgemm at once", Kind::floor, 1},
     {"cg at once", Kind::floor, 1},
     {"rma", Kind::floor, 1},
@@ -91,6 +100,7 @@ constexpr std::array<Known, 82> known = {{
     {"mpi two-sided", Kind::floor, 6},
     {"mpi overlapped", Kind::floor, 7},
     {"mpi neighbours", Kind::floor, style_of_mpi},
+    {"mpi alloc_mem", Kind::floor, 4},
     {"mpi", Kind::floor, style_of_mpi},
     {"armci-mpi", Kind::floor, 5},
     {"global arrays", Kind::floor, 3},

@@ -2,6 +2,7 @@
 #include "bench/rma/own_side.hpp"
 
 #include <cstring>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,11 +32,21 @@ struct LocalBuffer {
   std::span<std::byte> bytes;
 };
 
+std::string name_by_transport(rma::Job& job, rma::TeamRank target) {
+  const std::string_view name = job.transport_to(job.world().world_rank(target)).value();
+  return std::string(name == "mpi" ? "tessera" : name);
+}
+
 LocalBuffer make_local(rma::Job& job, std::size_t bytes, LocalMemory memory) {
   if (memory == LocalMemory::ordinary) {
     constexpr std::size_t beyond_page = 3072;
     const auto mapping = std::make_shared<const Mapping>(bytes, Sharing::own, beyond_page);
     return {mapping, mapping->bytes()};
+  }
+  if (memory == LocalMemory::slice) {
+    const auto region =
+        std::make_shared<const rma::Region>(rma::Region::allocate(job.world(), bytes).value());
+    return {region, {region->local(), bytes}};
   }
   void* const allocated = job.allocate_local(bytes).value();
   std::shared_ptr<void> owner(allocated, [&job](void* mine) { require(job.free_local(mine)); });
@@ -63,7 +74,7 @@ OwnSide::OwnSide(rma::Job& job, const FloorOptions& options, rma::TeamRank targe
     : job_(job),
       options_(options),
       target_(target),
-      name_(job.transport_to(job.world().world_rank(target_)).value()),
+      name_(name_by_transport(job, target_)),
       attached_(options.attaches ? make_attached(options.buffer_bytes()) : nullptr),
       region_(make_region(job, attached_.get(), options.buffer_bytes())),
       locks_(rma::LockSet::create(job.world(), 1)) {
@@ -340,14 +351,26 @@ std::optional<Started> OwnSide::started(Operation operation, std::size_t bytes) 
   return started;
 }
 
-std::optional<Candidate> OwnSide::put_from_new_memory(std::size_t bytes, PausableClock& clock) {
-  const Case c = Case::contiguous(Operation::put, bytes).completing(Completes::here);
+std::optional<Candidate> OwnSide::with_new_memory(Operation operation, std::size_t bytes,
+                                                  PausableClock& clock) {
+  const Case c = Case::contiguous(operation, bytes).completing(Completes::here);
   if (!fits(c, workspace())) {
     return std::nullopt;
   }
   rma::Job& job = job_;
-  const std::byte* const here = local().data();
+  std::byte* const here = local().data();
   const RemoteAddress there = region_.at(target_);
+  if (operation == Operation::get) {
+    return make(c, [=, &job, &clock](std::size_t local, std::size_t remote) {
+      std::optional<Mapping> fresh;
+      clock.pause([&] { fresh.emplace(bytes, Sharing::own); });
+      require(rma::get(job, there + remote, fresh->bytes().data(), bytes));
+      clock.pause([&] {
+        std::memcpy(here + local, fresh->bytes().data(), bytes);
+        fresh.reset();
+      });
+    });
+  }
   return make(c, [=, &job, &clock](std::size_t local, std::size_t remote) {
     std::optional<Mapping> fresh;
     clock.pause([&] {

@@ -33,6 +33,7 @@ namespace tessera::bench {
 enum class LocalMemory {
   ordinary,   ///< private, as a user's that has not heard of allocate_local
   allocated,  ///< of Job::allocate_local
+  slice,      ///< this rank's slice of another region
 };
 
 class OwnSide {
@@ -43,7 +44,8 @@ class OwnSide {
   OwnSide(rma::Job& job, const FloorOptions& options, rma::TeamRank target,
           LocalMemory memory = LocalMemory::ordinary);
 
-  /// The transport that carries operations to the target: "shm".
+  /// The transport that carries operations to the target: "shm". Of transport mpi "tessera", for
+  /// MPI itself stands beside it.
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] rma::TeamRank target() const { return target_; }
   [[nodiscard]] rma::Region& region() { return region_; }
@@ -61,10 +63,11 @@ class OwnSide {
   /// A put or get of `bytes` that is started and waited for; a put then is complete here. None when
   /// the buffers are too small.
   [[nodiscard]] std::optional<Started> started(Operation operation, std::size_t bytes);
-  /// A put of `bytes` out of memory that is mapped for it, and unmapped behind it, while `clock`
-  /// stands still. Requires: `clock` times it and outlives it. None when the buffers are too small.
-  [[nodiscard]] std::optional<Candidate> put_from_new_memory(std::size_t bytes,
-                                                             PausableClock& clock);
+  /// A put of `bytes` out of memory, or a get into memory, that is mapped for it, and unmapped
+  /// behind it, while `clock` stands still. Requires: `clock` times it and outlives it. None when
+  /// the buffers are too small.
+  [[nodiscard]] std::optional<Candidate> with_new_memory(Operation operation, std::size_t bytes,
+                                                         PausableClock& clock);
   /// Locks and unlocks the lock of `owner`; all ranks do when `cooperative`.
   /// Requires: lock_problem() is ok.
   [[nodiscard]] Candidate lock_unlock(rma::TeamRank owner, bool cooperative);

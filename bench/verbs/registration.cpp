@@ -22,7 +22,7 @@ void measure_verbs_registration(VerbsPair& pair) {
     candidates.push_back(renamed(*pair.allocated().candidate(c), "allocate_local"));
     candidates.push_back(renamed(*pair.ordinary().candidate(c), "used before"));
     candidates.push_back(
-        renamed(*pair.ordinary().put_from_new_memory(bytes, clock), "mapped anew"));
+        renamed(*pair.ordinary().with_new_memory(Operation::put, bytes, clock), "mapped anew"));
     const auto size = static_cast<std::int64_t>(bytes);
     pair.measure(topic, "", size, size, candidates, clock.clock());
   }

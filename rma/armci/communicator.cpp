@@ -2,6 +2,7 @@
 #include "rma/armci/communicator.hpp"
 
 #include <cstdlib>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "rma/armci/call.hpp"
 #include "rma/armci/parmci.h"
 #include "rma/bootstrap.hpp"
+#include "rma/tuning.hpp"
 
 namespace tessera::rma::armci {
 namespace {
@@ -107,10 +109,11 @@ Status start_mpi_if_launched(int* argc, char*** argv) {
   if (!is_mpis || was_started != 0) {
     return {};
   }
-  const int code = MPI_Init(argc, argv);
-  if (code != MPI_SUCCESS) {
-    return mpi_error("MPI_Init", code);
-  }
+  // What is wrong with settings the session says.
+  std::vector<std::string> warnings;
+  const Result<Settings> settings = Settings::from_environment(&warnings);
+  TESSERA_RETURN_IF_ERROR(
+      start_mpi(settings.ok() ? mpi_threads_of(*settings) : MpiThreads::none, argc, argv));
   mpi_is_ours = true;
   return {};
 }

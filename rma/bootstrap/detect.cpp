@@ -84,10 +84,14 @@ LauncherTrace detect_launcher() {
   return {"tessera-run", number_in(behind_colon(rank)).value_or(0), number_in(rank).value_or(-1)};
 }
 
-Result<std::shared_ptr<Bootstrap>> choose_bootstrap(const Settings& settings) {
+MpiThreads mpi_threads_of(const Settings& settings) {
   const std::vector<std::string_view> transports = split_names(settings.transport);
   const bool is_by_mpi = std::find(transports.begin(), transports.end(), "mpi") != transports.end();
-  const MpiThreads threads = is_by_mpi ? MpiThreads::several : MpiThreads::none;
+  return is_by_mpi ? MpiThreads::several : MpiThreads::none;
+}
+
+Result<std::shared_ptr<Bootstrap>> choose_bootstrap(const Settings& settings) {
+  const MpiThreads threads = mpi_threads_of(settings);
   if (settings.bootstrap == "alone") {
     return alone_bootstrap();
   }

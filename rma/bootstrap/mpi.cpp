@@ -34,6 +34,9 @@ Result<std::shared_ptr<Bootstrap>> mpi_bootstrap(int) {
 Result<std::shared_ptr<Bootstrap>> mpi_world_bootstrap(MpiThreads) {
   return mpi_bootstrap(0);
 }
+Status start_mpi(MpiThreads, int*, char***) {
+  return mpi_bootstrap(0).status();
+}
 
 #else
 
@@ -127,27 +130,6 @@ void prefer_shared_windows() {
   setenv("OMPI_MCA_osc_rdma_priority", "90", keep);
 }
 
-// MPI starts once in a process: who ended it, be it with a first job, has none for another.
-Status start_mpi(MpiThreads threads) {
-  int finalized = 0;
-  MPI_Finalized(&finalized);
-  if (finalized != 0) {
-    return Status::error(Code::closed, "MPI was ended in this process, and starts only once")
-        .hint(
-            "a job that starts MPI ends it: keep that job, or call MPI_Init before the first one "
-            "and MPI_Finalize behind the last");
-  }
-  const FloatingPointGuard guard;  // MPI looks at the machine, and may compute with zeros
-  int wanted = MPI_THREAD_FUNNELED;
-  if (threads == MpiThreads::several) {
-    wanted = MPI_THREAD_MULTIPLE;
-    prefer_shared_windows();
-  }
-  int provided = 0;
-  const int code = MPI_Init_thread(nullptr, nullptr, wanted, &provided);
-  return code == MPI_SUCCESS ? Status() : mpi_error("MPI_Init_thread", code);
-}
-
 Status sees_only_itself(const LauncherTrace& trace) {
   const char* const remedy =
       trace.launcher == "tessera-run"
@@ -176,6 +158,27 @@ Result<std::shared_ptr<Bootstrap>> make(MPI_Comm user, bool finalize) {
 }
 
 }  // namespace
+
+// MPI starts once in a process: who ended it, be it with a first job, has none for another.
+Status start_mpi(MpiThreads threads, int* argc, char*** argv) {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized != 0) {
+    return Status::error(Code::closed, "MPI was ended in this process, and starts only once")
+        .hint(
+            "a job that starts MPI ends it: keep that job, or call MPI_Init before the first one "
+            "and MPI_Finalize behind the last");
+  }
+  const FloatingPointGuard guard;  // MPI looks at the machine, and may compute with zeros
+  int wanted = MPI_THREAD_FUNNELED;
+  if (threads == MpiThreads::several) {
+    wanted = MPI_THREAD_MULTIPLE;
+    prefer_shared_windows();
+  }
+  int provided = 0;
+  const int code = MPI_Init_thread(argc, argv, wanted, &provided);
+  return code == MPI_SUCCESS ? Status() : mpi_error("MPI_Init_thread", code);
+}
 
 bool detail::mpi_is_running() {
   int initialized = 0;

@@ -175,6 +175,7 @@ CachedSlice* JobState::look_up_slice(WorldRank owner, RegionId region) const noe
       hand_over_counts(*line);
     }
     line->turn_to(region, found->plain_slice(owner));
+    remote_of(*line) = {};
     return line;
   }
   auto epoch = regions.shared_epoch();
@@ -182,6 +183,17 @@ CachedSlice* JobState::look_up_slice(WorldRank owner, RegionId region) const noe
   return found == nullptr
              ? nullptr
              : fill_cached(std::move(epoch), counters, owner, region, found->plain_slice(owner));
+}
+
+void JobState::remember_way(const RemoteAddress& at, const RegionState& region, Endpoint& endpoint,
+                            const Target& target) const {
+  const bool is_for_all = node->place_of(at.rank) < 0 && accumulate_turns == nullptr &&
+                          recorder == nullptr && region.atomics() == Atomics::separate &&
+                          region.options().access_mode == AccessMode::any;
+  CachedSlice* const line = is_for_all ? cached_slice(at.rank, at.region) : nullptr;
+  if (line != nullptr) {
+    remote_of(*line) = {&endpoint, target.segment, target.rank};
+  }
 }
 
 CachedSlice* JobState::counting_line(WorldRank owner) const noexcept {
@@ -310,7 +322,7 @@ Status JobState::fence(const TargetRanks& ranks, RegionId region) {
   if (stopped.load(std::memory_order_relaxed)) {
     return stopped_error();
   }
-  if (!outstanding.concerns_fences() && !has_routes_to_fence_.load(std::memory_order_acquire)) {
+  if (!outstanding.concerns_fences() && is_known_as_fenced(ranks, region)) {
     std::atomic_thread_fence(std::memory_order_seq_cst);  // as below
     if (recorder != nullptr) [[unlikely]] {
       recorder->note_done(Wait::fence);
@@ -319,6 +331,17 @@ Status JobState::fence(const TargetRanks& ranks, RegionId region) {
   }
   return within_memory([&] { return complete_and_fence(ranks, region); },
                        "this process has no memory for a fence, which may be in vain");
+}
+
+// Without a lock: there is no route that has to be fenced, or it is the last one again.
+bool JobState::is_known_as_fenced(const TargetRanks& ranks, RegionId region) const noexcept {
+  if (!has_routes_to_fence_.load(std::memory_order_acquire)) {
+    return true;
+  }
+  const auto only = ranks.only();
+  const auto* const last = last_fenced_.load(std::memory_order_acquire);
+  return only && last != nullptr && last->first == *only &&
+         last->second.endpoint->is_fenced(region);
 }
 
 Status JobState::complete_and_fence(const TargetRanks& ranks, RegionId region) {
@@ -351,6 +374,7 @@ std::vector<RankEndpoint> JobState::endpoints_to_fence(const TargetRanks& ranks,
     const std::shared_lock guard(routes_mutex_);
     if (const auto only = ranks.only()) {
       if (const auto known = routes_.find(*only); known != routes_.end()) {
+        last_fenced_.store(&*known, std::memory_order_release);
         add_unless_fenced(*known);
       }
     } else {

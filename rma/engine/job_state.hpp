@@ -114,6 +114,11 @@ class JobState {
   /// The line in which operations on `owner` are counted that touch no slice; null as above.
   [[nodiscard]] CachedSlice* counting_line(WorldRank owner) const noexcept;
 
+  /// Keeps the way to a slice of another node in the calling thread's line, where operations of all
+  /// kinds may take it.
+  void remember_way(const RemoteAddress& at, const RegionState& region, Endpoint& endpoint,
+                    const Target& target) const;
+
   /// Moves non-blocking operations on all transports; returns how many ended.
   int progress();
   /// Sleeps until something has moved, for `nap` at most. Returns done.done().
@@ -208,6 +213,7 @@ class JobState {
   static constexpr std::size_t bytes_of_member = 128;  ///< that a rank keeps of a team, at most
 
   TransportContext transport_context();
+  [[nodiscard]] bool is_known_as_fenced(const TargetRanks& ranks, RegionId region) const noexcept;
   [[nodiscard]] std::vector<RankEndpoint> endpoints_to_fence(const TargetRanks& ranks,
                                                              RegionId region);
   Status complete_and_fence(const TargetRanks& ranks, RegionId region);
@@ -220,6 +226,8 @@ class JobState {
 
   std::shared_mutex routes_mutex_;
   std::atomic<bool> has_routes_to_fence_{false};
+  /// That of the last fence of one rank; routes stay until the job ends.
+  std::atomic<const Routes::value_type*> last_fenced_{nullptr};
   Routes routes_;
   Routes update_routes_;  ///< to ranks of this node, which routes_ has by another transport
 };

@@ -10,6 +10,7 @@ namespace {
 
 // Never written: an empty line matches no epoch.
 const CachedSlice empty_slices[cached_slices];
+const RemoteSlice empty_remotes[cached_slices];
 
 // Objects that outlive the thread's table ask for it. Trivially destroyed.
 thread_local bool has_ended = false;
@@ -17,10 +18,14 @@ thread_local bool has_ended = false;
 // What the lines of a thread hold on to.
 class ThreadSlices {
  public:
-  ThreadSlices() { thread_slices = lines_.data(); }
+  ThreadSlices() {
+    thread_slices = lines_.data();
+    thread_remotes = remotes_.data();
+  }
   ~ThreadSlices() {
     hand_over();
     thread_slices = const_cast<CachedSlice*>(empty_slices);
+    thread_remotes = const_cast<RemoteSlice*>(empty_remotes);
     has_ended = true;
   }
   ThreadSlices(const ThreadSlices&) = delete;
@@ -32,6 +37,7 @@ class ThreadSlices {
     hand_over(index);
     keepers_[index] = {std::move(epoch), std::move(store), peer};
     lines_[index] = line;
+    remotes_[index] = {};
     return lines_[index];
   }
 
@@ -68,6 +74,7 @@ class ThreadSlices {
   }
 
   std::array<CachedSlice, cached_slices> lines_;
+  std::array<RemoteSlice, cached_slices> remotes_;
   std::array<Keeper, cached_slices> keepers_;
 };
 
@@ -85,6 +92,7 @@ ThreadSlices* slices_of_thread() noexcept {
 }  // namespace
 
 constinit thread_local CachedSlice* thread_slices = const_cast<CachedSlice*>(empty_slices);
+constinit thread_local RemoteSlice* thread_remotes = const_cast<RemoteSlice*>(empty_remotes);
 
 CachedSlice* fill_cached(std::shared_ptr<const RegionEpoch> epoch,
                          std::shared_ptr<CounterStore> store, WorldRank rank, RegionId region,

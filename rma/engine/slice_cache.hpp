@@ -85,9 +85,23 @@ struct alignas(64) CachedSlice {
 
 inline constexpr std::uint32_t cached_slices = 64;
 
+/// The way to a slice that is not mapped; empty until it was needed.
+struct RemoteSlice {
+  Endpoint* endpoint = nullptr;
+  Segment* segment = nullptr;
+  TeamRank member;
+};
+
 /// The calling thread's table; until it has one, a table that stays empty. Trivially destroyed, so
 /// that reaching it needs no guard.
 extern constinit thread_local CachedSlice* thread_slices;
+/// The same of slices that are not mapped, line for line: apart, for few need it.
+extern constinit thread_local RemoteSlice* thread_remotes;
+
+/// Requires: `line` is of the calling thread's table.
+inline RemoteSlice& remote_of(const CachedSlice& line) noexcept {
+  return thread_remotes[&line - thread_slices];
+}
 
 /// Which line is for that slice: neighbouring ranks, and the regions of one rank, are apart.
 inline std::uint32_t cache_index(WorldRank rank, RegionId region) noexcept {

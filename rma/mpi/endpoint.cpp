@@ -10,7 +10,7 @@
 
 #include "rma/kernels/accumulate.hpp"
 #include "rma/kernels/copy.hpp"
-#include "rma/kernels/walk.hpp"
+#include "rma/mpi/each_call.hpp"
 #include "rma/mpi/error.hpp"
 #include "rma/mpi/runs.hpp"
 #include "rma/mpi/types.hpp"
@@ -23,32 +23,6 @@ namespace {
 
 using Which = StridedSide::Which;
 
-// Calls issue(local offset, run) for each run of the shape, until one fails.
-template <class Issue>
-Status for_each_call(const CopyShape& shape, const Run& first, Pacer pacer, Issue&& issue) {
-  Status status;
-  kernels::for_each_run(shape, [&](std::int64_t local, std::int64_t remote) {
-    if (status.ok()) {
-      const Run run{first.window, first.rank,
-                    first.displacement + static_cast<std::uint64_t>(remote), shape.run_bytes};
-      status = issue(local, run);
-      status = status.ok() ? pacer.after_call() : std::move(status);
-    }
-  });
-  return status;
-}
-
-// The same for a list: issue(fragment, run).
-template <class Issue>
-Status for_each_call(Fragments fragments, const Run& first, Pacer pacer, Issue&& issue) {
-  for (const Fragment& each : fragments) {
-    const Run run{first.window, first.rank, first.displacement + each.remote_offset, each.bytes};
-    TESSERA_RETURN_IF_ERROR(issue(each, run));
-    TESSERA_RETURN_IF_ERROR(pacer.after_call());
-  }
-  return {};
-}
-
 // Whether every run of the shape is one aligned word at the target.
 bool are_words(const CopyShape& shape, std::uint64_t displacement) noexcept {
   return is_word(displacement, shape.run_bytes) &&
@@ -56,24 +30,6 @@ bool are_words(const CopyShape& shape, std::uint64_t displacement) noexcept {
                      [&](const CopyShape::Level& level) {
                        return level.remote_stride % static_cast<std::int64_t>(shape.run_bytes) == 0;
                      });
-}
-
-// Whether no two runs of the shape touch on that side, as nested strides tell; false says nothing.
-bool runs_are_apart(const CopyShape& shape, Which which) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> levels;  // stride, count
-  for (int i = 0; i < shape.levels; ++i) {
-    const CopyShape::Level& level = shape.level[static_cast<std::size_t>(i)];
-    const std::int64_t stride = which == Which::local ? level.local_stride : level.remote_stride;
-    levels.emplace_back(std::abs(stride), level.count);
-  }
-  std::sort(levels.begin(), levels.end());
-  auto extent = static_cast<std::int64_t>(shape.run_bytes);
-  return std::all_of(levels.begin(), levels.end(), [&](const auto& level) {
-    const auto [stride, count] = level;
-    const bool is_apart = count == 1 || stride >= extent;
-    extent += stride * (count - 1);
-    return is_apart;
-  });
 }
 
 // Sums that this MPI adds wrongly.
@@ -150,7 +106,7 @@ class WindowEndpoint::MutexTurn {
 };
 
 WindowEndpoint::Place WindowEndpoint::place_of(const Target& target) noexcept {
-  const auto& segment = *static_cast<const WindowSegment*>(target.segment);
+  const WindowSegment& segment = WindowSegment::of(target);
   return {segment.window(),
           target.rank.value,
           segment.displacement_at(target.rank.value) + target.offset,
@@ -275,9 +231,9 @@ Method WindowEndpoint::method_of(const CopyShape& shape, Which written) {
 
 bool WindowEndpoint::copies_directly(const Place& place, const CopyShape& shape,
                                      Which written) const {
-  return shape.levels > 0 && runs_are_apart(shape, written) &&
+  return shape.levels > 0 && methods_.of_shape(shape, false) == Method::direct &&
+         runs_are_apart(shape, written) &&
          Datatypes::is_short(StridedSide::of(shape, written, MPI_BYTE, 1)) &&
-         methods_.of_shape(shape, false) == Method::direct &&
          (place.window.keeps_words() || !are_words(shape, place.displacement));
 }
 
@@ -305,6 +261,9 @@ Status WindowEndpoint::put(const Target& to, const void* from, const CopyShape& 
 }
 
 Result<bool> WindowEndpoint::put_now(const Target& to, const void* from, std::size_t bytes) {
+  if (is_shared(WindowSegment::of(to).window(), bytes)) {
+    return put_shared(to, from, bytes);
+  }
   constexpr std::size_t most_bytes = 256;
   if (bytes > most_bytes || is_mapped_) {
     return false;
@@ -355,7 +314,7 @@ Status WindowEndpoint::get(void* to, const Target& from, const CopyShape& shape,
 Status WindowEndpoint::accumulate(const Target& to, const void* from, const CopyShape& shape,
                                   const Scale& scale, Completion& done) {
   const Place place = place_of(to);
-  const bool is_by_hand = adds_by_hand(place, scale);
+  const bool is_by_hand = adds_by_hand(place.window, scale);
   TESSERA_ASSIGN_OR_RETURN(const MutexTurn in_turn,
                            MutexTurn::begin(place, place.takes_turns || is_by_hand));
   const auto* const source = static_cast<const std::byte*>(from);
@@ -389,9 +348,8 @@ Status WindowEndpoint::accumulate(const Target& to, const void* from, const Copy
 }
 
 // Where MPI adds wrongly, or with the help of a target that may compute.
-bool WindowEndpoint::adds_by_hand(const Place& place, const Scale& scale) const noexcept {
-  return !place.window.has_atomics() ||
-         (methods_.small_sums_stick && is_small_integer(scale.type()));
+bool WindowEndpoint::adds_by_hand(const Window& window, const Scale& scale) const noexcept {
+  return !window.has_atomics() || (methods_.small_sums_stick && is_small_integer(scale.type()));
 }
 
 Method WindowEndpoint::method_of(Fragments fragments, bool accumulates,
@@ -435,8 +393,14 @@ Status WindowEndpoint::put_fragments(const Target& to, Fragments fragments, Comp
     if (method == Method::direct && element) {
       TESSERA_ASSIGN_OR_RETURN(const ListTypes types,
                                ListTypes::create(fragments, element->type, element->bytes));
-      return put_sides(first, MPI_BOTTOM, {1, types.local(), types.remote()},
-                       request_of_types(operation));
+      return put_sides(first.at_first(fragments), fragments.front().local,
+                       {1, types.local(), types.remote()}, request_of_types(operation));
+    }
+    if (method == Method::batched && element) {
+      TESSERA_ASSIGN_OR_RETURN(const bool is_put, put_list(first, fragments, *element));
+      if (is_put) {
+        return Status();
+      }
     }
     return for_each_call(fragments, first, pacer_of(epoch, method),
                          [](const Fragment& each, const Run& run) {
@@ -454,8 +418,14 @@ Status WindowEndpoint::get_fragments(const Target& from, Fragments fragments, Co
     if (method == Method::direct && element) {
       TESSERA_ASSIGN_OR_RETURN(const ListTypes types,
                                ListTypes::create(fragments, element->type, element->bytes));
-      return get_sides(first, MPI_BOTTOM, {1, types.local(), types.remote()},
-                       request_of_types(operation));
+      return get_sides(first.at_first(fragments), fragments.front().local,
+                       {1, types.local(), types.remote()}, request_of_types(operation));
+    }
+    if (method == Method::batched && element) {
+      TESSERA_ASSIGN_OR_RETURN(const bool is_got, get_list(first, fragments, *element));
+      if (is_got) {
+        return Status();
+      }
     }
     return for_each_call(fragments, first, pacer_of(epoch, method),
                          [](const Fragment& each, const Run& run) {
@@ -467,7 +437,7 @@ Status WindowEndpoint::get_fragments(const Target& from, Fragments fragments, Co
 Status WindowEndpoint::accumulate_fragments(const Target& to, Fragments fragments,
                                             const Scale& scale, Completion& done) {
   const Place place = place_of(to);
-  const bool is_by_hand = adds_by_hand(place, scale);
+  const bool is_by_hand = adds_by_hand(place.window, scale);
   TESSERA_ASSIGN_OR_RETURN(const MutexTurn in_turn,
                            MutexTurn::begin(place, place.takes_turns || is_by_hand));
   return start(place, true, done, [&](Operation& operation, const Epoch& epoch) -> Status {
@@ -488,7 +458,8 @@ Status WindowEndpoint::accumulate_fragments(const Target& to, Fragments fragment
       const AddedType added = added_type(scale.type());
       TESSERA_ASSIGN_OR_RETURN(const ListTypes types,
                                ListTypes::create(fragments, added.type, added.bytes));
-      return update_sides(first, MPI_BOTTOM, {1, types.local(), types.remote()}, MPI_SUM);
+      return update_sides(first.at_first(fragments), fragments.front().local,
+                          {1, types.local(), types.remote()}, MPI_SUM);
     }
     ScaledSource scaled(total_bytes(fragments), scale);
     Status issued = for_each_call(
@@ -514,26 +485,30 @@ Status WindowEndpoint::atomic(const Target& at, const AtomicRequest& request, Co
 }
 
 Status WindowEndpoint::atomic_by_mpi(const Place& place, const AtomicRequest& request) {
-  const MPI_Datatype type = integer_type(request.bytes);
-  const Word operand = word_of(request.operand, request.bytes);
-  const Word expected = word_of(request.expected, request.bytes);
-  const auto displacement = static_cast<MPI_Aint>(place.displacement);
-  Word previous{};
   const std::lock_guard guard(mutex_);
   const auto turn = world_->enter();
   TESSERA_RETURN_IF_ERROR(flush_changes());
+  const auto bytes = static_cast<std::size_t>(request.bytes);
+  return call_atomic({place.window, place.rank, place.displacement, bytes}, request);
+}
+
+Status WindowEndpoint::call_atomic(const Run& word, const AtomicRequest& request) {
+  const MPI_Datatype type = integer_type(request.bytes);
+  const Word operand = word_of(request.operand, request.bytes);
+  const Word expected = word_of(request.expected, request.bytes);
+  const auto displacement = static_cast<MPI_Aint>(word.displacement);
+  Word previous{};
   if (request.kind == AtomicRequest::Kind::compare_swap) {
-    TESSERA_RETURN_IF_ERROR(
-        check("MPI_Compare_and_swap",
-              MPI_Compare_and_swap(&operand, &expected, &previous, type, place.rank, displacement,
-                                   place.window.handle())));
+    TESSERA_RETURN_IF_ERROR(check("MPI_Compare_and_swap",
+                                  MPI_Compare_and_swap(&operand, &expected, &previous, type,
+                                                       word.rank, displacement, word.handle())));
   } else {
     const MPI_Op op = request.kind == AtomicRequest::Kind::fetch_add ? MPI_SUM : MPI_REPLACE;
-    TESSERA_RETURN_IF_ERROR(
-        check("MPI_Fetch_and_op", MPI_Fetch_and_op(&operand, &previous, type, place.rank,
-                                                   displacement, op, place.window.handle())));
+    TESSERA_RETURN_IF_ERROR(check(
+        "MPI_Fetch_and_op",
+        MPI_Fetch_and_op(&operand, &previous, type, word.rank, displacement, op, word.handle())));
   }
-  TESSERA_RETURN_IF_ERROR(place.window.flush(place.rank));
+  TESSERA_RETURN_IF_ERROR(word.window.flush(word.rank));
   *request.previous =
       request.bytes == sizeof(std::int32_t) ? std::int64_t{previous.narrow} : previous.wide;
   return {};

@@ -21,9 +21,11 @@
 
 #include "rma/mpi/calls.hpp"
 #include "rma/mpi/datatypes.hpp"
+#include "rma/mpi/list_cache.hpp"
 #include "rma/mpi/methods.hpp"
 #include "rma/mpi/operations.hpp"
 #include "rma/mpi/progress.hpp"
+#include "rma/mpi/runs.hpp"
 #include "rma/mpi/segment.hpp"
 #include "rma/mpi/world.hpp"
 #include "rma/transport.hpp"
@@ -40,13 +42,22 @@ class WindowEndpoint : public Endpoint {
         types_(types),
         methods_(methods),
         peer_(peer),
+        is_own_(peer_ == world_->rank()),
         is_mapped_(is_mapped) {}
 
   Status put(const Target& to, const void* from, const CopyShape& shape, Completion& done) override;
   Result<bool> put_now(const Target& to, const void* from, std::size_t bytes) override;
+  Result<bool> get_now(void* to, const Target& from, std::size_t bytes) override;
+  Result<bool> accumulate_now(const Target& to, const void* from, std::size_t bytes,
+                              const Scale& scale) override;
   Status get(void* to, const Target& from, const CopyShape& shape, Completion& done) override;
   Status accumulate(const Target& to, const void* from, const CopyShape& shape, const Scale& scale,
                     Completion& done) override;
+  Result<bool> put_shape_now(const Target& to, const void* from, const CopyShape& shape) override;
+  Result<bool> get_shape_now(void* to, const Target& from, const CopyShape& shape) override;
+  Result<bool> accumulate_shape_now(const Target& to, const void* from, const CopyShape& shape,
+                                    const Scale& scale) override;
+  Result<bool> atomic_now(const Target& at, const AtomicRequest& request) override;
   Status atomic(const Target& at, const AtomicRequest& request, Completion& done) override;
   Status put_fragments(const Target& to, Fragments fragments, Completion& done) override;
   Status get_fragments(const Target& from, Fragments fragments, Completion& done) override;
@@ -81,6 +92,7 @@ class WindowEndpoint : public Endpoint {
   };
   static Place place_of(const Target& target) noexcept;
 
+  [[nodiscard]] bool is_shared(const Window& window, std::size_t bytes) const noexcept;
   template <class Issue>
   Status start(const Place& place, bool changes, Completion& done, Issue&& issue);
   [[nodiscard]] MPI_Request* request_of(Operation& operation) const noexcept;
@@ -94,12 +106,16 @@ class WindowEndpoint : public Endpoint {
   [[nodiscard]] bool copies_directly(const Place& place, const CopyShape& shape,
                                      StridedSide::Which written) const;
   [[nodiscard]] static Method method_of(const CopyShape& shape, StridedSide::Which written);
-  [[nodiscard]] bool adds_by_hand(const Place& place, const Scale& scale) const noexcept;
+  Result<bool> put_shared(const Target& to, const void* from, std::size_t bytes);
+  Result<bool> put_list(const Run& first, Fragments fragments, const AddedType& element);
+  Result<bool> get_list(const Run& first, Fragments fragments, const AddedType& element);
+  [[nodiscard]] bool adds_by_hand(const Window& window, const Scale& scale) const noexcept;
   [[nodiscard]] Method method_of(Fragments fragments, bool accumulates,
                                  Status (*check_overlap)(Fragments)) const;
   [[nodiscard]] Pacer pacer_of(const Epoch& epoch, Method method) const noexcept;
   Status finish_now(Operation& operation, bool changes);
   Status atomic_by_mpi(const Place& place, const AtomicRequest& request);
+  static Status call_atomic(const Run& word, const AtomicRequest& request);
   Status atomic_by_mutex(const Place& place, const AtomicRequest& request);
   static Status change_word(const Place& place, const AtomicRequest& request, const Epoch& epoch);
   void keep_target_awake(const Window& window);
@@ -112,8 +128,10 @@ class WindowEndpoint : public Endpoint {
   Datatypes& types_;
   const Methods& methods_;
   WorldRank peer_;
+  bool is_own_;  ///< memory of this rank
   bool is_mapped_;
   std::mutex mutex_;
+  ListCache lists_;               ///< under the lock
   std::vector<Changed> changed_;  ///< by what has ended
   std::vector<Changed> started_;  ///< by what may still be under way
   std::atomic<bool> has_changed_{false};

@@ -38,7 +38,7 @@ Status make_type(const std::vector<int>& lengths, const std::vector<MPI_Aint>& o
 
 }  // namespace
 
-Methods Methods::of(const Settings& settings, const Library& library) {
+Methods Methods::of(const Settings& settings, const Library& library, bool is_one_machine) {
   return {.vectors = method_of(settings.mpi_vectors),
           .strides = method_of(settings.mpi_strides),
           .batch = settings.mpi_batch,
@@ -51,12 +51,14 @@ Methods Methods::of(const Settings& settings, const Library& library) {
                                    : std::numeric_limits<std::size_t>::max(),
           .types_have_requests = !library.typed_requests_break,
           // Open MPI issue 14181: updates are lost in accumulates with indexed datatypes.
-          .types_accumulate = library.vendor != Vendor::open_mpi};
+          .types_accumulate = library.vendor != Vendor::open_mpi,
+          .shares_windows = is_one_machine && library.vendor == Vendor::open_mpi &&
+                            library.is_multiple() && !library.allocated_windows_break};
 }
 
 // What packs rows costs more than a call for each of a few, or of long ones.
 Method Methods::of_shape(const CopyShape& shape, bool accumulates) const noexcept {
-  constexpr std::int64_t fewest_rows = 4;
+  const std::int64_t fewest_rows = shares_windows ? 12 : 4;
   if (accumulates && !types_accumulate) {
     return Method::batched;
   }
@@ -79,9 +81,16 @@ Method Methods::of_list(Fragments fragments, bool accumulates, bool overlap) con
   if (vectors != Method::automatic) {
     return vectors;
   }
-  const bool is_worth_it = fragments.size() >= fewest_pieces &&
+  const bool is_worth_it = !shares_windows && fragments.size() >= fewest_pieces &&
                            total_bytes(fragments) / fragments.size() <= most_listed_bytes;
   return is_worth_it ? Method::direct : Method::batched;
+}
+
+bool Methods::keeps_lists(Fragments fragments) const noexcept {
+  constexpr std::size_t fewest_pieces = 8;
+  constexpr std::size_t most_pieces = 65'536;
+  return shares_windows && vectors == Method::automatic && fragments.size() >= fewest_pieces &&
+         fragments.size() <= most_pieces;
 }
 
 Result<ListTypes> ListTypes::create(Fragments fragments, MPI_Datatype element,
@@ -96,15 +105,21 @@ Result<ListTypes> ListTypes::create(Fragments fragments, MPI_Datatype element,
         Code::limit_exceeded,
         fmt::format("a list of {} pieces has counts that MPI's ints cannot say", fragments.size()));
   }
+  ListTypes types;
+  if (fragments.empty()) {
+    return types;
+  }
   std::vector<int> lengths(fragments.size());
   std::vector<MPI_Aint> here(fragments.size());
   std::vector<MPI_Aint> there(fragments.size());
+  MPI_Aint first = 0;
+  MPI_Get_address(fragments.front().local, &first);
   for (std::size_t i = 0; i < fragments.size(); ++i) {
     lengths[i] = static_cast<int>(fragments[i].bytes / element_bytes);
     MPI_Get_address(fragments[i].local, &here[i]);
-    there[i] = static_cast<MPI_Aint>(fragments[i].remote_offset);
+    here[i] -= first;
+    there[i] = static_cast<MPI_Aint>(fragments[i].remote_offset - fragments.front().remote_offset);
   }
-  ListTypes types;
   TESSERA_RETURN_IF_ERROR(make_type(lengths, here, element, types.local_));
   TESSERA_RETURN_IF_ERROR(make_type(lengths, there, element, types.remote_));
   return types;
@@ -114,9 +129,17 @@ ListTypes::ListTypes(ListTypes&& other) noexcept
     : local_(std::exchange(other.local_, MPI_DATATYPE_NULL)),
       remote_(std::exchange(other.remote_, MPI_DATATYPE_NULL)) {}
 
+ListTypes& ListTypes::operator=(ListTypes&& other) noexcept {
+  std::swap(local_, other.local_);
+  std::swap(remote_, other.remote_);
+  return *this;
+}
+
 ListTypes::~ListTypes() {
+  int is_over = 0;
+  MPI_Finalized(&is_over);
   for (MPI_Datatype* const each : {&local_, &remote_}) {
-    if (*each != MPI_DATATYPE_NULL) {
+    if (*each != MPI_DATATYPE_NULL && is_over == 0) {
       MPI_Type_free(each);
     }
   }

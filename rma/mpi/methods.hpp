@@ -37,29 +37,36 @@ struct Methods {
   /// Accumulates with derived datatypes keep all updates.
   bool types_accumulate = true;
 
-  static Methods of(const Settings& settings, const Library& library);
+  /// MPI's own windows are memory that all processes have, and any thread may use them: what a call
+  /// changes is at the target when it is complete here, and a flush costs no more than a local one.
+  bool shares_windows = false;
+
+  /// `is_one_machine`: all ranks of the job are on it.
+  static Methods of(const Settings& settings, const Library& library, bool is_one_machine);
 
   [[nodiscard]] Method of_shape(const CopyShape& shape, bool accumulates) const noexcept;
   /// `overlap`: pieces do where they are written.
   [[nodiscard]] Method of_list(Fragments fragments, bool accumulates, bool overlap) const noexcept;
+  /// Datatypes of such lists are kept, where the library chooses: making them costs more than a
+  /// call for each piece, and using them less.
+  [[nodiscard]] bool keeps_lists(Fragments fragments) const noexcept;
 };
 
-/// The datatypes of a list, on both sides: of addresses here, from MPI_BOTTOM on, and of offsets
-/// from the target's displacement.
+/// The datatypes of a list, on both sides: of distances from its first piece.
 class ListTypes {
  public:
+  ListTypes() = default;
   /// Errors: what MPI says; limit_exceeded for lists that ints cannot count.
   static Result<ListTypes> create(Fragments fragments, MPI_Datatype element,
                                   std::size_t element_bytes);
   ListTypes(ListTypes&& other) noexcept;
-  ListTypes& operator=(ListTypes&&) = delete;
+  ListTypes& operator=(ListTypes&& other) noexcept;
   ~ListTypes();
 
   [[nodiscard]] MPI_Datatype local() const noexcept { return local_; }
   [[nodiscard]] MPI_Datatype remote() const noexcept { return remote_; }
 
  private:
-  ListTypes() = default;
   MPI_Datatype local_ = MPI_DATATYPE_NULL;
   MPI_Datatype remote_ = MPI_DATATYPE_NULL;
 };

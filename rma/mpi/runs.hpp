@@ -30,6 +30,10 @@ struct Run {
   std::size_t bytes;
 
   [[nodiscard]] MPI_Win handle() const noexcept { return window.handle(); }
+  /// Where a list begins whose offsets count from here. Requires: it is not empty.
+  [[nodiscard]] Run at_first(Fragments list) const noexcept {
+    return {window, rank, displacement + list.front().remote_offset, bytes};
+  }
   /// Words that puts and gets might tear are stored and loaded by accumulates, which keep them.
   [[nodiscard]] bool is_guarded_word() const noexcept {
     return is_word(displacement, bytes) && !window.keeps_words();

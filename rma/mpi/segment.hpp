@@ -81,6 +81,10 @@ class WindowPool : public std::enable_shared_from_this<WindowPool> {
 
 class WindowSegment final : public detail::LayeredSegment {
  public:
+  /// Requires: it is of this transport.
+  static const WindowSegment& of(const Target& target) noexcept {
+    return *static_cast<const WindowSegment*>(target.segment);
+  }
   [[nodiscard]] std::byte* local() const noexcept override { return local_; }
   [[nodiscard]] DirectMap direct() const noexcept override;
   Status begin_access() override;

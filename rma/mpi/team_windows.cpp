@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -217,9 +219,7 @@ Status TeamWindows::add_window(Team& team, SharedWindow made, std::size_t bytes,
   Status all =
       team.agree(mine.code() == Code::limit_exceeded ? mine : std::move(mine).hint(remedy));
   if (all.ok()) {
-    auto starts = starts_of_all(team, *window);
-    all = starts.status();
-    made.starts = starts.ok() ? std::move(starts).take() : std::vector<std::uint64_t>();
+    all = exchange_starts(team, *window, made);
   }
   if (window != nullptr) {
     made.base = is_exposed ? made.base : window->memory();
@@ -229,17 +229,23 @@ Status TeamWindows::add_window(Team& team, SharedWindow made, std::size_t bytes,
   return all;
 }
 
-// Collective. Only MPICH moves the beginnings of windows.
-Result<std::vector<std::uint64_t>> TeamWindows::starts_of_all(Team& team,
-                                                              const Window& window) const {
-  std::vector<std::uint64_t> starts;
-  if (world_->library().vendor == Vendor::mpich) {
-    TESSERA_ASSIGN_OR_RETURN(starts, team.allgather_value(window.start()));
+// Collective. Parts of 0 bytes begin anywhere.
+Status TeamWindows::exchange_starts(Team& team, const Window& window, SharedWindow& made) {
+  constexpr auto anywhere = std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t mine = window.memory() == nullptr ? anywhere : window.start();
+  TESSERA_ASSIGN_OR_RETURN(auto starts, team.allgather_value(mine));
+  made.start = 0;
+  bool differ = false;
+  const auto first = std::find_if(starts.begin(), starts.end(),
+                                  [](std::uint64_t each) { return each != anywhere; });
+  if (first != starts.end()) {
+    made.start = *first;
+    differ = std::any_of(starts.begin(), starts.end(), [&](std::uint64_t each) {
+      return each != anywhere && each != made.start;
+    });
   }
-  if (std::all_of(starts.begin(), starts.end(), [](std::uint64_t each) { return each == 0; })) {
-    starts.clear();
-  }
-  return starts;
+  made.starts = differ ? std::move(starts) : std::vector<std::uint64_t>();
+  return {};
 }
 
 Result<WindowPart> TeamWindows::expose(Team& team, std::byte* memory, std::size_t bytes,

@@ -36,13 +36,14 @@ struct SharedWindow {
   bool is_exposed = false;            ///< the memory is not MPI's
   std::byte* base = nullptr;          ///< this rank's part
   DirectMap direct = {};              ///< where other ranks' parts are mapped, if they are
-  std::vector<std::uint64_t> starts;  ///< Window::start() of each member; empty: all are 0
+  std::uint64_t start = 0;            ///< Window::start() of all members, unless they differ
+  std::vector<std::uint64_t> starts;  ///< of each member; empty: they don't differ
   std::vector<bool> taken;            ///< by granule; empty: one region has it all
   std::size_t regions = 0;
   std::size_t spread_bytes = 0;  ///< of this rank's part, on all NUMA nodes
 
   [[nodiscard]] std::uint64_t start_of(int member) const noexcept {
-    return starts.empty() ? 0 : starts[static_cast<std::size_t>(member)];
+    return starts.empty() ? start : starts[static_cast<std::size_t>(member)];
   }
 };
 
@@ -110,7 +111,7 @@ class TeamWindows {
   Result<SharedWindow*> make(Team& team, const std::vector<std::uint64_t>& sizes,
                              const RegionOptions& options, const MemorySource& source);
   Status add_window(Team& team, SharedWindow made, std::size_t bytes, AccessMode mode);
-  Result<std::vector<std::uint64_t>> starts_of_all(Team& team, const Window& window) const;
+  static Status exchange_starts(Team& team, const Window& window, SharedWindow& made);
   Status remove(SharedWindow* shared);
 
   std::shared_ptr<World> world_;

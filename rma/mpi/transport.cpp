@@ -114,7 +114,7 @@ class MpiTransport final : public Transport {
         nodes_(*context.nodes),
         has_own_memory_(!context.has_memory),
         locks_by_bytes_(locks_by_bytes(*context.settings)),
-        methods_(Methods::of(*context.settings, world_->library())),
+        methods_(Methods::of(*context.settings, world_->library(), context.machines == 1)),
         pool_(std::make_shared<WindowPool>(
             world_, context, discipline_of(*context.settings),
             [list = endpoints_](const Window& w) { list->forget(w); })) {

@@ -46,10 +46,19 @@ Status check_limit(const World& world, MPI_Comm communicator) {
   return {};
 }
 
-// MPICH puts the parts of a machine's ranks one behind the other, wherever the one before ends.
-std::size_t whole_pages(std::size_t bytes) noexcept {
+constexpr std::size_t cache_line = 64;
+
+// What MPI is asked for, so that each part can begin with a cache line: Open MPI's parts begin 8
+// bytes behind one, where memcpy takes up to 25 times as long; MPICH puts the parts of a machine's
+// ranks one behind the other, wherever the one before ends.
+std::size_t with_room(std::size_t bytes) noexcept {
   constexpr std::size_t page = 4096;
-  return (bytes + page - 1) / page * page;
+  return bytes == 0 ? 0 : (bytes + cache_line + page - 1) / page * page;
+}
+
+std::byte* next_line(std::byte* memory) noexcept {
+  const auto beyond = reinterpret_cast<std::uintptr_t>(memory) % cache_line;
+  return memory + (cache_line - beyond) % cache_line;
 }
 
 }  // namespace
@@ -63,11 +72,11 @@ Result<std::unique_ptr<Window>> Window::allocate(std::shared_ptr<World> world,
   const Hints hints(use.access_mode);
   std::unique_ptr<Window> window(new Window(world, nullptr, use.discipline));
   void* memory = nullptr;
-  const auto whole = static_cast<MPI_Aint>(whole_pages(bytes));
+  const auto whole = static_cast<MPI_Aint>(with_room(bytes));
   TESSERA_RETURN_IF_ERROR(
       check("MPI_Win_allocate", MPI_Win_allocate(whole, byte_unit, hints.get(), group.communicator,
                                                  static_cast<void*>(&memory), &window->window_)));
-  window->memory_ = bytes == 0 ? nullptr : static_cast<std::byte*>(memory);
+  window->memory_ = bytes == 0 ? nullptr : next_line(static_cast<std::byte*>(memory));
   // Of one machine both copy by the processor, in the origin or in the target; kernels and devices
   // would copy bytes.
   const Library& library = world->library();
@@ -133,10 +142,6 @@ Status Window::free() {
       is_lasting() ? check("MPI_Win_unlock_all", MPI_Win_unlock_all(window_)) : Status();
   const Status freed = check("MPI_Win_free", MPI_Win_free(&window_));
   return unlocked.ok() ? freed : unlocked;
-}
-
-Status Window::check_flush(const char* call, int code) {
-  return check(call, code);
 }
 
 }  // namespace tessera::rma::mpi

@@ -14,7 +14,9 @@
 #include <cstdint>
 #include <memory>
 #include <semaphore>
+#include <string_view>
 
+#include "rma/mpi/error.hpp"
 #include "rma/mpi/world.hpp"
 #include "rma/result.hpp"
 #include "rma/transport.hpp"
@@ -98,7 +100,7 @@ class Window {
  private:
   Window(std::shared_ptr<World> world, std::byte* memory, Discipline discipline) noexcept
       : world_(std::move(world)), memory_(memory), discipline_(discipline) {}
-  static Status check_flush(const char* call, int code);
+  static Status check_flush(std::string_view call, int code) { return check(call, code); }
   Status open();
   void find_start();
 

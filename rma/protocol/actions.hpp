@@ -62,6 +62,14 @@ class PutAction : public CopyAction<kernels::Direction::to_remote> {
  public:
   static constexpr Op op = Op::put;
   static constexpr auto check_fragments = check_remote_overlap;
+  static Result<bool> now(Endpoint& endpoint, const Target& target, void* local,
+                          std::size_t bytes) {
+    return endpoint.put_now(target, local, bytes);
+  }
+  static Result<bool> now(Endpoint& endpoint, const Target& target, void* local,
+                          const CopyShape& shape) {
+    return endpoint.put_shape_now(target, local, shape);
+  }
   static void remote(const RemotePath& path, const Target& target, void* local,
                      const CopyShape& shape, Completion& done) {
     put_remote(path, target, local, shape, done);
@@ -76,6 +84,14 @@ class GetAction : public CopyAction<kernels::Direction::from_remote> {
  public:
   static constexpr Op op = Op::get;
   static constexpr auto check_fragments = check_local_overlap;
+  static Result<bool> now(Endpoint& endpoint, const Target& target, void* local,
+                          std::size_t bytes) {
+    return endpoint.get_now(local, target, bytes);
+  }
+  static Result<bool> now(Endpoint& endpoint, const Target& target, void* local,
+                          const CopyShape& shape) {
+    return endpoint.get_shape_now(local, target, shape);
+  }
   static void remote(const RemotePath& path, const Target& target, void* local,
                      const CopyShape& shape, Completion& done) {
     get_remote(path, local, target, shape, done);
@@ -125,6 +141,14 @@ class AccumulateAction {
   void shape(std::byte* slice, std::uint64_t offset, void* local, const CopyShape& shape,
              const StripeLocks::Slice& stripes) const {
     accumulate_direct(slice, offset, static_cast<const std::byte*>(local), shape, scale_, stripes);
+  }
+  [[nodiscard]] Result<bool> now(Endpoint& endpoint, const Target& target, const void* local,
+                                 std::size_t bytes) const {
+    return endpoint.accumulate_now(target, local, bytes, scale_);
+  }
+  [[nodiscard]] Result<bool> now(Endpoint& endpoint, const Target& target, const void* local,
+                                 const CopyShape& shape) const {
+    return endpoint.accumulate_shape_now(target, local, shape, scale_);
   }
   void remote(const RemotePath& path, const Target& target, void* local, const CopyShape& shape,
               Completion& done) const {

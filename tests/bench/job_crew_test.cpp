@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// JobCrew: a Tessera job as the method sees it.
+// JobCrew: a Tessera job as the method sees it; start_beside(): a second one of the same ranks.
 #include "bench/support/job_crew.hpp"
 
 #include <gtest/gtest.h>
@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 
+#include "bench/support/job_beside.hpp"
 #include "bench/support/measure.hpp"
 
 namespace tessera::bench {
@@ -50,6 +51,26 @@ TEST(JobCrew, CarriesAMeasurement) {
   EXPECT_EQ(runs[0], (1 + 5) * (1 + 2));
   EXPECT_EQ(runs[1], runs[0]);
   EXPECT_EQ(runs[2], runs[0]);
+}
+
+TEST(JobBeside, HasTheSameRanksAndItsOwnSettings) {
+  const rma::Status status = rma::run_on_threads(ranks, [](rma::Job& job) {
+    rma::Settings settings = job.settings();
+    settings.mpi_vectors = "batched";
+    settings.fence_window = 3;
+    rma::Job beside = start_beside(job, settings);
+    EXPECT_EQ(beside.rank(), job.rank());
+    EXPECT_EQ(beside.size(), job.size());
+    EXPECT_EQ(beside.settings().mpi_vectors, "batched");
+    EXPECT_EQ(beside.settings().fence_window, 3);
+    EXPECT_EQ(job.settings().mpi_vectors, rma::Settings{}.mpi_vectors);
+    EXPECT_EQ(JobCrew(beside).maximum(beside.rank().value), ranks - 1);
+    // The first one goes on without it.
+    rma::Status stopped = beside.stop();
+    EXPECT_EQ(JobCrew(job).maximum(-job.rank().value), 0.0);
+    return stopped;
+  });
+  EXPECT_TRUE(status.ok()) << status.describe();
 }
 
 }  // namespace

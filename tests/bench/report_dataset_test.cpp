@@ -277,11 +277,11 @@ TEST(Changes, AreNotSaidOfTimesAlone) {
 TEST(Backends, AreFloorsOrYardsticksByTheirNames) {
   for (const char* const floor :
        {"memcpy", "mpi", "mpi in memory", "mpi two-sided", "armci-mpi", "tcp polling",
-        "tcp blocking", "bare loop", "pwrite + fsync", "plain loops"}) {
+        "tcp blocking", "bare loop", "pwrite + fsync", "plain loops", "mpi alloc_mem"}) {
     EXPECT_EQ(kind_of(floor), Kind::floor) << floor;
   }
-  for (const char* const own :
-       {"shm", "tcp", "tessera", "tessera-mg", "aggregate", "plain", "tessera-agent"}) {
+  for (const char* const own : {"shm", "tcp", "tessera", "tessera-mg", "aggregate", "plain",
+                                "tessera-agent", "auto", "conservative", "native tcp"}) {
     EXPECT_EQ(kind_of(own), Kind::ours) << own;
   }
   EXPECT_EQ(kind_of("mpix"), Kind::unknown) << "neither MPI nor ours";

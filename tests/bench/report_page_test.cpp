@@ -571,5 +571,22 @@ TEST(Experiments, ShowCoupledClusterOfOneNumberOfRanksAndAskForASecond) {
   EXPECT_TRUE(has(text, "<figcaption>Triples of CCSD(T), time"));
 }
 
+TEST(Experiments, ShowTransfersOnWindowsAndAskForTheMethods) {
+  const Dataset data(one(with_operations({{"mpi", "get"}, {"mpi", "put"}, {"mpi", "accumulate"}})));
+  const std::string figure_3 = text_of(armci_mpi_paper(), "Figure 3", data);
+  EXPECT_TRUE(has(figure_3, "<figcaption>mpi get: bandwidth")) << figure_3;
+  EXPECT_FALSE(has(figure_3, "TESSERA_TRANSPORT=mpi")) << "nothing of that part is missing";
+  const std::string figure_4 = text_of(armci_mpi_paper(), "Figure 4", data);
+  EXPECT_TRUE(has(figure_4, "TESSERA_TRANSPORT=mpi mpirun -n 2 tessera-bench mpi.lists, with "))
+      << figure_4;
+}
+
+TEST(Experiments, ShowCoupledClusterByTransport) {
+  const Dataset data(one(with_operations({{"mpi", "O = 4, V = 16"}})));
+  const std::string text = text_of(armci_mpi_paper(), "Figure 6", data);
+  EXPECT_TRUE(has(text, "<figcaption>Contractions of CCSD by transport, time")) << text;
+  EXPECT_TRUE(has(text, "Not in these files: Triples of CCSD(T) by transport, time. "));
+}
+
 }  // namespace
 }  // namespace tessera::bench::report

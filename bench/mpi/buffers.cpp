@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What local memory is made of ([ARMCIMPI12], figure 5): memory of the library, a slice of a
+// region, the user's memory that was used before, and memory that is mapped for each transfer,
+// which the clock doesn't count. Beside them MPI's calls with memory of MPI and of the user.
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/mpi/parts.hpp"
+#include "bench/mpi/windows.hpp"
+#include "bench/rma/own_side.hpp"
+#include "bench/support/clock.hpp"
+
+namespace tessera::bench {
+namespace {
+
+/// Our side and MPI's with each kind of local memory.
+class Buffers {
+ public:
+  /// Collective.
+  explicit Buffers(Session& session)
+      : session_(session),
+        ordinary_(session.job(), session.floor_options(), target, LocalMemory::ordinary),
+        slice_(session.job(), session.floor_options(), target, LocalMemory::slice),
+        allocated_(session.job(), session.floor_options(), target, LocalMemory::allocated) {
+    for (const bool is_mpis : {false, true}) {
+      FloorOptions options = session.floor_options();
+      options.local_is_mpis = is_mpis;
+      std::string missing;
+      auto floor = session.compares_with(Peer::mpi)
+                       ? make_mpi_floor(session.crew(), options, missing)
+                       : nullptr;
+      if (floor == nullptr) {
+        session.remark("missing: " + missing);
+        return;
+      }
+      floors_.push_back(std::move(floor));
+    }
+  }
+
+  void measure(Topic& topic, Operation operation, std::size_t bytes) {
+    const Case c = Case::contiguous(operation, bytes).completing(Completes::here);
+    PausableClock clock;
+    std::vector<Candidate> candidates;
+    for (std::size_t i = 0; i < floors_.size(); ++i) {
+      candidates.push_back(renamed(*floors_[i]->candidate(c), i == 0 ? "mpi" : "mpi alloc_mem"));
+    }
+    candidates.push_back(renamed(*ordinary_.candidate(c), "ordinary memory"));
+    candidates.push_back(
+        renamed(*ordinary_.with_new_memory(operation, bytes, clock), "mapped anew"));
+    candidates.push_back(renamed(*slice_.candidate(c), "own slice"));
+    candidates.push_back(renamed(*allocated_.candidate(c), "allocate_local"));
+    const auto size = static_cast<std::int64_t>(bytes);
+    MeasureOptions options = session_.options().measure_options();
+    options.clock = clock.clock();
+    measure_line(session_, topic, {"mpi", topic.op, "", size}, size, candidates, options);
+  }
+
+ private:
+  static constexpr rma::TeamRank target{1};
+
+  Session& session_;
+  OwnSide ordinary_;
+  OwnSide slice_;
+  OwnSide allocated_;
+  std::vector<std::unique_ptr<Floor>> floors_;  ///< of MPI: the user's memory, its own
+};
+
+}  // namespace
+
+void measure_windows_buffers(Session& session) {
+  Buffers buffers(session);
+  for (const Operation operation : {Operation::get, Operation::put}) {
+    const bool gets = operation == Operation::get;
+    Topic topic{std::string(gets ? "Get" : "Put, complete here,") + " Bandwidth by Local Memory",
+                gets ? "get_by_memory" : "put_by_memory", Quantity::bandwidth};
+    for (const std::size_t bytes : large_sizes(session)) {
+      buffers.measure(topic, operation, bytes);
+    }
+  }
+}
+
+}  // namespace tessera::bench

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What a WindowEndpoint does within the call, where windows are memory that processes share.
+#include <cstdint>
+
+#include "rma/mpi/each_call.hpp"
+#include "rma/mpi/endpoint.hpp"
+#include "rma/mpi/error.hpp"
+#include "rma/mpi/runs.hpp"
+#include "rma/mpi/types.hpp"
+
+namespace tessera::rma::mpi {
+
+using Which = StridedSide::Which;
+
+// Whether it takes a call of MPI and a flush, and no turn of this process's threads: nothing is
+// left to be flushed by a later operation.
+bool WindowEndpoint::is_shared(const Window& window, std::size_t bytes) const noexcept {
+  return methods_.shares_windows && window.keeps_words() && window.is_lasting() && !is_own_ &&
+         bytes <= most_bytes_a_call && !has_changed_.load(std::memory_order_acquire);
+}
+
+Result<bool> WindowEndpoint::get_now(void* to, const Target& from, std::size_t bytes) {
+  const WindowSegment& segment = WindowSegment::of(from);
+  const Window& window = segment.window();
+  if (!is_shared(window, bytes)) {
+    return false;
+  }
+  const Run run{window, from.rank.value, segment.displacement_at(from.rank.value) + from.offset,
+                bytes};
+  TESSERA_RETURN_IF_ERROR(get_sides(run, to, Sides::of(run.displacement, bytes), nullptr));
+  TESSERA_RETURN_IF_ERROR(window.flush_local(run.rank));
+  return true;
+}
+
+Result<bool> WindowEndpoint::accumulate_now(const Target& to, const void* from, std::size_t bytes,
+                                            const Scale& scale) {
+  const WindowSegment& segment = WindowSegment::of(to);
+  const Window& window = segment.window();
+  if (!is_shared(window, bytes) || segment.is_strict() || !scale.is_one() ||
+      adds_by_hand(window, scale)) {
+    return false;
+  }
+  const Run run{window, to.rank.value, segment.displacement_at(to.rank.value) + to.offset, bytes};
+  const AddedType added = added_type(scale.type());
+  const Sides sides{static_cast<int>(bytes / added.bytes), added.type, added.type};
+  TESSERA_RETURN_IF_ERROR(update_sides(run, from, sides, MPI_SUM));
+  TESSERA_RETURN_IF_ERROR(window.flush(run.rank));
+  return true;
+}
+
+Result<bool> WindowEndpoint::put_shared(const Target& to, const void* from, std::size_t bytes) {
+  const WindowSegment& segment = WindowSegment::of(to);
+  const Window& window = segment.window();
+  const Run run{window, to.rank.value, segment.displacement_at(to.rank.value) + to.offset, bytes};
+  TESSERA_RETURN_IF_ERROR(put_sides(run, from, Sides::of(run.displacement, bytes), nullptr));
+  TESSERA_RETURN_IF_ERROR(window.flush(run.rank));
+  return true;
+}
+
+Result<bool> WindowEndpoint::atomic_now(const Target& at, const AtomicRequest& request) {
+  const WindowSegment& segment = WindowSegment::of(at);
+  const Window& window = segment.window();
+  const auto bytes = static_cast<std::size_t>(request.bytes);
+  if (!is_shared(window, bytes) || !window.has_atomics()) {
+    return false;
+  }
+  TESSERA_RETURN_IF_ERROR(call_atomic(
+      {window, at.rank.value, segment.displacement_at(at.rank.value) + at.offset, bytes}, request));
+  return true;
+}
+
+Result<bool> WindowEndpoint::put_shape_now(const Target& to, const void* from,
+                                           const CopyShape& shape) {
+  const Place place = place_of(to);
+  if (!is_shared(place.window, shape.run_bytes) || !runs_are_apart(shape, Which::remote)) {
+    return false;
+  }
+  const auto* const source = static_cast<const std::byte*>(from);
+  const Epoch epoch(place.window, place.rank, place.lock_type);
+  const Run first{place.window, place.rank, place.displacement, shape.run_bytes};
+  if (copies_directly(place, shape, Which::remote)) {
+    TESSERA_ASSIGN_OR_RETURN(const Sides sides, copied_sides_of(shape, place.displacement));
+    TESSERA_RETURN_IF_ERROR(put_sides(first, from, sides, nullptr));
+  } else {
+    TESSERA_RETURN_IF_ERROR(for_each_call(
+        shape, first, pacer_of(epoch, Method::batched),
+        [&](std::int64_t local, const Run& run) { return put_run(run, source + local, nullptr); }));
+  }
+  TESSERA_RETURN_IF_ERROR(place.window.flush(place.rank));
+  return true;
+}
+
+Result<bool> WindowEndpoint::get_shape_now(void* to, const Target& from, const CopyShape& shape) {
+  const Place place = place_of(from);
+  if (!is_shared(place.window, shape.run_bytes) || !runs_are_apart(shape, Which::local)) {
+    return false;
+  }
+  auto* const destination = static_cast<std::byte*>(to);
+  const Epoch epoch(place.window, place.rank, place.lock_type);
+  const Run first{place.window, place.rank, place.displacement, shape.run_bytes};
+  if (copies_directly(place, shape, Which::local)) {
+    TESSERA_ASSIGN_OR_RETURN(const Sides sides, copied_sides_of(shape, place.displacement));
+    TESSERA_RETURN_IF_ERROR(get_sides(first, to, sides, nullptr));
+  } else {
+    TESSERA_RETURN_IF_ERROR(for_each_call(shape, first, pacer_of(epoch, Method::batched),
+                                          [&](std::int64_t local, const Run& run) {
+                                            return get_run(run, destination + local, nullptr);
+                                          }));
+  }
+  TESSERA_RETURN_IF_ERROR(place.window.flush_local(place.rank));
+  return true;
+}
+
+Result<bool> WindowEndpoint::accumulate_shape_now(const Target& to, const void* from,
+                                                  const CopyShape& shape, const Scale& scale) {
+  const Place place = place_of(to);
+  if (!is_shared(place.window, shape.run_bytes) || WindowSegment::of(to).is_strict() ||
+      !scale.is_one() || adds_by_hand(place.window, scale) ||
+      methods_.of_shape(shape, true) == Method::direct) {
+    return false;
+  }
+  const auto* const source = static_cast<const std::byte*>(from);
+  const Epoch epoch(place.window, place.rank, place.lock_type);
+  const Run first{place.window, place.rank, place.displacement, shape.run_bytes};
+  TESSERA_RETURN_IF_ERROR(for_each_call(shape, first, pacer_of(epoch, Method::batched),
+                                        [&](std::int64_t local, const Run& run) {
+                                          return accumulate_run(run, source + local, scale.type());
+                                        }));
+  TESSERA_RETURN_IF_ERROR(place.window.flush(place.rank));
+  return true;
+}
+
+// Where the list came before, its datatypes move it in one call: true if they have.
+Result<bool> WindowEndpoint::put_list(const Run& first, Fragments fragments,
+                                      const AddedType& element) {
+  if (!methods_.keeps_lists(fragments)) {
+    return false;
+  }
+  TESSERA_ASSIGN_OR_RETURN(const ListTypes* const types,
+                           lists_.find(fragments, element.type, element.bytes));
+  if (types == nullptr) {
+    return false;
+  }
+  const Run run = first.at_first(fragments);
+  TESSERA_RETURN_IF_ERROR(
+      put_sides(run, fragments.front().local, {1, types->local(), types->remote()}, nullptr));
+  return true;
+}
+
+Result<bool> WindowEndpoint::get_list(const Run& first, Fragments fragments,
+                                      const AddedType& element) {
+  if (!methods_.keeps_lists(fragments)) {
+    return false;
+  }
+  TESSERA_ASSIGN_OR_RETURN(const ListTypes* const types,
+                           lists_.find(fragments, element.type, element.bytes));
+  if (types == nullptr) {
+    return false;
+  }
+  const Run run = first.at_first(fragments);
+  TESSERA_RETURN_IF_ERROR(
+      get_sides(run, fragments.front().local, {1, types->local(), types->remote()}, nullptr));
+  return true;
+}
+
+}  // namespace tessera::rma::mpi

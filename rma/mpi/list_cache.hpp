@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// ListCache: the datatypes of lists that come again and again, as those of a solver's products.
+//
+// A list is known by the distances of its pieces from the first one, on both sides, and by their
+// lengths: so one that moved as a whole is the same. The first time only a digest of it is noted,
+// which costs a nanosecond a piece; the second time its datatypes are made; then they are used.
+//
+// Threads: one at a time.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "rma/mpi/methods.hpp"
+#include "rma/result.hpp"
+#include "rma/shape.hpp"
+
+namespace tessera::rma::mpi {
+
+class ListCache {
+ public:
+  /// The datatypes of the list; null for one that is new. They stay until the next call.
+  /// Errors: as ListTypes::create(). Requires: the list is not empty.
+  Result<const ListTypes*> find(Fragments fragments, MPI_Datatype element,
+                                std::size_t element_bytes);
+
+ private:
+  struct Kept {
+    std::uint64_t digest = 0;
+    MPI_Datatype element = MPI_DATATYPE_NULL;
+    std::vector<Fragment> pieces;  ///< as they came when the types were made
+    ListTypes types;
+  };
+  static std::uint64_t digest_of(Fragments fragments) noexcept;
+  static bool is_same(Fragments a, Fragments b) noexcept;
+  [[nodiscard]] bool note(std::uint64_t digest) noexcept;
+
+  static constexpr std::size_t most_kept = 4;
+  static constexpr std::size_t most_noted = 16;
+  std::array<Kept, most_kept> kept_;
+  std::size_t next_kept_ = 0;
+  std::array<std::uint64_t, most_noted> noted_{};
+  std::size_t next_noted_ = 0;
+};
+
+}  // namespace tessera::rma::mpi
