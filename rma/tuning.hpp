@@ -19,7 +19,7 @@
 namespace tessera::rma {
 
 struct Settings {
-  std::string transport = "shm,verbs,tcp";  ///< names in order of preference, comma separated
+  std::string transport = "shm,verbs,mpi,tcp";  ///< names in order of preference, comma separated
   std::string log = "warning";              ///< silent, warning, info or debug
   std::string profile = "off";              ///< off, summary, json or trace
   std::string profile_file;                 ///< output path of json and trace; empty: chosen

@@ -41,6 +41,15 @@ void note_error(Launch& launch, const rma::Status& status) {
   launch.remedy = advice.remedy;
 }
 
+std::string describe_transport(const Settings& settings, std::string_view name) {
+  for (const rma::TransportDescription& each : rma::describe_transports(settings)) {
+    if (each.name == name) {
+      return each.text;
+    }
+  }
+  return "";
+}
+
 // As a job would meet, else alone; says in `own` what came of it.
 std::shared_ptr<Bootstrap> meet(const Settings& settings, Surroundings& own) {
   auto chosen = rma::choose_bootstrap(settings);
@@ -55,6 +64,7 @@ std::shared_ptr<Bootstrap> meet(const Settings& settings, Surroundings& own) {
   own.launch.rank = bootstrap->rank().value;
   own.launch.ranks = bootstrap->size();
   own.mpi.thread_level = rma::mpi_library().thread_level;
+  own.mpi.windows = describe_transport(settings, "mpi");
   return bootstrap;
 }
 

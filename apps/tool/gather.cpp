@@ -267,7 +267,8 @@ Surroundings gather(const rma::Result<rma::Settings>& settings,
   found.rdma = gather_rdma(used);
   found.network = gather_network(used);
   const rma::MpiLibrary mpi = rma::mpi_library();
-  found.mpi = {.is_built_in = mpi.is_built_in, .version = mpi.version, .thread_level = {}};
+  found.mpi = {
+      .is_built_in = mpi.is_built_in, .version = mpi.version, .thread_level = {}, .windows = {}};
   found.launch = gather_launch(used);
   found.processors = gather_processors();
   const std::string scope = read_line("/proc/sys/kernel/yama/ptrace_scope");

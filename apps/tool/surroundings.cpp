@@ -13,7 +13,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Rdma, ports, is_wanted, refusal, remedy, used
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkInterface, name, address, is_up, is_loopback, is_bridge,
                                    speed_mbit)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Network, interfaces, asked, chosen, error, congestion)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Mpi, is_built_in, version, thread_level)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Mpi, is_built_in, version, thread_level, windows)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Launch, launcher, told_ranks, told_rank, allocated, bootstrap,
                                    rank, ranks, error, remedy, asked, is_root, may_root_use_mpirun)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Processors, usable, online, quota)

@@ -83,6 +83,7 @@ struct Mpi {
   bool is_built_in = false;
   std::string version;
   std::string thread_level;  ///< empty: MPI isn't running here
+  std::string windows;       ///< what transport mpi is here, or why it isn't used
 };
 
 struct Launch {

@@ -19,12 +19,19 @@ constexpr std::size_t most_sent = 1024;  // that have not left this process
 Result<std::unique_ptr<ControlChannel>> ControlChannel::create(std::shared_ptr<World> world,
                                                                Handler handler) {
   std::unique_ptr<ControlChannel> channel(new ControlChannel(std::move(world), std::move(handler)));
+  channel->is_open_ = true;
   for (PendingMessage& each : channel->receives_) {
     each.bytes.resize(sizeof(ControlHeader) + most_bytes);
     TESSERA_RETURN_IF_ERROR(channel->post(each));
   }
-  channel->is_open_ = true;
   return channel;
+}
+
+// Of a job that did not start; others have closed it.
+ControlChannel::~ControlChannel() {
+  if (is_open_) {
+    close();
+  }
 }
 
 Status ControlChannel::post(PendingMessage& receive) {

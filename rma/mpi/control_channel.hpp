@@ -63,7 +63,7 @@ class ControlChannel {
   /// Collective: all ranks make one before any sends.
   static Result<std::unique_ptr<ControlChannel>> create(std::shared_ptr<World> world,
                                                         Handler handler);
-  ~ControlChannel() = default;
+  ~ControlChannel();
   ControlChannel(const ControlChannel&) = delete;
   ControlChannel& operator=(const ControlChannel&) = delete;
 

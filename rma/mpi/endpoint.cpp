@@ -105,13 +105,13 @@ class WindowEndpoint::MutexTurn {
   TeamRank owner_;
 };
 
-WindowEndpoint::Place WindowEndpoint::place_of(const Target& target) noexcept {
+WindowEndpoint::Place WindowEndpoint::place_of(const Target& target) const noexcept {
   const WindowSegment& segment = WindowSegment::of(target);
   return {segment.window(),
           target.rank.value,
           segment.displacement_at(target.rank.value) + target.offset,
           segment.lock_type(),
-          segment.is_strict() && !(segment.window().is_lasting() && segment.window().has_atomics()),
+          segment.is_strict() && !has_atomics(segment.window()),
           segment.mutexes()};
 }
 
@@ -477,9 +477,8 @@ Status WindowEndpoint::atomic(const Target& at, const AtomicRequest& request, Co
   TESSERA_RETURN_IF_ERROR(world_->check_thread());
   const Place place = place_of(at);
   keep_target_awake(place.window);
-  const bool is_by_mutex = !place.window.is_lasting() || !place.window.has_atomics();
-  TESSERA_RETURN_IF_ERROR(is_by_mutex ? atomic_by_mutex(place, request)
-                                      : atomic_by_mpi(place, request));
+  TESSERA_RETURN_IF_ERROR(has_atomics(place.window) ? atomic_by_mpi(place, request)
+                                                    : atomic_by_mutex(place, request));
   done.end({});
   return {};
 }

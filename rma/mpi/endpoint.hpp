@@ -90,7 +90,11 @@ class WindowEndpoint : public Endpoint {
     const Window* window;
     int rank;
   };
-  static Place place_of(const Target& target) noexcept;
+  [[nodiscard]] Place place_of(const Target& target) const noexcept;
+  /// Whether MPI's read-modify-writes do, which then are atomic with its accumulates, too.
+  [[nodiscard]] bool has_atomics(const Window& window) const noexcept {
+    return window.is_lasting() && window.has_atomics() && world_->mixes_atomics();
+  }
 
   [[nodiscard]] bool is_shared(const Window& window, std::size_t bytes) const noexcept;
   template <class Issue>

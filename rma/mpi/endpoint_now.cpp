@@ -62,7 +62,7 @@ Result<bool> WindowEndpoint::atomic_now(const Target& at, const AtomicRequest& r
   const WindowSegment& segment = WindowSegment::of(at);
   const Window& window = segment.window();
   const auto bytes = static_cast<std::size_t>(request.bytes);
-  if (!is_shared(window, bytes) || !window.has_atomics()) {
+  if (!is_shared(window, bytes) || !has_atomics(window)) {
     return false;
   }
   TESSERA_RETURN_IF_ERROR(call_atomic(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/mpi/library.hpp"
 
+#include <fmt/format.h>
+#include <link.h>
 #include <mpi.h>
 
 #include <algorithm>
@@ -9,7 +11,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "rma/tuning.hpp"
 
@@ -95,6 +99,32 @@ bool small_sums_stick() {
 }
 
 }  // namespace
+
+namespace {
+
+// For dl_iterate_phdr(): adds names of MPI libraries to a vector of strings.
+int note_mpi(dl_phdr_info* info, std::size_t /*size*/, void* found) {
+  const std::string_view path = info->dlpi_name;
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  if (name.starts_with("libmpi.so") || name.starts_with("libmpich.so")) {
+    static_cast<std::vector<std::string>*>(found)->emplace_back(name);
+  }
+  return 0;
+}
+
+}  // namespace
+
+Status check_single_mpi() {
+  std::vector<std::string> names;
+  dl_iterate_phdr(note_mpi, &names);
+  if (names.size() < 2) {
+    return {};
+  }
+  return Status::error(
+             Code::unsupported,
+             fmt::format("this process has two MPI libraries, {} and {}", names[0], names[1]))
+      .hint("build the program, and the libraries that it uses, with the MPI that Tessera has");
+}
 
 bool Library::is_multiple() const noexcept {
   return thread_level == MPI_THREAD_MULTIPLE;

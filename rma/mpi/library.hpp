@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "rma/status.hpp"
+
 namespace tessera::rma::mpi {
 
 enum class Vendor { open_mpi, mpich, other };
@@ -37,6 +39,9 @@ struct Library {
 
 /// Local. Requires: MPI runs.
 Library find_library();
+
+/// Local. Errors: unsupported where the process has loaded two MPI libraries; names both.
+Status check_single_mpi();
 
 /// Local. "MPI_THREAD_MULTIPLE" and the like.
 std::string thread_level_name(int level);

@@ -73,7 +73,7 @@ Result<TeamWindows*> WindowPool::windows_of(Team& team, Use use, std::size_t byt
 // Collective. Made once a team.
 Result<detail::RemoteLocks*> WindowPool::mutexes_of(Team& team, TeamWindows& windows) {
   const bool are_needed = discipline_ == Discipline::epochs || world_->library().small_sums_stick ||
-                          world_->library().exposed_windows_break;
+                          world_->library().exposed_windows_break || !world_->mixes_atomics();
   if (!are_needed || make_mutexes_ == nullptr) {
     return static_cast<detail::RemoteLocks*>(nullptr);
   }

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -19,11 +20,14 @@
 #include "rma/engine/startup.hpp"
 #include "rma/mpi/creation.hpp"
 #include "rma/mpi/endpoint.hpp"
+#include "rma/mpi/fabric.hpp"
 #include "rma/mpi/node_link.hpp"
 #include "rma/mpi/progress.hpp"
 #include "rma/mpi/segment.hpp"
+#include "rma/mpi/self_test.hpp"
 #include "rma/mpi/world.hpp"
 #include "rma/node/carrier.hpp"
+#include "rma/within_memory.hpp"
 
 namespace tessera::rma::mpi {
 namespace {
@@ -244,6 +248,27 @@ Status check_context(const TransportContext& context) {
   return {};
 }
 
+bool is_by_default(const Settings& settings) {
+  return settings.transport == Settings().transport;
+}
+
+// Collective. By default MPI is for networks that nothing else of the library reaches.
+Status check_fabric(const TransportContext& context) {
+  const Fabric mine = find_fabric();
+  const std::byte has_one{!mine.network.empty()};
+  TESSERA_ASSIGN_OR_RETURN(const auto all, context.exchange(std::span(&has_one, 1)));
+  const auto missing = std::find(all.begin(), all.end(), std::byte{0});
+  if (missing == all.end()) {
+    return {};
+  }
+  const std::string reason = mine.network.empty()
+                                 ? mine.reason
+                                 : fmt::format("rank {} finds no network for MPI but Ethernet",
+                                               std::distance(all.begin(), missing));
+  return Status::error(Code::unsupported, "not chosen by default: " + reason)
+      .hint("set TESSERA_TRANSPORT=shm,mpi to use MPI's windows all the same");
+}
+
 // What a rank reports of its part of the start.
 struct Report {
   std::uint32_t code = 0;
@@ -289,37 +314,77 @@ void warn_of_threads(const TransportContext& context, const Library& library) {
   }
 }
 
-// Collective. Other jobs of these processes may be at work.
-Result<std::shared_ptr<World>> create_world(const TransportContext& context) {
-  const auto agree_on_turn = [&](bool mine) -> Result<bool> {
+// Whether all ranks have the turn to create, where this one says whether it has.
+using TurnAgreement = std::function<Result<bool>(bool)>;
+TurnAgreement turns_of(const TransportContext& context) {
+  return [&](bool mine) -> Result<bool> {
     const std::byte own{mine};
     TESSERA_ASSIGN_OR_RETURN(const auto all, context.exchange(std::span(&own, 1)));
     return std::count(all.begin(), all.end(), std::byte{1}) == std::ssize(all);
   };
+}
+
+// Collective. Other jobs of these processes may be at work.
+Result<std::shared_ptr<World>> create_world(const TransportContext& context,
+                                            const TurnAgreement& agree_on_turn) {
   Result<std::shared_ptr<World>> world = Status::without_text(Code::internal);
   TESSERA_RETURN_IF_ERROR(
       create_in_turn(agree_on_turn, [&] { world = World::create(*context.communicator); }));
   return world;
 }
 
-Result<std::unique_ptr<Transport>> create(const TransportContext& context) {
-  TESSERA_RETURN_IF_ERROR(check_context(context));
-  TESSERA_ASSIGN_OR_RETURN(auto world, create_world(context));
+// Collective. Errors: unsupported where MPI makes no windows.
+Status test_windows(const TransportContext& context, const std::shared_ptr<World>& world,
+                    const TurnAgreement& agree_on_turn) {
+  Result<std::unique_ptr<Window>> made = Status::without_text(Code::internal);
+  TESSERA_RETURN_IF_ERROR(create_in_turn(agree_on_turn, [&] {
+    made = detail::within_memory([&] { return make_test_window(world); });
+  }));
+  TESSERA_RETURN_IF_ERROR(agree(context, made.status()));
+  world->set_mixes_atomics(mix_atomics(**made));
+  return agree(context, (*made)->free());
+}
+
+Result<std::unique_ptr<Transport>> create_over(const TransportContext& context,
+                                               const std::shared_ptr<World>& world) {
   auto progress = std::make_shared<Progress>(world, context.shared_node);
   TESSERA_RETURN_IF_ERROR(agree(context, prepare(context, *progress, world->library())));
   warn_of_threads(context, world->library());
   return std::unique_ptr<Transport>(
-      std::make_unique<MpiTransport>(context, std::move(world), std::move(progress)));
+      std::make_unique<MpiTransport>(context, world, std::move(progress)));
+}
+
+Result<std::unique_ptr<Transport>> create(const TransportContext& context) {
+  TESSERA_RETURN_IF_ERROR(check_context(context));
+  if (is_by_default(*context.settings)) {
+    TESSERA_RETURN_IF_ERROR(check_fabric(context));
+  }
+  TESSERA_RETURN_IF_ERROR(agree(context, check_single_mpi()));
+  const TurnAgreement agree_on_turn = turns_of(context);
+  TESSERA_ASSIGN_OR_RETURN(const auto world, create_world(context, agree_on_turn));
+  Status tested = test_windows(context, world, agree_on_turn);
+  auto created = tested.ok() ? create_over(context, world)
+                             : Result<std::unique_ptr<Transport>>(std::move(tested));
+  if (!created.ok()) {
+    world->close();
+  }
+  return created;
 }
 
 // For people, before and after MPI has started.
 std::string describe(const Settings& settings) {
+  const Fabric fabric = is_by_default(settings) ? find_fabric() : Fabric{};
+  if (!fabric.reason.empty()) {
+    return fmt::format("not used: {} (TESSERA_TRANSPORT=shm,mpi uses it all the same)",
+                       fabric.reason);
+  }
   int is_initialized = 0;
   int is_finalized = 0;
   MPI_Initialized(&is_initialized);
   MPI_Finalized(&is_finalized);
-  const std::string by = fmt::format("by {}, locks by {}", settings.mpi_discipline,
-                                     locks_by_bytes(settings) ? "bytes" : settings.mpi_locks);
+  const std::string by =
+      fmt::format("{}by {}, locks by {}", fabric.network.empty() ? "" : fabric.network + ", ",
+                  settings.mpi_discipline, locks_by_bytes(settings) ? "bytes" : settings.mpi_locks);
   if (is_initialized == 0 || is_finalized != 0) {
     return by + "; MPI does not run";
   }

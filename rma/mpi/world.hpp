@@ -40,6 +40,9 @@ class World {
   [[nodiscard]] const Library& library() const noexcept { return library_; }
   [[nodiscard]] WorldRank rank() const noexcept { return rank_; }
   [[nodiscard]] int size() const noexcept { return size_; }
+  /// Whether accumulates and read-modify-writes of MPI are atomic among each other, as was tried.
+  [[nodiscard]] bool mixes_atomics() const noexcept { return mixes_atomics_; }
+  void set_mixes_atomics(bool does) noexcept { mixes_atomics_ = does; }
   /// Whether these ranks can share memory, as MPI finds.
   [[nodiscard]] bool are_on_one_machine(std::span<const WorldRank> ranks) const noexcept;
 
@@ -63,6 +66,7 @@ class World {
   MPI_Comm windows_ = MPI_COMM_NULL;
   WorldRank rank_{0};
   int size_ = 1;
+  bool mixes_atomics_ = false;
   std::vector<int> first_on_machine_;  ///< by rank: the lowest rank of its machine
   std::recursive_mutex calls_mutex_;
 };

@@ -174,6 +174,10 @@ TEST(CheckMpi, NamesTheLibraryAndItsThreadLevel) {
   EXPECT_EQ(check_mpi(own), green("MPI", "Open MPI v4.1.4, not running"));
   own.mpi.thread_level = "MPI_THREAD_FUNNELED";
   EXPECT_EQ(check_mpi(own), green("MPI", "Open MPI v4.1.4, at MPI_THREAD_FUNNELED"));
+  own.mpi.windows = "not used: this machine has no network but Ethernet";
+  EXPECT_EQ(check_mpi(own), green("MPI",
+                                  "Open MPI v4.1.4, at MPI_THREAD_FUNNELED; transport mpi: not "
+                                  "used: this machine has no network but Ethernet"));
   own.mpi.thread_level = "MPI_THREAD_SINGLE";
   EXPECT_EQ(check_mpi(own),
             yellow("MPI",

@@ -40,7 +40,10 @@ inline Surroundings healthy() {
       {.name = "eth0", .address = "10.0.0.1", .is_up = true, .speed_mbit = 25'000}};
   own.network.chosen = "10.0.0.1";
   own.network.congestion = "cubic";
-  own.mpi = {.is_built_in = true, .version = "Open MPI v4.1.4, package: X", .thread_level = {}};
+  own.mpi = {.is_built_in = true,
+             .version = "Open MPI v4.1.4, package: X",
+             .thread_level = {},
+             .windows = {}};
   own.launch.bootstrap = "alone";
   own.launch.asked = "auto";
   own.processors = {.usable = {0, 1, 2, 3}, .online = 4, .quota = 0};
