@@ -19,40 +19,41 @@
 namespace tessera::rma {
 
 struct Settings {
-  std::string transport = "shm,verbs,mpi,tcp";  ///< names in order of preference, comma separated
-  std::string log = "warning";              ///< silent, warning, info or debug
-  std::string profile = "off";              ///< off, summary, json or trace
-  std::string profile_file;                 ///< output path of json and trace; empty: chosen
-  std::int64_t profile_events = 100'000;    ///< that each rank keeps for a trace
-  std::int64_t wait_warning_ms = 60'000;    ///< after which a waiting rank says so; 0: never
-  std::int64_t profile_wait_ms = 60'000;    ///< how long a rank's stop() waits for the others'
-  std::string bootstrap = "auto";           ///< auto, alone, fork or mpi
-  std::string server = "adaptive";          ///< block, poll or adaptive
-  std::string accumulate = "agent";         ///< agent or origin: who adds, for other nodes
-  std::string interface;                    ///< network between nodes; empty: chosen
-  std::string tcp_congestion = "auto";      ///< control of TCP: auto, system or the kernel's name
-  std::string verbs_device;                 ///< NAME or NAME:PORT; empty: chosen
-  std::int64_t verbs_gid = -1;              ///< index of the device's GID; −1: chosen
-  std::int64_t agent_threads = 1;           ///< of each node's agent
-  std::int64_t answer_kib = 1024;           ///< of answers that an agent keeps for each peer
-  std::int64_t request_kib = 4096;          ///< of requests that a process keeps for each node
-  std::string verbs_get = "auto";           ///< auto, read or assisted
-  std::string verbs_words = "auto";         ///< auto, device or requests
-  std::string verbs_register = "cached";    ///< cached, each or never
-  std::int64_t verbs_chunk_kib = 1024;      ///< of ordinary memory registered at a time; 0: all
-  std::string mpi_progress = "sleep";       ///< sleep, poll or none
-  std::string mpi_discipline = "mpi3";      ///< mpi3 or mpi2
-  std::string mpi_vectors = "auto";         ///< auto, direct, batched or conservative
-  std::int64_t mpi_batch = 0;               ///< operations an epoch; 0: any number
-  std::string mpi_strides = "auto";         ///< auto, direct or vectors
-  std::string mpi_locks = "mcs";            ///< mcs or bytes
-  std::string mpi_handles = "auto";         ///< auto, requests or flush
-  std::int64_t direct_row = 0;              ///< bytes; shorter rows are packed for other nodes;
-                                            ///< 0: chosen
-  std::int64_t chunk_kib = 0;               ///< of what is packed; 0: by size
-  std::int64_t ranks_per_node = 0;          ///< 0: as many as the machine really has
-  std::int64_t arena_mib = 0;               ///< address space of a node's arena; 0: chosen from RAM
-  std::int64_t start_timeout_ms = 60'000;   ///< how long Job::start waits for the other ranks
+  /// Names in order of preference, comma separated.
+  std::string transport = "shm,verbs,mpi,tcp";
+  std::string log = "warning";             ///< silent, warning, info or debug
+  std::string profile = "off";             ///< off, summary, json or trace
+  std::string profile_file;                ///< output path of json and trace; empty: chosen
+  std::int64_t profile_events = 100'000;   ///< that each rank keeps for a trace
+  std::int64_t wait_warning_ms = 60'000;   ///< after which a waiting rank says so; 0: never
+  std::int64_t profile_wait_ms = 60'000;   ///< how long a rank's stop() waits for the others'
+  std::string bootstrap = "auto";          ///< auto, alone, fork or mpi
+  std::string server = "adaptive";         ///< block, poll or adaptive
+  std::string accumulate = "agent";        ///< agent or origin: who adds, for other nodes
+  std::string interface;                   ///< network between nodes; empty: chosen
+  std::string tcp_congestion = "auto";     ///< control of TCP: auto, system or the kernel's name
+  std::string verbs_device;                ///< NAME or NAME:PORT; empty: chosen
+  std::int64_t verbs_gid = -1;             ///< index of the device's GID; −1: chosen
+  std::int64_t agent_threads = 1;          ///< of each node's agent
+  std::int64_t answer_kib = 1024;          ///< of answers that an agent keeps for each peer
+  std::int64_t request_kib = 4096;         ///< of requests that a process keeps for each node
+  std::string verbs_get = "auto";          ///< auto, read or assisted
+  std::string verbs_words = "auto";        ///< auto, device or requests
+  std::string verbs_register = "cached";   ///< cached, each or never
+  std::int64_t verbs_chunk_kib = 1024;     ///< of ordinary memory registered at a time; 0: all
+  std::string mpi_progress = "sleep";      ///< sleep, poll or none
+  std::string mpi_discipline = "mpi3";     ///< mpi3 or mpi2
+  std::string mpi_vectors = "auto";        ///< auto, direct, batched or conservative
+  std::int64_t mpi_batch = 0;              ///< operations an epoch; 0: any number
+  std::string mpi_strides = "auto";        ///< auto, direct or vectors
+  std::string mpi_locks = "mcs";           ///< mcs or bytes
+  std::string mpi_handles = "auto";        ///< auto, requests or flush
+  std::int64_t direct_row = 0;             ///< bytes; shorter rows are packed for other nodes;
+                                           ///< 0: chosen
+  std::int64_t chunk_kib = 0;              ///< of what is packed; 0: by size
+  std::int64_t ranks_per_node = 0;         ///< 0: as many as the machine really has
+  std::int64_t arena_mib = 0;              ///< address space of a node's arena; 0: chosen from RAM
+  std::int64_t start_timeout_ms = 60'000;  ///< how long Job::start waits for the other ranks
   std::int64_t spin_ns = -1;       ///< busy wait before sleeping; −1: chosen from the cores
   std::int64_t liveness_ms = 100;  ///< how often a waiting rank looks whether its peers live
   std::int64_t aggregate = 256;    ///< bytes of the largest operations that go as lists; 0: none

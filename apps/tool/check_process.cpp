@@ -193,8 +193,8 @@ Finding check_mpi(const Surroundings& own) {
     return yellow(name, found + " though MPI_THREAD_FUNNELED was asked for",
                   "use an MPI library that was built with support for threads");
   }
-  return green(name, own.mpi.windows.empty() ? found
-                                             : found + "; transport mpi: " + own.mpi.windows);
+  return green(name,
+               own.mpi.windows.empty() ? found : found + "; transport mpi: " + own.mpi.windows);
 }
 
 // Memory that a program attaches is reached from other processes of its node by the kernel.

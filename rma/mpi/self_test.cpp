@@ -4,8 +4,8 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "rma/mpi/error.hpp"
@@ -16,11 +16,6 @@ namespace {
 constexpr std::size_t window_bytes = 64;
 constexpr std::uint64_t rounds = 32;
 constexpr int neighbours = 16;  // that change one word
-
-std::byte* memory_of_process() noexcept {
-  alignas(window_bytes) static std::array<std::byte, window_bytes> memory{};
-  return memory.data();
-}
 
 Status add_by_swaps(const Window& window, int target, MPI_Aint at) {
   std::uint64_t seen = 0;
@@ -65,17 +60,21 @@ Result<std::uint64_t> read_own(const Window& window, int rank, MPI_Aint at) {
 
 }  // namespace
 
-Result<std::unique_ptr<Window>> make_test_window(const std::shared_ptr<World>& world) {
+Result<TestWindow> make_test_window(const std::shared_ptr<World>& world) {
   std::vector<WorldRank> everybody(static_cast<std::size_t>(world->size()));
   std::generate(everybody.begin(), everybody.end(),
                 [next = 0]() mutable { return WorldRank{next++}; });
   const WindowGroup group{world->windows(), world->are_on_one_machine(everybody)};
-  const bool has_own_memory = world->library().allocated_windows_break && group.is_one_machine;
-  auto made = has_own_memory
-                  ? Window::expose(world, group, memory_of_process(), window_bytes, WindowUse{})
-                  : Window::allocate(world, group, window_bytes, WindowUse{});
+  TestWindow test;
+  if (world->library().allocated_windows_break && group.is_one_machine) {
+    test.memory = std::make_unique<std::byte[]>(window_bytes);
+  }
+  auto made = test.memory == nullptr
+                  ? Window::allocate(world, group, window_bytes, WindowUse{})
+                  : Window::expose(world, group, test.memory.get(), window_bytes, WindowUse{});
   if (made.ok()) {
-    return made;
+    test.window = std::move(made).take();
+    return test;
   }
   return Status::error(Code::unsupported, "this MPI makes no windows: " + made.status().message())
       .hint(

@@ -3,6 +3,7 @@
 // What MPI's windows can do is tried before a job relies on it.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
 #include "rma/mpi/window.hpp"
@@ -11,9 +12,14 @@
 
 namespace tessera::rma::mpi {
 
+struct TestWindow {
+  std::unique_ptr<std::byte[]> memory;  ///< null: the window has its own
+  std::unique_ptr<Window> window;
+};
+
 /// Collective over the job's ranks. A small window, as regions have them.
 /// Errors: unsupported, on any of the ranks; names MPI's call, its text, and a remedy.
-Result<std::unique_ptr<Window>> make_test_window(const std::shared_ptr<World>& world);
+Result<TestWindow> make_test_window(const std::shared_ptr<World>& world);
 
 /// Collective over the window's ranks, after all have it. Whether accumulates, fetch-and-adds and
 /// compare-and-swaps of several ranks on one word are atomic among each other; MPI promises it for

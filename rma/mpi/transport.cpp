@@ -336,13 +336,13 @@ Result<std::shared_ptr<World>> create_world(const TransportContext& context,
 // Collective. Errors: unsupported where MPI makes no windows.
 Status test_windows(const TransportContext& context, const std::shared_ptr<World>& world,
                     const TurnAgreement& agree_on_turn) {
-  Result<std::unique_ptr<Window>> made = Status::without_text(Code::internal);
+  Result<TestWindow> made = Status::without_text(Code::internal);
   TESSERA_RETURN_IF_ERROR(create_in_turn(agree_on_turn, [&] {
     made = detail::within_memory([&] { return make_test_window(world); });
   }));
   TESSERA_RETURN_IF_ERROR(agree(context, made.status()));
-  world->set_mixes_atomics(mix_atomics(**made));
-  return agree(context, (*made)->free());
+  world->set_mixes_atomics(mix_atomics(*made->window));
+  return agree(context, made->window->free());
 }
 
 Result<std::unique_ptr<Transport>> create_over(const TransportContext& context,

@@ -564,7 +564,8 @@ TEST(ATeamOverNodes, NeedsALink) {
   Cluster cluster({0, 1});
   const auto job = cluster.start(WorldRank{0}, true, slot);
   job->link.reset();
-  EXPECT_TRUE(fails(world_of(*job), Code::unreachable, {"on several nodes", "'shm,verbs,mpi,tcp'"}));
+  EXPECT_TRUE(
+      fails(world_of(*job), Code::unreachable, {"on several nodes", "'shm,verbs,mpi,tcp'"}));
 }
 
 TEST(AStep, IsSummarisedTheSameInWhateverOrderNodesAreJoined) {
