@@ -98,7 +98,7 @@ Result<std::unique_ptr<WindowSegment>> WindowPool::allocate(Transport* memory, T
   TESSERA_ASSIGN_OR_RETURN(const WindowPart part, windows->take(team, sizes, options, source));
   return std::unique_ptr<WindowSegment>(
       new WindowSegment(shared_from_this(), *windows, source, part, bytes,
-                        {options.access_mode, options.atomics}, mutexes));
+                        {options.access_mode, options.atomics, team.rank().value}, mutexes));
 }
 
 Result<std::unique_ptr<WindowSegment>> WindowPool::expose(Team& team,
@@ -114,7 +114,7 @@ Result<std::unique_ptr<WindowSegment>> WindowPool::expose(Team& team,
       windows->expose(team, memory, bytes, std::move(inner), options.access_mode));
   return std::unique_ptr<WindowSegment>(
       new WindowSegment(shared_from_this(), *windows, source_, part, bytes,
-                        {options.access_mode, options.atomics}, mutexes));
+                        {options.access_mode, options.atomics, team.rank().value}, mutexes));
 }
 
 Status WindowPool::give_back(TeamWindows& windows, const WindowPart& part,
@@ -178,13 +178,19 @@ int WindowSegment::lock_type() const noexcept {
   return conflicts ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED;
 }
 
-// Of windows by epochs, every operation has ended at its target when it ends here.
+// In windows by epochs it is an epoch of its own, at the beginning and at the end: one that lasted
+// as long as the access would keep this rank from operations on other ranks.
 Status WindowSegment::begin_access() {
-  return window().is_lasting() ? window().synchronise() : Status();
+  if (window().is_lasting()) {
+    return window().synchronise();
+  }
+  const auto turn = window().world().enter();
+  TESSERA_RETURN_IF_ERROR(window().lock(MPI_LOCK_EXCLUSIVE, options_.own_rank));
+  return window().unlock(options_.own_rank);
 }
 
 Status WindowSegment::end_access() {
-  return window().is_lasting() ? window().synchronise() : Status();
+  return begin_access();
 }
 
 DirectMap WindowSegment::direct() const noexcept {

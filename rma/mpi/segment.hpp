@@ -111,6 +111,7 @@ class WindowSegment final : public detail::LayeredSegment {
   struct Options {
     AccessMode access_mode = AccessMode::any;
     Atomics atomics = Atomics::separate;
+    int own_rank = 0;  ///< in the window
   };
   WindowSegment(std::shared_ptr<WindowPool> pool, TeamWindows& windows, const MemorySource& source,
                 const WindowPart& part, std::size_t bytes, const Options& options,
