@@ -106,9 +106,10 @@ void measure_windows_translation(Session& session) {
   const std::vector<Candidate> candidates = {regions.binary_search(),
                                              regions.translate("same region", 1),
                                              regions.translate("tessera", region_count)};
+  // Samples in which all regions have their turn, so that none finds the others' caches.
   const auto measured =
       measure_line(session, topic, {"mpi", topic.op, fmt::format("regions = {}", region_count), 0},
-                   region_count, candidates, session.options().measure_options());
+                   region_count, candidates, side_by_side(session.options().measure_options()));
   if (session.is_leader()) {
     const Stats& stats = measured.back().stats_ns;
     session.targets().observe(windows_target::translation, "each in turn",
