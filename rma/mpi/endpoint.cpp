@@ -158,7 +158,8 @@ Status WindowEndpoint::finish_now(Operation& operation, bool changes) {
   if (operation.request != MPI_REQUEST_NULL) {
     TESSERA_RETURN_IF_ERROR(check("MPI_Wait", MPI_Wait(&operation.request, MPI_STATUS_IGNORE)));
   }
-  if (changes && is_mapped_) {
+  const bool is_flush_free = methods_.shares_windows && window.keeps_words();
+  if (changes && (is_mapped_ || is_flush_free)) {
     return window.flush(operation.target);
   }
   TESSERA_RETURN_IF_ERROR(window.flush_local(operation.target));
