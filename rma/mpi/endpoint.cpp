@@ -185,8 +185,8 @@ MPI_Request* WindowEndpoint::request_of_types(Operation& operation) const noexce
 MPI_Request* WindowEndpoint::request_of(Operation& operation, const CopyShape& shape,
                                         std::uint64_t displacement) const noexcept {
   const Run run{*operation.window, operation.target, displacement, shape.run_bytes};
-  const bool is_one =
-      shape.levels == 0 && shape.run_bytes <= most_bytes_a_call && !run.is_guarded_word();
+  const bool is_one = shape.levels == 0 && shape.run_bytes <= most_bytes_a_call &&
+                      !run.is_guarded_word() && !run.is_torn_by_gets();
   return is_one ? request_of(operation) : nullptr;
 }
 
@@ -232,10 +232,12 @@ Method WindowEndpoint::method_of(const CopyShape& shape, Which written) {
 
 bool WindowEndpoint::copies_directly(const Place& place, const CopyShape& shape,
                                      Which written) const {
+  const bool keeps_words = written == Which::local ? place.window.gets_whole(shape.run_bytes)
+                                                   : place.window.keeps_words();
   return shape.levels > 0 && methods_.of_shape(shape, false) == Method::direct &&
          runs_are_apart(shape, written) &&
          Datatypes::is_short(StridedSide::of(shape, written, MPI_BYTE, 1)) &&
-         (place.window.keeps_words() || !are_words(shape, place.displacement));
+         (keeps_words || !are_words(shape, place.displacement));
 }
 
 Status WindowEndpoint::put(const Target& to, const void* from, const CopyShape& shape,
@@ -368,7 +370,8 @@ namespace {
 
 // The type that a list's pieces can be described by, so that MPI copies words whole: a word's where
 // all are words of that size, bytes where none is a word; nothing where they differ.
-std::optional<AddedType> element_of(const Run& first, Fragments fragments) noexcept {
+std::optional<AddedType> element_of(const Run& first, Fragments fragments,
+                                    bool keeps_words) noexcept {
   const auto is_word_here = [&](const Fragment& each) {
     return is_word(first.displacement + each.remote_offset, each.bytes);
   };
@@ -376,10 +379,10 @@ std::optional<AddedType> element_of(const Run& first, Fragments fragments) noexc
     return AddedType{MPI_BYTE, 1};
   }
   const std::size_t bytes = fragments.front().bytes;
-  const bool all_words = first.window.keeps_words() &&
-                         std::all_of(fragments.begin(), fragments.end(), [&](const Fragment& each) {
-                           return each.bytes == bytes && is_word_here(each);
-                         });
+  const bool all_words =
+      keeps_words && std::all_of(fragments.begin(), fragments.end(), [&](const Fragment& each) {
+        return each.bytes == bytes && is_word_here(each);
+      });
   return all_words ? std::optional(AddedType{word_type(bytes), bytes}) : std::nullopt;
 }
 
@@ -390,7 +393,7 @@ Status WindowEndpoint::put_fragments(const Target& to, Fragments fragments, Comp
   return start(place, true, done, [&](Operation& operation, const Epoch& epoch) -> Status {
     const Run first{place.window, place.rank, place.displacement, 0};
     const Method method = method_of(fragments, false, detail::check_remote_overlap);
-    const auto element = element_of(first, fragments);
+    const auto element = element_of(first, fragments, first.window.keeps_words());
     if (method == Method::direct && element) {
       TESSERA_ASSIGN_OR_RETURN(const ListTypes types,
                                ListTypes::create(fragments, element->type, element->bytes));
@@ -415,7 +418,8 @@ Status WindowEndpoint::get_fragments(const Target& from, Fragments fragments, Co
   return start(place, false, done, [&](Operation& operation, const Epoch& epoch) -> Status {
     const Run first{place.window, place.rank, place.displacement, 0};
     const Method method = method_of(fragments, false, detail::check_local_overlap);
-    const auto element = element_of(first, fragments);
+    const auto element = element_of(
+        first, fragments, fragments.empty() || first.window.gets_whole(fragments.front().bytes));
     if (method == Method::direct && element) {
       TESSERA_ASSIGN_OR_RETURN(const ListTypes types,
                                ListTypes::create(fragments, element->type, element->bytes));

@@ -28,7 +28,7 @@ Result<bool> WindowEndpoint::get_now(void* to, const Target& from, std::size_t b
   }
   const Run run{window, from.rank.value, segment.displacement_at(from.rank.value) + from.offset,
                 bytes};
-  TESSERA_RETURN_IF_ERROR(get_sides(run, to, Sides::of(run.displacement, bytes), nullptr));
+  TESSERA_RETURN_IF_ERROR(get_run(run, static_cast<std::byte*>(to), nullptr));
   TESSERA_RETURN_IF_ERROR(window.flush_local(run.rank));
   return true;
 }

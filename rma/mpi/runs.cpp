@@ -2,6 +2,8 @@
 #include "rma/mpi/runs.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 #include "rma/kernels/accumulate.hpp"
 #include "rma/mpi/error.hpp"
@@ -27,6 +29,19 @@ Status get_word(const Run& run, std::byte* to) {
   return check("MPI_Get_accumulate",
                MPI_Get_accumulate(nullptr, 0, type, to, 1, type, run.rank, aint(run.displacement),
                                   1, type, MPI_NO_OP, run.handle()));
+}
+
+// Windows of MPI's memory are whole pages, so a word of 4 bytes around one of 2 is there.
+Status get_with_neighbour(const Run& run, std::byte* to) {
+  constexpr std::uint64_t wide = sizeof(std::uint32_t);
+  const std::uint64_t before = run.displacement % wide;
+  const Run around{run.window, run.rank, run.displacement - before, wide};
+  alignas(wide) std::array<std::byte, wide> word;
+  TESSERA_RETURN_IF_ERROR(
+      get_sides(around, word.data(), Sides::of(around.displacement, wide), nullptr));
+  TESSERA_RETURN_IF_ERROR(run.window.flush_local(run.rank));
+  std::memcpy(to, word.data() + before, run.bytes);
+  return {};
 }
 
 }  // namespace
@@ -71,6 +86,9 @@ Status put_run(const Run& run, const std::byte* from, MPI_Request* request) {
 Status get_run(const Run& run, std::byte* to, MPI_Request* request) {
   if (run.is_guarded_word()) {
     return get_word(run, to);
+  }
+  if (run.is_torn_by_gets()) {
+    return get_with_neighbour(run, to);
   }
   return in_pieces(run.bytes, [&](std::size_t at, std::size_t bytes) {
     const Run piece{run.window, run.rank, run.displacement + at, bytes};

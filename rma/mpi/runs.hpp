@@ -38,6 +38,12 @@ struct Run {
   [[nodiscard]] bool is_guarded_word() const noexcept {
     return is_word(displacement, bytes) && !window.keeps_words();
   }
+  /// Words that gets might tear, though puts don't: they are got with their neighbour. An epoch has
+  /// no end before its last get, so they stay as they are there.
+  [[nodiscard]] bool is_torn_by_gets() const noexcept {
+    return is_word(displacement, bytes) && window.keeps_words() && !window.gets_whole(bytes) &&
+           window.is_lasting();
+  }
 };
 
 // One call of MPI_Put, MPI_Get or MPI_Accumulate.

@@ -73,6 +73,11 @@ class Window {
   [[nodiscard]] bool is_lasting() const noexcept { return discipline_ == Discipline::lasting; }
   /// Whether puts and gets copy aligned words of up to 8 bytes whole.
   [[nodiscard]] bool keeps_words() const noexcept { return keeps_words_; }
+  /// The same of gets alone. MPI copies by memcpy, which reads 2 bytes as a word and as a byte, at
+  /// two moments, where the C library is glibc.
+  [[nodiscard]] bool gets_whole(std::size_t bytes) const noexcept {
+    return keeps_words_ && bytes != sizeof(std::uint16_t);
+  }
 
   /// Whether MPI serves some operations in it by the target's processor.
   [[nodiscard]] bool needs_target() const noexcept { return needs_target_; }
