@@ -151,6 +151,17 @@ void ByteLocks::enter_in_turn(const Key& key, const std::function<void()>& look)
   }
 }
 
+void ByteLocks::give_back_all() {
+  std::vector<Key> keys;
+  {
+    const std::lock_guard guard(mutex_);
+    keys.assign(entered_.begin(), entered_.end());
+  }
+  for (const auto& [owner, index] : keys) {
+    unlock(TeamRank{owner}, index).ignore("the rank leaves");
+  }
+}
+
 void ByteLocks::leave(const Key& key) {
   const std::lock_guard guard(mutex_);
   entered_.erase(key);

@@ -39,6 +39,9 @@ class ByteLocks final : public detail::RemoteLocks {
   static Result<std::unique_ptr<detail::RemoteLocks>> create(
       LockSurroundings surroundings, WindowPool& pool, Team& team,
       const std::vector<std::int64_t>& counts);
+  ~ByteLocks() override { surroundings_.leaving->remove(this); }
+  ByteLocks(const ByteLocks&) = delete;
+  ByteLocks& operator=(const ByteLocks&) = delete;
 
   Result<detail::LockOutcome> lock(TeamRank owner, std::int64_t index,
                                    const std::function<void()>& look) override;
@@ -53,7 +56,9 @@ class ByteLocks final : public detail::RemoteLocks {
       : surroundings_(std::move(surroundings)),
         team_(team),
         set_(set),
-        segment_(std::move(segment)) {}
+        segment_(std::move(segment)) {
+    surroundings_.leaving->add(this, [this] { give_back_all(); });
+  }
 
   using Bytes = std::vector<std::uint8_t>;
   [[nodiscard]] std::uint64_t offset_of(const Key& key, std::size_t member) const noexcept;
@@ -65,6 +70,7 @@ class ByteLocks final : public detail::RemoteLocks {
   bool enter(const Key& key);
   void enter_in_turn(const Key& key, const std::function<void()>& look);
   void leave(const Key& key);
+  void give_back_all();
   void wait_for_message(const Key& key, const std::function<void()>& look);
   Status hand_over(const Key& key, const Bytes& others);
   [[nodiscard]] LockName name_of(const Key& key) const noexcept {

@@ -29,12 +29,14 @@ Status not_by_node() {
 
 MpiLink::MpiLink(std::shared_ptr<Progress> progress, std::shared_ptr<WindowPool> pool,
                  std::shared_ptr<detail::Node> node, const detail::NodeMap& nodes,
-                 bool locks_by_bytes, std::function<Status(std::optional<WorldRank>)> fence)
+                 bool locks_by_bytes, std::shared_ptr<LeavingLocks> leaving,
+                 std::function<Status(std::optional<WorldRank>)> fence)
     : progress_(std::move(progress)),
       pool_(std::move(pool)),
       node_(std::move(node)),
       nodes_(nodes),
       locks_by_bytes_(locks_by_bytes),
+      leaving_(std::move(leaving)),
       fence_(std::move(fence)),
       directory_(node_->arena(), node_->lock_context()) {}
 
@@ -131,7 +133,8 @@ Result<std::unique_ptr<detail::RemoteLocks>> MpiLink::make_locks(
       .wake = [this](WorldRank rank) { return wake(rank); },
       .poll = [this] { progress_->poll(); },
       .hand_over = [this](WorldRank rank, const LockName& lock) { return hand_over(rank, lock); },
-      .handed_over = &progress_->server().handed_over()};
+      .handed_over = &progress_->server().handed_over(),
+      .leaving = leaving_};
   return locks_by_bytes_ ? ByteLocks::create(std::move(surroundings), *pool_, team, counts)
                          : WindowLocks::create(std::move(surroundings), *pool_, team, counts);
 }

@@ -13,6 +13,7 @@
 
 #include "rma/engine/node_link.hpp"
 #include "rma/engine/node_map.hpp"
+#include "rma/mpi/leaving_locks.hpp"
 #include "rma/mpi/progress.hpp"
 #include "rma/mpi/segment.hpp"
 #include "rma/node/directory.hpp"
@@ -25,6 +26,7 @@ class MpiLink final : public detail::NodeLink {
   /// `fence` completes at a rank what this one did there, or at all ranks.
   MpiLink(std::shared_ptr<Progress> progress, std::shared_ptr<WindowPool> pool,
           std::shared_ptr<detail::Node> node, const detail::NodeMap& nodes, bool locks_by_bytes,
+          std::shared_ptr<LeavingLocks> leaving,
           std::function<Status(std::optional<WorldRank>)> fence);
 
   Status publish(RegionId memory, const detail::PublishedMemory& piece) override;
@@ -61,6 +63,7 @@ class MpiLink final : public detail::NodeLink {
   std::shared_ptr<detail::Node> node_;
   const detail::NodeMap& nodes_;
   bool locks_by_bytes_;
+  std::shared_ptr<LeavingLocks> leaving_;
   std::function<Status(std::optional<WorldRank>)> fence_;
   detail::Directory directory_;
   std::mutex notified_mutex_;

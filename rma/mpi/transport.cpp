@@ -170,7 +170,7 @@ class MpiTransport final : public Transport {
   }
   std::unique_ptr<detail::NodeLink> node_link() override {
     auto link = std::make_unique<MpiLink>(
-        progress_, pool_, node_, nodes_, locks_by_bytes_,
+        progress_, pool_, node_, nodes_, locks_by_bytes_, leaving_locks_,
         [list = endpoints_](std::optional<WorldRank> only) { return list->fence(only); });
     pool_->set_mutexes([link = link.get()](Team& team) {
       return link->make_locks(team,
@@ -187,6 +187,10 @@ class MpiTransport final : public Transport {
 
   // Windows end when all ranks are here, and MPI needs every process until then.
   void leave() noexcept override {
+    detail::within_memory([&]() -> Status {
+      leaving_locks_->give_back_all();
+      return {};
+    }).ignore("who waits for them says so");
     say_farewell();
     while (progress_->server().left() < world_->size() - 1) {
       if (progress_->poll() == 0) {
@@ -231,6 +235,7 @@ class MpiTransport final : public Transport {
   const Methods methods_;
   Datatypes types_;
   std::shared_ptr<Endpoints> endpoints_ = std::make_shared<Endpoints>();
+  std::shared_ptr<LeavingLocks> leaving_locks_ = std::make_shared<LeavingLocks>();
   std::shared_ptr<WindowPool> pool_;
 };
 

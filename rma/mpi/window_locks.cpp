@@ -38,6 +38,7 @@ WindowLocks::WindowLocks(LockSurroundings surroundings, const Team& team, std::s
       waiters_(waiters),
       free_(waiters) {
   std::iota(free_.rbegin(), free_.rend(), 0U);  // the lowest is taken first
+  surroundings_.leaving->add(this, [this] { give_back_all(); });
 }
 
 Result<std::unique_ptr<detail::RemoteLocks>> WindowLocks::create(
@@ -213,6 +214,19 @@ Result<std::uint64_t> WindowLocks::wait_for_next(std::size_t slot) {
     }
     surroundings_.poll();
     std::this_thread::yield();
+  }
+}
+
+void WindowLocks::give_back_all() {
+  std::vector<Key> keys;
+  {
+    const std::lock_guard guard(mutex_);
+    for (const auto& [key, slot] : held_) {
+      keys.push_back(key);
+    }
+  }
+  for (const auto& [owner, index] : keys) {
+    unlock(TeamRank{owner}, index).ignore("the rank leaves");
   }
 }
 

@@ -8,8 +8,7 @@
 // one that its predecessor clears. So each waits on a word of its own, and the owner of the lock
 // takes no part.
 //
-// Limits today: a lock that a rank held when it left is never free again. A rank holds up to 65,536
-// locks of a set.
+// Limits today: a rank holds up to 65,536 locks of a set.
 #pragma once
 
 #include <mpi.h>
@@ -24,6 +23,7 @@
 
 #include "rma/engine/remote_locks.hpp"
 #include "rma/mpi/handed_locks.hpp"
+#include "rma/mpi/leaving_locks.hpp"
 #include "rma/mpi/progress.hpp"
 #include "rma/mpi/segment.hpp"
 #include "rma/node/node.hpp"
@@ -40,6 +40,7 @@ struct LockSurroundings {
   /// Hands a lock over to a rank, by a message.
   std::function<Status(WorldRank, const LockName&)> hand_over;
   HandedLocks* handed_over = nullptr;  ///< to this process
+  std::shared_ptr<LeavingLocks> leaving;
 };
 
 class WindowLocks final : public detail::RemoteLocks {
@@ -48,6 +49,9 @@ class WindowLocks final : public detail::RemoteLocks {
   static Result<std::unique_ptr<detail::RemoteLocks>> create(
       LockSurroundings surroundings, WindowPool& pool, Team& team,
       const std::vector<std::int64_t>& counts);
+  ~WindowLocks() override { surroundings_.leaving->remove(this); }
+  WindowLocks(const WindowLocks&) = delete;
+  WindowLocks& operator=(const WindowLocks&) = delete;
 
   Result<detail::LockOutcome> lock(TeamRank owner, std::int64_t index,
                                    const std::function<void()>& look) override;
@@ -95,6 +99,7 @@ class WindowLocks final : public detail::RemoteLocks {
   std::size_t take_slot();
   void release_slot(std::size_t slot);
   void hold(const Key& key, std::size_t slot);
+  void give_back_all();
 
   LockSurroundings surroundings_;
   Team team_;

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// LeavingLocks: gives back what a rank holds when it leaves the job, so that no other waits for it.
+//
+// Threads: all functions may be called from any thread.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace tessera::rma::mpi {
+
+class LeavingLocks {
+ public:
+  /// `give_back` unlocks what this rank holds of a set, until remove(`set`).
+  void add(const void* set, std::function<void()> give_back) {
+    const std::lock_guard guard(mutex_);
+    sets_.emplace_back(set, std::move(give_back));
+  }
+  void remove(const void* set) noexcept {
+    const std::lock_guard guard(mutex_);
+    std::erase_if(sets_, [&](const auto& each) { return each.first == set; });
+  }
+  void give_back_all() {
+    const std::lock_guard guard(mutex_);
+    for (const auto& [set, give_back] : sets_) {
+      give_back();
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::pair<const void*, std::function<void()>>> sets_;
+};
+
+}  // namespace tessera::rma::mpi
