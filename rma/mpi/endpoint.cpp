@@ -401,9 +401,10 @@ Status WindowEndpoint::put_fragments(const Target& to, Fragments fragments, Comp
                        {1, types.local(), types.remote()}, request_of_types(operation));
     }
     if (method == Method::batched && element) {
-      TESSERA_ASSIGN_OR_RETURN(const bool is_put, put_list(first, fragments, *element));
-      if (is_put) {
-        return Status();
+      TESSERA_ASSIGN_OR_RETURN(const ListTypes* const types, kept_types(fragments, *element));
+      if (types != nullptr) {
+        return put_sides(first.at_first(fragments), fragments.front().local,
+                         {1, types->local(), types->remote()}, nullptr);
       }
     }
     return for_each_call(fragments, first, pacer_of(epoch, method),
@@ -427,9 +428,10 @@ Status WindowEndpoint::get_fragments(const Target& from, Fragments fragments, Co
                        {1, types.local(), types.remote()}, request_of_types(operation));
     }
     if (method == Method::batched && element) {
-      TESSERA_ASSIGN_OR_RETURN(const bool is_got, get_list(first, fragments, *element));
-      if (is_got) {
-        return Status();
+      TESSERA_ASSIGN_OR_RETURN(const ListTypes* const types, kept_types(fragments, *element));
+      if (types != nullptr) {
+        return get_sides(first.at_first(fragments), fragments.front().local,
+                         {1, types->local(), types->remote()}, nullptr);
       }
     }
     return for_each_call(fragments, first, pacer_of(epoch, method),

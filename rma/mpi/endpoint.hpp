@@ -111,8 +111,7 @@ class WindowEndpoint : public Endpoint {
                                      StridedSide::Which written) const;
   [[nodiscard]] static Method method_of(const CopyShape& shape, StridedSide::Which written);
   Result<bool> put_shared(const Target& to, const void* from, std::size_t bytes);
-  Result<bool> put_list(const Run& first, Fragments fragments, const AddedType& element);
-  Result<bool> get_list(const Run& first, Fragments fragments, const AddedType& element);
+  Result<const ListTypes*> kept_types(Fragments fragments, const AddedType& element);
   [[nodiscard]] bool adds_by_hand(const Window& window, const Scale& scale) const noexcept;
   [[nodiscard]] Method method_of(Fragments fragments, bool accumulates,
                                  Status (*check_overlap)(Fragments)) const;

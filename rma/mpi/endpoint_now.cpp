@@ -131,37 +131,11 @@ Result<bool> WindowEndpoint::accumulate_shape_now(const Target& to, const void* 
   return true;
 }
 
-// Where the list came before, its datatypes move it in one call: true if they have.
-Result<bool> WindowEndpoint::put_list(const Run& first, Fragments fragments,
-                                      const AddedType& element) {
-  if (!methods_.keeps_lists(fragments)) {
-    return false;
-  }
-  TESSERA_ASSIGN_OR_RETURN(const ListTypes* const types,
-                           lists_.find(fragments, element.type, element.bytes));
-  if (types == nullptr) {
-    return false;
-  }
-  const Run run = first.at_first(fragments);
-  TESSERA_RETURN_IF_ERROR(
-      put_sides(run, fragments.front().local, {1, types->local(), types->remote()}, nullptr));
-  return true;
-}
-
-Result<bool> WindowEndpoint::get_list(const Run& first, Fragments fragments,
-                                      const AddedType& element) {
-  if (!methods_.keeps_lists(fragments)) {
-    return false;
-  }
-  TESSERA_ASSIGN_OR_RETURN(const ListTypes* const types,
-                           lists_.find(fragments, element.type, element.bytes));
-  if (types == nullptr) {
-    return false;
-  }
-  const Run run = first.at_first(fragments);
-  TESSERA_RETURN_IF_ERROR(
-      get_sides(run, fragments.front().local, {1, types->local(), types->remote()}, nullptr));
-  return true;
+// The datatypes of a list that came before, which move it in one call; null: it is new, or such
+// lists are not kept.
+Result<const ListTypes*> WindowEndpoint::kept_types(Fragments fragments, const AddedType& element) {
+  return methods_.keeps_lists(fragments) ? lists_.find(fragments, element.type, element.bytes)
+                                         : Result<const ListTypes*>(nullptr);
 }
 
 }  // namespace tessera::rma::mpi
