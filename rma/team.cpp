@@ -20,21 +20,19 @@ std::uint64_t bytes_of(std::int64_t count, ElementType type) {
 
 // Apart, so that jobs that are not profiled need no room for it.
 template <class Work>
-[[gnu::noinline]] Status record(const detail::TeamState& team, detail::Wait wait,
-                                std::uint64_t bytes, Work work) {
-  const detail::WaitScope scope(team.job().recorder, wait, WorldRank{-1}, bytes, team.label());
-  return work();
+[[gnu::noinline]] Status record(detail::Recorder& recorder, const detail::TeamState& team,
+                                detail::Wait wait, std::uint64_t bytes, Work work) {
+  const detail::WaitScope scope(&recorder, wait, WorldRank{-1}, bytes, team.label());
+  return detail::within_memory(work);
 }
 
 // Does `work`, which is a wait.
 template <class Work>
 Status recorded(const detail::TeamState& team, detail::Wait wait, std::uint64_t bytes, Work work) {
-  // What throws is what tells an error.
-  const auto guarded = [&work] { return detail::within_memory(work); };
-  if (team.job().recorder == nullptr) [[likely]] {
-    return team.job().name_rank(guarded());
-  }
-  return team.job().name_rank(record(team, wait, bytes, guarded));
+  detail::Recorder* const recorder = team.job().recorder;
+  Status done = recorder == nullptr ? detail::within_memory(work)
+                                    : record(*recorder, team, wait, bytes, work);
+  return done.ok() ? std::move(done) : team.job().name_rank(std::move(done));
 }
 
 }  // namespace

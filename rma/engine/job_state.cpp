@@ -322,7 +322,8 @@ Status JobState::fence(const TargetRanks& ranks, RegionId region) {
   if (stopped.load(std::memory_order_relaxed)) {
     return stopped_error();
   }
-  if (!outstanding.concerns_fences() && is_known_as_fenced(ranks, region)) {
+  if (!outstanding.concerns_fences() &&
+      (!has_routes_to_fence_.load(std::memory_order_acquire) || is_fenced_again(ranks, region))) {
     std::atomic_thread_fence(std::memory_order_seq_cst);  // as below
     if (recorder != nullptr) [[unlikely]] {
       recorder->note_done(Wait::fence);
@@ -333,11 +334,10 @@ Status JobState::fence(const TargetRanks& ranks, RegionId region) {
                        "this process has no memory for a fence, which may be in vain");
 }
 
-// Without a lock: there is no route that has to be fenced, or it is the last one again.
-bool JobState::is_known_as_fenced(const TargetRanks& ranks, RegionId region) const noexcept {
-  if (!has_routes_to_fence_.load(std::memory_order_acquire)) {
-    return true;
-  }
+// Without a lock: the route is the one that was fenced last. Apart, so that jobs without such
+// routes need no room for it.
+[[gnu::noinline]] bool JobState::is_fenced_again(const TargetRanks& ranks,
+                                                 RegionId region) const noexcept {
   const auto only = ranks.only();
   const auto* const last = last_fenced_.load(std::memory_order_acquire);
   return only && last != nullptr && last->first == *only &&

@@ -213,7 +213,7 @@ class JobState {
   static constexpr std::size_t bytes_of_member = 128;  ///< that a rank keeps of a team, at most
 
   TransportContext transport_context();
-  [[nodiscard]] bool is_known_as_fenced(const TargetRanks& ranks, RegionId region) const noexcept;
+  [[nodiscard]] bool is_fenced_again(const TargetRanks& ranks, RegionId region) const noexcept;
   [[nodiscard]] std::vector<RankEndpoint> endpoints_to_fence(const TargetRanks& ranks,
                                                              RegionId region);
   Status complete_and_fence(const TargetRanks& ranks, RegionId region);

@@ -238,12 +238,12 @@ std::atomic<std::uint32_t>& TeamState::mark_of(std::int32_t order) const noexcep
   return marks[order];
 }
 
-const Label* TeamState::label() const noexcept {
+const Label* TeamState::outermost_label() const noexcept {
   const LabelScope* outermost = scope_;
-  while (outermost != nullptr && outermost->outer() != nullptr) {
+  while (outermost->outer() != nullptr) {
     outermost = outermost->outer();
   }
-  return outermost == nullptr ? nullptr : &outermost->label();
+  return &outermost->label();
 }
 
 LongWait TeamState::begin_to_wait(std::uint32_t generation) const noexcept {

@@ -202,7 +202,9 @@ class TeamState {
   /// A number for an object that members make together.
   [[nodiscard]] std::uint64_t draw_number() noexcept { return ++drawn_numbers_; }
   /// The outermost label, which is what the program called; null where there is none.
-  [[nodiscard]] const Label* label() const noexcept;
+  [[nodiscard]] const Label* label() const noexcept {
+    return scope_ == nullptr ? nullptr : outermost_label();
+  }
 
   /// Collective. In place of what the other members call, by one that has no memory for its part:
   /// no_memory on all of them. Errors: those of a barrier before that.
@@ -222,6 +224,7 @@ class TeamState {
   }
 
  private:
+  [[nodiscard]] const Label* outermost_label() const noexcept;
   /// What leaders do when all members of all nodes have come; a word.
   using LeadersWork = std::function<std::uint32_t(Lanes&)>;
 

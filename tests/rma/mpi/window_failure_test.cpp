@@ -111,7 +111,7 @@ TEST(WindowFailure, LeavesNothingBehindThousandTimes) {
     constexpr int warm_up = 50;
     constexpr int failures = 1000;
     std::size_t files = 0;
-    std::uint64_t memory = 0;
+    [[maybe_unused]] std::uint64_t memory = 0;
     {
       const Refusing refusing(Refusal::everywhere);
       for (int i = 0; i < warm_up + failures; ++i) {
@@ -122,9 +122,11 @@ TEST(WindowFailure, LeavesNothingBehindThousandTimes) {
         ASSERT_FALSE(Region::allocate(job.world(), own_window_bytes).ok());
       }
     }
-    constexpr std::uint64_t slack_kib = 1024;  // a KiB each would be as much
     EXPECT_EQ(open_files(), files);
+#ifndef TESSERA_SANITIZED                      // which keeps what was freed for a while
+    constexpr std::uint64_t slack_kib = 1024;  // a KiB each would be as much
     EXPECT_LT(resident_kib(), memory + slack_kib);
+#endif
     expect_it_works(job);
   });
 }
