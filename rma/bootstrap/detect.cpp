@@ -16,6 +16,7 @@
 
 #include "rma/bootstrap.hpp"
 #include "rma/bootstrap/fork_control.hpp"
+#include "rma/engine/mpi_fabric.hpp"
 
 namespace tessera::rma {
 namespace {
@@ -84,10 +85,13 @@ LauncherTrace detect_launcher() {
   return {"tessera-run", number_in(behind_colon(rank)).value_or(0), number_in(rank).value_or(-1)};
 }
 
+// MPI's threads cost other programs' calls of MPI time: not where MPI starts the job only.
 MpiThreads mpi_threads_of(const Settings& settings) {
   const std::vector<std::string_view> transports = split_names(settings.transport);
   const bool is_by_mpi = std::find(transports.begin(), transports.end(), "mpi") != transports.end();
-  return is_by_mpi ? MpiThreads::several : MpiThreads::none;
+  const bool is_passed_over =
+      detail::are_by_default(settings) && detail::find_fabric().network.empty();
+  return is_by_mpi && !is_passed_over ? MpiThreads::several : MpiThreads::none;
 }
 
 Result<std::shared_ptr<Bootstrap>> choose_bootstrap(const Settings& settings) {

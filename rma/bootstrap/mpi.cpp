@@ -10,6 +10,7 @@
 #include "rma/bootstrap.hpp"
 #include "rma/bootstrap/detect.hpp"
 #include "rma/floating_point_guard.hpp"
+#include "rma/tuning.hpp"
 
 #ifdef TESSERA_HAVE_MPI
 #include <mpi.h>
@@ -128,6 +129,20 @@ class Mpi final : public Bootstrap {
 void prefer_shared_windows() {
   constexpr int keep = 0;
   setenv("OMPI_MCA_osc_rdma_priority", "90", keep);
+}
+
+// Runs when the library is loaded, before the program starts MPI. A program whose user chose the
+// transport gets what it needs, unless the user has set that as well.
+[[gnu::constructor]] void prepare_for_windows() {
+  const char* const transports = std::getenv("TESSERA_TRANSPORT");
+  const auto names = split_names(transports == nullptr ? "" : transports);
+  if (std::find(names.begin(), names.end(), "mpi") == names.end()) {
+    return;
+  }
+  constexpr int keep = 0;
+  setenv("OMPI_MPI_THREAD_LEVEL", "3", keep);  // MPI_THREAD_MULTIPLE
+  setenv("MPIR_CVAR_DEFAULT_THREAD_LEVEL", "MPI_THREAD_MULTIPLE", keep);
+  prefer_shared_windows();
 }
 
 Status sees_only_itself(const LauncherTrace& trace) {

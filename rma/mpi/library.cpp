@@ -9,31 +9,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "rma/tuning.hpp"
-
 namespace tessera::rma::mpi {
 namespace {
-
-// Runs when the library is loaded, before the program starts MPI. A program whose user chose the
-// transport gets what it needs, unless the user has set that as well: all threads may call MPI, and
-// Open MPI 4 serves windows of one machine by osc/sm, not by osc/rdma.
-[[gnu::constructor]] void prepare_for_the_transport() {
-  const char* const transports = std::getenv("TESSERA_TRANSPORT");
-  const auto names = split_names(transports == nullptr ? "" : transports);
-  if (std::find(names.begin(), names.end(), "mpi") == names.end()) {
-    return;
-  }
-  constexpr int keep = 0;
-  setenv("OMPI_MPI_THREAD_LEVEL", "3", keep);  // MPI_THREAD_MULTIPLE
-  setenv("MPIR_CVAR_DEFAULT_THREAD_LEVEL", "MPI_THREAD_MULTIPLE", keep);
-  setenv("OMPI_MCA_osc_rdma_priority", "90", keep);
-}
 
 Vendor find_vendor() {
   std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');

@@ -16,11 +16,11 @@
 #include <utility>
 #include <vector>
 
+#include "rma/engine/mpi_fabric.hpp"
 #include "rma/engine/node_map.hpp"
 #include "rma/engine/startup.hpp"
 #include "rma/mpi/creation.hpp"
 #include "rma/mpi/endpoint.hpp"
-#include "rma/mpi/fabric.hpp"
 #include "rma/mpi/node_link.hpp"
 #include "rma/mpi/progress.hpp"
 #include "rma/mpi/segment.hpp"
@@ -253,13 +253,9 @@ Status check_context(const TransportContext& context) {
   return {};
 }
 
-bool is_by_default(const Settings& settings) {
-  return settings.transport == Settings().transport;
-}
-
 // Collective. By default MPI is for networks that nothing else of the library reaches.
 Status check_fabric(const TransportContext& context) {
-  const Fabric mine = find_fabric();
+  const detail::Fabric mine = detail::find_fabric();
   const std::byte has_one{!mine.network.empty()};
   TESSERA_ASSIGN_OR_RETURN(const auto all, context.exchange(std::span(&has_one, 1)));
   const auto missing = std::find(all.begin(), all.end(), std::byte{0});
@@ -361,7 +357,7 @@ Result<std::unique_ptr<Transport>> create_over(const TransportContext& context,
 
 Result<std::unique_ptr<Transport>> create(const TransportContext& context) {
   TESSERA_RETURN_IF_ERROR(check_context(context));
-  if (is_by_default(*context.settings)) {
+  if (detail::are_by_default(*context.settings)) {
     TESSERA_RETURN_IF_ERROR(check_fabric(context));
   }
   TESSERA_RETURN_IF_ERROR(agree(context, check_single_mpi()));
@@ -378,7 +374,8 @@ Result<std::unique_ptr<Transport>> create(const TransportContext& context) {
 
 // For people, before and after MPI has started.
 std::string describe(const Settings& settings) {
-  const Fabric fabric = is_by_default(settings) ? find_fabric() : Fabric{};
+  const detail::Fabric fabric =
+      detail::are_by_default(settings) ? detail::find_fabric() : detail::Fabric{};
   if (!fabric.reason.empty()) {
     return fmt::format("not used: {} (TESSERA_TRANSPORT=shm,mpi uses it all the same)",
                        fabric.reason);

@@ -6,7 +6,9 @@
 #include <functional>
 #include <string>
 
-namespace tessera::rma::mpi {
+#include "rma/tuning.hpp"
+
+namespace tessera::rma::detail {
 
 /// A network between nodes that is not TCP's.
 struct Fabric {
@@ -19,7 +21,10 @@ using ReadVariable = std::function<std::string(const char*)>;
 
 std::string environment_variable(const char* name);
 
+/// Whether the transports are those of nobody's choice, of which mpi is for such networks only.
+bool are_by_default(const Settings& settings);
+
 /// Local. Paths are below `root`, which is "" but in tests.
 Fabric find_fabric(const std::string& root = "", const ReadVariable& read = environment_variable);
 
-}  // namespace tessera::rma::mpi
+}  // namespace tessera::rma::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/mpi/fabric.hpp"
+#include "rma/engine/mpi_fabric.hpp"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rma/tuning.hpp"
-
-namespace tessera::rma::mpi {
+namespace tessera::rma::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -88,6 +86,10 @@ std::string environment_variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+bool are_by_default(const Settings& settings) {
+  return settings.transport == Settings().transport;
+}
+
 Fabric find_fabric(const std::string& root, const ReadVariable& read) {
   const std::string order = find_order_for_tcp(read);
   if (!order.empty()) {
@@ -100,4 +102,4 @@ Fabric find_fabric(const std::string& root, const ReadVariable& read) {
   return {.network = std::move(device), .reason = {}};
 }
 
-}  // namespace tessera::rma::mpi
+}  // namespace tessera::rma::detail

@@ -6,9 +6,9 @@
 #include <map>
 #include <string>
 
-#include "rma/mpi/fabric.hpp"
+#include "rma/engine/mpi_fabric.hpp"
 
-namespace tessera::rma::mpi {
+namespace tessera::rma::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -68,4 +68,4 @@ TEST(Fabric, IsNotUsedWhereTheUserMadeMpiUseTcp) {
 }
 
 }  // namespace
-}  // namespace tessera::rma::mpi
+}  // namespace tessera::rma::detail
