@@ -37,6 +37,10 @@ struct Settings {
   std::int64_t agent_threads = 1;          ///< of each node's agent
   std::int64_t answer_kib = 1024;          ///< of answers that an agent keeps for each peer
   std::int64_t request_kib = 4096;         ///< of requests that a process keeps for each node
+  std::int64_t server_cluster = 0;         ///< agents that share all requests; 0: chosen, 1: none
+  std::string server_replies = "direct";   ///< direct or via: how answers to shared requests go
+  std::int64_t forward_window = 32;        ///< requests that an agent has passed on to another
+  std::int64_t forward_kib = 1024;         ///< bytes of those, to each agent
   std::string verbs_get = "auto";          ///< auto, read or assisted
   std::string verbs_words = "auto";        ///< auto, device or requests
   std::string verbs_register = "cached";   ///< cached, each or never

@@ -98,6 +98,9 @@ class Path : public Channel {
   /// other end's memory from `to` on, before all that is sent next. Doesn't wait; what there is no
   /// room for goes later. Errors: unsupported where memory isn't known to the device; peer_lost.
   virtual Status push(const std::byte* from, const CopyShape& shape, const RemoteSpan& to) = 0;
+  /// Returns when all that was written over it is in its place at the other end: before something
+  /// is said that goes another way. Errors: peer_lost.
+  virtual Status settle(Requests& requests) = 0;
   /// Takes over the stream beside it, whose end is the path's, and whose descriptor.
   virtual void watch(std::unique_ptr<Channel> beside) = 0;
 

@@ -22,6 +22,17 @@ bool AgentShared::leave(WorldRank origin, detail::GuestFate fate) {
   return true;
 }
 
+void AgentShared::exclude(WorldRank carrier) {
+  {
+    const std::lock_guard guard(mutex_);
+    const auto found = conversations_of_.find(carrier.value);
+    if (--found->second == 0) {
+      conversations_of_.erase(found);
+    }
+  }
+  note_left();
+}
+
 void AgentShared::note_left() {
   conversations_.fetch_sub(1);
   conversations_.notify_all();

@@ -19,9 +19,11 @@
 
 #include "rma/engine/fabric.hpp"
 #include "rma/node/node.hpp"
+#include "rma/server/forwarder.hpp"
 #include "rma/server/handshake.hpp"
 #include "rma/server/parts.hpp"
 #include "rma/server/relief.hpp"
+#include "rma/server/routes.hpp"
 #include "rma/server/stranger_log.hpp"
 #include "rma/server/tcp.hpp"
 
@@ -40,10 +42,12 @@ struct AgentOptions {
   int threads = 1;
   PackingLimits limits{};
   std::size_t answer_bytes = 1U << 20U;  ///< that may wait for a peer before it is heard no more
+  bool buffers_per_client = false;       ///< each has its own all the time: for comparison only
   std::chrono::milliseconds patience{10'000};    ///< with those who do not introduce themselves
   StrangerLog::Limits stranger_lines{};          ///< of the log
   std::function<void(const std::string&)> warn;  ///< of what went wrong; called by the agent
   std::shared_ptr<detail::FabricSource> fabrics = nullptr;  ///< null: there is TCP only
+  std::shared_ptr<const ForwardOptions> forwards = nullptr;  ///< null: the agent is in no cluster
 };
 
 class AgentThread;
@@ -62,6 +66,8 @@ struct AgentShared {
   /// A connection of `origin` has ended. True when it was the rank's last one: it counts as gone
   /// until it comes back (visit.hpp), and its locks pass to others.
   bool leave(WorldRank origin, detail::GuestFate fate);
+  /// The connection of `carrier` that entered is another agent's.
+  void exclude(WorldRank carrier);
   /// The cleaning up behind a leave() is complete.
   void note_left();
   /// Returns when this was noted of all who entered.
@@ -71,6 +77,7 @@ struct AgentShared {
   TcpListener listener;
   AgentOptions options;
   StrangerLog stranger_log;
+  Routes routes;
   std::atomic<bool> is_ending{false};
   /// Of all threads; as they are when the first one starts.
   std::vector<AgentThread*> threads;

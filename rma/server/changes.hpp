@@ -32,6 +32,9 @@ class Changes {
   /// What a fence covers that is asked for now.
   [[nodiscard]] std::uint64_t count() const noexcept { return count_.load(); }
 
+  /// The last one that is known to be in effect, with all before it.
+  [[nodiscard]] std::uint64_t fenced() const noexcept { return fenced_.load(); }
+
   /// The answer to a fence that covers `count`. An earlier one's may come later.
   void note_fenced(std::uint64_t count) noexcept {
     std::uint64_t before = fenced_.load();

@@ -32,6 +32,9 @@ Client::Client(ClientOptions options)
     : options_(std::move(options)),
       by_node_(options_.agents.size()),
       active_(options_.agents.size()) {
+  if (options_.nodes != nullptr) {
+    own_node_ = options_.nodes->node_of(options_.rank);
+  }
   Result<std::thread> thread = start_deaf([this] { communicate(); });
   if (thread.ok()) {
     thread_ = std::move(thread).take();
@@ -68,17 +71,63 @@ Result<Link*> Client::make_link(NodeId node, std::chrono::milliseconds timeout) 
   // Not under links_mutex_: a node that doesn't answer concerns those only who want it.
   const std::lock_guard guard(peer.connecting);
   if (peer.link == nullptr) {
-    TESSERA_ASSIGN_OR_RETURN(auto channel, open(node, peer, peer.of_links, timeout));
-    auto link = std::make_unique<Link>(*this, node, std::move(channel));
-    leave_tcp(*link, node, timeout);
-    if (link->is_lost() && link->loss().code() != Code::protocol) {
-      // The new conversation begins first: an agent takes who has none for lost.
-      TESSERA_ASSIGN_OR_RETURN(channel, open(node, peer, peer.of_links, timeout));
-      link = std::make_unique<Link>(*this, node, std::move(channel));
+    // A device is used without the agent, and so needs a connection of its own in any case.
+    const bool needs_connection = !is_clustered(node) || options_.fabrics != nullptr;
+    std::unique_ptr<Link> link;
+    if (needs_connection) {
+      TESSERA_ASSIGN_OR_RETURN(link, open_link(node, peer, timeout));
+    } else {
+      link = std::make_unique<Link>(*this, node, nullptr);
+    }
+    if (is_clustered(node)) {
+      TESSERA_RETURN_IF_ERROR(link->join_cluster());
     }
     keep_link(peer, std::move(link));
   }
   return peer.link.get();
+}
+
+Result<std::unique_ptr<Link>> Client::open_link(NodeId node, Peer& peer,
+                                                std::chrono::milliseconds timeout) {
+  TESSERA_ASSIGN_OR_RETURN(auto channel, open(node, peer, peer.of_links, timeout));
+  auto link = std::make_unique<Link>(*this, node, std::move(channel));
+  leave_tcp(*link, node, timeout);
+  if (link->is_lost() && link->loss().code() != Code::protocol) {
+    // The new conversation begins first: an agent takes who has none for lost.
+    TESSERA_ASSIGN_OR_RETURN(channel, open(node, peer, peer.of_links, timeout));
+    link = std::make_unique<Link>(*this, node, std::move(channel));
+  }
+  return link;
+}
+
+Result<std::unique_ptr<Channel>> Client::open_again(NodeId node) {
+  Peer& peer = peer_at(node);
+  const std::lock_guard guard(peer.connecting);
+  auto opened = open(node, peer, peer.of_links, options_.connect_timeout);
+  const Code code = opened.status().code();
+  if (Link* const link = made_link(node);
+      link != nullptr && (code == Code::peer_lost || code == Code::closed)) {
+    link->give_up(opened.status());  // for good: nobody listens there any more
+  }
+  return opened;
+}
+
+Link* Client::clustered_link_of(WorldRank rank) noexcept {
+  if (!options_.clusters.are_on() || rank.value < 0 || rank.value >= options_.ranks) {
+    return nullptr;
+  }
+  const NodeId node = options_.nodes->node_of(rank);
+  return is_clustered(node) ? made_link(node) : nullptr;
+}
+
+void Client::note_lost_way(const Link& way, const Status& reason) {
+  if (options_.clusters.are_on()) {
+    for (Link* const link : links()) {
+      if (link != &way) {
+        link->note_lost_way(way, reason);
+      }
+    }
+  }
 }
 
 Result<std::unique_ptr<Link>> Client::visit(NodeId node, std::chrono::milliseconds timeout) {
@@ -385,6 +434,7 @@ void Client::check_hosts() {
     const bool gives_back = ++checks_ % checks_a_look == 0;
     for (Link* const link : links()) {
       link->check_host();
+      link->close_if_idle(options_.idle_connection);
       if (gives_back) {
         link->release_memory();
       }

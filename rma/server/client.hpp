@@ -27,9 +27,11 @@
 #include "rma/engine/channel.hpp"
 #include "rma/engine/long_wait.hpp"
 #include "rma/engine/node_link.hpp"
+#include "rma/engine/node_map.hpp"
 #include "rma/node/node.hpp"
 #include "rma/rank.hpp"
 #include "rma/result.hpp"
+#include "rma/server/clusters.hpp"
 #include "rma/server/handshake.hpp"
 #include "rma/server/link.hpp"
 #include "rma/server/parts.hpp"
@@ -64,6 +66,11 @@ struct ClientOptions {
   std::function<void(const std::string&)> warn = [](const std::string&) {};
   Log* log = nullptr;                         ///< of the lines of long waits; null: there are none
   std::chrono::milliseconds wait_warning{0};  ///< before the first warning; 0: there is none
+  Clusters clusters;                       ///< of agents that share requests
+  const detail::NodeMap* nodes = nullptr;  ///< of the job; null where no agents do
+  std::int32_t ranks = 0;                  ///< of the job
+  bool direct_replies = true;  ///< to what was passed on: over connections of their own
+  std::chrono::milliseconds idle_connection{30'000};  ///< one of those is closed after so long
   std::function<void(Status)> stray_error;  ///< of requests that are not answered when they succeed
 };
 
@@ -116,6 +123,24 @@ class Client {
   /// Ends all conversations in good order.
   void close() noexcept;
 
+  // For links of which other agents pass the requests on:
+  /// A connection for one that has none. Errors: as link_to().
+  Result<std::unique_ptr<Channel>> open_again(NodeId node);
+  [[nodiscard]] NodeId own_node() const noexcept { return own_node_; }
+  [[nodiscard]] WorldRank first_rank_of(NodeId node) const noexcept {
+    return options_.nodes->first_rank_of(node);
+  }
+  [[nodiscard]] std::int32_t ways_to(NodeId node) const noexcept {
+    return options_.clusters.choices(own_node_, node);
+  }
+  [[nodiscard]] NodeId intermediary(NodeId node, std::int32_t turn) const noexcept {
+    return options_.clusters.intermediary(options_.rank, own_node_, node, turn);
+  }
+  /// The link to the node of that rank, if others pass its requests on; else null.
+  [[nodiscard]] Link* clustered_link_of(WorldRank rank) noexcept;
+  /// A connection is lost: so is what goes by it to other nodes.
+  void note_lost_way(const Link& way, const Status& reason);
+
   /// To be called now and then in a wait for the agent of `node`: if the line of a long wait is
   /// due, says what is waited for, as in "an answer of".
   void tell_of(detail::LongWait& wait, std::string_view what, NodeId node) const noexcept;
@@ -144,6 +169,11 @@ class Client {
     std::atomic<std::int64_t> silent_since{0};  // nanoseconds of the steady clock; 0: it answered
   };
   Peer& peer_at(NodeId node) noexcept { return by_node_[static_cast<std::size_t>(node.value)]; }
+  [[nodiscard]] bool is_clustered(NodeId node) const noexcept {
+    return options_.clusters.are_on() && intermediary(node, 0) != node;
+  }
+  Result<std::unique_ptr<Link>> open_link(NodeId node, Peer& peer,
+                                          std::chrono::milliseconds timeout);
   void keep_link(Peer& peer, std::unique_ptr<Link> link);
   void leave_tcp(Link& link, NodeId node, std::chrono::milliseconds timeout);
   Status make_fabric();
@@ -185,6 +215,7 @@ class Client {
   void wait_for_waiters() const;
 
   ClientOptions options_;
+  NodeId own_node_{-1};
   std::once_flag fabric_made_;
   std::unique_ptr<detail::Fabric> own_fabric_;    // outlives the links
   std::atomic<detail::Fabric*> fabric_{nullptr};  // the same, when it is made

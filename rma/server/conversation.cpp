@@ -60,7 +60,7 @@ FrameHeader answer_to(const FrameHeader& request, Kind kind) noexcept {
           .origin = request.origin,
           .target = request.target,
           .operation = request.operation,
-          .sequence = request.sequence};
+          .route = request.route};
 }
 
 }  // namespace
@@ -68,16 +68,16 @@ FrameHeader answer_to(const FrameHeader& request, Kind kind) noexcept {
 Conversation::Conversation(std::unique_ptr<Channel> channel, HandshakeServer handshake,
                            detail::Node& node, LockKeeper& locks, ConversationOptions options)
     : channel_(std::move(channel)),
-      handshake_(std::move(handshake)),
+      handshake_(std::make_unique<HandshakeServer>(std::move(handshake))),
       node_(node),
       locks_(locks),
       options_(options),
       executor_(node, options.lane, options.limits),
       writer_(*channel_),
-      reader_(*channel_, *this) {}
+      reader_(*channel_, *this, options.buffers) {}
 
 std::string Conversation::peer() const {
-  return is_introduced_ ? fmt::format("rank {} at {}", handshake_.origin().value, channel_->peer())
+  return is_introduced_ ? fmt::format("rank {} at {}", origin_.value, channel_->peer())
                         : channel_->peer();
 }
 
@@ -114,14 +114,14 @@ std::string Conversation::unfinished() const {
 
 void Conversation::say_why(const Status& reason) {
   if (is_introduced_ && !is_over_) {
-    answer_failure({.origin = handshake_.origin()}, reason).ignore("it is over in any case");
+    answer_failure({.origin = origin_}, reason).ignore("it is over in any case");
     writer_.flush().ignore("likewise");
   }
 }
 
 void Conversation::say_bye() {
   if (is_introduced_) {
-    const FrameHeader bye{.kind = Kind::bye, .origin = handshake_.origin()};
+    const FrameHeader bye{.kind = Kind::bye, .origin = origin_};
     detail::within_memory([&] {
       return writer_.post(encode(bye), {}, nullptr);
     }).ignore("a peer that isn't told finds that the agent is gone");
@@ -143,17 +143,19 @@ Result<bool> Conversation::shake_hands() {
   }
   has_begun_ = true;
   const auto in = std::span<const std::byte>(bytes).first(came);
-  const auto progress = handshake_.feed(in);
-  const auto out = handshake_.outgoing();
+  const auto progress = handshake_->feed(in);
+  const auto out = handshake_->outgoing();
   if (!out.empty()) {
     const iovec piece{const_cast<std::byte*>(out.data()), out.size()};
     TESSERA_ASSIGN_OR_RETURN(const std::size_t sent, channel_->send(std::span(&piece, 1)));
-    handshake_.sent(sent);
+    handshake_->sent(sent);
   }
   TESSERA_RETURN_IF_ERROR(progress.status());
   if (progress->finished) {
     is_introduced_ = true;
-    is_of_own_node_ = node_.place_of(handshake_.origin()) >= 0;
+    origin_ = handshake_->origin();
+    handshake_.reset();
+    is_of_own_node_ = node_.place_of(origin_) >= 0;
     TESSERA_RETURN_IF_ERROR(reader_.begin_with(in.subspan(progress->consumed)));
   }
   return true;
@@ -168,13 +170,31 @@ Status Conversation::check_peer(const FrameHeader& header) const {
     return Status::error(Code::protocol, fmt::format("{} sent an answer ({}) to an agent", peer(),
                                                      to_string(header.kind)));
   }
-  if (header.origin != handshake_.origin()) {
+  if (is_trunk()) {
+    return check_forwarded(header);
+  }
+  if (header.origin != origin_) {
     return Status::error(Code::protocol, fmt::format("{} sent a request in the name of rank {}",
                                                      peer(), header.origin.value));
   }
   if (is_of_own_node_ && !is_for_own_node(header.kind)) {
     return Status::error(Code::protocol, fmt::format("{} sent {} to the agent of its own node",
                                                      peer(), to_string(header.kind)));
+  }
+  return {};
+}
+
+// Another agent passes on what processes ask of this node, and says good-bye itself.
+Status Conversation::check_forwarded(const FrameHeader& header) const {
+  const bool is_its_own = header.kind == Kind::bye && header.origin == origin_;
+  if (!is_its_own && (header.forwarder != trunk_of_.value || !is_forwardable(header.kind) ||
+                      options_.forwarder->is_elsewhere(header))) {
+    return Status::error(
+        Code::protocol,
+        fmt::format("the agent of node {} passed on {} from rank {} to rank {} in the name of "
+                    "node {}",
+                    trunk_of_.value, to_string(header.kind), header.origin.value,
+                    header.target.value, header.forwarder));
   }
   return {};
 }
@@ -286,14 +306,59 @@ Status Conversation::begin_request(const FrameHeader& header, std::span<const st
   current_ = header;
   refusal_ = Status();
   is_in_place_ = false;
+  is_passed_on_ = false;
+  is_stale_ = false;
   TESSERA_RETURN_IF_ERROR(check_peer(header));
   TESSERA_RETURN_IF_ERROR(check_form(header));
+  if (is_for_other(header)) {
+    return begin_passing_on(header, descriptor, into);
+  }
+  if (header.forwarder >= 0 || header.kind == Kind::introduce) {
+    is_stale_ = options_.routes != nullptr && options_.routes->is_stale(header);
+    if (is_stale_) {
+      return {};  // its payload is thrown away
+    }
+  }
   if (is_on_slice(header.kind)) {
     TESSERA_RETURN_IF_ERROR(read_terms(header, descriptor));
   } else if (header.kind == Kind::path) {
     TESSERA_RETURN_IF_ERROR(read_address(descriptor));
   }
   return header.payload_bytes == 0 ? Status() : take_payload(header, into);
+}
+
+bool Conversation::is_for_other(const FrameHeader& header) const {
+  return options_.forwarder != nullptr && !is_trunk() && is_forwardable(header.kind) &&
+         options_.forwarder->is_elsewhere(header);
+}
+
+// Held up by a full window is this conversation only, until resume().
+bool Conversation::takes(const FrameHeader& header) {
+  waits_for_trunk_ = is_introduced_ && is_for_other(header) &&
+                     !options_.forwarder->may_take(header, channel_->descriptor());
+  return !waits_for_trunk_;
+}
+
+Status Conversation::begin_passing_on(const FrameHeader& header,
+                                      std::span<const std::byte> descriptor,
+                                      std::vector<iovec>& into) {
+  refusal_ = options_.forwarder->check(header);
+  if (header.payload_bytes > max_direct_bytes) {
+    return Status::error(
+        Code::protocol,
+        fmt::format("{} from {} brings {} bytes at once; the most is {}", to_string(header.kind),
+                    peer(), header.payload_bytes, max_direct_bytes));
+  }
+  if (!refusal_.ok()) {
+    return {};  // its payload is thrown away
+  }
+  is_passed_on_ = true;
+  descriptor_.assign(descriptor.begin(), descriptor.end());
+  payload_.resize(header.payload_bytes);
+  if (!payload_.empty()) {
+    into.push_back({payload_.data(), payload_.size()});
+  }
+  return {};
 }
 
 // Straight to memory go long rows, where that is mapped, and long deliveries.
@@ -386,8 +451,17 @@ Result<std::size_t> Conversation::throw_away(Channel& channel, std::size_t bytes
 Status Conversation::end(const FrameHeader& header) {
   was_pressed_ = was_pressed_ || presses(header);
   const bool is_stored = std::exchange(is_in_place_, false);
+  carried_out_ += is_trunk() && header.kind != Kind::bye ? 1U : 0U;
   if (!refusal_.ok()) {
     return answer_failure(header, refusal_);
+  }
+  if (is_stale_) {
+    return {};
+  }
+  if (std::exchange(is_passed_on_, false)) {
+    options_.forwarder->pass_on(header, descriptor_, std::exchange(payload_, {}),
+                                channel_->descriptor());
+    return {};
   }
   Status done = detail::within_memory(
       [&] {
@@ -406,6 +480,32 @@ Status Conversation::end(const FrameHeader& header) {
     return answer(header, Kind::done);
   }
   return done.ok() ? std::move(done) : answer_failure(header, done);
+}
+
+// Together, as far as they came together: the acknowledgements, too.
+Status Conversation::caught_up() {
+  TESSERA_RETURN_IF_ERROR(sent(acknowledge()));
+  if (options_.forwarder != nullptr) {
+    options_.forwarder->flush();
+  }
+  return sent(flush());
+}
+
+Status Conversation::acknowledge() {
+  if (carried_out_ == 0) {
+    return {};
+  }
+  const FrameHeader acknowledgement{.kind = Kind::acknowledge,
+                                    .origin = origin_,
+                                    .words = {std::exchange(carried_out_, 0), 0}};
+  return detail::within_memory(
+      [&] { return writer_.post(encode(acknowledgement), {}, nullptr, FrameWriter::When::soon); });
+}
+
+Status Conversation::pass_back(const FrameHeader& answer, std::vector<std::byte> payload) {
+  return sent(detail::within_memory([&] {
+    return writer_.post(encode(answer), std::move(payload), FrameWriter::When::soon);
+  }));
 }
 
 Status Conversation::execute(const FrameHeader& header) {
@@ -433,6 +533,8 @@ Status Conversation::execute(const FrameHeader& header) {
       return execute_notify(header);
     case Kind::path:
       return execute_path(header);
+    case Kind::introduce:
+      return execute_introduction(header);
     case Kind::fence:
       // All that came before on this stream has been carried out.
       return answer(header, Kind::done);
@@ -488,7 +590,8 @@ Status Conversation::execute_get(const FrameHeader& header, const Place& place) 
   if (executor_.pieces_of(place, pattern_, pieces)) {
     FrameHeader data = answer_to(header, Kind::data);
     data.payload_bytes = bytes;
-    return sent(writer_.post(encode(data), pieces, nullptr, FrameWriter::When::soon));
+    return sent(header,
+                writer_for(header).post(encode(data), pieces, nullptr, FrameWriter::When::soon));
   }
   if (bytes > max_packed_bytes) {
     return Status::error(Code::limit_exceeded,
@@ -608,6 +711,24 @@ Status Conversation::execute_path(const FrameHeader& header) {
   return {};
 }
 
+Status Conversation::execute_introduction(const FrameHeader& header) {
+  const auto what = static_cast<ConnectionUse>(header.words[0]);
+  if (what == ConnectionUse::replies && options_.replies != nullptr) {
+    options_.replies->add(origin_, *this);
+    return {};
+  }
+  const NodeId node{header.forwarder};
+  if (what == ConnectionUse::agent && options_.forwarder != nullptr &&
+      options_.forwarder->is_member(node, origin_)) {
+    trunk_of_ = node;
+    return {};
+  }
+  return Status::error(Code::unsupported,
+                       fmt::format("this agent has no use for an introduction of kind {} by {}, "
+                                   "as node {}: do all ranks have the same TESSERA_SERVER_CLUSTER?",
+                                   header.words[0], peer(), header.forwarder));
+}
+
 // As soon as nothing waits to be sent over the old channel.
 Status Conversation::move_to_path() {
   if (!writer_.is_empty()) {
@@ -649,26 +770,37 @@ Status Conversation::answer_lock(const FrameHeader& request, Result<std::uint64_
   return word.ok() ? answer(request, Kind::value, *word) : answer_failure(request, word.status());
 }
 
+// Of who asks by another agent and takes answers here: its own conversation's.
+FrameWriter& Conversation::writer_for(const FrameHeader& request) {
+  if (request.forwarder < 0 || request.reply_to < 0 || options_.replies == nullptr) {
+    return writer_;
+  }
+  Conversation* const other = options_.replies->write_to(request.origin);
+  return other != nullptr ? other->writer_ : writer_;
+}
+
 Status Conversation::answer(const FrameHeader& request, Kind kind, std::uint64_t word) {
   FrameHeader header = answer_to(request, kind);
   header.words[0] = word;
-  return sent(detail::within_memory(
-      [&] { return writer_.post(encode(header), {}, nullptr, FrameWriter::When::soon); }));
+  return sent(request, detail::within_memory([&] {
+    return writer_for(request).post(encode(header), {}, nullptr, FrameWriter::When::soon);
+  }));
 }
 
 Status Conversation::answer_data(const FrameHeader& request, std::vector<std::byte> packed) {
   FrameHeader header = answer_to(request, Kind::data);
   header.payload_bytes = packed.size();
-  return sent(writer_.post(encode(header), std::move(packed), FrameWriter::When::soon));
+  return sent(request, writer_for(request).post(encode(header), std::move(packed),
+                                                FrameWriter::When::soon));
 }
 
 Status Conversation::answer_failure(const FrameHeader& request, const Status& failure) {
-  return sent(detail::within_memory([&] {
+  return sent(request, detail::within_memory([&] {
     FrameHeader header = answer_to(request, Kind::failed);
     std::vector<std::byte> text;
     encode_failure(failure, text);
     header.payload_bytes = text.size();
-    return writer_.post(encode(header), std::move(text), FrameWriter::When::soon);
+    return writer_for(request).post(encode(header), std::move(text), FrameWriter::When::soon);
   }));
 }
 
@@ -676,6 +808,11 @@ Status Conversation::answer_failure(const FrameHeader& request, const Status& fa
 Status Conversation::sent(Status posted) {
   is_over_ = is_over_ || !posted.ok();
   return posted;
+}
+
+// Whether the answers' conversation is lost shows when that is read from.
+Status Conversation::sent(const FrameHeader& request, Status posted) {
+  return request.forwarder >= 0 && request.reply_to >= 0 ? Status() : sent(std::move(posted));
 }
 
 }  // namespace tessera::rma::server

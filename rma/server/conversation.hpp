@@ -26,10 +26,13 @@
 #include "rma/engine/channel.hpp"
 #include "rma/engine/fabric.hpp"
 #include "rma/server/executor.hpp"
+#include "rma/server/forwarder.hpp"
 #include "rma/server/handshake.hpp"
 #include "rma/server/lock_keeper.hpp"
 #include "rma/server/packed_buffer.hpp"
 #include "rma/server/parts.hpp"
+#include "rma/server/replies.hpp"
+#include "rma/server/routes.hpp"
 #include "rma/server/stream.hpp"
 #include "rma/server/wire.hpp"
 
@@ -43,6 +46,10 @@ struct ConversationOptions {
   std::size_t most_kept_bytes = max_packed_bytes;
   PackingLimits limits{};
   detail::Fabric* fabric = nullptr;  ///< over which peers may go on; it outlives the conversation
+  BufferPool* buffers = nullptr;     ///< to receive into; null: the conversation has its own
+  Forwarder* forwarder = nullptr;    ///< of requests for other nodes; null: there is none
+  Replies* replies = nullptr;        ///< to those whose requests others passed on; likewise
+  Routes* routes = nullptr;          ///< of all of them; likewise
 };
 
 class Conversation final : private FrameSink {
@@ -77,8 +84,12 @@ class Conversation final : private FrameSink {
   /// As Channel::heed_descriptor.
   Status heed_descriptor() { return channel_->heed_descriptor(); }
   [[nodiscard]] bool may_read() const noexcept {
-    return writer_.kept_bytes() < options_.most_kept_bytes;
+    return !waits_for_trunk_ && writer_.kept_bytes() < options_.most_kept_bytes;
   }
+  /// A request that could not be passed on may go on.
+  void resume() noexcept { waits_for_trunk_ = false; }
+  /// Sends an answer that another agent gave. Errors: as advance().
+  Status pass_back(const FrameHeader& answer, std::vector<std::byte> payload);
   /// A request has come that was not taken up, as too many answers were waiting, and may be now.
   /// Nothing more needs to come from the peer, so no descriptor tells of it.
   [[nodiscard]] bool has_request_waiting() const noexcept {
@@ -87,7 +98,9 @@ class Conversation final : private FrameSink {
   [[nodiscard]] int descriptor() const noexcept { return channel_->descriptor(); }
   [[nodiscard]] bool is_introduced() const noexcept { return is_introduced_; }
   /// Who it is. Requires: is_introduced().
-  [[nodiscard]] WorldRank origin() const noexcept { return handshake_.origin(); }
+  [[nodiscard]] WorldRank origin() const noexcept { return origin_; }
+  /// True where another agent passes requests on by it: it is no process's conversation.
+  [[nodiscard]] bool is_trunk() const noexcept { return trunk_of_.value >= 0; }
   /// True when the peer ended it in good order.
   [[nodiscard]] bool has_said_bye() const noexcept { return has_said_bye_; }
   /// The last advance() ended with what a rank of this node may wait for.
@@ -112,7 +125,8 @@ class Conversation final : private FrameSink {
   Status begin_request(const FrameHeader& header, std::span<const std::byte> descriptor,
                        std::vector<iovec>& into);
   Status end(const FrameHeader& header) override;
-  Status caught_up() override { return sent(flush()); }
+  Status caught_up() override;
+  [[nodiscard]] bool takes(const FrameHeader& header) override;
   [[nodiscard]] bool is_ready() const override { return may_read(); }
   // A rank that waits for it may be the one that reads here. A path tells of what has come once
   // only, so all of it is read.
@@ -130,6 +144,10 @@ class Conversation final : private FrameSink {
   Result<bool> shake_hands();
   Status check_form(const FrameHeader& header) const;
   Status check_peer(const FrameHeader& header) const;
+  Status check_forwarded(const FrameHeader& header) const;
+  [[nodiscard]] bool is_for_other(const FrameHeader& header) const;
+  Status begin_passing_on(const FrameHeader& header, std::span<const std::byte> descriptor,
+                          std::vector<iovec>& into);
   [[nodiscard]] const Pattern& pattern() const;
   Status read_terms(const FrameHeader& header, std::span<const std::byte> descriptor);
   Status read_address(std::span<const std::byte> descriptor);
@@ -153,18 +171,23 @@ class Conversation final : private FrameSink {
   Status execute_locate(const FrameHeader& header, const Place& place);
   Status execute_push(const FrameHeader& header, const Place& place);
   Status execute_path(const FrameHeader& header);
+  Status execute_introduction(const FrameHeader& header);
   Status move_to_path();
   Result<int> place_of(WorldRank rank) const;
+  [[nodiscard]] FrameWriter& writer_for(const FrameHeader& request);
+  Status acknowledge();
   Status answer(const FrameHeader& request, Kind kind, std::uint64_t word = 0);
   Status answer_data(const FrameHeader& request, std::vector<std::byte> packed);
   Status answer_failure(const FrameHeader& request, const Status& failure);
   Status sent(Status posted);
+  Status sent(const FrameHeader& request, Status posted);
 
   std::unique_ptr<Channel> channel_;
   std::unique_ptr<detail::Path> next_;  // that replaces the channel behind the answer that says so
   detail::Path* path_ = nullptr;        // the channel, once it is one
   detail::PathAddressBytes asker_{};    // of a path
-  HandshakeServer handshake_;
+  std::unique_ptr<HandshakeServer> handshake_;  // until the peer is introduced
+  WorldRank origin_;
   detail::Node& node_;
   LockKeeper& locks_;
   ConversationOptions options_;
@@ -177,6 +200,9 @@ class Conversation final : private FrameSink {
   bool has_said_bye_ = false;
   bool was_pressed_ = false;
   bool is_over_ = false;  // the peer said good-bye, or cannot be sent anything
+  bool waits_for_trunk_ = false;  // with a request that cannot be passed on yet
+  NodeId trunk_of_{-1};           // whose agent passes requests on by it
+  std::uint64_t carried_out_ = 0;  // of those, and not yet acknowledged
   FrameHeader current_;   // whose payload comes
 
   // Of the request whose payload comes.
@@ -185,6 +211,10 @@ class Conversation final : private FrameSink {
   AtomicTerms atomic_;
   Status refusal_;
   bool is_in_place_ = false;  // its payload goes, or went, straight to memory
+  bool is_passed_on_ = false;  // it is for another node
+  bool is_stale_ = false;      // its origin has another way by now
+  std::vector<std::byte> descriptor_;  // of what is passed on
+  std::vector<std::byte> payload_;     // likewise
   PackedBuffer packed_;       // its payload, else
 };
 

@@ -27,7 +27,17 @@ std::size_t limit_on_descriptors() noexcept {
 }  // namespace
 
 Conversations::Conversations(AgentShared& shared, const EventQueue& events, int number)
-    : shared_(shared), events_(events), number_(number), locks_(*shared.node, number) {}
+    : shared_(shared), events_(events), number_(number), locks_(*shared.node, number) {
+  if (const auto& forwards = shared.options.forwards) {
+    forwarder_.emplace(forwards,
+                       Forwarder::Identity{.node = shared.options.node,
+                                           .carrier = shared.node->ranks().front(),
+                                           .job = shared.options.job,
+                                           .secret = shared.options.secret,
+                                           .patience = shared.options.patience},
+                       events, static_cast<Askers&>(*this));
+  }
+}
 
 void Conversations::begin(std::unique_ptr<Channel> channel) {
   auto handshake = HandshakeServer::create(shared_.options.secret, shared_.options.job,
@@ -46,7 +56,11 @@ void Conversations::begin(std::unique_ptr<Channel> channel) {
       ConversationOptions{.lane = number_,
                           .most_kept_bytes = shared_.options.answer_bytes,
                           .limits = shared_.options.limits,
-                          .fabric = fabric_});
+                          .fabric = fabric_,
+                          .buffers = shared_.options.buffers_per_client ? nullptr : &buffers_,
+                          .forwarder = forwarder_ ? &*forwarder_ : nullptr,
+                          .replies = forwarder_ ? &replies_ : nullptr,
+                          .routes = forwarder_ ? &shared_.routes : nullptr});
   served.expected = EPOLLIN;
   served.since = std::chrono::steady_clock::now();
   served_.insert_or_assign(fd, std::move(served));
@@ -57,7 +71,8 @@ void Conversations::answer_locks() {
   locks_.look([this](const FrameHeader& request, Result<std::uint64_t> word) {
     const auto found = std::find_if(served_.begin(), served_.end(), [&](const auto& each) {
       const Conversation& conversation = *each.second.conversation;
-      return conversation.is_introduced() && conversation.origin() == request.origin;
+      return conversation.is_introduced() && !conversation.is_trunk() &&
+             conversation.origin() == request.origin;
     });
     if (found != served_.end()) {
       found->second.conversation->answer_lock(request, std::move(word))
@@ -77,13 +92,52 @@ bool Conversations::hear_active() {
   const auto came = advance(conversation);
   if (!came.ok()) {
     finish(active_, came.status());
+    settle();
     return true;
   }
   is_awaited_ = conversation.was_awaited();
   if (*came) {
     expect(conversation);
+    settle();
   }
   return *came;
+}
+
+// What one of them left for others to do: they send what was written to them, and go on with what
+// they could not pass on before.
+void Conversations::settle() {
+  if (!forwarder_) {
+    return;
+  }
+  while (replies_.has_written() || !resumed_.empty()) {
+    for (Conversation* const each : replies_.take_written()) {
+      if (const Status status = each->flush(); !status.ok()) {
+        finish(each->descriptor(), status);
+      } else {
+        expect(*each);
+      }
+    }
+    for (const int fd : std::exchange(resumed_, {})) {
+      if (const auto found = served_.find(fd); found != served_.end()) {
+        found->second.conversation->resume();
+        serve_one(fd);
+      }
+    }
+  }
+}
+
+void Conversations::pass_back(int asker, const FrameHeader& answer,
+                              std::vector<std::byte> payload) {
+  const auto found = served_.find(asker);
+  if (found == served_.end()) {
+    return;  // it has ended
+  }
+  Conversation& conversation = *found->second.conversation;
+  if (conversation.is_introduced() && conversation.origin() == answer.origin) {
+    conversation.pass_back(answer, std::move(payload))
+        .ignore("a lost peer is found when it is read from");
+    replies_.note_written(conversation);
+  }
 }
 
 Result<bool> Conversations::advance(Conversation& conversation) {
@@ -93,6 +147,11 @@ Result<bool> Conversations::advance(Conversation& conversation) {
 }
 
 bool Conversations::heed(int fd) {
+  if (forwarder_ && forwarder_->has(fd)) {
+    forwarder_->heed(fd);
+    settle();
+    return true;
+  }
   const auto found = served_.find(fd);
   if (found == served_.end()) {
     return false;  // ended by an earlier event of the same batch
@@ -107,6 +166,11 @@ bool Conversations::heed(int fd) {
 }
 
 void Conversations::serve(int fd) {
+  serve_one(fd);
+  settle();
+}
+
+void Conversations::serve_one(int fd) {
   const auto found = served_.find(fd);
   if (found == served_.end()) {
     return;  // ended a moment ago
@@ -145,6 +209,9 @@ void Conversations::count(Served& served) {
   if (conversation.is_introduced() && !std::exchange(served.is_counted, true)) {
     ++introduced_;
     shared_.enter(conversation.origin());
+  }
+  if (conversation.is_trunk() && !std::exchange(served.is_excluded, true)) {
+    shared_.exclude(conversation.origin());
   }
 }
 
@@ -188,12 +255,17 @@ void Conversations::remove(int fd) {
   const bool was_counted = found->second.is_counted;
   const WorldRank origin = ended.is_introduced() ? ended.origin() : WorldRank{-1};
   const auto fate = ended.has_said_bye() ? detail::GuestFate::left : detail::GuestFate::lost;
+  const bool is_excluded = found->second.is_excluded;
+  replies_.remove(origin, ended);
   served_.erase(found);
   load_.fetch_sub(1, std::memory_order_relaxed);
   active_ = active_ == fd ? -1 : active_;
   ++ended_;
   if (was_counted) {
     --introduced_;
+    if (is_excluded) {
+      return;
+    }
     if (shared_.leave(origin, fate)) {
       locks_.forget(origin);
     }
@@ -211,6 +283,9 @@ void Conversations::look_after(TimePoint now) {
 void Conversations::say_bye() {
   for (auto& [fd, served] : served_) {
     served.conversation->say_bye();
+  }
+  if (forwarder_) {
+    forwarder_->say_bye();
   }
 }
 
@@ -240,9 +315,16 @@ void Conversations::drop_dead(TimePoint now) {
     return;
   }
   checked_ = now;
+  if (forwarder_) {
+    forwarder_->look_after(now);
+    settle();
+  }
   const bool gives_back = ++checks_ % checks_a_look == 0;
-  if (fabric_ != nullptr && gives_back) {
-    fabric_->look_after();
+  if (gives_back) {
+    buffers_.look();
+    if (fabric_ != nullptr) {
+      fabric_->look_after();
+    }
   }
   std::vector<std::pair<int, Status>> dead;
   for (const auto& [fd, served] : served_) {

@@ -12,8 +12,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "rma/engine/fabric.hpp"
 #include "rma/result.hpp"
@@ -24,7 +26,7 @@
 
 namespace tessera::rma::server {
 
-class Conversations {
+class Conversations final : private Askers {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
@@ -75,8 +77,13 @@ class Conversations {
     std::unique_ptr<Conversation> conversation;
     std::uint32_t expected = 0;  // events that the queue tells of
     TimePoint since;
-    bool is_counted = false;  // among introduced_
+    bool is_counted = false;   // among introduced_
+    bool is_excluded = false;  // from those whom the agent waits for: another agent's
   };
+  void pass_back(int asker, const FrameHeader& answer, std::vector<std::byte> payload) override;
+  void resume(int asker) override { resumed_.push_back(asker); }
+  void settle();
+  void serve_one(int fd);
   Result<bool> advance(Conversation& conversation);
   void expect(Conversation& conversation);
   void count(Served& served);
@@ -94,6 +101,10 @@ class Conversations {
   const int number_;
   detail::Fabric* fabric_ = nullptr;  // null: there is none
   LockKeeper locks_;
+  BufferPool buffers_{FrameReader::buffer_bytes};  // outlives the conversations
+  std::optional<Forwarder> forwarder_;  // where the agent is in a cluster
+  Replies replies_;
+  std::vector<int> resumed_;  // conversations that may go on
   std::unordered_map<int, Served> served_;
   std::size_t introduced_ = 0;  // of them
   std::uint64_t ended_ = 0;

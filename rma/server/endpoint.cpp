@@ -123,7 +123,6 @@ FrameHeader ServerEndpoint::request(Kind kind, const Target& target) noexcept {
   return {.kind = kind,
           .origin = self_,
           .target = peer_,
-          .sequence = sequence_.fetch_add(1, std::memory_order_relaxed),
           .region = target.region,
           .offset = target.offset};
 }

@@ -56,7 +56,6 @@ class ServerEndpoint final : public Endpoint {
   Link& link_;
   WorldRank self_;
   WorldRank peer_;
-  std::atomic<std::uint64_t> sequence_{0};
 };
 
 }  // namespace tessera::rma::server

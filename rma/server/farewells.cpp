@@ -136,7 +136,7 @@ void Farewells::tell(Client& client, NodeId node, const std::vector<std::byte>& 
                      std::chrono::milliseconds patience, std::deque<Told>& told) const {
   std::optional<Visit> visit;
   Link* link = client.made_link(node);
-  if (link == nullptr) {
+  if (link == nullptr || !link->is_connected()) {
     auto paid = Visit::pay(client, node, patience);
     if (!paid.ok()) {
       return;

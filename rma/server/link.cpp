@@ -37,6 +37,16 @@ constexpr std::size_t least_stream_bytes = std::size_t{64} * 1024;
 // Sending this takes many times longer than to wake the thread to which it may be left.
 constexpr std::size_t least_left_bytes = std::size_t{1024} * 1024;
 
+// In the place of a connection while there is none: nothing comes, and nothing is taken.
+class NoChannel final : public Channel {
+ public:
+  Result<std::size_t> send(std::span<const iovec>) override { return std::size_t{0}; }
+  Result<std::size_t> receive(std::span<const iovec>) override { return std::size_t{0}; }
+  [[nodiscard]] Status check() const override { return {}; }
+  [[nodiscard]] int descriptor() const noexcept override { return -1; }
+  [[nodiscard]] std::string peer() const override { return "an agent without a connection"; }
+};
+
 std::vector<std::byte> join(const FrameHeader& header, std::span<const std::byte> descriptor) {
   const auto fixed = encode(header);
   std::vector<std::byte> head(header_bytes + descriptor.size());
@@ -60,9 +70,16 @@ void Awaited::end(const Status& status) const {
 Link::Link(Client& client, NodeId node, std::unique_ptr<Channel> channel)
     : client_(client),
       node_(node),
-      channel_(std::move(channel)),
+      channel_(channel != nullptr ? std::move(channel) : no_channel()),
+      descriptor_(channel_->descriptor()),
+      shows_room_(channel_->shows_room()),
+      is_connected_(descriptor_.load() >= 0),
       writer_(*channel_),
       reader_(*channel_, *this) {}
+
+std::unique_ptr<Channel> Link::no_channel() {
+  return std::make_unique<NoChannel>();
+}
 
 Link::~Link() {
   end_all(Status::error(Code::closed, "the job was stopped"));
@@ -78,27 +95,24 @@ Status Link::post(const FrameHeader& header, std::span<const std::byte> descript
   if (sent != nullptr && sent->is_in_background() && header.payload_bytes >= least_left_bytes) {
     when = When::later;  // the communication thread copies it to the socket, or who waits
   }
-  return post_with(header, when, [&](When then) -> Status {
-    TESSERA_RETURN_IF_ERROR(send_gathered(When::soon));
-    return descriptor.empty() ? writer_.post(encode(header), body, sent, then)
-                              : writer_.post(join(header, descriptor), body, sent, then);
+  return post_by_way(header, when, [&](Link& way, const FrameHeader& head, When then) {
+    return descriptor.empty() ? way.writer_.post(encode(head), body, sent, then)
+                              : way.writer_.post(join(head, descriptor), body, sent, then);
   });
 }
 
 Status Link::post(const FrameHeader& header, std::span<const std::byte> descriptor,
                   std::vector<std::byte> body, When when) {
-  return post_with(header, when, [&](When then) -> Status {
-    TESSERA_RETURN_IF_ERROR(send_gathered(When::soon));
-    return writer_.post(join(header, descriptor), std::move(body), then);
+  return post_by_way(header, when, [&](Link& way, const FrameHeader& head, When then) {
+    return way.writer_.post(join(head, descriptor), std::move(body), then);
   });
 }
 
 Status Link::post_copy(const FrameHeader& header, std::span<const std::byte> body, When when) {
   Completion sent;
   sent.begin();
-  Status posted = post_with(header, when, [&](When then) -> Status {
-    TESSERA_RETURN_IF_ERROR(send_gathered(When::soon));
-    return writer_.post_copy(encode(header), body, sent, then);
+  Status posted = post_by_way(header, when, [&](Link& way, const FrameHeader& head, When then) {
+    return way.writer_.post_copy(encode(head), body, sent, then);
   });
   TESSERA_RETURN_IF_ERROR(posted);
   wait(sent);
@@ -115,13 +129,13 @@ bool Link::may_gather(std::uint64_t offset, std::size_t bytes) const noexcept {
 
 Status Link::gather(const FrameHeader& request, const Scale* scale, std::byte* local,
                     std::size_t bytes, Completion* done) {
-  return post_with(request, When::soon, [&](When) -> Status {
-    if (!gather_.takes(request, scale)) {
-      TESSERA_RETURN_IF_ERROR(send_gathered(When::now));
+  return post_by_way(request, When::soon, [&](Link& way, const FrameHeader& head, When) -> Status {
+    if (!way.gather_.takes(head, scale)) {
+      TESSERA_RETURN_IF_ERROR(way.send_gathered(When::now));
     }
-    gather_.add(request, scale, local, bytes, done);
+    way.gather_.add(head, scale, local, bytes, done);
     return {};
-  });
+  }, false);
 }
 
 // Requires: sending_ is locked. An error means that the link will be lost, which ends what is
@@ -160,7 +174,8 @@ Status Link::send_gets(Gather::List& list, When when) {
   Awaited awaited;
   awaited.size = list.bytes;
   awaited.gets = std::move(list.gets);
-  const auto operation = enter(awaited);
+  Link& table = table_of(list.header);
+  const auto operation = table.enter(awaited, *this);
   if (!operation.ok()) {
     awaited.end(operation.status());
     return {};
@@ -169,7 +184,7 @@ Status Link::send_gets(Gather::List& list, When when) {
   Status sent = within_memory(
       [&] { return writer_.post(join(list.header, list.descriptor), std::move(list.body), when); });
   if (is_lack(sent)) {
-    if (const auto mine = take(*operation); mine.ok()) {
+    if (const auto mine = table.take(*operation); mine.ok()) {
       mine->end(sent);
     }
     return {};
@@ -188,7 +203,7 @@ void Link::ask_again(const GatheredGets& gets) {
     awaited.done = gets.done[i];
     awaited.bytes = static_cast<std::byte*>(each.local);
     awaited.size = each.bytes;
-    if (Status status = ask(header, {}, std::move(awaited)); !status.ok()) {
+    if (Status status = table_of(header).ask(header, {}, std::move(awaited)); !status.ok()) {
       gets.done[i]->end(std::move(status));
     }
   }
@@ -218,8 +233,37 @@ void Link::note_unsent() {
                  std::memory_order_relaxed);
 }
 
+// What was gathered goes before it, unless it is gathered itself. The connection of a way may be
+// closed at any moment because nobody used it; it is made again then.
 template <class Post>
-Status Link::post_with(const FrameHeader& header, When when, Post&& post_frame) {
+Status Link::post_by_way(FrameHeader header, When when, Post&& post_frame, bool goes_behind) {
+  if (is_clustered_) {
+    TESSERA_RETURN_IF_ERROR(settle_before(header.kind));
+  }
+  while (true) {
+    TESSERA_ASSIGN_OR_RETURN(Link* const way, way_of(header));
+    if (is_clustered_) {
+      header.route = route_.load(std::memory_order_relaxed);
+      header.reply_to =
+          client_.options().direct_replies && is_connected() ? client_.own_node().value : -1;
+      note_way(header.operation, *way);
+    }
+    auto posted = way->post_with(*this, header, when, [&](When then) -> Status {
+      if (goes_behind) {
+        TESSERA_RETURN_IF_ERROR(way->send_gathered(When::soon));
+      }
+      return post_frame(*way, header, then);
+    });
+    if (posted) {
+      return std::move(*posted);
+    }
+  }
+}
+
+// Of this connection, for the link `owner`. Nothing: there is none at present.
+template <class Post>
+std::optional<Status> Link::post_with(Link& owner, const FrameHeader& header, When when,
+                                      Post&& post_frame) {
   wait_for_room();
   const bool is_held = Holding::takes(*this, header);
   if (is_held && when != When::later) {
@@ -233,11 +277,14 @@ Status Link::post_with(const FrameHeader& header, When when, Post&& post_frame) 
     if (is_lost()) {
       return loss();
     }
+    if (!is_connected()) {
+      return std::nullopt;
+    }
     const bool is_looked_after = has_unsent() && !is_held_back_;
     status =
         within_memory([&] { return post_frame(when); }, "this process has no memory for a request");
     if (is_change(header.kind)) {
-      changes_.note(header.target, header.region);
+      owner.changes_.note(header.target, header.region);
     }
     note_unsent();
     is_held_back_ = is_held && !is_looked_after;
@@ -358,9 +405,7 @@ Status Link::move_to(std::unique_ptr<detail::Path> path, Clock::time_point deadl
   }
   path->watch(std::move(channel_));
   path_ = path.get();
-  channel_ = std::move(path);
-  writer_.move_to(*channel_);
-  reader_.move_to(*channel_);
+  put_channel(std::move(path));
   note_arrival();  // what came meanwhile was told to nobody
   return {};
 }
@@ -369,7 +414,12 @@ void Link::heed_descriptor() {
   if (is_lost()) {
     return;
   }
-  if (const Status status = channel_->heed_descriptor(); !status.ok()) {
+  Status status;
+  {
+    const std::lock_guard guard(receiving_);
+    status = channel_->heed_descriptor();
+  }
+  if (!status.ok()) {
     progress();  // its last words, which came before its end
     const std::lock_guard guard(receiving_);
     lose(status);
@@ -379,7 +429,10 @@ void Link::heed_descriptor() {
 Status Link::ask(FrameHeader header, std::span<const std::byte> descriptor, Awaited awaited) {
   const bool is_long_in_background =
       awaited.size >= least_stream_bytes && awaited.done->is_in_background();
-  TESSERA_ASSIGN_OR_RETURN(header.operation, enter(awaited));
+  if (is_clustered_ && client_.options().direct_replies && !is_connected()) {
+    TESSERA_RETURN_IF_ERROR(connect());
+  }
+  TESSERA_ASSIGN_OR_RETURN(header.operation, enter(awaited, *this));
   const When when = awaiting_.load() > 1 ? When::soon : When::now;
   Status status = post(header, descriptor, {}, nullptr, when);
   if (!status.ok()) {
@@ -406,7 +459,7 @@ Status Link::add_slot() {
 }
 
 // Takes it, unless there is no memory for one more.
-Result<std::uint64_t> Link::enter(Awaited& awaited) {
+Result<std::uint64_t> Link::enter(Awaited& awaited, const Link& way) {
   const std::lock_guard guard(table_);
   if (free_slots_.empty()) {
     TESSERA_RETURN_IF_ERROR(add_slot());
@@ -417,6 +470,8 @@ Result<std::uint64_t> Link::enter(Awaited& awaited) {
   streams_.fetch_add(awaited.size >= least_stream_bytes ? 1 : 0, std::memory_order_relaxed);
   slot.awaited = std::move(awaited);
   slot.is_used = true;
+  slot.way = &way;
+  slot.receiver = nullptr;
   // Never 0: that is the operation of requests which are not answered when they succeed.
   slot.generation = std::max(slot.generation + 1, std::uint32_t{1});
   awaiting_.fetch_add(1);
@@ -427,16 +482,45 @@ Result<std::uint64_t> Link::enter(Awaited& awaited) {
 Result<Awaited*> Link::find(std::uint64_t operation) {
   const std::size_t at = operation & 0xffff'ffffU;
   if (at >= slots_.size() || !slots_[at].is_used || slots_[at].generation != operation >> 32U) {
-    return Status::error(Code::protocol, fmt::format("{} answered operation {:#x}, which nobody "
-                                                     "waits for",
-                                                     channel_->peer(), operation));
+    return Status::error(
+        Code::protocol, fmt::format("{} answered operation {:#x}, which nobody waits for",
+                                    is_clustered_ ? fmt::format("the agent of node {}", node_.value)
+                                                  : channel_->peer(),
+                                    operation));
   }
   return &slots_[at].awaited;  // a deque's elements stay where they are
 }
 
-Result<Awaited*> Link::look_at(std::uint64_t operation) {
+// Its bytes come by `receiver` now: until they are all there only that one may end it.
+Result<Awaited*> Link::look_at(std::uint64_t operation, const Link& receiver) {
   const std::lock_guard guard(table_);
-  return find(operation);
+  auto found = find(operation);
+  if (found.ok()) {
+    slots_[operation & 0xffff'ffffU].receiver = &receiver;
+  }
+  return found;
+}
+
+// By which it is asked for, if anybody waits for it.
+void Link::note_way(std::uint64_t operation, const Link& way) {
+  const std::lock_guard guard(table_);
+  const std::size_t at = operation & 0xffff'ffffU;
+  if (at < slots_.size() && slots_[at].is_used && slots_[at].generation == operation >> 32U) {
+    slots_[at].way = &way;
+  }
+}
+
+// Requires: table_ is locked.
+void Link::end_slot(std::size_t at, const Status& reason) {
+  Slot& slot = slots_[at];
+  if (!std::exchange(slot.is_used, false)) {
+    return;
+  }
+  slot.receiver = nullptr;
+  free_slots_.push_back(static_cast<std::uint32_t>(at));
+  awaiting_.fetch_sub(1);
+  streams_.fetch_sub(slot.awaited.size >= least_stream_bytes ? 1 : 0, std::memory_order_relaxed);
+  std::exchange(slot.awaited, {}).end(reason);
 }
 
 Result<Awaited> Link::take(std::uint64_t operation) {
@@ -444,6 +528,7 @@ Result<Awaited> Link::take(std::uint64_t operation) {
   TESSERA_ASSIGN_OR_RETURN(Awaited* const awaited, find(operation));
   const std::size_t at = operation & 0xffff'ffffU;
   slots_[at].is_used = false;
+  slots_[at].receiver = nullptr;
   free_slots_.push_back(static_cast<std::uint32_t>(at));
   awaiting_.fetch_sub(1);
   streams_.fetch_sub(awaited->size >= least_stream_bytes ? 1 : 0, std::memory_order_relaxed);
@@ -460,6 +545,9 @@ void Link::wait(Completion& done) {
 }
 
 void Link::say_bye() {
+  if (!is_connected()) {
+    return;
+  }
   const FrameHeader bye{.kind = Kind::bye, .origin = client_.options().rank};
   Completion sent;
   sent.begin();
@@ -566,8 +654,8 @@ void Link::release_memory() {
 
 void Link::check_host() {
   if (!is_lost()) {
+    const std::lock_guard guard(receiving_);
     if (const Status status = channel_->check(); !status.ok()) {
-      const std::lock_guard guard(receiving_);
       lose(status);
     }
   }
@@ -577,9 +665,10 @@ void Link::check_host() {
 // path tells it by itself, once it is lost or when it goes.
 void Link::lose(const Status& reason) {
   end_all(reason);
-  if (path_ == nullptr) {
+  if (path_ == nullptr && is_connected()) {
     shutdown(channel_->descriptor(), SHUT_RDWR);
   }
+  client_.note_lost_way(*this, reason);
 }
 
 void Link::end_all(const Status& reason) {
@@ -594,13 +683,18 @@ void Link::end_all(const Status& reason) {
     // The reason first: whoever finds the link lost returns it.
     reason_ = told;
     lost_.store(true, std::memory_order_release);
-    for (Slot& slot : slots_) {
-      if (std::exchange(slot.is_used, false)) {
-        std::exchange(slot.awaited, {}).end(told);
+    // What comes by another link just now is that one's to end.
+    for (std::size_t at = 0; at < slots_.size(); ++at) {
+      Slot& slot = slots_[at];
+      if (slot.receiver == nullptr || slot.receiver == this) {
+        end_slot(at, told);
       }
     }
-    awaiting_ = 0;
-    streams_ = 0;
+  }
+  if (arriving_ != 0) {
+    if (const auto foreign = table_link_->take(std::exchange(arriving_, 0)); foreign.ok()) {
+      foreign->end(told);
+    }
   }
   // Nobody sends any more what had no room; who waits for that has to know.
   gather_.fail(told);

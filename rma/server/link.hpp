@@ -3,6 +3,12 @@
 // Link: a process's side of its conversation with the agent of another node. client.hpp has who
 // reads the answers.
 //
+// Where agents share requests (clusters.hpp), the requests of a link go by the connection of
+// another one, to the agent that passes them on: its way. Such a link has a connection of its own
+// only while it needs one: for requests that are not passed on, and for direct answers. One that
+// is not used for a while is closed. If the agent on the way is lost, what was under way there ends
+// with peer_lost, and the link takes another way: by another agent of the cluster, at last none.
+//
 // Threads: all functions may be called from any thread.
 #pragma once
 
@@ -13,6 +19,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -57,6 +64,7 @@ struct Awaited {
   std::unique_ptr<GatheredGets> gets;          ///< likewise; they end in place of `done`
   std::shared_ptr<const void> held = nullptr;  ///< is needed until then
   std::uint64_t fenced = 0;                    ///< changes that are in effect then; 0: not a fence
+  bool is_lock = false;                        ///< a `value` of 0 means that a lock is held
 
   void end(const Status& status) const;
 };
@@ -64,8 +72,21 @@ struct Awaited {
 /// The conversation with one node's agent.
 class Link final : private FrameSink, public detail::Requests {
  public:
+  /// `channel`: null for a link that connects when it needs to.
   Link(Client& client, NodeId node, std::unique_ptr<Channel> channel);
   ~Link() override;
+
+  /// From now on requests go by the way that the client finds. Requires: nobody else knows this
+  /// link yet. Errors: peer_lost.
+  Status join_cluster();
+  /// It has a connection of its own.
+  [[nodiscard]] bool is_connected() const noexcept { return is_connected_.load(); }
+  /// Closes a connection that nobody needed for `longest`, if its requests have another way.
+  void close_if_idle(std::chrono::steady_clock::duration longest);
+  /// The process gives back a lock of that node.
+  void note_unlocked() noexcept { --locks_held_; }
+  /// `way` is lost: what goes by it ends with that.
+  void note_lost_way(const Link& way, const Status& reason);
 
   using When = FrameWriter::When;
   /// When a small request should go that nobody waits for. It may wait for more where somebody
@@ -132,9 +153,9 @@ class Link final : private FrameSink, public detail::Requests {
   void release_memory();
 
   /// For poll(): the socket, and what to wait for; and what to do when something came.
-  [[nodiscard]] int descriptor() const noexcept { return channel_->descriptor(); }
+  [[nodiscard]] int descriptor() const noexcept { return descriptor_.load(); }
   [[nodiscard]] bool waits_for_room() const noexcept {
-    return has_unsent() && channel_->shows_room();
+    return has_unsent() && shows_room_.load(std::memory_order_relaxed);
   }
   void heed_descriptor();
   /// Something has come by the path: progress() finds it.
@@ -166,32 +187,59 @@ class Link final : private FrameSink, public detail::Requests {
   Status end(const FrameHeader& header) override;
 
   template <class Post>
-  Status post_with(const FrameHeader& header, When when, Post&& post_frame);
+  Status post_by_way(FrameHeader header, When when, Post&& post_frame, bool goes_behind = true);
+  template <class Post>
+  std::optional<Status> post_with(Link& owner, const FrameHeader& header, When when,
+                                  Post&& post_frame);
+  Result<Link*> way_of(const FrameHeader& header);
+  Result<Link*> find_way();
+  Status connect();
+  Status connect_now();
+  Status introduce();
+  static std::unique_ptr<Channel> no_channel();
+  void put_channel(std::unique_ptr<Channel> channel) noexcept;
+  Status settle_before(Kind kind);
+  [[nodiscard]] Link& table_of(const FrameHeader& answer) noexcept;
   Status ask_for(std::span<std::byte> answer, const FrameHeader& header,
                  std::span<const std::byte> descriptor, Completion& done);
   Status send_gathered(When when);
   Status send_gets(Gather::List& list, When when);
   Result<bool> advance();
   void ask_again(const GatheredGets& gets);
-  Result<std::uint64_t> enter(Awaited& awaited);
+  Result<std::uint64_t> enter(Awaited& awaited, const Link& way);
   [[nodiscard]] bool is_lack(const Status& status) const noexcept;
   Status add_slot();
   Result<Awaited> take(std::uint64_t operation);
-  Result<Awaited*> look_at(std::uint64_t operation);
+  Result<Awaited*> look_at(std::uint64_t operation, const Link& receiver);
   Result<Awaited*> find(std::uint64_t operation);
   void place_payload(const Awaited& awaited, std::size_t bytes, std::vector<iovec>& into);
   Status check_answer(const FrameHeader& header) const;
+  void note_answer(const FrameHeader& header) noexcept;
   Status deliver(const FrameHeader& header, Awaited& awaited);
   void wait_for_room();
   void wait_a_little(std::chrono::nanoseconds period);
   void note_unsent();
   Status send_kept();
+  void note_way(std::uint64_t operation, const Link& way);
+  void end_slot(std::size_t at, const Status& reason);
   void end_all(const Status& reason);
   void lose(const Status& reason);
 
   Client& client_;
   NodeId node_;
-  std::unique_ptr<Channel> channel_;
+  std::unique_ptr<Channel> channel_;  // changes with `sending_` and `receiving_` locked
+  std::atomic<int> descriptor_{-1};   // of it
+  std::atomic<bool> shows_room_{true};
+  // Of a link whose requests have another way.
+  bool is_clustered_ = false;
+  std::mutex opening_;                  // whoever connects, or finds a way
+  std::atomic<Link*> way_{nullptr};     // null: none is known
+  std::atomic<std::int32_t> turn_{0};   // which of the ways that there are
+  std::atomic<std::uint64_t> route_{0};  // how often that has changed
+  std::atomic<bool> is_way_bad_{false};  // it failed to pass something on
+  std::atomic<bool> is_connected_{false};
+  std::atomic<int> locks_held_{0};
+  std::atomic<std::int64_t> last_used_{0};  // nanoseconds of the steady clock: its own connection
   detail::Path* path_ = nullptr;  // the channel, if it is one
   std::mutex sending_;
   FrameWriter writer_;
@@ -208,6 +256,9 @@ class Link final : private FrameSink, public detail::Requests {
   std::mutex receiving_;
   FrameReader reader_;
   PackedBuffer packed_;  // payload that is unpacked
+  Link* table_link_ = nullptr;        // whose the answer is that comes
+  std::uint64_t arriving_ = 0;        // its operation, where another link awaits it; 0: none
+  bool is_ignored_ = false;           // nobody waits for it any more
   std::vector<std::byte> failure_;
   Status lack_;  // of memory for the answer that comes
   bool is_in_place_ = false;
@@ -220,6 +271,8 @@ class Link final : private FrameSink, public detail::Requests {
     Awaited awaited;
     std::uint32_t generation = 0;
     bool is_used = false;
+    const Link* way = nullptr;       // by which it was asked for
+    const Link* receiver = nullptr;  // by which its bytes come just now
   };
   std::deque<Slot> slots_;
   std::vector<std::uint32_t> free_slots_;

@@ -3,6 +3,7 @@
 // The part of Link that takes answers: where their bytes go, and who they are for.
 #include <fmt/format.h>
 
+#include <chrono>
 #include <new>
 #include <utility>
 
@@ -14,6 +15,8 @@
 
 namespace tessera::rma::server {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 std::int64_t sign_extended(std::uint64_t word, int bytes) noexcept {
   return bytes == 4 ? std::int64_t{static_cast<std::int32_t>(static_cast<std::uint32_t>(word))}
@@ -66,8 +69,16 @@ Status Link::begin_answer(const FrameHeader& header, std::vector<iovec>& into) {
   TESSERA_RETURN_IF_ERROR(check_answer(header));
   is_in_place_ = false;
   failure_.clear();
+  table_link_ = &table_of(header);
   if (header.kind == Kind::data) {
-    TESSERA_ASSIGN_OR_RETURN(Awaited * awaited, look_at(header.operation));
+    const auto found = table_link_->look_at(header.operation, *this);
+    is_ignored_ = !found.ok() && table_link_->is_clustered_;
+    if (is_ignored_) {
+      return {};
+    }
+    TESSERA_RETURN_IF_ERROR(found.status());
+    const Awaited* const awaited = *found;
+    arriving_ = table_link_ != this ? header.operation : 0;
     if (awaited->size != header.payload_bytes || header.payload_bytes == 0) {
       return Status::error(Code::protocol,
                            fmt::format("{} sent {} bytes where {} were asked for", channel_->peer(),
@@ -126,8 +137,11 @@ void Link::place_payload(const Awaited& awaited, std::size_t bytes, std::vector<
   }
 }
 
+// Of an answer that is no longer waited for, because its way was given up, nothing is left here.
 Status Link::end(const FrameHeader& header) {
   ++answers_;
+  arriving_ = 0;
+  table_link_->note_answer(header);
   if (header.operation == 0 || header.operation == unwatched_operation) {
     if (header.kind != Kind::failed) {
       return {};
@@ -142,12 +156,19 @@ Status Link::end(const FrameHeader& header) {
     client_.options().stray_error(std::move(told));
     return {};
   }
-  TESSERA_ASSIGN_OR_RETURN(Awaited awaited, take(header.operation));
+  auto taken = table_link_->take(header.operation);
+  if (!taken.ok()) {
+    return table_link_->is_clustered_ ? Status() : std::move(taken).status();
+  }
+  Awaited awaited = std::move(taken).take();
   Status result = !lack_.ok()                   ? lack_
                   : header.kind == Kind::failed ? decode_failure(failure_)
                                                 : deliver(header, awaited);
   if (result.ok() && awaited.fenced > 0) {
-    changes_.note_fenced(awaited.fenced);
+    table_link_->changes_.note_fenced(awaited.fenced);
+  }
+  if (result.ok() && awaited.is_lock && header.words[0] == 0) {
+    ++table_link_->locks_held_;
   }
   const bool is_wrong = result.code() == Code::protocol;
   if (awaited.gets != nullptr && !result.ok() && !is_wrong && awaited.gets->done.size() > 1) {
@@ -160,6 +181,16 @@ Status Link::end(const FrameHeader& header) {
   }
   awaited.end(result);
   return is_wrong ? std::move(result) : Status();
+}
+
+// An agent that could not pass a request on is not asked to again.
+void Link::note_answer(const FrameHeader& header) noexcept {
+  if (is_clustered_) {
+    last_used_ = Clock::now().time_since_epoch().count();
+    if (header.kind == Kind::failed && header.forwarder >= 0) {
+      is_way_bad_ = true;
+    }
+  }
 }
 
 // What was asked for has to come with the answer: who waits takes it for his.

@@ -114,8 +114,10 @@ Result<LockOutcome> ServerLink::try_lock(NodeId node, RegionId memory, std::uint
 
 Status ServerLink::unlock(NodeId node, RegionId memory, std::uint64_t offset) {
   TESSERA_ASSIGN_OR_RETURN(Link * link, client_->link_to(node));
-  return link->post(lock_request(Kind::unlock, node, memory, offset), {}, {}, nullptr,
-                    Link::When::now);
+  Status posted = link->post(lock_request(Kind::unlock, node, memory, offset), {}, {}, nullptr,
+                             Link::When::now);
+  link->note_unlocked();
+  return posted;
 }
 
 Result<Fate> ServerLink::fate_of(WorldRank rank) {
@@ -144,7 +146,8 @@ Result<Fate> ServerLink::ask_fate_of(WorldRank rank) {
 // now, or is another program's, and there was a connection, that process has ended.
 Result<Fate> ServerLink::fate_of_silent(WorldRank rank, const Status& failure) {
   const NodeId node = nodes_.node_of(rank);
-  if (const Link* const link = client_->made_link(node); link != nullptr && !link->is_lost()) {
+  if (const Link* const link = client_->made_link(node);
+      link != nullptr && !link->is_lost() && link->is_connected()) {
     return Fate::unknown;  // stopped, perhaps
   }
   bool is_known = client_->contact(node).is_lost;
@@ -193,7 +196,9 @@ Result<std::optional<std::uint32_t>> ServerLink::read_word(NodeId node, RegionId
   if (word.ok()) {
     return std::optional(static_cast<std::uint32_t>(*word));
   }
-  return word.status().code() == Code::timed_out && !link->is_lost()
+  // Whoever passes requests on to the node may be lost, and the node is still there.
+  const Code code = word.status().code();
+  return (code == Code::timed_out || code == Code::peer_lost) && !link->is_lost()
              ? Result<std::optional<std::uint32_t>>(std::optional<std::uint32_t>())
              : word.status();
 }
@@ -213,6 +218,7 @@ Result<std::uint64_t> ask_for_word(Way& way, Link& link, const FrameHeader& head
   Awaited awaited;
   awaited.done = &done;
   awaited.word = &word;
+  awaited.is_lock = header.kind == Kind::lock;
   TESSERA_RETURN_IF_ERROR(link.ask(header, {}, std::move(awaited)));
   way.wait(done);
   TESSERA_RETURN_IF_ERROR(done.take_error());
@@ -267,7 +273,7 @@ Result<std::uint64_t> ServerLink::ask_in_passing(NodeId node, const FrameHeader&
   const auto patience = patience_of_query();
   const auto deadline = std::chrono::steady_clock::now() + patience;
   Link* const link = client_->made_link(node);
-  if (link != nullptr && !link->is_lost()) {
+  if (link != nullptr && !link->is_lost() && link->is_connected()) {
     auto word = ask_until(deadline, *link, header);
     if (word.ok() || !link->is_lost()) {
       return word;

@@ -386,10 +386,36 @@ void FrameSink::store_payload(std::span<const iovec> places, std::span<const std
   }
 }
 
-FrameReader::FrameReader(Channel& channel, FrameSink& sink)
-    : channel_(&channel), sink_(sink), buffer_(buffer_bytes) {}
+FrameReader::FrameReader(Channel& channel, FrameSink& sink, BufferPool* pool)
+    : channel_(&channel),
+      sink_(sink),
+      pool_(pool),
+      buffer_(pool == nullptr ? buffer_bytes : std::size_t{0}) {}
+
+FrameReader::~FrameReader() {
+  first_ = last_;
+  give_back();
+}
+
+bool FrameReader::has_buffer() noexcept {
+  if (buffer_.empty() && pool_ != nullptr) {
+    buffer_ = pool_->take();
+  }
+  return !buffer_.empty();
+}
+
+// Unless something lies in it.
+void FrameReader::give_back() noexcept {
+  if (first_ == last_ && pool_ != nullptr && !buffer_.empty()) {
+    pool_->give(std::exchange(buffer_, {}));
+    first_ = last_ = 0;
+  }
+}
 
 Status FrameReader::begin_with(std::span<const std::byte> bytes) {
+  if (!bytes.empty() && !has_buffer()) {
+    return Status::no_memory("this process has no memory to receive into");
+  }
   while (!bytes.empty()) {
     const std::size_t some = std::min(bytes.size(), buffer_.size() - last_);
     std::copy_n(bytes.begin(), some, buffer_.begin() + static_cast<std::ptrdiff_t>(last_));
@@ -397,10 +423,21 @@ Status FrameReader::begin_with(std::span<const std::byte> bytes) {
     bytes = bytes.subspan(some);
     TESSERA_RETURN_IF_ERROR(consume());
   }
+  give_back();
   return sink_.caught_up();
 }
 
+// Without memory for a buffer nothing is received; what has come waits at the channel.
 Result<bool> FrameReader::advance() {
+  if (!has_buffer()) {
+    return false;
+  }
+  auto has_come = receive_some();
+  give_back();
+  return has_come;
+}
+
+Result<bool> FrameReader::receive_some() {
   constexpr int most_receives = 16;
   bool has_come = is_held_up_;
   is_awaited_ = false;
@@ -473,6 +510,10 @@ Result<bool> FrameReader::take_header() {
     return false;
   }
   TESSERA_ASSIGN_OR_RETURN(header_, decode(buffered().first<header_bytes>()));
+  is_held_up_ = !sink_.takes(header_);
+  if (is_held_up_) {
+    return false;
+  }
   first_ += header_bytes;
   descriptor_.clear();
   stage_ = Stage::descriptor;

@@ -20,6 +20,7 @@
 #include "rma/completion.hpp"
 #include "rma/engine/channel.hpp"
 #include "rma/result.hpp"
+#include "rma/server/buffer_pool.hpp"
 #include "rma/server/wire.hpp"
 
 namespace tessera::rma::server {
@@ -142,6 +143,8 @@ class FrameSink {
   [[nodiscard]] virtual bool is_awaited(const FrameHeader& /*header*/) const { return false; }
   /// False while no other frame should begin; what has come of it waits in the reader.
   [[nodiscard]] virtual bool is_ready() const { return true; }
+  /// False while just this one shouldn't. It is asked about the same frame again.
+  [[nodiscard]] virtual bool takes(const FrameHeader& /*header*/) { return true; }
   /// Receives more of a payload into `places`, and of what follows it into `rest`, as
   /// Channel::receive. A sink whose places may go away while it waits looks after them here.
   virtual Result<std::size_t> receive_payload(Channel& channel, std::vector<iovec>& places,
@@ -153,7 +156,12 @@ class FrameSink {
 
 class FrameReader {
  public:
-  FrameReader(Channel& channel, FrameSink& sink);
+  static constexpr std::size_t buffer_bytes = std::size_t{16} * 1024;
+
+  /// `pool`: of buffers of buffer_bytes, which outlives the reader and gives it one while it needs
+  /// one; null: the reader has its own all the time.
+  FrameReader(Channel& channel, FrameSink& sink, BufferPool* pool = nullptr);
+  ~FrameReader();
   FrameReader(const FrameReader&) = delete;
   FrameReader& operator=(const FrameReader&) = delete;
 
@@ -181,7 +189,6 @@ class FrameReader {
 
  private:
   enum class Stage : std::uint8_t { header, descriptor, payload };
-  static constexpr std::size_t buffer_bytes = std::size_t{16} * 1024;
 
   [[nodiscard]] std::span<const std::byte> buffered() const noexcept {
     return std::span(buffer_).subspan(first_, last_ - first_);
@@ -196,17 +203,21 @@ class FrameReader {
     bool may_be_more = false;  // all room that was offered is used
   };
   Result<Received> receive();
+  Result<bool> receive_some();
+  [[nodiscard]] bool has_buffer() noexcept;
+  void give_back() noexcept;
   void fill_payload(std::size_t bytes);
 
   Channel* channel_;
   FrameSink& sink_;
+  BufferPool* const pool_;
   Stage stage_ = Stage::header;
   FrameHeader header_;
   std::vector<std::byte> descriptor_;
   std::vector<iovec> payload_;   // what is still to come, from next_piece_ on
   std::size_t thrown_away_ = 0;  // bytes of it that are to come, and go nowhere
   std::size_t next_piece_ = 0;
-  std::vector<std::byte> buffer_;
+  std::vector<std::byte> buffer_;  // empty: it has none at present
   std::size_t first_ = 0;
   std::size_t last_ = 0;
   bool is_awaited_ = false;  // a frame that has come since advance() began

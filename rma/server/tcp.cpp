@@ -261,8 +261,14 @@ Result<TcpListener> listen_for_nodes(const Settings& settings, bool is_one_machi
   return TcpListener::create(address, settings.tcp_congestion);
 }
 
-Result<std::unique_ptr<Channel>> connect_tcp(TcpAddress address, std::chrono::milliseconds timeout,
-                                             const std::string& congestion, int* reason) {
+namespace {
+
+struct Connecting {
+  Descriptor socket;
+  int error = 0;  // EINPROGRESS: it is not yet known
+};
+
+Result<Connecting> start_to_connect(TcpAddress address, const std::string& congestion) {
   Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (socket.get() < 0) {
     return no_socket(errno);
@@ -270,9 +276,27 @@ Result<std::unique_ptr<Channel>> connect_tcp(TcpAddress address, std::chrono::mi
   tune(socket.get());
   TESSERA_RETURN_IF_ERROR(choose_congestion(socket.get(), congestion));
   const sockaddr_in peer = socket_address(address);
-  int error = connect(socket.get(), generic(peer), sizeof(peer)) == 0 ? 0 : errno;
-  if (error == EINPROGRESS || error == EINTR) {
-    auto outcome = outcome_of_connecting(socket.get(), timeout);
+  const int error = connect(socket.get(), generic(peer), sizeof(peer)) == 0 ? 0 : errno;
+  return Connecting{std::move(socket), error == EINTR ? EINPROGRESS : error};
+}
+
+Status not_connected(TcpAddress address, int error) {
+  // The host answered that it has no such port: who listened there is gone.
+  const Code code = error == ECONNREFUSED ? Code::peer_lost : Code::unreachable;
+  return Status::error(code, fmt::format("cannot connect to {}: {}", to_string(address),
+                                         describe_system_error(error)))
+      .hint(remedy_for_system_error(error))
+      .hint("is that port open between the hosts? TESSERA_INTERFACE chooses another network");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Channel>> connect_tcp(TcpAddress address, std::chrono::milliseconds timeout,
+                                             const std::string& congestion, int* reason) {
+  TESSERA_ASSIGN_OR_RETURN(Connecting connecting, start_to_connect(address, congestion));
+  int error = connecting.error;
+  if (error == EINPROGRESS) {
+    auto outcome = outcome_of_connecting(connecting.socket.get(), timeout);
     error = outcome.ok() ? *outcome : ETIMEDOUT;
     if (!outcome.ok()) {
       note(error, reason);
@@ -281,14 +305,20 @@ Result<std::unique_ptr<Channel>> connect_tcp(TcpAddress address, std::chrono::mi
   }
   if (error != 0) {
     note(error, reason);
-    // The host answered that it has no such port: who listened there is gone.
-    const Code code = error == ECONNREFUSED ? Code::peer_lost : Code::unreachable;
-    return Status::error(code, fmt::format("cannot connect to {}: {}", to_string(address),
-                                           describe_system_error(error)))
-        .hint(remedy_for_system_error(error))
-        .hint("is that port open between the hosts? TESSERA_INTERFACE chooses another network");
+    return not_connected(address, error);
   }
-  return std::unique_ptr<Channel>(std::make_unique<TcpChannel>(std::move(socket), address));
+  return std::unique_ptr<Channel>(
+      std::make_unique<TcpChannel>(std::move(connecting.socket), address));
+}
+
+Result<std::unique_ptr<Channel>> begin_to_connect(TcpAddress address,
+                                                  const std::string& congestion) {
+  TESSERA_ASSIGN_OR_RETURN(Connecting connecting, start_to_connect(address, congestion));
+  if (connecting.error != 0 && connecting.error != EINPROGRESS) {
+    return not_connected(address, connecting.error);
+  }
+  return std::unique_ptr<Channel>(
+      std::make_unique<TcpChannel>(std::move(connecting.socket), address));
 }
 
 }  // namespace tessera::rma::server

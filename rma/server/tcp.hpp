@@ -71,4 +71,9 @@ Result<std::unique_ptr<Channel>> connect_tcp(TcpAddress address, std::chrono::mi
                                              const std::string& congestion = "auto",
                                              int* reason = nullptr);
 
+/// The same without waiting: the channel takes nothing before the connection is made, its
+/// descriptor is writable then, and a failure is what send() reports.
+Result<std::unique_ptr<Channel>> begin_to_connect(TcpAddress address,
+                                                  const std::string& congestion = "auto");
+
 }  // namespace tessera::rma::server

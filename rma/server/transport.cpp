@@ -185,6 +185,13 @@ Result<std::shared_ptr<detail::FabricSource>> find_on_all(const FindFabric& find
   return found;
 }
 
+// Which agents share requests: as the setting says, or by the number of nodes.
+Clusters clusters_of(const TransportContext& context) {
+  const std::int32_t nodes = context.nodes->count();
+  const std::int64_t wanted = context.settings->server_cluster;
+  return {nodes, wanted == 0 ? Clusters::chosen_size(nodes) : wanted};
+}
+
 ClientOptions client_options(const TransportContext& context, const std::vector<Introduction>& all,
                              const std::shared_ptr<const Farewells>& farewells) {
   ClientOptions options;
@@ -209,6 +216,10 @@ ClientOptions client_options(const TransportContext& context, const std::vector<
   options.log = context.log;
   options.wait_warning = std::chrono::milliseconds(context.settings->wait_warning_ms);
   options.stray_error = context.defer_error;
+  options.clusters = clusters_of(context);
+  options.nodes = context.nodes;
+  options.ranks = context.size;
+  options.direct_replies = context.settings->server_replies == "direct";
   return options;
 }
 
@@ -246,10 +257,30 @@ void draw_identity(Introduction& mine) {
       static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
 }
 
-AgentOptions agent_options(const TransportContext& context, const Introduction& of_rank_0,
+// Null where the agents share no requests.
+std::shared_ptr<const ForwardOptions> forward_options(const TransportContext& context,
+                                                      const std::vector<Introduction>& all) {
+  ForwardOptions options{.clusters = clusters_of(context),
+                         .nodes = context.nodes,
+                         .ranks = context.size,
+                         .agents = {},
+                         .window = static_cast<std::size_t>(context.settings->forward_window),
+                         .bytes = static_cast<std::size_t>(context.settings->forward_kib) * 1024,
+                         .congestion = context.settings->tcp_congestion};
+  if (!options.clusters.are_on()) {
+    return nullptr;
+  }
+  for (std::int32_t node = 0; node < context.nodes->count(); ++node) {
+    const WorldRank first = context.nodes->first_rank_of(NodeId{node});
+    options.agents.push_back(all[static_cast<std::size_t>(first.value)].agent);
+  }
+  return std::make_shared<const ForwardOptions>(std::move(options));
+}
+
+AgentOptions agent_options(const TransportContext& context, const std::vector<Introduction>& all,
                            const Secret& secret, std::shared_ptr<detail::FabricSource> fabrics) {
   return {.secret = secret,
-          .job = of_rank_0.job,
+          .job = all.front().job,
           .ranks = context.size,
           .node = context.nodes->node_of(context.rank),
           .stay_awake = stay_awake(*context.settings),
@@ -257,7 +288,8 @@ AgentOptions agent_options(const TransportContext& context, const Introduction& 
           .limits = limits_of(*context.settings),
           .answer_bytes = static_cast<std::size_t>(context.settings->answer_kib) * 1024,
           .warn = context.warn,
-          .fabrics = std::move(fabrics)};
+          .fabrics = std::move(fabrics),
+          .forwards = forward_options(context, all)};
 }
 
 // `find`: null for a transport that needs no network but TCP.
@@ -288,7 +320,7 @@ Result<std::unique_ptr<Transport>> create(const std::string& name, const FindFab
   std::unique_ptr<Agent> agent;
   if (listener) {
     TESSERA_ASSIGN_OR_RETURN(agent, Agent::create(context.shared_node, std::move(*listener),
-                                                  agent_options(context, all[0], secret, fabrics)));
+                                                  agent_options(context, all, secret, fabrics)));
   }
   TESSERA_ASSIGN_OR_RETURN(const std::shared_ptr<const Farewells> farewells,
                            Farewells::find(context.shared_node, *context.nodes));

@@ -26,7 +26,7 @@ constexpr std::size_t payload_bytes = 16;
 constexpr std::size_t target = 24;
 constexpr std::size_t reply_to = 28;
 constexpr std::size_t operation = 32;
-constexpr std::size_t sequence = 40;
+constexpr std::size_t route = 40;
 constexpr std::size_t forwarder = 48;
 constexpr std::size_t region = 52;
 constexpr std::size_t offset = 56;
@@ -106,7 +106,8 @@ std::string_view to_string(Kind kind) noexcept {
   constexpr std::array<std::string_view, kind_count> names = {
       "put",    "get",    "accumulate", "atomic", "fence",  "lock", "unlock",
       "notify", "flag",   "deliver",    "invite", "probe",  "done", "data",
-      "value",  "failed", "bye",        "path",   "locate", "push"};
+      "value",  "failed", "bye",        "path",   "locate", "push",
+      "introduce", "acknowledge"};
   const auto index = static_cast<std::size_t>(kind) - 1;
   return index < names.size() ? names[index] : "unknown kind of frame";
 }
@@ -124,7 +125,7 @@ std::array<std::byte, header_bytes> encode(const FrameHeader& header) noexcept {
   store(header.target.value, to + at::target);
   store(header.reply_to, to + at::reply_to);
   store(header.operation, to + at::operation);
-  store(header.sequence, to + at::sequence);
+  store(header.route, to + at::route);
   store(header.forwarder, to + at::forwarder);
   store(header.region.value, to + at::region);
   store(header.offset, to + at::offset);
@@ -146,7 +147,7 @@ Result<FrameHeader> decode(std::span<const std::byte, header_bytes> bytes) {
   header.target = WorldRank{load<std::int32_t>(from + at::target)};
   header.reply_to = load<std::int32_t>(from + at::reply_to);
   header.operation = load<std::uint64_t>(from + at::operation);
-  header.sequence = load<std::uint64_t>(from + at::sequence);
+  header.route = load<std::uint64_t>(from + at::route);
   header.forwarder = load<std::int32_t>(from + at::forwarder);
   header.region = RegionId{load<std::uint32_t>(from + at::region)};
   header.offset = load<std::uint64_t>(from + at::offset);

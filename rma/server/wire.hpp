@@ -69,8 +69,16 @@ enum class Kind : std::uint8_t {
   locate,   ///< where does the target's slice lie for that network? answered with RemoteSpan
   push,     ///< the target's bytes, written over that network to the origin's memory at words[0],
             ///< whose key is words[1]; answered when they are there
+  introduce,    ///< what this connection is for: words[0] is a ConnectionUse
+  acknowledge,  ///< from an agent to one that passes requests on: words[0] more were carried out
 };
-inline constexpr int kind_count = 20;
+inline constexpr int kind_count = 22;
+
+/// What `introduce` says of a connection.
+enum class ConnectionUse : std::uint8_t {
+  replies = 1,  ///< of a process: answers to its forwarded requests go over it
+  agent = 2,    ///< of the agent of node `forwarder`: requests of others come over it
+};
 
 /// "put" and the like, for messages.
 std::string_view to_string(Kind kind) noexcept;
@@ -81,6 +89,12 @@ std::string_view to_string(Kind kind) noexcept;
 /// True for what changes a slice and isn't answered when it succeeds: a fence tells when it has.
 [[nodiscard]] constexpr bool is_change(Kind kind) noexcept {
   return kind == Kind::put || kind == Kind::accumulate || kind == Kind::flag;
+}
+
+/// True for requests that another agent may pass on; the others go straight to the target's.
+[[nodiscard]] constexpr bool is_forwardable(Kind kind) noexcept {
+  return kind == Kind::put || kind == Kind::get || kind == Kind::accumulate ||
+         kind == Kind::atomic || kind == Kind::fence || kind == Kind::notify || kind == Kind::flag;
 }
 
 /// Bits of FrameHeader::flags. Others are refused.
@@ -97,10 +111,11 @@ struct FrameHeader {
   std::uint64_t payload_bytes = 0;
   WorldRank origin = {};        ///< whose operation it is
   WorldRank target = {};        ///< whose memory it concerns
-  std::int32_t reply_to = -1;   ///< node that gets the answer; −1: whoever holds this connection
-  std::int32_t forwarder = -1;  ///< node that passed the frame on; −1: none
+  std::int32_t reply_to = -1;   ///< the origin's node: answer over its `replies` connection if
+                                ///< there is one; −1: the way that the request came
+  std::int32_t forwarder = -1;  ///< node whose agent passed the frame on, or answers; −1: none
   std::uint64_t operation = 0;  ///< the origin's number for it, which the answer repeats
-  std::uint64_t sequence = 0;   ///< counts the requests of (origin, target)
+  std::uint64_t route = 0;      ///< how often the origin has changed its way to the target's node
   RegionId region = {};
   std::uint64_t offset = 0;                 ///< bytes from the start of the target's slice
   std::array<std::uint64_t, 2> words = {};  ///< operands and values that need no payload

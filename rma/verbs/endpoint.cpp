@@ -379,6 +379,7 @@ Status VerbsEndpoint::post(Way way, ibv_send_wr* first, std::uint32_t count, con
     if (*number > 0) {
       if (way == Way::put) {
         note_write(*number);
+        path_.note_write(*number);
       }
       return {};
     }

@@ -65,6 +65,7 @@ class VerbsPath final : public detail::Path {
   [[nodiscard]] detail::PathAddressBytes address() const override;
   Status connect(const detail::PathAddressBytes& other) override;
   Status push(const std::byte* from, const CopyShape& shape, const detail::RemoteSpan& to) override;
+  Status settle(detail::Requests& requests) override;
   void watch(std::unique_ptr<detail::Channel> beside) override;
   std::unique_ptr<Endpoint> endpoint(WorldRank peer, std::unique_ptr<Endpoint> by_requests,
                                      detail::Requests& requests) override;
@@ -75,6 +76,8 @@ class VerbsPath final : public detail::Path {
   Result<std::uint64_t> post(ibv_send_wr* first, std::uint32_t count, Ending ending);
   [[nodiscard]] std::uint32_t most_at_once() const noexcept;
   [[nodiscard]] std::uint32_t most_inline() const noexcept { return inline_bytes_; }
+  /// The request of that number writes.
+  void note_write(std::uint64_t number) noexcept;
   /// The last request of which all before it that wrote are known to be in effect.
   [[nodiscard]] std::uint64_t flushed() const noexcept { return flushed_.load(); }
 
@@ -136,6 +139,7 @@ class VerbsPath final : public detail::Path {
   std::uint32_t credits_ = 0;      // messages that the other end has buffers for
   std::uint32_t owed_ = 0;         // messages that were read here since the other end was told
   std::atomic<std::uint64_t> flushed_{0};
+  std::atomic<std::uint64_t> last_write_{0};  // by any endpoint
 
   std::mutex receiving_;
   std::deque<Message> messages_;

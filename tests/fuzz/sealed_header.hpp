@@ -26,7 +26,7 @@ inline std::array<std::byte, header_bytes> sealed(std::span<const std::byte, hea
   header.target = WorldRank{load<std::int32_t>(from + 24)};
   header.reply_to = load<std::int32_t>(from + 28);
   header.operation = load<std::uint64_t>(from + 32);
-  header.sequence = load<std::uint64_t>(from + 40);
+  header.route = load<std::uint64_t>(from + 40);
   header.forwarder = load<std::int32_t>(from + 48);
   header.region = RegionId{load<std::uint32_t>(from + 52)};
   header.offset = load<std::uint64_t>(from + 56);

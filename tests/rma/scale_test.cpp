@@ -271,7 +271,7 @@ class ScaleOfConversations : public Scale {
 TEST_F(ScaleOfConversations, CostABufferOnEachSideAndKeepWhatWasPacked) {
   connect_all();
   make_links();
-  expect_each("agent_a_connected_peer", at_agent_, count_, 20 * 1024);
+  expect_each("agent_a_connected_peer", at_agent_, count_, 2 * 1024);
   expect_each("client_a_connected_node", at_client_, count_, 20 * 1024);
   expect_each("both_after_a_word", get_on_each(CopyShape::contiguous(8)), count_, 2 * 1024);
   expect_each("both_after_1_MiB_in_place", get_on_each(CopyShape::contiguous(1U << 20U)), count_,

@@ -32,7 +32,7 @@ FrameHeader random_header(std::mt19937_64& random) {
   header.reply_to = rank() - 1;
   header.forwarder = rank() - 1;
   header.operation = random();
-  header.sequence = random();
+  header.route = random();
   header.region = RegionId{static_cast<std::uint32_t>(random())};
   header.offset = random();
   header.words = {random(), random()};

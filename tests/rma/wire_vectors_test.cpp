@@ -79,7 +79,7 @@ void WireFormatPage::expect_push() {
                           .origin = WorldRank{3},
                           .target = WorldRank{1},
                           .operation = 5,
-                          .sequence = 12,
+                          .route = 12,
                           .region = RegionId{7},
                           .offset = 4096,
                           .words = {0x7f0000001000, 0x1234}},
@@ -146,7 +146,7 @@ TEST_F(WireFormatPage, HasTheVectorsOfTheCode) {
           .reply_to = 0x41424344,
           .forwarder = 0x51525354,
           .operation = 0x6162636465666768,
-          .sequence = 0x7172737475767778,
+          .route = 0x7172737475767778,
           .region = RegionId{0x81828384},
           .offset = 0x9192939495969798,
           .words = {0xa1a2a3a4a5a6a7a8, 0xb1b2b3b4b5b6b7b8}},
@@ -159,7 +159,7 @@ TEST_F(WireFormatPage, HasTheVectorsOfTheCode) {
                           .payload_bytes = 48,
                           .target = WorldRank{5},
                           .operation = 1,
-                          .sequence = 1,
+                          .route = 1,
                           .region = RegionId{7},
                           .offset = 4096},
                          descriptor);
@@ -172,7 +172,7 @@ TEST_F(WireFormatPage, HasTheVectorsOfTheCode) {
                           .origin = WorldRank{3},
                           .target = WorldRank{1},
                           .operation = 2,
-                          .sequence = 9,
+                          .route = 9,
                           .region = RegionId{7}},
                          descriptor);
 
@@ -188,7 +188,7 @@ TEST_F(WireFormatPage, HasTheVectorsOfTheCode) {
                           .reply_to = 0,
                           .forwarder = 2,
                           .operation = 3,
-                          .sequence = 10,
+                          .route = 10,
                           .region = RegionId{7}},
                          descriptor);
 
@@ -199,7 +199,7 @@ TEST_F(WireFormatPage, HasTheVectorsOfTheCode) {
                           .origin = WorldRank{3},
                           .target = WorldRank{1},
                           .operation = 4,
-                          .sequence = 11,
+                          .route = 11,
                           .region = RegionId{7},
                           .offset = 8,
                           .words = {42, ~std::uint64_t{0}}},

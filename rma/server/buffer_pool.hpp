@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// BufferPool: receive buffers of one size that many conversations share. A conversation has one
+// only while bytes of an unfinished frame lie in it, so that peers that say nothing cost none.
+//
+// Threads: one at a time.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace tessera::rma::server {
+
+class BufferPool {
+ public:
+  /// Of buffers of `bytes` each. Keeps up to `most_kept` that nobody uses.
+  explicit BufferPool(std::size_t bytes, std::size_t most_kept = 64)
+      : bytes_(bytes), most_kept_(most_kept) {
+    free_.reserve(most_kept);
+  }
+
+  /// Without memory for one: empty. What is in it is not cleared.
+  [[nodiscard]] std::vector<std::byte> take() noexcept {
+    std::vector<std::byte> buffer;
+    if (!free_.empty()) {
+      buffer = std::move(free_.back());
+      free_.pop_back();
+    } else {
+      try {
+        buffer.resize(bytes_);
+      } catch (const std::bad_alloc&) {
+        return buffer;
+      }
+    }
+    ++taken_;
+    least_free_ = std::min(least_free_, free_.size());
+    return buffer;
+  }
+  void give(std::vector<std::byte> buffer) noexcept {
+    --taken_;
+    if (free_.size() < most_kept_) {
+      free_.push_back(std::move(buffer));  // has room: reserved
+    }
+  }
+
+  /// Frees buffers that nobody needed since the last call, but one.
+  void look() noexcept {
+    const std::size_t idle = std::min(least_free_, free_.empty() ? 0 : free_.size() - 1);
+    free_.resize(free_.size() - idle);
+    least_free_ = free_.size();
+  }
+
+  /// How many are in use.
+  [[nodiscard]] std::size_t taken() const noexcept { return taken_; }
+  /// How many are kept beside those.
+  [[nodiscard]] std::size_t kept() const noexcept { return free_.size(); }
+
+ private:
+  const std::size_t bytes_;
+  const std::size_t most_kept_;
+  std::vector<std::vector<std::byte>> free_;
+  std::size_t taken_ = 0;
+  std::size_t least_free_ = 0;  // since look()
+};
+
+}  // namespace tessera::rma::server

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Forwarder: passes requests of processes on to the other agents of this agent's cluster
+// (cooperative server clustering, [CLUSTERED10] §3.3), one trunk an agent.
+//
+// Two kinds of buffers keep forwarding from starving anything else. What was taken from a process
+// and is not yet carried out elsewhere counts against a trunk's window; while that is full, the
+// conversations that have more for this trunk are not heard, and all others are. What comes from
+// other agents is received into buffers of its own and carried out at once: it waits for nothing.
+//
+// An agent that is lost ends what was in flight to it, with an error for who asked; the next
+// request tries to reach it again after a pause.
+//
+// Threads: the agent thread's only.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "rma/engine/node_map.hpp"
+#include "rma/result.hpp"
+#include "rma/server/buffer_pool.hpp"
+#include "rma/server/clusters.hpp"
+#include "rma/server/event_queue.hpp"
+#include "rma/server/trunk.hpp"
+
+namespace tessera::rma::server {
+
+/// What an agent needs to know of its cluster.
+struct ForwardOptions {
+  Clusters clusters;
+  const detail::NodeMap* nodes = nullptr;  ///< outlives the agent
+  std::int32_t ranks = 0;                  ///< of the job
+  std::vector<TcpAddress> agents;          ///< by node
+  std::size_t window = 32;                 ///< requests in flight to each other agent
+  std::size_t bytes = 1U << 20U;           ///< of those
+  std::string congestion = "auto";
+};
+
+/// What the forwarder wants of the conversations.
+class Askers {
+ public:
+  virtual ~Askers() = default;
+  /// Sends `answer` to rank answer.origin by the conversation of that descriptor, if it still is
+  /// that rank's.
+  virtual void pass_back(int asker, const FrameHeader& answer, std::vector<std::byte> payload) = 0;
+  /// That conversation may go on, soon: what it has to pass on can be taken.
+  virtual void resume(int asker) = 0;
+};
+
+class Forwarder final : private TrunkListener {
+ public:
+  using TimePoint = std::chrono::steady_clock::time_point;
+
+  struct Identity {
+    NodeId node;        ///< of this agent
+    WorldRank carrier;  ///< rank in whose process it is
+    std::uint64_t job = 0;
+    Secret secret;
+    std::chrono::milliseconds patience{10'000};
+  };
+
+  /// `events` tells of the trunks' descriptors; the references outlive the forwarder.
+  Forwarder(std::shared_ptr<const ForwardOptions> options, Identity identity,
+            const EventQueue& events, Askers& askers);
+  ~Forwarder() override;
+
+  /// Whether the target of that request is on another node.
+  [[nodiscard]] bool is_elsewhere(const FrameHeader& request) const noexcept {
+    return request.target.value < options_->ranks && node_of(request) != identity_.node;
+  }
+  /// Whether this agent passes it on. Errors: invalid_argument, unsupported.
+  [[nodiscard]] Status check(const FrameHeader& request) const;
+  /// Whether `peer`, as which `carrier` introduced itself, is another agent of this cluster.
+  [[nodiscard]] bool is_member(NodeId peer, WorldRank carrier) const noexcept;
+  /// Whether it may be taken now. If not, resume(asker) follows. Requires: check() is ok.
+  [[nodiscard]] bool may_take(const FrameHeader& request, int asker);
+  /// Passes on what may_take() has agreed to. It is sent by flush() at the latest.
+  void pass_on(const FrameHeader& request, std::span<const std::byte> descriptor,
+               std::vector<std::byte> payload, int asker);
+  void flush();
+
+  /// Whether the descriptor is a trunk's, and what happens when it has an event.
+  [[nodiscard]] bool has(int fd) const noexcept { return by_descriptor_.contains(fd); }
+  void heed(int fd);
+  /// To be called every second or so.
+  void look_after(TimePoint now);
+  void say_bye();
+
+  /// How many requests are in flight.
+  [[nodiscard]] std::size_t in_flight() const noexcept;
+  /// How many trunks there are.
+  [[nodiscard]] std::size_t trunks() const noexcept { return by_descriptor_.size(); }
+
+ private:
+  struct Other {
+    std::unique_ptr<Trunk> trunk;
+    std::vector<int> askers;     // that wait for room
+    Status failure;              // of the last trunk
+    TimePoint again;             // before which none is made
+    std::uint32_t expected = 0;  // events that the queue tells of
+    bool is_posted_to = false;   // since flush()
+  };
+
+  void pass_back(const Forwarded& forwarded, FrameHeader answer,
+                 std::vector<std::byte> payload) override;
+  void note_room() override { has_room_ = true; }
+
+  Other& other_at(NodeId node) { return others_[node.value]; }
+  [[nodiscard]] Status make_trunk(NodeId node, Other& other);
+  void refuse(const Forwarded& forwarded, const Status& why);
+  void lose(NodeId node, const Status& why);
+  void expect(Other& other);
+  void resume_all(Other& other);
+  [[nodiscard]] NodeId node_of(const FrameHeader& request) const noexcept {
+    return options_->nodes->node_of(request.target);
+  }
+
+  const std::shared_ptr<const ForwardOptions> options_;
+  const Identity identity_;
+  const EventQueue& events_;
+  Askers& askers_;
+  BufferPool buffers_{FrameReader::buffer_bytes, 4};  // of answers and acknowledgements
+  std::unordered_map<std::int32_t, Other> others_;    // by node
+  std::unordered_map<int, NodeId> by_descriptor_;
+  std::vector<NodeId> posted_;  // to whose agents something was passed on since flush()
+  bool has_room_ = false;
+};
+
+}  // namespace tessera::rma::server

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Replies: over which conversations of an agent's thread answers go to processes whose requests
+// came by another agent.
+//
+// Threads: one at a time.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "rma/rank.hpp"
+
+namespace tessera::rma::server {
+
+class Conversation;
+
+class Replies {
+ public:
+  /// `conversation` takes the answers to `origin` from now on.
+  void add(WorldRank origin, Conversation& conversation) { of_[origin.value] = &conversation; }
+  /// It has ended.
+  void remove(WorldRank origin, const Conversation& conversation) {
+    const auto found = of_.find(origin.value);
+    if (found != of_.end() && found->second == &conversation) {
+      of_.erase(found);
+    }
+    std::erase(written_, &conversation);
+  }
+  /// The one for `origin`, to which something is written now; null: there is none.
+  [[nodiscard]] Conversation* write_to(WorldRank origin) {
+    const auto found = of_.find(origin.value);
+    if (found == of_.end()) {
+      return nullptr;
+    }
+    note_written(*found->second);
+    return found->second;
+  }
+  /// Something was written to that one.
+  void note_written(Conversation& conversation) {
+    if (std::find(written_.begin(), written_.end(), &conversation) == written_.end()) {
+      written_.push_back(&conversation);
+    }
+  }
+  /// Those that were written to since the last call: they are to be flushed.
+  [[nodiscard]] std::vector<Conversation*> take_written() { return std::exchange(written_, {}); }
+  [[nodiscard]] bool has_written() const noexcept { return !written_.empty(); }
+
+ private:
+  std::unordered_map<std::int32_t, Conversation*> of_;
+  std::vector<Conversation*> written_;
+};
+
+}  // namespace tessera::rma::server
