@@ -136,7 +136,7 @@ void Farewells::tell(Client& client, NodeId node, const std::vector<std::byte>& 
                      std::chrono::milliseconds patience, std::deque<Told>& told) const {
   std::optional<Visit> visit;
   Link* link = client.made_link(node);
-  if (link == nullptr || !link->is_connected()) {
+  if (link == nullptr || link->is_clustered()) {
     auto paid = Visit::pay(client, node, patience);
     if (!paid.ok()) {
       return;
@@ -154,7 +154,8 @@ void Farewells::tell(Client& client, NodeId node, const std::vector<std::byte>& 
   if (!link->post(farewell, {}, fates, Link::When::now).ok()) {
     return;
   }
-  const FrameHeader fence{.kind = Kind::fence, .origin = client.options().rank};
+  const FrameHeader fence{
+      .kind = Kind::fence, .origin = farewell.origin, .target = farewell.target};
   Told& one = told.emplace_back(std::move(visit), link);
   one.received.begin();
   Awaited awaited;

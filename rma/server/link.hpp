@@ -79,6 +79,8 @@ class Link final : private FrameSink, public detail::Requests {
   /// From now on requests go by the way that the client finds. Requires: nobody else knows this
   /// link yet. Errors: peer_lost.
   Status join_cluster();
+  /// Other agents pass its requests on.
+  [[nodiscard]] bool is_clustered() const noexcept { return is_clustered_; }
   /// It has a connection of its own.
   [[nodiscard]] bool is_connected() const noexcept { return is_connected_.load(); }
   /// Closes a connection that nobody needed for `longest`, if its requests have another way.
