@@ -170,7 +170,7 @@ class Client {
   };
   Peer& peer_at(NodeId node) noexcept { return by_node_[static_cast<std::size_t>(node.value)]; }
   [[nodiscard]] bool is_clustered(NodeId node) const noexcept {
-    return options_.clusters.are_on() && intermediary(node, 0) != node;
+    return options_.clusters.are_on() && node != own_node_ && intermediary(node, 0) != node;
   }
   Result<std::unique_ptr<Link>> open_link(NodeId node, Peer& peer,
                                           std::chrono::milliseconds timeout);

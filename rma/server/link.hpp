@@ -217,6 +217,8 @@ class Link final : private FrameSink, public detail::Requests {
   void place_payload(const Awaited& awaited, std::size_t bytes, std::vector<iovec>& into);
   Status check_answer(const FrameHeader& header) const;
   void note_answer(const FrameHeader& header) noexcept;
+  [[nodiscard]] Status failure_in(const FrameHeader& header,
+                                  std::span<const std::byte> payload) const;
   Status deliver(const FrameHeader& header, Awaited& awaited);
   void wait_for_room();
   void wait_a_little(std::chrono::nanoseconds period);

@@ -146,7 +146,7 @@ Status Link::end(const FrameHeader& header) {
     if (header.kind != Kind::failed) {
       return {};
     }
-    Status told = lack_.ok() ? decode_failure(failure_) : lack_;
+    Status told = lack_.ok() ? table_link_->failure_in(header, failure_) : lack_;
     if (told.code() == Code::protocol) {
       return told;  // it closes this conversation, and says why
     }
@@ -162,7 +162,7 @@ Status Link::end(const FrameHeader& header) {
   }
   Awaited awaited = std::move(taken).take();
   Status result = !lack_.ok()                   ? lack_
-                  : header.kind == Kind::failed ? decode_failure(failure_)
+                  : header.kind == Kind::failed ? table_link_->failure_in(header, failure_)
                                                 : deliver(header, awaited);
   if (result.ok() && awaited.fenced > 0) {
     table_link_->changes_.note_fenced(awaited.fenced);
@@ -181,6 +181,12 @@ Status Link::end(const FrameHeader& header) {
   }
   awaited.end(result);
   return is_wrong ? std::move(result) : Status();
+}
+
+// The reason why an agent could not pass a request on is the loss of this link's node.
+Status Link::failure_in(const FrameHeader& header, std::span<const std::byte> payload) const {
+  Status told = decode_failure(payload);
+  return header.forwarder >= 0 && told.code() == Code::peer_lost ? loss_of(told) : told;
 }
 
 // An agent that could not pass a request on is not asked to again.

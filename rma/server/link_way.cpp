@@ -49,6 +49,9 @@ Status Link::introduce() {
 }
 
 Status Link::connect() {
+  if (is_lost()) {
+    return loss();
+  }
   if (is_connected()) {
     return {};
   }
@@ -175,17 +178,16 @@ void Link::note_lost_way(const Link& way, const Status& reason) {
     return;
   }
   const Status told = way.loss_of(reason);
-  {
-    const std::lock_guard guard(table_);
-    for (std::size_t at = 0; at < slots_.size(); ++at) {
-      Slot& slot = slots_[at];
-      if (slot.way == &way && (slot.receiver == nullptr || slot.receiver == &way)) {
-        end_slot(at, told);
-      }
-    }
-  }
+  // Before anybody learns that the way is lost, and looks for such an error.
   if (changes_.count() != changes_.fenced()) {
     client_.options().stray_error(told);  // perhaps they are not in effect
+  }
+  const std::lock_guard guard(table_);
+  for (std::size_t at = 0; at < slots_.size(); ++at) {
+    const Slot& slot = slots_[at];
+    if (slot.way == &way && (slot.receiver == nullptr || slot.receiver == &way)) {
+      end_slot(at, told);
+    }
   }
 }
 

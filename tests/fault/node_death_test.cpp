@@ -115,6 +115,33 @@ TEST(NodeDeath, ALoneRankThatStopsIsKnownToHaveLeftOnAllOfSixNodes) {
   EXPECT_FALSE(HasFailure()) << describe(outcome);
 }
 
+// An agent that passes requests on dies: its own node is lost, and the others are reached round it.
+class IntermediaryDeath : public testing::TestWithParam<const char*> {};
+
+TEST_P(IntermediaryDeath, CostsItsOwnNodeOnly) {
+  Plan plan = on_three_nodes("node:intermediary_dies", SIGKILL);
+  plan.victim = 3;
+  plan.delay = std::chrono::milliseconds(200);
+  plan.environment = {{"TESSERA_TRANSPORT", "shm,tcp"},
+                      {"TESSERA_RANKS_PER_NODE", "1"},
+                      {"TESSERA_SERVER_CLUSTER", "3"},
+                      {"TESSERA_SERVER_REPLIES", GetParam()}};
+  const Outcome outcome = direct(plan);
+  EXPECT_FALSE(outcome.hung);
+  EXPECT_TRUE(outcome.left_behind.empty());
+  expect_report(outcome, 0, "outcome", "peer_lost", 3, "node 3 is lost with rank 3");
+  for (const int rank : {0, 1, 2, 4, 5}) {
+    expect_report(outcome, rank, "round", "ok", -1);
+    expect_report(outcome, rank, "victim", "peer_lost", 3, "node 3 is lost with rank 3");
+    expect_report(outcome, rank, "carry_on", "ok", -1);
+    EXPECT_NE(outcome.find(rank, "stop"), nullptr) << "rank " << rank;
+  }
+  EXPECT_FALSE(HasFailure()) << describe(outcome);
+}
+
+INSTANTIATE_TEST_SUITE_P(Replies, IntermediaryDeath, testing::Values("direct", "via"),
+                         [](const auto& each) { return std::string(each.param); });
+
 // A fence covers a flag also where nothing was put or got before it.
 TEST(NodeDeath, AFenceTellsOfAFlagThatCameTooLateThoughNothingElseWasSent) {
   const Outcome outcome = direct(on_three_nodes("node:flag_comes_too_late", 0));

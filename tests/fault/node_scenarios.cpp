@@ -232,6 +232,73 @@ Status team_is_freed_early(rma::Job& job, const Line& line) {
   return job.barrier();
 }
 
+// --- nodes 0 to 5 of one rank in two clusters of three: what rank 0 says to ranks 4 and 5 is passed
+// on by node 3, whose rank dies
+
+constexpr WorldRank passed_to[] = {WorldRank{4}, WorldRank{5}};
+constexpr WorldRank intermediary{3};
+
+Status put_get_and_fence(rma::Job& job, rma::Region& region, WorldRank rank, double value) {
+  const rma::RemoteAddress word =
+      region.at(TeamRank{rank.value}, 64 + 8 * static_cast<std::uint64_t>(job.rank().value));
+  TESSERA_RETURN_IF_ERROR(put_value(job, word, value).context("in put"));
+  const auto got = rma::get_value<double>(job, word);
+  if (!got.ok()) {
+    return Status(got.status()).context("in get");
+  }
+  const double there = *got;
+  if (there != value) {
+    return Status::error(rma::Code::internal, "a get doesn't see the put before it");
+  }
+  return job.fence(rank).context("in fence");
+}
+
+// The puts that were under way are lost; all later ones go round the dead.
+void go_round_the_intermediary(rma::Job& job, const Line& line, rma::Region& region) {
+  Status under_way;
+  for (double value = 1; under_way.ok(); ++value) {
+    under_way = put_get_and_fence(job, region, passed_to[1], value);
+  }
+  line.report("outcome", under_way);
+  job.fence_all().ignore("what was passed on and lost was reported, or is now");
+  Status round;
+  for (int i = 0; i < 100 && round.ok(); ++i) {
+    round = put_get_and_fence(job, region, passed_to[i % 2], i);
+  }
+  line.report("round", round);
+}
+
+void intermediary_dies(rma::Job& job, const Line& line, rma::Region& region) {
+  if (job.rank() == intermediary) {
+    line.ready();
+    wait_for_the_end();
+  }
+  if (job.rank().value == 0) {
+    go_round_the_intermediary(job, line, region);
+  } else if (job.rank().value < intermediary.value) {
+    // Others pass on what these say, also to the dead.
+    Status to_the_dead;
+    Status to_others;
+    for (double value = 1; to_the_dead.ok() && to_others.ok(); ++value) {
+      to_others = put_get_and_fence(job, region, passed_to[job.rank().value - 1], value);
+      to_the_dead = put_get_and_fence(job, region, intermediary, value);
+    }
+    line.report("outcome", to_the_dead);
+    line.report("round", to_others);
+  } else {
+    Status round;
+    while (job.is_present(intermediary) && round.ok()) {
+      round = put_get_and_fence(job, region, WorldRank{0}, 1.0);
+    }
+    line.report("round", round);
+  }
+  job.fence_all().ignore("what was under way to the dead");
+  line.report("victim", put_get_and_fence(job, region, intermediary, 1.0));
+  job.fence_all().ignore("likewise");
+  line.report("carry_on",
+              go_on(job, {WorldRank{0}, WorldRank{1}, WorldRank{2}, passed_to[0], passed_to[1]}));
+}
+
 }  // namespace
 
 Status play_on_nodes(std::string_view name, rma::Job& job, const Line& line) {
@@ -241,6 +308,10 @@ Status play_on_nodes(std::string_view name, rma::Job& job, const Line& line) {
     TESSERA_RETURN_IF_ERROR(put_and_fence(job, region));
   }
   TESSERA_RETURN_IF_ERROR(job.barrier());
+  if (name == "node:intermediary_dies") {
+    intermediary_dies(job, line, region);
+    return {};
+  }
   if (name == "node:lone_rank_stops") {
     lone_rank_stops(job, line);
   } else if (name == "node:flag_comes_too_late") {
