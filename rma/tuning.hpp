@@ -35,6 +35,7 @@ struct Settings {
   std::string verbs_device;                ///< NAME or NAME:PORT; empty: chosen
   std::int64_t verbs_gid = -1;             ///< index of the device's GID; −1: chosen
   std::int64_t agent_threads = 1;          ///< of each node's agent
+  std::string server_buffers = "shared";   ///< shared or per_client
   std::int64_t answer_kib = 1024;          ///< of answers that an agent keeps for each peer
   std::int64_t request_kib = 4096;         ///< of requests that a process keeps for each node
   std::int64_t server_cluster = 0;         ///< agents that share all requests; 0: chosen, 1: none
@@ -45,6 +46,12 @@ struct Settings {
   std::string verbs_words = "auto";        ///< auto, device or requests
   std::string verbs_register = "cached";   ///< cached, each or never
   std::int64_t verbs_chunk_kib = 1024;     ///< of ordinary memory registered at a time; 0: all
+  std::int64_t verbs_receives = 4096;      ///< buffers for messages, shared by all peers
+  std::int64_t verbs_sends = 256;          ///< buffers for messages and small transfers
+  std::int64_t verbs_buffer_bytes = 8192;  ///< of each of these
+  std::int64_t verbs_window = 16;          ///< messages of a peer that were not read yet
+  std::int64_t verbs_depth = 128;          ///< requests in flight to a peer
+  std::int64_t verbs_completions = 32768;  ///< entries of a completion queue
   std::string mpi_progress = "sleep";      ///< sleep, poll or none
   std::string mpi_discipline = "mpi3";     ///< mpi3 or mpi2
   std::string mpi_vectors = "auto";        ///< auto, direct, batched or conservative

@@ -92,6 +92,11 @@ TEST(Settings, WordsAreTakenFromTheirListsOnly) {
   }
   EXPECT_EQ(read({"TESSERA_ACCUMULATE=both"}).status().message(),
             "TESSERA_ACCUMULATE=both is not usable: expected agent or origin");
+  for (const char* whose : {"shared", "per_client"}) {
+    EXPECT_EQ(read({std::string("TESSERA_SERVER_BUFFERS=") + whose})->server_buffers, whose);
+  }
+  EXPECT_EQ(read({"TESSERA_SERVER_BUFFERS=per-client"}).status().message(),
+            "TESSERA_SERVER_BUFFERS=per-client is not usable: expected shared or per_client");
   for (const char* what : {"off", "races", "races-fail"}) {
     EXPECT_EQ(read({std::string("TESSERA_CHECK=") + what})->check, what);
   }
