@@ -18,6 +18,7 @@
 #include "bench/net/parts.hpp"
 #include "bench/peak.hpp"
 #include "bench/rma/parts.hpp"
+#include "bench/scale/parts.hpp"
 #include "bench/session.hpp"
 #include "bench/verbs/parts.hpp"
 
@@ -99,6 +100,12 @@ const std::vector<Suite>& suites() {
         {"registration", over_devices(measure_verbs_registration)}},
        verbs_targets()},
       windows_suite(),
+      {"scale",
+       "memory of agents by the number of processes, and requests that agents pass on",
+       {{"memory", measure_scale_memory},
+        {"job", measure_scale_job},
+        {"forward", measure_scale_forward}},
+       scale_targets()},
       {"mg",
        "NAS MG beside the STREAM triad of as many ranks",
        {{"classes", measure_mg}},

@@ -5,8 +5,10 @@
 // have introduced themselves and asked for something.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "rma/engine/node_map.hpp"
@@ -45,8 +47,7 @@ class AgentRig {
   void add_agent();
 
  private:
-  [[nodiscard]] std::unique_ptr<rma::detail::Channel> introduce(rma::WorldRank origin,
-                                                                std::span<const std::byte> frames);
+  void introduce(rma::WorldRank origin, std::span<const std::byte> frames);
   void ask_for(rma::NodeId node);
 
   std::int32_t ranks_per_node_;

@@ -287,6 +287,7 @@ AgentOptions agent_options(const TransportContext& context, const std::vector<In
           .threads = static_cast<int>(context.settings->agent_threads),
           .limits = limits_of(*context.settings),
           .answer_bytes = static_cast<std::size_t>(context.settings->answer_kib) * 1024,
+          .buffers_per_client = context.settings->server_buffers == "per_client",
           .warn = context.warn,
           .fabrics = std::move(fabrics),
           .forwards = forward_options(context, all)};

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Latency and bandwidth of requests that an agent passes on ([CLUSTERED10], figures 6 and 7).
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/rma/own_side.hpp"
+#include "bench/scale/parts.hpp"
+#include "rma/server/clusters.hpp"
+
+namespace tessera::bench {
+namespace {
+
+/// A rank whose agent rank 0 asks itself, and one of the same cluster to which that agent passes on.
+struct DirectAndForwarded {
+  std::int32_t direct = -1;
+  std::int32_t forwarded = -1;
+};
+
+std::optional<DirectAndForwarded> choose(const rma::Job& job) {
+  const std::int64_t size = job.settings().server_cluster;
+  const rma::server::Clusters clusters(
+      job.node_count(),
+      size == 0 ? rma::server::Clusters::chosen_size(job.node_count()) : size);
+  const rma::WorldRank origin{0};
+  const rma::NodeId own = job.node_of(origin);
+  for (std::int32_t rank = 1; rank < job.size() && clusters.are_on(); ++rank) {
+    const rma::NodeId node = job.node_of(rma::WorldRank{rank});
+    if (node == own) {
+      continue;
+    }
+    const rma::NodeId by = clusters.intermediary(origin, own, node);
+    if (by == node) {
+      continue;
+    }
+    for (std::int32_t other = 1; other < job.size(); ++other) {
+      if (job.node_of(rma::WorldRank{other}) == by) {
+        return DirectAndForwarded{other, rank};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+Candidate named(std::optional<Candidate> candidate, const std::string& name) {
+  candidate->name = name;
+  return std::move(*candidate);
+}
+
+}  // namespace
+
+void measure_scale_forward(Session& session) {
+  const auto ranks = choose(session.job());
+  if (!ranks) {
+    session.remark("scale.forward: no request of rank 0 is passed on; TESSERA_SERVER_CLUSTER=2 "
+                   "TESSERA_RANKS_PER_NODE=1 tessera-run -n 4 makes it so");
+    return;
+  }
+  constexpr std::int64_t most = 1 << 20;
+  const FloorOptions options{.capacity_bytes = most};
+  OwnSide direct(session.job(), options, rma::TeamRank{ranks->direct});
+  OwnSide forwarded(session.job(), options, rma::TeamRank{ranks->forwarded});
+  const std::string replies = session.job().settings().server_replies;
+  for (const Operation operation : {Operation::get, Operation::put}) {
+    const std::string name = operation == Operation::get ? "get" : "put";
+    Table table = session.table(operation == Operation::get
+                                    ? "Get Latency, replies " + replies
+                                    : "Put and Fence Latency, replies " + replies,
+                                1, Quantity::latency);
+    for (std::int64_t bytes = 8; bytes <= most; bytes *= 8) {
+      const Case c = Case::contiguous(operation, static_cast<std::size_t>(bytes));
+      const std::vector<Candidate> candidates{named(direct.candidate(c), "direct"),
+                                              named(forwarded.candidate(c), "forwarded")};
+      session.measure(table, {"scale", name + "_forwarded", "", bytes}, bytes, candidates);
+    }
+  }
+  Table hop = session.table("Get Latency, for the length of a hop", 0, Quantity::latency);
+  const Case word = Case::contiguous(Operation::get, sizeof(std::int64_t));
+  const auto measured = session.measure(
+      hop, {"scale", "hop", "", 8}, 8,
+      {named(direct.candidate(word), "direct"), named(forwarded.candidate(word), "forwarded")});
+  if (session.is_leader()) {
+    const double one = measured[0].stats_ns.median;
+    const double two = measured[1].stats_ns.median;
+    session.remark(fmt::format("a get that is passed on takes {:.2f} of one that is not: {:.2f} "
+                               "half round trips more",
+                               two / one, (two - one) / (one / 2)));
+  }
+}
+
+}  // namespace tessera::bench

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Memory of agents by the number of processes ([CLUSTERED10], figure 8). What is measured is the
+// resident memory of a process that makes the agent's objects: the kernel's buffers of connections
+// come on top of it, for as many connections as are named.
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/scale/agent_rig.hpp"
+#include "bench/scale/parts.hpp"
+#include "rma/region.hpp"
+#include "rma/transfer.hpp"
+
+namespace tessera::bench {
+namespace {
+
+constexpr std::int32_t ranks_per_node = 12;  // as on the paper's machine
+constexpr double mega = 1e6;
+
+std::int64_t resident_bytes() {
+  std::ifstream statm("/proc/self/statm");
+  std::int64_t all = 0;
+  std::int64_t resident = 0;
+  statm >> all >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+void raise_limit_on_files(std::int64_t wanted) {
+  rlimit files{};
+  getrlimit(RLIMIT_NOFILE, &files);
+  files.rlim_cur = std::max<rlim_t>(files.rlim_cur, static_cast<rlim_t>(wanted));
+  files.rlim_max = std::max(files.rlim_max, files.rlim_cur);
+  if (setrlimit(RLIMIT_NOFILE, &files) != 0) {
+    files.rlim_max = 0;
+    getrlimit(RLIMIT_NOFILE, &files);
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+  }
+}
+
+std::int64_t limit_on_files() {
+  rlimit files{};
+  getrlimit(RLIMIT_NOFILE, &files);
+  return static_cast<std::int64_t>(files.rlim_cur);
+}
+
+struct Growth {
+  double bytes = 0;
+  std::int64_t clients = 0;   // that the agent has
+  std::int64_t measured = 0;  // of them; the rest is taken to cost as much each
+  std::int64_t agents = 0;    // that it has connections with
+};
+
+// In a process of its own, so that no memory is used again.
+std::optional<Growth> growth_of(std::int64_t processes, AgentBuffers buffers) {
+  std::array<int, 2> ends{};
+  if (pipe(ends.data()) != 0) {
+    return std::nullopt;
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    Growth growth;
+    try {
+      constexpr std::int64_t most = 16'000;
+      constexpr std::int64_t other_files = 500;
+      raise_limit_on_files(2 * most);
+      AgentRig rig(processes, ranks_per_node, buffers);
+      growth.clients = rig.clients();
+      growth.agents = rig.agents();
+      growth.measured = std::min({growth.clients, most, limit_on_files() - other_files});
+      rig.add_client();  // what the first one makes is the agent's
+      const std::int64_t before = resident_bytes();
+      for (std::int64_t client = 1; client < growth.measured; ++client) {
+        rig.add_client();
+      }
+      const auto of_clients = static_cast<double>(resident_bytes() - before);
+      for (std::int64_t agent = 0; agent < growth.agents; ++agent) {
+        rig.add_agent();
+      }
+      const auto of_all = static_cast<double>(resident_bytes() - before);
+      growth.bytes = of_clients * static_cast<double>(growth.clients) /
+                         static_cast<double>(std::max<std::int64_t>(growth.measured - 1, 1)) +
+                     of_all - of_clients;
+      static_cast<void>(!write(ends[1], &growth, sizeof growth));
+    } catch (const std::exception& error) {
+      fmt::print(stderr, "scale.memory: {}\n", error.what());
+    }
+    _exit(0);
+  }
+  close(ends[1]);
+  Growth growth;
+  const bool is_told = read(ends[0], &growth, sizeof growth) == sizeof growth;
+  close(ends[0]);
+  if (child > 0) {
+    waitpid(child, nullptr, 0);
+  }
+  return is_told ? std::optional(growth) : std::nullopt;
+}
+
+std::string_view name_of(AgentBuffers buffers) {
+  return buffers == AgentBuffers::shared      ? "default"
+         : buffers == AgentBuffers::clustered ? "clustered"
+                                              : "per_client";
+}
+
+constexpr const char* small_growth = "9,600 processes, agents in clusters: MB (paper: 34.7)";
+constexpr const char* default_growth = "9,600 processes, no clusters: MB (paper's clusters: 34.7)";
+constexpr const char* ratio_growth = "9,600 processes: clusters / buffers for each client";
+constexpr const char* million_growth = "1,000,000 processes, agents in clusters: MB";
+
+void observe(Session& session, std::int64_t processes, double by_default, double clustered,
+             double per_client) {
+  const auto exactly = [](double value) { return Ratio{value, {value, value}}; };
+  const std::string where = fmt::format("{} processes", processes);
+  constexpr std::int64_t of_the_paper = 9600;
+  constexpr std::int64_t a_million = 1'000'000;
+  if (processes == of_the_paper) {
+    session.targets().observe(small_growth, where, exactly(clustered));
+    session.targets().observe(default_growth, where, exactly(by_default));
+    session.targets().observe(ratio_growth, where, exactly(clustered / per_client));
+  } else if (processes == a_million) {
+    session.targets().observe(million_growth, where, exactly(clustered));
+  }
+}
+
+}  // namespace
+
+std::vector<Target> scale_targets() {
+  using Sense = Target::Sense;
+  constexpr double of_the_paper = 34.7;
+  return {{small_growth, "the paper's MB", Sense::time_at_most, of_the_paper},
+          {default_growth, "the paper's MB", Sense::time_at_most, of_the_paper},
+          {ratio_growth, "buffers for each client", Sense::time_at_most, 1 / 4.8},
+          {million_growth, "100 MB", Sense::time_at_most, 100}};
+}
+
+void measure_scale_memory(Session& session) {
+  if (!session.is_leader()) {
+    return;
+  }
+  for (const std::int64_t processes : {1200, 2400, 4800, 9600, 1'000'000}) {
+    std::array<double, 3> megabytes{};
+    for (const AgentBuffers buffers :
+         {AgentBuffers::shared, AgentBuffers::clustered, AgentBuffers::per_client}) {
+      const auto growth = growth_of(processes, buffers);
+      if (!growth) {
+        session.remark(fmt::format("agent_growth_{}_{}: could not be measured", name_of(buffers),
+                                   processes));
+        return;
+      }
+      const double value = growth->bytes / mega;
+      megabytes[static_cast<std::size_t>(buffers)] = value;
+      session.remark(fmt::format(
+          "agent_growth_{}_{}: {:.1f} MB, for {} clients{} and {} agents", name_of(buffers),
+          processes, value, growth->clients,
+          growth->measured < growth->clients ? fmt::format(" ({} measured)", growth->measured) : "",
+          growth->agents));
+      Record record;
+      record.bench = "scale";
+      record.backend = name_of(buffers);
+      record.op = "agent_growth";
+      record.size = processes;
+      record.unit = "MB";
+      record.stats = summarise(std::vector{value});
+      session.record(std::move(record));
+    }
+    observe(session, processes, megabytes[0], megabytes[1], megabytes[2]);
+  }
+}
+
+void measure_scale_job(Session& session) {
+  rma::Job& job = session.job();
+  auto region = rma::Region::allocate(job.world(), sizeof(std::int64_t)).value();
+  rma::require(job.barrier());
+  const std::int64_t before = resident_bytes();
+  // Rank by rank, so that few connections are made at a time.
+  for (std::int32_t distance = 1; distance < job.size(); ++distance) {
+    const rma::TeamRank other{(job.rank().value + distance) % job.size()};
+    std::int64_t word = 0;
+    rma::require(rma::get(job, region.at(other), &word, sizeof word));
+  }
+  rma::require(job.barrier());
+  const auto grown = static_cast<double>(resident_bytes() - before);
+  const bool has_agent = job.node_count() > 1 && job.node_ranks().front() == job.rank();
+  const double worst = session.crew().maximum(has_agent ? grown : 0);
+  const double worst_of_others = session.crew().maximum(has_agent ? 0 : grown);
+  session.remark(fmt::format(
+      "job_growth_{}: {:.2f} MB in the process with an agent that grew most, {:.2f} MB in one "
+      "without, on {} nodes; TESSERA_SERVER_CLUSTER={}, replies {}, buffers {}",
+      job.size(), worst / mega, worst_of_others / mega, job.node_count(),
+      job.settings().server_cluster, job.settings().server_replies,
+      job.settings().server_buffers));
+  Record record;
+  record.bench = "scale";
+  record.backend = "job";
+  record.op = "job_growth";
+  record.size = job.size();
+  record.unit = "MB";
+  record.stats = summarise(std::vector{worst / mega});
+  session.record(std::move(record));
+}
+
+}  // namespace tessera::bench
