@@ -186,7 +186,8 @@ Status Conversation::check_peer(const FrameHeader& header) const {
 
 // Another agent passes on what processes ask of this node, and says good-bye itself.
 Status Conversation::check_forwarded(const FrameHeader& header) const {
-  const bool is_its_own = header.kind == Kind::bye && header.origin == origin_;
+  const bool is_its_own =
+      (header.kind == Kind::bye || header.kind == Kind::path) && header.origin == origin_;
   if (!is_its_own && (header.forwarder != trunk_of_.value || !is_forwardable(header.kind) ||
                       options_.forwarder->is_elsewhere(header))) {
     return Status::error(
@@ -451,7 +452,7 @@ Result<std::size_t> Conversation::throw_away(Channel& channel, std::size_t bytes
 Status Conversation::end(const FrameHeader& header) {
   was_pressed_ = was_pressed_ || presses(header);
   const bool is_stored = std::exchange(is_in_place_, false);
-  carried_out_ += is_trunk() && header.kind != Kind::bye ? 1U : 0U;
+  carried_out_ += is_trunk() && is_forwardable(header.kind) ? 1U : 0U;
   if (!refusal_.ok()) {
     return answer_failure(header, refusal_);
   }

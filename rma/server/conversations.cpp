@@ -166,7 +166,11 @@ bool Conversations::heed(int fd) {
 }
 
 void Conversations::serve(int fd) {
-  serve_one(fd);
+  if (forwarder_ && forwarder_->has(fd)) {
+    forwarder_->heed(fd);
+  } else {
+    serve_one(fd);
+  }
   settle();
 }
 

@@ -35,7 +35,12 @@ class Conversations final : private Askers {
   Conversations(AgentShared& shared, const EventQueue& events, int number);
 
   /// Peers may go on over `fabric`, which outlives them.
-  void offer(detail::Fabric& fabric) noexcept { fabric_ = &fabric; }
+  void offer(detail::Fabric& fabric) noexcept {
+    fabric_ = &fabric;
+    if (forwarder_) {
+      forwarder_->offer(fabric);
+    }
+  }
 
   /// One will begin.
   void announce() noexcept { load_.fetch_add(1, std::memory_order_relaxed); }

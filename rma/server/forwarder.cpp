@@ -81,7 +81,8 @@ Status Forwarder::make_trunk(NodeId node, Other& other) {
                                                       .congestion = options_->congestion,
                                                       .window = options_->window,
                                                       .bytes = options_->bytes,
-                                                      .patience = identity_.patience},
+                                                      .patience = identity_.patience,
+                                                      .fabric = fabric_},
                                        buffers_, listener);
   TESSERA_RETURN_IF_ERROR(trunk->open());
   other.expected = EPOLLIN | EPOLLOUT;
@@ -144,7 +145,11 @@ void Forwarder::heed(int fd) {
   const NodeId node = by_descriptor_.at(fd);
   Other& other = other_at(node);
   has_room_ = false;
-  if (const Status status = other.trunk->advance(); !status.ok()) {
+  Status status = other.trunk->heed_descriptor();
+  if (status.ok()) {
+    status = other.trunk->advance();
+  }
+  if (!status.ok()) {
     lose(node, status);
     return;
   }

@@ -72,6 +72,9 @@ class Forwarder final : private TrunkListener {
             const EventQueue& events, Askers& askers);
   ~Forwarder() override;
 
+  /// Trunks that are made from now on go on over `fabric`, which outlives them.
+  void offer(detail::Fabric& fabric) noexcept { fabric_ = &fabric; }
+
   /// Whether the target of that request is on another node.
   [[nodiscard]] bool is_elsewhere(const FrameHeader& request) const noexcept {
     return request.target.value < options_->ranks && node_of(request) != identity_.node;
@@ -126,6 +129,7 @@ class Forwarder final : private TrunkListener {
   const std::shared_ptr<const ForwardOptions> options_;
   const Identity identity_;
   const EventQueue& events_;
+  detail::Fabric* fabric_ = nullptr;  // null: there is none
   Askers& askers_;
   BufferPool buffers_{FrameReader::buffer_bytes, 4};  // of answers and acknowledgements
   std::unordered_map<std::int32_t, Other> others_;    // by node

@@ -47,14 +47,6 @@ class NoChannel final : public Channel {
   [[nodiscard]] std::string peer() const override { return "an agent without a connection"; }
 };
 
-std::vector<std::byte> join(const FrameHeader& header, std::span<const std::byte> descriptor) {
-  const auto fixed = encode(header);
-  std::vector<std::byte> head(header_bytes + descriptor.size());
-  std::copy(fixed.begin(), fixed.end(), head.begin());
-  std::copy(descriptor.begin(), descriptor.end(), head.begin() + header_bytes);
-  return head;
-}
-
 }  // namespace
 
 void Awaited::end(const Status& status) const {
@@ -97,14 +89,14 @@ Status Link::post(const FrameHeader& header, std::span<const std::byte> descript
   }
   return post_by_way(header, when, [&](Link& way, const FrameHeader& head, When then) {
     return descriptor.empty() ? way.writer_.post(encode(head), body, sent, then)
-                              : way.writer_.post(join(head, descriptor), body, sent, then);
+                              : way.writer_.post(encode(head, descriptor), body, sent, then);
   });
 }
 
 Status Link::post(const FrameHeader& header, std::span<const std::byte> descriptor,
                   std::vector<std::byte> body, When when) {
   return post_by_way(header, when, [&](Link& way, const FrameHeader& head, When then) {
-    return way.writer_.post(join(head, descriptor), std::move(body), then);
+    return way.writer_.post(encode(head, descriptor), std::move(body), then);
   });
 }
 
@@ -150,7 +142,7 @@ Status Link::send_gathered(When when) {
     list.emplace(gather_.take());
     return are_gets
                ? send_gets(*list, when)
-               : writer_.post(join(list->header, list->descriptor), std::move(list->body), when);
+               : writer_.post(encode(list->header, list->descriptor), std::move(list->body), when);
   });
   if (!is_lack(sent)) {
     return sent;
@@ -182,7 +174,7 @@ Status Link::send_gets(Gather::List& list, When when) {
   }
   list.header.operation = *operation;
   Status sent = within_memory(
-      [&] { return writer_.post(join(list.header, list.descriptor), std::move(list.body), when); });
+      [&] { return writer_.post(encode(list.header, list.descriptor), std::move(list.body), when); });
   if (is_lack(sent)) {
     if (const auto mine = table.take(*operation); mine.ok()) {
       mine->end(sent);

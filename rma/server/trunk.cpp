@@ -11,17 +11,6 @@
 #include "rma/within_memory.hpp"
 
 namespace tessera::rma::server {
-namespace {
-
-std::vector<std::byte> join(const FrameHeader& header, std::span<const std::byte> descriptor) {
-  const auto fixed = encode(header);
-  std::vector<std::byte> head(fixed.begin(), fixed.end());
-  head.insert(head.end(), descriptor.begin(), descriptor.end());
-  return head;
-}
-
-}  // namespace
-
 Trunk::Trunk(Options options, BufferPool& pool, TrunkListener& listener)
     : options_(std::move(options)), listener_(listener), pool_(pool) {}
 
@@ -55,21 +44,21 @@ Status Trunk::pass_on(const Forwarded& forwarded, std::span<const std::byte> des
 
 Status Trunk::post(const FrameHeader& request, std::span<const std::byte> descriptor,
                    std::vector<std::byte> payload) {
-  return writer_->post(join(request, descriptor), std::move(payload), FrameWriter::When::soon);
+  return writer_->post(encode(request, descriptor), std::move(payload), FrameWriter::When::soon);
 }
 
 Status Trunk::advance() {
-  if (state_ != State::open) {
+  if (state_ < State::asking_for_path) {
     TESSERA_RETURN_IF_ERROR(greet());
   }
-  if (state_ == State::open) {
+  if (state_ >= State::asking_for_path) {
     TESSERA_RETURN_IF_ERROR(detail::within_memory([&] { return reader_->advance().status(); }));
   }
   return flush();
 }
 
 Status Trunk::flush() {
-  return state_ == State::open ? writer_->flush() : Status();
+  return state_ >= State::asking_for_path ? writer_->flush() : Status();
 }
 
 // A socket that is still connecting takes nothing, and tells by that when it has failed.
@@ -111,12 +100,48 @@ Status Trunk::introduce() {
     return Status::error(Code::internal, "a new connection has no room for a handshake");
   }
   handshake_.reset();
-  state_ = State::open;
   const FrameHeader introduction{.kind = Kind::introduce,
                                  .origin = options_.carrier,
                                  .forwarder = options_.own.value,
                                  .words = {static_cast<std::uint64_t>(ConnectionUse::agent), 0}};
   TESSERA_RETURN_IF_ERROR(writer_->post(encode(introduction), {}, nullptr));
+  return options_.fabric != nullptr ? ask_for_path() : send_waiting();
+}
+
+// What is passed on waits for the answer.
+Status Trunk::ask_for_path() {
+  auto path = options_.fabric->open_path();
+  if (!path.ok()) {
+    return send_waiting();
+  }
+  path_ = std::move(path).take();
+  const detail::PathAddressBytes mine = path_->address();
+  const FrameHeader request{.kind = Kind::path,
+                            .descriptor_bytes = static_cast<std::uint32_t>(mine.size()),
+                            .origin = options_.carrier,
+                            .forwarder = options_.own.value,
+                            .operation = 1};
+  state_ = State::asking_for_path;
+  return writer_->post(encode(request, mine), {}, nullptr);
+}
+
+// The other agent is there already, or stays where it was.
+Status Trunk::move_to_path(std::span<const std::byte> address) {
+  if (address.size() == detail::path_address_bytes) {
+    detail::PathAddressBytes other;
+    std::copy(address.begin(), address.end(), other.begin());
+    TESSERA_RETURN_IF_ERROR(path_->connect(other));
+    path_->watch(std::move(channel_));
+    channel_ = std::move(path_);
+    writer_->move_to(*channel_);
+    reader_->move_to(*channel_);
+  }
+  path_.reset();
+  return send_waiting();
+}
+
+Status Trunk::send_waiting() {
+  state_ = State::open;
   while (!waiting_.empty()) {
     Waiting next = std::move(waiting_.front());
     waiting_.pop_front();
@@ -135,7 +160,7 @@ Status Trunk::check(TimePoint now) const {
 }
 
 void Trunk::say_bye() {
-  if (state_ == State::open) {
+  if (state_ >= State::asking_for_path) {
     const FrameHeader bye{.kind = Kind::bye, .origin = options_.carrier};
     detail::within_memory([&] {
       return writer_->post(encode(bye), {}, nullptr);
@@ -182,6 +207,9 @@ Status Trunk::end(const FrameHeader& header) {
     }
     note_acknowledged(header.words[0]);
     return {};
+  }
+  if (state_ == State::asking_for_path && header.operation == 1) {
+    return move_to_path(header.kind == Kind::data ? payload_ : std::vector<std::byte>());
   }
   if (header.kind == Kind::failed && header.operation == 0 && header.origin == options_.carrier) {
     return decode_failure(payload_);  // why it ends this conversation

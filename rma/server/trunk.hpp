@@ -8,6 +8,9 @@
 // flight as the limits say; one always. What has an answer gets it from the other agent, directly or
 // by this connection; an answer that overtakes the acknowledgement changes nothing here.
 //
+// Where agents have another network than TCP, trunks go on over that, as processes' connections do
+// (engine/fabric.hpp).
+//
 // Order: first come, first served, so what one process asks of a node stays in order.
 //
 // Threads: the agent thread's only.
@@ -23,6 +26,7 @@
 #include <vector>
 
 #include "rma/engine/channel.hpp"
+#include "rma/engine/fabric.hpp"
 #include "rma/rank.hpp"
 #include "rma/result.hpp"
 #include "rma/server/buffer_pool.hpp"
@@ -66,6 +70,7 @@ class Trunk final : private FrameSink {
     std::size_t window = 32;          ///< requests in flight
     std::size_t bytes = 1U << 20U;    ///< of those
     std::chrono::milliseconds patience{10'000};  ///< for connecting
+    detail::Fabric* fabric = nullptr;            ///< to go on over; outlives the trunk
   };
 
   /// `pool`: of receive buffers, which outlives it, as `listener` does.
@@ -77,7 +82,7 @@ class Trunk final : private FrameSink {
   /// For the event queue: what the trunk waits for.
   [[nodiscard]] int descriptor() const noexcept { return channel_->descriptor(); }
   [[nodiscard]] bool waits_for_room() const noexcept {
-    return state_ == State::connecting || !writer_->is_empty();
+    return state_ == State::connecting || (!writer_->is_empty() && channel_->shows_room());
   }
   [[nodiscard]] NodeId other() const noexcept { return options_.other; }
 
@@ -91,6 +96,8 @@ class Trunk final : private FrameSink {
   Status pass_on(const Forwarded& forwarded, std::span<const std::byte> descriptor,
                  std::vector<std::byte> payload);
 
+  /// As Channel::heed_descriptor.
+  Status heed_descriptor() { return channel_->heed_descriptor(); }
   /// Takes what has come and sends what there is room for. Errors: peer_lost, closed (the other
   /// agent has ended in good order), timed_out, protocol: the trunk is of no use any more.
   Status advance();
@@ -103,7 +110,7 @@ class Trunk final : private FrameSink {
   [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_.size(); }
 
  private:
-  enum class State : std::uint8_t { connecting, greeting, open };
+  enum class State : std::uint8_t { connecting, greeting, asking_for_path, open };
 
   Status begin(const FrameHeader& header, std::span<const std::byte> descriptor,
                std::vector<iovec>& into) override;
@@ -111,6 +118,9 @@ class Trunk final : private FrameSink {
   Status greet();
   Status send_greeting();
   Status introduce();
+  Status ask_for_path();
+  Status move_to_path(std::span<const std::byte> address);
+  Status send_waiting();
   Status post(const FrameHeader& request, std::span<const std::byte> descriptor,
               std::vector<std::byte> payload);
   void note_acknowledged(std::uint64_t count);
@@ -130,6 +140,7 @@ class Trunk final : private FrameSink {
   TimePoint begun_;
   std::unique_ptr<Channel> channel_;
   std::optional<HandshakeClient> handshake_;
+  std::unique_ptr<detail::Path> path_;  // that was asked for
   std::optional<FrameWriter> writer_;
   std::optional<FrameReader> reader_;
   std::deque<Waiting> waiting_;

@@ -135,6 +135,14 @@ std::array<std::byte, header_bytes> encode(const FrameHeader& header) noexcept {
   return bytes;
 }
 
+std::vector<std::byte> encode(const FrameHeader& header, std::span<const std::byte> descriptor) {
+  const auto fixed = encode(header);
+  std::vector<std::byte> head(header_bytes + descriptor.size());
+  std::copy(fixed.begin(), fixed.end(), head.begin());
+  std::copy(descriptor.begin(), descriptor.end(), head.begin() + header_bytes);
+  return head;
+}
+
 Result<FrameHeader> decode(std::span<const std::byte, header_bytes> bytes) {
   const std::byte* const from = bytes.data();
   TESSERA_RETURN_IF_ERROR(check_envelope(from));

@@ -124,6 +124,9 @@ struct FrameHeader {
 
 /// Requires: nothing; decode() refuses what has no meaning.
 [[nodiscard]] std::array<std::byte, header_bytes> encode(const FrameHeader& header) noexcept;
+/// The header and the descriptor behind it. Throws std::bad_alloc.
+[[nodiscard]] std::vector<std::byte> encode(const FrameHeader& header,
+                                            std::span<const std::byte> descriptor);
 /// Errors: protocol for foreign bytes, another version, a wrong checksum, an unknown kind or flag,
 /// negative ranks and sizes above the limits.
 [[nodiscard]] Result<FrameHeader> decode(std::span<const std::byte, header_bytes> bytes);
