@@ -35,6 +35,8 @@ void measure_net_window(Session& session);
 void measure_net_strided(Session& session);
 /// Large transfers and square patches by each of the protocols that settings choose.
 void measure_net_protocols(Session& session);
+/// Patches of larger local arrays: packed, direct, and as the library chooses.
+void measure_net_local_patches(Session& session);
 /// 1000 scattered doubles: as one list, as an aggregate, and in 1000 non-blocking calls.
 void measure_net_scattered(Session& session);
 /// How much of a get a computation hides, while the target sleeps and while it computes.

@@ -72,6 +72,13 @@ Case Case::patch(Operation operation, std::int64_t n, std::int64_t leading) {
   return result;
 }
 
+Case Case::local_patch(Operation operation, std::int64_t n, std::int64_t local_leading) {
+  Case result = strided(operation, static_cast<std::size_t>(n) * sizeof(double), n);
+  result.local_stride = static_cast<std::size_t>(local_leading) * sizeof(double);
+  result.remote_stride = result.run_bytes;
+  return result;
+}
+
 Case Case::vector(Operation operation, std::size_t run_bytes, std::int64_t runs) {
   Case result = strided(operation, run_bytes, runs);
   result.layout = Layout::vector;

@@ -76,6 +76,9 @@ struct Case {
   /// `n` rows of `n` doubles, packed in the local buffer, out of a remote matrix of `leading`
   /// columns.
   static Case patch(Operation operation, std::int64_t n, std::int64_t leading);
+  /// `n` rows of `n` doubles out of a local matrix of `local_leading` columns, packed in the remote
+  /// buffer.
+  static Case local_patch(Operation operation, std::int64_t n, std::int64_t local_leading);
   /// As vector(), in `runs` non-blocking calls.
   static Case separate(Operation operation, std::size_t run_bytes, std::int64_t runs);
   /// As vector(), in `runs` calls that gather what is then sent.

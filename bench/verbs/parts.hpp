@@ -18,6 +18,8 @@ void measure_verbs_latency(VerbsPair& pair);
 void measure_verbs_bandwidth(VerbsPair& pair);
 /// Rows of 16 B to 8 KiB beside as many bytes in one piece ([ARMCI06], figure 18).
 void measure_verbs_strided(VerbsPair& pair);
+/// Patches of larger local arrays: packed, direct, and as the library chooses.
+void measure_verbs_local_patches(VerbsPair& pair);
 /// What a transfer leaves to a computation beside it ([ARMCI06], figure 19).
 void measure_verbs_overlap(VerbsPair& pair);
 /// Puts from memory that is registered, that was used before, and that is new each time.
@@ -30,6 +32,7 @@ namespace verbs_target {
 
 inline constexpr const char* word = "verbs put, get 8 B: time / bare loop";
 inline constexpr const char* large = "verbs from 64 KiB: speed / bare loop";
+inline constexpr const char* local_patches = "verbs local patches: speed / dense rows";
 inline constexpr const char* left = "verbs from 64 KiB: part left over";
 inline constexpr const char* left_by_us = "verbs from 64 KiB: left, bare loop's aside";
 

@@ -74,24 +74,28 @@ Result<Link*> Client::make_link(NodeId node, std::chrono::milliseconds timeout) 
     // A device is used without the agent, and so needs a connection of its own in any case.
     const bool needs_connection = !is_clustered(node) || options_.fabrics != nullptr;
     std::unique_ptr<Link> link;
+    Status refusal;
     if (needs_connection) {
-      TESSERA_ASSIGN_OR_RETURN(link, open_link(node, peer, timeout));
+      TESSERA_ASSIGN_OR_RETURN(link, open_link(node, peer, timeout, refusal));
     } else {
       link = std::make_unique<Link>(*this, node, nullptr);
     }
     if (is_clustered(node)) {
       TESSERA_RETURN_IF_ERROR(link->join_cluster());
     }
-    keep_link(peer, std::move(link));
+    // One that is refused stays, silent, for the same reason.
+    keep_link(peer, std::move(link), refusal.ok());
+    peer.of_links.failure = std::move(refusal);
   }
-  return peer.link.get();
+  return peer.of_links.failure.ok() ? Result<Link*>(peer.link.get()) : peer.of_links.failure;
 }
 
 Result<std::unique_ptr<Link>> Client::open_link(NodeId node, Peer& peer,
-                                                std::chrono::milliseconds timeout) {
+                                                std::chrono::milliseconds timeout,
+                                                Status& refusal) {
   TESSERA_ASSIGN_OR_RETURN(auto channel, open(node, peer, peer.of_links, timeout));
   auto link = std::make_unique<Link>(*this, node, std::move(channel));
-  leave_tcp(*link, node, timeout);
+  refusal = leave_tcp(*link, node, timeout);
   if (link->is_lost() && link->loss().code() != Code::protocol) {
     // The new conversation begins first: an agent takes who has none for lost.
     TESSERA_ASSIGN_OR_RETURN(channel, open(node, peer, peer.of_links, timeout));
@@ -161,10 +165,10 @@ std::chrono::nanoseconds Client::silence_of(NodeId node) noexcept {
   return std::chrono::nanoseconds(since == 0 ? 0 : Clock::now().time_since_epoch().count() - since);
 }
 
-// For the fabric, if there is one and both ends can use it.
-void Client::leave_tcp(Link& link, NodeId node, std::chrono::milliseconds timeout) {
+// For the fabric, if there is one and both ends can use it. Errors: it is required.
+Status Client::leave_tcp(Link& link, NodeId node, std::chrono::milliseconds timeout) {
   if (options_.fabrics == nullptr) {
-    return;
+    return {};
   }
   Status moved = make_fabric();
   if (moved.ok()) {
@@ -172,9 +176,22 @@ void Client::leave_tcp(Link& link, NodeId node, std::chrono::milliseconds timeou
     moved =
         path.ok() ? link.move_to(std::move(path).take(), Clock::now() + timeout) : path.status();
   }
-  if (!moved.ok()) {
-    options_.warn(fmt::format("node {} is reached over TCP: {}", node.value, moved.message()));
+  return moved.ok() ? moved : refuse_tcp(node, moved);
+}
+
+// The same reason may concern thousands of nodes, and is logged once.
+Status Client::refuse_tcp(NodeId node, const Status& reason) {
+  if (!options_.required.empty()) {
+    return Status::error(reason.code(),
+                         fmt::format("node {} is not reached by TESSERA_TRANSPORT={}: {}",
+                                     node.value, options_.required, reason.message()))
+        .hint("name tcp in TESSERA_TRANSPORT, too: what RDMA doesn't reach goes over TCP then");
   }
+  const std::lock_guard guard(links_mutex_);
+  if (std::exchange(last_reason_, reason.message()) != reason.message()) {
+    options_.warn(fmt::format("node {} is reached over TCP: {}", node.value, reason.message()));
+  }
+  return {};
 }
 
 Status Client::make_fabric() {
@@ -192,7 +209,7 @@ Status Client::make_fabric() {
              : made;
 }
 
-void Client::keep_link(Peer& peer, std::unique_ptr<Link> link) {
+void Client::keep_link(Peer& peer, std::unique_ptr<Link> link, bool is_usable) {
   peer.link = std::move(link);
   {
     const std::lock_guard guard(links_mutex_);
@@ -200,7 +217,9 @@ void Client::keep_link(Peer& peer, std::unique_ptr<Link> link) {
     active_[count] = peer.link.get();
     active_count_.store(count + 1, std::memory_order_release);
   }
-  peer.ready.store(peer.link.get(), std::memory_order_release);
+  if (is_usable) {
+    peer.ready.store(peer.link.get(), std::memory_order_release);
+  }
 }
 
 // Requires: peer.connecting is locked.

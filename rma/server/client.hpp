@@ -63,6 +63,8 @@ struct ClientOptions {
   PackingLimits limits{};
   std::size_t gathered_bytes = 0;  ///< of the largest operations that go as lists
   std::shared_ptr<detail::FabricSource> fabrics = nullptr;  ///< null: there is TCP only
+  std::string required;  ///< TESSERA_TRANSPORT where it doesn't name TCP: what `fabrics` can't
+                         ///< reach is an error then, and else goes over TCP
   std::function<void(const std::string&)> warn = [](const std::string&) {};
   Log* log = nullptr;                         ///< of the lines of long waits; null: there are none
   std::chrono::milliseconds wait_warning{0};  ///< before the first warning; 0: there is none
@@ -173,9 +175,10 @@ class Client {
     return options_.clusters.are_on() && node != own_node_ && intermediary(node, 0) != node;
   }
   Result<std::unique_ptr<Link>> open_link(NodeId node, Peer& peer,
-                                          std::chrono::milliseconds timeout);
-  void keep_link(Peer& peer, std::unique_ptr<Link> link);
-  void leave_tcp(Link& link, NodeId node, std::chrono::milliseconds timeout);
+                                          std::chrono::milliseconds timeout, Status& refusal);
+  void keep_link(Peer& peer, std::unique_ptr<Link> link, bool is_usable);
+  Status leave_tcp(Link& link, NodeId node, std::chrono::milliseconds timeout);
+  Status refuse_tcp(NodeId node, const Status& reason);
   Status make_fabric();
   void note_arrivals(detail::Fabric& fabric) const;
   Result<std::unique_ptr<Channel>> open(NodeId node, Peer& peer, Attempts& attempts,
@@ -221,6 +224,7 @@ class Client {
   std::atomic<detail::Fabric*> fabric_{nullptr};  // the same, when it is made
   std::vector<Peer> by_node_;
   mutable std::mutex links_mutex_;
+  std::string last_reason_;    ///< why a node is reached over TCP, as it was logged
   std::vector<Link*> active_;  ///< in the order of connecting; as many as active_count_ says
   std::atomic<std::size_t> active_count_{0};
   std::atomic<int> waiting_{0};

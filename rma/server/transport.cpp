@@ -223,6 +223,13 @@ ClientOptions client_options(const TransportContext& context, const std::vector<
   return options;
 }
 
+// What TESSERA_TRANSPORT says, unless TCP is among it.
+std::string required_transports(const Settings& settings) {
+  const auto names = split_names(settings.transport);
+  const bool has_tcp = std::find(names.begin(), names.end(), "tcp") != names.end();
+  return has_tcp ? "" : settings.transport;
+}
+
 bool has_agent(const TransportContext& context) noexcept {
   return context.node->place() == detail::carrier_place;
 }
@@ -328,6 +335,7 @@ Result<std::unique_ptr<Transport>> create(const std::string& name, const FindFab
   ClientOptions options = client_options(context, all, farewells);
   options.secret = secret;
   options.fabrics = fabrics;
+  options.required = required_transports(*context.settings);
   auto client = std::make_shared<Client>(std::move(options));
   TESSERA_RETURN_IF_ERROR(client->started());
   const auto carrier = static_cast<std::size_t>(detail::carrier_of(*context.node).value);

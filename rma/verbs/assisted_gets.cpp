@@ -54,8 +54,9 @@ Result<bool> VerbsEndpoint::ask_for_run(std::byte* to, const Target& from, std::
 Result<bool> VerbsEndpoint::ask_for_rows(std::byte* to, const Target& from, const CopyShape& shape,
                                          Completion& done) {
   TESSERA_ASSIGN_OR_RETURN(const auto ground,
-                           find_ground(Way::get, from.region, hull_of(from, to, shape)));
-  if (!ground) {
+                           find_ground(Way::get, from.region, rows_of(from, to, shape)));
+  // The other end has one key for all of it.
+  if (!ground || ground->local->size() > 1) {
     return false;
   }
   Status status = ask_in_parts({.rank = peer_,
@@ -63,16 +64,15 @@ Result<bool> VerbsEndpoint::ask_for_rows(std::byte* to, const Target& from, cons
                                 .offset = from.offset,
                                 .shape = shape,
                                 .address = reinterpret_cast<std::uintptr_t>(to),
-                                .key = ground->local.remote_key},
-                               ground->local.held, done);
+                                .key = ground->local->front().remote_key},
+                               ground->local, done);
   TESSERA_RETURN_IF_ERROR(conclude(std::move(status), true, done));
   return true;
 }
 
 // Halved along its outermost level until each part is small enough to be pushed at once.
 Status VerbsEndpoint::ask_in_parts(const detail::PushRequest& request,
-                                   const std::shared_ptr<const Registration>& held,
-                                   Completion& done) {
+                                   const std::shared_ptr<const void>& held, Completion& done) {
   const CopyShape& all = request.shape;
   if (all.total_bytes() <= detail::most_pushed_bytes && all.runs() <= detail::most_pushed_runs) {
     return requests_.ask_to_push(request, done, held);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/verbs/cost_model.hpp"
 
+#include <algorithm>
+
 namespace tessera::rma::verbs {
 namespace {
 
@@ -39,6 +41,24 @@ bool CostModel::is_better_copied(std::size_t bytes) const noexcept {
   const double by_copying =
       in_kib(bytes) * times_.copied_kib + static_cast<double>(messages) * times_.request;
   return by_copying < times_.registration + in_kib(bytes) * times_.registered_kib;
+}
+
+// Copied at both ends, and in messages; or in a request each.
+double CostModel::loss_by_packing(std::size_t bytes, std::size_t rows) const noexcept {
+  const std::size_t messages = 1 + bytes / message_bytes_;
+  return 2 * in_kib(bytes) * times_.copied_kib +
+         (static_cast<double>(messages) - static_cast<double>(rows)) * times_.request;
+}
+
+double CostModel::price_of_registering(std::size_t bytes, std::size_t pieces) const noexcept {
+  return static_cast<double>(pieces) * times_.registration + in_kib(bytes) * times_.registered_kib;
+}
+
+std::size_t CostModel::max_gap() const noexcept {
+  constexpr double least_kib = 64;
+  constexpr double most_kib = 64 * kib;
+  const double gap_kib = times_.registration / std::max(times_.registered_kib, 0.001);
+  return static_cast<std::size_t>(std::clamp(gap_kib, least_kib, most_kib)) * 1024;
 }
 
 }  // namespace tessera::rma::verbs

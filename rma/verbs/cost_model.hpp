@@ -47,6 +47,16 @@ class CostModel {
   /// then.
   [[nodiscard]] bool is_better_copied(std::size_t bytes) const noexcept;
 
+  /// What rows of `bytes` together take longer packed than one by one, in nanoseconds; less than 0:
+  /// packing is better.
+  [[nodiscard]] double loss_by_packing(std::size_t bytes, std::size_t rows) const noexcept;
+
+  /// Of `bytes` of memory in so many pieces, in nanoseconds.
+  [[nodiscard]] double price_of_registering(std::size_t bytes, std::size_t pieces) const noexcept;
+
+  /// Bytes between two pieces of memory that cost as much to register as a piece of its own does.
+  [[nodiscard]] std::size_t max_gap() const noexcept;
+
  private:
   DeviceTimes times_;
   std::size_t message_bytes_ = 8192;

@@ -389,91 +389,32 @@ Status VerbsEndpoint::post(Way way, ibv_send_wr* first, std::uint32_t count, con
 
 // --- rows
 
-VerbsEndpoint::Hull VerbsEndpoint::hull_of(const Target& target, std::byte* local,
-                                           const CopyShape& shape) noexcept {
+VerbsEndpoint::TransferRows VerbsEndpoint::rows_of(const Target& target, std::byte* local,
+                                                   const CopyShape& shape) {
   const CopyShape::Extent here = shape.local_extent();
   const CopyShape::Extent there = shape.remote_extent();
-  return {.local = local + here.lowest,
-          .local_bytes = static_cast<std::size_t>(here.highest - here.lowest),
-          .offset = target.offset + static_cast<std::uint64_t>(there.lowest),
-          .bytes = static_cast<std::uint64_t>(there.highest - there.lowest),
-          .total_bytes = shape.total_bytes()};
-}
-
-// What a transfer of such rows needs registered, and known at the target; or nothing, where it
-// had better go as requests.
-Result<std::optional<VerbsEndpoint::Ground>> VerbsEndpoint::find_ground(Way way, RegionId region,
-                                                                        const Hull& hull) {
-  constexpr std::size_t most_of_nothing = 4;  // registered for each byte that is moved
-  if (hull.local_bytes / most_of_nothing > hull.total_bytes) {
-    return std::optional<Ground>();
-  }
-  TESSERA_ASSIGN_OR_RETURN(const auto remote, find(region, hull.offset));
-  if (!remote || remote->bytes < hull.bytes) {
-    return std::optional<Ground>();
-  }
-  auto known = find_local(way, hull.local, hull.local_bytes);
-  if (!known || known->bytes < hull.local_bytes) {
-    return std::optional<Ground>();
-  }
-  return std::optional(Ground{*remote, std::move(*known)});
-}
-
-// True when it has begun with them; false when they had better go as requests.
-template <class AddRuns>
-Result<bool> VerbsEndpoint::move_rows(Way way, RegionId region, const Hull& hull,
-                                      const AddRuns& add_runs, Completion& done) {
-  TESSERA_ASSIGN_OR_RETURN(const auto ground, find_ground(way, region, hull));
-  if (!ground) {
-    return false;
-  }
-  const DeviceLimits& limits = path_.fabric().device()->limits();
-  bool has_begun = false;
-  Rows rows({.opcode = way == Way::put ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ,
-             .remote = ground->remote,
-             .most_pieces = most_pieces(limits),
-             .most_bytes = limits.max_message},
-            [&](ibv_send_wr* first, std::uint32_t count) {
-              done.begin();
-              Status status = post(way, first, count, {.done = &done, .held = ground->local.held});
-              has_begun = has_begun || status.ok();
-              if (!status.ok()) {
-                done.end(status);
-              }
-              return status;
-            });
-  Status status = add_runs(rows, ground->local.key);
-  status = status.ok() ? rows.finish() : std::move(status);
-  TESSERA_RETURN_IF_ERROR(conclude(std::move(status), has_begun, done));
-  return true;
-}
-
-Result<bool> VerbsEndpoint::move_shape(Way way, const Target& target, std::byte* local,
-                                       const CopyShape& shape, Completion& done) {
-  if (shape.run_bytes < least_row_) {
-    return false;
-  }
-  const Hull hull = hull_of(target, local, shape);
-  const std::int64_t lowest = shape.remote_extent().lowest;
-  const auto add_runs = [&](Rows& rows, std::uint32_t key) {
+  TransferRows rows;
+  rows.local = {.from = local + here.lowest,
+                .span_bytes = static_cast<std::size_t>(here.highest - here.lowest),
+                .bytes = shape.total_bytes(),
+                .count = static_cast<std::size_t>(shape.runs()),
+                .for_each = {}};
+  rows.offset = target.offset + static_cast<std::uint64_t>(there.lowest);
+  rows.bytes = static_cast<std::uint64_t>(there.highest - there.lowest);
+  rows.for_each = [=, &shape](const VisitRow& visit) {
     Status status;
     kernels::for_each_run(shape, [&](std::int64_t at, std::int64_t remote) {
       if (status.ok()) {
-        status = rows.add(local + at, key, remote - lowest, shape.run_bytes);
+        status =
+            visit(local + at, target.offset + static_cast<std::uint64_t>(remote), shape.run_bytes);
       }
     });
     return status;
   };
-  return move_rows(way, target.region, hull, add_runs, done);
+  return rows;
 }
 
-Result<bool> VerbsEndpoint::move_fragments(Way way, const Target& target, Fragments fragments,
-                                           Completion& done) {
-  const bool are_long = std::all_of(fragments.begin(), fragments.end(),
-                                    [&](const Fragment& each) { return each.bytes >= least_row_; });
-  if (!are_long || fragments.empty()) {
-    return false;
-  }
+VerbsEndpoint::TransferRows VerbsEndpoint::rows_of(const Target& target, Fragments fragments) {
   std::byte* lowest = static_cast<std::byte*>(fragments[0].local);
   std::byte* highest = lowest;
   std::uint64_t first = fragments[0].remote_offset;
@@ -485,20 +426,100 @@ Result<bool> VerbsEndpoint::move_fragments(Way way, const Target& target, Fragme
     first = std::min(first, each.remote_offset);
     end = std::max(end, each.remote_offset + each.bytes);
   }
-  const Hull hull{.local = lowest,
-                  .local_bytes = static_cast<std::size_t>(highest - lowest),
-                  .offset = target.offset + first,
-                  .bytes = end - first,
-                  .total_bytes = total_bytes(fragments)};
-  const auto add_runs = [&](Rows& rows, std::uint32_t key) {
+  TransferRows rows;
+  rows.local = {.from = lowest,
+                .span_bytes = static_cast<std::size_t>(highest - lowest),
+                .bytes = total_bytes(fragments),
+                .count = fragments.size(),
+                .for_each = {}};
+  rows.offset = target.offset + first;
+  rows.bytes = end - first;
+  rows.for_each = [=](const VisitRow& visit) {
     for (const Fragment& each : fragments) {
-      TESSERA_RETURN_IF_ERROR(rows.add(static_cast<std::byte*>(each.local), key,
-                                       static_cast<std::int64_t>(each.remote_offset - first),
-                                       each.bytes));
+      TESSERA_RETURN_IF_ERROR(visit(static_cast<std::byte*>(each.local),
+                                    target.offset + each.remote_offset, each.bytes));
     }
     return Status();
   };
-  return move_rows(way, target.region, hull, add_runs, done);
+  return rows;
+}
+
+// What a transfer of such rows needs registered, and known at the target; or nothing, where it
+// had better go as requests.
+Result<std::optional<VerbsEndpoint::Ground>> VerbsEndpoint::find_ground(Way way, RegionId region,
+                                                                        const TransferRows& rows) {
+  TESSERA_ASSIGN_OR_RETURN(const auto remote, find(region, rows.offset));
+  if (!remote || remote->bytes < rows.bytes) {
+    return std::optional<Ground>();
+  }
+  LocalRows local = rows.local;
+  local.for_each = [&](const auto& visit) {
+    rows.for_each([&](std::byte* at, std::uint64_t /*remote*/, std::size_t bytes) {
+          visit(at, bytes);
+          return Status();
+        })
+        .ignore("none of them fails");
+  };
+  auto ranges = find_local_ranges(path_.fabric().adapter(),
+                                  way == Way::put ? Use::source : Use::destination, local);
+  return ranges == nullptr ? std::optional<Ground>()
+                           : std::optional(Ground{*remote, std::move(ranges)});
+}
+
+// True when it has begun with them; false when they had better go as requests.
+Result<bool> VerbsEndpoint::move_rows(Way way, RegionId region, const TransferRows& rows,
+                                      Completion& done) {
+  TESSERA_ASSIGN_OR_RETURN(const auto ground, find_ground(way, region, rows));
+  if (!ground) {
+    return false;
+  }
+  const DeviceLimits& limits = path_.fabric().device()->limits();
+  bool has_begun = false;
+  Rows requests({.opcode = way == Way::put ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ,
+                 .remote = ground->remote,
+                 .most_pieces = most_pieces(limits),
+                 .most_bytes = limits.max_message},
+                [&](ibv_send_wr* first, std::uint32_t count) {
+                  done.begin();
+                  Status status = post(way, first, count, {.done = &done, .held = ground->local});
+                  has_begun = has_begun || status.ok();
+                  if (!status.ok()) {
+                    done.end(status);
+                  }
+                  return status;
+                });
+  Status status =
+      rows.for_each([&](std::byte* at, std::uint64_t offset, std::size_t bytes) -> Status {
+        while (bytes > 0) {
+          const LocalRange& range = range_at(*ground->local, at);
+          const auto here = std::min(bytes, static_cast<std::size_t>(range.end - at));
+          TESSERA_RETURN_IF_ERROR(
+              requests.add(at, range.key, static_cast<std::int64_t>(offset - rows.offset), here));
+          at += here;
+          offset += here;
+          bytes -= here;
+        }
+        return {};
+      });
+  status = status.ok() ? requests.finish() : std::move(status);
+  TESSERA_RETURN_IF_ERROR(conclude(std::move(status), has_begun, done));
+  return true;
+}
+
+Result<bool> VerbsEndpoint::move_shape(Way way, const Target& target, std::byte* local,
+                                       const CopyShape& shape, Completion& done) {
+  return shape.run_bytes < least_row_
+             ? Result<bool>(false)
+             : move_rows(way, target.region, rows_of(target, local, shape), done);
+}
+
+Result<bool> VerbsEndpoint::move_fragments(Way way, const Target& target, Fragments fragments,
+                                           Completion& done) {
+  const bool are_long = std::all_of(fragments.begin(), fragments.end(),
+                                    [&](const Fragment& each) { return each.bytes >= least_row_; });
+  return !are_long || fragments.empty()
+             ? Result<bool>(false)
+             : move_rows(way, target.region, rows_of(target, fragments), done);
 }
 
 // --- what goes as requests

@@ -35,6 +35,7 @@
 
 #include "rma/engine/fabric.hpp"
 #include "rma/transport.hpp"
+#include "rma/verbs/local_ranges.hpp"
 #include "rma/verbs/path.hpp"
 
 namespace tessera::rma::verbs {
@@ -97,24 +98,24 @@ class VerbsEndpoint final : public Endpoint {
   Status move_by_buffer(Way way, const detail::RemoteSpan& remote, std::byte* local,
                         std::size_t bytes, Completion& done);
   Status put_inline(const detail::RemoteSpan& remote, const std::byte* from, std::size_t bytes);
-  // The runs of a transfer, one after the other: adder(rows) adds them.
-  struct Hull {
-    std::byte* local = nullptr;   // the lowest of all bytes here
-    std::size_t local_bytes = 0;  // up to the highest
-    std::uint64_t offset = 0;     // the lowest in the slice
-    std::uint64_t bytes = 0;      // up to the highest
-    std::size_t total_bytes = 0;  // that are moved
+  // The rows of a transfer. each_row(visit) calls visit(local, offset in the slice, bytes) for each
+  // of them, until one returns an error.
+  using VisitRow = std::function<Status(std::byte*, std::uint64_t, std::size_t)>;
+  struct TransferRows {
+    LocalRows local;
+    std::uint64_t offset = 0;  // the lowest in the slice
+    std::uint64_t bytes = 0;   // up to the highest
+    std::function<Status(const VisitRow&)> for_each;
   };
   struct Ground {
-    detail::RemoteSpan remote;  // from the hull's offset on
-    Local local;                // of all of the hull
+    detail::RemoteSpan remote;  // from the rows' offset on
+    std::shared_ptr<const LocalRanges> local;
   };
-  [[nodiscard]] static Hull hull_of(const Target& target, std::byte* local,
-                                    const CopyShape& shape) noexcept;
-  Result<std::optional<Ground>> find_ground(Way way, RegionId region, const Hull& hull);
-  template <class AddRuns>
-  Result<bool> move_rows(Way way, RegionId region, const Hull& hull, const AddRuns& add_runs,
-                         Completion& done);
+  [[nodiscard]] static TransferRows rows_of(const Target& target, std::byte* local,
+                                            const CopyShape& shape);
+  [[nodiscard]] static TransferRows rows_of(const Target& target, Fragments fragments);
+  Result<std::optional<Ground>> find_ground(Way way, RegionId region, const TransferRows& rows);
+  Result<bool> move_rows(Way way, RegionId region, const TransferRows& rows, Completion& done);
   Result<bool> move_shape(Way way, const Target& target, std::byte* local, const CopyShape& shape,
                           Completion& done);
   Result<bool> move_fragments(Way way, const Target& target, Fragments fragments, Completion& done);
@@ -125,8 +126,8 @@ class VerbsEndpoint final : public Endpoint {
   Result<bool> ask_for_run(std::byte* to, const Target& from, std::size_t bytes, Completion& done);
   Result<bool> ask_for_rows(std::byte* to, const Target& from, const CopyShape& shape,
                             Completion& done);
-  Status ask_in_parts(const detail::PushRequest& request,
-                      const std::shared_ptr<const Registration>& held, Completion& done);
+  Status ask_in_parts(const detail::PushRequest& request, const std::shared_ptr<const void>& held,
+                      Completion& done);
   Result<detail::RemoteSpan> find_word(const Target& at);
   Status change_word(const detail::RemoteSpan& word, const AtomicRequest& request);
   Status post(Way way, ibv_send_wr* first, std::uint32_t count, const Ending& ending);

@@ -15,9 +15,8 @@
 namespace tessera::rma::verbs {
 namespace {
 
-// Completions of as many paths as a process is likely to have; who has more has none on this
-// network, and goes on over TCP.
-constexpr std::uint32_t most_completions = 32 * 1024;
+// Of a completion queue, for requests of paths that end.
+constexpr std::int64_t last_entries = 64;
 
 }  // namespace
 
@@ -43,33 +42,32 @@ Status VerbsFabric::make() {
     return cannot_make(used, "a completion channel", 0, errno);
   }
   fcntl(channel_->fd, F_SETFL, fcntl(channel_->fd, F_GETFL) | O_NONBLOCK);
-  const auto entries = std::min(most_completions, used.limits().max_completions);
+  const auto entries = std::min(options.completions, used.limits().max_completions);
   completions_ = OwnedCompletions(
       used.library(),
       used.library()->create_cq(used.context(), static_cast<int>(entries), channel_.get()));
   if (!completions_) {
     return cannot_make(used, "a completion queue", used.limits().completion_queues, errno);
   }
-  TESSERA_ASSIGN_OR_RETURN(receives_,
-                           Receives::create(device(), *adapter_->registrar, options.buffer_bytes,
-                                            options.most_receive_buffers));
+  // Devices round up; half of what was asked for is for requests at least.
+  TESSERA_ASSIGN_OR_RETURN(
+      receives_,
+      Receives::create(device(), *adapter_->registrar, options.buffer_bytes,
+                       std::min<std::size_t>(options.most_receive_buffers, entries / 2)));
+  entries_ = static_cast<std::int64_t>(entries) - static_cast<std::int64_t>(receives_->max()) -
+             last_entries;
+  if (entries_ < least_depth) {
+    return Status::error(Code::limit_exceeded,
+                         fmt::format("a completion queue of {} entries is too small for {} "
+                                     "messages and {} requests",
+                                     entries, receives_->max(), least_depth));
+  }
   return {};
 }
 
 Result<std::unique_ptr<detail::Path>> VerbsFabric::open_path() {
   if (has_failed_) {
     return Status::error(Code::unsupported, fmt::format("{} failed before", device()->name()));
-  }
-  {
-    const std::lock_guard guard(paths_mutex_);
-    const std::uint64_t per_path =
-        adapter_->options.depth + adapter_->options.window + credit_messages;
-    if ((paths_.size() + 1) * per_path > static_cast<std::uint64_t>(completions_->cqe)) {
-      return Status::error(Code::limit_exceeded,
-                           fmt::format("{} paths are all that a completion queue of {} has room "
-                                       "for",
-                                       paths_.size(), completions_->cqe));
-    }
   }
   TESSERA_ASSIGN_OR_RETURN(auto path, VerbsPath::open(*this));
   return std::unique_ptr<detail::Path>(std::move(path));
@@ -85,12 +83,79 @@ void VerbsFabric::forget(std::uint32_t queue_pair) {
   paths_.erase(queue_pair);
 }
 
+// Without a descriptor nobody would look.
 void VerbsFabric::note_arrival(int descriptor) {
+  if (descriptor < 0) {
+    return;
+  }
+  const auto at = static_cast<std::size_t>(descriptor);
   const std::lock_guard guard(arrivals_mutex_);
-  if (std::find(arrivals_.begin(), arrivals_.end(), descriptor) == arrivals_.end()) {
+  if (at >= is_arrival_.size()) {
+    is_arrival_.resize(at + 1);
+  }
+  if (!is_arrival_[at]) {
+    is_arrival_[at] = true;
     arrivals_.push_back(descriptor);
   }
   has_arrivals_ = true;
+}
+
+void VerbsFabric::note_unposted(std::uint32_t queue_pair) {
+  const std::lock_guard guard(arrivals_mutex_);
+  unposted_.push_back(queue_pair);
+  has_unposted_ = true;
+}
+
+// What nothing else took along meanwhile.
+void VerbsFabric::post_unposted() {
+  if (!has_unposted_.load()) {
+    return;
+  }
+  std::vector<std::uint32_t> numbers;
+  {
+    const std::lock_guard guard(arrivals_mutex_);
+    has_unposted_ = false;
+    numbers = std::exchange(unposted_, {});
+  }
+  const std::lock_guard guard(paths_mutex_);
+  for (const std::uint32_t number : numbers) {
+    if (const auto found = paths_.find(number); found != paths_.end()) {
+      found->second->post_unposted();
+    }
+  }
+}
+
+// First noted, then a look, as take_buffer().
+bool VerbsFabric::take_entries(std::uint32_t count, std::uint32_t queue_pair) {
+  const auto try_to_take = [&] {
+    const std::int64_t before = entries_used_.fetch_add(count);
+    const bool is_room = before + count <= entries_;
+    entries_used_.fetch_sub(is_room ? 0 : count);
+    return is_room;
+  };
+  if (try_to_take()) {
+    return true;
+  }
+  {
+    const std::lock_guard guard(arrivals_mutex_);
+    if (without_entries_.empty() || without_entries_.back() != queue_pair) {
+      without_entries_.push_back(queue_pair);
+    }
+    is_short_of_entries_ = true;
+  }
+  return try_to_take();
+}
+
+void VerbsFabric::give_back_entries(std::uint64_t count) {
+  entries_used_.fetch_sub(static_cast<std::int64_t>(count));
+  if (count == 0 || !is_short_of_entries_.load()) {
+    return;
+  }
+  const std::lock_guard guard(arrivals_mutex_);
+  is_short_of_entries_ = false;
+  unposted_.insert(unposted_.end(), without_entries_.begin(), without_entries_.end());
+  without_entries_.clear();
+  has_unposted_ = has_unposted_ || !unposted_.empty();
 }
 
 // First noted, then a look: who gives one back in between sees the note, or is seen.
@@ -128,22 +193,27 @@ std::vector<int> VerbsFabric::take_arrivals() {
   }
   const std::lock_guard guard(arrivals_mutex_);
   has_arrivals_ = false;
+  for (const int descriptor : arrivals_) {
+    is_arrival_[static_cast<std::size_t>(descriptor)] = false;
+  }
   return std::exchange(arrivals_, {});
 }
 
 int VerbsFabric::progress() {
+  post_unposted();
   const std::unique_lock guard(reading_, std::try_to_lock);
   return guard.owns_lock() ? read_completions() : 0;
 }
 
 // First switched on, then a look: what comes in between is in the queue or wakes.
 bool VerbsFabric::arm() {
+  post_unposted();
   const std::lock_guard guard(reading_);
   take_events();
   if (!is_armed_) {
     is_armed_ = device()->library()->req_notify_cq(completions_.get()) == 0;
   }
-  return read_completions() == 0 && !has_arrivals_.load();
+  return read_completions() == 0 && !has_arrivals_.load() && !has_unposted_.load();
 }
 
 // Requires: reading_ is locked. A channel's event tells nothing but that it was switched on.
@@ -190,6 +260,9 @@ void VerbsFabric::abandon_all(const std::string& why) {
 }
 
 void VerbsFabric::hand_out(const ibv_wc& completion) {
+  if ((completion.wr_id & is_receive) != 0) {
+    receives_->note_taken();
+  }
   const std::lock_guard guard(paths_mutex_);
   const auto found = paths_.find(completion.qp_num);
   if (found != paths_.end()) {
@@ -202,6 +275,11 @@ void VerbsFabric::hand_out(const ibv_wc& completion) {
 void VerbsFabric::look_after() {
   adapter_->hand_out_events();
   adapter_->registrar->tidy();
+  receives_->look_after();
+  const std::lock_guard guard(paths_mutex_);
+  for (const auto& [number, path] : paths_) {
+    path->recall_unused();
+  }
 }
 
 // A device that is gone need not say what becomes of what is under way.

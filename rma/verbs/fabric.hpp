@@ -25,6 +25,7 @@
 #include "rma/verbs/device.hpp"
 #include "rma/verbs/exposure.hpp"
 #include "rma/verbs/handles.hpp"
+#include "rma/verbs/packed_spans.hpp"
 #include "rma/verbs/receives.hpp"
 #include "rma/verbs/registration.hpp"
 
@@ -34,8 +35,7 @@ class VerbsPath;
 
 /// Requests of a path, at least: more than go in a batch and between two that the device tells of.
 inline constexpr std::uint32_t least_depth = 64;
-/// Messages with nothing but credits that may come besides those of a path's window: each is for
-/// half of it.
+/// Messages without credits that may come from a client: a brief one, and news of credits.
 inline constexpr std::uint32_t credit_messages = 3;
 
 /// How a get of long rows goes.
@@ -47,7 +47,7 @@ enum class GetWay : std::uint8_t {
 
 struct FabricOptions {
   std::uint32_t depth = 128;         ///< requests under way on each path
-  std::uint32_t window = 16;         ///< messages of a peer that nobody has read yet
+  std::uint32_t window = 16;         ///< credits of one peer, at most
   std::uint32_t inline_bytes = 220;  ///< of a request that carries its data itself
   std::size_t buffer_bytes = 8192;   ///< of a message
   std::size_t least_row = 0;         ///< bytes; shorter rows are packed, as requests; 0: by cost
@@ -58,6 +58,8 @@ struct FabricOptions {
                                                       ///< registered moves meanwhile; 0: all
   std::size_t send_buffers = 256;                     ///< for messages and small transfers
   std::size_t most_receive_buffers = 4096;
+  std::uint32_t completions = 32 * 1024;  ///< entries of a completion queue
+  bool reserves_for_clients = false;      ///< a window's buffers for each peer, to compare with
   std::uint64_t slab_bytes = 16U << 20U;  ///< of the arena, registered at a time
 };
 
@@ -76,6 +78,7 @@ struct Adapter {
   FabricOptions options;
   std::unique_ptr<Registrar> registrar;
   std::unique_ptr<Exposure> arena;
+  mutable PackedSpans packed_spans;
   mutable std::once_flag is_measured;
   mutable CostModel cost_model;
   mutable std::mutex fabrics_mutex;
@@ -115,6 +118,18 @@ class VerbsFabric final : public detail::Fabric {
   void forget(std::uint32_t queue_pair);
   /// Something came that the owner of that descriptor should look at.
   void note_arrival(int descriptor);
+  /// The path of that queue pair has something to post; post_unposted() is called soon.
+  void note_unposted(std::uint32_t queue_pair);
+  /// Entries of the completion queue for `count` requests; false while other paths have them. Then
+  /// the path of that queue pair is asked again when some are free.
+  [[nodiscard]] bool take_entries(std::uint32_t count, std::uint32_t queue_pair);
+  /// The same for a path's last request: there is room for a few beyond the others.
+  void take_last_entry() noexcept { entries_used_.fetch_add(1); }
+  void give_back_entries(std::uint64_t count);
+  /// More than half are in use: each request should say when it has ended.
+  [[nodiscard]] bool are_entries_scarce() const noexcept {
+    return entries_used_.load(std::memory_order_relaxed) > entries_ / 2;
+  }
   /// A buffer for a message, −1 when none is free: then the owner of that descriptor is told as
   /// soon as one is.
   int take_buffer(int descriptor);
@@ -133,6 +148,7 @@ class VerbsFabric final : public detail::Fabric {
   void hand_out(const ibv_wc& completion);
   void abandon_all(const std::string& reason);
   void take_events();
+  void post_unposted();
 
   std::shared_ptr<const Adapter> adapter_;
   std::unique_ptr<Buffers> buffers_;
@@ -148,9 +164,16 @@ class VerbsFabric final : public detail::Fabric {
   std::unordered_map<std::uint32_t, VerbsPath*> paths_;  // by the number of the queue pair
   std::mutex arrivals_mutex_;
   std::vector<int> arrivals_;
+  std::vector<bool> is_arrival_;  // by descriptor: it is among them
   std::atomic<bool> has_arrivals_{false};
   std::vector<int> without_buffer_;  // likewise; under the same lock
   std::atomic<bool> is_short_of_buffers_{false};
+  std::vector<std::uint32_t> unposted_;  // queue pairs; likewise
+  std::atomic<bool> has_unposted_{false};
+  std::vector<std::uint32_t> without_entries_;  // likewise
+  std::atomic<bool> is_short_of_entries_{false};
+  std::int64_t entries_ = 0;  // for requests; the others are for messages
+  std::atomic<std::int64_t> entries_used_{0};
   std::atomic<std::int64_t> under_way_{0};
 };
 

@@ -29,8 +29,11 @@ constexpr int most_last_looks = 64;
 
 // Where what is told besides the queue pair's address lies.
 constexpr std::size_t window_at = PathAddress::encoded_bytes;
-constexpr std::size_t window_bytes = 2;
-constexpr std::size_t spot_at = window_at + window_bytes;
+constexpr std::size_t count_bytes = 2;
+constexpr std::size_t credits_at = window_at + count_bytes;
+constexpr std::size_t buffer_at = credits_at + count_bytes;
+constexpr std::size_t buffer_size_bytes = 4;
+constexpr std::size_t spot_at = buffer_at + buffer_size_bytes;
 
 void store_low(std::uint64_t value, std::size_t bytes, std::byte* to) noexcept {
   for (std::size_t i = 0; i < bytes; ++i) {
@@ -130,17 +133,31 @@ Result<std::unique_ptr<VerbsPath>> VerbsPath::open(VerbsFabric& fabric) {
                          .depth = std::min(options.depth, limits.max_queue_depth),
                          .send_sge = most_pieces(limits),
                          .inline_bytes = std::min(options.inline_bytes, limits.max_inline)}));
-  TESSERA_RETURN_IF_ERROR(fabric.receives().add(options.window + credit_messages));
+  TESSERA_RETURN_IF_ERROR(fabric.receives().start());
   std::unique_ptr<VerbsPath> path(new VerbsPath(fabric, std::move(queue)));
+  TESSERA_RETURN_IF_ERROR(path->reserve_window());
   fabric.enter(path->queue_.number(), *path);
   return path;
+}
+
+// To compare with: buffers of its own for each client, as servers had them before ([CLUSTERS02]).
+Status VerbsPath::reserve_window() {
+  const FabricOptions& options = fabric_.adapter().options;
+  if (options.reserves_for_clients) {
+    TESSERA_RETURN_IF_ERROR(
+        fabric_.receives().reserve_for_client(options.window + credit_messages));
+    reserved_ = options.window + credit_messages;
+    credits_.reserve(options.window);
+  }
+  return {};
 }
 
 VerbsPath::VerbsPath(VerbsFabric& fabric, QueuePair queue)
     : fabric_(fabric),
       queue_(std::move(queue)),
       inline_bytes_(
-          std::min(queue_.capacities().max_inline_data, fabric.adapter().options.inline_bytes)) {}
+          std::min(queue_.capacities().max_inline_data, fabric.adapter().options.inline_bytes)),
+      credits_(fabric.adapter().options.window) {}
 
 VerbsPath::~VerbsPath() {
   drain();
@@ -151,10 +168,10 @@ VerbsPath::~VerbsPath() {
   fabric_.forget(queue_.number());
   lose(Status::error(Code::closed, "the connection was closed"));
   take_sent(posted_, loss());
-  for (const Message& message : messages_) {
-    fabric_.receives().give_back(message.buffer);
+  for (; !messages_.empty(); messages_.pop_front()) {
+    let_go(messages_.front());
   }
-  fabric_.receives().release(fabric_.adapter().options.window + credit_messages);
+  fabric_.receives().release(reserved_ > 0 ? reserved_ : credits_.granted());
 }
 
 // What was sent is with the other end, or that end is gone: it may take the end of the stream
@@ -167,7 +184,8 @@ void VerbsPath::drain() noexcept {
       return;
     }
     // The device tells of this one, and so of all before.
-    post_message({}, {.is_last = true}).ignore("then nothing is drained");
+    fabric_.take_last_entry();
+    post_message({}, {}, {.is_last = true}).ignore("then nothing is drained");
   }
   const auto deadline = std::chrono::steady_clock::now() + patience;
   const auto is_done = [this] {
@@ -183,13 +201,17 @@ void VerbsPath::drain() noexcept {
 
 // --- connecting
 
-// The queue pair's address, the window, and the quiet spot's address and key, little-endian.
+// The queue pair's address, the window, the credits to begin with, the bytes of a buffer, and the
+// quiet spot's address and key, little-endian.
 detail::PathAddressBytes VerbsPath::address() const {
   detail::PathAddressBytes bytes{};
   const auto encoded = queue_.address().encode();
   std::copy(encoded.begin(), encoded.end(), bytes.begin());
   const detail::RemoteSpan spot = fabric_.quiet_spot();
-  store_low(fabric_.adapter().options.window, window_bytes, &bytes[window_at]);
+  const FabricOptions& options = fabric_.adapter().options;
+  store_low(options.window, count_bytes, &bytes[window_at]);
+  store_low(reserved_ > 0 ? options.window : 0, count_bytes, &bytes[credits_at]);
+  store_low(fabric_.receives().bytes(), buffer_size_bytes, &bytes[buffer_at]);
   store_low(spot.address, sizeof(std::uint64_t), &bytes[spot_at]);
   store_low(spot.key, sizeof(std::uint32_t), &bytes[spot_at + sizeof(std::uint64_t)]);
   return bytes;
@@ -198,15 +220,23 @@ detail::PathAddressBytes VerbsPath::address() const {
 Status VerbsPath::connect(const detail::PathAddressBytes& other) {
   TESSERA_ASSIGN_OR_RETURN(const PathAddress theirs,
                            PathAddress::decode(std::span(other).first(PathAddress::encoded_bytes)));
-  const auto window = static_cast<std::uint32_t>(load_low(&other[window_at], window_bytes));
+  const auto window = static_cast<std::uint32_t>(load_low(&other[window_at], count_bytes));
+  const auto credits = static_cast<std::uint32_t>(load_low(&other[credits_at], count_bytes));
+  const std::size_t bytes = load_low(&other[buffer_at], buffer_size_bytes);
   if (window == 0) {
     return Status::error(Code::protocol, "the other end has no buffers for messages");
+  }
+  if (window > max_window || credits > window || bytes < brief_bytes) {
+    return Status::error(
+        Code::protocol,
+        fmt::format("the other end grants {} of {} credits for messages of {} bytes", credits,
+                    window, bytes));
   }
   quiet_spot_ = {load_low(&other[spot_at], sizeof(std::uint64_t)), 1,
                  load_low(&other[spot_at + sizeof(std::uint64_t)], sizeof(std::uint32_t))};
   TESSERA_RETURN_IF_ERROR(queue_.connect(theirs));
   const std::lock_guard guard(sending_);
-  credits_ = window;
+  credits_.begin(credits, window, std::min(bytes, fabric_.buffers().bytes()));
   return {};
 }
 
@@ -273,8 +303,10 @@ void VerbsPath::lose(const Status& reason) {
 
 // --- requests
 
-bool VerbsPath::has_room(std::uint32_t count) const noexcept {
-  return posted_ - ended_ + count + kept_for_credits <= queue_.capacities().max_send_wr;
+// Requires: sending_ is locked. For as many requests, which are posted then.
+bool VerbsPath::take_room(std::uint32_t count) {
+  return posted_ - ended_ + count + kept_for_credits <= queue_.capacities().max_send_wr &&
+         fabric_.take_entries(count, queue_.number());
 }
 
 std::uint32_t VerbsPath::most_at_once() const noexcept {
@@ -286,11 +318,11 @@ Result<std::uint64_t> VerbsPath::post(ibv_send_wr* first, std::uint32_t count, E
   if (is_lost_) {
     return loss();
   }
-  return has_room(count) ? post_locked(first, count, std::move(ending))
-                         : Result<std::uint64_t>(std::uint64_t{0});
+  return take_room(count) ? post_locked(first, count, std::move(ending))
+                          : Result<std::uint64_t>(std::uint64_t{0});
 }
 
-// Requires: sending_ is locked, and there is room.
+// Requires: sending_ is locked, and there is room, which was taken.
 Result<std::uint64_t> VerbsPath::post_locked(ibv_send_wr* first, std::uint32_t count,
                                              Ending ending) {
   std::uint64_t number = posted_;
@@ -300,6 +332,7 @@ Result<std::uint64_t> VerbsPath::post_locked(ibv_send_wr* first, std::uint32_t c
     last = each;
   }
   const bool is_wanted = !ending.is_quiet() || number - told_ >= longest_silence ||
+                         fabric_.are_entries_scarce() ||
                          (ending.buffer >= 0 && fabric_.buffers().are_scarce());
   if (is_wanted) {
     last->send_flags |= IBV_SEND_SIGNALED;
@@ -310,7 +343,9 @@ Result<std::uint64_t> VerbsPath::post_locked(ibv_send_wr* first, std::uint32_t c
     lose(Status::error(Code::peer_lost, fmt::format("the device takes no more requests for {}: {}",
                                                     peer(), std::strerror(error))));
     // Those before the bad one are under way, and end with the path; so does what waits for them.
-    count = bad == nullptr ? 0 : static_cast<std::uint32_t>(bad->wr_id - posted_ - 1);
+    const auto taken = bad == nullptr ? 0 : static_cast<std::uint32_t>(bad->wr_id - posted_ - 1);
+    fabric_.give_back_entries(count - taken);
+    count = taken;
     if (count == 0) {
       return loss();
     }
@@ -367,11 +402,22 @@ void VerbsPath::take_sent(std::uint64_t number, const Status& status) {
     const std::lock_guard guard(sending_);
     was_short = std::exchange(is_short_of_room_, false);
     post_kept();
-    if (owed_ > 0) {
-      return_credits(fabric_.adapter().options.window / 2);
-    }
+    tell_soon();
   }
-  if (was_short && descriptor_ >= 0) {
+  if (was_short) {
+    fabric_.note_arrival(descriptor_);
+  }
+}
+
+void VerbsPath::post_unposted() {
+  bool was_short = false;
+  {
+    const std::lock_guard guard(sending_);
+    was_short = std::exchange(is_short_of_room_, false);
+    post_kept();
+    post_news();
+  }
+  if (was_short) {
     fabric_.note_arrival(descriptor_);
   }
 }
@@ -379,6 +425,7 @@ void VerbsPath::take_sent(std::uint64_t number, const Status& status) {
 // Notes that they have, and gives the first of what waits for that.
 bool VerbsPath::take_ended(std::uint64_t number, Waiting& over) {
   const std::lock_guard guard(sending_);
+  fabric_.give_back_entries(std::max(ended_, number) - ended_);
   ended_ = std::max(ended_, number);
   if (waiting_.empty() || waiting_.front().number > number) {
     return false;
@@ -441,10 +488,10 @@ Status VerbsPath::post_or_keep(ibv_send_wr* first, std::uint32_t count) {
   if (is_lost_) {
     return loss();
   }
-  if (kept_.empty() && has_room(count)) {
+  if (kept_.empty() && take_room(count)) {
     return post_locked(first, count, {}).status();
   }
-  Kept& kept = kept_.emplace_back();
+  Kept& kept = kept_.push_back({});
   for (const ibv_send_wr* each = first; each != nullptr; each = each->next) {
     kept.requests.push_back(*each);
     kept.pieces.insert(kept.pieces.end(), each->sg_list, each->sg_list + each->num_sge);
@@ -455,7 +502,7 @@ Status VerbsPath::post_or_keep(ibv_send_wr* first, std::uint32_t count) {
 // Requires: sending_ is locked.
 void VerbsPath::post_kept() {
   while (!kept_.empty() && !is_lost_ &&
-         has_room(static_cast<std::uint32_t>(kept_.front().requests.size()))) {
+         take_room(static_cast<std::uint32_t>(kept_.front().requests.size()))) {
     Kept& kept = kept_.front();
     ibv_sge* piece = kept.pieces.data();
     for (std::size_t i = 0; i < kept.requests.size(); ++i) {
@@ -473,8 +520,13 @@ void VerbsPath::post_kept() {
 
 // --- messages
 
-// Requires: sending_ is locked, and there is room. The bytes are in the ending's buffer, or few.
-Status VerbsPath::post_message(std::span<const std::byte> bytes, Ending ending) {
+bool VerbsPath::are_buffers_scarce() const {
+  return reserved_ == 0 && fabric_.receives().are_scarce();
+}
+
+// Requires: sending_ is locked, and room was taken. The bytes are in the ending's buffer, or few.
+Status VerbsPath::post_message(std::span<const std::byte> bytes, Slip slip, Ending ending) {
+  credits_.tell(slip, are_buffers_scarce());
   ibv_sge piece{reinterpret_cast<std::uintptr_t>(bytes.data()),
                 static_cast<std::uint32_t>(bytes.size()), fabric_.buffers().key()};
   ibv_send_wr request{};
@@ -483,7 +535,7 @@ Status VerbsPath::post_message(std::span<const std::byte> bytes, Ending ending) 
   request.opcode = IBV_WR_SEND_WITH_IMM;
   request.send_flags =
       ending.buffer < 0 && !bytes.empty() ? static_cast<unsigned>(IBV_SEND_INLINE) : 0U;
-  request.imm_data = htonl(std::exchange(owed_, 0U));
+  request.imm_data = htonl(slip.encode());
   return post_locked(&request, 1, std::move(ending)).status();
 }
 
@@ -492,24 +544,25 @@ Result<std::size_t> VerbsPath::send(std::span<const iovec> pieces) {
   const std::size_t bytes = total(pieces);
   std::size_t taken = 0;
   std::array<std::byte, 512> small;
-  while (taken < bytes && credits_ > 0) {
+  while (taken < bytes && credits_.may_send()) {
     if (is_lost_) {
       return loss();
     }
-    if (!has_room(1) || !kept_.empty()) {
+    if (!kept_.empty() || !take_room(1)) {
       is_short_of_room_ = true;
       break;
     }
-    const std::size_t here = std::min(bytes - taken, fabric_.buffers().bytes());
+    const std::size_t here = credits_.next_bytes(bytes - taken);
     const bool is_small = here <= std::min<std::size_t>(inline_bytes_, small.size());
     const int buffer = is_small ? -1 : fabric_.take_buffer(descriptor_);
     if (!is_small && buffer < 0) {
+      fabric_.give_back_entries(1);
       break;
     }
     const std::span<std::byte> to(is_small ? small.data() : fabric_.buffers().at(buffer), here);
     gather(pieces, taken, to);
-    --credits_;
-    if (Status posted = post_message(to, {.buffer = buffer}); !posted.ok()) {
+    const Slip slip = credits_.spend(bytes - taken);
+    if (Status posted = post_message(to, slip, {.buffer = buffer}); !posted.ok()) {
       if (buffer >= 0) {
         fabric_.give_back_buffer(buffer);
       }
@@ -522,55 +575,103 @@ Result<std::size_t> VerbsPath::send(std::span<const iovec> pieces) {
 
 void VerbsPath::take_message(const ibv_wc& completion) {
   const auto buffer = static_cast<std::uint32_t>(completion.wr_id);
-  {
-    const std::lock_guard guard(sending_);
-    credits_ += ntohl(completion.imm_data);
-  }
+  const Slip slip = Slip::decode(ntohl(completion.imm_data));
   if (completion.byte_len == 0) {
     fabric_.receives().give_back(buffer);
   } else {
-    const std::lock_guard guard(receiving_);
-    messages_.push_back({buffer, completion.byte_len, 0});
+    keep_message(buffer, completion.byte_len, slip.backing);
   }
-  if (descriptor_ >= 0) {
-    fabric_.note_arrival(descriptor_);
+  {
+    const std::lock_guard guard(sending_);
+    credits_.take(slip);
+    fabric_.receives().release(credits_.take_released());
+    if (const std::uint32_t wish = credits_.wish(are_buffers_scarce()); wish > 0) {
+      credits_.grant(static_cast<std::uint32_t>(fabric_.receives().grant(wish)));
+    }
+    tell_soon();
+  }
+  fabric_.note_arrival(descriptor_);
+}
+
+// A brief message leaves its buffer where those are few: it has no claim to it.
+void VerbsPath::keep_message(std::uint32_t buffer, std::uint32_t bytes, Backing backing) {
+  Message message{.buffer = buffer, .bytes = bytes, .backing = backing};
+  if (backing == Backing::brief && !fabric_.receives().may_hold_brief()) {
+    message.copy = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    std::memcpy(message.copy.get(), fabric_.receives().at(buffer), bytes);
+    fabric_.receives().give_back(buffer);
+  }
+  const std::lock_guard guard(receiving_);
+  messages_.push_back(std::move(message));
+}
+
+// It was read.
+void VerbsPath::let_go(Message& message) {
+  if (message.copy != nullptr) {
+    return;
+  }
+  fabric_.receives().give_back(message.buffer);
+  if (message.backing == Backing::brief) {
+    fabric_.receives().note_brief_read();
   }
 }
 
 Result<std::size_t> VerbsPath::receive(std::span<const iovec> into) {
   const std::size_t room = total(into);
   std::size_t taken = 0;
-  std::uint32_t read = 0;
+  Credits::Read read;
   {
     const std::lock_guard guard(receiving_);
     while (taken < room && !messages_.empty()) {
       Message& first = messages_.front();
-      const std::size_t here = std::min(room - taken, first.bytes - first.read);
-      const std::byte* const from = fabric_.receives().at(first.buffer) + first.read;
-      scatter(std::span(from, here), into, taken);
-      first.read += here;
+      const std::size_t here = std::min<std::size_t>(room - taken, first.bytes - first.read);
+      const std::byte* const from =
+          first.copy != nullptr ? first.copy.get() : fabric_.receives().at(first.buffer);
+      scatter(std::span(from + first.read, here), into, taken);
+      first.read += static_cast<std::uint32_t>(here);
       taken += here;
       if (first.read == first.bytes) {
-        fabric_.receives().give_back(first.buffer);
+        let_go(first);
+        read.count(first.backing);
         messages_.pop_front();
-        ++read;
       }
     }
   }
-  if (read > 0) {
+  if (read.is_any()) {
     const std::lock_guard guard(sending_);
-    owed_ += read;
-    return_credits(fabric_.adapter().options.window / 2);
+    credits_.note_read(read);
+    fabric_.receives().release(credits_.take_released());
+    tell_soon();
   }
   return taken == 0 && is_lost_ && room > 0 ? Result<std::size_t>(loss()) : taken;
 }
 
-// Requires: sending_ is locked. Those that nothing else takes along in time.
-void VerbsPath::return_credits(std::uint32_t at_least) {
-  const bool is_possible =
-      posted_ - ended_ < queue_.capacities().max_send_wr && !is_lost_;  // kept_for_credits
-  if (owed_ >= std::max(at_least, 1U) && is_possible) {
-    post_message({}, {}).ignore("a path that is lost owes nothing");
+// Requires: sending_ is locked. An agent's answer is likely to take news along; a process may do
+// something else next.
+void VerbsPath::tell_soon() {
+  if (!credits_.has_news()) {
+    return;
+  }
+  if (requests_.load(std::memory_order_relaxed) == nullptr) {
+    fabric_.note_unposted(queue_.number());
+  } else {
+    post_news();
+  }
+}
+
+// Requires: sending_ is locked. In kept_for_credits; without room it is tried again when there is.
+void VerbsPath::post_news() {
+  if (credits_.has_news() && !is_lost_ && posted_ - ended_ < queue_.capacities().max_send_wr &&
+      fabric_.take_entries(1, queue_.number())) {
+    post_message({}, {}, {}).ignore("a path that is lost has no news");
+  }
+}
+
+void VerbsPath::recall_unused() {
+  const std::lock_guard guard(sending_);
+  if (reserved_ == 0) {
+    credits_.recall_unused();
+    post_news();
   }
 }
 

@@ -5,10 +5,9 @@
 // memory, all in the order in which they were posted.
 //
 // Messages. A stream's bytes are copied into buffers that the device knows, and out of them at the
-// other end. Each end may have as many messages under way as the other has buffers for it (its
-// window); with each message, or in one of its own, goes how many were read since. The two
-// directions count apart: answers never wait for requests. So a receiver is always ready, and the
-// network never has to retry ([CLUSTERS02] §3, "Memory consumption").
+// other end. All paths of a fabric share its receive buffers; credits (credits.hpp) say who may use
+// them. The two directions count apart: answers never wait for requests. If a burst leaves a
+// receiver without buffers, the devices try again for as long as the connection lives.
 //
 // Completion. The device completes requests in order, and tells of one in a few: when somebody
 // waits for it, when buffers are scarce, and every so often.
@@ -19,14 +18,15 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "rma/engine/fabric.hpp"
+#include "rma/verbs/credits.hpp"
 #include "rma/verbs/fabric.hpp"
+#include "rma/verbs/fifo.hpp"
 #include "rma/verbs/queue_pair.hpp"
 
 namespace tessera::rma::verbs {
@@ -37,9 +37,9 @@ struct Ending {
   int buffer = -1;               ///< is free again
   std::byte* copy_to = nullptr;  ///< receives the buffer's first `copy_bytes` before that
   std::size_t copy_bytes = 0;
-  std::shared_ptr<const Registration> held = nullptr;  ///< what the request needed
-  bool is_flush = false;  ///< all that was written before is in its place
-  bool is_last = false;   ///< somebody waits until nothing is under way
+  std::shared_ptr<const void> held = nullptr;  ///< what the request needed
+  bool is_flush = false;                       ///< all that was written before is in its place
+  bool is_last = false;                        ///< somebody waits until nothing is under way
 
   /// Nobody would notice.
   [[nodiscard]] bool is_quiet() const noexcept {
@@ -88,6 +88,10 @@ class VerbsPath final : public detail::Path {
 
   /// For the fabric.
   void take_completion(const ibv_wc& completion);
+  /// Posts what had no room, and news of credits.
+  void post_unposted();
+  /// See Credits::recall_unused().
+  void recall_unused();
   /// No completion comes any more: ends all that waits for one.
   void abandon(const Status& reason);
 
@@ -95,8 +99,10 @@ class VerbsPath final : public detail::Path {
   VerbsPath(VerbsFabric& fabric, QueuePair queue);
   struct Message {
     std::uint32_t buffer = 0;
-    std::size_t bytes = 0;
-    std::size_t read = 0;
+    std::uint32_t bytes = 0;
+    std::uint32_t read = 0;
+    Backing backing = Backing::kept;
+    std::unique_ptr<std::byte[]> copy = nullptr;  // in place of the buffer
   };
   struct Waiting {
     std::uint64_t number = 0;
@@ -107,13 +113,18 @@ class VerbsPath final : public detail::Path {
     std::vector<ibv_send_wr> requests;
     std::vector<ibv_sge> pieces;
   };
+  Status reserve_window();
   Status post_or_keep(ibv_send_wr* first, std::uint32_t count);
   void post_kept();
-  [[nodiscard]] bool has_room(std::uint32_t count) const noexcept;
+  [[nodiscard]] bool take_room(std::uint32_t count);
   Result<std::uint64_t> post_locked(ibv_send_wr* first, std::uint32_t count, Ending ending);
-  Status post_message(std::span<const std::byte> bytes, Ending ending);
-  void return_credits(std::uint32_t at_least);
+  Status post_message(std::span<const std::byte> bytes, Slip slip, Ending ending);
+  void post_news();
+  void tell_soon();
+  [[nodiscard]] bool are_buffers_scarce() const;
   void take_message(const ibv_wc& completion);
+  void keep_message(std::uint32_t buffer, std::uint32_t bytes, Backing backing);
+  void let_go(Message& message);
   void take_sent(std::uint64_t number, const Status& status);
   bool take_ended(std::uint64_t number, Waiting& over);
   void finish(Ending& ending, std::uint64_t number, const Status& status);
@@ -133,16 +144,16 @@ class VerbsPath final : public detail::Path {
   std::uint64_t posted_ = 0;
   std::uint64_t ended_ = 0;
   std::uint64_t told_ = 0;  // the last request of which the device is to tell
-  std::deque<Waiting> waiting_;
-  std::deque<Kept> kept_;          // of pushes; messages wait behind them
+  Fifo<Waiting> waiting_;
+  Fifo<Kept> kept_;                // of pushes; messages wait behind them
   bool is_short_of_room_ = false;  // for messages: their sender is to be told of some
-  std::uint32_t credits_ = 0;      // messages that the other end has buffers for
-  std::uint32_t owed_ = 0;         // messages that were read here since the other end was told
+  std::uint32_t reserved_ = 0;     // buffers that are this path's alone
+  Credits credits_;
   std::atomic<std::uint64_t> flushed_{0};
   std::atomic<std::uint64_t> last_write_{0};  // by any endpoint
 
   std::mutex receiving_;
-  std::deque<Message> messages_;
+  Fifo<Message> messages_;
 
   std::atomic<bool> is_lost_{false};
   mutable std::mutex reason_mutex_;

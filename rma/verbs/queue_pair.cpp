@@ -16,9 +16,8 @@ namespace {
 constexpr std::uint8_t longest_timeout = 31;  // 2.4 hours
 constexpr std::uint8_t most_retries = 7;
 constexpr std::uint8_t longest_delay = 31;  // 0.49 s
-constexpr std::uint8_t retried_for_ever = 7;
-constexpr std::uint8_t most_hops = 64;   // routers between RoCE v2 ports
-constexpr std::size_t prefix_bytes = 8;  // of a GID: the subnet
+constexpr std::uint8_t most_hops = 64;      // routers between RoCE v2 ports
+constexpr std::size_t prefix_bytes = 8;     // of a GID: the subnet
 
 // By chance, so that packets of an earlier connection are not taken for ours.
 Result<std::uint32_t> random_packet_number() {
@@ -51,11 +50,11 @@ Status check_options(const Device& device, const QueuePairOptions& options) {
 Status check_times(const QueuePairTimes& times) {
   if (times.timeout < 1 || times.timeout > longest_timeout || times.retries > most_retries ||
       times.not_ready_delay < 1 || times.not_ready_delay > longest_delay ||
-      times.not_ready_retries >= retried_for_ever) {
+      times.not_ready_retries > most_retries) {
     return Status::error(
         Code::invalid_argument,
         fmt::format("the times of a queue pair are not usable: timeout {} (1 to 31), retries {} "
-                    "(0 to 7), delay when not ready {} (1 to 31), retries then {} (0 to 6)",
+                    "(0 to 7), delay when not ready {} (1 to 31), retries then {} (0 to 7)",
                     times.timeout, times.retries, times.not_ready_delay, times.not_ready_retries));
   }
   return {};

@@ -35,8 +35,8 @@ struct QueuePairTimes {
   std::uint8_t retries = 7;            ///< of a packet; then the connection has failed
   std::uint8_t not_ready_delay = 12;   ///< what a target without receives asks for: 0.64 ms. The
                                        ///< encoding 0 means 655 ms, and is refused
-  std::uint8_t not_ready_retries = 6;  ///< after such a delay. The encoding 7 means for ever, which
-                                       ///< would hide a target that has died, and is refused
+  std::uint8_t not_ready_retries = 7;  ///< after such a delay; 7: for ever. A target that has died
+                                       ///< doesn't ask for a delay: it doesn't answer
 };
 
 class QueuePair {

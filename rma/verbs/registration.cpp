@@ -124,6 +124,18 @@ Result<Registration> Registrar::acquire(const void* address, std::size_t bytes, 
   return keep_loose(range, register_for(range, use));
 }
 
+std::optional<Registration> Registrar::find(const void* address, std::size_t bytes, Use use) {
+  const auto range = whole_pages(address, bytes, page_bytes_);
+  if (fork_mark_.is_in_child() || !range.ok() || !is_caching() || !becomes_quiet()) {
+    return std::nullopt;
+  }
+  std::optional<RegionHandle> found;
+  with_cache([&](RegistrationCache& cache, Leaving& /*leaving*/) {
+    found = cache.find_again(*range, use == Use::destination ? IBV_ACCESS_LOCAL_WRITE : 0);
+  });
+  return found ? std::optional<Registration>(std::in_place, *this, *found) : std::nullopt;
+}
+
 void Registrar::tidy() {
   if (!fork_mark_.is_in_child()) {
     with_cache([](RegistrationCache& /*cache*/, Leaving& /*leaving*/) {});

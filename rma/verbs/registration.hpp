@@ -117,6 +117,14 @@ class Registrar {
   /// Errors: as pin(). The caller can copy through memory of its own then.
   Result<Registration> acquire(const void* address, std::size_t bytes, Use use);
 
+  /// The same for memory that is remembered; nothing for other memory, which isn't registered.
+  [[nodiscard]] std::optional<Registration> find(const void* address, std::size_t bytes, Use use);
+
+  /// Whether so much memory could be remembered.
+  [[nodiscard]] bool keeps(std::size_t bytes) const noexcept {
+    return is_caching() && cache_.has_room_for({0, bytes});
+  }
+
   /// Deregisters what was unmapped; acquire() does so, too. To be called now and then: until one
   /// of the two comes, the memory isn't free.
   void tidy();

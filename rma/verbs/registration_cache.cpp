@@ -14,6 +14,12 @@ bool allows(int access, int wanted) noexcept {
 }  // namespace
 
 std::optional<RegionHandle> RegistrationCache::find(PageRange range, int access) {
+  auto found = find_again(range, access);
+  counters_.misses += found ? 0U : 1U;
+  return found;
+}
+
+std::optional<RegionHandle> RegistrationCache::find_again(PageRange range, int access) {
   const auto after = kept_.upper_bound(range.begin);
   if (after != kept_.begin()) {
     const RegionHandle found = std::prev(after)->second;
@@ -25,7 +31,6 @@ std::optional<RegionHandle> RegistrationCache::find(PageRange range, int access)
       return found;
     }
   }
-  ++counters_.misses;
   return std::nullopt;
 }
 

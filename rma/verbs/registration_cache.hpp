@@ -74,6 +74,8 @@ class RegistrationCache {
 
   /// A kept region that contains `range` and allows `access`, with one user more.
   [[nodiscard]] std::optional<RegionHandle> find(PageRange range, int access);
+  /// The same by those that register nothing where it isn't there: that is no miss.
+  [[nodiscard]] std::optional<RegionHandle> find_again(PageRange range, int access);
 
   /// What to register where `range` was not found: together with kept regions that overlap it, if
   /// that at most doubles the work. So a buffer that is used in overlapping pieces ends as few

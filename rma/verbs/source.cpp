@@ -48,6 +48,13 @@ FabricOptions options_of(const Device& device, const Settings& settings) {
       settings.verbs_words == "auto" ? keeps_words : settings.verbs_words == "device";
   options.registers = settings.verbs_register != "never";
   options.register_bytes = static_cast<std::size_t>(settings.verbs_chunk_kib) * 1024;
+  options.depth = static_cast<std::uint32_t>(settings.verbs_depth);
+  options.window = static_cast<std::uint32_t>(settings.verbs_window);
+  options.buffer_bytes = static_cast<std::size_t>(settings.verbs_buffer_bytes);
+  options.send_buffers = static_cast<std::size_t>(settings.verbs_sends);
+  options.most_receive_buffers = static_cast<std::size_t>(settings.verbs_receives);
+  options.completions = static_cast<std::uint32_t>(settings.verbs_completions);
+  options.reserves_for_clients = settings.server_buffers == "per_client";
   return options;
 }
 

@@ -49,6 +49,15 @@ TEST(Case, OfRowsIsPackedHereAndSpacedThere) {
   EXPECT_EQ(c.shape(), "64 x 16 B");
 }
 
+TEST(Case, OfALocalPatchIsSpacedHereAndPackedThere) {
+  const Case c = Case::local_patch(Operation::get, 128, 8192);
+  EXPECT_EQ(c.bytes(), 128U * 1024);
+  EXPECT_EQ(c.local_span(), 127U * 8192 * 8 + 1024);
+  EXPECT_EQ(c.local_offset(2), 2U * 8192 * 8);
+  EXPECT_EQ(c.remote_span(), c.bytes());
+  EXPECT_EQ(c.name(), "get_strided");
+}
+
 TEST(Case, IsCompleteWhereItSays) {
   const Case put = Case::contiguous(Operation::put, 8);
   EXPECT_TRUE(put.needs_fence());

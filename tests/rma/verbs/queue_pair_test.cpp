@@ -210,7 +210,7 @@ TEST_F(QueuePairs, ConnectWithWhatBothSidesCanDo) {
   EXPECT_EQ(send.max_rd_atomic, 8);
   EXPECT_EQ(send.timeout, 14);
   EXPECT_EQ(send.retry_cnt, 7);
-  EXPECT_EQ(send.rnr_retry, 6);
+  EXPECT_EQ(send.rnr_retry, 7);
   EXPECT_EQ(send.sq_psn, pair.address().first_packet);
 }
 
@@ -256,8 +256,8 @@ TEST_F(QueuePairs, RefuseTimesThatWouldHang) {
   };
   EXPECT_TRUE(fails(with([](auto& times) { times.not_ready_delay = 0; }), Code::invalid_argument,
                     {"delay when not ready 0 (1 to 31)"}));
-  EXPECT_TRUE(fails(with([](auto& times) { times.not_ready_retries = 7; }), Code::invalid_argument,
-                    {"retries then 7 (0 to 6)"}));
+  EXPECT_TRUE(fails(with([](auto& times) { times.not_ready_retries = 8; }), Code::invalid_argument,
+                    {"retries then 8 (0 to 7)"}));
   EXPECT_TRUE(fails(with([](auto& times) { times.timeout = 0; }), Code::invalid_argument,
                     {"timeout 0 (1 to 31)"}));
   EXPECT_TRUE(fails(with([](auto& times) { times.timeout = 32; }), Code::invalid_argument));

@@ -50,7 +50,7 @@ struct SiteOptions {
   std::int32_t ranks = 2;
   std::vector<DeviceModel> devices = {};  ///< none: one as soft RoCE for each rank
   std::uint64_t seed = 1;
-  std::string transport = "shm,fabric";
+  std::string transport = "shm,fabric,tcp";
 };
 
 /// The job's ranks, each of which is a node, and the network between them. What it lent is back

@@ -49,6 +49,9 @@ class VerbsAgent : public testing::Test {
   static FrameHeader path_request() {
     return {.kind = Kind::path, .origin = stranger, .operation = 7};
   }
+  // Behind the queue pair's part of an address.
+  static constexpr std::size_t credits_at = 2;
+  static constexpr std::size_t buffer_at = 5;
   // Of a queue pair that isn't there.
   [[nodiscard]] static Bytes address_of_nobody() {
     verbs::PathAddress address;
@@ -62,7 +65,8 @@ class VerbsAgent : public testing::Test {
     const auto encoded = address.encode();
     Bytes bytes(detail::path_address_bytes);
     std::copy(encoded.begin(), encoded.end(), bytes.begin());
-    bytes[encoded.size()] = std::byte{16};  // messages that it has buffers for
+    bytes[encoded.size()] = std::byte{16};                // credits at most
+    bytes[encoded.size() + buffer_at] = std::byte{0x20};  // 256 times that are a buffer's bytes
     return bytes;
   }
   static void expect_fence_answered(RawPeer& peer) {
@@ -96,11 +100,17 @@ TEST_F(VerbsAgent, EndsTheConversationWithWhoGivesAnAddressOfAnotherLength) {
 TEST_F(VerbsAgent, RefusesAddressesThatMakeNoSenseAndStaysOnTcp) {
   Bytes without_buffers = address_of_nobody();
   without_buffers[verbs::PathAddress::encoded_bytes] = std::byte{0};
+  Bytes of_small_buffers = address_of_nobody();
+  of_small_buffers[verbs::PathAddress::encoded_bytes + buffer_at] = std::byte{1};
+  Bytes beyond_the_window = address_of_nobody();
+  beyond_the_window[verbs::PathAddress::encoded_bytes + credits_at] = std::byte{17};
   Bytes of_another_network = address_of_nobody();
   of_another_network[1] = std::byte{77};
   const std::vector<std::pair<Bytes, std::string_view>> all = {
       {Bytes(detail::path_address_bytes), "the address of a queue pair is of version 0"},
-      {without_buffers, "has no buffers for messages"},
+      {without_buffers, "the other end has no buffers for messages"},
+      {of_small_buffers, "grants 0 of 16 credits for messages of 256 bytes"},
+      {beyond_the_window, "grants 17 of 16 credits for messages of 8192 bytes"},
       {of_another_network, "names the unknown network 77"}};
   RawPeer peer = introduced();
   for (const auto& [address, words] : all) {

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/verbs/credits.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tessera::rma::verbs {
+namespace {
+
+// A peer that begins to send gets so many at least: it is likely to send more.
+constexpr std::uint32_t first_credits = 3;
+
+constexpr unsigned returned_at = 8;
+constexpr unsigned wanted_at = 16;
+constexpr unsigned backing_at = 24;
+constexpr std::uint32_t frees_brief_bit = 1U << 26U;
+constexpr std::uint32_t is_scarce_bit = 1U << 27U;
+constexpr std::uint32_t recalls_bit = 1U << 28U;
+
+std::uint8_t in_a_byte(std::size_t count) noexcept {
+  return static_cast<std::uint8_t>(std::min<std::size_t>(count, max_window));
+}
+
+std::uint8_t byte_of(std::uint32_t word, unsigned at) noexcept {
+  return static_cast<std::uint8_t>(word >> at & 0xffU);
+}
+
+}  // namespace
+
+std::uint32_t Slip::encode() const noexcept {
+  return granted | std::uint32_t{returned} << returned_at | std::uint32_t{wanted} << wanted_at |
+         static_cast<std::uint32_t>(backing) << backing_at | (frees_brief ? frees_brief_bit : 0U) |
+         (is_scarce ? is_scarce_bit : 0U) | (recalls ? recalls_bit : 0U);
+}
+
+Slip Slip::decode(std::uint32_t word) noexcept {
+  return {.backing = static_cast<Backing>(word >> backing_at & 3U),
+          .granted = byte_of(word, 0),
+          .returned = byte_of(word, returned_at),
+          .wanted = byte_of(word, wanted_at),
+          .frees_brief = (word & frees_brief_bit) != 0,
+          .is_scarce = (word & is_scarce_bit) != 0,
+          .recalls = (word & recalls_bit) != 0};
+}
+
+void Credits::begin(std::uint32_t credits, std::uint32_t window,
+                    std::size_t message_bytes) noexcept {
+  in_hand_ = credits;
+  their_window_ = window;
+  message_bytes_ = message_bytes;
+}
+
+// --- as a sender
+
+// Where credits are on their way back they are better than a brief message, unless the other end
+// would grant more if it knew that they are wanted.
+bool Credits::may_send_brief() const noexcept {
+  return has_brief_ && (under_way_ == 0 || (!is_sparing_ && under_way_ < their_window_));
+}
+
+std::size_t Credits::next_bytes(std::size_t bytes) const noexcept {
+  return std::min(bytes, in_hand_ == 0 ? brief_bytes : message_bytes_);
+}
+
+Slip Credits::spend(std::size_t bytes) noexcept {
+  const std::size_t left = (bytes - next_bytes(bytes) + message_bytes_ - 1) / message_bytes_;
+  if (in_hand_ == 0) {
+    has_brief_ = false;
+    return {.backing = Backing::brief,
+            .wanted = in_a_byte(is_sparing_ ? left : std::max<std::size_t>(left, 1))};
+  }
+  --in_hand_;
+  const bool are_enough = in_hand_ >= left;
+  if (!is_sparing_ || !are_enough) {
+    ++under_way_;
+    return {.backing = Backing::kept, .wanted = in_a_byte(are_enough ? 0 : left - in_hand_)};
+  }
+  if (left == 0) {
+    returns_ += std::exchange(in_hand_, 0U);
+  }
+  return {.backing = Backing::last};
+}
+
+// --- as a receiver
+
+// `granted` includes the credits of messages that were read, so that what stays under way here is
+// never more than it really is: a sender without credits waits only for what comes.
+void Credits::take(const Slip& slip) noexcept {
+  in_hand_ += slip.granted;
+  under_way_ -= std::min<std::uint32_t>(under_way_, slip.granted);
+  has_brief_ = has_brief_ || slip.frees_brief;
+  is_sparing_ = slip.is_scarce;
+  if (slip.recalls) {
+    returns_ += std::exchange(in_hand_, 0U);
+  }
+  const std::uint32_t returned = std::min<std::uint32_t>(granted_, slip.returned);
+  granted_ -= returned;
+  released_ += returned;
+  if (slip.backing != Backing::none) {
+    wanted_ = slip.wanted;
+    unused_ = 0;
+  }
+}
+
+void Credits::Read::count(Backing backing) noexcept {
+  kept += backing == Backing::kept ? 1U : 0U;
+  last += backing == Backing::last ? 1U : 0U;
+  is_brief = is_brief || backing == Backing::brief;
+}
+
+void Credits::note_read(const Read& read) noexcept {
+  const std::uint32_t last = std::min(read.last, granted_);
+  owed_ += read.kept;
+  granted_ -= last;
+  released_ += last;
+  owes_brief_ = owes_brief_ || read.is_brief;
+}
+
+std::uint32_t Credits::wish(bool is_scarce) const noexcept {
+  if (wanted_ == 0 || granted_ >= window_) {
+    return 0;
+  }
+  const std::uint32_t useful = is_scarce ? wanted_ : std::max({wanted_, granted_, first_credits});
+  return std::min(useful, window_ - granted_);
+}
+
+void Credits::grant(std::uint32_t count) noexcept {
+  granted_ += count;
+  owed_ += count;
+  wanted_ -= std::min(wanted_, count);
+}
+
+std::uint32_t Credits::take_released() noexcept {
+  return std::exchange(released_, 0U);
+}
+
+void Credits::recall_unused() noexcept {
+  constexpr std::uint8_t looks = 2;
+  if (granted_ > 0 && unused_ < looks) {
+    recalls_ = ++unused_ == looks;
+  }
+}
+
+// --- both
+
+// Half of the credits may be owed, for the next message to take along: the sender has the others,
+// or they are in messages that will be read.
+bool Credits::has_news() const noexcept {
+  return returns_ > 0 || recalls_ || (owed_ > 0 && 2 * owed_ >= granted_) ||
+         (owes_brief_ && granted_ == 0);
+}
+
+void Credits::tell(Slip& slip, bool is_scarce) noexcept {
+  slip.granted = in_a_byte(owed_);
+  owed_ -= slip.granted;
+  slip.returned = in_a_byte(returns_);
+  returns_ -= slip.returned;
+  slip.frees_brief = std::exchange(owes_brief_, false);
+  slip.recalls = std::exchange(recalls_, false);
+  slip.is_scarce = is_scarce;
+}
+
+}  // namespace tessera::rma::verbs

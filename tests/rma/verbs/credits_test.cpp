@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The flow control of messages by itself: what its slips say, and many peers of one pool of
+// buffers in random order.
+#include "rma/verbs/credits.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <random>
+#include <vector>
+
+namespace tessera::rma::verbs {
+namespace {
+
+constexpr std::uint32_t window = 16;
+constexpr std::size_t message_bytes = 8192;
+
+Credits started() {
+  Credits credits(window);
+  credits.begin(0, window, message_bytes);
+  return credits;
+}
+
+Slip granting(std::uint8_t count, bool is_scarce = false) {
+  return {.granted = count, .is_scarce = is_scarce};
+}
+
+TEST(Slip, ComesBackFromItsWord) {
+  for (const Backing backing : {Backing::none, Backing::kept, Backing::last, Backing::brief}) {
+    for (unsigned flags = 0; flags < 8; ++flags) {
+      const Slip slip{.backing = backing,
+                      .granted = 255,
+                      .returned = 1,
+                      .wanted = 128,
+                      .frees_brief = (flags & 1U) != 0,
+                      .is_scarce = (flags & 2U) != 0,
+                      .recalls = (flags & 4U) != 0};
+      EXPECT_EQ(Slip::decode(slip.encode()), slip);
+    }
+  }
+}
+
+TEST(Credits, BeginWithOneBriefMessageThatAsksForMore) {
+  Credits sender = started();
+  ASSERT_TRUE(sender.may_send());
+  EXPECT_EQ(sender.next_bytes(3 * message_bytes), brief_bytes);
+  EXPECT_EQ(sender.spend(3 * message_bytes), (Slip{.backing = Backing::brief, .wanted = 3}));
+  EXPECT_FALSE(sender.may_send()) << "one at a time";
+  sender.take({.frees_brief = true});
+  EXPECT_TRUE(sender.may_send());
+}
+
+TEST(Credits, AreKeptWhereTheyArePlenty) {
+  Credits sender = started();
+  sender.take(granting(2));
+  EXPECT_EQ(sender.next_bytes(9000), message_bytes);
+  EXPECT_EQ(sender.spend(9000), (Slip{.backing = Backing::kept}));
+  EXPECT_EQ(sender.spend(808), (Slip{.backing = Backing::kept}));
+  EXPECT_FALSE(sender.has_news());
+}
+
+TEST(Credits, GoBackWhereTheyAreScarceAndNotNeeded) {
+  Credits sender = started();
+  sender.take(granting(5, true));
+  EXPECT_EQ(sender.spend(2 * message_bytes).backing, Backing::last);
+  Slip slip = sender.spend(message_bytes);
+  EXPECT_EQ(slip.backing, Backing::last);
+  sender.tell(slip, false);
+  EXPECT_EQ(slip.returned, 3);
+  EXPECT_EQ(sender.next_bytes(message_bytes), brief_bytes) << "none is left";
+}
+
+TEST(Credits, OfAReaderAreOwedUntilItHasHalfOfThem) {
+  Credits receiver = started();
+  receiver.take({.backing = Backing::brief, .wanted = 4});
+  ASSERT_EQ(receiver.wish(false), 4U);
+  receiver.grant(4);
+  Slip slip;
+  receiver.tell(slip, false);
+  EXPECT_EQ(slip.granted, 4);
+  receiver.note_read({.kept = 1});
+  EXPECT_FALSE(receiver.has_news());
+  receiver.note_read({.kept = 1});
+  EXPECT_TRUE(receiver.has_news());
+}
+
+TEST(Credits, OfASilentPeerAreRecalledOnce) {
+  Credits receiver = started();
+  receiver.take({.backing = Backing::brief, .wanted = 4});
+  receiver.grant(4);
+  Slip slip;
+  receiver.tell(slip, false);
+  receiver.recall_unused();
+  EXPECT_FALSE(receiver.has_news());
+  receiver.recall_unused();
+  ASSERT_TRUE(receiver.has_news());
+  Credits sender = started();
+  sender.take(slip);
+  receiver.tell(slip = {}, false);
+  EXPECT_TRUE(slip.recalls);
+  sender.take(slip);
+  ASSERT_TRUE(sender.has_news());
+  sender.tell(slip = {}, false);
+  receiver.take(slip);
+  EXPECT_EQ(receiver.take_released(), 4U);
+  EXPECT_EQ(receiver.granted(), 0U);
+  receiver.recall_unused();
+  receiver.recall_unused();
+  EXPECT_FALSE(receiver.has_news());
+}
+
+// --- many peers
+
+/// Peers that send to one receiver, whose pool has few buffers. Each step, a random one of them
+/// does something that it may do; none does anything else.
+class Traffic {
+ public:
+  Traffic(std::uint64_t seed, std::size_t peers, std::uint32_t pool, std::size_t bytes)
+      : random_(seed), pool_(pool) {
+    for (std::size_t i = 0; i < peers; ++i) {
+      peers_.push_back({started(), started(), {}, {}, {}, bytes * (1 + below(3)), 0});
+    }
+  }
+
+  /// Until nothing can happen any more.
+  void run() {
+    for (int idle = 0; idle < 1000;) {
+      idle = step(peers_[below(peers_.size())]) ? 0 : idle + 1;
+      check();
+    }
+  }
+  [[nodiscard]] std::size_t unsent() const {
+    std::size_t bytes = 0;
+    for (const Peer& peer : peers_) {
+      bytes += peer.to_send + peer.unread.size() + peer.requests.size() + peer.news.size();
+    }
+    return bytes;
+  }
+  [[nodiscard]] std::uint32_t granted() const { return granted_; }
+
+ private:
+  struct Peer {
+    Credits sender;
+    Credits receiver;
+    std::deque<Slip> requests;  // on their way to the receiver
+    std::deque<Slip> news;      // and back
+    std::deque<Backing> unread;
+    std::size_t to_send;
+    std::size_t read;
+  };
+
+  std::size_t below(std::size_t limit) { return random_() % limit; }
+  [[nodiscard]] bool is_scarce() const { return granted_ > pool_ / 2; }
+
+  bool step(Peer& peer) {
+    switch (below(6)) {
+      case 0:
+        return send(peer);
+      case 1:
+        return arrive(peer);
+      case 2:
+        return read(peer);
+      case 3:
+        return hear(peer);
+      case 4:
+        return tell(peer);
+      default:
+        return recall(peer);
+    }
+  }
+  bool send(Peer& peer) {
+    if (peer.to_send == 0 || !peer.sender.may_send()) {
+      return false;
+    }
+    // Sometimes not all of it is offered yet.
+    const std::size_t offered = 1 + below(peer.to_send);
+    const std::size_t bytes = peer.sender.next_bytes(offered);
+    Slip slip = peer.sender.spend(offered);
+    peer.sender.tell(slip, false);
+    peer.requests.push_back(slip);
+    peer.to_send -= bytes;
+    return true;
+  }
+  bool arrive(Peer& peer) {
+    if (peer.requests.empty()) {
+      return false;
+    }
+    const Slip slip = peer.requests.front();
+    peer.requests.pop_front();
+    if (slip.backing != Backing::none) {
+      peer.unread.push_back(slip.backing);
+    }
+    peer.receiver.take(slip);
+    granted_ -= peer.receiver.take_released();
+    const std::uint32_t wish = std::min(peer.receiver.wish(is_scarce()), pool_ - granted_);
+    peer.receiver.grant(wish);
+    granted_ += wish;
+    return true;
+  }
+  bool read(Peer& peer) {
+    if (peer.unread.empty()) {
+      return false;
+    }
+    Credits::Read read;
+    read.count(peer.unread.front());
+    peer.unread.pop_front();
+    peer.receiver.note_read(read);
+    granted_ -= peer.receiver.take_released();
+    return true;
+  }
+  bool hear(Peer& peer) {
+    if (peer.news.empty()) {
+      return false;
+    }
+    peer.sender.take(peer.news.front());
+    peer.news.pop_front();
+    return true;
+  }
+  bool tell(Peer& peer) {
+    if (peer.receiver.has_news()) {
+      Slip slip;
+      peer.receiver.tell(slip, is_scarce());
+      peer.news.push_back(slip);
+      return true;
+    }
+    if (peer.sender.has_news()) {
+      Slip slip;
+      peer.sender.tell(slip, false);
+      peer.requests.push_back(slip);
+      return true;
+    }
+    return false;
+  }
+  bool recall(Peer& peer) {
+    if (below(20) == 0) {
+      peer.receiver.recall_unused();
+    }
+    return false;
+  }
+  /// Of messages that have a buffer, never more than were granted; of others one.
+  void check() const {
+    ASSERT_LE(granted_, pool_);
+    for (const Peer& peer : peers_) {
+      const auto is_backed = [](Backing each) {
+        return each == Backing::kept || each == Backing::last;
+      };
+      const auto backed = static_cast<std::uint32_t>(
+          std::count_if(peer.unread.begin(), peer.unread.end(), is_backed) +
+          std::count_if(peer.requests.begin(), peer.requests.end(),
+                        [&](const Slip& each) { return is_backed(each.backing); }));
+      const auto brief =
+          std::count(peer.unread.begin(), peer.unread.end(), Backing::brief) +
+          std::count_if(peer.requests.begin(), peer.requests.end(),
+                        [](const Slip& each) { return each.backing == Backing::brief; });
+      ASSERT_LE(backed, peer.receiver.granted());
+      ASSERT_LE(brief, 1);
+    }
+  }
+
+  std::mt19937_64 random_;
+  const std::uint32_t pool_;
+  std::uint32_t granted_ = 0;
+  std::vector<Peer> peers_;
+};
+
+TEST(Credits, OfManyPeersNeitherOverrunThePoolNorStopAnybody) {
+  for (const std::uint32_t pool : {0U, 1U, 2U, 8U, 40U, 1000U}) {
+    for (const std::size_t peers : {1U, 2U, 5U, 20U}) {
+      for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        Traffic traffic(seed, peers, pool, pool == 0 ? 5'000 : 60'000);
+        traffic.run();
+        ASSERT_EQ(traffic.unsent(), 0U)
+            << "stands still with " << pool << " buffers, " << peers << " peers, seed " << seed;
+        ASSERT_FALSE(HasFailure());
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tessera::rma::verbs

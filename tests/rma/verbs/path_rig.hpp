@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Fabrics on a fake network and paths between them, without the server that uses them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "rma/tuning.hpp"
+#include "rma/verbs/fabric.hpp"
+#include "rma/verbs/path.hpp"
+#include "tests/rma/node_rig.hpp"
+#include "tests/support/checks.hpp"
+#include "tests/support/fake_verbs.hpp"
+
+namespace tessera::rma::verbs {
+
+/// A fabric on device `name`, with the options that `change` makes of the defaults.
+inline std::unique_ptr<VerbsFabric> make_fabric(
+    const std::shared_ptr<test::FakeVerbs>& network, const std::string& name,
+    const std::function<void(FabricOptions&)>& change = [](FabricOptions&) {}) {
+  Settings settings;
+  settings.verbs_device = name;
+  auto adapter = std::make_shared<Adapter>();
+  adapter->device = Device::open(network, DeviceOptions::from(settings).value()).value();
+  adapter->node = detail::rig_node(detail::rig_memory(1), 0, true);
+  change(adapter->options);
+  adapter->registrar =
+      Registrar::create(network, adapter->device->domain(), RegistrationOptions()).value();
+  adapter->arena =
+      std::make_unique<Exposure>(*adapter->registrar, adapter->node, adapter->options.slab_bytes,
+                                 adapter->device->limits().has_atomics);
+  return VerbsFabric::create(std::move(adapter)).value();
+}
+
+/// A stream of which nothing is needed but a descriptor, by which a fabric names its path.
+class SilentStream final : public detail::Channel {
+ public:
+  /// Above those that a process has.
+  static constexpr int first_descriptor = 1 << 17;
+  explicit SilentStream(int number) noexcept : descriptor_(first_descriptor + number) {}
+
+  Result<std::size_t> send(std::span<const iovec> /*pieces*/) override { return std::size_t{0}; }
+  Result<std::size_t> receive(std::span<const iovec> /*into*/) override { return std::size_t{0}; }
+  [[nodiscard]] Status check() const override { return {}; }
+  [[nodiscard]] int descriptor() const noexcept override { return descriptor_; }
+  [[nodiscard]] std::string peer() const override { return "a silent stream"; }
+
+ private:
+  int descriptor_;
+};
+
+struct Ends {
+  std::unique_ptr<detail::Path> here;
+  std::unique_ptr<detail::Path> there;
+};
+
+/// Path `number` of both. Errors: as open_path().
+inline Result<Ends> connect(VerbsFabric& here, VerbsFabric& there, int number) {
+  Ends ends;
+  TESSERA_ASSIGN_OR_RETURN(ends.here, here.open_path());
+  TESSERA_ASSIGN_OR_RETURN(ends.there, there.open_path());
+  TESSERA_RETURN_IF_ERROR(ends.here->connect(ends.there->address()));
+  TESSERA_RETURN_IF_ERROR(ends.there->connect(ends.here->address()));
+  ends.here->watch(std::make_unique<SilentStream>(number));
+  ends.there->watch(std::make_unique<SilentStream>(number));
+  return ends;
+}
+
+}  // namespace tessera::rma::verbs

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Thousands of paths that share the receive buffers of a fabric: traffic on all of them, the
+// smallest pools, what a silent path takes, and what a device without more queue pairs says.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "rma/verbs/queue_pair.hpp"
+#include "tests/rma/verbs/path_rig.hpp"
+#include "tests/rma/verbs/transport_rig.hpp"
+#include "tests/support/heap.h"
+
+namespace tessera::rma::verbs {
+namespace {
+
+using test::fails;
+using test::FakeVerbs;
+using test::ok;
+
+constexpr int many = 2000;
+
+/// One end of a path: sends bytes and receives as many, the same ones.
+class Stream {
+ public:
+  Stream(detail::Path& path, std::span<std::byte> bytes) : path_(path), bytes_(bytes) {}
+
+  /// Sends as much as goes.
+  void send() {
+    while (sent_ < bytes_.size()) {
+      const iovec piece{bytes_.data() + sent_, bytes_.size() - sent_};
+      const auto taken = path_.send(std::span(&piece, 1));
+      ASSERT_TRUE(ok(taken));
+      if (*taken == 0) {
+        return;
+      }
+      sent_ += *taken;
+    }
+  }
+  void receive() {
+    std::array<std::byte, 10'000> room;
+    const iovec piece{room.data(), room.size()};
+    while (true) {
+      const auto come = path_.receive(std::span(&piece, 1));
+      ASSERT_TRUE(ok(come));
+      if (*come == 0) {
+        return;
+      }
+      ASSERT_LE(received_ + *come, bytes_.size());
+      is_right_ = is_right_ && std::equal(room.begin(), room.begin() + *come,
+                                          bytes_.begin() + static_cast<std::ptrdiff_t>(received_));
+      received_ += *come;
+    }
+  }
+  [[nodiscard]] bool is_done() const {
+    return sent_ == bytes_.size() && received_ == bytes_.size();
+  }
+  [[nodiscard]] bool is_right() const { return is_right_; }
+  [[nodiscard]] std::size_t received() const { return received_; }
+
+ private:
+  detail::Path& path_;
+  std::span<std::byte> bytes_;
+  std::size_t sent_ = 0;
+  std::size_t received_ = 0;
+  bool is_right_ = true;
+};
+
+/// An agent's fabric and one that stands for its clients, with paths between them.
+class SharedReceives : public test::WithinLimit {
+ protected:
+  void TearDown() override {
+    close();
+    WithinLimit::TearDown();
+  }
+  void open(int count, const std::function<void(FabricOptions&)>& change) {
+    clients_ = make_fabric(network_, "fake0", change);
+    agent_ = make_fabric(network_, "fake1", change);
+    for (int i = 0; i < count; ++i) {
+      auto ends = connect(*clients_, *agent_, i);
+      ASSERT_TRUE(ok(ends)) << i;
+      ends_.push_back(std::move(*ends));
+    }
+  }
+  /// While both fabrics go on, as they do in different processes.
+  void close() {
+    std::atomic<bool> is_over{false};
+    std::thread others([&] {
+      while (!is_over) {
+        progress();
+        std::this_thread::yield();
+      }
+    });
+    ends_.clear();
+    is_over = true;
+    others.join();
+    clients_.reset();
+    agent_.reset();
+    EXPECT_EQ(network_->live(), FakeVerbs::Live());
+    EXPECT_EQ(network_->misuses(), std::vector<std::string>());
+  }
+  void progress() {
+    if (clients_ != nullptr && agent_ != nullptr) {
+      clients_->progress();
+      agent_->progress();
+    }
+  }
+  /// `total` bytes in both directions on each of the paths.
+  void exchange(std::size_t total) {
+    std::vector<std::byte> bytes = test::pattern(total + 7 * ends_.size(), 1);
+    std::vector<Stream> here;
+    std::vector<Stream> there;
+    for (std::size_t i = 0; i < ends_.size(); ++i) {
+      here.emplace_back(*ends_[i].here, std::span(bytes).subspan(7 * i, total));
+      there.emplace_back(*ends_[i].there, std::span(bytes).subspan(7 * i, total));
+    }
+    for (std::size_t i = 0; i < ends_.size(); ++i) {
+      here[i].send();
+      there[i].send();
+    }
+    const auto serve = [&](VerbsFabric& fabric, std::vector<Stream>& streams) {
+      for (const int descriptor : fabric.take_arrivals()) {
+        Stream& stream =
+            streams[static_cast<std::size_t>(descriptor - SilentStream::first_descriptor)];
+        stream.receive();
+        stream.send();
+      }
+    };
+    const auto is_done = [](const std::vector<Stream>& streams) {
+      return std::all_of(streams.begin(), streams.end(),
+                         [](const Stream& each) { return each.is_done(); });
+    };
+    for (int turn = 0; turn % 64 != 0 || !is_done(here) || !is_done(there); ++turn) {
+      progress();
+      serve(*clients_, here);
+      serve(*agent_, there);
+      ASSERT_FALSE(HasFailure());
+    }
+    for (std::size_t i = 0; i < ends_.size(); ++i) {
+      ASSERT_TRUE(here[i].is_right() && there[i].is_right()) << "path " << i;
+    }
+  }
+
+  const std::shared_ptr<FakeVerbs> network_ = std::make_shared<FakeVerbs>();
+  std::unique_ptr<VerbsFabric> clients_;
+  std::unique_ptr<VerbsFabric> agent_;
+  std::vector<Ends> ends_;
+};
+
+TEST_F(SharedReceives, CarryTrafficOnTwoThousandPaths) {
+  open(many, [](FabricOptions&) {});
+  exchange(20'000);
+  EXPECT_LE(agent_->receives().count(), FabricOptions().most_receive_buffers);
+}
+
+// 16 buffers on each side, of which each direction lends 8; and send buffers for 4 messages.
+TEST_F(SharedReceives, NeitherStopNorLoseAnythingInTheSmallestPool) {
+  open(200, [](FabricOptions& options) {
+    options.most_receive_buffers = 16;
+    options.send_buffers = 4;
+    options.depth = least_depth;
+  });
+  exchange(30'000);
+  EXPECT_EQ(agent_->receives().count(), 16U);
+}
+
+// Each request waits for entries of the completion queue that other paths have.
+TEST_F(SharedReceives, ShareTheEntriesOfASmallCompletionQueue) {
+  open(300, [](FabricOptions& options) {
+    options.completions = 512;
+    options.most_receive_buffers = 256;
+  });
+  exchange(50'000);
+}
+
+// Peers whose messages nobody reads hold what they were lent; the others go on.
+TEST_F(SharedReceives, GoOnBesidePeersThatNobodyReads) {
+  open(40, [](FabricOptions& options) { options.most_receive_buffers = 32; });
+  std::vector<std::byte> bytes = test::pattern(100'000, 2);
+  std::vector<Stream> here;
+  std::vector<Stream> there;
+  for (const Ends& each : ends_) {
+    here.emplace_back(*each.here, bytes);
+    there.emplace_back(*each.there, bytes);
+  }
+  const auto turn = [&](std::size_t first_read) {
+    for (std::size_t i = 0; i < here.size(); ++i) {
+      here[i].send();
+      if (i >= first_read) {
+        there[i].receive();
+      }
+    }
+    progress();
+  };
+  constexpr std::size_t unread = 20;
+  const auto all_of = [&](std::size_t first) {
+    return std::all_of(there.begin() + static_cast<std::ptrdiff_t>(first), there.end(),
+                       [](const Stream& each) { return each.received() == 100'000; });
+  };
+  while (!all_of(unread)) {
+    turn(unread);
+  }
+  EXPECT_TRUE(std::all_of(there.begin(), there.begin() + unread,
+                          [](const Stream& each) { return each.received() == 0; }));
+  while (!all_of(0)) {
+    turn(0);
+  }
+}
+
+// What a queue pair takes is the device's; the rest is what a path adds to it.
+TEST_F(SharedReceives, TakeNoBuffersForSilentPaths) {
+  constexpr std::size_t most_bytes = 768;
+  open(1, [](FabricOptions&) {});
+  const std::size_t registered = network_->registered_bytes();
+  const auto measure = [](const auto& add) {
+    const std::size_t before = heap_bytes();
+    for (int i = 1; i <= many; ++i) {
+      add(i);
+    }
+    return (heap_bytes() - before) / many;
+  };
+  ends_.reserve(many + 1);
+  const std::size_t of_paths =
+      measure([&](int i) { ends_.push_back(connect(*clients_, *agent_, i).value()); });
+  EXPECT_EQ(network_->registered_bytes(), registered);
+
+  std::vector<QueuePair> pairs;
+  pairs.reserve(2 * many);
+  const auto add_pair = [&](VerbsFabric& fabric) {
+    pairs.push_back(QueuePair::create(fabric.device(), {.send_completions = fabric.completions(),
+                                                        .receive_completions = fabric.completions(),
+                                                        .receives = fabric.receives().get(),
+                                                        .depth = FabricOptions().depth})
+                        .value());
+    ASSERT_TRUE(ok(pairs.back().connect(pairs.back().address())));
+  };
+  const std::size_t of_pairs = measure([&](int) {
+    add_pair(*clients_);
+    add_pair(*agent_);
+  });
+  const std::size_t of_a_path = (of_paths - of_pairs) / 2;
+  RecordProperty("bytes_a_silent_path", static_cast<int>(of_a_path));
+  std::printf("bytes a silent path: %zu beside its queue pair\n", of_a_path);
+  EXPECT_LE(of_a_path, most_bytes);
+}
+
+// As buffers come out of the device's queue.
+TEST_F(SharedReceives, GiveSlabsBackBehindABurst) {
+  open(200, [](FabricOptions&) {});
+  exchange(200'000);
+  const std::size_t after_burst = agent_->receives().count();
+  ASSERT_GE(after_burst, 256U);
+  // Credits are recalled, and then a small traffic moves the buffers round.
+  for (int looks = 0; looks < 3; ++looks) {
+    clients_->look_after();
+    agent_->look_after();
+    for (int i = 0; i < 200; ++i) {
+      progress();
+    }
+  }
+  for (int rounds = 0; rounds < 30; ++rounds) {
+    exchange(600);
+    agent_->look_after();
+  }
+  EXPECT_LE(agent_->receives().count(), after_burst / 2);
+}
+
+TEST_F(SharedReceives, AreReservedForEachClientToCompareWith) {
+  const auto reserve = [](FabricOptions& options) {
+    options.reserves_for_clients = true;
+    options.most_receive_buffers = 512;
+  };
+  open(1, reserve);
+  const std::size_t one = network_->registered_bytes();
+  std::size_t count = 1;
+  Status refusal;
+  while (refusal.ok() && count < 100) {
+    auto ends = connect(*clients_, *agent_, static_cast<int>(count));
+    refusal = ends.status();
+    if (ends.ok()) {
+      ends_.push_back(std::move(*ends));
+      ++count;
+    }
+  }
+  EXPECT_EQ(count, (512U - 64U) / (FabricOptions().window + credit_messages));
+  EXPECT_GE(network_->registered_bytes() - one,
+            2 * (count - 2) * FabricOptions().window * FabricOptions().buffer_bytes);
+  EXPECT_TRUE(fails(refusal, Code::limit_exceeded,
+                    {"all 512 receive buffers are reserved for other clients",
+                     "TESSERA_SERVER_BUFFERS=shared", "TESSERA_VERBS_RECEIVES"}));
+  exchange(100'000);
+}
+
+}  // namespace
+}  // namespace tessera::rma::verbs
+
+namespace tessera::rma::test {
+namespace {
+
+class VerbsWithoutQueuePairs : public WithinLimit {};
+
+// Two devices are tried out with a queue pair each, and two agents make their own; then there are
+// none.
+constexpr int tried_out = 4;
+
+TEST_F(VerbsWithoutQueuePairs, SaysOnceThatItGoesOverTcp) {
+  Site site({.ranks = 4});
+  site.network().fail(FakeVerbs::Call::create_qp, ENOMEM, 2 * tried_out, -1);
+  site.run([&](Job& job) {
+    auto region = Region::allocate(job.world(), 8);
+    ASSERT_TRUE(ok(region));
+    for (std::int32_t step = 1; step < job.size(); ++step) {
+      ASSERT_TRUE(ok(put_value(job, region->at(neighbour(job, step)), 1.0)));
+    }
+    ASSERT_TRUE(ok(job.barrier()));
+  });
+  const auto said = site.warnings("is reached over TCP: device 'fake");
+  EXPECT_EQ(said.size(), 4U) << "once by each process";
+  EXPECT_FALSE(site.warnings("cannot make a queue pair").empty());
+}
+
+TEST_F(VerbsWithoutQueuePairs, FailsWhereTcpIsNotNamed) {
+  Site site({.ranks = 2, .transport = "shm,fabric"});
+  site.network().fail(FakeVerbs::Call::create_qp, ENOMEM, tried_out, -1);
+  const Status status = site.try_to_run([&](Job& job) {
+    const auto region = Region::allocate(job.world(), 8);
+    EXPECT_TRUE(fails(region.status(), Code::no_memory,
+                      {"is not reached by TESSERA_TRANSPORT=shm,fabric: device 'fake",
+                       "cannot make a queue pair of 128 places", "it has 65536 at most",
+                       "name tcp in TESSERA_TRANSPORT, too"}));
+  });
+  EXPECT_TRUE(site.warnings("over TCP").empty());
+  static_cast<void>(status.ok());
+}
+
+}  // namespace
+}  // namespace tessera::rma::test
