@@ -10,6 +10,7 @@
 
 #include "rma/job.hpp"
 #include "rma/kernels/walk.hpp"
+#include "rma/protocol/overlap.hpp"
 #include "rma/transfer.hpp"
 #include "rma/within_memory.hpp"
 
@@ -30,7 +31,10 @@ struct Aggregate::Added {
 
   Status admit(Op wanted, WorldRank target, const Scale* factor);
   std::vector<Fragment>& list_of(RegionId region);
-  Handle send(Job& job);
+  Handle send(Job& job, Overlap overlap);
+  [[nodiscard]] Handle start(Job& job, const RemoteAddress& at, Fragments fragments) const;
+  [[nodiscard]] Handle start_apart(Job& job, const RemoteAddress& at, Fragments fragments) const;
+  [[nodiscard]] bool write_a_byte_twice(const Job& job, Fragments fragments) const;
 };
 
 namespace {
@@ -125,16 +129,43 @@ std::vector<Fragment>& Aggregate::Added::list_of(RegionId region) {
   return found->fragments;
 }
 
-Handle Aggregate::Added::send(Job& job) {
+Handle Aggregate::Added::start(Job& job, const RemoteAddress& at, Fragments fragments) const {
+  return *op == Op::put   ? put_async(job, at, fragments)
+         : *op == Op::get ? get_async(job, at, fragments)
+                          : accumulate_async(job, at, fragments, *scale);
+}
+
+bool Aggregate::Added::write_a_byte_twice(const Job& job, Fragments fragments) const {
+  const auto check = [&] {
+    return *op == Op::put   ? detail::check_remote_overlap(fragments)
+           : *op == Op::get ? detail::check_local_overlap(fragments)
+                            : Status();
+  };
+  return job.settings().check_overlap != 0 &&
+         detail::within_memory(check).code() == Code::invalid_argument;
+}
+
+// Halves what overlaps, and waits for the first half before the second is started.
+Handle Aggregate::Added::start_apart(Job& job, const RemoteAddress& at, Fragments fragments) const {
+  if (fragments.size() < 2 || !write_a_byte_twice(job, fragments)) {
+    return start(job, at, fragments);
+  }
+  const std::size_t half = fragments.size() / 2;
+  if (Status first = start_apart(job, at, fragments.first(half)).wait(); !first.ok()) {
+    return Handle::failed(job, at.rank, std::move(first));
+  }
+  return start_apart(job, at, fragments.subspan(half));
+}
+
+Handle Aggregate::Added::send(Job& job, Overlap overlap) {
   Handle all = std::exchange(sent, {});
   for (const List& list : lists) {
     if (list.fragments.empty()) {
       continue;  // its region may be gone
     }
     const RemoteAddress at{rank, list.region, 0};
-    all.collect(*op == Op::put   ? put_async(job, at, list.fragments)
-                : *op == Op::get ? get_async(job, at, list.fragments)
-                                 : accumulate_async(job, at, list.fragments, *scale));
+    all.collect(overlap == Overlap::in_order ? start_apart(job, at, list.fragments)
+                                             : start(job, at, list.fragments));
   }
   // The room is kept: the next ones are probably as many.
   for (List& list : lists) {
@@ -147,7 +178,7 @@ Handle Aggregate::Added::send(Job& job) {
   return all;
 }
 
-Aggregate::Aggregate(Job& job) noexcept : job_(&job) {}
+Aggregate::Aggregate(Job& job, Overlap overlap) noexcept : job_(&job), overlap_(overlap) {}
 Aggregate::Aggregate(Aggregate&&) noexcept = default;
 
 Aggregate& Aggregate::operator=(Aggregate&& other) noexcept {
@@ -156,6 +187,7 @@ Aggregate& Aggregate::operator=(Aggregate&& other) noexcept {
       const Handle left = start();
     }
     job_ = other.job_;
+    overlap_ = other.overlap_;
     added_ = std::move(other.added_);
   }
   return *this;
@@ -175,7 +207,7 @@ Handle Aggregate::start() {
   if (!added_) {
     return {};
   }
-  Handle all = added_->send(*job_);
+  Handle all = added_->send(*job_, overlap_);
   added_->op.reset();
   return all;
 }
@@ -212,7 +244,7 @@ Status Aggregate::add(Op op, const Scale* scale, const RemoteAddress& at, const 
     return job_->name_rank(std::move(status));
   }
   if (added_->pieces >= most_pieces) {
-    added_->sent = added_->send(*job_);
+    added_->sent = added_->send(*job_, overlap_);
   }
   return {};
 }

@@ -9,14 +9,16 @@
 //
 // It takes any number of contiguous, strided and scattered operations of one kind to one rank, and
 // sends them as lists. They are unordered among themselves, as non-blocking operations are, and
-// must not overlap where a list must not (rma/transfer.hpp). Complete: locally after the wait() of
-// the handle that start() gives, and only then; local memory stays as it is until then.
+// must not overlap where a list must not (rma/transfer.hpp), unless it is made for that. Complete:
+// locally after the wait() of the handle that start() gives, and only then; local memory stays as
+// it is until then.
 //
 // Threads: one at a time. Ownership: move-only; the destructor starts what is left and waits, and
 // the job's next fence reports an error of that. Must not outlive its Job.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "rma/counters.hpp"
@@ -32,7 +34,13 @@ class Job;
 
 class Aggregate {
  public:
-  explicit Aggregate(Job& job) noexcept;
+  /// What is done about operations that overlap where they are written.
+  enum class Overlap : std::uint8_t {
+    refused,   ///< invalid_argument, from the handle
+    in_order,  ///< they are written one after another, so that the last one's bytes stay; start()
+               ///< waits for those before
+  };
+  explicit Aggregate(Job& job, Overlap overlap = Overlap::refused) noexcept;
   ~Aggregate();
   Aggregate(Aggregate&&) noexcept;
   Aggregate& operator=(Aggregate&&) noexcept;
@@ -70,6 +78,7 @@ class Aggregate {
   Status add(Op op, const Scale* scale, const RemoteAddress& at, const What&... what);
 
   Job* job_;
+  Overlap overlap_;
   std::unique_ptr<Added> added_;  ///< null before the first
 };
 

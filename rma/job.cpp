@@ -132,6 +132,17 @@ Status Job::fence(WorldRank rank) {
   });
 }
 
+int Job::progress() {
+  int moved = 0;
+  detail::within_memory([&]() -> Status {
+    moved = state_->progress();
+    return {};
+  }).ignore("the next call, or whoever waits, tries again");
+  const detail::Helping helping(state_->node->helper());
+  helping.help();
+  return moved;
+}
+
 Status Job::barrier() {
   // Whatever the fence says, also of operations long ago: the others wait at the meeting.
   Status fenced = fence_all();

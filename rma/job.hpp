@@ -97,6 +97,12 @@ class Job {
   /// Collective over all ranks. fence_all() and then a barrier.
   Status barrier();
 
+  /// Local. Moves on what this rank has under way, and does a turn of what the node's agent has to
+  /// do for other nodes, where that runs in this process and may be helped. Never waits, and is
+  /// never needed: for programs that compute long and want to give what they know is idle time.
+  /// Returns how many answers or messages came.
+  int progress();
+
   /// What (rank, pointer) stands for; see Region::raw_pointer. O(1).
   /// Errors: out_of_range when it lies in no region of that rank, invalid_argument (no such rank).
   [[nodiscard]] Result<RemoteAddress> translate(WorldRank rank, const void* pointer) const;

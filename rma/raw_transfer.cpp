@@ -55,8 +55,7 @@ template <class Action>
     return false;
   }
   place.line->count(Action::op, bytes);
-  action.run(place.pointer - place.offset, place.offset, local, bytes,
-             job.stripes->slice(place.line->region(), at.rank));
+  action.run(place.pointer - place.offset, place.offset, local, bytes, job.stripes_of(*place.line));
   return true;
 }
 
@@ -434,6 +433,25 @@ Handle start_lists(Job& job, const Action& action, WorldRank rank, RunLists list
   return handle;
 }
 
+// Calls add(address, fragments) for the runs of each region.
+template <class Add>
+Status add_lists(Job& job, WorldRank rank, RunLists lists, const Add& add) {
+  RegionSorter sorter(job, rank);
+  for (const RunList& list : lists) {
+    TESSERA_RETURN_IF_ERROR(detail::within_memory([&] { return sorter.add(list); }));
+  }
+  const auto& sorted = sorter.sorted();
+  if (std::any_of(sorted.begin(), sorted.end(),
+                  [](const RegionList& each) { return each.region == detail::no_region; })) {
+    return Status::error_at(rank, Code::out_of_range,
+                            "runs in memory of this process's own are not gathered");
+  }
+  for (const auto& [region, fragments] : sorted) {
+    TESSERA_RETURN_IF_ERROR(add(RemoteAddress{rank, region, 0}, Fragments(fragments)));
+  }
+  return {};
+}
+
 bool lists_plainly(Job& job, Direction direction, Op op, WorldRank rank, RunLists lists) {
   return lists.size() == 1 && list_plainly(job.state(), direction, op, rank, lists.front());
 }
@@ -471,6 +489,20 @@ Handle accumulate_async(Job& job, WorldRank to, RunLists lists, const Scale& sca
                      [&](RemoteAddress at, Fragments fragments) {
                        return accumulate_async(job, at, fragments, scale);
                      });
+}
+
+Status put(Aggregate& kept, Job& job, WorldRank to, RunLists lists) {
+  return add_lists(job, to, lists,
+                   [&](RemoteAddress at, Fragments fragments) { return kept.put(at, fragments); });
+}
+Status get(Aggregate& kept, Job& job, WorldRank from, RunLists lists) {
+  return add_lists(job, from, lists,
+                   [&](RemoteAddress at, Fragments fragments) { return kept.get(at, fragments); });
+}
+Status accumulate(Aggregate& kept, Job& job, WorldRank to, RunLists lists, const Scale& scale) {
+  return add_lists(job, to, lists, [&](RemoteAddress at, Fragments fragments) {
+    return kept.accumulate(at, fragments, scale);
+  });
 }
 
 }  // namespace tessera::rma

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <span>
 
+#include "rma/aggregate.hpp"
 #include "rma/element.hpp"
 #include "rma/handle.hpp"
 #include "rma/job.hpp"
@@ -62,5 +63,11 @@ Status accumulate(Job& job, WorldRank to, RunLists lists, const Scale& scale);
 Handle put_async(Job& job, WorldRank to, RunLists lists);
 Handle get_async(Job& job, WorldRank from, RunLists lists);
 Handle accumulate_async(Job& job, WorldRank to, RunLists lists, const Scale& scale);
+
+/// Local. The same, gathered: each adds to `kept` what is of one region as Aggregate::put and its
+/// kin do. Errors: theirs, and out_of_range for runs that lie in no region; nothing is added then.
+Status put(Aggregate& kept, Job& job, WorldRank to, RunLists lists);
+Status get(Aggregate& kept, Job& job, WorldRank from, RunLists lists);
+Status accumulate(Aggregate& kept, Job& job, WorldRank to, RunLists lists, const Scale& scale);
 
 }  // namespace tessera::rma

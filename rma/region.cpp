@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "rma/engine/access.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/named.hpp"
 #include "rma/engine/region_state.hpp"
@@ -23,8 +24,7 @@ Status begin_access(const detail::RegionState& state) {
     return Status::error(Code::closed, "local access to a region that was freed");
   }
   if (state.options().access_mode == AccessMode::no_local_access) {
-    return Status::error(Code::invalid_argument,
-                         "local access to a region that was allocated with no_local_access");
+    return detail::forbidden("local access to " + state.describe(), AccessMode::no_local_access);
   }
   return state.segment().begin_access();
 }
@@ -150,6 +150,19 @@ void* Region::raw_pointer(TeamRank rank) const noexcept {
 
 Status Region::fence() {
   return detail::named(state_->job(), [&] { return state_->fence(); });
+}
+
+Status Region::set_access_mode(AccessMode mode, Conflicts conflicts) {
+  if (!state_ || state_->is_freed()) {
+    return Status::error(Code::closed, "the access mode of a region that was freed");
+  }
+  return state_->job().name_rank(state_->set_access_mode(mode, conflicts));
+}
+
+void Region::note_in_use(std::uint64_t bytes) noexcept {
+  if (!state_->is_freed()) {
+    state_->note_in_use(bytes);
+  }
 }
 
 Result<LocalAccess> LocalAccess::begin(Region& region) {

@@ -84,6 +84,7 @@ class Region {
   /// For the collectives of who made the region. Requires: it was not moved from; it lives longer.
   [[nodiscard]] Label label(std::string_view verb) const noexcept;
   [[nodiscard]] Team& team() const noexcept;
+  /// As they were given, with the access mode and the conflicts of now.
   [[nodiscard]] const RegionOptions& options() const noexcept;
   /// The mode in effect: `separate` where options().atomics says `device` and there is none.
   [[nodiscard]] Atomics atomics() const noexcept;
@@ -106,6 +107,19 @@ class Region {
   /// One-sided. Returns when all operations of this rank on this region are complete at their
   /// targets. Reports errors of dropped handles.
   Status fence();
+
+  /// Collective. From its return on, operations that `mode` forbids are refused, and `conflicts` is
+  /// what the program promises ([ARMCIMPI12] §VIII.A). Operations of before are complete at their
+  /// targets then. No member may use the region while this is called, also not in another thread.
+  /// Pages stay where they are. Errors, on all members: invalid_argument (other modes on other
+  /// members, or a mode that doesn't exist), closed, those of fence(); the mode stays as it was.
+  /// Cost: a fence and three meetings of the team; threads look slices up again.
+  Status set_access_mode(AccessMode mode, Conflicts conflicts = Conflicts::possible);
+
+  /// Local. Of a sparse region: the first `bytes` of this rank's slice are in use from now on, so
+  /// that devices of other nodes may be given them, which takes their memory whole. Never fewer
+  /// than before. Without it, sparse memory is reached by requests only.
+  void note_in_use(std::uint64_t bytes) noexcept;
 
   [[nodiscard]] detail::RegionState& state() const noexcept { return *state_; }
   [[nodiscard]] const std::shared_ptr<detail::RegionState>& shared_state() const noexcept {

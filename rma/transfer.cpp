@@ -31,6 +31,7 @@ using detail::GetAction;
 using detail::JobState;
 using detail::Located;
 using detail::PutAction;
+using detail::StripeLocks;
 using kernels::Direction;
 
 Status null_buffer(Op op, std::size_t bytes) {
@@ -178,6 +179,12 @@ Result<bool> try_remembered(JobState& job, const Action& action, const RemoteAdd
                                             shape.run_bytes, shape.total_bytes());
 }
 
+StripeLocks::Slice stripes_of(const JobState& job, const Located& target, const RemoteAddress& at) {
+  const StripeLocks::Slice locked = job.stripes->slice(at.region, at.rank);
+  return target.region->options().conflicts == Conflicts::possible ? locked
+                                                                   : locked.without_locks();
+}
+
 // Hands what was checked to the peer's endpoint: (local pointer, shape), or fragments.
 template <class Action, class... What>
 Status transfer_remote(JobState& job, const Action& action, const Located& target,
@@ -233,7 +240,7 @@ Status transfer_shape(JobState& job, const Action& action, const RemoteAddress& 
     if (target.slice == nullptr) {
       return transfer_remote(job, action, target, at, Tally{1, bytes}, pending, local, shape);
     }
-    action.shape(target.slice, at.offset, local, shape, job.stripes->slice(at.region, at.rank));
+    action.shape(target.slice, at.offset, local, shape, stripes_of(job, target, at));
     count(job, at, Action::op, {1, bytes}, form_of(shape));
     return {};
   });
@@ -292,7 +299,7 @@ Status transfer_fragments(JobState& job, const Action& action, const RemoteAddre
     if (target.slice == nullptr) {
       return transfer_remote(job, action, target, at, tally, pending, fragments);
     }
-    action.fragments(target.slice, at.offset, fragments, job.stripes->slice(at.region, at.rank));
+    action.fragments(target.slice, at.offset, fragments, stripes_of(job, target, at));
     count(job, at, Action::op, tally, form_of(fragments));
     return {};
   });
@@ -310,7 +317,7 @@ template <class Action>
     return false;
   }
   line->count(Action::op, bytes);
-  action.run(slice, at.offset, local, bytes, job.stripes->slice(at.region, at.rank));
+  action.run(slice, at.offset, local, bytes, job.stripes_of(*line));
   return true;
 }
 
@@ -352,7 +359,7 @@ bool try_cached_rows(JobState& job, const Action& action, const RemoteAddress& a
     return false;
   }
   line->count(Action::op, static_cast<std::size_t>(bytes), 1, Form::strided);
-  action.shape(slice, at.offset, local, shape, job.stripes->slice(at.region, at.rank));
+  action.shape(slice, at.offset, local, shape, job.stripes_of(*line));
   return true;
 }
 

@@ -76,6 +76,13 @@ enum class AccessMode : std::uint8_t {
   no_local_access,  ///< everything but local loads and stores; pages lie on all NUMA nodes
 };
 
+/// Whether ranks, or threads of one, may use the same bytes at the same time, other than all of
+/// them reading.
+enum class Conflicts : std::uint8_t {
+  possible,
+  none,  ///< the program promises that: accumulates take no locks, and those that meet lose some
+};
+
 /// How accumulate and read-modify-write on one word relate.
 enum class Atomics : std::uint8_t {
   separate,  ///< each atomic among its own kind only
@@ -87,11 +94,13 @@ enum class Atomics : std::uint8_t {
   device,
 };
 
-/// Fixed when a region is allocated.
+/// Fixed when a region is allocated, but for the access mode and the conflicts
+/// (Region::set_access_mode).
 struct RegionOptions {
   bool sparse = false;      ///< memory is taken when touched, not at once: for large address spaces
   bool huge_pages = false;  ///< ask the kernel for huge pages; without them it works all the same
   AccessMode access_mode = AccessMode::any;
+  Conflicts conflicts = Conflicts::possible;
   Atomics atomics = Atomics::separate;
   std::string name = {};  ///< for messages and profiles; need not be the same on all ranks
   std::string_view kind = "region";  ///< what the memory is for, such as "array"; lives longer
@@ -119,6 +128,10 @@ class Segment {
   /// coherent.
   virtual Status begin_access() { return {}; }
   virtual Status end_access() { return {}; }
+
+  /// Local. The region is used so from now on. Called on all members between two meetings, when no
+  /// operation on the segment is under way.
+  virtual void set_access(AccessMode /*mode*/, Conflicts /*conflicts*/) noexcept {}
 
   /// Collective. Gives the memory back; the segment is destroyed next. Called when no operation on
   /// it is under way at any rank.

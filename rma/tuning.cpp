@@ -124,6 +124,11 @@ constexpr std::array table{
     one_of("TESSERA_MPI_HANDLES", "auto, requests, flush",
            "how transport mpi completes handles: by requests of MPI, or by flushes",
            &Settings::mpi_handles),
+    one_of(
+        "TESSERA_MPI_STAGING", "auto, always, never",
+        "local buffers that lie in windows of transport mpi by epochs: copied first; auto: where "
+        "MPI keeps two copies of a window",
+        &Settings::mpi_staging),
     one_of("TESSERA_LOG", "silent, warning, info, debug", "what is written to standard error",
            &Settings::log),
     SettingInfo{"TESSERA_WAIT_WARNING_MS", "ms", "0 to 2147483647",

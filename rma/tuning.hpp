@@ -59,6 +59,7 @@ struct Settings {
   std::string mpi_strides = "auto";        ///< auto, direct or vectors
   std::string mpi_locks = "mcs";           ///< mcs or bytes
   std::string mpi_handles = "auto";        ///< auto, requests or flush
+  std::string mpi_staging = "auto";        ///< auto, always or never: local buffers in windows
   std::int64_t direct_row = 0;             ///< bytes; shorter rows are packed for other nodes;
                                            ///< 0: chosen
   std::int64_t chunk_kib = 0;              ///< of what is packed; 0: by size

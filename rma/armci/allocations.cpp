@@ -17,6 +17,27 @@ Status null_array() {
       .hint("let it have a pointer for each process of the group");
 }
 
+Status check_attach(const void* memory, std::int64_t bytes, void* const* pointers) {
+  if (pointers == nullptr) {
+    return null_array();
+  }
+  if (bytes < 0) {
+    return Status::error(Code::invalid_argument, fmt::format("{} bytes of memory", bytes));
+  }
+  return memory == nullptr && bytes > 0
+             ? Status::error(Code::invalid_argument,
+                             fmt::format("the {} bytes of memory to attach are at null", bytes))
+                   .hint("give the address of the program's memory, or 0 bytes")
+             : Status();
+}
+
+Status wrong_end(bool is_attached) {
+  return is_attached ? Status::error(Code::invalid_argument, "the memory is the program's own")
+                           .hint("what ARMCIX_Attach took is given back by ARMCIX_Detach")
+                     : Status::error(Code::invalid_argument, "the memory is ARMCI_Malloc's")
+                           .hint("what ARMCI_Malloc gave is given back by ARMCI_Free");
+}
+
 // Whether anybody has memory in the region.
 bool is_empty(const Region& region) {
   for (std::int32_t rank = 0; rank < region.team().size(); ++rank) {
@@ -37,7 +58,20 @@ Status Allocations::allocate(Team& team, std::int64_t bytes, void* pointers[]) {
   TESSERA_RETURN_IF_ERROR(team.agree(mine));
   TESSERA_ASSIGN_OR_RETURN(Region region, Region::allocate(team, static_cast<std::size_t>(bytes),
                                                            {.name = "ARMCI_Malloc"}));
-  for (std::int32_t rank = 0; rank < team.size(); ++rank) {
+  return keep(std::move(region), false, pointers);
+}
+
+Status Allocations::attach(Team& team, void* memory, std::int64_t bytes, void* pointers[]) {
+  TESSERA_RETURN_IF_ERROR(team.agree(check_attach(memory, bytes, pointers)));
+  TESSERA_ASSIGN_OR_RETURN(
+      Region region,
+      Region::attach(team, memory, static_cast<std::size_t>(bytes), {.name = "ARMCIX_Attach"}));
+  return keep(std::move(region), true, pointers);
+}
+
+// Collective.
+Status Allocations::keep(Region region, bool is_attached, void* pointers[]) {
+  for (std::int32_t rank = 0; rank < region.team().size(); ++rank) {
     pointers[rank] = region.raw_pointer(TeamRank{rank});
   }
   if (is_empty(region)) {
@@ -45,7 +79,7 @@ Status Allocations::allocate(Team& team, std::int64_t bytes, void* pointers[]) {
   }
   const std::lock_guard guard(mutex_);
   const std::uint32_t number = region.id().value;
-  by_region_.emplace(number, Allocation{std::move(region), ARMCIX_MODE_ALL, {}});
+  by_region_.emplace(number, Allocation{std::move(region), ARMCIX_MODE_ALL, is_attached, {}});
   return {};
 }
 
@@ -100,9 +134,21 @@ Result<Allocations::Allocation*> Allocations::agree_on(Job& job, Team& team, voi
 }
 
 Status Allocations::free(Job& job, Team& team, void* pointer) {
+  return give_up(job, team, pointer, false);
+}
+
+Status Allocations::detach(Job& job, Team& team, void* pointer) {
+  return give_up(job, team, pointer, true);
+}
+
+// Collective. What it is all members know, once they have agreed on it.
+Status Allocations::give_up(Job& job, Team& team, void* pointer, bool is_attached) {
   TESSERA_ASSIGN_OR_RETURN(Allocation* const found, agree_on(job, team, pointer));
   if (found == nullptr) {
     return {};
+  }
+  if (found->is_attached != is_attached) {
+    return wrong_end(found->is_attached);
   }
   TESSERA_RETURN_IF_ERROR(found->region.fence());
   const std::uint32_t number = found->region.id().value;
@@ -151,18 +197,54 @@ Status Allocations::end_access(Job& job, void* pointer) {
   return ended;
 }
 
-Status Allocations::set_mode(Job& job, Team& team, void* pointer, int mode) {
-  constexpr int all_modes = ARMCIX_MODE_ALL | ARMCIX_MODE_CONFLICT_FREE | ARMCIX_MODE_NO_LOAD_STORE;
-  const bool exists = mode > 0 && (mode & ~all_modes) == 0;
-  TESSERA_RETURN_IF_ERROR(team.agree(
-      exists ? Status()
-             : Status::error(Code::invalid_argument,
-                             fmt::format("{} is no combination of access modes", mode))
-                   .hint("add ARMCIX_MODE_ALL, _CONFLICT_FREE and _NO_LOAD_STORE as needed")));
-  TESSERA_ASSIGN_OR_RETURN(Allocation* const found, agree_on(job, team, pointer));
-  if (found != nullptr) {
-    found->mode = mode;
+namespace {
+
+Status check_mode(int mode) {
+  constexpr int all_modes = ARMCIX_MODE_ALL | ARMCIX_MODE_CONFLICT_FREE |
+                            ARMCIX_MODE_NO_LOAD_STORE | ARMCIX_MODE_READ_ONLY |
+                            ARMCIX_MODE_ACCUMULATE_ONLY;
+  if (mode <= 0 || (mode & ~all_modes) != 0) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("{} is no combination of access modes", mode))
+        .hint(
+            "add ARMCIX_MODE_ALL, _CONFLICT_FREE, _NO_LOAD_STORE, _READ_ONLY and _ACCUMULATE_ONLY "
+            "as needed");
   }
+  constexpr int both = ARMCIX_MODE_READ_ONLY | ARMCIX_MODE_ACCUMULATE_ONLY;
+  return (mode & both) == both
+             ? Status::error(Code::invalid_argument,
+                             "a mode that is read-only and accumulate-only allows nothing")
+                   .hint("give one of the two")
+             : Status();
+}
+
+// What NO_LOAD_STORE forbids beside another mode, begin_access() refuses.
+AccessMode access_mode_of(int mode) {
+  return (mode & ARMCIX_MODE_READ_ONLY) != 0         ? AccessMode::read_only
+         : (mode & ARMCIX_MODE_ACCUMULATE_ONLY) != 0 ? AccessMode::accumulate_only
+         : (mode & ARMCIX_MODE_NO_LOAD_STORE) != 0   ? AccessMode::no_local_access
+                                                     : AccessMode::any;
+}
+
+}  // namespace
+
+Status Allocations::set_mode(Job& job, Team& team, void* pointer, int mode) {
+  TESSERA_RETURN_IF_ERROR(team.agree(check_mode(mode)));
+  TESSERA_ASSIGN_OR_RETURN(Allocation* const found, agree_on(job, team, pointer));
+  if (found == nullptr) {
+    return {};
+  }
+  const bool is_accessed = (mode & ARMCIX_MODE_NO_LOAD_STORE) != 0 && !found->accesses.empty();
+  TESSERA_RETURN_IF_ERROR(found->region.team().agree(
+      is_accessed ? Status::error(Code::invalid_argument,
+                                  fmt::format("{} accesses to the memory are not ended",
+                                              found->accesses.size()))
+                        .hint("call ARMCI_Access_end for each ARMCI_Access_begin before")
+                  : Status()));
+  TESSERA_RETURN_IF_ERROR(found->region.set_access_mode(
+      access_mode_of(mode),
+      (mode & ARMCIX_MODE_CONFLICT_FREE) != 0 ? Conflicts::none : Conflicts::possible));
+  found->mode = mode;
   return {};
 }
 

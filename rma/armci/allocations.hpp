@@ -23,10 +23,15 @@ class Allocations {
   /// Collective. Sets pointers[i] for the i-th member of `team`. All members succeed, or none.
   Status allocate(Team& team, std::int64_t bytes, void* pointers[]);
 
+  /// Collective. The same of memory that the program has, and keeps until detach().
+  Status attach(Team& team, void* memory, std::int64_t bytes, void* pointers[]);
+
   /// Collective over the processes that allocated: each gives its own pointer, or null where it has
   /// no bytes and then `team`, which is the allocation's (the scheme of [ARMCIMPI12] §V.B). Nothing
   /// happens where all give null.
   Status free(Job& job, Team& team, void* pointer);
+  /// The same of what was attached.
+  Status detach(Job& job, Team& team, void* pointer);
   /// Collective. What was never freed.
   Status free_all();
 
@@ -42,8 +47,11 @@ class Allocations {
   struct Allocation {
     Region region;
     int mode;
+    bool is_attached;
     std::vector<LocalAccess> accesses;
   };
+  Status keep(Region region, bool is_attached, void* pointers[]);
+  Status give_up(Job& job, Team& team, void* pointer, bool is_attached);
   /// Collective. The allocation that the members mean; null where all pointers are.
   Result<Allocation*> agree_on(Job& job, Team& team, void* pointer);
   Result<Allocation*> find_own(Job& job, void* pointer);

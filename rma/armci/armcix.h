@@ -28,17 +28,33 @@ void ARMCIX_Lock_hdl(armcix_mutex_hdl_t mutexes, int mutex, int proc);
 int ARMCIX_Trylock_hdl(armcix_mutex_hdl_t mutexes, int mutex, int proc);
 void ARMCIX_Unlock_hdl(armcix_mutex_hdl_t mutexes, int mutex, int proc);
 
-/* Never needed: operations proceed by themselves. */
+/* As ARMCI_Poll: moves on what is under way, and what this process can do for others. Never
+ * needed: operations proceed by themselves. */
 void ARMCIX_Progress(void);
 
-/* How memory is used from here on (Dinan et al., IPDPS 2012, section VIII.A), by any combination.
- * Collective over the group that allocated it. ARMCIX_MODE_NO_LOAD_STORE makes ARMCI_Access_begin
- * an error; the others hold without more ado. */
+/* How memory is used from here on (Dinan et al., IPDPS 2012, section VIII.A), by any combination
+ * but of READ_ONLY and ACCUMULATE_ONLY. Collective over the group that allocated it; what was begun
+ * before is complete then. What a mode forbids is an error.
+ *   ALL              everything
+ *   CONFLICT_FREE    the program promises that no process uses bytes that another one changes at
+ *                    that time: accumulates take no locks, and to one element may lose some
+ *   NO_LOAD_STORE    no ARMCI_Access_begin
+ *   READ_ONLY        gets only
+ *   ACCUMULATE_ONLY  accumulates only; several may go to one element */
 #define ARMCIX_MODE_ALL 1
 #define ARMCIX_MODE_CONFLICT_FREE 2
 #define ARMCIX_MODE_NO_LOAD_STORE 4
+#define ARMCIX_MODE_READ_ONLY 8
+#define ARMCIX_MODE_ACCUMULATE_ONLY 16
 int ARMCIX_Mode_set(int mode, void* ptr, ARMCI_Group* group);
 int ARMCIX_Mode_get(void* ptr);
+
+/* Offers memory that the program has to the processes of the group: collective over it, as
+ * ARMCI_Malloc_group, with this process's memory, which may be null if it has 0 bytes. Pointers are
+ * set as there. Detaching is collective, too, with this process's pointer, or null if it has none,
+ * and comes before the memory is freed; ARMCI_Free is not for it. */
+int ARMCIX_Attach(void* ptr_arr[], void* memory, armci_size_t bytes, ARMCI_Group* group);
+int ARMCIX_Detach(void* ptr, ARMCI_Group* group);
 
 /* One set of segments at equal distances. */
 typedef struct {

@@ -16,7 +16,7 @@ constexpr std::uint32_t aggregate_flag = 1U << 31U;
 
 Aggregate& Claim::aggregate_for(Job& job, const AggregateKind& kind) {
   if (!kept_) {
-    kept_.emplace(job);
+    kept_.emplace(job, Aggregate::Overlap::in_order);
   }
   if (kind_ != kind) {
     start();

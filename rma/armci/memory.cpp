@@ -238,6 +238,20 @@ int ARMCIX_Mode_set(int mode, void* ptr, ARMCI_Group* group) {
   });
 }
 
+int ARMCIX_Attach(void* ptr_arr[], void* memory, armci_size_t bytes, ARMCI_Group* group) {
+  return armci::call("ARMCIX_Attach", [&](Session& session) -> Status {
+    TESSERA_ASSIGN_OR_RETURN(armci::Group* const owners, session.groups.find(group));
+    return session.allocations.attach(owners->team, memory, bytes, ptr_arr);
+  });
+}
+
+int ARMCIX_Detach(void* ptr, ARMCI_Group* group) {
+  return armci::call("ARMCIX_Detach", [&](Session& session) -> Status {
+    TESSERA_ASSIGN_OR_RETURN(armci::Group* const owners, session.groups.find(group));
+    return session.allocations.detach(session.job, owners->team, ptr);
+  });
+}
+
 int ARMCIX_Mode_get(void* ptr) {
   return armci::call_for("ARMCIX_Mode_get", 0, [&](Session& session) {
     return session.allocations.mode(session.job, ptr);

@@ -23,6 +23,7 @@ constexpr std::uint64_t aligned(std::uint64_t bytes) {
 MemoryPool& MemoryPool::operator=(MemoryPool&& other) noexcept {
   region_ = std::move(other.region_);
   bytes_ = other.bytes_;
+  in_use_ = other.in_use_;
   free_ = std::move(other.free_);
   taken_ = std::move(other.taken_);
   return *this;
@@ -60,6 +61,10 @@ Result<std::uint64_t> MemoryPool::take(std::uint64_t bytes) {
     free_[offset + wanted] = available - wanted;
   }
   taken_[offset] = wanted;
+  if (offset + wanted > in_use_) {
+    in_use_ = offset + wanted;
+    region_.note_in_use(in_use_);
+  }
   return offset;
 }
 

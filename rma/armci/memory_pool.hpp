@@ -4,7 +4,8 @@
 //
 // Memory that others can use comes from collective allocation. So all processes set address space
 // aside at the start, TESSERA_ARMCI_MEMGET MiB each, in one sparse region: memory is taken where it
-// is touched, and goes back to the system when the job ends.
+// is touched, and goes back to the system when the job ends. Between nodes with RDMA devices may be
+// given the part that was ever taken, which is the beginning: the lowest gap is taken first.
 //
 // Threads: take and give_back from any; what is collective, one at a time.
 #pragma once
@@ -43,6 +44,7 @@ class MemoryPool {
  private:
   Region region_;
   std::uint64_t bytes_ = 0;
+  std::uint64_t in_use_ = 0;  ///< up to the end of the last byte that was ever taken
   std::mutex mutex_;
   std::map<std::uint64_t, std::uint64_t> free_;   ///< offset → bytes
   std::map<std::uint64_t, std::uint64_t> taken_;  ///< offset → bytes

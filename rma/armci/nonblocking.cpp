@@ -3,8 +3,11 @@
 // Non-blocking transfers, their handles, and aggregation.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "rma/armci/arguments.hpp"
 #include "rma/armci/armcix.h"
@@ -52,6 +55,11 @@ bool is_nothing(const CopyShape& shape) {
   return shape.check().ok() && shape.total_bytes() == 0;
 }
 
+bool is_nothing(RunLists lists) {
+  return std::all_of(lists.begin(), lists.end(),
+                     [](const RunList& each) { return each.bytes == 0 || each.remote.empty(); });
+}
+
 /// Puts an operation off: `add` does so, with the aggregate and the address in its region.
 template <class Add>
 Status put_off(Session& session, armci_hdl_t& handle, Op op, std::optional<Scale> scale,
@@ -93,21 +101,116 @@ Status start_accumulate(Session& session, armci_hdl_t* handle, RawAddress to, co
   return keep(session, handle, accumulate_async(session.job, to, from, what, scale));
 }
 
-/// The sets of a draft's descriptors, each a transfer of rows; one after the other.
+/// The same of vectors, whose runs may lie in several regions.
+template <class Add>
+Status put_off_lists(Session& session, armci_hdl_t& handle, const AggregateKind& kind,
+                     const Add& add) {
+  TESSERA_ASSIGN_OR_RETURN(Claim* const claim, session.handles.claim_of(handle));
+  return add(claim->aggregate_for(session.job, kind));
+}
+
+Status start_put(Session& session, armci_hdl_t* handle, WorldRank to, RunLists lists) {
+  if (is_put_off(session, handle, to.value) && !is_nothing(lists)) {
+    return put_off_lists(session, *handle, {Op::put, to, {}},
+                         [&](Aggregate& kept) { return put(kept, session.job, to, lists); });
+  }
+  return keep(session, handle, put_async(session.job, to, lists));
+}
+
+Status start_get(Session& session, armci_hdl_t* handle, WorldRank from, RunLists lists) {
+  if (is_put_off(session, handle, from.value) && !is_nothing(lists)) {
+    return put_off_lists(session, *handle, {Op::get, from, {}},
+                         [&](Aggregate& kept) { return get(kept, session.job, from, lists); });
+  }
+  return keep(session, handle, get_async(session.job, from, lists));
+}
+
+Status start_accumulate(Session& session, armci_hdl_t* handle, WorldRank to, RunLists lists,
+                        const Scale& scale) {
+  if (is_put_off(session, handle, to.value) && !is_nothing(lists)) {
+    return put_off_lists(session, *handle, {Op::accumulate, to, scale}, [&](Aggregate& kept) {
+      return accumulate(kept, session.job, to, lists, scale);
+    });
+  }
+  return keep(session, handle, accumulate_async(session.job, to, lists, scale));
+}
+
+Status check_sets(const armci_strided_t* sets, int len) {
+  return len < 0 || (sets == nullptr && len > 0)
+             ? Status::error(Code::invalid_argument,
+                             fmt::format("{} sets at {}", len, fmt::ptr(sets)))
+                   .hint("give the address of that many armci_strided_t")
+             : Status();
+}
+
+/// The segments of one of a draft's descriptors.
+struct Segments {
+  std::vector<void*> sources;
+  std::vector<void*> targets;
+};
+
+Result<Segments> segments_of(const armci_strided_t& set, int number) {
+  if (set.bytes < 0 || set.count < 0) {
+    return Status::error(Code::invalid_argument, fmt::format("set {} has {} segments of {} bytes",
+                                                             number, set.count, set.bytes))
+        .hint("neither may be negative");
+  }
+  if (set.count > 0 && set.bytes > 0 && (set.src_ptr == nullptr || set.dst_ptr == nullptr)) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("set {} has a null {}", number,
+                                     set.src_ptr == nullptr ? "source" : "destination"))
+        .hint("give the address of its first segment");
+  }
+  Segments segments;
+  for (std::int64_t i = 0; i < set.count; ++i) {
+    segments.sources.push_back(static_cast<char*>(set.src_ptr) + i * set.src_stride);
+    segments.targets.push_back(static_cast<char*>(set.dst_ptr) + i * set.dst_stride);
+  }
+  return segments;
+}
+
+/// All sets as one vector operation, of which `start` is given the lists.
 template <class Start>
-int for_each_set(const char* function, Way way, const armci_strided_t* sets, int len,
-                 const Start& start) {
+Status start_as_lists(Session& session, Way way, std::span<const armci_strided_t> sets,
+                      const Start& start) {
+  std::vector<Segments> segments;  // which the lists borrow
+  for (const armci_strided_t& set : sets) {
+    TESSERA_ASSIGN_OR_RETURN(Segments all, segments_of(set, static_cast<int>(segments.size())));
+    segments.push_back(std::move(all));
+  }
+  std::vector<RunList> lists;
+  for (const Segments& each : segments) {
+    const std::size_t bytes = as_size(sets[lists.size()].bytes);
+    lists.push_back(way == Way::to_remote ? RunList{each.targets, each.sources, bytes}
+                                          : RunList{each.sources, each.targets, bytes});
+  }
+  return start(session, RunLists(lists));
+}
+
+/// One set, as a transfer of rows.
+template <class Start>
+Status start_as_rows(Session& session, Way way, const armci_strided_t& set, const Start& start) {
+  int count[] = {set.bytes, set.count};
+  int source_stride = set.src_stride;
+  int target_stride = set.dst_stride;
+  TESSERA_ASSIGN_OR_RETURN(const CopyShape shape,
+                           shape_of(way, &source_stride, &target_stride, count, 1));
+  return start(session, set, shape);
+}
+
+/// The sets of a draft's descriptors: to another node as one request, by `start_lists`; else one
+/// after the other, by `start_rows`.
+template <class StartLists, class StartRows>
+int start_sets(const char* function, Way way, const armci_strided_t* sets, int len, int proc,
+               const StartLists& start_lists, const StartRows& start_rows) {
   return call(function, [&](Session& session) -> Status {
-    if (len < 0 || (sets == nullptr && len > 0)) {
-      return Status::error(Code::invalid_argument,
-                           fmt::format("{} sets at {}", len, fmt::ptr(sets)))
-          .hint("give the address of that many armci_strided_t");
+    TESSERA_RETURN_IF_ERROR(check_sets(sets, len));
+    const std::span all(sets, static_cast<std::size_t>(len));
+    if (len > 1 && session.is_elsewhere(proc)) {
+      return start_as_lists(session, way, all, start_lists);
     }
-    for (const armci_strided_t& set : std::span(sets, static_cast<std::size_t>(len))) {
-      int count[] = {set.bytes, set.count};
-      TESSERA_ASSIGN_OR_RETURN(const CopyShape shape,
-                               shape_of(way, &set.src_stride, &set.dst_stride, count, 1));
-      TESSERA_RETURN_IF_ERROR(start(session, set, shape));
+    for (const armci_strided_t& set : all) {
+      TESSERA_RETURN_IF_ERROR(start_as_rows(session, way, set, start_rows));
     }
     return {};
   });
@@ -115,20 +218,30 @@ int for_each_set(const char* function, Way way, const armci_strided_t* sets, int
 
 int put_sets(const char* function, const armci_strided_t* sets, int len, int proc,
              armci_hdl_t* handle) {
-  return for_each_set(function, Way::to_remote, sets, len,
-                      [&](Session& session, const armci_strided_t& set, const CopyShape& shape) {
-                        return start_put(session, handle, RawAddress{WorldRank{proc}, set.dst_ptr},
-                                         set.src_ptr, shape);
-                      });
+  const WorldRank to{proc};
+  return start_sets(
+      function, Way::to_remote, sets, len, proc,
+      [&](Session& session, RunLists lists) { return start_put(session, handle, to, lists); },
+      [&](Session& session, const armci_strided_t& set, const CopyShape& shape) {
+        return start_put(session, handle, RawAddress{to, set.dst_ptr}, set.src_ptr, shape);
+      });
 }
 
 int get_sets(const char* function, const armci_strided_t* sets, int len, int proc,
              armci_hdl_t* handle) {
-  return for_each_set(function, Way::from_remote, sets, len,
-                      [&](Session& session, const armci_strided_t& set, const CopyShape& shape) {
-                        return start_get(session, handle, RawAddress{WorldRank{proc}, set.src_ptr},
-                                         set.dst_ptr, shape);
-                      });
+  const WorldRank from{proc};
+  return start_sets(
+      function, Way::from_remote, sets, len, proc,
+      [&](Session& session, RunLists lists) { return start_get(session, handle, from, lists); },
+      [&](Session& session, const armci_strided_t& set, const CopyShape& shape) {
+        return start_get(session, handle, RawAddress{from, set.src_ptr}, set.dst_ptr, shape);
+      });
+}
+
+/// What this process has under way, and what it can do for others.
+Status move_on(Session& session) {
+  session.job.progress();
+  return {};
 }
 
 /// The blocking form of what began with `started`, also where not all of it was.
@@ -213,11 +326,10 @@ int PARMCI_NbAccS(int optype, void* scale, void* src, int src_strides[], void* d
 }
 extern decltype(ARMCI_NbAccS) ARMCI_NbAccS [[gnu::weak, gnu::alias("PARMCI_NbAccS")]];
 
-// Vectors are lists already: aggregates leave them as they are.
 int PARMCI_NbPutV(armci_giov_t sets[], int len, int proc, armci_hdl_t* handle) {
   return armci::call("ARMCI_NbPutV", [&](Session& session) -> Status {
     TESSERA_ASSIGN_OR_RETURN(const auto lists, armci::lists_of(Way::to_remote, sets, len));
-    return armci::keep(session, handle, put_async(session.job, WorldRank{proc}, lists));
+    return armci::start_put(session, handle, WorldRank{proc}, lists);
   });
 }
 extern decltype(ARMCI_NbPutV) ARMCI_NbPutV [[gnu::weak, gnu::alias("PARMCI_NbPutV")]];
@@ -225,7 +337,7 @@ extern decltype(ARMCI_NbPutV) ARMCI_NbPutV [[gnu::weak, gnu::alias("PARMCI_NbPut
 int PARMCI_NbGetV(armci_giov_t sets[], int len, int proc, armci_hdl_t* handle) {
   return armci::call("ARMCI_NbGetV", [&](Session& session) -> Status {
     TESSERA_ASSIGN_OR_RETURN(const auto lists, armci::lists_of(Way::from_remote, sets, len));
-    return armci::keep(session, handle, get_async(session.job, WorldRank{proc}, lists));
+    return armci::start_get(session, handle, WorldRank{proc}, lists);
   });
 }
 extern decltype(ARMCI_NbGetV) ARMCI_NbGetV [[gnu::weak, gnu::alias("PARMCI_NbGetV")]];
@@ -235,8 +347,7 @@ int PARMCI_NbAccV(int optype, void* scale, armci_giov_t sets[], int len, int pro
   return armci::call("ARMCI_NbAccV", [&](Session& session) -> Status {
     TESSERA_ASSIGN_OR_RETURN(const Scale factor, armci::scale_of(optype, scale));
     TESSERA_ASSIGN_OR_RETURN(const auto lists, armci::lists_of(Way::to_remote, sets, len));
-    return armci::keep(session, handle,
-                       accumulate_async(session.job, WorldRank{proc}, lists, factor));
+    return armci::start_accumulate(session, handle, WorldRank{proc}, lists, factor);
   });
 }
 extern decltype(ARMCI_NbAccV) ARMCI_NbAccV [[gnu::weak, gnu::alias("PARMCI_NbAccV")]];
@@ -286,8 +397,12 @@ void ARMCI_UNSET_AGGREGATE_HANDLE(armci_hdl_t* handle) {
   });
 }
 
-void ARMCI_Poll(void) {}
-void ARMCIX_Progress(void) {}
+void ARMCI_Poll(void) {
+  armci::call("ARMCI_Poll", armci::move_on);
+}
+void ARMCIX_Progress(void) {
+  armci::call("ARMCIX_Progress", armci::move_on);
+}
 
 int ARMCIX_NbPutV_dscr(armci_giov_t* sets, int len, int proc, armci_hdl_t* handle) {
   return PARMCI_NbPutV(sets, len, proc, handle);

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "rma/engine/access.hpp"
 #include "rma/engine/region_state.hpp"
 #include "rma/node/growing_nap.hpp"
 #include "rma/within_memory.hpp"
@@ -189,7 +190,7 @@ void JobState::remember_way(const RemoteAddress& at, const RegionState& region, 
                             const Target& target) const {
   const bool is_for_all = node->place_of(at.rank) < 0 && accumulate_turns == nullptr &&
                           recorder == nullptr && region.atomics() == Atomics::separate &&
-                          region.options().access_mode == AccessMode::any;
+                          allows_all(region.options().access_mode);
   CachedSlice* const line = is_for_all ? cached_slice(at.rank, at.region) : nullptr;
   if (line != nullptr) {
     remote_of(*line) = {&endpoint, target.segment, target.rank};

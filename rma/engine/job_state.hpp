@@ -111,6 +111,11 @@ class JobState {
     CachedSlice* const line = find_cached(regions, owner, region);
     return line != nullptr ? line : look_up_slice(owner, region);
   }
+  /// The locks of a line's slice; none where the program has promised that it needs none.
+  [[nodiscard]] StripeLocks::Slice stripes_of(const CachedSlice& line) const noexcept {
+    const StripeLocks::Slice locked = stripes->slice(line.region(), line.rank());
+    return line.has_conflicts ? locked : locked.without_locks();
+  }
   /// The line in which operations on `owner` are counted that touch no slice; null as above.
   [[nodiscard]] CachedSlice* counting_line(WorldRank owner) const noexcept;
 

@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "rma/engine/access.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/memory.hpp"
 #include "rma/within_memory.hpp"
@@ -22,6 +23,7 @@ struct RegionState::Offer {
   std::uint8_t sparse = 0;
   std::uint8_t huge_pages = 0;
   std::uint8_t access_mode = 0;
+  std::uint8_t conflicts = 0;
   std::uint8_t atomics = 0;
   std::uint8_t attached = 0;
   std::uint8_t device_atomics = 0;  ///< this member can have them
@@ -29,8 +31,8 @@ struct RegionState::Offer {
 
   [[nodiscard]] bool same_options(const Offer& other) const noexcept {
     return sparse == other.sparse && huge_pages == other.huge_pages &&
-           access_mode == other.access_mode && atomics == other.atomics &&
-           attached == other.attached;
+           access_mode == other.access_mode && conflicts == other.conflicts &&
+           atomics == other.atomics && attached == other.attached;
   }
 };
 
@@ -61,6 +63,7 @@ Status RegionState::agree_on_terms(void* memory, std::size_t bytes) {
                    .sparse = options_.sparse,
                    .huge_pages = options_.huge_pages,
                    .access_mode = static_cast<std::uint8_t>(options_.access_mode),
+                   .conflicts = static_cast<std::uint8_t>(options_.conflicts),
                    .atomics = static_cast<std::uint8_t>(options_.atomics),
                    .attached = is_attached_,
                    .device_atomics = may_use_device(),
@@ -179,7 +182,8 @@ Status RegionState::expose() {
                          .strict = options_.atomics == Atomics::strict,
                          .device_atomics = atomics() == Atomics::device,
                          .sparse = options_.sparse,
-                         .access_mode = options_.access_mode};
+                         .access_mode = options_.access_mode,
+                         .conflicts = options_.conflicts};
     if (is_attached_) {
       const Origin& origin = origins_[static_cast<std::size_t>(member)];
       slice.process = origin.process;
@@ -272,6 +276,66 @@ Status RegionState::fence() {
       TargetRanks::such([&](WorldRank rank) { return team_.team_rank(rank).value >= 0; }), id_);
 }
 
+// Collective. The same mode on all members, each of which is ready.
+Status RegionState::agree_on_access(const Status& mine, AccessMode mode, Conflicts conflicts) {
+  struct Asked {
+    AccessMode mode;
+    Conflicts conflicts;
+  };
+  TESSERA_RETURN_IF_ERROR(team_.agree(mine));
+  TESSERA_ASSIGN_OR_RETURN(const auto asked, team_.allgather_value(Asked{mode, conflicts}));
+  const auto other = std::find_if(asked.begin(), asked.end(), [&](const Asked& each) {
+    return each.mode != asked[0].mode || each.conflicts != asked[0].conflicts;
+  });
+  if (other == asked.end()) {
+    return {};
+  }
+  const auto who = static_cast<std::size_t>(other - asked.begin());
+  return Status::error(
+             Code::invalid_argument,
+             fmt::format("rank {} gave another access mode for {} than rank {}",
+                         team_.members()[who].value, describe(), team_.members()[0].value))
+      .hint("all members must give the same");
+}
+
+// No member may use the new mode where the old one holds still, nor the other way round: the first
+// meeting ends what was under way, the last one begins what comes.
+Status RegionState::set_access_mode(AccessMode mode, Conflicts conflicts) {
+  const LabelScope scope(team_, label("set_access_mode"));
+  const Status mine = within_memory([&]() -> Status {
+    if (!exists(mode)) {
+      return Status::error(Code::invalid_argument,
+                           fmt::format("there is no access mode {}", static_cast<int>(mode)));
+    }
+    TESSERA_RETURN_IF_ERROR(fence());
+    job().regions.prepare_epoch();
+    return {};
+  });
+  TESSERA_RETURN_IF_ERROR(within_memory([&] { return agree_on_access(mine, mode, conflicts); }));
+  options_.access_mode = mode;
+  options_.conflicts = conflicts;
+  segment_->set_access(mode, conflicts);
+  job().regions.renew_epoch();
+  for (const DirectorySlice& each : exposed_) {
+    Directory(job().node->arena(), job().node->lock_context())
+        .change(id_, each.owner, [&](DirectorySlice& slice) {
+          slice.access_mode = mode;
+          slice.conflicts = conflicts;
+        });
+  }
+  return team_.barrier();
+}
+
+void RegionState::note_in_use(std::uint64_t bytes) noexcept {
+  if (job().link == nullptr || !options_.sparse) {
+    return;  // only devices ask
+  }
+  Directory(job().node->arena(), job().node->lock_context())
+      .change(id_, team_.world_rank(team_.rank()), [&](DirectorySlice& slice) {
+        slice.in_use = std::max(slice.in_use, std::min(bytes, slice.bytes));
+      });
+}
+
 Status RegionState::free(std::string_view verb) {
   if (freed_.exchange(true)) {
     return {};
@@ -316,8 +380,9 @@ MappedSlice RegionState::plain_slice(WorldRank rank) const noexcept {
     return {};
   }
   MappedSlice slice{.bytes = bytes(member), .raw = raw_start(member)};
-  if (options_.access_mode == AccessMode::any && !has_remote_updates_) {
+  if (allows_all(options_.access_mode) && !has_remote_updates_) {
     slice.start = direct(member);
+    slice.has_conflicts = options_.conflicts == Conflicts::possible;
     slice.atomics = atomics();
     // An observer hears of atomic operations on the careful path.
     if (slice.atomics == Atomics::separate && job().settings.check != "off") {

@@ -30,6 +30,10 @@ class RegionState {
 
   /// What this rank did in this region is complete at all members behind it.
   Status fence();
+  /// Collective. See Region::set_access_mode.
+  Status set_access_mode(AccessMode mode, Conflicts conflicts);
+  /// See Region::note_in_use.
+  void note_in_use(std::uint64_t bytes) noexcept;
   /// Collective. `verb` is Label::free_by_exception or "free".
   Status free(std::string_view verb);
   /// What waits for this region are recorded as. Lives as long as this.
@@ -88,6 +92,7 @@ class RegionState {
   void for_each_mapped_slice(const Action& action) const;
   Status publish();
   Status expose();
+  Status agree_on_access(const Status& mine, AccessMode mode, Conflicts conflicts);
   void hide();
   void withdraw();
   [[nodiscard]] std::size_t foreign_stride() const noexcept;

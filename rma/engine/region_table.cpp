@@ -95,6 +95,16 @@ void RegionTable::remove(RegionId id) noexcept {
   }
 }
 
+void RegionTable::prepare_epoch() {
+  const std::lock_guard guard(mutex_);
+  epochs_to_come_.push_back(std::make_shared<const RegionEpoch>());
+}
+
+void RegionTable::renew_epoch() noexcept {
+  const std::lock_guard guard(mutex_);
+  begin_epoch();
+}
+
 void RegionTable::clear() noexcept {
   const std::lock_guard guard(mutex_);
   make_empty(*tables_.back());

@@ -48,6 +48,10 @@ class RegionTable {
   /// added.
   void insert(RegionId id, RegionState& state);
   void remove(RegionId id) noexcept;
+  /// Takes the memory for one renew_epoch(). Throws std::bad_alloc, with nothing changed.
+  void prepare_epoch();
+  /// Threads look up anew what they knew of regions. Requires: prepare_epoch() was called for it.
+  void renew_epoch() noexcept;
   /// Removes all entries, so that every later operation finds its region closed.
   void clear() noexcept;
   /// The same in a child made by fork(), where whoever has the lock of writers isn't there. Nothing

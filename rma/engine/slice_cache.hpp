@@ -39,6 +39,7 @@ struct MappedSlice {
   std::byte* start = nullptr;
   std::size_t bytes = 0;
   Atomics atomics = Atomics::separate;
+  bool has_conflicts = true;       ///< accumulates need locks
   const std::byte* raw = nullptr;  ///< see CachedSlice::raw
 };
 
@@ -49,7 +50,8 @@ struct alignas(64) CachedSlice {
   std::size_t bytes = 0;
   std::uint64_t word_offsets = 0;  ///< of a mapped slice: how many leave room for 8 bytes
   Atomics atomics = Atomics::separate;
-  Route* route = nullptr;  ///< to the rank; null until it was needed
+  bool has_conflicts = true;  ///< see MappedSlice
+  Route* route = nullptr;     ///< to the rank; null until it was needed
   const std::byte* raw =
       nullptr;  ///< what stands for its first byte in this process; null as above
   // Apart, since the compiler would add both parts of a Tally in one vector, which costs more.
@@ -70,6 +72,7 @@ struct alignas(64) CachedSlice {
     bytes = slice.bytes;
     word_offsets = start == nullptr || bytes < word ? 0 : bytes - word + 1;
     atomics = slice.atomics;
+    has_conflicts = slice.has_conflicts;
     raw = slice.raw;
   }
   /// The start when the slice has the `wanted` bytes from `offset` on, else null.

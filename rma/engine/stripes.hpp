@@ -35,6 +35,9 @@ class StripeLocks {
     [[nodiscard]] RobustLock& at(std::size_t number) const noexcept { return locks_[number].lock; }
     [[nodiscard]] RobustLock& of(std::uint64_t offset) const noexcept { return at(number(offset)); }
     [[nodiscard]] const LockContext& context() const noexcept { return *context_; }
+    /// The same for a slice on which ranks do not conflict. Has no locks to be asked for.
+    [[nodiscard]] Slice without_locks() const noexcept { return {nullptr, seed_, context_}; }
+    [[nodiscard]] bool has_locks() const noexcept { return locks_ != nullptr; }
 
    private:
     friend class StripeLocks;

@@ -105,6 +105,11 @@ class WindowEndpoint::MutexTurn {
   TeamRank owner_;
 };
 
+// What MPI adds itself is atomic; what is got, added to and put is so in turn only.
+bool WindowEndpoint::needs_mutex(const Place& place, bool is_by_hand) noexcept {
+  return place.has_conflicts && (place.takes_turns || is_by_hand);
+}
+
 WindowEndpoint::Place WindowEndpoint::place_of(const Target& target) const noexcept {
   const WindowSegment& segment = WindowSegment::of(target);
   return {segment.window(),
@@ -112,6 +117,7 @@ WindowEndpoint::Place WindowEndpoint::place_of(const Target& target) const noexc
           segment.displacement_at(target.rank.value) + target.offset,
           segment.lock_type(),
           segment.is_strict() && !has_atomics(segment.window()),
+          segment.has_conflicts(),
           segment.mutexes()};
 }
 
@@ -319,7 +325,7 @@ Status WindowEndpoint::accumulate(const Target& to, const void* from, const Copy
   const Place place = place_of(to);
   const bool is_by_hand = adds_by_hand(place.window, scale);
   TESSERA_ASSIGN_OR_RETURN(const MutexTurn in_turn,
-                           MutexTurn::begin(place, place.takes_turns || is_by_hand));
+                           MutexTurn::begin(place, needs_mutex(place, is_by_hand)));
   const auto* const source = static_cast<const std::byte*>(from);
   const bool are_apart = runs_are_apart(shape, Which::remote);
   const bool is_direct = shape.levels > 0 && scale.is_one() && are_apart &&
@@ -446,7 +452,7 @@ Status WindowEndpoint::accumulate_fragments(const Target& to, Fragments fragment
   const Place place = place_of(to);
   const bool is_by_hand = adds_by_hand(place.window, scale);
   TESSERA_ASSIGN_OR_RETURN(const MutexTurn in_turn,
-                           MutexTurn::begin(place, place.takes_turns || is_by_hand));
+                           MutexTurn::begin(place, needs_mutex(place, is_by_hand)));
   return start(place, true, done, [&](Operation& operation, const Epoch& epoch) -> Status {
     const Run first{place.window, place.rank, place.displacement, 0};
     if (is_by_hand) {

@@ -81,7 +81,8 @@ class WindowEndpoint : public Endpoint {
     int rank;
     std::uint64_t displacement;
     int lock_type;
-    bool takes_turns;  ///< accumulates, with read-modify-writes
+    bool takes_turns;    ///< accumulates, with read-modify-writes
+    bool has_conflicts;  ///< see WindowSegment
     detail::RemoteLocks* mutexes;
   };
   class MutexTurn;
@@ -91,6 +92,7 @@ class WindowEndpoint : public Endpoint {
     int rank;
   };
   [[nodiscard]] Place place_of(const Target& target) const noexcept;
+  [[nodiscard]] static bool needs_mutex(const Place& place, bool is_by_hand) noexcept;
   /// Whether MPI's read-modify-writes do, which then are atomic with its accumulates, too.
   [[nodiscard]] bool has_atomics(const Window& window) const noexcept {
     return window.is_lasting() && window.has_atomics() && world_->mixes_atomics();

@@ -96,9 +96,13 @@ Result<std::unique_ptr<WindowSegment>> WindowPool::allocate(Transport* memory, T
   MemorySource source = source_;
   source.transport = memory;
   TESSERA_ASSIGN_OR_RETURN(const WindowPart part, windows->take(team, sizes, options, source));
-  return std::unique_ptr<WindowSegment>(
-      new WindowSegment(shared_from_this(), *windows, source, part, bytes,
-                        {options.access_mode, options.atomics, team.rank().value}, mutexes));
+  std::unique_ptr<WindowSegment> segment(new WindowSegment(
+      shared_from_this(), *windows, source, part, bytes,
+      {options.access_mode, options.conflicts, options.atomics, team.rank().value}, mutexes));
+  if (use == Use::regions) {
+    note_own(*segment, bytes);
+  }
+  return segment;
 }
 
 Result<std::unique_ptr<WindowSegment>> WindowPool::expose(Team& team,
@@ -112,9 +116,19 @@ Result<std::unique_ptr<WindowSegment>> WindowPool::expose(Team& team,
   TESSERA_ASSIGN_OR_RETURN(
       const WindowPart part,
       windows->expose(team, memory, bytes, std::move(inner), options.access_mode));
-  return std::unique_ptr<WindowSegment>(
-      new WindowSegment(shared_from_this(), *windows, source_, part, bytes,
-                        {options.access_mode, options.atomics, team.rank().value}, mutexes));
+  std::unique_ptr<WindowSegment> segment(new WindowSegment(
+      shared_from_this(), *windows, source_, part, bytes,
+      {options.access_mode, options.conflicts, options.atomics, team.rank().value}, mutexes));
+  note_own(*segment, bytes);
+  return segment;
+}
+
+void WindowPool::note_own(const WindowSegment& segment, std::size_t bytes) {
+  const bool is_staged = staging_ == Staging::all_windows ||
+                         (staging_ == Staging::separate_windows && !segment.window().is_unified());
+  if (is_staged && !segment.window().is_lasting()) {
+    own_->add(segment.local(), bytes, segment.window(), segment.options_.own_rank);
+  }
 }
 
 Status WindowPool::give_back(TeamWindows& windows, const WindowPart& part,
@@ -173,9 +187,18 @@ WindowSegment::WindowSegment(std::shared_ptr<WindowPool> pool, TeamWindows& wind
       mutexes_(mutexes) {}
 
 int WindowSegment::lock_type() const noexcept {
-  const bool conflicts = options_.access_mode != AccessMode::read_only &&
+  const bool conflicts = has_conflicts() && options_.access_mode != AccessMode::read_only &&
                          options_.access_mode != AccessMode::accumulate_only;
   return conflicts ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED;
+}
+
+// What MPI was told when the window was made stays: hints that were given cannot be taken back.
+void WindowSegment::set_access(AccessMode mode, Conflicts conflicts) noexcept {
+  options_.access_mode = mode;
+  options_.conflicts = conflicts;
+  if (Segment* const inner = below()) {
+    inner->set_access(mode, conflicts);
+  }
 }
 
 // In windows by epochs it is an epoch of its own, at the beginning and at the end: one that lasted
@@ -200,6 +223,7 @@ DirectMap WindowSegment::direct() const noexcept {
 }
 
 Status WindowSegment::free() {
+  pool_->own()->remove(local_);
   return pool_->give_back(windows_, part_, source_);
 }
 

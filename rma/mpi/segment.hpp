@@ -17,6 +17,7 @@
 
 #include "rma/engine/layered_segment.hpp"
 #include "rma/engine/remote_locks.hpp"
+#include "rma/mpi/own_windows.hpp"
 #include "rma/mpi/team_windows.hpp"
 #include "rma/transport.hpp"
 
@@ -35,6 +36,11 @@ class WindowPool : public std::enable_shared_from_this<WindowPool> {
   /// `on_end` is called before a window goes.
   WindowPool(std::shared_ptr<World> world, const TransportContext& context, Discipline discipline,
              std::function<void(const Window&)> on_end);
+
+  /// The regions whose memory is staged when it is a local buffer; see TESSERA_MPI_STAGING.
+  enum class Staging { none, separate_windows, all_windows };
+  void set_staging(Staging staging) noexcept { staging_ = staging; }
+  [[nodiscard]] const std::shared_ptr<OwnWindows>& own() const noexcept { return own_; }
 
   /// For regions in windows by epochs.
   void set_mutexes(MakeMutexes make) { make_mutexes_ = std::move(make); }
@@ -58,6 +64,7 @@ class WindowPool : public std::enable_shared_from_this<WindowPool> {
                                   std::vector<std::uint64_t>& sizes);
   Offer offer_of(const Team& team, Use use, TeamWindows*& known);
   Result<detail::RemoteLocks*> mutexes_of(Team& team, TeamWindows& windows);
+  void note_own(const WindowSegment& segment, std::size_t bytes);
   Status give_back(TeamWindows& windows, const WindowPart& part, const MemorySource& source);
 
   std::shared_ptr<World> world_;
@@ -65,6 +72,8 @@ class WindowPool : public std::enable_shared_from_this<WindowPool> {
   Discipline discipline_;
   std::function<void(const Window&)> on_end_;
   MakeMutexes make_mutexes_;
+  Staging staging_ = Staging::none;
+  std::shared_ptr<OwnWindows> own_ = std::make_shared<OwnWindows>();
   std::mutex mutex_;
   /// A team that is no more keeps its key, so that no new one at its address is taken for it.
   struct Key {
@@ -89,6 +98,7 @@ class WindowSegment final : public detail::LayeredSegment {
   [[nodiscard]] DirectMap direct() const noexcept override;
   Status begin_access() override;
   Status end_access() override;
+  void set_access(AccessMode mode, Conflicts conflicts) noexcept override;
   Status free() override;
   /// Only where the region is all of that memory.
   [[nodiscard]] Segment* below() const noexcept override {
@@ -103,6 +113,10 @@ class WindowSegment final : public detail::LayeredSegment {
   /// MPI_LOCK_SHARED where what the region allows cannot conflict, else MPI_LOCK_EXCLUSIVE.
   [[nodiscard]] int lock_type() const noexcept;
   [[nodiscard]] bool is_strict() const noexcept { return options_.atomics == Atomics::strict; }
+  /// Whether ranks may use the same bytes at the same time.
+  [[nodiscard]] bool has_conflicts() const noexcept {
+    return options_.conflicts == Conflicts::possible;
+  }
   /// Locks of the team's slices, for what this MPI or its discipline cannot do; null: it can all.
   [[nodiscard]] detail::RemoteLocks* mutexes() const noexcept { return mutexes_; }
 
@@ -110,6 +124,7 @@ class WindowSegment final : public detail::LayeredSegment {
   friend class WindowPool;
   struct Options {
     AccessMode access_mode = AccessMode::any;
+    Conflicts conflicts = Conflicts::possible;
     Atomics atomics = Atomics::separate;
     int own_rank = 0;  ///< in the window
   };

@@ -25,6 +25,7 @@
 #include "rma/mpi/progress.hpp"
 #include "rma/mpi/segment.hpp"
 #include "rma/mpi/self_test.hpp"
+#include "rma/mpi/staged_endpoint.hpp"
 #include "rma/mpi/world.hpp"
 #include "rma/node/carrier.hpp"
 #include "rma/within_memory.hpp"
@@ -108,6 +109,15 @@ bool locks_by_bytes(const Settings& settings) {
   return settings.mpi_locks == "bytes" || discipline_of(settings) == Discipline::epochs;
 }
 
+// A lasting window's memory may be a local buffer: nothing is locked for an operation.
+WindowPool::Staging staging_of(const Settings& settings) {
+  using Staging = WindowPool::Staging;
+  if (discipline_of(settings) == Discipline::lasting || settings.mpi_staging == "never") {
+    return Staging::none;
+  }
+  return settings.mpi_staging == "always" ? Staging::all_windows : Staging::separate_windows;
+}
+
 class MpiTransport final : public Transport {
  public:
   MpiTransport(const TransportContext& context, std::shared_ptr<World> world,
@@ -118,11 +128,13 @@ class MpiTransport final : public Transport {
         nodes_(*context.nodes),
         has_own_memory_(!context.has_memory),
         locks_by_bytes_(locks_by_bytes(*context.settings)),
+        stages_(staging_of(*context.settings) != WindowPool::Staging::none),
         methods_(Methods::of(*context.settings, world_->library(), context.machines == 1)),
         pool_(std::make_shared<WindowPool>(
             world_, context, discipline_of(*context.settings),
             [list = endpoints_](const Window& w) { list->forget(w); })) {
     node_->set_helper(progress_.get());
+    pool_->set_staging(staging_of(*context.settings));
   }
   ~MpiTransport() override { node_->set_helper(nullptr); }
   MpiTransport(const MpiTransport&) = delete;
@@ -165,8 +177,10 @@ class MpiTransport final : public Transport {
   }
 
   Result<std::unique_ptr<Endpoint>> connect(WorldRank peer) override {
-    return std::unique_ptr<Endpoint>(std::make_unique<ListedEndpoint>(
-        world_, progress_, types_, methods_, peer, node_->place_of(peer) >= 0, endpoints_));
+    std::unique_ptr<Endpoint> endpoint = std::make_unique<ListedEndpoint>(
+        world_, progress_, types_, methods_, peer, node_->place_of(peer) >= 0, endpoints_);
+    return stages_ ? std::make_unique<StagedEndpoint>(std::move(endpoint), pool_->own())
+                   : std::move(endpoint);
   }
   std::unique_ptr<detail::NodeLink> node_link() override {
     auto link = std::make_unique<MpiLink>(
@@ -232,6 +246,7 @@ class MpiTransport final : public Transport {
   const detail::NodeMap& nodes_;
   const bool has_own_memory_;
   const bool locks_by_bytes_;
+  const bool stages_;
   const Methods methods_;
   Datatypes types_;
   std::shared_ptr<Endpoints> endpoints_ = std::make_shared<Endpoints>();

@@ -106,6 +106,7 @@ Result<std::unique_ptr<Window>> Window::expose(std::shared_ptr<World> world,
 Status Window::open() {
   MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
   find_start();
+  find_model();
   return is_lasting() ? check("MPI_Win_lock_all", MPI_Win_lock_all(MPI_MODE_NOCHECK, window_))
                       : Status();
 }
@@ -118,6 +119,13 @@ void Window::find_start() {
   if (is_known != 0 && beginning != nullptr && memory_ != nullptr) {
     start_ = static_cast<std::uint64_t>(memory_ - static_cast<std::byte*>(beginning));
   }
+}
+
+void Window::find_model() {
+  int* model = nullptr;
+  int is_known = 0;
+  MPI_Win_get_attr(window_, MPI_WIN_MODEL, static_cast<void*>(&model), &is_known);
+  is_unified_ = is_known != 0 && *model == MPI_WIN_UNIFIED;
 }
 
 Status Window::lock(int lock_type, int target) const {

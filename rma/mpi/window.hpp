@@ -71,6 +71,8 @@ class Window {
   }
 
   [[nodiscard]] bool is_lasting() const noexcept { return discipline_ == Discipline::lasting; }
+  /// Whether MPI keeps one copy of the window's memory, which local loads and stores see.
+  [[nodiscard]] bool is_unified() const noexcept { return is_unified_; }
   /// Whether puts and gets copy aligned words of up to 8 bytes whole.
   [[nodiscard]] bool keeps_words() const noexcept { return keeps_words_; }
   /// The same of gets alone. MPI copies by memcpy, which reads 2 bytes as a word and as a byte, at
@@ -108,12 +110,14 @@ class Window {
   static Status check_flush(std::string_view call, int code) { return check(call, code); }
   Status open();
   void find_start();
+  void find_model();
 
   std::shared_ptr<World> world_;
   std::byte* memory_;
   Discipline discipline_;
   MPI_Win window_ = MPI_WIN_NULL;
   std::uint64_t start_ = 0;
+  bool is_unified_ = false;
   bool keeps_words_ = false;
   bool needs_target_ = false;
   bool has_atomics_ = true;

@@ -104,6 +104,17 @@ void Directory::remove(RegionId region, std::span<const DirectorySlice> slices) 
   }
 }
 
+bool Directory::change(RegionId region, WorldRank owner,
+                       const std::function<void(DirectorySlice&)>& action) noexcept {
+  const Change change(header(), context_);
+  DirectorySlice* const slice = const_cast<DirectorySlice*>(look_up(region, owner));
+  if (slice == nullptr) {
+    return false;
+  }
+  action(*slice);
+  return true;
+}
+
 std::optional<DirectorySlice> Directory::find(RegionId region, WorldRank owner) const noexcept {
   std::optional<DirectorySlice> found;
   visit(region, owner, [&](const DirectorySlice& slice) { found = slice; });

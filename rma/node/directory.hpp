@@ -17,6 +17,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -41,6 +42,8 @@ struct DirectorySlice {
   bool device_atomics = false;  ///< Atomics::device: no processor may do them
   bool sparse = false;          ///< RegionOptions::sparse
   AccessMode access_mode = AccessMode::any;
+  Conflicts conflicts = Conflicts::possible;
+  std::uint64_t in_use = 0;  ///< of a sparse slice, from its start; devices may have these bytes
   Use use = Use::transfers;
   std::uint64_t unit = 1;  ///< locks: bytes of each
 
@@ -57,6 +60,11 @@ class Directory {
   Status insert(RegionId region, std::span<const DirectorySlice> slices);
   /// Takes out what insert() entered for these owners.
   void remove(RegionId region, std::span<const DirectorySlice> slices) noexcept;
+
+  /// Calls action(slice), which may change all but the owner, when no visitor is there; false where
+  /// there is no such slice.
+  bool change(RegionId region, WorldRank owner,
+              const std::function<void(DirectorySlice&)>& action) noexcept;
 
   /// Calls action(slice) if there is one, which nobody removes meanwhile; else false.
   template <class Action>

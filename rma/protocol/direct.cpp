@@ -214,6 +214,10 @@ std::int64_t atomic_typed(std::byte* address, const AtomicRequest& request) noex
 void accumulate_long_run(std::byte* slice, std::uint64_t offset, const std::byte* source,
                          std::uint64_t bytes, const Scale& scale,
                          const StripeLocks::Slice& stripes) {
+  if (!stripes.has_locks()) {
+    kernels::accumulate_run(slice + offset, source, bytes, scale);
+    return;
+  }
   constexpr std::uint64_t batch = 64;  // bits of the put-off mask
   const std::size_t element = size_of(scale.type());
   const std::uint64_t head = bytes_in_stripe(offset, bytes, element);
@@ -257,6 +261,8 @@ void accumulate_direct(std::byte* slice, std::uint64_t offset, const std::byte* 
                        const StripeLocks::Slice& stripes) {
   if (shape.levels == 0) {
     accumulate_run_direct(slice, offset, source, shape.run_bytes, scale, stripes);
+  } else if (!stripes.has_locks()) {
+    kernels::accumulate_shape(slice + offset, source, shape, scale);
   } else if (shape.run_bytes < stripe_bytes) {
     accumulate_short_runs(slice, offset, source, shape, scale, stripes);
   } else {
@@ -269,6 +275,12 @@ void accumulate_direct(std::byte* slice, std::uint64_t offset, const std::byte* 
 
 void accumulate_fragments_direct(std::byte* slice, std::uint64_t offset, Fragments fragments,
                                  const Scale& scale, const StripeLocks::Slice& stripes) {
+  if (!stripes.has_locks()) {
+    for (const Fragment& each : fragments) {
+      kernels::accumulate_small(slice + offset + each.remote_offset, each.local, each.bytes, scale);
+    }
+    return;
+  }
   if (fragments.size() < worth_sorting) {
     accumulate_in_order(slice, offset, fragments, scale, stripes);
     return;

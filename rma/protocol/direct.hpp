@@ -30,13 +30,15 @@ inline void accumulate_run_direct(std::byte* slice, std::uint64_t offset, const 
                                   const StripeLocks::Slice& stripes) {
   if (offset % StripeLocks::stripe_bytes + bytes > StripeLocks::stripe_bytes) {
     accumulate_long_run(slice, offset, source, bytes, scale, stripes);
+  } else if (!stripes.has_locks()) [[unlikely]] {
+    kernels::accumulate_small(slice + offset, source, bytes, scale);
   } else if (bytes > 0) {
     const RobustGuard guard(stripes.of(offset), stripes.context());
     kernels::accumulate_small(slice + offset, source, bytes, scale);
   }
 }
 
-/// slice[offset …] += scale × source, under the slice's stripe locks.
+/// slice[offset …] += scale × source, under the slice's stripe locks where it has some.
 /// Requires: shape is checked, normalised and of whole elements; all of it lies in the slice.
 /// Where another rank works on a stripe, the others are done first.
 void accumulate_direct(std::byte* slice, std::uint64_t offset, const std::byte* source,

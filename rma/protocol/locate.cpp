@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "rma/engine/access.hpp"
+
 namespace tessera::rma::detail {
 namespace {
 
@@ -18,16 +20,9 @@ Status unknown_region(const JobState& job, RegionId region) {
 
 Status check_mode(Op op, const RegionState& region) {
   const AccessMode mode = region.options().access_mode;
-  const bool allowed = mode == AccessMode::any || mode == AccessMode::no_local_access ||
-                       (mode == AccessMode::read_only && op == Op::get) ||
-                       (mode == AccessMode::accumulate_only && op == Op::accumulate);
-  if (allowed) {
-    return {};
-  }
-  return Status::error(
-      Code::invalid_argument,
-      fmt::format("{} on region {}, which was allocated as {}", to_string(op), region.id().value,
-                  mode == AccessMode::read_only ? "read_only" : "accumulate_only"));
+  return allows(mode, op)
+             ? Status()
+             : forbidden(fmt::format("{} on {}", to_string(op), region.describe()), mode);
 }
 
 // The target bytes [offset + lowest, offset + highest) against the slice [0, bytes).

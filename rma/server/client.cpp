@@ -85,7 +85,9 @@ Result<Link*> Client::make_link(NodeId node, std::chrono::milliseconds timeout) 
     }
     // One that is refused stays, silent, for the same reason.
     keep_link(peer, std::move(link), refusal.ok());
-    peer.of_links.failure = std::move(refusal);
+    if (needs_connection) {
+      peer.of_links.failure = std::move(refusal);
+    }
   }
   return peer.of_links.failure.ok() ? Result<Link*>(peer.link.get()) : peer.of_links.failure;
 }

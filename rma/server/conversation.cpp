@@ -46,13 +46,18 @@ bool presses(const FrameHeader& header) noexcept {
   return !only_tells || (header.flags & flags::wants_answer) != 0;
 }
 
-// A device would hold on to all of a sparse slice, and knows nothing of other processes' memory.
-Status check_for_device(const Place& place) {
-  if (place.slice.sparse || place.slice.process != 0) {
-    return Status::error(Code::unsupported,
-                         "memory that is sparse or attached is reached by requests");
-  }
-  return {};
+// The bytes of a slice that a device may have, from its start. It would hold on to all of a sparse
+// one, so that is what is in use; and it knows nothing of other processes' memory.
+std::uint64_t bytes_for_device(const detail::DirectorySlice& slice) noexcept {
+  return slice.process != 0 ? 0 : slice.sparse ? slice.in_use : slice.bytes;
+}
+
+// `end`: where in the slice ends what the device is to touch.
+Status check_for_device(const Place& place, std::uint64_t end) {
+  return end <= bytes_for_device(place.slice)
+             ? Status()
+             : Status::error(Code::unsupported,
+                             "memory that is sparse or attached is reached by requests");
 }
 
 FrameHeader answer_to(const FrameHeader& request, Kind kind) noexcept {
@@ -668,10 +673,10 @@ Status Conversation::execute_locate(const FrameHeader& header, const Place& plac
   if (options_.fabric == nullptr) {
     return Status::error(Code::unsupported, "this node's agent has no network but TCP");
   }
-  TESSERA_RETURN_IF_ERROR(check_for_device(place));
-  TESSERA_ASSIGN_OR_RETURN(
-      const detail::RemoteSpan span,
-      options_.fabric->expose(place.start + place.offset, place.slice.bytes - place.offset));
+  TESSERA_RETURN_IF_ERROR(check_for_device(place, place.offset + 1));
+  TESSERA_ASSIGN_OR_RETURN(const detail::RemoteSpan span,
+                           options_.fabric->expose(place.start + place.offset,
+                                                   bytes_for_device(place.slice) - place.offset));
   const auto bytes = encode(span);
   return answer_data(header, std::vector<std::byte>(bytes.begin(), bytes.end()));
 }
@@ -681,8 +686,10 @@ Status Conversation::execute_push(const FrameHeader& header, const Place& place)
   if (path_ == nullptr) {
     return Status::error(Code::unsupported, "only a path can write into another node's memory");
   }
-  TESSERA_RETURN_IF_ERROR(check_for_device(place));
-  TESSERA_RETURN_IF_ERROR(path_->push(place.start + place.offset, std::get<CopyShape>(pattern_),
+  const auto& shape = std::get<CopyShape>(pattern_);
+  const auto reach = static_cast<std::uint64_t>(shape.remote_extent().highest);
+  TESSERA_RETURN_IF_ERROR(check_for_device(place, place.offset + reach));
+  TESSERA_RETURN_IF_ERROR(path_->push(place.start + place.offset, shape,
                                       {.address = header.words[0], .key = header.words[1]}));
   return answer(header, Kind::done);
 }

@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "rma/engine/access.hpp"
 #include "rma/kernels/accumulate.hpp"
 #include "rma/kernels/copy.hpp"
 #include "rma/kernels/cross_memory.hpp"
@@ -73,6 +74,20 @@ void copy_fragments(std::byte* start, Fragments fragments, std::byte* packed,
   }
 }
 
+// For the origin, which checks first, this is nothing new: unless it has not heard of the mode.
+Status check_mode(const detail::DirectorySlice& slice, const FrameHeader& header) {
+  const bool adds = header.kind == Kind::accumulate;
+  const bool reads = header.kind == Kind::get || header.kind == Kind::push;
+  const Op op = adds ? Op::accumulate : reads ? Op::get : Op::put;
+  if (header.kind == Kind::locate || detail::allows(slice.access_mode, op)) {
+    return {};
+  }
+  return detail::forbidden(fmt::format("{} on rank {}'s slice of region {}", to_string(header.kind),
+                                       slice.owner.value, header.region.value),
+                           slice.access_mode)
+      .at(slice.owner);
+}
+
 }  // namespace
 
 Result<Place> Executor::find(const FrameHeader& header, const Pattern& pattern) const {
@@ -97,6 +112,7 @@ Result<Place> Executor::place_in(const detail::DirectorySlice& slice, const Fram
                             fmt::format("memory {} of rank {}'s node is not a region",
                                         header.region.value, header.target.value));
   }
+  TESSERA_RETURN_IF_ERROR(check_mode(slice, header));
   const CopyShape::Extent extent = extent_of(pattern);
   // Extents are far below 2^63; an offset that is not lies outside in any case.
   constexpr std::uint64_t most_offset = std::uint64_t{1} << 62U;
@@ -229,10 +245,13 @@ Status Executor::accumulate(const Place& place, const AccumulateTerms& terms,
 // As same-node ranks do it.
 void Executor::accumulate_mapped(const Place& place, const AccumulateTerms& terms,
                                  const std::byte* packed) const {
+  const detail::StripeLocks::Slice locks = place.slice.conflicts == Conflicts::possible
+                                               ? stripes(place)
+                                               : stripes(place).without_locks();
   if (const auto* shape = std::get_if<CopyShape>(&terms.pattern)) {
     if (!kernels::is_empty(*shape)) {
       detail::accumulate_direct(place.start, place.offset, packed, shape->normalised(), terms.scale,
-                                stripes(place));
+                                locks);
     }
     return;
   }
@@ -241,8 +260,7 @@ void Executor::accumulate_mapped(const Place& place, const AccumulateTerms& term
     each.local = const_cast<std::byte*>(packed);
     packed += each.bytes;
   }
-  detail::accumulate_fragments_direct(place.start, place.offset, fragments, terms.scale,
-                                      stripes(place));
+  detail::accumulate_fragments_direct(place.start, place.offset, fragments, terms.scale, locks);
 }
 
 Status Executor::accumulate_elsewhere(const Place& place, std::uint64_t offset,

@@ -4,6 +4,7 @@
  * mixed in one handle.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/armci/cases.h"
 #include "tests/armci/check.h"
@@ -201,6 +202,103 @@ static void several_aggregates_at_once(void) {
   shared_free(at);
 }
 
+/* Vectors of `each` segments, one after another: segment `number` of vector `vector` is word
+ * each * vector + number here, and a word of the process's own there, in another order. */
+enum { each = 25, vectors = 40 };
+
+typedef struct {
+  void* local[each];
+  void* remote[each];
+  armci_giov_t set;
+} Vector;
+
+static armci_giov_t* make_vector(Vector* one, void** at, int proc, int vector, long* words,
+                                 int is_put) {
+  for (int number = 0; number < each; ++number) {
+    one->local[number] = &words[each * vector + number];
+    one->remote[number] = own_place(at, proc, 7 * (each * vector + number) % count);
+  }
+  one->set.src_ptr_array = is_put ? one->local : one->remote;
+  one->set.dst_ptr_array = is_put ? one->remote : one->local;
+  one->set.bytes = word;
+  one->set.ptr_array_len = each;
+  return &one->set;
+}
+
+static void vectors_of_all_kinds(void) {
+  void** const at = words_for_all();
+  long* const values = zeroed(count * sizeof(long));
+  long* const seen = zeroed(count * sizeof(long));
+  long two = 2;
+  Vector one; /* used again and again: its arrays may go when the call returns */
+  armci_hdl_t handle;
+  make_aggregate(&handle);
+  for (int step = 0; step < nproc(); ++step) {
+    const int proc = neighbour(step);
+    for (int number = 0; number < count; ++number) {
+      values[number] = 1000000L * step + 1000L * number + me();
+      seen[number] = 0;
+    }
+    for (int vector = 0; vector < vectors; ++vector) {
+      CHECK_OK(ARMCI_NbPutV(make_vector(&one, at, proc, vector, values, 1), 1, proc, &handle));
+    }
+    CHECK_OK(ARMCI_Wait(&handle));
+    for (int vector = 0; vector < vectors; ++vector) {
+      CHECK_OK(ARMCI_NbAccV(ARMCI_ACC_LNG, &two, make_vector(&one, at, proc, vector, values, 1), 1,
+                            proc, &handle));
+    }
+    CHECK_OK(ARMCI_Wait(&handle));
+    for (int vector = 0; vector < vectors; ++vector) {
+      CHECK_OK(ARMCI_NbGetV(make_vector(&one, at, proc, vector, seen, 0), 1, proc, &handle));
+    }
+    CHECK_OK(ARMCI_Wait(&handle));
+    for (int number = 0; number < count; ++number) {
+      values[number] *= 3;
+    }
+    CHECK_BYTES(seen, values, count * sizeof(long));
+  }
+  free(values);
+  free(seen);
+  shared_free(at);
+}
+
+/* Of what is put twice the last stays, in one vector, and of several that go together. */
+static void puts_that_overlap_stay_in_order(void) {
+  enum { places = 10, length = 12 };
+  void** const at = shared_allocate((armci_size_t)(places + length) * nproc());
+  unsigned char source[30][3][length];
+  unsigned char model[places + length] = {0};
+  unsigned char back[places + length];
+  const int proc = neighbour(1);
+  char* const mine = shared_at(at, proc, (long)(places + length) * me());
+  armci_hdl_t handle;
+  make_aggregate(&handle);
+  for (int vector = 0; vector < 30; ++vector) {
+    void* from[3];
+    void* to[3];
+    armci_giov_t set;
+    for (int number = 0; number < 3; ++number) {
+      const int offset = (3 * vector + 7 * number) % places;
+      memset(source[vector][number], 1 + 3 * vector + number, length);
+      memcpy(model + offset, source[vector][number], length);
+      from[number] = source[vector][number];
+      to[number] = mine + offset;
+    }
+    set.src_ptr_array = from;
+    set.dst_ptr_array = to;
+    set.bytes = length;
+    set.ptr_array_len = 3;
+    CHECK_OK(ARMCI_NbPutV(&set, 1, proc, &handle));
+  }
+  CHECK_OK(ARMCI_NbPut(source[0][0], mine + 2, length, proc, &handle));
+  memcpy(model + 2, source[0][0], length);
+  CHECK_OK(ARMCI_Wait(&handle));
+  CHECK_OK(ARMCI_Get(mine, back, sizeof back, proc));
+  CHECK_BYTES(back, model, sizeof back);
+  ARMCI_Barrier();
+  shared_free(at);
+}
+
 /* No bytes are no operation, wherever they would go. */
 static void nothing_is_kept_of_no_bytes(void) {
   long one = 1;
@@ -214,6 +312,13 @@ static void nothing_is_kept_of_no_bytes(void) {
     CHECK_OK(ARMCI_NbAcc(ARMCI_ACC_LNG, &one, NULL, NULL, 0, proc, &handle));
     CHECK_OK(ARMCI_NbPutS(NULL, strides, NULL, strides, counts, 1, proc, &handle));
     CHECK_OK(ARMCI_NbGetS(NULL, strides, NULL, strides, counts, 1, proc, &handle));
+    armci_giov_t set;
+    set.src_ptr_array = NULL;
+    set.dst_ptr_array = NULL;
+    set.bytes = word;
+    set.ptr_array_len = 0;
+    CHECK_OK(ARMCI_NbPutV(&set, 1, proc, &handle));
+    CHECK_OK(ARMCI_NbGetV(NULL, 0, proc, &handle));
   }
   CHECK_OK(ARMCI_Wait(&handle));
 }
@@ -226,5 +331,7 @@ const Case aggregate_cases[] = {
     {"set_at_any_time", set_at_any_time},
     {"test_moves_on_what_was_kept", test_moves_on_what_was_kept},
     {"several_aggregates_at_once", several_aggregates_at_once},
+    {"vectors_of_all_kinds", vectors_of_all_kinds},
+    {"puts_that_overlap_stay_in_order", puts_that_overlap_stay_in_order},
     {"nothing_is_kept_of_no_bytes", nothing_is_kept_of_no_bytes},
     {NULL, NULL}};

@@ -169,6 +169,8 @@ static const Named functions[] = {
     NAMED(ARMCIX_Progress),
     NAMED(ARMCIX_Mode_set),
     NAMED(ARMCIX_Mode_get),
+    NAMED(ARMCIX_Attach),
+    NAMED(ARMCIX_Detach),
     NAMED(ARMCIX_PutV_dscr),
     NAMED(ARMCIX_GetV_dscr),
     NAMED(ARMCIX_NbPutV_dscr),

@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "rma/armci/armcix.h"
 #include "rma/armci/message.h"
@@ -226,6 +227,145 @@ static void modes_are_kept(void) {
   shared_free(at);
 }
 
+/* Whether each kind of operation is allowed in a mode, to every process. */
+static void check_what_is_allowed(void* const* at, int puts, int gets, int accumulates) {
+  long one = 1;
+  long value = 0;
+  int strides[] = {16};
+  int counts[] = {8, 4};
+  for (int step = 0; step < nproc(); ++step) {
+    const int proc = neighbour(step);
+    long zeros[8] = {0};
+    CHECK_EQUAL(ARMCI_Put(zeros, at[proc], sizeof zeros[0], proc), puts ? 0 : FAIL);
+    CHECK_EQUAL(ARMCI_PutS(zeros, strides, at[proc], strides, counts, 1, proc), puts ? 0 : FAIL);
+    CHECK_EQUAL(ARMCI_NbPut(zeros, at[proc], sizeof zeros, proc, NULL), puts ? 0 : FAIL);
+    CHECK_EQUAL(ARMCI_Get(at[proc], &value, sizeof value, proc), gets ? 0 : FAIL);
+    CHECK_EQUAL(ARMCI_Acc(ARMCI_ACC_LNG, &one, zeros, at[proc], sizeof zeros, proc),
+                accumulates ? 0 : FAIL);
+    CHECK_EQUAL(ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &value, at[proc], 0, proc),
+                puts && gets ? 0 : FAIL);
+  }
+  ARMCI_WaitAll();
+  ARMCIX_Error_clear();
+}
+
+static void modes_allow_what_they_say(void) {
+  void** const at = shared_allocate(512);
+  ARMCI_Group world;
+  ARMCI_Group_get_world(&world);
+  for (int round = 0; round < 3; ++round) {
+    check_what_is_allowed(at, 1, 1, 1);
+    CHECK_OK(ARMCIX_Mode_set(ARMCIX_MODE_READ_ONLY, at[me()], &world));
+    check_what_is_allowed(at, 0, 1, 0);
+    CHECK_OK(
+        ARMCIX_Mode_set(ARMCIX_MODE_ACCUMULATE_ONLY | ARMCIX_MODE_NO_LOAD_STORE, at[me()], &world));
+    check_what_is_allowed(at, 0, 0, 1);
+    CHECK_OK(ARMCIX_Mode_set(ARMCIX_MODE_CONFLICT_FREE, at[me()], &world));
+    check_what_is_allowed(at, 1, 1, 1);
+    CHECK_OK(ARMCIX_Mode_set(ARMCIX_MODE_ALL, at[me()], &world));
+  }
+  long value = 3;
+  CHECK_OK(ARMCIX_Mode_set(ARMCIX_MODE_READ_ONLY, at[me()], &world));
+  CHECK_EQUAL(ARMCI_Put(&value, at[neighbour(1)], sizeof value, neighbour(1)), FAIL);
+  CHECK_ERROR(FAIL, "put on region 'ARMCI_Malloc' (region");
+  CHECK_EQUAL(ARMCI_Put(&value, at[neighbour(1)], sizeof value, neighbour(1)), FAIL);
+  CHECK_ERROR(FAIL, "whose access mode is read_only");
+  shared_free(at);
+}
+
+/* Each process adds to its own elements of every process without locks; then all to the same ones,
+ * with them. */
+static void accumulates_are_exact_in_each_mode(void) {
+  enum { each = 600 };
+  void** const at = shared_allocate((armci_size_t)sizeof(double) * each * nproc());
+  double* const terms = zeroed(sizeof(double) * each * (size_t)nproc());
+  double two = 2;
+  ARMCI_Group world;
+  ARMCI_Group_get_world(&world);
+  CHECK_OK(ARMCIX_Mode_set(ARMCIX_MODE_CONFLICT_FREE, at[me()], &world));
+  for (int index = 0; index < each; ++index) {
+    terms[index] = index + 1000 * me();
+  }
+  for (int step = 0; step < nproc(); ++step) {
+    const int proc = neighbour(step);
+    double* const own = (double*)at[proc] + (long)each * me();
+    CHECK_OK(ARMCI_Acc(ARMCI_ACC_DBL, &two, terms, own, sizeof(double) * each, proc));
+    for (int index = 0; index < each; index += 7) {
+      CHECK_OK(ARMCI_Acc(ARMCI_ACC_DBL, &two, &terms[index], own + index, sizeof(double), proc));
+    }
+  }
+  CHECK_OK(ARMCIX_Mode_set(ARMCIX_MODE_ACCUMULATE_ONLY, at[me()], &world));
+  const int all = each * nproc();
+  for (int index = 0; index < all; ++index) {
+    terms[index] = 1;
+  }
+  for (int proc = 0; proc < nproc(); ++proc) {
+    CHECK_OK(ARMCI_Acc(ARMCI_ACC_DBL, &two, terms, at[proc], (int)sizeof(double) * all, proc));
+  }
+  CHECK_OK(ARMCIX_Mode_set(ARMCIX_MODE_ALL, at[me()], &world));
+  CHECK_OK(ARMCI_Get(at[neighbour(1)], terms, (int)sizeof(double) * all, neighbour(1)));
+  for (int index = 0; index < all; ++index) {
+    const int place = index % each;
+    const double own = 2.0 * (place + 1000 * (index / each)) * (place % 7 == 0 ? 2 : 1);
+    CHECK_REAL(terms[index], own + 2.0 * nproc());
+  }
+  ARMCI_Barrier();
+  free(terms);
+  shared_free(at);
+}
+
+/* The program's own memory, of unequal sizes, and none at one process. */
+static void memory_of_the_program_is_offered(void) {
+  enum { least = 3000 };
+  const size_t mine = me() == 1 ? 0 : least + 100 * (size_t)me();
+  char* const own = mine == 0 ? NULL : zeroed(mine);
+  void** const at = zeroed(sizeof(void*) * (size_t)nproc());
+  char* const seen = zeroed(least);
+  char* const sent = zeroed(least);
+  ARMCI_Group world;
+  ARMCI_Group_get_world(&world);
+  for (int round = 0; round < 3; ++round) {
+    CHECK_OK(ARMCIX_Attach(at, own, (armci_size_t)mine, &world));
+    CHECK_POINTER(at[me()], own);
+    for (int step = 0; step < nproc(); ++step) {
+      const int proc = neighbour(step);
+      const int part = least / nproc();
+      if (proc == 1) {
+        CHECK_POINTER(at[proc], NULL);
+        continue;
+      }
+      fill_pattern(sent, (size_t)part, me() + round);
+      CHECK_OK(ARMCI_Put(sent, shared_at(at, proc, (long)part * me()), part, proc));
+      CHECK_OK(ARMCI_Get(shared_at(at, proc, (long)part * me()), seen, part, proc));
+      CHECK_BYTES(seen, sent, part);
+    }
+    ARMCI_Barrier();
+    for (int proc = 0; mine > 0 && proc < nproc(); ++proc) {
+      const int part = least / nproc();
+      fill_pattern(sent, (size_t)part, proc + round);
+      CHECK_BYTES(own + (long)part * proc, sent, part);
+    }
+    ARMCI_Barrier();
+    long one = 1;
+    memset(own == NULL ? seen : own, 0, 64);
+    ARMCI_Barrier();
+    for (int proc = 0; proc < nproc(); ++proc) {
+      if (proc != 1) {
+        CHECK_OK(ARMCI_Acc(ARMCI_ACC_LNG, &one, &one, at[proc], sizeof one, proc));
+      }
+    }
+    ARMCI_Barrier();
+    CHECK(own == NULL || *(long*)(void*)own == nproc());
+    CHECK_EQUAL(ARMCI_Free(own), FAIL);
+    CHECK_ERROR(FAIL, "given back by ARMCIX_Detach");
+    CHECK_OK(ARMCIX_Detach(own, &world));
+  }
+  free(own);
+  free(at);
+  free(seen);
+  free(sent);
+}
+
 /* Nothing has to be said about shared memory, and there is no limit to set. */
 static void shared_memory_is_used(void) {
   ARMCI_Group world;
@@ -264,6 +404,9 @@ const Case memory_cases[] = {
     {"taken_memory_is_given_back", taken_memory_is_given_back},
     {"access_is_between_begin_and_end", access_is_between_begin_and_end},
     {"modes_are_kept", modes_are_kept},
+    {"modes_allow_what_they_say", modes_allow_what_they_say},
+    {"accumulates_are_exact_in_each_mode", accumulates_are_exact_in_each_mode},
+    {"memory_of_the_program_is_offered", memory_of_the_program_is_offered},
     {"shared_memory_is_used", shared_memory_is_used},
     {"free_waits_for_what_is_under_way", free_waits_for_what_is_under_way},
     {NULL, NULL}};

@@ -155,7 +155,83 @@ static int end_of_no_access(void) {
 static int unknown_mode(void) {
   ARMCI_Group world;
   ARMCI_Group_get_world(&world);
-  return ARMCIX_Mode_set(me() == 0 ? 8 : ARMCIX_MODE_ALL, shared[me()], &world);
+  return ARMCIX_Mode_set(me() == 0 ? 32 : ARMCIX_MODE_ALL, shared[me()], &world);
+}
+static int mode_that_allows_nothing(void) {
+  ARMCI_Group world;
+  ARMCI_Group_get_world(&world);
+  return ARMCIX_Mode_set(ARMCIX_MODE_READ_ONLY | ARMCIX_MODE_ACCUMULATE_ONLY, shared[me()], &world);
+}
+static int modes_that_differ(void) {
+  ARMCI_Group world;
+  ARMCI_Group_get_world(&world);
+  return ARMCIX_Mode_set(me() == 0 ? ARMCIX_MODE_READ_ONLY : ARMCIX_MODE_ALL, shared[me()], &world);
+}
+static int mode_within_an_access(void) {
+  ARMCI_Group world;
+  ARMCI_Group_get_world(&world);
+  if (me() == 0) {
+    ARMCI_Access_begin(shared[me()]);
+  }
+  const int code = ARMCIX_Mode_set(ARMCIX_MODE_NO_LOAD_STORE, shared[me()], &world);
+  if (me() == 0) {
+    ARMCI_Access_end(shared[me()]);
+  }
+  return code;
+}
+static int put_in_read_only(void) {
+  ARMCI_Group world;
+  long value = 1;
+  ARMCI_Group_get_world(&world);
+  ARMCIX_Mode_set(ARMCIX_MODE_READ_ONLY, shared[me()], &world);
+  const int code = ARMCI_Put(&value, shared[next()], sizeof value, next());
+  ARMCIX_Mode_set(ARMCIX_MODE_ALL, shared[me()], &world);
+  return code;
+}
+
+/* --- memory of the program's own --- */
+static int attach_null(void) {
+  void* pointers[64];
+  long word = 0;
+  ARMCI_Group world;
+  ARMCI_Group_get_world(&world);
+  return ARMCIX_Attach(pointers, me() == 0 ? NULL : &word, sizeof word, &world);
+}
+static int attach_negative(void) {
+  void* pointers[64];
+  long word = 0;
+  ARMCI_Group world;
+  ARMCI_Group_get_world(&world);
+  return ARMCIX_Attach(pointers, &word, me() == 0 ? -8 : 8, &world);
+}
+static int attach_into_null(void) {
+  void* pointers[64];
+  long word = 0;
+  ARMCI_Group world;
+  ARMCI_Group_get_world(&world);
+  return ARMCIX_Attach(me() == 0 ? NULL : pointers, &word, sizeof word, &world);
+}
+static int detach_what_was_allocated(void) {
+  ARMCI_Group world;
+  ARMCI_Group_get_world(&world);
+  return ARMCIX_Detach(shared[me()], &world);
+}
+static int detach_inside_or_free(int detaches) {
+  void* pointers[64];
+  long words[4] = {0};
+  ARMCI_Group world;
+  ARMCI_Group_get_world(&world);
+  ARMCIX_Attach(pointers, words, sizeof words, &world);
+  const int code =
+      detaches ? ARMCIX_Detach(words + (me() == 0 ? 1 : 0), &world) : ARMCI_Free(words);
+  ARMCIX_Detach(words, &world);
+  return code;
+}
+static int detach_an_inner_pointer(void) {
+  return detach_inside_or_free(1);
+}
+static int free_what_was_attached(void) {
+  return detach_inside_or_free(0);
 }
 static int access_without_loads(void) {
   ARMCI_Group world;
@@ -338,8 +414,27 @@ const struct misuse memory_cases[] = {
     {"access_to_the_stack", one, "ARMCI_Access_begin", FAIL2, "lies in no region",
      access_to_the_stack},
     {"end_of_no_access", one, "ARMCI_Access_end", FAIL, "no access", end_of_no_access},
-    {"unknown_mode", one_of_all, "ARMCIX_Mode_set", FAIL, "on rank 0|8 is no combination",
+    {"unknown_mode", one_of_all, "ARMCIX_Mode_set", FAIL, "on rank 0|32 is no combination",
      unknown_mode},
+    {"mode_that_allows_nothing", everybody, "ARMCIX_Mode_set", FAIL,
+     "allows nothing|give one of the two", mode_that_allows_nothing},
+    {"modes_that_differ", one_of_all, "ARMCIX_Mode_set", FAIL,
+     "gave another access mode|all members must give the same", modes_that_differ},
+    {"mode_within_an_access", one_of_all, "ARMCIX_Mode_set", FAIL,
+     "on rank 0|1 accesses to the memory are not ended", mode_within_an_access},
+    {"put_in_read_only", everybody, "ARMCI_Put", FAIL,
+     "put on region 'ARMCI_Malloc' (region|is read_only|ARMCIX_Mode_set", put_in_read_only},
+    {"attach_null", one_of_all, "ARMCIX_Attach", FAIL, "on rank 0|8 bytes of memory to attach",
+     attach_null},
+    {"attach_negative", one_of_all, "ARMCIX_Attach", FAIL, "on rank 0|-8 bytes", attach_negative},
+    {"attach_into_null", one_of_all, "ARMCIX_Attach", FAIL, "on rank 0|pointers is null",
+     attach_into_null},
+    {"detach_what_was_allocated", everybody, "ARMCIX_Detach", FAIL,
+     "is ARMCI_Malloc's|given back by ARMCI_Free", detach_what_was_allocated},
+    {"detach_an_inner_pointer", one_of_all, "ARMCIX_Detach", FAIL, "on rank 0|not at its start",
+     detach_an_inner_pointer},
+    {"free_what_was_attached", everybody, "ARMCI_Free", FAIL,
+     "the program's own|given back by ARMCIX_Detach", free_what_was_attached},
     {"access_without_loads", everybody, "ARMCI_Access_begin", FAIL, "without loads|ARMCIX_Mode_set",
      access_without_loads},
     {"mode_of_the_stack", one, "ARMCIX_Mode_get", FAIL2, "lies in no region", mode_of_the_stack},

@@ -46,6 +46,25 @@ TEST_F(DirectoryTest, FindsEachOwnersSlice) {
   EXPECT_FALSE(directory_.find(RegionId{5}, WorldRank{3}).has_value());
 }
 
+TEST_F(DirectoryTest, ChangesASliceInPlace) {
+  const std::vector slices{slice_of(3, 65536), slice_of(4, 131072)};
+  ASSERT_TRUE(directory_.insert(RegionId{5}, slices).ok());
+  EXPECT_TRUE(directory_.change(RegionId{5}, WorldRank{4}, [](DirectorySlice& slice) {
+    slice.access_mode = AccessMode::accumulate_only;
+    slice.in_use = 77;
+  }));
+  DirectorySlice changed = slices[1];
+  changed.access_mode = AccessMode::accumulate_only;
+  changed.in_use = 77;
+  EXPECT_EQ(directory_.find(RegionId{5}, WorldRank{4}), changed);
+  EXPECT_EQ(directory_.find(RegionId{5}, WorldRank{3}), slices[0]);
+  directory_.remove(RegionId{5}, slices);
+  bool was_called = false;
+  EXPECT_FALSE(
+      directory_.change(RegionId{5}, WorldRank{4}, [&](DirectorySlice&) { was_called = true; }));
+  EXPECT_FALSE(was_called);
+}
+
 TEST_F(DirectoryTest, AgreesWithAModelWhileRegionsComeAndGo) {
   std::mt19937 random(17);
   std::map<std::pair<std::uint32_t, std::int32_t>, DirectorySlice> model;

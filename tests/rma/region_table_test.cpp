@@ -33,6 +33,24 @@ constexpr std::uint32_t many = 10'000;  // a sanitizer makes each of them tens o
 constexpr std::uint32_t many = 100'000;
 #endif
 
+TEST(RegionTable, BeginsAnEpochWhenAskedAndKeepsAllRegions) {
+  RegionTable table;
+  insert(table, 3);
+  insert(table, 4);
+  for (int round = 0; round < 100; ++round) {
+    const auto before = table.shared_epoch();
+    table.prepare_epoch();
+    EXPECT_EQ(table.epoch(), before.get()) << "to prepare begins nothing";
+    table.renew_epoch();
+    EXPECT_NE(table.epoch(), before.get());
+  }
+  EXPECT_EQ(table.find(RegionId{3}), state_of(3));
+  const auto before = table.shared_epoch();
+  table.remove(RegionId{3});
+  table.remove(RegionId{4});
+  EXPECT_NE(table.epoch(), before.get()) << "there is one for each region still";
+}
+
 TEST(RegionTable, FindsWhatAMapFinds) {
   RegionTable table;
   std::map<std::uint32_t, bool> model;

@@ -111,6 +111,11 @@ class ServedNode {
     const detail::DirectorySlice slice{.owner = owner};
     directory_.remove(region, std::span(&slice, 1));
   }
+  /// Sets how the slice of `region` may be used, as all members of a team do.
+  void set_mode(AccessMode mode) {
+    EXPECT_TRUE(directory_.change(
+        region, owner, [&](detail::DirectorySlice& slice) { slice.access_mode = mode; }));
+  }
   /// The same for a mailbox, as a team does that ends.
   void withdraw_long_mail() {
     const detail::DirectorySlice slice{.owner = WorldRank{0}};

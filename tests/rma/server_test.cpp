@@ -364,6 +364,48 @@ TEST_P(ServerTest, WhatLiesOutsideIsRefusedAndTheConversationGoesOn) {
   EXPECT_TRUE(ok(get(bytes.data(), 0, CopyShape::contiguous(1000))));
 }
 
+// Ranks that keep to the mode never ask for it: this is for one that has not heard of it.
+TEST_P(ServerTest, WhatASlicesModeForbidsIsRefused) {
+  std::vector<std::string> told;
+  std::mutex mutex;
+  ClientOptions options = options_for(node_, WorldRank{2});
+  options.stray_error = [&](const Status& error) {
+    const std::lock_guard guard(mutex);
+    told.push_back(error.message());
+  };
+  Client client(std::move(options));
+  ServerEndpoint endpoint(*client.link_to(NodeId{0}).value(), WorldRank{2}, owner);
+  const std::vector<std::byte> bytes(2000, std::byte{1});
+  std::int64_t previous = -1;
+  const AtomicRequest one{AtomicRequest::Kind::fetch_add, 8, 1, 0, &previous};
+  Completion done;
+  node_.set_mode(AccessMode::read_only);
+  for (const std::size_t size : {8U, 2000U}) {
+    done.begin();
+    ASSERT_TRUE(ok(endpoint.put(at(64), bytes.data(), CopyShape::contiguous(size), done)));
+  }
+  done.begin();
+  ASSERT_TRUE(ok(endpoint.accumulate(at(64), bytes.data(), CopyShape::contiguous(16),
+                                     Scale::of(std::int64_t{1}), done)));
+  ASSERT_TRUE(ok(endpoint.fence()));
+  ASSERT_EQ(told.size(), 3U);
+  EXPECT_NE(told[0].find("put on rank 1's slice of region 5, whose access mode is read_only"),
+            std::string::npos)
+      << told[0];
+  EXPECT_NE(told[2].find("accumulate on rank 1's slice of region 5"), std::string::npos) << told[2];
+  EXPECT_TRUE(fails(finish([&](Completion& end) { return endpoint_.atomic(at(64), one, end); }),
+                    Code::invalid_argument, {"whose access mode is read_only"}));
+  EXPECT_TRUE(std::all_of(node_.slice(), node_.slice() + 4096,
+                          [](std::byte each) { return each == std::byte{0}; }));
+  std::vector<std::byte> back(2000);
+  EXPECT_TRUE(ok(get(back.data(), 0, CopyShape::contiguous(2000))));
+  node_.set_mode(AccessMode::accumulate_only);
+  EXPECT_TRUE(fails(get(back.data(), 0, CopyShape::contiguous(2000)), Code::invalid_argument,
+                    {"get on rank 1's slice of region 5, whose access mode is accumulate_only"}));
+  node_.set_mode(AccessMode::any);
+  EXPECT_TRUE(ok(put(64, bytes.data(), CopyShape::contiguous(2000))));
+}
+
 TEST_P(ServerTest, ARefusedPutIsToldBehindItAndChangesNothing) {
   std::vector<std::string> told;
   std::mutex mutex;

@@ -3,12 +3,15 @@
 // What the transport over RDMA devices asks of the device: which requests, how many, with which
 // marks; and that it is right whatever the network's timing.
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstring>
 #include <random>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "rma/armci/memory_pool.hpp"
 #include "rma/atomic.hpp"
 #include "rma/notify.hpp"
 #include "tests/rma/verbs/transport_rig.hpp"
@@ -153,6 +156,75 @@ TEST_F(VerbsTransport, RegistersNothingForMemoryOfTheArena) {
     EXPECT_EQ(site.posted(IBV_WR_RDMA_WRITE).size(), 1U);
     EXPECT_TRUE(holds(site.slice(1) + 8, sent));
     ASSERT_TRUE(ok(job.free_local(*memory)));
+  });
+}
+
+// Of a sparse slice devices get what is in use, also what comes to be later; the rest goes by
+// requests, which take no memory for it.
+TEST_F(VerbsTransport, ReachesWhatIsInUseOfSparseMemory) {
+  Site site;
+  constexpr std::size_t used = std::size_t{1} << 20U;
+  constexpr std::size_t bytes = 20'000;
+  const std::vector<std::byte> sent = pattern(bytes, 3);
+  std::vector<std::byte> back(bytes);
+  site.run([&](Job& job) {
+    auto unused = Region::allocate(job.world(), slice_bytes, {.sparse = true}).value();
+    auto region = Region::allocate(job.world(), std::size_t{64} << 20U, {.sparse = true}).value();
+    const auto expect_moved = [&](const Region& memory, std::uint64_t offset, bool by_device) {
+      if (job.rank().value == 0) {
+        site.network().start_trace();
+        ASSERT_TRUE(ok(put(job, memory.at(far_member, offset), sent.data(), bytes)));
+        ASSERT_TRUE(ok(job.fence(far)));
+        std::fill(back.begin(), back.end(), std::byte{0});
+        ASSERT_TRUE(ok(get(job, memory.at(far_member, offset), back.data(), bytes)));
+        EXPECT_EQ(back, sent);
+        EXPECT_EQ(count_bytes(site.posted(IBV_WR_RDMA_WRITE)) >= bytes, by_device) << offset;
+        EXPECT_EQ(count_bytes(site.posted(IBV_WR_RDMA_READ)) >= bytes, by_device) << offset;
+      }
+      ASSERT_TRUE(ok(job.barrier()));
+    };
+    region.note_in_use(used);
+    region.note_in_use(16);  // never fewer
+    ASSERT_TRUE(ok(job.barrier()));
+    expect_moved(region, 4096, true);
+    expect_moved(region, used - bytes, true);
+    region.note_in_use(40 * used);
+    ASSERT_TRUE(ok(job.barrier()));
+    expect_moved(region, 30 * used, true);
+    expect_moved(unused, 4096, false);
+  });
+}
+
+// What ARMCI_Memget gives: taken by one rank alone, in address space that all have set aside.
+TEST_F(VerbsTransport, ReachesMemoryThatWasTakenFromArmcisPool) {
+  Site site;
+  site.settings().armci_memget_mib = 64;
+  constexpr std::size_t bytes = 100'000;
+  std::array<std::atomic<std::uint64_t>, 3> taken{};
+  site.run([&](Job& job) {
+    auto pool = armci::MemoryPool::create(job);
+    ASSERT_TRUE(ok(pool));
+    for (std::size_t round = 0; round < taken.size(); ++round) {
+      if (job.rank().value == 1) {
+        const auto offset = pool->take((1 + round) * bytes);
+        ASSERT_TRUE(ok(offset));
+        taken[round] = *offset + round * bytes;  // the last bytes of it
+      }
+      ASSERT_TRUE(ok(job.barrier()));
+      if (job.rank().value == 0) {
+        const std::vector<std::byte> sent = pattern(bytes, static_cast<std::uint32_t>(round));
+        std::vector<std::byte> back(bytes);
+        const RemoteAddress at = pool->region().at(far_member, taken[round]);
+        site.network().start_trace();
+        ASSERT_TRUE(ok(put(job, at, sent.data(), bytes)));
+        ASSERT_TRUE(ok(get(job, at, back.data(), bytes)));
+        EXPECT_EQ(back, sent);
+        EXPECT_GE(count_bytes(site.posted(IBV_WR_RDMA_WRITE)), bytes) << "round " << round;
+        EXPECT_GE(count_bytes(site.posted(IBV_WR_RDMA_READ)), bytes) << "round " << round;
+      }
+      ASSERT_TRUE(ok(job.barrier()));
+    }
+    ASSERT_TRUE(ok(pool->free()));
   });
 }
 

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// StagedEndpoint: operations whose local buffer lies in one of this process's own windows by
+// epochs, as [ARMCIMPI12] §V.E has them: it is copied with the own part locked, and the lock is
+// given back before the target's is taken. MPI would else have two windows locked by one process,
+// which can wait for each other in a circle, or the same one twice, which is an error.
+//
+// Threads: as Endpoint.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "rma/mpi/own_windows.hpp"
+#include "rma/transport.hpp"
+
+namespace tessera::rma::mpi {
+
+class StagedEndpoint final : public Endpoint {
+ public:
+  /// `inner` is complete when it returns, as in windows by epochs.
+  StagedEndpoint(std::unique_ptr<Endpoint> inner, std::shared_ptr<const OwnWindows> own) noexcept
+      : inner_(std::move(inner)), own_(std::move(own)) {}
+
+  Status put(const Target& to, const void* from, const CopyShape& shape, Completion& done) override;
+  Status get(void* to, const Target& from, const CopyShape& shape, Completion& done) override;
+  Status accumulate(const Target& to, const void* from, const CopyShape& shape, const Scale& scale,
+                    Completion& done) override;
+  Status put_fragments(const Target& to, Fragments fragments, Completion& done) override;
+  Status get_fragments(const Target& from, Fragments fragments, Completion& done) override;
+  Status accumulate_fragments(const Target& to, Fragments fragments, const Scale& scale,
+                              Completion& done) override;
+
+  Result<bool> put_now(const Target& to, const void* from, std::size_t bytes) override;
+  Result<bool> get_now(void* to, const Target& from, std::size_t bytes) override;
+  Result<bool> accumulate_now(const Target& to, const void* from, std::size_t bytes,
+                              const Scale& scale) override;
+  Result<bool> atomic_now(const Target& at, const AtomicRequest& request) override {
+    return inner_->atomic_now(at, request);
+  }
+  Status atomic(const Target& at, const AtomicRequest& request, Completion& done) override {
+    return inner_->atomic(at, request, done);
+  }
+  Status fence() override { return inner_->fence(); }
+  Status start_fence(Completion& done) override { return inner_->start_fence(done); }
+  [[nodiscard]] bool is_fenced(RegionId region) const noexcept override {
+    return inner_->is_fenced(region);
+  }
+
+ private:
+  [[nodiscard]] bool is_staged(const void* local, const CopyShape& shape) const noexcept;
+  [[nodiscard]] bool is_staged(Fragments fragments) const noexcept;
+
+  std::unique_ptr<Endpoint> inner_;
+  std::shared_ptr<const OwnWindows> own_;
+};
+
+}  // namespace tessera::rma::mpi
