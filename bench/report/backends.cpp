@@ -18,7 +18,7 @@ struct Known {
 
 // Names that stand on one chart have different styles. Longer names stand before those that they
 // begin with.
-constexpr std::array<Known, 92> known = {{
+constexpr std::array<Known, 95> known = {{
     {"tessera", Kind::ours, 0},
     {"shm", Kind::ours, 0},
     {"tcp polling", Kind::floor, 4},
@@ -31,6 +31,9 @@ constexpr std::array<Known, 92> known = {{
     {"tessera-mg", Kind::ours, 0},
     {"tessera-agent", Kind::ours, 0},
     {"tessera-comm", Kind::ours, 7},
+    {"fence_all of 3", Kind::ours, 3},
+    {"fence_all of 5", Kind::ours, 6},
+    {"fence_all of 7", Kind::ours, 7},
     {"fence_all", Kind::ours, 0},
     {"called by one rank", Kind::ours, 0},
     {"called by all ranks", Kind::ours, 7},
