@@ -338,6 +338,41 @@ TEST(Info, TellsWhereAValueIsFrom) {
   EXPECT_EQ(checked, 2);
 }
 
+TEST(Info, TellsHowAnAgentWaits) {
+  const auto line = [](const std::string& command) {
+    const Ending ending = shell(fmt::format("{} {} info | grep ^agent:", command, tessera));
+    return ending.output;
+  };
+  EXPECT_EQ(line("TESSERA_SERVER=poll"), "agent: stays awake (TESSERA_SERVER=poll)\n");
+  EXPECT_EQ(line("TESSERA_SERVER=block"),
+            "agent: sleeps between requests (TESSERA_SERVER=block)\n");
+  const std::string alone = line("taskset -c $(taskset -cp $$ | sed 's/.*: *\\([0-9]*\\).*/\\1/')");
+  EXPECT_TRUE(alone.starts_with("agent: stays awake for 50 us after a request: 1 processor"))
+      << alone;
+  EXPECT_TRUE(alone.ends_with(" leave none to it\n")) << alone;
+}
+
+TEST(Info, TellsHowTcpPacks) {
+  const Ending ending = shell(fmt::format(
+      "TESSERA_TCP_TIMES=send=10,receive=10,piece=100,copied=100 {} info --json -", tessera));
+  const json tcp = json::parse(ending.output)["tcp"];
+  EXPECT_EQ(tcp["times"], "send=10,receive=10,piece=100,sent=120,received=60,copied=100,wire=0");
+  EXPECT_EQ(tcp["times_from"], "given");
+  EXPECT_EQ(tcp["direct_row"], 1024);
+  EXPECT_EQ(tcp["pipeline"], 2048);
+  ASSERT_EQ(tcp["parts"].size(), 11U);
+  EXPECT_EQ(tcp["parts"][0]["bytes"], 2048);
+  EXPECT_LT(tcp["parts"][0]["first"].get<int>(), 2048);
+  const Ending fixed = shell(fmt::format("TESSERA_TCP_TIMES=fixed {} info", tessera));
+  EXPECT_TRUE(has(fixed, "\ntcp_direct_row: 512 B\n")) << fixed.output;
+  EXPECT_TRUE(has(fixed, " ns (fixed)\n"));
+  EXPECT_TRUE(has(fixed, " 65536:16384+32768 ")) << fixed.output;
+  EXPECT_TRUE(has(run({TESSERA, "info"}), " ns (measured)\n"));
+  const Ending wrong = shell(fmt::format("TESSERA_TCP_TIMES=fast {} info", tessera));
+  EXPECT_TRUE(has(wrong, "\ntcp_times: TESSERA_TCP_TIMES=fast is not usable: 'fast' is not a time"))
+      << wrong.output;
+}
+
 TEST(Info, TellsTheBuildAndTheTransports) {
   const Ending ending = shell(fmt::format("TESSERA_TRANSPORT=shm,tcp {} info --json -", tessera));
   const json told = json::parse(ending.output);
