@@ -18,7 +18,7 @@ struct Known {
 
 // Names that stand on one chart have different styles. Longer names stand before those that they
 // begin with.
-constexpr std::array<Known, 95> known = {{
+constexpr std::array<Known, 97> known = {{
     {"tessera", Kind::ours, 0},
     {"shm", Kind::ours, 0},
     {"tcp polling", Kind::floor, 4},
@@ -67,7 +67,9 @@ constexpr std::array<Known, 95> known = {{
     {"one by one", Kind::ours, 7},
     {"contiguous", Kind::ours, 7},
     {"buffered", Kind::ours, 7},
+    {"pipelined from 2K", Kind::ours, 4},
     {"pipelined", Kind::ours, 6},
+    {"constants", Kind::ours, 1},
     {"zero-copy", Kind::ours, 3},
     {"round robin", Kind::ours, 7},
     {"tiled", Kind::ours, 6},

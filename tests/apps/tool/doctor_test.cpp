@@ -14,6 +14,8 @@
 
 #include "apps/tool/surroundings.hpp"
 #include "rma/bootstrap.hpp"
+#include "rma/control_group.hpp"
+#include "rma/processors.hpp"
 #include "tests/fault/program.hpp"
 #include "tests/support/effort.hpp"
 #include "tests/support/json_schema.hpp"
@@ -350,6 +352,36 @@ TEST(Info, TellsHowAnAgentWaits) {
   EXPECT_TRUE(alone.starts_with("agent: stays awake for 50 us after a request: 1 processor"))
       << alone;
   EXPECT_TRUE(alone.ends_with(" leave none to it\n")) << alone;
+}
+
+// As a job's log says, on the processors of this machine and bound to one of them.
+TEST(Job, SaysHowItsAgentsWait) {
+  const auto job = [](const std::string& command) {
+    return shell(
+        fmt::format("unset OMP_NUM_THREADS OPENBLAS_NUM_THREADS; export TESSERA_LOG=info "
+                    "TESSERA_TRANSPORT=shm,tcp; {} {} -n 2 --nodes 2 '{}' --class S",
+                    command, tessera_run, TESSERA_MG));
+  };
+  rma::RankPlace place{.processors = rma::own_processors(), .quota = rma::read_processor_quota("")};
+  std::vector<rma::RankPlace> places{place, place};
+  places[1].node = rma::NodeId{1};
+  const rma::AgentProcessors all = rma::processors_for_agent(rma::NodeId{0}, places);
+  const Ending free = job("");
+  EXPECT_EQ(free.exit_code, 0) << free.output;
+  EXPECT_TRUE(has(free, fmt::format("the agent of node 1 stays awake for {} us after a request; it "
+                                    "has {} of its own: {}",
+                                    all.are_spare ? 1'000'000 : 50,
+                                    all.are_spare ? "processors" : "no processor", all.reason)))
+      << free.output;
+  EXPECT_TRUE(has(free, "times of tcp (")) << free.output;
+  const Ending bound = job("taskset -c $(taskset -cp $$ | sed 's/.*: *\\([0-9]*\\).*/\\1/')");
+  EXPECT_TRUE(has(bound,
+                  "the agent of node 0 stays awake for 50 us after a request; it has no processor "
+                  "of its own: "))
+      << bound.output;
+  EXPECT_TRUE(has(bound, "2 threads of ranks and 2 of agents")) << bound.output;
+  EXPECT_TRUE(has(job("TESSERA_SERVER=poll"),
+                  "the agent of node 0 stays awake (TESSERA_SERVER=poll); it has "));
 }
 
 TEST(Info, TellsHowTcpPacks) {
