@@ -14,8 +14,9 @@ constexpr double about = 1.05;
 
 }  // namespace
 
+// Of shorter rows than 256 bytes a call of the system takes too few bytes, as it takes 1024 rows.
 std::size_t PackingModel::min_direct_row() const noexcept {
-  constexpr std::size_t least = 64;
+  constexpr std::size_t least = 256;
   constexpr std::size_t most = std::size_t{32} * 1024;
   std::size_t row = least;
   while (row < most && static_cast<double>(row) / kib * times_.copied_kib < times_.piece) {

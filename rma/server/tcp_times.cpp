@@ -176,7 +176,7 @@ Status not_usable(std::string_view text, std::string_view entry) {
 // The fastest of several, taken in turn: what others do on this processor slows some of them.
 Result<TcpTimes> measure_tcp_times(std::chrono::nanoseconds longest) {
   constexpr int attempts = 8;
-  constexpr int enough = 4;
+  constexpr int enough = 6;
   constexpr std::size_t large_frames = 8;
   const auto deadline = Clock::now() + longest;
   TESSERA_ASSIGN_OR_RETURN(Mirror mirror, Mirror::create());

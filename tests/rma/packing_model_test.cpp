@@ -202,11 +202,11 @@ TEST(PackingModel, SendsShorterRowsByThemselvesWhereCopiesAreDearer) {
     times.copied_kib = copied;
     const std::size_t row = PackingModel(times).min_direct_row();
     EXPECT_LE(row, before);
-    EXPECT_GE(row, 64U);
+    EXPECT_GE(row, 256U);
     EXPECT_LE(row, 32 * kib);
     before = row;
   }
-  EXPECT_EQ(before, 64U);
+  EXPECT_EQ(before, 256U);
 }
 
 // --- the table, and settings
