@@ -39,8 +39,8 @@ class PackingModel {
 
   [[nodiscard]] const TcpTimes& times() const noexcept { return times_; }
 
-  /// Rows of this many bytes and more are better sent from where they lie: a piece of their own
-  /// costs less than to copy them. A power of two, 256 to 32768.
+  /// Rows of this many bytes and more are better sent from where they lie: two pieces cost
+  /// less than to copy them. A power of two, 256 to 32768.
   [[nodiscard]] std::size_t min_direct_row() const noexcept;
 
   /// What a packed transfer takes in those parts, in nanoseconds. Requires: 0 < parts.first ≤

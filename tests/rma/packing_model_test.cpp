@@ -195,7 +195,7 @@ TEST(PackingModel, TakesLongerPartsOfLongerTransfersAndForDearerFrames) {
 }
 
 TEST(PackingModel, SendsShorterRowsByThemselvesWhereCopiesAreDearer) {
-  TcpTimes times{.piece = 30, .copied_kib = 60};
+  TcpTimes times{.piece = 15, .copied_kib = 60};
   EXPECT_EQ(PackingModel(times).min_direct_row(), 512U);
   std::size_t before = std::numeric_limits<std::size_t>::max();
   for (double copied = 0.5; copied < 5000; copied *= 2) {
@@ -253,7 +253,7 @@ TEST(PackingChoice, TakesTheModelsForGivenTimes) {
   ASSERT_TRUE(times.ok());
   EXPECT_EQ(times->from, TimesFrom::settings);
   const Packing packing = choose_packing(settings, *times);
-  EXPECT_EQ(packing.limits.least_direct_row, 1024U);
+  EXPECT_EQ(packing.limits.least_direct_row, 2048U);
   EXPECT_EQ(packing.parts, PartSizes(PackingModel(times->times)));
   EXPECT_LT(packing.parts.of(2 * kib).first, 2 * kib);
 }

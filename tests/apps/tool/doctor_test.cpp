@@ -388,9 +388,9 @@ TEST(Info, TellsHowTcpPacks) {
   const Ending ending = shell(fmt::format(
       "TESSERA_TCP_TIMES=send=10,receive=10,piece=100,copied=100 {} info --json -", tessera));
   const json tcp = json::parse(ending.output)["tcp"];
-  EXPECT_EQ(tcp["times"], "send=10,receive=10,piece=100,sent=120,received=60,copied=100,wire=0");
+  EXPECT_EQ(tcp["times"], "send=10,receive=10,piece=100,sent=25,received=15,copied=100,wire=0");
   EXPECT_EQ(tcp["times_from"], "given");
-  EXPECT_EQ(tcp["direct_row"], 1024);
+  EXPECT_EQ(tcp["direct_row"], 2048);
   EXPECT_EQ(tcp["pipeline"], 2048);
   ASSERT_EQ(tcp["parts"].size(), 11U);
   EXPECT_EQ(tcp["parts"][0]["bytes"], 2048);
