@@ -287,6 +287,13 @@ endif()
 add_test(NAME bench.net.fork.n3 COMMAND $<TARGET_FILE:tessera-run> -n 3
   $<TARGET_FILE:tessera-bench> net.fence net.contention -i 2 -x 1)
 tessera_test_properties(bench.net.fork.n3 3 "fork;tcp" "" "${tcp_environment}")
+# Figure 12 of [CLUSTERS02]: 3, 5 and 7 outstanding fences.
+add_test(NAME bench.net.fork.n8 COMMAND $<TARGET_FILE:tessera-run> -n 8
+  $<TARGET_FILE:tessera-bench> net.fence -i 2 -x 1)
+tessera_test_properties(bench.net.fork.n8 8 "fork;tcp;slow" 240 "${tcp_environment}")
+set_tests_properties(bench.net.fork.n8 PROPERTIES
+  PASS_REGULAR_EXPRESSION "fence_all of 3 .*fence_all of 5 .*fence_all of 7 .*by All Ranks.*fence_all of 7 "
+  FAIL_REGULAR_EXPRESSION "INVALID|exited")
 add_test(NAME bench.net.fork.n4 COMMAND $<TARGET_FILE:tessera-run> -n 4
   $<TARGET_FILE:tessera-bench> net.places -i 3 -x 1)
 tessera_test_properties(bench.net.fork.n4 4 "fork;tcp" ""

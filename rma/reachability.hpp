@@ -55,4 +55,22 @@ Result<NodeConnections> try_connections(Bootstrap& bootstrap, const Settings& se
 /// Errors: invalid_argument (TESSERA_INTERFACE names no network that is up).
 Result<std::string> address_for_other_machines(const Settings& settings);
 
+/// How transfers by tcp would be packed in a job that this process is rank 0 of.
+struct TcpPacking {
+  std::string source;          ///< of the times: "measured", "fixed", "given" or "not needed"
+  std::string times;           ///< as TESSERA_TCP_TIMES takes them
+  std::size_t direct_row = 0;  ///< bytes; rows of this length and more are not packed
+  std::size_t pipeline = 0;    ///< bytes; shorter transfers are packed in one part
+  struct PartsOf {
+    std::size_t bytes = 0;  ///< of a transfer
+    std::size_t first = 0;  ///< of its first part
+    std::size_t each = 0;   ///< of the others
+  };
+  std::vector<PartsOf> parts;
+};
+
+/// Local. Measures as a job does, which takes some milliseconds. Errors: invalid_argument
+/// (TESSERA_TCP_TIMES).
+Result<TcpPacking> describe_tcp_packing(const Settings& settings);
+
 }  // namespace tessera::rma

@@ -36,6 +36,7 @@
 #include "rma/completion.hpp"
 #include "rma/element.hpp"
 #include "rma/log.hpp"
+#include "rma/processors.hpp"
 #include "rma/rank.hpp"
 #include "rma/region_id.hpp"
 #include "rma/result.hpp"
@@ -246,7 +247,7 @@ struct TransportContext {
   std::shared_ptr<detail::Node> shared_node = nullptr;  ///< `node`, to be kept
   const detail::NodeMap* nodes = nullptr;               ///< of the whole job
   int machines = 1;                                     ///< that the job's ranks are on
-  int processors = 1;                                   ///< this node's share of its kernel's
+  AgentProcessors agent_processors = {};                ///< whether this node's agent has its own
   bool are_connected = false;  ///< the nodes, by a transport that was named before
   bool has_memory = false;     ///< a transport that was named before gives the ranks memory
   /// The job's communicator, as MPI_Comm_c2f gives it; none unless MPI started the job.

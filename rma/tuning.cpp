@@ -16,6 +16,7 @@ namespace {
 // Times are added to clocks that count nanoseconds, and given to poll() as an int.
 constexpr std::int64_t longest_ms = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t least_arena_mib = 64;
+constexpr std::int64_t least_pipeline = 2048;
 
 constexpr std::string_view separator = ", ";
 
@@ -32,7 +33,8 @@ constexpr std::array table{
            "how processes find each other; auto looks at the launcher's variables",
            &Settings::bootstrap),
     one_of("TESSERA_SERVER", "block, poll, adaptive",
-           "how a node's agent waits for other nodes; adaptive: awake for 50 us after a request",
+           "how a node's agent waits for other nodes; adaptive: awake for 50 us after a request, "
+           "for 1 s on a processor of its own",
            &Settings::server),
     SettingInfo{"TESSERA_SERVER_THREADS", "threads", "1 to 8",
                 "agent threads of a node, among which its peers are divided",
@@ -168,12 +170,17 @@ constexpr std::array table{
                 "small operations up to this size go together to another node; 0: each alone",
                 &Settings::aggregate, 0, 256},
     SettingInfo{"TESSERA_DIRECT_ROW", "bytes", "0 to 1073741824",
-                "rows from this length on go straight between memory and the network; 0: chosen, "
-                "512 with tcp",
+                "rows from this length on go straight between memory and the network; 0: chosen",
                 &Settings::direct_row, 0, 1 << 30},
     SettingInfo{"TESSERA_CHUNK", "KiB", "0 to 1024",
                 "parts in which shorter rows are packed and sent; 0: by the transfer's size",
                 &Settings::chunk_kib, 0, 1024},
+    SettingInfo{"TESSERA_PIPELINE", "bytes", "0, or 2048 to 1073741824",
+                "packed transfers from this size on go in several parts; 0: chosen",
+                &Settings::pipeline, 0, 1 << 30},
+    SettingInfo{"TESSERA_TCP_TIMES", "ns", "measured, fixed, or NAME=NUMBER,...",
+                "times by which tcp chooses rows, parts and pipelines; fixed: measures nothing",
+                &Settings::tcp_times},
     one_of("TESSERA_ACCUMULATE", "agent, origin",
            "who adds on another node: its agent, or the origin, which gets, adds and puts",
            &Settings::accumulate),
@@ -249,10 +256,11 @@ Status assign(Settings& settings, const SettingInfo& row, std::string_view text)
   }
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool is_too_small_an_arena =
-      row.name == "TESSERA_ARENA_MIB" && value > 0 && value < least_arena_mib;
+  const bool is_between =
+      value > 0 && ((row.name == "TESSERA_ARENA_MIB" && value < least_arena_mib) ||
+                    (row.name == "TESSERA_PIPELINE" && value < least_pipeline));
   if (error != std::errc{} || end != text.data() + text.size() || value < row.least ||
-      value > row.most || is_too_small_an_arena) {
+      value > row.most || is_between) {
     return Status::error(
         Code::invalid_argument,
         fmt::format("{}={} is not usable: expected {} ({})", row.name, text, row.range, row.unit));

@@ -63,6 +63,9 @@ struct Settings {
   std::int64_t direct_row = 0;             ///< bytes; shorter rows are packed for other nodes;
                                            ///< 0: chosen
   std::int64_t chunk_kib = 0;              ///< of what is packed; 0: by size
+  std::int64_t pipeline = 0;               ///< bytes; shorter packed transfers go in one part;
+                                           ///< 0: chosen
+  std::string tcp_times = "measured";      ///< measured, fixed, or the times themselves
   std::int64_t ranks_per_node = 0;         ///< 0: as many as the machine really has
   std::int64_t arena_mib = 0;              ///< address space of a node's arena; 0: chosen from RAM
   std::int64_t start_timeout_ms = 60'000;  ///< how long Job::start waits for the other ranks

@@ -9,6 +9,7 @@
 
 #include "apps/tool/advice.hpp"
 #include "apps/tool/checks.hpp"
+#include "rma/processors.hpp"
 
 namespace tessera::tool {
 namespace {
@@ -259,38 +260,53 @@ Finding check_binding(const Picture& all) {
                          : fmt::format("rank 0 to {} of {}", range_text(own.usable), own.online));
 }
 
-// As the transports decide whether waiting ranks help the agent (decision 10).
+namespace {
+
+// As jobs see their ranks, but that machines are told apart by their names and networks, too.
+std::vector<rma::RankPlace> places_of(const Picture& all) {
+  std::map<std::string, std::uint64_t> kernels;
+  std::vector<rma::RankPlace> places;
+  for (std::size_t rank = 0; rank < all.ranks.size(); ++rank) {
+    const Surroundings& each = all.ranks[rank];
+    rma::RankPlace place;
+    place.kernel = kernels.try_emplace(each.machine, kernels.size()).first->second;
+    place.node = all.connections.node_of[rank];
+    for (const int usable : each.processors.usable) {
+      if (static_cast<std::size_t>(usable) < place.processors.size()) {
+        place.processors.set(static_cast<std::size_t>(usable));
+      }
+    }
+    place.quota = {each.processors.quota, each.processors.quota_group};
+    place.threads = rma::announced_threads(each.blas.setting, each.blas.openblas_variable,
+                                           each.blas.omp_variable);
+    place.agent_threads = each.processors.agent_threads;
+    places.push_back(place);
+  }
+  return places;
+}
+
+}  // namespace
+
 Finding check_agent(const Picture& all) {
   constexpr const char* name = "agent";
   const std::int32_t nodes = all.connections.nodes();
   if (nodes == 1) {
     return green(name, "one node needs none");
   }
-  const int on_a_machine =
-      (nodes + all.connections.machines - 1) / std::max(all.connections.machines, 1);
-  for (std::int32_t node = 0; node < nodes; ++node) {
-    std::set<int> usable;
-    int ranks = 0;
-    for (std::size_t rank = 0; rank < all.ranks.size(); ++rank) {
-      if (all.connections.node_of[rank].value == node) {
-        const std::vector<int>& own = all.ranks[rank].processors.usable;
-        usable.insert(own.begin(), own.end());
-        ++ranks;
-      }
-    }
-    if (count(usable.size()) < on_a_machine * (ranks + 1)) {
-      const std::string nodes_text =
-          on_a_machine == 1 ? std::string() : fmt::format("{} of ", plural(on_a_machine, "node"));
-      return yellow(
-          name,
-          fmt::format("that of {} has no processor to itself: {} for {}{}",
-                      node_name(all, rma::NodeId{node}), plural(count(usable.size()), "processor"),
-                      nodes_text, plural(ranks, "rank")),
-          "leave a processor of each node free where other nodes' requests should not "
-          "wait for computations");
+  const std::vector<rma::RankPlace> places = places_of(all);
+  for (rma::NodeId node{0}; node.value < nodes; ++node.value) {
+    const rma::AgentProcessors found = rma::processors_for_agent(node, places);
+    if (!found.are_spare) {
+      return yellow(name,
+                    fmt::format("that of {} has no processor to itself: {}", node_name(all, node),
+                                found.reason),
+                    "leave a processor of each node free where other nodes' requests should not "
+                    "wait for computations");
     }
   }
-  return green(name, "each node has a processor for it");
+  return green(name,
+               "each node has a processor for it; with TESSERA_SERVER=adaptive it stays awake for "
+               "1 s after a request");
 }
 
 namespace {

@@ -29,6 +29,7 @@
 #include "rma/control_group.hpp"
 #include "rma/job.hpp"
 #include "rma/memory.hpp"
+#include "rma/processors.hpp"
 #include "rma/reachability.hpp"
 
 namespace tessera::tool {
@@ -226,19 +227,19 @@ Launch gather_launch(const rma::Settings& settings) {
   return found;
 }
 
-Processors gather_processors() {
+Processors gather_processors(const rma::Settings& settings) {
   Processors found;
   found.online = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
-  cpu_set_t own;
-  CPU_ZERO(&own);
-  // Refused where a mask has more bits than the set, and by sandboxes: those are not bound.
-  const bool is_known = sched_getaffinity(0, sizeof own, &own) == 0;
-  for (std::size_t at = 0; at < (is_known ? CPU_SETSIZE : std::size_t(found.online)); ++at) {
-    if (!is_known || CPU_ISSET(at, &own)) {
+  const rma::ProcessorSet own = rma::own_processors();
+  for (std::size_t at = 0; at < own.size(); ++at) {
+    if (own.test(at)) {
       found.usable.push_back(static_cast<int>(at));
     }
   }
-  found.quota = rma::read_processor_quota(root).processors;
+  const rma::ProcessorQuota quota = rma::read_processor_quota(root);
+  found.quota = quota.processors;
+  found.quota_group = quota.group;
+  found.agent_threads = static_cast<int>(settings.agent_threads);
   return found;
 }
 
@@ -270,7 +271,7 @@ Surroundings gather(const rma::Result<rma::Settings>& settings,
   found.mpi = {
       .is_built_in = mpi.is_built_in, .version = mpi.version, .thread_level = {}, .windows = {}};
   found.launch = gather_launch(used);
-  found.processors = gather_processors();
+  found.processors = gather_processors(used);
   const std::string scope = read_line("/proc/sys/kernel/yama/ptrace_scope");
   std::from_chars(scope.data(), scope.data() + scope.size(), found.ptrace_scope);
   found.may_trace = has_capability(root, CAP_SYS_PTRACE);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 #include <vector>
@@ -11,8 +12,10 @@
 #include "apps/tool/build_table.hpp"
 #include "apps/tool/settings.hpp"
 #include "rma/bootstrap.hpp"
+#include "rma/control_group.hpp"
 #include "rma/job.hpp"
 #include "rma/memory.hpp"
+#include "rma/processors.hpp"
 #include "rma/reachability.hpp"
 #include "rma/version.hpp"
 
@@ -55,6 +58,51 @@ ordered_json transports_json(const rma::Settings& settings) {
   return rows;
 }
 
+std::string plural(std::int64_t number, std::string_view thing) {
+  return fmt::format("{} {}{}", number, thing, number == 1 ? "" : "s");
+}
+
+// How an agent on this machine would wait; jobs of several nodes have agents.
+std::string agent_text(const rma::Settings& settings) {
+  if (settings.server != "adaptive") {
+    return fmt::format("{} (TESSERA_SERVER={})",
+                       settings.server == "poll" ? "stays awake" : "sleeps between requests",
+                       settings.server);
+  }
+  const auto usable = static_cast<std::int64_t>(rma::own_processors().count());
+  const double quota = rma::read_processor_quota("").processors;
+  const std::int64_t whole =
+      quota > 0 ? std::min(usable, static_cast<std::int64_t>(quota)) : usable;
+  const std::string of_quota =
+      quota > 0 ? fmt::format(", {:.3g} by a control group's quota", quota) : std::string();
+  const std::int64_t for_ranks = whole - settings.agent_threads;
+  if (for_ranks < 1) {
+    return fmt::format("stays awake for 50 us after a request: {}{} leave none to it",
+                       plural(usable, "processor"), of_quota);
+  }
+  return fmt::format(
+      "stays awake for 1 s after a request where {} of {}{} are for ranks at most, else for 50 us",
+      for_ranks, plural(usable, "processor"), of_quota);
+}
+
+ordered_json tcp_json(const rma::Settings& settings) {
+  ordered_json told;
+  const auto found = rma::describe_tcp_packing(settings);
+  if (!found.ok()) {
+    told["error"] = found.status().message();
+    return told;
+  }
+  told["times"] = found->times;
+  told["times_from"] = found->source;
+  told["direct_row"] = found->direct_row;
+  told["pipeline"] = found->pipeline;
+  told["parts"] = ordered_json::array();
+  for (const rma::TcpPacking::PartsOf& each : found->parts) {
+    told["parts"].push_back({{"bytes", each.bytes}, {"first", each.first}, {"each", each.each}});
+  }
+  return told;
+}
+
 // `is_environment`: they are what the variables say, as far as these are set.
 ordered_json settings_json(const rma::Settings& settings, bool is_environment) {
   auto rows = ordered_json::array();
@@ -91,6 +139,26 @@ std::string text(const ordered_json& row, const char* column) {
   return row[column].get<std::string>();
 }
 
+// What packed transfers by tcp go by, in lines of their own.
+std::string tcp_text(const ordered_json& tcp) {
+  if (tcp.contains("error")) {
+    return fmt::format("tcp_times: {}\n", text(tcp, "error"));
+  }
+  std::string lines =
+      fmt::format("tcp_times: {} ns ({})\n", text(tcp, "times"), text(tcp, "times_from"));
+  lines += fmt::format("tcp_direct_row: {} B\n", tcp["direct_row"].get<std::size_t>());
+  lines += fmt::format("tcp_pipeline: {} B\n", tcp["pipeline"].get<std::size_t>());
+  lines += "tcp_parts:";
+  for (const ordered_json& each : tcp["parts"]) {
+    const auto bytes = each["bytes"].get<std::size_t>();
+    const auto first = each["first"].get<std::size_t>();
+    if (first < bytes) {
+      lines += fmt::format(" {}:{}+{}", bytes, first, each["each"].get<std::size_t>());
+    }
+  }
+  return lines + "\n";
+}
+
 }  // namespace
 
 ordered_json describe(const rma::Result<rma::Settings>& read) {
@@ -106,6 +174,8 @@ ordered_json describe(const rma::Result<rma::Settings>& read) {
   info["memory"] = rma::human_bytes(rma::total_memory_bytes());
   info["memory_available"] = rma::human_bytes(rma::available_memory_bytes());
   info["transports"] = transports_json(settings);
+  info["agent"] = agent_text(settings);
+  info["tcp"] = tcp_json(settings);
   info["settings"] = settings_json(settings, read.ok());
   if (!read.ok()) {
     info["settings_error"] = read.status().message();
@@ -135,6 +205,8 @@ std::string info_text(const ordered_json& info) {
     lines += fmt::format("{}: {}{}\n", text(each, "name"), text(each, "text"),
                          each["chosen"].get<bool>() ? "" : " (TESSERA_TRANSPORT doesn't name it)");
   }
+  lines += fmt::format("agent: {}\n", text(info, "agent"));
+  lines += tcp_text(info["tcp"]);
   constexpr auto line = "{:<26} {:<14} {:<12} {:<14} {:<10} {:<28} {}\n";
   lines.push_back('\n');
   lines += fmt::format(line, "setting", "value", "from", "default", "unit", "range", "meaning");

@@ -16,7 +16,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Network, interfaces, asked, chosen, error, co
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Mpi, is_built_in, version, thread_level, windows)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Launch, launcher, told_ranks, told_rank, allocated, bootstrap,
                                    rank, ranks, error, remedy, asked, is_root, may_root_use_mpirun)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Processors, usable, online, quota)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Processors, usable, online, quota, quota_group, agent_threads)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Blas, config, threads, openblas_variable, omp_variable, setting)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Holder, process, program, bytes, is_orphan)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Clock, source, seconds)

@@ -105,6 +105,8 @@ struct Processors {
   std::vector<int> usable;  ///< their numbers
   int online = 1;
   double quota = 0;  ///< processors' worth of time that the control group gives; 0: no limit
+  std::uint64_t quota_group = 0;  ///< equal for processes of the group that has the quota
+  int agent_threads = 1;          ///< TESSERA_SERVER_THREADS
 };
 
 struct Blas {

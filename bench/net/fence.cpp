@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // fence_all when some ranks were changed and others were not, called by rank 0 alone and by all
-// ranks at once ([CLUSTERS02], figure 12). Beside it the same ranks are fenced one after the other.
+// ranks at once ([CLUSTERS02], figure 12). Beside it the same ranks are fenced one after the other,
+// and by fence_all with at most 3, 5 and 7 fences outstanding: each of these is a setting of a job,
+// so it has a job of its own (bench/support/job_beside.hpp).
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,7 +15,10 @@
 
 #include "bench/net/parts.hpp"
 #include "bench/net/wire.hpp"
+#include "bench/support/job_beside.hpp"
 #include "bench/support/peers.hpp"
+#include "rma/job.hpp"
+#include "rma/region.hpp"
 #include "rma/transfer.hpp"
 
 namespace tessera::bench {
@@ -55,28 +62,60 @@ std::string unchanged(rma::Job& job, rma::Region& region,
   return "";
 }
 
+/// Fences of one kind, in a job and a region of its own.
+struct Side {
+  std::string name;
+  Fencing fencing;
+  rma::Job* job;
+  rma::Region* region;
+  std::int32_t most_outstanding = 1;  ///< with fewer ranks changed it is as with more
+};
+
+/// A job in which fence_all has so many fences outstanding.
+class Windowed {
+ public:
+  /// Collective.
+  Windowed(rma::Job& first, std::int32_t outstanding)
+      : outstanding_(outstanding),
+        job_(start(first, outstanding)),
+        region_(rma::Region::allocate(job_.world(), sizeof(std::int64_t)).value()) {}
+
+  [[nodiscard]] Side side() {
+    return {fmt::format("fence_all of {}", outstanding_), Fencing::together, &job_, &region_,
+            outstanding_};
+  }
+
+ private:
+  static rma::Job start(rma::Job& first, std::int32_t outstanding) {
+    rma::Settings settings = first.settings();
+    settings.fence_window = outstanding;
+    return start_beside(first, settings);
+  }
+
+  std::int32_t outstanding_;
+  rma::Job job_;
+  rma::Region region_;
+};
+
 /// The `count` ranks behind this one change, of rank 0 alone or of every rank; in rank order.
-Candidate fence_candidate(Wire& wire, std::int32_t count, Callers callers, Fencing fencing) {
-  const std::vector<std::int32_t> changed =
-      ranks_behind(wire.session().crew().rank(), count, wire.session().crew().size());
+Candidate fence_candidate(Crew& crew, const Side& side, std::int32_t count, Callers callers) {
+  const std::vector<std::int32_t> changed = ranks_behind(crew.rank(), count, crew.size());
   Candidate candidate;
-  candidate.name = fencing == Fencing::together ? "fence_all" : "fence each";
+  candidate.name = side.name;
   candidate.cooperative = callers == Callers::all;
-  rma::Job& job = wire.session().job();
-  rma::Region& region = wire.own().region();
-  candidate.run = [&job, &region, changed, fencing](std::int64_t repetitions) {
+  candidate.run = [side, changed](std::int64_t repetitions) {
     for (std::int64_t i = 0; i < repetitions; ++i) {
-      put_and_fence(job, region, changed, fencing);
+      put_and_fence(*side.job, *side.region, changed, side.fencing);
     }
   };
-  const bool acts = callers == Callers::all || job.rank().value == 0;
-  candidate.verify = [&crew = wire.session().crew(), &job, &region, changed, fencing, acts] {
-    clear_own_word(job, region);
+  const bool acts = callers == Callers::all || crew.rank() == 0;
+  candidate.verify = [&crew, side, changed, acts] {
+    clear_own_word(*side.job, *side.region);
     crew.barrier();
     std::string problem;
     if (acts) {
-      put_and_fence(job, region, changed, fencing);
-      problem = unchanged(job, region, changed);
+      put_and_fence(*side.job, *side.region, changed, side.fencing);
+      problem = unchanged(*side.job, *side.region, changed);
     }
     crew.barrier();
     return problem;
@@ -84,21 +123,22 @@ Candidate fence_candidate(Wire& wire, std::int32_t count, Callers callers, Fenci
   return candidate;
 }
 
-void measure(Wire& wire, Callers callers) {
+void measure(Wire& wire, const std::vector<Side>& sides, Callers callers) {
   const bool is_one = callers == Callers::one;
   Topic topic{is_one ? "Puts of a Word and fence_all Latency"
                      : "Puts of a Word and fence_all, by All Ranks, Latency",
               is_one ? "fence_all" : "fence_all_by_all", Quantity::latency, "Changed"};
-  const std::int32_t others = wire.session().job().size() - 1;
-  for (std::int32_t count = 0; count <= others; ++count) {
+  Crew& crew = wire.session().crew();
+  for (std::int32_t count = 0; count < crew.size(); ++count) {
     std::vector<Candidate> candidates;
     if (count == 1 && is_one) {
       candidates = wire.tcp_floors(Case::contiguous(Operation::put, sizeof(std::int64_t)));
     }
-    if (count > 0) {
-      candidates.push_back(fence_candidate(wire, count, callers, Fencing::each));
+    for (const Side& side : sides) {
+      if (side.most_outstanding <= count) {
+        candidates.push_back(fence_candidate(crew, side, count, callers));
+      }
     }
-    candidates.push_back(fence_candidate(wire, count, callers, Fencing::together));
     wire.measure(topic, fmt::format("ranks changed: {}", count),
                  count * static_cast<std::int64_t>(sizeof(std::int64_t)), count, candidates);
   }
@@ -107,9 +147,24 @@ void measure(Wire& wire, Callers callers) {
 }  // namespace
 
 void measure_net_fence(Session& session) {
+  constexpr std::array windows = {3, 5, 7};  // as the paper has them
   Wire wire(session);
-  measure(wire, Callers::one);
-  measure(wire, Callers::all);
+  rma::Job& job = session.job();
+  rma::Region& region = wire.own().region();
+  std::vector<std::unique_ptr<Windowed>> windowed;
+  std::vector<Side> sides{{"fence each", Fencing::each, &job, &region}};
+  for (const std::int32_t outstanding : windows) {
+    if (outstanding < job.size()) {
+      windowed.push_back(std::make_unique<Windowed>(job, outstanding));
+      sides.push_back(windowed.back()->side());
+    }
+  }
+  if (windowed.size() < windows.size()) {
+    session.remark("fence_all of 3, 5 and 7: as many fences outstanding, on 8 ranks and more");
+  }
+  sides.push_back({"fence_all", Fencing::together, &job, &region, 0});
+  measure(wire, sides, Callers::one);
+  measure(wire, sides, Callers::all);
 }
 
 }  // namespace tessera::bench

@@ -38,8 +38,8 @@ double idle_window(Session& session, const char* thread) {
   const std::int64_t word = 0;
   rma::require(rma::put(session.job(), region.at(rma::TeamRank{1}), &word, sizeof word));
   rma::require(session.job().barrier());
-  // The last of the barrier's messages, and what the agent stays awake for behind them.
-  std::this_thread::sleep_for(milliseconds(200));
+  // The last of the barrier's messages, and what the agent stays awake for after them, at most.
+  std::this_thread::sleep_for(milliseconds(1300));
   return session.crew().maximum(part_of_core(thread));
 }
 

@@ -29,6 +29,8 @@ struct Protocol {
   const char* name;
   std::int64_t direct_row;  ///< rows from this length on are not copied
   std::int64_t chunk_kib;   ///< of what is copied; 0: parts by the transfer's size
+  std::int64_t pipeline;    ///< from which size on; 0: chosen
+  const char* tcp_times;    ///< by which what is 0 is chosen
 };
 
 /// What TESSERA_DIRECT_ROW and TESSERA_CHUNK take at most: no row is so long, and that is the
@@ -36,12 +38,21 @@ struct Protocol {
 constexpr std::int64_t above_all_rows = 1 << 30;
 constexpr std::int64_t whole_buffer_kib = 1024;
 
-// The last is the subject of the tables.
-const std::array<Protocol, 4> protocols = {{
-    {"buffered", above_all_rows, whole_buffer_kib},
-    {"pipelined", above_all_rows, 0},
-    {"zero-copy", 1, 0},
-    {"default", rma::Settings{}.direct_row, rma::Settings{}.chunk_kib},
+/// Of the shortest pipelines that there are.
+constexpr std::int64_t short_pipeline = 2048;
+constexpr std::int64_t short_part_kib = 1;
+
+constexpr const char* measured = "measured";
+
+// "constants" chooses without measured times. The last is the subject of the tables.
+const std::array<Protocol, 6> protocols = {{
+    {"buffered", above_all_rows, whole_buffer_kib, 0, measured},
+    {"pipelined", above_all_rows, 0, 0, measured},
+    {"pipelined from 2K", above_all_rows, short_part_kib, short_pipeline, measured},
+    {"zero-copy", 1, 0, 0, measured},
+    {"constants", 0, 0, 0, "fixed"},
+    {"default", rma::Settings{}.direct_row, rma::Settings{}.chunk_kib, rma::Settings{}.pipeline,
+     measured},
 }};
 
 /// A job that has one protocol, and our way to do a case in it.
@@ -60,6 +71,8 @@ class ProtocolSide {
     rma::Settings settings = first.settings();
     settings.direct_row = protocol.direct_row;
     settings.chunk_kib = protocol.chunk_kib;
+    settings.pipeline = protocol.pipeline;
+    settings.tcp_times = protocol.tcp_times;
     return start_beside(first, settings);
   }
 
@@ -91,13 +104,14 @@ void measure_contiguous(Wire& wire, Sides& sides, Operation operation, const std
   }
 }
 
-/// n rows of n doubles: rows of 16 B to 4 KiB, as long as there are many.
+/// n rows of n doubles: rows of 16 B to 4 KiB, as long as there are many. 2 to 16 KiB is where
+/// short pipelines may gain.
 void measure_patches(Wire& wire, Sides& sides, Operation operation, const std::string& title) {
   constexpr std::int64_t columns = 1024;
   Topic topic{title + " n x n Doubles Bandwidth by Protocol",
               Case::contiguous(operation, 8).name() + "_patch_by_protocol", Quantity::bandwidth,
               "n"};
-  for (const std::int64_t n : {2, 8, 32, 128, 512}) {
+  for (const std::int64_t n : {2, 8, 16, 32, 44, 128, 512}) {
     measure_line(wire, sides, topic, Case::patch(operation, n, columns), n);
   }
 }
@@ -109,8 +123,10 @@ void measure_net_protocols(Session& session) {
   Sides sides;
   for (const Protocol& protocol : protocols) {
     sides.push_back(std::make_unique<ProtocolSide>(session, protocol));
-    session.remark(fmt::format("{}: TESSERA_DIRECT_ROW={}, TESSERA_CHUNK={}", protocol.name,
-                               protocol.direct_row, protocol.chunk_kib));
+    session.remark(fmt::format(
+        "{}: TESSERA_DIRECT_ROW={}, TESSERA_CHUNK={}, TESSERA_PIPELINE={}, TESSERA_TCP_TIMES={}",
+        protocol.name, protocol.direct_row, protocol.chunk_kib, protocol.pipeline,
+        protocol.tcp_times));
   }
   for (const Operation operation : {Operation::put, Operation::get}) {
     const std::string title = operation == Operation::put ? "Put" : "Get";

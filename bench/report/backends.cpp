@@ -18,7 +18,7 @@ struct Known {
 
 // Names that stand on one chart have different styles. Longer names stand before those that they
 // begin with.
-constexpr std::array<Known, 92> known = {{
+constexpr std::array<Known, 97> known = {{
     {"tessera", Kind::ours, 0},
     {"shm", Kind::ours, 0},
     {"tcp polling", Kind::floor, 4},
@@ -31,6 +31,9 @@ constexpr std::array<Known, 92> known = {{
     {"tessera-mg", Kind::ours, 0},
     {"tessera-agent", Kind::ours, 0},
     {"tessera-comm", Kind::ours, 7},
+    {"fence_all of 3", Kind::ours, 3},
+    {"fence_all of 5", Kind::ours, 6},
+    {"fence_all of 7", Kind::ours, 7},
     {"fence_all", Kind::ours, 0},
     {"called by one rank", Kind::ours, 0},
     {"called by all ranks", Kind::ours, 7},
@@ -64,7 +67,9 @@ constexpr std::array<Known, 92> known = {{
     {"one by one", Kind::ours, 7},
     {"contiguous", Kind::ours, 7},
     {"buffered", Kind::ours, 7},
+    {"pipelined from 2K", Kind::ours, 4},
     {"pipelined", Kind::ours, 6},
+    {"constants", Kind::ours, 1},
     {"zero-copy", Kind::ours, 3},
     {"round robin", Kind::ours, 7},
     {"tiled", Kind::ours, 6},

@@ -2,6 +2,7 @@
 #include "bench/report/panels.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -221,25 +222,65 @@ double ranks_changed(const Measurement& measurement) {
                  : static_cast<double>(measurement.size) / word;
 }
 
-/// How much faster fence_all is than a fence for each rank, by how many were changed.
-std::vector<Chart> fence_charts(const Variant& variant) {
+/// How much faster `fence` is than a fence for each rank, in percent.
+std::optional<Part> gain_of(const Measurement& measurement, std::string_view fence) {
+  const Entry* const entry = measurement.find(fence);
+  const auto ratio = entry == nullptr ? std::nullopt : entry->ratio_to("fence each");
+  if (!ratio || ratio->value <= 0 || ratio->ci95.lo <= 0) {
+    return std::nullopt;
+  }
+  const auto gain = [](double times) { return whole * (1 / times - 1); };
+  return Part{gain(ratio->value), {gain(ratio->ci95.hi), gain(ratio->ci95.lo)}};
+}
+
+constexpr std::array fence_callers{std::pair{"fence_all", "called by one rank"},
+                                   std::pair{"fence_all_by_all", "called by all ranks"}};
+
+/// The same by how many ranks were changed.
+Chart fence_chart(const Variant& variant) {
   Chart chart = blank_chart("fence_all: gain over a fence for each rank",
                             {"Ranks changed", Unit::count, Spacing::linear}, percent_axis("Gain"));
-  for (const auto& [op, name] : {std::pair{"fence_all", "called by one rank"},
-                                 std::pair{"fence_all_by_all", "called by all ranks"}}) {
+  for (const auto& [op, name] : fence_callers) {
     for (const Measurement& each : variant.measurements) {
-      const Entry* const all = each.op == op ? each.find("fence_all") : nullptr;
-      const auto ratio = all == nullptr ? std::nullopt : all->ratio_to("fence each");
-      if (ratio && ratio->value > 0 && ratio->ci95.lo > 0) {
-        const auto gain = [](double times) { return whole * (1 / times - 1); };
-        series_of(chart, name)
-            .points.push_back({ranks_changed(each),
-                               gain(ratio->value),
-                               {gain(ratio->ci95.hi), gain(ratio->ci95.lo)}});
+      if (const auto gain = each.op == op ? gain_of(each, "fence_all") : std::nullopt) {
+        series_of(chart, name).points.push_back({ranks_changed(each), gain->value, gain->ci95});
       }
     }
   }
-  return chart.places().size() > 1 ? std::vector{chart} : std::vector<Chart>{};
+  return chart;
+}
+
+/// The same by how many fences are outstanding at most, where the most ranks were changed.
+Chart window_chart(const Variant& variant) {
+  Chart chart =
+      blank_chart("fence_all: gain by outstanding fences",
+                  {"Outstanding fences", Unit::count, Spacing::linear}, percent_axis("Gain"));
+  for (const auto& [op, name] : fence_callers) {
+    const Measurement* most = nullptr;
+    for (const Measurement& each : variant.measurements) {
+      if (each.op == op && (most == nullptr || ranks_changed(each) > ranks_changed(*most))) {
+        most = &each;
+      }
+    }
+    for (const int outstanding : {3, 5, 7}) {
+      const std::string fence = fmt::format("fence_all of {}", outstanding);
+      if (const auto gain = most == nullptr ? std::nullopt : gain_of(*most, fence)) {
+        series_of(chart, name)
+            .points.push_back({static_cast<double>(outstanding), gain->value, gain->ci95});
+      }
+    }
+  }
+  return chart;
+}
+
+std::vector<Chart> fence_charts(const Variant& variant) {
+  std::vector<Chart> charts;
+  for (Chart& chart : std::array{fence_chart(variant), window_chart(variant)}) {
+    if (chart.places().size() > 1) {
+      charts.push_back(std::move(chart));
+    }
+  }
+  return charts;
 }
 
 /// Of rank number `rank`, over all launches that tell of it: the median of theirs, and an interval

@@ -29,7 +29,7 @@ TransportContext JobState::transport_context() {
   context.nodes = &nodes;
   context.machines = machines;
   context.communicator = bootstrap->mpi_communicator();
-  context.processors = processors.share;
+  context.agent_processors = agent_processors;
   context.exchange = [this](std::span<const std::byte> mine) {
     return bootstrap->allgather(mine, std::chrono::milliseconds(settings.start_timeout_ms));
   };

@@ -24,7 +24,6 @@
 #include "rma/engine/node_link.hpp"
 #include "rma/engine/node_map.hpp"
 #include "rma/engine/operation.hpp"
-#include "rma/engine/processors.hpp"
 #include "rma/engine/region_table.hpp"
 #include "rma/engine/slice_cache.hpp"
 #include "rma/engine/stripes.hpp"
@@ -32,6 +31,7 @@
 #include "rma/log.hpp"
 #include "rma/node/node.hpp"
 #include "rma/order_observer.hpp"
+#include "rma/processors.hpp"
 #include "rma/profile/recorder.hpp"
 #include "rma/profile/session.hpp"
 #include "rma/transport.hpp"
@@ -187,6 +187,7 @@ class JobState {
   /// The ranks in another PID namespace than the first rank of their node, ascending.
   std::vector<WorldRank> numbered_apart;
   NodeProcessors processors;
+  AgentProcessors agent_processors;
   std::shared_ptr<Node> node;
   std::unique_ptr<NodeLink> link;  ///< to other nodes; null where there are none
   std::optional<StripeLocks> stripes;

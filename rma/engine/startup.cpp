@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <functional>
@@ -18,7 +19,6 @@
 #include <string_view>
 #include <utility>
 
-#include "rma/engine/processors.hpp"
 #include "rma/memory.hpp"
 #include "rma/node/fd_passing.hpp"
 #include "rma/node/standard_streams.hpp"
@@ -113,6 +113,8 @@ struct Introduction {
   Whereabouts where;
   ProcessorSet processors;
   ProcessorQuota quota;
+  std::int32_t threads = 1;
+  std::int32_t agent_threads = 1;
   std::uint64_t adds_by_origin = 0;
   std::int64_t ranks_per_node = 0;
   std::array<char, 16> profile{};  ///< of Settings; rank 0's counts
@@ -122,6 +124,15 @@ struct Introduction {
 
 void keep_beginning(std::string_view text, std::span<char> place) {
   std::copy_n(text.begin(), std::min(text.size(), place.size() - 1), place.begin());
+}
+
+std::int32_t threads_of_rank(const Settings& settings) {
+  const auto text_of = [](const char* name) -> std::string_view {
+    const char* const text = std::getenv(name);
+    return text != nullptr ? text : "";
+  };
+  return announced_threads(settings.blas_threads, text_of("OPENBLAS_NUM_THREADS"),
+                           text_of("OMP_NUM_THREADS"));
 }
 
 bool adds_by_origin(const Settings& settings) {
@@ -172,6 +183,8 @@ Result<std::vector<Introduction>> introduce(Bootstrap& bootstrap, const Settings
   Introduction own{.where = *mine,
                    .processors = own_processors(),
                    .quota = read_processor_quota(""),
+                   .threads = threads_of_rank(settings),
+                   .agent_threads = static_cast<std::int32_t>(settings.agent_threads),
                    .adds_by_origin = adds_by_origin(settings) ? 1U : 0U,
                    .ranks_per_node = settings.ranks_per_node};
   keep_beginning(settings.profile, own.profile);
@@ -210,14 +223,15 @@ std::vector<WorldRank> numbered_apart(const std::vector<Introduction>& all, cons
   return apart;
 }
 
-NodeProcessors processors_of(NodeId node, const std::vector<Introduction>& all,
-                             const NodeMap& nodes) {
+// Of all ranks, in their order.
+std::vector<RankPlace> places_of(const std::vector<Introduction>& all, const NodeMap& nodes) {
   std::vector<RankPlace> places;
   for (const Introduction& each : all) {
     const WorldRank rank{static_cast<std::int32_t>(places.size())};
-    places.push_back({each.where.kernel, nodes.node_of(rank), each.processors, each.quota});
+    places.push_back({each.where.kernel, nodes.node_of(rank), each.processors, each.quota,
+                      each.threads, each.agent_threads});
   }
-  return processors_of(node, places);
+  return places;
 }
 
 std::uint64_t arena_bytes(const Settings& settings) {
@@ -397,7 +411,9 @@ Result<std::shared_ptr<JobState>> start_job(std::shared_ptr<Bootstrap> bootstrap
   job->self = job;
   job->machines = machines;
   job->numbered_apart = numbered_apart(ranks, job->nodes);
-  job->processors = processors_of(job->nodes.node_of(job->rank), ranks, job->nodes);
+  const std::vector<RankPlace> places = places_of(ranks, job->nodes);
+  job->processors = processors_of(job->nodes.node_of(job->rank), places);
+  job->agent_processors = processors_for_agent(job->nodes.node_of(job->rank), places);
   job->log.set_level(log_level(job->settings));
   for (const std::string& warning : warnings) {
     if (job->rank.value == 0) {

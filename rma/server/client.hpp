@@ -61,6 +61,7 @@ struct ClientOptions {
   std::function<detail::Helper*()> helper = [] { return nullptr; };  ///< of waiting threads
   std::size_t kept_bytes = 4U << 20U;  ///< copied and unsent at one link before posting waits
   PackingLimits limits{};
+  PartSizes parts{};               ///< of what is packed
   std::size_t gathered_bytes = 0;  ///< of the largest operations that go as lists
   std::shared_ptr<detail::FabricSource> fabrics = nullptr;  ///< null: there is TCP only
   std::string required;  ///< TESSERA_TRANSPORT where it doesn't name TCP: what `fabrics` can't

@@ -6,6 +6,7 @@
 
 #include "rma/kernels/copy.hpp"
 #include "rma/kernels/walk.hpp"
+#include "rma/server/packing_model.hpp"
 #include "rma/server/parts.hpp"
 #include "rma/within_memory.hpp"
 
@@ -23,12 +24,17 @@ static_assert(list_part_bytes <= max_packed_bytes);
 constexpr std::size_t direct_part_bytes = std::size_t{4} * 1024 * 1024;
 static_assert(direct_part_bytes <= max_direct_bytes);
 
-// Whatever is no more goes in one part.
-constexpr std::size_t least_part_bytes = std::size_t{16} * 1024;
+Chunks packed_chunks(const CopyShape& shape, const PartSizes& sizes) noexcept {
+  const Parts parts = sizes.of(shape.total_bytes());
+  return {parts.first, parts.each};
+}
 
-Chunks packed_chunks(const CopyShape& shape, const PackingLimits& limits) noexcept {
-  return limits.chunk_bytes > 0 ? Chunks(limits.chunk_bytes)
-                                : Chunks::pipelined(shape.total_bytes());
+// Shorter answers the agent puts together, so in shorter parts they would come all at once.
+constexpr std::size_t min_answer_bytes = std::size_t{16} * 1024;
+
+Chunks answered_chunks(const CopyShape& shape, const PartSizes& sizes) noexcept {
+  const Parts parts = sizes.of(shape.total_bytes());
+  return {std::max(parts.first, min_answer_bytes), std::max(parts.each, 2 * min_answer_bytes)};
 }
 
 // Whether the agent reaches the target's memory by copies through the kernel only: none of it is
@@ -39,11 +45,7 @@ bool is_attached(const Target& target) noexcept {
 
 // Rows that agents don't expect to be direct, or can't put in their place themselves, must fit what
 // they take packed.
-Chunks chunks_of(const Target& target, const CopyShape& shape,
-                 const PackingLimits& limits) noexcept {
-  if (shape.run_bytes < limits.least_direct_row) {
-    return packed_chunks(shape, limits);
-  }
+Chunks direct_chunks(const Target& target, const CopyShape& shape) noexcept {
   const bool goes_direct = shape.run_bytes >= least_piece_bytes && !is_attached(target);
   return Chunks(goes_direct ? direct_part_bytes : max_packed_bytes);
 }
@@ -119,6 +121,10 @@ Status start_batches(const Target& target, Fragments fragments, Completion& done
 
 }  // namespace
 
+bool ServerEndpoint::is_packed(const CopyShape& shape) const noexcept {
+  return shape.run_bytes < link_.limits().least_direct_row;
+}
+
 FrameHeader ServerEndpoint::request(Kind kind, const Target& target) noexcept {
   return {.kind = kind,
           .origin = self_,
@@ -130,15 +136,17 @@ FrameHeader ServerEndpoint::request(Kind kind, const Target& target) noexcept {
 Status ServerEndpoint::put(const Target& to, const void* from, const CopyShape& shape,
                            Completion& done) {
   const auto* source = static_cast<const std::byte*>(from);
-  if (shape.total_bytes() <= least_part_bytes) {
-    return told(done, put_part(to, source, shape, done));
+  Chunks chunks = is_packed(shape) ? packed_chunks(shape, link_.parts()) : direct_chunks(to, shape);
+  if (shape.total_bytes() <= chunks.limit()) {
+    return told(done, put_part(to, source, shape, done, link_.when()));
   }
+  // Each part goes at once: those that wait for others make no pipeline.
   return more_parts(done, [&] {
-    Chunks chunks = chunks_of(to, shape, link_.limits());
     return for_each_part(shape, chunks, word_bytes,
                          [&](std::int64_t local, std::int64_t remote, const CopyShape& part) {
                            return announced(done, [&] {
-                             return put_part(moved(to, remote), source + local, part, done);
+                             return put_part(moved(to, remote), source + local, part, done,
+                                             Link::When::now);
                            });
                          });
   });
@@ -172,8 +180,7 @@ Result<bool> ServerEndpoint::put_small(const Target& to, const std::byte* from, 
 }
 
 Status ServerEndpoint::put_part(const Target& to, const std::byte* from, const CopyShape& shape,
-                                Completion& done) {
-  const Link::When when = link_.when();
+                                Completion& done, Link::When when) {
   if (shape.levels == 0) {
     TESSERA_ASSIGN_OR_RETURN(const bool is_done, put_small(to, from, shape.run_bytes, when));
     if (is_done) {
@@ -185,8 +192,7 @@ Status ServerEndpoint::put_part(const Target& to, const std::byte* from, const C
   header.payload_bytes = shape.total_bytes();
   const std::vector<std::byte> descriptor = pattern_of(shape);
   header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
-  if (shape.run_bytes < link_.limits().least_direct_row &&
-      (shape.levels > 0 || shape.run_bytes >= least_piece_bytes)) {
+  if (is_packed(shape) && (shape.levels > 0 || shape.run_bytes >= least_piece_bytes)) {
     TESSERA_RETURN_IF_ERROR(link_.post(header, descriptor, pack(from, shape), when));
     done.end({});
     return {};
@@ -200,11 +206,12 @@ Status ServerEndpoint::put_part(const Target& to, const std::byte* from, const C
 
 Status ServerEndpoint::get(void* to, const Target& from, const CopyShape& shape, Completion& done) {
   auto* destination = static_cast<std::byte*>(to);
-  if (shape.total_bytes() <= least_part_bytes) {
+  Chunks chunks =
+      is_packed(shape) ? answered_chunks(shape, link_.parts()) : direct_chunks(from, shape);
+  if (shape.total_bytes() <= chunks.limit()) {
     return told(done, get_part(destination, from, shape, done));
   }
   return more_parts(done, [&] {
-    Chunks chunks = chunks_of(from, shape, link_.limits());
     return for_each_part(shape, chunks, word_bytes,
                          [&](std::int64_t local, std::int64_t remote, const CopyShape& part) {
                            return announced(done, [&] {
@@ -240,27 +247,26 @@ Status ServerEndpoint::accumulate(const Target& to, const void* from, const Copy
                                   const Scale& scale, Completion& done) {
   const auto* source = static_cast<const std::byte*>(from);
   constexpr std::size_t largest_element = 16;
-  if (shape.total_bytes() <= least_part_bytes) {
-    return told(done, accumulate_part(to, source, shape, scale, done));
+  Chunks chunks = packed_chunks(shape, link_.parts());
+  if (shape.total_bytes() <= chunks.limit()) {
+    return told(done, accumulate_part(to, source, shape, scale, done, link_.when()));
   }
   return more_parts(done, [&] {
-    Chunks chunks = packed_chunks(shape, link_.limits());
     return for_each_part(shape, chunks, largest_element,
                          [&](std::int64_t local, std::int64_t remote, const CopyShape& part) {
                            return announced(done, [&] {
                              return accumulate_part(moved(to, remote), source + local, part, scale,
-                                                    done);
+                                                    done, Link::When::now);
                            });
                          });
   });
 }
 
 Status ServerEndpoint::accumulate_part(const Target& to, const std::byte* from,
-                                       const CopyShape& shape, const Scale& scale,
-                                       Completion& done) {
+                                       const CopyShape& shape, const Scale& scale, Completion& done,
+                                       Link::When when) {
   FrameHeader header = request(Kind::accumulate, to);
   const std::size_t bytes = shape.total_bytes();
-  const Link::When when = link_.when();
   if (shape.levels == 0 && when == Link::When::soon && link_.may_gather(header.offset, bytes)) {
     TESSERA_RETURN_IF_ERROR(
         link_.gather(header, &scale, const_cast<std::byte*>(from), bytes, nullptr));

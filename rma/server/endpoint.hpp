@@ -44,14 +44,16 @@ class ServerEndpoint final : public Endpoint {
   /// True when so few bytes are taken at once; see put_now().
   Result<bool> put_small(const Target& to, const std::byte* from, std::size_t bytes,
                          Link::When when);
-  Status put_part(const Target& to, const std::byte* from, const CopyShape& shape,
-                  Completion& done);
+  /// Whether the rows of such a transfer are too short to go by themselves.
+  [[nodiscard]] bool is_packed(const CopyShape& shape) const noexcept;
+  Status put_part(const Target& to, const std::byte* from, const CopyShape& shape, Completion& done,
+                  Link::When when);
   Status get_part(std::byte* to, const Target& from, const CopyShape& shape, Completion& done);
   Status put_batch(const Target& to, Fragments batch, Completion& done);
   Status get_batch(const Target& from, Fragments batch, Completion& done);
   Status accumulate_batch(const Target& to, Fragments batch, const Scale& scale, Completion& done);
   Status accumulate_part(const Target& to, const std::byte* from, const CopyShape& shape,
-                         const Scale& scale, Completion& done);
+                         const Scale& scale, Completion& done, Link::When when);
 
   Link& link_;
   WorldRank self_;

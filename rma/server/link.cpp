@@ -115,6 +115,10 @@ const PackingLimits& Link::limits() const noexcept {
   return client_.options().limits;
 }
 
+const PartSizes& Link::parts() const noexcept {
+  return client_.options().parts;
+}
+
 bool Link::may_gather(std::uint64_t offset, std::size_t bytes) const noexcept {
   return bytes <= client_.options().gathered_bytes && offset < Gather::most_offset;
 }

@@ -31,6 +31,7 @@
 #include "rma/server/changes.hpp"
 #include "rma/server/gather.hpp"
 #include "rma/server/packed_buffer.hpp"
+#include "rma/server/packing_model.hpp"
 #include "rma/server/parts.hpp"
 #include "rma/server/stream.hpp"
 #include "rma/server/wire.hpp"
@@ -107,6 +108,7 @@ class Link final : private FrameSink, public detail::Requests {
   Status post_copy(const FrameHeader& header, std::span<const std::byte> body, When when);
 
   [[nodiscard]] const PackingLimits& limits() const noexcept;
+  [[nodiscard]] const PartSizes& parts() const noexcept;
   /// Whether a contiguous operation of so many bytes at that offset may go together with others.
   [[nodiscard]] bool may_gather(std::uint64_t offset, std::size_t bytes) const noexcept;
   /// Lets it do so (gather.hpp); When::soon, and as post().

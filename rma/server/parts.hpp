@@ -21,27 +21,17 @@ inline constexpr std::size_t max_packed_bytes = 1U << 20U;
 /// The same for what goes straight between the stream and memory.
 inline constexpr std::size_t max_direct_bytes = 16U << 20U;
 
-/// Which rows of a transfer are packed, and in chunks of which size.
+/// Which rows of a transfer are packed. The two ends of a conversation may differ in that.
 struct PackingLimits {
   std::size_t least_direct_row = least_piece_bytes;  ///< shorter rows are packed
-  std::size_t chunk_bytes = 0;                       ///< of what is packed; 0: chosen by its size
 };
 
-/// How large the parts of a transfer may be. The first part of a pipeline is small, so that the
+/// How large the parts of a transfer may be. The first part of a pipeline may be small, so that the
 /// other stages begin early.
 class Chunks {
  public:
   explicit Chunks(std::size_t each) noexcept : limit_(each), each_(each) {}
-  /// For what is packed here, sent, and unpacked there, all at a time: some chunks, none so small
-  /// that its own cost shows.
-  static Chunks pipelined(std::size_t total) noexcept {
-    constexpr std::size_t least = std::size_t{32} * 1024;
-    constexpr std::size_t most = std::size_t{256} * 1024;
-    constexpr std::size_t wanted = 8;
-    Chunks chunks(std::clamp(total / wanted, least, most));
-    chunks.limit_ = total > chunks.each_ ? chunks.each_ / 2 : chunks.each_;
-    return chunks;
-  }
+  Chunks(std::size_t first, std::size_t each) noexcept : limit_(first), each_(each) {}
   /// Of the next part.
   [[nodiscard]] std::size_t limit() const noexcept { return limit_; }
   void next() noexcept { limit_ = each_; }

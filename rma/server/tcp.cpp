@@ -177,14 +177,8 @@ std::string list_of(const std::vector<std::pair<std::string, TcpAddress>>& inter
   return names;
 }
 
-}  // namespace
-
-std::string to_string(TcpAddress address) {
-  return fmt::format("{}.{}.{}.{}:{}", address.host >> 24U, address.host >> 16U & 255U,
-                     address.host >> 8U & 255U, address.host & 255U, address.port);
-}
-
-Result<TcpAddress> interface_address(const std::string& name) {
+// Those that are up and have an IPv4 address, in the system's order.
+Result<std::vector<std::pair<std::string, TcpAddress>>> find_interfaces() {
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) {
     return no_socket(errno);
@@ -200,7 +194,19 @@ Result<TcpAddress> interface_address(const std::string& name) {
     }
   }
   freeifaddrs(list);
-  // In the system's order, but loopback last: it is taken only where there is nothing else.
+  return found;
+}
+
+}  // namespace
+
+std::string to_string(TcpAddress address) {
+  return fmt::format("{}.{}.{}.{}:{}", address.host >> 24U, address.host >> 16U & 255U,
+                     address.host >> 8U & 255U, address.host & 255U, address.port);
+}
+
+Result<TcpAddress> interface_address(const std::string& name) {
+  TESSERA_ASSIGN_OR_RETURN(auto found, find_interfaces());
+  // Loopback last: it is taken only where there is nothing else.
   std::stable_partition(found.begin(), found.end(), [](const auto& each) {
     constexpr std::uint32_t loopback_network = 127;
     return each.second.host >> 24U != loopback_network;
@@ -215,6 +221,18 @@ Result<TcpAddress> interface_address(const std::string& name) {
       fmt::format("there is no network interface '{}' with an IPv4 address that is up; there are: "
                   "{}",
                   name, list_of(found)));
+}
+
+std::string interface_name(TcpAddress address) {
+  const auto found = find_interfaces();
+  if (found.ok()) {
+    for (const auto& [name, own] : *found) {
+      if (own.host == address.host) {
+        return name;
+      }
+    }
+  }
+  return "";
 }
 
 Result<TcpListener> TcpListener::create(TcpAddress address, const std::string& congestion) {

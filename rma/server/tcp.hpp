@@ -39,6 +39,9 @@ std::string to_string(TcpAddress address);
 /// loopback where there is no other. Errors: invalid_argument, naming the interfaces there are.
 Result<TcpAddress> interface_address(const std::string& name);
 
+/// The name of the network interface that has this address; empty where none has.
+std::string interface_name(TcpAddress address);
+
 class TcpListener {
  public:
   /// Listens at `address`, port 0 meaning any, for connections with that congestion control

@@ -24,6 +24,7 @@
 #include "rma/server/endpoint.hpp"
 #include "rma/server/farewells.hpp"
 #include "rma/server/node_link.hpp"
+#include "rma/server/packing_choice.hpp"
 
 namespace tessera::rma::server {
 namespace {
@@ -36,6 +37,7 @@ struct Introduction {
   std::array<char, 200> error{};
   std::array<std::byte, secret_bytes> secret{};  // of rank 0: the job's
   std::uint64_t job = 0;                         // likewise
+  ChosenTimes times;                             // likewise
 };
 
 class ServerTransport final : public Transport {
@@ -50,7 +52,7 @@ class ServerTransport final : public Transport {
         farewells_(std::move(farewells)),
         agent_(std::move(agent)) {
     can_.device_atomics = has_device_atomics;
-    if (agent_ != nullptr && !has_core_for_agent(context)) {
+    if (agent_ != nullptr && !context.agent_processors.are_spare) {
       node_->set_helper(agent_.get());
     }
   }
@@ -119,11 +121,6 @@ class ServerTransport final : public Transport {
   }
 
  private:
-  // Beside those of the node's ranks.
-  [[nodiscard]] bool has_core_for_agent(const TransportContext& context) const {
-    return context.processors > node_->size();
-  }
-
   const std::string name_;
   Capabilities can_{.strided = true, .accumulate = true, .atomics = true, .strict = true};
   std::shared_ptr<detail::Node> node_;
@@ -135,19 +132,30 @@ class ServerTransport final : public Transport {
   std::unordered_map<WorldRank, std::unique_ptr<Endpoint>> atomics_;
 };
 
-StayAwake stay_awake(const Settings& settings) {
+// Awake it costs nobody anything where processors are spare; but others than this job may want
+// them, or the energy, so it ends a second after the last request. Waking takes microseconds.
+StayAwake stay_awake(const Settings& settings, bool are_spare) {
   constexpr std::chrono::microseconds a_while{50};
-  return settings.server == "poll" ? StayAwake::max()
-                                   : (settings.server == "block" ? StayAwake(0) : a_while);
+  constexpr std::chrono::seconds on_spare_processors{1};
+  if (settings.server != "adaptive") {
+    return settings.server == "poll" ? StayAwake::max() : StayAwake(0);
+  }
+  return are_spare ? StayAwake(on_spare_processors) : a_while;
 }
 
-// What the kernel scatters may tear a word, which aligned words may not (docs/memory-model.md).
-PackingLimits limits_of(const Settings& settings) {
-  constexpr std::int64_t beyond_words = sizeof(std::uint64_t) + 1;
-  const std::size_t chosen = PackingLimits().least_direct_row;
-  const auto wanted = static_cast<std::size_t>(std::max(settings.direct_row, beyond_words));
-  return {.least_direct_row = settings.direct_row == 0 ? chosen : wanted,
-          .chunk_bytes = static_cast<std::size_t>(settings.chunk_kib) * 1024};
+void log_how_it_waits(const TransportContext& context, StayAwake time) {
+  const AgentProcessors& processors = context.agent_processors;
+  const NodeId node = context.nodes->node_of(context.rank);
+  const std::string awake =
+      time == StayAwake::max() ? "stays awake (TESSERA_SERVER=poll)"
+      : time == StayAwake(0)
+          ? "sleeps until a request comes (TESSERA_SERVER=block)"
+          : fmt::format("stays awake for {} us after a request",
+                        std::chrono::duration_cast<std::chrono::microseconds>(time).count());
+  context.log->info(fmt::format(
+      "the agent of node {} {}; {}: {}", node.value, awake,
+      processors.are_spare ? "it has processors of its own" : "it has no processor of its own",
+      processors.reason));
 }
 
 // All ranks learn of each other's agents, or of the error of the lowest rank that has one.
@@ -194,6 +202,7 @@ Clusters clusters_of(const TransportContext& context) {
 
 ClientOptions client_options(const TransportContext& context, const std::vector<Introduction>& all,
                              const std::shared_ptr<const Farewells>& farewells) {
+  const Packing packing = choose_packing(*context.settings, all[0].times);
   ClientOptions options;
   options.congestion = context.settings->tcp_congestion;
   options.rank = context.rank;
@@ -209,7 +218,8 @@ ClientOptions client_options(const TransportContext& context, const std::vector<
   options.least_help = context.node->policy().least_help;
   options.linger = context.node->policy().linger;
   options.kept_bytes = static_cast<std::size_t>(context.settings->request_kib) * 1024;
-  options.limits = limits_of(*context.settings);
+  options.limits = packing.limits;
+  options.parts = packing.parts;
   options.gathered_bytes = static_cast<std::size_t>(context.settings->aggregate);
   options.helper = [node = context.shared_node] { return node->helper(); };
   options.warn = context.warn;
@@ -284,15 +294,30 @@ std::shared_ptr<const ForwardOptions> forward_options(const TransportContext& co
   return std::make_shared<const ForwardOptions>(std::move(options));
 }
 
+// By rank 0, for all, while they wait for it. Messages over another network are packed as always.
+void note_times(const TransportContext& context, bool is_tcp, Introduction& mine) {
+  if (!is_tcp) {
+    return;
+  }
+  const auto chosen = choose_times(*context.settings, mine.agent, context.machines == 1);
+  if (!chosen.ok()) {
+    note_error(mine, chosen.status());
+    return;
+  }
+  mine.times = *chosen;
+  context.log->info(
+      fmt::format("times of tcp ({}): {}", to_string(mine.times.from), to_text(mine.times.times)));
+}
+
 AgentOptions agent_options(const TransportContext& context, const std::vector<Introduction>& all,
                            const Secret& secret, std::shared_ptr<detail::FabricSource> fabrics) {
   return {.secret = secret,
           .job = all.front().job,
           .ranks = context.size,
           .node = context.nodes->node_of(context.rank),
-          .stay_awake = stay_awake(*context.settings),
+          .stay_awake = stay_awake(*context.settings, context.agent_processors.are_spare),
           .threads = static_cast<int>(context.settings->agent_threads),
-          .limits = limits_of(*context.settings),
+          .limits = choose_packing(*context.settings, all.front().times).limits,
           .answer_bytes = static_cast<std::size_t>(context.settings->answer_kib) * 1024,
           .buffers_per_client = context.settings->server_buffers == "per_client",
           .warn = context.warn,
@@ -321,14 +346,17 @@ Result<std::unique_ptr<Transport>> create(const std::string& name, const FindFab
   }
   if (context.rank.value == 0) {
     draw_identity(mine);
+    note_times(context, find == nullptr, mine);
   }
   TESSERA_ASSIGN_OR_RETURN(const std::vector<Introduction> all, introduce(context, mine));
 
   const Secret secret{std::span<const std::byte, secret_bytes>(all[0].secret)};
   std::unique_ptr<Agent> agent;
   if (listener) {
-    TESSERA_ASSIGN_OR_RETURN(agent, Agent::create(context.shared_node, std::move(*listener),
-                                                  agent_options(context, all, secret, fabrics)));
+    AgentOptions its_options = agent_options(context, all, secret, fabrics);
+    log_how_it_waits(context, its_options.stay_awake);
+    TESSERA_ASSIGN_OR_RETURN(
+        agent, Agent::create(context.shared_node, std::move(*listener), std::move(its_options)));
   }
   TESSERA_ASSIGN_OR_RETURN(const std::shared_ptr<const Farewells> farewells,
                            Farewells::find(context.shared_node, *context.nodes));

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "rma/engine/timing.hpp"
 #include "rma/verbs/buffers.hpp"
 #include "rma/verbs/handles.hpp"
 #include "rma/verbs/queue_pair.hpp"
@@ -29,9 +30,9 @@ constexpr std::uint32_t short_requests = 16;
 constexpr std::size_t one_page = 4096;
 constexpr double kib = 1024;
 
-double ns_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
-}
+using detail::added;
+using detail::copied_kib_ns;
+using detail::ns_since;
 
 // A queue pair that writes and reads between two buffers of its own process.
 class Mirror {
@@ -143,20 +144,12 @@ Result<double> registration_ns(Registrar& registrar, std::byte* memory, std::siz
   return best;
 }
 
-double copied_kib_ns(std::vector<std::byte>& memory) {
+double least_copied_kib_ns(std::vector<std::byte>& memory) {
   double best = std::numeric_limits<double>::max();
-  const std::size_t half = memory.size() / 2;
   for (int i = 0; i < attempts; ++i) {
-    const auto start = Clock::now();
-    std::memcpy(memory.data(), memory.data() + half, half);
-    best = std::min(best, ns_since(start));
+    best = std::min(best, copied_kib_ns(memory));
   }
-  return best * kib / static_cast<double>(half);
-}
-
-// What more of the same adds; never nothing, since clocks and devices are coarse.
-double added(double all, double first, double count) {
-  return std::max(1.0, (all - first) / count);
+  return best;
 }
 
 }  // namespace
@@ -179,7 +172,7 @@ Result<DeviceTimes> measure_times(const std::shared_ptr<Device>& device, Registr
   times.read_kib = added(read, times.read_wait, long_kib);
 
   std::vector<std::byte> memory(2 * long_bytes, std::byte{1});
-  times.copied_kib = copied_kib_ns(memory);
+  times.copied_kib = least_copied_kib_ns(memory);
   TESSERA_ASSIGN_OR_RETURN(times.registration, registration_ns(registrar, memory.data(), one_page));
   TESSERA_ASSIGN_OR_RETURN(const double all,
                            registration_ns(registrar, memory.data(), memory.size()));

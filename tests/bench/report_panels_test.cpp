@@ -108,6 +108,31 @@ TEST(Panels, ComputeTheGainOfOneFenceForAll) {
   EXPECT_TRUE(has(gain_of_fence_all()(Dataset(one(run))), "<th>2</th><td>50</td>"));
 }
 
+TEST(Panels, ShowTheGainByOutstandingFencesOfTheMostRanks) {
+  RunFile run = with_measurement(
+      "fence_all", "ranks changed: 7", 56,
+      {{"fence each", 30}, {"fence_all of 3", 20}, {"fence_all of 5", 15}, {"fence_all of 7", 10}});
+  const auto add_ratios = [](RunFile& file, double scale) {
+    for (std::size_t i = 1; i < file.results.size(); ++i) {
+      const double ratio = scale * file.results[i].stats.median / 30;
+      file.results[i].ratio = RatioTo{"fence each", {ratio, {ratio, ratio}}};
+    }
+  };
+  add_ratios(run, 1);
+  RunFile fewer = run;
+  add_ratios(fewer, 2);
+  for (auto& each : fewer.results) {
+    each.shape = "ranks changed: 5";
+    each.size = 40;
+    run.results.push_back(each);
+  }
+  const std::string text = gain_of_fence_all()(Dataset(one(run)));
+  EXPECT_TRUE(has(text, "<th>Outstanding fences</th>")) << text;
+  EXPECT_TRUE(has(text, "<th>3</th><td>50</td>")) << text;
+  EXPECT_TRUE(has(text, "<th>5</th><td>100</td>"));
+  EXPECT_TRUE(has(text, "<th>7</th><td>200</td>"));
+}
+
 TEST(Panels, TakeSmallOperationsFromTheRightSuite) {
   const Dataset data(one(with_measurement("put_here", "", 8, {{"tcp", 1.25}})));
   const std::string text = small_operations(

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/engine/processors.hpp"
+#include "rma/processors.hpp"
 
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <filesystem>
+#include <fstream>
 #include <initializer_list>
+#include <random>
+#include <string>
 #include <vector>
 
 #include "tests/support/one_processor.hpp"
+#include "tests/support/temporary_folder.hpp"
 
-namespace tessera::rma::detail {
+namespace tessera::rma {
 namespace {
 
 RankPlace place(std::uint64_t kernel, int node, std::initializer_list<std::size_t> processors) {
@@ -107,5 +112,146 @@ TEST(Processors, OfThisProcessAreThoseOfItsMask) {
   EXPECT_EQ(own_processors(), ProcessorSet().set(one.processor()));
 }
 
+// --- for agents
+
+bool are_spare(const std::vector<RankPlace>& ranks, int node = 0) {
+  return processors_for_agent(NodeId{node}, ranks).are_spare;
+}
+
+std::string reason(const std::vector<RankPlace>& ranks, int node = 0) {
+  return processors_for_agent(NodeId{node}, ranks).reason;
+}
+
+TEST(AgentProcessors, AreSpareWhereTheHostHasOneForEachThread) {
+  const std::vector<RankPlace> two{place(1, 0, {0, 1, 2, 3}), place(1, 1, {0, 1, 2, 3})};
+  EXPECT_TRUE(are_spare(two));
+  EXPECT_TRUE(are_spare(two, 1));
+  EXPECT_EQ(reason(two), "4 processors for 2 threads of ranks and 2 of agents");
+  std::vector<RankPlace> three = two;
+  three.push_back(place(1, 1, {0, 1, 2, 3}));
+  EXPECT_FALSE(are_spare(three)) << "its own ranks leave one, all of the host's don't";
+  EXPECT_EQ(reason(three), "4 processors for 3 threads of ranks and 2 of agents");
+  three.front().kernel = 2;
+  EXPECT_TRUE(are_spare(three)) << "another machine's ranks don't count";
+  EXPECT_TRUE(are_spare(three, 1));
+  EXPECT_EQ(reason({place(1, 0, {5})}), "1 processor for 1 thread of ranks and 1 of agents");
+}
+
+TEST(AgentProcessors, CountThreads) {
+  std::vector<RankPlace> ranks{place(1, 0, {0, 1, 2, 3, 4, 5})};
+  ranks[0].threads = 5;
+  EXPECT_TRUE(are_spare(ranks));
+  ranks[0].agent_threads = 2;
+  EXPECT_FALSE(are_spare(ranks));
+  EXPECT_EQ(reason(ranks), "6 processors for 5 threads of ranks and 2 of agents");
+  ranks[0].threads = 4;
+  EXPECT_TRUE(are_spare(ranks));
+  ranks.push_back(place(1, 0, {0, 1, 2, 3, 4, 5}));
+  ranks[1].agent_threads = 8;
+  EXPECT_EQ(reason(ranks), "6 processors for 5 threads of ranks and 2 of agents")
+      << "a node's agent lives with its first rank";
+}
+
+TEST(AgentProcessors, AreWhereTheFirstRankMayRun) {
+  const std::vector<RankPlace> bound{place(1, 0, {0}), place(1, 0, {0, 1, 2})};
+  EXPECT_FALSE(are_spare(bound));
+  EXPECT_EQ(reason(bound),
+            "3 processors for 2 threads of ranks and 1 of agents, but ranks are "
+            "bound to those that an agent may use");
+  EXPECT_TRUE(are_spare({place(1, 0, {0, 1}), place(1, 0, {2})}));
+  EXPECT_TRUE(are_spare({place(1, 0, {0, 1, 2}), place(1, 0, {0}), place(1, 0, {9})}))
+      << "the first rank's thread can give way";
+  const std::vector<RankPlace> apart{place(1, 0, {0, 1}), place(1, 1, {2}), place(1, 2, {3})};
+  EXPECT_TRUE(are_spare(apart));
+  EXPECT_FALSE(are_spare(apart, 1)) << "only those who share processors count";
+}
+
+TEST(AgentProcessors, AreNotSpareBeyondAQuota) {
+  const RankPlace rank = place(1, 0, {0, 1, 2, 3});
+  EXPECT_FALSE(are_spare(with_quota({rank}, 1.5, 8)));
+  EXPECT_EQ(reason(with_quota({rank}, 1.5, 8)),
+            "a control group gives 1.5 processors' worth of time for 1 thread of ranks and 1 of "
+            "agents");
+  EXPECT_TRUE(are_spare(with_quota({rank}, 2, 8)));
+  std::vector<RankPlace> two = with_quota({rank, place(1, 1, {0, 1, 2, 3})}, 3.5, 8);
+  EXPECT_EQ(reason(two),
+            "a control group gives 3.5 processors' worth of time for 2 threads of "
+            "ranks and 2 of agents");
+  two[1].quota.group = 9;
+  EXPECT_TRUE(are_spare(two)) << "each group has its own";
+}
+
+// The files that containers and batch systems write, in both versions of control groups.
+TEST(AgentProcessors, GoByTheFilesOfControlGroups) {
+  const tessera::test::TemporaryFolder root;
+  const auto write = [&root](const std::string& path, const std::string& text) {
+    const std::filesystem::path file = root.path() + path;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << text;
+  };
+  const auto has_spare = [&root] {
+    RankPlace rank = place(1, 0, {0, 1, 2, 3});
+    rank.quota = read_processor_quota(root.path());
+    return are_spare({rank});
+  };
+  EXPECT_TRUE(has_spare());
+  write("/proc/self/cgroup", "0::/batch/step\n");
+  write("/sys/fs/cgroup/batch/step/cpu.max", "max 100000\n");
+  EXPECT_TRUE(has_spare());
+  write("/sys/fs/cgroup/batch/cpu.max", "150000 100000\n");
+  EXPECT_FALSE(has_spare());
+  write("/sys/fs/cgroup/batch/cpu.max", "200000 100000\n");
+  EXPECT_TRUE(has_spare());
+  write("/proc/self/cgroup", "4:cpuacct,cpu:/old\n0::/\n");
+  write("/sys/fs/cgroup/cpu/old/cpu.cfs_period_us", "100000\n");
+  write("/sys/fs/cgroup/cpu/old/cpu.cfs_quota_us", "100000\n");
+  EXPECT_FALSE(has_spare());
+  write("/sys/fs/cgroup/cpu/old/cpu.cfs_quota_us", "-1\n");
+  EXPECT_TRUE(has_spare());
+}
+
+// Whether threads with those sets can have a processor each, by trying all.
+bool fit(const std::vector<ProcessorSet>& threads, std::size_t from, ProcessorSet taken) {
+  if (from == threads.size()) {
+    return true;
+  }
+  for (std::size_t at = 0; at < 8; ++at) {
+    if (threads[from].test(at) && !taken.test(at) &&
+        fit(threads, from + 1, ProcessorSet(taken).set(at))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+TEST(AgentProcessors, AreFoundAsByTryingAllPlaces) {
+  std::minstd_rand random(7);
+  int spare = 0;
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<RankPlace> ranks;
+    std::vector<ProcessorSet> threads;
+    const int count = 1 + static_cast<int>(random() % 4);
+    for (int i = 0; i < count; ++i) {
+      RankPlace rank = place(1, 0, {0});  // all share it, so all count
+      rank.processors |= ProcessorSet(random() % 64);
+      ranks.push_back(rank);
+      threads.push_back(rank.processors);
+    }
+    threads.push_back(ranks.front().processors);
+    ASSERT_EQ(are_spare(ranks), fit(threads, 0, {})) << reason(ranks) << " in round " << round;
+    spare += are_spare(ranks) ? 1 : 0;
+  }
+  EXPECT_GT(spare, 100);
+  EXPECT_LT(spare, 1900);
+}
+
+TEST(AnnouncedThreads, AreThoseOfTheSettingOrOfTheGreaterVariable) {
+  EXPECT_EQ(announced_threads(0, "", ""), 1);
+  EXPECT_EQ(announced_threads(3, "8", "8"), 3);
+  EXPECT_EQ(announced_threads(0, "2", "4"), 4);
+  EXPECT_EQ(announced_threads(0, "", "6,2"), 6) << "nested levels";
+  EXPECT_EQ(announced_threads(0, "many", "0"), 1);
+}
+
 }  // namespace
-}  // namespace tessera::rma::detail
+}  // namespace tessera::rma

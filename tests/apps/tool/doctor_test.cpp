@@ -14,6 +14,8 @@
 
 #include "apps/tool/surroundings.hpp"
 #include "rma/bootstrap.hpp"
+#include "rma/control_group.hpp"
+#include "rma/processors.hpp"
 #include "tests/fault/program.hpp"
 #include "tests/support/effort.hpp"
 #include "tests/support/json_schema.hpp"
@@ -336,6 +338,71 @@ TEST(Info, TellsWhereAValueIsFrom) {
     }
   }
   EXPECT_EQ(checked, 2);
+}
+
+TEST(Info, TellsHowAnAgentWaits) {
+  const auto line = [](const std::string& command) {
+    const Ending ending = shell(fmt::format("{} {} info | grep ^agent:", command, tessera));
+    return ending.output;
+  };
+  EXPECT_EQ(line("TESSERA_SERVER=poll"), "agent: stays awake (TESSERA_SERVER=poll)\n");
+  EXPECT_EQ(line("TESSERA_SERVER=block"),
+            "agent: sleeps between requests (TESSERA_SERVER=block)\n");
+  const std::string alone = line("taskset -c $(taskset -cp $$ | sed 's/.*: *\\([0-9]*\\).*/\\1/')");
+  EXPECT_TRUE(alone.starts_with("agent: stays awake for 50 us after a request: 1 processor"))
+      << alone;
+  EXPECT_TRUE(alone.ends_with(" leave none to it\n")) << alone;
+}
+
+// As a job's log says, on the processors of this machine and bound to one of them.
+TEST(Job, SaysHowItsAgentsWait) {
+  const auto job = [](const std::string& command) {
+    return shell(
+        fmt::format("unset OMP_NUM_THREADS OPENBLAS_NUM_THREADS; export TESSERA_LOG=info "
+                    "TESSERA_TRANSPORT=shm,tcp; {} {} -n 2 --nodes 2 '{}' --class S",
+                    command, tessera_run, TESSERA_MG));
+  };
+  rma::RankPlace place{.processors = rma::own_processors(), .quota = rma::read_processor_quota("")};
+  std::vector<rma::RankPlace> places{place, place};
+  places[1].node = rma::NodeId{1};
+  const rma::AgentProcessors all = rma::processors_for_agent(rma::NodeId{0}, places);
+  const Ending free = job("");
+  EXPECT_EQ(free.exit_code, 0) << free.output;
+  EXPECT_TRUE(has(free, fmt::format("the agent of node 1 stays awake for {} us after a request; it "
+                                    "has {} of its own: {}",
+                                    all.are_spare ? 1'000'000 : 50,
+                                    all.are_spare ? "processors" : "no processor", all.reason)))
+      << free.output;
+  EXPECT_TRUE(has(free, "times of tcp (")) << free.output;
+  const Ending bound = job("taskset -c $(taskset -cp $$ | sed 's/.*: *\\([0-9]*\\).*/\\1/')");
+  EXPECT_TRUE(has(bound,
+                  "the agent of node 0 stays awake for 50 us after a request; it has no processor "
+                  "of its own: "))
+      << bound.output;
+  EXPECT_TRUE(has(bound, "2 threads of ranks and 2 of agents")) << bound.output;
+  EXPECT_TRUE(has(job("TESSERA_SERVER=poll"),
+                  "the agent of node 0 stays awake (TESSERA_SERVER=poll); it has "));
+}
+
+TEST(Info, TellsHowTcpPacks) {
+  const Ending ending = shell(fmt::format(
+      "TESSERA_TCP_TIMES=send=10,receive=10,piece=100,copied=100 {} info --json -", tessera));
+  const json tcp = json::parse(ending.output)["tcp"];
+  EXPECT_EQ(tcp["times"], "send=10,receive=10,piece=100,sent=25,received=15,copied=100,wire=0");
+  EXPECT_EQ(tcp["times_from"], "given");
+  EXPECT_EQ(tcp["direct_row"], 2048);
+  EXPECT_EQ(tcp["pipeline"], 2048);
+  ASSERT_EQ(tcp["parts"].size(), 11U);
+  EXPECT_EQ(tcp["parts"][0]["bytes"], 2048);
+  EXPECT_LT(tcp["parts"][0]["first"].get<int>(), 2048);
+  const Ending fixed = shell(fmt::format("TESSERA_TCP_TIMES=fixed {} info", tessera));
+  EXPECT_TRUE(has(fixed, "\ntcp_direct_row: 512 B\n")) << fixed.output;
+  EXPECT_TRUE(has(fixed, " ns (fixed)\n"));
+  EXPECT_TRUE(has(fixed, " 65536:16384+32768 ")) << fixed.output;
+  EXPECT_TRUE(has(run({TESSERA, "info"}), " ns (measured)\n"));
+  const Ending wrong = shell(fmt::format("TESSERA_TCP_TIMES=fast {} info", tessera));
+  EXPECT_TRUE(has(wrong, "\ntcp_times: TESSERA_TCP_TIMES=fast is not usable: 'fast' is not a time"))
+      << wrong.output;
 }
 
 TEST(Info, TellsTheBuildAndTheTransports) {

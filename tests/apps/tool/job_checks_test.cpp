@@ -139,26 +139,36 @@ TEST(CheckBinding, OneProcessorIsNobodysChoice) {
 }
 
 TEST(CheckAgent, IsYellowWhereRanksTakeAllProcessors) {
+  const Finding own = green("agent",
+                            "each node has a processor for it; with TESSERA_SERVER=adaptive it "
+                            "stays awake for 1 s after a request");
   EXPECT_EQ(check_agent(job_of(1, 4)), green("agent", "one node needs none"));
-  EXPECT_EQ(check_agent(job_of(2, 3)), green("agent", "each node has a processor for it"));
-  const char* const remedy =
-      "leave a processor of each node free where other nodes' requests should not wait for "
-      "computations";
-  EXPECT_EQ(
-      check_agent(job_of(2, 4)),
-      yellow("agent", "that of h1 has no processor to itself: 4 processors for 4 ranks", remedy));
+  EXPECT_EQ(check_agent(job_of(2, 3)), own);
+  const auto none = [](const std::string& node, const std::string& reason) {
+    return yellow("agent", "that of " + node + " has no processor to itself: " + reason,
+                  "leave a processor of each node free where other nodes' requests should not wait "
+                  "for computations");
+  };
+  EXPECT_EQ(check_agent(job_of(2, 4)),
+            none("h1", "4 processors for 4 threads of ranks and 1 of agents"));
   EXPECT_EQ(check_agent(emulated(4, 1)),
-            yellow("agent",
-                   "that of node 0 has no processor to itself: 4 processors for 4 nodes of 1 rank",
-                   remedy));
-  Picture small = emulated(3, 1);
-  for (Surroundings& each : small.ranks) {
-    each.processors = {.usable = {0, 1}, .online = 2, .quota = 0};
-  }
-  EXPECT_EQ(check_agent(small),
-            yellow("agent",
-                   "that of node 0 has no processor to itself: 2 processors for 3 nodes of 1 rank",
-                   remedy));
+            none("node 0", "4 processors for 4 threads of ranks and 4 of agents"));
+  EXPECT_EQ(check_agent(emulated(2, 1)), own);
+  Picture threaded = job_of(2, 1);
+  threaded.ranks[1].blas.openblas_variable = "4";
+  EXPECT_EQ(check_agent(threaded),
+            none("h2", "4 processors for 4 threads of ranks and 1 of agents"));
+  Picture limited = job_of(2, 1);
+  limited.ranks[1].processors.quota = 1.5;
+  EXPECT_EQ(check_agent(limited), none("h2",
+                                       "a control group gives 1.5 processors' worth of time for 1 "
+                                       "thread of ranks and 1 of agents"));
+  limited.ranks[1].processors.quota = 2;
+  EXPECT_EQ(check_agent(limited), own);
+  limited.ranks[1].processors.agent_threads = 2;
+  EXPECT_EQ(check_agent(limited), none("h2",
+                                       "a control group gives 2 processors' worth of time for 1 "
+                                       "thread of ranks and 2 of agents"));
 }
 
 TEST(CheckBlas, IsGreenForOneThreadARankAndForOneRank) {

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/processors.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <set>
+#include <vector>
+
+namespace tessera::rma {
+
+ProcessorSet own_processors() noexcept {
+  cpu_set_t own;
+  CPU_ZERO(&own);
+  const bool is_known = sched_getaffinity(0, sizeof own, &own) == 0;
+  // Refused where a mask has more bits than the set, and by sandboxes: those are not bound.
+  const auto online = static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+  ProcessorSet set;
+  for (std::size_t at = 0; at < set.size(); ++at) {
+    set.set(at, is_known ? CPU_ISSET(at, &own) != 0 : at < online);
+  }
+  return set;
+}
+
+namespace {
+
+/// What the quotas of a node's control groups give, in processors.
+struct NodeQuota {
+  double all = std::numeric_limits<double>::infinity();
+  double share = all;  ///< if each group's quota is divided equally among the nodes that have it
+};
+
+// Requires: `ranks` are those of one kernel.
+NodeQuota quota_of(NodeId node, std::span<const RankPlace* const> ranks) {
+  std::map<std::uint64_t, std::set<NodeId>> nodes_of_groups;
+  std::map<std::uint64_t, double> quotas;  // of the groups of `node`
+  for (const RankPlace* rank : ranks) {
+    if (rank->node == node && rank->quota.processors <= 0) {
+      return {};
+    }
+    nodes_of_groups[rank->quota.group].insert(rank->node);
+    if (rank->node == node) {
+      quotas[rank->quota.group] = rank->quota.processors;
+    }
+  }
+  NodeQuota found{.all = 0, .share = 0};
+  for (const auto& [group, processors] : quotas) {
+    found.all += processors;
+    found.share += processors / static_cast<double>(nodes_of_groups[group].size());
+  }
+  return found;
+}
+
+}  // namespace
+
+NodeProcessors processors_of(NodeId node, std::span<const RankPlace> ranks) {
+  const auto own = std::find_if(ranks.begin(), ranks.end(),
+                                [&](const RankPlace& rank) { return rank.node == node; });
+  std::map<NodeId, ProcessorSet> of_nodes;  // of that kernel
+  std::vector<const RankPlace*> on_kernel;
+  for (const RankPlace& rank : ranks) {
+    if (rank.kernel == own->kernel) {
+      of_nodes[rank.node] |= rank.processors;
+      on_kernel.push_back(&rank);
+    }
+  }
+  const ProcessorSet& usable = of_nodes[node];
+  double share = 0.0;
+  for (std::size_t at = 0; at < usable.size(); ++at) {
+    if (usable.test(at)) {
+      share += 1.0 / static_cast<double>(
+                         std::count_if(of_nodes.begin(), of_nodes.end(),
+                                       [&](const auto& each) { return each.second.test(at); }));
+    }
+  }
+  constexpr double rounding = 1e-6;  // thirds and the like, of at most 1024
+  const NodeQuota quota = quota_of(node, on_kernel);
+  const double all = std::min(static_cast<double>(usable.count()), std::max(quota.all, 1.0));
+  return {.usable = static_cast<std::int32_t>(all + rounding),
+          .share = static_cast<std::int32_t>(std::min(share, quota.share) + rounding)};
+}
+
+namespace {
+
+// Gives each thread one processor of its own, from those that it may use.
+class Placement {
+ public:
+  /// False if there is none for it, even if others move.
+  bool place(const ProcessorSet& usable) {
+    threads_.push_back(&usable);
+    tried_.reset();
+    return find_for(threads_.size() - 1);
+  }
+
+ private:
+  bool find_for(std::size_t thread) {
+    const ProcessorSet& usable = *threads_[thread];
+    const ProcessorSet free = usable & ~taken_;
+    for (std::size_t at = 0; at < free.size(); ++at) {
+      if (free.test(at)) {
+        taken_.set(at);
+        thread_on_[at] = thread;
+        return true;
+      }
+    }
+    for (std::size_t at = 0; at < usable.size(); ++at) {
+      if (usable.test(at) && !tried_.test(at)) {
+        tried_.set(at);
+        if (find_for(thread_on_[at])) {
+          thread_on_[at] = thread;
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  std::vector<const ProcessorSet*> threads_;
+  std::vector<std::size_t> thread_on_ = std::vector<std::size_t>(ProcessorSet().size());
+  ProcessorSet taken_;
+  ProcessorSet tried_;
+};
+
+// The threads of ranks, and of agents that live with them.
+struct Users {
+  std::int64_t ranks = 0;
+  std::int64_t agents = 0;
+  [[nodiscard]] std::int64_t all() const noexcept { return ranks + agents; }
+};
+
+std::string plural(std::int64_t number, std::string_view thing) {
+  return fmt::format("{} {}{}", number, thing, number == 1 ? "" : "s");
+}
+
+std::string text_of(const Users& users) {
+  return fmt::format("{} of ranks and {} of agents", plural(users.ranks, "thread"), users.agents);
+}
+
+// A rank of the kernel, and the threads of the agent that lives with it.
+struct Neighbour {
+  const RankPlace* rank;
+  std::int32_t agent_threads;  ///< 0: it isn't its node's first
+};
+
+std::vector<Neighbour> neighbours_of(const RankPlace& carrier, std::span<const RankPlace> ranks) {
+  std::vector<Neighbour> found;
+  std::set<NodeId> nodes;
+  for (const RankPlace& rank : ranks) {
+    if (rank.kernel == carrier.kernel) {
+      found.push_back({&rank, nodes.insert(rank.node).second ? rank.agent_threads : 0});
+    }
+  }
+  return found;
+}
+
+// What ranks may use that share processors with `carrier`, directly or through others.
+ProcessorSet connected_processors(const RankPlace& carrier, std::span<const Neighbour> neighbours) {
+  ProcessorSet all = carrier.processors;
+  for (std::size_t before = 0; before != all.count();) {
+    before = all.count();
+    for (const Neighbour& each : neighbours) {
+      if ((each.rank->processors & all).any()) {
+        all |= each.rank->processors;
+      }
+    }
+  }
+  return all;
+}
+
+template <class Counts>
+std::vector<Neighbour> those(std::span<const Neighbour> neighbours, Counts&& counts) {
+  std::vector<Neighbour> found;
+  std::copy_if(neighbours.begin(), neighbours.end(), std::back_inserter(found),
+               [&](const Neighbour& each) { return counts(*each.rank); });
+  return found;
+}
+
+Users users_among(std::span<const Neighbour> neighbours) {
+  Users users;
+  for (const Neighbour& each : neighbours) {
+    users.ranks += each.rank->threads;
+    users.agents += each.agent_threads;
+  }
+  return users;
+}
+
+// Requires: there are no more threads than processors.
+bool has_each_its_own(std::span<const Neighbour> neighbours) {
+  Placement placement;
+  for (const Neighbour& each : neighbours) {
+    for (std::int32_t i = 0; i < each.rank->threads + each.agent_threads; ++i) {
+      if (!placement.place(each.rank->processors)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+AgentProcessors processors_for_agent(NodeId node, std::span<const RankPlace> ranks) {
+  const RankPlace& carrier = *std::find_if(
+      ranks.begin(), ranks.end(), [&](const RankPlace& rank) { return rank.node == node; });
+  const std::vector<Neighbour> neighbours = neighbours_of(carrier, ranks);
+  if (carrier.quota.processors > 0) {
+    const Users users = users_among(those(neighbours, [&](const RankPlace& rank) {
+      return rank.quota.processors > 0 && rank.quota.group == carrier.quota.group;
+    }));
+    if (static_cast<double>(users.all()) > carrier.quota.processors) {
+      return {false, fmt::format("a control group gives {:.3g} processors' worth of time for {}",
+                                 carrier.quota.processors, text_of(users))};
+    }
+  }
+  const ProcessorSet processors = connected_processors(carrier, neighbours);
+  const std::vector<Neighbour> sharing = those(
+      neighbours, [&](const RankPlace& rank) { return (rank.processors & processors).any(); });
+  const Users users = users_among(sharing);
+  const auto count = static_cast<std::int64_t>(processors.count());
+  const std::string numbers = fmt::format("{} for {}", plural(count, "processor"), text_of(users));
+  if (users.all() > count) {
+    return {false, numbers};
+  }
+  const bool are_spare = has_each_its_own(sharing);
+  return {are_spare,
+          are_spare ? numbers : numbers + ", but ranks are bound to those that an agent may use"};
+}
+
+std::int32_t announced_threads(std::int64_t setting, std::string_view openblas,
+                               std::string_view omp) noexcept {
+  if (setting > 0) {
+    return static_cast<std::int32_t>(setting);
+  }
+  std::int32_t most = 1;
+  for (const std::string_view text : {openblas, omp}) {
+    std::int32_t number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    most = std::max(most, number);
+  }
+  return most;
+}
+
+}  // namespace tessera::rma

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// An agent on a processor of its own: awake for a time after a request, then asleep, and awake
+// again with the next one. Seen by the time that the kernel gives its thread.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "tests/rma/agent_rig.hpp"
+
+namespace tessera::rma::server {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+/// What the threads of that name have had of processors so far.
+nanoseconds processor_time(const std::string& thread) {
+  std::int64_t all = 0;
+  for (const auto& each : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream comm(each.path() / "comm");
+    std::string name;
+    std::int64_t time = 0;
+    if (std::getline(comm, name) && name == thread &&
+        std::ifstream(each.path() / "schedstat") >> time) {
+      all += time;
+    }
+  }
+  return nanoseconds(all);
+}
+
+/// What the agent's thread takes within 100 ms.
+nanoseconds taken() {
+  const nanoseconds before = processor_time("tessera-agent");
+  std::this_thread::sleep_for(milliseconds(100));
+  return processor_time("tessera-agent") - before;
+}
+
+void ask(RawPeer& peer) {
+  ASSERT_TRUE(peer.send(frame({.kind = Kind::fence, .origin = stranger, .operation = 1})));
+  ASSERT_TRUE(peer.receive_frame());
+}
+
+TEST(AgentAwake, SleepsAgainAfterItsTimeAndIsAwakeWithTheNextRequest) {
+  const ServedNode node({.stay_awake = std::chrono::seconds(1)});
+  RawPeer peer(node.address());
+  ASSERT_TRUE(test::ok(peer.introduce(node.secret(), stranger)));
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_TRUE(test::eventually([&] {
+      ask(peer);
+      return taken() > milliseconds(20);
+    })) << "it is asleep where a processor is spare, in round "
+        << round;
+    EXPECT_TRUE(test::eventually([] { return taken() < milliseconds(1); }))
+        << "it never sleeps, in round " << round;
+  }
+}
+
+TEST(AgentAwake, IsAsleepSoonWhereNoProcessorIsSpare) {
+  const ServedNode node({.stay_awake = std::chrono::microseconds(50)});
+  RawPeer peer(node.address());
+  ASSERT_TRUE(test::ok(peer.introduce(node.secret(), stranger)));
+  EXPECT_TRUE(test::eventually([&] {
+    ask(peer);
+    return taken() < milliseconds(1);
+  }));
+}
+
+}  // namespace
+}  // namespace tessera::rma::server
