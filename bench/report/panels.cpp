@@ -437,6 +437,26 @@ Panel bars_of(const std::string& title, const std::string& bench, const std::vec
   });
 }
 
+// Numbers of processes beyond the paper's stand in the table of results: a million would hide them.
+Panel growth_of_agents() {
+  const std::string title = "Growth of an agent's process, by processes of the job";
+  return panel_of(title, [=](const Variant& variant) {
+    constexpr std::int64_t most_processes = 10'000;
+    Chart chart = blank_chart(title, {"Processes", Unit::count, Spacing::linear},
+                              {"MB", Unit::count, Spacing::linear});
+    for (const Measurement& each : variant.measurements) {
+      if (each.bench != "scale" || each.op != "agent_growth" || each.size > most_processes) {
+        continue;
+      }
+      for (const Entry& entry : each.entries) {
+        series_of(chart, entry.backend)
+            .points.push_back({static_cast<double>(each.size), entry.median(), entry.ci95()});
+      }
+    }
+    return std::vector{chart};
+  });
+}
+
 Panel small_operations(const std::vector<std::string>& columns, const std::vector<SmallRow>& rows) {
   return {"latency of operations of 8 bytes", [=](const Dataset& dataset) -> std::string {
             std::string head = "<th class=\"text\">Memory of</th>";

@@ -54,6 +54,9 @@ Panel hidden_at_most();
 /// What a transfer leaves of the processor: verbs.overlap.
 Panel left_by_transfers();
 
+/// By how many MB agents grow with the number of processes: scale.memory.
+Panel growth_of_agents();
+
 /// By how much one call for all is faster than one for each: net.fence.
 Panel gain_of_fence_all();
 

@@ -38,7 +38,7 @@ std::vector<Malformed> malformed_headers() {
       {"AFlippedBit", [] { return with_byte(frame(request(Kind::fence)), 56, 1); },
        "a frame header's checksum is"},
       {"AnUnknownKind", [] { return frame(request(static_cast<Kind>(99))); },
-       "a frame has kind 99; there are 1 to 20"},
+       "a frame has kind 99; there are 1 to 22"},
       {"AnUnknownFlag",
        [] { return frame(changed(request(Kind::fence), [](auto& each) { each.flags = 0x80; })); },
        "a fence frame has flags 0x80"},

@@ -65,6 +65,7 @@ struct ServedNodeOptions {
   /// Finds the network beside TCP, if there is one.
   std::function<std::shared_ptr<detail::FabricSource>(const std::shared_ptr<detail::Node>&)>
       find_fabric = [](const auto&) { return nullptr; };
+  std::shared_ptr<const ForwardOptions> forwards = nullptr;
 };
 
 /// A node with an agent; its second rank has a slice in two regions and a half, and bytes that
@@ -89,7 +90,8 @@ class ServedNode {
                             .patience = options.patience,
                             .stranger_lines = options.stranger_lines,
                             .warn = [this](const std::string& line) { note(line); },
-                            .fabrics = options.find_fabric(node_)})
+                            .fabrics = options.find_fabric(node_),
+                            .forwards = options.forwards})
                  .value();
   }
 

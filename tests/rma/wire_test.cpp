@@ -96,8 +96,8 @@ TEST(FrameHeader, SaysWhatIsWrong) {
   bytes = encode(header);
   bytes[40] = std::byte{1};
   EXPECT_NE(refusal(decode(bytes)).find("a frame header's checksum is"), std::string::npos);
-  EXPECT_EQ(refusal(decode(sealed(header, 6, 0))), "a frame has kind 0; there are 1 to 20");
-  EXPECT_EQ(refusal(decode(sealed(header, 6, 21))), "a frame has kind 21; there are 1 to 20");
+  EXPECT_EQ(refusal(decode(sealed(header, 6, 0))), "a frame has kind 0; there are 1 to 22");
+  EXPECT_EQ(refusal(decode(sealed(header, 6, 23))), "a frame has kind 23; there are 1 to 22");
   EXPECT_EQ(refusal(decode(sealed(header, 7, 0x81))), "a put frame has flags 0x81; known are 0x03");
   EXPECT_EQ(refusal(decode(sealed(header, 11, 1))),
             "a put frame announces a descriptor of 16777216 bytes; at most 1048576 are possible");
