@@ -85,7 +85,7 @@ Status atomic_carefully(JobState& job, const RemoteAddress& at, const AtomicRequ
 // instructions do. Otherwise the operation goes the careful path.
 template <class T>
 inline bool has_plain_word(const detail::CachedSlice* line, std::uint64_t offset) {
-  return line != nullptr && line->start_for(offset, sizeof(T)) != nullptr &&
+  return line != nullptr && line->start_for(Op::atomic, offset, sizeof(T)) != nullptr &&
          offset % sizeof(T) == 0 && line->atomics == Atomics::separate;
 }
 

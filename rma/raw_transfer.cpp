@@ -41,7 +41,7 @@ std::uint64_t offset_in(const CachedSlice& line, const void* pointer) noexcept {
     return false;
   }
   const detail::CachedPlace place = find_cached(job, at);
-  return detail::is_plain_word(place.line, place.offset, local, bytes) &&
+  return detail::is_plain_word(place.line, op, place.offset, local, bytes) &&
          detail::move_plain_word(*place.line, direction, op, place.pointer, local);
 }
 
@@ -50,7 +50,7 @@ template <class Action>
 [[gnu::always_inline]] inline bool run_plainly(const JobState& job, const Action& action,
                                                RawAddress at, void* local, std::size_t bytes) {
   const detail::CachedPlace place = find_cached(job, at);
-  if (!place.is_mapped(bytes) || local == nullptr || !action.is_whole(bytes) ||
+  if (!place.is_mapped(Action::op, bytes) || local == nullptr || !action.is_whole(bytes) ||
       action.takes_turns(job)) [[unlikely]] {
     return false;
   }
@@ -275,10 +275,10 @@ bool has_null(std::span<void* const> runs) {
 }
 
 // The slice in which all runs of a list begin and end, when it is mapped here; else null.
-CachedSlice* mapped_slice_of(const JobState& job, WorldRank rank, const RunList& list) {
+CachedSlice* mapped_slice_of(const JobState& job, Op op, WorldRank rank, const RunList& list) {
   const RegionId region = job.addresses->find(list.remote.front());
   CachedSlice* const line = region.value == 0 ? nullptr : job.cached_slice(rank, region);
-  if (line == nullptr || line->start == nullptr || list.bytes > line->bytes) {
+  if (line == nullptr || line->start_of(op) == nullptr || list.bytes > line->bytes) {
     return nullptr;
   }
   const std::uint64_t last = line->bytes - list.bytes;
@@ -297,7 +297,7 @@ bool list_plainly(const JobState& job, Direction direction, Op op, WorldRank ran
       (direction == Direction::to_remote && has_null(source))) {
     return false;
   }
-  CachedSlice* const line = mapped_slice_of(job, rank, list);
+  CachedSlice* const line = mapped_slice_of(job, op, rank, list);
   if (line == nullptr) {
     return false;
   }

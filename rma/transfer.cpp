@@ -62,12 +62,12 @@ Form form_of(void*, const CopyShape& normalised) {
 // Found once for each line of the slice cache.
 Result<detail::Route*> route_to(JobState& job, const RemoteAddress& at) {
   CachedSlice* const line = job.cached_slice(at.rank, at.region);
-  if (line != nullptr && line->route != nullptr) {
-    return line->route;
+  if (line != nullptr && detail::remote_of(*line).route != nullptr) {
+    return detail::remote_of(*line).route;
   }
   TESSERA_ASSIGN_OR_RETURN(detail::Route * route, job.route_to(at.rank));
   if (line != nullptr) {
-    line->route = route;
+    detail::remote_of(*line).route = route;
   }
   return route;
 }
@@ -312,7 +312,8 @@ template <class Action>
                                                   RemoteAddress at, void* local,
                                                   std::size_t bytes) {
   CachedSlice* const line = job.cached_slice(at.rank, at.region);
-  std::byte* const slice = line == nullptr ? nullptr : line->start_for(at.offset, bytes);
+  std::byte* const slice =
+      line == nullptr ? nullptr : line->start_for(Action::op, at.offset, bytes);
   if (slice == nullptr || local == nullptr || !action.is_whole(bytes)) [[unlikely]] {
     return false;
   }
@@ -353,8 +354,9 @@ bool try_cached_rows(JobState& job, const Action& action, const RemoteAddress& a
   }
   const RemoteAddress lowest = at + static_cast<std::uint64_t>(std::min<std::int64_t>(reach, 0));
   CachedSlice* const line = job.cached_slice(at.rank, at.region);
-  std::byte* const slice =
-      line == nullptr ? nullptr : line->start_for(lowest.offset, static_cast<std::size_t>(extent));
+  std::byte* const slice = line == nullptr ? nullptr
+                                           : line->start_for(Action::op, lowest.offset,
+                                                             static_cast<std::size_t>(extent));
   if (slice == nullptr || local == nullptr || !action.is_whole(shape.run_bytes)) {
     return false;
   }

@@ -176,7 +176,7 @@ CachedSlice* JobState::look_up_slice(WorldRank owner, RegionId region) const noe
       hand_over_counts(*line);
     }
     line->turn_to(region, found->plain_slice(owner));
-    remote_of(*line) = {};
+    remote_of(*line) = {nullptr, nullptr, {}, remote_of(*line).route};
     return line;
   }
   auto epoch = regions.shared_epoch();
@@ -193,7 +193,7 @@ void JobState::remember_way(const RemoteAddress& at, const RegionState& region, 
                           allows_all(region.options().access_mode);
   CachedSlice* const line = is_for_all ? cached_slice(at.rank, at.region) : nullptr;
   if (line != nullptr) {
-    remote_of(*line) = {&endpoint, target.segment, target.rank};
+    remote_of(*line) = {&endpoint, target.segment, target.rank, remote_of(*line).route};
   }
 }
 

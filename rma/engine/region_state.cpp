@@ -380,6 +380,9 @@ MappedSlice RegionState::plain_slice(WorldRank rank) const noexcept {
     return {};
   }
   MappedSlice slice{.bytes = bytes(member), .raw = raw_start(member)};
+  if (allows(options_.access_mode, Op::get) && !has_remote_updates_) {
+    slice.readable = direct(member);
+  }
   if (allows_all(options_.access_mode) && !has_remote_updates_) {
     slice.start = direct(member);
     slice.has_conflicts = options_.conflicts == Conflicts::possible;

@@ -37,6 +37,7 @@ inline std::uint64_t place_of(WorldRank rank, RegionId region) noexcept {
 /// the same.
 struct MappedSlice {
   std::byte* start = nullptr;
+  std::byte* readable = nullptr;  ///< where gets find it; what has a start needs none
   std::size_t bytes = 0;
   Atomics atomics = Atomics::separate;
   bool has_conflicts = true;       ///< accumulates need locks
@@ -50,8 +51,8 @@ struct alignas(64) CachedSlice {
   std::size_t bytes = 0;
   std::uint64_t word_offsets = 0;  ///< of a mapped slice: how many leave room for 8 bytes
   Atomics atomics = Atomics::separate;
-  bool has_conflicts = true;  ///< see MappedSlice
-  Route* route = nullptr;     ///< to the rank; null until it was needed
+  bool has_conflicts = true;      ///< see MappedSlice
+  std::byte* readable = nullptr;  ///< the start, for gets: there are slices that only they find
   const std::byte* raw =
       nullptr;  ///< what stands for its first byte in this process; null as above
   // Apart, since the compiler would add both parts of a Tally in one vector, which costs more.
@@ -70,14 +71,20 @@ struct alignas(64) CachedSlice {
     place = place_of(rank(), region);
     start = slice.start;
     bytes = slice.bytes;
-    word_offsets = start == nullptr || bytes < word ? 0 : bytes - word + 1;
+    readable = start == nullptr ? slice.readable : start;
+    word_offsets = readable == nullptr || bytes < word ? 0 : bytes - word + 1;
     atomics = slice.atomics;
     has_conflicts = slice.has_conflicts;
     raw = slice.raw;
   }
-  /// The start when the slice has the `wanted` bytes from `offset` on, else null.
-  [[nodiscard]] std::byte* start_for(std::uint64_t offset, std::size_t wanted) const noexcept {
-    return wanted <= bytes && offset <= bytes - wanted ? start : nullptr;
+  /// The start for operations of that kind.
+  [[nodiscard]] std::byte* start_of(Op op) const noexcept {
+    return op == Op::get ? readable : start;
+  }
+  /// The same when the slice has the `wanted` bytes from `offset` on, else null.
+  [[nodiscard]] std::byte* start_for(Op op, std::uint64_t offset,
+                                     std::size_t wanted) const noexcept {
+    return wanted <= bytes && offset <= bytes - wanted ? start_of(op) : nullptr;
   }
   void count(Op op, std::size_t all_bytes, std::uint64_t how_many = 1,
              Form form = Form::contiguous) noexcept {
@@ -93,6 +100,7 @@ struct RemoteSlice {
   Endpoint* endpoint = nullptr;
   Segment* segment = nullptr;
   TeamRank member;
+  Route* route = nullptr;  ///< to the rank; known before the others
 };
 
 /// The calling thread's table; until it has one, a table that stays empty. Trivially destroyed, so

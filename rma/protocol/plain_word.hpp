@@ -17,10 +17,11 @@ inline constexpr std::size_t plain_word_bytes = 8;
 
 /// Whether `bytes` at `offset` of a line's slice are such a word, but for how it is aligned. `line`
 /// may be null.
-[[gnu::always_inline]] inline bool is_plain_word(const CachedSlice* line, std::uint64_t offset,
-                                                 const void* local, std::size_t bytes) noexcept {
+[[gnu::always_inline]] inline bool is_plain_word(const CachedSlice* line, Op op,
+                                                 std::uint64_t offset, const void* local,
+                                                 std::size_t bytes) noexcept {
   return bytes == plain_word_bytes && line != nullptr && offset < line->word_offsets &&
-         local != nullptr;
+         local != nullptr && (op == Op::get || line->start != nullptr);
 }
 
 /// Moves the word, which lies at `remote`, at once when it is aligned; else false, and nothing is
@@ -46,8 +47,8 @@ inline constexpr std::size_t plain_word_bytes = 8;
 [[gnu::always_inline]] inline bool word_plainly(CachedSlice* line, kernels::Direction direction,
                                                 Op op, std::uint64_t offset, void* local,
                                                 std::size_t bytes) noexcept {
-  return is_plain_word(line, offset, local, bytes) &&
-         move_plain_word(*line, direction, op, line->start + offset, local);
+  return is_plain_word(line, op, offset, local, bytes) &&
+         move_plain_word(*line, direction, op, line->start_of(op) + offset, local);
 }
 
 }  // namespace tessera::rma::detail

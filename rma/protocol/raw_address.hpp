@@ -20,9 +20,9 @@ struct CachedPlace {
   /// In the slice; beyond all bytes if it lies in another one, or nothing stands for the slice.
   std::uint64_t offset = 0;
 
-  /// Whether the slice is mapped and has `bytes` from there on.
-  [[nodiscard]] bool is_mapped(std::size_t bytes) const noexcept {
-    return line != nullptr && line->start_for(offset, bytes) != nullptr;
+  /// Whether the slice is mapped for such operations and has `bytes` from there on.
+  [[nodiscard]] bool is_mapped(Op op, std::size_t bytes) const noexcept {
+    return line != nullptr && line->start_for(op, offset, bytes) != nullptr;
   }
 };
 

@@ -54,12 +54,12 @@ TEST_F(SliceCache, FindsWhatWasFilledAndNothingElse) {
 
 TEST_F(SliceCache, GivesOnlyBytesThatTheSliceHas) {
   const CachedSlice& line = *fill(0, 1);
-  EXPECT_EQ(line.start_for(0, slice_bytes), memory_.data());
-  EXPECT_EQ(line.start_for(slice_bytes, 0), memory_.data());
-  EXPECT_EQ(line.start_for(1, slice_bytes), nullptr);
-  EXPECT_EQ(line.start_for(slice_bytes + 1, 0), nullptr);
-  EXPECT_EQ(line.start_for(~std::uint64_t{0}, 2), nullptr);
-  EXPECT_EQ(line.start_for(2, ~std::size_t{0}), nullptr);
+  EXPECT_EQ(line.start_for(Op::put, 0, slice_bytes), memory_.data());
+  EXPECT_EQ(line.start_for(Op::put, slice_bytes, 0), memory_.data());
+  EXPECT_EQ(line.start_for(Op::put, 1, slice_bytes), nullptr);
+  EXPECT_EQ(line.start_for(Op::put, slice_bytes + 1, 0), nullptr);
+  EXPECT_EQ(line.start_for(Op::put, ~std::uint64_t{0}, 2), nullptr);
+  EXPECT_EQ(line.start_for(Op::put, 2, ~std::size_t{0}), nullptr);
   EXPECT_EQ(line.word_offsets, slice_bytes - 7);
   EXPECT_EQ(fill(0, 2, 7)->word_offsets, 0U);
 }
@@ -110,12 +110,23 @@ TEST_F(SliceCache, CountsOnWhenALineIsTurned) {
   line->turn_to(RegionId{1 + alike}, {.start = memory_.data(), .bytes = 20, .raw = nullptr});
   EXPECT_EQ(find(3, 1), nullptr);
   EXPECT_EQ(find(3, 1 + alike), line);
-  EXPECT_EQ(line->start_for(4, 16), memory_.data());
-  EXPECT_EQ(line->start_for(4, 17), nullptr);
+  EXPECT_EQ(line->start_for(Op::put, 4, 16), memory_.data());
+  EXPECT_EQ(line->start_for(Op::put, 4, 17), nullptr);
   EXPECT_EQ(line->word_offsets, 13U);
   line->count(Op::put, 8);
   hand_over_counts();
   EXPECT_EQ(counted(3, Op::put).operations, 2U);
+}
+
+TEST_F(SliceCache, FindsWhatOnlyGetsMayUseForThemAlone) {
+  CachedSlice* const line = fill(3, 1);
+  line->turn_to(RegionId{1}, {.readable = memory_.data(), .bytes = 20, .raw = nullptr});
+  EXPECT_EQ(line->start_for(Op::get, 4, 16), memory_.data());
+  EXPECT_EQ(line->start_for(Op::get, 4, 17), nullptr);
+  EXPECT_EQ(line->word_offsets, 13U);
+  for (const Op op : {Op::put, Op::accumulate, Op::atomic}) {
+    EXPECT_EQ(line->start_for(op, 4, 16), nullptr);
+  }
 }
 
 TEST_F(SliceCache, KeepsTheTablesOfJobsApart) {
@@ -128,7 +139,7 @@ TEST_F(SliceCache, CountsOfNoRegionHaveNoMemory) {
   const CachedSlice* const line =
       fill_cached(regions_.shared_epoch(), store_, WorldRank{9}, no_region, {});
   ASSERT_NE(line, nullptr);
-  EXPECT_EQ(line->start_for(0, 0), nullptr);
+  EXPECT_EQ(line->start_for(Op::put, 0, 0), nullptr);
   EXPECT_EQ(line->word_offsets, 0U);
 }
 
