@@ -10,7 +10,7 @@
 
 #include "bench/rma/own_side.hpp"
 #include "bench/scale/parts.hpp"
-#include "rma/server/clusters.hpp"
+#include "rma/agent_memory.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -22,22 +22,10 @@ struct DirectAndForwarded {
 };
 
 std::optional<DirectAndForwarded> choose(const rma::Job& job) {
-  const std::int64_t size = job.settings().server_cluster;
-  const rma::server::Clusters clusters(
-      job.node_count(),
-      size == 0 ? rma::server::Clusters::chosen_size(job.node_count()) : size);
-  const rma::WorldRank origin{0};
-  const rma::NodeId own = job.node_of(origin);
-  for (std::int32_t rank = 1; rank < job.size() && clusters.are_on(); ++rank) {
-    const rma::NodeId node = job.node_of(rma::WorldRank{rank});
-    if (node == own) {
-      continue;
-    }
-    const rma::NodeId by = clusters.intermediary(origin, own, node);
-    if (by == node) {
-      continue;
-    }
-    for (std::int32_t other = 1; other < job.size(); ++other) {
+  for (std::int32_t rank = 1; rank < job.size(); ++rank) {
+    const rma::WorldRank target{rank};
+    const rma::NodeId by = rma::agent_for(job, target);
+    for (std::int32_t other = 1; other < job.size() && by != job.node_of(target); ++other) {
       if (job.node_of(rma::WorldRank{other}) == by) {
         return DirectAndForwarded{other, rank};
       }

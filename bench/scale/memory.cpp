@@ -18,13 +18,15 @@
 
 #include <fmt/format.h>
 
-#include "bench/scale/agent_rig.hpp"
 #include "bench/scale/parts.hpp"
+#include "rma/agent_memory.hpp"
 #include "rma/region.hpp"
 #include "rma/transfer.hpp"
 
 namespace tessera::bench {
 namespace {
+
+using rma::AgentBuffers;
 
 constexpr std::int32_t ranks_per_node = 12;  // as on the paper's machine
 constexpr double mega = 1e6;
@@ -76,18 +78,19 @@ std::optional<Growth> growth_of(std::int64_t processes, AgentBuffers buffers) {
       constexpr std::int64_t most = 16'000;
       constexpr std::int64_t other_files = 500;
       raise_limit_on_files(2 * most);
-      AgentRig rig(processes, ranks_per_node, buffers);
+      rma::AgentMemory rig =
+          rma::AgentMemory::create(processes, ranks_per_node, buffers).value();
       growth.clients = rig.clients();
       growth.agents = rig.agents();
       growth.measured = std::min({growth.clients, most, limit_on_files() - other_files});
-      rig.add_client();  // what the first one makes is the agent's
+      rma::require(rig.add_client());  // what the first one makes is the agent's
       const std::int64_t before = resident_bytes();
       for (std::int64_t client = 1; client < growth.measured; ++client) {
-        rig.add_client();
+        rma::require(rig.add_client());
       }
       const auto of_clients = static_cast<double>(resident_bytes() - before);
       for (std::int64_t agent = 0; agent < growth.agents; ++agent) {
-        rig.add_agent();
+        rma::require(rig.add_agent());
       }
       const auto of_all = static_cast<double>(resident_bytes() - before);
       growth.bytes = of_clients * static_cast<double>(growth.clients) /

@@ -189,22 +189,6 @@ Status Conversation::check_peer(const FrameHeader& header) const {
   return {};
 }
 
-// Another agent passes on what processes ask of this node, and says good-bye itself.
-Status Conversation::check_forwarded(const FrameHeader& header) const {
-  const bool is_its_own =
-      (header.kind == Kind::bye || header.kind == Kind::path) && header.origin == origin_;
-  if (!is_its_own && (header.forwarder != trunk_of_.value || !is_forwardable(header.kind) ||
-                      options_.forwarder->is_elsewhere(header))) {
-    return Status::error(
-        Code::protocol,
-        fmt::format("the agent of node {} passed on {} from rank {} to rank {} in the name of "
-                    "node {}",
-                    trunk_of_.value, to_string(header.kind), header.origin.value,
-                    header.target.value, header.forwarder));
-  }
-  return {};
-}
-
 // What a kind has none of is not there: docs/wire-format.md has the table.
 Status Conversation::check_form(const FrameHeader& header) const {
   const bool has_descriptor = header.kind == Kind::put || header.kind == Kind::get ||
@@ -333,40 +317,6 @@ Status Conversation::begin_request(const FrameHeader& header, std::span<const st
   return header.payload_bytes == 0 ? Status() : take_payload(header, into);
 }
 
-bool Conversation::is_for_other(const FrameHeader& header) const {
-  return options_.forwarder != nullptr && !is_trunk() && is_forwardable(header.kind) &&
-         options_.forwarder->is_elsewhere(header);
-}
-
-// Held up by a full window is this conversation only, until resume().
-bool Conversation::takes(const FrameHeader& header) {
-  waits_for_trunk_ = is_introduced_ && is_for_other(header) &&
-                     !options_.forwarder->may_take(header, channel_->descriptor());
-  return !waits_for_trunk_;
-}
-
-Status Conversation::begin_passing_on(const FrameHeader& header,
-                                      std::span<const std::byte> descriptor,
-                                      std::vector<iovec>& into) {
-  refusal_ = options_.forwarder->check(header);
-  if (header.payload_bytes > max_direct_bytes) {
-    return Status::error(
-        Code::protocol,
-        fmt::format("{} from {} brings {} bytes at once; the most is {}", to_string(header.kind),
-                    peer(), header.payload_bytes, max_direct_bytes));
-  }
-  if (!refusal_.ok()) {
-    return {};  // its payload is thrown away
-  }
-  is_passed_on_ = true;
-  descriptor_.assign(descriptor.begin(), descriptor.end());
-  payload_.resize(header.payload_bytes);
-  if (!payload_.empty()) {
-    into.push_back({payload_.data(), payload_.size()});
-  }
-  return {};
-}
-
 // Straight to memory go long rows, where that is mapped, and long deliveries.
 void Conversation::find_places(const FrameHeader& header, std::vector<iovec>& into) {
   if (header.kind == Kind::put && executor_.goes_direct(pattern_)) {
@@ -486,32 +436,6 @@ Status Conversation::end(const FrameHeader& header) {
     return answer(header, Kind::done);
   }
   return done.ok() ? std::move(done) : answer_failure(header, done);
-}
-
-// Together, as far as they came together: the acknowledgements, too.
-Status Conversation::caught_up() {
-  TESSERA_RETURN_IF_ERROR(sent(acknowledge()));
-  if (options_.forwarder != nullptr) {
-    options_.forwarder->flush();
-  }
-  return sent(flush());
-}
-
-Status Conversation::acknowledge() {
-  if (carried_out_ == 0) {
-    return {};
-  }
-  const FrameHeader acknowledgement{.kind = Kind::acknowledge,
-                                    .origin = origin_,
-                                    .words = {std::exchange(carried_out_, 0), 0}};
-  return detail::within_memory(
-      [&] { return writer_.post(encode(acknowledgement), {}, nullptr, FrameWriter::When::soon); });
-}
-
-Status Conversation::pass_back(const FrameHeader& answer, std::vector<std::byte> payload) {
-  return sent(detail::within_memory([&] {
-    return writer_.post(encode(answer), std::move(payload), FrameWriter::When::soon);
-  }));
 }
 
 Status Conversation::execute(const FrameHeader& header) {
@@ -719,24 +643,6 @@ Status Conversation::execute_path(const FrameHeader& header) {
   return {};
 }
 
-Status Conversation::execute_introduction(const FrameHeader& header) {
-  const auto what = static_cast<ConnectionUse>(header.words[0]);
-  if (what == ConnectionUse::replies && options_.replies != nullptr) {
-    options_.replies->add(origin_, *this);
-    return {};
-  }
-  const NodeId node{header.forwarder};
-  if (what == ConnectionUse::agent && options_.forwarder != nullptr &&
-      options_.forwarder->is_member(node, origin_)) {
-    trunk_of_ = node;
-    return {};
-  }
-  return Status::error(Code::unsupported,
-                       fmt::format("this agent has no use for an introduction of kind {} by {}, "
-                                   "as node {}: do all ranks have the same TESSERA_SERVER_CLUSTER?",
-                                   header.words[0], peer(), header.forwarder));
-}
-
 // As soon as nothing waits to be sent over the old channel.
 Status Conversation::move_to_path() {
   if (!writer_.is_empty()) {
@@ -776,15 +682,6 @@ Status Conversation::execute_probe(const FrameHeader& header) {
 
 Status Conversation::answer_lock(const FrameHeader& request, Result<std::uint64_t> word) {
   return word.ok() ? answer(request, Kind::value, *word) : answer_failure(request, word.status());
-}
-
-// Of who asks by another agent and takes answers here: its own conversation's.
-FrameWriter& Conversation::writer_for(const FrameHeader& request) {
-  if (request.forwarder < 0 || request.reply_to < 0 || options_.replies == nullptr) {
-    return writer_;
-  }
-  Conversation* const other = options_.replies->write_to(request.origin);
-  return other != nullptr ? other->writer_ : writer_;
 }
 
 Status Conversation::answer(const FrameHeader& request, Kind kind, std::uint64_t word) {

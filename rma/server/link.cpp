@@ -497,15 +497,6 @@ Result<Awaited*> Link::look_at(std::uint64_t operation, const Link& receiver) {
   return found;
 }
 
-// By which it is asked for, if anybody waits for it.
-void Link::note_way(std::uint64_t operation, const Link& way) {
-  const std::lock_guard guard(table_);
-  const std::size_t at = operation & 0xffff'ffffU;
-  if (at < slots_.size() && slots_[at].is_used && slots_[at].generation == operation >> 32U) {
-    slots_[at].way = &way;
-  }
-}
-
 // Requires: table_ is locked.
 void Link::end_slot(std::size_t at, const Status& reason) {
   Slot& slot = slots_[at];

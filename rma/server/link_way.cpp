@@ -92,6 +92,15 @@ Result<Link*> Link::way_of(const FrameHeader& header) {
   return is_good ? Result<Link*>(way) : find_way();
 }
 
+// By which it is asked for, if anybody waits for it.
+void Link::note_way(std::uint64_t operation, const Link& way) {
+  const std::lock_guard guard(table_);
+  const std::size_t at = operation & 0xffff'ffffU;
+  if (at < slots_.size() && slots_[at].is_used && slots_[at].generation == operation >> 32U) {
+    slots_[at].way = &way;
+  }
+}
+
 // The next one that there is; the last is straight to the node itself.
 Result<Link*> Link::find_way() {
   const std::lock_guard guard(opening_);

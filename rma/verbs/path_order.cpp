@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The part of VerbsPath that keeps what it has written before what goes another way.
+#include "rma/verbs/fabric.hpp"
+#include "rma/verbs/path.hpp"
+
+namespace tessera::rma::verbs {
+
+void VerbsPath::note_write(std::uint64_t number) noexcept {
+  std::uint64_t before = last_write_.load();
+  while (before < number && !last_write_.compare_exchange_weak(before, number)) {
+  }
+}
+
+// A read behind the writes returns when they are in place.
+Status VerbsPath::settle(detail::Requests& requests) {
+  if (flushed() >= last_write_.load()) {
+    return {};
+  }
+  Buffers& buffers = fabric_.buffers();
+  int buffer = buffers.take();
+  for (; buffer < 0; buffer = buffers.take()) {
+    TESSERA_RETURN_IF_ERROR(requests.loss());
+    requests.wait_a_little();
+  }
+  ibv_sge piece{reinterpret_cast<std::uintptr_t>(buffers.at(buffer)), 1, buffers.key()};
+  ibv_send_wr request{};
+  request.sg_list = &piece;
+  request.num_sge = 1;
+  request.opcode = IBV_WR_RDMA_READ;
+  request.wr.rdma = {quiet_spot_.address, static_cast<std::uint32_t>(quiet_spot_.key)};
+  Completion done;
+  done.begin();
+  std::uint64_t number = 0;
+  while (number == 0) {
+    auto posted = post(&request, 1, {.done = &done, .buffer = buffer, .is_flush = true});
+    if (!posted.ok()) {
+      buffers.give_back(buffer);
+      done.end({});
+      return requests.loss_of(posted.status());
+    }
+    number = *posted;
+    if (number == 0) {
+      requests.wait_a_little();
+    }
+  }
+  requests.wait(done);
+  return done.take_error();
+}
+
+}  // namespace tessera::rma::verbs
