@@ -37,11 +37,11 @@ inline std::uint64_t place_of(WorldRank rank, RegionId region) noexcept {
 /// the same.
 struct MappedSlice {
   std::byte* start = nullptr;
-  std::byte* readable = nullptr;  ///< where gets find it; what has a start needs none
   std::size_t bytes = 0;
   Atomics atomics = Atomics::separate;
   bool has_conflicts = true;       ///< accumulates need locks
   const std::byte* raw = nullptr;  ///< see CachedSlice::raw
+  std::byte* readable = nullptr;   ///< where gets find it; what has a start needs none
 };
 
 struct alignas(64) CachedSlice {

@@ -120,7 +120,7 @@ TEST_F(SliceCache, CountsOnWhenALineIsTurned) {
 
 TEST_F(SliceCache, FindsWhatOnlyGetsMayUseForThemAlone) {
   CachedSlice* const line = fill(3, 1);
-  line->turn_to(RegionId{1}, {.readable = memory_.data(), .bytes = 20, .raw = nullptr});
+  line->turn_to(RegionId{1}, {.bytes = 20, .readable = memory_.data()});
   EXPECT_EQ(line->start_for(Op::get, 4, 16), memory_.data());
   EXPECT_EQ(line->start_for(Op::get, 4, 17), nullptr);
   EXPECT_EQ(line->word_offsets, 13U);
