@@ -221,7 +221,8 @@ Paper clustering_paper() {
                "A density functional computation on 2400 processes ran 45 % faster, since it had "
                "more memory.",
                "NAS MG and products of a sparse matrix, with clusters and without.",
-               {{std::string(in_clusters) + "tessera-run -n 4 tessera-bench mg spmv.modes --classes S,W,A",
+               {{std::string(in_clusters) +
+                     "tessera-run -n 4 tessera-bench mg spmv.modes --classes S,W,A",
                  {bars_of("MG by class, time", "mg",
                           {{"class_S", "S"}, {"class_W", "W"}, {"class_A", "A"}}),
                   bars_of("Product with a sparse matrix, time", "spmv",

@@ -15,7 +15,8 @@
 namespace tessera::bench {
 namespace {
 
-/// A rank whose agent rank 0 asks itself, and one of the same cluster to which that agent passes on.
+/// A rank whose agent rank 0 asks itself, and one of the same cluster to which that agent passes
+/// on.
 struct DirectAndForwarded {
   std::int32_t direct = -1;
   std::int32_t forwarded = -1;
@@ -44,8 +45,9 @@ Candidate named(std::optional<Candidate> candidate, const std::string& name) {
 void measure_scale_forward(Session& session) {
   const auto ranks = choose(session.job());
   if (!ranks) {
-    session.remark("scale.forward: no request of rank 0 is passed on; TESSERA_SERVER_CLUSTER=2 "
-                   "TESSERA_RANKS_PER_NODE=1 tessera-run -n 4 makes it so");
+    session.remark(
+        "scale.forward: no request of rank 0 is passed on; TESSERA_SERVER_CLUSTER=2 "
+        "TESSERA_RANKS_PER_NODE=1 tessera-run -n 4 makes it so");
     return;
   }
   constexpr std::int64_t most = 1 << 20;
@@ -55,10 +57,10 @@ void measure_scale_forward(Session& session) {
   const std::string replies = session.job().settings().server_replies;
   for (const Operation operation : {Operation::get, Operation::put}) {
     const std::string name = operation == Operation::get ? "get" : "put";
-    Table table = session.table(operation == Operation::get
-                                    ? "Get Latency, replies " + replies
-                                    : "Put and Fence Latency, replies " + replies,
-                                1, Quantity::latency);
+    Table table =
+        session.table(operation == Operation::get ? "Get Latency, replies " + replies
+                                                  : "Put and Fence Latency, replies " + replies,
+                      1, Quantity::latency);
     for (std::int64_t bytes = 8; bytes <= most; bytes *= 8) {
       const Case c = Case::contiguous(operation, static_cast<std::size_t>(bytes));
       const std::vector<Candidate> candidates{named(direct.candidate(c), "direct"),
@@ -74,9 +76,10 @@ void measure_scale_forward(Session& session) {
   if (session.is_leader()) {
     const double one = measured[0].stats_ns.median;
     const double two = measured[1].stats_ns.median;
-    session.remark(fmt::format("a get that is passed on takes {:.2f} of one that is not: {:.2f} "
-                               "half round trips more",
-                               two / one, (two - one) / (one / 2)));
+    session.remark(
+        fmt::format("a get that is passed on takes {:.2f} of one that is not: {:.2f} "
+                    "half round trips more",
+                    two / one, (two - one) / (one / 2)));
   }
 }
 

@@ -78,8 +78,7 @@ std::optional<Growth> growth_of(std::int64_t processes, AgentBuffers buffers) {
       constexpr std::int64_t most = 16'000;
       constexpr std::int64_t other_files = 500;
       raise_limit_on_files(2 * most);
-      rma::AgentMemory rig =
-          rma::AgentMemory::create(processes, ranks_per_node, buffers).value();
+      rma::AgentMemory rig = rma::AgentMemory::create(processes, ranks_per_node, buffers).value();
       growth.clients = rig.clients();
       growth.agents = rig.agents();
       growth.measured = std::min({growth.clients, most, limit_on_files() - other_files});
@@ -159,8 +158,8 @@ void measure_scale_memory(Session& session) {
          {AgentBuffers::shared, AgentBuffers::clustered, AgentBuffers::per_client}) {
       const auto growth = growth_of(processes, buffers);
       if (!growth) {
-        session.remark(fmt::format("agent_growth_{}_{}: could not be measured", name_of(buffers),
-                                   processes));
+        session.remark(
+            fmt::format("agent_growth_{}_{}: could not be measured", name_of(buffers), processes));
         return;
       }
       const double value = growth->bytes / mega;
@@ -203,8 +202,7 @@ void measure_scale_job(Session& session) {
       "job_growth_{}: {:.2f} MB in the process with an agent that grew most, {:.2f} MB in one "
       "without, on {} nodes; TESSERA_SERVER_CLUSTER={}, replies {}, buffers {}",
       job.size(), worst / mega, worst_of_others / mega, job.node_count(),
-      job.settings().server_cluster, job.settings().server_replies,
-      job.settings().server_buffers));
+      job.settings().server_cluster, job.settings().server_replies, job.settings().server_buffers));
   Record record;
   record.bench = "scale";
   record.backend = "job";

@@ -9,8 +9,9 @@
 
 namespace tessera::bench {
 
-/// How much an agent's process grows when N processes of 12 a node talk to it: as it is, with agents
-/// in clusters, and with buffers for each client. The agent's real objects, made by rank 0 alone.
+/// How much an agent's process grows when N processes of 12 a node talk to it: as it is, with
+/// agents in clusters, and with buffers for each client. The agent's real objects, made by rank 0
+/// alone.
 void measure_scale_memory(Session& session);
 /// The same of this job: by how much the processes with agents grow while all ranks talk to all.
 void measure_scale_job(Session& session);

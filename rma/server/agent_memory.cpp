@@ -100,8 +100,7 @@ class AgentMemory::Rig {
       forwards.agents.assign(static_cast<std::size_t>(nodes_.count()), deaf_.address());
       options.forwards = std::make_shared<const server::ForwardOptions>(std::move(forwards));
     }
-    shared_ =
-        std::make_unique<server::AgentShared>(node_, std::move(listener), std::move(options));
+    shared_ = std::make_unique<server::AgentShared>(node_, std::move(listener), std::move(options));
     TESSERA_RETURN_IF_ERROR(events_.open());
     conversations_ = std::make_unique<server::Conversations>(*shared_, events_, 0);
     return {};
@@ -135,11 +134,10 @@ class AgentMemory::Rig {
     }
     const NodeId node{next_agent_++};
     const WorldRank carrier = nodes_.first_rank_of(node);
-    const FrameHeader introduction{
-        .kind = Kind::introduce,
-        .origin = carrier,
-        .forwarder = node.value,
-        .words = {static_cast<std::uint64_t>(ConnectionUse::agent), 0}};
+    const FrameHeader introduction{.kind = Kind::introduce,
+                                   .origin = carrier,
+                                   .forwarder = node.value,
+                                   .words = {static_cast<std::uint64_t>(ConnectionUse::agent), 0}};
     TESSERA_RETURN_IF_ERROR(say(carrier, introduction));
     // A process of this agent asks for that node, so a trunk is made.
     return ask(WorldRank{next_client_ - 1}, carrier);
@@ -151,8 +149,7 @@ class AgentMemory::Rig {
            clusters_.intermediary(rank, nodes_.node_of(rank), NodeId{0}).value == 0;
   }
   Status ask(WorldRank origin, WorldRank target) {
-    return say(origin,
-               {.kind = Kind::fence, .origin = origin, .target = target, .operation = 1});
+    return say(origin, {.kind = Kind::fence, .origin = origin, .target = target, .operation = 1});
   }
 
   // The conversation that begins is served whenever this end has said something.
@@ -181,8 +178,7 @@ class AgentMemory::Rig {
   Status shake_hands(detail::Channel& channel, WorldRank origin, int served) {
     TESSERA_ASSIGN_OR_RETURN(
         auto handshake,
-        HandshakeClient::create(secret_,
-                                {.job = job_number, .origin = origin, .node = NodeId{0}}));
+        HandshakeClient::create(secret_, {.job = job_number, .origin = origin, .node = NodeId{0}}));
     bool is_finished = false;
     while (!is_finished || !handshake.outgoing().empty()) {
       if (const auto out = handshake.outgoing(); !out.empty()) {

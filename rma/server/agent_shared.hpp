@@ -46,7 +46,7 @@ struct AgentOptions {
   std::chrono::milliseconds patience{10'000};    ///< with those who do not introduce themselves
   StrangerLog::Limits stranger_lines{};          ///< of the log
   std::function<void(const std::string&)> warn;  ///< of what went wrong; called by the agent
-  std::shared_ptr<detail::FabricSource> fabrics = nullptr;  ///< null: there is TCP only
+  std::shared_ptr<detail::FabricSource> fabrics = nullptr;   ///< null: there is TCP only
   std::shared_ptr<const ForwardOptions> forwards = nullptr;  ///< null: the agent is in no cluster
 };
 

@@ -69,9 +69,9 @@ struct ClientOptions {
   std::function<void(const std::string&)> warn = [](const std::string&) {};
   Log* log = nullptr;                         ///< of the lines of long waits; null: there are none
   std::chrono::milliseconds wait_warning{0};  ///< before the first warning; 0: there is none
-  Clusters clusters;                       ///< of agents that share requests
-  const detail::NodeMap* nodes = nullptr;  ///< of the job; null where no agents do
-  std::int32_t ranks = 0;                  ///< of the job
+  Clusters clusters;                          ///< of agents that share requests
+  const detail::NodeMap* nodes = nullptr;     ///< of the job; null where no agents do
+  std::int32_t ranks = 0;                     ///< of the job
   bool direct_replies = true;  ///< to what was passed on: over connections of their own
   std::chrono::milliseconds idle_connection{30'000};  ///< one of those is closed after so long
   std::function<void(Status)> stray_error;  ///< of requests that are not answered when they succeed

@@ -20,7 +20,8 @@ class Clusters {
   Clusters(std::int32_t nodes, std::int64_t size) noexcept;
 
   /// What TESSERA_SERVER_CLUSTER=0 stands for: 1 below 512 nodes, else near the root of their
-  /// number, at which an agent has about as many connections to agents as a process has to clusters.
+  /// number, at which an agent has about as many connections to agents as a process has to
+  /// clusters.
   [[nodiscard]] static std::int64_t chosen_size(std::int32_t nodes) noexcept;
 
   [[nodiscard]] bool are_on() const noexcept { return count_ < nodes_; }

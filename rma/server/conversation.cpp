@@ -688,25 +688,27 @@ Status Conversation::answer(const FrameHeader& request, Kind kind, std::uint64_t
   FrameHeader header = answer_to(request, kind);
   header.words[0] = word;
   return sent(request, detail::within_memory([&] {
-    return writer_for(request).post(encode(header), {}, nullptr, FrameWriter::When::soon);
-  }));
+                return writer_for(request).post(encode(header), {}, nullptr,
+                                                FrameWriter::When::soon);
+              }));
 }
 
 Status Conversation::answer_data(const FrameHeader& request, std::vector<std::byte> packed) {
   FrameHeader header = answer_to(request, Kind::data);
   header.payload_bytes = packed.size();
-  return sent(request, writer_for(request).post(encode(header), std::move(packed),
-                                                FrameWriter::When::soon));
+  return sent(request,
+              writer_for(request).post(encode(header), std::move(packed), FrameWriter::When::soon));
 }
 
 Status Conversation::answer_failure(const FrameHeader& request, const Status& failure) {
   return sent(request, detail::within_memory([&] {
-    FrameHeader header = answer_to(request, Kind::failed);
-    std::vector<std::byte> text;
-    encode_failure(failure, text);
-    header.payload_bytes = text.size();
-    return writer_for(request).post(encode(header), std::move(text), FrameWriter::When::soon);
-  }));
+                FrameHeader header = answer_to(request, Kind::failed);
+                std::vector<std::byte> text;
+                encode_failure(failure, text);
+                header.payload_bytes = text.size();
+                return writer_for(request).post(encode(header), std::move(text),
+                                                FrameWriter::When::soon);
+              }));
 }
 
 // A peer that cannot be sent its answer is lost; errors that an answer tells are not of that sort.

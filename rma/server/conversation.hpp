@@ -199,23 +199,23 @@ class Conversation final : private FrameSink {
   bool has_begun_ = false;  // something of a handshake has come
   bool has_said_bye_ = false;
   bool was_pressed_ = false;
-  bool is_over_ = false;  // the peer said good-bye, or cannot be sent anything
-  bool waits_for_trunk_ = false;  // with a request that cannot be passed on yet
-  NodeId trunk_of_{-1};           // whose agent passes requests on by it
+  bool is_over_ = false;           // the peer said good-bye, or cannot be sent anything
+  bool waits_for_trunk_ = false;   // with a request that cannot be passed on yet
+  NodeId trunk_of_{-1};            // whose agent passes requests on by it
   std::uint64_t carried_out_ = 0;  // of those, and not yet acknowledged
-  FrameHeader current_;   // whose payload comes
+  FrameHeader current_;            // whose payload comes
 
   // Of the request whose payload comes.
   Pattern pattern_;
   std::optional<AccumulateTerms> accumulate_;
   AtomicTerms atomic_;
   Status refusal_;
-  bool is_in_place_ = false;  // its payload goes, or went, straight to memory
-  bool is_passed_on_ = false;  // it is for another node
-  bool is_stale_ = false;      // its origin has another way by now
+  bool is_in_place_ = false;           // its payload goes, or went, straight to memory
+  bool is_passed_on_ = false;          // it is for another node
+  bool is_stale_ = false;              // its origin has another way by now
   std::vector<std::byte> descriptor_;  // of what is passed on
   std::vector<std::byte> payload_;     // likewise
-  PackedBuffer packed_;       // its payload, else
+  PackedBuffer packed_;                // its payload, else
 };
 
 }  // namespace tessera::rma::server

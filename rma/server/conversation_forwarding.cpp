@@ -106,17 +106,15 @@ Status Conversation::acknowledge() {
   if (carried_out_ == 0) {
     return {};
   }
-  const FrameHeader acknowledgement{.kind = Kind::acknowledge,
-                                    .origin = origin_,
-                                    .words = {std::exchange(carried_out_, 0), 0}};
+  const FrameHeader acknowledgement{
+      .kind = Kind::acknowledge, .origin = origin_, .words = {std::exchange(carried_out_, 0), 0}};
   return detail::within_memory(
       [&] { return writer_.post(encode(acknowledgement), {}, nullptr, FrameWriter::When::soon); });
 }
 
 Status Conversation::pass_back(const FrameHeader& answer, std::vector<std::byte> payload) {
-  return sent(detail::within_memory([&] {
-    return writer_.post(encode(answer), std::move(payload), FrameWriter::When::soon);
-  }));
+  return sent(detail::within_memory(
+      [&] { return writer_.post(encode(answer), std::move(payload), FrameWriter::When::soon); }));
 }
 
 }  // namespace tessera::rma::server

@@ -107,7 +107,7 @@ class Conversations final : private Askers {
   detail::Fabric* fabric_ = nullptr;  // null: there is none
   LockKeeper locks_;
   BufferPool buffers_{FrameReader::buffer_bytes};  // outlives the conversations
-  std::optional<Forwarder> forwarder_;  // where the agent is in a cluster
+  std::optional<Forwarder> forwarder_;             // where the agent is in a cluster
   Replies replies_;
   std::vector<int> resumed_;  // conversations that may go on
   std::unordered_map<int, Served> served_;

@@ -131,10 +131,9 @@ void Forwarder::flush() {
 }
 
 void Forwarder::expect(Other& other) {
-  const std::uint32_t events = static_cast<std::uint32_t>(EPOLLIN) |
-                               (other.trunk->waits_for_room()
-                                    ? static_cast<std::uint32_t>(EPOLLOUT)
-                                    : std::uint32_t{0});
+  const std::uint32_t events =
+      static_cast<std::uint32_t>(EPOLLIN) |
+      (other.trunk->waits_for_room() ? static_cast<std::uint32_t>(EPOLLOUT) : std::uint32_t{0});
   if (events != other.expected) {
     other.expected = events;
     events_.change(other.trunk->descriptor(), events).ignore("it is looked after every second");
@@ -172,10 +171,10 @@ void Forwarder::refuse(const Forwarded& forwarded, const Status& why) {
   const NodeId node = node_of(request);
   detail::within_memory([&]() -> Status {
     std::vector<std::byte> payload;
-    encode_failure(Status::error(why.code(),
-                                 fmt::format("node {} could not pass a request on to node {}: {}",
-                                             identity_.node.value, node.value, why.message())),
-                   payload);
+    encode_failure(
+        Status::error(why.code(), fmt::format("node {} could not pass a request on to node {}: {}",
+                                              identity_.node.value, node.value, why.message())),
+        payload);
     const FrameHeader answer{.kind = Kind::failed,
                              .payload_bytes = payload.size(),
                              .origin = request.origin,

@@ -125,13 +125,16 @@ bool Link::may_gather(std::uint64_t offset, std::size_t bytes) const noexcept {
 
 Status Link::gather(const FrameHeader& request, const Scale* scale, std::byte* local,
                     std::size_t bytes, Completion* done) {
-  return post_by_way(request, When::soon, [&](Link& way, const FrameHeader& head, When) -> Status {
-    if (!way.gather_.takes(head, scale)) {
-      TESSERA_RETURN_IF_ERROR(way.send_gathered(When::now));
-    }
-    way.gather_.add(head, scale, local, bytes, done);
-    return {};
-  }, false);
+  return post_by_way(
+      request, When::soon,
+      [&](Link& way, const FrameHeader& head, When) -> Status {
+        if (!way.gather_.takes(head, scale)) {
+          TESSERA_RETURN_IF_ERROR(way.send_gathered(When::now));
+        }
+        way.gather_.add(head, scale, local, bytes, done);
+        return {};
+      },
+      false);
 }
 
 // Requires: sending_ is locked. An error means that the link will be lost, which ends what is
@@ -177,8 +180,9 @@ Status Link::send_gets(Gather::List& list, When when) {
     return {};
   }
   list.header.operation = *operation;
-  Status sent = within_memory(
-      [&] { return writer_.post(encode(list.header, list.descriptor), std::move(list.body), when); });
+  Status sent = within_memory([&] {
+    return writer_.post(encode(list.header, list.descriptor), std::move(list.body), when);
+  });
   if (is_lack(sent)) {
     if (const auto mine = table.take(*operation); mine.ok()) {
       mine->end(sent);

@@ -238,15 +238,15 @@ class Link final : private FrameSink, public detail::Requests {
   std::atomic<bool> shows_room_{true};
   // Of a link whose requests have another way.
   bool is_clustered_ = false;
-  std::mutex opening_;                  // whoever connects, or finds a way
-  std::atomic<Link*> way_{nullptr};     // null: none is known
-  std::atomic<std::int32_t> turn_{0};   // which of the ways that there are
+  std::mutex opening_;                   // whoever connects, or finds a way
+  std::atomic<Link*> way_{nullptr};      // null: none is known
+  std::atomic<std::int32_t> turn_{0};    // which of the ways that there are
   std::atomic<std::uint64_t> route_{0};  // how often that has changed
   std::atomic<bool> is_way_bad_{false};  // it failed to pass something on
   std::atomic<bool> is_connected_{false};
   std::atomic<int> locks_held_{0};
   std::atomic<std::int64_t> last_used_{0};  // nanoseconds of the steady clock: its own connection
-  detail::Path* path_ = nullptr;  // the channel, if it is one
+  detail::Path* path_ = nullptr;            // the channel, if it is one
   std::mutex sending_;
   FrameWriter writer_;
   Gather gather_;  // goes before what is posted next
@@ -261,10 +261,10 @@ class Link final : private FrameSink, public detail::Requests {
   std::atomic<int> burst_{0};                  // requests so far that came one upon the other
   std::mutex receiving_;
   FrameReader reader_;
-  PackedBuffer packed_;  // payload that is unpacked
-  Link* table_link_ = nullptr;        // whose the answer is that comes
-  std::uint64_t arriving_ = 0;        // its operation, where another link awaits it; 0: none
-  bool is_ignored_ = false;           // nobody waits for it any more
+  PackedBuffer packed_;         // payload that is unpacked
+  Link* table_link_ = nullptr;  // whose the answer is that comes
+  std::uint64_t arriving_ = 0;  // its operation, where another link awaits it; 0: none
+  bool is_ignored_ = false;     // nobody waits for it any more
   std::vector<std::byte> failure_;
   Status lack_;  // of memory for the answer that comes
   bool is_in_place_ = false;

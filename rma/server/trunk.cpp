@@ -18,10 +18,10 @@ Trunk::~Trunk() = default;
 
 Status Trunk::open() {
   TESSERA_ASSIGN_OR_RETURN(channel_, begin_to_connect(options_.address, options_.congestion));
-  TESSERA_ASSIGN_OR_RETURN(
-      auto handshake, HandshakeClient::create(options_.secret, {.job = options_.job,
-                                                                .origin = options_.carrier,
-                                                                .node = options_.other}));
+  TESSERA_ASSIGN_OR_RETURN(auto handshake,
+                           HandshakeClient::create(options_.secret, {.job = options_.job,
+                                                                     .origin = options_.carrier,
+                                                                     .node = options_.other}));
   handshake_.emplace(std::move(handshake));
   writer_.emplace(*channel_);
   reader_.emplace(*channel_, static_cast<FrameSink&>(*this), &pool_);
@@ -169,23 +169,22 @@ void Trunk::say_bye() {
 }
 
 const Forwarded* Trunk::find(const FrameHeader& answer) const {
-  const auto found =
-      std::find_if(in_flight_.begin(), in_flight_.end(), [&](const Forwarded& each) {
-        return each.request.operation == answer.operation &&
-               each.request.origin == answer.origin && each.request.target == answer.target;
-      });
+  const auto found = std::find_if(in_flight_.begin(), in_flight_.end(), [&](const Forwarded& each) {
+    return each.request.operation == answer.operation && each.request.origin == answer.origin &&
+           each.request.target == answer.target;
+  });
   return found == in_flight_.end() ? nullptr : &*found;
 }
 
 Status Trunk::begin(const FrameHeader& header, std::span<const std::byte>,
                     std::vector<iovec>& into) {
-  const bool is_known = is_answer(header.kind) || header.kind == Kind::acknowledge ||
-                        header.kind == Kind::bye;
+  const bool is_known =
+      is_answer(header.kind) || header.kind == Kind::acknowledge || header.kind == Kind::bye;
   if (!is_known || header.descriptor_bytes > 0 || header.payload_bytes > max_direct_bytes) {
-    return Status::error(Code::protocol,
-                         fmt::format("the agent of node {} sent {} of {} bytes to another one",
-                                     options_.other.value, to_string(header.kind),
-                                     header.payload_bytes));
+    return Status::error(
+        Code::protocol,
+        fmt::format("the agent of node {} sent {} of {} bytes to another one", options_.other.value,
+                    to_string(header.kind), header.payload_bytes));
   }
   payload_.clear();
   if (header.payload_bytes > 0) {

@@ -5,8 +5,8 @@
 //
 // Flow control: a request is in flight from when it is taken until the other agent acknowledges
 // that it was carried out. As many requests, and bytes of theirs and of their answers, are in
-// flight as the limits say; one always. What has an answer gets it from the other agent, directly or
-// by this connection; an answer that overtakes the acknowledgement changes nothing here.
+// flight as the limits say; one always. What has an answer gets it from the other agent, directly
+// or by this connection; an answer that overtakes the acknowledgement changes nothing here.
 //
 // Where agents have another network than TCP, trunks go on over that, as processes' connections do
 // (engine/fabric.hpp).
@@ -67,8 +67,8 @@ class Trunk final : private FrameSink {
     std::uint64_t job = 0;
     Secret secret;
     std::string congestion = "auto";
-    std::size_t window = 32;          ///< requests in flight
-    std::size_t bytes = 1U << 20U;    ///< of those
+    std::size_t window = 32;                     ///< requests in flight
+    std::size_t bytes = 1U << 20U;               ///< of those
     std::chrono::milliseconds patience{10'000};  ///< for connecting
     detail::Fabric* fabric = nullptr;            ///< to go on over; outlives the trunk
   };

@@ -55,21 +55,21 @@ enum class Kind : std::uint8_t {
   fence,       ///< answered when all that came before on this stream is in effect
   lock,        ///< answered when the lock is the origin's, or its holder was found dead
   unlock,
-  notify,   ///< count one more notification at the target
-  flag,     ///< store a 32-bit word after earlier operations and wake who sleeps on it
-  deliver,  ///< payload into a team's mailbox in node memory, then a 64-bit flag word
-  invite,   ///< an invitation to a new team, into the target's post box
-  probe,    ///< what became of the target? answered with `value`
-  done,     ///< answer: it is in effect; there is nothing to return
-  data,     ///< answer: the payload is what was asked for
-  value,    ///< answer: words[0] is what was asked for
-  failed,   ///< answer: the payload is the Status (encode_failure)
-  bye,      ///< the sender closes this stream in good order: the last frame
-  path,     ///< go on over another network; the descriptor is the asker's address there
-  locate,   ///< where does the target's slice lie for that network? answered with RemoteSpan
-  push,     ///< the target's bytes, written over that network to the origin's memory at words[0],
-            ///< whose key is words[1]; answered when they are there
-  introduce,    ///< what this connection is for: words[0] is a ConnectionUse
+  notify,     ///< count one more notification at the target
+  flag,       ///< store a 32-bit word after earlier operations and wake who sleeps on it
+  deliver,    ///< payload into a team's mailbox in node memory, then a 64-bit flag word
+  invite,     ///< an invitation to a new team, into the target's post box
+  probe,      ///< what became of the target? answered with `value`
+  done,       ///< answer: it is in effect; there is nothing to return
+  data,       ///< answer: the payload is what was asked for
+  value,      ///< answer: words[0] is what was asked for
+  failed,     ///< answer: the payload is the Status (encode_failure)
+  bye,        ///< the sender closes this stream in good order: the last frame
+  path,       ///< go on over another network; the descriptor is the asker's address there
+  locate,     ///< where does the target's slice lie for that network? answered with RemoteSpan
+  push,       ///< the target's bytes, written over that network to the origin's memory at words[0],
+              ///< whose key is words[1]; answered when they are there
+  introduce,  ///< what this connection is for: words[0] is a ConnectionUse
   acknowledge,  ///< from an agent to one that passes requests on: words[0] more were carried out
 };
 inline constexpr int kind_count = 22;

@@ -114,7 +114,7 @@ TEST(Panels, ShowTheGainByOutstandingFencesOfTheMostRanks) {
       {{"fence each", 30}, {"fence_all of 3", 20}, {"fence_all of 5", 15}, {"fence_all of 7", 10}});
   const auto add_ratios = [](RunFile& file, double scale) {
     for (std::size_t i = 1; i < file.results.size(); ++i) {
-      const double ratio = scale * file.results[i].stats.median / 30;
+      const double ratio = scale * file.results[i].median / 30;
       file.results[i].ratio = RatioTo{"fence each", {ratio, {ratio, ratio}}};
     }
   };

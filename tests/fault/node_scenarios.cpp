@@ -232,8 +232,8 @@ Status team_is_freed_early(rma::Job& job, const Line& line) {
   return job.barrier();
 }
 
-// --- nodes 0 to 5 of one rank in two clusters of three: what rank 0 says to ranks 4 and 5 is passed
-// on by node 3, whose rank dies
+// --- nodes 0 to 5 of one rank in two clusters of three: what rank 0 says to ranks 4 and 5 is
+// passed on by node 3, whose rank dies
 
 constexpr WorldRank passed_to[] = {WorldRank{4}, WorldRank{5}};
 constexpr WorldRank intermediary{3};

@@ -132,10 +132,8 @@ TEST_F(Forwarding, PassesAnAnswerBackToWhoAsked) {
   ASSERT_TRUE(first->send(frame(get)));
   const auto trunk = other_.accept(node_->secret());
   ASSERT_TRUE(trunk->receive_frame().has_value());
-  const FrameHeader data{.kind = Kind::data,
-                         .origin = origin,
-                         .target = other_carrier,
-                         .operation = 5};
+  const FrameHeader data{
+      .kind = Kind::data, .origin = origin, .target = other_carrier, .operation = 5};
   ASSERT_TRUE(trunk->send(frame(data, {}, Bytes(1000, std::byte{3}))));
   const auto answer = first->receive_frame();
   ASSERT_TRUE(answer.has_value());
@@ -327,31 +325,30 @@ TEST_P(ForgedForwarding, EndsTheTrunk) {
 
 INSTANTIATE_TEST_SUITE_P(
     Forged, ForgedForwarding,
-    testing::Values(
-        Forged{"AnotherForwarder",
-               [](FrameHeader each) {
-                 each.forwarder = 2;
-                 return each;
-               },
-               "passed on get from rank 3 to rank 1 in the name of node 2"},
-        Forged{"NoForwarder",
-               [](FrameHeader each) {
-                 each.forwarder = -1;
-                 return each;
-               },
-               "in the name of node -1"},
-        Forged{"AKindThatIsNotPassedOn",
-               [](FrameHeader each) {
-                 each.kind = Kind::lock;
-                 return each;
-               },
-               "the agent of node 1 passed on lock from rank 3"},
-        Forged{"AnotherNodesRank",
-               [](FrameHeader each) {
-                 each.target = other_carrier;
-                 return each;
-               },
-               "passed on get from rank 3 to rank 2"}),
+    testing::Values(Forged{"AnotherForwarder",
+                           [](FrameHeader each) {
+                             each.forwarder = 2;
+                             return each;
+                           },
+                           "passed on get from rank 3 to rank 1 in the name of node 2"},
+                    Forged{"NoForwarder",
+                           [](FrameHeader each) {
+                             each.forwarder = -1;
+                             return each;
+                           },
+                           "in the name of node -1"},
+                    Forged{"AKindThatIsNotPassedOn",
+                           [](FrameHeader each) {
+                             each.kind = Kind::lock;
+                             return each;
+                           },
+                           "the agent of node 1 passed on lock from rank 3"},
+                    Forged{"AnotherNodesRank",
+                           [](FrameHeader each) {
+                             each.target = other_carrier;
+                             return each;
+                           },
+                           "passed on get from rank 3 to rank 2"}),
     [](const auto& each) { return std::string(each.param.name); });
 
 TEST_F(Forwarding, RefusesToBeTheAgentOfANodeToThoseWhoAreNot) {
