@@ -362,7 +362,9 @@ TEST(Job, SaysHowItsAgentsWait) {
                     "TESSERA_TRANSPORT=shm,tcp; {} {} -n 2 --nodes 2 '{}' --class S",
                     command, tessera_run, TESSERA_MG));
   };
-  rma::RankPlace place{.processors = rma::own_processors(), .quota = rma::read_processor_quota("")};
+  rma::RankPlace place;
+  place.processors = rma::own_processors();
+  place.quota = rma::read_processor_quota("");
   std::vector<rma::RankPlace> places{place, place};
   places[1].node = rma::NodeId{1};
   const rma::AgentProcessors all = rma::processors_for_agent(rma::NodeId{0}, places);
