@@ -597,6 +597,11 @@ Status Conversation::execute_locate(const FrameHeader& header, const Place& plac
   if (options_.fabric == nullptr) {
     return Status::error(Code::unsupported, "this node's agent has no network but TCP");
   }
+  if (place.offset >= place.slice.bytes) {
+    return Status::error(Code::out_of_range,
+                         fmt::format("there is no byte at offset {} of a slice of {} bytes",
+                                     place.offset, place.slice.bytes));
+  }
   TESSERA_RETURN_IF_ERROR(check_for_device(place, place.offset + 1));
   TESSERA_ASSIGN_OR_RETURN(const detail::RemoteSpan span,
                            options_.fabric->expose(place.start + place.offset,

@@ -62,10 +62,10 @@ void Awaited::end(const Status& status) const {
 Link::Link(Client& client, NodeId node, std::unique_ptr<Channel> channel)
     : client_(client),
       node_(node),
+      is_connected_(channel != nullptr),
       channel_(channel != nullptr ? std::move(channel) : no_channel()),
       descriptor_(channel_->descriptor()),
       shows_room_(channel_->shows_room()),
-      is_connected_(descriptor_.load() >= 0),
       writer_(*channel_),
       reader_(*channel_, *this) {}
 

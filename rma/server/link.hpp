@@ -233,6 +233,7 @@ class Link final : private FrameSink, public detail::Requests {
 
   Client& client_;
   NodeId node_;
+  std::atomic<bool> is_connected_;    // the channel is a connection
   std::unique_ptr<Channel> channel_;  // changes with `sending_` and `receiving_` locked
   std::atomic<int> descriptor_{-1};   // of it
   std::atomic<bool> shows_room_{true};
@@ -243,7 +244,6 @@ class Link final : private FrameSink, public detail::Requests {
   std::atomic<std::int32_t> turn_{0};    // which of the ways that there are
   std::atomic<std::uint64_t> route_{0};  // how often that has changed
   std::atomic<bool> is_way_bad_{false};  // it failed to pass something on
-  std::atomic<bool> is_connected_{false};
   std::atomic<int> locks_held_{0};
   std::atomic<std::int64_t> last_used_{0};  // nanoseconds of the steady clock: its own connection
   detail::Path* path_ = nullptr;            // the channel, if it is one

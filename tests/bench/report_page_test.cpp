@@ -497,7 +497,7 @@ TEST(Experiments, AreAllThereWithTheirCommandOrWhatTheyWaitFor) {
   const std::string armci = paper(data, armci_paper());
   EXPECT_TRUE(has(armci, "rma get: bandwidth")) << "figure 17 is in the example";
   EXPECT_TRUE(has(armci, "Not in these files: bandwidth of verbs put, ")) << "figure 14 is not";
-  EXPECT_TRUE(has(paper(data, clustering_paper()), "tessera-bench scale.memory"));
+  EXPECT_TRUE(has(paper(data, clustering_paper()), "scale.memory"));
 }
 
 /// A run with one result of each of these operations.

@@ -131,7 +131,7 @@ TEST(Kind, HasANameForEach) {
   EXPECT_EQ(to_string(Kind::put), "put");
   EXPECT_EQ(to_string(Kind::bye), "bye");
   EXPECT_EQ(to_string(Kind{0}), "unknown kind of frame");
-  EXPECT_EQ(to_string(Kind{21}), "unknown kind of frame");
+  EXPECT_EQ(to_string(Kind{23}), "unknown kind of frame");
   EXPECT_EQ(to_string(Kind::path), "path");
   EXPECT_EQ(to_string(Kind::locate), "locate");
   EXPECT_EQ(to_string(Kind::push), "push");
