@@ -401,7 +401,10 @@ TEST(Info, TellsHowTcpPacks) {
   EXPECT_TRUE(has(fixed, "\ntcp_direct_row: 512 B\n")) << fixed.output;
   EXPECT_TRUE(has(fixed, " ns (fixed)\n"));
   EXPECT_TRUE(has(fixed, " 65536:16384+32768 ")) << fixed.output;
-  EXPECT_TRUE(has(run({TESSERA, "info"}), " ns (measured)\n"));
+  // A machine that is too busy to be measured has fixed times.
+  const Ending measured = run({TESSERA, "info"});
+  EXPECT_TRUE(has(measured, " ns (measured)\n") || has(measured, " ns (fixed)\n"))
+      << measured.output;
   const Ending wrong = shell(fmt::format("TESSERA_TCP_TIMES=fast {} info", tessera));
   EXPECT_TRUE(has(wrong, "\ntcp_times: TESSERA_TCP_TIMES=fast is not usable: 'fast' is not a time"))
       << wrong.output;
