@@ -50,8 +50,8 @@ class AgentMemory {
   std::unique_ptr<Rig> rig_;
 };
 
-/// Local. The node whose agent takes what this rank asks of `target`: the target's own unless
+/// Local. The node whose agent takes what rank `origin` asks of `target`: the target's own unless
 /// agents share requests.
-[[nodiscard]] NodeId agent_for(const Job& job, WorldRank target) noexcept;
+[[nodiscard]] NodeId agent_for(const Job& job, WorldRank origin, WorldRank target) noexcept;
 
 }  // namespace tessera::rma

@@ -25,7 +25,7 @@ struct DirectAndForwarded {
 std::optional<DirectAndForwarded> choose(const rma::Job& job) {
   for (std::int32_t rank = 1; rank < job.size(); ++rank) {
     const rma::WorldRank target{rank};
-    const rma::NodeId by = rma::agent_for(job, target);
+    const rma::NodeId by = rma::agent_for(job, rma::WorldRank{0}, target);
     for (std::int32_t other = 1; other < job.size() && by != job.node_of(target); ++other) {
       if (job.node_of(rma::WorldRank{other}) == by) {
         return DirectAndForwarded{other, rank};

@@ -241,13 +241,13 @@ Status AgentMemory::add_agent() {
   return detail::within_memory([&] { return rig_->add_agent(); });
 }
 
-NodeId agent_for(const Job& job, WorldRank target) noexcept {
+NodeId agent_for(const Job& job, WorldRank origin, WorldRank target) noexcept {
   const std::int64_t wanted = job.settings().server_cluster;
   const Clusters clusters(job.node_count(),
                           wanted == 0 ? Clusters::chosen_size(job.node_count()) : wanted);
-  const NodeId own = job.node_of(job.rank());
+  const NodeId own = job.node_of(origin);
   const NodeId node = job.node_of(target);
-  return clusters.are_on() && node != own ? clusters.intermediary(job.rank(), own, node) : node;
+  return clusters.are_on() && node != own ? clusters.intermediary(origin, own, node) : node;
 }
 
 }  // namespace tessera::rma
