@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -46,10 +47,13 @@ std::vector<std::uint64_t> machines(std::int64_t processes, std::int32_t ranks_p
   return keys;
 }
 
-// An address of its own for each: ports of connections that were closed are taken for a minute.
+// At an address of its own for each process: ports of connections that were closed are taken for a
+// minute.
 Result<TcpListener> listen() {
-  static std::atomic<std::uint32_t> host{0x7f00'0001};
-  return TcpListener::create({host++, 0});
+  constexpr std::uint32_t loopback_network = 0x7f00'0000;
+  constexpr std::uint32_t subnets = 0xffff;
+  const std::uint32_t own = (static_cast<std::uint32_t>(getpid()) & subnets) << 8U;
+  return TcpListener::create({loopback_network | own | 1U, 0});
 }
 
 Result<std::shared_ptr<detail::Node>> first_node(std::int32_t ranks, std::int32_t world_ranks) {

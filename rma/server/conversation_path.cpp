@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The part of Conversation that concerns another network than TCP: how a conversation goes on over
+// it, and what of the node's memory its device reaches.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "rma/server/conversation.hpp"
+
+namespace tessera::rma::server {
+namespace {
+
+// The bytes of a slice that a device may have, from its start. It would hold on to all of a sparse
+// one, so that is what is in use; and it knows nothing of other processes' memory.
+std::uint64_t bytes_for_device(const detail::DirectorySlice& slice) noexcept {
+  return slice.process != 0 ? 0 : slice.sparse ? slice.in_use : slice.bytes;
+}
+
+// `end`: where in the slice ends what the device is to touch.
+Status check_for_device(const Place& place, std::uint64_t end) {
+  return end <= bytes_for_device(place.slice)
+             ? Status()
+             : Status::error(Code::unsupported,
+                             "memory that is sparse or attached is reached by requests");
+}
+
+}  // namespace
+
+Status Conversation::execute_locate(const FrameHeader& header, const Place& place) {
+  if (options_.fabric == nullptr) {
+    return Status::error(Code::unsupported, "this node's agent has no network but TCP");
+  }
+  if (place.offset >= place.slice.bytes) {
+    return Status::error(Code::out_of_range,
+                         fmt::format("there is no byte at offset {} of a slice of {} bytes",
+                                     place.offset, place.slice.bytes));
+  }
+  TESSERA_RETURN_IF_ERROR(check_for_device(place, place.offset + 1));
+  TESSERA_ASSIGN_OR_RETURN(const detail::RemoteSpan span,
+                           options_.fabric->expose(place.start + place.offset,
+                                                   bytes_for_device(place.slice) - place.offset));
+  const auto bytes = encode(span);
+  return answer_data(header, std::vector<std::byte>(bytes.begin(), bytes.end()));
+}
+
+// The answer goes behind the bytes, which the path keeps in order.
+Status Conversation::execute_push(const FrameHeader& header, const Place& place) {
+  if (path_ == nullptr) {
+    return Status::error(Code::unsupported, "only a path can write into another node's memory");
+  }
+  const auto& shape = std::get<CopyShape>(pattern_);
+  const auto reach = static_cast<std::uint64_t>(shape.remote_extent().highest);
+  TESSERA_RETURN_IF_ERROR(check_for_device(place, place.offset + reach));
+  TESSERA_RETURN_IF_ERROR(path_->push(place.start + place.offset, shape,
+                                      {.address = header.words[0], .key = header.words[1]}));
+  return answer(header, Kind::done);
+}
+
+Status Conversation::read_address(std::span<const std::byte> descriptor) {
+  if (descriptor.size() != asker_.size()) {
+    return Status::error(Code::protocol, fmt::format("{} gave an address of {} bytes; they have {}",
+                                                     peer(), descriptor.size(), asker_.size()));
+  }
+  std::copy(descriptor.begin(), descriptor.end(), asker_.begin());
+  return {};
+}
+
+// The peer says nothing more until it has the answer, and goes on over the path then.
+Status Conversation::execute_path(const FrameHeader& header) {
+  if (options_.fabric == nullptr || next_ != nullptr || !channel_->shows_room()) {
+    return Status::error(Code::unsupported,
+                         "this node's agent has no network but TCP, or the "
+                         "conversation has left that already");
+  }
+  TESSERA_ASSIGN_OR_RETURN(auto path, options_.fabric->open_path());
+  TESSERA_RETURN_IF_ERROR(path->connect(asker_));
+  const detail::PathAddressBytes address = path->address();
+  TESSERA_RETURN_IF_ERROR(
+      answer_data(header, std::vector<std::byte>(address.begin(), address.end())));
+  next_ = std::move(path);
+  return {};
+}
+
+// As soon as nothing waits to be sent over the old channel.
+Status Conversation::move_to_path() {
+  if (!writer_.is_empty()) {
+    return {};
+  }
+  if (reader_.is_inside_frame()) {
+    return Status::error(Code::protocol, fmt::format("{} asked for a path and did not wait for the "
+                                                     "answer",
+                                                     peer()));
+  }
+  next_->watch(std::move(channel_));
+  path_ = next_.get();
+  channel_ = std::move(next_);
+  writer_.move_to(*channel_);
+  reader_.move_to(*channel_);
+  return {};
+}
+
+}  // namespace tessera::rma::server
