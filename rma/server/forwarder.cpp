@@ -222,12 +222,4 @@ void Forwarder::say_bye() {
   }
 }
 
-std::size_t Forwarder::in_flight() const noexcept {
-  std::size_t count = 0;
-  for (const auto& [node, other] : others_) {
-    count += other.trunk == nullptr ? 0 : other.trunk->in_flight();
-  }
-  return count;
-}
-
 }  // namespace tessera::rma::server

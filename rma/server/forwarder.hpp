@@ -17,8 +17,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <functional>
 #include <memory>
 #include <span>
 #include <unordered_map>
@@ -96,11 +94,6 @@ class Forwarder final : private TrunkListener {
   /// To be called every second or so.
   void look_after(TimePoint now);
   void say_bye();
-
-  /// How many requests are in flight.
-  [[nodiscard]] std::size_t in_flight() const noexcept;
-  /// How many trunks there are.
-  [[nodiscard]] std::size_t trunks() const noexcept { return by_descriptor_.size(); }
 
  private:
   struct Other {

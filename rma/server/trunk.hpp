@@ -84,7 +84,6 @@ class Trunk final : private FrameSink {
   [[nodiscard]] bool waits_for_room() const noexcept {
     return state_ == State::connecting || (!writer_->is_empty() && channel_->shows_room());
   }
-  [[nodiscard]] NodeId other() const noexcept { return options_.other; }
 
   /// Whether a request of so many bytes, with its answer, may be passed on now.
   [[nodiscard]] bool has_room(std::size_t bytes) const noexcept {
@@ -107,7 +106,6 @@ class Trunk final : private FrameSink {
   void say_bye();
   /// All that is in flight: of a trunk that is lost.
   [[nodiscard]] std::deque<Forwarded> take_in_flight() { return std::move(in_flight_); }
-  [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_.size(); }
 
  private:
   enum class State : std::uint8_t { connecting, greeting, asking_for_path, open };

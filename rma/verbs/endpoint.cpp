@@ -572,19 +572,6 @@ bool VerbsEndpoint::is_fenced(RegionId region) const noexcept {
   return path_.flushed() >= last_write_.load() && by_requests_->is_fenced(region);
 }
 
-// A read behind the writes returns when they are in place.
-Status VerbsEndpoint::flush(Completion& done) {
-  TESSERA_ASSIGN_OR_RETURN(const int buffer, take_buffer());
-  Buffers& buffers = path_.fabric().buffers();
-  ibv_sge piece{reinterpret_cast<std::uintptr_t>(buffers.at(buffer)), 1, buffers.key()};
-  ibv_send_wr request = request_for(IBV_WR_RDMA_READ, piece, path_.quiet_spot());
-  Status status = post(Way::get, &request, 1, {.done = &done, .buffer = buffer, .is_flush = true});
-  if (!status.ok()) {
-    buffers.give_back(buffer);
-  }
-  return status;
-}
-
 Status VerbsEndpoint::start_fence(Completion& done) {
   const bool are_written = path_.flushed() >= last_write_.load();
   const bool are_carried_out = by_requests_->is_fenced(any_region);
@@ -596,10 +583,10 @@ Status VerbsEndpoint::start_fence(Completion& done) {
     return by_requests_->start_fence(done);
   }
   if (are_carried_out) {
-    return flush(done);
+    return path_.start_flush(requests_, done);
   }
   done.begin();
-  Status flushed = flush(done);
+  Status flushed = path_.start_flush(requests_, done);
   if (!flushed.ok()) {
     done.end(flushed);
   }

@@ -132,7 +132,6 @@ class VerbsEndpoint final : public Endpoint {
   Status change_word(const detail::RemoteSpan& word, const AtomicRequest& request);
   Status post(Way way, ibv_send_wr* first, std::uint32_t count, const Ending& ending);
   Result<int> take_buffer();
-  Status flush(Completion& done);
   void note_write(std::uint64_t number) noexcept;
 
   VerbsPath& path_;

@@ -76,6 +76,9 @@ class VerbsPath final : public detail::Path {
   Result<std::uint64_t> post(ibv_send_wr* first, std::uint32_t count, Ending ending);
   [[nodiscard]] std::uint32_t most_at_once() const noexcept;
   [[nodiscard]] std::uint32_t most_inline() const noexcept { return inline_bytes_; }
+  /// `done` ends when all that was written so far is in its place. Waits while too much is under
+  /// way. Errors: peer_lost; `done` does not end then.
+  Status start_flush(detail::Requests& requests, Completion& done);
   /// The request of that number writes.
   void note_write(std::uint64_t number) noexcept;
   /// The last request of which all before it that wrote are known to be in effect.

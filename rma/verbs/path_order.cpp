@@ -13,10 +13,7 @@ void VerbsPath::note_write(std::uint64_t number) noexcept {
 }
 
 // A read behind the writes returns when they are in place.
-Status VerbsPath::settle(detail::Requests& requests) {
-  if (flushed() >= last_write_.load()) {
-    return {};
-  }
+Status VerbsPath::start_flush(detail::Requests& requests, Completion& done) {
   Buffers& buffers = fabric_.buffers();
   int buffer = buffers.take();
   for (; buffer < 0; buffer = buffers.take()) {
@@ -29,20 +26,29 @@ Status VerbsPath::settle(detail::Requests& requests) {
   request.num_sge = 1;
   request.opcode = IBV_WR_RDMA_READ;
   request.wr.rdma = {quiet_spot_.address, static_cast<std::uint32_t>(quiet_spot_.key)};
+  while (true) {
+    const auto number = post(&request, 1, {.done = &done, .buffer = buffer, .is_flush = true});
+    if (!number.ok()) {
+      buffers.give_back(buffer);
+      return requests.loss_of(number.status());
+    }
+    if (*number > 0) {
+      return {};
+    }
+    requests.wait_a_little();
+  }
+}
+
+Status VerbsPath::settle(detail::Requests& requests) {
+  if (flushed() >= last_write_.load()) {
+    return {};
+  }
   Completion done;
   done.begin();
-  std::uint64_t number = 0;
-  while (number == 0) {
-    auto posted = post(&request, 1, {.done = &done, .buffer = buffer, .is_flush = true});
-    if (!posted.ok()) {
-      buffers.give_back(buffer);
-      done.end({});
-      return requests.loss_of(posted.status());
-    }
-    number = *posted;
-    if (number == 0) {
-      requests.wait_a_little();
-    }
+  Status started = start_flush(requests, done);
+  if (!started.ok()) {
+    done.end({});
+    return started;
   }
   requests.wait(done);
   return done.take_error();
