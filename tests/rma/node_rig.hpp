@@ -15,6 +15,7 @@
 #include <csignal>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -75,6 +76,22 @@ class ForkedRank {
   int wait() {
     int state = 0;
     while (waitpid(pid_, &state, 0) < 0 && errno == EINTR) {
+    }
+    pid_ = -1;
+    return state;
+  }
+  /// As wait(); nothing if it has not ended after `rig_patience`.
+  std::optional<int> wait_in_time() {
+    int state = 0;
+    pid_t ended = 0;
+    test::eventually(
+        [&] {
+          ended = waitpid(pid_, &state, WNOHANG);
+          return ended != 0;
+        },
+        rig_patience);
+    if (ended != pid_) {
+      return std::nullopt;
     }
     pid_ = -1;
     return state;

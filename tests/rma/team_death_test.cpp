@@ -27,18 +27,25 @@ struct Outcome {
   std::atomic<std::int32_t> rank{-1};
 };
 
-// Kills a rank at any instruction but those that an agent of another node would execute.
-void end_at_home(ForkedRank& rank, const std::atomic<bool>& is_abroad) {
+// Kills a rank at any instruction except those that an agent of another node would execute: it
+// continues until it has left the other node's memory. It runs longer each time, because on a
+// busy machine a short time passes before it is scheduled at all. False: it never left.
+bool end_on_own_node(ForkedRank& rank, const std::atomic<bool>& is_abroad) {
+  const auto deadline = std::chrono::steady_clock::now() + rig_patience;
+  std::chrono::microseconds run_time(50);
   kill(rank.pid(), SIGSTOP);
   int state = 0;
   waitpid(rank.pid(), &state, WUNTRACED);
-  while (is_abroad) {
+  while (is_abroad && std::chrono::steady_clock::now() < deadline) {
     kill(rank.pid(), SIGCONT);
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    std::this_thread::sleep_for(run_time);
+    run_time = std::min(2 * run_time, std::chrono::microseconds(100'000));
     kill(rank.pid(), SIGSTOP);
     waitpid(rank.pid(), &state, WUNTRACED);
   }
+  const bool is_on_own_node = !is_abroad;
   rank.end();
+  return is_on_own_node;
 }
 
 constexpr int when_killed = 1 << 30;  // collectives that nobody reaches
@@ -100,8 +107,9 @@ void die_in_team(const Shape& shape, std::int32_t victim, int calls,
     const RankRecord& record = node->memory().record(node->place());
     ASSERT_TRUE(eventually([&] { return record.presence.load() != 0; }));
     std::this_thread::sleep_for(kill_after);
-    end_at_home(*ranks[static_cast<std::size_t>(victim)],
-                cluster.board().abroad[static_cast<std::size_t>(victim)]);
+    ASSERT_TRUE(end_on_own_node(*ranks[static_cast<std::size_t>(victim)],
+                                cluster.board().abroad[static_cast<std::size_t>(victim)]))
+        << "victim " << victim << " stays in another node's memory";
   }
   for (std::int32_t rank = 0; rank < cluster.size(); ++rank) {
     if (rank == victim) {
@@ -112,7 +120,10 @@ void die_in_team(const Shape& shape, std::int32_t victim, int calls,
         << "rank " << rank << " hangs, victim " << victim << " after " << calls;
     EXPECT_EQ(outcome.code.load(), static_cast<std::uint32_t>(Code::peer_lost));
     EXPECT_EQ(outcome.rank.load(), victim);
-    EXPECT_EQ(ranks[static_cast<std::size_t>(rank)]->wait(), 0);
+    const auto state = ranks[static_cast<std::size_t>(rank)]->wait_in_time();
+    ASSERT_TRUE(state.has_value())
+        << "rank " << rank << " does not end, victim " << victim << " after " << calls;
+    EXPECT_EQ(*state, 0);
   }
   munmap(outcomes, 4096);
 }
