@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A simulation that goes on where its last run stopped, also on another number of ranks: random
-// growth, whose state after so many steps is the same however it was cut into runs.
+// A simulation that continues where its last run stopped, also on another number of ranks. It adds
+// random numbers; the result is the same however the steps are divided into runs.
 //     build/bin/tessera-run -n 4 build/docs/examples/checkpoint run.h5 10
 //     build/bin/tessera-run -n 3 build/docs/examples/checkpoint run.h5 20
 #include <cstdint>
@@ -30,13 +30,13 @@ int main(int argc, char** argv) {
   auto a = Array<double>::create(job, {300, 200}, {.name = "A"}).value();
   auto increment = a.duplicate("increment").value();
 
-  // Rank 0 looks, so that all do the same.
+  // Only rank 0 checks, so that all ranks agree.
   bool is_there = std::filesystem::exists(path);
   require(job.world().broadcast_value(is_there, {0}));
   std::int64_t step = 0;
   if (is_there) {
     auto file = Checkpoint::open(job, path).value();
-    require(file.read_into("A", a));  // whatever ranks and distribution wrote it
+    require(file.read_into("A", a));  // any number of ranks may have written it
     step = file.attribute<std::int64_t>("step").value();
   }
   const std::int64_t first_step = step;
@@ -44,13 +44,13 @@ int main(int argc, char** argv) {
     grow(a, increment, step);
   }
 
-  // The old file is there until the new one is complete.
+  // The old file stays until the new one is complete.
   auto writer = CheckpointWriter::create(job, path).value();
   require(writer.add(a));
   require(writer.add_attribute("step", step));
   require(writer.commit());
 
-  // The same in one run.
+  // The same steps in one run.
   auto b = Array<double>::create(job, {300, 200}, {.name = "B"}).value();
   for (std::int64_t again = 0; again < step; ++again) {
     grow(b, increment, again);

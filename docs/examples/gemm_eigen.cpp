@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Linear algebra on distributed arrays: eigenvalues and eigenvectors of a symmetric matrix, and two
-// matrix products that prove them.
+// matrix products that verify them.
 //     build/bin/tessera-run -n 4 build/docs/examples/gemm_eigen
 #include <cstdio>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The heat equation with ghost cells: while they are exchanged, the interior is computed. Leaves a
-// picture. The exact result is known: a product of sines only shrinks.
+// The heat equation with ghost cells: the interior is computed while they are exchanged. Writes a
+// picture. The exact result is known: a product of sines keeps its shape and shrinks.
 //     build/bin/tessera-run -n 4 build/docs/examples/heat [heat.pgm]
 #include <cmath>
 #include <cstdio>

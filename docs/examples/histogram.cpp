@@ -43,7 +43,7 @@ int main() {
   require(scatter_accumulate(histogram, places, counts));
   require(histogram.sync());
 
-  // Every eighth bin, to be printed by rank 0.
+  // Rank 0 prints every eighth bin.
   std::vector<Index> some;
   for (std::int64_t bin = 3; bin < bins; bin += 8) {
     some.push_back({bin});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a rank owns, without copies: views by global indices, rows as spans, ghost cells. Smooths a
-// periodic field with the mean of nine neighbours.
+// Access to own elements without copies: views by global indices, rows as spans, ghost cells.
+// Smooths a periodic field with the mean of nine neighbours.
 //     build/bin/tessera-run -n 4 build/docs/examples/local_access
 #include <algorithm>
 #include <cmath>
@@ -52,9 +52,9 @@ int main() {
   require(fill_random(field, 3));
 
   auto halo = Halo::create(field, {.periodic = PeriodicDims().set()}).value();
-  require(halo.update());  // now ghost cells have what the neighbours have
+  require(halo.update());  // copies the neighbours' elements
   smooth(field, smoothed);
-  require(smoothed.sync());  // now others see what was stored directly
+  require(smoothed.sync());  // now others see the stored elements
 
   const double most =
       job.world().allreduce(own_maximum(smoothed), tessera::rma::Reduction::max).value();
@@ -65,7 +65,7 @@ int main() {
     std::printf("rank 0 owns %s; the sum is %.9f before and %.9f after\n", to_string(own).c_str(),
                 before, after);
   }
-  // Means keep the sum; and both ways to the maximum agree.
+  // Means keep the sum, and both ways find the same maximum.
   const bool is_right =
       std::abs(after - before) < 1e-9 * before && most == select_max(smoothed).value().value;
   return is_right ? 0 : 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// π by throwing darts: ranks draw tasks from a shared counter until there are none, so that fast
-// ranks do more of them. The darts follow from the task's number: any number of ranks throws the
-// same.
+// π by throwing darts: ranks draw tasks from a shared counter until none is left, so that fast
+// ranks do more of them. A task's darts depend only on its number: any number of ranks throws the
+// same darts.
 //     build/bin/tessera-run -n 4 build/docs/examples/montecarlo
 #include <cmath>
 #include <cstdint>
@@ -16,7 +16,7 @@ using tessera::arrays::philox;
 using tessera::rma::Reduction;
 
 constexpr std::int64_t tasks = 200;
-constexpr std::uint32_t darts = 20'000;  // a task
+constexpr std::uint32_t darts = 20'000;  // per task
 
 // How many darts of a task hit the quarter of the circle.
 std::int64_t throw_darts(std::int64_t task) {
@@ -48,6 +48,6 @@ int main() {
     std::printf("pi is about %.5f; the busiest of %d ranks did %lld of %lld tasks\n", pi,
                 job.size(), static_cast<long long>(most), static_cast<long long>(tasks));
   }
-  // Four standard deviations of so many darts are 0.0033.
+  // 0.0033 is four standard deviations.
   return all_done == tasks && std::abs(pi - std::numbers::pi) < 0.0033 ? 0 : 1;
 }

@@ -19,7 +19,7 @@ int main() {
   auto job = tessera::rma::Job::start().value();
   auto a = Array<double>::create(job, {8, 8}, {.name = "A"}).value();
 
-  // One rank writes all of it, a(i, j) = 10 i + j. It need not know who owns what.
+  // One rank writes the whole array, a(i, j) = 10 i + j, without knowing the owners.
   if (job.rank().value == 0) {
     std::vector<double> values;
     for (int i = 0; i < 8; ++i) {
@@ -31,7 +31,7 @@ int main() {
   }
   require(a.sync());
 
-  // All ranks add 100 to the same four elements. No update gets lost.
+  // All ranks add 100 to the same four elements. No addition is lost.
   const Box middle({3, 3}, {5, 5});  // rows 3 and 4, columns 3 and 4: bounds are half-open
   require(a.accumulate(middle, std::vector<double>(4, 1.0), 100.0));
   require(a.sync());

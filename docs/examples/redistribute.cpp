@@ -19,7 +19,7 @@ int main() {
   auto job = tessera::rma::Job::start().value();
   const std::int64_t ranks = job.size();
 
-  // A rank has whole rows: of the grid of ranks, the second dimension is 1.
+  // Each rank has whole rows: the second dimension of the grid of ranks is 1.
   auto by_rows =
       Array<double>::create(job, {rows, columns}, {.name = "by rows", .process_grid = {0, 1}})
           .value();
@@ -27,7 +27,7 @@ int main() {
     value = static_cast<double>(100 * at[0] + at[1]);
   }));
 
-  // Blocks of 3 x 3 on a grid of 2 x (ranks / 2), again and again; column-major local matrices.
+  // Blocks of 3 x 3, dealt cyclically to 2 x (ranks / 2) ranks; column-major local matrices.
   const std::int64_t grid_rows = ranks % 2 == 0 ? 2 : 1;
   const std::int64_t grid_columns = ranks / grid_rows;
   const auto layout =
@@ -41,12 +41,12 @@ int main() {
     print_distribution(layout, std::cout);
   }
 
-  // This rank's memory is ScaLAPACK's local matrix: look at each of its elements.
+  // This rank's memory is ScaLAPACK's local matrix: check each of its elements.
   const auto blocks = cyclic.local_blocks().value();
   const double* const local = blocks.data();
   const auto me = job.world().rank();
   const Extents shape = layout.local_extents(me);
-  const Index at = layout.deal().coordinates(me);  // this rank's place in the grid
+  const Index at = layout.deal().coordinates(me);  // this rank's coordinates in the grid
   bool is_right = true;
   for (std::int64_t j = 0; j < shape[1]; ++j) {
     for (std::int64_t i = 0; i < shape[0]; ++i) {
@@ -56,7 +56,7 @@ int main() {
     }
   }
 
-  // And back: the difference of both arrays is zero, element by element, wherever those lie.
+  // And back: the element-wise difference of the two arrays is zero.
   require(add(1.0, by_rows, -1.0, cyclic, by_rows));
   return is_right && norm_max(by_rows).value() == 0 ? 0 : 1;
 }

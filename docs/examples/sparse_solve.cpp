@@ -37,10 +37,10 @@ SparseMatrix<double> laplacian(const Job& job) {
   return builder.assemble().value();
 }
 
-// Solves A x = b, beginning with x = 0. Returns the number of steps.
+// Solves A x = b, starting from x = 0. Returns the number of steps.
 int conjugate_gradients(SparseMatrix<double>& a, Vector& b, Vector& x) {
   auto r = b.duplicate("r").value(), p = b.duplicate("p").value(), ap = b.duplicate("Ap").value();
-  auto plan = SpmvPlan<double>::create(a, p, ap).value();  // who needs what from whom, once
+  auto plan = SpmvPlan<double>::create(a, p, ap).value();  // once: finds what each rank needs
   require(copy(b, r));
   require(copy(b, p));
   double rr = dot(r, r).value();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Statistics whose bits don't depend on the number of ranks: random numbers by seed and index, sums
-// that are rounded once; and lists, by running sums and packing.
+// that are rounded once; then lists by running sums and packing.
 //     build/bin/tessera-run -n 4 build/docs/examples/statistics
 #include <bit>
 #include <cmath>
@@ -38,8 +38,8 @@ int main() {
   const std::int64_t count = pack(x, is_positive, positive).value();
   const double smallest = select_min(part(positive, Box({0}, {count}))).value().value;
 
-  // How many positive ones there are up to each element: running sums. A mask begins segments; with
-  // zeros everywhere it is one.
+  // The number of positive elements up to each element, as running sums. A mask of zeros makes one
+  // segment.
   auto mask = is_positive.duplicate("mask").value();
   auto so_far = is_positive.duplicate("so far").value();
   require(scan_add(is_positive, mask, so_far));
@@ -50,7 +50,7 @@ int main() {
     std::printf("%lld are positive, the smallest of them %g\n", static_cast<long long>(count),
                 smallest);
   }
-  // What one rank finds, any number finds.
+  // The value that one rank computes: any number of ranks gets the same.
   const bool is_right = std::bit_cast<std::uint64_t>(mean) == 0x3f66d7a19441653eULL &&
                         std::abs(variance - 1.0 / 3) < 0.005 && smallest > 0 &&
                         so_far.get_element({n - 1}).value() == count;

@@ -31,7 +31,7 @@ int main() {
   auto job = Job::start().value();
   auto results = Array<double>::create(job, {2}, {.name = "results"}).value();
 
-  // The lower ranks are half 0, the others half 1. A rank alone is both, one after the other.
+  // The lower ranks are half 0, the others half 1. A single rank does both in turn.
   const int halves = std::min(2, job.size());
   const int half = halves * job.rank().value / job.size();
   auto team = job.world().split(half, job.rank().value).value();
@@ -39,11 +39,11 @@ int main() {
     const double result = work == 0 ? integrate(job, team, [](double x) { return 4 / (1 + x * x); })
                                     : integrate(job, team, [](double x) { return std::exp(x); });
     if (team.rank().value == 0) {
-      require(results.put_element({work}, result));  // the array is everybody's
+      require(results.put_element({work}, result));  // this array is on all ranks
     }
   }
 
-  // Here the halves meet again.
+  // All ranks meet here.
   require(results.sync());
   const double pi = results.get_element({0}).value();
   const double e = results.get_element({1}).value() + 1;

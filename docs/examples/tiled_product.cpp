@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // C = A B by tiles: each rank draws tiles of C, and fetches the next tiles of A and B while it
-// multiplies with those that it has. (linalg/gemm.hpp does it better: see gemm_eigen.cpp.)
+// multiplies the previous ones. (For real products use linalg/gemm.hpp: see gemm_eigen.cpp.)
 //     build/bin/tessera-run -n 4 build/docs/examples/tiled_product
 #include <cstdio>
 #include <vector>
@@ -21,7 +21,7 @@ Box tile_box(std::int64_t row, std::int64_t column) {
   return Box({row * tile, column * tile}, {(row + 1) * tile, (column + 1) * tile});
 }
 
-// A tile of A, one of B, and the claim on their arrival.
+// A tile of A and one of B, and the handle of the transfers.
 struct Pair {
   Tile a = Tile(tile * tile), b = Tile(tile * tile);
   Handle arrival;
@@ -61,7 +61,7 @@ int main() {
       }
       require(now.arrival.wait());
       multiply_add(now.a, now.b, sum);
-      std::swap(now, next);  // vectors keep their memory: what is under way is not disturbed
+      std::swap(now, next);  // swaps pointers only: transfers under way still find their memory
     }
     require(c.put(tile_box(i, j), sum));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tessera inside of an MPI program: a job over a communicator of the program's own, and calls of
-// both side by side. Here all processes but the last one (a single one does it alone) work.
+// Tessera in an MPI program: a job over a communicator of the program, and calls of both libraries
+// side by side. All processes except the last one work; a single process works alone.
 //     mpirun -n 4 build/docs/examples/with_mpi
 #include <mpi.h>
 
@@ -19,7 +19,7 @@ using tessera::rma::require;
 // The sum of a random array, twice: by Tessera, and by MPI from each rank's
 // own elements.
 bool work(MPI_Comm workers) {
-  // The communicator goes over as Fortran's handle, so that no header of Tessera needs mpi.h.
+  // The communicator is passed as a Fortran handle, so that Tessera's headers don't need mpi.h.
   auto job = Job::start({.bootstrap = mpi_bootstrap(MPI_Comm_c2f(workers)).value()}).value();
   auto a = Array<double>::create(job, {300, 300}, {.name = "A"}).value();
   require(fill_random(a, 7));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A work queue that grows while it is worked off, guarded by a lock: adaptive quadrature. Of an
-// interval with too large an error both halves go back, and any rank may take them.
+// Adaptive quadrature with a work queue that a lock guards. Both halves of an interval with too
+// large an error go back into the queue, and any rank may take them.
 //     build/bin/tessera-run -n 4 build/docs/examples/work_queue
 #include <cmath>
 #include <cstdio>
@@ -24,14 +24,14 @@ double simpson(const Interval& on) {
 
 struct Queue {
   Array<Interval> intervals;   // a stack
-  Array<std::int64_t> counts;  // how many are on it, and how many are not finished
-  LockSet locks;               // rank 0 brings one, for the stack and the first count
+  Array<std::int64_t> counts;  // intervals on the stack, and unfinished intervals
+  LockSet locks;               // one, on rank 0: guards the stack and the first count
   void push(const Interval& interval) {
     require(counts.fetch_add({1}, 1));
     require(locks.lock({0}, 0));
     const auto size = counts.fetch_add({0}, 1).value();
     require(intervals.put_element({size}, interval));
-    require(intervals.fence());  // it is there before others can take the lock
+    require(intervals.fence());  // the interval arrives before others can take the lock
     require(locks.unlock({0}, 0));
   }
   std::optional<Interval> pop() {
@@ -66,9 +66,9 @@ int main() {
       } else {
         mine += both;
       }
-      require(queue.counts.fetch_add({1}, -1));  // this one is finished
+      require(queue.counts.fetch_add({1}, -1));  // this interval is finished
     } else {
-      std::this_thread::yield();  // others may still bring more
+      std::this_thread::yield();  // others may still add intervals
     }
   }
   const double error = job.world().allreduce(mine, Reduction::sum).value() -

@@ -16,21 +16,21 @@ int main(void) {
   const int processes = armci_msg_nproc();
   const int next = (me + 1) % processes;
 
-  /* Two numbers at each process, both 0. memory[p] is what names those of process p here. */
+  /* Two numbers on each process, both 0. memory[p] is the address of those of process p. */
   void** memory = (void**)malloc((size_t)processes * sizeof *memory);
   ARMCI_Malloc(memory, 2 * sizeof(double));
 
-  /* The next process need not do anything for this to happen. */
+  /* The next process need not do anything for this. */
   double mine = me;
   ARMCI_Put(&mine, memory[next], sizeof mine, next);
 
-  /* All that was put anywhere is there when this returns. */
+  /* When this returns, all that any process put has arrived. */
   ARMCI_Barrier();
 
   double last = 0;
   ARMCI_Get(memory[0], &last, sizeof last, 0);
 
-  /* Everybody adds 0.5 * 2 to one number; none of it gets lost. */
+  /* Each process adds 0.5 * 2 to one number; no addition is lost. */
   double half = 0.5;
   double two = 2;
   double* const sum = (double*)memory[0] + 1;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * A profiling library: counts calls, bytes and time of ARMCI's functions in all processes, and
- * prints a table at ARMCI_Finalize. The program needs no change, nor to be compiled again:
+ * prints a table at ARMCI_Finalize. The program need not be changed or recompiled:
  *
  *     LD_PRELOAD=libtessera_armci_trace.so tessera-run -n 4 ./program
  *
- * or it is linked with this library in front: -ltessera_armci_trace -ltessera_armci.
+ * Or link the program with this library first: -ltessera_armci_trace -ltessera_armci.
  *
- * It works because each ARMCI_x here takes the place of the library's, which is also known as
- * PARMCI_x. To look at another function, add its name, and a function of a few lines.
+ * Each ARMCI_x here replaces the library's, which is also called PARMCI_x. To trace another
+ * function, add its name and a function of a few lines.
  */
 #include <armci.h>
 #include <message.h>
@@ -50,7 +50,7 @@ static const char* const names[calls] = {
     "ARMCI_NbAccS", "ARMCI_NbGet", "ARMCI_NbGetS", "ARMCI_NbPut",    "ARMCI_NbPutS",  "ARMCI_Put",
     "ARMCI_PutS",   "ARMCI_PutV",  "ARMCI_Rmw",    "ARMCI_Wait",     "ARMCI_WaitAll"};
 
-/* What one function did; several threads may call it. */
+/* Counts for one function; several threads may call it. */
 static struct { atomic_llong calls, bytes, nanoseconds; } counts[calls];
 
 static long long now(void) {
@@ -59,7 +59,7 @@ static long long now(void) {
   return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
-/* Counts a call that has come to its end, and passes on what it returned. */
+/* Counts a call that has ended, and returns its value. */
 static int note(enum call which, long long bytes, long long begun, int code) {
   atomic_fetch_add(&counts[which].calls, 1);
   atomic_fetch_add(&counts[which].bytes, bytes);
@@ -206,7 +206,7 @@ void ARMCI_Barrier(void) {
   note(barrier, 0, begun, 0);
 }
 
-/* A line for each function that was called, with the sums over all processes. */
+/* Prints a line for each function that was called, summed over all processes. */
 static void print_table(void) {
   long long sums[calls][3];
   for (int i = 0; i < calls; ++i) {
@@ -230,7 +230,7 @@ static void print_table(void) {
   }
 }
 
-/* Processes come here together, and messages still work. */
+/* All processes are here, and messages still work. */
 int ARMCI_Finalize(void) {
   if (PARMCI_Initialized()) {
     print_table();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A simulation that goes on where its last run stopped, also on another number of ranks: in each
- * step random numbers are added, and the result is the same however the steps were cut into runs.
+ * A simulation that continues where its last run stopped, also on another number of ranks. Each
+ * step adds random numbers; the result is the same however the steps are divided into runs.
  *     build/bin/tessera-run -n 4 build/docs/examples/c/checkpoint run.h5 10
  *     build/bin/tessera-run -n 3 build/docs/examples/c/checkpoint run.h5 20
  */
@@ -21,7 +21,7 @@ static void grow(tessera_array* a, tessera_array* random, int64_t step) {
   check(tessera_array_fill_random(more, (uint64_t)step, 0, 1));
   check(tessera_array_add(&one, sum, &one, more, sum));
 }
-/* What an earlier run left at `path`; returns the step that it came to. */
+/* Reads the state that an earlier run wrote to `path`. Returns its step. */
 static int64_t read_state(tessera_job* job, const char* path, tessera_array* a) {
   tessera_checkpoint* file = NULL;
   int64_t step = 0;
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   check(tessera_array_duplicate(a, "random", &random));
   check(tessera_array_duplicate(a, "B", &b));
 
-  FILE* const file = rank == 0 ? fopen(path, "rb") : NULL; /* rank 0 looks, so that all agree */
+  FILE* const file = rank == 0 ? fopen(path, "rb") : NULL; /* rank 0 checks, so that all agree */
   int32_t is_there = file != NULL;
   check(tessera_team_broadcast(world, &is_there, sizeof is_there, 0));
   const int64_t first = is_there ? read_state(job, path, a) : 0;
@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
   }
   write_state(job, path, a, last);
 
-  for (int64_t step = 0; step < last; ++step) { /* the same in one run */
+  for (int64_t step = 0; step < last; ++step) { /* the same steps in one run */
     grow(b, random, step);
   }
   const tessera_part by_one = tessera_part_whole(b);

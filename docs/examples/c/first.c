@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A first program: a 1000 x 1000 array over all ranks; everybody adds to one patch of it.
+ * A first program: a 1000 x 1000 array over all ranks; each rank adds to one patch of it.
  *     build/bin/tessera-run -n 4 build/docs/examples/c/first
  */
 #include <stdio.h>
@@ -17,7 +17,7 @@ static void check(int code) {
 int main(void) {
   static double ones[200][200];
   const int64_t extents[2] = {1000, 1000};
-  const int64_t lo[2] = {400, 400}; /* rows and columns 400 to 599, whoever owns them */
+  const int64_t lo[2] = {400, 400}; /* rows and columns 400 to 599, on any ranks */
   const int64_t hi[2] = {600, 600};
   const int64_t at[2] = {500, 500};
   const double half = 0.5;
@@ -35,7 +35,7 @@ int main(void) {
     ones[i / 200][i % 200] = 1;
   }
   check(tessera_array_accumulate(a, lo, hi, ones, NULL, &half)); /* a += 0.5 * ones */
-  check(tessera_array_sync(a));                                  /* all of it is there, for all */
+  check(tessera_array_sync(a));                                  /* all ranks see all additions */
   check(tessera_array_get_element(a, at, &value));
   if (rank == 0) {
     printf("%d ranks, a(500, 500) = %g\n", (int)size, value);

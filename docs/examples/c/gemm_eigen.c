@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Eigenvalues and eigenvectors of a symmetric matrix, the vibrations of a string of n beads; and
- * matrix products, to see whether A V = V L. The eigenvalues are known: 2 - 2 cos(k pi / (n + 1)).
+ * matrix products, to check A V = V L. The eigenvalues are known: 2 - 2 cos(k pi / (n + 1)).
  *     build/bin/tessera-run -n 4 build/docs/examples/c/gemm_eigen
  */
 #include <math.h>
@@ -50,7 +50,7 @@ int main(void) {
     worst_value = fmax(worst_value, fabs(values[k] - 2 + 2 * cos((k + 1) * pi / (n + 1))));
   }
 
-  /* V L, from which A V is taken away. */
+  /* VL = V L; below, A V is subtracted from it. */
   if (rank == 0) {
     check(tessera_array_put(l, NULL, NULL, values, NULL));
   }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The heat equation with ghost cells. A product of sines only shrinks, by a known factor a step.
+ * The heat equation with ghost cells. A product of sines shrinks by a known factor in each step.
  *     build/bin/tessera-run -n 4 build/docs/examples/c/heat [heat.pgm]
  */
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "fortran/c_api.h"
 
 enum { n = 200, steps = 100 };
-static const double k = 0.2, h = 3.14159265358979323846 / (n + 1); /* of time, of space */
+static const double k = 0.2, h = 3.14159265358979323846 / (n + 1); /* steps of time and space */
 static void check(int code) {
   if (code != 0) {
     fprintf(stderr, "%s\n", tessera_last_error());
@@ -27,7 +27,7 @@ static void step(tessera_array* u, tessera_halo* halo, tessera_array* next) {
   check(tessera_access_begin(u, 0, &from, &access[0]));
   check(tessera_access_begin(next, 0, &to, &access[1]));
   const int64_t row = from.strides[0];
-  for (int64_t i = 1; i <= from.hi[0] - from.lo[0]; ++i) { /* behind one layer of ghost cells */
+  for (int64_t i = 1; i <= from.hi[0] - from.lo[0]; ++i) { /* 0 is the ghost layer */
     const double* const old = (const double*)from.data + i * row + 1;
     double* const later = (double*)to.data + i * row + 1;
     for (int64_t j = 0; j < from.hi[1] - from.lo[1]; ++j) {
@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
   double error = 0, one = 1;
   int64_t rank = 0;
   tessera_job* job = NULL;
-  tessera_array* u[3]; /* two that take turns, and the start */
+  tessera_array* u[3]; /* two that alternate, and the start */
   tessera_halo* halo[3];
   tessera_array_options options;
   tessera_array_options_init(&options);
@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
   }
   const double decay = -pow(1 + 2 * k * (cos(3 * h) + cos(2 * h) - 2), steps);
   const tessera_part result = tessera_part_whole(u[0]), start = tessera_part_whole(u[2]);
-  check(tessera_array_add(&one, result, &decay, start, start)); /* what is left is the error */
+  check(tessera_array_add(&one, result, &decay, start, start)); /* the difference is the error */
   check(tessera_array_norm_max(start, &error));
   FILE* const picture = rank == 0 ? fopen(argc > 1 ? argv[1] : "heat.pgm", "wb") : NULL;
   if (picture != NULL) {

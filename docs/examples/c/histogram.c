@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A histogram whose bins lie on all ranks: everybody adds to any bins at once, by listed places,
- * and reads those that it likes.
+ * A histogram with bins on all ranks: each rank adds to any bins by a list of places, and reads
+ * some of them.
  *     build/bin/tessera-run -n 4 build/docs/examples/c/histogram
  */
 #include <stdio.h>
@@ -17,7 +17,7 @@ static void check(int code) {
   }
 }
 
-/* The sum of some dice; each rank has its own. */
+/* The sum of some dice; each rank throws its own. */
 static int64_t throw_dice(int64_t rank, int64_t sample) {
   const uint32_t counter[4] = {(uint32_t)sample, (uint32_t)rank, 0, 0};
   const uint32_t seed[2] = {1, 2};
@@ -61,7 +61,7 @@ int main(void) {
              100.0 * (double)counts[i] / (double)total);
     }
   }
-  const double expected = (double)total * 27 / 216; /* of 10, and of 11 */
+  const double expected = (double)total * 27 / 216; /* of the sums 10 and 11 */
   const int good = total == size * samples && counts[0] < counts[1] && counts[3] < counts[2] &&
                    counts[1] > 0.9 * expected && counts[1] < 1.1 * expected;
   check(tessera_array_free(&histogram));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Own elements without copies: each rank loads and stores its part of a = b + s c, as the STREAM
- * benchmark does, and tells how fast that was.
+ * benchmark does, and prints how fast that was.
  *     build/bin/tessera-run -n 4 build/docs/examples/c/local_access
  */
 #include <stdio.h>
@@ -45,7 +45,7 @@ int main(void) {
     check(tessera_array_fill(tessera_part_whole(arrays[i]), &start[i]));
     check(tessera_access_begin(arrays[i], 0, &block[i], &access[i]));
   }
-  /* From here to the end of the access these are plain memory of this process. */
+  /* Until the access ends, these point to ordinary memory of this process. */
   double* const a = block[0].data;
   const double* const b = block[1].data;
   const double* const c = block[2].data;

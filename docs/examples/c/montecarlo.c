@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Tasks from a shared counter: whoever is free takes the next one. Each throws darts at a square;
- * its random numbers depend on the task alone, so the result is the same on any number of ranks.
+ * Tasks from a shared counter: a free rank takes the next one. A task throws darts at a square; its
+ * random numbers depend on the task alone, so the result is the same on any number of ranks.
  *     build/bin/tessera-run -n 4 build/docs/examples/c/montecarlo
  */
 #include <math.h>
@@ -18,7 +18,7 @@ static void check(int code) {
   }
 }
 
-/* How many darts of a task hit the quarter of a circle: two of each four random words a dart. */
+/* Counts a task's darts in the quarter circle: a dart takes two of each four random words. */
 static int64_t throw_darts(uint32_t task) {
   const uint32_t seed[2] = {2024, 7};
   int64_t hits = 0;

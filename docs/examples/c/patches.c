@@ -17,12 +17,12 @@ static void check(int code) {
 
 int main(void) {
   const int64_t extents[2] = {12, 12};
-  double local[6][8]; /* of which columns 2 to 6 are sent: rows are 8 elements apart */
+  double local[6][8]; /* columns 2 to 6 are sent; rows are 8 elements apart */
   const int64_t strides[2] = {8, 1};
   const int64_t lo[2] = {3, 4};
   const int64_t hi[2] = {9, 9};
   const int64_t steps[2] = {2, 2};
-  const int64_t over_lo[2] = {-1, -1}; /* around the corner (0, 0), where all four corners meet */
+  const int64_t over_lo[2] = {-1, -1}; /* over the corner (0, 0), where all four corners meet */
   const int64_t over_hi[2] = {1, 1};
   const int64_t both_dimensions = 1 << 0 | 1 << 1;
   double found[6][5];
@@ -45,7 +45,7 @@ int main(void) {
     check(tessera_array_put(a, lo, hi, &local[0][2], strides));
     check(tessera_array_put_element(a, (int64_t[]){11, 11}, &local[5][7]));
   }
-  check(tessera_array_sync(a)); /* what was put before is there when others add to it */
+  check(tessera_array_sync(a)); /* the data arrive before others add to them */
   check(tessera_array_accumulate(a, lo, hi, &local[0][2], strides, NULL));
   check(tessera_array_sync(a));
 

@@ -41,12 +41,12 @@ int main(void) {
                                        &cyclic));
   check(tessera_array_create_distributed(job, TESSERA_F64, cyclic, NULL, &dealt));
 
-  /* There and back: what belongs to whom is the library's business. */
+  /* There and back: the library finds the owners. */
   check(tessera_array_fill_random(tessera_part_whole(blocks), 5, 0, 1));
   check(tessera_array_copy(tessera_part_whole(blocks), tessera_part_whole(dealt)));
   check(tessera_array_copy(tessera_part_whole(dealt), tessera_part_whole(back)));
 
-  /* The first element of rank 0's local matrix is that of the whole. */
+  /* Rank 0's local matrix begins with the first element of the whole matrix. */
   if (rank == 0) {
     tessera_local_block own;
     tessera_access* access = NULL;

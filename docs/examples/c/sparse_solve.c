@@ -15,7 +15,7 @@ static void check(int code) {
     exit(1);
   }
 }
-/* Each rank adds every size-th row; the entries find their owners. */
+/* Each rank adds every size-th row; the library sends the entries to their owners. */
 static tessera_sparse* make_laplacian(tessera_job* job, int64_t rank, int64_t size) {
   const double entries[2] = {4, -1}; /* of a point itself, and of its neighbours */
   tessera_sparse_builder* builder = NULL;
@@ -41,13 +41,13 @@ static double dot(tessera_part a, tessera_part b) {
   return product;
 }
 int main(void) {
-  enum { known, x, r, d, ad, vectors }; /* r = b - A x, and d, in which the next step goes */
+  enum { known, x, r, d, ad, vectors }; /* r = b - A x; d is the search direction */
   tessera_array* v[vectors];
   tessera_part w[vectors]; /* the same as operands */
   int64_t rank = 0, size = 1, steps = 0;
   tessera_job* job = NULL;
   tessera_spmv* plan = NULL;
-  tessera_distribution* rows = NULL; /* vectors lie beside the matrix's rows */
+  tessera_distribution* rows = NULL; /* vectors are distributed as the rows */
   check(tessera_job_start(&job));
   check(tessera_job_rank(job, &rank));
   check(tessera_job_size(job, &size));
@@ -57,7 +57,7 @@ int main(void) {
     check(tessera_array_create_distributed(job, TESSERA_F64, rows, NULL, &v[i]));
     w[i] = tessera_part_whole(v[i]);
   }
-  check(tessera_spmv_create(a, v[d], v[ad], NULL, &plan)); /* who needs what: found out once */
+  check(tessera_spmv_create(a, v[d], v[ad], NULL, &plan)); /* once: finds what each rank needs */
   check(tessera_array_fill_random(w[known], 1, -1, 1));
   check(tessera_spmv_multiply(plan, a, v[known], v[r])); /* b; x is 0 */
   check(tessera_array_copy(w[r], w[d]));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Statistics whose bits don't depend on the number of ranks: random numbers by seed and index, and
- * sums that are rounded once. And a list of some elements, by a mask, packing and running sums.
+ * sums that are rounded once. Then lists by a mask, packing and running sums.
  *     build/bin/tessera-run -n 4 build/docs/examples/c/statistics
  */
 #include <math.h>
@@ -54,7 +54,7 @@ int main(void) {
   check(tessera_array_pack(all, marks, tessera_part_whole(chosen), &positive));
   check(tessera_array_select_min(tessera_part_box(chosen, (int64_t[]){0}, &positive), &smallest,
                                  &at));
-  /* For each element, how many positive ones there are up to it. A mask would begin segments. */
+  /* The number of positive elements up to each element. A mask could begin segments. */
   check(tessera_array_scan_add(marks, tessera_part_whole(segments), tessera_part_whole(places),
                                TESSERA_INCLUSIVE));
   check(tessera_array_get_element(places, &last, &before_last));

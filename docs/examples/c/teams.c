@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Teams: two halves of the ranks work on arrays of their own at the same time; then all of them
- * bring both results together.
+ * Teams: two halves of the ranks work on arrays of their own at the same time; then all ranks
+ * combine both results.
  *     build/bin/tessera-run -n 4 build/docs/examples/c/teams
  */
 #include <math.h>
@@ -16,7 +16,7 @@ static void check(int code) {
   }
 }
 
-/* One over squares, and one over cubes; the sums of both are known. */
+/* The sums of 1 / k^2 and 1 / k^3 are known. */
 static void invert_powers(int64_t count, const void* const in[], const int64_t strides[],
                           void* result, int64_t stride, void* power) {
   const double* const number = in[0];
@@ -44,7 +44,7 @@ int main(void) {
   check(tessera_job_size(job, &size));
   check(tessera_team_world(job, &world));
 
-  /* The ranks with the same colour are a team. A single rank is the second half alone. */
+  /* The ranks with the same colour are a team. With one rank there is only the second half. */
   const int is_first = rank < size / 2;
   int power = is_first ? 2 : 3;
   check(tessera_team_split(world, is_first ? 0 : 1, rank, &half));

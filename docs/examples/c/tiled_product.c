@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A matrix product by tiles: while two tiles are multiplied, the next two are on their way. The
- * library's own product says whether it is right.
+ * A matrix product by tiles: the next two tiles arrive while two are multiplied. The library's own
+ * product checks the result.
  *     build/bin/tessera-run -n 4 build/docs/examples/c/tiled_product
  */
 #include <stdio.h>
@@ -34,7 +34,7 @@ static void add_product(Tile a, Tile b, Tile c) {
   }
 }
 static void make_tile(tessera_array* const m[], int row, int column) {
-  static Tile a[2], b[2], c; /* one pair is multiplied while the other one arrives */
+  static Tile a[2], b[2], c; /* one pair arrives while the other is multiplied */
   tessera_handle* arriving = NULL;
   const int64_t lo[2] = {row * tile, column * tile}, hi[2] = {lo[0] + tile, lo[1] + tile};
   memset(c, 0, sizeof c);
@@ -70,7 +70,7 @@ int main(void) {
   check(tessera_matrix_gemm(tessera_matrix_whole(m[0]), tessera_matrix_whole(m[1]), NULL,
                             tessera_matrix_whole(m[3])));
   const tessera_part found = tessera_part_whole(m[2]), right = tessera_part_whole(m[3]);
-  check(tessera_array_add(&plus, found, &minus, right, right)); /* begins with a synchronisation */
+  check(tessera_array_add(&plus, found, &minus, right, right)); /* begins with a sync */
   check(tessera_array_norm_max(right, &error));
   if (rank == 0) {
     printf("%d x %d by %d tiles: error %.1e\n", n, n, tiles * tiles, error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Tessera inside of an MPI program: a job over a communicator of the program's own, here all
- * processes but the first (a single one does all), and calls of both side by side.
+ * Tessera in an MPI program: a job over a communicator of the program, and calls of both libraries
+ * side by side. All processes except the first one work; a single process works alone.
  *     mpirun -n 4 build/docs/examples/c/with_mpi
  */
 #include <math.h>

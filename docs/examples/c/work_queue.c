@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A work queue that grows while it is worked off: a linked list in a shared array, guarded by a
- * lock. Of a number one prime factor is counted; the rest is a new task, which any rank may take.
+ * A work queue that grows while ranks work: a linked list in a shared array, guarded by a lock. A
+ * task counts one prime factor of a number; the rest is a new task, which any rank may take.
  *     build/bin/tessera-run -n 4 build/docs/examples/c/work_queue
  */
 #include <stdio.h>
@@ -9,8 +9,8 @@
 #include "fortran/c_api.h"
 
 enum { rows_taken, tasks_open, factors, counts_end, largest = 300, capacity = 4000 };
-static tessera_array *counts, *list;   /* a row of the list is a number, and the next one's row */
-static const int64_t head[2] = {0, 1}; /* there is the row of the first task, 0 for none */
+static tessera_array *counts, *list;   /* a row of the list: a number, and the next row's index */
+static const int64_t head[2] = {0, 1}; /* has the first task's row, 0 for none */
 static tessera_locks* locks;           /* rank 0 has one */
 static void check(int code) {
   if (code != 0) {
@@ -31,10 +31,10 @@ static void push(int64_t number) {
   check(tessera_array_get_element(list, head, &task[1]));
   check(tessera_array_put(list, lo, hi, task, NULL));
   check(tessera_array_put_element(list, head, &row));
-  check(tessera_array_fence(list)); /* it is there when others take the lock */
+  check(tessera_array_fence(list)); /* arrives before others can take the lock */
   check(tessera_locks_unlock(locks, 0, 0));
 }
-static int64_t pop(void) { /* 0 if there is none just now */
+static int64_t pop(void) { /* 0 if the queue is empty now */
   int64_t row = 0, task[2] = {0, 0};
   check(tessera_locks_lock(locks, 0, 0));
   check(tessera_array_get_element(list, head, &row));
@@ -69,7 +69,7 @@ int main(void) {
       push(number / divisor);
     }
     add_to(factors, number > 0);
-    add_to(tasks_open, number > 0 ? -1 : 0); /* after all else that belongs to it */
+    add_to(tasks_open, number > 0 ? -1 : 0); /* after everything else of this task */
   }
   const int64_t found = add_to(factors, 0);
   if (rank == 0) {

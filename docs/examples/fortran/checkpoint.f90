@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! A simulation that goes on where its last run stopped, also on another number of ranks: in each
-! step random numbers are added, and the result is the same however the steps were cut into runs.
+! A simulation that continues where its last run stopped, also on another number of ranks. Each
+! step adds random numbers; the result is the same however the steps are divided into runs.
 !
 ! Run: tessera-run -n 4 build/docs/examples/fortran_checkpoint run.h5 10
 !      tessera-run -n 3 build/docs/examples/fortran_checkpoint run.h5 20
@@ -27,7 +27,7 @@ program checkpoint
   call b%duplicate(a, name="B")
 
   inquire (file=path, exist=is_there)
-  call job%broadcast(is_there, 0)  ! rank 0 looks, so that all agree
+  call job%broadcast(is_there, 0)  ! rank 0 checks, so that all agree
   first = 0
   if (is_there) call read_state()
   do step = first, last - 1
@@ -35,7 +35,7 @@ program checkpoint
   end do
   call write_state()
 
-  do step = 0, last - 1  ! the same in one run
+  do step = 0, last - 1  ! the same steps in one run
     call grow(b)
   end do
   call b%add(1.0_real64, a, -1.0_real64, b)
@@ -52,7 +52,7 @@ contains
     call array%add(1.0_real64, array, 1.0_real64, random)
   end subroutine grow
 
-  !> What an earlier run left: the array, whatever ranks wrote it, and the step that it came to.
+  !> Reads the array and the step of an earlier run, on any number of ranks.
   subroutine read_state()
     type(tessera_checkpoint) :: file
     call file%open(job, path)

@@ -1,8 +1,8 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! The usual calls of Global Arrays in Fortran, each beside what it has become: the program of the
-! section "From Global Arrays" of docs/fortran.md. A matrix that all add to, tasks from a shared
-! counter, a product, and the sum of own elements.
+! The usual calls of Global Arrays in Fortran, each with its replacement: the program of the section
+! "From Global Arrays" of docs/fortran.md. All ranks add to a matrix, draw tasks from a shared
+! counter, multiply matrices, and sum their own elements.
 !
 ! Run: tessera-run -n 4 build/docs/examples/fortran_from_ga
 program from_ga
@@ -61,7 +61,7 @@ program from_ga
   call c%free()                                         ! ga_destroy(g_c)
   call job%stop()                                       ! ga_terminate, mpi_finalize
 contains
-  !> A buffer that is part of one large array, as MA's dbl_mb(k) is: a pointer gives it a shape.
+  !> A buffer in one large array, as MA's dbl_mb(k): a pointer gives it a shape.
   subroutine get_to_work_space(k)
     integer, intent(in) :: k
     real(real64), target :: work(1000)

@@ -26,7 +26,7 @@ program gemm_eigen
   end if
   call a%sync()
 
-  ! 2. Solve A X = B for two right-hand sides, and look at A X - B.
+  ! 2. Solve A X = B for two right-hand sides, and check A X - B.
   call b%create(job, tessera_real64, [n, 2], name="B")
   call b%fill(1.0_real64)
   call c%duplicate(b, name="C")

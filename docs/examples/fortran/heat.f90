@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! The heat equation with ghost cells: while they are exchanged, the interior is computed. Leaves a
-! picture. The exact result is known: a product of sines only shrinks.
+! The heat equation with ghost cells: the interior is computed while they are exchanged. Writes a
+! picture. The exact result is known: a product of sines keeps its shape and shrinks.
 !
 ! Run: tessera-run -n 4 build/docs/examples/fortran_heat
 program heat
@@ -9,9 +9,9 @@ program heat
   use tessera
   implicit none
   integer, parameter :: n = 200, steps = 100
-  real(real64), parameter :: k = 0.2_real64, h = acos(-1.0_real64) / (n + 1)  ! of time, of space
+  real(real64), parameter :: k = 0.2_real64, h = acos(-1.0_real64) / (n + 1)  ! in time, in space
   type(tessera_job) :: job
-  type(tessera_array) :: u(0:1), start  ! two that take turns, and how the first one began
+  type(tessera_array) :: u(0:1), start  ! two that alternate, and the start
   type(tessera_halo) :: halo(0:1)
   real(real64) :: values(n, n), decay, error
   integer :: i, j, picture
@@ -38,7 +38,7 @@ program heat
     close (picture)
   end if
   decay = (1 + 2 * k * (cos(3 * h) + cos(2 * h) - 2))**steps
-  call start%add(1.0_real64, u(0), -decay, start)  ! what is left is the error
+  call start%add(1.0_real64, u(0), -decay, start)  ! the difference is the error
   error = start%norm_max()
   if (job%rank() == 0) print "(i0, a, f8.6, a, es7.1)", steps, " steps, waves of ", decay, &
       " of their height, error ", error
@@ -46,7 +46,7 @@ program heat
   call job%stop()
 
 contains
-  !> A step; relax() takes a box, and the interior needs no ghost cell.
+  !> One time step. The interior needs no ghost cells.
   subroutine advance(from, exchange, to)
     type(tessera_array), intent(in) :: from, to
     type(tessera_halo), intent(inout) :: exchange

@@ -29,7 +29,7 @@ program histogram
   call counts%scatter_accumulate(reshape([(i, i = 1, bins)], [1, bins]), own)
   call counts%sync()
 
-  ! Every eighth bin, to be printed by rank 0.
+  ! Rank 0 prints every eighth bin.
   call counts%gather(reshape(some, [1, size(some)]), heights)
   call counts%sum(total)
   call counts%select_max(highest, at)

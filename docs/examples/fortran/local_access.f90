@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! What a rank owns, without copies: pointers whose bounds are the global indices, ghost cells.
+! Access to own elements without copies: pointers with global indices as bounds, ghost cells.
 ! Smooths a periodic field with the mean of nine neighbours.
 !
 ! Run: tessera-run -n 4 build/docs/examples/fortran_local_access
@@ -20,9 +20,9 @@ program local_access
   call field%fill_random(3, 0d0, 1d0)
 
   call halo%create(field, periodic=[.true., .true.])
-  call halo%update()  ! now ghost cells have what the neighbours have
+  call halo%update()  ! copies the neighbours' elements
   call smooth()
-  call smoothed%sync()  ! now others see what was stored directly
+  call smoothed%sync()  ! now others see the stored elements
 
   most = own_maximum()
   call job%allreduce(most, tessera_max)
@@ -34,7 +34,7 @@ program local_access
     print "(4(a, i0), 2(a, f0.9))", "rank 0 owns (", lo(1), ":", hi(1), ", ", lo(2), ":", hi(2), &
         "); the sum is ", before, " before and after ", after
   end if
-  ! Means keep the sum; and both ways to the maximum agree.
+  ! Means keep the sum, and both ways find the same maximum.
   if (abs(after - before) > 1e-9_real64 * before .or. abs(most - largest) > 0) error stop 1
   call job%stop()
 

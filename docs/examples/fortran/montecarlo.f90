@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! Pi by throwing darts. A shared counter deals out the work: who is faster gets more of it.
+! Pi by throwing darts. A shared counter deals out the work: a faster rank gets more of it.
 !
 ! Run: tessera-run -n 4 build/docs/examples/fortran_montecarlo
 program montecarlo
@@ -33,7 +33,7 @@ program montecarlo
 
 contains
 
-  !> How many darts of a batch hit the quarter of a circle. The same whoever throws them.
+  !> Counts a batch's darts in the quarter circle. It is the same on any rank.
   function hits_of(batch) result(hits)
     integer(int64), intent(in) :: batch
     integer(int64) :: hits, state, i

@@ -17,7 +17,7 @@ program patches
   call job%start()
   call a%create(job, tessera_real64, [10, 8], name="A")
 
-  ! 1. Every second row of a buffer is put as it stands in memory, without a copy.
+  ! 1. Every second row of a buffer is put directly from its memory, without a copy.
   wide(1::2, :) = 1
   wide(2::2, :) = 2
   if (job%rank() == 0) call a%put([1, 1], [10, 8], wide(2::2, :))
@@ -29,10 +29,10 @@ program patches
   call a%sync()
   call a%gather(reshape([5, 1, 5, 8, 10, 8], [2, 3]), values)
 
-  ! 3. Who has which part of a section?
+  ! 3. Which rank owns which part of a section?
   call a%patches([1, 1], [10, 8], parts)
 
-  ! 4. What is wrong is told, where the program asks for it.
+  ! 4. With stat= and errmsg= an error is returned to the program.
   call a%get([1, 1], [11, 8], wide, stat=code, errmsg=text)
   if (job%rank() == 0) then
     print "(a, 2f6.1)", "row 5, and row 10 less: ", values(1), values(3)

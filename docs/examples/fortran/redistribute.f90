@@ -15,14 +15,14 @@ program redistribute
   integer :: ranks, grid(2), wrong
   real(real64) :: difference
 
-  ! A rank has whole columns: of the grid of ranks, the first dimension is 1.
+  ! Each rank has whole columns: the first dimension of the grid of ranks is 1.
   call job%start()
   ranks = job%size()
   call by_columns%create(job, tessera_real64, [rows, columns], name="by columns", &
       process_grid=[1, 0])
   call fill_own()
 
-  ! Blocks of 3 x 3 on a grid of 2 x (ranks / 2), again and again; column-major local matrices.
+  ! Blocks of 3 x 3, dealt cyclically to 2 x (ranks / 2) ranks; column-major local matrices.
   grid(1) = merge(2, 1, mod(ranks, 2) == 0)
   grid(2) = ranks / grid(1)
   call layout%create_scalapack(job, ranks, [rows, columns], [3, 3], grid)
@@ -32,7 +32,7 @@ program redistribute
   wrong = wrong_in_own_blocks()
   call job%allreduce(wrong, tessera_sum)
 
-  ! And back: the difference of both arrays is zero, element by element, wherever those lie.
+  ! And back: the element-wise difference of the two arrays is zero.
   call by_columns%add(1.0_real64, by_columns, -1.0_real64, cyclic)
   difference = by_columns%norm_max()
   if (job%rank() == 0) print "(i0, a, f4.1)", wrong, " elements are wrong; difference: ", difference
@@ -60,7 +60,7 @@ contains
     call by_columns%sync()
   end subroutine fill_own
 
-  !> Looks at each block of this rank, by global indices.
+  !> Checks each block of this rank, by global indices.
   function wrong_in_own_blocks() result(wrong)
     type(tessera_block) :: block
     real(real64), pointer :: x(:, :)

@@ -22,7 +22,7 @@ program sparse_solve
   call r%duplicate(known, name="r")
   call p%duplicate(known, name="p")
   call ap%duplicate(known, name="Ap")
-  call plan%create(a, p, ap)  ! who needs what from whom, once
+  call plan%create(a, p, ap)  ! once: finds what each rank needs
   call known%fill_random(1, 0d0, 1d0)
   call plan%multiply(a, known, b)  ! so that the solution is known
   call solve(steps)
@@ -53,7 +53,7 @@ contains
     call builder%assemble(a)
   end subroutine build
 
-  !> A x = b, beginning with x = 0.
+  !> Solves A x = b, starting from x = 0.
   subroutine solve(steps)
     integer, intent(out) :: steps
     real(real64) :: rr, before, pap, enough

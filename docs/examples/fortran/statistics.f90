@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
 ! Statistics whose bits don't depend on the number of ranks: random numbers by seed and index, sums
-! that are rounded once; and lists, by running sums and packing.
+! that are rounded once; then lists by running sums and packing.
 !
 ! Run: tessera-run -n 4 build/docs/examples/fortran_statistics
 program statistics
@@ -36,8 +36,8 @@ program statistics
     call found%select_min(smallest)
   end associate
 
-  ! How many positive ones there are up to each element: running sums. A mask begins segments; with
-  ! zeros everywhere it is one.
+  ! The number of positive elements up to each element, as running sums. A mask of zeros makes one
+  ! segment.
   call segments%duplicate(is_positive, name="segments")
   call so_far%duplicate(is_positive, name="so far")
   call so_far%scan_add(is_positive, segments)
@@ -47,7 +47,7 @@ program statistics
     print "(a, es23.16, a, z16.16, a, es23.16)", "mean ", mean, " (", mean, "), variance ", variance
     print "(i0, a, es9.2)", count, " are positive, the smallest of them ", smallest
   end if
-  ! What one rank finds, any number finds, in any language.
+  ! The value that one rank computes: any number of ranks gets the same, in any language.
   if (transfer(mean, 0_int64) /= int(z"3f66d7a19441653e", int64)) error stop 1
   if (abs(variance - 1.0_real64 / 3) > 0.005 .or. smallest <= 0 .or. last /= count) error stop 1
   call job%barrier()  ! all have read

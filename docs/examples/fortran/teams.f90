@@ -18,7 +18,7 @@ program teams
   call world%create(job)
   call results%create(job, tessera_real64, 2, name="results")
 
-  ! The lower ranks are half 0, the others half 1. A rank alone is both, one after the other.
+  ! The lower ranks are half 0, the others half 1. A single rank does both in turn.
   halves = min(2, job%size())
   half = halves * job%rank() / job%size()
   call world%split(half, job%rank(), team)
@@ -26,7 +26,7 @@ program teams
     call integrate(work)
   end do
 
-  ! Here the halves meet again.
+  ! All ranks meet here.
   call results%sync()
   call results%get_element(1, pi)
   call results%get_element(2, e)
@@ -55,7 +55,7 @@ contains
     end do
     call block%end()
     call values%sum(total)
-    ! The array of results is everybody's.
+    ! The array of results is on all ranks.
     if (team%rank() == 0) call results%put_element(work + 1, total / points)
   end subroutine integrate
 

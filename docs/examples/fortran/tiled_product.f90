@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
 ! C = A B by tiles: each rank draws tiles of C, and fetches the next tiles of A and B while it
-! multiplies with those that it has. (tessera_gemm does it better: see gemm_eigen.f90.)
+! multiplies the previous ones. (For real products use tessera_gemm: see gemm_eigen.f90.)
 !
 ! Run: tessera-run -n 4 build/docs/examples/fortran_tiled_product
 program tiled_product

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! Tessera inside of an MPI program: a job over a communicator of the program's own, and calls of
-! both side by side. Here all processes but the last one (a single one does it alone) work.
+! Tessera in an MPI program: a job over a communicator of the program, and calls of both libraries
+! side by side. All processes except the last one work; a single process works alone.
 !
 ! Run: mpirun -n 4 build/docs/examples/fortran_with_mpi
 program with_mpi

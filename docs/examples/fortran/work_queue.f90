@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! A work queue that grows while it is worked off, guarded by a lock: adaptive quadrature. Of an
-! interval with too large an error both halves go back, and any rank may take them.
+! Adaptive quadrature with a work queue that a lock guards. Both halves of an interval with too
+! large an error go back into the queue, and any rank may take them.
 !
 ! Run: tessera-run -n 4 build/docs/examples/fortran_work_queue
 program work_queue
@@ -9,8 +9,8 @@ program work_queue
   use tessera
   implicit none
   type(tessera_job) :: job
-  type(tessera_array) :: stack, counts  ! how many are on the stack, and how many are not finished
-  type(tessera_locks) :: locks          ! rank 0 brings one, for the stack and the first count
+  type(tessera_array) :: stack, counts  ! intervals on the stack, and unfinished intervals
+  type(tessera_locks) :: locks          ! one, on rank 0: guards the stack and the first count
   real(real64) :: on(2), middle, both, mine, error
   integer(int64) :: open
 
@@ -25,7 +25,7 @@ program work_queue
   do
     call counts%get_element(2, open)
     if (open == 0) exit
-    if (.not. pop(on)) cycle  ! others may still bring more
+    if (.not. pop(on)) cycle  ! others may still add intervals
     middle = sum(on) / 2
     both = simpson([on(1), middle]) + simpson([middle, on(2)])
     if (abs(both - simpson(on)) <= 1e-9_real64) then
@@ -34,7 +34,7 @@ program work_queue
       call push([on(1), middle])
       call push([middle, on(2)])
     end if
-    open = add_to(2, -1)  ! this one is finished
+    open = add_to(2, -1)  ! this interval is finished
   end do
   call job%allreduce(mine, tessera_sum)
   error = abs(mine - 100 * (atan(200.0_real64) + atan(100.0_real64)))
@@ -60,7 +60,7 @@ contains
     call locks%lock(0, 1)
     size = add_to(1, 1) + 1
     call stack%put([1_int64, size], [2_int64, size], on)
-    call stack%fence()  ! it is there before others can take the lock
+    call stack%fence()  ! the interval arrives before others can take the lock
     call locks%unlock(0, 1)
   end subroutine push
   function pop(on) result(is_there)

@@ -31,12 +31,12 @@ namespace {
 void make_arrays(Job& job) {
   // [create]
   auto a = Array<double>::create(job, {1000, 800}, {.name = "A"}).value();
-  auto b = a.duplicate("B").value();  // as A, filled with zeros
+  auto b = a.duplicate("B").value();  // shaped as A, filled with zeros
   // [/create]
   // [hints]
-  // Blocks are at least 100 x 800: rows are not cut.
+  // Blocks of at least 100 x 800: rows are not cut.
   auto rows = Array<float>::create(job, {1000, 800}, {.name = "rows", .min_block = {100, 800}});
-  // The same by the grid of ranks: as many as there are by 1.
+  // The same blocks by the grid of ranks: all ranks by 1.
   auto grid = Array<float>::create(job, {1000, 800}, {.name = "grid", .process_grid = {0, 1}});
   // A layer of ghost cells around each rank's block.
   auto u = Array<double>::create(job, {64, 64, 64}, {.name = "u", .ghosts = {1, 1, 1}});
@@ -45,7 +45,7 @@ void make_arrays(Job& job) {
   expect(grid.value().own_box() == rows.value().own_box(), "both give the same blocks");
   expect(u.value().distribution().has_ghosts(), "there are ghost cells");
   // [free]
-  require(a.free());  // all ranks; the destructor does it, too
+  require(a.free());  // collective; the destructor does it, too
   // [/free]
   expect(!a.check_open().ok() && b.check_open().ok(), "only A is closed");
   // [empty]
@@ -62,9 +62,9 @@ void ask_where(Job& job) {
   // [where]
   auto a = Array<double>::create(job, {1000, 800}, {.name = "A"}).value();
   const Box mine = a.own_box();                // what this rank owns, in global indices
-  const TeamRank there = a.owner({500, 500});  // who owns one element
-  const Box theirs = a.box_of(there);          // and what else that rank owns
-  const Box wanted({0, 390}, {1000, 410});     // a box that nobody owns alone:
+  const TeamRank there = a.owner({500, 500});  // the owner of one element
+  const Box theirs = a.box_of(there);          // all that this owner has
+  const Box wanted({0, 390}, {1000, 410});     // a box over several owners:
   for (const Patch& patch : a.distribution().patches(wanted)) {
     std::cout << to_string(patch.box) << " is on rank " << patch.owner.value << '\n';
   }
@@ -136,7 +136,7 @@ void choose_owners(Job& job) {
   const auto deal = Deal::table({2, 3}, places, ranks).value();
   const auto by_table = Distribution::create(cuts, deal).value();
   // [/table]
-  expect(owners(by_table) == "00011111 00011111 00011111 33333300 33333300 33333300 ", "as told");
+  expect(owners(by_table) == "00011111 00011111 00011111 33333300 33333300 33333300 ", "the table");
 }
 
 void use_memory_that_is_there(Job& job) {

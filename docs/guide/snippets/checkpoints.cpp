@@ -20,7 +20,7 @@ using tessera::rma::require;
 
 namespace {
 
-// Changes one bit of an element in the file; then it is no longer what was written.
+// Damages the file: changes one bit of an element.
 void damage(double element) {
   std::fstream file("guide.h5", std::ios::in | std::ios::out | std::ios::binary);
   std::string contents{std::istreambuf_iterator<char>(file), {}};
@@ -60,13 +60,13 @@ int main() {
   require(writer.add(a));             // under the array's name
   require(writer.add(b, "density"));  // or another one
   require(writer.add_attribute("step", step));
-  require(writer.commit());  // only now there is a new guide.h5
+  require(writer.commit());  // replaces an older guide.h5
   // [/write]
   require(fill(b, 0.0));
   // [read]
   auto file = Checkpoint::open(job, "guide.h5").value();
   auto again = file.read<double>("A").value();  // a new array
-  require(file.read_into("density", b));        // or one that is there already
+  require(file.read_into("density", b));        // or into an existing one
   const auto stored_step = file.attribute<std::int64_t>("step").value();
   // [/read]
   expect(sum(again, {.reproducible = true}).value() == total && stored_step == step, "A is back");

@@ -18,7 +18,7 @@ using tessera::rma::Status;
 namespace {
 
 // [functions]
-// A function of a program that reports as Tessera does.
+// A function that reports errors as Tessera does.
 Result<double> corner_sum(const Array<double>& a) {
   std::vector<double> corner(4);
   TESSERA_RETURN_IF_ERROR(a.get(Box({0, 0}, {2, 2}), corner));
@@ -35,7 +35,7 @@ void report(Job& job) {
   if (!status.ok()) {
     std::cerr << status.message() << '\n';
     if (status.code() == Code::out_of_range) {
-      // … a mistake of the program: nothing was moved …
+      // … an error in the program: nothing was moved …
     }
   }
   // [/status]
@@ -58,7 +58,7 @@ void report(Job& job) {
 }
 
 // [agree]
-// One rank can't go on: all of them have to know before the next collective.
+// One rank can't continue: all must know before the next collective.
 Status read_input(Job& job, bool has_file) {
   const Status mine = has_file ? Status() : Status::error(Code::unreachable, "no input file");
   return job.world().agree(mine);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// expect(): how the snippets of the guide prove what the guide says of them.
+// expect(): the snippets check with it what the guide says about them.
 #pragma once
 
 #include <stdexcept>
@@ -8,7 +8,7 @@
 
 namespace guide {
 
-/// Local. Ends the program, by an exception, unless `holds`.
+/// Local. Throws std::runtime_error unless `holds`.
 inline void expect(bool holds, const std::string& what) {
   if (!holds) {
     throw std::runtime_error("not as the guide says: " + what);

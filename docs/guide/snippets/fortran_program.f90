@@ -10,7 +10,7 @@ program snippets
   call job%start()
   call a%create(job, tessera_real64, [1000, 1000], name="A")
   call transfers_under_way()
-  call a%sync()  ! all have looked before it changes
+  call a%sync()  ! all have read before it changes
   call own_elements()
   call ghost_cells()
   call tell_the_neighbour()
@@ -108,7 +108,7 @@ contains
     edge = me
     call edges%put_with_flag([1, next + 1], [100, next + 1], edge, flags, next + 1, 1)
     call flags%wait_for_flag(me + 1, 1, writer=before)
-    call edges%get([1, me + 1], [100, me + 1], edge)  ! what the rank before has put
+    call edges%get([1, me + 1], [100, me + 1], edge)  ! what the previous rank has put
     ! [/flags]
     call expect(all(nint(edge) == before), "the data are there")
   end subroutine tell_the_neighbour
@@ -137,7 +137,7 @@ contains
       code = tessera_unreachable
       message = "no input file"
     end if
-    call job%agree(code, message)  ! all ranks have the code and the text of rank 0 now
+    call job%agree(code, message)  ! now all ranks have the code and text of rank 0
     ! [/agree]
   end subroutine agree_on_input
 

@@ -40,7 +40,7 @@ Matrix random_matrix(Job& job, const Extents& extents, std::uint64_t seed) {
   return a;
 }
 
-// The largest |a − b|, which is left in a.
+// The largest |a − b|; a becomes a − b.
 double difference(Matrix& a, Matrix& b) {
   require(add(1.0, a, -1.0, b, a));
   return norm_max(a).value();
@@ -119,7 +119,7 @@ void solve_systems(Job& job) {
   expect(difference(b, x) < 1e-10, "the solution is known");
   // [factor]
   const Pivots pivots = lu(a).value();  // A becomes L and U
-  require(solve_lu(a, pivots, b2));     // as often as there are right sides
+  require(solve_lu(a, pivots, b2));     // once for each set of right sides
   // [/factor]
   expect(difference(b2, x) < 1e-10, "the solution is known");
 }
@@ -149,7 +149,7 @@ void find_eigenvalues(Job& job) {
   require(shift_diagonal(a, double{n}));
   // [method]
   if (const auto status = check_scalapack(job, job.world()); !status.ok()) {
-    std::cout << status.message() << '\n';  // why not, and what would change that
+    std::cout << status.message() << '\n';  // the reason, and the remedy
   }
   require(cholesky(a, {.how = {.method = Method::own}}));
   // [/method]
@@ -171,7 +171,7 @@ void multiply_sparse(Job& job) {
   // [spmv]
   auto x = Array<double>::create(job, a.row_distribution(), {.name = "x"}).value();
   auto y = x.duplicate("y").value();
-  auto plan = SpmvPlan<double>::create(a, x, y).value();  // once: who needs what from whom
+  auto plan = SpmvPlan<double>::create(a, x, y).value();  // once: finds what each rank needs
   require(fill(x, 1.0));
   require(plan.multiply(a, x, y));             // y = A x, as often as needed
   require(plan.multiply_transposed(a, y, x));  // x = Aᵀ y
@@ -221,7 +221,7 @@ void convert_sparse(Job& job) {
   auto c = Matrix::create(job, {60, 8}, {.name = "C"}).value();
   set_some(d);
   // [convert]
-  auto s = from_dense(d, {.name = "S"}, 1e-6).value();  // what is above 1e-6 in size
+  auto s = from_dense(d, {.name = "S"}, 1e-6).value();  // entries larger than 1e-6
   require(to_dense(s, d));                              // D is S, with zeros elsewhere
   auto column = Matrix::create(job, {60}, {.name = "column"}).value();
   require(get_column(s, 3, column));

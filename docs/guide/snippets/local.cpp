@@ -32,7 +32,7 @@ void store_directly(Job& job) {
   require(a.sync());  // before others read it
   // [/local]
   expect(a.get_element({39, 29}).value() == 39 * 29, "what its owner stored");
-  require(a.sync());  // all have looked before it changes
+  require(a.sync());  // all have read before it changes
   // [span]
   const auto access = a.local().value();
   const Box& own = access.own();
@@ -86,7 +86,7 @@ void exchange(Job& job) {
   require(fill(u, 1.0));
   auto halo = Halo::create(u, {.periodic = PeriodicDims().set()}).value();
 
-  require(halo.update());  // ghost cells have what the neighbours have
+  require(halo.update());  // copies the neighbours' elements
   const auto from = u.local().value();
   const auto to = next.local().value();
   relax(from.own(), from.view(), to.view());
@@ -99,7 +99,7 @@ void exchange(Job& job) {
   // … and now the elements at the edges
   // [/overlap]
   // [post]
-  require(halo.post());    // no look at ghost cells from here on
+  require(halo.post());    // ghost cells are not read from here on
   require(scale(u, 0.5));  // own elements may change
   require(halo.update());  // or start() and finish(): new ghost cells
   // [/post]
@@ -109,9 +109,9 @@ void exchange_some(Job& job) {
   // [parts]
   auto v = Array<double>::create(job, {48, 48}, {.name = "v", .ghosts = {2, 2}}).value();
   const auto around = PeriodicDims().set();
-  // The inner one of both layers, without corners: what relax() needs.
+  // The inner of the two layers, without corners: what relax() needs.
   auto cross = Halo::create(v, {.periodic = around, .corners = false, .widths = {1, 1}}).value();
-  // Ghost cells above and below its rows are set by the program, as a mirror for example.
+  // The program sets the ghost cells above and below, for example as a mirror.
   auto beside = Halo::create(v, {.periodic = around, .left_out = PeriodicDims(0b01)}).value();
   // [/parts]
   require(fill(v, 1.0));

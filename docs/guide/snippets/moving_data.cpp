@@ -36,7 +36,7 @@ void move_boxes(Job& job) {
   expect(values[7] == 7 + 0.5 * ranks, "what was put, and 0.5 of each rank");
   // [vectors]
   auto block = a.buffer(box).value();  // 20 zeros
-  block = a.get(box).value();          // and what the array has
+  block = a.get(box).value();          // the array's elements
   // [/vectors]
   expect(block == values, "the same elements");
   // [views]
@@ -47,7 +47,7 @@ void move_boxes(Job& job) {
   expect(matrix[8 * 3 + 5] == values[7], "row 1, column 2 of the box");
   // [element]
   const double one = a.get_element({10, 21}).value();
-  require(a.sync());  // nobody writes before all have read
+  require(a.sync());  // all have read before any writes
   require(a.put_element({job.rank().value, 0}, one));
   // [/element]
   expect(one == 1 + 0.5 * ranks, "one element");
@@ -109,8 +109,8 @@ void gather_elements(Job& job) {
 void change_elements_at_once(Job& job) {
   // [atomic]
   auto next = Array<std::int64_t>::create(job, {10}, {.name = "next"}).value();
-  const auto ticket = next.fetch_add({3}, 1).value();         // the value from before
-  const auto before = next.compare_swap({4}, 0, 17).value();  // too; 17 is there now if it was 0
+  const auto ticket = next.fetch_add({3}, 1).value();         // the old value
+  const auto before = next.compare_swap({4}, 0, 17).value();  // also the old one; 0 becomes 17
   // [/atomic]
   expect(ticket >= 0 && ticket < job.size(), "each rank draws another ticket");
   expect(before == 0 || before == 17, "one of them was the first");
@@ -123,7 +123,7 @@ void overlap(Job& job) {
   Handle both = a.get_async(Box({0, 0}, {300, 10}), left);
   both.collect(a.get_async(Box({0, 290}, {300, 300}), right));
   // … compute what needs neither …
-  require(both.wait());  // now `left` and `right` have their data
+  require(both.wait());  // `left` and `right` have their data
   // [/async]
 }
 
@@ -146,7 +146,7 @@ void complete(Job& job) {
   if (job.rank().value == 0) {
     require(data.put(data.box(), std::vector<double>(100, 3.0)));
     require(data.fence());              // the data are at their owners …
-    require(flag.put_element({0}, 1));  // … before anybody can see this
+    require(flag.put_element({0}, 1));  // … before any rank can see this
   }
   while (flag.get_element({0}).value() == 0) {
   }

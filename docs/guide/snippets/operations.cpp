@@ -35,7 +35,7 @@ void compute(Job& job) {
   require(add(2.0, a, -1.0, b, c));  // c = 2 a − b
   require(multiply(a, c, c));        // c = a · c, element by element
   require(scale(c, 0.5));            // c = c / 2
-  require(copy(c, b));               // also between other distributions
+  require(copy(c, b));               // between any distributions
   // [/elementwise]
   expect(select_max(b).value().value == 3.0, "3 (2 · 3 − 4) / 2");
   // [parts]
@@ -90,7 +90,7 @@ void find_steps(Job& job) {
   require(for_each_element(dx, [](const Index& at, double& d) { d = at[0] % 2 == 0 ? -0.5 : 2; }));
   require(fill(upper, 10.0));
   // [steps]
-  // x is 3 everywhere, dx is −0.5 and 2 in turns; the bounds are 0 and 10.
+  // x is 3 everywhere, dx alternates between −0.5 and 2; the bounds are 0 and 10.
   const double step = step_max(x, dx).value();                        // 6
   const StepBounds steps = step_bounds(x, dx, lower, upper).value();  // 3.5 to 6
   // [/steps]
@@ -101,7 +101,7 @@ void find_steps(Job& job) {
 void scan_lists(Job& job) {
   // [scan]
   auto ones = Array<std::int64_t>::create(job, {100}, {.name = "ones"}).value();
-  auto mask = ones.duplicate("mask").value();  // where a segment begins
+  auto mask = ones.duplicate("mask").value();  // 1 where a segment begins
   auto sums = ones.duplicate("sums").value();
   require(fill(ones, 1));
   require(for_each_element(mask, [](const Index& at, std::int64_t& x) { x = at[0] % 10 == 0; }));
@@ -110,7 +110,7 @@ void scan_lists(Job& job) {
   expect(sums.get_element({39}).value() == 10 && sums.get_element({41}).value() == 2, "segments");
   // [pack]
   auto packed = ones.duplicate("packed").value();
-  const std::int64_t count = pack(sums, mask, packed).value();  // those where a segment begins
+  const std::int64_t count = pack(sums, mask, packed).value();  // the elements that begin a segment
   // [/pack]
   expect(count == 10 && packed.get_element({9}).value() == 1, "ten segments begin");
 }

@@ -50,7 +50,7 @@ void add_much(Job& job) {
   require(a.accumulate(a.box(), values));       // to this node's copy
   require(a.set_access_mode(AccessMode::any));  // adds the copies to the array
   // [/adding]
-  expect(a.get_element({99, 99}).value() == job.size(), "what everybody added");
+  expect(a.get_element({99, 99}).value() == job.size(), "what all ranks added");
 }
 
 void promise(Job& job) {
@@ -59,7 +59,7 @@ void promise(Job& job) {
   // [promise]
   require(a.set_access_mode(AccessMode::accumulate_only));
   require(a.accumulate(a.box(), values));
-  const auto status = a.get(a.box(), values);  // refused: somebody may still be adding
+  const auto status = a.get(a.box(), values);  // refused: others may still add
   require(a.set_access_mode(AccessMode::any));
   // [/promise]
   expect(status.code() == Code::invalid_argument, "the mode refuses a get");
@@ -88,7 +88,7 @@ void take_memory(Job& job) {
   constexpr std::size_t count = 1000 * 1000;
   const std::span buffer(static_cast<double*>(job.allocate_local(count * 8).value()), count);
   require(a.get(a.box(), buffer));
-  const double last = buffer.back();  // … and whatever else is done with it …
+  const double last = buffer.back();  // … use it …
   require(job.free_local(buffer.data()));
   // [/buffer]
   expect(last == 1, "it has all of A");

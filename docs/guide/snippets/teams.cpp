@@ -26,7 +26,7 @@ namespace {
 
 void make_teams(Job& job) {
   // [split]
-  // Ranks 0, 2, 4, … and ranks 1, 3, 5, …; in each, places follow the ranks.
+  // Ranks 0, 2, 4, … and ranks 1, 3, 5, …; each half is ordered by rank.
   Team half = job.world().split(job.rank().value % 2, job.rank().value).value();
   auto a = Array<double>::create(job, {100}, {.name = "A", .team = half}).value();
   require(fill(a, 1.0));                // collective over `half` only
@@ -35,7 +35,7 @@ void make_teams(Job& job) {
   expect(total == 100, "each half has an array of its own");
   // [list]
   if (job.rank().value > 0) {
-    std::vector<WorldRank> others;  // all but rank 0, which takes no part
+    std::vector<WorldRank> others;  // all except rank 0
     for (int rank = 1; rank < job.size(); ++rank) {
       others.push_back({rank});
     }
@@ -53,7 +53,7 @@ void meet(Job& job) {
   const std::vector<int> all = world.allgather_value(mine).value();
   double step = job.rank().value == 0 ? 0.125 : 0;
   require(world.broadcast_value(step, {0}));  // from rank 0 to all
-  require(job.barrier());                     // a fence of everything, and all meet
+  require(job.barrier());                     // a fence of everything, then all meet
   // [/collectives]
   expect(most == job.size() && all.back() == most && step == 0.125, "all have the same");
 }
@@ -102,7 +102,7 @@ void tell_a_neighbour(Job& job) {
   std::vector<double> edge(100, me);
   const Box row({next, 0}, {next + 1, 100});
   require(put_with_flag(edges, row, std::span<const double>(edge), {flags, {next}}, 1));
-  require(wait_for_flag({flags, {me}}, 1, before));  // asleep until it is there
+  require(wait_for_flag({flags, {me}}, 1, before));  // sleeps until the flag is raised
   require(edges.get(Box({me, 0}, {me + 1, 100}), edge));
   // [/flags]
   expect(edge == std::vector<double>(100, before.value), "what the rank before has put");
