@@ -17,7 +17,7 @@
 namespace tessera::rma {
 
 struct Aggregate::Added {
-  /// Lists are of one region each.
+  /// Each list holds operations on one region.
   struct List {
     RegionId region;
     std::vector<Fragment> fragments;
@@ -27,7 +27,7 @@ struct Aggregate::Added {
   std::optional<Scale> scale;
   std::vector<List> lists;
   std::size_t pieces = 0;
-  Handle sent;  ///< of what was too much to keep
+  Handle sent;  ///< covers operations that were too many to keep
 
   Status admit(Op wanted, WorldRank target, const Scale* factor);
   std::vector<Fragment>& list_of(RegionId region);
@@ -39,7 +39,7 @@ struct Aggregate::Added {
 
 namespace {
 
-// Where a run that begins `distance` from an address begins in the slice.
+// The slice offset of a run that begins `distance` bytes from an address.
 Result<std::uint64_t> offset_of(const RemoteAddress& at, std::int64_t distance) {
   std::uint64_t offset = 0;
   if (__builtin_add_overflow(at.offset, distance, &offset)) {
@@ -65,7 +65,7 @@ Status append(std::vector<Fragment>& list, const RemoteAddress& at, void* local,
   return {};
 }
 
-// By far the most frequent one.
+// The most frequent case by far.
 Status append(std::vector<Fragment>& list, const RemoteAddress& at, void* local,
               std::size_t bytes) {
   if (bytes > 0) {
@@ -103,21 +103,22 @@ Status Aggregate::Added::admit(Op wanted, WorldRank target, const Scale* factor)
     return {};
   }
   if (*op != wanted || rank != target) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("an aggregate of operations '{}' to rank {} takes no '{}' to "
-                                     "rank {}",
-                                     to_string(*op), rank.value, to_string(wanted), target.value))
-        .hint("start() it first, or use another one");
+    return Status::error(
+               Code::invalid_argument,
+               fmt::format("an aggregate of operations '{}' to rank {} cannot take '{}' to "
+                           "rank {}",
+                           to_string(*op), rank.value, to_string(wanted), target.value))
+        .hint("start() this aggregate first, or use another one");
   }
   if (factor != nullptr && *scale != *factor) {
     return Status::error(Code::invalid_argument,
                          "an aggregate of accumulates takes one type and factor only")
-        .hint("start() it first, or use another one");
+        .hint("start() this aggregate first, or use another one");
   }
   return {};
 }
 
-// Mostly there is one. One that is empty may be of a region that has been freed since.
+// Usually there is one list. An empty one may be of a region that was freed meanwhile.
 std::vector<Fragment>& Aggregate::Added::list_of(RegionId region) {
   auto found = std::find_if(lists.rbegin(), lists.rend(), [&](const List& each) {
     return each.region == region || each.fragments.empty();
@@ -145,7 +146,7 @@ bool Aggregate::Added::write_a_byte_twice(const Job& job, Fragments fragments) c
          detail::within_memory(check).code() == Code::invalid_argument;
 }
 
-// Halves what overlaps, and waits for the first half before the second is started.
+// Splits the list into halves while it overlaps; waits for one half before it starts the other.
 Handle Aggregate::Added::start_apart(Job& job, const RemoteAddress& at, Fragments fragments) const {
   if (fragments.size() < 2 || !write_a_byte_twice(job, fragments)) {
     return start(job, at, fragments);
@@ -161,13 +162,13 @@ Handle Aggregate::Added::send(Job& job, Overlap overlap) {
   Handle all = std::exchange(sent, {});
   for (const List& list : lists) {
     if (list.fragments.empty()) {
-      continue;  // its region may be gone
+      continue;  // its region may have been freed
     }
     const RemoteAddress at{rank, list.region, 0};
     all.collect(overlap == Overlap::in_order ? start_apart(job, at, list.fragments)
                                              : start(job, at, list.fragments));
   }
-  // The room is kept: the next ones are probably as many.
+  // Keeps the capacity: the next batch is probably as large.
   for (List& list : lists) {
     list.fragments.clear();
   }
@@ -195,7 +196,7 @@ Aggregate& Aggregate::operator=(Aggregate&& other) noexcept {
 
 Aggregate::~Aggregate() {
   if (added_) {
-    const Handle left = start();  // which waits
+    const Handle left = start();  // its destructor waits
   }
 }
 
@@ -221,7 +222,7 @@ Status Aggregate::try_to_add(Op op, const Scale* scale, const RemoteAddress& at,
   const std::size_t before = list.size();
   Status status = detail::within_memory([&] { return append(list, at, what...); });
   if (!status.ok()) {
-    list.resize(before);  // what there was no memory for behind
+    list.resize(before);  // after this there was no memory
     return status;
   }
   added_->pieces += list.size() - before;

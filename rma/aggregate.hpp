@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Aggregate: many small operations sent as few (explicit and implicit aggregation of [ARMCI06]
-// §3.2.3; ARMCI's aggregate handles).
+// Aggregate: many small operations sent as few messages (explicit and implicit aggregation of
+// [ARMCI06] §3.2.3; ARMCI's aggregate handles).
 //
 //     Aggregate gather(job);
 //     for (...) gather.get(elements.at(owner, offset), &values[i], sizeof(double));
 //     gather.wait();
 //
-// It takes any number of contiguous, strided and scattered operations of one kind to one rank, and
+// Takes any number of contiguous, strided and scattered operations of one kind to one rank, and
 // sends them as lists. They are unordered among themselves, as non-blocking operations are, and
-// must not overlap where a list must not (rma/transfer.hpp), unless it is made for that. Complete:
-// locally after the wait() of the handle that start() gives, and only then; local memory stays as
-// it is until then.
+// must not overlap in the ways that a list must not (rma/transfer.hpp), except with
+// Overlap::in_order.
+// Complete: locally after wait() of the handle that start() returns, and only then. Local memory
+// must stay unchanged until then.
 //
-// Threads: one at a time. Ownership: move-only; the destructor starts what is left and waits, and
-// the job's next fence reports an error of that. Must not outlive its Job.
+// Threads: one at a time. Ownership: move-only. The destructor starts the remaining operations and
+// waits; the job's next fence reports their error. Must not outlive its Job.
 #pragma once
 
 #include <cstddef>
@@ -34,22 +35,23 @@ class Job;
 
 class Aggregate {
  public:
-  /// What is done about operations that overlap where they are written.
+  /// How operations that write overlapping bytes are handled.
   enum class Overlap : std::uint8_t {
-    refused,   ///< invalid_argument, from the handle
-    in_order,  ///< they are written one after another, so that the last one's bytes stay; start()
-               ///< waits for those before
+    refused,   ///< the handle returns invalid_argument
+    in_order,  ///< written one after another, so that the last one's bytes remain; start() waits
+               ///< for the earlier ones
   };
   explicit Aggregate(Job& job, Overlap overlap = Overlap::refused) noexcept;
   ~Aggregate();
   Aggregate(Aggregate&&) noexcept;
   Aggregate& operator=(Aggregate&&) noexcept;
 
-  /// Adds an operation. All that are added until start() have the kind, target rank and scale of
-  /// the first. Errors: invalid_argument (another kind, rank or scale than the first; a shape
-  /// that makes no sense), out_of_range (before the slice's start), no_memory; nothing is added
-  /// then. What else may be wrong is told by the handle.
-  /// Cost: O(runs) of memory, until most_pieces are there, which are sent at once.
+  /// Adds an operation. All operations that are added before start() must have the kind, target
+  /// rank and scale of the first.
+  /// Errors: invalid_argument (another kind, rank or scale than the first; an invalid shape),
+  /// out_of_range (before the slice's start), no_memory; nothing is added then. The handle reports
+  /// all other errors.
+  /// Cost: O(runs) of memory, up to most_pieces runs; these are then sent at once.
   Status put(RemoteAddress to, const void* from, std::size_t bytes);
   Status put(RemoteAddress to, const void* from, const CopyShape& shape);
   Status put(RemoteAddress to, Fragments fragments);
@@ -60,13 +62,13 @@ class Aggregate {
   Status accumulate(RemoteAddress to, const void* from, const CopyShape& shape, const Scale& scale);
   Status accumulate(RemoteAddress to, Fragments fragments, const Scale& scale);
 
-  /// Sends what was added; the handle is for all of it. The aggregate is empty then, and takes any
-  /// kind and rank.
+  /// Sends what was added; the handle covers all of it. Afterwards the aggregate is empty and
+  /// accepts any kind and rank.
   Handle start();
-  /// start() and wait for it.
+  /// start(), then waits for the handle.
   Status wait() { return start().wait(); }
 
-  /// Runs that were added and not yet sent.
+  /// The number of runs that were added and not yet sent.
   [[nodiscard]] std::size_t pieces() const noexcept;
   static constexpr std::size_t most_pieces = std::size_t{1} << 16U;
 
@@ -79,7 +81,7 @@ class Aggregate {
 
   Job* job_;
   Overlap overlap_;
-  std::unique_ptr<Added> added_;  ///< null before the first
+  std::unique_ptr<Added> added_;  ///< null until the first operation
 };
 
 }  // namespace tessera::rma

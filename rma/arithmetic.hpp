@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Arithmetic on elements of any type, as all layers compute: integers wrap, as codes expect that
-// hash with them (signed overflow would be undefined), and complex products follow the formula,
+// Arithmetic on elements of any type, the same in all layers. Integers wrap, as programs that use
+// them as hashes expect (signed overflow would be undefined). Complex products follow the formula,
 // without the recovery of infinities that C's multiplication has.
 #pragma once
 
@@ -32,7 +32,7 @@ T multiply(T a, T b) noexcept {
   }
 }
 
-/// −a; the most negative integer stays.
+/// −a; the most negative integer is unchanged.
 template <Element T>
 T negate(T a) noexcept {
   if constexpr (IntegerElement<T>) {
@@ -42,7 +42,7 @@ T negate(T a) noexcept {
   }
 }
 
-/// |a| as an element; the most negative integer stays.
+/// |a| as an element; the most negative integer is unchanged.
 template <Element T>
 T absolute(T a) noexcept {
   if constexpr (std::is_unsigned_v<T>) {

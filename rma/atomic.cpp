@@ -20,24 +20,26 @@ namespace {
 
 using detail::JobState;
 
-// All by one device: its atomics are not atomic with those of processors.
+// The device does all atomics on such a region: its atomics are not atomic against processors.
 Status atomic_by_device(JobState& job, const Target& at, const WorldRank owner,
                         const AtomicRequest& request) {
   if (request.bytes != sizeof(std::int64_t)) {
-    return Status::error(Code::unsupported,
-                         fmt::format("atomic operation on {} bytes in region {}, where devices do "
-                                     "them, which know words of 8 bytes only",
-                                     request.bytes, at.region.value))
+    return Status::error(
+               Code::unsupported,
+               fmt::format("atomic operation on {} bytes in region {}, whose "
+                           "atomics are done by network devices, which support 8-byte words only",
+                           request.bytes, at.region.value))
         .hint("use words of 8 bytes, or allocate the region with Atomics::separate");
   }
   if (job.waking == nullptr) {
-    return Status::error(Code::internal, "there are no devices, and a region is meant for them");
+    return Status::error(Code::internal,
+                         "a region uses device atomics, but this job has no such devices");
   }
   TESSERA_ASSIGN_OR_RETURN(Endpoint * endpoint, job.waking->atomics_by_device(owner));
   return endpoint->atomic_by_device(at, request);
 }
 
-// Regions with other atomics, unequal slices or other transports; and everything that is wrong.
+// For regions with other atomics, unequal slices or other transports, and for all errors.
 Status atomic_carefully(JobState& job, const RemoteAddress& at, const AtomicRequest& request) {
   job.note_order();
   if (at.offset % static_cast<std::uint64_t>(request.bytes) != 0) {
@@ -81,15 +83,15 @@ Status atomic_carefully(JobState& job, const RemoteAddress& at, const AtomicRequ
   return do_in_turn(strict ? job.accumulate_turns.get() : nullptr, at.rank, work);
 }
 
-// Whether a word lies aligned in a plain slice of a region without locks, where the processor's own
-// instructions do. Otherwise the operation goes the careful path.
+// True if a word is aligned in a mapped slice of a region without locks, so that a processor
+// instruction can do the operation. Otherwise the general path is used.
 template <class T>
 inline bool has_plain_word(const detail::CachedSlice* line, std::uint64_t offset) {
   return line != nullptr && line->start_for(Op::atomic, offset, sizeof(T)) != nullptr &&
          offset % sizeof(T) == 0 && line->atomics == Atomics::separate;
 }
 
-// Such a word, counted; else null.
+// A pointer to such a word, after counting the operation; else null.
 template <class T>
 inline T* plain_word(const JobState& job, const RemoteAddress& at) {
   detail::CachedSlice* const line = job.cached_slice(at.rank, at.region);
@@ -110,7 +112,8 @@ inline T* plain_word(const JobState& job, const RawAddress& at) {
   return reinterpret_cast<T*>(place.pointer);
 }
 
-// By a way that was kept, where the endpoint can within the call; false sends it the careful path.
+// Uses the remembered route if the endpoint can complete the operation within the call; false: use
+// the general path.
 Result<bool> try_remembered(JobState& job, const RemoteAddress& at, const AtomicRequest& request) {
   const auto bytes = static_cast<std::uint64_t>(request.bytes);
   detail::CachedSlice* const line = find_cached(job.regions, at.rank, at.region);
@@ -146,8 +149,8 @@ template <class T>
   return static_cast<T>(previous);
 }
 
-// The same by (rank, pointer). A word of this process that lies in no region needs no more than the
-// processor: nobody else can name it.
+// The same by (rank, pointer). A word of this process in no region needs only a processor
+// instruction: no other rank can address it.
 template <class T>
 Result<T> atomic_at_pointer(Job& job, RawAddress at, AtomicRequest::Kind kind, T operand) {
   if (!is_ordinary(job.state(), at)) {

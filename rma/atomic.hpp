@@ -2,13 +2,13 @@
 //
 // Atomic read-modify-write of one 32- or 64-bit word of a region: fetch_add, swap, compare_swap.
 //
-// Atomic against each other, whoever executes them. Against accumulate only in regions allocated
-// with Atomics::strict; in those with Atomics::device they are made by the network's devices, and
-// words have 8 bytes. Complete, here and at the target, at return.
+// Atomic against each other, on whichever rank or device they run. Atomic against accumulate only
+// in regions allocated with Atomics::strict. In regions with Atomics::device the network's devices
+// do them, and words have 8 bytes. Complete, here and at the target, at return.
 //
-// Errors: out_of_range, closed, peer_lost as in rma/transfer.hpp; invalid_argument when the address
-// is not aligned to the word; unsupported for 4 bytes where devices make them, and where none leads
-// to the target though the region was agreed on.
+// Errors: out_of_range, closed, peer_lost as in rma/transfer.hpp; invalid_argument if the address
+// is not aligned to the word; unsupported for 4 bytes if devices do them, or if no device reaches
+// the target although the region has Atomics::device.
 // Threads: all functions may be called from any thread.
 #pragma once
 
@@ -24,22 +24,22 @@ namespace tessera::rma {
 template <class T>
 concept AtomicWord = std::same_as<T, std::int32_t> || std::same_as<T, std::int64_t>;
 
-/// One-sided. Adds `increment` (wrapping) and returns the value from before.
+/// One-sided. Adds `increment` (wrapping) and returns the previous value.
 template <AtomicWord T>
 Result<T> fetch_add(Job& job, RemoteAddress at, T increment);
 
-/// One-sided. Stores `desired` and returns the value from before.
+/// One-sided. Stores `desired` and returns the previous value.
 template <AtomicWord T>
 Result<T> swap(Job& job, RemoteAddress at, T desired);
 
-/// One-sided. Stores `desired` if the word is `expected`; returns the value from before, which is
-/// `expected` exactly when it was stored.
+/// One-sided. Stores `desired` if the word equals `expected`. Returns the previous value, which
+/// equals `expected` exactly if `desired` was stored.
 template <AtomicWord T>
 Result<T> compare_swap(Job& job, RemoteAddress at, T expected, T desired);
 
-/// The same by (rank, pointer); see rma/raw_transfer.hpp. This rank's number with an address in no
-/// region is a word of this process's own. Errors: also out_of_range for such an address of
-/// another.
+/// The same by (rank, pointer); see rma/raw_transfer.hpp. With this rank's own number, a pointer
+/// into no region addresses a word of this process.
+/// Errors: also out_of_range for such a pointer of another rank.
 template <AtomicWord T>
 Result<T> fetch_add(Job& job, RawAddress at, T increment);
 template <AtomicWord T>

@@ -12,7 +12,7 @@ Coalescing::Coalescing(Job& job) noexcept
   }
 }
 
-// A child made by fork() has copies of what its parent sends.
+// A child made by fork() has copies of its parent's held messages; it must not send them.
 Coalescing::~Coalescing() {
   if (job_ != nullptr && !job_->is_left_to_parent()) {
     job_->link->release();

@@ -18,14 +18,16 @@ namespace detail {
 class NodeLink;
 }
 
-/// Local. While it lives, puts, accumulates and flags that this thread starts towards other nodes
-/// may be kept, in their order, and are sent together, a message for each node: when it ends, which
-/// waits for nobody; or before, when this thread waits for a handle, a fence, a flag or
-/// notifications, or asks another node for anything. Within the node nothing is kept. For a few
-/// operations that a receiver needs together: it is woken once. They may be nested.
-/// Complete: as without it; handles are not done before it ends. Errors: as without it.
-/// Requires: the thread does not wait inside for ranks of its own node in other ways (barriers or
-/// collectives of a team, locks): they might need what is kept. The job outlives it.
+/// Local. While it exists, puts, accumulates and flags of this thread to other nodes may be held
+/// back, in their order. They are sent together, one message for each node, when the scope ends;
+/// this does not wait for any rank. They are sent earlier if this thread waits for a handle, a
+/// fence, a flag or notifications, or sends any other request to another node. Operations within
+/// the node are not held back. Use it for a few operations that a receiver needs together: it is
+/// woken once. Scopes may nest.
+/// Complete: as without it; handles are not done before the scope ends. Errors: as without it.
+/// Requires: inside the scope the thread does not wait for ranks of its own node in other ways
+/// (barriers or collectives of a team, locks): they might need what is held back. The job outlives
+/// it.
 class Coalescing {
  public:
   explicit Coalescing(Job& job) noexcept;

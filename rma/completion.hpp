@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Completion: how a transport tells that operations have ended, and how.
+// Completion: how a transport reports that operations have ended, and their first error.
 //
-// A count of parts that are still under way and the first error among those that ended. Lives
-// until the last part has ended; whoever hands one to a transport sees to that.
+// It holds the number of parts in flight and the first error of the parts that ended. It must live
+// until the last part has ended; the caller that passes it to a transport ensures that.
 //
 // Threads: all functions may be called from any thread.
 #pragma once
@@ -22,14 +22,14 @@ namespace tessera::rma {
 class Completion {
  public:
   Completion() noexcept = default;
-  /// `in_background`: whoever starts the operation means to do something else meanwhile.
+  /// `in_background`: the caller that starts the operation continues with other work meanwhile.
   explicit Completion(bool in_background) noexcept : in_background_(in_background) {}
   [[nodiscard]] bool is_in_background() const noexcept { return in_background_; }
 
-  /// Announces one more part. Called before the part is handed to a transport.
+  /// Adds one part. Called before the part is handed to a transport.
   void begin() noexcept { state_.fetch_add(1, std::memory_order_relaxed); }
 
-  /// Says that one part has ended with `status`. Called once for each begin().
+  /// Reports that one part has ended with `status`. Called once for each begin().
   void end(Status status) {
     std::uint64_t seen = state_.load(std::memory_order_relaxed);
     while (status.ok() && (seen & attended) == 0) {
@@ -42,19 +42,19 @@ class Completion {
     end_attended(std::move(status));
   }
 
-  /// True when nothing is under way. Who then destroys this object calls take_error() before.
+  /// True if nothing is in flight. Before this object is destroyed after that, call take_error().
   [[nodiscard]] bool done() const noexcept {
     return (state_.load(std::memory_order_acquire) & ~attended) == 0;
   }
 
-  /// Sleeps until nothing is under way, at most for `period`. Returns done().
+  /// Sleeps until nothing is in flight, at most for `period`. Returns done().
   bool wait_for(std::chrono::nanoseconds period) {
     std::unique_lock guard(mutex_);
     state_.fetch_or(attended, std::memory_order_relaxed);
     return changed_.wait_for(guard, period, [this] { return done(); });
   }
 
-  /// The first error of the parts that ended; once given out it is forgotten. Requires: done().
+  /// The first error of the parts that ended, and clears it. Requires: done().
   Status take_error() {
     if ((state_.load(std::memory_order_acquire) & attended) == 0) {
       return {};
@@ -64,7 +64,8 @@ class Completion {
   }
 
  private:
-  // Under the lock throughout; whoever sees the bit takes it before this object is destroyed.
+  // Holds the lock throughout: a thread that sees the bit takes the lock before it destroys this
+  // object.
   void end_attended(Status status) {
     const std::lock_guard guard(mutex_);
     if (!status.ok() && first_error_.ok()) {
@@ -76,7 +77,8 @@ class Completion {
     }
   }
 
-  // Somebody sleeps or slept, or there is an error; in the other bits, how much is under way.
+  // Bit 63: a thread sleeps or slept, or there is an error. Other bits: the number of parts in
+  // flight.
   static constexpr std::uint64_t attended = std::uint64_t{1} << 63U;
   std::atomic<std::uint64_t> state_{0};
   const bool in_background_ = false;

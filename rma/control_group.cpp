@@ -10,12 +10,12 @@
 namespace tessera::rma {
 namespace {
 
-// Whether a list "cpu,cpuacct" names `controller`; the unified hierarchy's is empty.
+// True if a list such as "cpu,cpuacct" contains `controller`; the list of cgroup v2 is empty.
 bool names(std::string_view list, std::string_view controller) {
   return fmt::format(",{},", list).find(fmt::format(",{},", controller)) != std::string::npos;
 }
 
-// Lines are "0::/batch/step", or "4:cpu,cpuacct:/batch/step" in an old hierarchy.
+// Lines are "0::/batch/step" (v2), or "4:cpu,cpuacct:/batch/step" (v1).
 std::string own_group(const std::string& root, std::string_view controller) {
   std::ifstream file(root + "/proc/self/cgroup");
   for (std::string line; std::getline(file, line);) {
@@ -33,7 +33,7 @@ std::string own_group(const std::string& root, std::string_view controller) {
   return "";
 }
 
-// "150000 100000" or "max 100000", in microseconds; 0 for no limit.
+// The quota in processors: "150000 100000" or "max 100000", in microseconds; 0 if unlimited.
 double quota_in(const std::string& folder) {
   std::ifstream file(folder + "/cpu.max");
   double quota = 0;
@@ -41,7 +41,7 @@ double quota_in(const std::string& folder) {
   return file >> quota >> period && period > 0 ? quota / period : 0;
 }
 
-// The same in two files, with -1 if there is no limit.
+// The same from the two files of cgroup v1, with -1 if unlimited.
 double old_quota_in(const std::string& folder) {
   std::ifstream quota_file(folder + "/cpu.cfs_quota_us");
   std::ifstream period_file(folder + "/cpu.cfs_period_us");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Counters: how many operations of each kind this rank made, how many bytes they moved, and to
-// whom.
+// which ranks.
 //
-// Counting costs two instructions an operation: each thread counts into plain words of its own
-// and hands them over when it asks for counts and at its end (docs/decisions/0004). So the counts
-// of other threads that are at work may lag.
+// Counting costs two instructions per operation. Each thread counts in plain words of its own; it
+// adds them to the rank's counts when it asks for counts and at its end (docs/decisions/0004).
+// Counts of other running threads may therefore lag.
 #pragma once
 
 #include <array>
@@ -23,13 +23,13 @@ inline constexpr std::size_t op_count = 6;
 std::string_view to_string(Op op) noexcept;
 
 /// How the bytes of a put, get or accumulate lie: in one run, in runs at equal distances, or as a
-/// list says. Other operations are contiguous.
+/// list describes. Other operations are contiguous.
 enum class Form : std::uint8_t { contiguous, strided, scattered };
 inline constexpr std::size_t form_count = 3;
 
 std::string_view to_string(Form form) noexcept;
 
-/// Operations and the bytes they moved.
+/// Operations and the bytes that they moved.
 struct Tally {
   std::uint64_t operations = 0;
   std::uint64_t bytes = 0;
@@ -42,13 +42,13 @@ struct Tally {
 
 using OpTallies = std::array<Tally, op_count>;
 
-/// What this rank did to one peer.
+/// This rank's operations to one peer.
 struct PeerTraffic {
   WorldRank peer;
   OpTallies by_op{};
 };
 
-/// What this rank did: one entry for each peer that it touched, in rank order.
+/// This rank's operations: one entry for each peer that it accessed, in rank order.
 struct Traffic {
   std::vector<PeerTraffic> peers;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Refuses to be compiled as an older C++ than C++20, in one line before the compiler's many.
+// Stops compilation as older C++ than C++20 with one line, before the compiler's own errors.
 // Included by each public header that includes no other one.
 #pragma once
 

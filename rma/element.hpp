@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The element types on which accumulate and reductions compute, as run-time tags and as a
-// concept, and dispatch(), the one place that turns a tag into a type.
+// The element types of accumulate and reductions, as run-time tags and as a concept, and
+// dispatch(), the one place that turns a tag into a type.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace tessera::rma {
 
-/// The numbers are also those on the wire, so new types are added at the end.
+/// The numbers are also used on the wire, so new types are added at the end.
 enum class ElementType : std::uint8_t {
   i32,
   i64,
@@ -53,16 +53,16 @@ concept RealElement = IntegerElement<T> || std::same_as<T, float> || std::same_a
 template <class T>
 concept Element = RealElement<T> || ComplexElement<T>;
 
-/// The type of an element's real part: of a complex one its parts', else its own.
+/// The type of an element's real part; a real type is its own.
 template <Element T>
 requires(!IntegerElement<T>) using RealOf = decltype(std::real(T{}));
 
-/// The unsigned type in which integers of type T wrap as defined. Not only make_unsigned: those
-/// shorter than int become int, which their products can overflow.
+/// The unsigned type in which integers of type T wrap as defined. make_unsigned alone does not do:
+/// types shorter than int are promoted to int, and their products can overflow it.
 template <class T>
 using Wrapping = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
 
-/// Calls `body(Tag<T>{})` with the type that `type` stands for, and returns what it returns.
+/// Calls `body(Tag<T>{})` with the type that `type` names, and returns its result.
 /// Requires: `type` is one of the enumerators (is_valid).
 template <class Body>
 decltype(auto) dispatch(ElementType type, Body&& body) {
@@ -115,7 +115,7 @@ constexpr ElementType element_type() noexcept {
   }
 }
 
-/// True for whole numbers, signed or not.
+/// True for integers, signed or unsigned.
 constexpr bool is_integer(ElementType type) noexcept {
   return type == ElementType::i32 || type == ElementType::i64 || type > ElementType::c128;
 }
@@ -123,7 +123,7 @@ constexpr bool is_complex(ElementType type) noexcept {
   return type == ElementType::c64 || type == ElementType::c128;
 }
 
-/// True for the enumerators; false for a number from outside that was cast to the tag.
+/// True for the enumerators; false for other numbers that were cast to the tag.
 constexpr bool is_valid(ElementType type) noexcept {
   return static_cast<int>(type) < element_type_count;
 }
@@ -138,7 +138,7 @@ std::string_view to_string(ElementType type) noexcept;
 
 /// The factor of an accumulate, `target += scale * source`, together with the element type.
 ///
-/// `Scale::of(2.0)` is a double factor for double elements. One is exact for every type.
+/// `Scale::of(2.0)` is a double factor for double elements. The factor one is exact for every type.
 class Scale {
  public:
   template <Element T>
@@ -163,7 +163,7 @@ class Scale {
     __builtin_memcpy(&factor, bytes_, sizeof(T));
     return factor;
   }
-  /// The same bits for elements of the same type.
+  /// True for the same type and the same bits.
   friend bool operator==(const Scale&, const Scale&) = default;
 
  private:

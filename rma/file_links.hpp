@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Where symbolic links lead, also those that lead to a file that is still to be made: canonical
-// paths are of what is there only.
+// Where symbolic links lead, also links to a file that does not exist yet;
+// std::filesystem::canonical resolves only existing paths.
 #pragma once
 
 #include <filesystem>
@@ -11,11 +11,11 @@
 
 namespace tessera::rma {
 
-/// Local. Where a file comes to be that is made by this name. `error` is set for links in a circle,
-/// and the result is one of them then.
+/// Local. The path of the file that opening `path` for writing would create. Sets `error` for a
+/// cycle of links; the result is then one of these links.
 inline std::filesystem::path behind_links(std::filesystem::path path, std::error_code& error) {
   namespace fs = std::filesystem;
-  constexpr int most = 40;  // as the system itself
+  constexpr int most = 40;  // the system's own limit
   for (int followed = 0; fs::is_symlink(fs::symlink_status(path, error)); ++followed) {
     if (followed == most) {
       error = std::make_error_code(std::errc::too_many_symbolic_link_levels);
@@ -23,7 +23,7 @@ inline std::filesystem::path behind_links(std::filesystem::path path, std::error
     }
     path = path.parent_path() / fs::read_symlink(path, error);
   }
-  error.clear();  // of what is not there yet
+  error.clear();  // from a file that does not exist yet
   return path;
 }
 

@@ -3,18 +3,18 @@
 // FloatingPointGuard: calls foreign numerical code with the caller's floating-point traps off.
 //
 // LAPACK divides by zero on purpose to find out how the processor computes. MPI and HDF5 try
-// conversions that overflow. A program that traps such exceptions would die of that. While a guard
-// lives, this thread traps nothing. Its end restores what the thread had: its traps, its rounding
-// mode and its exception flags. What was raised in between is forgotten.
+// conversions that overflow. A program that traps such exceptions would be killed. While a guard
+// exists, this thread traps nothing. Its end restores the thread's traps, rounding mode and
+// exception flags. Flags that were raised in between are discarded.
 //
 //     const FloatingPointGuard guard;
 //     LAPACKE_dsyevd(…);
 //
-// Guards nest. A thread that is started under a guard traps nothing, since threads inherit the
-// floating-point environment of the thread that starts them.
+// Guards nest. A thread that is started while a guard exists traps nothing, because threads inherit
+// the floating-point environment of the thread that starts them.
 //
-// x86-64 has two units with flags and masks of their own: SSE and AVX, and the old x87, which some
-// BLAS compute norms with. VectorUnitGuard leaves the x87 as it is, for code that doesn't use it.
+// x86-64 has two units with separate flags and masks: SSE/AVX, and the old x87, which some BLAS use
+// to compute norms. VectorUnitGuard leaves the x87 unchanged, for code that doesn't use it.
 //
 // Cost, on x86-64: up to 25 ns if the thread traps nothing. If it does, the vector unit's guard
 // takes 40 ns, and the x87 another 70 ns.
@@ -62,8 +62,8 @@ class FloatingPointGuard {
       asm volatile("fnstenv %0" : "=m"(before_));  // which masks all exceptions, too
     }
   }
-  // Flags and masks have to change together: a flag that is raised and not masked traps. To load
-  // both takes less time than to load masks alone.
+  // Flags and masks must change together: a raised flag that is not masked traps. Loading both
+  // takes less time than loading the masks alone.
   ~FloatingPointGuard() {
     if (traps()) {
       asm volatile("fldenv %0" : : "m"(before_));
@@ -99,7 +99,7 @@ class FloatingPointGuard {
   VectorUnitGuard vector_unit_;
   std::uint16_t control_;
   std::uint16_t status_;
-  Environment before_;  // if the x87 traps anything
+  Environment before_;  // used only if the x87 traps anything
 };
 
 #else

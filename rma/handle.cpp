@@ -14,7 +14,7 @@ namespace {
 const std::shared_ptr<detail::Operation> without_job_and_memory =
     std::make_shared<detail::Operation>(nullptr, detail::Operation::WithoutMemory{});
 
-// As after an operation that ended with `status`.
+// A handle as after an operation that ended with `status`.
 Handle ended(detail::JobState* job, WorldRank peer, Status status) {
   auto operation = detail::make_operation(job, peer);
   operation->completion().begin();

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Handle: one or more non-blocking operations that may still be under way.
+// Handle: one or more non-blocking operations that may still be in flight.
 //
 // A handle may collect any number of operations; wait() completes them all. Completion is local:
-// sources may be reused, destinations of gets hold their data. A handle may be born complete (over
-// shared memory they all are) or born failed; wait() is the one place to look.
+// sources may be reused, and the destinations of gets hold their data. A handle may be complete
+// from the start (over shared memory all are) or failed from the start; wait() reports both.
 //
-// What happens to a handle that nobody waits for: its destructor waits, and the error, if any, is
-// reported by the job's next fence. detach() makes it implicit instead: wait_rank(), wait_all() and
-// the fences complete it.
+// If a handle is destroyed before wait(), its destructor waits, and the job's next fence reports
+// the error, if any. detach() makes the operations implicit instead: wait_rank(), wait_all() and
+// the fences complete them.
 //
-// Threads: one handle, one thread at a time; different handles from any threads.
+// Threads: one thread at a time for each handle; different handles from any threads.
 // Ownership: move-only; must not outlive its Job.
 #pragma once
 
@@ -28,16 +28,16 @@ class Operation;
 
 class [[nodiscard]] Handle {
  public:
-  /// Complete, and successful.
+  /// A complete, successful handle.
   Handle() noexcept = default;
   explicit Handle(std::shared_ptr<detail::Operation> operation) noexcept
       : operation_(std::move(operation)) {}
-  /// Born failed: wait() returns `status`. For functions that return a handle and find, before they
-  /// start anything, that they cannot.
+  /// A failed handle: wait() returns `status`. For functions that return a handle and fail before
+  /// they start any operation.
   static Handle failed(Job& job, Status status);
-  /// The same for what was meant for `peer`: waits and fences for that rank tell of it, too.
+  /// The same for an operation to `peer`: waits and fences for that rank also report it.
   static Handle failed(Job& job, WorldRank peer, Status status);
-  /// The same where there is no job. No fence reports the error if nobody waits for the handle.
+  /// The same without a job. No fence reports the error if the handle is destroyed before wait().
   static Handle failed(Status status);
 
   Handle(Handle&&) noexcept = default;
@@ -48,24 +48,24 @@ class [[nodiscard]] Handle {
     }
   }
 
-  /// Moves the operations of `other` into this handle. Without memory for that, waits for them; so
-  /// does detach().
+  /// Moves the operations of `other` into this handle. If there is no memory for that, waits for
+  /// them instead; so does detach().
   void collect(Handle&& other);
 
-  /// True when the handle refers to no operation: default-constructed, complete from the start,
-  /// waited for, or detached.
+  /// True if the handle refers to no operation: it was default-constructed, complete from the
+  /// start, waited for, or detached.
   [[nodiscard]] bool is_empty() const noexcept { return operation_ == nullptr; }
 
-  /// True when wait() would not block.
+  /// True if wait() would not block. Makes progress.
   [[nodiscard]] bool done();
-  /// As done(), but makes no progress: only reads the current state.
+  /// As done(), but without progress: only reads the current state.
   [[nodiscard]] bool has_ended() const;
 
-  /// Waits for local completion of all collected operations. Returns the first error among them,
-  /// once; the handle is empty afterwards.
+  /// Waits for local completion of all collected operations and empties the handle. Returns the
+  /// first error among them; it is reported only once.
   Status wait();
 
-  /// Gives the operations to the job; see above.
+  /// Hands the operations over to the job; wait_rank(), wait_all() and fences complete them.
   void detach() {
     if (operation_) {
       adopt();

@@ -137,14 +137,14 @@ int Job::progress() {
   detail::within_memory([&]() -> Status {
     moved = state_->progress();
     return {};
-  }).ignore("the next call, or whoever waits, tries again");
+  }).ignore("the next call, or a wait, tries again");
   const detail::Helping helping(state_->node->helper());
   helping.help();
   return moved;
 }
 
 Status Job::barrier() {
-  // Whatever the fence says, also of operations long ago: the others wait at the meeting.
+  // Enters the barrier even if the fence failed, maybe for an old operation: the others wait there.
   Status fenced = fence_all();
   if (state_->stopped.load()) {
     return fenced;
@@ -239,7 +239,7 @@ Status Job::free_local(void* memory) {
       const auto found = state_->local_memory.find(memory);
       if (found == state_->local_memory.end()) {
         return Status::error(Code::invalid_argument,
-                             fmt::format("{} was not given by allocate_local", memory));
+                             fmt::format("{} is not memory from allocate_local", memory));
       }
       bytes = found->second;
       state_->local_memory.erase(found);
@@ -275,7 +275,7 @@ std::vector<TransportDescription> describe_transports(const Settings& settings) 
 
 namespace {
 
-/// Threads that begin when all are there, or never: a rank waits for all others.
+/// Threads that all begin together or not at all, because a rank waits for all others.
 class ThreadsAtOnce {
  public:
   ThreadsAtOnce() = default;
@@ -290,7 +290,7 @@ class ThreadsAtOnce {
     }
   }
 
-  /// Throws std::system_error where the system gives no more threads.
+  /// Throws std::system_error if the system gives no further thread.
   void add(std::function<void()> body) {
     threads_.emplace_back([body = std::move(body), begins = begins_] {
       if (begins.get()) {
@@ -334,8 +334,7 @@ Status run_each(std::int32_t ranks, const std::function<Status(Job&)>& body,
                  Code::limit_exceeded,
                  fmt::format("cannot start thread {} of {}: {}; {}", threads.size() + 1, ranks,
                              error.code().message(), detail::thread_limit().reason))
-          .hint(
-              "ranks as threads are limited by ulimit -u, ulimit -v and the control group's pids");
+          .hint("use fewer ranks, or raise ulimit -u, ulimit -v or the control group's pids limit");
     }
     threads.begin();
   }

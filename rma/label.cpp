@@ -9,7 +9,7 @@
 namespace tessera::rma {
 namespace {
 
-// "array 'rho'", "a region", or nothing.
+// "array 'rho'", "a region", or "".
 std::string object_of(const Label& label) {
   if (label.kind.empty()) {
     return {};

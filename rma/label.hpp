@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Label: what a collective is called for, such as the sync of array 'rho'. Members of a team
-// compare their labels in each collective; messages and profiles show them.
+// Label: the operation that a collective belongs to, such as the sync of array 'rho'. Members of a
+// team compare their labels in each collective; messages and profiles show them.
 //
 // Threads: as for the collectives of the team.
 #pragma once
@@ -24,14 +24,14 @@ class TeamState;
 
 struct Label {
   std::string_view verb = {};  ///< "sync", "free"
-  std::string_view kind = {};  ///< of the object: "array", "lock set"; empty: there is none
-  std::string_view name = {};  ///< the object's, if it has one; members need not agree on it
-  std::uint64_t number = 0;    ///< tells objects apart: the same on all members; 0: none
+  std::string_view kind = {};  ///< of the object: "array", "lock set"; empty: no object
+  std::string_view name = {};  ///< the object's name, if any; may differ among members
+  std::uint64_t number = 0;    ///< distinguishes objects: the same on all members; 0: none
 
   /// A destructor frees because an exception leaves its scope.
   static constexpr std::string_view free_by_exception = "free by exception";
 
-  /// Of what members compare: the verb and the number.
+  /// Hash of what members compare: the verb and the number.
   [[nodiscard]] std::uint64_t hash() const noexcept {
     std::uint64_t mixed = mix(verb.size(), number);
     for (std::size_t at = 0; at < verb.size(); at += sizeof(std::uint64_t)) {
@@ -54,11 +54,11 @@ struct Label {
   }
 };
 
-/// The collectives of a team have this label while the scope lives. Scopes nest: messages and
-/// profiles show the outermost one first, as the program called that.
+/// The collectives of a team have this label while the scope exists. Scopes nest: messages and
+/// profiles show the outermost label first, as it is the call that the program made.
 class LabelScope {
  public:
-  /// The texts of `label` live longer. A team that was moved from has no collectives.
+  /// The texts of `label` must outlive the scope. A team that was moved from has no collectives.
   LabelScope(const Team& team, const Label& label) noexcept;
   LabelScope(detail::TeamState* team, const Label& label) noexcept;
   ~LabelScope();
@@ -67,7 +67,7 @@ class LabelScope {
 
   [[nodiscard]] const Label& label() const noexcept { return label_; }
   [[nodiscard]] const LabelScope* outer() const noexcept { return outer_; }
-  /// Of this label and of those around it.
+  /// Hash of this label and of those around it.
   [[nodiscard]] std::uint64_t hash() const noexcept { return hash_; }
 
  private:

@@ -25,7 +25,7 @@ LockSet::~LockSet() {
   free_silently();
 }
 
-// As regions are.
+// Handles errors as Region::free_silently does.
 void LockSet::free_silently() noexcept {
   if (!state_) {
     return;
@@ -36,7 +36,7 @@ void LockSet::free_silently() noexcept {
     detail::within_memory([&]() -> Status {
       state_->job().log.warning("freeing a lock set: " + status.message());
       return {};
-    }).ignore("without memory there is no line");
+    }).ignore("no memory for a log line");
   }
 }
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// LockSet: locks that belong to ranks (ARMCI's mutexes, [ARMCI06] §3.5; the queue is [CLUSTERS02]
-// §3's).
+// LockSet: locks that belong to ranks (ARMCI's mutexes, [ARMCI06] §3.5; the queue is that of
+// [CLUSTERS02] §3).
 //
-// Each member of a team brings a number of locks; any member locks any of them by (owner, index).
-// Each lock is a lock of its own. Waiters are served in the order in which they came, and sleep.
-// A lock is held by a rank's thread and not recursive. A thread that locks what it holds already
-// gets invalid_argument; other threads of the rank wait as all do.
+// Each member of a team contributes a number of locks; any member locks any of them by (owner,
+// index). The locks are independent. Waiting threads sleep, and get the lock in the order in which
+// they asked for it. A lock is held by a thread of a rank and is not recursive. A thread that locks
+// what it already holds gets invalid_argument; other threads of the same rank wait as usual.
 //
-// When a rank dies while it holds a lock, or waits for one, the others go on: the next waiter of a
-// lock whose holder died gets peer_lost, without the lock, so that it can look after what the lock
-// guards; the lock is then free for the others.
+// If a rank dies while it holds a lock or waits for one, the others continue. The next waiter of a
+// lock with a dead holder gets peer_lost, without the lock, so that it can check the data that the
+// lock protects; the lock is then free for others.
 //
 // Cost, uncontended: on one node, two compare-and-swaps and a few stores for lock and unlock
 // together; between nodes, a round trip for lock and one message for unlock.
@@ -38,24 +38,26 @@ class LockSet {
   LockSet& operator=(LockSet&& other) noexcept;
   ~LockSet();
 
-  /// Collective on `team`. Makes `count` locks at this rank; counts may differ and may be zero.
+  /// Collective on `team`. Creates `count` locks at this rank; counts may differ and may be zero.
   /// Errors: invalid_argument (a negative count), no_memory.
   static Result<LockSet> create(Team& team, std::int64_t count);
 
-  /// Collective. Requires: no lock is held or waited for. Idempotent.
+  /// Collective. Frees the locks. Requires: no lock is held or waited for. Idempotent. Errors:
+  /// those of a barrier.
   Status free();
 
-  /// One-sided. Waits until lock `index` of `owner` is this thread's; however long its holder
-  /// works. Errors: out_of_range, peer_lost (the holder died; the lock is not taken), closed,
+  /// One-sided. Waits until this thread has lock `index` of `owner`, without a time limit.
+  /// Errors: out_of_range, peer_lost (the holder died; the lock is not taken), closed,
   /// invalid_argument (this thread holds it already).
   Status lock(TeamRank owner, std::int64_t index);
-  /// One-sided. As lock() without waiting: false when the lock is held, or when an unlock from
+  /// One-sided. As lock() without waiting: returns false if the lock is held, or if an unlock from
   /// another node has not arrived yet.
   Result<bool> try_lock(TeamRank owner, std::int64_t index);
-  /// One-sided. Requires: this rank holds it. Errors: out_of_range, invalid_argument (it does not).
+  /// One-sided. Releases the lock. Requires: this rank holds it.
+  /// Errors: out_of_range, invalid_argument (this rank does not hold it).
   Status unlock(TeamRank owner, std::int64_t index);
 
-  /// The number of locks that `owner` brought.
+  /// The number of locks that `owner` contributed.
   [[nodiscard]] std::int64_t count(TeamRank owner) const noexcept;
 
  private:

@@ -21,7 +21,7 @@
 namespace tessera::rma {
 namespace {
 
-enum class Room { none, some, unread };  // unread: its readers have gone
+enum class Room { none, some, unread };  // unread: its readers are gone
 
 Room room_in_standard_error() noexcept {
   pollfd room{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
@@ -31,7 +31,8 @@ Room room_in_standard_error() noexcept {
   return (room.revents & POLLOUT) != 0 && (room.revents & POLLERR) == 0 ? Room::some : Room::unread;
 }
 
-// Whether `text` was written, or cannot be at all. Up to PIPE_BUF bytes go whole or not at all.
+// True if `text` was written, or can never be. Up to PIPE_BUF bytes are written whole or not at
+// all.
 bool write_without_waiting(std::string_view text) noexcept {
   struct stat file {};
   if (fstat(STDERR_FILENO, &file) != 0) {
@@ -47,8 +48,8 @@ bool write_without_waiting(std::string_view text) noexcept {
     if (const Room room = room_in_standard_error(); room != Room::some) {
       return room == Room::unread;
     }
-    // Another writer may take that room first. The descriptor itself can't be made non-blocking,
-    // since other programs have it too; one that is opened anew can.
+    // Another writer may take that room first. The descriptor itself must not become non-blocking,
+    // as other programs share it; a newly opened one may.
     own = detail::Descriptor(open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     descriptor = own.get() >= 0 ? own.get() : STDERR_FILENO;
   }
@@ -69,14 +70,14 @@ void write_and_wait(std::string_view text) noexcept {
   }
 }
 
-// "tessera[rank]: line" with a line end, in memory of its own that is enough for most lines.
+// "tessera[rank]: line" with a line end, in a buffer that is large enough for most lines.
 fmt::memory_buffer printed(WorldRank rank, std::string_view line) {
   fmt::memory_buffer text;
   fmt::format_to(std::back_inserter(text), "tessera[{}]: {}\n", rank.value, line);
   return text;
 }
 
-// What a pipe takes whole or not at all.
+// Limits the text to what a pipe takes whole or not at all.
 void cut(fmt::memory_buffer& text) {
   constexpr std::string_view end = "…\n";
   if (text.size() > PIPE_BUF) {
@@ -108,7 +109,7 @@ bool Log::wants(LogLevel level) const {
   return level <= level_;
 }
 
-// False if there is none.
+// False if there is no sink.
 bool Log::give_to_sink(LogLevel level, std::string_view text) {
   const std::lock_guard guard(mutex_);
   if (sink_) {
@@ -148,7 +149,7 @@ void Log::write_dropped() noexcept {
   const int length =
       std::snprintf(text.data(), text.size(), "tessera[%d]: %llu %s dropped: %s\n", rank_.value,
                     static_cast<unsigned long long>(count), count == 1 ? "line was" : "lines were",
-                    "standard error took no more");
+                    "standard error was full");
   if (!write_without_waiting({text.data(), static_cast<std::size_t>(length)})) {
     dropped_.fetch_add(count);
   }

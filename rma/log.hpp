@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Log: where the library writes to standard error (but for the launcher, and for an ARMCI program
-// without a job), and only what was asked
-// for: warnings by default, more with TESSERA_LOG=info or debug, a profile's table with
-// TESSERA_PROFILE=summary.
+// Log: the only place where the library writes to standard error; exceptions are the launcher and
+// an ARMCI program without a job. It prints only what was requested: warnings by default, more with
+// TESSERA_LOG=info or debug, a profile's table with TESSERA_PROFILE=summary.
 //
-// A warning never waits: agents give them, and a job that waits for an agent must not wait for the
-// reader of standard error (a held terminal, a pager). If there is no room it is dropped, and the
-// next one that finds room is preceded by how many were. What was asked for does wait.
+// A warning never waits. Agents give warnings, and a job that waits for an agent must not wait for
+// the reader of standard error (a stopped terminal, a pager). A warning without room is dropped,
+// and the next one with room is preceded by the number of dropped ones. Output that was requested
+// does wait.
 //
 // Threads: all functions may be called from any thread.
 #pragma once
@@ -30,7 +30,7 @@ class Log {
 
   /// A log that prints lines up to `level` to standard error as "tessera[rank]: line".
   explicit Log(LogLevel level = LogLevel::warning, WorldRank rank = {});
-  /// Says how many lines were dropped, if there is room.
+  /// Prints how many lines were dropped, if there is room.
   ~Log();
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
@@ -38,12 +38,13 @@ class Log {
   /// Sends lines, and reports as warnings, to `sink` instead of standard error.
   void set_sink(Sink sink);
   void set_level(LogLevel level);
+  /// True if lines of `level` are printed.
   [[nodiscard]] bool wants(LogLevel level) const;
 
   void warning(std::string_view line) { write(LogLevel::warning, line); }
   void info(std::string_view line) { write(LogLevel::info, line); }
   void debug(std::string_view line) { write(LogLevel::debug, line); }
-  /// Text of several lines that was asked for, whatever the level, and printed as it is.
+  /// Prints text of several lines that was requested, unchanged and at any level.
   void report(std::string_view text);
 
  private:
@@ -55,7 +56,7 @@ class Log {
   LogLevel level_;
   WorldRank rank_;
   Sink sink_;
-  std::atomic<std::uint64_t> dropped_{0};  // lines, since the last that found room
+  std::atomic<std::uint64_t> dropped_{0};  // number of lines since the last that had room
 };
 
 }  // namespace tessera::rma

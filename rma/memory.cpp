@@ -34,7 +34,7 @@ Status check_descriptors() {
   return {};
 }
 
-// A line "Name:   123 kB" of /proc/meminfo.
+// The value of a line "Name:   123 kB" of /proc/meminfo, in bytes.
 std::optional<std::uint64_t> meminfo_bytes(const std::string& name) {
   std::ifstream file("/proc/meminfo");
   std::string word;
@@ -48,14 +48,14 @@ std::optional<std::uint64_t> meminfo_bytes(const std::string& name) {
   return std::nullopt;
 }
 
-// A file that holds one number, or "max".
+// The content of a file that holds one number, or "max".
 std::optional<std::uint64_t> number_in(const std::string& path) {
   std::ifstream file(path);
   std::uint64_t value = 0;
   return file >> value ? std::optional(value) : std::nullopt;
 }
 
-// What of the group's memory the kernel would drop for the asking: pages of files not used lately.
+// The part of the group's memory that the kernel drops on demand: file pages not used lately.
 std::uint64_t droppable_bytes(const std::string& statistics, std::string_view name) {
   std::ifstream file(statistics);
   std::string key;
@@ -68,15 +68,15 @@ std::uint64_t droppable_bytes(const std::string& statistics, std::string_view na
   return 0;
 }
 
-/// The files in a control group's folder that tell of its memory.
+/// The files of a control group's folder that describe its memory.
 struct GroupFiles {
   const char* controller;
   const char* limit;
   const char* used;
-  const char* droppable;  ///< its line in memory.stat
+  const char* droppable;  ///< name of its line in memory.stat
 };
 
-// The tightest memory limit of the group and those above it.
+// The tightest memory limit of the group and its parents.
 std::optional<MemoryLimit> tightest_limit(const GroupFiles& files) {
   std::optional<MemoryLimit> tightest;
   for (const std::string& folder : control_group_folders("", files.controller)) {
@@ -94,7 +94,7 @@ std::optional<MemoryLimit> tightest_limit(const GroupFiles& files) {
   return tightest;
 }
 
-// Version 2 first, else version 1.
+// Version 2 first, then version 1.
 std::optional<MemoryLimit> group_limit() {
   const auto unified = tightest_limit({"", "memory.max", "memory.current", "inactive_file"});
   return unified ? unified
@@ -102,7 +102,7 @@ std::optional<MemoryLimit> group_limit() {
                                    "total_inactive_file"});
 }
 
-// Of this process; 0 where it isn't known. Without a stream, whose buffer may be what has no room.
+// Pages of this process; 0 if unknown. Does not use a stream, whose buffer needs memory.
 std::uint64_t mapped_pages() noexcept {
   const detail::Descriptor file(open("/proc/self/statm", O_RDONLY | O_CLOEXEC));
   std::array<char, 64> text{};
@@ -124,7 +124,7 @@ std::string limit_on_memory() {
   return available.ok() ? available->describe() + address_space_note() : "";
 }
 
-// With its number, for messages; "" if none is known.
+// The limit that caused `error`, with its number, for messages; "" if none is known.
 std::string limit_that_decided(int error) {
   switch (error) {
     case EMFILE:

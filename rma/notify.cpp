@@ -28,7 +28,7 @@ Status check_flag(const RemoteAddress& flag) {
   return {};
 }
 
-// The counter of what `sender` sent to this rank, wherever that is.
+// The counter of notifications from `sender` to this rank.
 const std::atomic<std::uint64_t>& received(const JobState& job, WorldRank sender) {
   const detail::NodeMemory& memory = job.node->memory();
   const int place = job.node->place_of(sender);
@@ -50,17 +50,17 @@ std::atomic_ref<std::int32_t> word_at(std::byte* address) {
   return std::atomic_ref<std::int32_t>(*reinterpret_cast<std::int32_t*>(address));
 }
 
-// What ranks of other nodes do here comes by way of this node's carrier.
+// Operations of ranks of other nodes arrive here through the rank that runs this node's agent.
 bool is_cut_off_from(const JobState& job, WorldRank rank) {
   return job.node->place_of(rank) < 0 && detail::has_lost_carrier(*job.node);
 }
 
 Status lost(WorldRank rank, std::string_view missing) {
   return Status::error_at(rank, Code::peer_lost,
-                          fmt::format("rank {} is gone and {}", rank.value, missing));
+                          fmt::format("rank {} is gone: {}", rank.value, missing));
 }
 
-// Behind a wait in vain for what `writer` does.
+// The error after a wait for `writer` that cannot succeed.
 Status waited_in_vain(const JobState& job, WorldRank writer, std::string_view missing) {
   if (!is_cut_off_from(job, writer) || is_gone(job, writer)) {
     return lost(writer, missing);
@@ -68,13 +68,14 @@ Status waited_in_vain(const JobState& job, WorldRank writer, std::string_view mi
   const WorldRank carrier = detail::carrier_of(*job.node);
   return Status::error_at(
       carrier, Code::peer_lost,
-      fmt::format("rank {} died, whose process served this node: nothing comes from rank {} any "
-                  "more, and {}",
+      fmt::format("rank {} died; it ran this node's agent, so nothing from rank {} can arrive any "
+                  "more: {}",
                   carrier.value, writer.value, missing));
 }
 
-// Listens until `ready()`, or `writer` can do nothing about it any more; returns ready(). What this
-// thread has kept the writer may be waiting for. A long wait is told in words of `describe()`.
+// Sleeps until `ready()`, or until `writer` can no longer cause it; returns ready(). First sends
+// what this thread holds back, as the writer may wait for it. Logs a long wait with the text of
+// `describe()`.
 template <class Ready, class Describe>
 bool listen(JobState& job, WorldRank writer, Ready&& ready, Describe&& describe) {
   if (ready()) {
@@ -90,15 +91,18 @@ bool listen(JobState& job, WorldRank writer, Ready&& ready, Describe&& describe)
   });
 }
 
-// Sleeps until the flag is as wanted, or `writer` is gone; returns what it is then.
+// Sleeps until the flag satisfies `is_wanted`, or `writer` is lost; returns the last value read.
 template <class IsWanted>
 Result<std::int32_t> listen_to_flag(JobState& job, const RemoteAddress& flag, WorldRank writer,
                                     IsWanted&& is_wanted) {
   job.note_order();
   TESSERA_RETURN_IF_ERROR(check_flag(flag));
   if (flag.rank != job.rank) {
-    return Status::error(Code::invalid_argument, fmt::format("rank {} waits for a flag of rank {}",
-                                                             job.rank.value, flag.rank.value));
+    return Status::error(
+        Code::invalid_argument,
+        fmt::format(
+            "rank {} waits for a flag of rank {}; a flag must be in the waiting rank's slice",
+            job.rank.value, flag.rank.value));
   }
   TESSERA_RETURN_IF_ERROR(job.check_rank(writer));
   TESSERA_ASSIGN_OR_RETURN(const detail::Located located,
@@ -125,10 +129,10 @@ Status put_with_flag(Job& job, RemoteAddress to, const void* from, const CopySha
   return detail::named(job.state(), [&]() -> Status {
     if (flag.rank != to.rank) {
       return Status::error(Code::invalid_argument,
-                           fmt::format("data go to rank {} and their flag to rank {}",
+                           fmt::format("the data are for rank {}, but their flag is on rank {}",
                                        to.rank.value, flag.rank.value));
     }
-    // Nothing is sent when either is wrong.
+    // Checked first: nothing is sent if either is wrong.
     TESSERA_RETURN_IF_ERROR(locate_flag(job.state(), flag).status());
     const bool is_elsewhere = job.state().node->place_of(to.rank) < 0;
     if (is_elsewhere && shape.total_bytes() <= most_bytes_with_flag) {
@@ -148,7 +152,7 @@ Status start_with_flag(Job& job, const std::function<Handle()>& start, RemoteAdd
     const Coalescing one_message(job);
     data = start();
     if (data.has_ended()) {
-      TESSERA_RETURN_IF_ERROR(data.wait());  // it may have been refused
+      TESSERA_RETURN_IF_ERROR(data.wait());  // the puts may have been refused
     }
     raised = raise_flag(job, flag, value);
   }
@@ -163,7 +167,7 @@ Status raise_flag(Job& job, RemoteAddress flag, std::int32_t value) {
     TESSERA_ASSIGN_OR_RETURN(const detail::Located word, locate_flag(state, flag));
     const int place = state.node->place_of(flag.rank);
     if (place < 0 && state.link->raises_flags()) {
-      // The stream keeps the order; fences go by the routes, and cover the flag with this one.
+      // The connection keeps the order. Fences go by routes; this one makes them cover the flag.
       TESSERA_RETURN_IF_ERROR(state.route_to(flag.rank).status());
       return state.link->raise_flag(flag.rank, flag.region, flag.offset, value);
     }
@@ -171,7 +175,7 @@ Status raise_flag(Job& job, RemoteAddress flag, std::int32_t value) {
       word_at(word.slice + flag.offset).store(value, std::memory_order_release);
     } else {
       TESSERA_RETURN_IF_ERROR(job.fence(flag.rank));
-      // Not a put: only an atomic store publishes the data before it to who reads the flag.
+      // Not a put: only an atomic store publishes the earlier data to the rank that reads the flag.
       TESSERA_RETURN_IF_ERROR(swap(job, flag, value).status());
     }
     if (place < 0) {
@@ -214,13 +218,13 @@ Result<std::uint64_t> notify(Job& job, WorldRank rank) {
     TESSERA_RETURN_IF_ERROR(state.check_rank(rank));
     const int place = state.node->place_of(rank);
     if (place < 0) {
-      // Behind what is under way; the stream keeps the order of the rest.
+      // After the operations in flight; the connection keeps the order of the rest.
       TESSERA_RETURN_IF_ERROR(job.wait_rank(rank));
       state.counters->add(rank, detail::no_region, Op::notify, {1, 0});
       return state.link->notify(rank);
     }
     if (state.node->is_gone(place)) {
-      return lost(rank, "cannot be notified");
+      return lost(rank, "it cannot be notified");
     }
     TESSERA_RETURN_IF_ERROR(job.fence(rank));
     std::atomic<std::uint64_t>& sent = state.node->memory().notices(place, state.node->place());
@@ -247,7 +251,7 @@ Result<std::uint64_t> wait_for_notifications(Job& job, WorldRank rank, std::uint
     if (!listen(
             state, rank, [&] { return sent.load() >= count; }, describe)) {
       return waited_in_vain(state, rank,
-                            fmt::format("sent {} of {} notifications", sent.load(), count));
+                            fmt::format("it sent {} of {} notifications", sent.load(), count));
     }
     return sent.load();
   });

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// OrderObserver: learns of the calls of a rank that order its operations and other ranks'. The
-// layer above looks for missing syncs with it (arrays/race_check.hpp). A job has none by default.
+// OrderObserver: is called when a rank calls something that orders its operations and those of
+// other ranks. The layer above uses it to find missing syncs (arrays/race_check.hpp). A job has
+// none by default.
 #pragma once
 
 #include "rma/status.hpp"
@@ -20,12 +21,12 @@ class OrderObserver {
   OrderObserver(const OrderObserver&) = delete;
   OrderObserver& operator=(const OrderObserver&) = delete;
 
-  /// This rank takes or releases a lock, sends or awaits a flag or a notification, or changes a
-  /// word in one step. From any thread.
+  /// This rank takes or releases a lock, sends or waits for a flag or a notification, or does an
+  /// atomic read-modify-write. Called from any thread.
   virtual void on_order() noexcept = 0;
-  /// This rank is about to meet the other members of a team in a collective.
+  /// This rank is about to synchronise with the other members of a team in a collective.
   virtual void on_meeting(const detail::TeamState& team) noexcept = 0;
-  /// Collective, before Team::barrier(). Errors: become those of the barrier.
+  /// Collective, called before Team::barrier(). The barrier returns its errors.
   virtual Status before_barrier(Team& team) = 0;
 };
 

@@ -19,7 +19,7 @@ ProcessorSet own_processors() noexcept {
   cpu_set_t own;
   CPU_ZERO(&own);
   const bool is_known = sched_getaffinity(0, sizeof own, &own) == 0;
-  // Refused where a mask has more bits than the set, and by sandboxes: those are not bound.
+  // Fails if a mask has more bits than the set, and in sandboxes; such processes are not bound.
   const auto online = static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
   ProcessorSet set;
   for (std::size_t at = 0; at < set.size(); ++at) {
@@ -30,10 +30,10 @@ ProcessorSet own_processors() noexcept {
 
 namespace {
 
-/// What the quotas of a node's control groups give, in processors.
+/// The quotas of a node's control groups, in processors.
 struct NodeQuota {
   double all = std::numeric_limits<double>::infinity();
-  double share = all;  ///< if each group's quota is divided equally among the nodes that have it
+  double share = all;  ///< if each group's quota is divided equally among its nodes
 };
 
 // Requires: `ranks` are those of one kernel.
@@ -62,7 +62,7 @@ NodeQuota quota_of(NodeId node, std::span<const RankPlace* const> ranks) {
 NodeProcessors processors_of(NodeId node, std::span<const RankPlace> ranks) {
   const auto own = std::find_if(ranks.begin(), ranks.end(),
                                 [&](const RankPlace& rank) { return rank.node == node; });
-  std::map<NodeId, ProcessorSet> of_nodes;  // of that kernel
+  std::map<NodeId, ProcessorSet> of_nodes;  // nodes of that kernel
   std::vector<const RankPlace*> on_kernel;
   for (const RankPlace& rank : ranks) {
     if (rank.kernel == own->kernel) {
@@ -79,7 +79,7 @@ NodeProcessors processors_of(NodeId node, std::span<const RankPlace> ranks) {
                                        [&](const auto& each) { return each.second.test(at); }));
     }
   }
-  constexpr double rounding = 1e-6;  // thirds and the like, of at most 1024
+  constexpr double rounding = 1e-6;  // tolerance for thirds etc., of at most 1024
   const NodeQuota quota = quota_of(node, on_kernel);
   const double all = std::min(static_cast<double>(usable.count()), std::max(quota.all, 1.0));
   return {.usable = static_cast<std::int32_t>(all + rounding),
@@ -88,10 +88,10 @@ NodeProcessors processors_of(NodeId node, std::span<const RankPlace> ranks) {
 
 namespace {
 
-// Gives each thread one processor of its own, from those that it may use.
+// Assigns each thread a processor of its own among those that it may use.
 class Placement {
  public:
-  /// False if there is none for it, even if others move.
+  /// False if there is none for it, even after moving others.
   bool place(const ProcessorSet& usable) {
     threads_.push_back(&usable);
     tried_.reset();
@@ -127,7 +127,7 @@ class Placement {
   ProcessorSet tried_;
 };
 
-// The threads of ranks, and of agents that live with them.
+// Counts of the ranks' threads, and of the threads of agents in their processes.
 struct Users {
   std::int64_t ranks = 0;
   std::int64_t agents = 0;
@@ -142,10 +142,10 @@ std::string text_of(const Users& users) {
   return fmt::format("{} of ranks and {} of agents", plural(users.ranks, "thread"), users.agents);
 }
 
-// A rank of the kernel, and the threads of the agent that lives with it.
+// A rank of the kernel, and the number of threads of the agent in its process.
 struct Neighbour {
   const RankPlace* rank;
-  std::int32_t agent_threads;  ///< 0: it isn't its node's first
+  std::int32_t agent_threads;  ///< 0: it is not the first rank of its node
 };
 
 std::vector<Neighbour> neighbours_of(const RankPlace& carrier, std::span<const RankPlace> ranks) {
@@ -159,7 +159,7 @@ std::vector<Neighbour> neighbours_of(const RankPlace& carrier, std::span<const R
   return found;
 }
 
-// What ranks may use that share processors with `carrier`, directly or through others.
+// The processors of ranks that share some with `carrier`, directly or through others.
 ProcessorSet connected_processors(const RankPlace& carrier, std::span<const Neighbour> neighbours) {
   ProcessorSet all = carrier.processors;
   for (std::size_t before = 0; before != all.count();) {
@@ -190,7 +190,7 @@ Users users_among(std::span<const Neighbour> neighbours) {
   return users;
 }
 
-// Requires: there are no more threads than processors.
+// Requires: not more threads than processors.
 bool has_each_its_own(std::span<const Neighbour> neighbours) {
   Placement placement;
   for (const Neighbour& each : neighbours) {
@@ -214,7 +214,7 @@ AgentProcessors processors_for_agent(NodeId node, std::span<const RankPlace> ran
       return rank.quota.processors > 0 && rank.quota.group == carrier.quota.group;
     }));
     if (static_cast<double>(users.all()) > carrier.quota.processors) {
-      return {false, fmt::format("a control group gives {:.3g} processors' worth of time for {}",
+      return {false, fmt::format("a control group allows the time of {:.3g} processors for {}",
                                  carrier.quota.processors, text_of(users))};
     }
   }
@@ -228,8 +228,9 @@ AgentProcessors processors_for_agent(NodeId node, std::span<const RankPlace> ran
     return {false, numbers};
   }
   const bool are_spare = has_each_its_own(sharing);
-  return {are_spare,
-          are_spare ? numbers : numbers + ", but ranks are bound to those that an agent may use"};
+  return {are_spare, are_spare
+                         ? numbers
+                         : numbers + ", but ranks are bound to processors that an agent may use"};
 }
 
 std::int32_t announced_threads(std::int64_t setting, std::string_view openblas,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Three kinds of number that programs of this field confuse, as three types that do not mix.
+// Three kinds of number that are easily confused, as three types that do not convert.
 #pragma once
 
 #include <compare>
@@ -17,7 +17,7 @@ struct WorldRank {
   friend auto operator<=>(const WorldRank&, const WorldRank&) = default;
 };
 
-/// A place in the ordered list of ranks of one team.
+/// An index in the ordered list of a team's ranks.
 struct TeamRank {
   std::int32_t value = 0;
   friend auto operator<=>(const TeamRank&, const TeamRank&) = default;

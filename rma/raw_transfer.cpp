@@ -34,7 +34,7 @@ std::uint64_t offset_in(const CachedSlice& line, const void* pointer) noexcept {
   return static_cast<std::uint64_t>(static_cast<const std::byte*>(pointer) - line.raw);
 }
 
-// The word path of put and get. `local` is only read where the direction says so.
+// The path for single words of put and get. `local` is written only if the direction says so.
 [[gnu::always_inline]] inline bool word_plainly(const JobState& job, Direction direction, Op op,
                                                 RawAddress at, void* local, std::size_t bytes) {
   if (bytes != detail::plain_word_bytes) {
@@ -45,7 +45,7 @@ std::uint64_t offset_in(const CachedSlice& line, const void* pointer) noexcept {
          detail::move_plain_word(*place.line, direction, op, place.pointer, local);
 }
 
-// One run to or from a slice that is mapped here and was used before; false says nothing.
+// Moves one run to or from a mapped slice that was used before. False: not done, no error found.
 template <class Action>
 [[gnu::always_inline]] inline bool run_plainly(const JobState& job, const Action& action,
                                                RawAddress at, void* local, std::size_t bytes) {
@@ -66,7 +66,7 @@ CopyShape shape_of(const CopyShape& shape) {
   return shape;
 }
 
-// A transfer between two places of this process, neither of them in a region.
+// A transfer between two addresses of this process, neither of them in a region.
 template <class Action>
 Status move_within_process(const JobState& job, const Action& action, const void* pointer,
                            void* local, const CopyShape& given) {
@@ -86,7 +86,7 @@ Status move_within_process(const JobState& job, const Action& action, const void
   return {};
 }
 
-// Does `act`, one of the functions of rma/transfer.hpp, for an address that find() did not find.
+// Does `act`, a function of rma/transfer.hpp, for an address that find() did not find.
 template <class Action, class Act>
 Status act_after_a_closer_look(Job& job, const Action& action, RawAddress at, void* local,
                                const CopyShape& shape, const Act& act) {
@@ -116,7 +116,7 @@ Status run(Job& job, const Action& action, RawAddress at, void* local, const Wha
   });
 }
 
-// The same for what gives a handle.
+// The same for functions that return a handle.
 template <class Action, class What, class Act>
 Handle start(Job& job, const Action& action, RawAddress at, void* local, const What& what,
              const Act& act) {
@@ -159,7 +159,7 @@ Handle start_get(Job& job, RawAddress from, void* to, const What& what) {
   return start(job, GetAction(), from, to, what,
                [&](RemoteAddress at) { return get_async(job, at, to, what); });
 }
-// Apart from the callers, whose fast path has no use for its frame.
+// Out of line: the callers' fast path does not need its stack frame.
 template <class What>
 [[gnu::noinline]] Status accumulate_what(Job& job, RawAddress to, const void* from,
                                          const What& what, const Scale& scale) {
@@ -173,7 +173,7 @@ template <class What>
                [&](RemoteAddress at) { return accumulate_async(job, at, from, what, scale); });
 }
 
-// Runs that are no aligned words, apart from the fastest path.
+// For runs that are not aligned words; out of line to keep the fastest path short.
 [[gnu::noinline]] Status put_run(Job& job, RawAddress to, const void* from, std::size_t bytes) {
   if (run_plainly(job.state(), PutAction(), to, readable(from), bytes)) [[likely]] {
     return {};
@@ -265,7 +265,7 @@ Handle accumulate_async(Job& job, RawAddress to, const void* from, const CopySha
 
 namespace {
 
-// Where runs are written: what must not overlap.
+// The side that is written, where runs must not overlap.
 std::span<void* const> written(const RunList& list, Direction direction) {
   return direction == Direction::to_remote ? list.remote : list.local;
 }
@@ -274,7 +274,7 @@ bool has_null(std::span<void* const> runs) {
   return std::find(runs.begin(), runs.end(), nullptr) != runs.end();
 }
 
-// The slice in which all runs of a list begin and end, when it is mapped here; else null.
+// The slice in which all runs of a list begin and end, if it is mapped here; else null.
 CachedSlice* mapped_slice_of(const JobState& job, Op op, WorldRank rank, const RunList& list) {
   const RegionId region = job.addresses->find(list.remote.front());
   CachedSlice* const line = region.value == 0 ? nullptr : job.cached_slice(rank, region);
@@ -287,7 +287,8 @@ CachedSlice* mapped_slice_of(const JobState& job, Op op, WorldRank rank, const R
   return fits ? line : nullptr;
 }
 
-// One list that lies in one mapped slice, of runs that are plainly apart; false says nothing.
+// Moves one list in one mapped slice whose runs clearly do not overlap. False: not done, no error
+// found.
 bool list_plainly(const JobState& job, Direction direction, Op op, WorldRank rank,
                   const RunList& list) {
   const auto target = written(list, direction);
@@ -308,21 +309,21 @@ bool list_plainly(const JobState& job, Direction direction, Op op, WorldRank ran
   return true;
 }
 
-// The runs that lie in one region; or in none, if its number is 0: in this process then, and
-// offsets are addresses.
+// The runs that lie in one region. Number 0: in no region but in this process; offsets are then
+// addresses.
 struct RegionList {
   RegionId region;
   std::vector<Fragment> fragments;
 };
 using RegionLists = std::vector<RegionList>;
 
-// Sorts runs by their regions. Neighbours in a list mostly lie in the same slice, so that one is
-// remembered, and asked first.
+// Sorts runs by their regions. Adjacent runs of a list usually lie in the same slice; the last
+// slice is remembered and tried first.
 class RegionSorter {
  public:
   RegionSorter(const Job& job, WorldRank rank) : job_(job), rank_(rank) {}
 
-  /// Errors: as Job::translate; invalid_argument for unequally many runs on both sides.
+  /// Errors: as Job::translate; invalid_argument if the two sides have different numbers of runs.
   Status add(const RunList& list) {
     if (list.remote.size() != list.local.size()) {
       return Status::error(Code::invalid_argument,
@@ -345,7 +346,7 @@ class RegionSorter {
   [[nodiscard]] const RegionLists& sorted() const noexcept { return sorted_; }
 
  private:
-  // Makes the slice that the run lies in the current one, with room for all runs of its list;
+  // Makes the slice that contains the run the current one, with room for all runs of its list;
   // returns the run's offset.
   Result<std::uint64_t> turn_to(const void* run, std::size_t runs) {
     auto translation = job_.translate(rank_, run);
@@ -374,7 +375,7 @@ class RegionSorter {
   WorldRank rank_;
   RegionLists sorted_;
   std::size_t current_ = 0;
-  std::uintptr_t start_ = 0;  // of the current slice, and its bytes: 0 where there is none
+  std::uintptr_t start_ = 0;  // start and size of the current slice; size 0: none
   std::size_t bytes_ = 0;
 };
 
@@ -388,7 +389,7 @@ Status move_within_process(const JobState& job, const Action& action, Fragments 
   return {};
 }
 
-// As [ARMCIMPI12] §VI.B has it: in the list's order, so that what is written last stays.
+// As [ARMCIMPI12] §VI.B requires: in the list's order, so that the last bytes written remain.
 template <class Act>
 Handle one_after_another(Job& job, RemoteAddress at, Fragments fragments, const Act& act) {
   for (const Fragment& each : fragments) {
@@ -443,8 +444,9 @@ Status add_lists(Job& job, WorldRank rank, RunLists lists, const Add& add) {
   const auto& sorted = sorter.sorted();
   if (std::any_of(sorted.begin(), sorted.end(),
                   [](const RegionList& each) { return each.region == detail::no_region; })) {
-    return Status::error_at(rank, Code::out_of_range,
-                            "runs in memory of this process's own are not gathered");
+    return Status::error_at(
+        rank, Code::out_of_range,
+        "an aggregate takes runs in regions only, not in other memory of this process");
   }
   for (const auto& [region, fragments] : sorted) {
     TESSERA_RETURN_IF_ERROR(add(RemoteAddress{rank, region, 0}, Fragments(fragments)));

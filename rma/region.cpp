@@ -14,7 +14,7 @@ namespace tessera::rma {
 
 namespace {
 
-// A label for the collectives in which a region is made.
+// The label of the collectives that create a region.
 Label making(std::string_view verb, const RegionOptions& options) noexcept {
   return {.verb = verb, .kind = options.kind, .name = options.name};
 }
@@ -46,8 +46,8 @@ Region::~Region() {
   }
 }
 
-// An error goes to the log, as there is no other place for it. One rank that frees while an
-// exception leaves its scope does not meet the others, who free in the usual course.
+// Errors go to the log, as a destructor cannot return them. A rank that frees while an exception
+// leaves its scope does not synchronise with the others, which free in the normal way.
 void Region::free_silently() noexcept {
   if (!state_ || is_borrowed_) {
     state_.reset();
@@ -66,7 +66,7 @@ void Region::free_silently() noexcept {
     status.code() == Code::invalid_argument ? state_->job().log.warning(text())
                                             : state_->job().log.info(text());
     return {};
-  }).ignore("without memory there is no line");
+  }).ignore("no memory for a log line");
 }
 
 Result<Region> Region::allocate(Team& team, std::size_t my_bytes, const RegionOptions& options) {
@@ -154,7 +154,7 @@ Status Region::fence() {
 
 Status Region::set_access_mode(AccessMode mode, Conflicts conflicts) {
   if (!state_ || state_->is_freed()) {
-    return Status::error(Code::closed, "the access mode of a region that was freed");
+    return Status::error(Code::closed, "cannot set the access mode of a region that was freed");
   }
   return state_->job().name_rank(state_->set_access_mode(mode, conflicts));
 }

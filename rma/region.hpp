@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Region: memory that the members of a team gave to be read and written by each other.
+// Region: memory that the members of a team expose to each other for reading and writing.
 //
-// Each member's part is its *slice*; slices may differ in size and may be empty. A byte of a
-// region is named by a RemoteAddress: rank, region, offset in that rank's slice. A region never
-// moves while it lives, and stale addresses of a freed region are recognised and refused.
+// Each member's part is its *slice*. Slices may differ in size and may be empty. A RemoteAddress
+// names a byte of a region: rank, region, offset in that rank's slice. A region does not move while
+// it exists. Addresses of a freed region are recognised and refused.
 //
 // Threads: queries from any thread; allocate, attach and free as collectives.
-// Ownership: move-only; the destructor frees, collectively; free() does so and reports.
+// Ownership: move-only. The destructor frees, collectively; free() does the same and returns
+// errors.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +28,7 @@ namespace detail {
 class RegionState;
 }
 
-/// A byte of a region. A value: may be copied, stored and sent to other ranks.
+/// A byte of a region. A plain value: it may be copied, stored and sent to other ranks.
 struct RemoteAddress {
   WorldRank rank;
   RegionId region;
@@ -41,8 +42,8 @@ struct RemoteAddress {
 };
 static_assert(sizeof(RemoteAddress) == 16);
 
-/// The same as programs name it that know memory by (rank, pointer), as ARMCI's do: see
-/// Region::raw_pointer. Means something in this process only.
+/// A byte named by (rank, pointer), for programs that address memory in this way, as ARMCI's do;
+/// see Region::raw_pointer. Valid in this process only.
 struct RawAddress {
   WorldRank rank;
   const void* pointer = nullptr;
@@ -57,68 +58,76 @@ class Region {
   Region& operator=(Region&& other) noexcept;
   ~Region();
 
-  /// Collective on `team`. Gives `my_bytes` of zeroed memory at this rank, all of it at once unless
-  /// options.sparse. All members succeed, or none.
-  /// Errors: invalid_argument (options differ among members), no_memory (names the rank and what
+  /// Collective on `team`. Allocates `my_bytes` of zeroed memory at this rank. The memory is
+  /// committed at once unless options.sparse. All members succeed, or none.
+  /// Errors: invalid_argument (members give different options), no_memory (names the rank and what
   /// is available), peer_lost.
-  /// Cost: six meetings of the team; O(1) memory a rank when all sizes are equal.
+  /// Cost: six synchronisations of the team; O(1) memory per rank if all sizes are equal.
   static Result<Region> allocate(Team& team, std::size_t my_bytes,
                                  const RegionOptions& options = {});
 
   /// Collective on `team`. As allocate, for memory that the caller owns and keeps alive until the
-  /// region is freed. Errors: also unsupported where no transport can reach such memory.
+  /// region is freed.
+  /// Errors: also unsupported if no transport can access such memory.
   static Result<Region> attach(Team& team, void* memory, std::size_t my_bytes,
                                const RegionOptions& options = {});
 
-  /// Local. Another name for the same memory, which is freed by the region that it was borrowed
-  /// from: this one's free() and destructor only let go of it.
+  /// Local. Another handle for the same memory. Its free() and its destructor only drop the handle;
+  /// the original region frees the memory.
   [[nodiscard]] Region borrow() const;
   [[nodiscard]] bool is_borrowed() const noexcept { return is_borrowed_; }
 
-  /// Collective. Waits until all members are here, then gives the memory back. Operations on the
-  /// region must be complete everywhere. Idempotent. Errors: those of a barrier, such as
-  /// invalid_argument if another member called something else.
+  /// Collective. Waits until all members have called it, then frees the memory. Operations on the
+  /// region must be complete everywhere. Idempotent.
+  /// Errors: those of a barrier, for example invalid_argument if another member called another
+  /// function.
   Status free();
 
+  /// The region's number, the same on all members.
   [[nodiscard]] RegionId id() const noexcept;
-  /// For the collectives of who made the region. Requires: it was not moved from; it lives longer.
+  /// The label of a collective named `verb` on the object that owns this region. Requires: the
+  /// region was not moved from, and it outlives the label.
   [[nodiscard]] Label label(std::string_view verb) const noexcept;
+  /// The team that the region was created on.
   [[nodiscard]] Team& team() const noexcept;
-  /// As they were given, with the access mode and the conflicts of now.
+  /// The options that were given, with the current access mode and conflicts.
   [[nodiscard]] const RegionOptions& options() const noexcept;
-  /// The mode in effect: `separate` where options().atomics says `device` and there is none.
+  /// The mode in effect: `separate` if options().atomics is `device` and no device does them.
   [[nodiscard]] Atomics atomics() const noexcept;
-  /// Bytes of a member's slice. Requires: rank is one of the team's.
+  /// Bytes of a member's slice. Requires: `rank` is a rank of the team.
   [[nodiscard]] std::size_t bytes(TeamRank rank) const noexcept;
 
-  /// The address of a byte of a member's slice; not checked here but when it is used.
+  /// The address of a byte of a member's slice. Operations check it, this function does not.
   [[nodiscard]] RemoteAddress at(TeamRank rank, std::uint64_t offset = 0) const noexcept;
 
-  /// This rank's own slice; null when it is empty. See LocalAccess for when it may be touched.
+  /// This rank's own slice; null if it is empty. LocalAccess says when it may be accessed.
   [[nodiscard]] std::byte* local() const noexcept;
-  /// A pointer for loads and stores to the slice of a rank of this node; null where there is none.
+  /// A pointer for loads and stores to the slice of a rank on this node; null for other ranks.
   [[nodiscard]] std::byte* direct(TeamRank rank) const noexcept;
 
   /// A pointer that stands for a member's slice in programs that name remote memory by (rank,
-  /// pointer), as ARMCI's do: the slice itself for ranks of this node, else unique and not mapped.
-  /// Job::translate turns it back, and rma/raw_transfer.hpp takes it. Null for empty slices.
+  /// pointer), as ARMCI's do. For ranks of this node it points to the slice; for others it is
+  /// unique and not mapped. Job::translate converts it back, and rma/raw_transfer.hpp takes it.
+  /// Null for empty slices.
   [[nodiscard]] void* raw_pointer(TeamRank rank) const noexcept;
 
   /// One-sided. Returns when all operations of this rank on this region are complete at their
-  /// targets. Reports errors of dropped handles.
+  /// targets. Reports the errors of dropped handles.
   Status fence();
 
-  /// Collective. From its return on, operations that `mode` forbids are refused, and `conflicts` is
-  /// what the program promises ([ARMCIMPI12] §VIII.A). Operations of before are complete at their
-  /// targets then. No member may use the region while this is called, also not in another thread.
-  /// Pages stay where they are. Errors, on all members: invalid_argument (other modes on other
-  /// members, or a mode that doesn't exist), closed, those of fence(); the mode stays as it was.
-  /// Cost: a fence and three meetings of the team; threads look slices up again.
+  /// Collective. After its return, operations that `mode` forbids are refused, and `conflicts` is
+  /// what the program promises ([ARMCIMPI12] §VIII.A). Earlier operations are complete at their
+  /// targets then. No thread of any member may use the region during the call. Pages stay where
+  /// they are.
+  /// Errors, on all members: invalid_argument (members give different modes, or a mode that does
+  /// not exist), closed, those of fence(). The mode is unchanged then.
+  /// Cost: a fence and three synchronisations of the team; afterwards each thread looks slices up
+  /// again.
   Status set_access_mode(AccessMode mode, Conflicts conflicts = Conflicts::possible);
 
-  /// Local. Of a sparse region: the first `bytes` of this rank's slice are in use from now on, so
-  /// that devices of other nodes may be given them, which takes their memory whole. Never fewer
-  /// than before. Without it, sparse memory is reached by requests only.
+  /// Local. For a sparse region: declares that the first `bytes` of this rank's slice are in use
+  /// from now on, never fewer than before. RDMA devices may then access them, which commits all of
+  /// their memory. Without this call, sparse memory is accessed by requests to its agent only.
   void note_in_use(std::uint64_t bytes) noexcept;
 
   [[nodiscard]] detail::RegionState& state() const noexcept { return *state_; }
@@ -136,8 +145,8 @@ class Region {
 
 /// The scoped right to load from and store to this rank's own slice.
 ///
-/// Between ranks of a shared memory nothing happens at begin and end; transports whose memory is
-/// not coherent (MPI windows) synchronise there.
+/// In coherent shared memory its begin and end do nothing. Transports whose memory is not coherent
+/// (MPI windows) synchronise there.
 class LocalAccess {
  public:
   /// Local. Errors: closed (the region was freed), invalid_argument (its access mode forbids it).
@@ -147,7 +156,7 @@ class LocalAccess {
   LocalAccess& operator=(LocalAccess&&) = delete;
   ~LocalAccess();
 
-  /// Ends the access and reports. The destructor does so and logs.
+  /// Ends the access and returns its error. The destructor does the same and logs the error.
   Status end();
 
   [[nodiscard]] std::byte* data() const noexcept { return data_; }

@@ -10,13 +10,13 @@
 
 namespace tessera::rma {
 
-/// A region's number; the same at all its members, and never used again by any of them.
+/// A region's number. The same at all its members, none of which ever uses it again.
 struct RegionId {
   std::uint32_t value = 0;
   friend auto operator<=>(const RegionId&, const RegionId&) = default;
 };
 
-/// No region's number: stands for all of them.
+/// Not the number of any region; stands for all of them.
 inline constexpr RegionId any_region{0};
 
 }  // namespace tessera::rma

@@ -41,7 +41,7 @@ std::string to_string(std::span<const RegionSummary> regions) {
   for (const RegionSummary& region : regions) {
     fmt::format_to(std::back_inserter(table), "{:6}  {:<{}}  {:7}  {:10}{}\n", region.id.value,
                    region.name, longest, region.members, region.bytes,
-                   region.is_attached ? ", of the program's own" : "");
+                   region.is_attached ? ", attached" : "");
   }
   return table;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What memory a job has made remote on this rank: a list for people, and its sum.
+// The remotely accessible memory of a job on this rank: a list for users, and its sum.
 //
 //     std::cout << to_string(list_regions(job));
 //
@@ -8,7 +8,7 @@
 //          3  density                    4      800000
 //          5  density (ready)            4         256
 //
-// Arrays give their region their own name; what the library needs besides is listed, too.
+// Arrays give their region their own name. The library's internal regions are listed, too.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ namespace tessera::rma {
 
 class Job;
 
-/// What this rank has of a region.
+/// This rank's part of a region.
 struct RegionSummary {
   RegionId id;
   std::string name;  ///< RegionOptions::name
@@ -32,13 +32,13 @@ struct RegionSummary {
 };
 
 /// Local. The regions that this rank is a member of and that are not freed, in ascending order of
-/// their numbers. Requires: no other thread frees any meanwhile. Cost: O(n log n).
+/// their numbers. Requires: no other thread frees a region meanwhile. Cost: O(n log n).
 std::vector<RegionSummary> list_regions(const Job& job);
 
-/// Local. What regions take of this rank's memory, without that which is the program's own.
+/// Local. The bytes of this rank's memory that regions use, without attached memory of the program.
 std::size_t bytes_in_regions(const Job& job);
 
-/// A table, a line a region.
+/// A table with one line per region.
 std::string to_string(std::span<const RegionSummary> regions);
 
 }  // namespace tessera::rma

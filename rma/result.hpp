@@ -2,7 +2,8 @@
 //
 // Result<T>: a value, or the Status that says why there is none.
 //
-// Shaped like std::expected<T, Status>, which can replace it when the oldest compiler has one.
+// Shaped like std::expected<T, Status>, which can replace it once the oldest supported compiler has
+// it.
 #pragma once
 
 #include <optional>
@@ -14,8 +15,8 @@
 
 namespace tessera::rma {
 
-/// Thrown by Result::value() and by require(), for programs that like exceptions. The library
-/// itself throws nothing.
+/// Thrown by Result::value() and require(), for programs that prefer exceptions. The library itself
+/// does not throw.
 class Error : public std::runtime_error {
  public:
   explicit Error(Status status)
@@ -39,7 +40,7 @@ class [[nodiscard]] Result {
   using value_type = T;
 
   // NOLINTBEGIN(google-explicit-constructor, bugprone-forwarding-reference-overload): by design;
-  // the constraint keeps copies and moves out.
+  // the constraint excludes copies and moves.
   template <class U = T>
   requires(std::is_constructible_v<T, U&&> && !std::is_same_v<std::remove_cvref_t<U>, Status> &&
            !std::is_same_v<std::remove_cvref_t<U>, Result>) Result(U&& value)
@@ -54,11 +55,11 @@ class [[nodiscard]] Result {
   [[nodiscard]] bool ok() const noexcept { return value_.has_value(); }
   explicit operator bool() const noexcept { return ok(); }
 
-  /// The error, or success when there is a value.
+  /// The error; success if there is a value.
   [[nodiscard]] const Status& status() const& noexcept { return status_; }
   [[nodiscard]] Status status() && noexcept { return std::move(status_); }
 
-  /// The value. Throws Error when there is none.
+  /// The value. Throws Error if there is none.
   [[nodiscard]] T& value() & {
     require(status_);
     return *value_;
@@ -84,7 +85,7 @@ class [[nodiscard]] Result {
   Status status_;
 };
 
-/// Throws Error unless there is a value, which is not looked at.
+/// Throws Error unless there is a value; ignores the value.
 template <class T>
 void require(const Result<T>& result) {
   require(result.status());

@@ -8,7 +8,7 @@
 namespace tessera::rma {
 namespace {
 
-// Bytes between the first and the last start of a level; false when 64 bits don't hold it.
+// Bytes between the first and the last start of a level; false if they don't fit 64 bits.
 bool reach(std::int64_t count, std::int64_t stride, std::int64_t& bytes) {
   return !__builtin_mul_overflow(count - 1, stride, &bytes);
 }
@@ -24,7 +24,7 @@ bool add_reach(CopyShape::Extent& extent, std::int64_t count, std::int64_t strid
          !__builtin_sub_overflow(extent.highest, extent.lowest, &length);
 }
 
-// True when `next` goes on where `below` ends: its strides are the reach of all of `below`.
+// True if `next` continues where `below` ends: its strides equal the whole extent of `below`.
 bool continues(const CopyShape::Level& next, const CopyShape::Level& below) {
   std::int64_t local = 0;
   std::int64_t remote = 0;
@@ -84,7 +84,7 @@ Status CopyShape::check() const {
 
 std::int64_t CopyShape::runs() const noexcept {
   if (is_empty(*this)) {
-    return 0;  // the other counts may be anything
+    return 0;  // the other counts do not matter
   }
   std::int64_t product = 1;
   for (int i = 0; i < levels; ++i) {

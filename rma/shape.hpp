@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What one transfer moves: CopyShape for regular (strided) patterns, Fragment lists for the rest.
+// What one transfer moves: CopyShape for regular (strided) patterns, Fragment lists for others.
 //
-// A strided transfer copies runs of `run_bytes` contiguous bytes. Level 0 repeats the run
-// `count` times, `local_stride` bytes apart in the caller's memory and `remote_stride` bytes
-// apart at the target; level 1 repeats what level 0 does, and so on:
+// A strided transfer copies runs of `run_bytes` contiguous bytes. Level 0 repeats the run `count`
+// times, `local_stride` bytes apart in the caller's memory and `remote_stride` bytes apart at the
+// target; level 1 repeats level 0, and so on:
 //
 //     run_bytes = 16, levels = 1, level[0] = {3, 16, 64}
 //     local   |################|################|################|          packed
@@ -29,7 +29,7 @@ inline constexpr int max_stride_levels = 8;
 
 struct CopyShape {
   struct Level {
-    std::int64_t count;          ///< repetitions of what lies below this level
+    std::int64_t count;          ///< repetitions of the level below
     std::int64_t local_stride;   ///< bytes
     std::int64_t remote_stride;  ///< bytes
     friend bool operator==(const Level&, const Level&) = default;
@@ -37,8 +37,8 @@ struct CopyShape {
 
   std::size_t run_bytes = 0;
   int levels = 0;
-  /// Only level[0 … levels − 1] count; the others are not even set, as that would cost a small
-  /// transfer more than all else about its shape.
+  /// Only level[0 … levels − 1] are used. The others are not initialised, which would cost a small
+  /// transfer more than all other work on its shape.
   std::array<Level, max_stride_levels> level;
 
   /// One contiguous run.
@@ -58,7 +58,7 @@ struct CopyShape {
     return shape;
   }
 
-  /// Adds a level on top. A ninth level is counted but not stored, so that check() names it.
+  /// Adds a level on top. A ninth level is counted but not stored; check() reports it.
   CopyShape& repeat(std::int64_t count, std::int64_t local_stride,
                     std::int64_t remote_stride) noexcept {
     if (levels < max_stride_levels) {
@@ -74,15 +74,15 @@ struct CopyShape {
 
   /// The number of runs; 0 for runs of no bytes. Requires: check() is ok.
   [[nodiscard]] std::int64_t runs() const noexcept;
-  /// All bytes moved. Requires: check() is ok.
+  /// The total number of bytes. Requires: check() is ok.
   [[nodiscard]] std::size_t total_bytes() const noexcept;
 
-  /// The same transfer with levels of count 1 dropped and dense levels merged into the run, so
-  /// that levels == 0 means contiguous on both sides. An empty transfer becomes run_bytes 0.
+  /// The same transfer without levels of count 1 and with dense levels merged into the run, so that
+  /// levels == 0 means contiguous on both sides. An empty transfer becomes run_bytes 0.
   [[nodiscard]] CopyShape normalised() const noexcept;
 
-  /// The bytes that the transfer touches, as [lowest, highest) relative to its first byte;
-  /// empty when it moves nothing. Requires: check() is ok.
+  /// The bytes that the transfer accesses, as [lowest, highest) relative to its first byte; empty
+  /// if it moves nothing. Requires: check() is ok.
   struct Extent {
     std::int64_t lowest = 0;
     std::int64_t highest = 0;
@@ -104,7 +104,7 @@ struct Fragment {
   std::size_t bytes = 0;
 };
 
-/// A list of fragments, borrowed from the caller for the duration of the call that takes it.
+/// A list of fragments, borrowed from the caller during the call that takes it.
 using Fragments = std::span<const Fragment>;
 
 /// Bytes of all fragments together.

@@ -10,7 +10,7 @@
 namespace tessera::rma {
 namespace {
 
-// Short enough to need no memory of its own.
+// Short enough to need no heap memory.
 constexpr const char* no_text = "no memory";
 
 }  // namespace
@@ -53,7 +53,7 @@ struct Status::Detail {
   std::string hint;
   const char* file = "";
   int line = 0;
-  bool is_shared = false;  ///< by all that have only this code: never changed or deleted
+  bool is_shared = false;  ///< used by all errors with only this code; never changed or deleted
 };
 
 void Status::Free::operator()(Detail* detail) const noexcept {
@@ -62,7 +62,7 @@ void Status::Free::operator()(Detail* detail) const noexcept {
   }
 }
 
-// Where there is no memory for one of its own.
+// Used if there is no memory for an own detail.
 Status::Detail* Status::shared_detail(Code code) noexcept {
   constexpr std::size_t codes = static_cast<std::size_t>(Code::internal) + 1;
   static const std::array<Detail, codes> details = [] {
@@ -73,7 +73,8 @@ Status::Detail* Status::shared_detail(Code code) noexcept {
     }
     return all;
   }();
-  return const_cast<Detail*>(&details[static_cast<std::size_t>(code)]);  // is_shared keeps it so
+  return const_cast<Detail*>(
+      &details[static_cast<std::size_t>(code)]);  // is_shared prevents changes
 }
 
 Status::Detail* Status::copied_detail() const noexcept {
@@ -180,7 +181,7 @@ void Status::prepend(std::string_view attempt) noexcept {
   try {
     detail_->what = fmt::format("{}: {}", attempt, detail_->what);
   } catch (const std::bad_alloc&) {
-    // The cause alone has to do.
+    // No memory: keeps the message without the context.
   }
 }
 
@@ -189,7 +190,7 @@ Status&& Status::hint(std::string_view remedy) && noexcept {
     try {
       detail_->hint = remedy;
     } catch (const std::bad_alloc&) {
-      // The cause alone has to do.
+      // No memory: keeps the message without the hint.
     }
   }
   return std::move(*this);

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Status: how every function of this library that can fail says whether it did.
+// Status: the result of every function of this library that can fail.
 //
-// A status is one pointer, null when all is well, so returning one costs a register. When it is
-// not well it carries a code, which tells the caller what can be done (docs/errors.md has the
-// table), one sentence with the exact cause, the rank concerned, and the chain of what was being
-// attempted, outermost first:
+// A status is one pointer, null on success, so returning one costs a register. An error carries a
+// code, which says what the caller can do (table in docs/errors.md), one sentence with the exact
+// cause, the rank concerned, and the chain of what was being attempted, outermost first:
 //
 //     creating array 'amplitudes' 400 x 400: allocating 2.4 GiB on rank 3: 1.1 GiB available
 //
-// The library never ends the process and never throws; see Result::value() for programs that
-// like exceptions.
+// The library never ends the process and never throws. Programs that prefer exceptions use
+// Result::value().
 #pragma once
 
 #include <cstdint>
@@ -24,7 +23,7 @@
 
 namespace tessera::rma {
 
-/// What the caller can do about an error; docs/errors.md says it at length.
+/// What the caller can do about an error; docs/errors.md has the details.
 enum class Code : std::uint8_t {
   ok = 0,
   invalid_argument,  ///< shapes do not fit, bad option: fix the program; nothing was changed
@@ -34,13 +33,13 @@ enum class Code : std::uint8_t {
   no_memory,         ///< memory is exhausted: free some, or use more nodes
   limit_exceeded,    ///< a named limit was reached: raise it
   unreachable,       ///< a peer could not be connected: check the named address
-  peer_lost,         ///< a peer died or its link failed: go on without it, or stop
+  peer_lost,         ///< a peer died or its connection failed: continue without it, or stop
   timed_out,         ///< no progress within the stated time: retry, or treat as lost
-  protocol,          ///< bytes that make no sense: stop that peer and report
-  internal,          ///< an invariant of ours broke: report a bug
+  protocol,          ///< invalid bytes received: stop that peer and report
+  internal,          ///< an invariant of this library broke: report a bug
 };
 
-/// The code's name as it is written in the source, for example "peer_lost".
+/// The code's name as in the source, for example "peer_lost".
 std::string_view to_string(Code code) noexcept;
 
 class [[nodiscard]] Status {
@@ -49,64 +48,64 @@ class [[nodiscard]] Status {
   Status() noexcept = default;
   Status(Status&&) noexcept = default;
   Status& operator=(Status&&) noexcept = default;
-  /// Where there is no memory for the copy's text, it has the code alone.
+  /// Copies keep only the code if there is no memory for the text.
   Status(const Status& other) noexcept;
   Status& operator=(const Status& other) noexcept;
   ~Status() = default;
 
-  /// An error of the given kind; `what` is one sentence with the cause: values, limits, errno
-  /// text. `code` must not be ok.
+  /// An error of the given kind. `what` is one sentence with the cause: values, limits, errno text.
+  /// Requires: `code` is not ok.
   [[gnu::cold]] static Status error(Code code, std::string what,
                                     const char* file = __builtin_FILE(),
                                     int line = __builtin_LINE()) noexcept;
 
-  /// As error(), and names the rank that the caller should look at (the lost peer, say).
+  /// As error(), with the rank concerned, for example the lost peer.
   [[gnu::cold]] static Status error_at(WorldRank rank, Code code, std::string what,
                                        const char* file = __builtin_FILE(),
                                        int line = __builtin_LINE()) noexcept;
 
-  /// The error no_memory; without the sentence where there is no memory for that either.
+  /// The error no_memory; without the sentence if there is no memory for it.
   [[gnu::cold]] static Status no_memory(std::string_view what, const char* file = __builtin_FILE(),
                                         int line = __builtin_LINE()) noexcept;
-  /// An error of which the code is all that is known, for where there is no memory to say more.
+  /// An error with a code only, for use if there is no memory for a text.
   [[gnu::cold]] static Status without_text(Code code) noexcept;
 
   [[nodiscard]] bool ok() const noexcept { return detail_ == nullptr; }
   [[nodiscard]] Code code() const noexcept;
-  /// The rank concerned, when there is one.
+  /// The rank concerned, if any.
   [[nodiscard]] std::optional<WorldRank> rank() const noexcept;
-  /// The chain of contexts and the sentence, then the hint on a line of its own if there is one.
-  /// Where there is no memory for it: "no memory".
+  /// The chain of contexts and the sentence, then the hint, if any, on its own line. "no memory" if
+  /// there is none for the text.
   [[nodiscard]] std::string message() const noexcept;
-  /// The rank whose call failed, if the job has several.
+  /// The rank whose call failed, if the job has several ranks.
   [[nodiscard]] std::optional<WorldRank> failing_rank() const noexcept;
-  /// message() with the failing rank, if it is known, and the code before it, and the source line
-  /// of the first detection after it: "[rank 2] closed: …". Exceptions show this.
+  /// message() preceded by the failing rank, if known, and the code, and followed by the source
+  /// line that detected the error: "[rank 2] closed: …". Exceptions show this.
   [[nodiscard]] std::string describe() const noexcept;
 
-  /// Puts what was being attempted in front of the message. Does nothing to a success, nor where
-  /// there is no memory for it; likewise the two below.
+  /// Puts what was being attempted in front of the message. Does nothing on success or if there is
+  /// no memory for the text; the same holds for hint().
   Status&& context(std::string_view attempt) && noexcept {
     if (detail_) [[unlikely]] {
       prepend(attempt);
     }
     return std::move(*this);
   }
-  /// Adds the remedy, printed on a line of its own. The first hint stays; success is unchanged.
+  /// Adds a remedy, printed on its own line. Keeps an earlier hint. Does nothing on success.
   Status&& hint(std::string_view remedy) && noexcept;
-  /// Names the rank concerned unless one is named already. Does nothing to a success.
+  /// Sets the rank concerned unless one is set already. Does nothing on success.
   Status&& at(WorldRank rank) && noexcept;
 
-  /// Names the rank whose call failed unless one is named already. Does nothing to a success.
+  /// Sets the rank whose call failed unless one is set already. Does nothing on success.
   Status&& failing_on(WorldRank rank) && noexcept;
 
-  /// Says that this result is deliberately not looked at; the reason is for the reader.
+  /// Marks a result as deliberately ignored; `reason` is for the reader of the code.
   void ignore(std::string_view reason) const noexcept { static_cast<void>(reason); }
 
  private:
   struct Detail;
-  // Destructors are inlined wherever something was called: there they are a test for null, and the
-  // deletion lies elsewhere.
+  // Destructors are inlined at every call; there they only test for null, and the deletion is out
+  // of line.
   struct Free {
     [[gnu::cold]] void operator()(Detail* detail) const noexcept;
   };
@@ -136,7 +135,7 @@ class [[nodiscard]] Status {
   }                                                                         \
   declaration = std::move(temporary).take()
 
-/// Evaluates a Result: on success assigns its value to `declaration`, else returns its status.
+/// Evaluates a Result: assigns its value to `declaration`, or returns its status if it is an error.
 #define TESSERA_ASSIGN_OR_RETURN(declaration, expression)                                        \
   TESSERA_DETAIL_ASSIGN_OR_RETURN(TESSERA_DETAIL_CONCAT(tessera_result_, __LINE__), declaration, \
                                   expression)

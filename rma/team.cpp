@@ -13,12 +13,12 @@
 namespace tessera::rma {
 namespace {
 
-// Of what is reduced; counts that are refused have none.
+// Bytes of the elements; 0 for negative counts, which are refused later.
 std::uint64_t bytes_of(std::int64_t count, ElementType type) {
   return count < 0 ? 0 : static_cast<std::uint64_t>(count) * size_of(type);
 }
 
-// Apart, so that jobs that are not profiled need no room for it.
+// Out of line, so that jobs without a profile don't need its stack space.
 template <class Work>
 [[gnu::noinline]] Status record(detail::Recorder& recorder, const detail::TeamState& team,
                                 detail::Wait wait, std::uint64_t bytes, Work work) {
@@ -26,7 +26,7 @@ template <class Work>
   return detail::within_memory(work);
 }
 
-// Does `work`, which is a wait.
+// Does `work`, which waits, and records it in the profile.
 template <class Work>
 Status recorded(const detail::TeamState& team, detail::Wait wait, std::uint64_t bytes, Work work) {
   detail::Recorder* const recorder = team.job().recorder;
@@ -63,7 +63,7 @@ Result<Team> Team::split(std::int32_t color, std::int32_t key) {
   const Wish mine{color, key, rank().value};
   const LabelScope scope(*this, {.verb = "split", .kind = "team"});
   const detail::WaitScope wait(state_->job().recorder, detail::Wait::team);
-  // Before the others know the wishes, and form teams.
+  // Allocated before the others receive this rank's wish and form teams.
   std::vector<WorldRank> members;
   try {
     members.reserve(static_cast<std::size_t>(size()));

@@ -2,11 +2,11 @@
 //
 // Team: an ordered list of ranks, with the collective operations among them.
 //
-// A team is made by its members only; ranks outside take no part and need not know. Collectives go
-// through the node's shared memory, and between nodes over the transport; never through MPI. They
-// agree: each succeeds on all members or fails on all with the same code. If members call different
-// things, the same with different sizes, or the same on different objects, all get an error that
-// says which rank called what. A destructor that frees counts as a call.
+// Only the members create a team; other ranks take no part and need not know of it. Collectives use
+// the node's shared memory and, between nodes, the transport; never MPI. Members agree: a
+// collective succeeds on all members or fails on all with the same code. If members call different
+// collectives, or the same one with different sizes or on different objects, all get an error that
+// names which rank called what. A destructor that frees counts as a call.
 //
 // Threads: one thread at a time may be in a collective of a given team.
 // Ownership: a team is a value that shares its state; it must not outlive its Job.
@@ -32,8 +32,8 @@ namespace detail {
 class TeamState;
 }
 
-/// How reduce and allreduce combine elements. Sums, products and the absolute value of integers
-/// wrap: that of the most negative one is itself. For complex types sum and product only.
+/// How reduce and allreduce combine elements. Integer sums, products and absolute values wrap; the
+/// absolute value of the most negative integer is itself. Complex types: sum and product only.
 enum class Reduction : std::uint8_t {
   sum,
   product,
@@ -41,71 +41,77 @@ enum class Reduction : std::uint8_t {
   max,
   abs_min,      ///< the smallest absolute value, |x|
   abs_max,      ///< the largest absolute value, |x|
-  bit_and,      ///< of integers only
-  bit_or,       ///< of integers only
-  logical_and,  ///< 1 where no element is 0, else 0
-  logical_or    ///< 1 where an element is not 0, else 0
+  bit_and,      ///< integers only
+  bit_or,       ///< integers only
+  logical_and,  ///< 1 if no element is 0, else 0
+  logical_or    ///< 1 if any element is not 0, else 0
 };
 inline constexpr int reduction_count = 10;
 
-/// "abs_min" and the like, for messages.
+/// The name, for example "abs_min", for messages.
 std::string_view to_string(Reduction reduction) noexcept;
 
-/// An operation and a hash of its arguments, which members compare in Team::agree().
+/// An operation and a hash of its arguments, compared among members in Team::agree().
 struct Asked {
-  std::uint64_t hash = 0;  ///< of all that members have to give alike
-  Label label = {};        ///< what was called
+  std::uint64_t hash = 0;  ///< of all arguments that must be equal on all members
+  Label label = {};        ///< the operation that was called
 };
 
 class Team {
  public:
-  /// No team; only assignment and destruction are allowed.
+  /// An empty team; only assignment and destruction are allowed.
   Team() = default;
   explicit Team(std::shared_ptr<detail::TeamState> state) noexcept : state_(std::move(state)) {}
 
-  /// Collective over the ranks of `members`, which all give the same list; the calling rank is in
-  /// it. A TeamRank is a place in the list. Errors: invalid_argument (an empty list, a rank twice
-  /// or outside the job, the caller missing), peer_lost; limit_exceeded (the lowest
-  /// member of a node could not connect to the others for want of file descriptors; those that it
-  /// couldn't tell so wait until it leaves the job); no_memory (a member, which is named, has none
-  /// for the team. Memory to tell the others is kept since the job's start; should even that be
-  /// gone, they wait until it leaves the job).
+  /// Collective over the ranks of `members`. All give the same list, and the calling rank is in it.
+  /// A TeamRank is an index in this list.
+  /// Errors: invalid_argument (an empty list, a rank that is listed twice or outside the job, the
+  /// caller is missing); peer_lost; limit_exceeded (the lowest member of a node had no file
+  /// descriptors to connect to the others; members that it could not notify wait until it leaves
+  /// the job); no_memory (a member, which is named, has no memory for the team). The memory to
+  /// notify the others of that is reserved when the job starts. If even this is gone, they wait
+  /// until that member leaves the job.
   static Result<Team> create(Job& job, std::span<const WorldRank> members);
 
   /// Collective on this team. Members that give the same `color` form a team, ordered by `key` and
-  /// then by their place here. A negative color gives a team of the calling rank alone.
+  /// then by their rank in this team. A negative color makes a team of the calling rank alone.
+  /// Errors: those of create() and of barrier().
   [[nodiscard]] Result<Team> split(std::int32_t color, std::int32_t key);
 
+  /// The calling rank's index in the team.
   [[nodiscard]] TeamRank rank() const noexcept;
+  /// The number of members.
   [[nodiscard]] std::int32_t size() const noexcept;
+  /// The members' world ranks, in team order.
   [[nodiscard]] std::span<const WorldRank> members() const noexcept;
   /// The world rank of a member. Requires: 0 ≤ rank < size().
   [[nodiscard]] WorldRank world_rank(TeamRank rank) const noexcept;
-  /// The place of a world rank in the team; value −1 when it isn't a member. O(log size).
+  /// The index of a world rank in the team, or −1 if it is not a member. O(log size).
   [[nodiscard]] TeamRank team_rank(WorldRank rank) const noexcept;
 
-  /// Collective. Returns when all members have come. What members wrote before is visible to all
-  /// after it where it was complete at its target: behind a fence, which Job::barrier includes.
+  /// Collective. Returns after all members have entered it. What members wrote before is visible to
+  /// all members afterwards if it was complete at its target, that is, after a fence. Job::barrier
+  /// includes the fence.
   /// Errors of this and all collectives: peer_lost (a member died), closed (a member has left the
   /// job), invalid_argument (members called different collectives, or with different sizes),
-  /// no_memory (a member, which is named, has none for its part).
+  /// no_memory (a member, which is named, has no memory for its part).
   Status barrier();
 
-  /// Collective. Copies the root's bytes into everybody's.
+  /// Collective. Copies the root's bytes to all members. Sizes are equal on all members.
   Status broadcast(std::span<std::byte> bytes, TeamRank root);
 
-  /// Collective. Gathers equally many bytes of each member, in team order.
+  /// Collective. Gathers the same number of bytes from each member, in team order.
   /// Requires: all.size() == mine.size() * size().
   Status allgather(std::span<const std::byte> mine, std::span<std::byte> all);
 
-  /// Collective. Combines `count` elements of each member, element by element and in team order,
-  /// so that the result is the same each time and on all members; in place.
+  /// Collective. Combines `count` elements of each member, element by element and in team order, in
+  /// place. The result is the same on all members and in each run.
   Status allreduce(void* elements, std::int64_t count, ElementType type, Reduction reduction);
-  /// As allreduce, but only the root's elements are changed.
+  /// As allreduce, but only the root's elements change.
   Status reduce(void* elements, std::int64_t count, ElementType type, Reduction reduction,
                 TeamRank root);
 
-  /// Typed forms.
+  /// The same for elements of type T.
   template <Element T>
   Status allreduce(std::span<T> elements, Reduction reduction) {
     return allreduce(elements.data(), static_cast<std::int64_t>(elements.size()), element_type<T>(),
@@ -138,9 +144,9 @@ class Team {
     return all;
   }
 
-  /// Collective. Makes the members' statuses one: ok() everywhere if all were, else everywhere the
-  /// error of the lowest failing member, with its rank. Members may say what was called: if all are
-  /// ok() and two differ, invalid_argument everywhere.
+  /// Collective. Combines the members' statuses. If all are ok(), returns ok() on all members; else
+  /// returns the error of the lowest failing member, with its rank, on all members. Members may
+  /// pass what they called: if all are ok() and two of these differ, all get invalid_argument.
   Status agree(const Status& mine, const Asked& asked = {});
 
   /// As Job::name_rank().
@@ -153,7 +159,8 @@ class Team {
   explicit operator bool() const noexcept { return state_ != nullptr; }
 
  private:
-  /// Collective, in place of what the others call.
+  /// Collective, called in place of the operation that the other members call; reports no_memory to
+  /// all of them.
   Status lack_memory() noexcept;
 
   std::shared_ptr<detail::TeamState> state_;

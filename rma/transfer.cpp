@@ -40,7 +40,7 @@ Status null_buffer(Op op, std::size_t bytes) {
       fmt::format("{} of {} bytes with a null local buffer", to_string(op), bytes));
 }
 
-// Counts what was done to a mapped slice, irregular ones included.
+// Counts an operation on a mapped slice, also an irregular one.
 void count(const JobState& job, const RemoteAddress& at, Op op, const Tally& tally, Form form) {
   if (CachedSlice* const line = job.cached_slice(at.rank, at.region)) {
     line->count(op, tally.bytes, tally.operations, form);
@@ -59,7 +59,7 @@ Form form_of(void*, const CopyShape& normalised) {
   return form_of(normalised);
 }
 
-// Found once for each line of the slice cache.
+// Looked up once for each entry of the slice cache.
 Result<detail::Route*> route_to(JobState& job, const RemoteAddress& at) {
   CachedSlice* const line = job.cached_slice(at.rank, at.region);
   if (line != nullptr && detail::remote_of(*line).route != nullptr) {
@@ -72,13 +72,13 @@ Result<detail::Route*> route_to(JobState& job, const RemoteAddress& at) {
   return route;
 }
 
-// Before a rank, in the line of a long wait.
+// The text before a rank in the message about a long wait.
 constexpr std::string_view words_of(Op op) noexcept {
   return op == Op::get ? "a get from" : op == Op::put ? "a put to" : "an accumulate to";
 }
 
-// Where the parts of a transfer that are not done at once are told of: a blocking call's own
-// completion, or that of an operation; either is made when it is first needed.
+// Receives the end of the parts of a transfer that are not done at once. Uses the completion of a
+// blocking call, or that of an operation; creates either when it is first needed.
 class PendingTransfer {
  public:
   PendingTransfer(JobState& job, WorldRank peer, bool blocking)
@@ -100,7 +100,7 @@ class PendingTransfer {
     wait_.reset();
     return status;
   }
-  /// A call begins what it, or who has its handle, will wait for.
+  /// Starts the time that the call, or the holder of its handle, waits.
   void begin_wait(Op op, std::uint64_t bytes) {
     what_ = words_of(op);
     if (blocking_ && job_.recorder != nullptr) {
@@ -119,8 +119,8 @@ class PendingTransfer {
   std::shared_ptr<detail::Operation> operation_;
 };
 
-// What an endpoint does within the call needs nobody to be told of its end, hence no operation that
-// is kept meanwhile. Requires: the shape is normalised.
+// If the endpoint completes the transfer within the call, no completion is reported, so no
+// operation is created. Requires: the shape is normalised.
 template <class Action>
 Result<bool> done_at_once(const Action& action, Endpoint& endpoint, const Target& to, void* local,
                           const CopyShape& shape) {
@@ -132,9 +132,9 @@ Result<bool> done_at_once(const Action&, Endpoint&, const Target&, Fragments) {
   return false;
 }
 
-// Does at once by a way that was kept what touches `extent` and moves `bytes` in runs of
-// `run_bytes`, where the endpoint can; false sends it to the careful path. `what` is its bytes, or
-// its shape.
+// Uses the remembered route if the endpoint can complete the transfer within the call; false: use
+// the general path. The transfer accesses `extent` and moves `bytes` in runs of `run_bytes`; `what`
+// is its bytes or its shape.
 template <class Action, class What>
 Result<bool> try_remembered(JobState& job, const Action& action, const RemoteAddress& at,
                             void* local, const What& what, CopyShape::Extent extent,
@@ -185,7 +185,7 @@ StripeLocks::Slice stripes_of(const JobState& job, const Located& target, const 
                                                                    : locked.without_locks();
 }
 
-// Hands what was checked to the peer's endpoint: (local pointer, shape), or fragments.
+// Hands checked arguments to the peer's endpoint: (local pointer, shape), or fragments.
 template <class Action, class... What>
 Status transfer_remote(JobState& job, const Action& action, const Located& target,
                        const RemoteAddress& at, const Tally& tally, PendingTransfer& pending,
@@ -215,7 +215,7 @@ Status transfer_remote(JobState& job, const Action& action, const Located& targe
   return {};
 }
 
-// Does `work`, in the target's turn where the action needs that.
+// Does `work`, with the target's accumulate ticket if the action needs one.
 template <class Action, class Work>
 Status in_turn(JobState& job, const Action& action, WorldRank target, const Work& work) {
   return do_in_turn(action.takes_turns(job) ? job.accumulate_turns.get() : nullptr, target, work);
@@ -246,14 +246,15 @@ Status transfer_shape(JobState& job, const Action& action, const RemoteAddress& 
   });
 }
 
-// What a list touches at the target, and how much it moves.
+// The bytes that a list accesses at the target, and how many it moves.
 struct ListExtent {
   CopyShape::Extent extent;
-  std::uint64_t pieces = 0;  // not empty
+  std::uint64_t pieces = 0;  // non-empty pieces
   std::uint64_t bytes = 0;
 };
 
-// Errors: an offset + bytes that overflows, a null pointer, no whole elements.
+// Errors: an overflow of offset + bytes, a null pointer, a piece that is not a whole number of
+// elements.
 template <class Action>
 Result<ListExtent> extent_of(Fragments fragments, const Action& action) {
   ListExtent all;
@@ -305,8 +306,7 @@ Status transfer_fragments(JobState& job, const Action& action, const RemoteAddre
   });
 }
 
-// Does one run at once when it goes to or from a plain slice and nothing is wrong with it; false
-// sends it to the careful path.
+// Moves one run at once if it is in a mapped slice and has no error; false: use the general path.
 template <class Action>
 [[gnu::always_inline]] inline bool try_cached_run(JobState& job, const Action& action,
                                                   RemoteAddress at, void* local,
@@ -322,8 +322,8 @@ template <class Action>
   return true;
 }
 
-// How far `count` runs of `run` bytes reach, `stride` apart: from the first start to the last, and
-// all that they touch. False when 63 bits don't hold it.
+// The extent of `count` runs of `run` bytes that are `stride` apart: `reach` from the first start
+// to the last, `extent` with the last run. False if they don't fit 63 bits.
 bool measure_rows(std::int64_t count, std::int64_t stride, std::int64_t run, std::int64_t& reach,
                   std::int64_t& extent) {
   return !__builtin_mul_overflow(count - 1, stride, &reach) &&
@@ -331,7 +331,7 @@ bool measure_rows(std::int64_t count, std::int64_t stride, std::int64_t run, std
                      : __builtin_add_overflow(run, reach, &extent));
 }
 
-// The same for shapes of one level, which most patches of arrays are.
+// The same for shapes of one level, which most patches of arrays have.
 template <class Action>
 bool try_cached_rows(JobState& job, const Action& action, const RemoteAddress& at, void* local,
                      const CopyShape& shape) {
@@ -397,7 +397,7 @@ Status transfer(JobState& job, const Action& action, const RemoteAddress& at, Fr
   return transfer_fragments(job, action, at, fragments, pending);
 }
 
-// The careful paths: apart, so that the plain ones need no stack.
+// The general paths: out of line, so that the fast ones need no stack.
 template <class Action, class... What>
 [[gnu::noinline]] Status checked_transfer(JobState& job, Action action, RemoteAddress at,
                                           What... what) {
@@ -408,7 +408,8 @@ template <class Action, class... What>
   return job.name_rank(status.ok() ? std::move(late) : std::move(status));
 }
 
-// Before it, what has one shape may go by a way that was kept. `What` is as it is passed on.
+// First tries the remembered route for transfers with one shape. `What` is the type that is passed
+// on.
 template <class Action, class Local, class What>
 [[gnu::noinline]] Status transfer_beyond_maps(JobState& job, Action action, RemoteAddress at,
                                               Local local, What what) {
@@ -432,7 +433,7 @@ template <class Action, class... What>
       detail::within_memory([&] { return transfer(job.state(), action, at, what..., pending); });
   Handle handle(std::move(pending).operation());
   if (!handle.has_ended()) {
-    job.state().stir();  // what is on its way already needs nobody
+    job.state().stir();  // operations that are on their way already need no wake-up
   }
   if (!status.ok()) {
     handle.collect(Handle::failed(job, at.rank, job.name_rank(std::move(status))));
@@ -440,7 +441,7 @@ template <class Action, class... What>
   return handle;
 }
 
-// The same of what is started only: what was done at once has no handle.
+// The same without waiting: a transfer that was completed at once has no handle.
 template <class Action, class Local, class What>
 [[gnu::noinline]] Handle start_beyond_maps(Job& job, Action action, RemoteAddress at, Local local,
                                            What what) {
@@ -458,7 +459,7 @@ Handle start_beyond_maps(Job& job, Action action, RemoteAddress at, List fragmen
   return start_checked_transfer<Action, List>(job, action, at, fragments);
 }
 
-// Shapes are passed by reference, all else in registers.
+// Shapes are passed by reference, all other arguments in registers.
 template <class T>
 using Passed = std::conditional_t<(sizeof(T) > 2 * sizeof(void*)), const T&, T>;
 
@@ -479,7 +480,7 @@ inline Handle started(Job& job, Action action, RemoteAddress at, const What&... 
   return start_beyond_maps<Action, Passed<What>...>(job, action, at, what...);
 }
 
-// put() and get() of one run, apart from their fastest path.
+// put() and get() of one run, except their fastest path.
 template <class Action>
 [[gnu::noinline]] Status blocking_run(Job& job, RemoteAddress at, void* local, std::size_t bytes) {
   return blocking(job, Action(), at, local, bytes);

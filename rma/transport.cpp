@@ -9,7 +9,7 @@
 namespace tessera::rma {
 namespace {
 
-// Starts one part of `done` for each fragment, and ends the one that the caller announced.
+// Starts one part of `done` for each fragment, and ends the part that the caller announced.
 template <class Start>
 Status start_each(const Target& target, Fragments fragments, Completion& done, Start&& start) {
   for (const Fragment& each : fragments) {
@@ -56,15 +56,15 @@ Status Endpoint::start_fence(Completion& done) {
 
 Status Endpoint::accumulate(const Target&, const void*, const CopyShape&, const Scale&,
                             Completion&) {
-  return Status::error(Code::unsupported, "this transport has no accumulate of its own");
+  return Status::error(Code::unsupported, "this transport does not implement accumulate");
 }
 
 Status Endpoint::atomic(const Target&, const AtomicRequest&, Completion&) {
-  return Status::error(Code::unsupported, "this transport has no atomic operations of its own");
+  return Status::error(Code::unsupported, "this transport does not implement atomic operations");
 }
 
 Status Endpoint::atomic_by_device(const Target&, const AtomicRequest&) {
-  return Status::error(Code::unsupported, "no device leads to the peer's memory");
+  return Status::error(Code::unsupported, "no RDMA device reaches the peer's memory");
 }
 
 Result<std::unique_ptr<Segment>> Transport::attach(Team&, void*, std::size_t,
@@ -82,7 +82,7 @@ Result<std::unique_ptr<Segment>> Transport::allocate_over(Transport& memory, Tea
 }
 
 Result<Endpoint*> Transport::atomics_by_device(WorldRank peer) {
-  return Status::error_at(peer, Code::unsupported, "this transport has no devices");
+  return Status::error_at(peer, Code::unsupported, "this transport uses no RDMA devices");
 }
 
 std::unique_ptr<detail::NodeLink> Transport::node_link() {

@@ -10,7 +10,7 @@
 
 namespace tessera::rma::detail {
 
-// Adding a transport is a folder and a line here.
+// To add a transport, add a folder and a line here.
 std::vector<TransportFactory> own_transports() {
   TransportFactory by_verbs = server::factory("verbs", [](const TransportContext& context) {
     return verbs::find_fabric(verbs::real_library(), context);

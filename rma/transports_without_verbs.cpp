@@ -10,7 +10,7 @@
 
 namespace tessera::rma::detail {
 
-// "verbs" is there by name, so that it can be named where it isn't built and others follow it.
+// "verbs" exists by name, so that a list of transports may name it where it was not built.
 std::vector<TransportFactory> own_transports() {
   constexpr const char* reason = "this library was built without libibverbs";
   TransportFactory by_verbs = server::factory("verbs", [](const TransportContext&) {

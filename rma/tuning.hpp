@@ -2,9 +2,9 @@
 //
 // Settings: every threshold and every TESSERA_* variable, in one table.
 //
-// The table (setting_table(), in tuning.cpp) gives name, unit, range and meaning; `tessera info`
+// The table (setting_table(), in tuning.cpp) gives name, unit, range and meaning. `tessera info`
 // prints it, and docs/tuning.md says when to change what. Settings are read once, when a Job
-// starts; a variable that the table does not know is reported with the nearest name that it does.
+// starts. An unknown TESSERA_* variable gives a warning with the nearest known name.
 #pragma once
 
 #include <cstdint>
@@ -23,73 +23,78 @@ struct Settings {
   std::string transport = "shm,verbs,mpi,tcp";
   std::string log = "warning";             ///< silent, warning, info or debug
   std::string profile = "off";             ///< off, summary, json or trace
-  std::string profile_file;                ///< output path of json and trace; empty: chosen
-  std::int64_t profile_events = 100'000;   ///< that each rank keeps for a trace
-  std::int64_t wait_warning_ms = 60'000;   ///< after which a waiting rank says so; 0: never
-  std::int64_t profile_wait_ms = 60'000;   ///< how long a rank's stop() waits for the others'
+  std::string profile_file;                ///< path of json and trace; empty: chosen
+  std::int64_t profile_events = 100'000;   ///< events that each rank keeps for a trace
+  std::int64_t wait_warning_ms = 60'000;   ///< a rank that waits this long logs it; 0: never
+  std::int64_t profile_wait_ms = 60'000;   ///< how long stop() waits for the other ranks
   std::string bootstrap = "auto";          ///< auto, alone, fork or mpi
   std::string server = "adaptive";         ///< block, poll or adaptive
-  std::string accumulate = "agent";        ///< agent or origin: who adds, for other nodes
-  std::string interface;                   ///< network between nodes; empty: chosen
-  std::string tcp_congestion = "auto";     ///< control of TCP: auto, system or the kernel's name
+  std::string accumulate = "agent";        ///< agent or origin: where data from other nodes are
+                                           ///< added
+  std::string interface;                   ///< network interface between nodes; empty: chosen
+  std::string tcp_congestion = "auto";     ///< congestion control: auto, system or the kernel's
+                                           ///< name
   std::string verbs_device;                ///< NAME or NAME:PORT; empty: chosen
   std::int64_t verbs_gid = -1;             ///< index of the device's GID; −1: chosen
-  std::int64_t agent_threads = 1;          ///< of each node's agent
+  std::int64_t agent_threads = 1;          ///< threads of each node's agent
   std::string server_buffers = "shared";   ///< shared or per_client
-  std::int64_t answer_kib = 1024;          ///< of answers that an agent keeps for each peer
-  std::int64_t request_kib = 4096;         ///< of requests that a process keeps for each node
+  std::int64_t answer_kib = 1024;          ///< replies that an agent keeps for each peer
+  std::int64_t request_kib = 4096;         ///< requests that a process keeps for each node
   std::int64_t server_cluster = 0;         ///< agents that share all requests; 0: chosen, 1: none
-  std::string server_replies = "direct";   ///< direct or via: how answers to shared requests go
-  std::int64_t forward_window = 32;        ///< requests that an agent has passed on to another
+  std::string server_replies = "direct";   ///< direct or via: path of replies to shared requests
+  std::int64_t forward_window = 32;        ///< requests that an agent has forwarded to another
   std::int64_t forward_kib = 1024;         ///< bytes of those, to each agent
   std::string verbs_get = "auto";          ///< auto, read or assisted
   std::string verbs_words = "auto";        ///< auto, device or requests
   std::string verbs_register = "cached";   ///< cached, each or never
-  std::int64_t verbs_chunk_kib = 1024;     ///< of ordinary memory registered at a time; 0: all
-  std::int64_t verbs_receives = 4096;      ///< buffers for messages, shared by all peers
-  std::int64_t verbs_sends = 256;          ///< buffers for messages and small transfers
-  std::int64_t verbs_buffer_bytes = 8192;  ///< of each of these
+  std::int64_t verbs_chunk_kib = 1024;     ///< ordinary memory registered at a time; 0: all
+  std::int64_t verbs_receives = 4096;      ///< receive buffers, shared by all peers
+  std::int64_t verbs_sends = 256;          ///< send buffers for messages and small transfers
+  std::int64_t verbs_buffer_bytes = 8192;  ///< size of each of these
   std::int64_t verbs_window = 16;          ///< messages of a peer that were not read yet
   std::int64_t verbs_depth = 128;          ///< requests in flight to a peer
   std::int64_t verbs_completions = 32768;  ///< entries of a completion queue
   std::string mpi_progress = "sleep";      ///< sleep, poll or none
   std::string mpi_discipline = "mpi3";     ///< mpi3 or mpi2
   std::string mpi_vectors = "auto";        ///< auto, direct, batched or conservative
-  std::int64_t mpi_batch = 0;              ///< operations an epoch; 0: any number
+  std::int64_t mpi_batch = 0;              ///< operations per epoch; 0: any number
   std::string mpi_strides = "auto";        ///< auto, direct or vectors
   std::string mpi_locks = "mcs";           ///< mcs or bytes
   std::string mpi_handles = "auto";        ///< auto, requests or flush
   std::string mpi_staging = "auto";        ///< auto, always or never: local buffers in windows
-  std::int64_t direct_row = 0;             ///< bytes; shorter rows are packed for other nodes;
-                                           ///< 0: chosen
-  std::int64_t chunk_kib = 0;              ///< of what is packed; 0: by size
-  std::int64_t pipeline = 0;               ///< bytes; shorter packed transfers go in one part;
-                                           ///< 0: chosen
+  std::int64_t direct_row = 0;             ///< bytes; shorter rows are packed for other nodes; 0:
+                                           ///< chosen
+  std::int64_t chunk_kib = 0;              ///< size of packed chunks; 0: by size of the transfer
+  std::int64_t pipeline = 0;               ///< bytes; shorter packed transfers are one part; 0:
+                                           ///< chosen
   std::string tcp_times = "measured";      ///< measured, fixed, or the times themselves
   std::int64_t ranks_per_node = 0;         ///< 0: as many as the machine really has
-  std::int64_t arena_mib = 0;              ///< address space of a node's arena; 0: chosen from RAM
+  std::int64_t arena_mib = 0;              ///< address space of a node's arena; 0: from the RAM
   std::int64_t start_timeout_ms = 60'000;  ///< how long Job::start waits for the other ranks
   std::int64_t spin_ns = -1;       ///< busy wait before sleeping; −1: chosen from the cores
-  std::int64_t liveness_ms = 100;  ///< how often a waiting rank looks whether its peers live
-  std::int64_t aggregate = 256;    ///< bytes of the largest operations that go as lists; 0: none
+  std::int64_t liveness_ms = 100;  ///< how often a waiting rank checks that its peers live
+  std::int64_t aggregate = 256;    ///< bytes of the largest operations that are aggregated; 0: none
   std::int64_t fence_window = 16;  ///< peers that are fenced at once
-  std::int64_t max_outstanding = 1024;  ///< non-blocking operations in flight, then the oldest is
-                                        ///< completed
-  std::int64_t collective_slot_bytes = 16'384;  ///< buffer of each rank in a team's collectives
+  std::int64_t max_outstanding = 1024;  ///< non-blocking operations in flight; beyond it the oldest
+                                        ///< is completed
+  std::int64_t collective_slot_bytes = 16'384;  ///< buffer of each rank for a team's collectives
   std::int64_t check_overlap = 1;               ///< 1: refuse fragment lists that overlap
-  std::string check = "off";                    ///< off, races or races-fail: of arrays
+  std::string check = "off";                    ///< off, races or races-fail: checks arrays for
+                                                ///< races
   std::string armci_errors = "abort";           ///< abort or return: what armci.h's functions do
-  std::int64_t blas_threads = 0;                ///< of each rank in linalg/; 0: its share of cores
-  std::int64_t ghost_letter = 65'536;           ///< bytes of ghost layers that go packed; 0: none
+  std::int64_t blas_threads = 0;                ///< of each rank in linalg/; 0: its share of the
+                                                ///< cores
+  std::int64_t ghost_letter = 65'536;           ///< bytes of ghost layers that are sent packed; 0:
+                                                ///< none
   std::int64_t linalg_buffer_mib = 64;          ///< of each rank for parts of other ranks' matrices
   std::int64_t armci_memget_mib = 1024;         ///< address space of each process for ARMCI_Memget
 
-  /// The defaults, changed by the TESSERA_* variables of this process's environment.
-  /// TESSERA_* names that are not in the table are described in `warnings`, one sentence each, when
-  /// it isn't null. Errors: invalid_argument for a value outside the setting's range.
+  /// The defaults, changed by the TESSERA_* variables of this process's environment. If `warnings`
+  /// is not null, receives one sentence for each TESSERA_* variable that is not in the table.
+  /// Errors: invalid_argument for a value outside the setting's range.
   static Result<Settings> from_environment(std::vector<std::string>* warnings = nullptr);
 
-  /// The same from lines of the form "NAME=value"; others are ignored.
+  /// The same from lines of the form "NAME=value"; ignores other lines.
   static Result<Settings> from(std::span<const std::string> environment,
                                std::vector<std::string>* warnings = nullptr);
 };
@@ -98,18 +103,18 @@ struct Settings {
 struct SettingInfo {
   std::string_view name;  ///< of the environment variable
   std::string_view unit;
-  std::string_view range;  ///< for people
+  std::string_view range;  ///< as shown to the user
   std::string_view meaning;
   std::variant<std::string Settings::*, std::int64_t Settings::*> field;
-  std::int64_t least = 0;  ///< of numbers
+  std::int64_t least = 0;  ///< numbers only
   std::int64_t most = 0;
-  bool is_one_of = false;  ///< text: `range` lists the words that it may be
+  bool is_one_of = false;  ///< text: `range` lists the allowed words
 };
 
 /// All settings, in the order in which they are printed.
 std::span<const SettingInfo> setting_table();
 
-/// Local. The names of a list "shm,tcp"; empty ones are left out. They lie in `list`.
+/// Local. The names of a list such as "shm,tcp", without empty ones. They refer to `list`.
 std::vector<std::string_view> split_names(std::string_view list);
 
 /// The value of `row` in `settings`, as text.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Where memory that runs out becomes an error: no exception leaves the library.
+// Where exhausted memory becomes an error, so that no exception leaves the library.
 #pragma once
 
 #include <new>
@@ -12,8 +12,8 @@
 
 namespace tessera::rma::detail {
 
-/// Local. What body() returns, a Status or a Result. Errors: also no_memory with the text
-/// `refusal`, when it gets none.
+/// Local. Returns the result of body(), a Status or a Result.
+/// Errors: also no_memory with the text `refusal` if an allocation in body() fails.
 template <class Body>
 std::invoke_result_t<Body> within_memory(
     Body&& body, std::string_view refusal = "this process has no memory left",
@@ -21,8 +21,8 @@ std::invoke_result_t<Body> within_memory(
   try {
     return body();
   } catch (const std::bad_alloc&) {
-    // As below.
-  } catch (const std::length_error&) {  // of a container that cannot count so far
+    // handled below
+  } catch (const std::length_error&) {  // of a container that cannot have that many elements
   }
   return Status::no_memory(refusal, file, line);
 }

@@ -14,7 +14,7 @@ namespace {
 
 Status null_array() {
   return Status::error(Code::invalid_argument, "the array for the pointers is null")
-      .hint("let it have a pointer for each process of the group");
+      .hint("give an array with a pointer for each process of the group");
 }
 
 Status check_attach(const void* memory, std::int64_t bytes, void* const* pointers) {
@@ -22,23 +22,25 @@ Status check_attach(const void* memory, std::int64_t bytes, void* const* pointer
     return null_array();
   }
   if (bytes < 0) {
-    return Status::error(Code::invalid_argument, fmt::format("{} bytes of memory", bytes));
+    return Status::error(Code::invalid_argument, fmt::format("cannot attach {} bytes", bytes));
   }
   return memory == nullptr && bytes > 0
-             ? Status::error(Code::invalid_argument,
-                             fmt::format("the {} bytes of memory to attach are at null", bytes))
+             ? Status::error(
+                   Code::invalid_argument,
+                   fmt::format("the {} bytes of memory to attach are at a null pointer", bytes))
                    .hint("give the address of the program's memory, or 0 bytes")
              : Status();
 }
 
 Status wrong_end(bool is_attached) {
-  return is_attached ? Status::error(Code::invalid_argument, "the memory is the program's own")
-                           .hint("what ARMCIX_Attach took is given back by ARMCIX_Detach")
-                     : Status::error(Code::invalid_argument, "the memory is ARMCI_Malloc's")
-                           .hint("what ARMCI_Malloc gave is given back by ARMCI_Free");
+  return is_attached
+             ? Status::error(Code::invalid_argument, "the memory is the program's own")
+                   .hint("detach it with ARMCIX_Detach")
+             : Status::error(Code::invalid_argument, "the memory was allocated by ARMCI_Malloc")
+                   .hint("free it with ARMCI_Free");
 }
 
-// Whether anybody has memory in the region.
+// Whether all slices of the region are empty.
 bool is_empty(const Region& region) {
   for (std::int32_t rank = 0; rank < region.team().size(); ++rank) {
     if (region.bytes(TeamRank{rank}) > 0) {
@@ -51,10 +53,10 @@ bool is_empty(const Region& region) {
 }  // namespace
 
 Status Allocations::allocate(Team& team, std::int64_t bytes, void* pointers[]) {
-  Status mine =
-      pointers == nullptr ? null_array()
-      : bytes < 0 ? Status::error(Code::invalid_argument, fmt::format("{} bytes of memory", bytes))
-                  : Status();
+  Status mine = pointers == nullptr ? null_array()
+                : bytes < 0         ? Status::error(Code::invalid_argument,
+                                                    fmt::format("cannot allocate {} bytes", bytes))
+                                    : Status();
   TESSERA_RETURN_IF_ERROR(team.agree(mine));
   TESSERA_ASSIGN_OR_RETURN(Region region, Region::allocate(team, static_cast<std::size_t>(bytes),
                                                            {.name = "ARMCI_Malloc"}));
@@ -75,7 +77,7 @@ Status Allocations::keep(Region region, bool is_attached, void* pointers[]) {
     pointers[rank] = region.raw_pointer(TeamRank{rank});
   }
   if (is_empty(region)) {
-    return region.free();  // nobody has a pointer with which to do it later
+    return region.free();  // no process has a pointer to free it later
   }
   const std::lock_guard guard(mutex_);
   const std::uint32_t number = region.id().value;
@@ -89,13 +91,13 @@ Result<Allocations::Allocation*> Allocations::find_own(Job& job, void* pointer) 
   const auto found = by_region_.find(at.region.value);
   if (found == by_region_.end()) {
     return Status::error(Code::invalid_argument,
-                         fmt::format("{} is not memory of ARMCI_Malloc's", fmt::ptr(pointer)))
+                         fmt::format("{} is not memory of ARMCI_Malloc", fmt::ptr(pointer)))
         .hint("give the pointer that ARMCI_Malloc set for this process");
   }
   return &found->second;
 }
 
-// All members take part whatever is wrong with their pointers, so that none waits for another.
+// All members take part, even with a wrong pointer, so that none waits for another.
 Result<Allocations::Allocation*> Allocations::agree_on(Job& job, Team& team, void* pointer) {
   Status wrong;
   std::int64_t region = 0;
@@ -116,7 +118,7 @@ Result<Allocations::Allocation*> Allocations::agree_on(Job& job, Team& team, voi
     }
   }
   TESSERA_RETURN_IF_ERROR(members.agree(wrong));
-  // The largest number, and by its negative the smallest of those that aren't 0.
+  // The largest number, and by its negative the smallest number that isn't 0.
   constexpr std::int64_t no_region = std::numeric_limits<std::int64_t>::min();
   std::int64_t bounds[2] = {region, region == 0 ? no_region : -region};
   TESSERA_RETURN_IF_ERROR(members.allreduce(std::span<std::int64_t>(bounds), Reduction::max));
@@ -128,7 +130,7 @@ Result<Allocations::Allocation*> Allocations::agree_on(Job& job, Team& team, voi
   if (bounds[0] != -bounds[1] || found == by_region_.end()) {
     return Status::error(Code::invalid_argument,
                          "the processes give pointers of different allocations")
-        .hint("each gives its own pointer of one allocation, and all of them call");
+        .hint("all processes of one allocation must call, each with its own pointer");
   }
   return &found->second;
 }
@@ -141,7 +143,7 @@ Status Allocations::detach(Job& job, Team& team, void* pointer) {
   return give_up(job, team, pointer, true);
 }
 
-// Collective. What it is all members know, once they have agreed on it.
+// Collective. All members know the result once they have agreed on it.
 Status Allocations::give_up(Job& job, Team& team, void* pointer, bool is_attached) {
   TESSERA_ASSIGN_OR_RETURN(Allocation* const found, agree_on(job, team, pointer));
   if (found == nullptr) {
@@ -190,7 +192,7 @@ Status Allocations::end_access(Job& job, void* pointer) {
   if (found->accesses.empty()) {
     return Status::error(Code::invalid_argument,
                          fmt::format("no access to the memory at {} was begun", fmt::ptr(pointer)))
-        .hint("call ARMCI_Access_begin before, once for each end");
+        .hint("call ARMCI_Access_begin once before each ARMCI_Access_end");
   }
   Status ended = found->accesses.back().end();
   found->accesses.pop_back();
@@ -205,7 +207,7 @@ Status check_mode(int mode) {
                             ARMCIX_MODE_ACCUMULATE_ONLY;
   if (mode <= 0 || (mode & ~all_modes) != 0) {
     return Status::error(Code::invalid_argument,
-                         fmt::format("{} is no combination of access modes", mode))
+                         fmt::format("{} is not a combination of access modes", mode))
         .hint(
             "add ARMCIX_MODE_ALL, _CONFLICT_FREE, _NO_LOAD_STORE, _READ_ONLY and _ACCUMULATE_ONLY "
             "as needed");
@@ -218,7 +220,7 @@ Status check_mode(int mode) {
              : Status();
 }
 
-// What NO_LOAD_STORE forbids beside another mode, begin_access() refuses.
+// begin_access() enforces NO_LOAD_STORE when it is combined with another mode.
 AccessMode access_mode_of(int mode) {
   return (mode & ARMCIX_MODE_READ_ONLY) != 0         ? AccessMode::read_only
          : (mode & ARMCIX_MODE_ACCUMULATE_ONLY) != 0 ? AccessMode::accumulate_only
@@ -237,7 +239,7 @@ Status Allocations::set_mode(Job& job, Team& team, void* pointer, int mode) {
   const bool is_accessed = (mode & ARMCIX_MODE_NO_LOAD_STORE) != 0 && !found->accesses.empty();
   TESSERA_RETURN_IF_ERROR(found->region.team().agree(
       is_accessed ? Status::error(Code::invalid_argument,
-                                  fmt::format("{} accesses to the memory are not ended",
+                                  fmt::format("{} accesses to the memory have not ended",
                                               found->accesses.size()))
                         .hint("call ARMCI_Access_end for each ARMCI_Access_begin before")
                   : Status()));

@@ -2,7 +2,7 @@
 //
 // Allocations: the regions that ARMCI_Malloc made, by number, until ARMCI_Free.
 //
-// Threads: find and accesses from any; what is collective, one at a time.
+// Threads: find and accesses from any; collective functions, one at a time.
 #pragma once
 
 #include <cstddef>
@@ -23,19 +23,19 @@ class Allocations {
   /// Collective. Sets pointers[i] for the i-th member of `team`. All members succeed, or none.
   Status allocate(Team& team, std::int64_t bytes, void* pointers[]);
 
-  /// Collective. The same of memory that the program has, and keeps until detach().
+  /// Collective. The same with existing memory of the program, which it keeps until detach().
   Status attach(Team& team, void* memory, std::int64_t bytes, void* pointers[]);
 
-  /// Collective over the processes that allocated: each gives its own pointer, or null where it has
-  /// no bytes and then `team`, which is the allocation's (the scheme of [ARMCIMPI12] §V.B). Nothing
-  /// happens where all give null.
+  /// Collective over the processes that allocated. Each gives its own pointer. A process without
+  /// bytes gives null and `team`, the team of the allocation (the scheme of [ARMCIMPI12] §V.B).
+  /// Does nothing if all give null.
   Status free(Job& job, Team& team, void* pointer);
-  /// The same of what was attached.
+  /// The same for attached memory.
   Status detach(Job& job, Team& team, void* pointer);
-  /// Collective. What was never freed.
+  /// Collective. Frees all remaining allocations.
   Status free_all();
 
-  /// The beginning and the end of loads and stores to the own slice in which `pointer` lies.
+  /// Begin and end loads and stores to this process's slice that contains `pointer`.
   Status begin_access(Job& job, void* pointer);
   Status end_access(Job& job, void* pointer);
 
@@ -52,7 +52,7 @@ class Allocations {
   };
   Status keep(Region region, bool is_attached, void* pointers[]);
   Status give_up(Job& job, Team& team, void* pointer, bool is_attached);
-  /// Collective. The allocation that the members mean; null where all pointers are.
+  /// Collective. The allocation that the members' pointers name; null if all pointers are.
   Result<Allocation*> agree_on(Job& job, Team& team, void* pointer);
   Result<Allocation*> find_own(Job& job, void* pointer);
 

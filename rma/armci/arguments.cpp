@@ -33,7 +33,7 @@ Status check_set(const armci_giov_t& set, int number) {
     return wrong(fmt::format("set {} of {} segments has a null array of {} pointers", number,
                              set.ptr_array_len,
                              set.src_ptr_array == nullptr ? "source" : "destination"))
-        .hint("let both arrays have a pointer for each segment");
+        .hint("both arrays need a pointer for each segment");
   }
   return {};
 }
@@ -57,7 +57,7 @@ Status negative_bytes(int bytes) {
 Result<Scale> scale_of(int optype, const void* factor) {
   if (factor == nullptr) {
     return wrong("the pointer to the scale factor is null")
-        .hint("let it point to one element of the type that is accumulated, 1 for instance");
+        .hint("give the address of one element of the accumulated type, such as 1");
   }
   switch (optype) {
     case ARMCI_ACC_INT:
@@ -73,25 +73,25 @@ Result<Scale> scale_of(int optype, const void* factor) {
     case ARMCI_ACC_DCP:
       return scale_from<std::complex<double>>(factor);
     default:
-      return wrong(fmt::format("{} is no accumulate operation", optype))
-          .hint("use ARMCI_ACC_INT, _LNG, _FLT, _DBL, _CPL or _DCP, of this armci.h");
+      return wrong(fmt::format("{} is not an accumulate operation", optype))
+          .hint("use ARMCI_ACC_INT, _LNG, _FLT, _DBL, _CPL or _DCP, from this armci.h");
   }
 }
 
 Result<CopyShape> shape_of(Way way, const int source_strides[], const int target_strides[],
                            const int count[], int levels) {
   if (levels < 0 || levels > max_stride_levels) {
-    return wrong(fmt::format("{} stride levels", levels))
-        .hint(fmt::format("there are 0 to ARMCI_MAX_STRIDE_LEVEL, {}", max_stride_levels));
+    return wrong(fmt::format("{} stride levels are not possible", levels))
+        .hint(fmt::format("give 0 to ARMCI_MAX_STRIDE_LEVEL, {}", max_stride_levels));
   }
   if (count == nullptr) {
     return wrong("the array of counts is null")
-        .hint("let it have one count more than there are stride levels");
+        .hint("it needs one more count than there are stride levels");
   }
   if (levels > 0 && (source_strides == nullptr || target_strides == nullptr)) {
     return wrong(fmt::format("the {} strides are null, with {} stride levels",
                              source_strides == nullptr ? "source's" : "destination's", levels))
-        .hint("let it have a stride for each level");
+        .hint("give an array with a stride for each level");
   }
   TESSERA_RETURN_IF_ERROR(check_bytes(count[0]));
   const int* const here = way == Way::to_remote ? source_strides : target_strides;
@@ -119,7 +119,7 @@ Result<CopyShape> packed_shape_of(const int strides[], const int count[], int le
 
 Result<std::vector<RunList>> lists_of(Way way, const armci_giov_t sets[], int count) {
   if (count < 0) {
-    return wrong(fmt::format("{} sets of segments", count)).hint("give 0 or more");
+    return wrong(fmt::format("{} sets of segments are not possible", count)).hint("give 0 or more");
   }
   if (sets == nullptr && count > 0) {
     return wrong(fmt::format("the array of {} sets is null", count))

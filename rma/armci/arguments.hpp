@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// From ARMCI's arguments to rma's types, with what may be wrong with them said in a sentence.
+// Checks ARMCI's arguments and converts them to rma's types.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace tessera::rma::armci {
 
-/// Which of source and destination is at the other process.
+/// Whether the source or the destination is at the other process.
 enum class Way : bool { to_remote, from_remote };
 
 /// Errors, of all: invalid_argument.
@@ -29,22 +29,21 @@ inline std::size_t as_size(int bytes) noexcept {
   return static_cast<std::size_t>(bytes);
 }
 Result<Scale> scale_of(int optype, const void* factor);
-/// The factor of the most frequent type. Requires: it isn't null.
+/// The factor for the most frequent type. Requires: it isn't null.
 inline Scale double_scale(const void* factor) noexcept {
   double value = 0;
   std::memcpy(&value, factor, sizeof value);
   return Scale::of(value);
 }
 
-/// A strided transfer as rma describes it. Null stride arrays are allowed where there are no
-/// levels.
+/// A strided transfer as rma describes it. Stride arrays may be null if there are no levels.
 Result<CopyShape> shape_of(Way way, const int source_strides[], const int target_strides[],
                            const int count[], int levels);
 
-/// The same between strided memory, as the remote side, and a buffer without gaps.
+/// The same between strided memory, as the remote side, and a contiguous buffer.
 Result<CopyShape> packed_shape_of(const int strides[], const int count[], int levels);
 
-/// The sets of an I/O vector, borrowed from them.
+/// The sets of an I/O vector. The result refers to their arrays.
 Result<std::vector<RunList>> lists_of(Way way, const armci_giov_t sets[], int count);
 
 }  // namespace tessera::rma::armci

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Read-modify-write, and mutexes: the one set of ARMCI's, and the sets of armcix.h.
+// Read-modify-write, and mutexes: ARMCI's single set, and the sets of armcix.h.
 #include <cstring>
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ Status exchange(Session& session, void* local, RawAddress remote) {
 Status read_modify_write(Session& session, int op, void* local, const void* remote, int extra,
                          int proc) {
   if (local == nullptr) {
-    return Status::error(Code::invalid_argument, "the pointer for the value from before is null")
+    return Status::error(Code::invalid_argument, "the pointer for the previous value is null")
         .hint("give the address of an int, or of a long for the …_LONG operations");
   }
   const RawAddress at{WorldRank{proc}, remote};
@@ -47,8 +47,8 @@ Status read_modify_write(Session& session, int op, void* local, const void* remo
       return exchange<std::int64_t>(session, local, at);
     default:
       return Status::error(Code::invalid_argument,
-                           fmt::format("{} is no read-modify-write operation", op))
-          .hint("use ARMCI_FETCH_AND_ADD, ARMCI_SWAP or their …_LONG, of this armci.h");
+                           fmt::format("{} is not a read-modify-write operation", op))
+          .hint("use ARMCI_FETCH_AND_ADD, ARMCI_SWAP or their …_LONG, from this armci.h");
   }
 }
 
@@ -60,7 +60,7 @@ Result<Mutexes*> current_mutexes(Session& session) {
   return &*session.mutexes;
 }
 
-// Mutexes of ARMCI's are those of a process of the job.
+// ARMCI names a mutex by a process of the job.
 Result<TeamRank> owner_of(const Mutexes& mutexes, int proc) {
   const TeamRank owner = mutexes.team.team_rank(WorldRank{proc});
   if (owner.value < 0) {

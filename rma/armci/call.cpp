@@ -48,20 +48,20 @@ int c_code(Code code) {
   return FAIL8;
 }
 
-// For errors that were found below, where nobody knows of ARMCI_Malloc.
+// For errors that rma found, which does not know of ARMCI_Malloc.
 std::string_view remedy_for(Code code) {
   switch (code) {
     case Code::invalid_argument:
-      return "compare the arguments with what armci.h says of the function";
+      return "compare the arguments with the description of the function in armci.h";
     case Code::out_of_range:
-      return "give a pointer that ARMCI_Malloc set for that process, or one into the bytes behind "
-             "it, before ARMCI_Free";
+      return "give a pointer into memory that ARMCI_Malloc set for that process and that "
+             "ARMCI_Free has not yet freed";
     case Code::closed:
-      return "call it before what it works on is freed or finalized";
+      return "call it before its object is freed or finalized";
     case Code::peer_lost:
-      return "look at what that process wrote before it ended";
+      return "read what that process printed before it ended";
     default:
-      return "docs/errors.md says what can be done about each kind of error";
+      return "docs/errors.md lists remedies for each kind of error";
   }
 }
 
@@ -82,7 +82,7 @@ std::string whose() {
 
 Status not_running() {
   return Status::error(Code::closed, "ARMCI is not running")
-      .hint("call ARMCI_Init first, and nothing of ARMCI's after ARMCI_Finalize");
+      .hint("call ARMCI functions only between ARMCI_Init and ARMCI_Finalize");
 }
 
 int fail(const char* function, Status error) {

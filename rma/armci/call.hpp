@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How a function of armci.h does its work: with the session, and with every error reported in one
-// way.
+// Runs the body of an armci.h function with the session, and reports every error in one way.
 #pragma once
 
 #include <exception>
@@ -14,7 +13,8 @@
 
 namespace tessera::rma::armci {
 
-/// The code that `function` returns for an error. By default prints it and ends the job instead.
+/// Returns the code of an error of `function`. By default it prints the error and ends the job
+/// instead.
 int fail(const char* function, Status error);
 
 /// 0 for success, else as fail().
@@ -25,7 +25,7 @@ inline int finish(const char* function, Status status) {
 /// "ARMCI is not running".
 Status not_running();
 
-/// Lets `act` do the work with the session. No exception leaves a function of C's.
+/// Calls `act` with the session. No exception leaves a C function.
 template <class Act>
 int call(const char* function, const Act& act) {
   Session* const session = Session::current();
@@ -41,7 +41,7 @@ int call(const char* function, const Act& act) {
   }
 }
 
-/// The same for functions that return a value; `otherwise` where an error is returned.
+/// The same for functions that return a value; they return `otherwise` for an error.
 template <class T, class Act>
 T call_for(const char* function, T otherwise, const Act& act) {
   call(function, [&](Session& session) -> Status {

@@ -29,20 +29,20 @@ bool is_running() {
 }
 
 Status mpi_error(const char* function, int code) {
-  return Status::error(Code::unreachable, fmt::format("{} fails with code {}", function, code));
+  return Status::error(Code::unreachable, fmt::format("{} failed with code {}", function, code));
 }
 
-// Whether MPI was started here, and nobody is to end it yet.
+// Whether this folder started MPI and still has to end it.
 bool mpi_is_ours = false;
 
-// Who exits in the midst of a job leaves the others to learn of it.
+// If the process exits during a job, MPI is not ended: the other ranks then detect the loss.
 void end_mpi_at_exit() {
   if (Session::current() == nullptr) {
     end_mpi();
   }
 }
 
-// Set by ARMCI_Init_mpi_comm before the session begins: what the job's processes are.
+// Set by ARMCI_Init_mpi_comm before the session begins: the processes of the job.
 MPI_Comm world_of_job = MPI_COMM_NULL;
 
 }  // namespace
@@ -109,7 +109,7 @@ Status start_mpi_if_launched(int* argc, char*** argv) {
   if (!is_mpis || was_started != 0) {
     return {};
   }
-  // What is wrong with settings the session says.
+  // The session reports errors in the settings.
   std::vector<std::string> warnings;
   const Result<Settings> settings = Settings::from_environment(&warnings);
   TESSERA_RETURN_IF_ERROR(

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Communicator: the MPI communicator that a group has where MPI launched the job, for programs that
-// ask for it (armci_group_comm). The folder's only door to <mpi.h>; without MPI there is none.
+// Communicator: the MPI communicator of a group if MPI launched the job, for programs that ask for
+// it (armci_group_comm). In this folder only its source includes <mpi.h>; without MPI there is no
+// communicator.
 #pragma once
 
 #include <memory>
@@ -14,20 +15,20 @@ namespace tessera::rma::armci {
 
 class Communicator;
 
-/// Collective over all processes. Null where the job was not launched by MPI.
+/// Collective over all processes. Null if MPI did not launch the job.
 Result<std::shared_ptr<Communicator>> world_communicator(const Job& job);
-/// Collective over the team, whose members are of `parent`'s processes by their world ranks. Null
-/// where `world` is.
+/// Collective over the team, a subset of `parent`'s processes by their world ranks. Null if `world`
+/// is.
 Result<std::shared_ptr<Communicator>> team_communicator(const std::shared_ptr<Communicator>& world,
                                                         const Team& team);
 
-/// Starts MPI where mpirun or srun launched the program and it has not done so itself.
+/// Starts MPI if mpirun or srun launched the program and the program has not started MPI.
 Status start_mpi_if_launched(int* argc, char*** argv);
-/// Behind ARMCI's end: has the exit of the process end MPI where start_mpi_if_launched() started it
-/// and nobody has ended it until then. Programs that begin with ARMCI_Init_args need not know of
-/// MPI, and mpirun is not to take them for lost.
+/// Called at ARMCI's end. If start_mpi_if_launched() started MPI, the exit of the process ends it,
+/// unless the program ended it before. So programs that call ARMCI_Init_args need not call MPI, and
+/// mpirun does not report them as lost.
 void leave_mpi_to_exit();
-/// Ends MPI where it runs, and is not the one of the process that made this one by fork().
+/// Ends MPI if it runs, and if this process is not a fork() child of the process that started it.
 void end_mpi();
 
 }  // namespace tessera::rma::armci

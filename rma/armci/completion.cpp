@@ -18,7 +18,7 @@ Status fence_group(Session& session, const Group& group) {
   return {};
 }
 
-// Those who can't fence come, too, so that nobody waits for them.
+// A process whose fence failed also joins the barrier, so that no other waits for it.
 Status meet(Team& team, Status fenced) {
   Status met = team.barrier();
   return fenced.ok() ? std::move(met) : std::move(fenced);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Telling the target that data has come: put with flag, notify and wait.
+// Notifying the target that data has arrived: put with flag, notify and wait.
 #include <algorithm>
 #include <limits>
 
@@ -14,12 +14,12 @@
 namespace tessera::rma::armci {
 namespace {
 
-// Here the data are in place when the put returns.
+// On the same node the data is in place when the put returns.
 Status put_and_raise_here(Session& session, const void* from, void* to, const CopyShape& shape,
                           const int* flag, int value) {
   const WorldRank here = session.job.rank();
   const RawAddress flag_at{here, flag};
-  // Nothing is put when the flag is wrong.
+  // If the flag is invalid, nothing is put.
   TESSERA_RETURN_IF_ERROR(fetch_add<std::int32_t>(session.job, flag_at, 0).status());
   TESSERA_RETURN_IF_ERROR(put(session.job, RawAddress{here, to}, from, shape));
   return swap<std::int32_t>(session.job, flag_at, value).status();
@@ -50,7 +50,7 @@ int put_strided_and_raise(const char* function, void* src, int src_strides[], vo
   });
 }
 
-// Notifications are counted by 64 bits and told by an int.
+// Notifications are counted with 64 bits and returned as an int.
 int as_int(std::uint64_t count) {
   return static_cast<int>(count & static_cast<std::uint64_t>(std::numeric_limits<int>::max()));
 }

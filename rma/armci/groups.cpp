@@ -113,7 +113,7 @@ void Groups::clear() {
 
 namespace {
 
-// The group's members on this node; or the first of them on each node.
+// The group's members on this node, or its first member on each node.
 std::vector<WorldRank> members_in(const Job& job, const Team& team, Scope scope) {
   std::vector<WorldRank> chosen;
   std::set<NodeId> seen;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Groups: what the numbers of type ARMCI_Group stand for. A group is a team of rma's, with the
-// communicator that goes with it, and the teams of its scopes once somebody asked for them.
+// Groups: the meaning of the numbers of type ARMCI_Group. A group is an rma team, with its
+// communicator, and the teams of its scopes once they were first used.
 //
-// Threads: find and the default group from any; what is collective, one at a time.
+// Threads: find and the default group from any; collective functions, one at a time.
 #pragma once
 
 #include <map>
@@ -34,7 +34,8 @@ class Groups {
  public:
   static constexpr ARMCI_Group world = 0;
   static constexpr ARMCI_Group none = -1;
-  /// What creation gives to who is not a member, and what remains of a group that was freed.
+  /// True for the number that creation gives to processes that are not members, and for that of a
+  /// freed group.
   static bool is_none(const ARMCI_Group* number) noexcept {
     return number != nullptr && *number == none;
   }
@@ -52,7 +53,7 @@ class Groups {
   /// Local. Errors: as find.
   Status set_default(const ARMCI_Group* number);
 
-  /// Collective over the processes listed, by ranks in the parent; `none` in others.
+  /// Collective over the listed processes, which are ranks in the parent; returns `none` on others.
   Result<ARMCI_Group> create(Job& job, std::span<const int> ranks, const ARMCI_Group* parent);
   /// Collective over the parent.
   Result<ARMCI_Group> split(const ARMCI_Group* parent, int color, int key);
@@ -65,13 +66,13 @@ class Groups {
   Result<ARMCI_Group> add(Team team);
 
   mutable std::mutex mutex_;
-  std::map<ARMCI_Group, Group> groups_;  ///< whose addresses stay
+  std::map<ARMCI_Group, Group> groups_;  ///< the addresses of groups do not change
   ARMCI_Group next_ = world;
   ARMCI_Group default_ = world;
 };
 
-/// Collective over the scope. The team of the group's members that take part; null for callers that
-/// don't. Cost: the first time, a team's creation.
+/// Collective over the scope. The team of the group's members in the scope; null on other
+/// processes. Cost: the first time, the creation of a team.
 Result<Team*> team_of(Job& job, Group& group, Scope scope);
 
 }  // namespace tessera::rma::armci

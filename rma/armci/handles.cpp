@@ -47,7 +47,7 @@ HandleTable::HandleTable() {
   secret_ = std::uint64_t{random()} << 32U | random();
 }
 
-// A mixture of which no part stays as it was (the finisher of MurmurHash3).
+// Mixes the bits (the finisher of MurmurHash3), so that a change of any part changes the seal.
 std::uint64_t HandleTable::seal_of(std::uint32_t place, std::uint32_t generation) const noexcept {
   std::uint64_t mixed = secret_ ^ (std::uint64_t{place} << 32U | generation);
   mixed = (mixed ^ mixed >> 33U) * 0xff51afd7ed558ccdU;
@@ -167,7 +167,7 @@ bool HandleTable::done(armci_hdl_t& handle) {
 void HandleTable::clear() {
   const std::lock_guard guard(mutex_);
   for (std::uint32_t place = 1; place <= used_; ++place) {
-    at(place)->wait().ignore("the job's end reports what was not waited for");
+    at(place)->wait().ignore("the end of the job reports it");
     at(place)->kept_.reset();
   }
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// HandleTable: what an armci_hdl_t stands for.
+// HandleTable: the operations that an armci_hdl_t stands for.
 //
-// A handle that the program holds is a number in a table of claims, with a generation and a seal by
-// which the table knows its own. Anything else in it, zeroes and what a stack held before, is a
-// handle on nothing: programs that never initialise theirs, as some ARMCIs let them, are served.
-// Operations that are complete when they are started, as all on one node are, leave no claim, so
-// that such a handle costs two loads.
+// A program's handle is a number in a table of claims, with a generation and a seal by which the
+// table recognises its own handles. Any other content, such as zeroes or old stack bytes, is an
+// empty handle: some ARMCIs let programs leave handles uninitialised, and such programs work.
+// Operations that are complete when they start, as all on one node are, add no claim; such a handle
+// costs two loads.
 //
-// Threads: one handle, one thread at a time; different ones from any.
+// Threads: one handle, one thread at a time; different handles from any.
 #pragma once
 
 #include <array>
@@ -40,9 +40,9 @@ class Claim {
  public:
   /// Adds operations that were started.
   void collect(Handle&& started) { started_.collect(std::move(started)); }
-  /// The aggregate to add an operation to; what it holds of another kind is started first.
+  /// The aggregate for an operation; starts the kept operations first if they are of another kind.
   Aggregate& aggregate_for(Job& job, const AggregateKind& kind);
-  /// Starts what is kept.
+  /// Starts the kept operations.
   void start();
   bool done();
   Status wait();
@@ -65,36 +65,36 @@ class HandleTable {
   [[nodiscard]] bool is_aggregate(const armci_hdl_t& handle) const noexcept {
     return handle.data[0] != 0 && has_flag(handle);
   }
-  /// The claim of a handle; null when it is one on nothing.
+  /// The claim of a handle; null if the handle is empty.
   [[nodiscard]] Claim* find(const armci_hdl_t& handle) const noexcept {
     return handle.data[0] == 0 ? nullptr : find_sealed(handle);
   }
-  /// The claim of a handle, which gets one where it has none. Errors: limit_exceeded.
+  /// The claim of a handle; makes one if it has none. Errors: limit_exceeded.
   Result<Claim*> claim_of(armci_hdl_t& handle);
 
   Status set_aggregate(armci_hdl_t& handle);
-  /// Starts what is kept, too.
+  /// Also starts the kept operations.
   Status unset_aggregate(armci_hdl_t& handle);
 
-  /// Waits for the operations of a handle, which is then one on nothing, still set to aggregate if
-  /// it was.
+  /// Waits for the operations of a handle. Afterwards the handle is empty, and still set to
+  /// aggregate if it was.
   Status wait(armci_hdl_t& handle);
   /// True when wait() would not block.
   bool done(armci_hdl_t& handle);
 
-  /// Waits for all, and forgets their errors: the job's end reports them.
+  /// Waits for all, and drops their errors: the end of the job reports them.
   void clear();
 
  private:
-  // 2^18 claims at a time, of which memory is taken for those that were used.
+  // 2^18 claims at a time. Memory is allocated for those in use only.
   static constexpr std::uint32_t chunk_claims = 256;
   static constexpr std::uint32_t most_chunks = 1024;
   struct Chunk {
     std::array<Claim, chunk_claims> claims;
   };
-  /// What the words of an armci_hdl_t are.
+  /// The content of the words of an armci_hdl_t.
   struct Content {
-    std::uint32_t place = 0;  ///< of the claim, from 1 on, and a flag; 0: nothing
+    std::uint32_t place = 0;  ///< index of the claim, from 1, and a flag; 0: empty
     std::uint32_t generation = 0;
     std::uint64_t seal = 0;
   };

@@ -15,7 +15,7 @@ Result<std::vector<std::byte>> copy_of(std::span<const std::byte> bytes) {
   } catch (const std::bad_alloc&) {
     return Status::error(Code::no_memory,
                          fmt::format("no memory for a message of {} bytes", bytes.size()))
-        .hint("receive messages that wait already");
+        .hint("receive the messages that are waiting");
   }
 }
 

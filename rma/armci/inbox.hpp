@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Inbox: the messages that have come to a rank and that nobody has received yet.
+// Inbox: the messages that a rank has fetched and the program has not yet received.
 //
-// Threads: as the mailbox. Cost: take() looks at the messages with its tag.
+// Threads: as the mailbox. Cost: take() searches the messages with its tag.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct Letter {
   WorldRank from;
   std::int32_t tag = 0;
   std::uint64_t bytes = 0;
-  bool is_here = true;                  ///< else its parts are still with the sender
+  bool is_here = true;                  ///< false: its parts are still with the sender
   std::vector<std::byte> content = {};  ///< when it is here
   std::uint32_t number_before = 0;      ///< the number before that of the first part
 };
@@ -32,10 +32,11 @@ Result<std::vector<std::byte>> copy_of(std::span<const std::byte> bytes);
 
 class Inbox {
  public:
-  /// Requires: `letter` was sent behind those of its sender that were added before.
+  /// Requires: the sender sent `letter` after those of its letters that were added before.
   void add(Letter letter) { by_tag_[letter.tag].push_back(std::move(letter)); }
 
-  /// Takes out the oldest with that tag, from that rank or from any; none where there is none.
+  /// Removes and returns the oldest with that tag, from that rank or from any; none if there is
+  /// none.
   std::optional<Letter> take(std::int32_t tag, std::optional<WorldRank> from);
 
  private:

@@ -13,7 +13,7 @@
 namespace tessera::rma::armci {
 namespace {
 
-// What a function of C's answers goes to where its caller says.
+// Stores a result at the caller's address.
 template <class T>
 Status answer(T* where, T value, const char* what) {
   if (where == nullptr) {
@@ -38,7 +38,7 @@ int create_group(const char* function, int n, const int* pid_list, ARMCI_Group* 
     }
     if (n < 0 || (pid_list == nullptr && n > 0)) {
       return Status::error(Code::invalid_argument,
-                           fmt::format("a list of {} processes at {}", n, fmt::ptr(pid_list)))
+                           fmt::format("invalid list of {} processes at {}", n, fmt::ptr(pid_list)))
           .hint("give the address of that many ranks of the parent");
     }
     const std::span<const int> ranks(pid_list, static_cast<std::size_t>(n));
@@ -61,7 +61,7 @@ Status check_node(const Job& job, int node) {
              : Status::error(Code::invalid_argument,
                              fmt::format("there is no domain {}: the job has 0 to {}", node,
                                          job.node_count() - 1))
-                   .hint("armci_domain_id gives that of a process");
+                   .hint("armci_domain_id returns the domain of a process");
 }
 
 // The processes of a node, ascending.

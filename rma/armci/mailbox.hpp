@@ -1,38 +1,42 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Mailbox: two-sided messages between the ranks of a job, made of one-sided operations (ARMCI's
+// Mailbox: two-sided messages between the ranks of a job, built on one-sided operations (ARMCI's
 // armci_msg_snd and armci_msg_rcv).
 //
 // Messages from one rank to another with one tag are received in the order in which they were sent.
-// A receive takes the oldest message that matches; others wait, as many as memory holds.
+// A receive takes the oldest message that matches. Other messages wait, as many as memory holds.
 //
-// How it works. Each rank has a slice of one region:
+// Protocol. Each rank has a slice of one region:
 //
-//     bell          a word that whoever did something for this rank changes: it sleeps on that
-//     announced[r]  the last message from rank r: its number, its slot at r, how much to get of it
-//     taken[r]      the number of the last message that rank r has taken from here
-//     slots         64 of 4 KiB: messages of this rank that their receivers have not taken yet
+//     bell          a word that other ranks change after they wrote here; this rank waits on it
+//     announced[r]  the last message from rank r: its number, its slot at r, its size in the slot
+//     taken[r]      the number of the last message that rank r has fetched from this rank
+//     slots         64 of 4 KiB: messages of this rank that their receivers have not yet fetched
 //     parts         4 of 128 KiB: the window over the long message that this rank is sending
 //
-// A sender fills a slot, raises announced[sender] at the receiver, and rings its bell. The receiver
-// gets the slot, raises taken[receiver] at the sender, and rings. A slot names the announcement
-// before it, so that none is missed where several came since the last look. A *short* message, of
-// up to short_message_bytes, is taken to the receiver's heap, and its slot is free again, when that
-// rank is next in any receive or in a send that waits. So ranks may all send first and receive
-// then: even who waits for a free slot takes in what comes meanwhile. Of a *long* message only the
-// slot is taken in; when it is received its parts go straight to the receiver's buffer, while the
-// sender, who is in send() until the last one is taken, refills those that were. Messages to
-// oneself are copied to the heap, whatever their length.
+// A sender fills a slot, writes announced[sender] at the receiver, and changes its bell. The
+// receiver gets the slot, writes taken[receiver] at the sender, and changes its bell. A slot names
+// the announcement before it, so that the receiver misses none if several arrived since it last
+// polled.
+//
+// A *short* message has up to short_message_bytes. A rank fetches it to its heap, which frees the
+// slot, in its next receive or in a send that waits. So all ranks may send first and receive
+// afterwards: a rank that waits for a free slot fetches incoming messages meanwhile. Of a *long*
+// message a rank fetches only the slot. When the message is received, its parts go directly to the
+// receiver's buffer. The sender stays in send() until the last part is fetched, and refills the
+// parts that were fetched. A message to the sending rank itself is copied to the heap, whatever its
+// length.
 //
 // Cost: a short message is a copy, 2 flags, a get, 2 flags; each part of a long one the same. All
-// flags are one-way. Memory of a process: 0.8 MiB and 16 bytes a rank. A wake-up looks at one word
-// of each rank. A receive looks at the waiting messages of its tag.
-// Death: who waits for a rank that is gone gets peer_lost within about TESSERA_LIVENESS_MS; where
-// its node is gone as well, at once also closed (it left) or unreachable. A short message to such a
-// rank is lost silently where nobody had to wait.
+// flags are one-way. Memory of a process: 0.8 MiB and 16 bytes a rank. A wake-up reads one word of
+// each rank. A receive searches the waiting messages of its tag.
+// Lost ranks: a call that waits for a rank that is gone returns peer_lost within about
+// TESSERA_LIVENESS_MS. If its node is gone as well, the call may also return closed (the rank left)
+// or unreachable at once. A short message to such a rank is lost without an error if no call had to
+// wait.
 // Threads: one thread at a time may use a mailbox.
 // Ownership: move-only; keeps its job; the destructor frees, collectively.
-// Limits today: 2^24 ranks. Parts are got one after the other.
+// Limits today: 2^24 ranks. Parts are fetched one after the other.
 #pragma once
 
 #include <cstddef>
@@ -52,7 +56,7 @@ class MailboxState;
 
 /// Messages of up to this many bytes are buffered.
 inline constexpr std::size_t short_message_bytes = 4096;
-/// So many short messages of a rank may be on their way before send() waits until one is taken.
+/// A rank may have this many short messages under way before send() waits until one is fetched.
 inline constexpr std::int32_t messages_on_their_way = 64;
 
 /// What was received.
@@ -63,7 +67,7 @@ struct Received {
 
 class Mailbox {
  public:
-  /// No mailbox; only assignment and destruction are allowed.
+  /// An empty mailbox: only assignment and destruction are allowed.
   Mailbox() noexcept;
   Mailbox(Mailbox&&) noexcept;
   Mailbox& operator=(Mailbox&& other) noexcept;
@@ -72,23 +76,24 @@ class Mailbox {
   /// Collective over all ranks. Errors: as Region::allocate; limit_exceeded (too many ranks).
   static Result<Mailbox> create(Job& job);
 
-  /// Collective. Messages that nobody received are dropped. Idempotent. Errors: peer_lost.
+  /// Collective. Drops messages that were not received. Idempotent. Errors: peer_lost.
   Status free();
 
-  /// Sends a message. Complete: at return `message` may be reused. A short one is buffered unless
-  /// messages_on_their_way are; a long one waits until it is received.
-  /// Errors: invalid_argument (no such rank, a null message), closed, no_memory (to oneself),
-  /// peer_lost (it waited for `to`).
+  /// Sends a message. Complete: at return `message` may be reused. Buffers a short message, unless
+  /// messages_on_their_way are under way already; waits until a long one is received.
+  /// Errors: invalid_argument (no such rank, a null message), closed, no_memory (a message to this
+  /// rank), peer_lost (it waited for `to`).
   Status send(std::int32_t tag, std::span<const std::byte> message, WorldRank to);
 
   /// Waits for the oldest message with that tag from that rank, and copies it to `buffer`.
   /// Errors: invalid_argument (no such rank; a message longer than `buffer`, which then holds the
-  /// bytes that fit: it counts as received; a message from oneself that wasn't sent), closed,
-  /// no_memory, peer_lost (the rank is gone, and so is its message if there was one).
+  /// bytes that fit, and the message counts as received; a message from this rank that it has not
+  /// sent), closed, no_memory, peer_lost (the rank is gone, and so is its message if there was
+  /// one).
   Result<Received> receive(std::int32_t tag, std::span<std::byte> buffer, WorldRank from);
 
-  /// The same from any rank. Errors: peer_lost only when all other ranks are gone, or the message
-  /// is with its sender.
+  /// The same from any rank. Errors: peer_lost only if all other ranks are gone, or if the message
+  /// was lost with its sender.
   Result<Received> receive_any(std::int32_t tag, std::span<std::byte> buffer);
 
  private:

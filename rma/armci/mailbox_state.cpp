@@ -23,7 +23,7 @@ std::uint64_t parts_of(std::uint64_t bytes) {
   return bytes / part_bytes + (bytes % part_bytes != 0 ? 1 : 0);
 }
 
-// The bytes of a part, or what is left of them where `bytes` ends.
+// The bytes of a part; the last part may be shorter.
 template <class Byte>
 std::span<Byte> part_of(std::span<Byte> bytes, std::uint64_t part) {
   const std::size_t from = std::min<std::size_t>(part * part_bytes, bytes.size());
@@ -35,7 +35,8 @@ std::uint32_t units_of(std::size_t bytes_there) {
                                     slot_unit_bytes);
 }
 
-// The other rank died, or left, or nobody knows: its slice can't be read, and nothing will come.
+// The other rank died or left, or its node is unreachable: its slice can't be read, and nothing
+// will arrive.
 bool tells_of_loss(const Status& status) {
   return status.code() == Code::peer_lost || status.code() == Code::unreachable ||
          status.code() == Code::closed;
@@ -72,24 +73,25 @@ Status MailboxState::check_rank(WorldRank rank) const {
 
 // ---- Waiting ------------------------------------------------------------------------------------
 
-// Sleeps until `is_done`, or `awaited` is gone; what that did before it went counts. Takes in what
-// comes meanwhile; what goes wrong with that is left in trouble_.
+// Sleeps until `is_done`, or until the rank is gone; what that rank did before it went is still
+// used. Meanwhile fetches what arrives, and stores errors of this in trouble_.
 template <class IsDone>
 Status MailboxState::wait(WorldRank awaited, IsDone&& is_done) {
   const std::chrono::milliseconds look_period(board_.job().settings().liveness_ms);
   auto looked = std::chrono::steady_clock::now();
   while (true) {
-    // Read before looking: a bell that rings between the look and the sleep ends the sleep at once.
+    // Read before polling: if the bell changes between the poll and the sleep, the sleep ends at
+    // once.
     const std::int32_t heard = board_.bell();
     take_in_from_all();
     if (is_done()) {
       return {};
     }
     if (has_taken_in_) {
-      continue;  // who was told of that may have rung so often that the bell is what it was
+      continue;  // these ranks may have rung so often that the bell has its old value again
     }
     Status status = board_.listen(heard, awaited);
-    // The bell may ring for others all the time.
+    // The bell may keep ringing for other ranks.
     if (const auto now = std::chrono::steady_clock::now(); now - looked >= look_period) {
       looked = now;
       if (status.ok() && !board_.job().is_present(awaited)) {
@@ -104,7 +106,7 @@ Status MailboxState::wait(WorldRank awaited, IsDone&& is_done) {
   }
 }
 
-// Another rank that is there, and so may send.
+// Another rank that is alive, and so may send.
 Result<WorldRank> MailboxState::find_companion() {
   for (std::int32_t i = 0; i < board_.size(); ++i) {
     const WorldRank rank{(companion_.value + i) % board_.size()};
@@ -113,7 +115,8 @@ Result<WorldRank> MailboxState::find_companion() {
       return rank;
     }
   }
-  Status alone = Status::error(Code::peer_lost, "all other ranks are gone, and none has sent it");
+  Status alone =
+      Status::error(Code::peer_lost, "all other ranks are gone, and the message did not arrive");
   if (board_.size() == 1) {
     return alone;
   }
@@ -146,7 +149,8 @@ Status MailboxState::send_to_self(std::int32_t tag, std::span<const std::byte> m
   return {};
 }
 
-// Writes the slot's header and what of the message is to be there; returns the units in use.
+// Writes the slot's header and the part of the message that goes into the slot; returns the units
+// in use.
 std::uint32_t MailboxState::fill_slot(std::uint32_t slot, WorldRank to, std::int32_t tag,
                                       std::span<const std::byte> message, std::size_t bytes_there) {
   const SlotHeader header{.previous = sent(to), .tag = tag, .bytes = message.size()};
@@ -181,12 +185,12 @@ Status MailboxState::send_long(std::int32_t tag, std::span<const std::byte> mess
   const std::uint32_t units = fill_slot(slot, to, tag, message, 0);
   pending_.push_back({to, number + 1, slot});
   Status status = send_parts(message, to, {.number = number, .units = units, .slot = slot});
-  // All of them: behind a long message the numbers may be too far from those before it.
+  // All of them: after a long message the numbers may be too far from those before it.
   give_back_slots_of(to);
   return status;
 }
 
-// Keeps the window full until all parts are taken. `head` has the number before the first part.
+// Keeps the window full until all parts are fetched. `head` has the number before the first part.
 Status MailboxState::send_parts(std::span<const std::byte> message, WorldRank to,
                                 Announcement head) {
   const std::uint64_t parts = parts_of(message.size());
@@ -230,7 +234,7 @@ Result<std::uint32_t> MailboxState::take_slot(WorldRank to) {
       if (!tells_of_loss(status)) {
         return status;
       }
-      // Nobody takes these any more.
+      // No rank will fetch these any longer.
       give_back_slots_of(awaited);
       if (awaited == to) {
         return status;
@@ -261,7 +265,7 @@ void MailboxState::give_back_slots_of(WorldRank rank) {
   });
 }
 
-// ---- Taking in ----------------------------------------------------------------------------------
+// ---- Fetching -----------------------------------------------------------------------------------
 
 bool MailboxState::has_news(WorldRank from) const {
   return from != board_.rank() && from != streaming_from_ &&
@@ -279,7 +283,7 @@ void MailboxState::take_in_from_all() {
     if (status.ok()) {
       has_taken_in_ = true;
     } else if (tells_of_loss(status)) {
-      // What it announced went with it; whoever waits for it is told that it is gone.
+      // Its announcements are lost with it; a call that waits for it returns peer_lost.
       seen(from) = board_.announced(from).number;
     } else {
       trouble_ = std::move(status);
@@ -287,8 +291,8 @@ void MailboxState::take_in_from_all() {
   }
 }
 
-// Takes in what `from` announced, all or nothing, and tells it so. Each slot names the announcement
-// before it: the newest message comes first.
+// Fetches what `from` announced, all or nothing, and acknowledges it. Each slot names the
+// announcement before it: the newest message comes first.
 Status MailboxState::take_in(WorldRank from) {
   const Announcement newest = board_.announced(from);
   std::vector<Letter> letters;
@@ -308,14 +312,14 @@ Status MailboxState::take_in(WorldRank from) {
                 [&](Letter& each) { inbox_.add(std::move(each)); });
   seen(from) = newest.number;
   if (is_news) {
-    // A sender that is gone needs its slots no more.
+    // A sender that is gone no longer needs its slots.
     Status status = board_.acknowledge(from, taken);
     return tells_of_loss(status) ? Status() : std::move(status);
   }
   return {};
 }
 
-// One message from its slot; of a long one, what there is to know of it.
+// One message from its slot; of a long one, only its description.
 Result<MailboxState::Fetched> MailboxState::fetch(WorldRank from, Announcement announcement) {
   alignas(slot_unit_bytes) std::array<std::byte, slot_bytes> slot;
   const std::size_t bytes = announcement.units * slot_unit_bytes;
@@ -336,7 +340,7 @@ Result<MailboxState::Fetched> MailboxState::fetch(WorldRank from, Announcement a
   }
   if (units_of(header.bytes) != announcement.units) {
     return Status::error(Code::internal,
-                         fmt::format("a message of {} bytes from rank {} lies in {} bytes",
+                         fmt::format("a message of {} bytes from rank {} is in a slot of {} bytes",
                                      header.bytes, from.value, bytes));
   }
   TESSERA_ASSIGN_OR_RETURN(fetched.letter.content, copy_of(std::span<const std::byte>(slot).subspan(
@@ -369,8 +373,9 @@ Result<Received> MailboxState::receive(std::int32_t tag, std::span<std::byte> bu
 
 Result<Letter> MailboxState::wait_for_letter(std::int32_t tag, std::optional<WorldRank> from) {
   if (from.value_or(board_.rank()) == board_.rank() && (from.has_value() || board_.size() == 1)) {
-    return Status::error(Code::invalid_argument, "this rank has sent itself none, and now waits")
-        .hint("send a message to oneself before it is received");
+    return Status::error(Code::invalid_argument,
+                         "this rank has not sent itself this message, and would wait forever")
+        .hint("send a message to this rank before receiving it");
   }
   std::optional<Letter> letter;
   const auto has_come = [&] {
@@ -413,7 +418,7 @@ Result<Received> MailboxState::deliver(const Letter& letter, std::span<std::byte
   return Received{static_cast<std::size_t>(letter.bytes), letter.from};
 }
 
-// All of them, also those that have no room: the sender waits until they are taken.
+// Fetches all parts, also those beyond the buffer: the sender waits until they are taken.
 Status MailboxState::take_parts(const Letter& letter, std::span<std::byte> buffer) {
   const WorldRank from = letter.from;
   const std::uint64_t parts = parts_of(letter.bytes);
@@ -425,8 +430,8 @@ Status MailboxState::take_parts(const Letter& letter, std::span<std::byte> buffe
       streaming_from_.reset();
       seen(from) = board_.announced(from).number;
       return std::move(status).context(
-          fmt::format("receiving {} bytes with tag {} from rank {}, of which {} came", letter.bytes,
-                      letter.tag, from.value, part * part_bytes));
+          fmt::format("receiving {} bytes with tag {} from rank {}, of which {} arrived",
+                      letter.bytes, letter.tag, from.value, part * part_bytes));
     }
     if (first_error.ok()) {
       first_error = std::move(status);

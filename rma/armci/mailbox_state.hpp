@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MailboxState: what a rank sends and has taken in; mailbox.hpp tells how messages travel.
+// MailboxState: the messages that a rank sends and has fetched; mailbox.hpp explains the protocol.
 //
-// Everybody who waits does so in wait(), and takes in meanwhile what others announce.
+// Every wait is in wait(), which meanwhile fetches what other ranks announce.
 #pragma once
 
 #include <cstddef>
@@ -23,12 +23,12 @@ class MailboxState {
 
   Status free();
   Status send(std::int32_t tag, std::span<const std::byte> message, WorldRank to);
-  /// From any rank where none is given.
+  /// From any rank if none is given.
   Result<Received> receive(std::int32_t tag, std::span<std::byte> buffer,
                            std::optional<WorldRank> from);
 
  private:
-  // A message in a slot of this rank that `to` has not taken, as far as this rank has noticed.
+  // A message in a slot of this rank that `to` has not fetched, as far as this rank knows.
   struct Pending {
     WorldRank to;
     std::uint32_t number = 0;
@@ -76,14 +76,16 @@ class MailboxState {
 
   MessageBoard board_;
   Inbox inbox_;
-  std::vector<std::uint32_t> seen_;  ///< by sender: the number up to which all is taken in
+  std::vector<std::uint32_t> seen_;  ///< by sender: all up to this number is fetched
   std::vector<std::int32_t> sent_;   ///< by receiver: the last announcement
   std::vector<std::uint32_t> free_slots_;
   std::vector<Pending> pending_;             ///< oldest first
-  std::optional<WorldRank> streaming_from_;  ///< what it announces are parts of a long message
-  WorldRank companion_;                      ///< who was there when this rank last waited for any
-  bool has_taken_in_ = false;                ///< anything, the last time it looked for it
-  Status trouble_;                           ///< of taking in, from ranks that are there
+  std::optional<WorldRank> streaming_from_;  ///< the sender of the long message whose parts it now
+                                             ///< announces
+  WorldRank companion_;                      ///< a rank that was alive when this rank last waited
+                                             ///< for any
+  bool has_taken_in_ = false;                ///< whether the last poll fetched anything
+  Status trouble_;                           ///< the error of fetching from ranks that are alive
 };
 
 }  // namespace tessera::rma::armci::detail

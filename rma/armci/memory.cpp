@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Memory: collective, local, and what one process takes for others; direct access to it.
+// Memory: collective, local, and of one process for others; direct access to it.
 #include <cstring>
 
 #include <fmt/format.h>
@@ -36,15 +36,14 @@ Status null_info() {
       .hint("give the address of the one that ARMCI_Memget filled, or of a copy");
 }
 
-// The offset in the pool is Tessera's own part of an armci_meminfo_t.
+// The offset in the pool is in the part of an armci_meminfo_t that is private to Tessera.
 std::uint64_t pool_offset(const armci_meminfo_t& info) {
   return static_cast<std::uint64_t>(info.idlist[0]);
 }
 
 Result<armci_meminfo_t> take_from_pool(Session& session, std::size_t bytes, int flag) {
   if (flag != 0) {
-    return Status::error(Code::invalid_argument, fmt::format("memflg is {}", flag))
-        .hint("it is 0, always");
+    return Status::error(Code::invalid_argument, fmt::format("memflg is {}", flag)).hint("give 0");
   }
   TESSERA_ASSIGN_OR_RETURN(const std::uint64_t offset, session.pool.take(bytes));
   armci_meminfo_t info = {};
@@ -56,22 +55,23 @@ Result<armci_meminfo_t> take_from_pool(Session& session, std::size_t bytes, int 
   return info;
 }
 
-// Whether `info` may be one that ARMCI_Memget filled: the program may have copied it, or sent it.
+// Whether `info` may be one that ARMCI_Memget filled; the program may have copied or sent it.
 Status check_info(Session& session, const armci_meminfo_t* info) {
   if (info == nullptr) {
     return null_info();
   }
   if (info->armci_addr == nullptr) {
     return Status::error(Code::invalid_argument, "the armci_meminfo_t names no memory")
-        .hint("ARMCI_Memget fills it, and ARMCI_Memctl makes it one of none");
+        .hint("ARMCI_Memget fills it, and ARMCI_Memctl clears it");
   }
   const std::size_t bytes = session.pool.bytes();
   if (info->cpid < 0 || info->cpid >= session.job.size() || info->size == 0 || info->size > bytes ||
       pool_offset(*info) > bytes - info->size) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("the armci_meminfo_t has {} bytes of process {} at {} of {}",
-                                     info->size, info->cpid, pool_offset(*info), bytes))
-        .hint("copy or send the whole of what ARMCI_Memget filled");
+    return Status::error(
+               Code::invalid_argument,
+               fmt::format("the armci_meminfo_t names {} bytes of process {} at offset {} of {}",
+                           info->size, info->cpid, pool_offset(*info), bytes))
+        .hint("copy or send the whole structure that ARMCI_Memget filled");
   }
   return {};
 }
@@ -79,8 +79,9 @@ Status check_info(Session& session, const armci_meminfo_t* info) {
 Result<void*> place_of(Session& session, const armci_meminfo_t* info, long offset) {
   TESSERA_RETURN_IF_ERROR(check_info(session, info));
   if (offset < 0 || static_cast<std::size_t>(offset) > info->size) {
-    return Status::error(Code::out_of_range,
-                         fmt::format("byte {} of memory of {} bytes", offset, info->size))
+    return Status::error(
+               Code::out_of_range,
+               fmt::format("byte {} is outside of the memory of {} bytes", offset, info->size))
         .hint("offsets are 0 to the size that ARMCI_Memget was called with");
   }
   const RemoteAddress start = session.pool.region().at(TeamRank{info->cpid}, pool_offset(*info));
@@ -146,7 +147,8 @@ void* PARMCI_Malloc_local(armci_size_t bytes) {
   return armci::call_for<void*>(
       "ARMCI_Malloc_local", nullptr, [&](Session& session) -> Result<void*> {
         if (bytes < 0) {
-          return Status::error(Code::invalid_argument, fmt::format("{} bytes of memory", bytes))
+          return Status::error(Code::invalid_argument,
+                               fmt::format("cannot allocate {} bytes", bytes))
               .hint("ask for 0 bytes or more");
         }
         return bytes == 0 ? Result<void*>(nullptr)
@@ -180,7 +182,7 @@ void* PARMCI_Memat(armci_meminfo_t* info, long offset) {
 }
 extern decltype(ARMCI_Memat) ARMCI_Memat [[gnu::weak, gnu::alias("PARMCI_Memat")]];
 
-// What ARMCI_Memat gave is mapped as long as the job lives.
+// The pointers of ARMCI_Memat stay mapped while the job runs.
 void PARMCI_Memdt(armci_meminfo_t*, long) {}
 extern decltype(ARMCI_Memdt) ARMCI_Memdt [[gnu::weak, gnu::alias("PARMCI_Memdt")]];
 

@@ -51,9 +51,11 @@ Result<std::uint64_t> MemoryPool::take(std::uint64_t bytes) {
   const auto gap = std::find_if(free_.begin(), free_.end(),
                                 [&](const auto& each) { return each.second >= wanted; });
   if (wanted < bytes || gap == free_.end()) {
-    return Status::error(Code::limit_exceeded,
-                         fmt::format("no {} are left of those set aside", human_bytes(bytes)))
-        .hint("raise TESSERA_ARMCI_MEMGET, the MiB for it in each process");
+    return Status::error(
+               Code::limit_exceeded,
+               fmt::format("{} do not fit the free part of the memory set aside for ARMCI_Memget",
+                           human_bytes(bytes)))
+        .hint("raise TESSERA_ARMCI_MEMGET, the MiB that each process sets aside");
   }
   const auto [offset, available] = *gap;
   free_.erase(gap);
@@ -72,10 +74,11 @@ Status MemoryPool::give_back(std::uint64_t offset, std::uint64_t bytes) {
   const std::lock_guard guard(mutex_);
   const auto taken = taken_.find(offset);
   if (taken == taken_.end() || taken->second != aligned(bytes)) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("the {} bytes at {} were given back before, or never taken",
-                                     bytes, offset))
-        .hint("give back once what ARMCI_Memget gave");
+    return Status::error(
+               Code::invalid_argument,
+               fmt::format("the {} bytes at offset {} were already freed, or never allocated",
+                           bytes, offset))
+        .hint("call ARMCI_Memctl once for each ARMCI_Memget");
   }
   auto gap = free_.emplace(*taken).first;
   taken_.erase(taken);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MemoryPool: memory that a process takes alone and that others may use (ARMCI_Memget).
+// MemoryPool: memory that one process allocates alone and that others may use (ARMCI_Memget).
 //
-// Memory that others can use comes from collective allocation. So all processes set address space
-// aside at the start, TESSERA_ARMCI_MEMGET MiB each, in one sparse region: memory is taken where it
-// is touched, and goes back to the system when the job ends. Between nodes with RDMA devices may be
-// given the part that was ever taken, which is the beginning: the lowest gap is taken first.
+// Remotely accessible memory comes from collective allocation. So at the start every process
+// reserves address space, TESSERA_ARMCI_MEMGET MiB, in one sparse region. The system provides
+// memory at the first access to a page, and gets it back when the job ends. Allocation takes the
+// lowest gap: only the beginning of the slice, up to the last byte that was ever taken, needs to be
+// registered with an RDMA device.
 //
-// Threads: take and give_back from any; what is collective, one at a time.
+// Threads: take and give_back from any; collective functions, one at a time.
 #pragma once
 
 #include <cstddef>
@@ -30,13 +31,13 @@ class MemoryPool {
   MemoryPool& operator=(MemoryPool&& other) noexcept;
   Status free() { return region_ ? region_.free() : Status(); }
 
-  /// Local. The offset of `bytes` bytes in this process's slice; zeroed the first time they are
-  /// taken. Errors: invalid_argument for none, limit_exceeded.
+  /// Local. The offset of `bytes` bytes in this process's slice; they are zeroed when first taken.
+  /// Errors: invalid_argument for 0 bytes, limit_exceeded.
   Result<std::uint64_t> take(std::uint64_t bytes);
-  /// Local. Errors: invalid_argument where not as many bytes are taken.
+  /// Local. Errors: invalid_argument if these bytes are not taken.
   Status give_back(std::uint64_t offset, std::uint64_t bytes);
 
-  /// Of each process.
+  /// Size of the reserve of each process.
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
   [[nodiscard]] Region& region() noexcept { return region_; }

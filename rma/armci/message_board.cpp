@@ -14,7 +14,8 @@ namespace {
 constexpr std::uint64_t word_bytes = sizeof(std::int32_t);
 constexpr std::uint64_t line_bytes = 64;
 
-// The bell has a line of its own; then two words for each rank, the slots, and the parts.
+// The bell has a cache line of its own; then come two words for each rank, the slots, and the
+// parts.
 constexpr std::uint64_t bell_offset = 0;
 
 std::uint64_t announced_offset(WorldRank rank) {
@@ -36,7 +37,7 @@ std::uint64_t slice_bytes(std::int32_t ranks) {
   return part_offset(ranks, 0) + part_count * part_bytes;
 }
 
-// What ranks ring is made of their number, a reason, and the low bits of a message's number.
+// A bell's value consists of the rank's number, a reason, and the low bits of a message's number.
 constexpr std::uint32_t count_bits = 7;
 constexpr std::int32_t most_ranks = 1 << (32 - 1 - count_bits);
 
@@ -81,7 +82,7 @@ Status MessageBoard::free() {
   if (!is_open()) {
     return {};
   }
-  // Flags that are still on their way would meet no region.
+  // Flags that are still on their way must arrive before the region is freed.
   Status fenced = region_.fence();
   Status freed = region_.free();
   return freed.ok() ? std::move(fenced) : std::move(freed);
@@ -131,9 +132,9 @@ Status MessageBoard::acknowledge(WorldRank to, std::uint32_t number) {
   return ring(to, Reason::acknowledgement, number);
 }
 
-// The bell must become what it was not when its owner last looked. It is different from what others
-// ring, and from what this rank rang for the numbers before: between two looks of its owner, who
-// takes nothing and sends nothing meanwhile, there are fewer than 2^7 of them of either kind.
+// The bell's new value must differ from the value that its owner last read. It differs from other
+// ranks' values, and from this rank's values for earlier numbers: between two polls of the owner,
+// which fetches and sends nothing meanwhile, there are fewer than 2^7 of either kind.
 Status MessageBoard::ring(WorldRank rank, Reason reason, std::uint32_t number) {
   static_assert(messages_on_their_way + part_count < std::uint64_t{1} << count_bits);
   const std::uint32_t value = static_cast<std::uint32_t>(this->rank().value) << (count_bits + 1) |

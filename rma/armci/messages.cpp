@@ -30,8 +30,8 @@ Result<Scope> scope_of(int scope) {
     case SCOPE_MASTERS:
       return Scope::masters;
     default:
-      return wrong(fmt::format("{} is no scope", scope))
-          .hint("use SCOPE_ALL, SCOPE_NODE or SCOPE_MASTERS, of this message.h");
+      return wrong(fmt::format("{} is not a scope", scope))
+          .hint("use SCOPE_ALL, SCOPE_NODE or SCOPE_MASTERS, from this message.h");
   }
 }
 
@@ -47,8 +47,8 @@ Result<ElementType> type_of(int type) {
     case ARMCI_DOUBLE:
       return ElementType::f64;
     default:
-      return wrong(fmt::format("{} is no type of elements", type))
-          .hint("use ARMCI_INT, _LONG, _LONG_LONG, _FLOAT or _DOUBLE, of this message.h");
+      return wrong(fmt::format("{} is not an element type", type))
+          .hint("use ARMCI_INT, _LONG, _LONG_LONG, _FLOAT or _DOUBLE, from this message.h");
   }
 }
 
@@ -76,7 +76,7 @@ Result<Reduction> reduction_of(const char* op) {
   const auto* const found = std::find_if(names.begin(), names.end(),
                                          [&](const Name& each) { return each.name == wanted; });
   if (found == names.end()) {
-    return wrong(fmt::format("'{}' is no reduction", wanted))
+    return wrong(fmt::format("'{}' is not a reduction", wanted))
         .hint("use + * min max absmin absmax, and for integers land lor band bor");
   }
   return found->reduction;
@@ -90,14 +90,14 @@ Status check_buffer(const void* buffer, int count) {
   return {};
 }
 
-// Others wait in the collective that this process can't take part in: it meets them with another,
-// and so they are told, too.
+// The other processes wait in the collective that this process can't take part in. It meets them
+// with the error, which they then return, too.
 Status refuse(Team& team, Status error) {
-  team.agree(error).ignore("what this process did wrong comes first");
+  team.agree(error).ignore("this process returns its own error");
   return error;
 }
 
-/// Does `act` with the team of a scope, if this process is of it. Null: the default group.
+/// Calls `act` with the team of a scope, if this process belongs to it. Null: the default group.
 template <class Act>
 int on_scope(const char* function, int scope, const ARMCI_Group* group, const Act& act) {
   return call(function, [&](Session& session) -> Status {
@@ -147,8 +147,9 @@ Status broadcast(Team& team, void* buffer, int bytes, int root) {
     return refuse(team, std::move(checked));
   }
   if (root < 0 || root >= team.size()) {
-    return refuse(team, wrong(fmt::format("the root is {} of {} processes", root, team.size()))
-                            .hint("roots are ranks in the group or scope, and begin with 0"));
+    return refuse(
+        team, wrong(fmt::format("the root is {}, but there are {} processes", root, team.size()))
+                  .hint("a root is a rank in the group or scope; ranks begin with 0"));
   }
   return team.broadcast(bytes_of(buffer, bytes), TeamRank{root});
 }
@@ -159,7 +160,7 @@ int broadcast_on(const char* function, int scope, void* buffer, int bytes, int r
                   [&](Team& team) { return broadcast(team, buffer, bytes, root); });
 }
 
-/// The first value of a selection, and whether it counts.
+/// The first value of a selection, and whether it is contributed.
 struct Candidate {
   std::array<std::byte, sizeof(double)> value{};
   std::int64_t contributes = 0;
@@ -172,7 +173,7 @@ T value_of(const Candidate& candidate) {
   return value;
 }
 
-/// The first of the candidates with the smallest or largest value; −1: nobody contributes.
+/// The first of the candidates with the smallest or largest value; −1: no process contributes.
 template <class T>
 std::int32_t select(std::span<const Candidate> all, bool largest) {
   std::int32_t best = -1;
@@ -210,7 +211,7 @@ Status check_selection(const void* x, int n, const char* op, const Combination& 
         .hint("n counts the bytes of the whole of x");
   }
   if (wanted.reduction != Reduction::min && wanted.reduction != Reduction::max) {
-    return wrong(fmt::format("'{}' selects nothing", op)).hint("use min or max");
+    return wrong(fmt::format("'{}' cannot select a value", op)).hint("use min or max");
   }
   return {};
 }
@@ -237,10 +238,10 @@ int select_on(const char* function, int scope, void* x, int n, const char* op, i
                   [&](Team& team) { return select_and_share(team, x, n, op, type, contribute); });
 }
 
-/// A pointer as all processes understand it.
+/// A pointer in a form that all processes can use.
 struct SharedPointer {
   RemoteAddress place;
-  const void* pointer = nullptr;  ///< as it is where it lies in no region
+  const void* pointer = nullptr;  ///< the original, if it is in no region
 };
 
 SharedPointer share(const Job& job, const void* pointer) {
@@ -252,7 +253,7 @@ Status exchange_addresses(Session& session, Team& team, void* pointers[], int n)
   if (pointers == nullptr || n != team.size()) {
     return refuse(team, wrong(fmt::format("{} pointers at {} for {} processes", n,
                                           fmt::ptr(pointers), team.size()))
-                            .hint("let the array have a pointer for each process of the group"));
+                            .hint("give an array with a pointer for each process of the group"));
   }
   const SharedPointer own = share(session.job, pointers[team.rank().value]);
   TESSERA_ASSIGN_OR_RETURN(const auto all, team.allgather_value(own));
@@ -274,7 +275,8 @@ struct Tree {
   int right = -1;
 };
 
-/// Process i's parent is (i − 1) / 2 and its children are 2 i + 1 and 2 i + 2, all by their places.
+/// Process i's parent is (i − 1) / 2 and its children are 2 i + 1 and 2 i + 2, by their ranks in
+/// the scope.
 Tree tree_of(const Team& team) {
   const int place = team.rank().value;
   const auto process = [&](int at) {
@@ -392,9 +394,9 @@ void armci_grp_clus_brdcst(void* buffer, int len, int first, int count, ARMCI_Gr
   armci::call("armci_grp_clus_brdcst", [&](Session& session) -> Status {
     TESSERA_ASSIGN_OR_RETURN(armci::Group* const all, session.groups.find(group));
     if (first < 0 || count < 0 || count > all->team.size() - first) {
-      return armci::wrong(fmt::format("{} processes from {} on, in a group of {}", count, first,
-                                      all->team.size()))
-          .hint("first and count are ranks in the group, and all of them in it");
+      return armci::wrong(fmt::format("{} processes from {} on do not fit a group of {}", count,
+                                      first, all->team.size()))
+          .hint("the ranks from first to first + count - 1 must be in the group");
     }
     const auto members = all->team.members().subspan(static_cast<std::size_t>(first),
                                                      static_cast<std::size_t>(count));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The few names by which test programs of Global Arrays and ARMCI-MPI start, ask and end what
- * carries messages. Those programs find them here; new ones call MPI or message.h.
+ * The names by which test programs of Global Arrays and ARMCI-MPI start, query and end the message
+ * layer. For those programs only: new ones call MPI or message.h.
  */
 #ifndef TESSERA_ARMCI_MP3_H
 #define TESSERA_ARMCI_MP3_H

@@ -35,15 +35,15 @@ Status null_handle() {
   return {};
 }
 
-/// Makes what was started an implicit operation, or one of `handle`'s. What failed at once is an
-/// error here, where the program can tell which call it was.
+/// Makes the started operation implicit, or adds it to `handle`. An error at the start is returned
+/// here, so that the program knows which call failed.
 Status keep(Session& session, armci_hdl_t* handle, Handle started) {
   // On one node nothing is ever under way.
   return started.is_empty() ? Status() : keep_under_way(session, handle, std::move(started));
 }
 
-/// Whether an operation with this handle to `proc` is put off until more have come. On one node it
-/// is done at once, which is as fast as noting it.
+/// Whether an operation with this handle to `proc` waits for more to join it. On one node it is
+/// done at once, which is as fast as recording it.
 bool is_put_off(const Session& session, const armci_hdl_t* handle, int proc) {
   return handle != nullptr && session.is_elsewhere(proc) && session.handles.is_aggregate(*handle);
 }
@@ -60,7 +60,7 @@ bool is_nothing(RunLists lists) {
                      [](const RunList& each) { return each.bytes == 0 || each.remote.empty(); });
 }
 
-/// Puts an operation off: `add` does so, with the aggregate and the address in its region.
+/// Defers an operation: `add` adds it to the aggregate, given the address in its region.
 template <class Add>
 Status put_off(Session& session, armci_hdl_t& handle, Op op, std::optional<Scale> scale,
                RawAddress at, const Add& add) {
@@ -69,7 +69,7 @@ Status put_off(Session& session, armci_hdl_t& handle, Op op, std::optional<Scale
   return add(claim->aggregate_for(session.job, {op, at.rank, scale}), remote);
 }
 
-/// `what` is bytes or a shape, in all of these.
+/// In all of these `what` is bytes or a shape.
 template <class What>
 Status start_put(Session& session, armci_hdl_t* handle, RawAddress to, const void* from,
                  const What& what) {
@@ -101,7 +101,7 @@ Status start_accumulate(Session& session, armci_hdl_t* handle, RawAddress to, co
   return keep(session, handle, accumulate_async(session.job, to, from, what, scale));
 }
 
-/// The same of vectors, whose runs may lie in several regions.
+/// The same for vectors, whose runs may be in several regions.
 template <class Add>
 Status put_off_lists(Session& session, armci_hdl_t& handle, const AggregateKind& kind,
                      const Add& add) {
@@ -143,7 +143,7 @@ Status check_sets(const armci_strided_t* sets, int len) {
              : Status();
 }
 
-/// The segments of one of a draft's descriptors.
+/// The segments of one descriptor of a draft function.
 struct Segments {
   std::vector<void*> sources;
   std::vector<void*> targets;
@@ -169,11 +169,11 @@ Result<Segments> segments_of(const armci_strided_t& set, int number) {
   return segments;
 }
 
-/// All sets as one vector operation, of which `start` is given the lists.
+/// All sets as one vector operation; `start` gets the lists.
 template <class Start>
 Status start_as_lists(Session& session, Way way, std::span<const armci_strided_t> sets,
                       const Start& start) {
-  std::vector<Segments> segments;  // which the lists borrow
+  std::vector<Segments> segments;  // the lists refer to these
   for (const armci_strided_t& set : sets) {
     TESSERA_ASSIGN_OR_RETURN(Segments all, segments_of(set, static_cast<int>(segments.size())));
     segments.push_back(std::move(all));
@@ -198,8 +198,8 @@ Status start_as_rows(Session& session, Way way, const armci_strided_t& set, cons
   return start(session, set, shape);
 }
 
-/// The sets of a draft's descriptors: to another node as one request, by `start_lists`; else one
-/// after the other, by `start_rows`.
+/// The sets of the draft's descriptors: to another node as one request, by `start_lists`; else one
+/// after another, by `start_rows`.
 template <class StartLists, class StartRows>
 int start_sets(const char* function, Way way, const armci_strided_t* sets, int len, int proc,
                const StartLists& start_lists, const StartRows& start_rows) {
@@ -238,13 +238,13 @@ int get_sets(const char* function, const armci_strided_t* sets, int len, int pro
       });
 }
 
-/// What this process has under way, and what it can do for others.
+/// Advances this process's operations, and serves others.
 Status move_on(Session& session) {
   session.job.progress();
   return {};
 }
 
-/// The blocking form of what began with `started`, also where not all of it was.
+/// The blocking form of an operation that began with `started`, also if that failed in part.
 int wait_for(const char* function, armci_hdl_t& handle, int started) {
   const int waited = call(function, [&](Session& session) { return session.handles.wait(handle); });
   return started != 0 ? started : waited;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * parmci.h: the profiling interface. Each function of armci.h that starts, moves, allocates, waits
- * or synchronises has a second name here that no tool replaces: a tool defines ARMCI_Put, say,
- * notes what it likes, and calls PARMCI_Put. docs/examples/armci has such a tool.
+ * or synchronises has a second name here. A tool replaces only the first: it defines, for example,
+ * ARMCI_Put, which records the call and calls PARMCI_Put. docs/examples/armci has such a tool.
  */
 #ifndef TESSERA_PARMCI_H
 #define TESSERA_PARMCI_H

@@ -11,7 +11,7 @@ namespace tessera::rma::armci {
 namespace {
 
 // How often each holder has begun and not ended; written by one thread while no other is in a call
-// (session.hpp). A library and the program that uses it both start ARMCI, and both end it.
+// (session.hpp). A library and the program that uses it may both start and end ARMCI.
 std::array<int, 2> begun{};
 
 int& begun_by(Holder holder) {
@@ -20,7 +20,7 @@ int& begun_by(Holder holder) {
 
 }  // namespace
 
-// Not destroyed when a program ends without ARMCI_Finalize: that would wait for the others.
+// Not destroyed if a program ends without ARMCI_Finalize: that would wait for the other processes.
 constinit Session* Session::running = nullptr;
 
 bool Session::is_held_by(Holder holder) noexcept {
@@ -62,7 +62,7 @@ Status Session::prepare() {
   return {};
 }
 
-// In the order in which things stand on each other, each though the one before has failed.
+// In order of dependence; each step runs even if the one before has failed.
 Status Session::finish() {
   Status all = job.barrier();
   const auto note = [&all](Status each) {

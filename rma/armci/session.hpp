@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Session: what the functions of armci.h work on; the one process-wide state of this folder.
+// Session: the state on which the functions of armci.h work; the only process-wide state of this
+// folder.
 //
-// There is one from ARMCI_Init (or armci_msg_init) to the last of the two ends. C programs know no
-// object that could hold it, which is why it is global; everything else in rma/ stays without such
-// a thing.
+// One session exists from ARMCI_Init (or armci_msg_init) to the last of the two ends. It is global
+// because C programs have no object that could hold it. Nothing else in rma/ is global.
 //
 // Threads: current() from any; start and stop from one, while no other is in a call.
 #pragma once
@@ -25,20 +25,20 @@
 
 namespace tessera::rma::armci {
 
-/// Who has begun a session, and not ended it.
+/// A layer that has begun the session and not ended it.
 enum class Holder : unsigned char { armci, messages };
 
 class Session {
  public:
-  /// The session; null while there is none.
+  /// The session; null if there is none.
   static Session* current() noexcept { return running; }
 
-  /// Collective. Makes `holder` one of those of the session, which begins with the first. A null
-  /// bootstrap is chosen.
+  /// Collective. Adds `holder` to the holders of the session, which starts with the first. If
+  /// `bootstrap` is null, one is chosen.
   static Status begin(Holder holder, std::shared_ptr<Bootstrap> bootstrap = {});
-  /// Collective. The session ends with its last holder: ARMCI is one until it has been ended as
-  /// often as it was begun, messages until the first end. Does nothing for who is none. In a child
-  /// made by fork() nothing is ended: all is the parent's.
+  /// Collective. The session ends with its last holder. ARMCI must end as often as it began;
+  /// messages end at the first call. Does nothing if `holder` is not a holder. In a child of fork()
+  /// it ends nothing: everything is the parent's.
   static Status end(Holder holder);
   static bool is_held_by(Holder holder) noexcept;
 
@@ -46,7 +46,7 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// True for processes of other nodes; false for numbers that are no process's.
+  /// True for processes of other nodes; false also for numbers outside of the job.
   [[nodiscard]] bool is_elsewhere(int proc) const noexcept {
     const auto place = static_cast<std::size_t>(static_cast<unsigned>(proc));
     return place < elsewhere_.size() && elsewhere_[place];
@@ -61,12 +61,12 @@ class Session {
   std::optional<Mutexes> mutexes;  ///< those of ARMCI_Create_mutexes
   MutexSets mutex_sets;
 
-  /// Notifications of each process that were waited for.
+  /// By process: how many of its notifications were waited for.
   std::mutex notified_mutex;
   std::map<int, std::uint64_t> notified;
 
  private:
-  /// Collective. What all programs have, whether they use it or not.
+  /// Collective. Creates what every program has, used or not.
   Status prepare();
   Status finish();
 

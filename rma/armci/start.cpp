@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Start and end, of ARMCI and of the message layer; and how a program ends with an error.
+// Start and end of ARMCI and of the message layer; and ending a program with an error.
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Single values. The non-blocking puts take the value with them and so are locally complete at
-// once.
+// Single values. Non-blocking puts copy the value and so are locally complete at once.
 #include "rma/armci/call.hpp"
 #include "rma/armci/parmci.h"
 #include "rma/raw_transfer.hpp"

@@ -29,7 +29,7 @@ std::optional<std::int64_t> number_in(const char* text) {
   return value;
 }
 
-// The first of these variables that has a number.
+// The first of these variables that is set to a number.
 std::int64_t number_in_variables(std::initializer_list<const char*> names, std::int64_t otherwise) {
   for (const char* name : names) {
     if (const auto number = number_in(std::getenv(name))) {
@@ -44,7 +44,7 @@ const char* behind_colon(const char* text) {
   return colon == nullptr ? nullptr : colon + 1;
 }
 
-// What started processes that find each other by MPI.
+// Detects the launcher of processes that find each other by MPI.
 LauncherTrace detect_mpi_launcher() {
   const std::int64_t rank =
       number_in_variables({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}, -1);
@@ -56,7 +56,8 @@ LauncherTrace detect_mpi_launcher() {
   if (std::getenv("PMIX_RANK") != nullptr) {
     return {"mpirun", 0, rank};
   }
-  // Slurm sets its variables in an interactive allocation too; only a step has a process id.
+  // Slurm sets its variables in an interactive allocation too; only in a step is there a process
+  // id.
   if (std::getenv("SLURM_PROCID") != nullptr && std::getenv("SLURM_STEP_ID") != nullptr) {
     return {"srun", number_in_variables({"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"}, 0),
             number_in_variables({"SLURM_PROCID"}, -1)};
@@ -78,14 +79,14 @@ LauncherTrace detect_launcher() {
     return detect_mpi_launcher();
   }
   if (detail::is_below_rank()) {
-    return {};  // and of MPI's no more, whose launcher may have started tessera-run
+    return {};  // MPI's variables do not count either: its launcher may have started tessera-run
   }
   // "descriptor@launcher:rank:ranks"
   const char* const rank = behind_colon(launch);
   return {"tessera-run", number_in(behind_colon(rank)).value_or(0), number_in(rank).value_or(-1)};
 }
 
-// MPI's threads cost other programs' calls of MPI time: not where MPI starts the job only.
+// MPI_THREAD_MULTIPLE slows down a program's own MPI calls: not used if MPI only starts the job.
 MpiThreads mpi_threads_of(const Settings& settings) {
   const std::vector<std::string_view> transports = split_names(settings.transport);
   const bool is_by_mpi = std::find(transports.begin(), transports.end(), "mpi") != transports.end();

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What bootstraps need of the doors to MPI and to tessera-run without knowing more of them.
+// The few functions that bootstraps need of the MPI and tessera-run bootstraps.
 #pragma once
 
 namespace tessera::rma::detail {
 
-/// True when MPI was initialised and not yet finalised.
+/// True if MPI was initialised and not yet finalised.
 bool mpi_is_running();
-/// Ends all processes of MPI's, if it is running; returns if it isn't.
+/// Ends all MPI processes if MPI is running; returns if it is not.
 void abort_mpi(int code);
-/// Has tessera-run end the job's other processes as soon as this one has ended; does nothing where
-/// this process was not started by it. `code` is the one that this process ends with.
+/// Makes tessera-run end the job's other processes as soon as this one has ended. `code` is the
+/// exit code of this process. Does nothing if tessera-run did not start this process.
 void ask_launcher_to_end(int code);
-/// True when a rank of tessera-run's, which this process is not, started it or a process above it.
+/// True if a rank of tessera-run started this process or a process above it, and this is not the
+/// rank.
 bool is_below_rank();
 
 }  // namespace tessera::rma::detail

@@ -16,7 +16,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Who waits for input holds its stream's lock meanwhile, and who flushes waits for the lock.
+// A thread that waits for input holds its stream's lock, and fflush() waits for that lock.
 void flush_when_free(FILE* stream, Clock::time_point deadline) {
   while (ftrylockfile(stream) != 0) {
     if (Clock::now() >= deadline) {
@@ -28,8 +28,8 @@ void flush_when_free(FILE* stream, Clock::time_point deadline) {
   funlockfile(stream);
 }
 
-// Only the system knows the program's own streams, and it waits for each: a thread does that, and
-// is left behind where it waits for long. Without one they stay as they are.
+// Only the C library knows the program's other streams, and it waits for each of them. A thread
+// flushes them and is abandoned if it takes too long. Without a thread they stay unflushed.
 void flush_others(Clock::time_point deadline) {
   try {
     const auto flushed = std::make_shared<std::promise<void>>();
@@ -45,7 +45,8 @@ void flush_others(Clock::time_point deadline) {
 }
 
 void flush_output() {
-  constexpr std::chrono::seconds patience{1};  // less than the launcher's with who ends the job
+  constexpr std::chrono::seconds patience{1};  // less than the launcher waits for a rank that ends
+                                               // the job
   const Clock::time_point deadline = Clock::now() + patience;
   flush_when_free(stdout, deadline);
   flush_when_free(stderr, deadline);
@@ -59,12 +60,12 @@ bool is_child_of_rank() noexcept {
 }
 
 void end_job(int code) {
-  // Of a code the system keeps eight bits: 256 would be told as success.
+  // The system keeps eight bits of a code: 256 would be reported as success.
   constexpr int kept = 0xff;
   code = code != 0 && (code & kept) == 0 ? EXIT_FAILURE : code;
   const bool is_alone = is_child_of_rank();
   if (!is_alone) {
-    detail::ask_launcher_to_end(code);  // first: what follows may take a while
+    detail::ask_launcher_to_end(code);  // first, as the rest may take a while
   }
   flush_output();
   if (!is_alone) {

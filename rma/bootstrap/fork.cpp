@@ -30,13 +30,13 @@ namespace {
 using detail::exchange_slot_bytes;
 using detail::ForkControl;
 
-// What TESSERA_LAUNCH says.
+// The content of TESSERA_LAUNCH.
 struct Launch {
-  int descriptor = -1;  ///< of the control memory, here (unless it was closed) and in the launcher
-  pid_t launcher = -1;  ///< −1 if the variable doesn't say
+  int descriptor = -1;  ///< of the control memory, here (unless closed) and in the launcher
+  pid_t launcher = -1;  ///< −1 if the variable has none
   std::int32_t rank = -1;
   std::int32_t ranks = -1;
-  std::string text;  ///< the variable, without the process of a rank
+  std::string text;  ///< the variable, without the process id of a rank
 };
 
 class Forked final : public Bootstrap {
@@ -84,15 +84,15 @@ class Forked final : public Bootstrap {
   }
 
  private:
-  // The identity of another process that is this rank and still runs, else 0.
+  // The identity of another running process that is this rank, else 0.
   [[nodiscard]] std::uint64_t other_process() const noexcept {
     const std::uint64_t entered = control_->process(rank_.value).load();
     const bool is_other = entered != detail::own_identity() && detail::is_running(entered);
     return is_other ? entered : 0;
   }
 
-  // Enters this process as the rank, and sees to it that programs which it starts are not taken
-  // for it.
+  // Registers this process as the rank, and marks the environment so that programs which it starts
+  // are not taken for the rank.
   Status become_rank() {
     if (is_rank_) {
       return {};
@@ -101,12 +101,11 @@ class Forked final : public Bootstrap {
     std::uint64_t entered = control_->process(rank_.value).load();
     while (entered != mine) {
       if (detail::is_running(entered)) {
-        return Status::error(Code::invalid_argument,
-                             fmt::format("this process is no rank: process {} is rank {} already",
-                                         detail::process_of(entered), rank_.value))
-            .hint(
-                "unset TESSERA_LAUNCH for a program that is to run as a job of its own beside the "
-                "rank");
+        return Status::error(
+                   Code::invalid_argument,
+                   fmt::format("this process is not a rank: process {} is rank {} already",
+                               detail::process_of(entered), rank_.value))
+            .hint("unset TESSERA_LAUNCH for a program that runs as a separate job beside the rank");
       }
       if (control_->process(rank_.value).compare_exchange_strong(entered, mine)) {
         break;
@@ -123,8 +122,8 @@ class Forked final : public Bootstrap {
     return {};
   }
 
-  // Puts `part` into this rank's slot and waits until all ranks have done so. Two halves of slots
-  // alternate: a rank can be at most one round ahead of the slowest reader.
+  // Copies `part` into this rank's slot and waits until all ranks have done so. The two halves of
+  // slots alternate: a rank is at most one round ahead of the slowest reader.
   Result<std::uint32_t> exchange(std::span<const std::byte> part,
                                  std::chrono::milliseconds timeout) {
     const std::uint32_t round = control_->round.load();
@@ -149,7 +148,7 @@ class Forked final : public Bootstrap {
       const std::int32_t came = control_->arrived.load();
       if (std::chrono::steady_clock::now() > deadline && withdraw(round)) {
         return Status::error(Code::timed_out,
-                             fmt::format("only {} of {} ranks came to the start of the job within "
+                             fmt::format("only {} of {} ranks reached the start of the job within "
                                          "{} ms",
                                          came, control_->ranks, timeout.count()));
       }
@@ -157,7 +156,7 @@ class Forked final : public Bootstrap {
     return round;
   }
 
-  // Takes this rank's arrival back, so that it can come again. False when all have come after all.
+  // Withdraws this rank's arrival, so that it can arrive again. False if all ranks have arrived.
   bool withdraw(std::uint32_t round) {
     std::int32_t arrived = control_->arrived.load();
     while (control_->round.load() == round && arrived < control_->ranks) {
@@ -176,7 +175,7 @@ class Forked final : public Bootstrap {
   bool is_rank_ = false;
 };
 
-// Reads a number and the character after it, which `next` names, from the front of `text`.
+// Reads a number from the front of `text`, and the character after it, which must be one of `next`.
 bool take_number(std::string_view& text, std::string_view next, int& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const auto length = static_cast<std::size_t>(end - text.data());
@@ -188,7 +187,7 @@ bool take_number(std::string_view& text, std::string_view next, int& number) {
   return true;
 }
 
-// "descriptor@launcher:rank:ranks:process", where the launcher and the process may be missing.
+// "descriptor@launcher:rank:ranks:process"; launcher and process are optional.
 std::optional<Launch> parse_launch_variable(std::string_view text) {
   Launch launch;
   std::string_view rest = text;
@@ -221,7 +220,7 @@ std::optional<Launch> parse_launch_variable(std::string_view text) {
   return launch;
 }
 
-// Whether the file is large enough for the control memory, and that of the named launcher.
+// True if the file is large enough for the control memory and belongs to the named launcher.
 bool is_control_memory(int fd, const Launch& launch) {
   struct stat file {};
   if (fstat(fd, &file) != 0 ||
@@ -235,7 +234,7 @@ bool is_control_memory(int fd, const Launch& launch) {
           launcher == launch.launcher);
 }
 
-// Whether the file is the control memory of a tessera-run of another version.
+// True if the file is the control memory of another version of tessera-run.
 bool is_of_other_version(int fd) {
   constexpr unsigned version_bits = 8;
   std::uint64_t magic = 0;
@@ -271,9 +270,10 @@ Result<std::shared_ptr<Forked>> find_launcher() {
   }
   if (detail::is_below_rank()) {
     return Status::error(Code::invalid_argument,
-                         "this process is no rank: a rank of tessera-run's started it")
+                         "this process is not a rank: a rank of tessera-run started it")
         .hint(
-            "it is a job of its own without TESSERA_BOOTSTRAP=fork; for several ranks start it as: "
+            "without TESSERA_BOOTSTRAP=fork it runs as a separate job; for several ranks start it "
+            "as: "
             "tessera-run -n 4 program");
   }
   std::optional<Launch> launch = parse_launch_variable(text);
@@ -286,7 +286,7 @@ Result<std::shared_ptr<Forked>> find_launcher() {
   if (!launch || (!is_inherited && launch->launcher < 0)) {
     return Status::error(Code::protocol, fmt::format("{}={} does not describe a job",
                                                      detail::launch_variable, text))
-        .hint("unset it, or start the program anew under tessera-run");
+        .hint("unset it, or start the program again under tessera-run");
   }
   detail::Descriptor opened;
   if (!is_inherited) {

@@ -37,10 +37,10 @@ using detail::ForkControl;
 using detail::LineRelay;
 
 constexpr int exit_not_found = 127;
-/// For a rank that ends the job, and for the others from SIGTERM to SIGKILL.
+/// Time for a rank that ends the job, and for the others between SIGTERM and SIGKILL.
 constexpr std::chrono::milliseconds time_to_end{2000};
 
-// The memory that all ranks inherit, mapped here as well.
+// The memory that all ranks inherit, also mapped in the launcher.
 class ControlMemory {
  public:
   static Result<ControlMemory> create(std::int32_t ranks) {
@@ -50,7 +50,7 @@ class ControlMemory {
     if (bytes > largest_file_bytes()) {
       return Status::error(
                  Code::limit_exceeded,
-                 fmt::format("{} of shared memory are needed to start {} ranks, and "
+                 fmt::format("{} of shared memory are needed to start {} ranks, but "
                              "files may have {} at most",
                              human_bytes(bytes), ranks, human_bytes(largest_file_bytes())))
           .hint("raise the limit on file sizes (ulimit -f)");
@@ -94,8 +94,8 @@ class ControlMemory {
 };
 
 // Blocks the signals that the launcher handles and reads them from a descriptor instead. Ignores
-// two that an error of write() replaces: the reader of the ranks' output has gone, and the file
-// that it goes to has reached the limit on file sizes.
+// two signals that write() also reports as errors: the reader of the output is gone (SIGPIPE), or
+// its file has reached the limit on file sizes (SIGXFSZ).
 class SignalReader {
  public:
   SignalReader() {
@@ -113,7 +113,7 @@ class SignalReader {
   ~SignalReader() { restore(); }
   SignalReader(const SignalReader&) = delete;
   SignalReader& operator=(const SignalReader&) = delete;
-  // What the program had: children must start with it.
+  // Restores the program's own signal settings, with which children must start.
   void restore() const {
     sigaction(SIGPIPE, &pipe_before_, nullptr);
     sigaction(SIGXFSZ, &file_size_before_, nullptr);
@@ -121,9 +121,10 @@ class SignalReader {
   }
   [[nodiscard]] int descriptor() const noexcept { return fd_.get(); }
   struct Signal {
-    int number = 0;               ///< 0 when none has come but SIGCHLD
-    bool is_of_terminal = false;  ///< Ctrl-C, its end: sent to all in the foreground, the ranks too
-    /// Not so what programs give a meaning of their own.
+    int number = 0;               ///< 0 if no signal has arrived except SIGCHLD
+    bool is_of_terminal = false;  ///< sent by the terminal (Ctrl-C, hang-up), so the ranks have it
+                                  ///< too
+    /// False for signals to which programs give a meaning of their own.
     [[nodiscard]] bool is_to_end() const {
       return number != 0 && number != SIGUSR1 && number != SIGUSR2;
     }
@@ -149,20 +150,20 @@ class SignalReader {
 struct Child {
   pid_t pid = -1;
   bool running = false;
-  Descriptor ending;  ///< readable when it has ended; −1 where there is none
-  /// What a script or tool had below it when it was told to end.
+  Descriptor ending;  ///< readable after it has ended; −1 if unavailable
+  /// Processes below a script or tool when it was asked to end.
   std::vector<Descriptor> below;
 };
 
-// A signal alone doesn't tell reliably: where the program has other threads, one of those that
-// don't block SIGCHLD may get it.
+// SIGCHLD alone is not reliable: if the program has other threads, one that does not block it may
+// receive it.
 void note_started(Child& child, pid_t pid) {
   child.pid = pid;
   child.running = true;
   child.ending = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
 }
 
-// Texts as exec wants them. The texts must outlive the result.
+// Texts in the form for exec. They must outlive the result.
 std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   for (const std::string& text : texts) {
@@ -172,7 +173,7 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-// This process's environment with a rank's own variables.
+// This process's environment with the variables of a rank.
 std::vector<std::string> rank_environment(const std::string& launch_value,
                                           std::int32_t ranks_per_node) {
   std::vector<std::string> own{fmt::format("{}={}", detail::launch_variable, launch_value)};
@@ -194,18 +195,18 @@ std::vector<std::string> rank_environment(const std::string& launch_value,
   return all;
 }
 
-// What a rank is made of, prepared before the fork.
+// Arguments of exec for a rank, prepared before the fork.
 struct RankStart {
   char* const* arguments = nullptr;
   char* const* environment = nullptr;
   pid_t launcher = -1;
 };
 
-// Runs in the child between fork and exec, and never returns. Only system calls: other threads of
-// the launcher may have held any lock at the fork, that of the heap among them.
+// Runs in the child between fork and exec, and never returns. Uses system calls only: other threads
+// of the launcher may have held any lock at the fork, for example that of the heap.
 [[noreturn]] void become_rank(const RankStart& start, const SignalReader& signals) {
   signals.restore();
-  // If the launcher dies, its ranks end too: nobody else would end them.
+  // If the launcher dies, its ranks end too; nothing else would end them.
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() == start.launcher) {
     execvpe(start.arguments[0], start.arguments, start.environment);
@@ -226,8 +227,8 @@ void signal_those_below(int signal, const Child& child) {
   }
 }
 
-// Takes note of all children that have ended; returns how many. What one was told to end leaves
-// behind is told, too: nobody else would.
+// Records all children that have ended; returns how many. Also sends SIGTERM to the processes that
+// remain below a child that was asked to end; nothing else would end them.
 int reap(std::vector<Child>& children, std::vector<RankExit>& exits, ForkControl& control) {
   int ended = 0;
   for (std::size_t i = 0; i < children.size(); ++i) {
@@ -255,8 +256,9 @@ void pass_on(int signal, const std::vector<Child>& children) {
   }
 }
 
-// A script that is told may end what it has below it by itself, as it likes; what is left when the
-// script has ended is told then (reap), but for SIGKILL, which nobody can look after.
+// A script that gets the signal may end the processes below it itself. What remains after the
+// script has ended gets SIGTERM in reap(). With SIGKILL the processes below are killed at once, as
+// the script cannot end them.
 void tell_to_end(int signal, std::vector<Child>& children) {
   for (Child& child : children) {
     if (child.running) {
@@ -271,7 +273,7 @@ void tell_to_end(int signal, std::vector<Child>& children) {
   }
 }
 
-// All nodes but the last have as many; 0 where nodes are not emulated.
+// All nodes except the last have this many ranks; 0 if nodes are not emulated.
 std::int32_t ranks_of_each_node(const LaunchOptions& options) {
   return options.nodes > 0 ? (options.ranks + options.nodes - 1) / options.nodes : 0;
 }
@@ -300,18 +302,18 @@ Status check_options(const std::vector<std::string>& arguments, const LaunchOpti
   if (options.nodes > 0 && (options.ranks + each - 1) / each != options.nodes) {
     return Status::error(
                Code::invalid_argument,
-               fmt::format("{} ranks cannot be split over {} nodes: {} on each of them fill {}",
+               fmt::format("{} ranks cannot be split over {} nodes: with {} per node they fill {}",
                            options.ranks, options.nodes, each, (options.ranks + each - 1) / each))
         .hint("all nodes but the last one get the same number of ranks");
   }
   return {};
 }
 
-// Ends the ranks that are left when one has ended the job.
+// Ends the remaining ranks after one has ended the job.
 class JobEnd {
  public:
-  // The others are told once that one has ended, as its message and its code come first; or
-  // together with that one, where it takes too long.
+  // The others get SIGTERM after that rank has ended, so that its message and its exit code come
+  // first; or together with it, if it takes too long.
   void look(const ForkControl& control, std::vector<Child>& children,
             std::vector<RankExit>& exits) {
     const std::int32_t ender = control.ender.load();
@@ -332,9 +334,9 @@ class JobEnd {
       go_on(Step::killed);
     }
   }
-  // Milliseconds until there may be something to do; −1 for never.
+  // Milliseconds until the next action may be due; −1 for never.
   [[nodiscard]] int time_left() const {
-    constexpr int look_period_ms = 500;  // nothing wakes us when a rank writes that it ends the job
+    constexpr int look_period_ms = 500;  // a rank that ends the job does not wake the launcher
     if (step_ == Step::none || step_ == Step::killed) {
       return step_ == Step::none ? look_period_ms : -1;
     }
@@ -357,7 +359,7 @@ class JobEnd {
     }
     RankExit& of_ender = exits[static_cast<std::size_t>(ender)];
     if (of_ender.exit_code == 0 && of_ender.signal == 0) {
-      of_ender.exit_code = control.end_code.load();  // a script may have kept it back
+      of_ender.exit_code = control.end_code.load();  // a script may have hidden it
     }
   }
 
@@ -365,8 +367,8 @@ class JobEnd {
   Clock::time_point deadline_;
 };
 
-// Passes on what the ranks have left. Waits for a reader that takes its time, but no longer when a
-// signal comes, or one has come that was to end the ranks.
+// Forwards the remaining output of the ranks. Waits for a slow reader, but not after a signal that
+// ends the ranks.
 void pass_on_rest(LineRelay& output, const SignalReader& signals, bool is_to_end) {
   using Clock = std::chrono::steady_clock;
   constexpr int look_period_ms = 100;
@@ -382,11 +384,11 @@ void pass_on_rest(LineRelay& output, const SignalReader& signals, bool is_to_end
   }
 }
 
-// Waits until a signal has come, a rank has ended or printed something, a reader of that has taken
-// some, or so many ms are over.
+// Waits until a signal has arrived, a rank has ended or printed something, a reader has read some
+// output, or timeout_ms have passed.
 void wait_for_events(const SignalReader& signals, const std::vector<Child>& children,
                      const LineRelay& output, int timeout_ms) {
-  constexpr int look_period_ms = 100;  // after children of whose end no descriptor tells
+  constexpr int look_period_ms = 100;  // for children without a descriptor
   std::vector<pollfd> list{{.fd = signals.descriptor(), .events = POLLIN, .revents = 0}};
   for (const Child& child : children) {
     if (child.running && child.ending.get() >= 0) {
@@ -399,7 +401,7 @@ void wait_for_events(const SignalReader& signals, const std::vector<Child>& chil
   poll(list.data(), list.size(), timeout_ms);
 }
 
-// A launch under way.
+// A launch in progress.
 struct Run {
   const std::vector<std::string>& arguments;
   const LaunchOptions& options;
@@ -441,7 +443,7 @@ Status start_rank(Run& run, std::int32_t rank) {
   return {};
 }
 
-// All of them, or those that were started are told to end.
+// Starts all ranks; on an error ends those that were started.
 Status start_ranks(Run& run) {
   for (std::int32_t rank = 0; rank < run.options.ranks; ++rank) {
     run.exits[static_cast<std::size_t>(rank)].rank = rank;
@@ -453,7 +455,7 @@ Status start_ranks(Run& run) {
   return {};
 }
 
-// Until all have ended.
+// Runs until all ranks have ended.
 void supervise(Run& run) {
   JobEnd job_end;
   bool is_to_end = false;

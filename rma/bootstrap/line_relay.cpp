@@ -20,10 +20,10 @@
 namespace tessera::rma::detail {
 namespace {
 
-// A line that is longer is passed on in pieces.
+// Longer lines are forwarded in pieces.
 constexpr std::size_t longest_line_bytes = 1 << 20;
 
-// Where so much waits for room, no more is read.
+// Reading stops while this much waits for room.
 constexpr std::size_t most_waiting_bytes = 1 << 16;
 
 bool is_same_file(int one, int other) {
@@ -33,7 +33,7 @@ bool is_same_file(int one, int other) {
          first.st_ino == second.st_ino;
 }
 
-// Whether a write of up to PIPE_BUF bytes returns at once, be it with an error.
+// True if a write of up to PIPE_BUF bytes returns at once, possibly with an error.
 bool takes_some(int descriptor) {
   pollfd room{.fd = descriptor, .events = POLLOUT, .revents = 0};
   return poll(&room, 1, 0) > 0;
@@ -41,8 +41,8 @@ bool takes_some(int descriptor) {
 
 }  // namespace
 
-// As much as goes without waiting. The descriptor itself is not made non-blocking, since other
-// programs have it too.
+// Writes as much as is possible without waiting. The descriptor itself must not become
+// non-blocking, as other programs share it.
 void LineRelay::write_some(Output& output) {
   std::size_t done = 0;
   while (done < output.waiting.size() && takes_some(output.to)) {
@@ -51,16 +51,16 @@ void LineRelay::write_some(Output& output) {
     if (written >= 0) {
       done += static_cast<std::size_t>(written);
     } else if (errno == EAGAIN) {
-      break;  // another made it non-blocking
+      break;  // another program made it non-blocking
     } else if (errno != EINTR) {
       lost_ = lost_ == 0 && output.to == STDOUT_FILENO && errno != EPIPE ? errno : lost_;
-      done = output.waiting.size();  // the ranks go on
+      done = output.waiting.size();  // the ranks continue
     }
   }
   output.waiting.erase(0, done);
 }
 
-// Standard error may go where standard output goes, and lines of both stay whole.
+// Standard error may go to the same file as standard output; lines of both stay whole.
 std::size_t LineRelay::output_to(int descriptor) {
   const auto found = std::find_if(outputs_.begin(), outputs_.end(), [&](const Output& each) {
     return each.to == descriptor || is_same_file(each.to, descriptor);
@@ -141,7 +141,7 @@ bool LineRelay::has_room(const Stream& stream) const {
   return outputs_[stream.output].waiting.size() < most_waiting_bytes;
 }
 
-// False when there is nothing more for now.
+// False if there is nothing more for now.
 bool LineRelay::read_some(Stream& stream) {
   std::array<char, 65536> buffer;
   if (stream.reading.get() < 0) {
@@ -156,7 +156,7 @@ bool LineRelay::read_some(Stream& stream) {
     return false;
   }
   stream.pending.append(buffer.data(), static_cast<std::size_t>(got));
-  std::size_t whole = stream.pending.find_last_of('\n') + 1;  // 0 where there is none
+  std::size_t whole = stream.pending.find_last_of('\n') + 1;  // 0: no whole line
   if (whole == 0 && stream.pending.size() >= longest_line_bytes) {
     whole = stream.pending.size();
   }
@@ -164,7 +164,7 @@ bool LineRelay::read_some(Stream& stream) {
   return true;
 }
 
-// So many bytes of what is pending: whole lines, or a piece of a long one.
+// Forwards `bytes` of the pending text: whole lines, or a piece of a long one.
 void LineRelay::pass_on(Stream& stream, std::size_t bytes) {
   Output& output = outputs_[stream.output];
   std::string_view text = std::string_view(stream.pending).substr(0, bytes);
@@ -172,7 +172,8 @@ void LineRelay::pass_on(Stream& stream, std::size_t bytes) {
     if (!stream.is_in_line) {
       output.waiting += fmt::format("[{}] ", stream.rank);
     }
-    const std::string_view line = text.substr(0, text.find('\n') + 1);  // all if there is no end
+    const std::string_view line = text.substr(0, text.find('\n') + 1);  // everything if there is no
+                                                                        // line end
     const std::string_view piece = line.empty() ? text : line;
     output.waiting += piece;
     stream.is_in_line = !piece.ends_with('\n');

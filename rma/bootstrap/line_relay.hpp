@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// LineRelay: passes what ranks print on to the launcher's own output, line by line, so that lines
-// of several ranks do not mix. Programs that write into a pipe or a file do so in blocks of a few
-// KiB, which end anywhere.
+// LineRelay: forwards the output of ranks to the launcher's own output line by line, so that lines
+// of several ranks do not mix. Programs that write to a pipe or a file do so in blocks of a few
+// KiB, which may end within a line.
 //
-// A stream of the launcher that is a terminal is left to the ranks themselves: they write lines
-// there, and may ask it for its width. Not so if lines are tagged with their ranks.
+// If a stream of the launcher is a terminal, the ranks use it directly: they write lines there, and
+// may query its width. This does not hold for lines that are tagged with their ranks.
 //
-// Nothing here waits. Where the launcher's output takes no more, nothing more is read for it, so
-// that the ranks wait for their reader, as they would without a launcher.
+// Nothing here waits. While the launcher's output has no room, nothing is read for it, so that the
+// ranks wait for their reader as they would without a launcher.
 #pragma once
 
 #include <poll.h>
@@ -25,42 +25,42 @@ namespace tessera::rma::detail {
 
 class LineRelay {
  public:
-  /// With pipes for the standard output and standard error of each rank. Tagged lines begin with
-  /// "[rank] ". Errors: limit_exceeded.
+  /// Creates pipes for the standard output and standard error of each rank. With `is_tagged` lines
+  /// begin with "[rank] ". Errors: limit_exceeded.
   static Result<LineRelay> create(std::int32_t ranks, bool is_tagged);
 
-  /// In a rank's process before exec: makes its pipes its output.
+  /// Called in a rank's process before exec: makes the pipes its output.
   void connect(std::int32_t rank) const noexcept;
-  /// In the launcher after fork: the writing ends are the rank's alone.
+  /// Called in the launcher after fork: closes the writing ends, which belong to the rank.
   void started(std::int32_t rank) noexcept;
 
-  /// Adds what is to be waited for: output of the ranks, and room in the launcher's.
+  /// Adds the descriptors to wait for: output of the ranks, and room in the launcher's output.
   void add_to(std::vector<pollfd>& list) const;
-  /// Passes on what has come, whole lines only.
+  /// Forwards what has arrived, whole lines only.
   void relay();
-  /// When all ranks have ended: passes on the rest, with or without a line end. False while the
-  /// launcher's output has no room for all.
+  /// Called after all ranks have ended: forwards the rest, with or without a line end. False while
+  /// the launcher's output has no room for all of it.
   bool finish();
-  /// Nobody waits for room any longer. What is left is lost.
+  /// Stops waiting for room. The remaining output is lost.
   void give_up();
 
-  /// The system's error of the first write to standard output that failed, EINTR where that was
-  /// given up; 0 while none has. A reader that has gone (`| head`) wants no more, which is no loss.
+  /// The system's error of the first failed write to standard output; EINTR after give_up(); 0 if
+  /// there is none. A reader that is gone (`| head`) is not an error.
   [[nodiscard]] int lost() const noexcept { return lost_; }
 
  private:
   struct Output {
     int to = -1;
-    std::string waiting = {};  ///< for room
+    std::string waiting = {};  ///< output that waits for room
   };
   struct Stream {
     std::int32_t rank = 0;
-    int to = -1;             ///< descriptor of the rank's
-    std::size_t output = 0;  ///< of the launcher's
+    int to = -1;             ///< the rank's descriptor
+    std::size_t output = 0;  ///< index of the launcher's output
     Descriptor reading;
     Descriptor writing;
     std::string pending = {};  ///< the beginning of a line
-    bool is_in_line = false;   ///< the beginning of this line was passed on already
+    bool is_in_line = false;   ///< the beginning of this line was forwarded already
   };
   std::size_t output_to(int descriptor);
   [[nodiscard]] bool has_room(const Stream& stream) const;
@@ -71,7 +71,7 @@ class LineRelay {
   std::vector<Output> outputs_;
   std::vector<Stream> streams_;
   bool is_tagged_ = false;
-  std::size_t first_ = 0;  ///< of the streams, whose turn it is
+  std::size_t first_ = 0;  ///< the stream to read first in the next call
   int lost_ = 0;
 };
 

@@ -88,7 +88,7 @@ class Mpi final : public Bootstrap {
                                           : std::optional<int>(MPI_Comm_c2f(communicator_));
   }
 
-  // MPI has no time-outs: its launcher ends the job when a process dies.
+  // MPI has no timeouts: its launcher ends the job if a process dies.
   Result<std::vector<std::byte>> allgather(std::span<const std::byte> mine,
                                            std::chrono::milliseconds) override {
     const FloatingPointGuard guard;
@@ -124,15 +124,15 @@ class Mpi final : public Bootstrap {
   bool finalize_;
 };
 
-// Open MPI 4 puts windows of one machine into osc/rdma, which is slower there than osc/sm, and
-// whose MPI_Compare_and_swap ends the target. What the user chose stays.
+// Open MPI 4 puts windows of one machine into osc/rdma. It is slower there than osc/sm, and its
+// MPI_Compare_and_swap ends the target. Settings of the user are kept.
 void prefer_shared_windows() {
   constexpr int keep = 0;
   setenv("OMPI_MCA_osc_rdma_priority", "90", keep);
 }
 
-// Runs when the library is loaded, before the program starts MPI. A program whose user chose the
-// transport gets what it needs, unless the user has set that as well.
+// Runs when the library is loaded, before the program starts MPI. If the user chose the transport,
+// sets what it needs, unless the user has set that as well.
 [[gnu::constructor]] void prepare_for_windows() {
   const char* const transports = std::getenv("TESSERA_TRANSPORT");
   const auto names = split_names(transports == nullptr ? "" : transports);
@@ -148,7 +148,7 @@ void prefer_shared_windows() {
 Status sees_only_itself(const LauncherTrace& trace) {
   const char* const remedy =
       trace.launcher == "tessera-run"
-          ? "a program that starts MPI itself is started with mpirun, not with tessera-run"
+          ? "start a program that calls MPI_Init itself with mpirun, not with tessera-run"
           : "start it with the launcher of the MPI it was built with; under Slurm try srun "
             "--mpi=pmix, or mpirun inside the allocation";
   return Status::error(Code::unreachable,
@@ -174,17 +174,19 @@ Result<std::shared_ptr<Bootstrap>> make(MPI_Comm user, bool finalize) {
 
 }  // namespace
 
-// MPI starts once in a process: who ended it, be it with a first job, has none for another.
+// MPI starts once in a process. After it was finalised, also by an earlier job, it cannot start
+// again.
 Status start_mpi(MpiThreads threads, int* argc, char*** argv) {
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized != 0) {
-    return Status::error(Code::closed, "MPI was ended in this process, and starts only once")
+    return Status::error(Code::closed, "MPI was finalised in this process and cannot start again")
         .hint(
-            "a job that starts MPI ends it: keep that job, or call MPI_Init before the first one "
-            "and MPI_Finalize behind the last");
+            "a job that starts MPI also finalises it: keep that job, or call MPI_Init before the "
+            "first "
+            "job and MPI_Finalize after the last");
   }
-  const FloatingPointGuard guard;  // MPI looks at the machine, and may compute with zeros
+  const FloatingPointGuard guard;  // MPI inspects the machine, and may compute with zeros
   int wanted = MPI_THREAD_FUNNELED;
   if (threads == MpiThreads::several) {
     wanted = MPI_THREAD_MULTIPLE;
@@ -215,7 +217,7 @@ MpiLibrary mpi_library() {
   int length = 0;
   if (MPI_Get_library_version(text.data(), &length) == MPI_SUCCESS) {
     text.resize(static_cast<std::size_t>(length));
-    // MPICH goes on with all options of its build; Open MPI ends with a zero byte.
+    // MPICH continues with the options of its build; Open MPI ends with a zero byte.
     found.version = text.substr(0, text.find_first_of(std::string_view("\n\0", 2)));
     std::replace(found.version.begin(), found.version.end(), '\t', ' ');
   }
@@ -233,19 +235,21 @@ Result<std::shared_ptr<Bootstrap>> mpi_bootstrap(int fortran_communicator) {
                          "MPI is not running: MPI_Init was not called, or MPI_Finalize was");
   }
   const MPI_Comm user = MPI_Comm_f2c(fortran_communicator);
-  // Of numbers that it never gave, an MPI whose handles are pointers makes a null one.
+  // For numbers that MPI never returned, an MPI whose handles are pointers returns a null pointer.
   if (user == MPI_COMM_NULL || user == MPI_Comm()) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("{} stands for no communicator", fortran_communicator))
+    return Status::error(
+               Code::invalid_argument,
+               fmt::format("{} is not the handle of a communicator", fortran_communicator))
         .hint(
-            "give one that this rank is in; with MPI_COMM_NULL, as MPI_Comm_split returns for "
-            "MPI_UNDEFINED, it takes no part in the job");
+            "give a communicator that contains this rank; a rank with MPI_COMM_NULL, as "
+            "MPI_Comm_split "
+            "returns for MPI_UNDEFINED, cannot be in the job");
   }
   return make(user, false);
 }
 
 Result<std::shared_ptr<Bootstrap>> mpi_world_bootstrap(MpiThreads threads) {
-  // Asked before MPI starts: a process that is alone with it gets variables as from mpirun -n 1.
+  // Read before MPI starts: MPI alone in a process sets variables as mpirun -n 1 does.
   const LauncherTrace trace = detect_launcher();
   const bool ours = !detail::mpi_is_running();
   if (ours) {

@@ -33,13 +33,14 @@ std::uint64_t number_in(std::string_view digits) {
   return number;
 }
 
-// Of the process that the file /proc/PID/stat describes.
+// The identity of the process that the file /proc/PID/stat describes.
 std::uint64_t identity_in(const char* path) noexcept {
   const Descriptor file(open(path, O_RDONLY | O_CLOEXEC));
   std::array<char, 1024> text{};
   const ssize_t got = read(file.get(), text.data(), text.size());
   const std::string_view all(text.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-  // The second field is the program's name in parentheses, which may hold blanks and parentheses.
+  // The second field is the program's name in parentheses, which may contain blanks and
+  // parentheses.
   const std::size_t name_end = all.rfind(") ");
   if (name_end == std::string_view::npos) {
     return 0;

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Each thread has the children that it started.
+// Each thread has its own list of the children that it started.
 void add_children(pid_t process, std::vector<pid_t>& found) {
   std::error_code error;
   fs::directory_iterator thread(fmt::format("/proc/{}/task", process), error);

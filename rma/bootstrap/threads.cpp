@@ -11,7 +11,8 @@
 
 namespace tessera::rma {
 
-// Where the threads meet: a buffer per rank, filled under one mutex, read when all have come.
+// Where the threads synchronise: a buffer per rank, filled under one mutex, read after all have
+// come.
 class ThreadGroup::Meeting {
  public:
   explicit Meeting(std::int32_t ranks) : ranks_(ranks), given_(static_cast<std::size_t>(ranks)) {}
@@ -38,7 +39,7 @@ class ThreadGroup::Meeting {
                               fmt::format("rank {} gave up while the job was starting", gone_));
     }
     return Status::error(Code::timed_out,
-                         fmt::format("only {} of {} threads came to the start of the job within "
+                         fmt::format("only {} of {} threads reached the start of the job within "
                                      "{} ms",
                                      arrived_ + 1, ranks_, timeout.count()));
   }

@@ -23,7 +23,7 @@ Status forbidden(std::string_view what, AccessMode mode) {
   return Status::error(Code::invalid_argument,
                        fmt::format("{}, whose access mode is {}", what, to_string(mode)))
       .hint(
-          "set another one first, on all members: Region::set_access_mode, or ARMCIX_Mode_set in "
+          "set another mode first, on all members: Region::set_access_mode, or ARMCIX_Mode_set in "
           "ARMCI programs");
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a region's access mode allows, and the sentence for what it doesn't: the same at the origin,
-// which asks first, and at the target's agent.
+// What a region's access mode allows, and the error for an operation that it forbids. Used at the
+// origin, which checks first, and by the target's agent.
 #pragma once
 
 #include <string_view>
@@ -12,14 +12,14 @@
 
 namespace tessera::rma::detail {
 
-/// "read_only" and the like.
+/// The mode's name: "read_only" and the like.
 std::string_view to_string(AccessMode mode) noexcept;
 
 [[nodiscard]] constexpr bool exists(AccessMode mode) noexcept {
   return mode <= AccessMode::no_local_access;
 }
 
-/// Whether operations of all kinds are allowed to other ranks.
+/// Whether other ranks may do operations of all kinds.
 [[nodiscard]] constexpr bool allows_all(AccessMode mode) noexcept {
   return mode == AccessMode::any || mode == AccessMode::no_local_access;
 }

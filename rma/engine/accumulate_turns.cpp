@@ -29,7 +29,8 @@ Result<std::unique_ptr<AccumulateTurns>> AccumulateTurns::create(JobState& job) 
   return std::unique_ptr<AccumulateTurns>(new AccumulateTurns(job.node->arena(), std::move(locks)));
 }
 
-// The locks stay: ranks of other nodes may still wait at them, and they go with the node's memory.
+// The locks are not freed: ranks of other nodes may still wait for them. They are freed with the
+// node's memory.
 AccumulateTurns::~AccumulateTurns() {
   for (const std::uint64_t offset : spare_) {
     arena_.free(offset, buffer_bytes);
@@ -39,8 +40,8 @@ AccumulateTurns::~AccumulateTurns() {
 Status AccumulateTurns::begin(WorldRank target) {
   Status begun = locks_->lock(owner_of(target), 0);
   return begun.ok() ? std::move(begun)
-                    : std::move(begun).context(fmt::format(
-                          "waiting for the turn to accumulate to rank {}", target.value));
+                    : std::move(begun).context(
+                          fmt::format("waiting to accumulate to rank {}", target.value));
 }
 
 Status AccumulateTurns::end(WorldRank target) noexcept {
@@ -48,12 +49,12 @@ Status AccumulateTurns::end(WorldRank target) noexcept {
     Status ended = locks_->unlock(owner_of(target), 0);
     return ended.ok() ? std::move(ended)
                       : std::move(ended).context(
-                            fmt::format("ending the turn to accumulate to rank {}", target.value));
+                            fmt::format("finishing an accumulate to rank {}", target.value));
   });
 }
 
 void AccumulateTurns::settle() {
-  locks_->wait_for_unlocks().ignore("a node that doesn't answer waits for nobody");
+  locks_->wait_for_unlocks().ignore("a node that doesn't answer has no waiting ranks");
 }
 
 Result<AccumulateTurns::Buffer> AccumulateTurns::lend() {
@@ -68,7 +69,7 @@ Result<AccumulateTurns::Buffer> AccumulateTurns::lend() {
   TESSERA_ASSIGN_OR_RETURN(const std::uint64_t offset, arena_.allocate(buffer_bytes));
   if (Status status = arena_.back(offset, buffer_bytes); !status.ok()) {
     arena_.free(offset, buffer_bytes);
-    return std::move(status).context("allocating the temporary of an accumulate");
+    return std::move(status).context("allocating the temporary buffer of an accumulate");
   }
   return Buffer(*this, offset);
 }

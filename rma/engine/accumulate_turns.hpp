@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// AccumulateTurns: what makes accumulates atomic where their origins do them ([ARMCI06] §5:
-// lock, get, add, put, unlock), in jobs with TESSERA_ACCUMULATE=origin.
+// AccumulateTurns: makes accumulates atomic if their origins carry them out ([ARMCI06] §5: lock,
+// get, add, put, unlock), in jobs with TESSERA_ACCUMULATE=origin.
 //
-// A queue lock for each rank of the job. Whoever accumulates to a rank, from its node or from
-// elsewhere, has that rank's turn meanwhile; so has whoever does an atomic in a region with
-// Atomics::strict. Turns come in the order in which they were asked for.
+// There is a queue lock for each rank of the job. A thread that accumulates to a rank, from any
+// node, holds that rank's lock meanwhile. So does a thread that does an atomic in a region with
+// Atomics::strict. Tickets are served in the order in which they were drawn.
 //
-// The holder may wait for answers, and help the agent meanwhile, which takes no turns. It takes
-// stripe locks within its turn, never the other way round, and has one turn at a time.
+// The holder may wait for replies, and meanwhile do the agent's work, which takes no tickets.
+// Stripe locks are taken while a ticket is held, never the other way round. A thread holds one
+// ticket at a time.
 //
-// Threads: all but create() from any thread.
-// Cost: as LockSet; 1 MiB of node memory for each thread that accumulated at the same time as
+// Threads: all functions except create() may be called from any thread.
+// Cost: as LockSet. Also 1 MiB of node memory for each thread that accumulated at the same time as
 // others, kept until the job ends.
 #pragma once
 
@@ -34,18 +35,19 @@ class LockSetState;
 
 class AccumulateTurns {
  public:
-  /// Of an accumulate's temporary: a multiple of every element's size.
+  /// Size of an accumulate's temporary buffer: a multiple of every element's size.
   static constexpr std::size_t buffer_bytes = std::size_t{1} << 20U;
 
-  /// Collective on all ranks of `job`, which has its world team. Errors: no_memory.
+  /// Collective on all ranks of `job`, which already has its world team. Errors: no_memory.
   static Result<std::unique_ptr<AccumulateTurns>> create(JobState& job);
   ~AccumulateTurns();
   AccumulateTurns(const AccumulateTurns&) = delete;
   AccumulateTurns& operator=(const AccumulateTurns&) = delete;
 
-  /// Does `work` while it is this thread's turn at `target`, and returns its status, or that of
-  /// the turn's end. Errors: peer_lost (whoever had the turn before died; `work` isn't done, and
-  /// the turn is free again), closed, unreachable.
+  /// Does `work` while this thread holds the ticket of `target`. Returns the status of `work`, or
+  /// else that of releasing the ticket.
+  /// Errors: peer_lost (the rank that held it before died; `work` is not done, and the lock is free
+  /// again), closed, unreachable.
   template <class Work>
   Status do_in_turn(WorldRank target, Work&& work) {
     TESSERA_RETURN_IF_ERROR(begin(target));
@@ -55,7 +57,7 @@ class AccumulateTurns {
     return done.ok() ? std::move(ended) : std::move(done);
   }
 
-  /// Memory for one accumulate, in the arena, where devices know it.
+  /// Memory for one accumulate, in the arena, where RDMA devices can reach it.
   class Buffer {
    public:
     Buffer(AccumulateTurns& from, std::uint64_t offset) noexcept : from_(&from), offset_(offset) {}
@@ -72,17 +74,17 @@ class AccumulateTurns {
   /// Errors: limit_exceeded, no_memory.
   Result<Buffer> lend();
 
-  /// Returns when the ends of this rank's turns have come to all nodes that answer.
+  /// Returns when the releases of this rank's tickets have arrived at all nodes that answer.
   void settle();
 
  private:
-  // The end of a turn, also where the work throws.
+  // Ends the ticket even if the work throws.
   class Turn {
    public:
     Turn(AccumulateTurns& turns, WorldRank target) noexcept : turns_(&turns), target_(target) {}
     ~Turn() {
       if (turns_ != nullptr) {
-        turns_->end(target_).ignore("what was thrown tells more");
+        turns_->end(target_).ignore("the exception says more");
       }
     }
     Turn(const Turn&) = delete;
@@ -99,12 +101,12 @@ class AccumulateTurns {
   Status end(WorldRank target) noexcept;
 
   Arena& arena_;
-  std::shared_ptr<LockSetState> locks_;  ///< of the world team, one a rank
+  std::shared_ptr<LockSetState> locks_;  ///< of the world team, one per rank
   std::mutex spare_mutex_;
-  std::vector<std::uint64_t> spare_;  ///< buffers that nobody uses now, by their place in the arena
+  std::vector<std::uint64_t> spare_;  ///< offsets in the arena of unused buffers
 };
 
-/// Does `work`, in the target's turn if there are `turns`.
+/// Does `work`, holding the target's ticket if there are `turns`.
 template <class Work>
 Status do_in_turn(AccumulateTurns* turns, WorldRank target, Work&& work) {
   return turns == nullptr ? work() : turns->do_in_turn(target, work);

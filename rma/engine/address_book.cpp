@@ -32,8 +32,8 @@ std::uint64_t whole_granules(std::uint64_t bytes) {
 
 Result<std::unique_ptr<GranuleTable>> GranuleTable::create(const std::byte* base,
                                                            std::uint64_t bytes) {
-  // Fresh anonymous pages read as zero, which is the representation of "no region": the table costs
-  // memory only where regions are.
+  // Fresh anonymous pages read as zero, which means "no region". So the table takes memory only for
+  // addresses that have regions.
   const std::uint64_t table_bytes =
       (bytes / granule_bytes + 1) * sizeof(std::atomic<std::uint32_t>);
   void* entries = reserve(table_bytes, PROT_READ | PROT_WRITE);
@@ -145,11 +145,10 @@ Result<std::byte*> AddressBook::reserve_foreign(std::uint64_t bytes, RegionId re
   const auto gap = std::find_if(foreign_free_.begin(), foreign_free_.end(),
                                 [&](const auto& each) { return each.second >= wanted; });
   if (gap == foreign_free_.end()) {
-    return Status::error(
-        Code::limit_exceeded,
-        fmt::format("no {} of address space are left in one piece of the {} that are set aside for "
-                    "remote pointers",
-                    human_bytes(wanted), human_bytes(foreign_bytes_)));
+    return Status::error(Code::limit_exceeded,
+                         fmt::format("no contiguous {} are left in the {} of address space that "
+                                     "are reserved for remote pointers",
+                                     human_bytes(wanted), human_bytes(foreign_bytes_)));
   }
   const std::uint64_t offset = gap->first;
   auto taken = foreign_free_.extract(gap);
@@ -170,7 +169,7 @@ void AddressBook::release_foreign(std::byte* from, std::uint64_t bytes) noexcept
   try {
     join_gaps_at(foreign_free_.emplace(offset, size).first);
   } catch (const std::bad_alloc&) {
-    // There are terabytes of addresses.
+    // There are terabytes of addresses, so these can be lost.
   }
 }
 
@@ -189,8 +188,8 @@ void AddressBook::join_gaps_at(std::map<std::uint64_t, std::uint64_t>::iterator 
   }
 }
 
-// Pieces may overlap, so one that begins before another may still be the one that is looked for; no
-// farther before than the longest is long.
+// Pieces may overlap, so an earlier piece may still be the right one. It begins at most the longest
+// piece's length before the pointer.
 RegionId AddressBook::find_elsewhere(const void* pointer) const {
   const std::lock_guard guard(mutex_);
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);

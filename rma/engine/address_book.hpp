@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// AddressBook: from a raw pointer to the region that it points into, for programs that name remote
-// memory by (rank, pointer) as ARMCI's do.
+// AddressBook: maps a raw pointer to the region that it points into, for programs that name remote
+// memory by (rank, pointer), as ARMCI's do.
 //
-// Two ranges of addresses are covered by a table with one entry a granule (64 KiB), so that looking
-// up is one division and one load: the node's arena, in which the slices of same-node ranks lie,
-// and a range that is reserved and never mapped, from which slices elsewhere get addresses that are
-// unique and that trap when touched. Memory of neither kind (attached, wherever it lies, or of a
-// transport that allocates its own) is found in a sorted map.
+// Two ranges of addresses have a table with one entry per granule (64 KiB), so that a lookup is one
+// division and one load. One is the node's arena, which holds the slices of same-node ranks. The
+// other is reserved and never mapped; slices on other nodes get unique addresses there, which trap
+// if touched. All other memory (attached memory anywhere, or memory of a transport that allocates
+// its own) is found in a sorted map.
 //
 // Threads: safe; lookups in the two ranges take no lock.
 #pragma once
@@ -63,17 +63,17 @@ class AddressBook {
   AddressBook(const AddressBook&) = delete;
   AddressBook& operator=(const AddressBook&) = delete;
 
-  /// Notes that memory which was allocated for `region` is a slice of it, or no longer is one.
+  /// Records that memory which was allocated for `region` is a slice of it, or no longer is one.
   void assign(const std::byte* from, std::uint64_t bytes, RegionId region);
   void withdraw(const std::byte* from, std::uint64_t bytes, RegionId region);
-  /// The same for memory that was there before, that of a slice perhaps, and that may be attached
-  /// several times: a slice's own region is found first, then the one attached last.
+  /// The same for memory that existed before, perhaps as part of a slice, and that may be attached
+  /// several times. A slice's own region is found first, then the one that was attached last.
   void attach(const std::byte* from, std::uint64_t bytes, RegionId region);
   void detach(const std::byte* from, RegionId region);
 
-  /// Takes unmapped addresses for slices elsewhere. Errors: limit_exceeded.
+  /// Reserves unmapped addresses for slices on other nodes. Errors: limit_exceeded.
   Result<std::byte*> reserve_foreign(std::uint64_t bytes, RegionId region);
-  /// Where there is no memory to note them they stay taken.
+  /// Releases them. If there is no memory to record that, they stay reserved.
   void release_foreign(std::byte* from, std::uint64_t bytes) noexcept;
 
   /// The region that `pointer` points into, or number 0.
@@ -99,7 +99,7 @@ class AddressBook {
   std::unique_ptr<GranuleTable> arena_;
   mutable std::mutex mutex_;
   std::multimap<std::uintptr_t, Piece> elsewhere_;  ///< by first address, then by age
-  std::uint64_t longest_elsewhere_ = 0;             ///< of the pieces that ever were there
+  std::uint64_t longest_elsewhere_ = 0;             ///< of all pieces so far
   std::atomic<const GranuleTable*> foreign_view_{nullptr};
   std::unique_ptr<GranuleTable> foreign_;
   std::byte* foreign_base_ = nullptr;

@@ -62,9 +62,11 @@ Status ContactWord::status(WorldRank self) const noexcept {
     const std::string whom = rank().value < 0 ? "a rank" : fmt::format("rank {}", rank().value);
     Status status =
         was_there()
-            ? Status::error(code, fmt::format("the connection to the node of {} was lost, whose "
-                                              "process may still run: {}",
-                                              whom, reason))
+            ? Status::error(
+                  code,
+                  fmt::format(
+                      "the connection to the node of {} was lost; its process may still run: {}",
+                      whom, reason))
             : Status::error(code, fmt::format("the node of {} cannot be reached: {}", whom, reason))
                   .hint(
                       "tessera doctor tries all connections; TESSERA_INTERFACE chooses a network");

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ContactWord: what TeamControl::broken says of a rank whose node this node, or another one, has no
-// connection to. Its process may live; nothing here says that it has ended.
+// ContactWord: the failure word in TeamControl::broken for a rank whose node cannot be reached,
+// from this node or another one. The rank's process may be alive; the word does not say that it
+// ended.
 //
-//     bit 29: set   bit 28: there was a connection   bits 21–27: the system's error
-//     bits 0–20: the rank, plus one; 0: a rank whose number has no room there
+//     bit 29: set   bit 28: a connection existed   bits 21–27: the system's error
+//     bits 0–20: the rank, plus one; 0: the rank's number does not fit
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ namespace tessera::rma::detail {
 
 class ContactWord {
  public:
-  /// The word for a rank of a node with that contact.
+  /// The word for a rank whose node has that contact.
   [[nodiscard]] static std::uint32_t of(WorldRank rank, const Contact& contact) noexcept;
   /// Whether a word is one of these.
   [[nodiscard]] static bool is(std::uint32_t word) noexcept { return (word >> 29U) == 1; }
@@ -26,7 +27,7 @@ class ContactWord {
   explicit ContactWord(std::uint32_t word) noexcept : word_(word) {}
   /// The rank, or −1.
   [[nodiscard]] WorldRank rank() const noexcept;
-  /// What `self` is told: peer_lost of a connection that was there or that nothing listens for,
+  /// The error that rank `self` gets. peer_lost if a connection existed or nothing listens for it,
   /// else unreachable; with the system's reason.
   [[nodiscard]] Status status(WorldRank self) const noexcept;
 

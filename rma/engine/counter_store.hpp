@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// CounterStore: a job's counts by peer, where its threads hand over what they counted on their own
-// (engine/slice_cache.hpp); and by region, in jobs that are profiled.
+// CounterStore: a job's counts by peer, to which its threads add the counts that they keep
+// themselves (engine/slice_cache.hpp). In profiled jobs also by region.
 #pragma once
 
 #include <map>
@@ -16,15 +16,15 @@ namespace tessera::rma::detail {
 
 class CounterStore {
  public:
-  /// From now on counts are kept by region, too. Requires: nothing was counted.
+  /// From now on also counts by region. Requires: nothing was counted yet.
   void count_regions() { regions_ = std::make_unique<RegionCounts>(); }
   /// Null unless count_regions() was called.
   [[nodiscard]] RegionCounts* regions() const noexcept { return regions_.get(); }
 
-  /// What was done to a peer in one region. Where there is no memory for the first of a peer's
-  /// counts, those are lost: an operation that was done is no failure.
+  /// Adds what was done to a peer in one region. If there is no memory for a peer's first counts,
+  /// they are lost: the operation itself succeeded and must not fail for it.
   void add(WorldRank peer, RegionId region, const KindTallies& tallies) noexcept;
-  /// One operation, or several, of one kind; likewise.
+  /// Adds one or several operations of one kind; loses counts in the same case.
   void add(WorldRank peer, RegionId region, Op op, const Tally& tally,
            Form form = Form::contiguous) noexcept;
   [[nodiscard]] Traffic traffic() const;

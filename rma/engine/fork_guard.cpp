@@ -12,13 +12,13 @@
 namespace tessera::rma::detail {
 namespace {
 
-// The jobs of this process: several where ranks are threads.
+// The jobs of this process; several if ranks are threads.
 struct Jobs {
   std::mutex mutex;
   std::vector<JobState*> all;
 };
 
-// Never destroyed: jobs may end behind the end of main().
+// Never destroyed: jobs may end after the end of main().
 Jobs& jobs() {
   static auto* const here = new Jobs;
   return *here;
@@ -41,7 +41,7 @@ void in_child() {
 
 ForkGuard::ForkGuard(JobState& job) : job_(job) {
   static const int is_watching = pthread_atfork(before_fork, in_parent, in_child);
-  static_cast<void>(is_watching);  // without memory for that, a child is as it would be without us
+  static_cast<void>(is_watching);  // without memory for the handlers, children are not guarded
   const std::lock_guard guard(jobs().mutex);
   jobs().all.push_back(&job);
 }

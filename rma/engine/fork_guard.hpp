@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ForkGuard: a child that a rank makes by fork() is no rank. It has copies of the job's objects,
-// connections and mapped memory, but none of its threads: what it did with them would be done in
-// its parent's name, in the middle of the parent's conversations. So the job is stopped there, and
-// nothing of it is ever destroyed.
+// ForkGuard: makes the job unusable in a child that a rank makes by fork(). The child has copies of
+// the job's objects, connections and mapped memory, but none of its threads. Its operations would
+// appear as its parent's, in the middle of the parent's messages. So the job is stopped in the
+// child, and none of its objects is ever destroyed there.
 #pragma once
 
 namespace tessera::rma::detail {
@@ -12,13 +12,13 @@ class JobState;
 
 class ForkGuard {
  public:
-  /// From now on a child finds `job` stopped: JobState::leave_to_parent().
+  /// From now on `job` is stopped in children: JobState::leave_to_parent().
   explicit ForkGuard(JobState& job);
   ~ForkGuard();
   ForkGuard(const ForkGuard&) = delete;
   ForkGuard& operator=(const ForkGuard&) = delete;
 
-  /// Whether one of this process's jobs is its parent's.
+  /// Whether this process is a child that has copies of its parent's jobs.
   static bool is_in_child() noexcept;
 
  private:

@@ -39,7 +39,7 @@ TransportContext JobState::transport_context() {
   return context;
 }
 
-// Names that are unsupported here are passed over, as long as another one is left.
+// Skips transports that are unsupported here, as long as another one is left.
 Status JobState::make_transports(const std::vector<TransportFactory>& factories) {
   TransportContext context = transport_context();
   for (const std::string_view name : split_names(settings.transport)) {
@@ -98,11 +98,11 @@ Status JobState::check_running() const {
 
 Status JobState::stopped_error() const {
   return is_left_to_parent()
-             ? Status::error(Code::closed,
-                             fmt::format("this process is a child that rank {} made by fork(), "
-                                         "and no rank",
-                                         rank.value))
-                   .hint("let the rank do it, and the child tell it what")
+             ? Status::error(
+                   Code::closed,
+                   fmt::format("this process is a child that rank {} made by fork(), not a rank",
+                               rank.value))
+                   .hint("let the rank's own process do it; the child can ask that process")
              : Status::error(Code::closed, "the job was stopped");
 }
 
@@ -112,8 +112,8 @@ Result<Route*> JobState::route_to(WorldRank peer) {
     return known;
   }
   TESSERA_RETURN_IF_ERROR(check_rank(peer));
-  // Not under the lock: a peer that doesn't answer concerns those only who want it. Of two threads
-  // that make the same route one is in vain.
+  // Not under the lock: a peer that doesn't answer delays only the threads that want it. If two
+  // threads make the same route, one of the two is discarded.
   TESSERA_ASSIGN_OR_RETURN(Route made, make_route(peer));
   return add_route(routes_, peer, std::move(made));
 }
@@ -204,8 +204,8 @@ CachedSlice* JobState::counting_line(WorldRank owner) const noexcept {
 }
 
 RegionId JobState::draw_region_id() noexcept {
-  // Each node counts for itself, in steps of the number of nodes. Not taken beyond the end: a
-  // number that came again would name two things. The last one is the server's (farewells.hpp).
+  // Each node counts for itself, in steps of the number of nodes. The counter stops at the end: a
+  // repeated number would name two pieces of memory. The last number is reserved for the server.
   std::atomic<std::uint32_t>& last = node->memory().header().last_region;
   const auto count = static_cast<std::uint64_t>(nodes.count());
   const auto own = static_cast<std::uint64_t>(nodes.node_of(rank).value);
@@ -224,7 +224,7 @@ Result<RegionId> JobState::publish(const PublishedMemory& piece) {
   const RegionId memory = draw_region_id();
   if (memory.value == 0) {
     return Status::error(Code::limit_exceeded,
-                         fmt::format("all {} numbers of regions were used",
+                         fmt::format("all {} region numbers of this job are exhausted",
                                      std::numeric_limits<std::uint32_t>::max()));
   }
   TESSERA_RETURN_IF_ERROR(link->publish(memory, piece));
@@ -282,14 +282,14 @@ bool JobState::wait(Completion& done, std::chrono::nanoseconds nap) {
   return waking != nullptr ? waking->wait(done, nap) : done.wait_for(nap);
 }
 
-// Short sleeps at first: some transports move only when progress() is called.
+// Short sleeps at first: some transports advance only when progress() is called.
 void JobState::complete(Completion& done, const WaitedFor& wanted) {
   constexpr std::chrono::microseconds first_nap{50};
   GrowingNap nap(first_nap, longest_nap);
-  std::optional<LongWait> long_wait;  // most waits are over before it is needed
+  std::optional<LongWait> long_wait;  // most waits end before it is needed
   while (!done.done()) {
     if (is_left_to_parent()) [[unlikely]] {
-      done.end(Status::error(Code::closed, "the parent of this process waits for it"));
+      done.end(Status::error(Code::closed, "only the parent of this process can wait for it"));
     } else if (progress() == 0 && !wait(done, nap.next())) {
       LongWait& told = long_wait ? *long_wait : long_wait.emplace(settings);
       tell_if_long(told, log, [&] { return wanted.describe(); });
@@ -331,12 +331,13 @@ Status JobState::fence(const TargetRanks& ranks, RegionId region) {
     }
     return {};
   }
-  return within_memory([&] { return complete_and_fence(ranks, region); },
-                       "this process has no memory for a fence, which may be in vain");
+  return within_memory(
+      [&] { return complete_and_fence(ranks, region); },
+      "this process has no memory for a fence: earlier operations may be incomplete");
 }
 
-// Without a lock: the route is the one that was fenced last. Apart, so that jobs without such
-// routes need no room for it.
+// Without a lock: the route is the one that was fenced last. A separate function, so that jobs
+// without such routes need no room for it.
 [[gnu::noinline]] bool JobState::is_fenced_again(const TargetRanks& ranks,
                                                  RegionId region) const noexcept {
   const auto only = ranks.only();
@@ -352,17 +353,18 @@ Status JobState::complete_and_fence(const TargetRanks& ranks, RegionId region) {
   if (first.ok()) {
     first = std::move(deferred);
   }
-  // Loads and stores of this thread come before what it does after the fence.
+  // Loads and stores of this thread come before all that it does after the fence.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   const std::vector<RankEndpoint> endpoints = endpoints_to_fence(ranks, region);
   Status fenced = endpoints.empty() ? Status() : fence_endpoints(endpoints, region);
   first = first.ok() ? std::move(fenced) : std::move(first);
-  // A fence comes back behind what was refused before it: that is for this one to tell.
+  // The fence may return after operations before it were refused; this fence reports their errors.
   Status refused = outstanding.take_deferred_error();
   return first.ok() ? std::move(refused) : std::move(first);
 }
 
-// Beginning behind this rank, so that not all ranks ask the same peer at once ([CLUSTERS02] §5).
+// Begins with the rank after this one, so that not all ranks ask the same peer at once
+// ([CLUSTERS02] §5).
 std::vector<RankEndpoint> JobState::endpoints_to_fence(const TargetRanks& ranks, RegionId region) {
   std::vector<std::pair<std::int32_t, Endpoint*>> found;
   const auto add_unless_fenced = [&](const auto& known) {
@@ -394,7 +396,7 @@ std::vector<RankEndpoint> JobState::endpoints_to_fence(const TargetRanks& ranks,
   return endpoints;
 }
 
-// Several at once: a peer's answer takes its time, and none is needed to ask the next.
+// Several at once: a peer's reply takes time, and the next peer can be asked meanwhile.
 Status JobState::fence_endpoints(const std::vector<RankEndpoint>& endpoints, RegionId region) {
   struct Fence {
     explicit Fence(WorldRank of) noexcept : rank(of) { done.begin(); }
@@ -412,7 +414,7 @@ Status JobState::fence_endpoints(const std::vector<RankEndpoint>& endpoints, Reg
   };
   for (const auto& [peer, endpoint] : endpoints) {
     if (endpoint->is_fenced(region)) {
-      continue;  // with another rank of its node
+      continue;  // fenced with another rank of its node
     }
     const Status begun = within_memory([&, to = peer]() -> Status {
       under_way.emplace_back(to);

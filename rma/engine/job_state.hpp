@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// JobState: everything that belongs to one rank's Job. Its members are the engine's parts; its own
-// logic is what needs several of them: the path to a peer, waits, fences, and the job's end.
+// JobState: everything that belongs to one rank's Job. Its members are the parts of the engine. Its
+// own functions need several of these parts: routes to peers, waits, fences, and the end of the
+// job.
 #pragma once
 
 #include <atomic>
@@ -39,7 +40,8 @@
 
 namespace tessera::rma::detail {
 
-/// Memory that is given back where there is none, so that this rank can tell the others that.
+/// Memory that is freed when memory runs out, so that this rank can still report that to the
+/// others.
 class MemoryReserve {
  public:
   explicit MemoryReserve(std::size_t bytes)
@@ -48,7 +50,7 @@ class MemoryReserve {
     const std::lock_guard guard(mutex_);
     memory_.reset();
   }
-  /// As far as there is memory again.
+  /// Takes the memory back if it can be allocated.
   void refill() noexcept {
     const std::lock_guard guard(mutex_);
     if (memory_ == nullptr) {
@@ -62,13 +64,13 @@ class MemoryReserve {
   std::unique_ptr<std::byte[]> memory_;
 };
 
-/// How operations get to one peer.
+/// The transport and the endpoint by which operations reach one peer.
 struct Route {
   Transport* transport = nullptr;
   std::unique_ptr<Endpoint> endpoint;
 };
 
-/// The path to a rank.
+/// A rank and its endpoint.
 struct RankEndpoint {
   WorldRank rank;
   Endpoint* endpoint;
@@ -90,59 +92,60 @@ class JobState {
   /// Errors: invalid_argument for a name that no factory has.
   Status make_transports(const std::vector<TransportFactory>& factories);
 
-  /// Errors: closed when the job was stopped.
+  /// Errors: closed if the job was stopped.
   [[nodiscard]] Status check_running() const;
-  /// What a stopped job's operations end with: closed. Says so where this process is a rank's
-  /// child.
+  /// The error of operations on a stopped job: closed. Says so if this process is a child of a
+  /// rank.
   [[nodiscard]] Status stopped_error() const;
-  /// Errors: invalid_argument where the job has no such rank.
+  /// Errors: invalid_argument if the job has no such rank.
   [[nodiscard]] Status check_rank(WorldRank peer) const;
 
-  /// The path to `peer`; made when first asked for. Errors: invalid_argument (no such rank),
-  /// closed, unreachable.
+  /// The route to `peer`, made at the first call. Errors: invalid_argument (no such rank), closed,
+  /// unreachable.
   Result<Route*> route_to(WorldRank peer);
-  /// That of accumulates and atomics on a region with remote updates. Errors: as route_to().
+  /// The route for accumulates and atomics on a region with remote updates. Errors: as route_to().
   Result<Route*> update_route_to(WorldRank peer);
 
-  /// The calling thread's line for `owner`'s slice of `region`, filled if it was not; without a
-  /// start when the slice is not a plain one that is mapped here. Null when there is no such
-  /// region, while the thread ends, and when there is no memory for its lines.
+  /// The calling thread's cache entry for `owner`'s slice of `region`, filled if necessary. It has
+  /// no start if the slice is not a plain mapped one. Null if there is no such region, while the
+  /// thread ends, and if there is no memory for its cache.
   [[gnu::always_inline]] CachedSlice* cached_slice(WorldRank owner, RegionId region) const {
     CachedSlice* const line = find_cached(regions, owner, region);
     return line != nullptr ? line : look_up_slice(owner, region);
   }
-  /// The locks of a line's slice; none where the program has promised that it needs none.
+  /// The locks of an entry's slice; none if the program has promised that it needs none.
   [[nodiscard]] StripeLocks::Slice stripes_of(const CachedSlice& line) const noexcept {
     const StripeLocks::Slice locked = stripes->slice(line.region(), line.rank());
     return line.has_conflicts ? locked : locked.without_locks();
   }
-  /// The line in which operations on `owner` are counted that touch no slice; null as above.
+  /// The cache entry in which operations on `owner` that touch no slice are counted; null as above.
   [[nodiscard]] CachedSlice* counting_line(WorldRank owner) const noexcept;
 
-  /// Keeps the way to a slice of another node in the calling thread's line, where operations of all
-  /// kinds may take it.
+  /// Remembers how to reach a slice of another node in the calling thread's cache entry, if all
+  /// kinds of operations may use this route.
   void remember_way(const RemoteAddress& at, const RegionState& region, Endpoint& endpoint,
                     const Target& target) const;
 
-  /// Moves non-blocking operations on all transports; returns how many ended.
+  /// Advances non-blocking operations on all transports. Returns how many ended.
   int progress();
-  /// Sleeps until something has moved, for `nap` at most. Returns done.done().
+  /// Sleeps until something has moved or the time is over. Returns done.done().
   bool wait(Completion& done, std::chrono::nanoseconds nap);
-  /// Waits until `done` has nothing under way. A long wait is told in words of `wanted`.
+  /// Waits until no operation of `done` is under way. The log reports a long wait in the words of
+  /// `wanted`.
   void complete(Completion& done, const WaitedFor& wanted);
-  /// The same; returns its error.
+  /// The same, and returns the error of `done`.
   Status finish(Completion& done, const WaitedFor& wanted);
   /// Non-blocking operations were started: see Transport::stir.
   void stir();
 
-  /// Draws a number for memory that other ranks name, which nothing else in the job ever has.
-  /// Number 0: there are no more.
+  /// Draws a number for memory that other ranks name, unique in the job. 0: all numbers are
+  /// exhausted.
   RegionId draw_region_id() noexcept;
-  /// Makes a piece of this node's memory known to other nodes, by a number of its own.
+  /// Makes a piece of this node's memory known to other nodes, under a new number.
   /// Errors: limit_exceeded, no_memory. Requires: link is set.
   Result<RegionId> publish(const PublishedMemory& piece);
 
-  /// See Job::name_rank. The second is for the value of a call, or its error.
+  /// See Job::name_rank. The second takes a call's value or its error.
   [[nodiscard]] Status name_rank(Status status) const noexcept {
     return status.ok() || size == 1 ? std::move(status) : std::move(status).failing_on(rank);
   }
@@ -156,25 +159,25 @@ class JobState {
 
   /// See Job::stop.
   Status stop();
-  /// Of a profiled job that was not stopped when the process exits, with success or without.
+  /// Called when the process exits without stopping a profiled job; is_success is its exit status.
   void finish_profile_at_exit(bool is_success);
-  /// In a child made by fork(): as behind stop(), but no other rank is told, no thread is waited
-  /// for, and the job is never destroyed. Operations that were under way are closed.
+  /// In a child made by fork(). Closes the job as stop() does, but sends nothing to other ranks,
+  /// waits for no thread, and never destroys the job. Operations that were under way are closed.
   void leave_to_parent() noexcept;
-  /// What lies in memory that is shared is the parent's to free.
+  /// True in such a child: only the parent may free what lies in shared memory.
   [[nodiscard]] bool is_left_to_parent() const noexcept { return left_to_parent != nullptr; }
 
-  /// Completes at its target what this rank did at such ranks, in `region` or in all of them.
+  /// Completes at the target what this rank did at these ranks, in `region` or in all regions.
   Status fence(const TargetRanks& ranks, RegionId region = any_region);
 
-  /// Called by what orders this rank's operations and other ranks', besides collectives.
+  /// Called by operations, besides collectives, that order this rank's operations and other ranks'.
   void note_order() const noexcept {
     if (OrderObserver* const watching = observer.load(std::memory_order_acquire)) [[unlikely]] {
       watching->on_order();
     }
   }
 
-  std::weak_ptr<JobState> self;  ///< for what users hold and what must keep the job alive
+  std::weak_ptr<JobState> self;  ///< for objects of the user that must keep the job alive
   std::shared_ptr<JobState> left_to_parent;  ///< itself, for ever, in a child made by fork()
   Settings settings;
   std::shared_ptr<Bootstrap> bootstrap;
@@ -182,41 +185,44 @@ class JobState {
   std::int32_t size;
   Log log;
   NodeMap nodes;
-  Status passed_over;  ///< why a transport that was named is not used: the first of them
-  int machines = 1;    ///< that the ranks are on; fewer than nodes where those are emulated
-  /// The ranks in another PID namespace than the first rank of their node, ascending.
+  Status passed_over;  ///< why a transport that the settings name is not used: the first reason
+  int machines = 1;    ///< number of machines; fewer than nodes if nodes are emulated
+  /// The ranks that are in another PID namespace than the first rank of their node, ascending.
   std::vector<WorldRank> numbered_apart;
   NodeProcessors processors;
   AgentProcessors agent_processors;
   std::shared_ptr<Node> node;
-  std::unique_ptr<NodeLink> link;  ///< to other nodes; null where there are none
+  std::unique_ptr<NodeLink> link;  ///< to other nodes; null if there is only one
   std::optional<StripeLocks> stripes;
   std::vector<std::unique_ptr<Transport>> transports;  ///< in order of preference
-  Transport* waking = nullptr;  ///< the one that connects nodes, and hears when something comes
+  // the one that connects nodes, and is notified of incoming messages
+  Transport* waking = nullptr;
   RegionTable regions;
   std::unique_ptr<AddressBook> addresses;
   std::shared_ptr<CounterStore> counters = std::make_shared<CounterStore>();
   std::unique_ptr<ProfileSession> profile;  ///< null in jobs that are not profiled
   Recorder* recorder = nullptr;             ///< the profile's
-  /// Learns what orders this rank's operations; null in most jobs. Set once, and kept by its owner.
+  /// Is notified of what orders this rank's operations; null in most jobs. Set once, then kept
+  /// until its owner destroys it.
   std::atomic<OrderObserver*> observer{nullptr};
   std::unique_ptr<OrderObserver> observer_owner;
   std::mutex observer_mutex;
   Outstanding outstanding;
-  /// What handles have for which there was no memory.
+  /// The operation of every handle for which there was no memory.
   std::shared_ptr<Operation> without_memory =
       std::make_shared<Operation>(this, Operation::WithoutMemory());
-  MemoryReserve reserve;  ///< for a team of all ranks
+  MemoryReserve reserve;  ///< enough for a team of all ranks
   Team world_team;
-  std::unique_ptr<AccumulateTurns> accumulate_turns;  ///< null where agents accumulate
+  std::unique_ptr<AccumulateTurns> accumulate_turns;  ///< null unless origins accumulate
   std::atomic<bool> stopped{false};
-  std::optional<ForkGuard> fork_guard;  ///< from the start on
+  std::optional<ForkGuard> fork_guard;  ///< set during start-up
 
   std::mutex local_memory_mutex;
   std::unordered_map<const void*, std::uint64_t> local_memory;  ///< address → bytes
 
  private:
-  static constexpr std::size_t bytes_of_member = 128;  ///< that a rank keeps of a team, at most
+  // that a rank needs for each member of a team, at most
+  static constexpr std::size_t bytes_of_member = 128;
 
   TransportContext transport_context();
   [[nodiscard]] bool is_fenced_again(const TargetRanks& ranks, RegionId region) const noexcept;
@@ -232,13 +238,13 @@ class JobState {
 
   std::shared_mutex routes_mutex_;
   std::atomic<bool> has_routes_to_fence_{false};
-  /// That of the last fence of one rank; routes stay until the job ends.
+  /// The route of the last fence of one rank; routes exist until the job ends.
   std::atomic<const Routes::value_type*> last_fenced_{nullptr};
   Routes routes_;
-  Routes update_routes_;  ///< to ranks of this node, which routes_ has by another transport
+  Routes update_routes_;  ///< to ranks of this node that routes_ reaches by another transport
 };
 
-/// What the handles of a job share: the last of them stops it.
+/// Shared by a job's handles: destroying the last one stops the job.
 class Membership {
  public:
   explicit Membership(std::shared_ptr<JobState> state) : state_(std::move(state)) {}

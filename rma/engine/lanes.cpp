@@ -11,7 +11,7 @@ namespace {
 // Less than `depth`, so that credits are on their way before the sender needs them.
 constexpr std::uint64_t pieces_per_credit = LaneShape::depth / 2;
 
-// How far ahead of a node its partners are, going round. The same for all nodes.
+// How far ahead of a node its partners are, in circular order. The same for all nodes.
 std::vector<std::int32_t> distances_ahead(const TeamNodes& nodes) {
   std::vector<std::int32_t> all;
   for (const std::int32_t index : nodes.partners()) {
@@ -29,7 +29,7 @@ std::size_t pieces_of(std::size_t bytes, std::size_t piece_bytes) {
   return (bytes + piece_bytes - 1) / piece_bytes;
 }
 
-// Goes over the pieces of blocks, in the order in which they travel.
+// Iterates over the pieces of blocks, in the order in which they travel.
 class PieceWalk {
  public:
   PieceWalk(Lanes::Blocks blocks, std::size_t piece_bytes)
@@ -105,7 +105,7 @@ const Lanes::Partner& Lanes::partner(std::int32_t index) const {
   return partners_[static_cast<std::size_t>(at)];
 }
 
-// Where in the memory of node `at` the lane from node `from` begins.
+// The offset in the memory of node `at` of the lane from node `from`.
 std::uint64_t Lanes::lane_start(std::int32_t at, std::int32_t from) const {
   const std::int32_t count = around_.nodes.count();
   const std::int32_t distance = (from - at + count) % count;
@@ -140,7 +140,7 @@ std::uint32_t Lanes::await_credit(Partner& to) {
   std::atomic<std::uint64_t>& credits = head(to.index).credits;
   const std::uint64_t seen = credits.load(std::memory_order_acquire);
   if ((seen & LaneHead::poison) == 0) {
-    // What was used before begin() counts there; a credit for it may come later.
+    // Pieces used before begin() count from then on; a credit for them may arrive later.
     to.used_there = std::max(to.used_there, seen);
   }
   const bool has_room = to.sent - to.used_there < LaneShape::depth;
@@ -176,8 +176,8 @@ void Lanes::use_up(std::int32_t from, std::size_t to_come) {
   }
 }
 
-// A credit for all that was used, if without it the sender could not send all that is to come.
-// Who needs none may be through with all, and have left.
+// Returns credits for all used pieces, if the sender could not send all `to_come` pieces without
+// them. A sender that needs none may have finished and left.
 void Lanes::tell_if_needed(Partner& sender, std::size_t to_come) {
   const std::uint64_t untold = sender.used - sender.told;
   if (untold == 0 || untold + to_come <= LaneShape::depth) {
@@ -198,10 +198,10 @@ std::uint32_t Lanes::use_next(std::int32_t from, std::span<std::byte> place, std
   return 0;
 }
 
-// A lane's worth goes first; then as many pieces are sent as the pieces that were used gave credits
-// for. So nobody waits in vain. Who waits for a credit has used, and told, as many pieces as the
-// partner must have used to give it; and who waits for a piece has sent all that may go by then. So
-// of all that wait, the one that has used the least cannot wait for the one or the other.
+// First sends as many pieces as a lane holds, then one for each piece used here, in steps of
+// credits. So there is no deadlock. A node that waits for a credit has used and reported as many
+// pieces as its partner must use to grant that credit. A node that waits for a piece has sent all
+// that it may send. So the waiting node that has used the fewest pieces cannot wait for either.
 std::uint32_t Lanes::exchange(const Exchange& both, const Use& use) {
   PieceWalk out(both.out, shape_.piece_bytes);
   PieceWalk in(both.in, shape_.piece_bytes);
@@ -242,9 +242,9 @@ void Lanes::poison(std::uint32_t word) {
   const std::uint64_t value = LaneHead::poison | word;
   for (const Partner& each : partners_) {
     deliver(each, 0, {}, offsetof(LaneHead, arrived), value)
-        .ignore("who cannot be told is gone, or has given up before");
+        .ignore("a leader that cannot be reached is gone, or has given up before");
     deliver(each, 0, {}, offsetof(LaneHead, credits), value)
-        .ignore("who cannot be told is gone, or has given up before");
+        .ignore("a leader that cannot be reached is gone, or has given up before");
   }
 }
 

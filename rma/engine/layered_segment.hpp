@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// LayeredSegment: memory of one transport that another one made reachable
+// LayeredSegment: a segment of one transport that another transport made reachable
 // (Transport::allocate_over).
 #pragma once
 
@@ -10,11 +10,11 @@ namespace tessera::rma::detail {
 
 class LayeredSegment : public Segment {
  public:
-  /// As the transport below knows it; null: it is not of another transport.
+  /// The segment of the transport below; null if the memory is not of another transport.
   [[nodiscard]] virtual Segment* below() const noexcept = 0;
 };
 
-/// What an endpoint of `transport` works on, where `between_nodes` made the segment.
+/// The segment on which an endpoint of `transport` works, if `between_nodes` made `segment`.
 [[nodiscard]] inline Segment* segment_for(const Transport* transport,
                                           const Transport* between_nodes,
                                           Segment& segment) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// LockOutcome: what came of a queue lock, as ranks of any node are told of it.
+// LockOutcome: the result of a request for a queue lock, as ranks of all nodes get it.
 #pragma once
 
 #include "rma/node/node.hpp"
@@ -9,15 +9,16 @@
 
 namespace tessera::rma::detail {
 
-/// What came of waiting for a lock, or of asking whether it is free.
+/// The result of waiting for a lock, or of trying to take it.
 struct LockOutcome {
   bool is_acquired = true;
-  bool is_busy = false;  ///< else: another has it, who lives
-  WorldRank holder{};    ///< else: who died or left while holding it; the lock is not taken
+  bool is_busy = false;  ///< not acquired: a rank that is alive holds it
+  // neither: the rank that died or left while holding it; the lock is not taken
+  WorldRank holder{};
   bool holder_left = false;
 };
 
-/// `dead_place` is that of the holder, where it died.
+/// `dead_place` is the local rank of the holder, if it died.
 inline LockOutcome lock_outcome_of(const Node& node, QueueLock::Outcome outcome, int dead_place) {
   if (outcome == QueueLock::Outcome::acquired) {
     return {};

@@ -47,7 +47,7 @@ Result<std::shared_ptr<LockSetState>> LockSetState::create(Team& team, std::int6
   TESSERA_RETURN_IF_ERROR(team.agree(mine));
   return team.state().do_together([&]() -> Result<std::shared_ptr<LockSetState>> {
     std::shared_ptr<LockSetState> state(new LockSetState(team, use));
-    // The first member's number counts: members that missed a creation have drawn fewer.
+    // The first member's number is used: members that missed a creation have drawn fewer.
     struct Wish {
       std::int64_t count;
       std::uint64_t number;
@@ -63,7 +63,7 @@ Result<std::shared_ptr<LockSetState>> LockSetState::create(Team& team, std::int6
   });
 }
 
-// All memory before the last meeting, behind which the others have their locks.
+// Allocates all memory before the last meeting, after which the others have their locks.
 Status LockSetState::make_locks(const std::vector<std::int64_t>& counts) {
   if (has_remote_locks()) {
     return make_remote_locks(counts);
@@ -115,10 +115,10 @@ void LockSetState::give_back() noexcept {
   }
 }
 
-// The locks of all members on this node.
+// Makes the locks of all members on this node.
 Result<LockSetState::Offer> LockSetState::make_own(const std::vector<std::int64_t>& counts) {
-  // Room in each queue for all who may wait here and for some of those elsewhere, who wait for room
-  // without being in anybody's way.
+  // Each queue has room for all ranks of this node and for some remote ranks. Further remote ranks
+  // wait for room, without blocking others.
   constexpr std::int32_t most_guests = 32;
   const std::int32_t elsewhere = team_.size() - team_.state().node_members();
   const std::int32_t waiters = node_.size() + std::min(elsewhere, most_guests);
@@ -156,7 +156,7 @@ Status LockSetState::back_and_publish(Offer& offer, std::uint32_t capacity) cons
   return {};
 }
 
-// On each node the members' locks follow each other in team order, in the memory of the first.
+// On each node the members' locks follow each other in team order, in the memory of the first one.
 void LockSetState::find_owners(const std::vector<std::int64_t>& counts,
                                const std::vector<Offer>& offers,
                                std::vector<NodesLocks>& by_node) noexcept {
@@ -183,7 +183,7 @@ Status LockSetState::free(std::string_view verb) {
     return {};
   }
   if (team_.state().job().is_left_to_parent()) {
-    return Status::error(Code::closed, "the locks are the parent's of this process");
+    return Status::error(Code::closed, "the locks belong to the parent of this process");
   }
   const LabelScope scope(team_, {.verb = verb, .kind = "lock set", .number = number_});
   const WaitScope wait(job().recorder, Wait::memory, WorldRank{-1}, 0, team_.state().label());
@@ -197,7 +197,8 @@ Status LockSetState::free(std::string_view verb) {
   return done;
 }
 
-// They are on their way, and would find no lock there. What is asked now is answered behind them.
+// Unlocks may be on their way, and must still find their lock. The agent answers this request after
+// them.
 Status LockSetState::wait_for_unlocks() {
   JobState& job = team_.state().job();
   const std::lock_guard guard(elsewhere_mutex_);
@@ -234,7 +235,7 @@ Status LockSetState::missing(TeamRank owner, std::int64_t index) const {
   }
   if (index < 0 || index >= count(owner)) {
     return Status::error(Code::out_of_range,
-                         fmt::format("there is no lock {} at rank {}, which has {}", index,
+                         fmt::format("there is no lock {} at rank {}, which has {} locks", index,
                                      team_.world_rank(owner).value, count(owner)));
   }
   TESSERA_RETURN_IF_ERROR(team_.state().job().check_running());
@@ -281,7 +282,8 @@ Status LockSetState::lock(TeamRank owner, std::int64_t index) {
     });
   };
   int dead_place = 0;
-  // This rank is in the queue already: it must come to its turn, with memory or without.
+  // This rank is already in the queue, so it must wait for its ticket, whether or not there is
+  // memory.
   const auto outcome = wanted.wait_in_turn(node_, dead_place, std::cref(look));
   if (outcome != QueueLock::Outcome::acquired) {
     return holder_gone(owner, index, lock_outcome_of(node_, outcome, dead_place));
@@ -335,7 +337,7 @@ Status LockSetState::send_unlock(TeamRank owner, const OwnersLocks& locks, std::
                             : job().link->unlock(node, locks.memory, locks.offset_of(index));
 }
 
-// Before the lock is asked for: there must be memory to give it back.
+// Called before the lock is requested, so that an allocation failure cannot prevent its release.
 LockSetState::Held LockSetState::to_be_held(TeamRank owner, std::int64_t index, NodeId node) const {
   Held held;
   held.lock.emplace(std::pair(owner.value, index), this_thread());
@@ -355,21 +357,21 @@ std::uint64_t LockSetState::thread_elsewhere(TeamRank owner, std::int64_t index)
   return found == held_elsewhere_.end() ? 0 : found->second;
 }
 
-// Unlike that of any other thread of this node.
+// Different from the value of any other thread of this node.
 std::uint64_t LockSetState::this_thread() const noexcept {
   constexpr unsigned address_bits = 48;
   const auto address = reinterpret_cast<std::uint64_t>(pthread_self());
   return address ^ (static_cast<std::uint64_t>(node_.place()) + 1) << address_bits;
 }
 
-// What is waited for, and who has it where that is known.
+// The lock that is waited for, and its holder if that is known.
 std::string LockSetState::describe(TeamRank owner, std::int64_t index,
                                    std::optional<WorldRank> holder) const {
   std::string whose;
   if (holder == team_.state().job().rank) {
-    whose = ", which another thread of this rank has";
+    whose = ", which another thread of this rank holds";
   } else if (holder) {
-    whose = fmt::format(", which rank {} has", holder->value);
+    whose = fmt::format(", which rank {} holds", holder->value);
   }
   return fmt::format("for lock {} of rank {}{}", index, team_.world_rank(owner).value, whose);
 }
@@ -440,7 +442,7 @@ Status LockSetState::unlock_elsewhere(TeamRank owner, const OwnersLocks& locks,
     return not_held(owner, index);
   }
   Status unlocked = insist([&] { return send_unlock(owner, locks, index); });
-  if (!unlocked.ok() && is_own_lack(unlocked)) {  // nothing was sent: it is held as before
+  if (!unlocked.ok() && is_own_lack(unlocked)) {  // nothing was sent: it is still held
     const std::lock_guard guard(elsewhere_mutex_);
     held_elsewhere_.insert(std::move(held));
   }
@@ -451,7 +453,7 @@ Status LockSetState::holder_gone(TeamRank owner, std::int64_t index,
                                  const LockOutcome& outcome) const {
   const NodeMap& nodes = team_.state().job().nodes;
   const WorldRank rank = team_.world_rank(owner);
-  // Of a rank of another node, the lock's node knows that it has no connection to it any more.
+  // If the holder is on another node, the lock's node knows only that the connection has ended.
   const char* const death = nodes.node_of(outcome.holder) == nodes.node_of(rank)
                                 ? "died"
                                 : "died, or lost its connection to the lock's node,";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// LockSetState: what stands behind a LockSet; queue locks in the shared memory of the nodes of
-// their owners. Those of other nodes are taken by the agents there, in the same queues.
+// LockSetState: the implementation of a LockSet: queue locks in the shared memory of their owners'
+// nodes. For locks on other nodes the agents there enter the same queues.
 #pragma once
 
 #include <atomic>
@@ -30,7 +30,7 @@ class JobState;
 
 class LockSetState {
  public:
-  /// Those of the job itself do not keep it alive, and are not counted as the program's.
+  /// Lock sets of the job itself do not keep it alive, and are not counted as the program's.
   enum class Use : std::uint8_t { of_the_program, of_the_job };
 
   /// Collective on `team`.
@@ -43,42 +43,43 @@ class LockSetState {
   Status lock(TeamRank owner, std::int64_t index);
   Result<bool> try_lock(TeamRank owner, std::int64_t index);
   Status unlock(TeamRank owner, std::int64_t index);
-  /// Returns when this rank's unlocks have come to the other nodes; the first error of those that
-  /// didn't answer.
+  /// Returns when this rank's unlocks have arrived at the other nodes. Returns the first error of
+  /// nodes that did not answer.
   Status wait_for_unlocks();
   [[nodiscard]] std::int64_t count(TeamRank owner) const noexcept {
     return owners_[static_cast<std::size_t>(owner.value)].count;
   }
 
  private:
-  /// The locks of one member, one behind the other in its node's memory.
+  /// The locks of one member, consecutive in its node's memory.
   struct OwnersLocks {
     std::int64_t count = 0;
     std::uint64_t lock_bytes = 0;  ///< of each lock with its queue
-    std::uint64_t offset = 0;      ///< of the first: in the node's memory; elsewhere, in `memory`
-    RegionId memory;               ///< number 0: it is this node's; remote_memory: see there
+    // of the first lock: in this node's memory, or else in `memory`
+    std::uint64_t offset = 0;
+    RegionId memory;  ///< number 0: this node's; remote_memory: see there
     [[nodiscard]] std::uint64_t offset_of(std::int64_t index) const noexcept {
       return offset + static_cast<std::uint64_t>(index) * lock_bytes;
     }
   };
-  /// What the first member on a node says of the memory that it made for all of them there.
+  /// What the first member on a node reports about the memory that it made for all members there.
   struct Offer {
     std::uint64_t offset = 0;  ///< in the node's memory; 0: none was needed
     std::uint64_t lock_bytes = 0;
     RegionId memory;
   };
 
-  /// In place of a number: the locks are remote_'s.
+  /// In place of a number: the locks are in remote_.
   static constexpr RegionId remote_memory{0xffff'ffff};
 
   LockSetState(Team& team, Use use);
   Status make_locks(const std::vector<std::int64_t>& counts);
-  /// Whether the network keeps the locks of this team: then all are elsewhere, also one's own.
+  /// Whether the network keeps the locks of this team. Then all are remote, even this rank's own.
   [[nodiscard]] bool has_remote_locks() const;
   Status make_remote_locks(const std::vector<std::int64_t>& counts);
   Result<Offer> make_own(const std::vector<std::int64_t>& counts);
   Status back_and_publish(Offer& offer, std::uint32_t capacity) const;
-  /// While owners are found: the locks of a node, and how many of them are others' already.
+  /// Used while owners are found: the locks of a node, and how many of them are already assigned.
   struct NodesLocks {
     const Offer* offer = nullptr;
     std::uint64_t used = 0;
@@ -86,14 +87,14 @@ class LockSetState {
   void find_owners(const std::vector<std::int64_t>& counts, const std::vector<Offer>& offers,
                    std::vector<NodesLocks>& by_node) noexcept;
   void give_back() noexcept;
-  /// The owner's locks if it has such a lock, else null: missing() says why.
+  /// The owner's locks if it has that lock, else null; missing() is the error then.
   [[nodiscard]] const OwnersLocks* find(TeamRank owner, std::int64_t index) const noexcept;
   [[nodiscard]] QueueLock& lock_here(const OwnersLocks& locks, std::int64_t index) const noexcept;
   [[nodiscard]] Status missing(TeamRank owner, std::int64_t index) const;
   Result<LockOutcome> try_lock_here(const OwnersLocks& locks, std::int64_t index) const;
-  /// Which thread holds the lock of that owner and index.
+  /// The thread that holds the lock of that owner and index.
   using HeldLocks = std::map<std::pair<std::int32_t, std::int64_t>, std::uint64_t>;
-  /// What is noted of a lock elsewhere that this rank holds.
+  /// The record of a lock on another node that this rank holds.
   struct Held {
     HeldLocks lock;
     std::set<NodeId> node;
@@ -118,7 +119,7 @@ class LockSetState {
   [[nodiscard]] Status recursive(TeamRank owner, std::int64_t index) const;
   [[nodiscard]] Status not_held(TeamRank owner, std::int64_t index) const;
 
-  std::shared_ptr<JobState> keep_job_;  ///< first, so that it goes last
+  std::shared_ptr<JobState> keep_job_;  ///< first, so that it is destroyed last
   Use use_;
   Team team_;
   Node& node_;
@@ -126,12 +127,12 @@ class LockSetState {
   std::atomic<bool> is_made_{false};
   std::uint64_t number_ = 0;  ///< of this lock set in its team
   std::uint64_t bytes_ = 0;   ///< of the memory of this node's locks
-  Offer own_;                 ///< where this rank made it: what it made
+  Offer own_;                 ///< if this rank made the node's locks: what it made
   std::unique_ptr<RemoteLocks> remote_;
 
   std::mutex elsewhere_mutex_;
   HeldLocks held_elsewhere_;
-  std::set<NodeId> used_nodes_;  ///< where this rank took locks
+  std::set<NodeId> used_nodes_;  ///< on which this rank took locks
 };
 
 }  // namespace tessera::rma::detail

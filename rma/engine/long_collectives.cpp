@@ -24,7 +24,7 @@ struct Range {
   [[nodiscard]] std::size_t bytes() const noexcept { return hi - lo; }
 };
 
-// One exchange of the halving, and of the doubling that undoes it.
+// One exchange of the halving, and of the doubling that reverses it.
 struct Halving {
   std::int32_t partner = 0;
   bool is_lower = false;  // than the partner
@@ -32,7 +32,7 @@ struct Halving {
   Range given;
 };
 
-// Without memory of the heap: others wait for who takes part.
+// Uses no heap memory, since an allocation that failed would leave the others waiting.
 class Halvings {
  public:
   [[nodiscard]] std::span<const Halving> steps() const noexcept {
@@ -46,9 +46,9 @@ class Halvings {
   std::size_t count_ = 0;
 };
 
-// In the first halving each node meets the one half of all away, and so on down to the one two
-// away: all of these are partners, as they are powers of two away. Ranges are cut at whole
-// elements.
+// In the first halving each node exchanges with the one at distance nodes/2, then nodes/4, and so
+// on down to 2. All of these are partners, as their distances are powers of two. Ranges are split
+// at whole elements.
 Halvings plan_halvings(std::int32_t own, std::int32_t nodes, std::size_t bytes,
                        std::size_t element) noexcept {
   Halvings plan;
@@ -86,8 +86,8 @@ class Allreduce {
   [[nodiscard]] std::span<std::byte> part(Range range) const {
     return data_.subspan(range.lo, range.bytes());
   }
-  // Combines what arrives with what is in its place: the lower node's with the upper one's, whoever
-  // does it.
+  // Combines what arrives with what is in its place: always the lower node's data with the upper
+  // one's, on both nodes.
   [[nodiscard]] Lanes::Use combining(bool is_lower) const {
     return [this, is_lower](std::span<std::byte> piece, std::span<std::byte> own) {
       combine(is_lower ? own.data() : piece.data(), is_lower ? piece.data() : own.data(),
@@ -123,8 +123,8 @@ std::uint32_t Allreduce::scatter(std::span<const Halving> plan) {
   return word;
 }
 
-// In place of a last halving and its doubling: as many bytes, and one message's time less. Both
-// find the same bits. What is overwritten was sent before.
+// Replaces the last halving and its doubling: the same number of bytes, and one message's time
+// less. Both nodes get the same bits. What is overwritten was sent before.
 std::uint32_t Allreduce::swap(std::int32_t neighbour, bool is_lower, Range range) {
   return exchange(neighbour, range, range, combining(is_lower));
 }
@@ -137,8 +137,8 @@ std::uint32_t Allreduce::gather(std::span<const Halving> plan) {
   return word;
 }
 
-// Nodes beyond the largest power of two first fold their data into those that many before them, and
-// get the result from these.
+// Nodes beyond the largest power of two first fold their data into the nodes that many before them,
+// and get the result from these.
 std::uint32_t Allreduce::run(std::int32_t own, std::int32_t count) {
   const std::int32_t power = largest_power_within(count);
   const Range all{0, data_.size()};
@@ -158,8 +158,8 @@ std::uint32_t Allreduce::run(std::int32_t own, std::int32_t count) {
 
 }  // namespace
 
-// The tree of the short broadcast (team_over_nodes.cpp): a node that is 2^k + d behind the root,
-// with d < 2^k, has its data from the one that is d behind. Each piece is passed on when it comes
+// The tree of the short broadcast (team_over_nodes.cpp): a node at distance 2^k + d from the root,
+// with d < 2^k, gets its data from the one at distance d. Each piece is forwarded when it arrives
 // (a pipelined binomial tree: Johnsson and Ho 1989).
 std::uint32_t broadcast_by_binomial_tree(Lanes& lanes, const TeamNodes& nodes, std::int32_t root,
                                          std::span<std::byte> data) {
@@ -192,8 +192,8 @@ std::uint32_t broadcast_by_binomial_tree(Lanes& lanes, const TeamNodes& nodes, s
   return word;
 }
 
-// Each node sends the next one its own block first, and then those that it gets from the one
-// before, up to that of the node behind the next one, piece by piece (a pipelined ring).
+// Each node sends its own block to the next node first. Then it forwards the blocks that it gets
+// from the node before, except the last one, piece by piece (a pipelined ring).
 std::uint32_t allgather_by_ring(Lanes& lanes, const TeamNodes& nodes, Lanes::Blocks blocks) {
   return lanes.exchange({.to = nodes.receiver(0),
                          .out = blocks.first(blocks.size() - 1),
@@ -204,7 +204,7 @@ std::uint32_t allgather_by_ring(Lanes& lanes, const TeamNodes& nodes, Lanes::Blo
 }
 
 // Reduce-scatter by recursive halving, then allgather by recursive doubling (Rabenseifner 2004).
-// All elements are combined in one order, that of a tree over the nodes' numbers, whoever does it.
+// All elements are combined in one order, that of a tree over the nodes' numbers, on every node.
 std::uint32_t allreduce_by_halving_and_doubling(Lanes& lanes, const TeamNodes& nodes,
                                                 std::span<std::byte> data, ElementType type,
                                                 Reduction reduction) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// LongWait: reports in the log that a wait takes long, and what it is for. A job that stands still
-// says so by this: a warning after TESSERA_WAIT_WARNING_MS (a minute), then each time when the wait
-// is twice as long. With TESSERA_LOG=info there is a line after 5 s already, then after 10, 20, ….
+// LongWait: reports in the log that a wait takes long, and what the rank waits for, so that a job
+// that hangs says where. The first warning comes after TESSERA_WAIT_WARNING_MS (a minute), the next
+// ones each time the wait has doubled. With TESSERA_LOG=info there are also lines after 5 s, 10 s,
+// 20 s, ….
 #pragma once
 
 #include <fmt/format.h>
@@ -25,17 +26,18 @@ class LongWait {
 
   explicit LongWait(const Settings& settings) noexcept
       : LongWait(std::chrono::milliseconds(settings.wait_warning_ms)) {}
-  /// `first_warning`: 0, there are none.
+  /// `first_warning` 0: there are no warnings.
   explicit LongWait(std::chrono::milliseconds first_warning) noexcept
       : next_warning_(first_warning) {}
 
-  /// The level of the line that is due now; `silent`: none is. A warning goes before an info.
+  /// The level of the line that is due now; `silent`: none is. A warning takes precedence over an
+  /// info.
   [[nodiscard]] LogLevel due(Clock::time_point now) noexcept {
     const bool is_info = passes(next_info_, now);
     const bool is_warning = next_warning_ > Clock::duration::zero() && passes(next_warning_, now);
     return is_warning ? LogLevel::warning : is_info ? LogLevel::info : LogLevel::silent;
   }
-  /// "60 s", or "300 ms" of less than a second.
+  /// "60 s", or "300 ms" if it is less than a second.
   [[nodiscard]] std::string length(Clock::time_point now) const {
     const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now - began_).count();
     constexpr std::int64_t second = 1000;
@@ -56,7 +58,7 @@ class LongWait {
   Clock::duration next_warning_;
 };
 
-/// What a wait for a rank of another node is for: "a get from".
+/// What a rank waits for at a rank of another node: "a get from".
 struct WaitedFor {
   std::string_view what;
   WorldRank rank;
@@ -67,8 +69,8 @@ struct WaitedFor {
   }
 };
 
-/// To be called now and then in a wait: if a line is due and wanted, logs that the rank "has waited
-/// 60 s " and what `describe()` returns.
+/// To be called at intervals during a wait. If a line is due and the log wants it, logs that the
+/// rank "has waited 60 s " and what `describe()` returns.
 template <class Describe>
 void tell_if_long(LongWait& wait, Log& log, Describe&& describe) noexcept {
   const auto now = LongWait::Clock::now();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What teams make of it when this node's carrier dies (rma/node/carrier.hpp), be it a member or
-// not.
+// How teams record that this node's agent host has died (rma/node/carrier.hpp), whether or not it
+// is a member.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace tessera::rma::detail {
 
-/// What TeamControl::broken says of it, or 0 while it lives: nothing that other nodes send arrives
-/// here any more.
+/// The value for TeamControl::broken if this node's agent host has died, else 0. After its death no
+/// message from another node arrives here.
 [[nodiscard]] inline std::uint32_t word_of_lost_carrier(const Node& node) {
   return has_lost_carrier(node) ? TeamControl::died(carrier_of(node)) : 0;
 }

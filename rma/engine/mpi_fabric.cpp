@@ -30,7 +30,7 @@ constexpr std::array devices{
     Device{"/sys/class/infiniband", "", "InfiniBand or RoCE"},
 };
 
-// RDMA that the kernel emulates on Ethernet is no faster than TCP.
+// RDMA that the kernel emulates on Ethernet is not faster than TCP.
 bool is_emulated(std::string_view name) noexcept {
   return name.starts_with("rxe") || name.starts_with("siw");
 }
@@ -48,7 +48,7 @@ std::string find_device(const std::string& root) {
   return "";
 }
 
-// Whether a list of transports has TCP, and beside it only what connects ranks of one machine.
+// Whether a list of transports has TCP and, besides it, only transports within one machine.
 bool is_tcp_alone(std::string_view list) {
   constexpr std::array<std::string_view, 11> of_one_machine{
       "self", "sm", "shm", "vader", "mm", "posix", "sysv", "cma", "knem", "xpmem", "tcp"};
@@ -65,7 +65,7 @@ bool is_tcp_provider(std::string_view provider) noexcept {
          provider.starts_with("udp");
 }
 
-// The variable by which the user made MPI use TCP; empty: there is none.
+// The variable by which the user made MPI use TCP; empty: none.
 std::string find_order_for_tcp(const ReadVariable& read) {
   for (const char* const name :
        {"FI_PROVIDER", "MPIR_CVAR_OFI_USE_PROVIDER", "OMPI_MCA_mtl_ofi_provider_include"}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What network MPI has on this machine, as far as the kernel and the environment show it.
+// Finds which network MPI has on this machine, as far as the kernel and the environment show it.
 #pragma once
 
 #include <functional>
@@ -10,10 +10,10 @@
 
 namespace tessera::rma::detail {
 
-/// A network between nodes that is not TCP's.
+/// A network between nodes that is not TCP.
 struct Fabric {
   std::string network;  ///< empty: MPI has none here
-  std::string reason;   ///< why there is none, for people
+  std::string reason;   ///< why there is none, as text for users
 };
 
 /// The value of an environment variable; empty: it is not set.
@@ -21,10 +21,11 @@ using ReadVariable = std::function<std::string(const char*)>;
 
 std::string environment_variable(const char* name);
 
-/// Whether the transports are those of nobody's choice, of which mpi is for such networks only.
+/// True if the user chose no transports. By default, mpi is used only for networks that are not
+/// TCP.
 bool are_by_default(const Settings& settings);
 
-/// Local. Paths are below `root`, which is "" but in tests.
+/// Local. `root` is prepended to paths: "" except in tests.
 Fabric find_fabric(const std::string& root = "", const ReadVariable& read = environment_variable);
 
 }  // namespace tessera::rma::detail

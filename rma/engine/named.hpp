@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the public functions of rma/ do their work in: memory that runs out becomes an error, and an
-// error names the rank whose call failed.
+// Wraps the bodies of rma/'s public functions. Memory that runs out becomes an error, and an error
+// names the rank whose call failed.
 #pragma once
 
 #include <type_traits>
@@ -12,8 +12,8 @@
 
 namespace tessera::rma::detail {
 
-/// What body() returns, a Status or a Result, as JobState::name_rank() gives it. Errors: also
-/// no_memory.
+/// Returns what body() returns, a Status or a Result, completed by JobState::name_rank(). Errors:
+/// those of body(), and no_memory.
 template <class Body>
 std::invoke_result_t<Body> named(const JobState& job, Body&& body,
                                  const char* file = __builtin_FILE(), int line = __builtin_LINE()) {

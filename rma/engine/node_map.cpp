@@ -42,7 +42,7 @@ NodeId NodeMap::node_of(WorldRank rank) const noexcept {
   return std::prev(behind)->node;
 }
 
-// From the first of its runs on.
+// Points to the first of the node's runs.
 std::vector<std::uint32_t>::const_iterator NodeMap::runs_of(NodeId node) const noexcept {
   return std::lower_bound(
       by_node_.begin(), by_node_.end(), node,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Kinds of operations: an Op, and for puts, gets and accumulates their Form. Counts of all kinds
-// are arrays, in which the contiguous ones and those without a form come first.
+// Kinds of operations: an Op, and for puts, gets and accumulates also a Form. Counts of all kinds
+// are arrays; the contiguous kinds and those without a form come first.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace tessera::rma::detail {
 
-/// Those that have a form: put, get and accumulate.
+/// The number of operations with a form: put, get and accumulate.
 inline constexpr std::size_t formed_ops = 3;
 static_assert(static_cast<std::size_t>(Op::accumulate) + 1 == formed_ops);
 

@@ -13,7 +13,7 @@ namespace tessera::rma::detail {
 
 namespace {
 
-// Such a one is nothing to a fence any more. An error is left where it is, for the fence.
+// Such an operation no longer concerns a fence. An error is put back for the fence to report.
 bool has_ended_well(Operation& operation) {
   if (!operation.has_ended()) {
     return false;
@@ -27,7 +27,7 @@ bool has_ended_well(Operation& operation) {
   return false;
 }
 
-// Makes room for as many more, and more than that, so that not each addition copies all.
+// Reserves room for `more` entries; grows by doubling, so that not every addition copies the list.
 bool has_room_for(std::vector<std::shared_ptr<Operation>>& list, std::size_t more) noexcept {
   const std::size_t needed = list.size() + more;
   if (needed <= list.capacity()) {
@@ -41,8 +41,8 @@ bool has_room_for(std::vector<std::shared_ptr<Operation>>& list, std::size_t mor
   }
 }
 
-// A program may start operations for hours before it fences. Looks at all of them, but no sooner
-// than as many have come as were left.
+// Removes operations that have ended well. A program may start operations for hours before it
+// fences. Scans the list only after as many were added as were left by the last scan.
 void make_room(std::vector<std::shared_ptr<Operation>>& adopted) {
   constexpr std::size_t few = 64;
   if (adopted.size() < std::max(adopted.capacity(), few)) {
@@ -91,7 +91,7 @@ void Operation::collect(std::shared_ptr<Operation> other) noexcept {
   std::move(others.begin(), others.end(), std::back_inserter(collected_));
 }
 
-// As that of one more part of this operation.
+// Records it as the error of a further part of this operation.
 void Operation::note_error(Status error) noexcept {
   completion_.begin();
   completion_.end(std::move(error));
@@ -136,7 +136,7 @@ std::shared_ptr<Operation> make_operation(JobState* job, WorldRank peer) {
   return std::allocate_shared<Operation>(SpareAllocator<Operation>(), job, peer);
 }
 
-// Null when it was added; the oldest one that is under way when there are too many.
+// Returns null if it was added, else the oldest operation under way: there are too many.
 std::shared_ptr<Operation> Outstanding::add_unless_full(
     const std::shared_ptr<Operation>& operation) {
   const std::lock_guard guard(mutex_);
@@ -150,7 +150,7 @@ std::shared_ptr<Operation> Outstanding::add_unless_full(
   return nullptr;
 }
 
-// Looks at all of them, but no sooner than as many have come as were left: a step or two for each.
+// Scans the list only after as many were added as were left: a step or two for each.
 void Outstanding::forget_ended() {
   constexpr std::size_t few = 64;
   std::erase_if(under_way_, [](const auto& each) { return each->completion().done(); });
@@ -159,7 +159,7 @@ void Outstanding::forget_ended() {
 
 void Outstanding::add(const std::shared_ptr<Operation>& operation) {
   while (const auto oldest = add_unless_full(operation)) {
-    oldest->wait_for_own();  // What it collected is in the list, too.
+    oldest->wait_for_own();  // The list also has what it collected.
   }
 }
 
@@ -184,8 +184,8 @@ bool Outstanding::keep_adopted(const std::shared_ptr<Operation>& operation) noex
   return true;
 }
 
-// All stay in the list until they have ended: another thread that comes meanwhile waits for them,
-// too.
+// All stay in the list until they have ended, so that another thread that comes meanwhile waits for
+// them, too.
 Status Outstanding::complete_adopted(const TargetRanks& ranks) {
   const std::vector<std::shared_ptr<Operation>> adopted = adopted_to(ranks);
   for (const auto& each : adopted) {
@@ -202,7 +202,7 @@ std::vector<std::shared_ptr<Operation>> Outstanding::adopted_to(const TargetRank
   return found;
 }
 
-// The first error is told to one thread.
+// One thread gets the first error.
 Status Outstanding::forget_adopted(const TargetRanks& ranks) {
   Status first;
   const std::lock_guard guard(mutex_);

@@ -100,7 +100,7 @@ void combine(std::byte* into, const std::byte* from, std::size_t bytes, ElementT
 
 void finish_alone(std::byte* elements, std::size_t bytes, ElementType type, Reduction reduction) {
   if (changes_a_single_operand(reduction)) {
-    // All of these give the same for (x, x) as they would for x.
+    // For all of these, (x, x) gives the result for x alone.
     combine(elements, elements, bytes, type, reduction);
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Combining elements in collectives.
+// Combines elements in collectives.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,16 @@
 namespace tessera::rma::detail {
 
 /// into[i] = into[i] ∘ from[i] for bytes / size_of(type) elements. Requires: both are aligned to
-/// the element; (type, reduction) is defined.
+/// the element; is_defined(type, reduction).
 void combine(std::byte* into, const std::byte* from, std::size_t bytes, ElementType type,
              Reduction reduction);
 
-/// What a reduction makes of the elements of a team's only member: those that look at an absolute
-/// value or a truth change them, though there is nothing to combine them with. In place.
+/// The result of a reduction in a team of one member, in place. Reductions of absolute values or
+/// truth values change the elements even though there is no other element to combine them with.
 void finish_alone(std::byte* elements, std::size_t bytes, ElementType type, Reduction reduction);
 
-/// False for what needs an order, bits or a truth of complex numbers, for bits of floating-point
-/// numbers, and for tags out of range.
+/// False for reductions of complex numbers that need an order, bits or truth values; for bits of
+/// floating-point numbers; and for values outside the enumerations.
 bool is_defined(ElementType type, Reduction reduction) noexcept;
 
 }  // namespace tessera::rma::detail

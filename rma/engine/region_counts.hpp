@@ -2,9 +2,9 @@
 //
 // RegionCounts: what this rank did in each region, by the regions' names, for profiles.
 //
-// Regions of one name are one entry, so that temporaries that are made again and again stay one
-// line. A region that was freed keeps its number here, since threads hand over late what they
-// counted: some 50 bytes for each region that was ever made.
+// Regions of one name share an entry, so that temporaries that are made repeatedly stay one line. A
+// freed region keeps its number here, since threads deliver their counts late: some 50 bytes for
+// each region that was ever made.
 //
 // Threads: all functions may be called from any thread.
 #pragma once
@@ -23,7 +23,7 @@ namespace tessera::rma::detail {
 class RegionCounts {
  public:
   struct Entry {
-    std::string name;           ///< empty: regions without one, and what touches no region
+    std::string name;           ///< empty: regions without a name, and operations without a region
     std::uint64_t regions = 0;  ///< how many there have been
     std::uint64_t bytes = 0;    ///< of this rank's slices now
     std::uint64_t most_bytes = 0;
@@ -32,12 +32,12 @@ class RegionCounts {
 
   RegionCounts();
 
-  /// A region that was made, with this rank's slice.
+  /// Records that a region was made, with the size of this rank's slice.
   void note_made(RegionId region, const std::string& name, std::uint64_t bytes);
   void note_freed(RegionId region, std::uint64_t bytes);
   void add(RegionId region, std::size_t kind, const Tally& tally);
 
-  /// In the order in which the names first came; the first has none.
+  /// In the order in which the names first appeared; the first entry has no name.
   [[nodiscard]] std::vector<Entry> entries() const;
 
  private:

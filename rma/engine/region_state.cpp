@@ -16,17 +16,17 @@
 
 namespace tessera::rma::detail {
 
-// What each member says before an allocation.
+// What each member contributes before an allocation.
 struct RegionState::Offer {
   std::uint64_t bytes = 0;
-  std::uint32_t id = 0;  ///< the number of the region; the first member's counts
+  std::uint32_t id = 0;  ///< the region's number; only the first member's is used
   std::uint8_t sparse = 0;
   std::uint8_t huge_pages = 0;
   std::uint8_t access_mode = 0;
   std::uint8_t conflicts = 0;
   std::uint8_t atomics = 0;
   std::uint8_t attached = 0;
-  std::uint8_t device_atomics = 0;  ///< this member can have them
+  std::uint8_t device_atomics = 0;  ///< this member supports device atomics
   Origin origin = {};
 
   [[nodiscard]] bool same_options(const Offer& other) const noexcept {
@@ -46,7 +46,8 @@ RegionState::RegionState(Team& team, const RegionOptions& options, bool is_attac
                         between_nodes->capabilities().does_all_updates;
 }
 
-// As far as this member knows. On one node processors are faster, and only they come there.
+// As far as this member knows. False on a single node, where the processor's atomics are faster and
+// no other node accesses the region.
 bool RegionState::may_use_device() const {
   const bool spans_nodes = team_state().node_members() < team_.size();
   const Transport* const between_nodes = job().waking;
@@ -54,8 +55,8 @@ bool RegionState::may_use_device() const {
          between_nodes != nullptr && between_nodes->capabilities().device_atomics;
 }
 
-// Collective. Makes the sizes known, the options equal and the number common: the first member
-// draws it.
+// Collective. Exchanges the sizes, checks that the options are equal, and sets the number, which
+// the first member draws.
 Status RegionState::agree_on_terms(void* memory, std::size_t bytes) {
   const bool is_first = team_.rank().value == 0;
   const Offer mine{.bytes = bytes,
@@ -73,14 +74,15 @@ Status RegionState::agree_on_terms(void* memory, std::size_t bytes) {
   if (id_.value == 0) {
     return within_memory([&]() -> Status {
       return Status::error(Code::limit_exceeded,
-                           fmt::format("all {} numbers of regions were used",
+                           fmt::format("all {} region numbers of this job are exhausted",
                                        std::numeric_limits<std::uint32_t>::max()));
     });
   }
   for (std::size_t i = 0; i < offers.size(); ++i) {
     largest_bytes_ = std::max<std::size_t>(largest_bytes_, offers[i].bytes);
     if (!offers[i].same_options(offers[0])) {
-      return within_memory([&]() -> Status {  // all find the same, and nobody meets any more
+      // all members find the same, and no further meeting follows
+      return within_memory([&]() -> Status {
         return Status::error(Code::invalid_argument,
                              fmt::format("rank {} gave other region options than rank {}",
                                          team_.members()[i].value, team_.members()[0].value))
@@ -109,8 +111,9 @@ Status RegionState::agree_on_terms(void* memory, std::size_t bytes) {
 
 namespace {
 
-// A process that reaches into another's memory, be it a member's or the agent's, names it by its
-// number: where that is another process's, or its own, it would be served by that one.
+// A process that accesses another one's memory (a member, or the agent) names it by its process
+// number. In another PID namespace that number may be another process's, or its own; the access
+// would then go to the wrong memory.
 Status check_process_numbers(const JobState& job, std::span<const WorldRank> members) {
   const auto apart = std::find_if(members.begin(), members.end(), [&](WorldRank rank) {
     return std::binary_search(job.numbered_apart.begin(), job.numbered_apart.end(), rank);
@@ -118,13 +121,13 @@ Status check_process_numbers(const JobState& job, std::span<const WorldRank> mem
   if (apart == members.end()) {
     return {};
   }
-  return Status::error_at(*apart, Code::unsupported,
-                          fmt::format("rank {} is in another process name space than the first "
-                                      "rank of its node, so memory that is attached there cannot "
-                                      "be reached",
-                                      apart->value))
+  return Status::error_at(
+             *apart, Code::unsupported,
+             fmt::format("rank {} is in another PID namespace than the first rank of its node, so "
+                         "memory that is attached there cannot be reached",
+                         apart->value))
       .hint(
-          "allocate the region, or start a node's ranks in one process name space (containers: "
+          "allocate the region, or start a node's ranks in one PID namespace (containers: "
           "--pid=host)");
 }
 
@@ -140,7 +143,7 @@ Status RegionState::make_segment(void* memory, std::size_t bytes) {
       transport, team_, {.bytes = bytes, .is_attached = is_attached_, .attached = memory},
       options_);
   if (!segment.ok()) {
-    // Where all have failed nobody meets any more.
+    // All members have failed, so no further meeting follows.
     return within_memory([&]() -> Status {
       return std::move(segment).status().context(
           fmt::format("{} {}", is_attached_ ? "attaching" : "allocating", human_bytes(bytes)));
@@ -163,13 +166,13 @@ Status RegionState::publish() {
   return expose();
 }
 
-// Tells the node's agent of the slices here; the first member on the node does it for all.
+// Makes this node's slices known to its agent; the first member on the node does it for all.
 Status RegionState::expose() {
   if (job().link == nullptr || team_.state().order() != 0) {
     return {};
   }
   if (direct_.base == nullptr && !is_attached_) {
-    return {};  // no agent reaches it
+    return {};  // agents cannot access it
   }
   const Node& node = *job().node;
   for (std::int32_t member = 0; member < team_.size(); ++member) {
@@ -196,7 +199,7 @@ Status RegionState::expose() {
   return Directory(job().node->arena(), node.lock_context()).insert(id_, exposed_);
 }
 
-// The slices that this process can touch.
+// Calls `action` for the slices that this process can access.
 template <class Action>
 void RegionState::for_each_mapped_slice(const Action& action) const {
   bool has_own = false;
@@ -227,7 +230,7 @@ Result<std::shared_ptr<RegionState>> RegionState::create_together(Team& team, vo
   std::shared_ptr<RegionState> state(new RegionState(team, options, is_attached));
   TESSERA_RETURN_IF_ERROR(state->agree_on_terms(memory, bytes));
   TESSERA_RETURN_IF_ERROR(state->make_segment(memory, bytes));
-  // Nobody may use an address that another member doesn't know yet.
+  // No member may use an address that another member doesn't know yet.
   const Status published = within_memory([&] { return state->publish(); });
   if (Status met = team.agree(published); !met.ok()) {
     state->freed_.store(true);
@@ -239,8 +242,8 @@ Result<std::shared_ptr<RegionState>> RegionState::create_together(Team& team, vo
   return state;
 }
 
-// Ends what expose() began. Not before all members have come to free the region: others may still
-// be at work on it.
+// Reverses expose(). Must not come before all members have arrived to free the region: others may
+// still be working on it.
 void RegionState::hide() {
   if (!exposed_.empty()) {
     Directory(job().node->arena(), job().node->lock_context()).remove(id_, exposed_);
@@ -248,7 +251,7 @@ void RegionState::hide() {
   }
 }
 
-// Takes back what publish() said.
+// Reverses publish().
 void RegionState::withdraw() {
   JobState& state = job();
   state.regions.remove(id_);
@@ -276,7 +279,7 @@ Status RegionState::fence() {
       TargetRanks::such([&](WorldRank rank) { return team_.team_rank(rank).value >= 0; }), id_);
 }
 
-// Collective. The same mode on all members, each of which is ready.
+// Collective. Checks that all members are ready and give the same mode.
 Status RegionState::agree_on_access(const Status& mine, AccessMode mode, Conflicts conflicts) {
   struct Asked {
     AccessMode mode;
@@ -298,8 +301,8 @@ Status RegionState::agree_on_access(const Status& mine, AccessMode mode, Conflic
       .hint("all members must give the same");
 }
 
-// No member may use the new mode where the old one holds still, nor the other way round: the first
-// meeting ends what was under way, the last one begins what comes.
+// Members must not use the new mode while others still have the old one, or the reverse. The first
+// meeting completes earlier operations; later ones start after the last meeting.
 Status RegionState::set_access_mode(AccessMode mode, Conflicts conflicts) {
   const LabelScope scope(team_, label("set_access_mode"));
   const Status mine = within_memory([&]() -> Status {
@@ -328,7 +331,7 @@ Status RegionState::set_access_mode(AccessMode mode, Conflicts conflicts) {
 
 void RegionState::note_in_use(std::uint64_t bytes) noexcept {
   if (job().link == nullptr || !options_.sparse) {
-    return;  // only devices ask
+    return;  // used for access by RDMA devices only
   }
   Directory(job().node->arena(), job().node->lock_context())
       .change(id_, team_.world_rank(team_.rank()), [&](DirectorySlice& slice) {
@@ -342,15 +345,15 @@ Status RegionState::free(std::string_view verb) {
   }
   if (job().is_left_to_parent()) {
     static_cast<void>(segment_.release());
-    return Status::error(Code::closed, "the region is the parent's of this process");
+    return Status::error(Code::closed, "the region belongs to the parent of this process");
   }
   const LabelScope scope(team_, label(verb));
   const WaitScope wait(job().recorder, Wait::memory, WorldRank{-1}, 0, team_state().label());
-  // What this rank did may still be on its way to another node, where it would find no slice.
+  // This rank's operations may still be on their way to another node, and must find their slice.
   Status fenced = job().link == nullptr ? Status() : within_memory([&] { return fence(); });
   withdraw();
-  // The memory goes only when all are here; if that cannot be (a member died, the job stopped), it
-  // goes when the last one that is left has come.
+  // The memory is freed when all members have arrived. If that is impossible (a member died, the
+  // job stopped), it is freed after the last remaining one has arrived.
   Status status = team_.barrier();
   hide();
   if (status.ok()) {
@@ -387,7 +390,7 @@ MappedSlice RegionState::plain_slice(WorldRank rank) const noexcept {
     slice.start = direct(member);
     slice.has_conflicts = options_.conflicts == Conflicts::possible;
     slice.atomics = atomics();
-    // An observer hears of atomic operations on the careful path.
+    // With TESSERA_CHECK, atomic operations take the slow path, which reports them to the observer.
     if (slice.atomics == Atomics::separate && job().settings.check != "off") {
       slice.atomics = Atomics::strict;
     }

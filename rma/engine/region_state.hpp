@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RegionState: what stands behind a Region.
+// RegionState: the implementation of a Region.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ namespace tessera::rma::detail {
 
 class RegionState {
  public:
-  /// Collective. Allocates, or attaches `memory` when `is_attached`.
+  /// Collective. Allocates memory, or attaches `memory` if `is_attached`.
   static Result<std::shared_ptr<RegionState>> create(Team& team, void* memory, std::size_t bytes,
                                                      const RegionOptions& options,
                                                      bool is_attached);
@@ -28,7 +28,7 @@ class RegionState {
   RegionState(const RegionState&) = delete;
   RegionState& operator=(const RegionState&) = delete;
 
-  /// What this rank did in this region is complete at all members behind it.
+  /// After the return, all that this rank did in this region is complete at all members.
   Status fence();
   /// Collective. See Region::set_access_mode.
   Status set_access_mode(AccessMode mode, Conflicts conflicts);
@@ -36,7 +36,7 @@ class RegionState {
   void note_in_use(std::uint64_t bytes) noexcept;
   /// Collective. `verb` is Label::free_by_exception or "free".
   Status free(std::string_view verb);
-  /// What waits for this region are recorded as. Lives as long as this.
+  /// The label under which waits for this region are recorded. Valid as long as this object.
   [[nodiscard]] Label label(std::string_view verb) const noexcept {
     return {.verb = verb, .kind = options_.kind, .name = options_.name, .number = id_.value};
   }
@@ -49,12 +49,12 @@ class RegionState {
   [[nodiscard]] TeamState& team_state() const noexcept { return team_.state(); }
   [[nodiscard]] JobState& job() const noexcept { return team_.state().job(); }
   [[nodiscard]] const RegionOptions& options() const noexcept { return options_; }
-  /// What the members agreed on: all see the same.
+  /// What the members agreed on: the same on all of them.
   [[nodiscard]] Atomics atomics() const noexcept {
     const bool is_in_vain = options_.atomics == Atomics::device && !has_device_atomics_;
     return is_in_vain ? Atomics::separate : options_.atomics;
   }
-  /// Whether accumulates and atomics go by the transport between nodes, on this node as well.
+  /// Whether accumulates and atomics use the transport between nodes even on this node.
   [[nodiscard]] bool has_remote_updates() const noexcept { return has_remote_updates_; }
   [[nodiscard]] Segment& segment() const noexcept { return *segment_; }
   [[nodiscard]] bool is_attached() const noexcept { return is_attached_; }
@@ -63,14 +63,14 @@ class RegionState {
     return sizes_.empty() ? equal_bytes_ : sizes_[static_cast<std::size_t>(rank.value)];
   }
   [[nodiscard]] std::byte* direct(TeamRank rank) const noexcept;
-  /// The slice of a rank when any operation may be done on it by loads and stores; else its raw
-  /// start at most.
+  /// The slice of a rank if every operation on it can be done by loads and stores. Otherwise at
+  /// most its raw start is set.
   [[nodiscard]] MappedSlice plain_slice(WorldRank rank) const noexcept;
   [[nodiscard]] Result<std::byte*> raw_pointer(TeamRank rank);
-  /// What stands for the first byte of a member's slice in this process; null when nothing does, or
-  /// not before raw_pointer() was asked for it.
+  /// The address that stands for the first byte of a member's slice in this process. Null if it has
+  /// none, or if raw_pointer() was not called for it yet.
   [[nodiscard]] const std::byte* raw_start(TeamRank member) const noexcept;
-  /// Turns a raw pointer into this region back. Errors: out_of_range.
+  /// Converts a raw pointer into this region back to an address. Errors: out_of_range.
   [[nodiscard]] Result<RemoteAddress> translate(WorldRank rank, const std::byte* pointer) const;
 
  private:
@@ -97,8 +97,8 @@ class RegionState {
   void withdraw();
   [[nodiscard]] std::size_t foreign_stride() const noexcept;
 
-  std::shared_ptr<JobState> keep_job_;  ///< first, so that it goes last
-  // What a thread reads that looks a slice up, together.
+  std::shared_ptr<JobState> keep_job_;  ///< first, so that it is destroyed last
+  // What a thread reads to look up a slice; kept together.
   Team team_;
   RegionOptions options_;
   bool is_attached_;
@@ -108,14 +108,16 @@ class RegionState {
   DirectMap direct_;
   std::size_t equal_bytes_ = 0;
   std::vector<std::size_t> sizes_;  ///< by team rank; empty when all are equal
-  // What it need not.
+  // The rest is not needed for that.
   std::unique_ptr<Segment> segment_;
-  std::vector<Origin> origins_;          ///< of attached memory, by team rank
-  std::vector<DirectorySlice> exposed_;  ///< to other nodes, by the node's first member
+  std::vector<Origin> origins_;  ///< of attached memory, by team rank
+  // slices that other nodes may reach; set on the node's first member
+  std::vector<DirectorySlice> exposed_;
   std::size_t largest_bytes_ = 0;
   std::atomic<bool> freed_{false};
   std::mutex foreign_mutex_;
-  std::atomic<std::byte*> foreign_base_{nullptr};  ///< of the raw pointers of slices elsewhere
+  // base of the raw pointers for slices that are not mapped here
+  std::atomic<std::byte*> foreign_base_{nullptr};
 };
 
 }  // namespace tessera::rma::detail

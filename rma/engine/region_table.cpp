@@ -35,7 +35,7 @@ RegionTable::Entry* RegionTable::entry_of(const Table& table, RegionId id) noexc
 
 RegionState* RegionTable::find(RegionId id) const noexcept {
   if (id.value == 0) {
-    return nullptr;  // An address that was never set has the number of empty entries.
+    return nullptr;  // An address that was never set has number 0, which marks empty entries.
   }
   const Entry* const entry = entry_of(*current_.load(std::memory_order_acquire), id);
   return entry == nullptr ? nullptr : entry->state.load(std::memory_order_relaxed);
@@ -86,7 +86,7 @@ void RegionTable::insert(RegionId id, RegionState& state) {
 void RegionTable::remove(RegionId id) noexcept {
   const std::lock_guard guard(mutex_);
   if (id.value == 0) {
-    return;  // The number of empty entries.
+    return;  // number 0 marks empty entries
   }
   if (Entry* const found = entry_of(*tables_.back(), id)) {
     make_empty(*found);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RegionTable: from a region's number to its state. One hash probe into a flat table, without a
-// lock; threads remember what they found (engine/slice_cache.hpp).
+// RegionTable: maps a region's number to its state. A lookup is one hash probe into a flat table,
+// without a lock; threads cache what they found (engine/slice_cache.hpp).
 //
-// Linear probing, at most half full; a search looks at no more places than the longest probe that
-// an insertion ever needed, so that removal leaves no mark behind.
+// Linear probing, at most half full. A search probes at most as many entries as the longest probe
+// that any insertion needed, so removal leaves no tombstones.
 //
-// Readers run while another thread inserts, removes or grows: an entry's number is stored last and
-// cleared first, and an outgrown table is kept until the job ends, so that nobody reads freed
-// memory. All tables together are at most twice the last one.
+// Readers run while another thread inserts, removes or grows. An entry's number is stored last and
+// cleared first. An outgrown table is kept until the job ends, so that no reader sees freed memory.
+// All tables together are at most twice as large as the last one.
 #pragma once
 
 #include <atomic>
@@ -24,41 +24,42 @@ namespace tessera::rma::detail {
 
 class RegionState;
 
-/// Stands, by its address, for a time during which no region of a job was removed.
+/// Its address identifies a period during which no region of the job was removed.
 struct RegionEpoch {};
 
 class RegionTable {
  public:
   RegionTable();
 
-  /// What was found in the table is so while this stays the same.
+  /// What a thread found in the table stays valid while this returns the same pointer.
   [[nodiscard]] const RegionEpoch* epoch() const noexcept {
     return epoch_.load(std::memory_order_acquire);
   }
-  /// The same, to hold on to: no later epoch has its address meanwhile.
+  /// The same, as an owner: while it is held, no later epoch can have its address.
   [[nodiscard]] std::shared_ptr<const RegionEpoch> shared_epoch() const {
     const std::lock_guard guard(mutex_);
     return epoch_owner_;
   }
 
-  /// The state of region `id`; null when there is none.
+  /// The state of region `id`, or null if the table does not have it.
   [[nodiscard]] RegionState* find(RegionId id) const noexcept;
 
-  /// Adds region `id`, which is not 0 and not in the table. Throws std::bad_alloc, with nothing
-  /// added.
+  /// Adds region `id`. Requires: `id` is not 0 and not in the table. Throws std::bad_alloc; then
+  /// nothing was added.
   void insert(RegionId id, RegionState& state);
   void remove(RegionId id) noexcept;
-  /// Takes the memory for one renew_epoch(). Throws std::bad_alloc, with nothing changed.
+  /// Allocates the memory for one renew_epoch(). Throws std::bad_alloc; then nothing changed.
   void prepare_epoch();
-  /// Threads look up anew what they knew of regions. Requires: prepare_epoch() was called for it.
+  /// Begins a new epoch, so that threads look up regions again. Requires: one prepare_epoch() for
+  /// each call.
   void renew_epoch() noexcept;
   /// Removes all entries, so that every later operation finds its region closed.
   void clear() noexcept;
-  /// The same in a child made by fork(), where whoever has the lock of writers isn't there. Nothing
-  /// may be looked up, inserted or removed behind it but by find() and epoch().
+  /// As clear(), in a child made by fork(), where the thread that holds the writers' lock does not
+  /// exist. Afterwards only find() and epoch() may be called.
   void forsake() noexcept;
 
-  /// All states, for what concerns every region.
+  /// The states of all regions.
   [[nodiscard]] std::vector<RegionState*> states() const;
 
  private:
@@ -84,7 +85,7 @@ class RegionTable {
   std::atomic<Table*> current_;
   std::atomic<const RegionEpoch*> epoch_{nullptr};
   std::shared_ptr<const RegionEpoch> epoch_owner_;
-  /// One for each region at least: to remove what there is takes no memory.
+  /// At least one for each region, so that removing regions allocates nothing.
   std::vector<std::shared_ptr<const RegionEpoch>> epochs_to_come_;
   std::vector<std::unique_ptr<Table>> tables_;
   std::uint32_t live_ = 0;

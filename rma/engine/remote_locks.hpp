@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RemoteLocks: the locks of a team whose members reach each other by a network that has its own.
+// RemoteLocks: a team's locks, if its members communicate over a network that has locks of its own.
 //
-// Threads: all functions but free() may be called from any thread.
+// Threads: all functions except free() may be called from any thread.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,13 @@ class RemoteLocks {
  public:
   virtual ~RemoteLocks() = default;
 
-  /// Waits for a lock of a member; calls `look` now and then. Errors: peer_lost, unreachable.
+  /// Waits for a lock of a member; calls `look` at intervals meanwhile. Errors: peer_lost,
+  /// unreachable.
   virtual Result<LockOutcome> lock(TeamRank owner, std::int64_t index,
                                    const std::function<void()>& look) = 0;
-  /// The same without waiting for it: it may be busy.
+  /// The same without waiting: the outcome may be "busy".
   virtual Result<LockOutcome> try_lock(TeamRank owner, std::int64_t index) = 0;
-  /// Gives it back, after all that this rank did before. Requires: this rank holds it.
+  /// Releases it, after all that this rank did before. Requires: this rank holds it.
   virtual Status unlock(TeamRank owner, std::int64_t index) = 0;
   /// Collective. Requires: no lock is held or waited for.
   virtual Status free() = 0;

@@ -8,14 +8,14 @@
 namespace tessera::rma::detail {
 namespace {
 
-// Never written: an empty line matches no epoch.
+// Never written: an empty entry matches no epoch.
 const CachedSlice empty_slices[cached_slices];
 const RemoteSlice empty_remotes[cached_slices];
 
-// Objects that outlive the thread's table ask for it. Trivially destroyed.
+// Read by objects that outlive the thread's table. Trivially destroyed.
 thread_local bool has_ended = false;
 
-// What the lines of a thread hold on to.
+// The table of a thread, and what its entries refer to.
 class ThreadSlices {
  public:
   ThreadSlices() {
@@ -53,7 +53,7 @@ class ThreadSlices {
 
  private:
   struct Keeper {
-    std::shared_ptr<const RegionEpoch> epoch;  // so that its address isn't used again meanwhile
+    std::shared_ptr<const RegionEpoch> epoch;  // so that its address isn't reused meanwhile
     std::shared_ptr<CounterStore> store;
     WorldRank peer;
   };
@@ -78,7 +78,8 @@ class ThreadSlices {
   std::array<Keeper, cached_slices> keepers_;
 };
 
-// Null without memory for them: the thread counts elsewhere then, and asks again each time.
+// Null if there is no memory for the table. Then the thread counts elsewhere, and tries again each
+// time.
 ThreadSlices* slices_of_thread() noexcept {
   try {
     // On the heap: a library that is loaded late has little room for thread-local objects.

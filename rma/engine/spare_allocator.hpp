@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// SpareAllocator: memory for objects of one kind that come and go in thousands, one at a time. What
-// is given back is kept for the next one, in the thread that gave it; malloc() merges and splits
-// its blocks where more than a few are in use.
+// SpareAllocator: a free-list allocator for objects of one kind that are made and destroyed in
+// thousands, one at a time. Freed memory is kept for the next object of the thread that freed it;
+// malloc() would merge and split its blocks.
 //
-// Threads: all; memory may be given back by another thread than the one that took it.
+// Threads: all; a thread may free memory that another thread allocated.
 #pragma once
 
 #include <cstddef>
@@ -53,7 +53,7 @@ class SpareAllocator {
   static_assert(sizeof(T) >= sizeof(Spare));
   static_assert(alignof(T) >= alignof(Spare));
 
-  // Needs no destructor, so that what is given back at the very end of a thread finds it.
+  // Needs no destructor, so that memory freed at the very end of a thread still finds it.
   struct Spares {
     Spare* first = nullptr;
     std::size_t count = 0;

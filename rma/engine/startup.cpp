@@ -32,7 +32,7 @@ milliseconds start_timeout(const Settings& settings) {
   return milliseconds(settings.start_timeout_ms);
 }
 
-// What all ranks say, by rank.
+// What all ranks report, by rank.
 template <class T>
 Result<std::vector<T>> gather(Bootstrap& bootstrap, const Settings& settings, const T& mine) {
   TESSERA_ASSIGN_OR_RETURN(
@@ -44,13 +44,13 @@ Result<std::vector<T>> gather(Bootstrap& bootstrap, const Settings& settings, co
   return all;
 }
 
-// What a rank reports of a step, in a form that can be gathered.
+// A rank's outcome of a step, in a form that can be gathered.
 struct Report {
   std::uint32_t code = 0;
   std::array<char, 500> text{};
 };
 
-// All ranks succeed, or all fail with the error of the lowest rank that did.
+// All ranks succeed, or all fail with the error of the lowest rank that failed.
 Status agree(Bootstrap& bootstrap, const Settings& settings, const Status& mine) {
   Report report;
   report.code = static_cast<std::uint32_t>(mine.code());
@@ -70,13 +70,13 @@ Status agree(Bootstrap& bootstrap, const Settings& settings, const Status& mine)
   return {};
 }
 
-// Numbers that are equal where a process runs on the same.
+// Numbers that are equal for processes that run on the same kernel, machine, or PID namespace.
 struct Whereabouts {
   std::uint64_t kernel = 0;
-  std::uint64_t machine = 0;  ///< within it processes can share memory by passing descriptors: same
-                              ///< running kernel, same host name, same network name space (in which
-                              ///< abstract sockets live)
-  std::uint64_t numbers = 0;  ///< the same process has the same number: process name space
+  /// Processes with equal numbers can share memory by passing descriptors: same running kernel,
+  /// host name, and network namespace (which has the abstract sockets).
+  std::uint64_t machine = 0;
+  std::uint64_t numbers = 0;  ///< PID namespace, in which process numbers are unique
 };
 
 Result<Whereabouts> whereabouts() {
@@ -84,9 +84,11 @@ Result<Whereabouts> whereabouts() {
   std::ifstream boot_id("/proc/sys/kernel/random/boot_id");
   const int error = boot_id ? 0 : errno;
   if (error == EMFILE || error == ENFILE) {
-    // Without it this rank would seem to be on a node of its own.
-    return Status::error(Code::limit_exceeded, fmt::format("cannot read which machine this is: {}",
-                                                           describe_system_error(error)))
+    // Without the boot id this rank would seem to be on a node of its own.
+    return Status::error(
+               Code::limit_exceeded,
+               fmt::format("cannot identify this machine from /proc/sys/kernel/random/boot_id: {}",
+                           describe_system_error(error)))
         .hint(remedy_for_system_error(error));
   }
   boot_id >> identity;
@@ -108,7 +110,7 @@ Result<Whereabouts> whereabouts() {
   return own;
 }
 
-// What each rank says of itself first.
+// What each rank reports about itself first.
 struct Introduction {
   Whereabouts where;
   ProcessorSet processors;
@@ -117,9 +119,9 @@ struct Introduction {
   std::int32_t agent_threads = 1;
   std::uint64_t adds_by_origin = 0;
   std::int64_t ranks_per_node = 0;
-  std::array<char, 16> profile{};  ///< of Settings; rank 0's counts
+  std::array<char, 16> profile{};  ///< of Settings; rank 0's is used
   std::uint64_t transport_hash = 0;
-  std::array<char, 96> transport{};  ///< of Settings; its beginning, where it is longer
+  std::array<char, 96> transport{};  ///< of Settings; truncated if it is longer
 };
 
 void keep_beginning(std::string_view text, std::span<char> place) {
@@ -139,7 +141,7 @@ bool adds_by_origin(const Settings& settings) {
   return settings.accumulate == "origin";
 }
 
-// `value` is what a rank says of the setting.
+// `value` returns a rank's value of the setting.
 Status check_same(std::string_view setting, const std::vector<Introduction>& all,
                   std::string (*value)(const Introduction&)) {
   const std::string first = value(all.front());
@@ -154,9 +156,9 @@ Status check_same(std::string_view setting, const std::vector<Introduction>& all
       .hint("give it the same value on all ranks");
 }
 
-// Two ways of accumulating side by side would hold different locks; ranks that divide machines
-// into different nodes, or name different transports, would wait for each other at different
-// places.
+// If ranks accumulated in two ways, they would hold different locks. If they divided machines into
+// different nodes, or named different transports, they would wait for each other at different
+// points.
 Status check_same_settings(const std::vector<Introduction>& all) {
   const auto other = std::find_if(all.begin(), all.end(), [&](const Introduction& each) {
     return each.transport_hash != all.front().transport_hash;
@@ -175,7 +177,7 @@ Status check_same_settings(const std::vector<Introduction>& all) {
                     [](const Introduction& each) { return std::to_string(each.ranks_per_node); });
 }
 
-// Collective. What each rank says of itself, in rank order.
+// Collective. What each rank reports about itself, in rank order.
 Result<std::vector<Introduction>> introduce(Bootstrap& bootstrap, const Settings& settings) {
   const Result<Whereabouts> mine =
       bootstrap.is_one_process() ? Result<Whereabouts>(Whereabouts{}) : whereabouts();
@@ -195,7 +197,7 @@ Result<std::vector<Introduction>> introduce(Bootstrap& bootstrap, const Settings
   return all;
 }
 
-// Where windows are the ranks' only memory, no rank maps another's: each is a node of its own.
+// If MPI windows are the ranks' only memory, no rank maps another's: each is its own node.
 std::int64_t ranks_per_node(const Settings& settings) {
   return settings.transport == "mpi" ? 1 : settings.ranks_per_node;
 }
@@ -208,7 +210,7 @@ NodeMap nodes_of(const std::vector<Introduction>& all, const Settings& settings,
   return NodeMap(keys, ranks_per_node(settings));
 }
 
-// Containers may share all that makes a node but the numbers of their processes.
+// Containers may share everything that defines a node except the PID namespace.
 std::vector<WorldRank> numbered_apart(const std::vector<Introduction>& all, const NodeMap& nodes) {
   std::vector<WorldRank> apart;
   for (WorldRank rank{0}; rank.value < static_cast<std::int32_t>(all.size()); ++rank.value) {
@@ -243,11 +245,11 @@ std::uint64_t arena_bytes(const Settings& settings) {
   return std::max(least, memory_multiple * total_memory_bytes());
 }
 
-// With a core for each rank, the peer answers within microseconds; or it computes, and to be awake
-// when it comes is worth more than what a sleeper leaves to others, for as long as it takes to fall
-// asleep and wake up some ten times. Without, the peer can only run when we give way, and soon
-// sleep. What is done for an agent is worth as much as its own staying awake; without a core for
-// each rank the others' running is worth more.
+// If there is a core for each rank, the peer answers within microseconds, or else it computes.
+// Staying awake until it answers is then worth more than the core time that sleeping would free, up
+// to some ten times the cost of sleeping and waking. Without enough cores, the peer can run only if
+// this rank yields and soon sleeps. Doing the agent's work is worth as much as the agent's own
+// staying awake. Without enough cores, letting other ranks run is worth more.
 WaitPolicy wait_policy(const Settings& settings, int node_ranks, int node_processors) {
   constexpr std::chrono::nanoseconds long_spin{20'000};
   constexpr std::chrono::nanoseconds short_spin{300};
@@ -270,7 +272,7 @@ WaitPolicy wait_policy(const Settings& settings, int node_ranks, int node_proces
   return policy;
 }
 
-// Within one process the first rank of each node hands out a pointer.
+// In one process, the first rank of each node hands out a pointer.
 Result<std::shared_ptr<NodeMemory>> share_in_process(Bootstrap& bootstrap, const Settings& settings,
                                                      bool is_leader, WorldRank leader, int ranks) {
   std::shared_ptr<NodeMemory> own;
@@ -286,12 +288,12 @@ Result<std::shared_ptr<NodeMemory>> share_in_process(Bootstrap& bootstrap, const
   const std::shared_ptr<NodeMemory>* const pointer = &own;
   TESSERA_ASSIGN_OR_RETURN(const auto all, gather(bootstrap, settings, pointer));
   std::shared_ptr<NodeMemory> memory = *all[static_cast<std::size_t>(leader.value)];
-  // The leader's pointer stays until all have copied it.
+  // The leader's pointer stays valid until all have copied it.
   TESSERA_RETURN_IF_ERROR(agree(bootstrap, settings, Status()));
   return memory;
 }
 
-// Between processes it hands out the descriptor of a memory file.
+// Between processes, the first rank hands out the descriptor of a memory file.
 Result<std::shared_ptr<NodeMemory>> share_across_processes(Bootstrap& bootstrap,
                                                            const Settings& settings, bool is_leader,
                                                            WorldRank leader, int ranks) {
@@ -381,8 +383,8 @@ Status check_exchanged(std::size_t bytes, std::size_t expected) {
   return bytes == expected
              ? Status()
              : Status::error(Code::invalid_argument,
-                             fmt::format("the ranks do different things at their start: they gave "
-                                         "{} bytes where this one expected {}",
+                             fmt::format("the ranks are at different steps of the start-up: they "
+                                         "sent {} bytes where this rank expected {}",
                                          bytes, expected))
                    .hint("give all ranks the same program, settings and transports");
 }
@@ -406,7 +408,8 @@ Result<std::shared_ptr<JobState>> start_job(std::shared_ptr<Bootstrap> bootstrap
   int machines = 1;
   TESSERA_ASSIGN_OR_RETURN(const auto ranks, introduce(*bootstrap, *settings));
   NodeMap nodes = nodes_of(ranks, *settings, machines);
-  settings->profile = ranks.front().profile.data();  // the end of a profile is collective
+  // all ranks must take part in writing a profile
+  settings->profile = ranks.front().profile.data();
   auto job = std::make_shared<JobState>(*settings, std::move(bootstrap), std::move(nodes));
   job->self = job;
   job->machines = machines;

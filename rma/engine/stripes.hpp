@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// StripeLocks: what makes accumulates atomic. A table of robust locks for the node; the bytes of a
-// region's slice are guarded in stripes, so that two ranks that add to one target seldom meet
-// (reference: one lock per target process, as others have it, halves the rate).
+// StripeLocks: the locks that make accumulates atomic. A node has one table of robust locks. The
+// bytes of a region's slice are divided into stripes with a lock each, so that two ranks that add
+// to one target seldom need the same lock. One lock per target process would halve the rate.
 //
 // The lock of a byte is found from (region, rank, offset), the same in all processes and on every
 // transport. An element belongs to the stripe of its first byte.
@@ -19,8 +19,8 @@ namespace tessera::rma::detail {
 
 class StripeLocks {
  public:
-  /// Bytes guarded by one lock: large enough that two atomic operations cost nothing beside the
-  /// loop over them, small enough that two ranks find different ones.
+  /// Bytes guarded by one lock. Large enough that locking costs little beside the loop over the
+  /// bytes, small enough that two ranks usually need different locks.
   static constexpr std::uint64_t stripe_bytes = 32 * 1024ULL;
 
   explicit StripeLocks(Node& node) noexcept : node_(node) {}
@@ -28,14 +28,15 @@ class StripeLocks {
   /// The stripes of one slice.
   class Slice {
    public:
-    /// Which of the locks; below stripe_count.
+    /// The index of the lock; less than stripe_count.
     [[nodiscard]] std::size_t number(std::uint64_t offset) const noexcept {
       return (seed_ + offset / stripe_bytes) % stripe_count;
     }
     [[nodiscard]] RobustLock& at(std::size_t number) const noexcept { return locks_[number].lock; }
     [[nodiscard]] RobustLock& of(std::uint64_t offset) const noexcept { return at(number(offset)); }
     [[nodiscard]] const LockContext& context() const noexcept { return *context_; }
-    /// The same for a slice on which ranks do not conflict. Has no locks to be asked for.
+    /// The same for a slice on which ranks do not conflict. Requires: at() and of() are not called
+    /// on it.
     [[nodiscard]] Slice without_locks() const noexcept { return {nullptr, seed_, context_}; }
     [[nodiscard]] bool has_locks() const noexcept { return locks_ != nullptr; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How members of a team make their statuses one.
+// How members of a team agree on one status.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,15 +16,15 @@
 namespace tessera::rma::detail {
 namespace {
 
-// That some member had no memory for a text is known to all of them.
+// All members know it if one of them had no memory for a text.
 bool is_lack(const Result<std::string>& text) noexcept {
   return text.status().code() == Code::no_memory;
 }
 
 }  // namespace
 
-// On several nodes only what is said about success travels with all; an error's text follows when
-// there is one.
+// On several nodes, only a Verdict of each member travels to all; an error's text follows if there
+// is an error.
 Status TeamState::agree(const Status& mine, const Asked& asked) {
   const Payload payload{.kind = Payload::Kind::of_each, .bytes = sizeof(Verdict), .turn = turn_++};
   std::byte* const own = slot(payload.turn, order_);
@@ -60,12 +60,12 @@ TeamState::Verdict TeamState::verdict_of(TeamRank member, const Payload& payload
   return verdict;
 }
 
-// Collective. What a member said that failed.
+// Collective. The error of a member that failed.
 Status TeamState::failure_of(TeamRank member, const Payload& payload) {
   const Verdict verdict = verdict_of(member, payload);
   Result<std::string> what = text_of(member, verdict, payload);
   if (is_lack(what)) {
-    what = std::string();  // the code has to do
+    what = std::string();  // the code alone must suffice
   }
   TESSERA_RETURN_IF_ERROR(what.status());
   const WorldRank failing = members_[static_cast<std::size_t>(member.value)];
@@ -79,7 +79,7 @@ Status TeamState::failure_of(TeamRank member, const Payload& payload) {
   }
 }
 
-// Collective. Of a member of another node it is fetched. Empty where there is no memory for it.
+// Collective. Fetches the text of a member of another node. Empty if there is no memory for it.
 Result<std::string> TeamState::text_of(TeamRank member, const Verdict& verdict, Payload payload) {
   const std::byte* said = piece(member, payload);
   if (nodes_) {

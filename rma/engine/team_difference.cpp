@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What members say that called different collectives. All of them find the same difference in a
-// meeting; in two more meetings the two members concerned tell the others what they called.
+// Reports which different collectives members called. All of them find the same difference in a
+// meeting. In two more meetings, the two members concerned send the others what they called.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 
 namespace tessera::rma::detail {
 
-// One member's. Texts are phrases such as "called sync of array 'rho'", one after the other with a
-// zero between: what the program called, the collective itself, and the innermost operation.
+// What one member called. Texts are phrases such as "called sync of array 'rho'", separated by
+// zeros: the program's call, the collective itself, and the innermost operation.
 struct TeamState::Account {
   std::array<std::uint64_t, 2> numbers = {};  ///< of the outermost and of the innermost object
   std::uint64_t used = 0;
@@ -64,7 +64,7 @@ Status TeamState::mismatch(const TeamControl::Check& check, const CollectiveCall
                          .odd_call = check.odd_call.load()};
   const bool is_lack = CollectiveCall::is_without_memory(found.first_call) ||
                        CollectiveCall::is_without_memory(found.odd_call);
-  // The members may have used different numbers of slots so far; all of them start anew.
+  // Members may have used different numbers of slots so far; all of them restart.
   turn_ = 0;
   try {
     return is_lack ? lack_of_memory(found) : explain_difference(found, own);
@@ -80,7 +80,8 @@ Status TeamState::lack_of_memory(const Difference& found) {
       CollectiveCall::describe(is_odd ? found.first_call : found.odd_call, std::nullopt);
   return Status::error_at(
       rank, Code::no_memory,
-      fmt::format("rank {} has no memory for its part where another called {}", rank.value, call));
+      fmt::format("rank {} has no memory for its part of a collective; another rank called {}",
+                  rank.value, call));
 }
 
 // Collective.
@@ -107,7 +108,8 @@ Status TeamState::explain_difference(const Difference& found, const CollectiveCa
                                        CollectiveCall::describe(found.first_call, std::nullopt)));
 }
 
-// Collective. Needs no memory of its own: one that threw between the meetings would be missed.
+// Collective. Allocates no memory: a member that threw between the meetings would be missing in the
+// next one.
 Status TeamState::exchange_accounts(const Difference& found, const CollectiveCall& own,
                                     Account& first, Account& odd) {
   const std::size_t bytes = std::min(slot_bytes_, sizeof(Account));
@@ -147,7 +149,7 @@ TeamState::Account TeamState::account_of(const CollectiveCall& own) const noexce
   return account;
 }
 
-// The first of the phrases that differ says it; else the objects' numbers do, or the arguments.
+// Reports the first phrases that differ; else the objects' numbers, or the arguments.
 Status TeamState::compare_accounts(const Difference& found, const Account& first,
                                    const Account& odd) const {
   const bool is_odd_later = team_rank(found.first) < team_rank(found.odd);

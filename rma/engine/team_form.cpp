@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How members make a team: what each knows by itself, and how they find each other.
+// How members make a team: what each computes locally, and how they find each other.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ void TeamState::find_makers() {
   std::erase_if(sorted_on_node_, [&](WorldRank rank) { return node_->place_of(rank) < 0; });
 }
 
-// All that is needed for the others to be told is in the reserve.
+// The reserve has all the memory that is needed to report a failure to the others.
 Result<std::shared_ptr<TeamState>> TeamState::create(JobState& job,
                                                      const std::shared_ptr<JobState>& keep_job,
                                                      std::span<const WorldRank> members) {
@@ -60,7 +60,7 @@ Result<std::shared_ptr<TeamState>> TeamState::create(JobState& job,
   return team;
 }
 
-// Local: what a member knows by itself.
+// Local: computes what a member can know without the others.
 Result<std::shared_ptr<TeamState>> TeamState::prepare(JobState& job,
                                                       const std::shared_ptr<JobState>& keep_job,
                                                       std::span<const WorldRank> members) {
@@ -92,7 +92,7 @@ Status TeamState::check_members() const {
   if (!std::binary_search(sorted.begin(), sorted.end(), job_.rank)) {
     return Status::error(
         Code::invalid_argument,
-        fmt::format("rank {} makes a team of which it is not a member", job_.rank.value));
+        fmt::format("rank {} makes a team but is not in its list of members", job_.rank.value));
   }
   return {};
 }
@@ -125,9 +125,9 @@ void TeamState::find_order() {
   }
 }
 
-// The lowest rank makes the shared part and sends its place to the others. They find each other by
-// which ranks there are; that all gave them in the same order is looked at when they meet. On
-// several nodes, the lowest of each does so, and all of them tell each other.
+// The lowest rank makes the shared part and sends its offset to the others. Members find each other
+// by a hash of the set of ranks; the first meeting checks that all gave them in the same order. On
+// several nodes, the lowest rank of each node does so, and all of these exchange join messages.
 Status TeamState::form(CollectiveCall::Kind kind) {
   const WorldRank maker = sorted_on_node_.front();
   if (job_.rank == maker) {
@@ -145,20 +145,20 @@ Status TeamState::form(CollectiveCall::Kind kind) {
     control_offset_ = invitation.offset;
   }
   control_ = reinterpret_cast<TeamControl*>(node_->arena().at(control_offset_));
-  // The maker's, or the least of all makers': settings may differ.
+  // The maker's slot size, or the smallest of all makers': settings may differ.
   Status met = meet({.kind = kind, .bytes = hash_ranks(members_)});
   slot_bytes_ = control_->slot_bytes;
   is_formed_ = true;
   return met;
 }
 
-// A member that is gone, be it another than the maker, may be why the maker doesn't form the team.
+// If any member is gone, that may be why the maker doesn't form the team.
 Result<Invitation> TeamState::accept_invitation(std::uint64_t key, WorldRank maker) {
   std::uint32_t word = 0;
   LongWait long_wait(job_.settings);
   const auto in_vain = [&] {
     tell_if_long(long_wait, job_.log, [&] {
-      return fmt::format("in forming a team of {}: rank {} has not come", size(), maker.value);
+      return fmt::format("in forming a team of {}: rank {} has not arrived", size(), maker.value);
     });
     word = look_after_own_node();
     word = word == 0 && nodes_ ? word_of_lost_carrier(*node_) : word;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The part of TeamState that is for long data of teams whose members are on several nodes.
+// The part of TeamState for long data of teams with members on several nodes.
 //
-// The leaders work on the caller's memory itself where each node has one member. Else members put
-// long data into their parts in node memory, one after the other of two, as with slots; the leader
-// works on one of these.
+// If each node has one member, the leaders work on the caller's memory itself. Otherwise members
+// put long data into their parts in node memory, which alternate as slots do, and the leader works
+// on one of these.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -18,15 +18,15 @@
 
 namespace tessera::rma::detail {
 
-/// What a node has for long data, as its leader says; the least of all nodes' counts.
+/// What a node has for long data, as its leader reports; the minimum over all nodes is used.
 struct TeamState::LongOffer {
   std::uint64_t piece_bytes = 0;
   std::uint64_t part_bytes = 0;
-  std::uint32_t memory = 0;    ///< 0: it found none
+  std::uint32_t memory = 0;    ///< 0: no memory
   std::uint32_t is_ready = 0;  ///< of each member: whether it has what it needs itself
 };
 
-// By the setting, and not by the slots, which are small where members are many.
+// From the setting, not from the slots, which are small if there are many members.
 TeamState::LongOffer TeamState::wanted_for_long() const {
   constexpr std::size_t slots_per_piece = 16;
   const auto slot = static_cast<std::size_t>(job_.settings.collective_slot_bytes);
@@ -70,8 +70,8 @@ void TeamState::free_long_memory() noexcept {
   control_->long_memory = 0;
 }
 
-// Once for a team. The meeting is one of the collective that needs the memory, so that members who
-// called something else are told of that. Where a node finds no memory all do without.
+// Once per team. The meeting is part of the collective that needs the memory, so that members that
+// called something else get an error. If a node has no memory, all use the slots instead.
 Status TeamState::prepare_long(const CollectiveCall& call) {
   if (is_long_prepared_) {
     return {};
@@ -90,7 +90,7 @@ Status TeamState::prepare_long(const CollectiveCall& call) {
   return met;
 }
 
-// Before the others come to know of it: behind the meeting all must be able to do the same.
+// Before the meeting: after it, all members must be able to continue in the same way.
 TeamState::LongOffer TeamState::make_ready_for_long() noexcept {
   LongOffer offer;
   const Status ready = within_memory([&]() -> Status {
@@ -114,7 +114,7 @@ Lanes::Surroundings TeamState::surroundings_of_lanes() {
                         const Status& error) { return explain(partner, error); }};
 }
 
-// False where some member lacks something.
+// False if a member lacks something.
 bool TeamState::accept_offers(const Payload& payload) noexcept {
   LaneShape shape{.piece_bytes = SIZE_MAX};
   bool are_ready = true;
@@ -145,7 +145,8 @@ bool TeamState::accept_offers(const Payload& payload) noexcept {
   return true;
 }
 
-// The same of each node, beginning with this one and going backwards: as a ring brings them.
+// The block of each node, beginning with this one and going backwards: in the order in which a ring
+// delivers them.
 template <class BlockOf>
 std::vector<std::span<std::byte>> TeamState::blocks_of_ring(const BlockOf& block_of) const {
   const std::int32_t count = nodes_->count();
@@ -156,7 +157,7 @@ std::vector<std::span<std::byte>> TeamState::blocks_of_ring(const BlockOf& block
   return blocks;
 }
 
-// Parts stand behind the lanes.
+// Parts follow the lanes in memory.
 std::byte* TeamState::part(std::uint32_t turn, std::int32_t order) const noexcept {
   const std::size_t at =
       (turn % 2) * static_cast<std::size_t>(node_members_) + static_cast<std::size_t>(order);
@@ -246,8 +247,8 @@ Status TeamState::allreduce_parts(std::span<std::byte> bytes, const CollectiveCa
   return {};
 }
 
-// Of each member; the same on all nodes. Where a member's parts are put together, the data of all
-// members have room on the node that has the fewest of them.
+// The bytes of each member, the same on all nodes. All members' data must fit into the parts of the
+// node that has the fewest members.
 std::size_t TeamState::gathered_at_once() const noexcept {
   std::int32_t fewest = size();
   for (std::int32_t index = 0; index < nodes_->count(); ++index) {
@@ -277,14 +278,14 @@ Status TeamState::allgather_alone(std::span<const std::byte> mine, std::span<std
   const auto blocks = blocks_of_ring(
       [&](std::int32_t index) { return block_of(team_rank(nodes_->leader(index))); });
   const LeadersWork work = [&](Lanes& lanes) {
-    // It may lie there already.
+    // The data may already be in place.
     std::memmove(block_of(rank_).data(), mine.data(), mine.size());
     return allgather_by_ring(lanes, *nodes_, blocks);
   };
   return meet(call, {.among_leaders = &work});
 }
 
-// The data of all members stand in the place of the node's parts, node after node, and on each in
+// The data of all members are in the memory of the node's parts, node after node, and on each in
 // the order of its members.
 Status TeamState::gather_part(std::span<const std::byte> mine, std::span<std::byte> all,
                               std::size_t done, std::size_t bytes, const CollectiveCall& call) {

@@ -6,9 +6,9 @@
 
 namespace tessera::rma::detail {
 
-// Either's `first` or `odd` that is the lowest to differ from the lowest of all is the lowest of
-// the union, too: where a side's `first` isn't the lowest of all, it differs from that or its `odd`
-// does.
+// The lowest `first` or `odd` of both sides that differs from the lowest `first` is also the lowest
+// such call of the union. For if a side's `first` is not the lowest of all, then it or its `odd`
+// differs from that.
 void StepSummary::join(const StepSummary& other) noexcept {
   const Called candidates[] = {first, odd, other.first, other.odd};
   first = other.first.order < first.order ? other.first : first;

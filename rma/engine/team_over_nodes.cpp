@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The part of TeamState that is for teams whose members are on several nodes; team_state.hpp and
-// team_nodes.hpp tell how it works. A "word" is what TeamControl::broken says: 0 means that nothing
-// is wrong.
+// The part of TeamState for teams with members on several nodes; team_state.hpp and team_nodes.hpp
+// explain how it works. A "failure word" is a value of TeamControl::broken; 0 means that nothing
+// failed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ namespace {
 constexpr std::uint64_t least_slot_bytes = 256;  // as in tuning.cpp
 constexpr std::chrono::seconds patience_without_descriptors{2};
 
-// The word of a leader that could not set up its node's part of the team.
+// The failure word of a leader that could not set up its node's part of the team.
 std::uint32_t word_of_failure(WorldRank self, const Status& status) {
   const bool is_lost = status.code() == Code::peer_lost && status.rank().has_value();
   return is_lost ? TeamControl::died(*status.rank())
@@ -66,8 +66,8 @@ void TeamState::withdraw_control(RegionId memory) noexcept {
   }
 }
 
-// Connects before any of them is invited: who is told that this node has nothing to offer doesn't
-// wait for it.
+// Connects before it sends join messages, so that a leader that receives this node's failure does
+// not wait for it.
 Status TeamState::reach_partners() {
   for (const std::int32_t index : nodes_->partners()) {
     Status reached = insist([&] { return job_.link->connect(nodes_->node(index)); });
@@ -78,11 +78,11 @@ Status TeamState::reach_partners() {
       });
     }
   }
-  return {};  // who can't be reached for other reasons is found by what follows
+  return {};  // partners that cannot be reached for other reasons are found by later steps
 }
 
-// Collective among the leaders. Whatever went wrong on a node, its leader says so to those that
-// would wait for it: by its part of the forming step, or by what stands in its control.
+// Collective among the leaders. If anything failed on a node, its leader reports that to the
+// leaders that would wait for it: in its part of the forming step, or in its control.
 Status TeamState::join_nodes(std::uint64_t key, const Status& made) {
   const Status reached = reach_partners();
   const Status& mine = made.ok() ? reached : made;
@@ -110,14 +110,15 @@ std::uint32_t TeamState::invite_leaders(std::uint64_t key, RegionId memory) {
   return word;
 }
 
-// Where this node couldn't reach all, one of them may be unable to invite it: then not for ever.
+// If this node couldn't reach all partners, one of them may be unable to send it a join message.
+// Then the wait has a limit.
 std::uint32_t TeamState::accept_leaders(std::uint64_t key, bool is_patient) {
   const auto deadline = std::chrono::steady_clock::now() + patience_without_descriptors;
   LongWait long_wait(job_.settings);
   for (const std::int32_t index : nodes_->partners()) {
     const auto gone = [&] {
       tell_if_long(long_wait, job_.log, [&] {
-        return fmt::format("in forming a team of {}: rank {} has not come", size(),
+        return fmt::format("in forming a team of {}: rank {} has not arrived", size(),
                            nodes_->leader(index).value);
       });
       const bool is_given_up = (control_ != nullptr && control_->broken.load() != 0) ||
@@ -136,15 +137,17 @@ std::uint32_t TeamState::accept_leaders(std::uint64_t key, bool is_patient) {
   return 0;
 }
 
-// In place of what they wait for in the rounds that are left: this node can receive nothing, or has
-// given up. They would find that it is gone, later, and take its rank for the one to blame.
+// Sends the failure in place of what the leaders wait for in the remaining rounds: this node can
+// receive nothing, or has given up. Otherwise they would find later that it is gone, and report its
+// rank as the cause.
 void TeamState::tell_leaders(std::uint32_t word, std::uint32_t generation, int first_round) {
   StepSummary summary;
   summary.broken = word;
   outbox_.resize(sizeof summary);
   std::memcpy(outbox_.data(), &summary, sizeof summary);
   for (int round = first_round; round < nodes_->rounds(); ++round) {
-    send(round, generation, 0).ignore("who cannot be told is gone, or has given up before");
+    send(round, generation, 0)
+        .ignore("a leader that cannot be reached is gone, or has given up before");
   }
 }
 
@@ -158,7 +161,7 @@ Status TeamState::meet_over_nodes(std::uint32_t generation, const CollectiveCall
   if (is_leader()) {
     return lead_meeting(generation, call, payload);
   }
-  // Sequentially consistent, as is what the leader does before it sleeps: one sees the other.
+  // Sequentially consistent, like what the leader does before it sleeps: one sees the other.
   const std::uint32_t arrived = control_->arrived.fetch_add(1) + 1;
   if (arrived + 1 == static_cast<std::uint32_t>(node_members_) &&
       control_->leader_sleeps.load() != 0) {
@@ -191,7 +194,7 @@ Status TeamState::lead_meeting(std::uint32_t generation, const CollectiveCall& c
   return finish_meeting(generation);
 }
 
-// Takes it before others wait for what is sent from there.
+// Reserves the memory before other nodes wait for what is sent from it.
 bool TeamState::has_room_for(const Payload& payload) noexcept {
   std::size_t most = own_block_bytes(payload);
   for (int round = 0; round + 1 < nodes_->rounds(); ++round) {
@@ -204,7 +207,7 @@ bool TeamState::has_room_for(const Payload& payload) noexcept {
       .ok();
 }
 
-// All nodes' members have come, and called the same.
+// Requires: all nodes' members have arrived and called the same.
 Status TeamState::work_among_leaders(std::uint32_t generation, const LeadersWork& work) {
   lanes_->begin();
   const std::uint32_t word = work(*lanes_);
@@ -220,7 +223,7 @@ bool TeamState::is_under_way(std::uint32_t generation) const noexcept {
   return control_->generation.load(std::memory_order_acquire) == generation;
 }
 
-// Until the node's other members have come; false when they give up.
+// Waits until the node's other members have arrived; false if they give up.
 bool TeamState::wait_for_arrivals(std::uint32_t generation) {
   TeamControl& control = *control_;
   const auto others = static_cast<std::uint32_t>(node_members_) - 1;
@@ -264,7 +267,7 @@ StepSummary TeamState::summarise(const TeamControl::Check& check) const {
   return summary;
 }
 
-// Tells the node's members what all leaders found: the same everywhere.
+// Records for the node's members what all leaders found: the same everywhere.
 void TeamState::record(const StepSummary& summary, TeamControl::Check& check) {
   if (!is_formed_) {
     control_->slot_bytes = summary.slot_bytes;
@@ -278,8 +281,8 @@ void TeamState::record(const StepSummary& summary, TeamControl::Check& check) {
   check.odd_call.store(summary.odd.call);
 }
 
-// What the first so many blocks are together. Where members call different things this differs
-// among them; it never is more than a mailbox holds, and nobody reads such data.
+// The size of the first `blocks` blocks together. If members call different things, their sizes
+// differ. They never exceed a mailbox, and such data are not read.
 std::size_t TeamState::bytes_of_blocks(std::int32_t blocks, const Payload& payload) const noexcept {
   switch (payload.kind) {
     case Payload::Kind::of_each:
@@ -306,7 +309,7 @@ std::uint32_t TeamState::exchange(std::uint32_t generation, StepSummary& summary
     std::size_t from = bytes_of_blocks(step, payload);
     std::size_t to = bytes_of_blocks(step + blocks, payload);
     if (of_root) {
-      // A node gets the piece once, in the round that its distance's highest bit tells.
+      // A node gets the piece once, in the round of its distance's highest bit.
       sent_bytes = behind_root < step && behind_root + step < nodes_->count() ? payload.bytes : 0;
       from = 0;
       to = behind_root >= step && behind_root < 2 * step ? payload.bytes : 0;
@@ -329,7 +332,7 @@ std::uint32_t TeamState::exchange(std::uint32_t generation, StepSummary& summary
   return summary.broken;
 }
 
-// What was heard first is the cause, and what was found now may be its consequence.
+// The failure that was received first is the cause; what this node found may be its consequence.
 std::uint32_t TeamState::give_up_exchange(std::uint32_t found, const StepSummary& summary,
                                           std::uint32_t generation, int round) {
   const std::uint32_t word = summary.broken != 0 ? summary.broken : found;
@@ -362,7 +365,7 @@ void TeamState::pack_own(const CollectiveCall& call, const Payload& payload, std
       for (std::int32_t order = 1; order < node_members_; ++order) {
         combine(block, slot(payload.turn, order), payload.bytes, call.type, call.reduction);
       }
-      // For this node's members, in a slot that nobody else reads.
+      // For this node's members, in a slot that no other member reads.
       std::memcpy(slot(payload.turn, order_), block, payload.bytes);
       break;
     case Payload::Kind::nothing:
@@ -374,7 +377,7 @@ Status TeamState::send(int round, std::uint32_t generation, std::size_t data_byt
   const std::int32_t index = nodes_->receiver(round);
   const RegionId memory = memory_of_[static_cast<std::size_t>(index)];
   if (memory.value == 0) {
-    return {};  // It found no memory for a mailbox, and tells all so.
+    return {};  // it had no memory for a mailbox, and reports that to all
   }
   const std::uint64_t offset = mail_start(nodes_->members_on(index)) +
                                nodes_->mail_offset(index, mail_set(generation), round, slot_bytes_);
@@ -383,7 +386,7 @@ Status TeamState::send(int round, std::uint32_t generation, std::size_t data_byt
                             offset + offsetof(Mailbox, flag), std::uint64_t{generation} + 1);
 }
 
-// Until the sender of that round has delivered; else a word.
+// Waits until the sender of that round has delivered. Returns a failure word.
 std::uint32_t TeamState::wait_for_mail(int round, std::uint32_t generation) {
   const std::uint64_t expected = std::uint64_t{generation} + 1;
   return wait_for_word(mailbox(round, generation).flag, nodes_->sender(round), generation,
@@ -396,7 +399,7 @@ std::uint32_t TeamState::wait_for_lane(std::atomic<std::uint64_t>& counter, std:
                        [at_least](std::uint64_t seen) { return seen >= at_least; });
 }
 
-// Until a word of this node is what another node is to make it; else a word.
+// Waits until another node has set a word of this node as required. Returns a failure word.
 template <class IsEnough>
 std::uint32_t TeamState::wait_for_word(std::atomic<std::uint64_t>& word, std::int32_t sender,
                                        std::uint32_t generation, const IsEnough& is_enough) {
@@ -422,7 +425,7 @@ std::uint32_t TeamState::wait_for_word(std::atomic<std::uint64_t>& word, std::in
       looked = now;
       look_after_members(generation);
       tell_of(long_wait, generation, sender);
-      // Only what is found twice counts: what it delivered before may still be on its way.
+      // Counts only if it is found twice: what the sender delivered before may still be on its way.
       const std::uint32_t cut_off = word_of_lost_carrier(*node_);
       const std::uint32_t gone = cut_off != 0 ? cut_off : look_after_node(sender);
       if (gone != 0 && gone_before != 0 && !over()) {
@@ -438,8 +441,8 @@ std::uint32_t TeamState::wait_for_word(std::atomic<std::uint64_t>& word, std::in
   return is_under_way(generation) ? 0 : control_->broken.load();
 }
 
-// What is wrong with the team on that node, or the first member there that is gone: in this order,
-// as members that were told of a failure may leave.
+// The failure word of the team on that node, else that of the first member there that is gone. In
+// this order, as members may leave after they got an error.
 std::uint32_t TeamState::look_after_node(std::int32_t index) {
   const RegionId memory = memory_of_[static_cast<std::size_t>(index)];
   Result<std::optional<std::uint32_t>> broken = std::optional(std::uint32_t{0});
@@ -450,14 +453,14 @@ std::uint32_t TeamState::look_after_node(std::int32_t index) {
     return **broken;
   }
   if (broken.ok() && !broken->has_value()) {
-    return 0;  // its agent would say nothing of its ranks either
+    return 0;  // its agent would not answer about its ranks either
   }
   const std::uint32_t gone = look_after_ranks(index);
   if (gone != 0 || broken.ok() || is_own_lack(broken.status())) {
     return gone;
   }
-  // A node that has freed the team's memory while nobody is gone has got through its last step, or
-  // has told of its reason to give up: what it sent is on its way.
+  // A node that has freed the team's memory although no rank is gone has finished its last step, or
+  // has reported why it gave up. What it sent is on its way.
   const std::uint32_t word = explain(index, broken.status());
   const bool says_nothing =
       broken.status().code() == Code::closed && word == TeamControl::left(nodes_->leader(index));
@@ -483,8 +486,8 @@ std::uint32_t TeamState::look_after_ranks(std::int32_t index) {
   return 0;
 }
 
-// Nobody answers for that rank. Where its port is closed, or another program's, its process has
-// ended. While the job starts, the address may as well be wrong.
+// The failure word for a rank whose node does not answer. If its port is closed, or another
+// program's, its process has ended. But while the job starts, the address may simply be wrong.
 std::uint32_t TeamState::word_of_silence(WorldRank rank, const Status& error) noexcept {
   const Contact contact = job_.link->contact(job_.nodes.node_of(rank));
   const bool is_closed =
@@ -492,8 +495,8 @@ std::uint32_t TeamState::word_of_silence(WorldRank rank, const Status& error) no
   return is_closed && job_.world_team ? TeamControl::died(rank) : ContactWord::of(rank, contact);
 }
 
-// The same for the ranks of one other node, the next one at each call. Who waits for a node whose
-// members know of a death, and therefore don't come, finds the dead itself.
+// The failure word for the ranks of one other node, the next one at each call. A rank may wait for
+// a node whose members found a death and therefore don't arrive; so it finds the dead rank itself.
 std::uint32_t TeamState::look_after_next_node() {
   looked_after_ = (looked_after_ + 1) % nodes_->count();
   if (looked_after_ == nodes_->own()) {
@@ -502,8 +505,8 @@ std::uint32_t TeamState::look_after_next_node() {
   return look_after_ranks(looked_after_);
 }
 
-// Whether that node's members haven't all come to the step. If so, nobody has got through it; a
-// rank that is seen to be gone before this is asked never will.
+// Whether some members of that node have not arrived at the step yet. If so, no node has finished
+// the step. A rank that was found gone before this call then never will.
 bool TeamState::is_still_before(std::int32_t index, std::uint32_t generation) {
   const RegionId memory = memory_of_[static_cast<std::size_t>(index)];
   if (memory.value == 0) {
@@ -511,18 +514,18 @@ bool TeamState::is_still_before(std::int32_t index, std::uint32_t generation) {
   }
   const auto entered =
       job_.link->read_word(nodes_->node(index), memory, offsetof(TeamControl, entered));
-  return entered.ok() && *entered == generation;  // not if nothing is said of it
+  return entered.ok() && *entered == generation;  // false if that is not known
 }
 
-// The word for an error from that node. One that has no such memory any more gave the team up for a
-// reason, which is a rank of some node.
+// The failure word for an error from that node. If the node no longer has the memory, it gave up
+// the team for a reason: a rank of some node.
 std::uint32_t TeamState::explain(std::int32_t index, const Status& error) noexcept {
   if (job_.log.wants(LogLevel::debug)) {
     try {
       job_.log.debug(fmt::format("a team's exchange with rank {}: {}", nodes_->leader(index).value,
                                  error.describe()));
     } catch (const std::bad_alloc&) {
-      // The word tells what matters.
+      // The failure word has the essential part.
     }
   }
   if (is_own_lack(error)) {
@@ -536,7 +539,7 @@ std::uint32_t TeamState::explain(std::int32_t index, const Status& error) noexce
   if (word != 0) {
     return word;
   }
-  // Its ranks answer, or nothing is known of them: none is called dead.
+  // Its ranks answer, or nothing is known about them: none is reported dead.
   return error.code() == Code::closed
              ? TeamControl::left(nodes_->leader(index))
              : ContactWord::of(nodes_->leader(index), job_.link->contact(nodes_->node(index)));

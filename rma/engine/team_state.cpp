@@ -19,13 +19,13 @@
 namespace tessera::rma::detail {
 
 std::uint64_t CollectiveCall::packed() const noexcept {
-  // One more than the kind, so that no call packs to zero, which stands for none.
+  // One more than the kind, so that no call packs to 0, which means none.
   return (static_cast<std::uint64_t>(kind) + 1) | static_cast<std::uint64_t>(type) << 8U |
          static_cast<std::uint64_t>(reduction) << 16U |
          static_cast<std::uint64_t>(static_cast<std::uint32_t>(root.value)) << 32U;
 }
 
-// Each part is a bijection of its word: where only one of the words differs, so does the sum.
+// Each part is a bijection of its word: if only one of the words differs, so does the sum.
 std::uint64_t CollectiveCall::fingerprint(std::uint64_t label) const noexcept {
   constexpr std::uint64_t golden = 0x9e37'79b9'7f4a'7c15;
   std::uint64_t mixed = packed() * golden;
@@ -69,7 +69,7 @@ std::string CollectiveCall::describe(std::uint64_t packed, std::optional<std::ui
 void TeamControl::give_up(std::uint32_t under_way, std::uint32_t word) noexcept {
   std::uint32_t whole = 0;
   broken.compare_exchange_strong(whole, word);
-  // The one that is gone may have come before it went, and the last one may come just now.
+  // The rank that is gone may have arrived before it went, and the last one may arrive just now.
   std::uint32_t expected = under_way;
   generation.compare_exchange_strong(expected, under_way | given_up_bit);
   futex_wake_all(generation);
@@ -88,7 +88,7 @@ TeamState::~TeamState() {
   if (control_ == nullptr || job_.is_left_to_parent()) {
     return;
   }
-  // Sorted: members that gave the team in differing orders share this, too.
+  // Sorted, since members may have given the team's list in different orders.
   const std::vector<WorldRank>& sorted = sorted_on_node_;
   const auto place = std::lower_bound(sorted.begin(), sorted.end(), job_.rank) - sorted.begin();
   if (last_one().let_go(*node_, sorted, static_cast<std::size_t>(place))) {
@@ -112,8 +112,8 @@ TeamRank TeamState::team_rank(WorldRank rank) const noexcept {
   return is_member ? *found : TeamRank{-1};
 }
 
-// The control's parts: itself, who let go of it, mailboxes if there are other nodes, two sets of
-// slots.
+// The parts of the control: TeamControl, the count of members that still use it, mailboxes if there
+// are other nodes, two sets of slots.
 LastOne& TeamState::last_one() const noexcept {
   return *reinterpret_cast<LastOne*>(reinterpret_cast<std::byte*>(control_) + sizeof(TeamControl));
 }
@@ -145,7 +145,7 @@ std::byte* TeamState::slot(std::uint32_t turn, std::int32_t order) const noexcep
 void TeamState::check_call(TeamControl::Check& check, const CollectiveCall& call) const {
   const std::uint64_t mine = call.fingerprint(label_of(call));
   std::uint64_t found = 0;
-  // What the first and the odd one say is read when all have come.
+  // The fields of the first and the odd member are read after all members have arrived.
   if (check.fingerprint.compare_exchange_strong(found, mine)) {
     check.call.store(call.packed(), std::memory_order_relaxed);
     check.bytes.store(call.bytes, std::memory_order_relaxed);
@@ -162,7 +162,8 @@ void TeamState::check_call(TeamControl::Check& check, const CollectiveCall& call
 
 Status TeamState::lack_memory() noexcept {
   Status told = meet({.kind = CollectiveCall::Kind::without_memory});
-  return told.ok() ? Status::no_memory("no member has memory for its part") : std::move(told);
+  return told.ok() ? Status::no_memory("no member has memory for its part of a collective")
+                   : std::move(told);
 }
 
 Status TeamState::wrong_root(TeamRank root) const {
@@ -171,7 +172,7 @@ Status TeamState::wrong_root(TeamRank root) const {
       fmt::format("member {} cannot be the root: the team has {} members", root.value, size()));
 }
 
-// For questions about that rank that nobody answers.
+// Used to answer questions about that rank if its node does not answer them.
 void TeamState::remember_loss(WorldRank rank, bool has_died) const noexcept {
   if (job_.link != nullptr && rank.value >= 0 && node_->place_of(rank) < 0) {
     job_.link->note_loss(rank, has_died);
@@ -194,7 +195,7 @@ Status TeamState::status_of(std::uint32_t word) const noexcept {
   }
   const char* const what = code == Code::no_memory ? "found no memory for the team"
                            : code == Code::closed
-                               ? "has left the job and takes part in no more collectives"
+                               ? "has left the job and takes part in no further collectives"
                                : "died";
   try {
     return Status::error_at(rank, code, fmt::format("rank {} {}", rank.value, what));
@@ -203,9 +204,9 @@ Status TeamState::status_of(std::uint32_t word) const noexcept {
   }
 }
 
-// Members of other nodes count only while this node's have not all come: else one that is gone may
-// have got all it needed from this node, and the step may end well. So does this node's carrier:
-// what the leader needs may have come before it died.
+// Members of other nodes matter only until all members of this node have arrived. After that, a
+// rank that is gone may have received all it needed from this node, and the step may succeed. The
+// same holds for this node's agent host: what the leader needs may have arrived before it died.
 void TeamState::look_after_members(std::uint32_t generation) {
   const auto has_entered = [&] {
     return control_->entered.load() == TeamControl::after(generation);
@@ -221,7 +222,7 @@ void TeamState::look_after_members(std::uint32_t generation) {
   }
 }
 
-// The word for the first member on this node that is gone, or 0.
+// The failure word for the first member on this node that is gone, or 0.
 std::uint32_t TeamState::look_after_own_node() const {
   for (const WorldRank member : members_) {
     const int place = node_->place_of(member);
@@ -270,10 +271,10 @@ void TeamState::tell_of(LongWait& wait, std::uint32_t generation,
     const std::vector<std::int32_t> missing = missing_here(generation);
     const std::string whom =
         !missing.empty()
-            ? fmt::format("on this node rank {} has not come", fmt::join(missing, ", "))
+            ? fmt::format("rank {} on this node has not arrived", fmt::join(missing, ", "))
         : sender >= 0
-            ? fmt::format("nothing has come from rank {}'s node", nodes_->leader(sender).value)
-            : std::string("all of this node have come");
+            ? fmt::format("nothing has arrived from rank {}'s node", nodes_->leader(sender).value)
+            : std::string("all ranks on this node have arrived");
     const Label* const called = label();
     return fmt::format("in {} of a team of {}: {}",
                        called == nullptr
@@ -303,7 +304,7 @@ Status TeamState::wait_for_others(std::uint32_t generation) {
     }
     control.sleepers.fetch_sub(1);
   }
-  // A later meeting may have been given up meanwhile, but not before this member came to it.
+  // A later meeting may have been given up meanwhile, but not before this member reached it.
   const bool is_given_up = control.generation.load(std::memory_order_acquire) ==
                            (generation | TeamControl::given_up_bit);
   return is_given_up ? broken() : Status();
@@ -311,7 +312,8 @@ Status TeamState::wait_for_others(std::uint32_t generation) {
 
 Status TeamState::finish_meeting(std::uint32_t generation) {
   TeamControl& control = *control_;
-  // All have come, so all have read what the meeting before found: clear it for the next one.
+  // All members have arrived, so all have read the result of the meeting before. Its record is
+  // cleared for the next one.
   TeamControl::Check& next = control.check[(generation + 1) % 2];
   next.fingerprint.store(0, std::memory_order_relaxed);
   next.odd.store(0, std::memory_order_relaxed);
@@ -354,12 +356,12 @@ Status TeamState::meet(const CollectiveCall& call, const Payload& payload) {
   return {};
 }
 
-// A member that is refused comes to the meeting all the same: the others would wait for it.
+// A member whose call is refused still takes part in the meeting, since the others wait for it.
 Status TeamState::refuse(Status error) {
   own_error_ = &error;
   within_memory([&] {
     return meet({.kind = CollectiveCall::Kind::refused});
-  }).ignore("what this member did wrong comes first; the others are told by their own meeting");
+  }).ignore("this member's own error comes first; the others get theirs from the meeting");
   own_error_ = nullptr;
   return error;
 }
@@ -427,8 +429,8 @@ Status TeamState::allgather(std::span<const std::byte> mine, std::span<std::byte
   return {};
 }
 
-// Combines one slot's worth. Each member combines its share of the elements from all slots, in team
-// order, and writes the result over its own slot's share, which only it reads; after a second
+// Combines one slot's worth. Each member combines its share of the elements of all slots, in team
+// order. It writes the result over the share in its own slot, which only it reads. After a second
 // meeting all read the shares. For small chunks every member combines everything instead.
 Status TeamState::reduce_chunk(std::byte* elements, std::size_t bytes, const CollectiveCall& call,
                                bool keep_result) {
@@ -467,7 +469,7 @@ Status TeamState::reduce_chunk(std::byte* elements, std::size_t bytes, const Col
   return {};
 }
 
-// What all slots have at one place, in team order.
+// Combines the bytes at one offset of all slots, in team order.
 void TeamState::combine_slots(std::uint32_t turn, std::size_t from, std::size_t bytes,
                               const CollectiveCall& call, std::byte* into) const {
   std::memcpy(into, slot(turn, 0) + from, bytes);
@@ -476,7 +478,7 @@ void TeamState::combine_slots(std::uint32_t turn, std::size_t from, std::size_t 
   }
 }
 
-// Piece by piece beside the slot, which is read while it is combined.
+// Uses a separate buffer, piece by piece, since the slot is read while it is combined.
 void TeamState::combine_share(std::uint32_t turn, std::size_t from, std::size_t bytes,
                               const CollectiveCall& call) const {
   constexpr std::size_t piece_bytes = 8192;
@@ -532,7 +534,7 @@ Status TeamState::allreduce(void* elements, std::int64_t count, ElementType type
       });
     }
   }
-  // Whole elements only: 16 divides every slot size and is divided by every element size.
+  // Steps have whole elements: each slot size is a multiple of 16, and 16 of each element size.
   std::size_t done = 0;
   do {
     const std::size_t step = std::min(slot_bytes_, bytes - done);

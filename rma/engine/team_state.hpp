@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// TeamState: what stands behind a Team, and the shared memory in which its members meet.
+// TeamState: the implementation of a Team, and the shared memory in which its members synchronise.
 //
-// All collectives are made of one step, meet(): put something into your slot, arrive, wait for the
-// others, look into their slots. Two sets of slots alternate, so that one meeting a step is enough:
-// a member writes a set again only after a later meeting, to which nobody comes before it has read
-// that set. A meeting also compares what its members called, at no extra synchronisation.
+// All collectives are made of one step, meet(): write into your slot, arrive, wait for the others,
+// read their slots. Two sets of slots alternate, so that one meeting per step suffices. A member
+// writes a set again only after a later meeting, which no member reaches before it has read that
+// set. A meeting also compares what its members called, without further synchronisation.
 //
-// Where the members are on several nodes, those of a node meet in its memory, and when they all
-// have come, the lowest of them, the node's *leader*, exchanges with the other leaders before it
-// lets the meeting end (team_nodes.hpp has how; the code is in team_over_nodes.cpp). Members read
+// If the members are on several nodes, those of a node meet in its memory. When all of them have
+// arrived, the lowest of them, the node's *leader*, exchanges data with the other leaders before it
+// ends the meeting (team_nodes.hpp explains how; the code is in team_over_nodes.cpp). Members read
 // the other nodes' data where it arrived, in the mailboxes.
 //
-//   collective   what travels in a step, in ⌈log2 nodes⌉ rounds; 64 bytes of head come to each
+//   collective   what travels in a step, in ⌈log2 nodes⌉ rounds, with 64 bytes of head each
 //   barrier      nothing
 //   broadcast    the root's piece, to each node once
 //   allgather    all members' pieces
 //   allreduce    one piece of each node: its members' combined, by its leader; every member then
 //                combines all nodes' pieces in the same order
 //
-// Those of more than two slots go otherwise between nodes (team_long.cpp): when the leaders have
-// met, they send long data piece after piece (lanes.hpp, long_collectives.hpp).
-// The memory for that is made when a team first needs it: lanes, and where nodes have several
-// members two *parts* for each of these, as slots but longer.
+// Between nodes, data longer than two slots travel another way (team_long.cpp): after the leaders
+// have met, they send them piece by piece (lanes.hpp, long_collectives.hpp). The memory for that is
+// made when a team first needs it: pipeline rings, and, if nodes have several members, two *parts*
+// for each member, which are like slots but longer.
 //
-// All members of a node always find the same of a step. Of the step in which somebody dies, nodes
-// may find different things, as some had all that they needed and others not; the next one fails on
-// all of them.
+// All members of a node always see the same outcome of a step. If a rank dies during a step, nodes
+// may see different outcomes, as some had all that they needed and others not. The next step fails
+// on all of them.
 //
-// Limits today: a long reduction to one root is an allreduce. The root of a long broadcast sends it
-// to ⌈log2 nodes⌉ others. A long allgather of so many members that they have less than a slot each
-// in a node's parts goes slot by slot. Mailboxes take up to 2 × most_mail_bytes a node and team,
-// lanes and parts as much again; they are smaller than the setting asks for where that wouldn't
-// suffice. A death on another node is seen at two looks of the liveness period for each node that
-// it is passed on over; and one that only those know of who therefore don't come, when somebody
-// that waits looks at that node: each looks at one node more at each look.
+// Limits: A long reduction to one root is an allreduce. The root of a long broadcast sends it to
+// ⌈log2 nodes⌉ others. A long allgather goes slot by slot if there are too many members for a slot
+// each in a node's parts. Mailboxes take up to 2 × most_mail_bytes per node and team; pipeline
+// rings and parts take as much again. Slots and pieces are smaller than the settings ask for if
+// they would exceed that. A death on another node is noticed within two liveness intervals for each
+// node that passes it on. If the nodes that know of it no longer take part, waiting nodes find out
+// by their own checks: each checks one further node per liveness interval.
 #pragma once
 
 #include <cstdint>
@@ -86,20 +86,21 @@ struct CollectiveCall {
   std::uint64_t bytes = 0;
 
   [[nodiscard]] std::uint64_t packed() const noexcept;
-  /// One word for the call and the hash of its label. Two that differ have different words, except
+  /// One word for the call and the hash of its label. Different calls have different words, except
   /// for one pair in 2^64. Never 0.
   [[nodiscard]] std::uint64_t fingerprint(std::uint64_t label) const noexcept;
-  /// Whether members compare the label here: agree() compares it itself, as errors go first.
+  /// Whether members compare the label in the meeting. agree() compares it itself, as errors take
+  /// precedence.
   [[nodiscard]] bool has_label() const noexcept {
     return kind == Kind::barrier || kind == Kind::broadcast || kind == Kind::allgather ||
            kind == Kind::allreduce || kind == Kind::reduce;
   }
-  /// "broadcast of 8 bytes from member 2", for messages; without the size where it is not known.
+  /// "broadcast of 8 bytes from member 2", for messages; without the size if it is not known.
   static std::string describe(std::uint64_t packed, std::optional<std::uint64_t> bytes);
   [[nodiscard]] static Kind kind_of(std::uint64_t packed) noexcept {
     return static_cast<Kind>((packed & 0xffU) - 1);
   }
-  /// Whether that is what a member says that has no memory for its part.
+  /// Whether this call reports that a member has no memory for its part.
   [[nodiscard]] static bool is_without_memory(std::uint64_t packed) noexcept {
     return kind_of(packed) == Kind::without_memory;
   }
@@ -108,7 +109,8 @@ struct CollectiveCall {
 /// The shared part of a team: one for all its members on a node.
 struct TeamControl {
   struct alignas(cache_line) Check {
-    /// Of the first member that came, which then says more; 0: none has.
+    /// Of the first member that arrived; it stores the other fields afterwards. 0: none has
+    /// arrived.
     std::atomic<std::uint64_t> fingerprint{0};
     std::atomic<std::uint64_t> call{0};
     std::atomic<std::uint64_t> bytes{0};
@@ -121,47 +123,48 @@ struct TeamControl {
   alignas(cache_line) FutexWord generation{0};
   std::atomic<std::uint32_t> sleepers{0};
   std::uint64_t slot_bytes = 0;
-  /// A world rank that is gone, plus one; with left_bit if it left, with no_memory_bit if it is
-  /// here and had no memory for the team. Or a ContactWord, of a rank that cannot be reached.
+  /// A world rank that is gone, plus one. With left_bit if it left, with no_memory_bit if it is
+  /// alive but had no memory for the team. Or a ContactWord for a rank that cannot be reached. In
+  /// comments: a failure word; 0 means that nothing failed.
   std::atomic<std::uint32_t> broken{0};
-  /// Where there are several nodes: a leader sleeps on `arrived`.
+  /// With several nodes: a leader sleeps on `arrived`.
   std::atomic<std::uint32_t> leader_sleeps{0};
-  /// Where there are several nodes: the last step for which this node's members had all come, and
-  /// the leader turned to the other leaders; its generation plus one.
+  /// With several nodes: the last step for which all of this node's members had arrived and the
+  /// leader began to exchange with the other leaders. Its generation plus one.
   std::atomic<std::uint32_t> entered{0};
-  std::uint64_t bytes = 0;   ///< of all that was allocated
+  std::uint64_t bytes = 0;   ///< of the whole allocation
   std::uint32_t memory = 0;  ///< the number by which other nodes know it, or 0
-  /// The memory for long data, if there is any: by which number others know it, and where it is.
+  /// The memory for long data, if any: its number for other nodes, and where it is.
   std::uint32_t long_memory = 0;
   std::uint64_t long_offset = 0;
   std::uint64_t long_bytes = 0;
   Check check[2];
   static constexpr std::uint32_t left_bit = 0x8000'0000;
   static constexpr std::uint32_t no_memory_bit = 0x4000'0000;
-  /// In `generation`: this meeting, and so every later one, is given up. Whether a meeting took
-  /// place is decided by one compare-and-swap of that word, so that all its members say the same.
+  /// In `generation`: this meeting, and so every later one, is given up. One compare-and-swap of
+  /// that word decides whether a meeting took place, so that all members return the same.
   static constexpr std::uint32_t given_up_bit = 0x8000'0000;
 
-  /// What `broken` says of a rank that is gone.
+  /// The failure word for a rank that died.
   [[nodiscard]] static std::uint32_t died(WorldRank rank) noexcept {
     return static_cast<std::uint32_t>(rank.value) + 1;
   }
   [[nodiscard]] static std::uint32_t left(WorldRank rank) noexcept { return died(rank) | left_bit; }
 
-  /// The generation behind that of a step.
+  /// The generation after that of a step.
   [[nodiscard]] static std::uint32_t after(std::uint32_t step) noexcept {
     return (step + 1) & ~given_up_bit;
   }
 
-  /// Gives up the meeting of that generation, unless it took place meanwhile, because of `word`, or
-  /// of what was in `broken` before.
+  /// Gives up the meeting of that generation, unless it took place meanwhile. The cause is `word`,
+  /// or the failure that was in `broken` before.
   void give_up(std::uint32_t under_way, std::uint32_t word) noexcept;
 };
 
 class TeamState {
  public:
-  /// Collective. `keep_job` is what a team that users hold owns of its job; null for the world
-  /// team, which the job owns.
+  /// Collective. `keep_job` is the reference by which a user's team keeps its job alive; null for
+  /// the world team, which the job owns.
   static Result<std::shared_ptr<TeamState>> create(JobState& job,
                                                    const std::shared_ptr<JobState>& keep_job,
                                                    std::span<const WorldRank> members);
@@ -178,7 +181,7 @@ class TeamState {
   }
   [[nodiscard]] TeamRank team_rank(WorldRank rank) const noexcept;
 
-  /// The order of one rank among the members on this node, or −1. They count in team order.
+  /// The order of a rank among the members on this node, in team order; or −1.
   [[nodiscard]] std::int32_t order_of(WorldRank rank) const noexcept {
     const std::int64_t at = std::int64_t{rank.value} - node_->ranks().front().value;
     return at < 0 || at >= node_->hull() ? -1 : order_on_node_[static_cast<std::size_t>(at)];
@@ -194,54 +197,56 @@ class TeamState {
                    const TeamRank* only_root);
   Status agree(const Status& mine, const Asked& asked);
 
-  /// What the collectives of this team are called for at the moment; null: nothing is said.
+  /// The labels of the collectives that this team runs at present; null: there are none.
   [[nodiscard]] const LabelScope* scope() const noexcept { return scope_; }
   const LabelScope* exchange_scope(const LabelScope* scope) noexcept {
     return std::exchange(scope_, scope);
   }
-  /// A number for an object that members make together.
+  /// Draws a number for an object that members make together.
   [[nodiscard]] std::uint64_t draw_number() noexcept { return ++drawn_numbers_; }
-  /// The outermost label, which is what the program called; null where there is none.
+  /// The outermost label, which names what the program called; null if there is none.
   [[nodiscard]] const Label* label() const noexcept {
     return scope_ == nullptr ? nullptr : outermost_label();
   }
 
-  /// Collective. In place of what the other members call, by one that has no memory for its part:
-  /// no_memory on all of them. Errors: those of a barrier before that.
+  /// Collective. Called by a member that has no memory for its part, in place of what the others
+  /// call. All of them get no_memory. Errors: those of a barrier before that.
   Status lack_memory() noexcept;
 
-  /// Collective. What body() returns, a Status or a Result; behind std::bad_alloc, lack_memory().
-  /// Requires: wherever body() may throw the others still have a meeting of this before them.
+  /// Collective. Returns what body() returns, a Status or a Result; after std::bad_alloc,
+  /// lack_memory().
+  /// Requires: wherever body() may throw, the other members still have a meeting of this team
+  /// before them.
   template <class Body>
   std::invoke_result_t<Body> do_together(Body&& body) {
     try {
       return body();
     } catch (const std::bad_alloc&) {
-      // As below.
-    } catch (const std::length_error&) {  // of a container that cannot count so far
+      // Reported below.
+    } catch (const std::length_error&) {  // of a container that cannot become that large
     }
     return lack_memory();
   }
 
  private:
   [[nodiscard]] const Label* outermost_label() const noexcept;
-  /// What leaders do when all members of all nodes have come; a word.
+  /// What leaders do after all members of all nodes have arrived; returns a failure word.
   using LeadersWork = std::function<std::uint32_t(Lanes&)>;
 
-  /// What a step brings to the other nodes: `bytes` of each member, of the root, or of each node,
-  /// where the leader combines its members' slots. All of them at the beginning of slots.
+  /// What a step delivers to the other nodes: `bytes` of each member, of the root, or of each node,
+  /// whose leader combines its members' slots. All of them are at the beginning of slots.
   struct Payload {
     enum class Kind : std::uint8_t { nothing, of_root, of_each, combined };
     Kind kind = Kind::nothing;
     std::size_t bytes = 0;
     std::uint32_t turn = 0;
-    const LeadersWork* among_leaders = nullptr;  ///< behind all that, if anything
+    const LeadersWork* among_leaders = nullptr;  ///< after the exchange; null: nothing
   };
 
-  /// What a member says in agree(): a fixed prefix, then its error.
+  /// What a member reports in agree(): a fixed prefix, then the text of its error.
   struct Verdict {
     std::uint32_t code = 0;
-    std::int32_t rank = -1;  ///< that the status names, or −1
+    std::int32_t rank = -1;  ///< the rank that the status names, or −1
     std::uint32_t text_bytes = 0;
     std::uint32_t unused = 0;
     std::uint64_t asked = 0;
@@ -260,7 +265,7 @@ class TeamState {
   Status form(CollectiveCall::Kind kind);
   Result<std::uint64_t> make_control(std::uint64_t key);
   Status invite_node(const Invitation& invitation);
-  /// Where parts of a control's memory begin; other nodes write into mailboxes.
+  /// Offsets of the parts of a control's memory; other nodes write into its mailboxes.
   [[nodiscard]] static std::uint64_t marks_start(std::int32_t node_members) noexcept;
   [[nodiscard]] static std::uint64_t mail_start(std::int32_t node_members) noexcept;
   [[nodiscard]] std::uint64_t first_slot_offset() const noexcept;
@@ -272,7 +277,8 @@ class TeamState {
   Status finish_meeting(std::uint32_t generation);
   Status refuse(Status error);
   Status wait_for_others(std::uint32_t generation);
-  /// Who waits long in a step marks that it has come to it, for those who say whom they wait for.
+  /// A member that waits long in a step marks that it has reached the step. Others read the marks
+  /// to name the members that they wait for.
   [[nodiscard]] LongWait begin_to_wait(std::uint32_t generation) const noexcept;
   [[nodiscard]] std::atomic<std::uint32_t>& mark_of(std::int32_t order) const noexcept;
   [[nodiscard]] std::vector<std::int32_t> missing_here(std::uint32_t generation) const;
@@ -284,7 +290,7 @@ class TeamState {
   }
   void check_call(TeamControl::Check& check, const CollectiveCall& call) const;
 
-  /// Two members that called different things, and what: the same on all members.
+  /// Two members that called different things, and what they called: the same on all members.
   struct Difference {
     WorldRank first;
     WorldRank odd;
@@ -382,7 +388,7 @@ class TeamState {
     return nodes_ && is_formed_ && bytes > 2 * slot_bytes_;
   }
   [[nodiscard]] bool is_leader() const noexcept;
-  /// No node has several members.
+  /// True if no node has several members.
   [[nodiscard]] bool is_flat() const noexcept { return nodes_->count() == size(); }
   Status prepare_long(const CollectiveCall& call);
   [[nodiscard]] LongOffer wanted_for_long() const;
@@ -411,32 +417,34 @@ class TeamState {
   std::shared_ptr<JobState> keep_job_;
   std::shared_ptr<Node> node_;
   std::vector<WorldRank> members_;
-  std::vector<TeamRank> by_world_rank_;  ///< places sorted by world rank; empty when consecutive
+  // team ranks sorted by world rank; empty if members are consecutive
+  std::vector<TeamRank> by_world_rank_;
   TeamRank rank_{-1};
   /// For each world rank from the node's first to its last: its order, or −1.
   std::vector<std::int32_t> order_on_node_;
   std::int32_t order_ = -1;
   std::int32_t node_members_ = 0;
-  std::vector<WorldRank> sorted_on_node_;  ///< the members here, ascending; the first makes it
-  std::uint64_t key_ = 0;                  ///< by which members find each other
+  // the members here, ascending; the first one makes the control
+  std::vector<WorldRank> sorted_on_node_;
+  std::uint64_t key_ = 0;  ///< by which members find each other
   std::size_t slot_bytes_ = 0;
   std::uint64_t control_offset_ = 0;
   TeamControl* control_ = nullptr;
-  std::uint32_t turn_ = 0;  ///< which of the two sets of slots comes next
+  std::uint32_t turn_ = 0;  ///< which of the two sets of slots is used next
   const LabelScope* scope_ = nullptr;
   std::uint64_t drawn_numbers_ = 0;
-  const Status* own_error_ = nullptr;  ///< what this member has to report while it meets the others
+  const Status* own_error_ = nullptr;  ///< what this member reports while it meets the others
 
-  std::optional<TeamNodes> nodes_;   ///< nothing where all members are on one node
+  std::optional<TeamNodes> nodes_;   ///< empty if all members are on one node
   std::vector<RegionId> memory_of_;  ///< of the leader's partners, by index; else number 0
   std::vector<std::byte> outbox_;    ///< of the leader: a summary, then its node's block, …
   std::uint32_t step_ = 0;           ///< the generation of the last step
-  std::int32_t looked_after_ = 0;    ///< the node, by index, that look_after_next_node() saw last
+  std::int32_t looked_after_ = 0;    ///< index of the node that look_after_next_node() checked last
   bool is_formed_ = false;
 
   bool is_long_prepared_ = false;
-  std::size_t part_bytes_ = 0;  ///< of long data, that a member has room for in node memory
-  std::optional<Lanes> lanes_;  ///< nothing where some member had no memory for them
+  std::size_t part_bytes_ = 0;  ///< of long data for which each member has room in node memory
+  std::optional<Lanes> lanes_;  ///< empty if a member had no memory for them
 };
 
 }  // namespace tessera::rma::detail

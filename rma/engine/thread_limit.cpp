@@ -27,7 +27,7 @@ std::optional<std::uint64_t> number_in(const std::string& path) {
   return file >> value ? std::optional(value) : std::nullopt;
 }
 
-// A stack and the page before it that guards it are two mappings.
+// A stack and its guard page are two mappings.
 ThreadLimit limit_of_mappings(const std::string& root) {
   const auto most = number_in(root + "/proc/sys/vm/max_map_count");
   std::ifstream maps(root + "/proc/self/maps");
@@ -75,7 +75,7 @@ ThreadLimit limit_of_user() {
   const bool is_limited =
       getuid() != 0 && getrlimit(RLIMIT_NPROC, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
   return {is_limited ? limit.rlim_cur : no_limit,
-          fmt::format("a user may have {} processes and threads (ulimit -u)", limit.rlim_cur),
+          fmt::format("this user may have {} processes and threads (ulimit -u)", limit.rlim_cur),
           "raise the limit: ulimit -u"};
 }
 

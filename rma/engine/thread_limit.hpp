@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How many threads this process may have, and how many processes it may start, so that too many are
-// refused before any is there.
+// How many threads this process may have, and how many processes it may start. Lets callers refuse
+// too many before the first one starts.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ struct ThreadLimit {
   std::string hint;
 };
 
-/// Local. The tightest of the system's limits on threads. Reads files of /proc and /sys, which are
-/// below `root`: "" but in tests.
+/// Local. The tightest of the system's limits on threads. Reads files in /proc and /sys; `root` is
+/// prepended to their paths: "" except in tests.
 ThreadLimit thread_limit(const std::string& root = "");
 /// Local. The same for processes.
 ThreadLimit process_limit(const std::string& root = "");

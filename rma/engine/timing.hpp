@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What transports measure their networks with, when a job starts.
+// Measurements of networks, which transports make when a job starts.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,8 @@ namespace tessera::rma::detail {
   return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// What more of the same adds; never nothing, since clocks and devices are coarse.
+/// The time per further item: (all − first) / count; at least 1, since clocks and devices are
+/// coarse.
 [[nodiscard]] inline double added(double all, double first, double count) noexcept {
   return std::max(1.0, (all - first) / count);
 }

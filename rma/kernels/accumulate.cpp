@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Written with the compilers' vector types rather than as plain loops: a plain loop over memory
-// that may be unaligned, and may be the same on both sides, is vectorised only behind run-time
-// checks that cost a short run more than its arithmetic. The requirement "equal or disjoint" makes
-// vectors of any width right, and a tail is a handful of ever shorter vectors without a loop.
+// Uses the compilers' vector types instead of plain loops. A plain loop over memory that may be
+// unaligned, and may be the same on both sides, is vectorised only with run-time checks, which cost
+// more than the arithmetic of a short run. Since runs are "equal or disjoint", vectors of any width
+// are correct. A tail is a few ever shorter vectors, without a loop.
 #include "rma/kernels/accumulate.hpp"
 
 #include <array>
@@ -19,10 +19,10 @@
 namespace tessera::rma::kernels {
 namespace {
 
-// Shorter runs are not worth the steps that align the target to vectors.
+// Shorter runs are not worth aligning the target to vectors.
 constexpr std::size_t align_from_bytes = 2048;
 
-// What the elements consist of. Unsigned integers, since those wrap by definition.
+// The parts of an element. Unsigned for integers, since those wrap by definition.
 template <Element T>
 struct LaneOf {
   using type = T;
@@ -100,7 +100,7 @@ struct AddScaled<std::complex<Part>> {
   type a;
 };
 
-// The elements in one vector of `Bytes` bytes, or in its halves if no register is so wide.
+// The elements in one vector of `Bytes` bytes, or in its halves if registers are narrower.
 template <std::size_t Bytes, class Operation>
 inline void step(std::byte* target, const std::byte* source, const Operation& operation) noexcept {
   if constexpr (Bytes > register_bytes) {
@@ -137,7 +137,7 @@ inline void accumulate_elements(std::byte* target, const std::byte* source, std:
   constexpr std::size_t element = sizeof(typename Operation::type);
   std::size_t at = 0;
   if (bytes >= align_from_bytes && is_multiple<element>(address_of(target))) {
-    // A vector that straddles two cache lines costs twice, most of all when it is stored.
+    // A vector that straddles two cache lines costs twice, mainly when it is stored.
     at = -address_of(target) & (register_bytes - 1);
     steps_below<register_bytes / 2>(target, source, at, operation);
   }
@@ -152,7 +152,7 @@ inline void accumulate_elements(std::byte* target, const std::byte* source, std:
   steps_below<2 * register_bytes>(target + at, source + at, bytes - at, operation);
 }
 
-// Lines of runs of exactly `Bytes` bytes; of any length for 0.
+// Lines of runs of exactly `Bytes` bytes; for 0, of any length.
 template <class Operation, std::size_t Bytes>
 void accumulate_line(std::byte* target, const std::byte* source, const CopyShape::Level& line,
                      std::size_t run_bytes, const Scale& scale) noexcept {
@@ -164,7 +164,7 @@ void accumulate_line(std::byte* target, const std::byte* source, const CopyShape
     if constexpr (Bytes == 0) {
       accumulate_elements(to, from, run_bytes, operation);
     } else {
-      // With a constant length the compiler leaves nothing but the vectors themselves.
+      // With a constant length, only the vector operations remain.
       accumulate_elements(to, from, Bytes, operation);
     }
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Accumulate kernels: target[i] += scale * source[i], for all element types. No locking; the
-// caller holds whatever makes them atomic.
+// Accumulate kernels: target[i] += scale * source[i], for all element types. They don't lock; the
+// caller makes them atomic.
 //
-// Integers wrap around. Complex products are computed by parts, (a + ib)(c + id) =
-// (ac − bd) + i(ad + bc), without the recovery of infinities that C's complex multiplication has.
+// Integers wrap around. Complex products are computed by parts, (a + ib)(c + id) = (ac − bd) + i(ad
+// + bc), without the recovery of infinities that C's complex multiplication has.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ namespace tessera::rma::kernels {
 void accumulate_run(void* target, const void* source, std::size_t bytes,
                     const Scale& scale) noexcept;
 
-/// As accumulate_run, for paths where a call counts: one double is added right here.
+/// As accumulate_run, for paths on which a call is expensive: one double is added inline.
 inline void accumulate_small(void* target, const void* source, std::size_t bytes,
                              const Scale& scale) noexcept {
   if (bytes == sizeof(double) && scale.type() == ElementType::f64) {
@@ -38,16 +38,16 @@ inline void accumulate_small(void* target, const void* source, std::size_t bytes
   }
 }
 
-/// accumulate_run() for some fragments of a list, in the order of `numbers`: each adds to
-/// target + its remote_offset. One choice of a kernel for all of them.
+/// accumulate_run() for some fragments of a list, in the order of `numbers`: each adds to target +
+/// its remote_offset. Chooses a kernel once for all of them.
 /// Requires: each has whole elements.
 void accumulate_listed(std::byte* target, const Fragment* fragments,
                        std::span<const std::uint16_t> numbers, const Scale& scale) noexcept;
 
 /// accumulate_run() for every run of `shape`: the remote strides are the target's, the local ones
-/// the source's. Runs of the target may meet the same element again; each adds to it.
-/// Requires: shape.check() is ok and shape is normalised (else it is slower); shape.run_bytes is
-/// a multiple of the element size.
+/// the source's. Runs may contain the same target element repeatedly; each adds to it.
+/// Requires: shape.check() is ok and shape is normalised (else it is slower); shape.run_bytes is a
+/// multiple of the element size.
 void accumulate_shape(std::byte* target, const std::byte* source, const CopyShape& shape,
                       const Scale& scale) noexcept;
 
@@ -56,8 +56,9 @@ using AccumulateLine = void (*)(std::byte* target, const std::byte* source,
                                 const CopyShape::Level& line, std::size_t run_bytes,
                                 const Scale& scale) noexcept;
 
-/// The kernel for lines of runs of `run_bytes`, for callers that cut lines where their locks
-/// end: choose once for a transfer, call for every part with the same `run_bytes` and `scale`.
+/// The kernel for lines of runs of `run_bytes`, for callers that split lines at the limits of their
+/// locks. Choose it once per transfer; call it for every part with the same `run_bytes` and
+/// `scale`.
 AccumulateLine accumulate_line_kernel(std::size_t run_bytes, const Scale& scale) noexcept;
 
 }  // namespace tessera::rma::kernels

@@ -10,20 +10,19 @@
 namespace tessera::rma::kernels {
 namespace {
 
-// Copies one line: `count` rows of `row_bytes`. The arguments all fit in registers; from memory
-// they would be read again for each row, since for all the compiler knows a row could overwrite
-// them.
+// Copies one line: `count` rows of `row_bytes`. All arguments fit into registers. In memory they
+// would be read again for each row, since the compiler must assume that a row overwrites them.
 using CopyLine = void (*)(std::byte* to, const std::byte* from, std::int64_t count,
                           std::int64_t to_stride, std::int64_t from_stride,
                           std::size_t row_bytes) noexcept;
 
 // Kernels begin at a multiple of this, so that their short loops don't straddle the 64 bytes that
-// the processor fetches at once: a loop of one cycle a row would take two. Nor are the loops
-// unrolled, since the processor foresees strides by the address of the instruction: with four
-// stores in turn, 16-byte rows 8 KiB apart took 1.3 × as long on Zen 4.
+// the processor fetches at once; a loop of one cycle per row would take two. Nor are the loops
+// unrolled, since the processor predicts strides by the address of the instruction. With four
+// alternating stores, 16-byte rows 8 KiB apart took 1.3 times as long on Zen 4.
 constexpr std::size_t kernel_alignment = 64;
 
-// Rows that are words, where everything is aligned.
+// Rows that are words, with everything aligned.
 template <std::size_t Bytes>
 [[gnu::aligned(kernel_alignment), gnu::noinline]] void copy_aligned_words(
     std::byte* to, const std::byte* from, std::int64_t count, std::int64_t to_stride,
@@ -69,11 +68,11 @@ template <std::size_t Half>
   }
 }
 
-// Blocks of middling rows. Wider ones straddle two cache lines too often, for the rows of one side
-// at least are seldom aligned.
+// Block size for rows of medium length. Wider blocks straddle two cache lines too often, since at
+// least one side's rows are seldom aligned.
 constexpr std::size_t block_bytes = 32;
 
-// Rows of as many whole blocks as there are indices, and one more that ends where the row does.
+// Rows of as many whole blocks as there are indices, and a last block that ends at the row's end.
 template <std::size_t... Index>
 [[gnu::aligned(kernel_alignment)]] void copy_block_rows(std::byte* to, const std::byte* from,
                                                         std::int64_t count, std::int64_t to_stride,
@@ -147,7 +146,8 @@ CopyLine line_kernel(std::size_t row_bytes) noexcept {
   return row_bytes <= 256 ? line_kernel_up_to_256(row_bytes) : copy_long_rows;
 }
 
-// The general case of copy_shape. Apart, so that the usual one, a single line, needs no stack.
+// The general case of copy_shape. A separate function, so that the usual case, a single line, needs
+// no stack.
 [[gnu::noinline]] void copy_lines(std::byte* local, std::byte* remote, const CopyShape& shape,
                                   bool is_put) noexcept {
   const std::size_t row_bytes = shape.run_bytes;

@@ -2,9 +2,9 @@
 //
 // Copy kernels: the loops that move bytes between two mapped places. No communication, no checks.
 //
-// Specialised by run length ([CLUSTERS02] figure 2 shows why it matters): an out-of-line memcpy
-// costs more than a short run itself. Aligned runs of 1, 2, 4 and 8 bytes are moved by one load and
-// one store, so that they never tear; the contract promises that.
+// Specialised by run length ([CLUSTERS02] figure 2 shows why): an out-of-line memcpy costs more
+// than a short run itself. Aligned runs of 1, 2, 4 and 8 bytes are moved by one load and one store,
+// so that they never tear. The memory model guarantees that.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ enum class Direction : bool {
   from_remote,  ///< get: remote strides are the source's
 };
 
-/// True when the two runs of `bytes` share any.
+/// True if the two runs of `bytes` share any byte.
 inline bool do_overlap(const void* a, const void* b, std::size_t bytes) noexcept {
   const std::uintptr_t distance = address_of(a) - address_of(b);
   return distance < bytes || std::uintptr_t{0} - distance < bytes;
@@ -45,7 +45,7 @@ inline void copy_run(void* to, const void* from, std::size_t bytes) noexcept {
 /// As copy_run, for runs that may overlap (memmove).
 void move_run(void* to, const void* from, std::size_t bytes) noexcept;
 
-/// As copy_run, for paths where a call counts: 8 and 4 bytes are moved right here.
+/// As copy_run, for paths on which a call is expensive: 8 and 4 bytes are moved inline.
 inline void copy_small(void* to, const void* from, std::size_t bytes) noexcept {
   if (bytes == 8) {
     copy_word<8>(to, from);
@@ -58,7 +58,7 @@ inline void copy_small(void* to, const void* from, std::size_t bytes) noexcept {
 
 /// As copy_small, for runs that may overlap.
 inline void move_small(void* to, const void* from, std::size_t bytes) noexcept {
-  // copy_run loads all of what it moves in blocks before it stores any.
+  // For these lengths copy_run loads all bytes before it stores any.
   if (bytes > 2 * short_run_bytes && do_overlap(to, from, bytes)) [[unlikely]] {
     move_run(to, from, bytes);
   } else {
@@ -71,8 +71,8 @@ inline void move_small(void* to, const void* from, std::size_t bytes) noexcept {
 void copy_shape(std::byte* local, std::byte* remote, const CopyShape& shape,
                 Direction direction) noexcept;
 
-/// As copy_shape, where the two sides may overlap: as if all of the source were read first, which
-/// it is if they do. Cost: then, memory for all of it.
+/// As copy_shape, but the two sides may overlap: the result is as if all of the source were read
+/// first. Cost: if they overlap, memory for the whole transfer.
 void move_shape(std::byte* local, std::byte* remote, const CopyShape& shape, Direction direction);
 
 }  // namespace tessera::rma::kernels

@@ -15,7 +15,7 @@
 namespace tessera::rma::kernels {
 namespace {
 
-// Runs that wait to be copied by one system call.
+// Runs that are collected for one system call.
 class Batch {
  public:
   Batch(pid_t process, Direction direction) : process_(process), direction_(direction) {}
@@ -69,7 +69,7 @@ class Batch {
         .hint("allocate the region instead of attaching memory, or allow ptrace between the ranks");
   }
 
-  /// Linux moves at most 2 GiB less a page in one call.
+  /// Linux moves at most 2 GiB minus a page in one call.
   static constexpr std::size_t most_bytes_per_call = std::size_t{1} << 30;
   static constexpr std::size_t runs_per_call = 256;  // IOV_MAX is 1024
   pid_t process_;

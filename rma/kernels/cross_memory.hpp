@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Copying between this process's memory and the private memory of another on the same machine, by
-// the kernel (process_vm_readv and process_vm_writev). One copy, one system call for up to
-// hundreds of runs. Not always permitted: containers and hardened kernels may refuse.
+// Copies between this process's memory and private memory of another process on the same machine,
+// through the kernel (process_vm_readv and process_vm_writev). One copy, and one system call for up
+// to hundreds of runs. Containers and hardened kernels may not permit it.
 #pragma once
 
 #include <sys/types.h>
@@ -17,7 +17,7 @@ namespace tessera::rma::kernels {
 
 /// Copies what `shape` describes between `local` here and `remote` in `process`.
 /// Errors: peer_lost (no such process), unsupported (the kernel refuses), out_of_range (nothing is
-/// mapped there any more; some bytes may have been copied).
+/// mapped there; some bytes may have been copied).
 Status copy_across(pid_t process, std::byte* local, std::byte* remote, const CopyShape& shape,
                    Direction direction);
 

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t line_bytes = 64;
 
-// One cache line; `to` is aligned to it. The widest stores, so that the line is complete before
-// anything can make the processor write back a part of it.
+// Copies one cache line; `to` is aligned to it. Uses the widest stores, so that the line is
+// complete before the processor could write back a part of it.
 inline void stream_line(std::byte* to, const std::byte* from) noexcept {
 #if defined(__AVX__)
   const auto* const source = reinterpret_cast<const __m256i_u*>(from);
@@ -50,7 +50,7 @@ void stream_run(void* to_run, const void* from_run, std::size_t bytes) noexcept 
     stream_line(to + at + line_bytes, from + at + line_bytes);
   }
   std::memcpy(to + at, from + at, bytes - at);
-  // Streaming stores are not ordered with later ones, such as that of a flag which says "done".
+  // Streaming stores are not ordered with later stores, such as that of a flag that means "done".
   _mm_sfence();
 }
 #else

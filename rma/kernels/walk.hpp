@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Walking a CopyShape: every run, or every line of runs, in the order of its levels (level 0
+// Walks a CopyShape: every run, or every line of runs, in the order of its levels (level 0
 // fastest), with the offsets in bytes on both sides. No allocation, no recursion.
 //
 //     for_each_run(shape, [&](std::int64_t local, std::int64_t remote) { … });
 //
-// A line is what level 0 repeats. A kernel that does a whole line at once is chosen once for a
-// transfer; for_each_line() then pays for the outer levels only once in a line.
+// A line is the set of runs that level 0 repeats. A kernel for whole lines is chosen once per
+// transfer; for_each_line() then walks the outer levels once per line.
 #pragma once
 
 #include <array>
@@ -17,12 +17,12 @@
 
 namespace tessera::rma::kernels {
 
-/// The level that makes a line of `shape`: its level 0, or one repetition when it has none.
+/// Level 0 of `shape`, which makes its lines; or one repetition if it has no level.
 inline CopyShape::Level line_of(const CopyShape& shape) noexcept {
   return shape.levels == 0 ? CopyShape::Level{1, 0, 0} : shape.level[0];
 }
 
-/// True when the transfer moves nothing.
+/// True if the transfer moves nothing.
 inline bool is_empty(const CopyShape& shape) noexcept {
   bool empty = shape.run_bytes == 0;
   for (int i = 0; i < shape.levels; ++i) {
@@ -31,8 +31,8 @@ inline bool is_empty(const CopyShape& shape) noexcept {
   return empty;
 }
 
-/// The offsets of the current plane, which is what levels 0 and 1 repeat, while the levels from 2
-/// upwards are counted through.
+/// The offsets of the current plane, which is what levels 0 and 1 repeat. next() counts through
+/// levels 2 and higher.
 class Odometer {
  public:
   explicit Odometer(const CopyShape& shape) noexcept : shape_(shape) {}
@@ -40,8 +40,8 @@ class Odometer {
   [[nodiscard]] std::int64_t local() const noexcept { return local_; }
   [[nodiscard]] std::int64_t remote() const noexcept { return remote_; }
 
-  /// Goes to the next plane; false when there is none. Offsets never leave the transfer's extent,
-  /// so whatever CopyShape::check() accepts doesn't overflow here.
+  /// Advances to the next plane; false if there is none. Offsets never leave the transfer's extent,
+  /// so shapes that CopyShape::check() accepts don't overflow here.
   bool next() noexcept {
     for (int i = 2; i < shape_.levels; ++i) {
       const CopyShape::Level& level = shape_.level[static_cast<std::size_t>(i)];
@@ -66,8 +66,8 @@ class Odometer {
   std::int64_t remote_ = 0;
 };
 
-/// Calls `body(local_offset, remote_offset)` for the first run of every line; line_of(shape) tells
-/// the rest of it. Does nothing for an empty transfer. Requires: shape.check() is ok.
+/// Calls `body(local_offset, remote_offset)` for the first run of every line; line_of(shape) has
+/// the rest of the line. Does nothing for an empty transfer. Requires: shape.check() is ok.
 template <class Body>
 void for_each_line(const CopyShape& shape, Body&& body) {
   if (is_empty(shape)) {

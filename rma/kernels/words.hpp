@@ -3,10 +3,10 @@
 // The smallest moves, all inline: words that never tear, and blocks of a size that the compiler
 // knows.
 //
-// A word is 1, 2, 4 or 8 bytes. Where its address is a multiple of its size it is read and written
-// by a relaxed atomic access: one instruction that can't tear, and no data race with other such
-// accesses. Elsewhere it is plain bytes. Each side decides for itself, since only the shared side
-// of a transfer matters and the caller's may lie anywhere.
+// A word is 1, 2, 4 or 8 bytes. If its address is a multiple of its size, it is read and written by
+// a relaxed atomic access: one instruction that can't tear, and no data race with other such
+// accesses. Otherwise it is copied as plain bytes. Each side decides for itself: only the shared
+// side of a transfer matters, and the caller's side may lie anywhere.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace tessera::rma::kernels {
 /// Runs up to this length are copied by copy_short(), longer ones by memcpy.
 inline constexpr std::size_t short_run_bytes = 64;
 
-/// The unsigned type of a word, which may stand for an object of any type.
+/// The unsigned type of a word; it may alias an object of any type.
 template <std::size_t Bytes>
 struct WordOf;
 template <>
@@ -38,7 +38,7 @@ struct WordOf<8> {
   using type [[gnu::may_alias]] = std::uint64_t;
 };
 
-/// The address as a number, of which the low bits tell the alignment.
+/// The address as a number; its low bits show the alignment.
 inline std::uintptr_t address_of(const void* at) noexcept {
   return reinterpret_cast<std::uintptr_t>(at);
 }
@@ -58,7 +58,7 @@ inline void copy_aligned_word(void* to, const void* from) noexcept {
                    __ATOMIC_RELAXED);
 }
 
-/// Moves one word of which one side or both are not aligned; the aligned side never tears.
+/// Moves one word if one side or both are not aligned; the aligned side never tears.
 template <std::size_t Bytes>
 inline void copy_unaligned_word(void* to, const void* from) noexcept {
   using Word = typename WordOf<Bytes>::type;
@@ -85,8 +85,8 @@ inline void copy_word(void* to, const void* from) noexcept {
   }
 }
 
-/// Bytes of the vector registers that blocks are moved in. Not those of AVX-512: unaligned, each
-/// access would straddle two cache lines.
+/// Bytes of the vector registers in which blocks are moved. AVX-512 registers are not used: if
+/// unaligned, each access would straddle two cache lines.
 #if defined(__AVX__)
 inline constexpr std::size_t register_bytes = 32;
 #else
@@ -102,7 +102,7 @@ struct Block {
   std::byte bytes[Bytes];
 };
 
-/// As many as several registers hold. Two halves, since the compilers keep a piece of memory in
+/// A block for several registers. It is made of two halves, since compilers keep memory in
 /// registers only if it is loaded and stored in pieces of their size.
 template <std::size_t Bytes>
 requires(Bytes > register_bytes) struct Block<Bytes> {
@@ -127,8 +127,8 @@ inline void copy_block(std::byte* to, const std::byte* from) noexcept {
   block.store(to);
 }
 
-/// Copies `Half` … 2 × `Half` bytes as two blocks that may overlap, loading both before it stores
-/// either, so that one piece of code without branches serves all of these lengths.
+/// Copies `Half` … 2 × `Half` bytes as two blocks that may overlap, and loads both before it stores
+/// either. One piece of code without branches serves all these lengths.
 template <std::size_t Half>
 inline void copy_ends(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
   Block<Half> head;

@@ -21,8 +21,8 @@
 namespace tessera::rma::loopback {
 namespace {
 
-// Every member shares in the ownership of every slice, so that a member that gives up early takes
-// nothing away from those that still work.
+// Every member shares the ownership of every slice, so that a member that gives up early does not
+// free memory that others still use.
 using Slice = std::shared_ptr<std::byte[]>;
 
 class HeapSegment final : public Segment {
@@ -51,7 +51,7 @@ class Backlog {
     const std::lock_guard guard(mutex_);
     waiting_.push_back(std::move(operation));
   }
-  // Carries out all that is there. One thread at a time, so that order is kept.
+  // Carries out all recorded operations. One thread at a time, so that their order is kept.
   int run() {
     const std::lock_guard one_runner(run_mutex_);
     int count = 0;
@@ -102,7 +102,7 @@ class LoopbackEndpoint final : public Endpoint {
 
   Status accumulate(const Target& to, const void* from, const CopyShape& shape, const Scale& scale,
                     Completion& done) override {
-    // One stripe table for the process: which region a byte belongs to does not matter here.
+    // There is one stripe table for the process, so a byte's region does not matter here.
     const auto stripes = stripes_.slice(RegionId{}, peer_);
     backlog_.add([slice = address(to) - to.offset, to, from, shape, scale, stripes, &done] {
       detail::accumulate_direct(slice, to.offset, static_cast<const std::byte*>(from), shape, scale,
@@ -147,7 +147,7 @@ class LoopbackTransport final : public Transport {
       own.reset(static_cast<std::byte*>(std::calloc(1, my_bytes)), std::free);
       mine = own ? Status()
                  : Status::error(Code::no_memory,
-                                 fmt::format("the heap has no {}", human_bytes(my_bytes)));
+                                 fmt::format("the heap has no room for {}", human_bytes(my_bytes)));
     }
     TESSERA_RETURN_IF_ERROR(team.agree(mine));
     return share(team, own);
@@ -176,7 +176,7 @@ class LoopbackTransport final : public Transport {
       }
       return {};
     });
-    // `own` stays until all have copied it.
+    // `own` stays valid until all have copied it.
     TESSERA_RETURN_IF_ERROR(team.agree(copied));
     return std::unique_ptr<Segment>(std::make_unique<HeapSegment>(std::move(slices), team.rank()));
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Transport "loopback": ranks are threads of one process, memory is the process's own. The
+// Transport "loopback": ranks are threads of one process, and memory is the process's own. The
 // reference implementation of the contract in rma/transport.hpp.
 //
-// It does as little as the contract allows and as late as it allows: a non-blocking operation is
-// only noted down, and carried out when its rank waits, tests, fences or has too many of them. A
-// program that is right on loopback relies on nothing that the contract doesn't promise.
+// It completes operations as late as the contract allows. A non-blocking operation is only
+// recorded; it is carried out when its rank waits, tests or fences, or when too many are recorded.
+// A program that is correct on loopback relies only on what the contract promises.
 #pragma once
 
 #include "rma/transport.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Transport `mpi` of builds without MPI: it is there by name, so that others may follow it.
+// Transport `mpi` in builds without MPI: the name exists, so that settings may list it before
+// others.
 #include "rma/mpi/transport.hpp"
 
 namespace tessera::rma::mpi {

@@ -47,7 +47,7 @@ Status ByteLocks::put_byte(const Key& key, const std::uint8_t& mine) const {
                        MPI_BYTE, segment_->window().handle()));
 }
 
-// The epoch is exclusive: nobody sees the bytes between the put and the gets.
+// The epoch is exclusive: no other rank sees the bytes between the put and the gets.
 Result<ByteLocks::Bytes> ByteLocks::get_others(const Key& key, std::optional<std::uint8_t> mine) {
   Bytes bytes(static_cast<std::size_t>(team_.size()));
   const auto own = static_cast<std::size_t>(team_.rank().value);
@@ -123,7 +123,7 @@ Status ByteLocks::unlock(TeamRank owner, std::int64_t index) {
   return handed;
 }
 
-// To the next one after this member.
+// Hands the lock to the next waiting member after this one.
 Status ByteLocks::hand_over(const Key& key, const Bytes& others) {
   const auto own = static_cast<std::size_t>(team_.rank().value);
   for (std::size_t step = 1; step < others.size(); ++step) {

@@ -5,13 +5,12 @@
 //     a lock   [ 0 | 1 | 0 | … ]   one byte a member: it holds the lock, or waits for it
 //
 // To lock, a member sets its byte and gets all others, in one exclusive epoch. It has the lock if
-// they are 0; else it waits for a message. To unlock, it clears its byte, gets the others, and
-// sends the message to the next member that waits, beginning after itself, so that every member
-// gets the lock in the end. A member's threads queue in its process first, since they share its
-// byte.
+// they are 0; otherwise it waits for a message. To unlock, it clears its byte, gets the others, and
+// sends the message to the next member that waits, searching from its own byte on, so that every
+// member gets the lock eventually. The threads of a member first queue within the process, since
+// they share its byte. A rank that leaves the job unlocks what it holds.
 //
-// Limits today: a lock that a rank held when it left is never free again. try_lock() waits in turn
-// where others come for a free lock at the same moment.
+// Limits today: try_lock() may wait if other members request a free lock at the same moment.
 #pragma once
 
 #include <condition_variable>
@@ -62,7 +61,8 @@ class ByteLocks final : public detail::RemoteLocks {
 
   using Bytes = std::vector<std::uint8_t>;
   [[nodiscard]] std::uint64_t offset_of(const Key& key, std::size_t member) const noexcept;
-  /// All bytes of a lock, this member's as 0, in one epoch in which that becomes `mine` if given.
+  /// All bytes of a lock, this member's as 0. In the same epoch sets this member's byte to `mine`,
+  /// if given.
   Result<Bytes> get_others(const Key& key, std::optional<std::uint8_t> mine);
   Status get_bytes(const Key& key, std::size_t from, std::span<std::uint8_t> into) const;
   Status put_byte(const Key& key, const std::uint8_t& mine) const;
@@ -83,7 +83,7 @@ class ByteLocks final : public detail::RemoteLocks {
   std::unique_ptr<WindowSegment> segment_;
   std::mutex mutex_;
   std::condition_variable left_;
-  std::set<Key> entered_;  ///< one thread of this process is at that lock
+  std::set<Key> entered_;  ///< one thread of this process is at each of these locks
 };
 
 }  // namespace tessera::rma::mpi

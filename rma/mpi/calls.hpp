@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What calls of MPI are made with: the types on both sides, and how many complete together.
+// Types and completion of MPI calls: the datatypes of both sides, and how many calls complete
+// together.
 #pragma once
 
 #include <mpi.h>
@@ -15,13 +16,13 @@
 
 namespace tessera::rma::mpi {
 
-/// What a call of MPI moves on one side, and on the other.
+/// The data of an MPI call on the local and on the remote side.
 struct Sides {
   int count;
   MPI_Datatype local;
   MPI_Datatype remote;
 
-  /// Words as such, so that MPI copies them whole.
+  /// One word has a word's type, so that MPI copies it whole.
   static Sides of(std::uint64_t displacement, std::size_t bytes) noexcept {
     if (is_word(displacement, bytes)) {
       return {1, word_type(bytes), word_type(bytes)};
@@ -30,8 +31,8 @@ struct Sides {
   }
 };
 
-/// The time in which calls of MPI reach one rank: all of a lasting window's, or an epoch of its
-/// own.
+/// A period in which MPI calls may access one rank: the lifetime of a lasting window, or an epoch
+/// of its own.
 class Epoch {
  public:
   Epoch(const Window& window, int rank, int lock_type) noexcept
@@ -43,7 +44,7 @@ class Epoch {
   [[nodiscard]] Status begin() const {
     return window_.is_lasting() ? Status() : window_.lock(lock_type_, rank_);
   }
-  /// What was called is complete at the target, or, if that is not asked for, here at least.
+  /// Completes the earlier calls: at the target, or else at least locally.
   [[nodiscard]] Status renew(bool at_target) const {
     if (window_.is_lasting()) {
       return at_target ? window_.flush(rank_) : window_.flush_local(rank_);
@@ -51,7 +52,7 @@ class Epoch {
     TESSERA_RETURN_IF_ERROR(window_.unlock(rank_));
     return window_.lock(lock_type_, rank_);
   }
-  /// Of a lasting window nothing ends.
+  /// Does nothing for a lasting window.
   [[nodiscard]] Status end() const {
     return window_.is_lasting() ? Status() : window_.unlock(rank_);
   }
@@ -62,7 +63,7 @@ class Epoch {
   int lock_type_;
 };
 
-/// Completes calls as the method says: none here, every so many, or each at the target.
+/// Completes calls as the method requires: none here, after every batch, or each at the target.
 class Pacer {
  public:
   Pacer(const Epoch& epoch, Method method, std::int64_t batch) noexcept

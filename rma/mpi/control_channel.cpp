@@ -12,7 +12,7 @@ namespace tessera::rma::mpi {
 namespace {
 
 constexpr int tag = 1;
-constexpr std::size_t most_sent = 1024;  // that have not left this process
+constexpr std::size_t most_sent = 1024;  // messages that have not left this process
 
 }  // namespace
 
@@ -27,7 +27,7 @@ Result<std::unique_ptr<ControlChannel>> ControlChannel::create(std::shared_ptr<W
   return channel;
 }
 
-// Of a job that did not start; others have closed it.
+// For a job that did not start; otherwise the channel is closed already.
 ControlChannel::~ControlChannel() {
   if (is_open_) {
     close();
@@ -72,7 +72,7 @@ bool ControlChannel::has_room() {
   return sent_.size() < most_sent;
 }
 
-// Requires: the lock of what was sent is held.
+// Requires: the lock of the sent messages is held.
 void ControlChannel::forget_sent() {
   while (!sent_.empty()) {
     const auto turn = world_->enter();

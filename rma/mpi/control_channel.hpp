@@ -2,14 +2,13 @@
 //
 // ControlChannel: short messages between ranks of a job, over MPI's send and receive.
 //
-// A message is a header and up to ControlChannel::most_bytes: MPI libraries send so little at once,
-// without asking the receiver, whose answer takes long where cores are scarce. Messages from one
-// rank to another arrive in the order in which they were sent. They arrive when the receiver polls:
-// from waiting threads, and from the progress thread where there is one.
+// A message is a header and up to ControlChannel::most_bytes. MPI libraries send messages of this
+// size eagerly, without a reply from the receiver, which takes long if cores are scarce. Messages
+// from one rank to another arrive in the order of sending. They are received when the receiver
+// polls: in waiting threads, and in the progress thread if there is one.
 //
-//     receives   [ 0 | 1 | … | 31 ]   posted in turn; the oldest is looked at first, then posted
-//                                    again at the end, so that the order is kept
-//
+//     receives   [ 0 | 1 | … | 31 ]   all posted; the oldest is tested first, then posted again as
+//                                     the newest, so that the order is kept
 // Threads: all functions may be called from any thread; one at a time handles messages.
 #pragma once
 
@@ -41,14 +40,14 @@ enum class ControlKind : std::uint32_t {
   answer,
   left,
   hand_over,
-  be_awake  ///< one-sided operations come that MPI serves with the target's help
+  be_awake  ///< one-sided operations follow that MPI serves with the target's help
 };
 
-/// What a message says; which of the words mean something depends on its kind.
+/// A message. Its kind determines which of the words have a meaning.
 struct ControlHeader {
   ControlKind kind = ControlKind::ring;
-  std::int32_t origin = 0;  ///< filled in by send()
-  std::int32_t target = 0;  ///< the rank concerned, of the receiver's node
+  std::int32_t origin = 0;  ///< set by send()
+  std::int32_t target = 0;  ///< the rank concerned, on the receiver's node
   std::uint32_t memory = 0;
   std::uint64_t offset = 0;
   std::array<std::uint64_t, 3> words{};
@@ -60,7 +59,7 @@ class ControlChannel {
   static constexpr std::size_t most_bytes = 3776;
   using Handler = std::function<void(const ControlHeader&, std::span<const std::byte>)>;
 
-  /// Collective: all ranks make one before any sends.
+  /// Collective: all ranks make a channel before any sends.
   static Result<std::unique_ptr<ControlChannel>> create(std::shared_ptr<World> world,
                                                         Handler handler);
   ~ControlChannel();
@@ -70,13 +69,13 @@ class ControlChannel {
   /// Complete: the bytes may be reused at return. Errors: unreachable, no_memory.
   Status send(WorldRank to, ControlHeader header, std::span<const std::byte> bytes = {});
 
-  /// Handles what has come; returns how many messages. Never waits; returns 0 at once where another
-  /// thread is in it.
+  /// Handles the messages that have arrived; returns their number. Never waits; returns 0 at once
+  /// if another thread is polling.
   int poll();
 
-  /// Local. Waits until all that was sent has left this process.
+  /// Local. Waits until all sent messages have left this process.
   void finish_sending();
-  /// Local. Receives no more. Requires: nobody sends to this rank any more.
+  /// Local. Stops receiving. Requires: no rank sends to this one any longer.
   void close() noexcept;
 
  private:

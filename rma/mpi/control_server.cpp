@@ -48,14 +48,14 @@ void ControlServer::handle(const ControlHeader& header, std::span<const std::byt
       return end(header.words[0], header.words[2], header.words[1] != 0);
     case ControlKind::hand_over:
       return hand_over(header);
-    case ControlKind::be_awake:  // Progress has seen it
+    case ControlKind::be_awake:  // Progress handles it
       return;
     case ControlKind::left:
       return note_left(WorldRank{header.origin});
   }
 }
 
-// Words: whether a flag follows, where it is, and what it becomes.
+// Words: whether a flag follows, its offset, and its new value.
 void ControlServer::deliver(const ControlHeader& header, std::span<const std::byte> bytes) {
   const auto copy = [&](const DirectorySlice& slice) {
     const auto [has_flag, flag_at, flag] = header.words;
@@ -70,7 +70,7 @@ void ControlServer::deliver(const ControlHeader& header, std::span<const std::by
       detail::futex_wake_all(*reinterpret_cast<FutexWord*>(memory + flag_at));
     }
   };
-  // What comes for memory that was given back concerns nobody.
+  // A message for memory that was freed is dropped.
   directory_.visit(RegionId{header.memory}, node_->ranks().front(), copy);
 }
 
@@ -83,11 +83,11 @@ void ControlServer::invite(const ControlHeader& header) {
     const std::lock_guard guard(mutex_);
     invitations_.push_back({place_of(header), invitation});
     return {};
-  }).ignore("the team's members find that this one does not come");
+  }).ignore("the team's members find that this rank does not join");
   deliver_invitations();
 }
 
-// Those of one sender keep their order: boxes are tried in turn, and a full one stops all.
+// Messages of one sender keep their order: inboxes are tried in order, and a full one stops all.
 void ControlServer::deliver_invitations() {
   const std::lock_guard guard(mutex_);
   while (!invitations_.empty()) {
@@ -118,7 +118,7 @@ void ControlServer::read(const ControlHeader& header) {
           answer.words[2] = word->load();
         }
       });
-  answer_(WorldRank{header.origin}, answer).ignore("who asked finds that nobody answers");
+  answer_(WorldRank{header.origin}, answer).ignore("the rank that asked finds that no reply comes");
 }
 
 std::uint64_t ControlServer::ask(Completion& done, std::uint64_t& word) {
@@ -149,7 +149,7 @@ void ControlServer::hand_over(const ControlHeader& header) {
     handed_over_.add({header.words[0], static_cast<std::int32_t>(header.words[1]),
                       static_cast<std::int64_t>(header.words[2])});
     return {};
-  }).ignore("who waits for the lock goes on waiting");
+  }).ignore("the rank that waits for the lock keeps waiting");
   node_->ring(place_of(header));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ControlServer: carries out what messages of other ranks ask for in this node's memory.
+// ControlServer: executes other ranks' messages on this node's memory.
 //
 // Threads: handle() by one thread at a time, all else by any.
 #pragma once
@@ -25,22 +25,23 @@ namespace tessera::rma::mpi {
 
 class ControlServer {
  public:
-  /// `answer` sends a message back.
+  /// `answer` sends a reply.
   using Answer = std::function<Status(WorldRank, const ControlHeader&)>;
   ControlServer(std::shared_ptr<detail::Node> node, Answer answer);
 
   void handle(const ControlHeader& header, std::span<const std::byte> bytes);
-  /// Invitations for which there was no room in the post box of their rank.
+  /// Delivers join messages that had no room in their rank's inbox.
   void deliver_invitations();
 
-  /// A question of this rank: what its answer is written to, which outlives the question.
+  /// Registers a question of this rank; its reply is written to `word`, which must outlive the
+  /// question.
   std::uint64_t ask(Completion& done, std::uint64_t& word);
-  /// Ends it as closed, unless it was answered.
+  /// Ends it as closed, unless the reply has arrived.
   void give_up(std::uint64_t question);
 
   [[nodiscard]] HandedLocks& handed_over() noexcept { return handed_over_; }
 
-  /// How many ranks of the job have said that they leave.
+  /// How many ranks of the job have announced that they leave.
   [[nodiscard]] int left() const;
 
  private:

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Making communicators and windows, one at a time in a process, and while no other thread of the
-// library lets MPI progress.
+// Creation of communicators and windows: one at a time in a process, and while no other thread of
+// the library lets MPI progress.
 //
-// Open MPI 4.1 knows a new communicator before it can receive for it: a message that another thread
-// takes in just then ends the process. All members must come to MPI's call at once, though: a
-// thread that waits for its turn there might wait for ever. So members first agree that each of
-// them has the turn, and give it back and try again if not.
+// Open MPI 4.1 registers a new communicator before it can receive for it: a message that another
+// thread receives at that moment ends the process. But all members must enter MPI's call together,
+// and a thread that waits for a local lock might then wait forever. So members first agree that
+// each of them has its local lock, and otherwise release it and try again.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 
 namespace tessera::rma::mpi {
 
-/// Of the process, as MPI is.
+/// One for the process, as MPI is.
 /// Threads: all functions may be called from any thread.
 class CreationGate {
  public:
@@ -35,11 +35,11 @@ class CreationGate {
   CreationGate(const CreationGate&) = delete;
   CreationGate& operator=(const CreationGate&) = delete;
 
-  /// The turn to create; false where another thread has it.
+  /// Takes the right to create; false if another thread has it.
   bool take_turn() noexcept { return !is_taken_.exchange(true); }
   void give_turn_back() noexcept { is_taken_.store(false); }
 
-  /// Threads that let MPI progress hold it shared; a thread that creates holds it alone.
+  /// Shared while threads let MPI progress; exclusive while a thread creates.
   [[nodiscard]] std::shared_mutex& progress() noexcept { return progress_; }
 
  private:
@@ -47,7 +47,8 @@ class CreationGate {
   std::shared_mutex progress_;
 };
 
-/// Collective. Calls make() when all members have the turn; `agree(mine)` says whether all have.
+/// Collective. Calls make() when all members have the right to create; `agree(mine)` returns
+/// whether all have.
 template <class Agree, class Make>
 Status create_in_turn(Agree&& agree, Make&& make) {
   constexpr std::chrono::microseconds longest_pause{2000};
@@ -71,7 +72,7 @@ Status create_in_turn(Agree&& agree, Make&& make) {
   }
 }
 
-/// The same among the members of a team.
+/// The same for the members of a team.
 template <class Make>
 Status create_in_turn(Team& team, Make&& make) {
   const auto agree = [&](bool mine) -> Result<bool> {

@@ -47,7 +47,7 @@ Datatypes::~Datatypes() {
   }
 }
 
-// A type that is freed lives on for the calls that use it.
+// MPI keeps a freed type for the calls that use it.
 Result<MPI_Datatype> Datatypes::find(const StridedSide& side) {
   const std::lock_guard guard(mutex_);
   const auto found =
@@ -65,7 +65,7 @@ Result<MPI_Datatype> Datatypes::find(const StridedSide& side) {
   return type;
 }
 
-// The strides tell the extents: that of a level is the next level's stride over its own. The
+// The strides give the extents: that of a level is the next level's stride divided by its own. The
 // outermost extent is the count, since nothing lies beyond it.
 bool Datatypes::is_subarray(const StridedSide& side,
                             std::array<int, max_stride_levels + 1>& extents) noexcept {
@@ -92,7 +92,7 @@ Result<MPI_Datatype> Datatypes::make(const StridedSide& side) {
   if (!fits) {
     return Status::error(
         Code::limit_exceeded,
-        fmt::format("a shape of {} levels has counts that MPI's ints cannot say", side.levels));
+        fmt::format("a shape of {} levels has counts larger than MPI's ints", side.levels));
   }
   std::array<int, max_stride_levels + 1> extents{};
   TESSERA_ASSIGN_OR_RETURN(MPI_Datatype type, is_subarray(side, extents)

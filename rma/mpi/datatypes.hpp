@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Datatypes: MPI's descriptions of strided memory, kept for the next transfer of the same shape.
+// Datatypes: MPI datatypes for strided memory, cached for the next transfer of the same shape.
 //
-// One side of a CopyShape becomes a subarray of a larger array where its strides allow that: each
-// is a multiple of the one below, and all are positive. Of other strides, negative ones among them,
-// the runs are listed: Open MPI 4.1 packs vectors of vectors wrongly there.
+// One side of a CopyShape becomes a subarray of a larger array if its strides allow that: each is a
+// multiple of the next lower one, and all are positive. For other strides, such as negative ones,
+// the datatype lists the runs: Open MPI 4.1 packs vectors of vectors incorrectly.
 //
 // Threads: all functions may be called from any thread.
 #pragma once
@@ -22,7 +22,7 @@
 
 namespace tessera::rma::mpi {
 
-/// One side of a strided transfer, in elements of a type that MPI has.
+/// One side of a strided transfer, in elements of an MPI type.
 struct StridedSide {
   MPI_Datatype element = MPI_BYTE;
   std::size_t element_bytes = 1;
@@ -44,14 +44,14 @@ class Datatypes {
   Datatypes(const Datatypes&) = delete;
   Datatypes& operator=(const Datatypes&) = delete;
 
-  /// The type of `side`, which is used until the next call at least.
-  /// Errors: what MPI says; limit_exceeded for counts that are no ints.
+  /// The type of `side`; valid at least until the next call. Errors: those of MPI; limit_exceeded
+  /// for counts that exceed int.
   Result<MPI_Datatype> find(const StridedSide& side);
 
-  /// Whether a type of `side` is short enough to be worth making.
+  /// Whether the type of `side` is short enough to be worth making.
   static bool is_short(const StridedSide& side) noexcept;
 
-  /// Whether `side` is a subarray, with the extents of the array, outermost first, in elements.
+  /// Whether `side` is a subarray; sets the extents of the array, outermost first, in elements.
   static bool is_subarray(const StridedSide& side,
                           std::array<int, max_stride_levels + 1>& extents) noexcept;
 
@@ -67,7 +67,7 @@ class Datatypes {
   static Result<MPI_Datatype> make_list(const StridedSide& side);
 
   std::mutex mutex_;
-  std::list<Kept> kept_;  ///< the one used last comes first
+  std::list<Kept> kept_;  ///< the most recently used comes first
 };
 
 }  // namespace tessera::rma::mpi

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A call of MPI for each run of a shape or piece of a list, as a method paces them.
+// Makes an MPI call for each run of a shape or piece of a list, completed as the method requires.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +44,7 @@ Status for_each_call(Fragments fragments, const Run& first, Pacer pacer, Issue&&
   return {};
 }
 
-/// Whether no two runs of the shape touch on that side, as nested strides tell; false says nothing.
+/// Whether nested strides show that no two runs of the shape overlap on that side; false: unknown.
 inline bool runs_are_apart(const CopyShape& shape, StridedSide::Which which) noexcept {
   struct Step {
     std::int64_t stride;

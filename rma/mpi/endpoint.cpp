@@ -32,12 +32,12 @@ bool are_words(const CopyShape& shape, std::uint64_t displacement) noexcept {
                      });
 }
 
-// Sums that this MPI adds wrongly.
+// Types whose sums this MPI computes incorrectly.
 bool is_small_integer(ElementType type) noexcept {
   return is_integer(type) && size_of(type) < sizeof(std::int32_t);
 }
 
-// Scaled elements, packed one after another as they are taken.
+// Scaled elements, packed one after another.
 class ScaledSource {
  public:
   ScaledSource(std::size_t bytes, const Scale& scale)
@@ -79,7 +79,7 @@ Word word_of(std::int64_t value, int bytes) noexcept {
 
 }  // namespace
 
-// Holds the mutex of a slice's owner, where windows are by epochs.
+// Holds the mutex of a slice's owner, if windows are by epochs.
 class WindowEndpoint::MutexTurn {
  public:
   static Result<MutexTurn> begin(const Place& place, bool is_needed) {
@@ -105,7 +105,7 @@ class WindowEndpoint::MutexTurn {
   TeamRank owner_;
 };
 
-// What MPI adds itself is atomic; what is got, added to and put is so in turn only.
+// MPI's own additions are atomic; get, add and put is atomic only under the mutex.
 bool WindowEndpoint::needs_mutex(const Place& place, bool is_by_hand) noexcept {
   return place.has_conflicts && (place.takes_turns || is_by_hand);
 }
@@ -121,7 +121,7 @@ WindowEndpoint::Place WindowEndpoint::place_of(const Target& target) const noexc
           segment.mutexes()};
 }
 
-// `issue` makes the calls of MPI in an epoch. A blocking operation is complete here at return.
+// `issue` makes the MPI calls in an epoch. A blocking operation is complete locally at return.
 template <class Issue>
 Status WindowEndpoint::start(const Place& place, bool changes, Completion& done, Issue&& issue) {
   TESSERA_RETURN_IF_ERROR(world_->check_thread());
@@ -149,7 +149,7 @@ Status WindowEndpoint::start(const Place& place, bool changes, Completion& done,
       progress_.operations().add(operation);
       return {};
     }
-    // What was issued before an error must not use the caller's memory any more.
+    // Calls issued before an error must no longer use the caller's memory.
     Status finished = place.window.is_lasting() ? finish_now(own, changes) : epoch.end();
     TESSERA_RETURN_IF_ERROR(issued);
     TESSERA_RETURN_IF_ERROR(finished);
@@ -175,19 +175,19 @@ Status WindowEndpoint::finish_now(Operation& operation, bool changes) {
   return {};
 }
 
-// Where one call of MPI is all: its request, if a handle waits for it.
+// The request of the operation, if it is one MPI call and a handle waits for it.
 MPI_Request* WindowEndpoint::request_of(Operation& operation) const noexcept {
   const bool has_one = methods_.uses_requests && operation.done->is_in_background() &&
                        operation.window->is_lasting();
   return has_one ? &operation.request : nullptr;
 }
 
-// The same where datatypes tell where the bytes are.
+// The same for calls with derived datatypes.
 MPI_Request* WindowEndpoint::request_of_types(Operation& operation) const noexcept {
   return methods_.types_have_requests ? request_of(operation) : nullptr;
 }
 
-// The same of a run, which may need several calls, or one that gives no request.
+// The same for a run, which may need several calls, or a call without a request.
 MPI_Request* WindowEndpoint::request_of(Operation& operation, const CopyShape& shape,
                                         std::uint64_t displacement) const noexcept {
   const Run run{*operation.window, operation.target, displacement, shape.run_bytes};
@@ -196,8 +196,7 @@ MPI_Request* WindowEndpoint::request_of(Operation& operation, const CopyShape& s
   return is_one ? request_of(operation) : nullptr;
 }
 
-// Whether local memory and the target's, which is this rank's own, share bytes: MPI allows that
-// not.
+// Whether local memory and the target's memory, on this same rank, overlap: MPI forbids that.
 bool WindowEndpoint::overlaps_itself(const Place& place, const void* local,
                                      const CopyShape& shape) const noexcept {
   if (peer_ != world_->rank() || place.window.memory() == nullptr) {
@@ -224,14 +223,14 @@ Result<Sides> WindowEndpoint::sides_of(const CopyShape& shape, MPI_Datatype elem
   return Sides{1, local, remote};
 }
 
-// Rows that are words are described as such.
+// Rows that are words get a word's type.
 Result<Sides> WindowEndpoint::copied_sides_of(const CopyShape& shape, std::uint64_t displacement) {
   return are_words(shape, displacement)
              ? sides_of(shape, word_type(shape.run_bytes), shape.run_bytes)
              : sides_of(shape, MPI_BYTE, 1);
 }
 
-// Calls for runs that overlap where they are written are made one after another.
+// Runs that overlap on the written side are moved one after another.
 Method WindowEndpoint::method_of(const CopyShape& shape, Which written) {
   return runs_are_apart(shape, written) ? Method::batched : Method::conservative;
 }
@@ -356,7 +355,7 @@ Status WindowEndpoint::accumulate(const Target& to, const void* from, const Copy
   });
 }
 
-// Where MPI adds wrongly, or with the help of a target that may compute.
+// Whether MPI adds incorrectly, or only with the help of a target that may be computing.
 bool WindowEndpoint::adds_by_hand(const Window& window, const Scale& scale) const noexcept {
   return !window.has_atomics() || (methods_.small_sums_stick && is_small_integer(scale.type()));
 }
@@ -374,8 +373,8 @@ Pacer WindowEndpoint::pacer_of(const Epoch& epoch, Method method) const noexcept
 
 namespace {
 
-// The type that a list's pieces can be described by, so that MPI copies words whole: a word's where
-// all are words of that size, bytes where none is a word; nothing where they differ.
+// The type that describes a list's pieces so that MPI copies words whole: a word's type if all are
+// words of that size, bytes if none is a word; nothing if they differ.
 std::optional<AddedType> element_of(const Run& first, Fragments fragments,
                                     bool keeps_words) noexcept {
   const auto is_word_here = [&](const Fragment& each) {
@@ -485,7 +484,7 @@ Status WindowEndpoint::accumulate_fragments(const Target& to, Fragments fragment
   });
 }
 
-// Complete at return, here and at the target.
+// Complete at return, locally and at the target.
 Status WindowEndpoint::atomic(const Target& at, const AtomicRequest& request, Completion& done) {
   TESSERA_RETURN_IF_ERROR(world_->check_thread());
   const Place place = place_of(at);
@@ -526,7 +525,7 @@ Status WindowEndpoint::call_atomic(const Run& word, const AtomicRequest& request
   return {};
 }
 
-// Where MPI has none that work: to read and to write, under the mutex of the slice's owner.
+// If MPI has no working atomics: reads and writes, under the mutex of the slice's owner.
 Status WindowEndpoint::atomic_by_mutex(const Place& place, const AtomicRequest& request) {
   TESSERA_ASSIGN_OR_RETURN(const MutexTurn in_turn, MutexTurn::begin(place, true));
   const Epoch epoch(place.window, place.rank, place.lock_type);
@@ -552,8 +551,8 @@ Status WindowEndpoint::change_word(const Place& place, const AtomicRequest& requ
   return epoch.renew(true);
 }
 
-// The target's thread sleeps longer and longer while it hears of nothing, and does not hear of what
-// MPI serves.
+// The target's progress thread sleeps longer and longer if no messages arrive, and it does not see
+// operations that MPI serves.
 void WindowEndpoint::keep_target_awake(const Window& window) {
   if (!window.needs_target() || peer_ == world_->rank()) {
     return;
@@ -565,7 +564,7 @@ void WindowEndpoint::keep_target_awake(const Window& window) {
   }
 }
 
-// What is under way as well: a flag that is raised next comes after its data.
+// Also completes operations under way: a flag that is raised next comes after their data.
 Status WindowEndpoint::fence() {
   TESSERA_RETURN_IF_ERROR(world_->check_thread());
   const std::lock_guard guard(mutex_);
@@ -594,7 +593,8 @@ Status WindowEndpoint::flush_changes() {
   return first;
 }
 
-// MPICH 4.0 counts what another thread starts at the end of a flush among what the flush completed.
+// MPICH 4.0 counts operations that another thread starts at the end of a flush as completed by the
+// flush.
 std::optional<Status> WindowEndpoint::try_flush_local(const Window& window, int rank) {
   const std::unique_lock alone(mutex_, std::try_to_lock);
   return alone.owns_lock() ? std::optional(window.flush_local(rank)) : std::nullopt;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// WindowEndpoint: a rank's operations on another's memory, by MPI's one-sided calls.
+// WindowEndpoint: a rank's operations on another rank's memory, by MPI's one-sided calls.
 //
-// A put ends when it is complete here. MPI keeps no order between what ended and what comes next,
-// so the endpoint notes the windows that were changed and flushes them before the next operation on
-// the same rank: one that stands alone costs no wait for the target.
+// A put ends when it is complete locally. MPI does not order a completed operation before the next
+// one. So the endpoint records the changed windows, and flushes them before the next operation on
+// the same rank. An isolated operation therefore never waits for the target.
 //
 // Threads: as Endpoint; operations on one rank start one at a time.
 #pragma once
@@ -34,7 +34,8 @@ namespace tessera::rma::mpi {
 
 class WindowEndpoint : public Endpoint {
  public:
-  /// `is_mapped`: the peer's memory is loaded from here, too, so operations end at the target.
+  /// `is_mapped`: this process also loads the peer's memory directly, so operations complete at the
+  /// target.
   WindowEndpoint(std::shared_ptr<World> world, Progress& progress, Datatypes& types,
                  const Methods& methods, WorldRank peer, bool is_mapped)
       : world_(std::move(world)),
@@ -66,34 +67,34 @@ class WindowEndpoint : public Endpoint {
   Status fence() override;
   [[nodiscard]] bool is_fenced(RegionId region) const noexcept override;
 
-  /// As Window::flush_local(); nothing where another thread is at work on the target.
+  /// As Window::flush_local(); nothing if another thread is using the target.
   std::optional<Status> try_flush_local(const Window& window, int rank);
-  /// An operation that changed memory of `rank` in `window` has ended here.
+  /// Records that an operation that changed memory of `rank` in `window` is complete locally.
   void note_change(const Window& window, int rank);
-  /// The window goes.
+  /// Called before the window is destroyed.
   void forget(const Window& window);
 
  private:
   using Clock = std::chrono::steady_clock;
-  /// Where an operation goes: a window, a rank in it, a displacement.
+  /// The target of an operation: a window, a rank in it, a displacement.
   struct Place {
     const Window& window;
     int rank;
     std::uint64_t displacement;
     int lock_type;
-    bool takes_turns;    ///< accumulates, with read-modify-writes
+    bool takes_turns;    ///< accumulates exclude read-modify-writes
     bool has_conflicts;  ///< see WindowSegment
     detail::RemoteLocks* mutexes;
   };
   class MutexTurn;
-  /// A window that was changed since it was flushed last, and the target's rank in it.
+  /// A window that was changed since its last flush, and the target's rank in it.
   struct Changed {
     const Window* window;
     int rank;
   };
   [[nodiscard]] Place place_of(const Target& target) const noexcept;
   [[nodiscard]] static bool needs_mutex(const Place& place, bool is_by_hand) noexcept;
-  /// Whether MPI's read-modify-writes do, which then are atomic with its accumulates, too.
+  /// Whether MPI does read-modify-writes here; they are then also atomic with its accumulates.
   [[nodiscard]] bool has_atomics(const Window& window) const noexcept {
     return window.is_lasting() && window.has_atomics() && world_->mixes_atomics();
   }
@@ -133,14 +134,15 @@ class WindowEndpoint : public Endpoint {
   Datatypes& types_;
   const Methods& methods_;
   WorldRank peer_;
-  bool is_own_;  ///< memory of this rank
+  bool is_own_;  ///< the target is this rank itself
   bool is_mapped_;
   std::mutex mutex_;
-  ListCache lists_;               ///< under the lock
-  std::vector<Changed> changed_;  ///< by what has ended
-  std::vector<Changed> started_;  ///< by what may still be under way
+  ListCache lists_;               ///< protected by the lock
+  std::vector<Changed> changed_;  ///< by completed operations
+  std::vector<Changed> started_;  ///< by operations that may still be under way
   std::atomic<bool> has_changed_{false};
-  std::atomic<Clock::time_point> told_at_{Clock::time_point()};  ///< the target, to be awake
+  std::atomic<Clock::time_point> told_at_{Clock::time_point()};  ///< when the target was last asked
+                                                                 ///< to stay awake
 };
 
 }  // namespace tessera::rma::mpi

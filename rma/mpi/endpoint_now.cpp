@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a WindowEndpoint does within the call, where windows are memory that processes share.
+// Operations that a WindowEndpoint completes within the call, in windows that are shared memory.
 #include <cstdint>
 
 #include "rma/mpi/each_call.hpp"
@@ -13,8 +13,8 @@ namespace tessera::rma::mpi {
 
 using Which = StridedSide::Which;
 
-// Whether it takes a call of MPI and a flush, and no turn of this process's threads: nothing is
-// left to be flushed by a later operation.
+// Whether one MPI call and a flush suffice, without the lock of this process's threads: nothing is
+// left for a later operation to flush.
 bool WindowEndpoint::is_shared(const Window& window, std::size_t bytes) const noexcept {
   return methods_.shares_windows && window.keeps_words() && window.is_lasting() && !is_own_ &&
          bytes <= most_bytes_a_call && !has_changed_.load(std::memory_order_acquire);
@@ -131,8 +131,8 @@ Result<bool> WindowEndpoint::accumulate_shape_now(const Target& to, const void* 
   return true;
 }
 
-// The datatypes of a list that came before, which move it in one call; null: it is new, or such
-// lists are not kept.
+// The datatypes of a repeated list, which move it in one call; null: it is new, or such lists are
+// not cached.
 Result<const ListTypes*> WindowEndpoint::kept_types(Fragments fragments, const AddedType& element) {
   return methods_.keeps_lists(fragments) ? lists_.find(fragments, element.type, element.bytes)
                                          : Result<const ListTypes*>(nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// From MPI's error codes to Status.
+// Converts MPI's error codes to Status.
 #pragma once
 
 #include <mpi.h>
@@ -11,7 +11,8 @@
 
 namespace tessera::rma::mpi {
 
-/// The error for `code`, which the MPI function `call` returned: names the call and MPI's text.
+/// The error for `code`, which the MPI function `call` returned; names the call and gives MPI's
+/// text.
 Status error_of(std::string_view call, int code);
 
 /// ok for MPI_SUCCESS, else error_of().

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// HandedLocks: locks that were handed over to this process by message and not yet taken.
+// HandedLocks: locks that a message has handed over to this process and that no thread has taken
+// yet.
 //
 // Threads: all functions may be called from any thread.
 #pragma once
@@ -12,7 +13,7 @@
 
 namespace tessera::rma::mpi {
 
-/// Which lock of which set: what the message that hands it over says.
+/// A lock of a set, as the message that hands it over names it.
 struct LockName {
   std::uint64_t set = 0;  ///< the same on all members
   std::int32_t owner = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// LeavingLocks: gives back what a rank holds when it leaves the job, so that no other waits for it.
+// LeavingLocks: releases a rank's locks when it leaves the job, so that no other rank waits for
+// them.
 //
 // Threads: all functions may be called from any thread.
 #pragma once
@@ -15,7 +16,7 @@ namespace tessera::rma::mpi {
 
 class LeavingLocks {
  public:
-  /// `give_back` unlocks what this rank holds of a set, until remove(`set`).
+  /// `give_back` unlocks this rank's locks of a set; it is called until remove(`set`).
   void add(const void* set, std::function<void()> give_back) {
     const std::lock_guard guard(mutex_);
     sets_.emplace_back(set, std::move(give_back));

@@ -29,8 +29,8 @@ Vendor find_vendor() {
   return text.starts_with("MPICH") ? Vendor::mpich : Vendor::other;
 }
 
-// A control variable of the library, which is an unsigned number; -1: there is none. Open MPI 4.1
-// takes the level that is asked for here for that of all of MPI: it must stay.
+// A control variable of the library, an unsigned number; -1 if it does not exist. Open MPI 4.1
+// takes the requested thread level for that of all of MPI, so it must be the same.
 long control_variable(const char* name, int thread_level) {
   int provided = 0;
   if (MPI_T_init_thread(thread_level, &provided) != MPI_SUCCESS) {
@@ -105,7 +105,7 @@ Status check_single_mpi() {
   return Status::error(
              Code::unsupported,
              fmt::format("this process has two MPI libraries, {} and {}", names[0], names[1]))
-      .hint("build the program, and the libraries that it uses, with the MPI that Tessera has");
+      .hint("build the program, and the libraries that it uses, with the same MPI as Tessera");
 }
 
 bool Library::is_multiple() const noexcept {

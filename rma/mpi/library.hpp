@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What is known of the MPI library that runs: its name, its thread level, and its defects.
+// Properties of the loaded MPI library: its name, its thread level, and its defects.
 #pragma once
 
 #include <string>
@@ -15,20 +15,19 @@ struct Library {
   Vendor vendor = Vendor::other;
   int standard = 0;      ///< 31 for MPI-3.1
   int thread_level = 0;  ///< MPI_THREAD_…
-  /// MPI_Compare_and_swap in memory by MPI_Win_allocate ends the target (Open MPI 4.1, osc/rdma on
-  /// shared memory). Memory by MPI_Win_create is not concerned.
+  /// MPI_Compare_and_swap in memory of MPI_Win_allocate crashes the target (Open MPI 4.1, osc/rdma
+  /// on shared memory). Memory of MPI_Win_create is not affected.
   bool allocated_windows_break = false;
 
-  /// MPI_Compare_and_swap on the own rank in memory by MPI_Win_create ends the process (Open
-  /// MPI 4.1, osc/rdma on shared memory).
+  /// MPI_Compare_and_swap on the calling rank itself, in memory of MPI_Win_create, crashes the
+  /// process (Open MPI 4.1, osc/rdma on shared memory).
   bool exposed_windows_break = false;
-  /// The 2047th window or communicator ends the process if it is a window (MPICH 4.0).
+  /// If the 2047th window or communicator is a window, it ends the process (MPICH 4.0).
   bool window_limit_is_fatal = false;
-  /// MPI_Rput and MPI_Rget with derived datatypes give requests that are complete too early
-  /// (MPICH 4.0, ch4:ucx).
+  /// MPI_Rput and MPI_Rget with derived datatypes return requests that complete too early (MPICH
+  /// 4.0, ch4:ucx).
   bool typed_requests_break = false;
-  /// MPI_SUM of 8 and 16 bits stays at the largest value in place of wrapping around (Open MPI 4.1,
-  /// op/avx).
+  /// MPI_SUM of 8 and 16 bits saturates instead of wrapping around (Open MPI 4.1, op/avx).
   bool small_sums_stick = false;
 
   /// Several threads may call MPI at once.
@@ -40,10 +39,10 @@ struct Library {
 /// Local. Requires: MPI runs.
 Library find_library();
 
-/// Local. Errors: unsupported where the process has loaded two MPI libraries; names both.
+/// Local. Errors: unsupported if the process has loaded two MPI libraries; names both.
 Status check_single_mpi();
 
-/// Local. "MPI_THREAD_MULTIPLE" and the like.
+/// Local. For example "MPI_THREAD_MULTIPLE".
 std::string thread_level_name(int level);
 
 }  // namespace tessera::rma::mpi

@@ -36,7 +36,7 @@ Result<const ListTypes*> ListCache::find(Fragments fragments, MPI_Datatype eleme
   return &place.types;
 }
 
-// Two chains side by side: a product takes longer than the rest of a piece.
+// Two chains in parallel: a multiplication takes longer than the rest of the work for a piece.
 std::uint64_t ListCache::digest_of(Fragments fragments) noexcept {
   constexpr std::uint64_t factor = 0x9e3779b97f4a7c15;
   constexpr unsigned half = 32;
@@ -60,7 +60,7 @@ bool ListCache::is_same(Fragments a, Fragments b) noexcept {
          });
 }
 
-// Whether it was noted before.
+// Whether it was recorded before.
 bool ListCache::note(std::uint64_t digest) noexcept {
   if (std::find(noted_.begin(), noted_.end(), digest) != noted_.end()) {
     return true;

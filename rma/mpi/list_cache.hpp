@@ -2,9 +2,10 @@
 //
 // ListCache: the datatypes of lists that come again and again, as those of a solver's products.
 //
-// A list is known by the distances of its pieces from the first one, on both sides, and by their
-// lengths: so one that moved as a whole is the same. The first time only a digest of it is noted,
-// which costs a nanosecond a piece; the second time its datatypes are made; then they are used.
+// A list is identified by the distances of its pieces from the first one, on both sides, and by
+// their lengths: so a list that moved as a whole is the same list. The first use records only a
+// digest of the list, which costs a nanosecond a piece. The second use makes its datatypes, which
+// later uses find.
 //
 // Threads: one at a time.
 #pragma once
@@ -24,8 +25,8 @@ namespace tessera::rma::mpi {
 
 class ListCache {
  public:
-  /// The datatypes of the list; null for one that is new. They stay until the next call.
-  /// Errors: as ListTypes::create(). Requires: the list is not empty.
+  /// The datatypes of the list; null if it is new. Valid until the next call. Errors: as
+  /// ListTypes::create(). Requires: the list is not empty.
   Result<const ListTypes*> find(Fragments fragments, MPI_Datatype element,
                                 std::size_t element_bytes);
 
@@ -33,7 +34,7 @@ class ListCache {
   struct Kept {
     std::uint64_t digest = 0;
     MPI_Datatype element = MPI_DATATYPE_NULL;
-    std::vector<Fragment> pieces;  ///< as they came when the types were made
+    std::vector<Fragment> pieces;  ///< as they were when the types were made
     ListTypes types;
   };
   static std::uint64_t digest_of(Fragments fragments) noexcept;

@@ -14,7 +14,7 @@
 namespace tessera::rma::mpi {
 namespace {
 
-// Longer pieces are moved sooner by a call for each than by packing them.
+// Longer pieces move faster by one call each than by packing.
 constexpr std::size_t most_packed_bytes = 512;
 
 Method method_of(std::string_view name) noexcept {
@@ -45,7 +45,7 @@ Methods Methods::of(const Settings& settings, const Library& library, bool is_on
           .uses_requests = settings.mpi_handles != "flush",
           .lists_may_overlap = settings.check_overlap == 0,
           .small_sums_stick = library.small_sums_stick,
-          // MPICH packs them, twice, which takes longer than a call for each long one.
+          // MPICH packs them, twice, which takes longer than a call for each long piece.
           .most_listed_bytes = library.vendor == Vendor::mpich
                                    ? most_packed_bytes
                                    : std::numeric_limits<std::size_t>::max(),
@@ -56,7 +56,7 @@ Methods Methods::of(const Settings& settings, const Library& library, bool is_on
                             library.is_multiple() && !library.allocated_windows_break};
 }
 
-// What packs rows costs more than a call for each of a few, or of long ones.
+// Packing costs more than a call for each row if rows are few or long.
 Method Methods::of_shape(const CopyShape& shape, bool accumulates) const noexcept {
   const std::int64_t fewest_rows = shares_windows ? 12 : 4;
   if (accumulates && !types_accumulate) {
@@ -103,7 +103,7 @@ Result<ListTypes> ListTypes::create(Fragments fragments, MPI_Datatype element,
   if (!fits) {
     return Status::error(
         Code::limit_exceeded,
-        fmt::format("a list of {} pieces has counts that MPI's ints cannot say", fragments.size()));
+        fmt::format("a list of {} pieces has counts larger than MPI's ints", fragments.size()));
   }
   ListTypes types;
   if (fragments.empty()) {

@@ -60,7 +60,7 @@ Status MpiLink::send(WorldRank to, const ControlHeader& header, std::span<const 
   return progress_->send(to, header, bytes);
 }
 
-// In pieces, of which the last one brings the flag.
+// In pieces; the last one brings the flag.
 Status MpiLink::deliver(NodeId node, RegionId memory, std::uint64_t offset,
                         std::span<const std::byte> bytes, std::uint64_t flag_offset,
                         std::uint64_t flag) {
@@ -108,7 +108,7 @@ Status MpiLink::wake(WorldRank rank) {
   return {};
 }
 
-// To the process that waits, not to its node's first one.
+// Sent to the waiting process, not to its node's first rank.
 Status MpiLink::hand_over(WorldRank rank, const LockName& lock) {
   return send(rank, {.kind = ControlKind::hand_over,
                      .target = rank.value,
@@ -153,7 +153,7 @@ bool MpiLink::has_left(WorldRank rank) const noexcept {
   return node_->place_of(rank) < 0 && node_->memory().guest_fate(rank).load() == GuestFate::left;
 }
 
-// A rank that dies is for MPI's launcher, which ends the job.
+// MPI's launcher handles a rank that dies, and ends the job.
 Result<Fate> MpiLink::fate_of(WorldRank rank) {
   return has_left(rank) ? Fate::left : Fate::here;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MpiLink: the NodeLink of a job whose nodes are connected by MPI: messages to the first rank of
-// each node, and locks in windows.
+// MpiLink: the NodeLink of a job whose nodes are connected by MPI. Messages go to the first rank of
+// each node, and locks are in windows.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ namespace tessera::rma::mpi {
 
 class MpiLink final : public detail::NodeLink {
  public:
-  /// `fence` completes at a rank what this one did there, or at all ranks.
+  /// `fence` completes this rank's operations at one rank, or at all ranks.
   MpiLink(std::shared_ptr<Progress> progress, std::shared_ptr<WindowPool> pool,
           std::shared_ptr<detail::Node> node, const detail::NodeMap& nodes, bool locks_by_bytes,
           std::shared_ptr<LeavingLocks> leaving,
@@ -67,7 +67,7 @@ class MpiLink final : public detail::NodeLink {
   std::function<Status(std::optional<WorldRank>)> fence_;
   detail::Directory directory_;
   std::mutex notified_mutex_;
-  std::map<WorldRank, std::uint64_t> notified_;  ///< how often, by rank
+  std::map<WorldRank, std::uint64_t> notified_;  ///< number of notifications, by rank
 };
 
 }  // namespace tessera::rma::mpi

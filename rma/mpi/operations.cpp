@@ -32,7 +32,7 @@ Status Operations::finish(Operation& operation, bool& has_ended) {
   return check("MPI_Test", code);
 }
 
-// Whoever is told may use the endpoint at once: outside of the lock.
+// The notified code may use the endpoint at once, so it runs outside of the lock.
 int Operations::progress() {
   struct Ended {
     std::list<Operation> operation;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Operations: those that were started and have not ended, until a poll finds that they have.
+// Operations: operations under way, until a poll finds that they are complete.
 //
 // Threads: all functions may be called from any thread.
 #pragma once
@@ -22,13 +22,13 @@ namespace tessera::rma::mpi {
 class WindowEndpoint;
 
 struct Operation {
-  MPI_Request request = MPI_REQUEST_NULL;  ///< none: it ends with the window's flush_local
+  MPI_Request request = MPI_REQUEST_NULL;  ///< none: it completes with the window's flush_local
   const Window* window = nullptr;
   int target = 0;
-  bool changes = false;  ///< the target's memory, so that a fence waits for it
+  bool changes = false;  ///< it changes the target's memory, so a fence waits for it
   WindowEndpoint* endpoint = nullptr;
   Completion* done = nullptr;
-  std::unique_ptr<std::byte[]> source;  ///< what is sent, if it is not the caller's memory
+  std::unique_ptr<std::byte[]> source;  ///< the data to send, if it is not the caller's memory
 };
 
 class Operations {
@@ -37,7 +37,7 @@ class Operations {
 
   /// `operation` holds one element.
   void add(std::list<Operation>& operation) noexcept;
-  /// Ends those that are complete; returns how many.
+  /// Ends the complete operations; returns how many.
   int progress();
   [[nodiscard]] bool is_empty() const noexcept;
 

@@ -20,7 +20,7 @@ void OwnWindows::remove(const std::byte* start) noexcept {
   parts_.erase(start);
 }
 
-// The first part that ends behind `start`. Requires: the mutex is locked.
+// The first part that ends after `start`. Requires: the mutex is locked.
 OwnWindows::Parts::const_iterator OwnWindows::first_behind(const std::byte* start) const noexcept {
   auto next = parts_.upper_bound(start);
   if (next != parts_.begin()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// OwnWindows: the memory of this process that lies in windows by epochs, and may be a local buffer
-// only while its own part is locked ([ARMCIMPI12] §V.E).
+// OwnWindows: memory of this process in windows by epochs. It may be a local buffer only while this
+// rank's own part of the window is locked ([ARMCIMPI12] §V.E).
 //
 // Threads: all functions may be called from any thread.
 #pragma once
@@ -20,11 +20,11 @@ class OwnWindows {
   void add(const std::byte* start, std::size_t bytes, const Window& window, int own_rank);
   void remove(const std::byte* start) noexcept;
 
-  /// Whether some of these bytes lie in a window.
+  /// Whether any of these bytes lie in a window.
   [[nodiscard]] bool meets(const std::byte* start, std::size_t bytes) const noexcept;
 
-  /// Copies, with the own part of the window locked in which `shared` lies, if it lies in one.
-  /// `shared` is one of the two sides. Requires: no part of another window is locked by the caller.
+  /// Copies. If `shared`, which is one of the two sides, lies in a window, this rank's part of that
+  /// window is locked meanwhile. Requires: the caller has locked no part of another window.
   Status copy(std::byte* to, const std::byte* from, std::size_t bytes,
               const std::byte* shared) const;
 
@@ -38,7 +38,7 @@ class OwnWindows {
   [[nodiscard]] Parts::const_iterator first_behind(const std::byte* start) const noexcept;
 
   mutable std::shared_mutex mutex_;
-  Parts parts_;  ///< by start; none overlap
+  Parts parts_;  ///< by start, without overlap
 };
 
 }  // namespace tessera::rma::mpi

@@ -64,7 +64,7 @@ void unmap_pages(std::byte* pages, std::size_t bytes) noexcept {
   }
 }
 
-// Kernels before 5.14 don't know the advice; then a full memory is found by the signal.
+// Kernels before 5.14 do not know this advice; exhausted memory then is a signal.
 Status take_pages(std::byte* from, std::size_t bytes) {
   if (bytes == 0) {
     return {};
@@ -79,7 +79,7 @@ Status take_pages(std::byte* from, std::size_t bytes) {
   return {};
 }
 
-// By system calls: the C library has no names for them.
+// System calls: the C library does not declare these.
 void spread_pages(std::byte* from, std::size_t bytes) noexcept {
   constexpr std::size_t most_numa_nodes = 1024;
   std::array<unsigned long, most_numa_nodes / std::numeric_limits<unsigned long>::digits> nodes{};
@@ -89,7 +89,7 @@ void spread_pages(std::byte* from, std::size_t bytes) noexcept {
     return;
   }
   const PageSpan span = touched_pages(from, bytes);
-  // The kernel counts one node less than it is told of.
+  // The kernel uses one node less than the number it gets.
   static_cast<void>(syscall(SYS_mbind, pointer_to(span.first), span.bytes, MPOL_INTERLEAVE,
                             nodes.data(), most_numa_nodes + 1, 0U));
 }
@@ -114,7 +114,7 @@ Status clear_lazily(std::byte* from, std::size_t bytes) {
   }
   std::memset(from, 0, first - address);
   std::memset(pointer_to(end), 0, address + bytes - end);
-  // Shared memory loses its pages by the first advice, private memory by the second.
+  // Shared memory frees its pages by the first advice, private memory by the second.
   if (madvise(pointer_to(first), end - first, MADV_REMOVE) == 0 ||
       madvise(pointer_to(first), end - first, MADV_DONTNEED) == 0) {
     return {};
@@ -142,7 +142,7 @@ Status check_shared_memory(std::uint64_t bytes, bool is_in_file) {
              ? Status()
              : Status::error(Code::no_memory,
                              fmt::format("the slices take {} on this machine, and /dev/shm, which "
-                                         "MPI puts windows in, has {}",
+                                         "MPI uses for windows, has {} left",
                                          human_bytes(bytes), human_bytes(left)))
                    .hint("enlarge /dev/shm (mount -o remount,size=…), or use more machines");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Pages of memory that MPI gave: taken at once, so that a full memory is an error and no signal.
+// Pages of memory from MPI: allocated at once, so that exhausted memory is an error and not a
+// signal.
 #pragma once
 
 #include <cstddef>
@@ -14,20 +15,20 @@ namespace tessera::rma::mpi {
 Result<std::byte*> map_pages(std::size_t bytes);
 void unmap_pages(std::byte* pages, std::size_t bytes) noexcept;
 
-/// Local. Zeroes `bytes`, whose pages are taken now. Errors: no_memory.
+/// Local. Zeroes `bytes`, and allocates their pages now. Errors: no_memory.
 Status take_pages(std::byte* from, std::size_t bytes);
 
-/// Local. Pages of `bytes` that are taken from now on lie on all NUMA nodes by turns, where the
-/// kernel can.
+/// Local. Pages of `bytes` that are allocated from now on alternate between all NUMA nodes, if the
+/// kernel supports it.
 void spread_pages(std::byte* from, std::size_t bytes) noexcept;
-/// Local. Ends that.
+/// Local. Restores the default placement.
 void place_pages_near(std::byte* from, std::size_t bytes) noexcept;
 
-/// Local. As far as the kernel can, makes `bytes` read as zero without taking memory for them.
+/// Local. Makes `bytes` read as zero without allocating memory for them, as far as the kernel can.
 /// Errors: as take_pages().
 Status clear_lazily(std::byte* from, std::size_t bytes);
 
-/// Local. Errors: no_memory where this machine cannot give `bytes` more; `is_in_file`: as shared
+/// Local. Errors: no_memory if this machine cannot provide `bytes` more; `is_in_file`: as shared
 /// memory, for which /dev/shm must have room.
 Status check_shared_memory(std::uint64_t bytes, bool is_in_file);
 

@@ -69,8 +69,9 @@ Status Progress::start_thread(bool stays_awake) {
   try {
     thread_ = std::thread([this, stays_awake] { run(stays_awake); });
   } catch (const std::system_error& error) {
-    return Status::error(Code::limit_exceeded, fmt::format("cannot start a thread of Tessera's: {}",
-                                                           error.code().message()))
+    return Status::error(
+               Code::limit_exceeded,
+               fmt::format("cannot start Tessera's progress thread: {}", error.code().message()))
         .hint("threads are limited by ulimit -u, ulimit -v and the control group's pids");
   }
   return {};
@@ -109,7 +110,7 @@ void Progress::help() noexcept {
   }).ignore("the next poll tries again");
 }
 
-// The kernel may else add 50 us to each nap.
+// The kernel may otherwise add 50 us to each sleep.
 void Progress::run(bool stays_awake) {
   prctl(PR_SET_TIMERSLACK, 1UL);
   auto heard = Clock::now();
@@ -162,8 +163,8 @@ bool Progress::wait(Completion& done, std::chrono::nanoseconds period) {
   return true;
 }
 
-// Who waits for others is probably in use by them: one-sided operations that MPI serves here are
-// seen by nobody else.
+// Other ranks probably use a rank that waits for them: no other thread sees the one-sided
+// operations that MPI serves here.
 bool Progress::has_sleepers(Clock::time_point now) const noexcept {
   return now - last_sleep_.load(std::memory_order_relaxed) < sleepers_return_within;
 }

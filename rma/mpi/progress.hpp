@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Progress: polls messages and operations, from waiting threads and from a thread of its own.
+// Progress: polls messages and operations, in waiting threads and in a thread of its own.
 //
-// The thread also lets MPI serve other ranks' one-sided operations while this rank computes. It is
-// there with MPI_THREAD_MULTIPLE only. Between polls it sleeps, the longer the less comes, unless
+// The thread also lets MPI serve other ranks' one-sided operations while this rank computes. It
+// runs with MPI_THREAD_MULTIPLE only. Between polls it sleeps, longer if less arrives, unless
 // TESSERA_MPI_PROGRESS is `poll`.
 //
 // Threads: all functions may be called from any thread.
@@ -27,7 +27,8 @@ namespace tessera::rma::mpi {
 
 class Progress final : public detail::Helper {
  public:
-  /// How long the thread polls often after something came, or a thread began to sleep.
+  /// How long the thread polls frequently after a message or operation, or after a thread went to
+  /// sleep.
   static constexpr std::chrono::microseconds awake_time{5000};
 
   Progress(std::shared_ptr<World> world, std::shared_ptr<detail::Node> node);
@@ -48,14 +49,14 @@ class Progress final : public detail::Helper {
   [[nodiscard]] ControlServer& server() noexcept { return server_; }
   [[nodiscard]] Operations& operations() noexcept { return operations_; }
 
-  /// Returns how many messages came and how many operations ended. Never waits.
+  /// Returns the number of messages and completed operations. Never waits.
   int poll();
-  /// Polls until `done` has nothing under way, or for `period`. Returns done.done().
+  /// Polls until `done` is complete, or for `period`. Returns done.done().
   bool wait(Completion& done, std::chrono::nanoseconds period);
-  /// The thread polls often for a while.
+  /// Makes the thread poll frequently for a while.
   void wake() noexcept;
 
-  // Of waiting threads.
+  // Called by waiting threads.
   void begin() noexcept override {}
   void help() noexcept override;
   void end() noexcept override {}

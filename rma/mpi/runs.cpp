@@ -15,7 +15,7 @@ MPI_Aint aint(std::uint64_t displacement) noexcept {
   return static_cast<MPI_Aint>(displacement);
 }
 
-// Calls action(offset, bytes) for pieces that MPI's counts can say.
+// Calls action(offset, bytes) for pieces that fit MPI's counts.
 template <class Action>
 Status in_pieces(std::size_t bytes, Action&& action) {
   for (std::size_t at = 0; at < bytes; at += most_bytes_a_call) {
@@ -31,7 +31,7 @@ Status get_word(const Run& run, std::byte* to) {
                                   1, type, MPI_NO_OP, run.handle()));
 }
 
-// Windows of MPI's memory are whole pages, so a word of 4 bytes around one of 2 is there.
+// Windows of MPI's memory are whole pages, so the 4-byte word around a 2-byte one exists.
 Status get_with_neighbour(const Run& run, std::byte* to) {
   constexpr std::uint64_t wide = sizeof(std::uint32_t);
   const std::uint64_t before = run.displacement % wide;

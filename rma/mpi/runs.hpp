@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Runs: contiguous pieces between this process and a window, and the calls of MPI that move them.
+// Runs: contiguous pieces between this process and a window, and the MPI calls that move them.
 //
-// `request`: where it is not null, the call is one that MPI completes by a request.
+// `request`: if it is not null, the call is one that MPI completes by a request.
 //
 // Threads: all functions may be called from any thread that may call MPI.
 #pragma once
@@ -30,16 +30,17 @@ struct Run {
   std::size_t bytes;
 
   [[nodiscard]] MPI_Win handle() const noexcept { return window.handle(); }
-  /// Where a list begins whose offsets count from here. Requires: it is not empty.
+  /// The beginning of a list whose offsets count from here. Requires: it is not empty.
   [[nodiscard]] Run at_first(Fragments list) const noexcept {
     return {window, rank, displacement + list.front().remote_offset, bytes};
   }
-  /// Words that puts and gets might tear are stored and loaded by accumulates, which keep them.
+  /// Accumulates store and load words that puts and gets might tear.
   [[nodiscard]] bool is_guarded_word() const noexcept {
     return is_word(displacement, bytes) && !window.keeps_words();
   }
-  /// Words that gets might tear, though puts don't: they are got with their neighbour. An epoch has
-  /// no end before its last get, so they stay as they are there.
+  /// Gets might tear these words, though puts do not: such a word is read together with its
+  /// neighbour and then copied. Not in epochs: there a get cannot complete before the epoch ends,
+  /// and stays a plain get.
   [[nodiscard]] bool is_torn_by_gets() const noexcept {
     return is_word(displacement, bytes) && window.keeps_words() && !window.gets_whole(bytes) &&
            window.is_lasting();
@@ -56,15 +57,15 @@ Status put_run(const Run& run, const std::byte* from, MPI_Request* request);
 Status get_run(const Run& run, std::byte* to, MPI_Request* request);
 /// Adds elements of type `element`.
 Status accumulate_run(const Run& run, const std::byte* from, ElementType element);
-/// Adds by getting, adding here, and putting: as many runs at a time as its buffer holds.
-/// Requires: the mutex of the slice's owner is held from the first add() to the end of finish(),
-/// and runs that are added do not overlap, unless finish() is called between them.
+/// Adds by getting, adding locally, and putting: as many runs at a time as fit its buffer.
+/// Requires: the caller holds the mutex of the slice's owner from the first add() to the end of
+/// finish(). Added runs do not overlap, unless finish() is called between them.
 class HandAdder {
  public:
   HandAdder(const Scale& scale, const Epoch& epoch) : scale_(scale), epoch_(epoch) {}
   /// `from` is read until finish().
   Status add(const Run& run, const std::byte* from);
-  /// Returns when all that was added is complete at the target.
+  /// Returns when all additions are complete at the target.
   Status finish();
 
  private:

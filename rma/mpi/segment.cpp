@@ -9,11 +9,11 @@
 
 namespace tessera::rma::mpi {
 
-/// What each member says before an allocation.
+/// What each member sends before an allocation.
 struct WindowPool::Offer {
   std::uint64_t bytes = 0;
   std::uint64_t number = 0;  ///< of the team's windows as far as this member knows; 0: none
-  // For new ones; the first member's counts.
+  // For new windows; the first member's values are used.
   std::uint64_t drawn = 0;
   std::uint64_t keeps_one = 0;
 };
@@ -70,7 +70,7 @@ Result<TeamWindows*> WindowPool::windows_of(Team& team, Use use, std::size_t byt
   return place.get();
 }
 
-// Collective. Made once a team.
+// Collective. Done once for each team.
 Result<detail::RemoteLocks*> WindowPool::mutexes_of(Team& team, TeamWindows& windows) {
   const bool are_needed = discipline_ == Discipline::epochs || world_->library().small_sums_stick ||
                           world_->library().exposed_windows_break || !world_->mixes_atomics();
@@ -138,7 +138,7 @@ Status WindowPool::give_back(TeamWindows& windows, const WindowPart& part,
   if (!windows.is_empty()) {
     return freed;
   }
-  // Communicators are few, too: all members have come here, and free it together.
+  // Communicators are also limited: all members are here, and free it together.
   decltype(by_team_)::node_type gone;
   {
     const std::lock_guard guard(mutex_);
@@ -192,7 +192,7 @@ int WindowSegment::lock_type() const noexcept {
   return conflicts ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED;
 }
 
-// What MPI was told when the window was made stays: hints that were given cannot be taken back.
+// MPI's hints stay as they were when the window was made; they cannot be withdrawn.
 void WindowSegment::set_access(AccessMode mode, Conflicts conflicts) noexcept {
   options_.access_mode = mode;
   options_.conflicts = conflicts;
@@ -201,8 +201,8 @@ void WindowSegment::set_access(AccessMode mode, Conflicts conflicts) noexcept {
   }
 }
 
-// In windows by epochs it is an epoch of its own, at the beginning and at the end: one that lasted
-// as long as the access would keep this rank from operations on other ranks.
+// In windows by epochs this is an epoch at the beginning and one at the end: an epoch for the whole
+// access would prevent this rank's operations on other ranks.
 Status WindowSegment::begin_access() {
   if (window().is_lasting()) {
     return window().synchronise();

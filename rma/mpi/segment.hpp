@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// WindowPool: the windows of all teams of a job; WindowSegment: a region's part of one of them.
+// WindowPool: the windows of all teams of a job. WindowSegment: a region's part of one window.
 //
-// Where a region lies is known from its segment: a window, the target's rank in it, and a
-// displacement. Neither a table nor a look-up is needed.
+// A segment locates its region: a window, the target's rank in it, and a displacement. This needs
+// neither a table nor a look-up.
 //
 // Threads: as Transport's.
 #pragma once
@@ -27,17 +27,17 @@ class WindowSegment;
 
 class WindowPool : public std::enable_shared_from_this<WindowPool> {
  public:
-  /// What memory is for: regions, in windows of the job's discipline; locks by atomics, in lasting
-  /// ones; locks by epochs.
+  /// The purpose of memory: regions, in windows of the job's discipline; locks by atomics, in
+  /// lasting windows; locks by epochs.
   enum class Use { regions, lasting_locks, epoch_locks };
-  /// Locks of a team, one of each member, for what MPI-2 cannot do in one epoch. Collective.
+  /// Makes a team's locks, one for each member, for what MPI-2 cannot do in one epoch. Collective.
   using MakeMutexes = std::function<Result<std::unique_ptr<detail::RemoteLocks>>(Team&)>;
 
-  /// `on_end` is called before a window goes.
+  /// `on_end` is called before a window is destroyed.
   WindowPool(std::shared_ptr<World> world, const TransportContext& context, Discipline discipline,
              std::function<void(const Window&)> on_end);
 
-  /// The regions whose memory is staged when it is a local buffer; see TESSERA_MPI_STAGING.
+  /// Which regions' memory is staged when it is a local buffer; see TESSERA_MPI_STAGING.
   enum class Staging { none, separate_windows, all_windows };
   void set_staging(Staging staging) noexcept { staging_ = staging; }
   [[nodiscard]] const std::shared_ptr<OwnWindows>& own() const noexcept { return own_; }
@@ -45,16 +45,17 @@ class WindowPool : public std::enable_shared_from_this<WindowPool> {
   /// For regions in windows by epochs.
   void set_mutexes(MakeMutexes make) { make_mutexes_ = std::move(make); }
 
-  /// Collective on `team`. Memory of `memory`'s, or of MPI where that is null.
+  /// Collective on `team`. Memory of transport `memory`, or of MPI if that is null.
   Result<std::unique_ptr<WindowSegment>> allocate(Transport* memory, Team& team, std::size_t bytes,
                                                   const RegionOptions& options, Use use);
-  /// Collective on `team`. The memory that `inner` has at this rank; the segment owns it.
+  /// Collective on `team`. Makes the memory of `inner` at this rank accessible; the segment owns
+  /// it.
   Result<std::unique_ptr<WindowSegment>> expose(Team& team, std::unique_ptr<Segment> inner,
                                                 std::byte* memory, std::size_t bytes,
                                                 const RegionOptions& options);
   /// Local. A number that no other rank of the job draws.
   std::uint64_t draw_number() noexcept;
-  /// Collective. Ends what is left of all teams' windows.
+  /// Collective. Destroys the remaining windows of all teams.
   void close() noexcept;
 
  private:
@@ -75,7 +76,7 @@ class WindowPool : public std::enable_shared_from_this<WindowPool> {
   Staging staging_ = Staging::none;
   std::shared_ptr<OwnWindows> own_ = std::make_shared<OwnWindows>();
   std::mutex mutex_;
-  /// A team that is no more keeps its key, so that no new one at its address is taken for it.
+  /// A destroyed team keeps its key, so that a new team at its address has another one.
   struct Key {
     std::weak_ptr<detail::TeamState> team;
     Use use;
@@ -90,7 +91,7 @@ class WindowPool : public std::enable_shared_from_this<WindowPool> {
 
 class WindowSegment final : public detail::LayeredSegment {
  public:
-  /// Requires: it is of this transport.
+  /// Requires: the target is of this transport.
   static const WindowSegment& of(const Target& target) noexcept {
     return *static_cast<const WindowSegment*>(target.segment);
   }
@@ -100,24 +101,25 @@ class WindowSegment final : public detail::LayeredSegment {
   Status end_access() override;
   void set_access(AccessMode mode, Conflicts conflicts) noexcept override;
   Status free() override;
-  /// Only where the region is all of that memory.
+  /// Null unless the region is all of that memory.
   [[nodiscard]] Segment* below() const noexcept override {
     return part_.granules > 0 ? nullptr : part_.shared->memory.get();
   }
 
   [[nodiscard]] const Window& window() const noexcept { return *part_.shared->window; }
-  /// Where the region begins in a member's part of the window.
+  /// The displacement of the region in a member's part of the window.
   [[nodiscard]] std::uint64_t displacement_at(int member) const noexcept {
     return part_.shared->start_of(member) + part_.offset;
   }
-  /// MPI_LOCK_SHARED where what the region allows cannot conflict, else MPI_LOCK_EXCLUSIVE.
+  /// MPI_LOCK_SHARED if the region's access mode excludes conflicts, else MPI_LOCK_EXCLUSIVE.
   [[nodiscard]] int lock_type() const noexcept;
   [[nodiscard]] bool is_strict() const noexcept { return options_.atomics == Atomics::strict; }
   /// Whether ranks may use the same bytes at the same time.
   [[nodiscard]] bool has_conflicts() const noexcept {
     return options_.conflicts == Conflicts::possible;
   }
-  /// Locks of the team's slices, for what this MPI or its discipline cannot do; null: it can all.
+  /// Locks of the team's slices, for operations that this MPI or its discipline cannot do; null: it
+  /// can do all.
   [[nodiscard]] detail::RemoteLocks* mutexes() const noexcept { return mutexes_; }
 
  private:

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t window_bytes = 64;
 constexpr std::uint64_t rounds = 32;
-constexpr int neighbours = 16;  // that change one word
+constexpr int neighbours = 16;  // ranks that change one word
 
 Status add_by_swaps(const Window& window, int target, MPI_Aint at) {
   std::uint64_t seen = 0;
@@ -48,7 +48,7 @@ Status add_in_all_ways(const Window& window, int target, MPI_Aint at) {
   return {};
 }
 
-// The word of this rank, after all are done.
+// The word of this rank, after all ranks are done.
 Result<std::uint64_t> read_own(const Window& window, int rank, MPI_Aint at) {
   std::uint64_t word = 0;
   TESSERA_RETURN_IF_ERROR(
@@ -76,9 +76,10 @@ Result<TestWindow> make_test_window(const std::shared_ptr<World>& world) {
     test.window = std::move(made).take();
     return test;
   }
-  return Status::error(Code::unsupported, "this MPI makes no windows: " + made.status().message())
+  return Status::error(Code::unsupported,
+                       "this MPI cannot make windows: " + made.status().message())
       .hint(
-          "with Open MPI over TCP windows need less than MPI_THREAD_MULTIPLE: set "
+          "Open MPI over TCP has no windows with MPI_THREAD_MULTIPLE: set "
           "TESSERA_TRANSPORT=shm,tcp, or give MPI another network");
 }
 
@@ -92,8 +93,8 @@ bool mix_atomics(const Window& window) {
   std::vector<std::uint64_t> starts(static_cast<std::size_t>(world.size()));
   const std::uint64_t start = window.start();
   std::fill_n(window.memory(), window_bytes, std::byte{0});
-  window.synchronise().ignore("the sum tells");
-  // Of all ranks: each word is 0 before any adds to it.
+  window.synchronise().ignore("the sum shows it");
+  // On all ranks: each word must be 0 before any rank adds to it.
   MPI_Allgather(&start, 1, MPI_UINT64_T, starts.data(), 1, MPI_UINT64_T, world.windows());
   const auto at = static_cast<MPI_Aint>(starts[static_cast<std::size_t>(target)]);
   bool is_right = add_in_all_ways(window, target, at).ok();

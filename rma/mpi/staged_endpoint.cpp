@@ -8,7 +8,7 @@
 namespace tessera::rma::mpi {
 namespace {
 
-// The local side of a shape, packed, in memory that is in no window.
+// The local side of a shape, packed, in memory outside of all windows.
 class PackedShape {
  public:
   PackedShape(const OwnWindows& own, const CopyShape& shape)
@@ -54,7 +54,7 @@ class PackedShape {
   std::vector<std::byte> bytes_;
 };
 
-// The same of a list.
+// The same for a list.
 class PackedList {
  public:
   PackedList(const OwnWindows& own, Fragments list)
@@ -92,7 +92,8 @@ class PackedList {
   std::vector<std::byte> bytes_;
 };
 
-// A get into what is stored next: its own completion, as the caller's may not end before that.
+// A get whose data is stored afterwards: it has its own completion, as the caller's must not end
+// before the store.
 template <class Get, class Store>
 Status get_and_store(Completion& done, const Get& get, const Store& store) {
   Completion got;
@@ -180,7 +181,7 @@ Status StagedEndpoint::accumulate_fragments(const Target& to, Fragments fragment
   return inner_->accumulate_fragments(to, packed.list(), scale, done);
 }
 
-// What is staged goes the long way.
+// A staged operation uses the general path.
 Result<bool> StagedEndpoint::put_now(const Target& to, const void* from, std::size_t bytes) {
   if (own_->meets(static_cast<const std::byte*>(from), bytes)) {
     return false;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // StagedEndpoint: operations whose local buffer lies in one of this process's own windows by
-// epochs, as [ARMCIMPI12] §V.E has them: it is copied with the own part locked, and the lock is
-// given back before the target's is taken. MPI would else have two windows locked by one process,
-// which can wait for each other in a circle, or the same one twice, which is an error.
+// epochs, as in [ARMCIMPI12] §V.E. The buffer is copied with this rank's part locked, and unlocked
+// before the target's part is locked. Otherwise one process would lock two MPI windows, which can
+// deadlock, or one window twice, which is an error.
 //
 // Threads: as Endpoint.
 #pragma once
@@ -19,7 +19,7 @@ namespace tessera::rma::mpi {
 
 class StagedEndpoint final : public Endpoint {
  public:
-  /// `inner` is complete when it returns, as in windows by epochs.
+  /// `inner` must be complete when it returns, as in windows by epochs.
   StagedEndpoint(std::unique_ptr<Endpoint> inner, std::shared_ptr<const OwnWindows> own) noexcept
       : inner_(std::move(inner)), own_(std::move(own)) {}
 

@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t shared_bytes = std::size_t{4} << 20U;
 constexpr std::size_t most_small_bytes = std::size_t{256} << 10U;
 
-// Pages of the process, for MPI libraries whose own windows are not to be used.
+// Pages of the process, for MPI libraries whose own windows must not be used.
 class PageSegment final : public Segment {
  public:
   static Result<std::unique_ptr<Segment>> create(std::size_t bytes) {
@@ -49,13 +49,13 @@ std::uint64_t largest_of(const std::vector<std::uint64_t>& sizes) {
   return *std::max_element(sizes.begin(), sizes.end());
 }
 
-// Before MPI is asked, which may end the process where memory doesn't suffice.
+// Checked before the call of MPI, which may end the process if memory does not suffice.
 Status check_room(const std::vector<std::uint64_t>& sizes, std::size_t mine,
                   const MemorySource& source) {
   std::uint64_t needed = 0;
   for (const std::uint64_t size : sizes) {
     if (__builtin_add_overflow(needed, size, &needed)) {
-      return Status::error(Code::no_memory, "the slices are more than 64 bits count");
+      return Status::error(Code::no_memory, "the sum of the slices' sizes exceeds 64 bits");
     }
   }
   needed = source.is_one_machine ? needed : mine;
@@ -78,7 +78,7 @@ Result<std::unique_ptr<TeamWindows>> TeamWindows::create(std::shared_ptr<World> 
 }
 
 Status TeamWindows::make_communicator(const Team& team) {
-  constexpr std::uint64_t tags = 32'768;  // that every MPI has
+  constexpr std::uint64_t tags = 32'768;  // that every MPI supports
   std::vector<int> ranks;
   for (const WorldRank member : team.members()) {
     ranks.push_back(member.value);
@@ -229,7 +229,7 @@ Status TeamWindows::add_window(Team& team, SharedWindow made, std::size_t bytes,
   return all;
 }
 
-// Collective. Parts of 0 bytes begin anywhere.
+// Collective. Parts of 0 bytes have any start.
 Status TeamWindows::exchange_starts(Team& team, const Window& window, SharedWindow& made) {
   constexpr auto anywhere = std::numeric_limits<std::uint64_t>::max();
   const std::uint64_t mine = window.memory() == nullptr ? anywhere : window.start();
@@ -272,7 +272,7 @@ Status TeamWindows::give_back(const WindowPart& part, const MemorySource& source
                                   part.granules * source.granule_bytes());
     }
   }
-  // All ranks use the job's own team again, which mostly is the first one of all ranks.
+  // All ranks use the job's own team again, which usually is the first team of all ranks.
   const bool is_kept = keeps_one() && part.granules > 0 &&
                        std::count_if(windows_.begin(), windows_.end(), [](const auto& each) {
                          return !each.taken.empty() && each.regions == 0;

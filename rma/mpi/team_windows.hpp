@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// TeamWindows: a team's communicator and its windows, which its regions lie in.
+// TeamWindows: a team's communicator and the windows that contain its regions.
 //
-// A large region has a window of its own. Small ones share windows: MPI libraries have few of them
-// (MPICH 4.0 ends the process at the 2047th), and making one takes long. Who shares is decided by
-// each member for itself; all decide the same, since they ask for the same in the same order.
+// A large region has a window of its own. Small ones share windows: MPI libraries support few
+// (MPICH 4.0 ends the process at the 2047th), and creation takes long. Each member assigns regions
+// to windows by itself. All members arrive at the same result, since they make the same requests in
+// the same order.
 //
 //     window   [ region | region |   free   | region |  …  ]     at the same offset on all members
 //
@@ -29,18 +30,19 @@
 
 namespace tessera::rma::mpi {
 
-/// A window with the memory in it, and which parts of it are taken.
+/// A window with its memory, and which parts of it are taken.
 struct SharedWindow {
   std::unique_ptr<Window> window;
-  std::unique_ptr<Segment> memory;    ///< of another transport, if it is that
+  std::unique_ptr<Segment> memory;    ///< of another transport, if it provides the memory
   bool is_exposed = false;            ///< the memory is not MPI's
   std::byte* base = nullptr;          ///< this rank's part
-  DirectMap direct = {};              ///< where other ranks' parts are mapped, if they are
+  DirectMap direct = {};              ///< addresses of other ranks' parts, if they are mapped
   std::uint64_t start = 0;            ///< Window::start() of all members, unless they differ
-  std::vector<std::uint64_t> starts;  ///< of each member; empty: they don't differ
+  std::vector<std::uint64_t> starts;  ///< of each member; empty: they do not differ
   std::vector<bool> taken;            ///< by granule; empty: one region has it all
   std::size_t regions = 0;
-  std::size_t spread_bytes = 0;  ///< of this rank's part, on all NUMA nodes
+  std::size_t spread_bytes = 0;  ///< of this rank's part: the bytes that are spread over all NUMA
+                                 ///< nodes
 
   [[nodiscard]] std::uint64_t start_of(int member) const noexcept {
     return starts.empty() ? start : starts[static_cast<std::size_t>(member)];
@@ -51,14 +53,14 @@ struct SharedWindow {
 struct WindowPart {
   SharedWindow* shared = nullptr;
   std::size_t offset = 0;
-  std::size_t granules = 0;  ///< 0: it is all of the window
+  std::size_t granules = 0;  ///< 0: the whole window
 };
 
-/// What memory of a window is made of.
+/// Where the memory of a window comes from.
 struct MemorySource {
   detail::Node* node = nullptr;
-  Transport* transport = nullptr;  ///< null: MPI gives it
-  bool is_one_machine = true;      ///< all ranks of the job are on one
+  Transport* transport = nullptr;  ///< null: from MPI
+  bool is_one_machine = true;      ///< all ranks of the job are on one machine
 
   [[nodiscard]] std::size_t granule_bytes() const noexcept {
     constexpr std::size_t page = 4096;
@@ -70,11 +72,11 @@ class TeamWindows {
  public:
   /// The same on all members.
   struct Terms {
-    std::uint64_t number;  ///< no other team of the job has it
+    std::uint64_t number;  ///< unique among the job's teams
     Discipline discipline;
     bool keeps_one;  ///< an empty window stays for the next region, if all ranks are members
   };
-  /// Collective on `team`. Errors: what MPI says, agreed.
+  /// Collective on `team`. Errors: those of MPI, agreed.
   static Result<std::unique_ptr<TeamWindows>> create(std::shared_ptr<World> world, Team& team,
                                                      const Terms& terms);
   ~TeamWindows() = default;
@@ -83,21 +85,21 @@ class TeamWindows {
 
   [[nodiscard]] std::uint64_t number() const noexcept { return terms_.number; }
   [[nodiscard]] bool keeps_one() const noexcept { return is_world_ && terms_.keeps_one; }
-  /// Those of the team's regions, where windows are by epochs.
+  /// Locks of the team's regions, if windows are by epochs.
   [[nodiscard]] std::unique_ptr<detail::RemoteLocks>& mutexes() noexcept { return mutexes_; }
   [[nodiscard]] bool is_empty() const noexcept { return windows_.empty(); }
 
-  /// Collective. Zeroed memory for slices of `sizes`, by team rank.
-  /// Errors: no_memory, unsupported, unreachable; agreed, and nothing is taken then.
+  /// Collective. Zeroed memory for slices of `sizes`, by team rank. Errors: no_memory, unsupported,
+  /// unreachable; agreed, and nothing is taken then.
   Result<WindowPart> take(Team& team, const std::vector<std::uint64_t>& sizes,
                           const RegionOptions& options, const MemorySource& source);
-  /// Collective. A window over memory that members have.
+  /// Collective. A window over existing memory of the members.
   Result<WindowPart> expose(Team& team, std::byte* memory, std::size_t bytes,
                             std::unique_ptr<Segment> keeper, AccessMode mode);
-  /// Collective. Gives it back.
+  /// Collective. Frees the part.
   Status give_back(const WindowPart& part, const MemorySource& source);
 
-  /// Collective. Ends all windows that are left, and the communicator.
+  /// Collective. Destroys the remaining windows, and the communicator.
   void close() noexcept;
 
  private:
@@ -117,10 +119,10 @@ class TeamWindows {
   std::shared_ptr<World> world_;
   Terms terms_;
   WindowGroup group_;
-  bool is_world_ = false;  ///< the communicator is the job's, and stays
+  bool is_world_ = false;  ///< the communicator is the job's, and is not freed
   std::unique_ptr<detail::RemoteLocks> mutexes_;
   std::list<SharedWindow> windows_;
-  std::list<SharedWindow> failed_;  ///< made here, and not on all members
+  std::list<SharedWindow> failed_;  ///< made here, but not on all members
 };
 
 }  // namespace tessera::rma::mpi

@@ -33,7 +33,7 @@
 namespace tessera::rma::mpi {
 namespace {
 
-// Memory that only this rank has: a window of one process is more than some MPI libraries can make.
+// Memory of this rank alone: some MPI libraries cannot make a window of one process.
 class OwnSegment final : public Segment {
  public:
   explicit OwnSegment(std::byte* memory) noexcept : memory_(memory) {}
@@ -45,7 +45,7 @@ class OwnSegment final : public Segment {
   std::byte* memory_;
 };
 
-// The endpoints that were given out: windows that end and fences of all ranks need them.
+// All endpoints of this transport: needed when windows end and for fences of all ranks.
 class Endpoints {
  public:
   void add(WorldRank peer, WindowEndpoint* endpoint) {
@@ -62,7 +62,7 @@ class Endpoints {
       endpoint->forget(window);
     }
   }
-  /// Those of one rank, or of all.
+  /// Fences the endpoints of one rank, or of all.
   Status fence(std::optional<WorldRank> only) {
     const std::lock_guard guard(mutex_);
     Status first;
@@ -80,7 +80,7 @@ class Endpoints {
   std::vector<std::pair<WorldRank, WindowEndpoint*>> all_;
 };
 
-// Takes itself off the list in the end.
+// Removes itself from the list at its end.
 class ListedEndpoint final : public WindowEndpoint {
  public:
   ListedEndpoint(std::shared_ptr<World> world, std::shared_ptr<Progress> progress, Datatypes& types,
@@ -109,7 +109,7 @@ bool locks_by_bytes(const Settings& settings) {
   return settings.mpi_locks == "bytes" || discipline_of(settings) == Discipline::epochs;
 }
 
-// A lasting window's memory may be a local buffer: nothing is locked for an operation.
+// Memory of a lasting window may be a local buffer: operations take no locks.
 WindowPool::Staging staging_of(const Settings& settings) {
   using Staging = WindowPool::Staging;
   if (discipline_of(settings) == Discipline::lasting || settings.mpi_staging == "never") {
@@ -199,12 +199,12 @@ class MpiTransport final : public Transport {
   }
   void stir() override { progress_->wake(); }
 
-  // Windows end when all ranks are here, and MPI needs every process until then.
+  // Windows end when all ranks are here, and until then MPI needs every process.
   void leave() noexcept override {
     detail::within_memory([&]() -> Status {
       leaving_locks_->give_back_all();
       return {};
-    }).ignore("who waits for them says so");
+    }).ignore("a rank that waits for them reports it");
     say_farewell();
     while (progress_->server().left() < world_->size() - 1) {
       if (progress_->poll() == 0) {
@@ -226,7 +226,7 @@ class MpiTransport final : public Transport {
         pool_->expose(team, std::move(inner), static_cast<std::byte*>(memory), bytes, options));
     return std::unique_ptr<Segment>(std::move(segment));
   }
-  // Beginning after this rank, so that not all tell the same one at once.
+  // Starts with the next rank, so that not all ranks notify the same one at once.
   void say_farewell() noexcept {
     for (int step = 1; step < world_->size(); ++step) {
       const WorldRank to{(world_->rank().value + step) % world_->size()};
@@ -268,7 +268,7 @@ Status check_context(const TransportContext& context) {
   return {};
 }
 
-// Collective. By default MPI is for networks that nothing else of the library reaches.
+// Collective. By default MPI is for networks that no other transport of the library supports.
 Status check_fabric(const TransportContext& context) {
   const detail::Fabric mine = detail::find_fabric();
   const std::byte has_one{!mine.network.empty()};
@@ -282,16 +282,16 @@ Status check_fabric(const TransportContext& context) {
                                  : fmt::format("rank {} finds no network for MPI but Ethernet",
                                                std::distance(all.begin(), missing));
   return Status::error(Code::unsupported, "not chosen by default: " + reason)
-      .hint("set TESSERA_TRANSPORT=shm,mpi to use MPI's windows all the same");
+      .hint("set TESSERA_TRANSPORT=shm,mpi to use MPI's windows nevertheless");
 }
 
-// What a rank reports of its part of the start.
+// A rank's result of its part of the start.
 struct Report {
   std::uint32_t code = 0;
   std::array<char, 300> text{};
 };
 
-// Collective. Returns the error of the lowest rank that has one. After it, every rank receives
+// Collective. Returns the error of the lowest rank that has one. Afterwards every rank receives
 // messages.
 Status agree(const TransportContext& context, const Status& mine) {
   Report report{.code = static_cast<std::uint32_t>(mine.code())};
@@ -311,7 +311,7 @@ Status agree(const TransportContext& context, const Status& mine) {
   return {};
 }
 
-// Local. Makes room for what other nodes send to this one, and starts the thread that receives it.
+// Local. Makes room for messages from other nodes, and starts the thread that receives them.
 Status prepare(const TransportContext& context, Progress& progress, const Library& library) {
   if (context.node->place() == detail::carrier_place) {
     TESSERA_RETURN_IF_ERROR(context.node->make_guest_book(context.size));
@@ -324,13 +324,13 @@ Status prepare(const TransportContext& context, Progress& progress, const Librar
 void warn_of_threads(const TransportContext& context, const Library& library) {
   if (context.rank.value == 0 && !library.is_multiple()) {
     context.warn(fmt::format(
-        "MPI was started with {}: ranks that compute serve no other rank meanwhile; start it with "
+        "MPI was started with {}: ranks that compute cannot serve other ranks; start it with "
         "MPI_THREAD_MULTIPLE, or let Tessera start it",
         thread_level_name(library.thread_level)));
   }
 }
 
-// Whether all ranks have the turn to create, where this one says whether it has.
+// Whether all ranks have the right to create, given whether this one has.
 using TurnAgreement = std::function<Result<bool>(bool)>;
 TurnAgreement turns_of(const TransportContext& context) {
   return [&](bool mine) -> Result<bool> {
@@ -340,7 +340,7 @@ TurnAgreement turns_of(const TransportContext& context) {
   };
 }
 
-// Collective. Other jobs of these processes may be at work.
+// Collective. Other jobs of these processes may be active.
 Result<std::shared_ptr<World>> create_world(const TransportContext& context,
                                             const TurnAgreement& agree_on_turn) {
   Result<std::shared_ptr<World>> world = Status::without_text(Code::internal);
@@ -349,7 +349,7 @@ Result<std::shared_ptr<World>> create_world(const TransportContext& context,
   return world;
 }
 
-// Collective. Errors: unsupported where MPI makes no windows.
+// Collective. Errors: unsupported if MPI cannot make windows.
 Status test_windows(const TransportContext& context, const std::shared_ptr<World>& world,
                     const TurnAgreement& agree_on_turn) {
   Result<TestWindow> made = Status::without_text(Code::internal);
@@ -387,12 +387,12 @@ Result<std::unique_ptr<Transport>> create(const TransportContext& context) {
   return created;
 }
 
-// For people, before and after MPI has started.
+// A description in words, before or after the start of MPI.
 std::string describe(const Settings& settings) {
   const detail::Fabric fabric =
       detail::are_by_default(settings) ? detail::find_fabric() : detail::Fabric{};
   if (!fabric.reason.empty()) {
-    return fmt::format("not used: {} (TESSERA_TRANSPORT=shm,mpi uses it all the same)",
+    return fmt::format("not used: {} (TESSERA_TRANSPORT=shm,mpi uses it nevertheless)",
                        fabric.reason);
   }
   int is_initialized = 0;
@@ -403,14 +403,14 @@ std::string describe(const Settings& settings) {
       fmt::format("{}by {}, locks by {}", fabric.network.empty() ? "" : fabric.network + ", ",
                   settings.mpi_discipline, locks_by_bytes(settings) ? "bytes" : settings.mpi_locks);
   if (is_initialized == 0 || is_finalized != 0) {
-    return by + "; MPI does not run";
+    return by + "; MPI is not running";
   }
   const Library library = find_library();
   std::string text = fmt::format("{}; {}", by, thread_level_name(library.thread_level));
-  text += library.is_multiple() ? "" : ", so ranks that compute serve no others";
+  text += library.is_multiple() ? "" : ", so ranks that compute cannot serve others";
   text += library.allocated_windows_break ? "; avoids MPI_Win_allocate (osc/rdma)" : "";
   text += library.exposed_windows_break ? "; avoids atomics in exposed memory (osc/rdma)" : "";
-  text += library.window_limit_is_fatal ? "; looks for room before each window" : "";
+  text += library.window_limit_is_fatal ? "; checks for a free window before making one" : "";
   text += library.typed_requests_break ? "; avoids requests of derived datatypes" : "";
   text += library.small_sums_stick ? "; avoids MPI_SUM of 8 and 16 bits" : "";
   return text;

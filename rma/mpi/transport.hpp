@@ -2,8 +2,8 @@
 //
 // Transport `mpi`: windows for data, messages for control (decision 50).
 //
-//     TESSERA_TRANSPORT=mpi       each rank is a node of its own: all go through windows
-//     TESSERA_TRANSPORT=shm,mpi   ranks of a node by load and store, nodes through windows
+//     TESSERA_TRANSPORT=mpi       each rank is a node of its own: all data goes through windows
+//     TESSERA_TRANSPORT=shm,mpi   load and store within a node, windows between nodes
 #pragma once
 
 #include "rma/transport.hpp"

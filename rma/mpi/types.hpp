@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MPI's names for the elements and words that operations work on.
+// MPI types of the elements and words that operations work on.
 #pragma once
 
 #include <mpi.h>
@@ -13,10 +13,10 @@
 
 namespace tessera::rma::mpi {
 
-/// Bytes that MPI moves in one call at most: its counts are ints.
+/// The most bytes that MPI moves in one call: its counts are ints.
 inline constexpr std::size_t most_bytes_a_call = std::size_t{1} << 30U;
 
-/// A type that MPI adds, and how large it is. Complex numbers are added part by part.
+/// An MPI type that sums use, and its size. Complex numbers are added part by part.
 struct AddedType {
   MPI_Datatype type;
   std::size_t bytes;

@@ -9,7 +9,7 @@
 namespace tessera::rma::mpi {
 namespace {
 
-// What a window is used for, as MPI is told.
+// The use of a window, as hints for MPI.
 class Hints {
  public:
   explicit Hints(AccessMode mode) {
@@ -31,7 +31,8 @@ class Hints {
 
 constexpr int byte_unit = 1;
 
-// Where windows must not find the limit themselves: a communicator, which needs as much, may.
+// Windows must not reach the limit themselves: this tries a communicator, which uses the same
+// resource.
 Status check_limit(const World& world, MPI_Comm communicator) {
   if (!world.library().window_limit_is_fatal) {
     return {};
@@ -39,7 +40,7 @@ Status check_limit(const World& world, MPI_Comm communicator) {
   MPI_Comm probe = MPI_COMM_NULL;
   if (MPI_Comm_dup(communicator, &probe) != MPI_SUCCESS) {
     return Status::error(Code::limit_exceeded,
-                         "this MPI has 2048 windows and communicators at most, and all are in use")
+                         "this MPI has at most 2048 windows and communicators, and all are in use")
         .hint("allocate fewer regions of more than 256 KiB: smaller ones share windows");
   }
   MPI_Comm_free(&probe);
@@ -48,9 +49,9 @@ Status check_limit(const World& world, MPI_Comm communicator) {
 
 constexpr std::size_t cache_line = 64;
 
-// What MPI is asked for, so that each part can begin with a cache line: Open MPI's parts begin 8
-// bytes behind one, where memcpy takes up to 25 times as long; MPICH puts the parts of a machine's
-// ranks one behind the other, wherever the one before ends.
+// The size to request so that each part can begin at a cache line. Open MPI's parts begin 8 bytes
+// after one, which makes memcpy up to 25 times slower. MPICH places the parts of a machine's ranks
+// one after another, at any alignment.
 std::size_t with_room(std::size_t bytes) noexcept {
   constexpr std::size_t page = 4096;
   return bytes == 0 ? 0 : (bytes + cache_line + page - 1) / page * page;
@@ -77,7 +78,7 @@ Result<std::unique_ptr<Window>> Window::allocate(std::shared_ptr<World> world,
       check("MPI_Win_allocate", MPI_Win_allocate(whole, byte_unit, hints.get(), group.communicator,
                                                  static_cast<void*>(&memory), &window->window_)));
   window->memory_ = bytes == 0 ? nullptr : next_line(static_cast<std::byte*>(memory));
-  // Of one machine both copy by the processor, in the origin or in the target; kernels and devices
+  // On one machine both copy by the processor, in the origin or in the target; kernels and devices
   // would copy bytes.
   const Library& library = world->library();
   window->keeps_words_ = library.vendor != Vendor::other && group.is_one_machine;

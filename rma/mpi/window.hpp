@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Window: an MPI window, locked for shared access from its making to its end (MPI-3), or for each
-// epoch (MPI-2).
+// Window: an MPI window, locked for shared access during its lifetime (MPI-3), or for each epoch
+// (MPI-2).
 //
-// Targets are ranks of the communicator that it was made over; displacements are bytes.
+// Targets are ranks of its communicator; displacements are bytes.
 //
-// Threads: all functions but free() may be called from any thread.
+// Threads: all functions except free() may be called from any thread.
 #pragma once
 
 #include <mpi.h>
@@ -29,10 +29,10 @@ enum class Discipline {
   epochs    ///< by MPI_Win_lock and MPI_Win_unlock around each operation
 };
 
-/// The ranks that a window is for.
+/// The ranks of a window.
 struct WindowGroup {
   MPI_Comm communicator = MPI_COMM_NULL;
-  bool is_one_machine = true;  ///< all ranks of the communicator are on one
+  bool is_one_machine = true;  ///< all ranks of the communicator are on one machine
 };
 
 /// How a window is used.
@@ -43,12 +43,12 @@ struct WindowUse {
 
 class Window {
  public:
-  /// Collective over the group, whose communicator may be freed after it. Memory of MPI's own.
-  /// Errors: no_memory, unsupported, unreachable; of this rank only.
+  /// Collective over the group, whose communicator may be freed afterwards. Allocates memory of
+  /// MPI. Errors: no_memory, unsupported, unreachable; of this rank only.
   static Result<std::unique_ptr<Window>> allocate(std::shared_ptr<World> world,
                                                   const WindowGroup& group, std::size_t bytes,
                                                   const WindowUse& use);
-  /// Collective. Makes memory remote that is there already; it outlives the window.
+  /// Collective. Makes existing memory accessible; it must outlive the window.
   static Result<std::unique_ptr<Window>> expose(std::shared_ptr<World> world,
                                                 const WindowGroup& group, std::byte* memory,
                                                 std::size_t bytes, const WindowUse& use);
@@ -56,51 +56,52 @@ class Window {
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
 
-  /// Collective. Gives MPI's memory back. Requires: nothing is under way.
+  /// Collective. Frees MPI's memory. Requires: nothing is under way.
   Status free();
 
   [[nodiscard]] MPI_Win handle() const noexcept { return window_; }
   [[nodiscard]] World& world() const noexcept { return *world_; }
-  /// This rank's part; null when it is empty.
+  /// This rank's part; null if it is empty.
   [[nodiscard]] std::byte* memory() const noexcept { return memory_; }
-  /// The displacement at which this rank's part begins: not 0 where MPI has moved the beginning.
+  /// The displacement of the beginning of this rank's part: not 0 if MPI has moved the beginning.
   [[nodiscard]] std::uint64_t start() const noexcept { return start_; }
-  /// Where displacement 0 is in this process; null when its part is empty.
+  /// The address of displacement 0 in this process; null if its part is empty.
   [[nodiscard]] std::byte* origin() const noexcept {
     return memory_ == nullptr ? nullptr : memory_ - start_;
   }
 
   [[nodiscard]] bool is_lasting() const noexcept { return discipline_ == Discipline::lasting; }
-  /// Whether MPI keeps one copy of the window's memory, which local loads and stores see.
+  /// Whether MPI keeps one copy of the window's memory, which local loads and stores also use.
   [[nodiscard]] bool is_unified() const noexcept { return is_unified_; }
   /// Whether puts and gets copy aligned words of up to 8 bytes whole.
   [[nodiscard]] bool keeps_words() const noexcept { return keeps_words_; }
-  /// The same of gets alone. MPI copies by memcpy, which reads 2 bytes as a word and as a byte, at
-  /// two moments, where the C library is glibc.
+  /// The same for gets alone. MPI copies by memcpy, and glibc's reads 2 bytes twice, as a word and
+  /// as bytes, at two moments.
   [[nodiscard]] bool gets_whole(std::size_t bytes) const noexcept {
     return keeps_words_ && bytes != sizeof(std::uint16_t);
   }
 
-  /// Whether MPI serves some operations in it by the target's processor.
+  /// Whether the target's processor has to serve some of MPI's operations.
   [[nodiscard]] bool needs_target() const noexcept { return needs_target_; }
-  /// Whether MPI's accumulates and read-modify-writes work in it, also on the own rank.
+  /// Whether MPI's accumulates and read-modify-writes work in it, also on this rank itself.
   [[nodiscard]] bool has_atomics() const noexcept { return has_atomics_; }
 
-  // Of lasting windows.
-  /// Returns when what this process did at `target` is complete there.
+  // For lasting windows.
+  /// Returns when this process's operations on `target` are complete there.
   [[nodiscard]] Status flush(int target) const {
     return check_flush("MPI_Win_flush", MPI_Win_flush(target, window_));
   }
-  /// The same, complete here only.
+  /// The same, but complete locally only.
   Status flush_local(int target) const {
     return check_flush("MPI_Win_flush_local", MPI_Win_flush_local(target, window_));
   }
-  /// Makes this process's loads and stores meet what others did in the window.
+  /// Synchronises this process's loads and stores with other ranks' operations in the window.
   [[nodiscard]] Status synchronise() const {
     return check_flush("MPI_Win_sync", MPI_Win_sync(window_));
   }
 
-  // Of windows by epochs. A process has one epoch at a time in a window: threads take turns.
+  // For windows by epochs. A process has one epoch at a time in a window: threads wait for each
+  // other.
   [[nodiscard]] Status lock(int lock_type, int target) const;
   [[nodiscard]] Status unlock(int target) const;
 

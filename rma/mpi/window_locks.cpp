@@ -17,7 +17,7 @@ using detail::LockOutcome;
 
 namespace {
 
-// As many as there are locks, all of which one rank may hold, and some for threads that wait.
+// One for each lock, as one rank may hold all, and some more for waiting threads.
 std::size_t waiters_for(const std::vector<std::int64_t>& counts) noexcept {
   constexpr std::int64_t most = 65'536;
   constexpr std::int64_t threads = 64;
@@ -63,8 +63,8 @@ std::uint64_t WindowLocks::tail_of(std::int64_t index) const noexcept {
   return waiters_ * sizeof(Waiter) + static_cast<std::uint64_t>(index) * sizeof(std::uint64_t);
 }
 
-// A word of this rank that is changed by the processor, because MPI's own compare-and-swap fails
-// there; null: MPI changes it. Other ranks' changes are made by this rank's processor as well.
+// A word of this rank that the processor changes, because MPI's compare-and-swap fails there; null:
+// MPI changes it. Other ranks' changes are also made by this rank's processor.
 std::uint64_t* WindowLocks::own_word(TeamRank rank, std::uint64_t at) const noexcept {
   return rank == team_.rank() && !segment_->window().has_atomics()
              ? reinterpret_cast<std::uint64_t*>(segment_->local() + at)
@@ -75,7 +75,7 @@ MPI_Aint WindowLocks::place_of(TeamRank rank, std::uint64_t at) const noexcept {
   return static_cast<MPI_Aint>(segment_->displacement_at(rank.value) + at);
 }
 
-// All words are changed and read by accumulates, which MPI keeps atomic.
+// Accumulates change and read all words; MPI makes these atomic.
 Result<std::uint64_t> WindowLocks::exchange(TeamRank rank, std::uint64_t at, std::uint64_t value) {
   if (std::uint64_t* const own = own_word(rank, at)) {
     return std::atomic_ref(*own).exchange(value);
@@ -182,7 +182,7 @@ Status WindowLocks::unlock(TeamRank owner, std::int64_t index) {
     held = held_.extract({owner.value, index});
   }
   if (held.empty()) {
-    return Status::error(Code::internal, "a lock that is not held was given back");
+    return Status::error(Code::internal, "a lock that this rank does not hold was unlocked");
   }
   Status handed = hand_over(held.mapped(), owner, index);
   release_slot(held.mapped());

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// WindowLocks: queue locks in a window (J. Mellor-Crummey and M. Scott's, with MPI's atomics).
+// WindowLocks: queue locks in a window (the MCS lock of J. Mellor-Crummey and M. Scott, with MPI's
+// atomics).
 //
 //     slice of a member   [ waiter | … | waiter ][ tail | … | tail ]
 //
-// A lock is its tail: the last waiter, or 0. A waiter has a word for its successor, and
-// one that its predecessor clears. So each waits on a word of its own, and the owner of the lock
+// A lock is its tail: the last waiter, or 0. A waiter has a word for its successor, and a word that
+// its predecessor clears. So each member waits on a word of its own, and the owner of the lock
 // takes no part.
 //
 // Limits today: a rank holds up to 65,536 locks of a set.
@@ -31,10 +32,10 @@
 
 namespace tessera::rma::mpi {
 
-/// What locks need of the rest.
+/// Functions and objects that locks use.
 struct LockSurroundings {
   std::shared_ptr<detail::Node> node;
-  std::function<Status()> fence;          ///< completes what this rank did, everywhere
+  std::function<Status()> fence;          ///< completes this rank's operations everywhere
   std::function<Status(WorldRank)> wake;  ///< wakes a rank that waits
   std::function<void()> poll;             ///< lets MPI serve other ranks
   /// Hands a lock over to a rank, by a message.
@@ -64,7 +65,7 @@ class WindowLocks final : public detail::RemoteLocks {
     std::uint64_t next = 0;
     std::uint64_t waits = 0;
   };
-  /// A waiter of some member, as other members name it; 0 is nobody.
+  /// A waiter of a member, as other members name it; 0: none.
   struct Name {
     std::uint64_t value = 0;
     static constexpr unsigned slot_bits = 32;
@@ -105,8 +106,8 @@ class WindowLocks final : public detail::RemoteLocks {
   Team team_;
   std::unique_ptr<WindowSegment> segment_;
   std::mutex mutex_;
-  std::size_t waiters_;              ///< that each member has
-  std::vector<std::uint32_t> free_;  ///< of this member's
+  std::size_t waiters_;              ///< of each member
+  std::vector<std::uint32_t> free_;  ///< of this member
   std::map<Key, std::size_t> held_;
 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// World: a job's own use of MPI: two communicators of all its ranks, and which threads may call
+// World: a job's own use of MPI: two communicators of all its ranks, and the threads that may call
 // MPI.
 //
-// One communicator is for messages, the other for windows and collectives: neither meets what the
-// program sends. With MPI_THREAD_SERIALIZED all calls of the library take one lock; with less only
-// the thread that started MPI may call.
+// One communicator is for messages, the other for windows and collectives, both separate from the
+// program's. With MPI_THREAD_SERIALIZED all calls of the library take one lock; with a lower level
+// only the thread that started MPI may call.
 //
 // Threads: all functions may be called from any thread, create() and close() from one.
 #pragma once
@@ -25,14 +25,14 @@ namespace tessera::rma::mpi {
 
 class World {
  public:
-  /// Collective over the communicator that MPI_Comm_c2f gave as `fortran_communicator`.
-  /// Errors: unsupported (an MPI before 3.0), unreachable.
+  /// Collective over the communicator whose MPI_Comm_c2f value is `fortran_communicator`. Errors:
+  /// unsupported (an MPI before 3.0), unreachable.
   static Result<std::shared_ptr<World>> create(int fortran_communicator);
   ~World() = default;
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  /// Collective. Gives the communicators back.
+  /// Collective. Frees the communicators.
   void close() noexcept;
 
   [[nodiscard]] MPI_Comm messages() const noexcept { return messages_; }
@@ -40,10 +40,10 @@ class World {
   [[nodiscard]] const Library& library() const noexcept { return library_; }
   [[nodiscard]] WorldRank rank() const noexcept { return rank_; }
   [[nodiscard]] int size() const noexcept { return size_; }
-  /// Whether accumulates and read-modify-writes of MPI are atomic among each other, as was tried.
+  /// Whether MPI's accumulates and read-modify-writes are atomic with each other, by the self-test.
   [[nodiscard]] bool mixes_atomics() const noexcept { return mixes_atomics_; }
   void set_mixes_atomics(bool does) noexcept { mixes_atomics_ = does; }
-  /// Whether these ranks can share memory, as MPI finds.
+  /// Whether MPI reports that these ranks can share memory.
   [[nodiscard]] bool are_on_one_machine(std::span<const WorldRank> ranks) const noexcept;
 
   /// Held around calls of MPI. Locks nothing with MPI_THREAD_MULTIPLE.
@@ -51,7 +51,7 @@ class World {
     return library_.is_multiple() ? std::unique_lock<std::recursive_mutex>()
                                   : std::unique_lock<std::recursive_mutex>(calls_mutex_);
   }
-  /// Errors: unsupported where this thread may not call MPI.
+  /// Errors: unsupported if this thread may not call MPI.
   [[nodiscard]] Status check_thread() const {
     return library_.is_serialized() ? Status() : check_main_thread();
   }

@@ -27,19 +27,20 @@ namespace {
 constexpr std::uint64_t bits_per_word = 64;
 constexpr std::uint64_t no_gap = ~std::uint64_t{0};
 constexpr std::uint64_t page_bytes = 4096;
-// Memory is taken in steps, and before each it is checked what is available: others take some, too.
+// Memory is committed in steps. Before each step the available memory is read again, as other
+// processes take memory too.
 constexpr std::uint64_t back_step_bytes = 256ULL << 20;
 constexpr std::uint64_t step_in_turn_bytes = 64ULL << 20;
 constexpr std::uint64_t least_step_bytes = 1ULL << 20;
-// So many may take a step each at the same time without their turns, if all of these fit. Less than
-// the least of these steps is taken in turn.
+// This many processes may each take a step concurrently without a MemoryTurn if all these steps
+// fit. If a step would be shorter than the minimum, processes take memory one after another.
 constexpr std::uint64_t takers = 256;
 constexpr std::uint64_t least_free_step_bytes = 4ULL << 20;
-// Left to the rest of the machine, or of a control group, when a request is checked against what is
-// available: at most so much, and of little memory a part.
+// Reserved for the rest of the machine, or of a control group, when a request is compared with what
+// is available: at most this much, and a fixed part of a small memory.
 constexpr std::uint64_t most_kept_free_bytes = 64ULL << 20;
 constexpr std::uint64_t kept_free_part = 8;
-// Looking what is available takes longer than backing so little.
+// Below this size, reading what is available takes longer than committing the memory.
 constexpr std::uint64_t unchecked_bytes = 1ULL << 20;
 
 std::uint64_t granules_of(std::uint64_t bytes) {
@@ -95,7 +96,7 @@ std::uint64_t Arena::find_gap(std::uint64_t count, std::uint64_t align_granules)
       at += std::min(left_in_word, first + count - at);
       continue;
     }
-    // Something is taken at at + free_here: start again behind the run of taken granules.
+    // A granule at at + free_here is taken: start again after the run of taken granules.
     const std::uint64_t taken = at + free_here;
     const std::uint64_t behind = words[taken / bits_per_word] >> (taken % bits_per_word);
     first = taken + static_cast<std::uint64_t>(std::countr_one(behind));
@@ -154,12 +155,12 @@ std::uint64_t kept_free_bytes(const AvailableMemory& available) noexcept {
   return std::min(all / kept_free_part, most_kept_free_bytes);
 }
 
-// What may be taken of what is available.
+// The part of the available memory that may be taken.
 std::uint64_t usable_bytes(const AvailableMemory& available) noexcept {
   return available.bytes - std::min(available.bytes, kept_free_bytes(available));
 }
 
-// "; 20.0 MiB are available", for messages; "" if that isn't known.
+// "; 20.0 MiB are available", for messages; "" if unknown.
 std::string availability_note() {
   const Result<AvailableMemory> available = find_available_memory();
   return available.ok() ? "; " + available->describe() : "";
@@ -169,8 +170,8 @@ Status too_little(std::uint64_t asked, const AvailableMemory& available) {
   return Status::error(
              Code::no_memory,
              fmt::format(
-                 "{} of shared memory were asked for on this node and {} can be had: {}, of "
-                 "which {} are left to other programs",
+                 "{} of shared memory were requested on this node, but {} can be allocated: {}, of "
+                 "which {} are reserved for other programs",
                  human_bytes(asked), human_bytes(usable_bytes(available)), available.describe(),
                  human_bytes(kept_free_bytes(available))))
       .hint("free memory, or spread the job over more nodes");
@@ -206,14 +207,14 @@ Status Arena::back(std::uint64_t offset, std::uint64_t bytes) {
   return taken;
 }
 
-// While much is available, ranks take their parts side by side, in steps that all fit. The rest is
-// for one after another, each with all that it needs.
+// While much memory is available, ranks take their parts concurrently, in steps that all fit. The
+// rest is taken by one rank after another, each with all that it needs.
 Status Arena::take_checked(std::uint64_t offset, std::uint64_t bytes) const {
   std::optional<MemoryTurn> turn;
   for (std::uint64_t done = 0; done < bytes;) {
     const Result<AvailableMemory> available = find_available_memory();
     if (!available.ok() && bytes < unchecked_bytes) {
-      return take_memory(offset, bytes);  // so little is not worth an error
+      return take_memory(offset, bytes);  // too small to report an error
     }
     TESSERA_RETURN_IF_ERROR(available.status());
     const std::uint64_t usable = usable_bytes(*available);
@@ -221,13 +222,13 @@ Status Arena::take_checked(std::uint64_t offset, std::uint64_t bytes) const {
       Status refused = too_little(bytes, *available);
       return done == 0 ? refused
                        : std::move(refused).context(
-                             fmt::format("after {} were taken", human_bytes(done)));
+                             fmt::format("after {} were allocated", human_bytes(done)));
     }
     const std::uint64_t free_step =
         std::min(usable / takers / least_free_step_bytes * least_free_step_bytes, back_step_bytes);
     if (free_step == 0 && !turn) {
       turn.emplace();
-      continue;  // others may have taken some until now
+      continue;  // others may have taken some while this rank waited
     }
     const std::uint64_t step = std::min(turn ? step_in_turn_bytes : free_step, bytes - done);
     TESSERA_RETURN_IF_ERROR(take_memory(offset + done, step));
@@ -243,12 +244,12 @@ Status Arena::take_memory(std::uint64_t offset, std::uint64_t bytes) const {
     const int error = posix_fallocate(memory_.file(), static_cast<off_t>(offset + done),
                                       static_cast<off_t>(step));
     if (error != 0 && error != EINTR) {
-      return Status::error(Code::no_memory,
-                           fmt::format("cannot back {} of shared memory: {}{}", human_bytes(bytes),
-                                       std::strerror(error), availability_note()));
+      return Status::error(Code::no_memory, fmt::format("cannot allocate {} of shared memory: {}{}",
+                                                        human_bytes(bytes), std::strerror(error),
+                                                        availability_note()));
     }
     if (error == EINTR) {
-      // The kernel begins anew after a signal: a timer's must find a shorter step.
+      // After a signal the kernel starts again: with a periodic timer only a shorter step finishes.
       longest_step = std::max(longest_step / 2, least_step_bytes);
       continue;
     }
@@ -261,7 +262,7 @@ bool Arena::advise_huge(std::uint64_t offset, std::uint64_t bytes) noexcept {
   return bytes > 0 && madvise(at(offset), bytes, MADV_HUGEPAGE) == 0;
 }
 
-// By system calls: the C library has no names for them.
+// Uses system calls, for which the C library has no functions.
 void Arena::place_pages(std::uint64_t offset, std::uint64_t bytes,
                         PagePlacement placement) noexcept {
   constexpr std::size_t most_numa_nodes = 1024;
@@ -270,8 +271,8 @@ void Arena::place_pages(std::uint64_t offset, std::uint64_t bytes,
       placement == PagePlacement::interleaved &&
       syscall(SYS_get_mempolicy, nullptr, nodes.data(), most_numa_nodes, nullptr,
               static_cast<unsigned long>(MPOL_F_MEMS_ALLOWED)) == 0;
-  const int policy = is_interleaved ? MPOL_INTERLEAVE : MPOL_DEFAULT;  // which has no nodes
-  // The kernel counts one node less than it is told of.
+  const int policy = is_interleaved ? MPOL_INTERLEAVE : MPOL_DEFAULT;  // which takes no nodes
+  // The kernel reads one node less than the given maximum.
   static_cast<void>(syscall(SYS_mbind, at(offset), bytes, policy,
                             is_interleaved ? nodes.data() : nullptr, most_numa_nodes + 1, 0U));
 }
@@ -281,7 +282,7 @@ void Arena::unback(std::uint64_t offset, std::uint64_t bytes) noexcept {
     return;
   }
   const std::uint64_t end = (offset + bytes + page_bytes - 1) / page_bytes * page_bytes;
-  // Under the lock: keep() and this agree on what is kept.
+  // Under the lock, so that keep() and this function agree on what is kept.
   const RobustGuard guard(memory_.header().bitmap_lock, context_);
   while (offset < end) {
     const std::uint64_t granule = offset / granule_bytes;
@@ -294,7 +295,7 @@ void Arena::unback(std::uint64_t offset, std::uint64_t bytes) noexcept {
     if (is_kept) {
       std::memset(at(offset), 0, here);
     } else {
-      // Cannot fail in a way that matters: the memory stays taken until the job ends.
+      // A failure does not matter: the memory stays committed until the job ends.
       static_cast<void>(fallocate(memory_.file(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                                   static_cast<off_t>(offset), static_cast<off_t>(here)));
     }

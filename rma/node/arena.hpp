@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Arena: hands out granules of a node's shared memory to any of its ranks.
+// Arena: allocates granules of a node's shared memory for any of its ranks.
 //
-// Strategy: first fit over a bitmap, one bit a granule of 64 KiB, under one robust lock. A bitmap
-// because every store leaves it valid: a rank that dies inside leaks granules and breaks nothing.
-// Address space and memory are apart: allocate() takes addresses, back() takes memory.
+// Strategy: first fit over a bitmap with one bit per granule of 64 KiB, under one robust lock. A
+// bitmap stays valid after every store: a rank that dies inside leaks granules and breaks nothing.
+// Address space and memory are separate: allocate() takes address space, back() commits memory.
 //
-// Cost: allocate and free are O(granules of the piece), plus a scan of the bitmap that covers
-// 4 MiB of arena a word. Not good for small objects: the least piece is 64 KiB of address space
-// (and 4 KiB of memory when backed).
+// Cost: allocate and free are O(granules of the piece), plus a scan of the bitmap, where one word
+// covers 4 MiB of arena. Unsuitable for small objects: the smallest piece is 64 KiB of address
+// space (and 4 KiB of memory after back()).
 //
 // Threads and processes: safe; all ranks of the node share one bitmap.
 #pragma once
@@ -23,7 +23,7 @@
 namespace tessera::rma::detail {
 
 enum class PagePlacement : std::uint8_t {
-  near_taker,   ///< on the NUMA node of the process that takes the memory
+  near_taker,   ///< on the NUMA node of the process that commits the memory
   interleaved,  ///< page by page on all NUMA nodes that this process may use
 };
 
@@ -32,34 +32,36 @@ class Arena {
   Arena(NodeMemory& memory, const LockContext& context) noexcept
       : memory_(memory), context_(context) {}
 
-  /// Takes address space for `bytes` (rounded up to granules), aligned to `alignment` (a power of
-  /// two, at least a granule is used). Returns its offset. No memory is taken yet.
-  /// Errors: limit_exceeded when no gap is large enough.
+  /// Takes address space for `bytes` (rounded up to granules), aligned to `alignment`, a power of
+  /// two (at least one granule). Returns its offset. Commits no memory.
+  /// Errors: limit_exceeded if no gap is large enough.
   Result<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t alignment = granule_bytes);
 
-  /// Takes memory for [offset, offset + bytes), all at once, so that a full memory is an error
-  /// here and not a SIGBUS later. The bytes read as zero. The last memory of a machine is taken in
-  /// turn with all other jobs and nodes there. Errors: no_memory; nothing is taken then.
+  /// Commits memory for [offset, offset + bytes) at once, so that exhausted memory is an error here
+  /// and not a SIGBUS later. The bytes read as zero. If memory is short, waits for other jobs and
+  /// nodes of the machine that do the same.
+  /// Errors: no_memory; nothing is taken then.
   Status back(std::uint64_t offset, std::uint64_t bytes);
 
-  /// Errors: no_memory when `bytes` are more than the machine can still give.
+  /// Errors: no_memory if `bytes` exceed what the machine can still give.
   [[nodiscard]] Status check_available(std::uint64_t bytes) const;
 
-  /// Asks for huge pages in [offset, offset + bytes); true when the kernel will try.
+  /// Requests huge pages in [offset, offset + bytes); true if the kernel will try.
   bool advise_huge(std::uint64_t offset, std::uint64_t bytes) noexcept;
 
-  /// Tells where pages of [offset, offset + bytes) that are taken from now on shall lie. Whoever
-  /// frees the piece tells `near_taker` before. Without effect where the kernel can't.
+  /// Sets where pages of [offset, offset + bytes) are placed that are committed from now on. Before
+  /// the piece is freed it must be set back to `near_taker`. No effect if the kernel does not
+  /// support it.
   void place_pages(std::uint64_t offset, std::uint64_t bytes, PagePlacement placement) noexcept;
 
-  /// Gives memory back, keeps the address space. Memory that is kept is cleared instead.
+  /// Returns the memory but keeps the address space. Memory under keep() is cleared instead.
   void unback(std::uint64_t offset, std::uint64_t bytes) noexcept;
 
-  /// Gives address space and memory back. Requires: `offset` and `bytes` as in allocate().
+  /// Returns address space and memory. Requires: `offset` and `bytes` as in allocate().
   void free(std::uint64_t offset, std::uint64_t bytes) noexcept;
 
-  /// Takes memory for all that lies between `offset` and `offset + bytes` and keeps it, whoever
-  /// frees what is there: for devices, which hold on to pages that they were told of.
+  /// Commits memory for [offset, offset + bytes) and keeps it committed, even if a rank frees it:
+  /// for devices, which keep references to registered pages.
   /// Errors: no_memory. Requires: both are multiples of a granule.
   Status keep(std::uint64_t offset, std::uint64_t bytes);
 
@@ -69,10 +71,10 @@ class Arena {
   [[nodiscard]] NodeMemory& memory() const noexcept { return memory_; }
 
  private:
-  /// Granules that are free.
+  /// Free granules.
   struct Gaps {
     std::uint64_t all = 0;
-    std::uint64_t largest = 0;  ///< of them in one piece
+    std::uint64_t largest = 0;  ///< the longest contiguous run of them
   };
   [[nodiscard]] Gaps gaps() const noexcept;
   [[nodiscard]] bool is_to_be_checked(std::uint64_t bytes) noexcept;
@@ -85,7 +87,7 @@ class Arena {
 
   NodeMemory& memory_;
   LockContext context_;
-  std::atomic<std::uint64_t> unchecked_{0};  // bytes that were taken since it was last checked
+  std::atomic<std::uint64_t> unchecked_{0};  // bytes taken since the last check
 };
 
 }  // namespace tessera::rma::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The carrier: the rank whose process runs the node's agent. All operations and messages from other
-// nodes arrive through it; when it has died the node is cut off from them.
+// nodes arrive through it; after its death the node is cut off from them.
 #pragma once
 
 #include "rma/node/node.hpp"
@@ -15,8 +15,8 @@ inline constexpr int carrier_place = 0;
   return node.ranks().front();
 }
 
-/// True when its process has ended: who waits here for something from another node waits in vain.
-/// One that has left the job serves its node on. Cost: a system call.
+/// True if its process has ended: a wait for another node cannot succeed then. A carrier that has
+/// left the job continues to serve its node. Cost: a system call.
 [[nodiscard]] inline bool has_lost_carrier(const Node& node) {
   return node.has_ended(carrier_place);
 }

@@ -12,12 +12,12 @@ namespace {
 constexpr std::uint64_t least_capacity = 1024;
 constexpr std::uint64_t removed = ~std::uint64_t{0};
 
-// Region numbers begin with 1, so no key is 0; and no rank is negative, so none is `removed`.
+// Region numbers start at 1, so no key is 0; ranks are not negative, so no key equals `removed`.
 std::uint64_t key_of(RegionId region, WorldRank owner) noexcept {
   return std::uint64_t{region.value} << 32U | static_cast<std::uint32_t>(owner.value);
 }
 
-// Fibonacci hashing: keys are numbers that were given out one after another.
+// Fibonacci hashing: the keys are numbers that were assigned consecutively.
 std::uint64_t hash(std::uint64_t key) noexcept {
   return key * 0x9e37'79b9'7f4a'7c15 >> 20U;
 }
@@ -25,11 +25,11 @@ std::uint64_t hash(std::uint64_t key) noexcept {
 }  // namespace
 
 struct Directory::Entry {
-  std::atomic<std::uint64_t> key;  // 0: never used; `removed`: probes go on
+  std::atomic<std::uint64_t> key;  // 0: never used; `removed`: probes continue
   DirectorySlice slice;
 };
 
-// Keeps all visitors out for a scope.
+// Excludes all readers for a scope.
 class Directory::Change {
  public:
   Change(DirectoryHeader& header, const LockContext& context) noexcept : lanes_(header.lanes) {
@@ -58,12 +58,13 @@ std::span<Directory::Entry> Directory::entries() const noexcept {
   if (offset == 0) {
     return {};
   }
-  // The table begins with its capacity, so that one store exchanges both.
+  // The table starts with its capacity, so that one store replaces both.
   std::byte* const table = arena_.at(offset);
   return {reinterpret_cast<Entry*>(table + cache_line), *reinterpret_cast<std::uint64_t*>(table)};
 }
 
-// Where `key` is, or else the entry where a search for it ends. Requires: one that was never used.
+// The entry of `key`, or the entry at which a search for it ends. Requires: an entry that was never
+// used exists.
 Directory::Entry& Directory::place_for(std::span<Entry> entries, std::uint64_t key) noexcept {
   const std::uint64_t mask = entries.size() - 1;
   std::uint64_t at = hash(key) & mask;
@@ -121,7 +122,7 @@ std::optional<DirectorySlice> Directory::find(RegionId region, WorldRank owner) 
   return found;
 }
 
-// Requires: a lane's lock is held.
+// Requires: the lock of a shard is held.
 const DirectorySlice* Directory::look_up(RegionId region, WorldRank owner) const noexcept {
   const std::span<Entry> all = entries();
   if (region.value == 0 || owner.value < 0 || all.empty()) {
@@ -137,7 +138,7 @@ Status Directory::make_room(std::size_t more) {
   if ((header().used + more) * 2 <= all.size()) {
     return {};
   }
-  // Removed entries stay behind in the old table, so the new one may well be no larger.
+  // Removed entries stay in the old table, so the new one may not need to be larger.
   std::uint64_t live = 0;
   for (const Entry& entry : all) {
     const std::uint64_t key = entry.key.load(std::memory_order_relaxed);
@@ -167,9 +168,9 @@ Status Directory::grow(std::uint64_t capacity) {
     }
   }
   const std::uint64_t old_offset = header().offset;
-  // A rank that dies between the two leaves the new table with the old count, which is the larger
-  // one: it grows too early at worst. The old table with the new count would be filled until a
-  // search for what isn't there has no end.
+  // A rank that dies between the two stores leaves the new table with the old count, which is
+  // larger; at worst the table then grows too early. The old table with the new count could be
+  // filled completely, and a search for a missing key would never end.
   header().offset = offset;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   header().used = used;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Directory: where in a node's memory the slices of its ranks lie, by region and rank.
+// Directory: where the slices of a node's ranks lie in its memory, by region and rank.
 //
-// The node's agent carries out requests that name memory as (region, rank, offset), for ranks that
-// compute meanwhile; this is where it looks up, and all that it believes. The first member of a
-// team on the node enters a region and takes it out again.
+// The node's agent executes requests that name memory as (region, rank, offset), for ranks that
+// compute meanwhile. It finds the memory here, and trusts nothing else. The first member of a team
+// on the node inserts a region and removes it.
 //
-// A hash table in the arena with linear probing, at most half full. Visitors hold the lock of their
-// lane, and the agent's threads have one each, so that they work side by side; who changes the
-// table holds all. The locks are robust, and the table is valid after every store: an entry's key
-// is stored last and cleared first, a larger table is complete before it takes the place of the
-// other. A rank that dies inside leaks a table at most.
+// A hash table in the arena with linear probing, at most half full. A reader holds the lock of its
+// shard. The agent's threads have one shard each, so that they do not wait for each other. A rank
+// that changes the table holds the locks of all shards. The locks are robust, and the table is
+// valid after every store: an entry's key is stored last and cleared first, and a larger table is
+// complete before it replaces the old one. A rank that dies inside leaks at most a table.
 //
 // Threads: all functions may be called from any thread of any rank of the node.
 #pragma once
@@ -31,11 +31,11 @@ namespace tessera::rma::detail {
 
 /// The slice of one rank.
 struct DirectorySlice {
-  /// Which requests it is for.
+  /// The requests that it is for.
   enum class Use : std::uint8_t { transfers, mailboxes, locks };
 
   WorldRank owner;
-  std::int32_t process = 0;  ///< 0: in the arena; else the owner's process, whose own memory it is
+  std::int32_t process = 0;  ///< 0: in the arena; else the owner's process, which has the memory
   std::uint64_t place = 0;   ///< offset in the arena, or address in that process
   std::uint64_t bytes = 0;
   bool strict = false;          ///< Atomics::strict
@@ -43,7 +43,8 @@ struct DirectorySlice {
   bool sparse = false;          ///< RegionOptions::sparse
   AccessMode access_mode = AccessMode::any;
   Conflicts conflicts = Conflicts::possible;
-  std::uint64_t in_use = 0;  ///< of a sparse slice, from its start; devices may have these bytes
+  std::uint64_t in_use = 0;  ///< of a sparse slice, from its start: bytes that RDMA devices may
+                             ///< access
   Use use = Use::transfers;
   std::uint64_t unit = 1;  ///< locks: bytes of each
 
@@ -52,21 +53,21 @@ struct DirectorySlice {
 
 class Directory {
  public:
-  /// `lane`: of visitors, below DirectoryHeader::most_lanes.
+  /// `lane`: the reader's shard, less than DirectoryHeader::most_lanes.
   explicit Directory(Arena& arena, const LockContext& context, int lane = 0) noexcept
       : arena_(arena), context_(context), lane_(static_cast<std::size_t>(lane)) {}
 
-  /// Enters the slices of `region` on this node, all or none. Errors: no_memory, limit_exceeded.
+  /// Inserts the slices of `region` on this node, all or none. Errors: no_memory, limit_exceeded.
   Status insert(RegionId region, std::span<const DirectorySlice> slices);
-  /// Takes out what insert() entered for these owners.
+  /// Removes what insert() inserted for these owners.
   void remove(RegionId region, std::span<const DirectorySlice> slices) noexcept;
 
-  /// Calls action(slice), which may change all but the owner, when no visitor is there; false where
-  /// there is no such slice.
+  /// Calls action(slice), which may change everything except the owner, while no reader is active.
+  /// False if there is no such slice.
   bool change(RegionId region, WorldRank owner,
               const std::function<void(DirectorySlice&)>& action) noexcept;
 
-  /// Calls action(slice) if there is one, which nobody removes meanwhile; else false.
+  /// Calls action(slice), during which the slice is not removed; false if there is no such slice.
   template <class Action>
   bool visit(RegionId region, WorldRank owner, Action&& action) const {
     const RobustGuard guard(header().lanes[lane_].lock, context_);

@@ -32,7 +32,7 @@ Status too_many_open(std::string_view action) {
       .hint(remedy_for_system_error(EMFILE));
 }
 
-// An address in the abstract name space: a zero byte, then the name.
+// An address in the abstract namespace: a zero byte, then the name.
 socklen_t abstract_address(const std::string& name, sockaddr_un& address) {
   address = {};
   address.sun_family = AF_UNIX;
@@ -60,7 +60,7 @@ bool same_user(int connection) {
          peer.uid == geteuid();
 }
 
-// The message that carries descriptors: one byte of data and the descriptors beside it.
+// The message that carries descriptors: one byte of data and the descriptors as control data.
 struct FdMessage {
   FdMessage() {
     part.iov_base = &byte;
@@ -87,7 +87,7 @@ bool send_fds(int connection, std::span<const int> fds) {
   return sendmsg(connection, &message.header, MSG_NOSIGNAL) == 1;
 }
 
-// What came, whether it was expected or not: it has to be closed.
+// All descriptors that were received, expected or not: they must be closed.
 std::vector<Descriptor> received_by(msghdr& message) {
   std::vector<Descriptor> descriptors;
   const cmsghdr* control = CMSG_FIRSTHDR(&message);
@@ -147,17 +147,18 @@ Status DescriptorServer::serve(std::span<const int> fds, int count,
     if (!wait_ready(socket_.get(), POLLIN, std::min(deadline, now + between_asking))) {
       if (give_up()) {
         return Status::error(Code::peer_lost,
-                             fmt::format("{} of {} processes of this node came for its shared "
+                             fmt::format("only {} of {} processes of this node fetched its shared "
                                          "memory, and another one has ended",
                                          served, count));
       }
       if (now < deadline) {
         continue;
       }
-      return Status::error(Code::timed_out,
-                           fmt::format("{} of {} processes of this node came for its shared memory "
-                                       "within {} ms",
-                                       served, count, timeout.count()));
+      return Status::error(
+          Code::timed_out,
+          fmt::format("only {} of {} processes of this node fetched its shared memory "
+                      "within {} ms",
+                      served, count, timeout.count()));
     }
     const Descriptor connection(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (connection.get() < 0 && (errno == EMFILE || errno == ENFILE)) {
@@ -194,13 +195,14 @@ Result<std::vector<Descriptor>> fetch_descriptors(const std::string& name, std::
   }
   std::vector<Descriptor> descriptors = received_by(message.header);
   if ((message.header.msg_flags & MSG_CTRUNC) != 0) {
-    return too_many_open(action);  // They came, and there was no room for all.
+    return too_many_open(action);  // Descriptors arrived, but there was no room for all.
   }
   if (descriptors.size() != count) {
     return Status::error(
-        Code::protocol, fmt::format("the first rank of this node sent {} descriptors; {} belong to "
-                                    "its shared memory",
-                                    descriptors.size(), count));
+        Code::protocol,
+        fmt::format("the first rank of this node sent {} descriptors of its shared memory "
+                    "instead of {}",
+                    descriptors.size(), count));
   }
   return descriptors;
 }

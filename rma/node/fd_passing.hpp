@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Handing file descriptors to other processes of this machine, over a local socket with an
-// abstract name: nothing in a file system, nothing to clean up, and only processes of the same
-// user are served.
+// Passing file descriptors to other processes of this machine, over a local socket with an abstract
+// name. It leaves no file to clean up, and serves only processes of the same user.
 #pragma once
 
 #include <chrono>
@@ -33,20 +32,20 @@ class Descriptor {
   int fd_;
 };
 
-/// At most so many go in one message.
+/// Maximum number of descriptors in one message.
 inline constexpr std::size_t most_passed_descriptors = 4;
 
-/// Serves the same descriptors to a known number of processes.
+/// Sends the same descriptors to a known number of processes.
 class DescriptorServer {
  public:
-  /// Listens under a fresh random name. Errors: limit_exceeded.
+  /// Listens under a new random name. Errors: limit_exceeded.
   static Result<DescriptorServer> create();
 
   /// The name to connect to; 32 characters.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
-  /// Sends `fds` to `count` processes as they come. `give_up` is asked now and then.
-  /// Errors: timed_out when fewer came in time, peer_lost when `give_up` said so.
+  /// Sends `fds` to `count` processes as they connect. `give_up` is called regularly.
+  /// Errors: timed_out if fewer connected in time, peer_lost if `give_up` returned true.
   /// Requires: fds.size() ≤ most_passed_descriptors.
   Status serve(
       std::span<const int> fds, int count, std::chrono::milliseconds timeout,
@@ -59,8 +58,9 @@ class DescriptorServer {
   std::string name_;
 };
 
-/// Fetches the descriptors that a DescriptorServer called `name` serves, `count` of them. Errors:
-/// unreachable, timed_out, protocol, limit_exceeded (this process may open no more descriptors).
+/// Fetches the `count` descriptors of the DescriptorServer called `name`.
+/// Errors: unreachable, timed_out, protocol, limit_exceeded (this process may open no further
+/// descriptors).
 Result<std::vector<Descriptor>> fetch_descriptors(const std::string& name, std::size_t count,
                                                   std::chrono::milliseconds timeout);
 

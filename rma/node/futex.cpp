@@ -16,7 +16,7 @@ void futex_wait(FutexWord& word, std::uint32_t expected, std::chrono::nanosecond
   limit.tv_sec = seconds.count();
   limit.tv_nsec = (period - seconds).count();
   // Not FUTEX_PRIVATE: the word is shared between processes. EAGAIN, EINTR and ETIMEDOUT all mean
-  // "look again", which is what every caller does.
+  // that the caller must check the word again, which every caller does.
   syscall(SYS_futex, &word, FUTEX_WAIT, expected, &limit, nullptr, 0);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// GrowingNap: how long a waiter sleeps between two looks at what it waits for, if it can miss the
-// wake-up. The naps grow with the wait: a long wait costs little processor time, and a missed
-// wake-up lengthens a wait by a quarter at most, and never by more than `most`.
+// GrowingNap: the period of a waiter's timed waits, for waits whose wake-up may be missed. The
+// period grows with the length of the wait: a long wait uses little processor time, and a missed
+// wake-up lengthens a wait by at most a quarter, and by at most `most`.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class GrowingNap {
   constexpr GrowingNap(std::chrono::nanoseconds first, std::chrono::nanoseconds most) noexcept
       : first_(first), most_(most) {}
 
-  /// The length of the next nap. The wait begins with the first call.
+  /// The length of the next timed wait. The wait begins with the first call.
   [[nodiscard]] std::chrono::nanoseconds next() noexcept {
     constexpr int parts = 4;
     const auto now = Clock::now();
@@ -33,7 +33,7 @@ class GrowingNap {
   Clock::time_point began_{};
 };
 
-/// The longest nap of those who wait for an answer, for room or for another rank.
+/// The longest timed wait of a thread that waits for a reply, for room or for another rank.
 inline constexpr std::chrono::nanoseconds longest_nap = std::chrono::milliseconds(10);
 
 }  // namespace tessera::rma::detail

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// LastOne: who gives memory back that several ranks of a node use, when they cannot meet any more
-// to agree on it, because one of them died or left? The last of them that lets go of it and lives.
+// LastOne: decides which rank frees memory that several ranks of a node use, if they cannot
+// synchronise any more because one of them died or left. It is the last living rank that releases
+// the memory.
 //
-// Stands in shared memory, a flag for each member. Flags are set and looked at under a lock of the
-// node's, outside the memory in question: whoever completes the set is the one, and all others have
-// finished with it by then. Valid after every store; a rank that dies while it lets go has let go
-// or has ended, which is the same. Where the very last one dies before it lets go, the memory goes
-// with the job.
+// It lies in shared memory, with a flag for each member. Flags are set and read under a lock of the
+// node, outside the memory in question. The rank that completes the set frees the memory; all
+// others have finished with it by then. Valid after every store: a rank that dies while it releases
+// has either released or ended, which has the same effect. If the very last rank dies before it
+// releases, the memory is freed with the job.
 //
-// Cost: a lock, one load for each member that has let go, and one system call for the first one
-// that hasn't.
+// Cost: a lock, one load for each member that has released, and one system call for the first one
+// that has not.
 #pragma once
 
 #include <atomic>
@@ -25,18 +26,18 @@ namespace tessera::rma::detail {
 
 class LastOne {
  public:
-  /// Bytes to reserve for so many members. They must be zero.
+  /// Bytes to reserve for `members` members. They must be zero.
   static std::size_t bytes(std::size_t members) noexcept;
 
-  /// Notes that the member of that index will not touch the memory again. True for exactly one
-  /// member, at a time when all others have let go or their processes have ended: it gives the
-  /// memory back, this object with it. Requires: all `members` are on this node.
+  /// Records that the member with this index will not access the memory again. Returns true for
+  /// exactly one member, after all others have released it or their processes have ended. This
+  /// member frees the memory, including this object. Requires: all `members` are on this node.
   bool let_go(const Node& node, std::span<const WorldRank> members, std::size_t index) noexcept;
 
  private:
   [[nodiscard]] std::atomic<std::uint8_t>& flag(std::size_t index) noexcept;
 
-  std::uint32_t unused_ = 0;  // The flags stand behind this object.
+  std::uint32_t unused_ = 0;  // The flags follow this object.
 };
 
 }  // namespace tessera::rma::detail

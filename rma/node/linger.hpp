@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Staying awake longer than one spins, while others have this core again and again.
+// The yield phase of a wait: after spinning, a waiter yields its core for a while before it sleeps.
 //
-// To wake a sleeper takes 4 to 25 us, most of it where its core was idle, too. A waiter that yields
-// instead costs others on its core a switch of a microsecond, and sees what comes as soon as it has
-// the core again. That is soon where the others wait as well, which is what ranks mostly do that
-// share cores: then collectives of four ranks on two cores take a tenth of the time. But a thread
-// that computes, once it has the core, keeps it for a slice of some milliseconds; only a thread
-// that was asleep takes it away. A waiter that lost a slice by its yielding therefore sleeps at
-// once for a time that grows: docs/decisions/0035.
+// Waking a sleeper takes 4 to 25 us, most of it if its core was idle, too. A waiter that yields
+// instead costs other threads on its core a switch of a microsecond, and sees an event as soon as
+// it runs again. That is soon if the others wait as well, as ranks that share cores mostly do:
+// collectives of four ranks on two cores then take a tenth of the time. But a thread that computes
+// keeps the core for a time slice of some milliseconds once it has it; only a thread that was
+// asleep preempts it. A waiter that lost a slice by yielding therefore sleeps at once for a period
+// that grows: docs/decisions/0035.
 #pragma once
 
 #include <chrono>
@@ -17,21 +17,22 @@
 
 namespace tessera::rma::detail {
 
-/// How a waiter stays awake behind its first spin.
+/// How a waiter yields after its first spin.
 struct Linger {
-  std::chrono::nanoseconds budget{0};          ///< for how long; 0: not at all
-  std::chrono::nanoseconds between_yields{0};  ///< for which it spins; 0: for a few looks
+  std::chrono::nanoseconds budget{0};          ///< length of the yield phase; 0: none
+  std::chrono::nanoseconds between_yields{0};  ///< time that it spins between yields; 0: a few
+                                               ///< polls
 };
 
-/// What one thread knows of others that compute on its core. Not thread-safe.
+/// Detects that other threads compute on this thread's core. Not thread-safe.
 class Crowd {
  public:
   using Clock = std::chrono::steady_clock;
   struct Limits {
-    /// How long a first loss is remembered; each further one twice as long.
+    /// How long a first loss is remembered; each further loss twice as long.
     Clock::duration least = std::chrono::milliseconds(1);
     Clock::duration most = std::chrono::milliseconds(100);
-    /// Behind that time the next loss counts as a first one. Longer than what is lost and the time
+    /// After this time the next loss counts as a first one. It exceeds a lost slice plus the time
     /// between two losses: some milliseconds each, for an agent whose node's rank computes.
     Clock::duration forgotten = std::chrono::milliseconds(100);
   };
@@ -39,14 +40,14 @@ class Crowd {
   constexpr Crowd() noexcept = default;
   constexpr explicit Crowd(const Limits& limits) noexcept : limits_(limits) {}
 
-  /// Lets others go first. True when one of them had the core for a slice.
+  /// Yields. Returns true if another thread had the core for a time slice.
   static bool give_way() noexcept;
-  /// What this thread waited for came while it had given way.
+  /// The event that this thread waited for came while another thread had the core.
   void note_loss(Clock::time_point now) noexcept;
-  /// True for a while behind a loss: who is to wait does so asleep.
+  /// True for a while after a loss: the thread should sleep and not yield.
   [[nodiscard]] bool is_here(Clock::time_point now) const noexcept { return now < until_; }
 
-  /// The calling thread's, for what it waits for itself.
+  /// The calling thread's own, for its waits.
   static Crowd& of_waiter() noexcept;
 
  private:
@@ -55,8 +56,8 @@ class Crowd {
   Clock::duration length_{};
 };
 
-/// Calls `ready` until it is true or it is time to sleep; tells which. Cost: one reading of the
-/// clock, and up to five with a yield each `between_yields`.
+/// Calls `ready` until it returns true or it is time to sleep; returns its last result. Cost: one
+/// reading of the clock, and up to five with a yield for each `between_yields`.
 template <class Ready>
 bool linger_until(const Linger& linger, Ready&& ready) {
   const auto start = Crowd::Clock::now();

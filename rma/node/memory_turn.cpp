@@ -9,8 +9,8 @@
 
 namespace tessera::rma::detail {
 
-// A lock on a file that all processes of a machine have and may open: nothing is made that could be
-// left over.
+// Locks a file that exists on every machine and that all processes may open, so that no file is
+// created that could remain.
 MemoryTurn::MemoryTurn(std::chrono::milliseconds patience) noexcept
     : file_(open("/proc/meminfo", O_RDONLY | O_CLOEXEC)) {
   using Clock = std::chrono::steady_clock;
@@ -28,7 +28,8 @@ MemoryTurn::MemoryTurn(std::chrono::milliseconds patience) noexcept
 
 MemoryTurn::~MemoryTurn() {
   if (is_held_) {
-    flock(file_.get(), LOCK_UN);  // a child made by fork() meanwhile has the descriptor, too
+    flock(file_.get(), LOCK_UN);  // explicit, as a child made by fork() meanwhile shares the
+                                  // descriptor
   }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MemoryTurn: processes that take the last memory of a machine do so one after another. Each looks
-// how much is available and then takes some; two that look at the same time would both take the
-// same memory, and the kernel would kill a process for it.
+// MemoryTurn: a lock under which processes commit the last memory of a machine one after another.
+// Each reads how much is available and then commits some. Two that read at the same time would both
+// commit the same memory, and the kernel would kill a process.
 #pragma once
 
 #include <chrono>
@@ -13,9 +13,9 @@ namespace tessera::rma::detail {
 
 class MemoryTurn {
  public:
-  /// Waits until no other thread or process of this machine has the turn, be it of another job or
-  /// node. A holder that dies loses it. Goes on without the turn after `patience`, as a holder may
-  /// be stopped, and where the kernel has no such lock.
+  /// Waits until no other thread or process of this machine has the lock, also of other jobs and
+  /// nodes. A holder that dies loses it. Continues without the lock after `patience`, as a holder
+  /// may be stopped, and if the kernel has no such lock.
   explicit MemoryTurn(std::chrono::milliseconds patience = std::chrono::seconds(10)) noexcept;
   ~MemoryTurn();
   MemoryTurn(const MemoryTurn&) = delete;

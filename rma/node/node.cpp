@@ -71,7 +71,7 @@ bool Node::has_ended(int place) const {
 
 bool Node::is_gone(int place) const {
   if (is_guest(place)) {
-    // The agent writes its fate down, and nobody does once the agent has gone with its carrier.
+    // The agent records the peer state; after the agent has ended with its carrier, it cannot.
     return memory_->guest_fate(rank_at(place)).load() != GuestFate::unknown ||
            has_lost_carrier(*this);
   }
@@ -104,7 +104,7 @@ Result<bool> Node::try_invite(int place, Invitation invitation) {
   {
     const RobustGuard guard(record.box_lock, context_);
     if (record.box_count < record.box.size()) {
-      // The count is raised last: a sender that dies before leaves the box as it was.
+      // The count is incremented last: a sender that dies earlier leaves the inbox unchanged.
       record.box[record.box_count] = invitation;
       std::atomic_signal_fence(std::memory_order_seq_cst);
       ++record.box_count;
@@ -131,8 +131,8 @@ Status Node::invite(int place, Invitation invitation) {
   }
 }
 
-// Empties the box, whatever is looked for: one that waits for room in it may be the one whose
-// invitation is waited for here.
+// Empties the inbox completely: a sender that waits for room in it may be the one whose message is
+// waited for here.
 void Node::empty_box() {
   RankRecord& record = own();
   const RobustGuard guard(record.box_lock, context_);
@@ -147,7 +147,7 @@ std::optional<Invitation> Node::take_invitation(std::uint64_t key, WorldRank sen
   try {
     empty_box();
   } catch (const std::bad_alloc&) {
-    is_empty = false;  // the others stay there
+    is_empty = false;  // the others stay in `box`
   }
   const auto found = std::find_if(
       invitations_.begin(), invitations_.end(),

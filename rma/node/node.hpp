@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Node: this rank's membership of its node: the shared memory, who else is there, and who has
-// gone.
+// Node: this rank's membership of its node: the shared memory, the other ranks on the node, and
+// which of them are gone.
 //
-// Each rank has a *place* on its node, 0 … ranks − 1 in the order of world ranks. A rank is gone
-// when it left the job or when its process ended; both are permanent.
+// Each rank has a *local rank* on its node (`place` in the code), 0 … ranks − 1 in the order of
+// world ranks. A rank is gone when it has left the job or its process has ended; both are
+// permanent.
 //
 // Threads: all functions may be called from any thread of the rank.
 #pragma once
@@ -26,31 +27,32 @@
 
 namespace tessera::rma::detail {
 
-/// How long waiters spin, and how often they look after their peers.
+/// How long waiters spin, and how often they check their peers.
 struct WaitPolicy {
   std::chrono::nanoseconds spin{1000};
-  std::chrono::nanoseconds least_help{50'000};  ///< for how long at least who helps an agent spins
-  Linger linger{};  ///< awake behind that, while nobody else needs the core
-  std::chrono::nanoseconds look_period{100'000'000};
+  std::chrono::nanoseconds least_help{50'000};        ///< minimum spin time of a helping thread
+  Linger linger{};                                    ///< yield phase after the spin
+  std::chrono::nanoseconds look_period{100'000'000};  ///< liveness interval
 };
 
-/// Work that a rank's thread does while it waits: that of an agent which has no core of its own.
+/// Work that a rank's thread does while it waits: that of an agent without a core of its own.
 class Helper {
  public:
   virtual ~Helper() = default;
-  /// From now on, and until end(), this thread calls help() again and again.
+  /// From now until end() this thread calls help() repeatedly.
   virtual void begin() noexcept = 0;
   virtual void help() noexcept = 0;
   virtual void end() noexcept = 0;
-  /// Behind end(): this thread is about to sleep, so nobody knows when it helps again.
+  /// After end(): this thread is about to sleep, so it is unknown when it helps again.
   virtual void hand_back() noexcept = 0;
-  /// How long a waiting thread may sleep before it helps again; for ever where others do the work.
+  /// How long a waiting thread may sleep before it must help again; unlimited if others do the
+  /// work.
   [[nodiscard]] virtual std::chrono::nanoseconds longest_sleep() const noexcept {
     return std::chrono::nanoseconds::max();
   }
 };
 
-/// While one lives this thread helps nobody: it holds a lock that the work might take.
+/// While one exists, this thread does not help: it holds a lock that the work might take.
 class NoHelp {
  public:
   NoHelp() noexcept { ++depth; }
@@ -63,7 +65,7 @@ class NoHelp {
   static inline constinit thread_local int depth = 0;
 };
 
-/// begin() and end() of a scope; nothing where there is no helper.
+/// Calls begin() and end() for a scope; does nothing without a helper.
 class Helping {
  public:
   explicit Helping(Helper* helper) noexcept : helper_(helper) {
@@ -90,27 +92,27 @@ class Helping {
 
 class Node final : public Liveness {
  public:
-  /// `memory` is shared with the other ranks of this process when they are threads;
-  /// `one_process` says that they are, and then only leaving counts as being gone.
+  /// `memory` is shared with the other ranks of this process if they are threads; `one_process`
+  /// says that they are, and then a rank is gone only after it has left.
   Node(std::shared_ptr<NodeMemory> memory, std::vector<WorldRank> ranks, int place,
        bool one_process, WaitPolicy policy);
   ~Node() override = default;
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
-  /// Takes this rank's place: others may rely on its liveness from now on. Errors: internal.
+  /// Registers this rank: others may rely on its liveness from now on. Errors: internal.
   Status enter();
-  /// Makes room for what this node remembers of ranks of other nodes, of which the job has so many:
-  /// their notifications, and whether they are gone. Called once, by whoever serves them, before it
-  /// does. Errors: no_memory. Cost: address space; memory where it is used.
+  /// Allocates the tables for ranks of other nodes, for `world_ranks` ranks: their notifications,
+  /// and their peer states. Called once, by the rank that serves them, before it does.
+  /// Errors: no_memory. Cost: address space; memory only where it is used.
   Status make_guest_book(std::int32_t world_ranks);
-  /// Gives it up; every peer that waits for this rank is woken by its next look.
+  /// Leaves the job; a peer that waits for this rank finds out at its next liveness check.
   void leave() noexcept;
 
   [[nodiscard]] int place() const noexcept { return place_; }
   [[nodiscard]] int size() const noexcept { return static_cast<int>(ranks_.size()); }
   [[nodiscard]] const std::vector<WorldRank>& ranks() const noexcept { return ranks_; }
-  /// The place of a world rank on this node, or −1.
+  /// The local rank of a world rank on this node, or −1.
   [[nodiscard]] int place_of(WorldRank rank) const noexcept {
     const std::int64_t at = std::int64_t{rank.value} - ranks_.front().value;
     if (at < 0 || at >= hull_) {
@@ -120,8 +122,8 @@ class Node final : public Liveness {
                                   : place_in_hull_[static_cast<std::size_t>(at)];
   }
 
-  /// World ranks from the first to the last of this node; more than size() where others lie
-  /// between.
+  /// The number of world ranks from the first to the last of this node; more than size() if ranks
+  /// of other nodes lie between.
   [[nodiscard]] std::int64_t hull() const noexcept { return hull_; }
 
   [[nodiscard]] Arena& arena() noexcept { return arena_; }
@@ -130,65 +132,67 @@ class Node final : public Liveness {
   [[nodiscard]] const WaitPolicy& policy() const noexcept { return policy_; }
   [[nodiscard]] bool is_one_process() const noexcept { return one_process_; }
 
-  /// Who is to be helped by this rank's threads, or null. It lives until it is replaced, and nobody
-  /// waits while that happens.
+  /// The agent that this rank's threads help, or null. It must live until it is replaced, and no
+  /// thread may wait while that happens.
   void set_helper(Helper* helper) noexcept { helper_.store(helper, std::memory_order_release); }
   [[nodiscard]] Helper* helper() const noexcept {
     return NoHelp::is_here() ? nullptr : helper_.load(std::memory_order_acquire);
   }
 
-  /// Before this thread sleeps without having called spin() just now.
+  /// Called before this thread sleeps without a spin() just before.
   void hand_back_help() const noexcept {
     if (Helper* const needy = helper()) {
       needy->hand_back();
     }
   }
 
-  /// Sleeps while `word` is `expected`, until the next look is due at most; helps before, where
-  /// nobody else does. May return early.
+  /// Sleeps while `word` equals `expected`, at most until the next liveness check; first helps if
+  /// no other thread does. May return early.
   void doze(FutexWord& word, std::uint32_t expected) const noexcept;
 
-  /// Calls `ready` until it is true or the policy's time is over; tells which. Helps meanwhile, and
-  /// hands the work back in the end if it isn't: the caller sleeps then.
+  /// Calls `ready` until it returns true or the policy's time has passed; returns its last result.
+  /// Helps meanwhile. If the result is false, hands the work back first, because the caller sleeps
+  /// next.
   /// Requires: the caller holds no lock of this node's memory.
   template <class Ready>
   bool spin(Ready&& ready) const;
 
-  /// Ranks of other nodes, for whom this node's agent waits in queues here, have places behind
-  /// those of its own ranks.
+  /// Ranks of other nodes, for which this node's agent waits in queues, have numbers after the
+  /// local ranks.
   [[nodiscard]] int guest_place(WorldRank rank) const noexcept { return size() + rank.value; }
   [[nodiscard]] bool is_guest(int place) const noexcept { return place >= size(); }
-  /// The rank at a place, be it a guest's or not.
+  /// The rank with a local number, on this node or a remote one.
   [[nodiscard]] WorldRank rank_at(int place) const noexcept {
     return is_guest(place) ? WorldRank{place - size()} : ranks_[static_cast<std::size_t>(place)];
   }
 
-  /// True when the rank at `place` left the job or its process ended. Of a guest: when the agent's
+  /// True if the rank `place` left the job or its process ended. For a remote rank: if the agent's
   /// connection to it has ended.
   [[nodiscard]] bool is_gone(int place) const;
-  /// True when it left in good order (the job was stopped there).
+  /// True if it left after Job::stop().
   [[nodiscard]] bool has_left(int place) const;
 
-  /// True when no process carries the rank at `place` any more: nothing of it will touch the node's
-  /// memory again. Before a rank has entered, its start-up deadline watches over it, not we.
+  /// True if the process of the rank `place` has ended: it will not access the node's memory again.
+  /// Before a rank has entered, the start timeout of the job covers it, not this function.
   [[nodiscard]] bool has_ended(int place) const override;
 
-  /// Wakes the threads of the rank at `place` that listen to its doorbell.
+  /// Wakes the threads of the rank `place` that listen to its doorbell.
   void ring(int place) noexcept;
 
-  /// Waits until `ready()`, which is looked at again whenever this rank's doorbell rings, or until
-  /// `give_up()` says so, which is asked at each look period. Returns ready().
+  /// Waits until `ready()`, which is polled whenever this rank's doorbell rings, or until
+  /// `give_up()`, which is called once per liveness interval. Returns ready().
   template <class Ready, class GiveUp>
   bool listen_until(Ready&& ready, GiveUp&& give_up);
 
-  /// Puts an invitation into the post box of `place`; waits while the box is full. It is from this
-  /// rank unless it names a sender, which may be on another node.
-  /// Errors: peer_lost when that rank is gone.
+  /// Puts a join message into the inbox of the rank `place`; waits while the inbox is full. The
+  /// sender is this rank unless the message names one, which may be on another node.
+  /// Errors: peer_lost if the receiver is gone.
   Status invite(int place, Invitation invitation);
-  /// The same without waiting: false when the box is full.
+  /// The same without waiting: false if the inbox is full.
   Result<bool> try_invite(int place, Invitation invitation);
-  /// Waits for an invitation with `key` from a rank of the job, which may be on another node;
-  /// `is_gone` tells whether to wait in vain, at each look period. Errors: peer_lost when it is.
+  /// Waits for a join message with `key` from a rank of the job, which may be on another node.
+  /// `is_gone` is called once per liveness interval and says whether the sender is gone.
+  /// Errors: peer_lost if it is.
   Result<Invitation> accept(std::uint64_t key, WorldRank sender,
                             const std::function<bool()>& is_gone);
 
@@ -202,8 +206,9 @@ class Node final : public Liveness {
 
   std::shared_ptr<NodeMemory> memory_;
   std::vector<WorldRank> ranks_;
-  std::int64_t hull_ = 0;           ///< world ranks from the first to the last of this node
-  std::vector<int> place_in_hull_;  ///< only where the node's ranks are not consecutive
+  std::int64_t hull_ = 0;           ///< number of world ranks from the first to the last of this
+                                    ///< node
+  std::vector<int> place_in_hull_;  ///< used only if the node's ranks are not consecutive
   int place_;
   bool one_process_;
   WaitPolicy policy_;
@@ -211,7 +216,7 @@ class Node final : public Liveness {
   Arena arena_;
   std::atomic<Helper*> helper_{nullptr};
   std::mutex invitations_mutex_;
-  std::vector<Invitation> invitations_;  ///< taken out of the box, oldest first
+  std::vector<Invitation> invitations_;  ///< taken out of the inbox, oldest first
 };
 
 template <class Ready>
@@ -251,14 +256,15 @@ bool Node::listen_until(Ready&& ready, GiveUp&& give_up) {
   auto looked = std::chrono::steady_clock::now();
   bool is_ready = false;
   while (true) {
-    // Read the bell before looking: a ring between the look and the sleep ends the sleep at once.
+    // Read the doorbell before ready(): a ring between the check and the sleep ends the sleep at
+    // once.
     const std::uint32_t bell = record.doorbell.load();
     is_ready = ready();
     if (is_ready) {
       break;
     }
     doze(record.doorbell, bell);
-    // By the clock and not by silence: the bell may ring all the time for others.
+    // By the clock: the doorbell may ring continually for other threads.
     const auto now = std::chrono::steady_clock::now();
     if (now - looked >= policy_.look_period) {
       looked = now;

@@ -22,15 +22,15 @@ namespace {
 constexpr std::uint64_t magic_number = 0x7465'7373'6572'6131;  // "tessera1"
 constexpr std::uint32_t current_layout = 11;
 constexpr std::uint64_t least_reserve = 64ULL << 20;
-// Life marks are locks on single bytes far beyond the end of the file, where no data can be.
+// Liveness locks are on single bytes far beyond the end of the file, where no data can be.
 constexpr off_t life_mark_base = off_t{1} << 62;
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
   return (value + to - 1) / to * to;
 }
 
-// Maps the file at a multiple of the huge page size, so that what is aligned in the file is aligned
-// in memory: granules, and what the kernel may back by huge pages.
+// Maps the file at a multiple of the huge page size, so that alignment in the file is also
+// alignment in memory: for granules, and for data that the kernel may back with huge pages.
 void* map_shared(int fd, std::uint64_t bytes) {
   constexpr std::uint64_t alignment = 2ULL << 20;
   void* const reserved = mmap(nullptr, bytes + alignment, PROT_NONE,
@@ -53,9 +53,9 @@ void* map_shared(int fd, std::uint64_t bytes) {
   return base;
 }
 
-// Half of an address space that is limited (ulimit -v) is left to the program where the whole
-// arena doesn't fit: regions without a place for what is done with them are of no use, and a BLAS
-// that gets no buffer tries again for ever.
+// If the whole arena doesn't fit a limited address space (ulimit -v), half of it is left to the
+// program. Regions are useless if the program has no memory to work on them, and a BLAS that gets
+// no buffer retries forever.
 std::uint64_t most_to_reserve(std::uint64_t wanted) {
   const auto limit = address_space_limit();
   const bool fits = !limit || wanted <= limit->left();
@@ -67,19 +67,19 @@ struct Mapping {
   std::uint64_t bytes = 0;
 };
 
-// Gives an empty file as many of `wanted` bytes as the limits on files and address space allow.
+// Gives an empty file as many of the `wanted` bytes as the limits on files and address space allow.
 Result<Mapping> map_new_file(int fd, std::uint64_t wanted) {
   const std::uint64_t most = largest_file_bytes();
   if (most < least_reserve) {
     return Status::error(Code::no_memory,
-                         fmt::format("a node's shared memory needs {} at least, and files may have "
+                         fmt::format("a node's shared memory needs at least {}, but files may have "
                                      "{} at most",
                                      human_bytes(least_reserve), human_bytes(most)))
         .hint("raise the limit on file sizes (ulimit -f)");
   }
   const std::uint64_t largest = most / granule_bytes * granule_bytes;
   std::uint64_t bytes = std::min(round_up(most_to_reserve(wanted), granule_bytes), largest);
-  // Address space may be short in other ways, too (sanitizers): take half until it fits.
+  // Address space may also be short for other reasons (sanitizers): halve the size until it fits.
   while (true) {
     void* const base =
         ftruncate(fd, static_cast<off_t>(bytes)) == 0 ? map_shared(fd, bytes) : MAP_FAILED;
@@ -124,8 +124,9 @@ Result<std::unique_ptr<NodeMemory>> NodeMemory::create(int ranks, std::uint64_t 
   memory->lay_out(ranks, mapping.bytes);
   const NodeHeader& header = memory->header();
   if (const int error = posix_fallocate(fd, 0, static_cast<off_t>(header.records_offset)); error) {
-    return Status::error(Code::no_memory, fmt::format("cannot back the node's shared memory: {}",
-                                                      std::strerror(error)));
+    return Status::error(
+        Code::no_memory,
+        fmt::format("cannot allocate the node's shared memory: {}", std::strerror(error)));
   }
   return memory;
 }
@@ -155,8 +156,8 @@ Result<std::unique_ptr<NodeMemory>> NodeMemory::adopt(Descriptor memory, Descrip
   const int fd = memory.get();
   if (fstat(fd, &file) == 0 && file.st_size < static_cast<off_t>(least_reserve)) {
     return Status::error(Code::protocol,
-                         fmt::format("the node's shared memory has {}, and {} at least are needed: "
-                                     "it was made by another version",
+                         fmt::format("the node's shared memory has {}, but at least {} are needed: "
+                                     "it was created by another version of Tessera",
                                      human_bytes(static_cast<std::uint64_t>(file.st_size)),
                                      human_bytes(least_reserve)));
   }
@@ -176,21 +177,23 @@ Result<std::unique_ptr<NodeMemory>> NodeMemory::adopt(Descriptor memory, Descrip
       new NodeMemory(std::move(memory), std::move(bell), static_cast<std::byte*>(base), bytes));
   const NodeHeader& header = adopted->header();
   if (header.magic != magic_number || header.layout_version != current_layout) {
-    return Status::error(Code::protocol, "the node's shared memory was made by another version");
+    return Status::error(Code::protocol,
+                         "the node's shared memory was created by another version of Tessera");
   }
   return adopted;
 }
 
 std::string NodeMemory::enlarging() const {
   if (largest_file_bytes() < size() + granule_bytes) {
-    return fmt::format("raise the limit on file sizes, {} (ulimit -f): it bounds the arena",
+    return fmt::format("raise the limit on file sizes, {} (ulimit -f): it limits the arena",
                        human_bytes(largest_file_bytes()));
   }
   const auto limit = address_space_limit();
-  // As much was left to the program as it took; far more is left where a setting said how much.
+  // create() leaves as much to the program as it takes; far more is left if a setting decided the
+  // size.
   const bool is_bounded = limit && limit->left() < 2 * size();
   return is_bounded ? fmt::format(
-                          "raise the limit on address space, {} (ulimit -v unlimited): it bounds "
+                          "raise the limit on address space, {} (ulimit -v unlimited): it limits "
                           "the arena",
                           human_bytes(limit->limit))
                     : "set TESSERA_ARENA_MIB to a larger value";
@@ -205,19 +208,19 @@ void NodeMemory::ring_agent() const noexcept {
   bell.rings.fetch_add(1);
   if (bell.sleepers.load() != 0) {
     const std::uint64_t one = 1;
-    // A full counter has been noticed, or is about to be.
+    // A full counter has woken the agent, or is about to.
     static_cast<void>(!write(bell_.get(), &one, sizeof one));
   }
 }
 
 Status NodeMemory::hold_life_mark(int place) const {
-  // A POSIX record lock: the kernel drops it when the process ends, even by SIGKILL and before a
-  // parent reaps it, and a child made by fork() does not inherit it. No descriptor per peer, and
-  // it works across pid namespaces, unlike a pidfd.
+  // A POSIX record lock: the kernel releases it when the process ends, even by SIGKILL and before a
+  // parent reaps it, and a child made by fork() does not inherit it. It needs no descriptor per
+  // peer, and works across pid namespaces, unlike a pidfd.
   struct flock mark = life_mark(F_WRLCK, place);
   if (fcntl(memory_.get(), F_SETLK, &mark) != 0) {
-    return Status::error(Code::internal, fmt::format("cannot mark place {} as alive: {}", place,
-                                                     std::strerror(errno)));
+    return Status::error(Code::internal, fmt::format("cannot mark local rank {} as alive: {}",
+                                                     place, std::strerror(errno)));
   }
   return {};
 }
@@ -225,7 +228,7 @@ Status NodeMemory::hold_life_mark(int place) const {
 bool NodeMemory::has_life_mark(int place) const {
   struct flock mark = life_mark(F_WRLCK, place);
   if (fcntl(memory_.get(), F_GETLK, &mark) != 0) {
-    return true;  // No answer is not proof of death.
+    return true;  // An error does not prove that the process is dead.
   }
   return mark.l_type != F_UNLCK;
 }

@@ -2,17 +2,17 @@
 //
 // NodeMemory: the memory that the ranks of one node share, and its layout.
 //
-// One memfd a node, mapped once by each process, as large in address space as the arena may ever
-// grow and as large in memory as what was backed so far (docs/decisions/0002). Nothing of it has a
-// name in any file system, so nothing can be left behind, whatever kills the job.
+// One memfd per node, which each process maps once. Its address space is as large as the arena may
+// ever grow; its memory is only what was committed so far (docs/decisions/0002). It has no name in
+// any file system, so nothing remains after the job, however it ends.
 //
 //     0            header: locks
-//     records      of the ranks: presence, doorbell, post box
+//     records      of the ranks: presence, doorbell, inbox
 //     notices      one counter for each pair of ranks (rma/notify.hpp)
-//     bitmaps      one bit a granule of 64 KiB: is it allocated? is its memory kept?
-//     arena        what regions, teams and locks are made of (node/arena.hpp)
+//     bitmaps      one bit per granule of 64 KiB: allocated? memory kept?
+//     arena        memory of regions, teams and locks (node/arena.hpp)
 //
-// Everything in here is addressed by offset, since processes map it at different places.
+// Everything in it is addressed by offset, since processes map it at different addresses.
 #pragma once
 
 #include <array>
@@ -32,37 +32,38 @@ namespace tessera::rma::detail {
 inline constexpr std::size_t cache_line = 64;
 inline constexpr std::uint64_t granule_bytes = 64 * 1024ULL;
 
-/// Where a rank stands in its life. Only moves forward.
+/// The state of a rank. Only moves forward.
 enum class Presence : std::uint32_t { absent, here, left };
 
-/// A message from the first rank of a new team to its other members: where the team's memory is.
+/// The join message: the first rank of a new team sends it to the other members; it names the
+/// team's memory.
 struct Invitation {
   std::uint64_t key = 0;     ///< hash of the team's list of ranks
-  std::uint64_t offset = 0;  ///< of the team's memory in the node's; unused between nodes
-  std::int32_t sender = -1;  ///< its world rank; filled in by Node::invite
-  std::uint32_t memory = 0;  ///< between nodes: the number of the team's memory; 0: there is none
+  std::uint64_t offset = 0;  ///< of the team's memory in the node's memory; unused between nodes
+  std::int32_t sender = -1;  ///< its world rank; set by Node::invite
+  std::uint32_t memory = 0;  ///< between nodes: number of the team's memory; 0: none
 };
 
-/// What a node knows about one of its ranks.
+/// The shared state of one rank of the node.
 struct alignas(cache_line) RankRecord {
   std::atomic<std::uint32_t> presence{0};
   FutexWord doorbell{0};                    ///< rung when something arrived for this rank
   std::atomic<std::uint32_t> listeners{0};  ///< threads that sleep on the doorbell
-  RobustLock box_lock;                      ///< guards the post box
+  RobustLock box_lock;                      ///< protects the inbox
   std::uint32_t box_count = 0;
   std::array<Invitation, 64> box{};
   RobustLock attached_lock;  ///< held while words of memory that this rank attached are copied
 };
 
-/// One lock of the table that makes accumulates atomic; alone on its cache line.
+/// One lock of the table that makes accumulates atomic; on a cache line of its own.
 struct alignas(cache_line) StripeLock {
   RobustLock lock;
 };
 inline constexpr std::size_t stripe_count = 1024;
 
-/// Of the table that node/directory.hpp explains.
+/// The header of the table that node/directory.hpp describes.
 struct DirectoryHeader {
-  /// One for each thread that visits at a time; who changes the table takes all, in their order.
+  /// One for each concurrent reader; a rank that changes the table takes all, in order.
   struct alignas(cache_line) Lane {
     RobustLock lock;
   };
@@ -72,13 +73,13 @@ struct DirectoryHeader {
   std::uint64_t used = 0;    ///< entries that are not empty
 };
 
-/// Calls the node's agent, the thread that serves other nodes and sleeps in the kernel.
+/// Wakes the node's agent, the thread that serves other nodes and sleeps in the kernel.
 struct alignas(cache_line) AgentBell {
   std::atomic<std::uint32_t> rings{0};
-  std::atomic<std::uint32_t> sleepers{0};  ///< threads of the agent that have to be woken
+  std::atomic<std::uint32_t> sleepers{0};  ///< threads of the agent that must be woken
 };
 
-/// What a node's agent knows of a rank of another node. Only moves forward.
+/// The agent's record of a remote rank's peer state. Only moves forward.
 enum class GuestFate : std::uint8_t { unknown, left, lost };
 
 struct NodeHeader {
@@ -89,15 +90,16 @@ struct NodeHeader {
   std::uint64_t records_offset = 0;        ///< of RankRecord[ranks]
   std::uint64_t notices_offset = 0;        ///< of counters [receiver][sender]
   std::uint64_t guest_notices_offset = 0;  ///< of counters [receiver][world rank]; 0: none
-  std::uint64_t guest_fates_offset = 0;    ///< of GuestFate[world rank], likewise
-  std::uint64_t world_ranks = 0;           ///< of the job, if there are such counters
-  std::uint64_t bitmap_offset = 0;         ///< of std::uint64_t[], one bit a granule from offset 0
-  std::uint64_t kept_offset = 0;           ///< likewise: is its memory never given back?
-  std::uint64_t arena_offset = 0;          ///< first byte that can be allocated; a granule's start
+  std::uint64_t guest_fates_offset = 0;    ///< of GuestFate[world rank]; 0: none
+  std::uint64_t world_ranks = 0;           ///< of the job, if these two tables exist
+  std::uint64_t bitmap_offset = 0;         ///< of std::uint64_t[], one bit per granule from offset
+                                           ///< 0
+  std::uint64_t kept_offset = 0;           ///< the same: is the memory never given back?
+  std::uint64_t arena_offset = 0;          ///< first byte that can be allocated; start of a granule
   alignas(cache_line) RobustLock bitmap_lock;
-  std::uint64_t search_hint = 0;              ///< no free granule lies before it
+  std::uint64_t search_hint = 0;              ///< there is no free granule before it
   RobustLock last_one_lock;                   ///< for LastOne
-  std::atomic<std::uint32_t> last_region{0};  ///< the number that a region got last
+  std::atomic<std::uint32_t> last_region{0};  ///< the number of the newest region
   AgentBell agent_bell;
   alignas(cache_line) DirectoryHeader directory;
   std::array<StripeLock, stripe_count> stripes;
@@ -105,12 +107,12 @@ struct NodeHeader {
 
 class NodeMemory {
  public:
-  /// Makes the memory of a node of `ranks` ranks with up to `reserve_bytes` of address space; half
-  /// of what the process may still have where that is less. Errors: no_memory, limit_exceeded.
+  /// Creates the memory of a node of `ranks` ranks with up to `reserve_bytes` of address space, or
+  /// half of what the process may still use if that is less. Errors: no_memory, limit_exceeded.
   static Result<std::unique_ptr<NodeMemory>> create(int ranks, std::uint64_t reserve_bytes);
 
-  /// Maps memory that another process made and whose descriptors() came over a socket.
-  /// Errors: protocol when it isn't ours, no_memory.
+  /// Maps memory that another process created and whose descriptors() arrived over a socket.
+  /// Errors: protocol if it is of another version, no_memory.
   static Result<std::unique_ptr<NodeMemory>> adopt(Descriptor memory, Descriptor bell);
 
   ~NodeMemory();
@@ -118,14 +120,14 @@ class NodeMemory {
   NodeMemory& operator=(const NodeMemory&) = delete;
 
   [[nodiscard]] int file() const noexcept { return memory_.get(); }
-  /// What another process needs to adopt this.
+  /// The descriptors that another process needs to adopt this memory.
   static constexpr std::size_t descriptor_count = 2;
   [[nodiscard]] std::array<int, descriptor_count> descriptors() const noexcept {
     return {memory_.get(), bell_.get()};
   }
   [[nodiscard]] std::byte* base() const noexcept { return base_; }
   [[nodiscard]] std::uint64_t size() const noexcept { return header().total_bytes; }
-  /// What a user may do to have more than size(), for a hint.
+  /// What a user may do to get more than size(), for a hint.
   [[nodiscard]] std::string enlarging() const;
   [[nodiscard]] NodeHeader& header() const noexcept {
     return *reinterpret_cast<NodeHeader*>(base_);
@@ -134,7 +136,7 @@ class NodeMemory {
     return reinterpret_cast<RankRecord*>(base_ + header().records_offset)[place];
   }
 
-  /// How often the rank at `sender` notified the one at `receiver`.
+  /// Number of notifications from the rank `sender` to the rank `receiver`.
   [[nodiscard]] std::atomic<std::uint64_t>& notices(int receiver, int sender) const noexcept {
     const auto ranks = static_cast<std::size_t>(header().ranks);
     return reinterpret_cast<std::atomic<std::uint64_t>*>(
@@ -151,22 +153,22 @@ class NodeMemory {
                                        static_cast<std::uint64_t>(sender.value)];
   }
 
-  /// What became of a rank of another node. Requires: guest_fates_offset is set.
+  /// The peer state of a rank of another node. Requires: guest_fates_offset is set.
   [[nodiscard]] std::atomic<GuestFate>& guest_fate(WorldRank rank) const noexcept {
     return reinterpret_cast<std::atomic<GuestFate>*>(
         base_ + header().guest_fates_offset)[static_cast<std::size_t>(rank.value)];
   }
 
-  /// Has the agent look at what was changed before; wakes it if it sleeps.
+  /// Makes the agent check for changes made before the call; wakes it if it sleeps.
   void ring_agent() const noexcept;
-  /// An eventfd that becomes readable when a sleeping agent is called. Nobody reads it: it is to be
-  /// watched for edges.
+  /// An eventfd that becomes readable when a sleeping agent is woken. It is never read: watch it
+  /// edge-triggered.
   [[nodiscard]] int agent_bell() const noexcept { return bell_.get(); }
 
-  /// Marks the calling process as the one that carries the rank at `place`. The kernel takes the
-  /// mark away when the process ends, however it ends. Errors: internal.
+  /// Marks the calling process as that of the rank `place`. The kernel removes the mark when the
+  /// process ends, however it ends. Errors: internal.
   Status hold_life_mark(int place) const;
-  /// True when some process still has the mark of `place`.
+  /// True if a process still has the mark of `place`.
   [[nodiscard]] bool has_life_mark(int place) const;
 
  private:

@@ -11,8 +11,8 @@
 namespace tessera::rma::detail {
 namespace {
 
-// Keeps the compiler from moving a store across: what others find when we die here is what stands
-// above, and nothing of what stands below.
+// Keeps the compiler from moving a store across. If this process dies here, others find all stores
+// above and none below.
 void in_this_order() noexcept {
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
@@ -36,7 +36,7 @@ QueueEntry& QueueLock::entry(std::uint32_t turn) noexcept {
   return entries[turn & capacity_mask_];
 }
 
-// The first waiter that lives; those before it are taken out of the queue. Null when there is none.
+// The first living waiter; removes dead ones before it from the queue. Null if there is none.
 QueueEntry* QueueLock::first_living(const Node& node) noexcept {
   for (; head_ != tail_; ++head_) {
     QueueEntry& first = entry(head_);
@@ -49,8 +49,8 @@ QueueEntry* QueueLock::first_living(const Node& node) noexcept {
   return nullptr;
 }
 
-// Takes the head entry out of the queue and wakes its waiter, if that sleeps. A waiter that is told
-// by somebody who dies before waking it looks for itself after a while.
+// Removes the head entry from the queue and wakes its waiter if it sleeps. If the notifying rank
+// dies before the wake-up, the waiter finds out at its next liveness check.
 void QueueLock::tell(const Node& node, QueueEntry& first, QueueEntry::State what) noexcept {
   in_this_order();
   const std::uint32_t before = first.state.exchange(what);
@@ -66,7 +66,7 @@ void QueueLock::tell(const Node& node, QueueEntry& first, QueueEntry::State what
   }
 }
 
-// Gives the lock to the first waiter that lives, or to nobody.
+// Gives the lock to the first living waiter, or frees it.
 void QueueLock::hand_over(const Node& node) noexcept {
   QueueEntry* const first = first_living(node);
   if (first == nullptr) {
@@ -77,8 +77,8 @@ void QueueLock::hand_over(const Node& node) noexcept {
   tell(node, *first, QueueEntry::granted);
 }
 
-// If the owner is dead: the first waiter is told, the one behind it gets the lock. Returns the
-// place of a dead owner of whom there was nobody to tell, else −1.
+// If the owner is dead: notifies the first waiter, and gives the lock to the second. Returns the
+// local rank of a dead owner if there was no waiter to notify, else −1.
 int QueueLock::recover(const Node& node) noexcept {
   const int owner = place_of(owner_.load(std::memory_order_relaxed));
   if (owner < 0 || !node.is_gone(owner)) {
@@ -102,7 +102,7 @@ void QueueLock::repair(const Node& node) noexcept {
     if (owner == owner_of_turn(first.place, head_) && is_waiting) {
       tell(node, first, QueueEntry::granted);
     } else if (!is_waiting) {
-      ++head_;  // It was told, or found dead.
+      ++head_;  // its waiter was notified, or found dead
     }
   }
   if (owner == 0) {
@@ -110,7 +110,7 @@ void QueueLock::repair(const Node& node) noexcept {
   }
 }
 
-// Fills the next entry if it is free; an entry is given back by the waiter that was told.
+// Fills the next entry if it is free; the waiter that was notified releases its entry.
 bool QueueLock::enqueue(const Node& node, Turn& turn) noexcept {
   QueueEntry& next = entry(tail_);
   const bool ring_full = tail_ - head_ > capacity_mask_;
@@ -138,7 +138,7 @@ inline bool QueueLock::take_if_free(const Node& node, const RobustGuard& guard,
   return true;
 }
 
-// Takes the lock if it is free, else a turn; without either, the ring is full.
+// Takes the lock if it is free, else a ticket; if it gets neither, the ring is full.
 std::optional<QueueLock::Outcome> QueueLock::try_lock(Node& node, Turn& turn) noexcept {
   const RobustGuard guard(guard_, node.lock_context());
   if (take_if_free(node, guard, turn.place)) {
@@ -148,7 +148,7 @@ std::optional<QueueLock::Outcome> QueueLock::try_lock(Node& node, Turn& turn) no
   const auto now = std::chrono::steady_clock::now();
   turn.looked = std::min(turn.looked, now);
   if (!turn.is_queued && now - turn.looked >= node.policy().look_period) {
-    // Everybody in the ring may be dead, and then nobody there looks after the owner.
+    // All waiters in the ring may be dead, and then none of them checks the owner.
     turn.looked = now;
     turn.dead_place = recover(node);
     if (turn.dead_place >= 0) {
@@ -172,7 +172,7 @@ QueueLock::Outcome QueueLock::lock(Node& node, int& dead_place) noexcept {
   return take(node) ? Outcome::acquired : wait_in_turn(node, dead_place, {});
 }
 
-// Free, as it mostly is: without what only those who wait need.
+// The common case of a free lock, without what only waiters need.
 bool QueueLock::take(Node& node) noexcept {
   const RobustGuard guard(guard_, node.lock_context());
   return take_if_free(node, guard, node.place());
@@ -201,7 +201,7 @@ void QueueLock::wait(Node& node, const Turn& turn, const std::function<void()>& 
   if (spin_until(node.policy().spin, told)) {
     return;
   }
-  node.hand_back_help();  // who has the lock may be on another node
+  node.hand_back_help();  // the holder may be on another node
   Turn looking{.looked = std::chrono::steady_clock::now()};
   std::uint32_t awake = QueueEntry::waiting;
   own.state.compare_exchange_strong(awake, QueueEntry::parked);
@@ -214,7 +214,7 @@ void QueueLock::wait(Node& node, const Turn& turn, const std::function<void()>& 
   }
 }
 
-// Once in each look period.
+// Acts once per liveness interval.
 void QueueLock::look_after_holder(Node& node, Turn& turn) noexcept {
   const auto now = std::chrono::steady_clock::now();
   if (now - turn.looked < node.policy().look_period) {
@@ -228,7 +228,7 @@ void QueueLock::look_after_holder(Node& node, Turn& turn) noexcept {
   recover(node);
 }
 
-// What was told; gives the entry back.
+// Reads the outcome of the wait; releases the entry.
 QueueLock::Outcome QueueLock::learn(Turn& turn) noexcept {
   QueueEntry& own = entry(turn.number);
   const bool acquired = own.state.load(std::memory_order_acquire) == QueueEntry::granted;

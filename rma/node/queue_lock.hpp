@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // QueueLock: a fair lock in shared memory whose waiters sleep, and which survives the death of any
-// rank (technique of [CLUSTERS02] §3: a queue in memory that all on the node reach).
+// rank (technique of [CLUSTERS02] §3: a queue in memory that all ranks of the node access).
 //
-// A short robust lock guards the owner and a ring of waiters. It is kept valid after every store:
+// A short robust lock protects the owner and a ring of waiters. They are kept valid after every
+// store:
 //
-//     enqueue    fill the entry, then raise `tail`
-//     hand over  name the head entry the owner, by its turn; then tell it; then raise `head`
-//     recover    tell the head entry that the owner died, raise `head`; then hand over
+//     enqueue    fill the entry, then increment `tail`
+//     hand over  make the head entry the owner, by its ticket; notify it; increment `head`
+//     recover    notify the head entry that the owner died, increment `head`; then hand over
 //
-// so a rank that dies in between leaves at most a hand-over to be finished, which the next one that
-// gets the robust lock does (repair). The owner changes in one store, before which the old one
-// still has the lock and after which the new one has it, told or not. tests/rma/queue_lock_test.cpp
-// ends a rank after each single instruction of this.
+// If a rank dies in between, at most a hand-over is unfinished. The next rank that gets the robust
+// lock finishes it (repair). The owner changes in one store: before it the old owner has the lock,
+// after it the new one, whether or not it was notified. tests/rma/queue_lock_test.cpp ends a rank
+// after each single instruction of this.
 //
-// Ranks of other nodes wait in the same ring, so that whoever came first is served first, wherever
-// it is. Their turns are taken by this node's agent, which doesn't sleep on an entry but is called
-// by its bell (guests, Node::guest_place).
+// Ranks of other nodes wait in the same ring, so that the order of arrival decides, wherever a rank
+// is. This node's agent takes their tickets. It does not sleep on an entry but is woken by its bell
+// (remote ranks, Node::guest_place).
 #pragma once
 
 #include <atomic>
@@ -34,9 +35,9 @@ struct QueueEntry {
   enum State : std::uint32_t { idle, waiting, parked, granted, holder_died };
   FutexWord state{idle};
   std::uint32_t place = 0;       ///< of the waiting rank
-  std::uint32_t dead_place = 0;  ///< holder_died: whose
+  std::uint32_t dead_place = 0;  ///< holder_died: local rank of the holder
 
-  /// Nobody waits here, or whoever does was told. A parked waiter sleeps and must be woken.
+  /// No rank waits here, or it was notified. A parked waiter sleeps and must be woken.
   [[nodiscard]] bool is_told() const noexcept {
     const std::uint32_t now = state.load(std::memory_order_acquire);
     return now != waiting && now != parked;
@@ -45,25 +46,25 @@ struct QueueEntry {
 
 class alignas(cache_line) QueueLock {
  public:
-  /// `capacity` entries stand behind this object in memory; a power of two. More waiters than that
-  /// poll for room in the ring.
+  /// `capacity` entries, a power of two, follow this object in memory. Further waiters poll for
+  /// room in the ring.
   explicit QueueLock(std::uint32_t capacity) noexcept;
   static std::size_t bytes(std::uint32_t capacity) noexcept;
 
   enum class Outcome : std::uint8_t { acquired, holder_died };
-  /// Waits until the lock is the caller's, or its holder is found dead and the caller is the first
-  /// of the queue; then the lock is not taken, and `dead_place` names the holder.
+  /// Waits until the caller has the lock, or its holder is found dead and the caller is first in
+  /// the queue. In the second case the lock is not taken, and `dead_place` names the holder.
   Outcome lock(Node& node, int& dead_place) noexcept;
-  /// The two steps of that: whether it was free, and is taken; and to wait for it in turn. `look`,
-  /// if any, is called in each look period.
+  /// The two steps of lock(): takes the lock if it is free; and waits for it with a ticket. `look`,
+  /// if any, is called once per liveness interval.
   bool take(Node& node) noexcept;
   Outcome wait_in_turn(Node& node, int& dead_place, const std::function<void()>& look) noexcept;
-  /// Whose it was a moment ago, or −1.
+  /// The holder a moment ago, or −1.
   [[nodiscard]] int holder() const noexcept {
     return place_of(owner_.load(std::memory_order_relaxed));
   }
 
-  /// For the holder: which of its threads that is; 0 before it unlocks.
+  /// Called by the holder: which of its threads has the lock; 0 before it unlocks.
   void note_thread(std::uint64_t thread) noexcept {
     thread_.store(thread, std::memory_order_relaxed);
   }
@@ -71,31 +72,31 @@ class alignas(cache_line) QueueLock {
     return thread_.load(std::memory_order_relaxed);
   }
 
-  /// Takes the lock for `place` if it is free. Nothing: another has it. Also tells of a dead holder
-  /// behind whom nobody waits.
+  /// Takes the lock for `place` if it is free. nullopt: another rank has it. Also reports a dead
+  /// holder if no rank waits.
   std::optional<Outcome> take_or_leave(Node& node, int place, int& dead_place) noexcept;
 
-  /// Hands the lock to the first waiter that lives. False when this rank doesn't hold it.
+  /// Hands the lock to the first living waiter. False if this rank doesn't hold it.
   bool unlock(Node& node) noexcept { return unlock(node, node.place()); }
 
-  /// Where somebody stands who wants the lock.
+  /// The ticket of a rank that wants the lock.
   struct Turn {
-    int place = 0;             ///< whose it is
-    bool is_queued = false;    ///< else the ring was full
-    std::uint32_t number = 0;  ///< its entry, when queued
-    int dead_place = -1;       ///< Outcome::holder_died: whose
+    int place = 0;             ///< local rank of the waiter
+    bool is_queued = false;    ///< false: the ring was full
+    std::uint32_t number = 0;  ///< its entry, if queued
+    int dead_place = -1;       ///< Outcome::holder_died: local rank of the holder
     std::chrono::steady_clock::time_point looked = std::chrono::steady_clock::time_point::max();
   };
-  /// For a guest: takes the lock, or a turn in the ring, and doesn't wait. Nothing: to be called
-  /// again, after a pause while the ring is full, or when the agent's bell was rung and in each
-  /// look period once the turn is queued.
+  /// For a remote rank: takes the lock or a ticket, and doesn't wait. nullopt: call again. If the
+  /// ring is full, after a pause; if the ticket is queued, after the agent's bell has rung and once
+  /// per liveness interval.
   std::optional<Outcome> advance(Node& node, Turn& turn) noexcept;
-  /// The same as unlock() in the name of the guest at `place`.
+  /// As unlock(), on behalf of the remote rank `place`.
   bool unlock(Node& node, int place) noexcept;
 
  private:
-  // place + 1 in the low half, with queue_bit when the lock came from the queue; then the turn of
-  // its entry in the high half. 0: nobody.
+  // Low half: place + 1, with queue_bit if the lock came from the queue. High half: the ticket of
+  // its entry. 0: free.
   using Owner = std::uint64_t;
   static constexpr Owner queue_bit = 0x8000'0000;
   static Owner owner_at(int place) noexcept { return static_cast<Owner>(place) + 1; }
@@ -120,7 +121,7 @@ class alignas(cache_line) QueueLock {
   void repair(const Node& node) noexcept;
 
   RobustLock guard_;
-  std::uint32_t head_ = 0;  ///< first entry that waits
+  std::uint32_t head_ = 0;  ///< first waiting entry
   std::uint32_t tail_ = 0;  ///< first free entry
   std::uint32_t capacity_mask_;
   std::atomic<Owner> owner_{0};

@@ -8,8 +8,8 @@ RobustLock::Acquired RobustLock::lock_contended(const LockContext& context) noex
   if (spun) {
     return Acquired::normally;
   }
-  // From here on the waiters bit stays set while we own the lock: others may be asleep as well,
-  // and only our unlock can wake them.
+  // From here on the waiters bit stays set while we own the lock: others may sleep as well, and
+  // only our unlock can wake them.
   const std::uint32_t mine = owner_word(context) | waiters_bit;
   auto looked = std::chrono::steady_clock::now();
   while (true) {

@@ -2,12 +2,12 @@
 //
 // RobustLock: a lock in shared memory that survives the death of its holder.
 //
-// The word holds the owner's place on the node plus one, so that a waiter can ask whether the
-// owner still lives, and take the lock over when it doesn't. Whoever holds a RobustLock keeps what
-// it guards valid after every single store, or repairs it when `lock` says that it recovered it.
+// The word holds the owner's local rank plus one, so that a waiter can check whether the owner is
+// alive, and take the lock over if it is not. The holder keeps what the lock protects valid after
+// every single store, or repairs it if `lock` returns that it recovered the lock.
 //
-// Cost: one compare-and-swap to lock and one exchange to unlock when nobody else wants it; waiters
-// spin briefly and then sleep. Not recursive, not fair (see rma/lock.hpp for the fair kind).
+// Cost: one compare-and-swap to lock and one exchange to unlock without contention; waiters spin
+// briefly and then sleep. Not recursive, not fair (rma/lock.hpp has a fair lock).
 #pragma once
 
 #include <chrono>
@@ -17,28 +17,28 @@
 
 namespace tessera::rma::detail {
 
-/// Tells whether ranks of this node are still there. Threads: safe.
+/// Says whether ranks of this node are alive. Threads: safe.
 class Liveness {
  public:
   virtual ~Liveness() = default;
-  /// True when no process carries the rank at `place` on this node any more. One that left the job
-  /// may still give memory back, under locks.
+  /// True if the process of the rank `place` on this node has ended. A rank that left the job may
+  /// still return memory, under locks.
   [[nodiscard]] virtual bool has_ended(int place) const = 0;
 };
 
-/// Who is locking, and how it waits.
+/// The rank that locks, and how it waits.
 struct LockContext {
   int place = 0;  ///< of the calling rank on its node
   const Liveness* liveness = nullptr;
   std::chrono::nanoseconds spin{1000};
-  std::chrono::nanoseconds look_period{100'000'000};  ///< between looks at the owner's liveness
+  std::chrono::nanoseconds look_period{100'000'000};  ///< between liveness checks of the owner
 };
 
 class RobustLock {
  public:
   enum class Acquired : bool { normally, from_the_dead };
 
-  /// Waits until the lock is the caller's.
+  /// Waits until the caller has the lock.
   Acquired lock(const LockContext& context) noexcept {
     std::uint32_t free = 0;
     if (word_.compare_exchange_strong(free, owner_word(context), std::memory_order_acquire,
@@ -81,7 +81,7 @@ class RobustGuard {
   ~RobustGuard() { lock_.unlock(); }
   RobustGuard(const RobustGuard&) = delete;
   RobustGuard& operator=(const RobustGuard&) = delete;
-  /// True when the previous holder died inside its critical section.
+  /// True if the previous holder died inside its critical section.
   [[nodiscard]] bool recovered() const noexcept {
     return acquired_ == RobustLock::Acquired::from_the_dead;
   }

@@ -9,7 +9,7 @@ namespace tessera::rma::detail {
 void keep_standard_streams() {
   int descriptor = 0;
   do {
-    descriptor = open("/dev/null", O_RDONLY);  // the lowest number that is free
+    descriptor = open("/dev/null", O_RDONLY);  // the lowest free number
   } while (descriptor >= 0 && descriptor <= STDERR_FILENO);
   if (descriptor >= 0) {
     close(descriptor);

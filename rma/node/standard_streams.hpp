@@ -3,9 +3,9 @@
 
 namespace tessera::rma::detail {
 
-/// Local. Sees to it that descriptors 0, 1 and 2 are taken. Where a program was started without one
-/// of them (`>&-`), the next that is opened, a node's memory say, would get its number, and what
-/// the program prints would go there. Such a stream gives no input, and writing to it fails, as
+/// Local. Ensures that descriptors 0, 1 and 2 are in use. If a program was started without one of
+/// them (`>&-`), the next descriptor, for example of a node's memory, would get its number, and the
+/// program's output would go there. The replacement gives no input, and writing to it fails, as
 /// before.
 void keep_standard_streams();
 

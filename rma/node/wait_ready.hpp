@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Waiting for a descriptor until a deadline, however many signals come meanwhile.
+// Waits for a descriptor until a deadline, regardless of signals.
 #pragma once
 
 #include <poll.h>
@@ -12,12 +12,12 @@
 
 namespace tessera::rma::detail {
 
-/// True when the descriptor shows one of `events`, an error or its end; false at the deadline, or
-/// when the system can't wait. Looks once where the deadline is over.
+/// True if the descriptor shows one of `events`, an error or its end; false at the deadline, or if
+/// the system can't wait. Polls once if the deadline has passed.
 [[nodiscard]] inline bool wait_ready(int descriptor, short events,
                                      std::chrono::steady_clock::time_point deadline) noexcept {
   using std::chrono::milliseconds;
-  constexpr milliseconds longest = std::chrono::hours(1);  // poll() counts in an int
+  constexpr milliseconds longest = std::chrono::hours(1);  // poll() takes an int
   pollfd entry{.fd = descriptor, .events = events, .revents = 0};
   while (true) {
     const auto left = std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now());

@@ -9,7 +9,7 @@
 
 namespace tessera::rma::detail {
 
-// The system keeps a note until the process exits, and this library with it (-z nodelete).
+// The note lives until the process exits, as does this library (-z nodelete).
 std::shared_ptr<ExitNote> ExitNote::leave(const std::shared_ptr<JobState>& job) {
   const std::shared_ptr<ExitNote> note(new ExitNote(job));
   auto kept = std::make_unique<std::shared_ptr<ExitNote>>(note);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ExitNote: a profiled job that the program doesn't stop leaves its profile when the process exits,
-// by exit(), by the end of main() or by a Fortran STOP. Not after abort(), _exit() or a signal, and
-// not in a child made by fork().
+// ExitNote: makes a profiled job that the program doesn't stop write its profile when the process
+// exits, by exit(), by the end of main() or by a Fortran STOP. It does nothing after abort(),
+// _exit() or a signal, or in a child made by fork().
 #pragma once
 
 #include <atomic>
@@ -15,11 +15,11 @@ class JobState;
 
 class ExitNote {
  public:
-  /// Has the process finish the job's profile at its exit, unless withdraw() comes first. Null
-  /// where the system keeps no more such notes.
+  /// Registers the job's profile to be finished at the exit of the process, unless withdraw() comes
+  /// first. Null if the system cannot register more exit handlers.
   static std::shared_ptr<ExitNote> leave(const std::shared_ptr<JobState>& job);
 
-  /// True for the first caller, who finishes the profile.
+  /// True for the first caller, which must then finish the profile.
   bool withdraw() noexcept { return is_due_.exchange(false); }
 
  private:

@@ -28,7 +28,7 @@ Tally sum_of(const PeerTraffic& peer) {
   return sum;
 }
 
-// Of what `value` says of each rank.
+// The spread of `value(rank)` over the ranks.
 template <class Value>
 Spread spread_of(const std::vector<RankProfile>& ranks, const Value& value) {
   Spread spread;

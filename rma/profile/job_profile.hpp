@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// JobProfile: the profiles of a job's ranks, or of those that are known, and the sums that people
-// ask for.
+// JobProfile: the profiles of a job's ranks, or of those that are known, and sums over them.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +11,8 @@
 
 namespace tessera::rma::detail {
 
-/// How unevenly something is spread over ranks. `most_of_mean` is 1 where all have as much, and 0
-/// where none has any.
+/// How unevenly something is spread over ranks. `most_of_mean` is 1 if all ranks have as much, and
+/// 0 if none has any.
 struct Spread {
   std::int32_t most_rank = 0;
   double most = 0;
@@ -34,7 +33,7 @@ struct LabelSum {
   Spread seconds;
 };
 
-/// Traffic from one place to another, a rank or a node.
+/// Traffic from one rank or node to another.
 struct Flow {
   std::int32_t from = 0;
   std::int32_t to = 0;
@@ -44,38 +43,38 @@ struct Flow {
 struct JobProfile {
   std::int32_t job_ranks = 1;
   std::int32_t job_nodes = 1;
-  std::string missing;                ///< why ranks are not among these; empty: all are
+  std::string missing;                ///< why some ranks are missing; empty: all are here
   std::vector<std::int32_t> node_of;  ///< by world rank
   std::vector<RankProfile> ranks;     ///< ascending
 
   [[nodiscard]] bool is_complete() const noexcept { return missing.empty(); }
-  /// From the first of them that started to the last that stopped, on clocks of each rank.
+  /// From the first start of these ranks to the last stop, each on its own clock.
   [[nodiscard]] double seconds() const noexcept;
   [[nodiscard]] KindTallies kinds() const;
   /// All names, in order of the bytes that were moved, most first. `most_bytes` is the sum of the
-  /// ranks' own greatest.
+  /// ranks' own maxima.
   [[nodiscard]] std::vector<RegionCounts::Entry> regions() const;
   [[nodiscard]] WaitSum wait(Wait wait) const;
-  /// All labels, those first in which ranks waited longest.
+  /// All labels, first those in which ranks waited longest.
   [[nodiscard]] std::vector<LabelSum> labels() const;
   [[nodiscard]] Spread waiting() const;
-  /// What ranks moved themselves, in bytes.
+  /// The bytes that ranks moved themselves.
   [[nodiscard]] Spread moved() const;
-  /// What was moved from and to each rank's memory, over all that the known ranks did: of a job
-  /// only where it is complete.
+  /// What was moved from and to each rank's memory by the known ranks. It is the job's total only
+  /// if the profile is complete.
   [[nodiscard]] Spread owned() const;
   /// Puts, gets, accumulates and atomics, in order of from and to.
   [[nodiscard]] std::vector<Flow> flows() const;
   /// The same between nodes.
   [[nodiscard]] std::vector<Flow> node_flows() const;
 
-  /// For people: the table of TESSERA_PROFILE=summary.
+  /// For users: the table of TESSERA_PROFILE=summary.
   [[nodiscard]] std::string table() const;
-  /// For programs: the file of TESSERA_PROFILE=json, as docs/profile.md tells.
+  /// For programs: the file of TESSERA_PROFILE=json, as docs/profile.md describes.
   [[nodiscard]] std::string json() const;
 };
 
-/// "get strided", as tables and files name kinds; "lock" where there are no forms.
+/// "get strided", as tables and files name kinds; "lock" for an operation without forms.
 std::string name_of_kind(std::size_t kind);
 
 }  // namespace tessera::rma::detail

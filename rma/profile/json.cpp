@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The file of TESSERA_PROFILE=json. docs/profile.md and docs/profile.schema.json tell what is in
-// it: what changes here changes there, and the number of the format where readers would be wrong.
+// The file of TESSERA_PROFILE=json, as docs/profile.md and docs/profile.schema.json describe it. A
+// change here needs a change there, and a new format number if it would mislead readers.
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ ordered_json json_of(const Tally& tally) {
   return {{"operations", tally.operations}, {"bytes", tally.bytes}};
 }
 
-// One entry a kind that was used.
+// One entry for each kind that was used.
 ordered_json json_of(const KindTallies& tallies) {
   ordered_json kinds = ordered_json::array();
   for (std::size_t kind = 0; kind < op_kinds; ++kind) {
@@ -152,7 +152,7 @@ std::string JobProfile::json() const {
                                  {"imbalance", std::move(imbalance)},
                                  {"traffic", traffic_of(ranks)},
                                  {"by_rank", std::move(ranks_known)}};
-  // Names are the program's: what isn't UTF-8 is replaced.
+  // The program's names: what isn't UTF-8 is replaced.
   return document.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

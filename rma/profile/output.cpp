@@ -15,7 +15,7 @@ namespace tessera::rma::detail {
 Status cannot_write(const std::string& path, int error) {
   return Status::error(Code::invalid_argument,
                        fmt::format("cannot write {}: {}", path, std::strerror(error)))
-      .hint("name another file by TESSERA_PROFILE_FILE");
+      .hint("name another file with TESSERA_PROFILE_FILE");
 }
 
 Status check_writable(const std::string& path) {

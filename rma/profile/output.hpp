@@ -9,16 +9,16 @@
 
 namespace tessera::rma::detail {
 
-/// The error for a system call's number.
+/// The error for a system call's errno.
 [[nodiscard]] Status cannot_write(const std::string& path, int error);
 
-/// Whether write_file() can be expected to work; leaves nothing behind. Errors: invalid_argument.
+/// Checks whether write_file() would work; leaves no file. Errors: invalid_argument.
 [[nodiscard]] Status check_writable(const std::string& path);
 
-/// Local. A file at `path` goes, if there is one; devices and links stay.
+/// Local. Removes a regular file at `path`, if there is one; devices and links stay.
 void remove_plain_file(const std::string& path);
 
-/// Errors: invalid_argument; what was written until then is removed as by remove_plain_file().
+/// Errors: invalid_argument. Then what was written is removed as by remove_plain_file().
 [[nodiscard]] Status write_file(const std::string& path, const std::string& text);
 
 }  // namespace tessera::rma::detail

@@ -8,7 +8,8 @@
 namespace tessera::rma::detail {
 namespace {
 
-// Both ends are the same program, on processors of the same kind, so values travel as they are.
+// Both ends run the same program on processors of the same kind, so values are sent as they are in
+// memory.
 class Writer {
  public:
   template <class T>
@@ -54,7 +55,7 @@ class Reader {
     text.resize(count_of(1));
     take(text.data(), text.size());
   }
-  /// How many follow that take at least `each` bytes.
+  /// The number of items that follow, each of at least `each` bytes.
   [[nodiscard]] std::size_t count_of(std::size_t each) {
     std::uint64_t count = 0;
     get(count);
@@ -75,7 +76,7 @@ class Reader {
   bool is_good_ = true;
 };
 
-// Everything of fixed size, in the same order for both directions.
+// All fields of fixed size, in the same order for both directions.
 template <class Profile, class Action>
 void for_each_plain_field(Profile& profile, const Action& action) {
   action(profile.rank);
@@ -90,7 +91,7 @@ void for_each_plain_field(Profile& profile, const Action& action) {
   action(profile.events);
 }
 
-// What a region takes now is nothing at a job's end.
+// Without the current bytes of a region: at a job's end they are 0.
 template <class Entry, class Action>
 void for_each_field(Entry& entry, const Action& action) {
   action(entry.name);
@@ -132,8 +133,7 @@ Result<RankProfile> RankProfile::unpack(std::span<const std::byte> bytes) {
     reader.get(each.tally);
   }
   if (!reader.is_good_to_the_end()) {
-    return Status::error(Code::protocol,
-                         "a rank's profile is cut off or has more than belongs there");
+    return Status::error(Code::protocol, "a rank's profile is truncated or has extra bytes");
   }
   return profile;
 }

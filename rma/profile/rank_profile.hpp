@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RankProfile: all that one rank knows of what it did, and its form as bytes, in which it goes to
-// rank 0 when the job ends.
+// RankProfile: what one rank recorded, and its form as bytes, in which it is sent to rank 0 when
+// the job ends.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace tessera::rma::detail {
 struct ClockSample {
   std::int64_t at_ns = 0;
   std::int64_t ahead_ns = 0;
-  std::int64_t error_ns = -1;  ///< at most so wrong; −1: nothing was measured
+  std::int64_t error_ns = -1;  ///< bound on the error; −1: nothing was measured
 };
 
 struct RankProfile {

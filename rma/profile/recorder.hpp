@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Recorder: where a rank of a job that is profiled writes down its waits, with a WaitScope around
-// each. A job that isn't profiled has none, and its scopes do nothing but see that.
+// Recorder: records the waits of one rank of a profiled job, with a WaitScope around each. A job
+// that isn't profiled has none; its scopes only check that.
 //
-// A wait that begins within another of the same thread (an allocation has meetings, a blocking
-// transfer of a collective may have a fence) belongs to the outer one: sums count that alone, while
-// traces show both. The outer one has a label if the call has one, such as "sync rho".
+// A wait that begins within another one of the same thread belongs to the outer one. (An allocation
+// has meetings; a blocking transfer of a collective may have a fence.) Sums count the outer one
+// alone, traces show both. The outer one has a label if the call has one, such as "sync rho".
 //
 // Threads: all functions may be called from any thread. Sums are atomic; events take a short lock.
 #pragma once
@@ -41,19 +41,19 @@ struct TimedWait {
 
 class Recorder {
  public:
-  /// Keeps at most so many events; none where there is no trace.
+  /// Keeps at most `most_events` events; 0 if there is no trace.
   explicit Recorder(std::size_t most_events) : most_events_(most_events) {
-    events_.reserve(most_events);  // taken from the kernel as they come
+    events_.reserve(most_events);  // the kernel backs these pages only when they are touched
   }
 
-  /// What ended without waiting; nothing within a wait.
+  /// Records an operation that ended without waiting; ignored within a wait.
   void note_done(Wait wait) noexcept;
 
-  /// No wait that begins from now on is recorded: what follows is the profile's own.
+  /// Waits that begin from now on are not recorded: they are the profile's own.
   void close() noexcept { is_open_.store(false, std::memory_order_relaxed); }
 
   [[nodiscard]] WaitTallies tallies() const noexcept;
-  /// Parts of tallies(), by label.
+  /// The parts of tallies(), by label.
   [[nodiscard]] std::vector<LabelledWait> labelled() const;
   /// In the order in which they ended.
   [[nodiscard]] std::vector<WaitEvent> take_events();
@@ -84,7 +84,7 @@ class Recorder {
   void keep(TimedWait wait, const Label* label) noexcept;
   [[nodiscard]] LabelledWait& tally_of(const Label& label, std::uint32_t& place);
 
-  /// How many waits the thread is in, of all jobs.
+  /// In how many nested waits the thread is, of all jobs.
   static inline constinit thread_local int depth = 0;
 
   TickClock clock_;
@@ -99,12 +99,13 @@ class Recorder {
   std::unordered_map<std::thread::id, std::uint32_t> threads_;
 };
 
-/// Stands for a wait while it lives. Inline everywhere, the ways of exceptions too: only so is
-/// nothing stored that is known where it is used, and a barrier's cost below 60 instructions.
+/// Records a wait for its lifetime. All functions are inline, also on the path of exceptions. So
+/// the compiler stores nothing that is known at the call, and a barrier costs less than 60
+/// instructions.
 class WaitScope {
  public:
-  /// `peer` −1: several; `recorder` null: nothing happens.
-  /// `label` lives longer; null: the wait is known by its kind alone.
+  /// `peer` −1: several ranks. `recorder` null: does nothing. `label` must outlive it; null: the
+  /// wait is known by its kind alone.
   WaitScope(Recorder* recorder, Wait wait, WorldRank peer = WorldRank{-1}, std::uint64_t bytes = 0,
             const Label* label = nullptr) noexcept
       : recorder_(recorder), bytes_(bytes), label_(label), peer_(peer.value), wait_(wait) {
@@ -130,7 +131,7 @@ class WaitScope {
     begin_ = recorder_->clock_.now();
   }
   [[gnu::always_inline]] void end() noexcept {
-    // A thread may have been moved to a processor whose counter is a few ticks behind.
+    // A thread may have moved to a processor whose counter is a few ticks late.
     const std::int64_t duration = std::max<std::int64_t>(recorder_->clock_.now() - begin_, 0);
     const bool is_outermost = --Recorder::depth == 0;
     if (is_outermost) {

@@ -24,18 +24,18 @@
 namespace tessera::rma::detail {
 namespace {
 
-// What each rank's slice of the control region begins with. At rank 0 follow a flag for each rank,
-// which is raised when it stops, and one for each node, which its first rank raises to ask for the
-// time.
+// The beginning of each rank's slice of the control region. On rank 0 two arrays of flags follow.
+// The first has a flag for each rank, which raises it when it stops. The second has one for each
+// node, whose first rank raises it to ask for the time.
 struct Control {
   std::int32_t verdict = 0;
   std::int32_t pong = 0;
-  std::int64_t time_ns = 0;  ///< rank 0's answer, before the pong
+  std::int64_t time_ns = 0;  ///< rank 0's reply, written before the pong
 };
 constexpr std::size_t flag_bytes = sizeof(std::int32_t);
 constexpr std::int32_t pings_each_time = 16;
 
-// The first rank of the job, which hears all others.
+// The first rank of the job, to which all others report.
 constexpr WorldRank root{0};
 
 TeamRank member(WorldRank rank) noexcept {
@@ -59,7 +59,7 @@ WorldRank first_of(const JobState& job, std::int32_t node) {
   return job.nodes.ranks_of(NodeId{node}).front();
 }
 
-// Who left in good order has printed what there was to print.
+// A rank that left after stop() has printed its profile itself.
 bool has_died(const JobState& job, WorldRank rank) {
   if (const int place = job.node->place_of(rank); place >= 0) {
     return job.node->is_gone(place) && !job.node->has_left(place);
@@ -99,9 +99,9 @@ Status ProfileSession::start(JobState& job) {
   std::unique_ptr<ProfileSession> session(new ProfileSession(job, std::move(control)));
   if (session->is_root() && session->mode_ != "summary") {
     if (const Status status = check_writable(session->file_); !status.ok()) {
-      job.log.warning(status.message() + "; the run goes on, and its table will be printed");
+      job.log.warning(status.message() + "; the run continues, and its table will be printed");
     } else {
-      // Whoever finds it later would take it for this job's, however this one ends.
+      // A later reader would take it for this job's profile, however this job ends.
       remove_plain_file(session->file_);
     }
   }
@@ -109,7 +109,7 @@ Status ProfileSession::start(JobState& job) {
     Job handle = Job::unowned(job);
     session->measure_clock(handle, session->clock_at_start_);
   }
-  // Rank 0 starts before the others, whose times count from its own.
+  // Rank 0 starts before the others, since their times count from its start.
   session->start_ns_ = profile_clock_ns();
   TESSERA_RETURN_IF_ERROR(job.world_team.barrier());
   if (!session->is_root()) {
@@ -123,7 +123,7 @@ Status ProfileSession::start(JobState& job) {
 }
 
 void ProfileSession::release() {
-  control_.free().ignore("a job that was stopped lets go of memory without meeting");
+  control_.free().ignore("a stopped job frees the memory without a collective");
   control_ = Region();
 }
 
@@ -137,7 +137,7 @@ RemoteAddress ProfileSession::ping_of(std::int32_t node) const noexcept {
                      sizeof(Control) + static_cast<std::size_t>(job_ranks_ + node) * flag_bytes);
 }
 
-// Of this rank.
+// Requires: `at` is in this rank's slice.
 std::atomic_ref<std::int32_t> ProfileSession::own_flag(const RemoteAddress& at) const noexcept {
   return std::atomic_ref<std::int32_t>(
       *reinterpret_cast<std::int32_t*>(control_.local() + at.offset));
@@ -145,8 +145,8 @@ std::atomic_ref<std::int32_t> ProfileSession::own_flag(const RemoteAddress& at) 
 
 // --- the clocks of nodes ------------------------------------------------------------------------
 
-// Collective. Rank 0 answers one node after the other. Who is gone is noticed by the collectives
-// that follow.
+// Collective. Rank 0 serves one node after the other. The collectives that follow notice a rank
+// that is gone.
 void ProfileSession::measure_clock(Job& job, ClockSample& sample) {
   const std::int32_t first = std::exchange(pings_, pings_ + pings_each_time) + 1;
   for (std::int32_t node = 1; node < job.node_count(); ++node) {
@@ -175,7 +175,7 @@ Status ProfileSession::answer_pings(Job& job, WorldRank leader, std::int32_t fir
 }
 
 // Cristian's method: rank 0 read its clock between the ping and the pong. The shortest round trip
-// says it best.
+// is the most accurate.
 Status ProfileSession::send_pings(Job& job, std::int32_t first, ClockSample& sample) {
   const RemoteAddress ping = ping_of(job.node_of(rank_).value);
   const RemoteAddress pong = control_.at(member(rank_), offsetof(Control, pong));
@@ -204,7 +204,7 @@ void ProfileSession::finish(JobState& state) {
   }
 }
 
-// Ranks that are threads of one process exit by one of them, which can't wait for the others.
+// If ranks are threads of one process, one of them ends the process and can't wait for the others.
 void ProfileSession::finish_at_exit(JobState& state, bool is_success) {
   const bool may_meet = job_ranks_ == 1 || (is_success && !state.bootstrap->is_one_process());
   if (is_root() || !may_meet) {
@@ -228,7 +228,7 @@ void ProfileSession::finish_once(JobState& state, bool may_meet) {
   if (!is_done) {
     finish_alone(job, std::move(own));
   } else if (mode_ != "summary") {
-    remove_plain_file(own_file());  // of an earlier job, which came to a bad end
+    remove_plain_file(own_file());  // of an earlier job, which ended badly
   }
 }
 
@@ -247,8 +247,8 @@ RankProfile ProfileSession::record(const Job& job) {
   return own;
 }
 
-// Whether all ranks are here, and all say so. None waits for long for one that doesn't come: it may
-// be waiting for this one.
+// Whether all ranks are here; all return the same. No rank waits long for one that doesn't come,
+// since that one may be waiting for it.
 bool ProfileSession::meet(Job& job) {
   if (is_root()) {
     const bool are_here = wait_for_arrivals(job);
@@ -283,12 +283,12 @@ bool ProfileSession::wait_for_arrivals(Job& job) {
   return true;
 }
 
-// Who is gone needs not be told.
+// Sends the verdict to all ranks; one that is gone does not need it.
 void ProfileSession::tell_all(Job& job, Verdict verdict) {
   for (std::int32_t rank = 1; rank < job_ranks_; ++rank) {
     raise_flag(job, control_.at(TeamRank{rank}, offsetof(Control, verdict)),
                static_cast<std::int32_t>(verdict))
-        .ignore("it is gone, which the others notice by themselves");
+        .ignore("the rank is gone, which the others notice by themselves");
   }
 }
 
@@ -299,7 +299,7 @@ bool ProfileSession::wait_for_verdict(Job& job) {
       [&] { return flag.load(std::memory_order_acquire) != 0; },
       [&] { return !job.is_present(root) || std::chrono::steady_clock::now() > deadline; });
   const auto verdict = static_cast<Verdict>(flag.load());
-  missing_ = !came ? fmt::format("rank 0 is gone, or said nothing within {} ms", wait_ms_)
+  missing_ = !came ? fmt::format("rank 0 is gone, or did not answer within {} ms", wait_ms_)
              : verdict == Verdict::alone ? "a rank is gone, or did not stop in time"
                                          : "";
   return verdict == Verdict::together;
@@ -321,11 +321,11 @@ Status ProfileSession::finish_together(Job& job, const RankProfile& own) {
   }
   TESSERA_RETURN_IF_ERROR(job.barrier());
   Status written = is_root() ? write_all(job, records, with_clocks) : Status();
-  records.free().ignore("whoever is gone now has been heard");
+  records.free().ignore("the records were already read");
   return written;
 }
 
-// Calls `use` for all ranks, ascending; holds one of the others at a time.
+// Calls `use` for all ranks, ascending; keeps one other rank's record in memory at a time.
 Status ProfileSession::for_each_rank(Job& job, const Region& records, const RankProfile& own,
                                      const Use& use) const {
   use(own);
@@ -338,7 +338,8 @@ Status ProfileSession::for_each_rank(Job& job, const Region& records, const Rank
   return {};
 }
 
-// At rank 0. Errors: of what the others have; what can't be written is printed.
+// On rank 0. Prints the table if the file can't be written. Errors: those of reading the other
+// ranks' records.
 Status ProfileSession::write_all(Job& job, const Region& records, const RankProfile& own) {
   Status written;
   if (is_trace()) {
@@ -371,7 +372,7 @@ Status ProfileSession::write_all(Job& job, const Region& records, const RankProf
 Status ProfileSession::write_trace(Job& job, const Region& records, const RankProfile& own) const {
   TraceFile file;
   TESSERA_RETURN_IF_ERROR(file.open(file_));
-  // Only a node's first rank has its clock, and comes before the others of the node.
+  // Only a node's first rank has its clock samples; it comes before the others of its node.
   std::vector<std::pair<ClockSample, ClockSample>> clocks(
       static_cast<std::size_t>(job.node_count()));
   TESSERA_RETURN_IF_ERROR(for_each_rank(job, records, own, [&](const RankProfile& each) {
@@ -388,7 +389,7 @@ Status ProfileSession::write_trace(Job& job, const Region& records, const RankPr
 Status ProfileSession::write_own_trace(const RankProfile& own, const std::string& file) const {
   TraceFile trace;
   TESSERA_RETURN_IF_ERROR(trace.open(file));
-  // By its own clock: there is no other rank's to go with.
+  // By its own clock: no other rank's events are in this file.
   trace.add(own, {}, {}, start_ns_);
   return trace.finish(job_ranks_, missing_);
 }
@@ -397,7 +398,7 @@ std::string ProfileSession::own_file() const {
   return fmt::format("{}.rank{}", file_, rank_.value);
 }
 
-// Some rank is gone, or doesn't come: everybody for himself.
+// A rank is gone or late, so each rank writes its own profile.
 void ProfileSession::finish_alone(Job& job, RankProfile own) {
   const JobProfile alone{.job_ranks = job_ranks_,
                          .job_nodes = job.node_count(),

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ProfileSession: a job's profile from its start to its end, when rank 0 gets what the others
-// recorded and writes it down (docs/decisions/0022).
+// ProfileSession: a job's profile from its start to its end, when rank 0 collects and writes what
+// the ranks recorded (docs/decisions/0022).
 //
-//     stop     a rank that stops raises its flag at rank 0 and waits for the verdict
-//     verdict  "together" when all have come; "alone" when one is gone or doesn't come in time
-//     together each rank puts its record into a region; rank 0 gets one after the other
-//     alone    each rank writes what it has, rank 0 (or the first that is left) prints it
+//     stop      a rank that stops raises its flag at rank 0 and waits for the verdict
+//     verdict   "together" if all have come; "alone" if one is gone or too late
+//     together  each rank puts its record into a region; rank 0 gets one after the other
+//     alone     each rank writes what it has; rank 0 (or the first remaining rank) prints it
 //
 // Threads: start, finish and release as the collectives of the world team.
 #pragma once
@@ -33,17 +33,18 @@ class JobState;
 
 class ProfileSession {
  public:
-  /// Collective over all ranks, of which all have the same Settings::profile, not "off". Sets
+  /// Collective over all ranks, which must all have the same Settings::profile, not "off". Sets
   /// job.profile and job.recorder.
   static Status start(JobState& job);
 
-  /// Collective. Requires: the recorder is closed, and this thread's counts are handed over.
-  /// Whatever is wrong goes to the log: the run was good all the same.
+  /// Collective. Requires: the recorder is closed, and this thread's counts are handed over. Errors
+  /// only go to the log: the run itself succeeded.
   void finish(JobState& job);
-  /// The same as the process exits without having stopped the job. If it failed, this rank's
-  /// profile is written alone, at once: others may wait for this rank. Does nothing after finish().
+  /// The same at the exit of a process that has not stopped the job. If the process failed, this
+  /// rank's profile is written alone, at once, since the others may be waiting for this rank. Does
+  /// nothing after finish().
   void finish_at_exit(JobState& job, bool is_success);
-  /// Local, when the job is stopped: lets go of what keeps it alive.
+  /// Local, when the job is stopped: releases its references to the job.
   void release();
 
  private:
@@ -73,7 +74,7 @@ class ProfileSession {
   Status write_trace(Job& job, const Region& records, const RankProfile& own) const;
   Status write_own_trace(const RankProfile& own, const std::string& file) const;
   void finish_alone(Job& job, RankProfile own);
-  /// Where this rank's profile is written when the ranks don't come together.
+  /// Where this rank's profile is written if the ranks don't come together.
   [[nodiscard]] std::string own_file() const;
 
   std::string mode_;

@@ -43,12 +43,12 @@ std::string human_time(double seconds) {
                           : fmt::format("{:.1f} us", seconds / micro);
 }
 
-// A letter of UTF-8 has one byte that doesn't begin with these bits.
+// A character of UTF-8 has exactly one byte that doesn't begin with these bits.
 bool begins_letter(char byte) {
   return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80U;
 }
 
-// Names are the program's: one line, and whole letters.
+// The program's names, on one line, and cut at a whole character.
 std::string shortened(std::string name) {
   constexpr unsigned char first_printable = 0x20;
   constexpr unsigned char rubout = 0x7f;
@@ -56,7 +56,7 @@ std::string shortened(std::string name) {
     return "(no name)";
   }
   std::size_t letters = 0;
-  std::size_t cut = 0;  // where the last letter begins that gives way to dots
+  std::size_t cut = 0;  // start of the last character before the dots
   for (std::size_t at = 0; at < name.size(); ++at) {
     const auto byte = static_cast<unsigned char>(name[at]);
     if (byte < first_printable || byte == rubout) {
@@ -70,7 +70,7 @@ std::string shortened(std::string name) {
   return letters <= name_width ? name : name.substr(0, cut) + "...";
 }
 
-// A square of ranks or nodes: what each line's did to each column's.
+// A square matrix of ranks or nodes: the traffic from each row to each column.
 template <class Text>
 void print_matrix(Lines out, std::string_view of, const std::vector<Flow>& flows, std::int32_t edge,
                   const Text& text) {
@@ -105,15 +105,15 @@ void print_largest(Lines out, std::string_view of, std::vector<Flow> flows) {
   }
 }
 
-// By rank where there are few, else by node, else the largest of these.
+// By rank if there are few, else by node, else the largest flows.
 void print_traffic(Lines out, const JobProfile& profile) {
   const bool by_rank = profile.job_ranks <= widest_matrix;
   const bool by_node = !by_rank && profile.job_nodes <= widest_matrix && profile.job_nodes > 1;
   const std::string_view of = by_rank || profile.job_nodes == 1 ? "rank" : "node";
   const std::vector<Flow> flows = of == "rank" ? profile.flows() : profile.node_flows();
   fmt::format_to(out,
-                 "\ntraffic: puts, gets, accumulates and atomics of a {} (line) on memory of "
-                 "a {} (column)\n",
+                 "\ntraffic: puts, gets, accumulates and atomics by a {} (row) on the memory of a "
+                 "{} (column)\n",
                  of, of);
   if (!by_rank && !by_node) {
     print_largest(out, of, flows);
@@ -208,7 +208,7 @@ void print_calls(Lines out, const JobProfile& profile) {
   }
   const std::size_t more = labels.size() - std::min(labels.size(), most_labels);
   labels.resize(labels.size() - more);
-  print_waits_head(out, name_width, "of which in");
+  print_waits_head(out, name_width, "waiting in");
   for (const LabelSum& each : labels) {
     print_wait(out, name_width, shortened(each.label), each.all, each.seconds);
   }
@@ -244,7 +244,7 @@ std::string JobProfile::table() const {
                  job_ranks == 1 ? "" : "s", job_nodes, job_nodes == 1 ? "" : "s",
                  human_time(seconds()));
   if (!is_complete()) {
-    fmt::format_to(out, "  of rank {} alone: {}\n", ranks.front().rank, missing);
+    fmt::format_to(out, "  rank {} only: {}\n", ranks.front().rank, missing);
   }
   print_traffic(out, *this);
   print_operations(out, *this);

@@ -11,7 +11,8 @@
 namespace tessera::rma::detail {
 namespace {
 
-// Clock sources of Linux that are the processor's counter as it is, or scaled by a hypervisor.
+// Clock sources of Linux that are the processor's counter, either directly or scaled by a
+// hypervisor.
 bool kernel_trusts_counter() {
   constexpr std::array<std::string_view, 4> counters{
       "tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"};
@@ -25,8 +26,8 @@ bool kernel_trusts_counter() {
 
 TickClock::TickClock() noexcept : has_counter_(kernel_trusts_counter()), first_(read()) {}
 
-// Of some readings that between whose two of the counter the least time went by: a thread may lose
-// its processor there.
+// Takes several readings and keeps the one with the least time between its two counter values,
+// since the thread may lose its processor in between.
 TickScale::Reading TickClock::read() const noexcept {
   constexpr int tries = 5;
   std::int64_t shortest = std::numeric_limits<std::int64_t>::max();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// TickClock: what waits are timed with. Reading steady_clock takes some sixty instructions, twice a
-// wait; reading the counter that it is made of takes one. How long its ticks are is known when the
-// profile is written, from both clocks' readings at the beginning and then.
+// TickClock: the clock that times waits. Reading steady_clock takes some sixty instructions, twice
+// per wait; reading the processor's counter takes one. The length of a tick is computed when the
+// profile is written, from both clocks' readings at the beginning and at that time.
 #pragma once
 
 #include <chrono>
@@ -14,14 +14,14 @@
 
 namespace tessera::rma::detail {
 
-/// Of steady_clock, which the processes of a machine share.
+/// The time of steady_clock, which the processes of a machine share.
 [[nodiscard]] inline std::int64_t profile_clock_ns() noexcept {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
 
-/// What ticks are on steady_clock.
+/// Converts ticks to nanoseconds of steady_clock.
 class TickScale {
  public:
   struct Reading {
@@ -49,18 +49,18 @@ class TickScale {
 /// Threads: any.
 class TickClock {
  public:
-  /// With the processor's counter where the kernel takes its time from that, too: then it counts
-  /// evenly, and alike on all processors. Else with steady_clock, and ticks are nanoseconds.
+  /// Uses the processor's counter if the kernel takes its time from it, too: then it counts evenly,
+  /// and equally on all processors. Otherwise uses steady_clock, and ticks are nanoseconds.
   TickClock() noexcept;
 
   [[nodiscard]] std::int64_t now() const noexcept {
     return has_counter_ ? counter() : profile_clock_ns();
   }
-  /// Reads both clocks. The longer after the construction, the truer.
+  /// Reads both clocks. The longer after the construction, the more accurate.
   [[nodiscard]] TickScale scale() const noexcept { return {first_, read()}; }
 
  private:
-  // Loads before it may still be under way: a matter of nanoseconds.
+  // Loads before it may still be under way, which changes the result by nanoseconds.
   [[nodiscard]] static std::int64_t counter() noexcept {
 #if defined(__x86_64__)
     return static_cast<std::int64_t>(__rdtsc());

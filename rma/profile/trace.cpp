@@ -20,7 +20,7 @@ constexpr double microseconds(std::int64_t nanoseconds) noexcept {
   return static_cast<double>(nanoseconds) * 1e-3;
 }
 
-// Outer before inner, which began at the same time at the earliest.
+// Sorts outer waits before inner ones, which begin at the same time or later.
 bool is_before(const WaitEvent& a, const WaitEvent& b) {
   return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.duration_ns > b.duration_ns;
 }
@@ -31,8 +31,8 @@ std::string metadata(std::string_view name, std::int32_t rank, std::int64_t thre
                      rank, thread, text);
 }
 
-// What the program called, if that is known, else the kind of wait; in quotes. Labels have the
-// program's names: what isn't UTF-8 is replaced.
+// The program's call if it is known, else the kind of wait; as JSON text with quotes. Labels have
+// the program's names, so what isn't UTF-8 is replaced.
 std::string name_of(const WaitEvent& event, const RankProfile& rank) {
   if (event.label == 0 || event.label > rank.labels.size()) {
     return fmt::format("\"{}\"", to_string(event.wait));
@@ -74,7 +74,7 @@ Status TraceFile::open(const std::string& path) {
   return {};
 }
 
-// What doesn't fit the disk is told by finish().
+// A write error, such as a full disk, is reported by finish().
 void TraceFile::write(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), file_) != text.size() && error_ == 0) {
     error_ = errno;
@@ -104,7 +104,7 @@ void TraceFile::add(const RankProfile& rank, const ClockSample& at_start,
                          fmt::format("thread {}", thread)));
   }
   for (const WaitEvent& each : events) {
-    // Nothing is before the beginning but for what the clocks' error makes of it.
+    // No event is before the start, except through the clocks' error.
     const std::int64_t begin =
         std::max(on_common_clock(each.begin_ns, at_start, at_stop) - origin_ns, std::int64_t{0});
     const std::int64_t end = std::max(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Trace: the file of TESSERA_PROFILE=trace, in the Chrome trace event format, written rank by rank
-// so that no process holds the events of several.
+// Trace: the file of TESSERA_PROFILE=trace, in the Chrome trace event format. It is written rank by
+// rank, so that no process holds the events of several ranks.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,12 @@
 
 namespace tessera::rma::detail {
 
-/// A time on a node's clock, on that of rank 0: the samples at both ends, and between them a line.
+/// Converts a time of a node's clock to rank 0's clock, by a line through the samples at start and
+/// stop.
 [[nodiscard]] std::int64_t on_common_clock(std::int64_t time_ns, const ClockSample& at_start,
                                            const ClockSample& at_stop) noexcept;
 
-/// A file that isn't finished is removed, as it is no JSON.
+/// Removes a file that isn't finished, as it would not be valid JSON.
 class TraceFile {
  public:
   TraceFile() = default;
@@ -29,11 +30,11 @@ class TraceFile {
 
   /// Errors: invalid_argument, naming the file and why it can't be written.
   Status open(const std::string& path);
-  /// Times count from `origin_ns` on rank 0's clock. The node's samples are given apart, since only
+  /// Times count from `origin_ns` on rank 0's clock. The node's samples are arguments, since only
   /// its first rank has them.
   void add(const RankProfile& rank, const ClockSample& at_start, const ClockSample& at_stop,
            std::int64_t origin_ns);
-  /// Ends the file with what there is to know of it. Errors: as open().
+  /// Ends the file with its summary. Errors: as open().
   Status finish(std::int32_t job_ranks, const std::string& missing);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Waits: what a rank can wait for, as far as profiles tell it apart.
+// Waits: the kinds of waits that profiles distinguish.
 #pragma once
 
 #include <array>
@@ -14,31 +14,31 @@
 namespace tessera::rma::detail {
 
 enum class Wait : std::uint8_t {
-  put,         ///< a blocking one that goes to another node
-  get,         ///< likewise
-  accumulate,  ///< likewise
-  atomic,      ///< likewise
+  put,         ///< a blocking one to another node
+  get,         ///< a blocking one to another node
+  accumulate,  ///< a blocking one to another node
+  atomic,      ///< a blocking one to another node
   handle,      ///< for non-blocking operations that were not complete yet
   fence,
-  lock,    ///< that another rank had, or that is on another node
+  lock,    ///< that another rank held, or on another node
   notice,  ///< for a flag or a notification
   barrier,
   broadcast,
   allgather,
   reduce,  ///< and allreduce
   agree,   ///< the meetings of sync, fill and other operations on arrays
-  team,    ///< making one
-  memory,  ///< making and freeing regions and sets of locks
+  team,    ///< making a team
+  memory,  ///< making and freeing regions and lock sets
 };
 inline constexpr std::size_t wait_count = 15;
-// Transfers are waited for by the names of their operations.
+// Waits for transfers have the numbers of their operations.
 static_assert(static_cast<int>(Wait::put) == static_cast<int>(Op::put) &&
               static_cast<int>(Wait::get) == static_cast<int>(Op::get) &&
               static_cast<int>(Wait::accumulate) == static_cast<int>(Op::accumulate));
 
 std::string_view to_string(Wait wait) noexcept;
 
-/// How often a rank waited, for how long in all and at most, and for operations on how many bytes.
+/// How often a rank waited, the total and the longest time, and the bytes of the operations.
 struct WaitTally {
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;
@@ -47,7 +47,7 @@ struct WaitTally {
 };
 using WaitTallies = std::array<WaitTally, wait_count>;
 
-/// All that a rank waited in calls of one label, such as "sync rho".
+/// All waits of a rank in calls with one label, such as "sync rho".
 struct LabelledWait {
   std::string label;
   WaitTally tally;
@@ -58,9 +58,9 @@ struct WaitEvent {
   std::int64_t begin_ns = 0;  ///< on the rank's clock
   std::int64_t duration_ns = 0;
   std::uint64_t bytes = 0;
-  std::int32_t peer = -1;  ///< whom it waited for; −1: for several
+  std::int32_t peer = -1;  ///< the rank that it waited for; −1: several
   std::uint32_t thread = 0;
-  std::uint32_t label = 0;  ///< its place among the rank's labels, plus one; 0: it has none
+  std::uint32_t label = 0;  ///< its index among the rank's labels, plus one; 0: none
   Wait wait = Wait::put;
 };
 

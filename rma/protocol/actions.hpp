@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The three kinds of transfer, as rma/transfer.cpp and no one else sees them: how each is checked,
-// and by what it is done directly (one run, or a whole shape) and remotely.
+// The three kinds of transfer, for rma/transfer.cpp only: how each is checked, carried out directly
+// (one run, or a whole shape), and carried out remotely.
 #pragma once
 
 #include <fmt/format.h>
@@ -45,7 +45,8 @@ class CopyAction {
   static void fragments(std::byte* slice, std::uint64_t offset, Fragments fragments,
                         const StripeLocks::Slice& stripes) {
     for (const Fragment& each : fragments) {
-      if (each.bytes == sizeof(double)) {  // most lists are of numbers: a call takes longer
+      // most lists are of numbers, for which a call takes longer
+      if (each.bytes == sizeof(double)) {
         move_number(slice + offset + each.remote_offset, each.local);
       } else {
         run(slice, offset + each.remote_offset, each.local, each.bytes, stripes);
@@ -107,11 +108,11 @@ class AccumulateAction {
   explicit AccumulateAction(const Scale& scale) : scale_(scale) {}
   static constexpr Op op = Op::accumulate;
   static Status check_fragments(Fragments) { return {}; }
-  /// Whether each has to wait for the target's turn first.
+  /// Whether each needs the target's ticket first.
   static bool takes_turns(const JobState& job) { return job.accumulate_turns != nullptr; }
-  /// Whether check() would find nothing wrong.
+  /// Whether check() would succeed.
   [[nodiscard]] bool is_whole(std::size_t run_bytes) const {
-    // Elements have a power of two of bytes; a division would cost as much as the locking.
+    // Element sizes are powers of two; a division would cost as much as the locking.
     return is_valid(scale_.type()) && (run_bytes & (size_of(scale_.type()) - 1)) == 0;
   }
   [[nodiscard]] Status check(std::size_t run_bytes) const {

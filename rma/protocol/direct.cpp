@@ -24,7 +24,7 @@ std::uint64_t bytes_in_stripe(std::uint64_t offset, std::uint64_t bytes, std::si
   return std::min(whole, bytes);
 }
 
-// The lock of one stripe at a time, kept for as long as the stripe stays the same.
+// Holds the lock of one stripe at a time, as long as the stripe stays the same.
 class HeldStripe {
  public:
   explicit HeldStripe(const StripeLocks::Slice& stripes) noexcept : stripes_(stripes) {}
@@ -55,9 +55,9 @@ class HeldStripe {
   std::uint64_t stripe_ = 0;
 };
 
-// Shorter lists are added in the order in which they come.
+// Shorter lists are added in list order.
 constexpr std::size_t worth_sorting = 256;
-// Others wait for the lock meanwhile.
+// Releases the lock after that many, since others wait for it.
 constexpr std::size_t most_in_a_row = 1024;
 
 void accumulate_in_order(std::byte* slice, std::uint64_t offset, Fragments fragments,
@@ -81,13 +81,13 @@ void accumulate_in_order(std::byte* slice, std::uint64_t offset, Fragments fragm
   }
 }
 
-// The numbers of some fragments by their locks, and by their place in the list for each lock: a
-// counting sort, without memory of its own but this.
+// Sorts the indices of some fragments by lock, and for each lock by list order: a counting sort
+// that allocates nothing.
 class StripeSort {
  public:
   static constexpr std::size_t most = 4096;
 
-  // False where a fragment reaches into another stripe.
+  // False if a fragment reaches into another stripe.
   bool run(std::uint64_t offset, Fragments fragments, const StripeLocks::Slice& stripes) noexcept {
     ends_.fill(0);
     for (std::size_t i = 0; i < fragments.size(); ++i) {
@@ -108,7 +108,7 @@ class StripeSort {
     return true;
   }
 
-  // Calls `work(lock, numbers)` for each lock that there are fragments of.
+  // Calls `work(lock, numbers)` for each lock that has fragments.
   template <class Work>
   void for_each_lock(Work&& work) const {
     std::size_t begin = 0;
@@ -138,7 +138,7 @@ void accumulate_sorted(std::byte* target, Fragments fragments, const StripeSort&
   });
 }
 
-// How many of `count` runs, the first at `offset`, follow each other wholly in its stripe.
+// How many of `count` runs, the first at `offset`, lie entirely in its stripe, one after the other.
 std::int64_t runs_in_stripe(std::uint64_t offset, std::uint64_t run_bytes, std::int64_t stride,
                             std::int64_t count) {
   const std::uint64_t place = offset % stripe_bytes;
@@ -154,7 +154,7 @@ std::int64_t runs_in_stripe(std::uint64_t offset, std::uint64_t run_bytes, std::
   return std::min(static_cast<std::int64_t>(room / step) + 1, count);
 }
 
-// Lines of runs that are shorter than a stripe: as many at a time as lie in one.
+// Lines of runs that are shorter than a stripe: takes as many runs at a time as lie in one stripe.
 void accumulate_short_runs(std::byte* slice, std::uint64_t offset, const std::byte* source,
                            const CopyShape& shape, const Scale& scale,
                            const StripeLocks::Slice& stripes) {
@@ -171,7 +171,7 @@ void accumulate_short_runs(std::byte* slice, std::uint64_t offset, const std::by
         held.turn_to(at);
         add(slice + at, from, part, run_bytes, scale);
       } else {
-        // One run that begins in this stripe and ends in the next.
+        // One run that begins in this stripe and ends in the next one.
         part.count = 1;
         const std::uint64_t here = bytes_in_stripe(at, run_bytes, size_of(scale.type()));
         held.turn_to(at);
@@ -183,7 +183,7 @@ void accumulate_short_runs(std::byte* slice, std::uint64_t offset, const std::by
       }
       left -= part.count;
       if (left == 0) {
-        break;  // one more stride could lead anywhere
+        break;  // one further stride might leave the slice
       }
       at += static_cast<std::uint64_t>(part.count * part.remote_stride);
       from += part.count * part.local_stride;
@@ -209,8 +209,8 @@ std::int64_t atomic_typed(std::byte* address, const AtomicRequest& request) noex
 
 }  // namespace
 
-// Stripes that another rank holds are put off once, and a rank starts at a place of its own, so
-// that ranks that add to the same target don't queue up behind each other at its first byte.
+// Stripes that another rank holds are deferred once, and each rank starts at a different stripe. So
+// ranks that add to the same target do not queue for its first stripe.
 void accumulate_long_run(std::byte* slice, std::uint64_t offset, const std::byte* source,
                          std::uint64_t bytes, const Scale& scale,
                          const StripeLocks::Slice& stripes) {
@@ -218,10 +218,11 @@ void accumulate_long_run(std::byte* slice, std::uint64_t offset, const std::byte
     kernels::accumulate_run(slice + offset, source, bytes, scale);
     return;
   }
-  constexpr std::uint64_t batch = 64;  // bits of the put-off mask
+  constexpr std::uint64_t batch = 64;  // number of bits in `put_off`
   const std::size_t element = size_of(scale.type());
   const std::uint64_t head = bytes_in_stripe(offset, bytes, element);
-  // Piece 0 goes to the first stripe boundary, the others are a stripe long (less at the end).
+  // Piece 0 ends at the first stripe boundary; the others are a stripe long (the last may be
+  // shorter).
   const std::uint64_t pieces = 1 + (bytes - head + stripe_bytes - 1) / stripe_bytes;
   const auto piece_start = [&](std::uint64_t piece) {
     return piece == 0 ? 0 : std::min(head + (piece - 1) * stripe_bytes, bytes);

@@ -3,8 +3,7 @@
 // Protocol "direct": operations on slices that are mapped in this process, by load and store
 // ([ARMCI06] §5).
 //
-// Nothing is ever under way afterwards: locally complete at return, and complete at the target
-// after the processor's own fence.
+// Complete locally at return, and complete at the target after a memory fence of the processor.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +17,13 @@
 
 namespace tessera::rma::detail {
 
-/// accumulate_direct() of one run that may lie in several stripes.
+/// accumulate_direct() of one run that may span several stripes.
 void accumulate_long_run(std::byte* slice, std::uint64_t offset, const std::byte* source,
                          std::uint64_t bytes, const Scale& scale,
                          const StripeLocks::Slice& stripes);
 
-/// accumulate_direct() of one run of `bytes`. Here, since calls are a third of what adding one
-/// double costs beside the lock.
+/// accumulate_direct() of one run of `bytes`. Inline, since a call takes a third of the time of
+/// adding one double, besides the lock.
 inline void accumulate_run_direct(std::byte* slice, std::uint64_t offset, const std::byte* source,
                                   std::size_t bytes, const Scale& scale,
                                   const StripeLocks::Slice& stripes) {
@@ -38,15 +37,15 @@ inline void accumulate_run_direct(std::byte* slice, std::uint64_t offset, const 
   }
 }
 
-/// slice[offset …] += scale × source, under the slice's stripe locks where it has some.
+/// slice[offset …] += scale × source, under the slice's stripe locks if it has some. Stripes on
+/// which another rank works at the moment are done last.
 /// Requires: shape is checked, normalised and of whole elements; all of it lies in the slice.
-/// Where another rank works on a stripe, the others are done first.
 void accumulate_direct(std::byte* slice, std::uint64_t offset, const std::byte* source,
                        const CopyShape& shape, const Scale& scale,
                        const StripeLocks::Slice& stripes);
 
-/// accumulate_run_direct() of all of them; those that meet in an element in their order. Of long
-/// lists, those of one stripe come together, so that its lock is taken once for many.
+/// accumulate_run_direct() of all fragments. Fragments that update the same element are added in
+/// list order. Long lists are sorted by stripe, so that a lock is taken once for many fragments.
 void accumulate_fragments_direct(std::byte* slice, std::uint64_t offset, Fragments fragments,
                                  const Scale& scale, const StripeLocks::Slice& stripes);
 

@@ -25,7 +25,7 @@ Status check_mode(Op op, const RegionState& region) {
              : forbidden(fmt::format("{} on {}", to_string(op), region.describe()), mode);
 }
 
-// The target bytes [offset + lowest, offset + highest) against the slice [0, bytes).
+// Checks the target bytes [offset + lowest, offset + highest) against the slice [0, bytes).
 Status check_range(const RemoteAddress& at, CopyShape::Extent extent, std::size_t bytes,
                    RegionId region) {
   const bool empty = extent.lowest == extent.highest;
@@ -59,10 +59,10 @@ Result<Located> locate(JobState& job, Op op, const RemoteAddress& at, CopyShape:
   RegionState& region = *found;
   const TeamRank member = region.team_state().team_rank(at.rank);
   if (member.value < 0) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("rank {} has no slice of region {}: it is not in its team of "
-                                     "{} ranks",
-                                     at.rank.value, at.region.value, region.team().size()));
+    return Status::error(
+        Code::invalid_argument,
+        fmt::format("rank {} has no slice of region {}: it is not in the region's team of {} ranks",
+                    at.rank.value, at.region.value, region.team().size()));
   }
   TESSERA_RETURN_IF_ERROR(check_mode(op, region));
   TESSERA_RETURN_IF_ERROR(check_range(at, extent, region.bytes(member), at.region));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Locating: from a RemoteAddress to the region, the member and, where it can be, the memory; with
-// every check that a one-sided operation needs, and the sentence for each that fails. The careful
-// path; rma/transfer.cpp takes a short cut to it for the common case.
+// Finds the region, the member and, if possible, the memory of a RemoteAddress. Makes every check
+// that a one-sided operation needs, with an error message for each. This is the slow path;
+// rma/transfer.cpp has a short cut for the common case.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace tessera::rma::detail {
 struct Located {
   RegionState* region = nullptr;
   TeamRank member;
-  /// Where the member's slice is mapped; null where it isn't, or the operation goes another way.
+  /// Where the member's slice is mapped; null if it is not, or if the operation goes another way.
   std::byte* slice = nullptr;
 };
 

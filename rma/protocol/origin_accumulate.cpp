@@ -24,7 +24,8 @@ struct Work {
   const Scale& scale;
 };
 
-// Gets a part into the buffer, adds to it there and puts it back. `get` and `put` start that.
+// Gets a part into the buffer, adds to it there and puts it back. `get` and `put` start these
+// transfers.
 template <class Get, class Add, class Put>
 Status get_add_put(const RemotePath& path, const Get& get, const Add& add, const Put& put) {
   Completion done;
@@ -40,12 +41,12 @@ std::uint64_t distance_of(std::int64_t stride) noexcept {
   return stride < 0 ? std::uint64_t{0} - bits : bits;
 }
 
-// True when no two runs of the target share a byte; may be false where they don't, in patterns
-// whose levels lie between each other.
+// True if no two runs of the target share a byte. May be false for runs that don't, in patterns
+// with interleaved levels.
 bool meets_no_byte_twice(const CopyShape& shape) noexcept {
   auto level = shape.level;
   const auto end = level.begin() + shape.levels;
-  // Not sort(), which GCC 12 takes to reach behind so short an array.
+  // Not std::sort(): GCC 12 warns that it reads past the end of so short an array.
   std::partial_sort(level.begin(), end, end,
                     [](const CopyShape::Level& a, const CopyShape::Level& b) {
                       return distance_of(a.remote_stride) < distance_of(b.remote_stride);
@@ -59,7 +60,7 @@ bool meets_no_byte_twice(const CopyShape& shape) noexcept {
   });
 }
 
-// A part that fits the buffer, where its runs lie one behind the other.
+// A part that fits into the buffer, in which its runs are contiguous.
 Status add_part(const Work& work, std::int64_t place, const std::byte* from,
                 const CopyShape& shape) {
   CopyShape between = shape;  // buffer and target
@@ -92,8 +93,8 @@ Status add_run(const Work& work, std::int64_t place, const std::byte* from, std:
   return {};
 }
 
-// Cuts the outermost level until parts fit the buffer and meet no byte twice. Each call has fewer
-// levels than its caller, or is the last.
+// Splits the outermost level until parts fit into the buffer and contain no byte twice. Each
+// recursive call has fewer levels than its caller, or is the last.
 Status add_shape(const Work& work, std::int64_t place, const std::byte* from,
                  const CopyShape& shape) {
   if (shape.levels == 0) {
@@ -117,14 +118,14 @@ Status add_shape(const Work& work, std::int64_t place, const std::byte* from,
   return {};
 }
 
-/// Fragments between buffer and target, and what is to be added to each.
+/// Fragments between buffer and target, and the sources to add to each.
 struct Batch {
   std::vector<Fragment> pieces;
   std::vector<const std::byte*> sources;
   std::size_t bytes = 0;
 };
 
-// Halves the pieces until none meets another: what is left of it is one after the other.
+// Halves the list until no two pieces overlap; the halves are done one after the other.
 Status add_pieces(const Work& work, Fragments pieces, std::span<const std::byte* const> sources) {
   if (pieces.size() > 1 && !check_remote_overlap(pieces).ok()) {
     const std::size_t half = pieces.size() / 2;
@@ -166,7 +167,7 @@ Status add_fragments(const Work& work, Fragments fragments) {
   return add_batch(work, batch);
 }
 
-// Whoever is next finds the sums there.
+// Fences, so that the next holder of the ticket finds the sums.
 template <class Add>
 Status add_and_fence(const RemotePath& path, const Target& to, const Scale& scale, const Add& add) {
   TESSERA_ASSIGN_OR_RETURN(const AccumulateTurns::Buffer buffer, path.job.accumulate_turns->lend());

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Protocol "origin accumulate": the origin gets the target's elements, adds, puts them back and
-// fences, in the target's turn ([ARMCI06] §5). The agent's way, in which it is sent what to add, is
-// accumulate_remote()'s usual one (rma/protocol/remote.hpp).
+// Protocol "origin accumulate": the origin gets the target's elements, adds to them, puts them back
+// and fences, while it holds the target's ticket ([ARMCI06] §5). Usually accumulate_remote() sends
+// the agent what to add instead (rma/protocol/remote.hpp).
 //
-// Bytes between the elements are neither read nor written. Where an element is met more than once,
-// the transfer is cut so that each time sees what the one before left.
+// Bytes between the elements are neither read nor written. If an element appears more than once,
+// the transfer is split so that each addition sees the result of the one before.
 //
-// Requires, of both: the caller has the turn at the target's rank (rma/engine/accumulate_turns.hpp)
-// and all is of whole elements. Complete at return, at the target, too.
-// Cost: two round trips (the get, the fence) for up to 1 MiB, another for each further MiB; where
-// puts are waited for, as over RDMA devices, one more for each. The turn comes on top.
+// Requires, for both functions: the caller holds the ticket of the target's rank
+// (rma/engine/accumulate_turns.hpp), and the data are whole elements. Complete at return, also at
+// the target.
+//
+// Cost: two round trips (the get, the fence) for up to 1 MiB, another for each further MiB; one
+// more for each if puts are waited for, as over RDMA devices. The ticket costs extra.
 #pragma once
 
 #include "rma/element.hpp"

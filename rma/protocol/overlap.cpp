@@ -20,8 +20,8 @@ Status overlap_error(std::size_t first, std::size_t second, std::string_view whe
       .hint("give each byte once; TESSERA_CHECK_OVERLAP=0 skips this check");
 }
 
-// The bytes that a list writes, as a bitmap with one bit for each unit: the largest power of two
-// that all starts and lengths are multiples of.
+// The bytes that a list writes, as a bitmap with one bit per unit. The unit is the largest power of
+// two that divides all starts and lengths.
 class WrittenUnits {
  public:
   /// For bytes [first, end), with starts and lengths that are multiples of `unit`.
@@ -30,7 +30,7 @@ class WrittenUnits {
         shift_(std::countr_zero(unit)),
         words_(((end - first) >> shift_) / word_bits + 1) {}
 
-  /// Marks the units of one fragment; false when one of them was marked before.
+  /// Marks the units of one fragment; false if one of them was marked before.
   bool mark(std::uint64_t start, std::uint64_t bytes) {
     std::uint64_t at = (start - first_) >> shift_;
     std::uint64_t left = bytes >> shift_;
@@ -49,7 +49,7 @@ class WrittenUnits {
     return true;
   }
 
-  /// More than this for each fragment, and sorting them is no slower.
+  /// If the bitmap needs more than this for each fragment, sorting is as fast.
   static constexpr std::uint64_t most_bytes_a_fragment = 256;
 
  private:
@@ -59,7 +59,7 @@ class WrittenUnits {
   std::vector<std::uint64_t> words_;
 };
 
-// True when no two fragments overlap, as far as can be told in linear time.
+// True if a scan in linear time shows that no two fragments overlap.
 template <class Start>
 bool is_plainly_disjoint(Fragments fragments, Start&& start) {
   std::uint64_t first = ~std::uint64_t{0};
@@ -68,7 +68,7 @@ bool is_plainly_disjoint(Fragments fragments, Start&& start) {
   for (const Fragment& each : fragments) {
     if (each.bytes > 0) {
       if (start(each) + each.bytes < start(each)) {
-        return false;  // beyond the end of the address space
+        return false;  // past the end of the address space
       }
       first = std::min(first, start(each));
       end = std::max(end, start(each) + each.bytes);
@@ -88,7 +88,7 @@ bool is_plainly_disjoint(Fragments fragments, Start&& start) {
                      [&](const Fragment& each) { return written.mark(start(each), each.bytes); });
 }
 
-// True when each fragment begins at or behind the end of the one before.
+// True if each fragment begins at or after the end of the one before.
 template <class Start>
 bool is_in_order(Fragments fragments, Start&& start) {
   std::uint64_t end = 0;
@@ -121,7 +121,7 @@ Status check_overlap(Fragments fragments, Start&& start, std::string_view where)
   return pair == order.end() ? Status() : overlap_error(pair[0], pair[1], where);
 }
 
-// True when each run begins at or behind the end of the one before.
+// True if each run begins at or after the end of the one before.
 bool are_ascending(std::span<void* const> runs, std::size_t bytes) noexcept {
   std::uintptr_t end = 1;
   for (const void* const each : runs) {
@@ -134,7 +134,7 @@ bool are_ascending(std::span<void* const> runs, std::size_t bytes) noexcept {
   return true;
 }
 
-// What all of some runs lie in, and all bits that are set in one of their addresses.
+// The address range of some runs, and the bits that are set in any of their addresses.
 struct Surroundings {
   std::uintptr_t lowest = ~std::uintptr_t{0};
   std::uintptr_t highest = 0;
@@ -154,8 +154,8 @@ Surroundings surroundings_of(std::span<void* const> runs) noexcept {
 
 }  // namespace
 
-// Runs whose length is a power of two, at multiples of it, overlap only where they are the same. A
-// bit for each place says which were seen.
+// Aligned runs whose length is a power of two overlap only if they are equal. One bit per possible
+// run records which were seen.
 bool are_plainly_apart(std::span<void* const> runs, std::size_t bytes) noexcept {
   if (are_ascending(runs, bytes)) {
     return true;

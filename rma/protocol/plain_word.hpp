@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The fastest path: eight aligned bytes to or from a slice that is mapped here.
+// The fastest path: eight aligned bytes to or from a mapped slice.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@
 
 namespace tessera::rma::detail {
 
-/// The bytes of such a word; for callers to ask first.
+/// The size of such a word; callers compare it first.
 inline constexpr std::size_t plain_word_bytes = 8;
 
-/// Whether `bytes` at `offset` of a line's slice are such a word, but for how it is aligned. `line`
-/// may be null.
+/// Whether `bytes` at `offset` of an entry's slice are such a word, except for its alignment.
+/// `line` may be null.
 [[gnu::always_inline]] inline bool is_plain_word(const CachedSlice* line, Op op,
                                                  std::uint64_t offset, const void* local,
                                                  std::size_t bytes) noexcept {
@@ -24,10 +24,10 @@ inline constexpr std::size_t plain_word_bytes = 8;
          local != nullptr && (op == Op::get || line->start != nullptr);
 }
 
-/// Moves the word, which lies at `remote`, at once when it is aligned; else false, and nothing is
-/// done. A path that calls nothing and so saves no registers, which is a third of the cost of such
-/// an operation. Counting comes first: after a store whose address has yet to be found, the
-/// processor (Zen 4) holds back the loads of the counters, which costs as much again.
+/// Moves the word at `remote` if it is aligned; else returns false, and nothing is done. The path
+/// calls nothing and so saves no registers, which would be a third of the cost. Counting comes
+/// first: after a store whose address is not yet known, the processor (Zen 4) delays the loads of
+/// the counters, which costs as much again.
 [[gnu::always_inline]] inline bool move_plain_word(CachedSlice& line, kernels::Direction direction,
                                                    Op op, std::byte* remote, void* local) noexcept {
   constexpr std::size_t word = plain_word_bytes;
@@ -43,7 +43,7 @@ inline constexpr std::size_t plain_word_bytes = 8;
   return true;
 }
 
-/// Both: true when it was such a word, and was moved.
+/// Both steps: true if it was such a word and was moved.
 [[gnu::always_inline]] inline bool word_plainly(CachedSlice* line, kernels::Direction direction,
                                                 Op op, std::uint64_t offset, void* local,
                                                 std::size_t bytes) noexcept {

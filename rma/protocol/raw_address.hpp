@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// From a RawAddress to the calling thread's line for the slice that it points into.
+// Finds the calling thread's cache entry for the slice into which a RawAddress points.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,14 @@
 
 namespace tessera::rma::detail {
 
-/// Where a pointer lies, as far as the thread's slice cache knows. A slice that is mapped here is
-/// named by its addresses here, so that the pointer itself says where to read or write: the memory
-/// is on its way while the rest is still being looked up.
+/// Where a pointer lies, as far as the thread's slice cache knows. The raw pointers of a mapped
+/// slice are its addresses in this process. So the pointer itself is where to read or write, and
+/// the memory can be fetched while the rest is looked up.
 struct CachedPlace {
   std::byte* pointer = nullptr;
-  CachedSlice* line = nullptr;  ///< null: it isn't known
-  /// In the slice; beyond all bytes if it lies in another one, or nothing stands for the slice.
+  CachedSlice* line = nullptr;  ///< null: not in the cache
+  /// In the slice; larger than any size if the pointer is in another slice, or the slice has no raw
+  /// address.
   std::uint64_t offset = 0;
 
   /// Whether the slice is mapped for such operations and has `bytes` from there on.
@@ -39,15 +40,15 @@ struct CachedPlace {
   return place_in(find_cached(job.regions, at.rank, region), at.pointer);
 }
 
-/// As find_cached, and the slice is looked up where the cache doesn't know it.
+/// As find_cached, but looks the slice up if it is not in the cache.
 inline CachedPlace look_up(const JobState& job, RawAddress at) {
   const RegionId region = job.addresses->find(at.pointer);
   return region.value == 0 ? CachedPlace{}
                            : place_in(job.cached_slice(at.rank, region), at.pointer);
 }
 
-/// The address in its region, perhaps right behind the slice; number 0 where it takes a closer look
-/// to tell.
+/// The address in its region, perhaps the end of the slice. Number 0 if only the slow path can find
+/// it.
 inline RemoteAddress find(const JobState& job, RawAddress at) {
   const CachedPlace place = look_up(job, at);
   return place.line == nullptr || place.offset > place.line->bytes
@@ -55,9 +56,9 @@ inline RemoteAddress find(const JobState& job, RawAddress at) {
              : RemoteAddress{at.rank, place.line->region(), place.offset};
 }
 
-/// Whether a pointer names memory of this process that is not a region's, and so needs no more than
-/// the processor. Another rank's slice under this rank's number is none: stripes would not guard
-/// it, and between nodes nothing is mapped there.
+/// Whether a pointer names ordinary memory of this process, outside all regions, which needs no
+/// protocol. False for another rank's slice under this rank's number: stripe locks would not guard
+/// it, and between nodes it is not mapped.
 inline bool is_ordinary(const JobState& job, RawAddress at) {
   return at.rank == job.rank && job.addresses->find(at.pointer).value == 0;
 }

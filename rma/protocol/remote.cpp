@@ -15,8 +15,8 @@
 namespace tessera::rma::detail {
 namespace {
 
-// Runs `start` as one part of `done`: announces it, and ends it if it was refused. What throws has
-// not been started.
+// Runs `start` as one part of `done`. The part is announced first, and ended if `start` fails; if
+// it throws, nothing was started.
 template <class Start>
 void start_part(Completion& done, Start&& start) {
   done.begin();
@@ -25,7 +25,7 @@ void start_part(Completion& done, Start&& start) {
   }
 }
 
-// The same for what is complete when `work` returns.
+// The same for work that is complete when `work` returns.
 template <class Work>
 void do_part(Completion& done, Work&& work) {
   done.begin();
@@ -36,8 +36,8 @@ bool accumulates_natively(const RemotePath& path) {
   return path.can.accumulate && (!path.strict || path.can.strict);
 }
 
-// A get, a change of the bytes, a put and a fence, all complete at return. The caller holds the
-// lock that makes the three one.
+// A get, a change of the bytes, a put and a fence, all complete at return. Requires: the caller
+// holds the lock that makes them atomic.
 template <class Change>
 Status change_bytes(const RemotePath& path, const Target& at, std::byte* buffer, std::size_t bytes,
                     Change&& change) {
@@ -58,7 +58,8 @@ Status accumulate_composed(const RemotePath& path, const Target& to, const std::
   static_assert(StripeLocks::stripe_bytes % piece_bytes == 0);
   alignas(16) std::array<std::byte, piece_bytes + 16> buffer;
   const std::size_t element = size_of(scale.type());
-  // What waits in the endpoint may need the very lock that is held below while it is moved.
+  // Operations that wait in the endpoint may need the lock that is held below, so they are
+  // completed first.
   TESSERA_RETURN_IF_ERROR(path.endpoint.fence());
   for (std::size_t done = 0; done < bytes;) {
     const std::uint64_t offset = to.offset + done;
@@ -154,7 +155,7 @@ Status atomic_remote(const RemotePath& path, const Target& at, const AtomicReque
     start_part(done, [&] { return path.endpoint.atomic(at, request, done); });
     return path.job.finish(done, {"an atomic operation on", path.peer});
   }
-  TESSERA_RETURN_IF_ERROR(path.endpoint.fence());  // As in accumulate_composed.
+  TESSERA_RETURN_IF_ERROR(path.endpoint.fence());  // as in accumulate_composed
   const RobustGuard guard(path.stripes.of(at.offset), path.stripes.context());
   alignas(8) std::array<std::byte, 8> buffer{};
   return change_bytes(path, at, buffer.data(), static_cast<std::size_t>(request.bytes),

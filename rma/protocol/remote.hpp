@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Protocol "remote": operations through a transport's endpoint. What the transport does natively is
-// handed to it; the rest is composed of contiguous gets and puts, under the node's stripe locks
-// where it must be atomic.
+// Protocol "remote": operations through a transport's endpoint. It passes to the transport what
+// that supports natively. It composes the rest from contiguous gets and puts, under the node's
+// stripe locks if the operation must be atomic.
 //
 // Each function starts parts on `done` and returns; composed accumulates and atomics are complete
-// at return. Errors are told through `done`.
+// at return. Errors are reported through `done`.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,13 @@
 
 namespace tessera::rma::detail {
 
-/// An endpoint with what is known of its transport and of the target slice.
+/// An endpoint, with the capabilities of its transport and the stripe locks of the target slice.
 struct RemotePath {
   JobState& job;
   Endpoint& endpoint;
   const Capabilities& can;
   StripeLocks::Slice stripes;
-  /// The region has Atomics::strict: where the transport's own accumulates and atomics don't keep
+  /// The region has Atomics::strict. If the transport's own accumulates and atomics don't provide
   /// that (Capabilities::strict), the library composes both under one lock.
   bool strict = false;
   WorldRank peer{-1};  ///< the target
@@ -34,7 +34,7 @@ void put_remote(const RemotePath& path, const Target& to, const void* from, cons
                 Completion& done);
 void get_remote(const RemotePath& path, void* to, const Target& from, const CopyShape& shape,
                 Completion& done);
-/// Requires: shape has whole elements; in jobs with AccumulateTurns, that it is the caller's turn.
+/// Requires: shape has whole elements; in jobs with AccumulateTurns, the caller holds the ticket.
 void accumulate_remote(const RemotePath& path, const Target& to, const void* from,
                        const CopyShape& shape, const Scale& scale, Completion& done);
 /// The same for lists. Requires: no fragment is empty.

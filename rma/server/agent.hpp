@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Agent: the thread, or threads, that serve a node's memory to other nodes, whatever the node's
-// ranks do meanwhile (the data server of [ARMCI06] §5.1 and [CLUSTERS02] §3).
+// Agent: the thread or threads that serve a node's memory to other nodes, whatever the node's ranks
+// do meanwhile. It is the data server of [ARMCI06] §5.1 and [CLUSTERS02] §3.
 //
-// It lives in the process of the node's first rank, but knows nothing of that rank: all that it
-// touches is the node's memory. It blocks all signals and calls no MPI.
+// The agent runs in the process of the node's first rank, but touches only the node's memory, not
+// that rank's state. Its threads block all signals and call no MPI.
 //
-// It lives whatever its peers do: what one of them sends, or doesn't, ends that conversation at
-// most and costs the others nothing. Strangers, which have proven nothing yet, are bounded in
-// number and time. Without a free descriptor it takes nobody on, says so once, and tries again.
+// A faulty peer cannot harm it: bad or missing data end that peer's connection and do not affect
+// the others. Unauthenticated peers are limited in number and in time. If no descriptor is free,
+// the agent accepts no new connection, warns once, and tries again later.
 //
-// How it waits is a setting: asleep in the kernel until something comes, awake all the time, or
-// (the default) awake for a while after the last request and asleep then.
+// A setting chooses how its threads wait: asleep in the kernel until something comes, always
+// polling, or (the default) polling for a while after the last request and then asleep.
 //
-// Where ranks have all cores, a rank of the agent's process that waits does its work meanwhile, as
-// the two would only take the core from each other; the agent naps then.
+// If the ranks occupy all cores, a waiting rank of the agent's process does the agent's work, since
+// two threads would only compete for the core. The agent's own thread sleeps in timed waits
+// meanwhile.
 //
-// Threads: create and destroy by one thread; helpers may be several; the rest is the agent's own.
+// Threads: one thread creates and destroys it. Several threads may help at once. Everything else
+// belongs to the agent's own threads.
 #pragma once
 
 #include <memory>
@@ -28,23 +30,24 @@ namespace tessera::rma::server {
 
 class Agent final : public detail::Helper {
  public:
-  /// Starts serving `node` to those who connect to `listener`. Errors: limit_exceeded,
-  /// no_memory. Requires: the node had no agent yet.
+  /// Starts serving `node` to the peers that connect to `listener`. Errors: limit_exceeded,
+  /// no_memory. Requires: the node has had no agent before.
   static Result<std::unique_ptr<Agent>> create(std::shared_ptr<detail::Node> node,
                                                TcpListener listener, AgentOptions options);
-  /// Ends the threads and all conversations.
+  /// Stops the threads and closes all connections.
   ~Agent() override;
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  /// What a waiting thread of this process does for the agent's first thread, which naps meanwhile.
+  /// A waiting thread of this process does the work of the agent's first thread, which sleeps in
+  /// timed waits meanwhile.
   void begin() noexcept override { threads_.front()->begin_help(); }
   void help() noexcept override { threads_.front()->help(); }
   void end() noexcept override { threads_.front()->end_help(); }
   void hand_back() noexcept override { threads_.front()->take_back(); }
 
-  /// Returns when all who had a conversation with it have ended theirs, or are gone. Strangers
-  /// don't count.
+  /// Returns after every rank that had a connection has closed it or is gone. Unauthenticated peers
+  /// do not count.
   void wait_until_alone() const { shared_.wait_until_alone(); }
 
  private:

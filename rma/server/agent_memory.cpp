@@ -35,7 +35,7 @@ using server::Kind;
 using server::TcpListener;
 
 constexpr std::uint64_t job_number = 1;
-// Little, since nothing is allocated in it.
+// Small, since nothing is allocated in it.
 constexpr std::uint64_t arena_bytes = std::uint64_t{256} << 20U;
 constexpr std::chrono::seconds patience{10};
 
@@ -47,8 +47,8 @@ std::vector<std::uint64_t> machines(std::int64_t processes, std::int32_t ranks_p
   return keys;
 }
 
-// At an address of its own for each process: ports of connections that were closed are taken for a
-// minute.
+// Listens at an address that differs for each process: the ports of closed connections stay
+// occupied for a minute.
 Result<TcpListener> listen() {
   constexpr std::uint32_t loopback_network = 0x7f00'0000;
   constexpr std::uint32_t subnets = 0xffff;
@@ -70,7 +70,8 @@ Result<std::shared_ptr<detail::Node>> first_node(std::int32_t ranks, std::int32_
   return node;
 }
 
-// As is chosen for a job of that size; also for few nodes, where none are chosen.
+// The cluster size that a job of that size would get; used even for few nodes, where a job would
+// have no clusters.
 Clusters clusters_of(std::int32_t nodes, AgentBuffers buffers) {
   const bool are_clustered = buffers == AgentBuffers::clustered;
   return {nodes, are_clustered ? std::llround(std::sqrt(static_cast<double>(nodes))) : 1};
@@ -143,7 +144,7 @@ class AgentMemory::Rig {
                                    .forwarder = node.value,
                                    .words = {static_cast<std::uint64_t>(ConnectionUse::agent), 0}};
     TESSERA_RETURN_IF_ERROR(say(carrier, introduction));
-    // A process of this agent asks for that node, so a trunk is made.
+    // A process of this agent requests something from that node, so that a trunk is created.
     return ask(WorldRank{next_client_ - 1}, carrier);
   }
 
@@ -156,7 +157,7 @@ class AgentMemory::Rig {
     return say(origin, {.kind = Kind::fence, .origin = origin, .target = target, .operation = 1});
   }
 
-  // The conversation that begins is served whenever this end has said something.
+  // The new connection is served each time after this end has sent something.
   Status say(WorldRank origin, const FrameHeader& frame) {
     TESSERA_ASSIGN_OR_RETURN(auto channel,
                              server::connect_tcp(shared_->listener.address(), patience));
@@ -206,7 +207,7 @@ class AgentMemory::Rig {
   detail::NodeMap nodes_;
   std::shared_ptr<detail::Node> node_;
   server::Secret secret_;
-  TcpListener deaf_;  // in the place of other agents: nobody answers there
+  TcpListener deaf_;  // stands for the other agents: nothing accepts connections there
   Clusters clusters_;
   std::unique_ptr<server::AgentShared> shared_;
   server::EventQueue events_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// AgentShared: what the threads of an agent share: how it is to work, the listener, and who of the
-// other nodes has a conversation with any of them.
+// AgentShared: the state that the threads of an agent share: its options, the listener, and which
+// ranks of other nodes are connected to any of the threads.
 //
 // Threads: any.
 #pragma once
@@ -29,7 +29,7 @@
 
 namespace tessera::rma::server {
 
-/// How long the agent stays awake after a request; max(): for ever.
+/// How long the agent polls after a request; max(): always.
 using StayAwake = std::chrono::nanoseconds;
 
 struct AgentOptions {
@@ -41,18 +41,20 @@ struct AgentOptions {
   Naps naps{};
   int threads = 1;
   PackingLimits limits{};
-  std::size_t answer_bytes = 1U << 20U;  ///< that may wait for a peer before it is heard no more
-  bool buffers_per_client = false;       ///< each has its own all the time: for comparison only
-  std::chrono::milliseconds patience{10'000};    ///< with those who do not introduce themselves
-  StrangerLog::Limits stranger_lines{};          ///< of the log
-  std::function<void(const std::string&)> warn;  ///< of what went wrong; called by the agent
-  std::shared_ptr<detail::FabricSource> fabrics = nullptr;   ///< null: there is TCP only
+  /// Unsent to a peer before its requests are no longer read.
+  std::size_t answer_bytes = 1U << 20U;
+  bool buffers_per_client = false;  ///< each connection keeps its own buffer, for comparison only
+  std::chrono::milliseconds patience{10'000};  ///< time that a peer has to authenticate itself
+  StrangerLog::Limits stranger_lines{};        ///< in the log
+  /// Receives warnings; called by the agent's threads.
+  std::function<void(const std::string&)> warn;
+  std::shared_ptr<detail::FabricSource> fabrics = nullptr;   ///< null: TCP only
   std::shared_ptr<const ForwardOptions> forwards = nullptr;  ///< null: the agent is in no cluster
 };
 
 class AgentThread;
 
-/// What the threads of an agent share.
+/// State shared by the threads of an agent.
 struct AgentShared {
   AgentShared(std::shared_ptr<detail::Node> its_node, TcpListener its_listener,
               AgentOptions its_options)
@@ -61,16 +63,16 @@ struct AgentShared {
         options(std::move(its_options)),
         stranger_log(options.stranger_lines, options.warn) {}
 
-  /// A connection of `origin` has introduced itself.
+  /// Records that a connection of `origin` has authenticated itself.
   void enter(WorldRank origin);
-  /// A connection of `origin` has ended. True when it was the rank's last one: it counts as gone
-  /// until it comes back (visit.hpp), and its locks pass to others.
+  /// Records that a connection of `origin` has ended. Returns true if it was the rank's last one.
+  /// The rank then counts as gone until it reconnects (visit.hpp), and its locks pass to others.
   bool leave(WorldRank origin, detail::GuestFate fate);
-  /// The connection of `carrier` that entered is another agent's.
+  /// The connection of `carrier` that was entered belongs to another agent, not to a rank.
   void exclude(WorldRank carrier);
-  /// The cleaning up behind a leave() is complete.
+  /// The clean-up after a leave() is complete.
   void note_left();
-  /// Returns when this was noted of all who entered.
+  /// Returns after note_left() was called for every connection that entered.
   void wait_until_alone() const;
 
   std::shared_ptr<detail::Node> node;
@@ -79,7 +81,7 @@ struct AgentShared {
   StrangerLog stranger_log;
   Routes routes;
   std::atomic<bool> is_ending{false};
-  /// Of all threads; as they are when the first one starts.
+  /// All threads of the agent; fixed once the first one starts.
   std::vector<AgentThread*> threads;
 
  private:

@@ -19,12 +19,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How often it is looked whether there is a descriptor again, and after all conversations.
+// How often the thread checks for a free descriptor and maintains all connections.
 constexpr std::chrono::milliseconds look_period{1000};
-// How long one peer may be heard before it is asked whether others have something to say.
+// How long one peer may be served before the others are polled.
 constexpr std::chrono::microseconds longest_turn{200};
 
-// Whether whoever connected has closed or reset the connection again, and has said nothing.
+// Whether the peer has closed or reset its new connection without sending anything.
 bool has_ended(int socket) noexcept {
   char first = 0;
   const ssize_t bytes = recv(socket, &first, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -60,7 +60,7 @@ AgentThread::~AgentThread() {
 
 void AgentThread::wake() const noexcept {
   const std::uint64_t one = 1;
-  // A full counter wakes as well.
+  // A full counter wakes the thread, too.
   static_cast<void>(!write(waking_.get(), &one, sizeof(one)));
 }
 
@@ -77,7 +77,7 @@ Status AgentThread::open() {
   TESSERA_RETURN_IF_ERROR(events_.open());
   waking_ = detail::Descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (waking_.get() < 0) {
-    return no_descriptor("what wakes the agent");
+    return no_descriptor("the event that wakes the agent");
   }
   if (number_ == 0) {
     TESSERA_RETURN_IF_ERROR(events_.watch(shared_.listener.descriptor(), EPOLLIN));
@@ -86,11 +86,11 @@ Status AgentThread::open() {
   if (shared_.options.fabrics != nullptr) {
     TESSERA_RETURN_IF_ERROR(open_fabric());
   }
-  // By its edges: processes of this node write to it, and nobody reads.
+  // Edge-triggered: processes of this node write to the bell, and no thread reads it.
   return events_.watch(node_.memory().agent_bell(), EPOLLIN | EPOLLET);
 }
 
-// Peers that ask for a path learn that there is none, and go on over TCP.
+// Without a fabric, peers that ask for a path are refused and continue over TCP.
 Status AgentThread::open_fabric() {
   auto made = shared_.options.fabrics->create();
   if (!made.ok()) {
@@ -104,7 +104,7 @@ Status AgentThread::open_fabric() {
 
 void AgentThread::run() noexcept {
   pthread_setname_np(pthread_self(), "tessera-agent");
-  prctl(PR_SET_TIMERSLACK, 1000UL);  // ns: naps are to be as short as they say
+  prctl(PR_SET_TIMERSLACK, 1000UL);  // ns: timed waits must not last longer than requested
   while (!shared_.is_ending) {
     const std::uint32_t mark = relief_.mark();
     if (relief_.is_there()) {
@@ -123,7 +123,7 @@ void AgentThread::run() noexcept {
       continue;
     }
     if (is_awake) {
-      // Whoever was woken by what was done may be waiting for this very core.
+      // A rank that this iteration woke may be waiting for this very core.
       was_away_ = detail::Crowd::give_way();
     } else if (relief_.has_just_ended()) {
       relief_.nap_behind(mark);
@@ -142,14 +142,14 @@ void AgentThread::help() noexcept {
     return;
   }
   take_turn();
-  // The thread may sleep for longer than what came allows.
+  // The thread may have been about to sleep for longer than the new requests allow.
   if (longest_sleep().count() < sleeps_ms_.load()) {
     sleeps_ms_.store(0);
     wake();
   }
 }
 
-// Does what there is to do; whether there was anything.
+// Does the pending work; returns whether there was any.
 bool AgentThread::take_turn() {
   const bool is_busy = look_around();
   if (conversations_.take_pressed()) {
@@ -158,7 +158,7 @@ bool AgentThread::take_turn() {
   return is_busy;
 }
 
-// Asking for all is dearer than asking for the one that is the likeliest to say something.
+// Polling all peers costs more than polling the one that is most likely to have sent something.
 bool AgentThread::look_around() {
   constexpr int rounds = 8;
   if (was_rung()) {
@@ -166,7 +166,7 @@ bool AgentThread::look_around() {
   }
   const bool has_arrivals = take_arrivals();
   const bool is_busy = conversations_.hear_active() || has_arrivals;
-  // Who waits for that looks first; the others are asked in the next turn.
+  // The rank that waits for this may run now; the other peers are polled in the next iteration.
   if (conversations_.take_awaited() && !std::exchange(are_put_off_, true)) {
     heard_ = Clock::now();
     return true;
@@ -189,7 +189,7 @@ bool AgentThread::look_around() {
   return is_busy || came;
 }
 
-// What came over the fabric.
+// Serves the peers whose data came over the fabric.
 bool AgentThread::take_arrivals() {
   if (fabric_ == nullptr) {
     return false;
@@ -201,7 +201,7 @@ bool AgentThread::take_arrivals() {
   return came;
 }
 
-// Whether anything came from peers, who go before those that only connect.
+// Returns whether anything came from peers. They go before new connections.
 bool AgentThread::take_events() {
   std::array<epoll_event, 64> places;
   has_events_ = false;
@@ -227,7 +227,7 @@ bool AgentThread::take_event(int fd) {
   if (fd == waking_.get()) {
     begin_with_new();
   } else if (fd != node_.memory().agent_bell()) {
-    take_arrivals();  // a path's last words, which came before its end
+    take_arrivals();  // the last data of a path, which came before its end
     return conversations_.heed(fd);
   }
   return true;
@@ -253,23 +253,23 @@ bool AgentThread::stays_awake() const {
   return wanted == StayAwake::max() || (now - heard_ < wanted && !crowd_.is_here(now));
 }
 
-// Somebody who computes keeps the core for a slice of some milliseconds each time; a thread that
-// sleeps gets it when something comes. So when something came while the agent was away it stays
-// awake no more, for a time that grows.
+// A computing thread keeps the core for a time slice of some milliseconds; a sleeping thread gets
+// the core as soon as something comes. So if something came while the agent had yielded, the agent
+// sleeps instead of polling, for a time that grows.
 void AgentThread::note_turn(bool is_busy) {
   if (std::exchange(was_away_, false) && is_busy) {
     crowd_.note_loss(Clock::now());
   }
 }
 
-// Whoever rings from now on wakes the thread; who did so before is seen at once. What has come is
-// left in the queue: another may take it meanwhile.
+// A rank that rings the bell from now on wakes the thread; an earlier ring is seen at once. Events
+// stay in the queue, because a helping thread may take them meanwhile.
 void AgentThread::sleep() {
   std::atomic<std::uint32_t>& sleepers = node_.memory().header().agent_bell.sleepers;
   sleepers.fetch_add(1);
   std::chrono::milliseconds longest{};
   {
-    // Who helps after this finds how long, and wakes the thread where that is too long.
+    // A thread that helps after this finds the length, and wakes this thread if that is too long.
     const std::lock_guard turn(turn_);
     longest = longest_sleep();
     sleeps_ms_.store(longest.count());
@@ -299,7 +299,8 @@ std::chrono::milliseconds AgentThread::longest_sleep() const {
   return longest;
 }
 
-// A few at a time: peers are heard in between. The others wait in the listener's queue.
+// Accepts a few at a time, so that peers are served in between. The others wait in the listener's
+// queue.
 void AgentThread::accept_some() {
   constexpr int most = 16;
   std::uint64_t gone = 0;
@@ -322,8 +323,8 @@ void AgentThread::accept_some() {
   note_strangers(gone);
 }
 
-// Many that connect and are gone, or were thrown out for others, are an attack or a port scan. The
-// thread pauses then, so that it has the processor when peers want something.
+// Many connections that close at once, or that were dropped in favour of others, indicate an attack
+// or a port scan. The thread then pauses accepting, so that it has the processor for peers.
 void AgentThread::note_strangers(std::uint64_t gone) {
   constexpr std::uint64_t many = 8;
   constexpr std::chrono::milliseconds pause{1};
@@ -358,11 +359,11 @@ void AgentThread::begin_with_new() {
   }
 }
 
-// A peer stays in the listener's queue, and without this pause epoll would tell of it again at
-// once, for ever.
+// The pending connection stays in the listener's queue. Without this pause epoll would report it
+// again immediately and endlessly.
 void AgentThread::stop_listening(const Status& why) {
   if (!std::exchange(is_short_of_descriptors_, true)) {
-    shared_.options.warn("the agent can take on no peer until a descriptor is free: " +
+    shared_.options.warn("the agent cannot accept a connection until a descriptor is free: " +
                          why.message());
   }
   stop_listening(Clock::now() + look_period);
@@ -375,7 +376,7 @@ void AgentThread::stop_listening(TimePoint until) {
   ended_before_ = conversations_.ended();
 }
 
-// Each conversation that has ended left a descriptor.
+// Each connection that ended freed a descriptor.
 void AgentThread::listen_again(TimePoint now) {
   const bool has_descriptor = is_short_of_descriptors_ && conversations_.ended() != ended_before_;
   if (!is_listening_ && (now >= listens_again_ || has_descriptor)) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// AgentThread: one thread of a node's agent: when it works, naps and sleeps, and what it then looks
-// at. The first one takes peers on, and gives each to the thread that serves the fewest.
+// AgentThread: one thread of a node's agent. It decides when the thread polls, sleeps in timed
+// waits or sleeps in the kernel, and what each iteration checks. Thread 0 accepts peers and gives
+// each to the thread that serves the fewest.
 //
-// Threads: take_on(), load() and the four of help may be called from any; all else belongs to the
-// thread itself.
+// Threads: take_on(), load() and the four help functions may be called from any thread; everything
+// else belongs to the thread itself.
 #pragma once
 
 #include <atomic>
@@ -28,7 +29,7 @@ namespace tessera::rma::server {
 
 class AgentThread {
  public:
-  /// The thread of that number; 0 takes peers on. Errors: limit_exceeded.
+  /// Creates the thread with that number; thread 0 accepts peers. Errors: limit_exceeded.
   static Result<std::unique_ptr<AgentThread>> create(AgentShared& shared, int number);
   /// Requires: is_ending is set, or it was never started.
   ~AgentThread();
@@ -37,19 +38,21 @@ class AgentThread {
 
   /// Errors: limit_exceeded.
   Status start();
-  /// Wakes it, to look whether it shall end.
+  /// Wakes the thread so that it checks whether it should end.
   void wake() const noexcept;
-  /// Serves that peer from now on.
+  /// Hands over a peer, which this thread serves from now on.
   void take_on(std::unique_ptr<Channel> channel);
-  /// Between these somebody else calls help() again and again, and the thread naps.
+  /// Between these calls another thread calls help() repeatedly, and this thread sleeps in timed
+  /// waits.
   void begin_help() noexcept { relief_.begin(); }
   void end_help() noexcept { relief_.end(); }
-  /// One turn of its work, unless somebody does it just now.
+  /// Runs one iteration of this thread's work, unless another thread is running one.
   void help() noexcept;
-  /// Who has helped falls asleep: the thread naps no more, unless another helps.
+  /// Called before a helping thread sleeps: ends the agent's timed wait so that the agent resumes
+  /// polling, unless another thread helps.
   void take_back() noexcept { relief_.take_back(); }
 
-  /// How many peers and strangers it serves.
+  /// The number of peers and unauthenticated peers that it serves.
   [[nodiscard]] int load() const noexcept { return conversations_.load(); }
 
  private:
@@ -87,30 +90,31 @@ class AgentThread {
   const int number_;
   detail::Node& node_;
   Relief relief_;
-  std::mutex turn_;  // all below but what take_on() and load() use
+  std::mutex turn_;  // protects everything below except what take_on() and load() use
   EventQueue events_;
   detail::Descriptor waking_{-1};  // an eventfd
   std::mutex new_mutex_;
   std::vector<std::unique_ptr<Channel>> new_;
-  std::unique_ptr<detail::Fabric> fabric_;  // null: there is none
+  std::unique_ptr<detail::Fabric> fabric_;  // null: TCP only
   Conversations conversations_;
 
   std::atomic<std::uint32_t> heard_rings_{0};
-  std::atomic<bool> has_events_{false};     // the queue was seen not to be empty
-  std::atomic<std::int64_t> sleeps_ms_{0};  // at most, when it sleeps
+  std::atomic<bool> has_events_{false};     // the event queue was last seen not empty
+  std::atomic<std::int64_t> sleeps_ms_{0};  // the longest sleep
   int looks_ = 0;
-  bool are_put_off_ = false;                            // all but the active one: once
-  TimePoint heard_ = std::chrono::steady_clock::now();  // when something came
-  TimePoint asked_ = heard_;                            // when all were asked
-  TimePoint looked_;                                    // when locks were
+  bool are_put_off_ = false;  // all peers except the active one, for one iteration
+  TimePoint heard_ = std::chrono::steady_clock::now();  // when something last came
+  TimePoint asked_ = heard_;                            // when all peers were last polled
+  TimePoint looked_;                                    // when the locks were last checked
 
   bool is_listening_ = true;
-  bool is_short_of_descriptors_ = false;  // and has said so
-  TimePoint listens_again_;               // when it isn't listening, at the latest
-  std::uint64_t ended_before_ = 0;        // conversations, when it stopped listening
-  std::uint64_t strangers_before_ = 0;    // that were thrown out when it last accepted
+  bool is_short_of_descriptors_ = false;  // and has warned about it
+  TimePoint listens_again_;         // when it isn't listening: when it listens again at the latest
+  std::uint64_t ended_before_ = 0;  // connections that had ended when it stopped listening
+  // Unauthenticated peers dropped by the time of the last accept.
+  std::uint64_t strangers_before_ = 0;
 
-  bool was_away_ = false;  // for as long as a slice
+  bool was_away_ = false;  // it lost the core for a scheduler time slice
   detail::Crowd crowd_;
   std::thread thread_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// BufferPool: receive buffers of one size that many conversations share. A conversation has one
-// only while bytes of an unfinished frame lie in it, so that peers that say nothing cost none.
+// BufferPool: receive buffers of one size that many connections share. A connection holds one only
+// while it contains bytes of an unfinished frame, so idle peers cost no buffer.
 //
 // Threads: one at a time.
 #pragma once
@@ -16,13 +16,13 @@ namespace tessera::rma::server {
 
 class BufferPool {
  public:
-  /// Of buffers of `bytes` each. Keeps up to `most_kept` that nobody uses.
+  /// Buffers have `bytes` bytes each. Keeps at most `most_kept` unused buffers.
   explicit BufferPool(std::size_t bytes, std::size_t most_kept = 64)
       : bytes_(bytes), most_kept_(most_kept) {
     free_.reserve(most_kept);
   }
 
-  /// Without memory for one: empty. What is in it is not cleared.
+  /// Returns a buffer whose contents are undefined, or an empty one if memory runs out.
   [[nodiscard]] std::vector<std::byte> take() noexcept {
     std::vector<std::byte> buffer;
     if (!free_.empty()) {
@@ -46,16 +46,16 @@ class BufferPool {
     }
   }
 
-  /// Frees buffers that nobody needed since the last call, but one.
+  /// Frees the buffers that were not needed since the last call, except one.
   void look() noexcept {
     const std::size_t idle = std::min(least_free_, free_.empty() ? 0 : free_.size() - 1);
     free_.resize(free_.size() - idle);
     least_free_ = free_.size();
   }
 
-  /// How many are in use.
+  /// The number of buffers in use.
   [[nodiscard]] std::size_t taken() const noexcept { return taken_; }
-  /// How many are kept beside those.
+  /// The number of unused buffers that are kept.
   [[nodiscard]] std::size_t kept() const noexcept { return free_.size(); }
 
  private:
@@ -63,7 +63,7 @@ class BufferPool {
   const std::size_t most_kept_;
   std::vector<std::vector<std::byte>> free_;
   std::size_t taken_ = 0;
-  std::size_t least_free_ = 0;  // since look()
+  std::size_t least_free_ = 0;  // the minimum since look()
 };
 
 }  // namespace tessera::rma::server

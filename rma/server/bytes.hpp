@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Numbers as bytes between nodes: little-endian, whatever this machine is.
+// Integers as bytes between nodes: always little-endian, whatever the byte order of this machine.
 #pragma once
 
 #include <array>
@@ -50,7 +50,7 @@ void append(T value, std::vector<std::byte>& to) {
   to.insert(to.end(), bytes.begin(), bytes.end());
 }
 
-/// Takes numbers off the front of some bytes. Requires: has() of what is taken.
+/// Reads integers from the front of a byte range. Requires: has() of the bytes that are taken.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) noexcept : left_(bytes) {}

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Changes: which of the requests that change memory at a node a fence still has to cover.
+// Changes: records which changes of memory at a node a fence still has to cover.
 //
-// A stream keeps order, so the answer to a fence covers all that was sent before it, whomever that
-// concerned. Whether there is anything to ask for is told apart by target rank, and by target rank
-// and region: for each there is the number of the last change, of all on this stream. The numbers
-// lie in small tables of fixed size; two ranks, or two regions, that share a place in one are
-// fenced once too often, and never too seldom. 200 bytes a node.
+// A stream keeps its order, so the answer to a fence covers everything sent before it, whatever its
+// target. Whether a fence is needed is tracked per target rank, and per target rank and region.
+// Each entry holds the number of its last change, counted over the whole stream. The entries are in
+// small tables of fixed size. Two ranks, or two regions, that share an entry may cause an
+// unnecessary fence, but never a missing one. Cost: 200 bytes a node.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ namespace tessera::rma::server {
 
 class Changes {
  public:
-  /// A change that was sent. Callers take turns.
+  /// Records a change that was sent. Requires: one caller at a time.
   void note(WorldRank target, RegionId region) noexcept {
     const std::uint64_t number = count_.load(std::memory_order_relaxed) + 1;
     by_rank_[rank_place(target)].store(number);
@@ -29,20 +29,21 @@ class Changes {
     count_.store(number);
   }
 
-  /// What a fence covers that is asked for now.
+  /// The number of the last change; a fence that is sent now covers all changes up to it.
   [[nodiscard]] std::uint64_t count() const noexcept { return count_.load(); }
 
-  /// The last one that is known to be in effect, with all before it.
+  /// The last change that is known to be in effect, with all changes before it.
   [[nodiscard]] std::uint64_t fenced() const noexcept { return fenced_.load(); }
 
-  /// The answer to a fence that covers `count`. An earlier one's may come later.
+  /// Records that a fence covering `count` changes was answered. Answers may arrive out of order.
   void note_fenced(std::uint64_t count) noexcept {
     std::uint64_t before = fenced_.load();
     while (before < count && !fenced_.compare_exchange_weak(before, count)) {
     }
   }
 
-  /// True when all changes at a rank are covered; for any_region, at all of its regions.
+  /// True if all changes at a rank's region are covered; for any_region, those at all of its
+  /// regions.
   [[nodiscard]] bool is_fenced(WorldRank target, RegionId region) const noexcept {
     const std::atomic<std::uint64_t>& last = region == any_region
                                                  ? by_rank_[rank_place(target)]
@@ -57,7 +58,7 @@ class Changes {
   static std::size_t rank_place(WorldRank target) noexcept {
     return static_cast<std::uint32_t>(target.value) % ranks;
   }
-  // Neighbouring ranks and neighbouring regions are apart.
+  // Neighbouring ranks and neighbouring regions get different entries.
   static std::size_t region_place(WorldRank target, RegionId region) noexcept {
     constexpr std::uint32_t spread = 4;
     return (static_cast<std::uint32_t>(target.value) * spread + region.value) % regions;

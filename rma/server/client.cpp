@@ -20,10 +20,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A machine without any route to an address has no network, which seldom changes soon. So it is
-// tried for a small part of the time in which an interruption may end.
+// Without a route to the address this machine has no network, which seldom changes soon. So the
+// attempts then last only this fraction of the time that an interruption may take.
 constexpr int parts_without_network = 10;
-// How long the communication thread lets small requests and answers gather.
+// How long the progress thread lets small requests and replies accumulate.
 constexpr std::chrono::microseconds gathering_time{50};
 
 }  // namespace
@@ -68,10 +68,10 @@ Result<Link*> Client::link_to(NodeId node, std::chrono::milliseconds timeout) {
 
 Result<Link*> Client::make_link(NodeId node, std::chrono::milliseconds timeout) {
   Peer& peer = peer_at(node);
-  // Not under links_mutex_: a node that doesn't answer concerns those only who want it.
+  // Not under links_mutex_: only threads that need this node should wait for it.
   const std::lock_guard guard(peer.connecting);
   if (peer.link == nullptr) {
-    // A device is used without the agent, and so needs a connection of its own in any case.
+    // A device is used without the agent, and so always needs a connection of its own.
     const bool needs_connection = !is_clustered(node) || options_.fabrics != nullptr;
     std::unique_ptr<Link> link;
     Status refusal;
@@ -83,7 +83,7 @@ Result<Link*> Client::make_link(NodeId node, std::chrono::milliseconds timeout) 
     if (is_clustered(node)) {
       TESSERA_RETURN_IF_ERROR(link->join_cluster());
     }
-    // One that is refused stays, silent, for the same reason.
+    // A link that was refused is kept, unused, for the same reason.
     keep_link(peer, std::move(link), refusal.ok());
     if (needs_connection) {
       peer.of_links.failure = std::move(refusal);
@@ -99,7 +99,8 @@ Result<std::unique_ptr<Link>> Client::open_link(NodeId node, Peer& peer,
   auto link = std::make_unique<Link>(*this, node, std::move(channel));
   refusal = leave_tcp(*link, node, timeout);
   if (link->is_lost() && link->loss().code() != Code::protocol) {
-    // The new conversation begins first: an agent takes who has none for lost.
+    // The new connection begins before the old one ends: the agent treats a rank without a
+    // connection as lost.
     TESSERA_ASSIGN_OR_RETURN(channel, open(node, peer, peer.of_links, timeout));
     link = std::make_unique<Link>(*this, node, std::move(channel));
   }
@@ -113,7 +114,7 @@ Result<std::unique_ptr<Channel>> Client::open_again(NodeId node) {
   const Code code = opened.status().code();
   if (Link* const link = made_link(node);
       link != nullptr && (code == Code::peer_lost || code == Code::closed)) {
-    link->give_up(opened.status());  // for good: nobody listens there any more
+    link->give_up(opened.status());  // permanently: nothing listens there any longer
   }
   return opened;
 }
@@ -143,8 +144,9 @@ Result<std::unique_ptr<Link>> Client::visit(NodeId node, std::chrono::millisecon
   std::unique_lock guard(peer.connecting, std::try_to_lock);
   while (!guard.owns_lock()) {
     if (Clock::now() > deadline) {
-      return Status::error(Code::timed_out,
-                           fmt::format("node {} does not answer another thread", node.value));
+      return Status::error(
+          Code::timed_out,
+          fmt::format("another thread is still connecting to node {}", node.value));
     }
     std::this_thread::sleep_for(pause);
     guard.try_lock();
@@ -167,7 +169,8 @@ std::chrono::nanoseconds Client::silence_of(NodeId node) noexcept {
   return std::chrono::nanoseconds(since == 0 ? 0 : Clock::now().time_since_epoch().count() - since);
 }
 
-// For the fabric, if there is one and both ends can use it. Errors: it is required.
+// Moves the link to the fabric, if there is one and both ends can use it. Errors: only if the
+// fabric is required.
 Status Client::leave_tcp(Link& link, NodeId node, std::chrono::milliseconds timeout) {
   if (options_.fabrics == nullptr) {
     return {};
@@ -181,13 +184,13 @@ Status Client::leave_tcp(Link& link, NodeId node, std::chrono::milliseconds time
   return moved.ok() ? moved : refuse_tcp(node, moved);
 }
 
-// The same reason may concern thousands of nodes, and is logged once.
+// The same reason may concern thousands of nodes; it is logged once.
 Status Client::refuse_tcp(NodeId node, const Status& reason) {
   if (!options_.required.empty()) {
     return Status::error(reason.code(),
-                         fmt::format("node {} is not reached by TESSERA_TRANSPORT={}: {}",
+                         fmt::format("node {} cannot be reached by TESSERA_TRANSPORT={}: {}",
                                      node.value, options_.required, reason.message()))
-        .hint("name tcp in TESSERA_TRANSPORT, too: what RDMA doesn't reach goes over TCP then");
+        .hint("add tcp to TESSERA_TRANSPORT: nodes that RDMA cannot reach then use TCP");
   }
   const std::lock_guard guard(links_mutex_);
   if (std::exchange(last_reason_, reason.message()) != reason.message()) {
@@ -207,7 +210,7 @@ Status Client::make_fabric() {
     }
   });
   return made.ok() && fabric_.load() == nullptr
-             ? Status::error(Code::unsupported, "the network could not be used before")
+             ? Status::error(Code::unsupported, "the network could not be used earlier")
              : made;
 }
 
@@ -244,17 +247,17 @@ Result<std::unique_ptr<Channel>> Client::try_to_open(NodeId node, Peer& peer,
   }
   auto channel = introduce(node, peer, timeout);
   if (!channel.ok()) {
-    // It may have left meanwhile: those that do tell everybody first.
+    // It may have left meanwhile: a leaving node notifies every other node first.
     return loss_of(node, options_.has_left(node) ? left : channel.status());
   }
   return channel;
 }
 
-// Others fail at once, and may succeed as soon as their cause is gone.
+// Other errors occur at once and may disappear as soon as their cause does.
 void Client::note_outcome(Peer& peer, Attempts& attempts, const Status& outcome,
                           Clock::time_point begun) const {
   const Code code = outcome.code();
-  // An agent listened before the job had started, and listens once in its life.
+  // The agent listened before the job started, and only once in its life.
   const bool is_final = code == Code::peer_lost || code == Code::closed;
   const bool was_long = code == Code::unreachable || code == Code::timed_out;
   attempts.failure = is_final || was_long ? outcome : Status();
@@ -277,7 +280,7 @@ void Client::note_outcome(Peer& peer, Attempts& attempts, const Status& outcome,
   }
 }
 
-// Without memory to say more, the reason alone.
+// If memory runs out, only the reason.
 void Client::tell_of(detail::LongWait& wait, std::string_view what, NodeId node) const noexcept {
   if (options_.log == nullptr) {
     return;
@@ -310,8 +313,9 @@ Status Client::describe_loss_of(NodeId node, const Status& reason) const {
                                       node.value, carrier.value, reason.message()));
 }
 
-// An open connection outlives an interruption of the network that is shorter than longest_silence,
-// so it may not hinder a new one either. Some say that there is no way, some say nothing.
+// An open connection survives a network interruption shorter than longest_silence, so a new
+// connection must survive it, too. During an interruption some systems report a missing
+// route, others report nothing.
 Result<std::unique_ptr<Channel>> Client::reach(NodeId node, Peer& peer,
                                                std::chrono::milliseconds timeout) const {
   constexpr std::chrono::milliseconds pause{100};
@@ -332,8 +336,8 @@ Result<std::unique_ptr<Channel>> Client::reach(NodeId node, Peer& peer,
   }
 }
 
-// An agent that closes in the middle of a handshake has too many strangers just now, or ends: then
-// nobody listens any more.
+// An agent that closes during the handshake has too many unauthenticated peers at present, or is
+// ending. If it is ending, the next attempt finds that nothing listens.
 Result<std::unique_ptr<Channel>> Client::introduce(NodeId node, Peer& peer,
                                                    std::chrono::milliseconds timeout) const {
   constexpr std::chrono::milliseconds pause{10};
@@ -356,7 +360,7 @@ Result<std::unique_ptr<Channel>> Client::introduce(NodeId node, Peer& peer,
   }
 }
 
-// On a channel of which nobody else knows yet.
+// On a channel that no other thread has yet.
 Status Client::shake_hands(Channel& channel, NodeId node, Clock::time_point deadline) const {
   TESSERA_ASSIGN_OR_RETURN(
       auto handshake,
@@ -372,18 +376,17 @@ Status Client::shake_hands(Channel& channel, NodeId node, Clock::time_point dead
       continue;
     }
     if (Clock::now() > deadline) {
-      return Status::error(
-                 Code::timed_out,
-                 fmt::format("the agent at {} did not introduce itself in time", channel.peer()))
-          .hint(
-              "its process is stopped, or can open no more files (ulimit -n): look at its output");
+      return Status::error(Code::timed_out,
+                           fmt::format("the agent at {} did not complete the handshake in time",
+                                       channel.peer()))
+          .hint("its process is stopped or has no free descriptor (ulimit -n); check its output");
     }
     pollfd waiting{.fd = channel.descriptor(), .events = POLLIN, .revents = 0};
     poll(&waiting, 1, 100);
     std::array<std::byte, challenge_bytes> bytes;
     const iovec room{bytes.data(), bytes.size()};
     TESSERA_ASSIGN_OR_RETURN(const std::size_t came, channel.receive(std::span(&room, 1)));
-    // The server says nothing of its own accord, so nothing of the frames can be among this.
+    // The server only answers, so these bytes contain no frames.
     TESSERA_ASSIGN_OR_RETURN(const Progress progress,
                              handshake.feed(std::span<const std::byte>(bytes).first(came)));
     is_finished = progress.finished;
@@ -420,7 +423,7 @@ void Client::flush() {
   }
 }
 
-// A path tells when something has come, so that others need not be asked.
+// A path announces arrivals, so the other links need not be polled.
 void Client::note_arrivals(detail::Fabric& fabric) const {
   for (const int descriptor : fabric.take_arrivals()) {
     for (Link* const link : links()) {
@@ -445,7 +448,7 @@ bool Client::is_streaming() const {
   return std::any_of(all.begin(), all.end(), [](const Link* link) { return link->is_streaming(); });
 }
 
-// By one of those that wait, now and then.
+// Called now and then by one of the waiting threads.
 void Client::check_hosts() {
   constexpr std::chrono::seconds every{1};
   constexpr std::uint32_t checks_a_look = 5;
@@ -467,7 +470,7 @@ void Client::check_hosts() {
   }
 }
 
-// Without memory for the list of sockets a thread looks again soon.
+// If there is no memory for the list of sockets, the thread polls again soon.
 void Client::sleep_on_sockets(std::chrono::nanoseconds period) noexcept {
   constexpr std::chrono::nanoseconds soon = std::chrono::milliseconds(1);
   try {
@@ -504,20 +507,20 @@ void Client::poll_sockets(std::chrono::nanoseconds period) {
   for (std::size_t i = 0; i < of_sockets.size(); ++i) {
     if ((sockets[i].revents & ~POLLOUT) != 0) {
       if (fabric != nullptr) {
-        fabric->progress();  // a path's last words, which came before its end
+        fabric->progress();  // the last data of a path, which came before its end
       }
       of_sockets[i]->heed_descriptor();
     }
   }
 }
 
-// Returns when there is something to look at, or it is time to sleep.
+// Returns after something came, or when it is time to sleep.
 void Client::spin(const Completion& done) {
   detail::Helper* const helper = options_.helper();
   const auto budget =
       helper == nullptr ? options_.spin : std::max(options_.spin, options_.least_help);
   const detail::Helping helping(helper);
-  // At a device a look costs little beside a turn of the agent's.
+  // Polling a device is cheap compared with an iteration of the agent's work.
   const unsigned looks_a_turn = fabric_.load(std::memory_order_relaxed) == nullptr ? 1 : 8;
   unsigned looks = 0;
   const auto look = [&] {
@@ -527,7 +530,7 @@ void Client::spin(const Completion& done) {
     }
     return has_come;
   };
-  // Each look at a socket is a system call, which needs no pauses between.
+  // Polling a socket is a system call, so no pauses are needed in between.
   const auto start = Clock::now();
   while (!look()) {
     if (Clock::now() - start >= budget) {
@@ -537,14 +540,14 @@ void Client::spin(const Completion& done) {
   }
 }
 
-// Before this thread sleeps, which so doesn't hear the agent's peers.
+// Called before this thread sleeps, since it does not serve the agent's peers then.
 void Client::hand_back_help() const {
   if (detail::Helper* const helper = options_.helper()) {
     helper->hand_back();
   }
 }
 
-// Nothing has woken a thread, nor ended its wait, for so long that none stays awake for it.
+// Nothing has woken a thread or completed its wait for a time above the spin limit.
 bool Client::is_quiet() const noexcept {
   return Clock::now().time_since_epoch().count() - last_event_.load(std::memory_order_relaxed) >
          longest_sleep.count();
@@ -570,22 +573,22 @@ bool Client::wait(Completion& done, std::chrono::nanoseconds period) {
     last_event_.store(now, std::memory_order_relaxed);
   }
   waiting_.fetch_sub(1);
-  // Others left their work to this thread, and may have done so behind its last look; whether it
-  // holds back something of its own is nothing to them.
+  // Other threads left their work to this one, possibly after its last poll. What this thread
+  // itself holds back does not matter to them.
   if (is_away() && waiting_.load() == 0 && is_busy()) {
     wake();
   }
   return is_done || done.done();
 }
 
-// Those who wait look at their operation again and again: between two looks they still wait.
+// Waiting threads poll their operation repeatedly; between two polls they still count as waiting.
 bool Client::is_waited_for() const {
   constexpr std::chrono::nanoseconds between_looks = std::chrono::microseconds(200);
   return waiting_.load() > 0 ||
          Clock::now().time_since_epoch().count() - last_waited_.load() < between_looks.count();
 }
 
-// What this thread holds back it sends itself.
+// A thread sends what it holds back itself.
 void Client::stir() {
   if (Holding::is_any_kept()) {
     return;
@@ -609,7 +612,7 @@ void Client::wake() {
   work_.notify_all();
 }
 
-// Long where nothing comes for those who wait. Whether it was ended by bring_on().
+// The wait is long if nothing arrives for the waiting threads. Returns whether bring_on() ended it.
 bool Client::nap() {
   const bool is_long = is_quiet();
   std::unique_lock guard(sleep_mutex_);
@@ -623,14 +626,14 @@ bool Client::nap() {
   return was_woken;
 }
 
-// Who starts what is long may wait for it at once, and does better alone then.
+// A thread that starts a long transfer may wait for it at once, and is faster alone then.
 void Client::wait_for_waiters() const {
   if (is_streaming() && waiting_.load() == 0) {
     std::this_thread::sleep_for(gathering_time);
   }
 }
 
-// The communication thread. Those who wait do its work for it.
+// The progress thread. Waiting threads do its work instead of it.
 void Client::communicate() noexcept {
   pthread_setname_np(pthread_self(), "tessera-comm");
   bool is_brought_on = false;
@@ -652,7 +655,8 @@ void Client::communicate() noexcept {
       continue;
     }
     std::unique_lock guard(sleep_mutex_);
-    // First asleep, then a look: who posts in between sees one, or is seen by the other.
+    // Sets is_asleep_ before the check: a thread that posts in between sees it, or its request is
+    // seen here.
     is_asleep_ = true;
     work_.wait(guard, [&] { return is_stirred_ || is_busy(); });
     is_stirred_ = false;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Client: a process's side of its conversations with the agents of other nodes: one link a node,
-// made when it is first needed.
+// Client: a process's connections to the agents of other nodes, one link a node, made when it is
+// first needed.
 //
-// Answers are read by whichever thread waits for one. While nobody waits and something is
-// outstanding, the communication thread reads them; else it sleeps. It calls no MPI and takes no
+// Replies are read by whichever thread waits for one. While no thread waits and requests are
+// outstanding, the progress thread reads them; otherwise it sleeps. It calls no MPI and receives no
 // signals.
 //
 // Threads: all functions may be called from any thread.
@@ -46,39 +46,40 @@ struct ClientOptions {
   std::uint64_t job = 0;
   Secret secret;
   std::vector<TcpAddress> agents;   ///< by node
-  std::vector<WorldRank> carriers;  ///< by node: the rank in whose process the agent is; or empty
-  std::string congestion = "auto";  ///< control of the connections: TESSERA_TCP_CONGESTION
-  /// True when that node has left the job in good order.
+  std::vector<WorldRank> carriers;  ///< by node: the rank whose process hosts the agent; or empty
+  std::string congestion = "auto";  ///< TESSERA_TCP_CONGESTION
+  /// True if that node has left the job properly.
   std::function<bool(NodeId)> has_left = [](NodeId) { return false; };
   std::chrono::milliseconds connect_timeout{10'000};
-  /// After a node could not be reached, before it is tried again; twice as long each time, up to
-  /// longest_pause.
+  /// After a node could not be reached: the pause before the next attempt. It doubles each time, up
+  /// to longest_pause.
   std::chrono::milliseconds first_pause = longest_silence;
   std::chrono::milliseconds longest_pause = 16 * longest_silence;
-  std::chrono::nanoseconds spin{0};        ///< that a waiting thread stays awake
-  std::chrono::nanoseconds least_help{0};  ///< at least, if it helps
-  detail::Linger linger{};                 ///< the same behind it, while nobody else needs the core
-  std::function<detail::Helper*()> helper = [] { return nullptr; };  ///< of waiting threads
-  std::size_t kept_bytes = 4U << 20U;  ///< copied and unsent at one link before posting waits
+  std::chrono::nanoseconds spin{0};        ///< how long a waiting thread spins
+  std::chrono::nanoseconds least_help{0};  ///< how long it spins at least, if it helps
+  detail::Linger linger{};                 ///< yield phase after it, while the core is not needed
+  std::function<detail::Helper*()> helper = [] { return nullptr; };  ///< work of waiting threads
+  std::size_t kept_bytes = 4U << 20U;  ///< unsent copies at one link before a post waits
   PackingLimits limits{};
-  PartSizes parts{};               ///< of what is packed
-  std::size_t gathered_bytes = 0;  ///< of the largest operations that go as lists
-  std::shared_ptr<detail::FabricSource> fabrics = nullptr;  ///< null: there is TCP only
-  std::string required;  ///< TESSERA_TRANSPORT where it doesn't name TCP: what `fabrics` can't
-                         ///< reach is an error then, and else goes over TCP
+  PartSizes parts{};               ///< of packed transfers
+  std::size_t gathered_bytes = 0;  ///< the largest operation that may travel in a list
+  std::shared_ptr<detail::FabricSource> fabrics = nullptr;  ///< null: TCP only
+  std::string required;  ///< TESSERA_TRANSPORT if it does not name TCP: a node that `fabrics`
+                         ///< cannot reach is an error then, and otherwise goes over TCP
   std::function<void(const std::string&)> warn = [](const std::string&) {};
-  Log* log = nullptr;                         ///< of the lines of long waits; null: there are none
-  std::chrono::milliseconds wait_warning{0};  ///< before the first warning; 0: there is none
-  Clusters clusters;                          ///< of agents that share requests
-  const detail::NodeMap* nodes = nullptr;     ///< of the job; null where no agents do
+  Log* log = nullptr;                         ///< receives the lines about long waits; null: none
+  std::chrono::milliseconds wait_warning{0};  ///< before the first warning; 0: no warnings
+  Clusters clusters;                          ///< the agents that share requests
+  const detail::NodeMap* nodes = nullptr;     ///< of the job; null without clusters
   std::int32_t ranks = 0;                     ///< of the job
-  bool direct_replies = true;  ///< to what was passed on: over connections of their own
-  std::chrono::milliseconds idle_connection{30'000};  ///< one of those is closed after so long
-  std::function<void(Status)> stray_error;  ///< of requests that are not answered when they succeed
+  /// Whether replies to forwarded requests use connections of their own.
+  bool direct_replies = true;
+  std::chrono::milliseconds idle_connection{30'000};  ///< such a connection is closed if unused
+  std::function<void(Status)> stray_error;  ///< receives errors of requests without a reply
 };
 
-/// Other threads may take the answer that a sleeping one waits for, so it looks again this often at
-/// first. Who has waited for some time sleeps longer (growing_nap.hpp).
+/// A waiting thread sleeps this long at first, since another thread may take the reply that it
+/// waits for. After some time it sleeps longer (growing_nap.hpp).
 inline constexpr std::chrono::nanoseconds longest_sleep = std::chrono::milliseconds(1);
 
 class Client {
@@ -88,46 +89,48 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  /// Whether its thread runs; without it nothing else may be called. Errors: limit_exceeded.
+  /// Whether the progress thread runs; if not, nothing else may be called. Errors: limit_exceeded.
   [[nodiscard]] const Status& started() const noexcept { return started_; }
 
-  /// The link to `node`; connects when there is none, while others go on with other nodes.
-  /// Errors: unreachable, timed_out, protocol, limit_exceeded; and for ever after peer_lost for a
-  /// node whose agent is gone, closed for one that has left. A node that was tried in vain is not
-  /// tried again for a while, in which calls fail at once, with the same error.
+  /// Returns the link to `node`, and connects if necessary; other nodes can be used meanwhile.
+  /// Errors: unreachable, timed_out, protocol, limit_exceeded. Two errors are permanent: peer_lost
+  /// if the node's agent is gone, closed if the node has left. After a failed attempt, calls fail
+  /// at once with the same error until a pause has passed.
   Result<Link*> link_to(NodeId node);
-  /// The same for who doesn't want to wait as long for an answer as connect_timeout.
+  /// The same with another timeout than connect_timeout.
   Result<Link*> link_to(NodeId node, std::chrono::milliseconds timeout);
-  /// A link beside those, for who has something to say to a node that nobody here has a link to and
-  /// doesn't want to keep one. Nobody but the caller looks after it; whoever destroys it ends the
-  /// conversation. Errors: as link_to(); timed_out, too, while another thread connects. That an
-  /// attempt of a visit has failed keeps link_to() from nothing, unless the node is gone.
+  /// Returns a separate link that is not kept: for one exchange with a node to which this process
+  /// has no link. Only the caller drives it, and destroying it ends the connection. A failed
+  /// attempt does not keep link_to() from trying, unless the node is gone. Errors: as link_to();
+  /// also timed_out while another thread connects.
   Result<std::unique_ptr<Link>> visit(NodeId node, std::chrono::milliseconds timeout);
-  /// What link_to() has made already; null when it hasn't.
+  /// The link that link_to() made; null if it has made none.
   [[nodiscard]] Link* made_link(NodeId node) noexcept {
     return peer_at(node).ready.load(std::memory_order_acquire);
   }
-  /// What is known of the link to a node.
+  /// What is known of the connection to a node.
   [[nodiscard]] detail::Contact contact(NodeId node) noexcept;
-  /// For how long no attempt to connect to a node has succeeded, where the last one failed.
+  /// How long attempts to connect to a node have failed; 0 if the last one succeeded.
   [[nodiscard]] std::chrono::nanoseconds silence_of(NodeId node) noexcept;
-  /// What to say of a node with which `reason` happened: names it, and the rank that carries it.
+  /// The error to report when `reason` happened to a node; it names the node and the rank that
+  /// hosts its agent.
   [[nodiscard]] Status loss_of(NodeId node, const Status& reason) const noexcept;
 
   int progress();
-  /// Sleeps until something came, or for `period` at most. Returns done.done(). Who gives a period
-  /// of more than longest_sleep has waited long, and sleeps at once if nothing comes at present.
+  /// Sleeps until something comes, for at most `period`. Returns done.done(). A period above
+  /// longest_sleep means that the caller has waited long: it then sleeps at once if nothing is
+  /// arriving.
   bool wait(Completion& done, std::chrono::nanoseconds period);
-  /// Sees to it that what is outstanding goes on without anybody waiting.
+  /// Wakes the progress thread so that outstanding requests progress while no thread waits.
   void stir();
-  /// The same for what is long: at once, also where somebody waited a moment ago.
+  /// The same for long transfers: takes effect at once, even if a thread waited a moment ago.
   void bring_on();
 
-  /// Ends all conversations in good order.
+  /// Closes all connections properly.
   void close() noexcept;
 
-  // For links of which other agents pass the requests on:
-  /// A connection for one that has none. Errors: as link_to().
+  // For links whose requests are passed on by other agents:
+  /// Opens a connection for a link that has none. Errors: as link_to().
   Result<std::unique_ptr<Channel>> open_again(NodeId node);
   [[nodiscard]] NodeId own_node() const noexcept { return own_node_; }
   [[nodiscard]] WorldRank first_rank_of(NodeId node) const noexcept {
@@ -139,21 +142,21 @@ class Client {
   [[nodiscard]] NodeId intermediary(NodeId node, std::int32_t turn) const noexcept {
     return options_.clusters.intermediary(options_.rank, own_node_, node, turn);
   }
-  /// The link to the node of that rank, if others pass its requests on; else null.
+  /// The link to the node of that rank if other agents pass on its requests; else null.
   [[nodiscard]] Link* clustered_link_of(WorldRank rank) noexcept;
-  /// A connection is lost: so is what goes by it to other nodes.
+  /// The connection of `way` is lost, and so are the requests that it carried for other nodes.
   void note_lost_way(const Link& way, const Status& reason);
 
-  /// To be called now and then in a wait for the agent of `node`: if the line of a long wait is
-  /// due, says what is waited for, as in "an answer of".
+  /// To be called now and then while waiting for the agent of `node`. If a line about a long wait
+  /// is due, logs what is waited for, as in "a reply from".
   void tell_of(detail::LongWait& wait, std::string_view what, NodeId node) const noexcept;
 
   [[nodiscard]] const ClientOptions& options() const noexcept { return options_; }
 
  private:
-  // To connect to a node.
+  // The attempts to connect to a node.
   struct Attempts {
-    Status failure;  // of the last attempt, which is the answer before `again`
+    Status failure;  // of the last attempt; calls return it until `again`
     std::chrono::steady_clock::time_point again;
     [[nodiscard]] bool are_paused() const noexcept {
       return !failure.ok() && std::chrono::steady_clock::now() < again;
@@ -167,9 +170,10 @@ class Client {
     std::unique_ptr<Link> link;
     Attempts of_links;
     Attempts of_visits;
-    Pause pause{0};                             // after the last attempt; 0: it succeeded
-    std::atomic<int> error{0};                  // of the last attempt
-    std::atomic<std::int64_t> silent_since{0};  // nanoseconds of the steady clock; 0: it answered
+    Pause pause{0};             // after the last attempt; 0: it succeeded
+    std::atomic<int> error{0};  // of the last attempt, as errno
+    // Nanoseconds of the steady clock; 0: it has replied.
+    std::atomic<std::int64_t> silent_since{0};
   };
   Peer& peer_at(NodeId node) noexcept { return by_node_[static_cast<std::size_t>(node.value)]; }
   [[nodiscard]] bool is_clustered(NodeId node) const noexcept {
@@ -200,7 +204,7 @@ class Client {
   [[nodiscard]] bool is_busy() const;
   [[nodiscard]] bool is_waited_for() const;
   [[nodiscard]] bool is_quiet() const noexcept;
-  // The communication thread looks at nothing for longer than who starts something may wait.
+  // The progress thread is asleep for longer than a thread that starts something may wait.
   [[nodiscard]] bool is_away() const noexcept {
     return is_asleep_.load() || is_napping_long_.load();
   }
@@ -222,16 +226,16 @@ class Client {
   NodeId own_node_{-1};
   std::once_flag fabric_made_;
   std::unique_ptr<detail::Fabric> own_fabric_;    // outlives the links
-  std::atomic<detail::Fabric*> fabric_{nullptr};  // the same, when it is made
+  std::atomic<detail::Fabric*> fabric_{nullptr};  // the same, once it is made
   std::vector<Peer> by_node_;
   mutable std::mutex links_mutex_;
-  std::string last_reason_;    ///< why a node is reached over TCP, as it was logged
-  std::vector<Link*> active_;  ///< in the order of connecting; as many as active_count_ says
+  std::string last_reason_;    ///< why a node is reached over TCP, as last logged
+  std::vector<Link*> active_;  ///< in the order of connecting; active_count_ entries are valid
   std::atomic<std::size_t> active_count_{0};
   std::atomic<int> waiting_{0};
   std::atomic<std::int64_t> last_waited_{0};  // nanoseconds of the steady clock
-  std::atomic<std::int64_t> last_event_{0};   // likewise: when one was woken, or had its answer
-  std::atomic<std::chrono::steady_clock::duration> checked_{};  ///< when check_hosts() looked last
+  std::atomic<std::int64_t> last_event_{0};   // same: a thread was last woken, or had its reply
+  std::atomic<std::chrono::steady_clock::duration> checked_{};  ///< when check_hosts() last ran
 
   std::atomic<std::uint32_t> checks_{0};  ///< so far
 

@@ -37,7 +37,7 @@ NodeId Clusters::intermediary(WorldRank origin, NodeId own, NodeId target,
   const auto chosen =
       static_cast<std::int32_t>((std::int64_t{origin.value} + turn) % choices(own, target));
   const NodeId member{first + chosen};
-  // The own node is no choice: those from there on move up.
+  // The own node is not among the choices: later members move down by one.
   return are_together(own, target) && member.value >= own.value ? NodeId{member.value + 1} : member;
 }
 

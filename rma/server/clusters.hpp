@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Clusters: which agents share the requests of all processes (cooperative server clustering,
-// [CLUSTERED10] §3.2). Consecutive nodes form a cluster; all are of nearly the same size. A
-// process has a connection to one agent of each cluster, the intermediary, which passes its
-// requests on to the others of that cluster: so an agent hears 1/size of all processes.
+// [CLUSTERED10] §3.2). A cluster consists of consecutive nodes, and all clusters have nearly the
+// same size. A process connects to one agent of each cluster, its intermediary, which passes its
+// requests on to the other agents of that cluster. So an agent serves connections of only 1/size of
+// all processes.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +15,15 @@ namespace tessera::rma::server {
 
 class Clusters {
  public:
-  /// None: each agent hears all processes.
+  /// No clusters: each agent serves all processes.
   Clusters() noexcept = default;
-  /// Clusters of `size` of the `nodes`, or of one fewer where that doesn't divide. Of 1: none.
+  /// Divides `nodes` into clusters of `size`, or of one node fewer if `size` does not divide their
+  /// number. A size of 1 means no clusters.
   Clusters(std::int32_t nodes, std::int64_t size) noexcept;
 
-  /// What TESSERA_SERVER_CLUSTER=0 stands for: 1 below 512 nodes, else near the root of their
-  /// number, at which an agent has about as many connections to agents as a process has to
-  /// clusters.
+  /// The size that TESSERA_SERVER_CLUSTER=0 selects: 1 below 512 nodes, else near the square root
+  /// of the number of nodes. At that size an agent has about as many connections to agents as a
+  /// process has to clusters.
   [[nodiscard]] static std::int64_t chosen_size(std::int32_t nodes) noexcept;
 
   [[nodiscard]] bool are_on() const noexcept { return count_ < nodes_; }
@@ -29,10 +31,11 @@ class Clusters {
   [[nodiscard]] bool are_together(NodeId a, NodeId b) const noexcept {
     return cluster_of(a) == cluster_of(b);
   }
-  /// How many agents may pass on what a process of node `own` has to say to `target`.
+  /// The number of agents that can pass on requests from a process of node `own` to `target`.
   [[nodiscard]] std::int32_t choices(NodeId own, NodeId target) const noexcept;
-  /// The one of them that does so for rank `origin`; others in turn where `turn` have failed.
-  /// It may be the target itself. Requires: choices() > 0.
+  /// The agent that passes on requests of rank `origin`; `turn` is the number of agents that have
+  /// failed, and each selects the next one. The result may be the target itself. Requires:
+  /// choices() > 0.
   [[nodiscard]] NodeId intermediary(WorldRank origin, NodeId own, NodeId target,
                                     std::int32_t turn = 0) const noexcept;
 

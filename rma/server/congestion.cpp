@@ -21,7 +21,7 @@ bool take(int socket, std::string_view name) noexcept {
 }
 
 std::string names_to_choose_from() {
-  // Root may choose any.
+  // Root may choose any available one.
   std::ifstream list(geteuid() == 0 ? "/proc/sys/net/ipv4/tcp_available_congestion_control"
                                     : "/proc/sys/net/ipv4/tcp_allowed_congestion_control");
   std::string names;
@@ -45,7 +45,7 @@ Status choose_congestion(int socket, std::string_view name) {
   }
   if (name == "auto") {
     if (congestion_of(socket).starts_with("bbr") && !take(socket, "cubic")) {
-      static_cast<void>(take(socket, "reno"));  // a kernel that has neither keeps its own
+      static_cast<void>(take(socket, "reno"));  // a kernel without both keeps its own
     }
     return {};
   }
@@ -53,7 +53,7 @@ Status choose_congestion(int socket, std::string_view name) {
              ? Status()
              : Status::error(Code::invalid_argument,
                              fmt::format("TESSERA_TCP_CONGESTION={} is not usable: expected "
-                                         "auto, system or one that the kernel lets you choose: {}",
+                                         "auto, system or one that the kernel allows: {}",
                                          name, names_to_choose_from()));
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which congestion control a job's connections have.
+// Selects the TCP congestion control of a job's connections.
 //
-// BBR, the choice of many systems for the wide area, sends at the rate that it estimates instead of
-// as fast as the window allows. Between processes of one machine or one cluster nothing is gained
-// by that, and long writes take up to twice as long (docs/tuning.md). Linux has reno always, and
-// lets everybody choose it.
+// BBR, the default of many systems for wide-area networks, sends at an estimated rate instead of as
+// fast as the window allows. Within one machine or cluster this gains nothing, and long writes take
+// up to twice as long (docs/tuning.md). Linux always has reno and lets every user choose it.
 #pragma once
 
 #include <string>
@@ -15,13 +14,14 @@
 
 namespace tessera::rma::server {
 
-/// Gives `socket`, and those that it accepts, the congestion control `name` as the kernel calls it;
-/// `system` leaves the kernel's choice; `auto` does so too unless that is BBR, and then takes
-/// cubic, or reno where cubic may not be taken. Errors: invalid_argument for a name that the kernel
-/// doesn't have or doesn't let this user choose, with those that it does.
+/// Sets the congestion control `name` (the kernel's name) on `socket` and on the connections that
+/// it accepts. `system` keeps the kernel's choice. `auto` keeps it too, except that it replaces BBR
+/// by cubic, or by reno if cubic is not allowed. Errors: invalid_argument if the kernel does not
+/// have that algorithm or does not allow this user to choose it; the message lists the allowed
+/// ones.
 Status choose_congestion(int socket, std::string_view name);
 
-/// The congestion control of `socket`; empty where the kernel doesn't say.
+/// The congestion control of `socket`; empty if the kernel does not report it.
 std::string congestion_of(int socket);
 
 }  // namespace tessera::rma::server

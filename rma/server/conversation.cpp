@@ -17,29 +17,31 @@
 namespace tessera::rma::server {
 namespace {
 
-// Answers of one word need no payload.
+// Results of at most one word need no payload.
 constexpr std::size_t most_inline_bytes = 8;
 
-// Stores the flag behind what it announces, and wakes those who sleep on its low half.
+// Stores the flag after the data that it announces, and wakes the threads that wait on its low
+// half.
 void raise_flag(std::byte* at, std::uint64_t value) noexcept {
   auto* const flag = reinterpret_cast<std::atomic<std::uint64_t>*>(at);
   flag->store(value, std::memory_order_release);
   detail::futex_wake_all(*reinterpret_cast<detail::FutexWord*>(at));
 }
 
-// Those that name bytes of a rank's slice.
+// Requests that access bytes of a rank's slice.
 bool is_on_slice(Kind kind) noexcept {
   return kind == Kind::put || kind == Kind::get || kind == Kind::accumulate ||
          kind == Kind::atomic || kind == Kind::flag || kind == Kind::locate || kind == Kind::push;
 }
 
-// Ranks of this node go to its memory without an agent; what they send each other there (offsets)
-// is believed, and may not come from outside. Of the agent they want the way to its device only.
+// Ranks of this node access its memory without an agent. The offsets that they exchange there are
+// trusted, and must not come from outside. From the agent they only need access to its device.
 bool is_for_own_node(Kind kind) noexcept {
   return kind == Kind::path || kind == Kind::locate || kind == Kind::bye;
 }
 
-// What puts and flags bring is waited for by a rank of this node only, if at all.
+// Puts and flags without a reply concern only a rank of this node, if any, so the peer does not
+// wait for them.
 bool presses(const FrameHeader& header) noexcept {
   const bool only_tells =
       header.kind == Kind::put || header.kind == Kind::accumulate || header.kind == Kind::flag;
@@ -72,7 +74,7 @@ std::string Conversation::peer() const {
                         : channel_->peer();
 }
 
-// The agent serves others, too: what else there is no memory for ends with one peer.
+// The agent serves others, too: if memory runs out elsewhere, only this connection ends.
 Result<bool> Conversation::advance() {
   try {
     return advance_unguarded();
@@ -95,18 +97,18 @@ std::string Conversation::unfinished() const {
   if (is_over_ || !reader_.is_inside_frame()) {
     return "";
   }
-  // Of a delivery nobody looks at what was stored: its flag was not.
+  // The bytes of an unfinished delivery are not read, because its flag was not stored.
   return is_in_place_ && current_.kind == Kind::put
              ? fmt::format(
-                   "in the middle of a put to rank {}, of which some bytes may have been stored",
+                   "in the middle of a put to rank {}; some of its bytes may have been stored",
                    current_.target.value)
-             : "in the middle of a request, which is not carried out";
+             : "in the middle of a request, which is not executed";
 }
 
 void Conversation::say_why(const Status& reason) {
   if (is_introduced_ && !is_over_) {
-    answer_failure({.origin = origin_}, reason).ignore("it is over in any case");
-    writer_.flush().ignore("likewise");
+    answer_failure({.origin = origin_}, reason).ignore("the connection ends in any case");
+    writer_.flush().ignore("the connection ends in any case");
   }
 }
 
@@ -115,7 +117,7 @@ void Conversation::say_bye() {
     const FrameHeader bye{.kind = Kind::bye, .origin = origin_};
     detail::within_memory([&] {
       return writer_.post(encode(bye), {}, nullptr);
-    }).ignore("a peer that isn't told finds that the agent is gone");
+    }).ignore("a peer that is not notified finds that the agent is gone");
   }
 }
 
@@ -124,7 +126,7 @@ Status Conversation::flush() {
   return next_ == nullptr ? Status() : move_to_path();
 }
 
-// What the handshake wants to say is a few bytes, for which a new socket always has room.
+// The handshake sends only a few bytes, for which a new socket always has room.
 Result<bool> Conversation::shake_hands() {
   std::array<std::byte, 512> bytes;
   const iovec room{bytes.data(), bytes.size()};
@@ -152,10 +154,9 @@ Result<bool> Conversation::shake_hands() {
   return true;
 }
 
-// --- a request comes
-// ------------------------------------------------------------------------------
+// --- Receiving a request.
 
-// An error here ends the conversation: nobody of ours sends such a frame.
+// An error here ends the connection: no correct peer sends such a frame.
 Status Conversation::check_peer(const FrameHeader& header) const {
   if (is_answer(header.kind)) {
     return Status::error(Code::protocol, fmt::format("{} sent an answer ({}) to an agent", peer(),
@@ -175,24 +176,24 @@ Status Conversation::check_peer(const FrameHeader& header) const {
   return {};
 }
 
-// What a kind has none of is not there: docs/wire-format.md has the table.
+// A kind has only the parts that docs/wire-format.md lists for it.
 Status Conversation::check_form(const FrameHeader& header) const {
   const bool has_descriptor = header.kind == Kind::put || header.kind == Kind::get ||
                               header.kind == Kind::accumulate || header.kind == Kind::atomic ||
                               header.kind == Kind::path || header.kind == Kind::push;
   if (!has_descriptor && header.descriptor_bytes > 0) {
-    return Status::error(
-        Code::protocol, fmt::format("{} from {} has a descriptor of {} bytes; there is none for it",
-                                    to_string(header.kind), peer(), header.descriptor_bytes));
+    return Status::error(Code::protocol,
+                         fmt::format("{} from {} has a descriptor of {} bytes; its kind has none",
+                                     to_string(header.kind), peer(), header.descriptor_bytes));
   }
   if (!is_on_slice(header.kind) && header.kind != Kind::deliver && header.payload_bytes > 0) {
     return Status::error(Code::protocol,
-                         fmt::format("{} from {} brings {} bytes; it has no payload",
+                         fmt::format("{} from {} carries {} bytes; its kind has no payload",
                                      to_string(header.kind), peer(), header.payload_bytes));
   }
   if (header.kind != Kind::put && (header.flags & flags::inline_data) != 0) {
     return Status::error(Code::protocol,
-                         fmt::format("{} from {} has its data in the header, as only a put may",
+                         fmt::format("{} from {} has its data in the header; only a put may",
                                      to_string(header.kind), peer()));
   }
   return {};
@@ -210,7 +211,7 @@ Result<Pattern> Conversation::read_pattern(const FrameHeader& header,
   const std::uint64_t most = is_inline ? most_inline_bytes : max_direct_bytes;
   if (bytes > most) {
     return Status::error(Code::protocol,
-                         fmt::format("{} from {} moves {} bytes at once; the most is {}",
+                         fmt::format("{} from {} moves {} bytes in one request; the limit is {}",
                                      to_string(header.kind), peer(), bytes, most));
   }
   return Pattern(CopyShape::contiguous(bytes));
@@ -222,12 +223,12 @@ Status Conversation::check_sizes(const FrameHeader& header, std::uint64_t moved)
       !is_inline && (header.kind == Kind::put || header.kind == Kind::accumulate);
   if (has_payload ? moved != header.payload_bytes : header.payload_bytes != 0) {
     return Status::error(Code::protocol,
-                         fmt::format("{} from {} moves {} bytes and brings {}",
+                         fmt::format("{} from {} moves {} bytes but carries {}",
                                      to_string(header.kind), peer(), moved, header.payload_bytes));
   }
   if (moved > max_direct_bytes || (is_inline && moved > most_inline_bytes)) {
     return Status::error(Code::protocol,
-                         fmt::format("{} from {} moves {} bytes at once; the most is {}",
+                         fmt::format("{} from {} moves {} bytes in one request; the limit is {}",
                                      to_string(header.kind), peer(), moved, max_direct_bytes));
   }
   return {};
@@ -237,7 +238,7 @@ const Pattern& Conversation::pattern() const {
   return current_.kind == Kind::accumulate ? accumulate_->pattern : pattern_;
 }
 
-// The descriptor, by the request's kind.
+// Decodes the descriptor as the request's kind requires.
 Status Conversation::read_terms(const FrameHeader& header, std::span<const std::byte> descriptor) {
   if (header.kind == Kind::accumulate) {
     TESSERA_ASSIGN_OR_RETURN(accumulate_, decode_accumulate(descriptor));
@@ -257,13 +258,13 @@ Status Conversation::read_terms(const FrameHeader& header, std::span<const std::
   TESSERA_RETURN_IF_ERROR(check_sizes(header, moved));
   if (header.kind == Kind::get && moved > max_packed_bytes && !Executor::is_long(pattern_)) {
     return Status::error(Code::protocol,
-                         fmt::format("{} asks for {} bytes of short rows at once; the most is {}",
+                         fmt::format("{} requests {} bytes of short rows at once; the limit is {}",
                                      peer(), moved, max_packed_bytes));
   }
   return {};
 }
 
-// What there is no memory for is refused.
+// A request for which memory runs out is refused.
 Status Conversation::begin(const FrameHeader& header, std::span<const std::byte> descriptor,
                            std::vector<iovec>& into) {
   try {
@@ -292,7 +293,7 @@ Status Conversation::begin_request(const FrameHeader& header, std::span<const st
   if (header.forwarder >= 0 || header.kind == Kind::introduce) {
     is_stale_ = options_.routes != nullptr && options_.routes->is_stale(header);
     if (is_stale_) {
-      return {};  // its payload is thrown away
+      return {};  // its payload is discarded
     }
   }
   if (is_on_slice(header.kind)) {
@@ -303,7 +304,7 @@ Status Conversation::begin_request(const FrameHeader& header, std::span<const st
   return header.payload_bytes == 0 ? Status() : take_payload(header, into);
 }
 
-// Straight to memory go long rows, where that is mapped, and long deliveries.
+// Long rows of mapped memory and long deliveries go directly to their target.
 void Conversation::find_places(const FrameHeader& header, std::vector<iovec>& into) {
   if (header.kind == Kind::put && executor_.goes_direct(pattern_)) {
     const Result<Place> place = executor_.find(header, pattern_);
@@ -324,12 +325,12 @@ Status Conversation::take_payload(const FrameHeader& header, std::vector<iovec>&
     return {};
   }
   if (header.payload_bytes > max_packed_bytes && refusal_.ok()) {
-    return Status::error(
-        Code::protocol,
-        fmt::format("{} from {} brings {} bytes at once; the most is {}", to_string(header.kind),
-                    peer(), header.payload_bytes, max_packed_bytes));
+    return Status::error(Code::protocol, fmt::format("{} from {} carries {} bytes; the limit is {}",
+                                                     to_string(header.kind), peer(),
+                                                     header.payload_bytes, max_packed_bytes));
   }
-  // Also what is refused has to be taken off the stream; it may be more than is kept of others.
+  // A refused payload has to be read from the stream, too; it may be longer than the buffer, which
+  // is then reused.
   const std::size_t room = std::min<std::uint64_t>(header.payload_bytes, max_packed_bytes);
   std::byte* const memory = packed_.take(room);
   for (std::uint64_t left = header.payload_bytes; left > 0;) {
@@ -340,9 +341,9 @@ Status Conversation::take_payload(const FrameHeader& header, std::vector<iovec>&
   return {};
 }
 
-// While bytes are stored into memory nobody takes it away. A slice that is gone meanwhile is the
-// sender's mistake, or the sender died; a mailbox goes with its team, which may have been given up.
-// The rest of the payload goes nowhere.
+// The target memory cannot be freed while bytes are stored into it. If a slice was freed meanwhile,
+// the sender made a mistake or died; a mailbox is freed with its team, which may have been given
+// up. The rest of the payload is discarded.
 template <class Store>
 void Conversation::store_in_place(Store&& store) {
   if (!refusal_.ok()) {
@@ -387,8 +388,7 @@ Result<std::size_t> Conversation::throw_away(Channel& channel, std::size_t bytes
   return channel.receive(std::span(&place, 1));
 }
 
-// --- and is carried out
-// ---------------------------------------------------------------------------
+// --- Executing a request.
 
 Status Conversation::end(const FrameHeader& header) {
   was_pressed_ = was_pressed_ || presses(header);
@@ -440,7 +440,7 @@ Status Conversation::execute(const FrameHeader& header) {
       return execute_probe(header);
     case Kind::lock:
       locks_.lock(header, [this](const FrameHeader& request, Result<std::uint64_t> word) {
-        answer_lock(request, std::move(word)).ignore("a lost peer is found when it is read from");
+        answer_lock(request, std::move(word)).ignore("the loss is found at the next read");
       });
       return {};
     case Kind::unlock:
@@ -452,13 +452,13 @@ Status Conversation::execute(const FrameHeader& header) {
     case Kind::introduce:
       return execute_introduction(header);
     case Kind::fence:
-      // All that came before on this stream has been carried out.
+      // Everything that came before on this stream has been executed.
       return answer(header, Kind::done);
     case Kind::bye:
-      // As an end, behind which nothing is read.
+      // As the end of the stream: nothing is read after it.
       has_said_bye_ = true;
       is_over_ = true;
-      return Status::error(Code::peer_lost, "the peer said good-bye");
+      return Status::error(Code::peer_lost, "the peer closed the connection");
     default:
       return Status::error(Code::unsupported, fmt::format("this agent does not know requests of "
                                                           "kind {}",
@@ -510,10 +510,11 @@ Status Conversation::execute_get(const FrameHeader& header, const Place& place) 
                 writer_for(header).post(encode(data), pieces, nullptr, FrameWriter::When::soon));
   }
   if (bytes > max_packed_bytes) {
-    return Status::error(Code::limit_exceeded,
-                         fmt::format("a get of {} bytes at once; the most is {} where memory was "
-                                     "attached",
-                                     bytes, max_packed_bytes));
+    return Status::error(
+        Code::limit_exceeded,
+        fmt::format("a get of {} bytes in one request; the limit is {} for memory that was "
+                    "attached",
+                    bytes, max_packed_bytes));
   }
   std::vector<std::byte> packed(bytes);
   TESSERA_RETURN_IF_ERROR(executor_.get(place, pattern_, packed.data()));
@@ -554,7 +555,7 @@ Result<int> Conversation::place_of(WorldRank rank) const {
 Status Conversation::execute_flag(const FrameHeader& header, const Place& place) {
   TESSERA_ASSIGN_OR_RETURN(const int listener, place_of(header.target));
   alignas(4) const auto value = static_cast<std::uint32_t>(header.words[0]);
-  // What was received before is visible before the flag is.
+  // The data that came before are visible before the flag is.
   if (place.start != nullptr && place.offset % sizeof value == 0) {
     auto& flag = *reinterpret_cast<std::uint32_t*>(place.start + place.offset);
     std::atomic_ref(flag).store(value, std::memory_order_release);
@@ -579,7 +580,8 @@ Status Conversation::execute_notify(const FrameHeader& header) {
   return answer(header, Kind::value, count);
 }
 
-// The agent, who serves others as well, doesn't wait for room in a rank's box: 0 says try again.
+// The agent serves other peers, too, and so does not wait for room in a rank's inbox: 0 means try
+// again.
 Status Conversation::execute_invite(const FrameHeader& header) {
   TESSERA_ASSIGN_OR_RETURN(const int place, place_of(header.target));
   TESSERA_ASSIGN_OR_RETURN(const bool is_in,
@@ -629,13 +631,13 @@ Status Conversation::answer_failure(const FrameHeader& request, const Status& fa
               }));
 }
 
-// A peer that cannot be sent its answer is lost; errors that an answer tells are not of that sort.
+// A peer that cannot be sent its reply is lost. Errors that a reply carries are not of this kind.
 Status Conversation::sent(Status posted) {
   is_over_ = is_over_ || !posted.ok();
   return posted;
 }
 
-// Whether the answers' conversation is lost shows when that is read from.
+// If the reply uses another connection, its loss is found when that connection is read.
 Status Conversation::sent(const FrameHeader& request, Status posted) {
   return request.forwarder >= 0 && request.reply_to >= 0 ? Status() : sent(std::move(posted));
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Conversation: one connection as the agent of a node has it: the handshake, then requests, each
-// carried out when its payload is complete, and their answers, all in the order of the stream.
+// Conversation: the agent's side of one connection: first the handshake, then requests and their
+// replies, in the order of the stream. A request is executed when its payload is complete.
 //
-// Puts of long rows and long deliveries are received in their place, gets of long rows are sent
-// from it unless a few KiB (FrameWriter); short rows go packed through a buffer. What one peer may
-// have waiting is bounded: while answers wait for room, no more requests are looked at.
+// Puts of long rows and long deliveries are received directly into their target. Gets of long rows
+// are sent directly from memory, except those of a few KiB (FrameWriter). Short rows are packed
+// through a buffer. The unsent replies to a peer are bounded: while they wait for room, no further
+// requests are read.
 //
-// Nothing that comes is believed. A frame that no Tessera sends ends the conversation, and the peer
-// is told why; a request that makes sense and cannot be carried out is answered with its error. A
-// slice may be freed while its payload is on the way: memory is looked up again, and kept, whenever
-// bytes are stored into it.
+// All input is checked. A malformed frame ends the connection after the peer was sent the reason. A
+// valid request that cannot be executed is answered with its error. A slice may be freed while its
+// payload is arriving, so memory is looked up again, and pinned, whenever bytes are stored into it.
 //
 // Threads: one at a time.
 #pragma once
@@ -41,15 +41,15 @@ namespace tessera::rma::server {
 using detail::Channel;
 
 struct ConversationOptions {
-  int lane = 0;  ///< of the directory
-  /// Of answers that had no room; while there are more no request is read.
+  int lane = 0;  ///< shard of the directory
+  /// Replies that had no room; above this no request is read.
   std::size_t most_kept_bytes = max_packed_bytes;
   PackingLimits limits{};
-  detail::Fabric* fabric = nullptr;  ///< over which peers may go on; it outlives the conversation
-  BufferPool* buffers = nullptr;     ///< to receive into; null: the conversation has its own
-  Forwarder* forwarder = nullptr;    ///< of requests for other nodes; null: there is none
-  Replies* replies = nullptr;        ///< to those whose requests others passed on; likewise
-  Routes* routes = nullptr;          ///< of all of them; likewise
+  detail::Fabric* fabric = nullptr;  ///< over which peers may continue; outlives the connection
+  BufferPool* buffers = nullptr;     ///< receive buffers; null: the connection has its own
+  Forwarder* forwarder = nullptr;    ///< passes on requests for other nodes; null: none
+  Replies* replies = nullptr;  ///< connections for direct replies to forwarded requests; null: none
+  Routes* routes = nullptr;    ///< the agent's record of routes; null: none
 };
 
 class Conversation final : private FrameSink {
@@ -57,17 +57,17 @@ class Conversation final : private FrameSink {
   Conversation(std::unique_ptr<Channel> channel, HandshakeServer handshake, detail::Node& node,
                LockKeeper& locks, ConversationOptions options = {});
 
-  /// Takes what has come and carries it out; returns whether anything came. Errors: peer_lost,
-  /// protocol: the conversation is over.
+  /// Reads what has come and executes it; returns whether anything came. Errors: peer_lost,
+  /// protocol: the connection is over.
   Result<bool> advance();
-  /// Tells the peer why the conversation is over, as far as there is room.
+  /// Sends the peer the reason why the connection ends, as far as there is room.
   void say_why(const Status& reason);
-  /// Tells the peer that the agent ends in good order, as far as there is room.
+  /// Notifies the peer that the agent shuts down properly, as far as there is room.
   void say_bye();
-  /// Sends more of the answers. Errors: as advance().
+  /// Sends more of the replies. Errors: as advance().
   Status flush();
 
-  /// Gives back memory that wasn't used since the last call.
+  /// Frees memory that was not used since the last call.
   void release_memory() noexcept {
     if (!reader_.is_inside_frame()) {
       packed_.look();
@@ -77,44 +77,44 @@ class Conversation final : private FrameSink {
   /// As Channel::check.
   [[nodiscard]] Status check_peer_lives() const { return channel_->check(); }
 
-  /// There are answers that had no room; requests are read again when they are gone.
+  /// Some replies had no room yet; requests are read again after those are sent.
   [[nodiscard]] bool has_answers_waiting() const noexcept { return !writer_.is_empty(); }
-  /// What is waiting goes when the descriptor becomes writable.
+  /// False if writability of the descriptor does not signal room for unsent replies.
   [[nodiscard]] bool shows_room() const noexcept { return channel_->shows_room(); }
   /// As Channel::heed_descriptor.
   Status heed_descriptor() { return channel_->heed_descriptor(); }
   [[nodiscard]] bool may_read() const noexcept {
     return !waits_for_trunk_ && writer_.kept_bytes() < options_.most_kept_bytes;
   }
-  /// A request that could not be passed on may go on.
+  /// The request that could not be passed on may be retried.
   void resume() noexcept { waits_for_trunk_ = false; }
-  /// Sends an answer that another agent gave. Errors: as advance().
+  /// Sends a reply that another agent gave. Errors: as advance().
   Status pass_back(const FrameHeader& answer, std::vector<std::byte> payload);
-  /// A request has come that was not taken up, as too many answers were waiting, and may be now.
-  /// Nothing more needs to come from the peer, so no descriptor tells of it.
+  /// A request has come that was deferred because too many replies were unsent, and may be executed
+  /// now. The peer need not send anything more, so no descriptor event announces it.
   [[nodiscard]] bool has_request_waiting() const noexcept {
     return reader_.is_held_up() && may_read();
   }
   [[nodiscard]] int descriptor() const noexcept { return channel_->descriptor(); }
   [[nodiscard]] bool is_introduced() const noexcept { return is_introduced_; }
-  /// Who it is. Requires: is_introduced().
+  /// The rank at the other end. Requires: is_introduced().
   [[nodiscard]] WorldRank origin() const noexcept { return origin_; }
-  /// True where another agent passes requests on by it: it is no process's conversation.
+  /// True if another agent passes requests on over this connection, so that it is not a process's.
   [[nodiscard]] bool is_trunk() const noexcept { return trunk_of_.value >= 0; }
-  /// True when the peer ended it in good order.
+  /// True if the peer closed the connection properly.
   [[nodiscard]] bool has_said_bye() const noexcept { return has_said_bye_; }
-  /// The last advance() ended with what a rank of this node may wait for.
+  /// The last advance() ended with a frame that a rank of this node may be waiting for.
   [[nodiscard]] bool was_awaited() const noexcept { return reader_.was_awaited(); }
-  /// Whether, since it was asked before, requests came that press: the peer waits for an answer, or
-  /// a rank in a collective.
+  /// Whether urgent requests came since the last call: the peer, or a rank in a collective, waits
+  /// for them.
   bool take_pressed() noexcept { return std::exchange(was_pressed_, false); }
-  /// Answers a request for a lock. Errors: as advance().
+  /// Sends the reply to a lock request. Errors: as advance().
   Status answer_lock(const FrameHeader& request, Result<std::uint64_t> word);
-  /// Whether something is if nothing more comes.
+  /// True if a request or the handshake would be incomplete if the connection ended now.
   [[nodiscard]] bool is_unfinished() const noexcept {
     return is_introduced_ ? !is_over_ && reader_.is_inside_frame() : has_begun_;
   }
-  /// What is unfinished then: "in the middle of its handshake"; or empty.
+  /// What would be incomplete: "in the middle of its handshake"; empty if nothing.
   [[nodiscard]] std::string unfinished() const;
   /// "rank 3 at 10.99.0.2:40123", for messages.
   [[nodiscard]] std::string peer() const;
@@ -128,8 +128,8 @@ class Conversation final : private FrameSink {
   Status caught_up() override;
   [[nodiscard]] bool takes(const FrameHeader& header) override;
   [[nodiscard]] bool is_ready() const override { return may_read(); }
-  // A rank that waits for it may be the one that reads here. A path tells of what has come once
-  // only, so all of it is read.
+  // The rank that waits for it may be the thread that reads here. A path announces arrivals only
+  // once, so everything on it is read.
   [[nodiscard]] bool is_awaited(const FrameHeader& header) const override {
     return path_ == nullptr && (header.kind == Kind::flag || header.kind == Kind::notify);
   }
@@ -183,10 +183,10 @@ class Conversation final : private FrameSink {
   Status sent(const FrameHeader& request, Status posted);
 
   std::unique_ptr<Channel> channel_;
-  std::unique_ptr<detail::Path> next_;  // that replaces the channel behind the answer that says so
-  detail::Path* path_ = nullptr;        // the channel, once it is one
-  detail::PathAddressBytes asker_{};    // of a path
-  std::unique_ptr<HandshakeServer> handshake_;  // until the peer is introduced
+  std::unique_ptr<detail::Path> next_;          // replaces the channel after the reply that says so
+  detail::Path* path_ = nullptr;                // the channel, once it is a path
+  detail::PathAddressBytes asker_{};            // the peer's address for a path
+  std::unique_ptr<HandshakeServer> handshake_;  // until the peer is authenticated
   WorldRank origin_;
   detail::Node& node_;
   LockKeeper& locks_;
@@ -196,26 +196,26 @@ class Conversation final : private FrameSink {
   FrameReader reader_;
   bool is_introduced_ = false;
   bool is_of_own_node_ = false;
-  bool has_begun_ = false;  // something of a handshake has come
+  bool has_begun_ = false;  // bytes of a handshake have come
   bool has_said_bye_ = false;
   bool was_pressed_ = false;
-  bool is_over_ = false;           // the peer said good-bye, or cannot be sent anything
+  bool is_over_ = false;           // the peer sent `bye`, or nothing can be sent to it.
   bool waits_for_trunk_ = false;   // with a request that cannot be passed on yet
-  NodeId trunk_of_{-1};            // whose agent passes requests on by it
-  std::uint64_t carried_out_ = 0;  // of those, and not yet acknowledged
-  FrameHeader current_;            // whose payload comes
+  NodeId trunk_of_{-1};            // the node whose agent passes requests on over it
+  std::uint64_t carried_out_ = 0;  // forwarded requests executed and not yet acknowledged
+  FrameHeader current_;            // the header of the request whose payload is arriving
 
-  // Of the request whose payload comes.
+  // The request whose payload is arriving.
   Pattern pattern_;
   std::optional<AccumulateTerms> accumulate_;
   AtomicTerms atomic_;
   Status refusal_;
-  bool is_in_place_ = false;           // its payload goes, or went, straight to memory
+  bool is_in_place_ = false;           // its payload goes, or went, directly to memory
   bool is_passed_on_ = false;          // it is for another node
-  bool is_stale_ = false;              // its origin has another way by now
-  std::vector<std::byte> descriptor_;  // of what is passed on
-  std::vector<std::byte> payload_;     // likewise
-  PackedBuffer packed_;                // its payload, else
+  bool is_stale_ = false;              // its origin has changed its route since
+  std::vector<std::byte> descriptor_;  // of a request that is passed on
+  std::vector<std::byte> payload_;     // of a request that is passed on
+  PackedBuffer packed_;                // its payload otherwise
 };
 
 }  // namespace tessera::rma::server

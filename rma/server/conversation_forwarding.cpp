@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The part of Conversation that passes requests on to other agents, and hears those that do so.
+// The part of Conversation that passes requests on to other agents, and that serves agents which do
+// so.
 #include <fmt/format.h>
 
 #include <utility>
@@ -10,15 +11,14 @@
 
 namespace tessera::rma::server {
 
-// --- as the agent that passes on
-// ------------------------------------------------------------------
+// --- As the agent that passes requests on.
 
 bool Conversation::is_for_other(const FrameHeader& header) const {
   return options_.forwarder != nullptr && !is_trunk() && is_forwardable(header.kind) &&
          options_.forwarder->is_elsewhere(header);
 }
 
-// Held up by a full window is this conversation only, until resume().
+// A full window stops only this connection, until resume().
 bool Conversation::takes(const FrameHeader& header) {
   waits_for_trunk_ = is_introduced_ && is_for_other(header) &&
                      !options_.forwarder->may_take(header, channel_->descriptor());
@@ -30,13 +30,12 @@ Status Conversation::begin_passing_on(const FrameHeader& header,
                                       std::vector<iovec>& into) {
   refusal_ = options_.forwarder->check(header);
   if (header.payload_bytes > max_direct_bytes) {
-    return Status::error(
-        Code::protocol,
-        fmt::format("{} from {} brings {} bytes at once; the most is {}", to_string(header.kind),
-                    peer(), header.payload_bytes, max_direct_bytes));
+    return Status::error(Code::protocol, fmt::format("{} from {} carries {} bytes; the limit is {}",
+                                                     to_string(header.kind), peer(),
+                                                     header.payload_bytes, max_direct_bytes));
   }
   if (!refusal_.ok()) {
-    return {};  // its payload is thrown away
+    return {};  // its payload is discarded
   }
   is_passed_on_ = true;
   descriptor_.assign(descriptor.begin(), descriptor.end());
@@ -47,10 +46,9 @@ Status Conversation::begin_passing_on(const FrameHeader& header,
   return {};
 }
 
-// --- as the agent that they are for
-// ---------------------------------------------------------------
+// --- As the agent that executes forwarded requests.
 
-// Another agent passes on what processes ask of this node, and says good-bye itself.
+// Another agent passes on requests of processes, and sends only `bye` and `path` for itself.
 Status Conversation::check_forwarded(const FrameHeader& header) const {
   const bool is_its_own =
       (header.kind == Kind::bye || header.kind == Kind::path) && header.origin == origin_;
@@ -79,12 +77,13 @@ Status Conversation::execute_introduction(const FrameHeader& header) {
     return {};
   }
   return Status::error(Code::unsupported,
-                       fmt::format("this agent has no use for an introduction of kind {} by {}, "
+                       fmt::format("this agent cannot use a connection of kind {} from {}, "
                                    "as node {}: do all ranks have the same TESSERA_SERVER_CLUSTER?",
                                    header.words[0], peer(), header.forwarder));
 }
 
-// Of who asks by another agent and takes answers here: its own conversation's.
+// A process that sends a request by another agent gets the reply over its own connection, if it has
+// one here.
 FrameWriter& Conversation::writer_for(const FrameHeader& request) {
   if (request.forwarder < 0 || request.reply_to < 0 || options_.replies == nullptr) {
     return writer_;
@@ -93,7 +92,7 @@ FrameWriter& Conversation::writer_for(const FrameHeader& request) {
   return other != nullptr ? other->writer_ : writer_;
 }
 
-// Together, as far as they came together: the acknowledgements, too.
+// Replies to requests that came together are sent together, and so are acknowledgements.
 Status Conversation::caught_up() {
   TESSERA_RETURN_IF_ERROR(sent(acknowledge()));
   if (options_.forwarder != nullptr) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The part of Conversation that concerns another network than TCP: how a conversation goes on over
-// it, and what of the node's memory its device reaches.
+// The part of Conversation for networks other than TCP: how a connection continues there, and which
+// of the node's memory its device can reach.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,25 +13,26 @@
 namespace tessera::rma::server {
 namespace {
 
-// The bytes of a slice that a device may have, from its start. It would hold on to all of a sparse
-// one, so that is what is in use; and it knows nothing of other processes' memory.
+// The number of bytes from the start of a slice that a device may access. It would pin all pages of
+// a sparse slice, so for those only the part in use counts. It cannot access other processes'
+// memory.
 std::uint64_t bytes_for_device(const detail::DirectorySlice& slice) noexcept {
   return slice.process != 0 ? 0 : slice.sparse ? slice.in_use : slice.bytes;
 }
 
-// `end`: where in the slice ends what the device is to touch.
+// `end`: the end of the accessed bytes, as an offset in the slice.
 Status check_for_device(const Place& place, std::uint64_t end) {
   return end <= bytes_for_device(place.slice)
              ? Status()
              : Status::error(Code::unsupported,
-                             "memory that is sparse or attached is reached by requests");
+                             "sparse or attached memory can be reached only by requests");
 }
 
 }  // namespace
 
 Status Conversation::execute_locate(const FrameHeader& header, const Place& place) {
   if (options_.fabric == nullptr) {
-    return Status::error(Code::unsupported, "this node's agent has no network but TCP");
+    return Status::error(Code::unsupported, "this node's agent has no network other than TCP");
   }
   if (place.offset >= place.slice.bytes) {
     return Status::error(Code::out_of_range,
@@ -46,7 +47,7 @@ Status Conversation::execute_locate(const FrameHeader& header, const Place& plac
   return answer_data(header, std::vector<std::byte>(bytes.begin(), bytes.end()));
 }
 
-// The answer goes behind the bytes, which the path keeps in order.
+// The reply follows the bytes; the path keeps the order.
 Status Conversation::execute_push(const FrameHeader& header, const Place& place) {
   if (path_ == nullptr) {
     return Status::error(Code::unsupported, "only a path can write into another node's memory");
@@ -61,19 +62,19 @@ Status Conversation::execute_push(const FrameHeader& header, const Place& place)
 
 Status Conversation::read_address(std::span<const std::byte> descriptor) {
   if (descriptor.size() != asker_.size()) {
-    return Status::error(Code::protocol, fmt::format("{} gave an address of {} bytes; they have {}",
+    return Status::error(Code::protocol, fmt::format("{} sent an address of {} bytes; expected {}",
                                                      peer(), descriptor.size(), asker_.size()));
   }
   std::copy(descriptor.begin(), descriptor.end(), asker_.begin());
   return {};
 }
 
-// The peer says nothing more until it has the answer, and goes on over the path then.
+// The peer sends nothing until it has the reply, and then continues over the path.
 Status Conversation::execute_path(const FrameHeader& header) {
   if (options_.fabric == nullptr || next_ != nullptr || !channel_->shows_room()) {
     return Status::error(Code::unsupported,
-                         "this node's agent has no network but TCP, or the "
-                         "conversation has left that already");
+                         "this node's agent has no network other than TCP, or the "
+                         "connection has already left TCP");
   }
   TESSERA_ASSIGN_OR_RETURN(auto path, options_.fabric->open_path());
   TESSERA_RETURN_IF_ERROR(path->connect(asker_));
@@ -84,7 +85,7 @@ Status Conversation::execute_path(const FrameHeader& header) {
   return {};
 }
 
-// As soon as nothing waits to be sent over the old channel.
+// Switches once nothing is left to be sent over the old channel.
 Status Conversation::move_to_path() {
   if (!writer_.is_empty()) {
     return {};

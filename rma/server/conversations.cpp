@@ -11,11 +11,12 @@
 namespace tessera::rma::server {
 namespace {
 
-// How often silent ones are looked for.
+// How often silent peers are looked up and dead machines are checked.
 constexpr std::chrono::milliseconds look_period{1000};
-// Strangers at a time. In jobs of more ranks all may connect at once.
+// The number of unauthenticated peers at a time. In jobs of more ranks all ranks may connect at
+// once.
 constexpr std::size_t enough_strangers = 64;
-// The part of this process's descriptors that is for strangers; the program needs the others.
+// The share of this process's descriptors for unauthenticated peers; the program needs the others.
 constexpr std::size_t part_for_strangers = 8;
 
 std::size_t limit_on_descriptors() noexcept {
@@ -45,7 +46,7 @@ void Conversations::begin(std::unique_ptr<Channel> channel) {
   const int fd = channel->descriptor();
   if (!handshake.ok() || !events_.watch(fd, EPOLLIN).ok()) {
     shared_.stranger_log.note(std::chrono::steady_clock::now(), [&] {
-      return "no conversation with " + channel->peer() + " could be begun";
+      return "the connection of " + channel->peer() + " could not be served";
     });
     load_.fetch_sub(1, std::memory_order_relaxed);
     return;
@@ -76,8 +77,8 @@ void Conversations::answer_locks() {
     });
     if (found != served_.end()) {
       found->second.conversation->answer_lock(request, std::move(word))
-          .ignore("a lost peer is found when it is read from");
-      found->second.conversation->flush().ignore("likewise");
+          .ignore("the loss is found at the next read");
+      found->second.conversation->flush().ignore("the loss is found at the next read");
       expect(*found->second.conversation);
     }
   });
@@ -103,8 +104,8 @@ bool Conversations::hear_active() {
   return *came;
 }
 
-// What one of them left for others to do: they send what was written to them, and go on with what
-// they could not pass on before.
+// Completes what serving one connection left for others: flushes the replies that were written to
+// them, and resumes those that could not pass a request on before.
 void Conversations::settle() {
   if (!forwarder_) {
     return;
@@ -134,8 +135,7 @@ void Conversations::pass_back(int asker, const FrameHeader& answer,
   }
   Conversation& conversation = *found->second.conversation;
   if (conversation.is_introduced() && conversation.origin() == answer.origin) {
-    conversation.pass_back(answer, std::move(payload))
-        .ignore("a lost peer is found when it is read from");
+    conversation.pass_back(answer, std::move(payload)).ignore("the loss is found at the next read");
     replies_.note_written(conversation);
   }
 }
@@ -192,7 +192,8 @@ void Conversations::serve_one(int fd) {
   expect(conversation);
 }
 
-// What the conversation waits for now. Of a request that waits here itself, room is told at once.
+// Updates the events that the connection waits for. For a request that waits in the reader,
+// EPOLLOUT fires at once.
 void Conversations::expect(Conversation& conversation) {
   const bool wants_room = (conversation.has_answers_waiting() && conversation.shows_room()) ||
                           conversation.has_request_waiting();
@@ -207,7 +208,7 @@ void Conversations::expect(Conversation& conversation) {
   }
 }
 
-// Once, when it has introduced itself.
+// Counts a connection once, after it has authenticated itself.
 void Conversations::count(Served& served) {
   const Conversation& conversation = *served.conversation;
   if (conversation.is_introduced() && !std::exchange(served.is_counted, true)) {
@@ -222,12 +223,12 @@ void Conversations::count(Served& served) {
 void Conversations::finish(int fd, const Status& why) {
   Conversation& conversation = *served_.find(fd)->second.conversation;
   const bool is_stranger = !conversation.is_introduced();
-  // Ranks that stop close their connections; strangers, garbage and what is cut off are worth a
-  // line.
+  // Ranks that stop close their connections. Unauthenticated peers, malformed data and truncated
+  // requests are worth a line.
   if (why.code() != Code::peer_lost) {
     conversation.say_why(why);
     drop(fd, is_stranger, [&] {
-      return "ended the conversation with " + conversation.peer() + ": " + why.message();
+      return "closed the connection with " + conversation.peer() + ": " + why.message();
     });
   } else if (conversation.is_unfinished()) {
     drop(fd, is_stranger, [&] {
@@ -238,7 +239,7 @@ void Conversations::finish(int fd, const Status& why) {
   }
 }
 
-// `describe()` gives the line for the log.
+// `describe()` returns the line for the log.
 template <class Describe>
 void Conversations::drop(int fd, bool is_stranger, Describe&& describe) {
   if (is_stranger) {
@@ -251,10 +252,10 @@ void Conversations::drop(int fd, bool is_stranger, Describe&& describe) {
 
 void Conversations::remove(int fd) {
   const auto found = served_.find(fd);
-  // Requests may have come with the end of the handshake, and its own end with them.
+  // Requests may have come with the end of the handshake, followed by the end of the connection.
   count(found->second);
-  // A rank has one conversation with a node. Another one in its name, from wherever it came,
-  // doesn't say that the rank is gone.
+  // A rank has one connection to a node. The end of another one in its name, from anywhere, does
+  // not mean that the rank is gone.
   const Conversation& ended = *found->second.conversation;
   const bool was_counted = found->second.is_counted;
   const WorldRank origin = ended.is_introduced() ? ended.origin() : WorldRank{-1};
@@ -307,7 +308,7 @@ void Conversations::drop_silent(TimePoint now) {
   }
   for (const int fd : silent) {
     drop(fd, true, [&] {
-      return fmt::format("{} did not introduce itself within {} ms and was disconnected",
+      return fmt::format("{} did not complete the handshake within {} ms and was disconnected",
                          served_[fd].conversation->peer(), shared_.options.patience.count());
     });
   }
@@ -344,7 +345,8 @@ void Conversations::drop_dead(TimePoint now) {
   }
 }
 
-// Where the newest descriptor is one of the last that this process may have, only that one.
+// If the newest descriptor is among the last that this process may have, only one may be
+// unauthenticated.
 std::size_t Conversations::most_strangers(int newest) const noexcept {
   const std::size_t limit = limit_on_descriptors();
   const std::size_t part = limit / part_for_strangers;
@@ -356,7 +358,7 @@ std::size_t Conversations::most_strangers(int newest) const noexcept {
   return std::clamp<std::size_t>(own_part, 1, wanted);
 }
 
-// Who only connects, again and again, would use up the descriptors of this process.
+// A process that only connects, again and again, would exhaust this process's descriptors.
 void Conversations::drop_one_of_many(int newest) {
   const std::size_t strangers = served_.size() - introduced_;
   const std::size_t most = most_strangers(newest);
@@ -373,7 +375,7 @@ void Conversations::drop_one_of_many(int newest) {
   if (oldest != served_.end()) {
     drop(oldest->first, true, [&] {
       return fmt::format(
-          "{} was disconnected: {} connections have not introduced themselves, {} at most may wait",
+          "{} was disconnected: {} connections have not completed the handshake; the limit is {}",
           oldest->second.conversation->peer(), strangers, most);
     });
   }

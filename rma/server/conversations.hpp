@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Conversations: those that one thread of an agent has, with peers and with strangers, which have
-// yet to introduce themselves. Each ends by itself: what one sends, or doesn't, costs the others
-// nothing. Strangers are bounded in number and time.
+// Conversations: the connections of one thread of an agent, with authenticated and unauthenticated
+// peers. They are independent: a faulty peer does not affect the others. Unauthenticated peers are
+// limited in number and in time.
 //
-// Threads: announce() and load() may be called from any; the rest by one at a time.
+// Threads: announce() and load() may be called from any thread; the rest by one at a time.
 #pragma once
 
 #include <atomic>
@@ -30,11 +30,11 @@ class Conversations final : private Askers {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  /// Those of the thread of that number. `events` tells the thread of their descriptors; both
-  /// arguments outlive it.
+  /// The connections of the agent thread with that number. `events` watches their descriptors. Both
+  /// arguments outlive the object.
   Conversations(AgentShared& shared, const EventQueue& events, int number);
 
-  /// Peers may go on over `fabric`, which outlives them.
+  /// Lets peers continue over `fabric`, which outlives the connections.
   void offer(detail::Fabric& fabric) noexcept {
     fabric_ = &fabric;
     if (forwarder_) {
@@ -42,48 +42,49 @@ class Conversations final : private Askers {
     }
   }
 
-  /// One will begin.
+  /// Announces that a connection will begin.
   void announce() noexcept { load_.fetch_add(1, std::memory_order_relaxed); }
-  /// How many there are, and are announced.
+  /// The number of connections, including announced ones.
   [[nodiscard]] int load() const noexcept { return load_.load(std::memory_order_relaxed); }
-  /// Begins one that was announced, with whoever is at the other end of `channel`.
+  /// Begins a connection that was announced, with the peer at the other end of `channel`.
   void begin(std::unique_ptr<Channel> channel);
 
-  /// Hears the peer that was heard last, the likeliest to say something: asking its socket is
-  /// cheaper than asking for all of them. Returns whether anything came.
+  /// Polls the peer that sent something last. It is the most likely to send again, and reading its
+  /// socket costs less than polling all. Returns whether anything came.
   bool hear_active();
   [[nodiscard]] bool has_active() const noexcept { return active_ >= 0; }
-  /// The descriptor of one of them has an event: something is to be read, or there is room. True
-  /// where it is a peer's; strangers don't keep the agent awake.
+  /// Handles an event of a connection's descriptor: readable, or writable. Returns true if the peer
+  /// is authenticated; other peers do not keep the agent awake.
   bool heed(int fd);
-  /// Something has come for the one of that descriptor.
+  /// Handles arrivals on the connection with that descriptor.
   void serve(int fd);
-  /// Whether, since it was asked before, the active one told what a rank of this node may wait for.
+  /// Whether, since the last call, the active connection received something that a rank of this
+  /// node may wait for.
   bool take_awaited() noexcept { return std::exchange(is_awaited_, false); }
-  /// Likewise, whether requests came for which a peer, or a rank in a collective, waits.
+  /// Whether, since the last call, requests came that a peer, or a rank in a collective, waits for.
   bool take_pressed() noexcept { return std::exchange(was_pressed_, false); }
 
-  /// Tells peers of the locks that they got since.
+  /// Notifies peers of the locks that they have obtained since.
   void answer_locks();
-  /// How long that may wait.
+  /// How long answer_locks() may be deferred.
   [[nodiscard]] std::chrono::milliseconds next_look() const { return locks_.next_look(); }
-  /// Ends those with strangers that don't introduce themselves and with machines that don't answer;
-  /// each after a time of its own.
+  /// Ends connections whose peers do not authenticate themselves in time or whose machines do not
+  /// respond; each check has its own period.
   void look_after(TimePoint now);
-  /// How many have ended: each leaves a descriptor free.
+  /// The number of ended connections; each frees a descriptor.
   [[nodiscard]] std::uint64_t ended() const noexcept { return ended_; }
-  /// How many of them were strangers'.
+  /// How many of those had unauthenticated peers.
   [[nodiscard]] std::uint64_t thrown_out() const noexcept { return thrown_out_; }
-  /// Tells all peers that the agent ends in good order.
+  /// Notifies all peers that the agent shuts down properly.
   void say_bye();
 
  private:
   struct Served {
     std::unique_ptr<Conversation> conversation;
-    std::uint32_t expected = 0;  // events that the queue tells of
+    std::uint32_t expected = 0;  // events that the queue watches
     TimePoint since;
     bool is_counted = false;   // among introduced_
-    bool is_excluded = false;  // from those whom the agent waits for: another agent's
+    bool is_excluded = false;  // the agent does not wait for it: it is another agent's
   };
   void pass_back(int asker, const FrameHeader& answer, std::vector<std::byte> payload) override;
   void resume(int asker) override { resumed_.push_back(asker); }
@@ -104,22 +105,22 @@ class Conversations final : private Askers {
   AgentShared& shared_;
   const EventQueue& events_;
   const int number_;
-  detail::Fabric* fabric_ = nullptr;  // null: there is none
+  detail::Fabric* fabric_ = nullptr;  // null: TCP only
   LockKeeper locks_;
   BufferPool buffers_{FrameReader::buffer_bytes};  // outlives the conversations
-  std::optional<Forwarder> forwarder_;             // where the agent is in a cluster
+  std::optional<Forwarder> forwarder_;             // if the agent is in a cluster
   Replies replies_;
-  std::vector<int> resumed_;  // conversations that may go on
+  std::vector<int> resumed_;  // connections that may continue
   std::unordered_map<int, Served> served_;
-  std::size_t introduced_ = 0;  // of them
+  std::size_t introduced_ = 0;  // authenticated ones among served_
   std::uint64_t ended_ = 0;
   std::uint64_t thrown_out_ = 0;
   std::atomic<int> load_{0};
-  int active_ = -1;  // the descriptor of the one that was heard last
+  int active_ = -1;  // the descriptor that something came from last; −1: none
   bool is_awaited_ = false;
   bool was_pressed_ = false;
-  TimePoint dropped_;         // when silent ones were looked for last
-  TimePoint checked_;         // likewise machines that don't answer
+  TimePoint dropped_;         // when silent peers were last checked
+  TimePoint checked_;         // when unresponsive machines were last checked
   std::uint32_t checks_ = 0;  // so far
 };
 

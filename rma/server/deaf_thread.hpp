@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Threads of the library's own take no signals: those are for the program's threads. They trap no
-// floating-point exceptions either, as the thread that starts them may.
+// The library's own threads receive no signals: those are for the program's threads. They also trap
+// no floating-point exceptions, even if the thread that starts them does.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,8 +18,8 @@
 
 namespace tessera::rma::server {
 
-/// Starts `body` in a thread in which all signals are blocked. Those of the caller are as before,
-/// whatever comes of it. Errors: limit_exceeded where the system gives no more threads.
+/// Starts `body` in a thread in which all signals are blocked. The caller's signal mask is restored
+/// in every case. Errors: limit_exceeded if the system refuses another thread.
 template <class Body>
 Result<std::thread> start_deaf(Body&& body) {
   struct SignalsKept {
@@ -39,9 +39,9 @@ Result<std::thread> start_deaf(Body&& body) {
     return std::thread(std::forward<Body>(body));
   } catch (const std::system_error& error) {
     return Status::error(Code::limit_exceeded,
-                         fmt::format("cannot start a thread of Tessera's: {}; {}",
+                         fmt::format("cannot start one of Tessera's own threads: {}; {}",
                                      error.code().message(), detail::thread_limit().reason))
-        .hint("threads are limited by ulimit -u, ulimit -v and the control group's pids");
+        .hint("raise ulimit -u, ulimit -v or the control group's pids limit");
   }
 }
 

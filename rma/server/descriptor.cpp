@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The descriptors of rma/server/wire.hpp. Each begins with eight bytes, of which the first is its
+// The descriptors of rma/server/wire.hpp. Each begins with eight bytes, the first of which is its
 // tag, and consists of 8-byte units, so that an agent finds numbers aligned.
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ namespace {
 enum class Tag : std::uint8_t { shape = 1, fragments, accumulate, atomic, sides };
 
 constexpr std::size_t head_bytes = 8;
-constexpr std::size_t factor_bytes = 16;  // that of the largest element type
+constexpr std::size_t factor_bytes = 16;  // the factor's size for the largest element type
 
 Status refuse(std::string what) {
   return Status::error(Code::protocol, std::move(what));
@@ -56,7 +56,7 @@ Result<Head> read_head(Reader& reader, Tag tag, const char* name) {
   head.zero = reader.take<std::uint8_t>();
   head.count = reader.take<std::uint32_t>();
   if (head.tag != tag) {
-    return refuse(fmt::format("a {} begins with tag {}, and not with {}", name,
+    return refuse(fmt::format("a {} begins with tag {} instead of {}", name,
                               static_cast<int>(head.tag), static_cast<int>(tag)));
   }
   if (head.zero != 0) {
@@ -65,19 +65,19 @@ Result<Head> read_head(Reader& reader, Tag tag, const char* name) {
   return head;
 }
 
-// The bytes that are left are exactly those that the head announces.
+// Checks that exactly as many bytes are left as the head announces.
 Status expect(const Reader& reader, std::uint64_t bytes, const char* name) {
   if (reader.left().size() != bytes) {
-    return refuse(fmt::format("a {} goes on for {} bytes after its beginning; {} are announced",
-                              name, reader.left().size(), bytes));
+    return refuse(fmt::format("a {} has {} bytes after its beginning; {} are announced", name,
+                              reader.left().size(), bytes));
   }
   return {};
 }
 
 Status check_total(std::uint64_t bytes, const char* name) {
   if (bytes > max_payload_bytes) {
-    return refuse(fmt::format("a {} is of {} bytes of data; at most {} are possible", name, bytes,
-                              max_payload_bytes));
+    return refuse(fmt::format("a {} describes {} bytes of data; at most {} are possible", name,
+                              bytes, max_payload_bytes));
   }
   return {};
 }
@@ -88,8 +88,8 @@ bool same_sizes(Fragments fragments) noexcept {
                      [&](const Fragment& each) { return each.bytes == fragments.front().bytes; });
 }
 
-// Local strides for rows that are packed in order. An overflow here is one of the total too, which
-// check() refuses, unless the shape is empty and its strides are of no use.
+// Computes local strides for rows that are packed in order. An overflow here is also an overflow of
+// the total, which check() refuses, unless the shape is empty and the strides are unused.
 void make_local_side_dense(CopyShape& shape) {
   auto stride = static_cast<std::int64_t>(shape.run_bytes);
   for (int i = 0; i < shape.levels; ++i) {
@@ -109,7 +109,7 @@ Status check_reach(const CopyShape::Extent& extent, const char* name) {
   return {};
 }
 
-// The target's strides, and the origin's behind them where the tag says so.
+// Writes the target's strides, each followed by the origin's if the tag says so.
 void append_shape(const CopyShape& shape, Tag tag, std::vector<std::byte>& to) {
   append(Head{.tag = tag, .first = static_cast<std::uint8_t>(shape.levels)}, to);
   server::append(std::uint64_t{shape.run_bytes}, to);
@@ -146,14 +146,14 @@ Result<CopyShape> take_shape(std::span<const std::byte> bytes, Tag tag, const ch
     make_local_side_dense(shape);
   }
   if (Status status = shape.check(); !status.ok()) {
-    return refuse(fmt::format("a {} makes no sense: {}", name, status.message()));
+    return refuse(fmt::format("a {} is invalid: {}", name, status.message()));
   }
   TESSERA_RETURN_IF_ERROR(check_total(shape.total_bytes(), name));
   TESSERA_RETURN_IF_ERROR(check_reach(shape.remote_extent(), name));
   return shape;
 }
 
-// Whether a fragment can lie in a slice.
+// Whether a fragment can be inside a slice.
 bool can_reach(const Fragment& fragment) noexcept {
   constexpr auto reach = static_cast<std::uint64_t>(max_reach_bytes);
   return fragment.remote_offset <= reach && fragment.bytes <= reach - fragment.remote_offset;
@@ -214,7 +214,7 @@ Result<Scale> take_scale(Reader& reader) {
   const auto type = static_cast<ElementType>(head.first);
   if (!is_valid(type) || head.second != 0 || head.count != 0) {
     return refuse(
-        fmt::format("an accumulate descriptor names element type {} ({}, {}); there are "
+        fmt::format("an accumulate descriptor names element type {} ({}, {}); valid are "
                     "0 to {}",
                     head.first, head.second, head.count, element_type_count - 1));
   }
@@ -226,14 +226,14 @@ Result<Scale> take_scale(Reader& reader) {
       dispatch(type, [&]<class T>(rma::Tag<T>) { return Scale::of(take_number<T>(reader)); });
   for (std::size_t i = size_of(type); i < factor_bytes; ++i) {
     if (reader.take<std::uint8_t>() != 0) {
-      return refuse(fmt::format("byte {} of an accumulate's factor is not 0, and {} has {} bytes",
+      return refuse(fmt::format("byte {} of an accumulate's factor is not 0, but {} has {} bytes",
                                 i, to_string(type), size_of(type)));
     }
   }
   return scale;
 }
 
-// Elements may not be cut: they are added whole.
+// Elements must not be cut, because they are added as a whole.
 Status check_whole_elements(const Pattern& pattern, ElementType type) {
   const auto check = [&](std::size_t bytes) -> Status {
     if (bytes % size_of(type) == 0) {
@@ -282,7 +282,7 @@ Result<CopyShape> decode_sides(std::span<const std::byte> bytes) {
   TESSERA_ASSIGN_OR_RETURN(const CopyShape shape, take_shape(bytes, Tag::sides, name));
   TESSERA_RETURN_IF_ERROR(check_reach(shape.local_extent(), name));
   if (shape.total_bytes() > detail::most_pushed_bytes || shape.runs() > detail::most_pushed_runs) {
-    return refuse(fmt::format("a {} is of {} bytes in {} runs; at most {} and {} are possible",
+    return refuse(fmt::format("a {} describes {} bytes in {} runs; at most {} and {} are possible",
                               name, shape.total_bytes(), shape.runs(), detail::most_pushed_bytes,
                               detail::most_pushed_runs));
   }
@@ -306,7 +306,7 @@ void encode_fragments(Fragments fragments, std::vector<std::byte>& to) {
   if (same) {
     append(std::uint64_t{fragments.front().bytes}, to);
   }
-  // Thousands, perhaps: stored, not appended.
+  // There may be thousands, so they are stored instead of appended.
   std::size_t at = to.size();
   to.resize(after);
   for (const Fragment& each : fragments) {
@@ -324,13 +324,13 @@ Result<std::vector<Fragment>> decode_fragments(std::span<const std::byte> bytes)
   Reader reader(bytes);
   TESSERA_ASSIGN_OR_RETURN(const Head head, read_head(reader, Tag::fragments, name));
   if (head.first > 1 || head.second != 0) {
-    return refuse(fmt::format("a fragment list is of form {} ({}); there are 0 and 1", head.first,
+    return refuse(fmt::format("a fragment list has form {} ({}); valid are 0 and 1", head.first,
                               head.second));
   }
   const bool same = head.first == 1;
-  const std::uint64_t count = head.count;  // in 64 bits, so that products with it are right
+  const std::uint64_t count = head.count;  // in 64 bits, so that products with it do not overflow
   constexpr std::uint64_t word = sizeof(std::uint64_t);
-  // What is announced is compared with what is there before memory is taken for it.
+  // The announced size is compared with the actual one before memory is allocated for it.
   TESSERA_RETURN_IF_ERROR(expect(reader, same ? word + count * word : count * 2 * word, name));
   const std::uint64_t size = same ? reader.take<std::uint64_t>() : 0;
   std::vector<Fragment> fragments(count);
@@ -338,7 +338,7 @@ Result<std::vector<Fragment>> decode_fragments(std::span<const std::byte> bytes)
   for (std::size_t i = 0; i < fragments.size(); ++i) {
     fragments[i].remote_offset = reader.take<std::uint64_t>();
     fragments[i].bytes = same ? size : reader.take<std::uint64_t>();
-    // Of what can reach, no sum overflows: the one before is at most max_payload_bytes.
+    // The sum cannot overflow: the previous total is at most max_payload_bytes.
     total += fragments[i].bytes;
     if (!can_reach(fragments[i]) || total > max_payload_bytes) [[unlikely]] {
       return impossible(fragments[i], i, total);
@@ -402,7 +402,7 @@ Result<AtomicTerms> decode_atomic(std::span<const std::byte> bytes) {
   TESSERA_RETURN_IF_ERROR(expect(reader, 0, name));
   const auto kind = static_cast<AtomicRequest::Kind>(head.first);
   if (kind > AtomicRequest::Kind::compare_swap || head.count != 0) {
-    return refuse(fmt::format("an atomic descriptor names operation {} ({}); there are 0 to {}",
+    return refuse(fmt::format("an atomic descriptor names operation {} ({}); valid are 0 to {}",
                               head.first, head.count,
                               static_cast<int>(AtomicRequest::Kind::compare_swap)));
   }
@@ -453,14 +453,14 @@ Status decode_failure(std::span<const std::byte> bytes) {
   const auto length = reader.take<std::uint16_t>();
   const auto rank = reader.take<std::int32_t>();
   if (code < 1 || code > static_cast<std::uint8_t>(Code::internal)) {
-    return refuse(fmt::format("a failure has code {}; there are 1 to {}", code,
+    return refuse(fmt::format("a failure has code {}; valid are 1 to {}", code,
                               static_cast<int>(Code::internal)));
   }
   if (has_rank > 1 || rank < 0 || (has_rank == 0 && rank != 0)) {
     return refuse(fmt::format("a failure names rank {} (form {})", rank, has_rank));
   }
   if (length > max_failure_text_bytes) {
-    return refuse(fmt::format("a failure's text is of {} bytes; at most {} are possible", length,
+    return refuse(fmt::format("a failure's text has {} bytes; at most {} are possible", length,
                               max_failure_text_bytes));
   }
   TESSERA_RETURN_IF_ERROR(expect(reader, length, "failure"));
@@ -471,7 +471,7 @@ Status decode_failure(std::span<const std::byte> bytes) {
                    [](std::byte each) { return static_cast<char>(each); });
     failure = Status::error(static_cast<Code>(code), std::move(text));
   } catch (const std::bad_alloc&) {
-    // The code has to do.
+    // Without memory for the text the code alone is returned.
   }
   return has_rank == 1 ? std::move(failure).at(WorldRank{rank}) : failure;
 }

@@ -15,12 +15,12 @@ namespace {
 
 constexpr std::size_t word_bytes = 8;
 
-// Lists go in parts: one is under way at the agent while the next is packed.
+// Lists are sent in parts: the agent works on one part while the next is packed.
 constexpr std::size_t list_part_bytes = std::size_t{256} * 1024;
 static_assert(list_part_bytes <= max_packed_bytes);
 
-// What goes straight between memory and the stream needs no parts to overlap: the stream itself is
-// the pipeline. Still so small that other requests to the agent get their turn.
+// Data that move directly between memory and the stream need no parts to overlap: the stream itself
+// is the pipeline. The limit lets other requests to the agent be served in between.
 constexpr std::size_t direct_part_bytes = std::size_t{4} * 1024 * 1024;
 static_assert(direct_part_bytes <= max_direct_bytes);
 
@@ -29,7 +29,7 @@ Chunks packed_chunks(const CopyShape& shape, const PartSizes& sizes) noexcept {
   return {parts.first, parts.each};
 }
 
-// Shorter answers the agent puts together, so in shorter parts they would come all at once.
+// The agent combines shorter replies, so shorter parts would arrive all at once.
 constexpr std::size_t min_answer_bytes = std::size_t{16} * 1024;
 
 Chunks answered_chunks(const CopyShape& shape, const PartSizes& sizes) noexcept {
@@ -37,20 +37,20 @@ Chunks answered_chunks(const CopyShape& shape, const PartSizes& sizes) noexcept 
   return {std::max(parts.first, min_answer_bytes), std::max(parts.each, 2 * min_answer_bytes)};
 }
 
-// Whether the agent reaches the target's memory by copies through the kernel only: none of it is
-// mapped there, as none is here.
+// Whether the agent can access the target's memory only by copies through the kernel. That memory
+// is mapped neither there nor here.
 bool is_attached(const Target& target) noexcept {
   return target.segment != nullptr && target.segment->direct().base == nullptr;
 }
 
-// Rows that agents don't expect to be direct, or can't put in their place themselves, must fit what
-// they take packed.
+// Rows that agents do not expect to be direct, or cannot store in place, must fit into the limit
+// for packed data.
 Chunks direct_chunks(const Target& target, const CopyShape& shape) noexcept {
   const bool goes_direct = shape.run_bytes >= least_piece_bytes && !is_attached(target);
   return Chunks(goes_direct ? direct_part_bytes : max_packed_bytes);
 }
 
-// The local rows one behind the other.
+// The local rows packed one after the other.
 std::vector<std::byte> pack(const std::byte* from, const CopyShape& shape) {
   std::vector<std::byte> packed(shape.total_bytes());
   kernels::copy_shape(const_cast<std::byte*>(from), packed.data(), with_packed_remote(shape),
@@ -76,7 +76,7 @@ std::vector<std::byte> pattern_of(const CopyShape& shape) {
   return descriptor;
 }
 
-// Runs `start` as one more part of an operation of which the caller announced one.
+// Runs `start` as an additional part of an operation for which the caller announced one part.
 template <class Start>
 Status more_parts(Completion& done, Start&& start) {
   Status status = start();
@@ -86,7 +86,7 @@ Status more_parts(Completion& done, Start&& start) {
   return status;
 }
 
-// Ends a part that was refused; the operation goes on, its error is told.
+// Ends a part that was refused, with its error; the operation continues.
 Status told(Completion& done, Status refusal) {
   if (!refusal.ok()) {
     done.end(std::move(refusal));
@@ -101,8 +101,8 @@ Status announced(Completion& done, Start&& start) {
   return told(done, detail::within_memory(start));
 }
 
-// Starts a request for each batch of a list. A fragment that is a batch by itself, perhaps because
-// it is too long for one request, goes as what it is: contiguous.
+// Starts a request for each batch of a list. A fragment that forms a batch alone, possibly because
+// it is too long for one list, is sent as a contiguous transfer.
 template <class Single, class Several>
 Status start_batches(const Target& target, Fragments fragments, Completion& done,
                      const Single& start_single, const Several& start_several) {
@@ -140,7 +140,7 @@ Status ServerEndpoint::put(const Target& to, const void* from, const CopyShape& 
   if (shape.total_bytes() <= chunks.limit()) {
     return told(done, put_part(to, source, shape, done, link_.when()));
   }
-  // Each part goes at once: those that wait for others make no pipeline.
+  // Each part is sent at once: parts that wait for others would not form a pipeline.
   return more_parts(done, [&] {
     return for_each_part(shape, chunks, word_bytes,
                          [&](std::int64_t local, std::int64_t remote, const CopyShape& part) {
@@ -153,7 +153,7 @@ Status ServerEndpoint::put(const Target& to, const void* from, const CopyShape& 
 }
 
 Result<bool> ServerEndpoint::put_now(const Target& to, const void* from, std::size_t bytes) {
-  // What is longer than a word is taken only where it has others to go with.
+  // More than a word is taken only if it can be sent together with other requests.
   if (bytes > word_bytes && !link_.has_company()) {
     return false;
   }
@@ -225,7 +225,7 @@ Status ServerEndpoint::get_part(std::byte* to, const Target& from, const CopySha
                                 Completion& done) {
   FrameHeader header = request(Kind::get, from);
   const std::size_t bytes = shape.total_bytes();
-  // Behind others that are under way: a get by itself goes at once.
+  // Only together with other outstanding requests: a single get is sent at once.
   if (shape.levels == 0 && link_.has_company() && link_.may_gather(header.offset, bytes)) {
     return link_.gather(header, nullptr, to, bytes, &done);
   }

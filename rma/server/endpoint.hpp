@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ServerEndpoint: operations on one rank of another node, as requests to that node's agent.
+// ServerEndpoint: operations on one rank of another node, sent as requests to that node's agent.
 //
-// Large operations are sent in parts, so that the agent receives one part while it carries out the
-// one before (pipelining, [CLUSTERS02] §3), and what either side keeps is bounded. Long rows are
-// sent from where they are and received where they belong; short ones are packed.
+// Large operations are sent in parts, so that the agent receives one part while it performs the
+// previous one (pipelining, [CLUSTERS02] §3). This also bounds what either side has to keep. Long
+// rows are sent from their memory and received into it; short rows are packed.
 //
-// Completion: a put or accumulate ends when its bytes are with the kernel or packed; a get when
+// Completion: a put or accumulate ends when its bytes are with the kernel or packed; a get ends
+// when its reply has come. Cost: one request a part; none for an operation of zero bytes.
 // its answer is here. Cost: a request a part; none for what has no bytes.
 #pragma once
 
@@ -34,17 +35,17 @@ class ServerEndpoint final : public Endpoint {
   Status accumulate_fragments(const Target& to, Fragments fragments, const Scale& scale,
                               Completion& done) override;
   Status atomic(const Target& at, const AtomicRequest& request, Completion& done) override;
-  /// One more request behind the others; none when nothing was changed since the last one.
+  /// Sends one more request after the others; none if nothing has changed since the last fence.
   Status fence() override;
   Status start_fence(Completion& done) override;
   [[nodiscard]] bool is_fenced(RegionId region) const noexcept override;
 
  private:
   [[nodiscard]] FrameHeader request(Kind kind, const Target& target) noexcept;
-  /// True when so few bytes are taken at once; see put_now().
+  /// If the bytes are few, takes them at once and returns true; see put_now().
   Result<bool> put_small(const Target& to, const std::byte* from, std::size_t bytes,
                          Link::When when);
-  /// Whether the rows of such a transfer are too short to go by themselves.
+  /// Whether the rows of the transfer are too short to be sent separately.
   [[nodiscard]] bool is_packed(const CopyShape& shape) const noexcept;
   Status put_part(const Target& to, const std::byte* from, const CopyShape& shape, Completion& done,
                   Link::When when);

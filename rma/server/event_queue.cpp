@@ -14,12 +14,13 @@ namespace tessera::rma::server {
 
 namespace {
 
-// The kernel refuses more watches by ENOSPC, which elsewhere means a full disk.
+// The kernel refuses further watches by ENOSPC, which elsewhere means a full disk.
 Status too_many_watches(const char* what) {
   std::uint64_t most = 0;
   std::ifstream("/proc/sys/fs/epoll/max_user_watches") >> most;
-  return Status::error(Code::limit_exceeded,
-                       fmt::format("cannot make {}: this user may watch {} files", what, most))
+  return Status::error(
+             Code::limit_exceeded,
+             fmt::format("cannot create {}: this user may watch at most {} files", what, most))
       .hint("raise the limit: sysctl fs.epoll.max_user_watches");
 }
 
@@ -31,7 +32,7 @@ Status no_descriptor(const char* what) {
     return too_many_watches(what);
   }
   return Status::error(Code::limit_exceeded,
-                       fmt::format("cannot make {}: {}", what, describe_system_error(error)))
+                       fmt::format("cannot create {}: {}", what, describe_system_error(error)))
       .hint(remedy_for_system_error(error));
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// EventQueue: the descriptors that a thread of the agent waits for, by epoll.
+// EventQueue: the descriptors that a thread of the agent waits for, based on epoll.
 //
-// Threads: one at a time, but take() and has_any() may run beside each other and beside the rest.
+// Threads: one at a time, except that take() and has_any() may run concurrently with any function.
 #pragma once
 
 #include <sys/epoll.h>
@@ -18,18 +18,21 @@ namespace tessera::rma::server {
 
 class EventQueue {
  public:
-  /// Errors: limit_exceeded, without a descriptor.
+  /// Errors: limit_exceeded if no descriptor is free.
   Status open();
 
-  /// From now on take() gives `fd` when it has one of `events` (of epoll). Errors: limit_exceeded.
+  /// From now on take() reports `fd` when one of `events` (epoll flags) occurs. Errors:
+  /// limit_exceeded.
   Status watch(int fd, std::uint32_t events) const { return control(EPOLL_CTL_ADD, fd, events); }
-  /// Other events than before.
+  /// Replaces the events that are watched for `fd`.
   Status change(int fd, std::uint32_t events) const { return control(EPOLL_CTL_MOD, fd, events); }
   void leave(int fd) const;
 
-  /// What there is now, as much as fits `into`. Returns that part of it.
+  /// Stores the events that are ready now, as many as fit in `into`. Returns the part that it
+  /// filled.
   std::span<epoll_event> take(std::span<epoll_event> into) const;
-  /// Sleeps for up to `longest` until there is something, which stays for take().
+  /// Sleeps until an event is ready, for at most `longest`. The event stays in the queue for
+  /// take().
   [[nodiscard]] bool has_any(std::chrono::milliseconds longest) const;
 
  private:
@@ -38,7 +41,8 @@ class EventQueue {
   detail::Descriptor epoll_{-1};
 };
 
-/// The error of a descriptor, or of what else `what` takes, that the system doesn't give; by errno.
+/// The error for a descriptor, or another resource named by `what`, that the system refuses; built
+/// from errno.
 Status no_descriptor(const char* what);
 
 }  // namespace tessera::rma::server

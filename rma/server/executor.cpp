@@ -29,14 +29,15 @@ CopyShape::Extent extent_of(const Pattern& pattern) noexcept {
   }
   CopyShape::Extent extent;
   for (const Fragment& each : std::get<std::vector<Fragment>>(pattern)) {
-    // Both were checked to be far below 2^63 when they were decoded.
+    // Both values were checked to be far below 2^63 when they were decoded.
     extent.highest =
         std::max(extent.highest, static_cast<std::int64_t>(each.remote_offset + each.bytes));
   }
   return extent;
 }
 
-// Calls action(offset from the request's place, bytes) for each run, in the order of the payload.
+// Calls action(offset from the start of the request, bytes) for each run, in the order of the
+// payload.
 template <class Action>
 void for_each_run(const Pattern& pattern, Action&& action) {
   if (const auto* shape = std::get_if<CopyShape>(&pattern)) {
@@ -50,7 +51,7 @@ void for_each_run(const Pattern& pattern, Action&& action) {
   }
 }
 
-// Whether no run is shorter than this.
+// Whether every run has at least that length.
 bool all_runs_have(std::size_t least, const Pattern& pattern) noexcept {
   if (const auto* shape = std::get_if<CopyShape>(&pattern)) {
     return shape->run_bytes >= least;
@@ -60,7 +61,7 @@ bool all_runs_have(std::size_t least, const Pattern& pattern) noexcept {
                      [&](const Fragment& each) { return each.bytes >= least; });
 }
 
-// Fragments of a slice that is mapped here, from or to where they lie packed.
+// Copies fragments of a slice that is mapped here to or from packed memory.
 void copy_fragments(std::byte* start, Fragments fragments, std::byte* packed,
                     Direction direction) noexcept {
   for (const Fragment& each : fragments) {
@@ -74,7 +75,8 @@ void copy_fragments(std::byte* start, Fragments fragments, std::byte* packed,
   }
 }
 
-// For the origin, which checks first, this is nothing new: unless it has not heard of the mode.
+// The origin checks this first, so the check fails only if the origin has not yet received the
+// mode.
 Status check_mode(const detail::DirectorySlice& slice, const FrameHeader& header) {
   const bool adds = header.kind == Kind::accumulate;
   const bool reads = header.kind == Kind::get || header.kind == Kind::push;
@@ -98,7 +100,7 @@ Result<Place> Executor::find(const FrameHeader& header, const Pattern& pattern) 
 Status Executor::no_slice(const FrameHeader& header) {
   return Status::error_at(
       header.target, Code::closed,
-      fmt::format("rank {} has no slice of region {}: it was freed, or never was",
+      fmt::format("rank {} has no slice of region {}: it was freed or never created",
                   header.target.value, header.region.value));
 }
 
@@ -114,7 +116,7 @@ Result<Place> Executor::place_in(const detail::DirectorySlice& slice, const Fram
   }
   TESSERA_RETURN_IF_ERROR(check_mode(slice, header));
   const CopyShape::Extent extent = extent_of(pattern);
-  // Extents are far below 2^63; an offset that is not lies outside in any case.
+  // Extents are far below 2^63; a larger offset is out of range in any case.
   constexpr std::uint64_t most_offset = std::uint64_t{1} << 62U;
   const auto offset = static_cast<std::int64_t>(std::min(header.offset, most_offset));
   const std::int64_t lowest = offset + extent.lowest;
@@ -146,8 +148,8 @@ Status Executor::check_mail(const detail::DirectorySlice& slice, const FrameHead
 }
 
 Status Executor::no_mail(const FrameHeader& header) {
-  return Status::error(Code::closed,
-                       fmt::format("there is no memory {} here any more", header.region.value));
+  return Status::error(Code::closed, fmt::format("memory {} is no longer published on this node",
+                                                 header.region.value));
 }
 
 bool Executor::is_long(const Pattern& pattern) noexcept {
@@ -165,7 +167,7 @@ bool Executor::pieces_of(const Place& place, const Pattern& pattern,
     return false;
   }
   for_each_run(pattern, [&](std::uint64_t offset, std::size_t bytes) {
-    // Offsets may be negative numbers in disguise; only the sum is one that lies in the slice.
+    // Offsets may be negative numbers stored as unsigned ones; only the sum is inside the slice.
     pieces.push_back({place.start + (place.offset + offset), bytes});
   });
   return true;
@@ -212,7 +214,7 @@ Status Executor::copy(const Place& place, const CopyShape& shape, std::uint64_t 
   auto* const remote = reinterpret_cast<std::byte*>(place.slice.place + offset);
   const WorldRank owner = place.slice.owner;
   const int owner_place = node_.place_of(owner);
-  // As same-node ranks do: the number of a process that ended may be another process's by now,
+  // As same-node ranks do: the number of a process that ended may belong to another process now,
   if (node_.has_ended(owner_place)) {
     return Status::error_at(
         owner, Code::peer_lost,
@@ -242,7 +244,7 @@ Status Executor::accumulate(const Place& place, const AccumulateTerms& terms,
   return first;
 }
 
-// As same-node ranks do it.
+// In the same way as same-node ranks.
 void Executor::accumulate_mapped(const Place& place, const AccumulateTerms& terms,
                                  const std::byte* packed) const {
   const detail::StripeLocks::Slice locks = place.slice.conflicts == Conflicts::possible
@@ -266,7 +268,7 @@ void Executor::accumulate_mapped(const Place& place, const AccumulateTerms& term
 Status Executor::accumulate_elsewhere(const Place& place, std::uint64_t offset,
                                       const std::byte* packed, std::size_t bytes,
                                       const Scale& scale) const {
-  // Fetched, changed and stored again under the stripe's lock, as same-node ranks do it.
+  // Fetched, changed and stored under the stripe's lock, in the same way as same-node ranks.
   constexpr std::size_t piece_bytes = 4096;
   alignas(16) std::array<std::byte, piece_bytes + 16> buffer;
   const std::size_t element = size_of(scale.type());

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Executor: carries out what other nodes ask for on this node's memory: slices in the arena, by
-// load and store as same-node ranks do, and memory that a rank attached, through the kernel.
+// Executor: performs the operations that other nodes request on this node's memory. It accesses
+// slices in the arena by load and store, as same-node ranks do, and memory that a rank attached
+// through the kernel.
 //
 // Every request is checked against the directory before memory is touched. Accumulates take the
-// same stripe locks as same-node ranks, read-modify-writes work on the same words.
+// same stripe locks as same-node ranks, and read-modify-writes work on the same words.
 //
 // Threads: all functions may be called from any thread.
 #pragma once
@@ -26,51 +27,51 @@
 
 namespace tessera::rma::server {
 
-/// The slice that a request addresses, from its offset on.
+/// The slice that a request addresses, and where the request starts in it.
 struct Place {
   RegionId region;
   detail::DirectorySlice slice;
-  std::uint64_t offset = 0;    ///< of the request in the slice
-  std::byte* start = nullptr;  ///< the slice, if it is mapped here
+  std::uint64_t offset = 0;    ///< where the request starts in the slice
+  std::byte* start = nullptr;  ///< the slice; null if it is not mapped here
 };
 
 class Executor {
  public:
-  /// `lane`: of the directory.
+  /// `lane`: the shard of the directory that this executor uses.
   explicit Executor(detail::Node& node, int lane = 0, const PackingLimits& limits = {}) noexcept
       : node_(node),
         stripes_(node),
         directory_(node.arena(), node.lock_context(), lane),
         limits_(limits) {}
 
-  /// Where `header` points, with room for all that `pattern` touches. Errors: closed (no such
-  /// region or slice), out_of_range.
+  /// Finds the slice that `header` addresses and checks that everything `pattern` touches is inside
+  /// it. Errors: closed (no such region or slice), out_of_range.
   [[nodiscard]] Result<Place> find(const FrameHeader& header, const Pattern& pattern) const;
-  /// Calls action(place) with what find() gives, and returns its status. Nobody takes the slice
-  /// away meanwhile. Errors: as find(), and the action's.
+  /// Calls action(place) with the result of find() and returns its status. The slice cannot be
+  /// freed during the call. Errors: those of find() and of the action.
   template <class Action>
   Status visit(const FrameHeader& header, const Pattern& pattern, Action&& action) const;
-  /// Calls action(memory) with the mailboxes that the delivery `header` names, if there is room in
-  /// them for all of it. Nobody withdraws them meanwhile. Errors: closed (none, or no longer),
+  /// Calls action(memory) with the mailboxes that the delivery `header` names, if the whole
+  /// delivery fits. They cannot be withdrawn during the call. Errors: closed (none, or no longer),
   /// out_of_range.
   template <class Action>
   Status visit_mail(const FrameHeader& header, Action&& action) const;
 
-  /// The runs of `pattern` are long enough that the kernel should move each by itself.
+  /// True if the runs of `pattern` are long enough for the kernel to move each one separately.
   [[nodiscard]] static bool is_long(const Pattern& pattern) noexcept;
-  /// True when the rows should go straight between memory and the stream.
+  /// True if the rows should move directly between memory and the stream.
   [[nodiscard]] bool goes_direct(const Pattern& pattern) const noexcept;
-  /// Appends where the runs of `pattern` lie, in order, if they are mapped and goes_direct(); else
-  /// false, and `pieces` is as it was.
+  /// Appends the locations of the runs of `pattern`, in order, if they are mapped and goes_direct()
+  /// is true. Otherwise returns false and leaves `pieces` unchanged.
   bool pieces_of(const Place& place, const Pattern& pattern, std::vector<iovec>& pieces) const;
 
-  /// Moves packed bytes. Errors: peer_lost, unsupported, for memory in another process.
+  /// Moves packed bytes. Errors: peer_lost, unsupported (both only for memory in another process).
   Status put(const Place& place, const Pattern& pattern, const std::byte* packed) const;
   Status get(const Place& place, const Pattern& pattern, std::byte* packed) const;
-  /// Requires: no run cuts an element, as decode_accumulate() sees to. Errors: as put().
+  /// Requires: no run cuts an element, which decode_accumulate() ensures. Errors: as put().
   Status accumulate(const Place& place, const AccumulateTerms& terms,
                     const std::byte* packed) const;
-  /// Returns the word from before. Errors: invalid_argument (not aligned), and as put().
+  /// Returns the previous value of the word. Errors: invalid_argument (not aligned), and as put().
   Result<std::int64_t> atomic(const Place& place, const AtomicTerms& terms, std::int64_t operand,
                               std::int64_t expected) const;
 

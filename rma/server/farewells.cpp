@@ -20,7 +20,7 @@ using detail::Fate;
 namespace {
 
 constexpr std::size_t word_bytes = sizeof(std::uint64_t);
-// Of the descriptors that leaving takes, and of a slow node's influence on when others are told.
+// Limits the descriptors that leaving needs, and how much a slow node delays the notices to others.
 constexpr std::size_t most_told_at_once = 16;
 
 std::size_t words_of(const detail::NodeMap& nodes) noexcept {
@@ -54,7 +54,7 @@ Result<std::shared_ptr<Farewells>> Farewells::find(std::shared_ptr<detail::Node>
   const auto slice = detail::Directory(node->arena(), node->lock_context())
                          .find(farewell_memory, node->ranks().front());
   if (!slice) {
-    return Status::error(Code::internal, "the node has no memory for farewells");
+    return Status::error(Code::internal, "this node has no memory for shutdown notices");
   }
   std::byte* const memory = node->arena().at(slice->place);
   return std::shared_ptr<Farewells>(new Farewells(std::move(node), nodes, memory));
@@ -82,7 +82,7 @@ std::optional<Fate> Farewells::fate_of(WorldRank rank) const {
                                                                            : Fate::died;
 }
 
-// They rely on the agent that ends behind this.
+// The other ranks rely on the agent, which ends after this.
 void Farewells::wait_for_ranks_of_node() const {
   detail::GrowingNap nap(std::chrono::milliseconds(1), detail::longest_nap);
   for (int place = 0; place < node_->size(); ++place) {
@@ -100,9 +100,9 @@ std::vector<std::byte> Farewells::fates_here() const {
   return fates;
 }
 
-// One of the nodes that are told, until it has confirmed that.
+// A node that was notified, until it has confirmed that.
 struct Farewells::Told {
-  std::optional<Visit> visit;  // none where there is a link for other reasons
+  std::optional<Visit> visit;  // empty if a link exists already
   Link* link = nullptr;
   Completion received;
 
@@ -114,7 +114,7 @@ void Farewells::say(Client& client, std::chrono::milliseconds patience) const {
   wait_for_ranks_of_node();
   const std::vector<std::byte> fates = fates_here();
   std::deque<Told> told;
-  // Each node begins with the one behind it, so that not all tell the same one first.
+  // Each node begins with its successor, so that not all nodes notify the same one first.
   for (std::int32_t distance = 1; distance < nodes_.count(); ++distance) {
     const NodeId node{(own_node().value + distance) % nodes_.count()};
     if (has_left(node)) {
@@ -131,7 +131,7 @@ void Farewells::say(Client& client, std::chrono::milliseconds patience) const {
   }
 }
 
-// One that cannot be told is gone itself.
+// A node that cannot be notified is gone itself.
 void Farewells::tell(Client& client, NodeId node, const std::vector<std::byte>& fates,
                      std::chrono::milliseconds patience, std::deque<Told>& told) const {
   std::optional<Visit> visit;
@@ -171,7 +171,7 @@ void Farewells::finish(Told& told) {
   } else {
     told.link->wait(told.received);
   }
-  told.received.take_error().ignore("who cannot confirm is gone");
+  told.received.take_error().ignore("a node that cannot confirm is gone");
 }
 
 }  // namespace tessera::rma::server

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Farewells: what a node remembers of nodes that have left in good order, and of what had become of
-// their ranks by then.
+// A node's record of shutdown notices: which other nodes have left properly, and the state of their
+// ranks at that time.
 //
-// An agent ends when the ranks of its node are gone, and nobody can ask it any more. Before that
-// the node's first rank delivers a farewell to every other node and waits until all have it, so
-// that at any time either the agent answers, or each node knows. Nobody listening there, and no
-// farewell: then it died.
+// An agent ends when the ranks of its node are gone, and cannot be queried afterwards. Before that
+// the node's first rank delivers a shutdown notice to every other node and waits until all have
+// received it. So at any time either the agent replies or every node knows. If no agent listens and
+// no notice exists, the node died.
 //
-//     one 64-bit word a node: 1 if it has left     one byte a rank, in the order of nodes: its Fate
+//     one 64-bit word a node: 1 if it has left     one byte a rank, by node: its state
 //
-// Both lie in node memory that every node publishes under the same number, `farewell_memory`; a
-// farewell is one delivery into it.
+// Both are in node memory that every node publishes under the same number, `farewell_memory`. A
+// notice is one delivery into it.
 //
-// Who leaves tells all others itself, a few at a time, over links that it closes again where it had
-// none: nobody has to pass anything on, and nobody needs descriptors for nodes that it never talked
-// to (decision 12).
+// A leaving node notifies all others itself, a few at a time. It closes the connections that it
+// opened only for this. So notices are not relayed, and no node needs descriptors for nodes that it
+// never communicated with (decision 12).
 //
 // Threads: all functions may be called from any thread.
 #pragma once
@@ -36,24 +36,25 @@
 
 namespace tessera::rma::server {
 
-/// No region and no team ever has this number.
+/// No region or team has this number.
 inline constexpr RegionId farewell_memory{0xffff'ffff};
 
 class Farewells {
  public:
-  /// By the node's first rank, before any other node may say good-bye. Errors: no_memory,
+  /// Called by the node's first rank before any other node can send its notice. Errors: no_memory,
   /// limit_exceeded.
   static Status publish(detail::Node& node, const detail::NodeMap& nodes);
-  /// Requires: the node's first rank has published it. `nodes` outlives the object.
+  /// Requires: the node's first rank has called publish(). `nodes` outlives the object.
   static Result<std::shared_ptr<Farewells>> find(std::shared_ptr<detail::Node> node,
                                                  const detail::NodeMap& nodes);
 
   [[nodiscard]] bool has_left(NodeId node) const noexcept;
-  /// What had become of a rank when its node left; nothing while that is there.
+  /// The state of a rank when its node left; empty while its node has not left.
   [[nodiscard]] std::optional<detail::Fate> fate_of(WorldRank rank) const;
 
-  /// Waits until the other ranks of this node are gone, and says good-bye for all of them to every
-  /// node that is still there. Those that don't answer within `patience` will think that it died.
+  /// Waits until the other ranks of this node are gone, then notifies every node that is still
+  /// present on behalf of all of them. A node that does not respond within `patience` will assume
+  /// that this one died.
   void say(Client& client, std::chrono::milliseconds patience) const;
 
  private:
@@ -69,7 +70,7 @@ class Farewells {
   std::shared_ptr<detail::Node> node_;
   const detail::NodeMap& nodes_;
   std::byte* memory_;
-  std::vector<std::size_t> first_fate_;  // by node: where the bytes of its ranks begin
+  std::vector<std::size_t> first_fate_;  // by node: index of the first byte of its ranks
 };
 
 }  // namespace tessera::rma::server

@@ -13,10 +13,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// After a node could not be reached, before it is tried again.
+// The pause after a node could not be reached.
 constexpr std::chrono::milliseconds pause_after_failure{1000};
 
-// Of the request, and of the answer as far as the header tells.
+// The bytes of the request and of its reply, as far as the header shows that.
 std::size_t cost_of(const FrameHeader& request) noexcept {
   const std::uint64_t answer = request.kind == Kind::get ? request.words[1] : 0;
   return header_bytes + request.descriptor_bytes + request.payload_bytes + answer;
@@ -38,7 +38,7 @@ Status Forwarder::check(const FrameHeader& request) const {
   if (!options_->clusters.are_together(node, identity_.node)) {
     return Status::error_at(
         request.target, Code::invalid_argument,
-        fmt::format("node {} passes on nothing to node {}, which is in another cluster",
+        fmt::format("node {} passes no requests on to node {}, which is in another cluster",
                     identity_.node.value, node.value));
   }
   if (!is_forwardable(request.kind)) {
@@ -136,7 +136,7 @@ void Forwarder::expect(Other& other) {
       (other.trunk->waits_for_room() ? static_cast<std::uint32_t>(EPOLLOUT) : std::uint32_t{0});
   if (events != other.expected) {
     other.expected = events;
-    events_.change(other.trunk->descriptor(), events).ignore("it is looked after every second");
+    events_.change(other.trunk->descriptor(), events).ignore("check() follows within a second");
   }
 }
 
@@ -158,14 +158,15 @@ void Forwarder::heed(int fd) {
   }
 }
 
-// In the order in which they came; those that find no room again wait behind each other.
+// Resumes connections in the order in which they began to wait. Those that find no room again join
+// the queue in that order.
 void Forwarder::resume_all(Other& other) {
   for (const int asker : std::exchange(other.askers, {})) {
     askers_.resume(asker);
   }
 }
 
-// Who asked learns of it, if it is still there.
+// Sends the error to the origin, if that is still connected.
 void Forwarder::refuse(const Forwarded& forwarded, const Status& why) {
   const FrameHeader& request = forwarded.request;
   const NodeId node = node_of(request);
@@ -184,7 +185,7 @@ void Forwarder::refuse(const Forwarded& forwarded, const Status& why) {
                              .route = request.route};
     askers_.pass_back(forwarded.asker, answer, std::move(payload));
     return {};
-  }).ignore("who asks again is told then");
+  }).ignore("the next request is answered with the reason");
 }
 
 void Forwarder::lose(NodeId node, const Status& why) {

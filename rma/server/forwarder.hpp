@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Forwarder: passes requests of processes on to the other agents of this agent's cluster
-// (cooperative server clustering, [CLUSTERED10] §3.3), one trunk an agent.
+// (cooperative server clustering, [CLUSTERED10] §3.3), over one trunk an agent.
 //
-// Two kinds of buffers keep forwarding from starving anything else. What was taken from a process
-// and is not yet carried out elsewhere counts against a trunk's window; while that is full, the
-// conversations that have more for this trunk are not heard, and all others are. What comes from
-// other agents is received into buffers of its own and carried out at once: it waits for nothing.
+// Separate buffers keep forwarding from starving other work. A request that was taken from a
+// process and is not yet executed elsewhere counts against its trunk's window. While the window is
+// full, connections with more requests for that trunk are not read; all others are. Requests from
+// other agents are received into separate buffers and executed at once, so they never wait.
 //
-// An agent that is lost ends what was in flight to it, with an error for who asked; the next
-// request tries to reach it again after a pause.
+// If an agent is lost, the requests in flight to it end with an error, which is sent to their
+// origins. After a pause the next request tries to reconnect.
 //
-// Threads: the agent thread's only.
+// Threads: the agent's thread only.
 #pragma once
 
 #include <chrono>
@@ -31,25 +31,25 @@
 
 namespace tessera::rma::server {
 
-/// What an agent needs to know of its cluster.
+/// What an agent has to know of its cluster.
 struct ForwardOptions {
   Clusters clusters;
   const detail::NodeMap* nodes = nullptr;  ///< outlives the agent
   std::int32_t ranks = 0;                  ///< of the job
   std::vector<TcpAddress> agents;          ///< by node
   std::size_t window = 32;                 ///< requests in flight to each other agent
-  std::size_t bytes = 1U << 20U;           ///< of those
+  std::size_t bytes = 1U << 20U;           ///< bytes of those requests
   std::string congestion = "auto";
 };
 
-/// What the forwarder wants of the conversations.
+/// The callbacks that the forwarder needs from the connections.
 class Askers {
  public:
   virtual ~Askers() = default;
-  /// Sends `answer` to rank answer.origin by the conversation of that descriptor, if it still is
-  /// that rank's.
+  /// Sends `answer` to rank answer.origin over the connection with that descriptor, if that is
+  /// still the rank's.
   virtual void pass_back(int asker, const FrameHeader& answer, std::vector<std::byte> payload) = 0;
-  /// That conversation may go on, soon: what it has to pass on can be taken.
+  /// That connection may continue soon: the request that it has to pass on can be taken.
   virtual void resume(int asker) = 0;
 };
 
@@ -59,49 +59,49 @@ class Forwarder final : private TrunkListener {
 
   struct Identity {
     NodeId node;        ///< of this agent
-    WorldRank carrier;  ///< rank in whose process it is
+    WorldRank carrier;  ///< the rank whose process hosts it
     std::uint64_t job = 0;
     Secret secret;
     std::chrono::milliseconds patience{10'000};
   };
 
-  /// `events` tells of the trunks' descriptors; the references outlive the forwarder.
+  /// `events` watches the trunks' descriptors. All references outlive the forwarder.
   Forwarder(std::shared_ptr<const ForwardOptions> options, Identity identity,
             const EventQueue& events, Askers& askers);
   ~Forwarder() override;
 
-  /// Trunks that are made from now on go on over `fabric`, which outlives them.
+  /// Trunks that are made from now on continue over `fabric`, which outlives them.
   void offer(detail::Fabric& fabric) noexcept { fabric_ = &fabric; }
 
   /// Whether the target of that request is on another node.
   [[nodiscard]] bool is_elsewhere(const FrameHeader& request) const noexcept {
     return request.target.value < options_->ranks && node_of(request) != identity_.node;
   }
-  /// Whether this agent passes it on. Errors: invalid_argument, unsupported.
+  /// Whether this agent passes the request on. Errors: invalid_argument, unsupported.
   [[nodiscard]] Status check(const FrameHeader& request) const;
-  /// Whether `peer`, as which `carrier` introduced itself, is another agent of this cluster.
+  /// Whether `peer`, authenticated as rank `carrier`, is another agent of this cluster.
   [[nodiscard]] bool is_member(NodeId peer, WorldRank carrier) const noexcept;
-  /// Whether it may be taken now. If not, resume(asker) follows. Requires: check() is ok.
+  /// Whether the request may be taken now. If not, resume(asker) follows. Requires: check() is ok.
   [[nodiscard]] bool may_take(const FrameHeader& request, int asker);
-  /// Passes on what may_take() has agreed to. It is sent by flush() at the latest.
+  /// Passes on a request that may_take() allowed. It is sent by flush() at the latest.
   void pass_on(const FrameHeader& request, std::span<const std::byte> descriptor,
                std::vector<std::byte> payload, int asker);
   void flush();
 
-  /// Whether the descriptor is a trunk's, and what happens when it has an event.
+  /// Whether the descriptor belongs to a trunk.
   [[nodiscard]] bool has(int fd) const noexcept { return by_descriptor_.contains(fd); }
   void heed(int fd);
-  /// To be called every second or so.
+  /// To be called about once a second.
   void look_after(TimePoint now);
   void say_bye();
 
  private:
   struct Other {
     std::unique_ptr<Trunk> trunk;
-    std::vector<int> askers;     // that wait for room
-    Status failure;              // of the last trunk
-    TimePoint again;             // before which none is made
-    std::uint32_t expected = 0;  // events that the queue tells of
+    std::vector<int> askers;     // connections that wait for room
+    Status failure;              // of the previous trunk
+    TimePoint again;             // no new trunk before this time
+    std::uint32_t expected = 0;  // events that the queue watches
     bool is_posted_to = false;   // since flush()
   };
 
@@ -122,12 +122,12 @@ class Forwarder final : private TrunkListener {
   const std::shared_ptr<const ForwardOptions> options_;
   const Identity identity_;
   const EventQueue& events_;
-  detail::Fabric* fabric_ = nullptr;  // null: there is none
+  detail::Fabric* fabric_ = nullptr;  // null: TCP only
   Askers& askers_;
-  BufferPool buffers_{FrameReader::buffer_bytes, 4};  // of answers and acknowledgements
+  BufferPool buffers_{FrameReader::buffer_bytes, 4};  // for replies and acknowledgements
   std::unordered_map<std::int32_t, Other> others_;    // by node
   std::unordered_map<int, NodeId> by_descriptor_;
-  std::vector<NodeId> posted_;  // to whose agents something was passed on since flush()
+  std::vector<NodeId> posted_;  // nodes whose trunks were used since flush()
   bool has_room_ = false;
 };
 

@@ -16,7 +16,7 @@ bool Gather::takes(const FrameHeader& request, const Scale* scale) const noexcep
 
 void Gather::add(const FrameHeader& request, const Scale* scale, std::byte* local,
                  std::size_t bytes, Completion* done) {
-  // All that may throw first; of `body_` the insertion itself.
+  // Everything that may throw comes first; for `body_` that is the insertion itself.
   fragments_.reserve(most_items);
   if (request.kind == Kind::get) {
     done_.reserve(most_items);
@@ -32,7 +32,8 @@ void Gather::add(const FrameHeader& request, const Scale* scale, std::byte* loca
   bytes_ += bytes;
 }
 
-// One alone goes as what it is, which takes the agent less than a list: a put and its fence, say.
+// A single operation is sent as an ordinary request, which costs the agent less than a list: for
+// example a put and its fence.
 void Gather::describe_one(List& list) const {
   if (scale_) {
     encode_accumulate(*scale_, CopyShape::contiguous(list.bytes), list.descriptor);

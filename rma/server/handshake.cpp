@@ -17,7 +17,7 @@ namespace {
 
 static_assert(secret_bytes == crypto_auth_KEYBYTES && proof_bytes == crypto_auth_BYTES);
 
-// Every message begins alike; docs/wire-format.md has the tables.
+// All messages begin in the same way; docs/wire-format.md has the tables.
 constexpr std::uint16_t handshake_version = 1;
 constexpr std::array<std::byte, 4> magic = {std::byte{'T'}, std::byte{'S'}, std::byte{'R'},
                                             std::byte{'H'}};
@@ -38,7 +38,7 @@ static_assert(at::hello_nonce + nonce_bytes == hello_bytes);
 static_assert(at::challenge_proof + proof_bytes == challenge_bytes);
 static_assert(at::body + proof_bytes == answer_bytes && at::body == refusal_bytes);
 
-// libsodium's bytes are unsigned char.
+// libsodium uses unsigned char for bytes.
 unsigned char* raw(std::byte* bytes) noexcept {
   return reinterpret_cast<unsigned char*>(bytes);  // NOLINT(*-reinterpret-cast)
 }
@@ -51,7 +51,7 @@ Status refuse(std::string what) {
 }
 
 Status start_sodium() {
-  // May be called often and by several threads.
+  // sodium_init() may be called repeatedly and by several threads.
   if (sodium_init() < 0) {
     return Status::error(Code::internal, "libsodium finds no random numbers on this system");
   }
@@ -97,7 +97,7 @@ Type type_of(const Inbox& in) noexcept {
   return static_cast<Type>(load<std::uint8_t>(in.bytes.data() + at::type));
 }
 
-// Adds the front of `from` until there are `size` bytes; returns how many that were.
+// Appends bytes from the front of `from` until there are `size`; returns how many it appended.
 std::size_t fill(Inbox& in, std::size_t size, std::span<const std::byte> from) noexcept {
   const std::size_t count = std::min(size - std::min(size, in.size), from.size());
   std::copy_n(from.begin(), count, in.bytes.begin() + static_cast<std::ptrdiff_t>(in.size));
@@ -114,7 +114,7 @@ std::string printable(std::span<const std::byte> bytes) {
   return text;
 }
 
-// Stops at the first byte that is wrong: a stranger may never send eight.
+// Stops at the first wrong byte: a foreign program may never send eight.
 Status check_beginning(const Inbox& in, Type expected, bool refusal_possible) {
   const auto count = static_cast<std::ptrdiff_t>(std::min(in.size, magic.size()));
   if (!std::equal(magic.begin(), magic.begin() + count, in.bytes.begin())) {
@@ -133,8 +133,8 @@ Status check_beginning(const Inbox& in, Type expected, bool refusal_possible) {
   const bool refused = refusal_possible && type == Type::refusal;
   if ((type != expected && !refused) || (!refused && in.bytes[at::reason] != std::byte{0})) {
     return refuse(
-        fmt::format("a handshake message of type {} ({}) came where one of type {} was "
-                    "due",
+        fmt::format("a handshake message of type {} ({}) came; type {} was "
+                    "expected",
                     static_cast<int>(type), std::to_integer<int>(in.bytes[at::reason]),
                     static_cast<int>(expected)));
   }
@@ -146,7 +146,7 @@ bool speaks_another_version(const Inbox& in) noexcept {
          load<std::uint16_t>(in.bytes.data() + at::version) != handshake_version;
 }
 
-// Takes bytes up to the end of the message; `complete` when it is all there.
+// Takes bytes up to the end of the message; sets `complete` if the whole message is there.
 Status collect(Inbox& in, std::span<const std::byte>& from, Type expected, bool refusal_possible,
                bool& complete) {
   if (in.size < at::body) {
@@ -184,7 +184,7 @@ Status ended_after(const Inbox& in, const char* what) {
       fmt::format("the connection ended in the handshake, {} bytes into the {}", in.size, what));
 }
 
-// What a proof is the keyed hash of: the role, the hello as it was sent, and the server's nonce.
+// The input of the keyed hash: the role, the hello as it was sent, and the server's nonce.
 using Statement = std::array<std::byte, at::body + hello_bytes + nonce_bytes>;
 
 Statement statement_of(char role, std::span<const std::byte, hello_bytes> hello,
@@ -200,7 +200,7 @@ Statement statement_of(char role, std::span<const std::byte, hello_bytes> hello,
   return statement;
 }
 
-// In constant time.
+// Compares in constant time.
 bool proves(const std::byte* proof, char role, const Secret& secret,
             std::span<const std::byte, hello_bytes> hello,
             std::span<const std::byte, nonce_bytes> server_nonce) noexcept {
@@ -307,7 +307,7 @@ Result<HandshakeServer> HandshakeServer::create(const Secret& secret, std::uint6
 
 Result<Progress> HandshakeServer::feed(std::span<const std::byte> in) {
   const std::size_t given = in.size();
-  bool complete = true;  // that is, there may be more than one message to look at
+  bool complete = true;  // more than one message may have come
   while (failure_.ok() && !finished_ && complete) {
     complete = false;
     failure_ = collect(in_, in, greeted_ ? Type::answer : Type::hello, false, complete);

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How the two ends of a new connection prove to each other that they belong to one job.
+// The handshake: the two ends of a new connection prove to each other that they belong to one job.
 //
 //     client                                              server
 //     hello: job, rank, node wanted, nonce c   ───────▶
 //                                              ◀───────   challenge: nonce s, proof_s
-//     answer: proof_c, and frames behind it    ───────▶   (or a refusal, with its reason)
+//     answer: proof_c, then frames             ───────▶   (or a refusal, with its reason)
 //
-// A proof is a keyed hash (libsodium's crypto_auth, HMAC-SHA-512-256), under the job's secret, of
-// the prover's role, the hello and s. Both nonces are random, so that a recorded conversation is
-// of no use; the role keeps a proof from being sent back to where it came from. The secret never
-// travels. Frames are neither encrypted nor signed: this keeps strangers and other jobs out, not
-// those who can change packets on the way.
+// A proof is a keyed hash (libsodium's crypto_auth, HMAC-SHA-512-256) under the job's secret. It
+// covers the prover's role, the hello and s. Both nonces are random, so a recorded handshake cannot
+// be replayed; the role prevents a proof from being reflected to its maker. The secret is never
+// sent. Frames are neither encrypted nor signed: the handshake excludes foreign processes and other
+// jobs, not an attacker who can change packets on the network.
 //
-// Both classes only turn bytes into bytes, in pieces of any size; who owns the stream moves them:
-// send outgoing() and tell sent(), feed() what came, until it says finished. What feed() has not
-// consumed belongs to the frames. An error is final: later calls return it again. Still send
-// what is outgoing() then, and close.
+// Both classes only convert bytes to bytes, in pieces of any size. The owner of the stream moves
+// them: it sends outgoing() and calls sent(), and passes what came to feed() until that returns
+// finished. Bytes that feed() has not consumed belong to the frames. An error is final: later calls
+// return it again. Even then, send what is in outgoing() before closing.
 //
 // Threads: one at a time for each object.
 #pragma once
@@ -40,10 +40,10 @@ inline constexpr std::size_t challenge_bytes = 72;
 inline constexpr std::size_t answer_bytes = 40;
 inline constexpr std::size_t refusal_bytes = 8;
 
-/// Known to the ranks of one job only. Erased when it goes.
+/// Known only to the ranks of one job. Erased on destruction.
 class Secret {
  public:
-  Secret() noexcept = default;  ///< zeros, which prove nothing: to receive a real one
+  Secret() noexcept = default;  ///< all zeros, which prove nothing: to receive a real secret
   explicit Secret(std::span<const std::byte, secret_bytes> bytes) noexcept;
   Secret(const Secret&) noexcept = default;
   Secret& operator=(const Secret&) noexcept = default;
@@ -55,30 +55,31 @@ class Secret {
   std::array<std::byte, secret_bytes> bytes_ = {};
 };
 
-/// A random one. Errors: internal when the system has no random numbers.
+/// A random secret. Errors: internal if the system provides no random numbers.
 [[nodiscard]] Result<Secret> new_secret();
 
-/// What feed() did.
+/// The result of feed().
 struct Progress {
-  std::size_t consumed = 0;  ///< bytes taken off the front of what was given
-  bool finished = false;     ///< the other side is proven
+  std::size_t consumed = 0;  ///< bytes consumed from the front of the input
+  bool finished = false;     ///< the other side has proven itself
 };
 
-/// Who connects, and to whom.
+/// The names in the hello: the job, the rank that connects, and the node it wants.
 struct HandshakeNames {
   std::uint64_t job = 0;
   WorldRank origin = {};
-  NodeId node = {};  ///< whose agent is meant; another one that listens there now refuses
+  NodeId node = {};  ///< the agent's node; another agent that listens there now refuses
 };
 
-/// Bytes that wait to be sent: at most one message at a time.
+/// Bytes still to be sent: at most one message at a time.
 class Outbox {
  public:
   [[nodiscard]] std::span<const std::byte> left() const noexcept {
     return {bytes_.data() + from_, to_ - from_};
   }
   void sent(std::size_t bytes) noexcept { from_ += bytes; }
-  /// Puts `message` behind what is left. Requires: there is room, as in each handshake there is.
+  /// Appends `message` to the unsent bytes. Requires: there is room, which every handshake
+  /// guarantees.
   void send(std::span<const std::byte> message) noexcept;
 
  private:
@@ -87,7 +88,7 @@ class Outbox {
   std::size_t to_ = 0;
 };
 
-/// The message that is coming in.
+/// The message that is being received.
 struct Inbox {
   std::array<std::byte, challenge_bytes> bytes = {};  ///< room for the largest
   std::size_t size = 0;
@@ -96,17 +97,18 @@ struct Inbox {
 /// The side that connected.
 class HandshakeClient {
  public:
-  /// With the hello in outgoing(). Errors: internal without random numbers or without a secret.
+  /// Starts with the hello in outgoing(). Errors: internal if there are no random numbers or no
+  /// secret.
   static Result<HandshakeClient> create(const Secret& secret, const HandshakeNames& names);
 
   /// Bytes to be sent; valid until the next call of another function.
   [[nodiscard]] std::span<const std::byte> outgoing() const noexcept { return out_.left(); }
-  /// The first `bytes` of outgoing() are on their way.
+  /// The first `bytes` of outgoing() were sent.
   void sent(std::size_t bytes) noexcept { out_.sent(bytes); }
-  /// Takes what the server sent. When finished, send outgoing(), and then frames.
-  /// Errors: protocol, with the reason: another program, version, job, node or secret.
+  /// Takes bytes that the server sent. When finished, send outgoing() and then frames. Errors:
+  /// protocol, with the reason: another program, version, job, node or secret.
   [[nodiscard]] Result<Progress> feed(std::span<const std::byte> in);
-  /// The stream ended. Errors: protocol unless the handshake was finished.
+  /// The stream ended. Errors: protocol if the handshake was not finished.
   [[nodiscard]] Status ended() const;
 
  private:
@@ -124,18 +126,18 @@ class HandshakeClient {
 /// The side that listens.
 class HandshakeServer {
  public:
-  /// For the agent of `node` in the job `job` of `ranks` ranks. Errors: as the client's.
+  /// For the agent of `node` in the job `job` of `ranks` ranks. Errors: as for the client.
   static Result<HandshakeServer> create(const Secret& secret, std::uint64_t job, std::int32_t ranks,
                                         NodeId node);
 
   [[nodiscard]] std::span<const std::byte> outgoing() const noexcept { return out_.left(); }
   void sent(std::size_t bytes) noexcept { out_.sent(bytes); }
-  /// Takes what the client sent. Errors: protocol, with the reason. Those who are not of Tessera
-  /// are sent nothing, others a refusal.
+  /// Takes bytes that the client sent. Errors: protocol, with the reason. Foreign programs are sent
+  /// nothing; other clients are sent a refusal.
   [[nodiscard]] Result<Progress> feed(std::span<const std::byte> in);
-  /// The stream ended. Errors: protocol unless the handshake was finished.
+  /// The stream ended. Errors: protocol if the handshake was not finished.
   [[nodiscard]] Status ended() const;
-  /// Who connected. Requires: feed() said finished.
+  /// The rank that connected. Requires: feed() returned finished.
   [[nodiscard]] WorldRank origin() const noexcept { return origin_; }
 
  private:
@@ -156,11 +158,11 @@ class HandshakeServer {
   Outbox out_;
   Inbox in_;
   Status failure_;
-  bool greeted_ = false;  ///< the hello was accepted, and the challenge is out
+  bool greeted_ = false;  ///< the hello was accepted, and the challenge was sent
   bool finished_ = false;
 };
 
-/// The proof for `role` 'c' or 's'; here for the test vectors.
+/// The proof for `role` 'c' or 's'; public for the test vectors.
 [[nodiscard]] std::array<std::byte, proof_bytes> proof_of(
     char role, const Secret& secret, std::span<const std::byte, hello_bytes> hello,
     std::span<const std::byte, nonce_bytes> server_nonce) noexcept;

@@ -11,8 +11,8 @@ namespace tessera::rma::server {
 namespace {
 
 struct Held {
-  int depth = 0;             // begin() without end()
-  std::vector<Link*> links;  // that have kept anything
+  int depth = 0;             // begin() calls without their end()
+  std::vector<Link*> links;  // links that have kept frames
 };
 thread_local Held held;
 
@@ -28,8 +28,8 @@ void Holding::end() noexcept {
   }
 }
 
-// In the order in which the thread came to them: callers choose it, so that not all write to one
-// node at a time.
+// Sends in the order in which the thread first used the links. Callers choose that order so that
+// not all ranks write to one node at a time.
 void Holding::send() noexcept {
   for (Link* const link : held.links) {
     link->send_held();
@@ -37,7 +37,7 @@ void Holding::send() noexcept {
   held.links.clear();
 }
 
-// What others wait for, or this thread, is not kept: it goes behind what was.
+// A request that this thread or another waits for is not kept; it is sent after the kept frames.
 bool Holding::takes(Link& link, const FrameHeader& header) {
   if (held.depth == 0) {
     return false;

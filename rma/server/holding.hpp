@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Holding: what rma::Coalescing is for the connections to other nodes.
+// Holding: implements rma::Coalescing for the connections to other nodes.
 //
-// Threads: all is of the thread that calls.
+// Threads: all state belongs to the calling thread.
 #pragma once
 
 #include "rma/server/wire.hpp"
@@ -11,16 +11,18 @@ namespace tessera::rma::server {
 
 class Link;
 
-/// From the first begin() to the last end(), changes that this thread posts are kept, and go
-/// together: at the last end(), or before it posts anything else, to whomever.
+/// From the first begin() to the last end(), the changes that this thread posts are kept. They are
+/// sent together at the last end(), or before the thread posts anything else to any node.
 class Holding {
  public:
   static void begin() noexcept;
   static void end() noexcept;
-  /// Sends what was kept so far. To be called before the thread waits for what isn't posted.
+  /// Sends what was kept so far. To be called before the thread waits for something that is not a
+  /// post.
   static void send() noexcept;
 
-  /// Whether the frame that this thread is about to post is to be kept; if not, what was is sent.
+  /// Whether the frame that this thread is about to post is to be kept. If not, everything kept is
+  /// sent first.
   [[nodiscard]] static bool takes(Link& link, const FrameHeader& header);
   [[nodiscard]] static bool is_any_kept() noexcept;
 };

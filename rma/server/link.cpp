@@ -31,13 +31,13 @@ using detail::longest_nap;
 using detail::LongWait;
 using detail::within_memory;
 
-// An answer that may fill the socket's buffers before a thread that naps looks at it.
+// A reply that may fill the socket's buffers before a sleeping thread polls it.
 constexpr std::size_t least_stream_bytes = std::size_t{64} * 1024;
 
-// Sending this takes many times longer than to wake the thread to which it may be left.
+// Sending this much takes many times longer than waking the thread that it may be left to.
 constexpr std::size_t least_left_bytes = std::size_t{1024} * 1024;
 
-// In the place of a connection while there is none: nothing comes, and nothing is taken.
+// Stands for the connection while there is none: nothing arrives and nothing is sent.
 class NoChannel final : public Channel {
  public:
   Result<std::size_t> send(std::span<const iovec>) override { return std::size_t{0}; }
@@ -85,7 +85,7 @@ Status Link::loss() const {
 Status Link::post(const FrameHeader& header, std::span<const std::byte> descriptor,
                   std::span<const iovec> body, Completion* sent, When when) {
   if (sent != nullptr && sent->is_in_background() && header.payload_bytes >= least_left_bytes) {
-    when = When::later;  // the communication thread copies it to the socket, or who waits
+    when = When::later;  // the progress thread or a waiting thread copies it to the socket
   }
   return post_by_way(header, when, [&](Link& way, const FrameHeader& head, When then) {
     return descriptor.empty() ? way.writer_.post(encode(head), body, sent, then)
@@ -137,8 +137,9 @@ Status Link::gather(const FrameHeader& request, const Scale* scale, std::byte* l
       false);
 }
 
-// Requires: sending_ is locked. An error means that the link will be lost, which ends what is
-// awaited. What there is no memory for is told to those who wait for it, or else to a fence.
+// Requires: sending_ is locked. An error means that the link will be lost, which ends the pending
+// replies. If memory runs out, the error goes to the gets that needed it, or else to the next
+// fence.
 Status Link::send_gathered(When when) {
   if (gather_.is_empty()) {
     return {};
@@ -163,12 +164,12 @@ Status Link::send_gathered(When when) {
   return {};
 }
 
-// Nothing was sent, and others still may be.
+// Nothing of this was sent, and other requests still can be.
 bool Link::is_lack(const Status& status) const noexcept {
   return status.code() == Code::no_memory && !writer_.is_cut();
 }
 
-// Those that were gathered: they have ended where there is no memory for that.
+// Sends the gathered gets. If memory runs out, they have ended at return.
 Status Link::send_gets(Gather::List& list, When when) {
   Awaited awaited;
   awaited.size = list.bytes;
@@ -192,7 +193,7 @@ Status Link::send_gets(Gather::List& list, When when) {
   return sent;
 }
 
-// A list is refused as a whole, also where one of the gets is wrong only.
+// The agent refuses a list as a whole even if only one of the gets is wrong.
 void Link::ask_again(const GatheredGets& gets) {
   for (std::size_t i = 0; i < gets.fragments.size(); ++i) {
     const Fragment& each = gets.fragments[i];
@@ -210,7 +211,7 @@ void Link::ask_again(const GatheredGets& gets) {
 }
 
 Link::When Link::when() {
-  constexpr std::int64_t pause_ns = 60'000;  // longer than a put and its fence take
+  constexpr std::int64_t pause_ns = 60'000;  // longer than a put with its fence
   constexpr int least_burst = 4;
   if (has_company()) {
     return When::soon;
@@ -228,13 +229,13 @@ Link::When Link::when() {
 void Link::note_unsent() {
   unsent_ = !writer_.is_empty() || !gather_.is_empty();
   held_up_.store(writer_.is_held_up(), std::memory_order_relaxed);
-  // A batch is bounded by itself, and is sent by whoever comes.
+  // A batch bounds itself, and the next thread that polls sends it.
   crowded_.store(writer_.is_held_up() && writer_.own_bytes() >= client_.options().kept_bytes,
                  std::memory_order_relaxed);
 }
 
-// What was gathered goes before it, unless it is gathered itself. The connection of a way may be
-// closed at any moment because nobody used it; it is made again then.
+// The gathered operations are sent first, unless this one is gathered, too. The route's connection
+// may be closed at any time because it was unused; it is then opened again.
 template <class Post>
 Status Link::post_by_way(FrameHeader header, When when, Post&& post_frame, bool goes_behind) {
   if (is_clustered_) {
@@ -260,7 +261,8 @@ Status Link::post_by_way(FrameHeader header, When when, Post&& post_frame, bool 
   }
 }
 
-// Of this connection, for the link `owner`. Nothing: there is none at present.
+// Posts on this connection, for the link `owner`. Returns nothing if there is no connection at
+// present.
 template <class Post>
 std::optional<Status> Link::post_with(Link& owner, const FrameHeader& header, When when,
                                       Post&& post_frame) {
@@ -294,12 +296,12 @@ std::optional<Status> Link::post_with(Link& owner, const FrameHeader& header, Wh
   if (is_held_up) {
     client_.bring_on();
   } else if (is_left_behind) {
-    client_.stir();  // nobody may come by who sends it
+    client_.stir();  // no other thread may poll this link soon
   }
   if (status.ok()) {
     return status;
   }
-  // The reason may have come already: an agent says when it ends in good order.
+  // The reason may have come already: an agent notifies its peers when it shuts down.
   progress();
   return is_lost() ? loss() : client_.loss_of(node_, status);
 }
@@ -331,7 +333,7 @@ Status Link::loss_of(const Status& reason) const {
   return client_.loss_of(node_, reason);
 }
 
-// `done` ends when the answer, of as many bytes, is in `answer`.
+// `done` ends when the reply, of exactly as many bytes, is in `answer`.
 Status Link::ask_for(std::span<std::byte> answer, const FrameHeader& header,
                      std::span<const std::byte> descriptor, Completion& done) {
   Awaited awaited;
@@ -388,8 +390,8 @@ Status Link::move_to(std::unique_ptr<detail::Path> path, Clock::time_point deadl
   detail::PathAddressBytes other;
   Completion done;
   TESSERA_RETURN_IF_ERROR(ask_for(other, header, mine, done));
-  // Where this fails the caller comes again and then destroys this link. Until then the agent has
-  // to see a conversation, or takes this rank for lost.
+  // If this fails, the caller reconnects and then destroys this link. Until then the agent must see
+  // a connection, or it treats this rank as lost.
   while (!done.done()) {
     if (Clock::now() > deadline) {
       end_all(Status::error(Code::timed_out, "the agent did not open a path in time"));
@@ -400,13 +402,13 @@ Status Link::move_to(std::unique_ptr<detail::Path> path, Clock::time_point deadl
   }
   TESSERA_RETURN_IF_ERROR(done.take_error());
   if (Status connected = path->connect(other); !connected.ok()) {
-    end_all(connected);  // the agent has left this connection
+    end_all(connected);  // the agent has already left this connection
     return connected;
   }
   path->watch(std::move(channel_));
   path_ = path.get();
   put_channel(std::move(path));
-  note_arrival();  // what came meanwhile was told to nobody
+  note_arrival();  // no thread was notified of data that came meanwhile
   return {};
 }
 
@@ -420,7 +422,7 @@ void Link::heed_descriptor() {
     status = channel_->heed_descriptor();
   }
   if (!status.ok()) {
-    progress();  // its last words, which came before its end
+    progress();  // the last data, which came before the end
     const std::lock_guard guard(receiving_);
     lose(status);
   }
@@ -436,7 +438,7 @@ Status Link::ask(FrameHeader header, std::span<const std::byte> descriptor, Awai
   const When when = awaiting_.load() > 1 ? When::soon : When::now;
   Status status = post(header, descriptor, {}, nullptr, when);
   if (!status.ok()) {
-    // Unless lose() was faster, which ended it then.
+    // Unless lose() was faster and has ended it.
     auto mine = take(header.operation);
     return mine.ok() ? std::move(status) : Status();
   }
@@ -446,7 +448,7 @@ Status Link::ask(FrameHeader header, std::span<const std::byte> descriptor, Awai
   return {};
 }
 
-// So that to free a slot needs no memory.
+// Reserves memory so that freeing a slot needs none.
 Status Link::add_slot() {
   return within_memory([&]() -> Status {
     if (free_slots_.capacity() <= slots_.size()) {
@@ -458,7 +460,7 @@ Status Link::add_slot() {
   });
 }
 
-// Takes it, unless there is no memory for one more.
+// Moves the pending reply into a slot, unless there is no memory for another slot.
 Result<std::uint64_t> Link::enter(Awaited& awaited, const Link& way) {
   const std::lock_guard guard(table_);
   if (free_slots_.empty()) {
@@ -472,7 +474,7 @@ Result<std::uint64_t> Link::enter(Awaited& awaited, const Link& way) {
   slot.is_used = true;
   slot.way = &way;
   slot.receiver = nullptr;
-  // Never 0: that is the operation of requests which are not answered when they succeed.
+  // Never 0, which is the operation of requests without a reply on success.
   slot.generation = std::max(slot.generation + 1, std::uint32_t{1});
   awaiting_.fetch_add(1);
   return std::uint64_t{slot.generation} << 32U | at;
@@ -483,15 +485,16 @@ Result<Awaited*> Link::find(std::uint64_t operation) {
   const std::size_t at = operation & 0xffff'ffffU;
   if (at >= slots_.size() || !slots_[at].is_used || slots_[at].generation != operation >> 32U) {
     return Status::error(
-        Code::protocol, fmt::format("{} answered operation {:#x}, which nobody waits for",
+        Code::protocol, fmt::format("{} answered operation {:#x}, which is not pending",
                                     is_clustered_ ? fmt::format("the agent of node {}", node_.value)
                                                   : channel_->peer(),
                                     operation));
   }
-  return &slots_[at].awaited;  // a deque's elements stay where they are
+  return &slots_[at].awaited;  // elements of a deque do not move
 }
 
-// Its bytes come by `receiver` now: until they are all there only that one may end it.
+// The reply's bytes come by `receiver` now: until they are complete only that link may end the
+// operation.
 Result<Awaited*> Link::look_at(std::uint64_t operation, const Link& receiver) {
   const std::lock_guard guard(table_);
   auto found = find(operation);
@@ -531,7 +534,7 @@ void Link::wait(Completion& done) {
   LongWait long_wait(client_.options().wait_warning);
   while (!done.done()) {
     client_.wait(done, nap.next());
-    client_.tell_of(long_wait, "an answer of", node_);
+    client_.tell_of(long_wait, "a reply from", node_);
   }
 }
 
@@ -542,11 +545,11 @@ void Link::say_bye() {
   const FrameHeader bye{.kind = Kind::bye, .origin = client_.options().rank};
   Completion sent;
   sent.begin();
-  // A peer that is lost needs no farewell.
+  // A lost peer needs no notice.
   if (post(bye, {}, {}, &sent, When::now).ok()) {
     wait(sent);
-    sent.take_error().ignore("it is gone now in any case");
-    // It was taken, perhaps behind others for which there was no room.
+    sent.take_error().ignore("the connection ends in any case");
+    // The frame was accepted, but may still wait for room.
     GrowingNap nap(longest_sleep, longest_nap);
     while (has_unsent() && !is_lost()) {
       wait_a_little(nap.next());
@@ -554,8 +557,8 @@ void Link::say_bye() {
   }
 }
 
-// Requires: sending_ is locked. An error means that nothing more can be sent, ever; progress()
-// finds it again.
+// Requires: sending_ is locked. An error means that nothing can be sent any longer; progress()
+// finds the same error.
 Status Link::send_kept() {
   Status gathered = send_gathered(When::soon);
   Status flushed = within_memory([&] { return writer_.flush(); });
@@ -563,7 +566,8 @@ Status Link::send_kept() {
   return gathered.ok() ? std::move(flushed) : std::move(gathered);
 }
 
-// What there is no room for is others' from now on. Long puts in the background are theirs already.
+// Bytes that had no room are left to other threads from now on, as long puts in the background
+// already are.
 void Link::send_held() noexcept {
   bool is_held_up = false;
   {
@@ -585,9 +589,9 @@ void Link::flush() {
   }
 }
 
-// What else there is no memory for ends the connection, whose next bytes would be taken for a
-// frame. It must not end the call: the memory that other answers are for would be the caller's
-// again.
+// If memory runs out elsewhere, the connection ends, because its next bytes would be mistaken for a
+// frame. Only the connection, not the call: destinations of other replies would otherwise return to
+// their callers too early.
 Result<bool> Link::advance() {
   try {
     return reader_.advance();
@@ -608,16 +612,16 @@ int Link::progress() {
     }
   }
   std::unique_lock guard(receiving_, std::try_to_lock);
-  // Another thread may have found meanwhile that it is lost, and told those whose memory the
-  // answers were for.
+  // Another thread may meanwhile have found that the link is lost, and have ended the operations
+  // that own the destinations of the replies.
   if (!guard.owns_lock() || is_lost()) {
     return 0;
   }
   answers_ = 0;
-  has_arrived_.store(false);  // what comes from now on is told again
+  has_arrived_.store(false);  // later arrivals are announced again
   auto came = advance();
   while (!sent.ok() && came.ok() && *came) {
-    came = advance();  // all of it: the peer may have said why it takes nothing more
+    came = advance();  // everything: the peer may have sent the reason of its end
   }
   if (!came.ok() || !sent.ok()) {
     lose(came.ok() ? sent : came.status());
@@ -652,8 +656,8 @@ void Link::check_host() {
   }
 }
 
-// Nothing more goes either way, and the agent is told so: it waits for its peers before it ends. A
-// path tells it by itself, once it is lost or when it goes.
+// Nothing more goes either way. The agent must know that, since it waits for its peers before it
+// ends. A path notifies it by itself when it is lost or destroyed.
 void Link::lose(const Status& reason) {
   end_all(reason);
   if (path_ == nullptr && is_connected()) {
@@ -664,17 +668,18 @@ void Link::lose(const Status& reason) {
 
 void Link::end_all(const Status& reason) {
   const Status told = client_.loss_of(node_, reason);
-  // Who sends is through, with what awaits an answer in the table, or finds the link lost.
+  // A sending thread has either entered its pending reply into the table by now, or finds the link
+  // lost.
   const std::lock_guard sending(sending_);
   {
     const std::lock_guard guard(table_);
     if (is_lost()) {
       return;
     }
-    // The reason first: whoever finds the link lost returns it.
+    // The reason first: a thread that finds the link lost returns it.
     reason_ = told;
     lost_.store(true, std::memory_order_release);
-    // What comes by another link just now is that one's to end.
+    // A reply whose bytes are arriving by another link is ended by that link.
     for (std::size_t at = 0; at < slots_.size(); ++at) {
       Slot& slot = slots_[at];
       if (slot.receiver == nullptr || slot.receiver == this) {
@@ -687,7 +692,7 @@ void Link::end_all(const Status& reason) {
       foreign->end(told);
     }
   }
-  // Nobody sends any more what had no room; who waits for that has to know.
+  // Kept bytes are never sent now; the threads that wait for them must be notified.
   gather_.fail(told);
   writer_.fail(told);
   note_unsent();

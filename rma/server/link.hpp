@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Link: a process's side of its conversation with the agent of another node. client.hpp has who
-// reads the answers.
+// Link: a process's connection to the agent of another node. client.hpp says which thread reads the
+// replies.
 //
-// Where agents share requests (clusters.hpp), the requests of a link go by the connection of
-// another one, to the agent that passes them on: its way. Such a link has a connection of its own
-// only while it needs one: for requests that are not passed on, and for direct answers. One that
-// is not used for a while is closed. If the agent on the way is lost, what was under way there ends
-// with peer_lost, and the link takes another way: by another agent of the cluster, at last none.
+// If agents share requests (clusters.hpp), a link's requests travel over the connection of another
+// link, to the agent that passes them on. That link is its route. Such a link opens a connection of
+// its own only when it needs one: for requests that are not passed on, and for direct replies. The
+// connection is closed after it was unused for a while. If the agent on the route is lost, the
+// operations in flight there end with peer_lost. The link then takes another route: by another
+// agent of the cluster, or finally direct.
 //
 // Threads: all functions may be called from any thread.
 #pragma once
@@ -43,93 +44,100 @@ using detail::Channel;
 
 class Client;
 
-/// The operation id of deliveries to a team that may have been freed by then: nobody waits for
-/// them, and that there is no such target is no error.
+/// The operation id of deliveries to a team that may already have been freed. No thread waits for
+/// them, and a missing target is not an error.
 inline constexpr std::uint64_t unwatched_operation = ~std::uint64_t{0};
 
-/// Where an answer's bytes go, when not behind each other.
+/// Where the bytes of a reply go if they are not contiguous.
 struct Scattered {
-  std::byte* base = nullptr;  ///< of `shape`, of which the local side counts
+  std::byte* base = nullptr;  ///< start of `shape`, whose local side is used
   CopyShape shape;
-  std::vector<Fragment> fragments;  ///< or their local sides; none: `shape`
+  std::vector<Fragment> fragments;  ///< or their local sides; if empty, `shape`
 };
 
-/// What an answer ends, and where its data go. One of the destinations, or none, is set.
+/// A pending reply: what it completes, and where its data go. At most one of the destinations is
+/// set.
 struct Awaited {
-  Completion* done = nullptr;    ///< ends with the answer
+  Completion* done = nullptr;    ///< ends with the reply
   std::int64_t* word = nullptr;  ///< receives a word, sign-extended from word_bytes
   int word_bytes = 8;
   std::byte* bytes = nullptr;  ///< receives `size` bytes
   std::size_t size = 0;
-  std::unique_ptr<const Scattered> places;     ///< receive `size` bytes
-  std::unique_ptr<GatheredGets> gets;          ///< likewise; they end in place of `done`
-  std::shared_ptr<const void> held = nullptr;  ///< is needed until then
+  std::unique_ptr<const Scattered> places;  ///< receives `size` bytes
+  std::unique_ptr<GatheredGets> gets;  ///< receives `size` bytes; its gets end instead of `done`
+  std::shared_ptr<const void> held = nullptr;  ///< stays alive until the reply has come
   std::uint64_t fenced = 0;                    ///< changes that are in effect then; 0: not a fence
   bool is_lock = false;                        ///< a `value` of 0 means that a lock is held
 
   void end(const Status& status) const;
 };
 
-/// The conversation with one node's agent.
+/// The connection to one node's agent.
 class Link final : private FrameSink, public detail::Requests {
  public:
   /// `channel`: null for a link that connects when it needs to.
   Link(Client& client, NodeId node, std::unique_ptr<Channel> channel);
   ~Link() override;
 
-  /// From now on requests go by the way that the client finds. Requires: nobody else knows this
+  /// From now on requests use the route that the client finds. Requires: no other thread has this
   /// link yet. Errors: peer_lost.
   Status join_cluster();
-  /// Other agents pass its requests on.
+  /// Whether other agents pass on its requests.
   [[nodiscard]] bool is_clustered() const noexcept { return is_clustered_; }
-  /// It has a connection of its own.
+  /// Whether it has a connection of its own.
   [[nodiscard]] bool is_connected() const noexcept { return is_connected_.load(); }
-  /// Closes a connection that nobody needed for `longest`, if its requests have another way.
+  /// Closes its own connection if that was unused for `longest` and requests have another route.
   void close_if_idle(std::chrono::steady_clock::duration longest);
-  /// The process gives back a lock of that node.
+  /// This process has released a lock of that node.
   void note_unlocked() noexcept { --locks_held_; }
-  /// `way` is lost: what goes by it ends with that.
+  /// The connection of `way` is lost: operations that use it end with `reason`.
   void note_lost_way(const Link& way, const Status& reason);
 
   using When = FrameWriter::When;
-  /// When a small request should go that nobody waits for. It may wait for more where somebody
-  /// looks at this link in any case, because answers are outstanding; and in a burst of requests,
-  /// of which the communication thread sends the end unless this thread waits for something before.
+  /// When to send a small request that no thread waits for. It may wait for others in two cases:
+  /// replies are outstanding, so that a thread polls this link anyway; or it is part of a burst of
+  /// requests. The progress thread sends the end of a burst unless this thread waits for something
+  /// first.
   When when();
 
-  /// Sends a request; `sent` ends when the memory of `body` may be reused. Waits while too much is
-  /// kept already. Errors: peer_lost, no_memory; `sent` does not end then.
+  /// Sends a request; `sent` ends when the memory of `body` may be reused. Waits while too many
+  /// bytes are kept already. Errors: peer_lost, no_memory; `sent` does not end then.
   Status post(const FrameHeader& header, std::span<const std::byte> descriptor,
               std::span<const iovec> body, Completion* sent, When when);
-  /// The same with a packed body.
+  /// The same with a packed body, which the link keeps.
   Status post(const FrameHeader& header, std::span<const std::byte> descriptor,
               std::vector<std::byte> body, When when);
-  /// The same with a body that may be reused at return: what there is no room for is copied.
+  /// The same with a body that may be reused at return: the part that cannot be sent at once is
+  /// copied.
   Status post_copy(const FrameHeader& header, std::span<const std::byte> body, When when);
 
   [[nodiscard]] const PackingLimits& limits() const noexcept;
   [[nodiscard]] const PartSizes& parts() const noexcept;
-  /// Whether a contiguous operation of so many bytes at that offset may go together with others.
+  /// Whether a contiguous operation of that offset and size may be sent together with others.
   [[nodiscard]] bool may_gather(std::uint64_t offset, std::size_t bytes) const noexcept;
-  /// Lets it do so (gather.hpp); When::soon, and as post().
+  /// Adds the operation to the list of those that are sent together (gather.hpp). Acts as post()
+  /// with When::soon.
   Status gather(const FrameHeader& request, const Scale* scale, std::byte* local, std::size_t bytes,
                 Completion* done);
 
-  /// Sends what a thread has held back so far (holding.hpp), or leaves it to others if it is long.
+  /// Sends the requests that this thread has held back so far (holding.hpp); if they are long,
+  /// leaves that to other threads.
   void send_held() noexcept;
 
-  /// Sends a request that is answered: `awaited.done` ends once, unless this returns an error.
+  /// Sends a request that gets a reply: its completion ends exactly once, unless this returns an
+  /// error.
   Status ask(FrameHeader header, std::span<const std::byte> descriptor, Awaited awaited);
 
-  /// Asks the agent to go on over `path`, and does so; waits until `deadline` at most. Requires:
-  /// nobody else knows this link yet. Errors: those of the agent, which can't: the link stays as it
-  /// was; those of this end, and what ends the conversation: the link is lost.
+  /// Asks the agent to continue over `path` and switches to it; waits until `deadline` at most.
+  /// Requires: no other thread has this link yet. Errors: if the agent refuses, its error, and the
+  /// link stays as it was; if this end fails or the connection ends, that error, and the link is
+  /// lost.
   Status move_to(std::unique_ptr<detail::Path> path,
                  std::chrono::steady_clock::time_point deadline);
-  /// Where it has moved to; null: nowhere.
+  /// The path that it has moved to; null if it has not moved.
   [[nodiscard]] detail::Path* path() const noexcept { return path_; }
 
-  /// Says that nothing more comes, behind what is still to be sent.
+  /// Sends the frame `bye` after everything that is still unsent: no further requests follow.
   void say_bye();
 
   // As detail::Requests says.
@@ -145,43 +153,43 @@ class Link final : private FrameSink, public detail::Requests {
   [[nodiscard]] Status loss() const override;
   [[nodiscard]] Status loss_of(const Status& reason) const override;
 
-  /// Reads what has come and sends what there is room for, if no other thread does just now;
-  /// returns how many answers came.
+  /// Reads what has come and sends as much as fits, unless another thread is doing so.
+  /// Returns the number of replies that came.
   int progress();
-  /// Sends what there is room for, also where it has to wait until another thread is through with
-  /// that: nobody tells a thread that sleeps that another one has sent what it waits for.
+  /// Sends as much as the channel takes. If another thread is sending, waits for it, because a
+  /// sleeping thread is not notified when another one sends what it waits for.
   void flush();
-  /// Looks whether the agent's machine still answers. To be called every second or so.
+  /// Checks whether the agent's machine still responds. To be called about once a second.
   void check_host();
-  /// Gives back memory that wasn't used since the last call.
+  /// Frees memory that was not used since the last call.
   void release_memory();
 
-  /// For poll(): the socket, and what to wait for; and what to do when something came.
+  /// For poll(): the socket, the events to wait for, and what to call when it is readable.
   [[nodiscard]] int descriptor() const noexcept { return descriptor_.load(); }
   [[nodiscard]] bool waits_for_room() const noexcept {
     return has_unsent() && shows_room_.load(std::memory_order_relaxed);
   }
   void heed_descriptor();
-  /// Something has come by the path: progress() finds it.
+  /// Something has come over the path: progress() finds it.
   void note_arrival() noexcept { has_arrived_.store(true); }
   [[nodiscard]] bool is_worth_a_look() const noexcept {
     return has_arrived_.load() || has_unsent();
   }
-  /// As Channel::error, of a link that is lost.
+  /// As Channel::error, for a link that is lost.
   [[nodiscard]] int error() const noexcept { return channel_->error(); }
-  /// Ends what awaits an answer, with `reason`: this link is of no use any more.
+  /// Ends all pending replies with `reason`; the link is unusable afterwards.
   void give_up(const Status& reason) { end_all(reason); }
   [[nodiscard]] bool is_lost() const noexcept { return lost_.load(std::memory_order_acquire); }
   [[nodiscard]] bool has_unsent() const noexcept { return unsent_.load(); }
   [[nodiscard]] bool is_awaiting() const noexcept { return awaiting_.load() > 0; }
-  /// Somebody looks at this link in any case, so what comes now may wait for more.
+  /// A thread polls this link in any case, so a new small request may wait for others.
   [[nodiscard]] bool has_company() const noexcept { return is_awaiting() || has_unsent(); }
-  /// Much is coming or going: whoever looks after this link should do so at once.
+  /// Long transfers are under way, so they should be progressed at once.
   [[nodiscard]] bool is_streaming() const noexcept {
     return streams_.load(std::memory_order_relaxed) > 0 || held_up_.load(std::memory_order_relaxed);
   }
 
-  /// What was sent, or gathered to be, and is to be fenced.
+  /// The changes that were sent, or gathered for sending, and have to be fenced.
   [[nodiscard]] const Changes& changes() const noexcept { return changes_; }
 
  private:
@@ -234,42 +242,44 @@ class Link final : private FrameSink, public detail::Requests {
   Client& client_;
   NodeId node_;
   std::atomic<bool> is_connected_;    // the channel is a connection
-  std::unique_ptr<Channel> channel_;  // changes with `sending_` and `receiving_` locked
-  std::atomic<int> descriptor_{-1};   // of it
+  std::unique_ptr<Channel> channel_;  // changes only with `sending_` and `receiving_` locked
+  std::atomic<int> descriptor_{-1};   // of channel_
   std::atomic<bool> shows_room_{true};
-  // Of a link whose requests have another way.
+  // For a link whose requests have another route.
   bool is_clustered_ = false;
-  std::mutex opening_;                   // whoever connects, or finds a way
-  std::atomic<Link*> way_{nullptr};      // null: none is known
-  std::atomic<std::int32_t> turn_{0};    // which of the ways that there are
-  std::atomic<std::uint64_t> route_{0};  // how often that has changed
+  std::mutex opening_;                   // held while connecting or choosing a route
+  std::atomic<Link*> way_{nullptr};      // null: not known
+  std::atomic<std::int32_t> turn_{0};    // index of the route among the possible ones
+  std::atomic<std::uint64_t> route_{0};  // how often the route has changed
   std::atomic<bool> is_way_bad_{false};  // it failed to pass something on
   std::atomic<int> locks_held_{0};
-  std::atomic<std::int64_t> last_used_{0};  // nanoseconds of the steady clock: its own connection
-  detail::Path* path_ = nullptr;            // the channel, if it is one
+  // Nanoseconds of the steady clock: last use of its own connection.
+  std::atomic<std::int64_t> last_used_{0};
+  detail::Path* path_ = nullptr;  // the channel, if it is a path
   std::mutex sending_;
   FrameWriter writer_;
-  Gather gather_;  // goes before what is posted next
+  Gather gather_;  // is sent before the next post
   Changes changes_;
-  bool is_held_back_ = false;  // what is unsent, by a thread that sends it when it likes: no other
-                               // was told of it
-  // What the writer and the gather say, for those without the lock.
+  bool is_held_back_ = false;  // the unsent bytes belong to a thread that sends them later itself;
+                               // no other thread was notified
+  // The state of the writer and the gather, for threads without the lock.
   std::atomic<bool> unsent_{false};
   std::atomic<bool> held_up_{false};
   std::atomic<bool> crowded_{false};
   std::atomic<std::int64_t> last_request_{0};  // nanoseconds of the steady clock
-  std::atomic<int> burst_{0};                  // requests so far that came one upon the other
+  std::atomic<int> burst_{0};                  // requests in succession so far
   std::mutex receiving_;
   FrameReader reader_;
-  PackedBuffer packed_;         // payload that is unpacked
-  Link* table_link_ = nullptr;  // whose the answer is that comes
-  std::uint64_t arriving_ = 0;  // its operation, where another link awaits it; 0: none
-  bool is_ignored_ = false;     // nobody waits for it any more
+  PackedBuffer packed_;         // the payload that is being unpacked
+  Link* table_link_ = nullptr;  // the link that the arriving reply belongs to
+  // Operation of the arriving reply, if it belongs to another link; 0: none.
+  std::uint64_t arriving_ = 0;
+  bool is_ignored_ = false;  // no operation waits for it any longer
   std::vector<std::byte> failure_;
-  Status lack_;  // of memory for the answer that comes
+  Status lack_;  // no memory for the arriving reply
   bool is_in_place_ = false;
   int answers_ = 0;
-  std::atomic<bool> has_arrived_{true};               // on the path, and nobody has looked
+  std::atomic<bool> has_arrived_{true};               // on the path, and not yet read
   std::vector<std::unique_ptr<GatheredGets>> again_;  // lists that failed as a whole
 
   mutable std::mutex table_;
@@ -277,8 +287,8 @@ class Link final : private FrameSink, public detail::Requests {
     Awaited awaited;
     std::uint32_t generation = 0;
     bool is_used = false;
-    const Link* way = nullptr;       // by which it was asked for
-    const Link* receiver = nullptr;  // by which its bytes come just now
+    const Link* way = nullptr;       // the route by which it was requested
+    const Link* receiver = nullptr;  // the link that is receiving its bytes
   };
   std::deque<Slot> slots_;
   std::vector<std::uint32_t> free_slots_;

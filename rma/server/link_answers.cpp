@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The part of Link that takes answers: where their bytes go, and who they are for.
+// The part of Link that receives replies: where their bytes go, and which operation they belong to.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -23,7 +23,7 @@ std::int64_t sign_extended(std::uint64_t word, int bytes) noexcept {
                     : static_cast<std::int64_t>(word);
 }
 
-// Stores packed bytes where the answer's receiver wants them.
+// Stores packed bytes at their destinations.
 void unpack(Fragments fragments, const std::byte* packed) noexcept {
   for (const Fragment& each : fragments) {
     kernels::copy_small(each.local, packed, each.bytes);
@@ -48,7 +48,7 @@ void unpack(const Awaited& awaited, std::byte* packed) noexcept {
 
 }  // namespace
 
-// What there is no memory for ends what waits for it, and no more.
+// An allocation failure fails only the operation that needed the memory.
 Status Link::begin(const FrameHeader& header, std::span<const std::byte>,
                    std::vector<iovec>& into) {
   lack_ = Status();
@@ -81,7 +81,7 @@ Status Link::begin_answer(const FrameHeader& header, std::vector<iovec>& into) {
     arriving_ = table_link_ != this ? header.operation : 0;
     if (awaited->size != header.payload_bytes || header.payload_bytes == 0) {
       return Status::error(Code::protocol,
-                           fmt::format("{} sent {} bytes where {} were asked for", channel_->peer(),
+                           fmt::format("{} sent {} bytes; {} were requested", channel_->peer(),
                                        header.payload_bytes, awaited->size));
     }
     place_payload(*awaited, header.payload_bytes, into);
@@ -92,7 +92,7 @@ Status Link::begin_answer(const FrameHeader& header, std::vector<iovec>& into) {
   return {};
 }
 
-// An error here ends the conversation: no agent of ours sends such a frame.
+// An error here ends the connection: no correct agent sends such a frame.
 Status Link::check_answer(const FrameHeader& header) const {
   if (!is_answer(header.kind)) {
     return Status::error(Code::protocol, fmt::format("{} sent a request ({}) where answers are "
@@ -103,10 +103,9 @@ Status Link::check_answer(const FrameHeader& header) const {
                            : header.kind == Kind::failed ? max_failure_bytes
                                                          : 0;
   if (header.payload_bytes > most) {
-    return Status::error(
-        Code::protocol,
-        fmt::format("{} sent {} bytes at once with {}; the most is {}", channel_->peer(),
-                    header.payload_bytes, to_string(header.kind), most));
+    return Status::error(Code::protocol,
+                         fmt::format("{} sent {} bytes with {}; the limit is {}", channel_->peer(),
+                                     header.payload_bytes, to_string(header.kind), most));
   }
   if (header.descriptor_bytes > 0) {
     return Status::error(Code::protocol, fmt::format("{} sent a descriptor with an answer ({})",
@@ -137,7 +136,7 @@ void Link::place_payload(const Awaited& awaited, std::size_t bytes, std::vector<
   }
 }
 
-// Of an answer that is no longer waited for, because its way was given up, nothing is left here.
+// A reply that is no longer pending, because its route was given up, is ignored.
 Status Link::end(const FrameHeader& header) {
   ++answers_;
   arriving_ = 0;
@@ -148,7 +147,7 @@ Status Link::end(const FrameHeader& header) {
     }
     Status told = lack_.ok() ? table_link_->failure_in(header, failure_) : lack_;
     if (told.code() == Code::protocol) {
-      return told;  // it closes this conversation, and says why
+      return told;  // it closes this connection and gives the reason
     }
     if (header.operation == unwatched_operation && told.code() == Code::closed) {
       return {};
@@ -176,20 +175,20 @@ Status Link::end(const FrameHeader& header) {
       again_.push_back(std::move(awaited.gets));
       return {};
     } catch (const std::bad_alloc&) {
-      // It still has them, and tells all what is wrong with one of them.
+      // The gets stay in the list, and all of them end with the error of one.
     }
   }
   awaited.end(result);
   return is_wrong ? std::move(result) : Status();
 }
 
-// The reason why an agent could not pass a request on is the loss of this link's node.
+// If an agent could not pass a request on, the node of this link counts as lost, for that reason.
 Status Link::failure_in(const FrameHeader& header, std::span<const std::byte> payload) const {
   Status told = decode_failure(payload);
   return header.forwarder >= 0 && told.code() == Code::peer_lost ? loss_of(told) : told;
 }
 
-// An agent that could not pass a request on is not asked to again.
+// An agent that could not pass a request on is not used again.
 void Link::note_answer(const FrameHeader& header) noexcept {
   if (is_clustered_) {
     last_used_ = Clock::now().time_since_epoch().count();
@@ -199,7 +198,7 @@ void Link::note_answer(const FrameHeader& header) noexcept {
   }
 }
 
-// What was asked for has to come with the answer: who waits takes it for his.
+// A reply must have the form that was requested, since the waiting thread uses its data.
 Status Link::deliver(const FrameHeader& header, Awaited& awaited) {
   alignas(8) std::uint64_t word = header.words[0];
   if (header.kind == Kind::data) {
@@ -211,7 +210,7 @@ Status Link::deliver(const FrameHeader& header, Awaited& awaited) {
   } else if (header.kind == Kind::value && awaited.size > 0 && awaited.size <= sizeof(word)) {
     unpack(awaited, reinterpret_cast<std::byte*>(&word));
   } else if (header.kind != Kind::done || awaited.size > 0 || awaited.word != nullptr) {
-    return Status::error(Code::protocol, fmt::format("{} answered with {} where {} were asked for",
+    return Status::error(Code::protocol, fmt::format("{} answered with {} to a request for {}",
                                                      channel_->peer(), to_string(header.kind),
                                                      awaited.word != nullptr
                                                          ? std::string("a word")

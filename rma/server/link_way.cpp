@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The part of Link that finds the way of requests where agents share them: by which connection
-// they go, and what happens when that is lost.
+// The part of Link that finds the route of requests if agents share them: the connection that
+// carries them, and what happens when that connection is lost.
 #include <sys/socket.h>
 
 #include <chrono>
@@ -19,7 +19,7 @@ using detail::within_memory;
 
 }  // namespace
 
-// A visit, and a link that is still being made, are asked for themselves only.
+// A transient connection, and a link that is still being made, are asked only for themselves.
 Link& Link::table_of(const FrameHeader& header) noexcept {
   Link* const other = client_.clustered_link_of(header.target);
   return other != nullptr && client_.made_link(node_) == this ? *other : *this;
@@ -39,7 +39,7 @@ Status Link::join_cluster() {
   return is_connected() ? introduce() : Status();
 }
 
-// So the agent knows that answers to what others pass on go over this connection.
+// Registers this connection for replies to requests that other agents pass on.
 Status Link::introduce() {
   const FrameHeader introduction{.kind = Kind::introduce,
                                  .origin = client_.options().rank,
@@ -92,7 +92,7 @@ Result<Link*> Link::way_of(const FrameHeader& header) {
   return is_good ? Result<Link*>(way) : find_way();
 }
 
-// By which it is asked for, if anybody waits for it.
+// Records the route of a request, if it is pending.
 void Link::note_way(std::uint64_t operation, const Link& way) {
   const std::lock_guard guard(table_);
   const std::size_t at = operation & 0xffff'ffffU;
@@ -101,7 +101,7 @@ void Link::note_way(std::uint64_t operation, const Link& way) {
   }
 }
 
-// The next one that there is; the last is straight to the node itself.
+// Tries the remaining intermediaries in turn; the last route is direct to the node.
 Result<Link*> Link::find_way() {
   const std::lock_guard guard(opening_);
   if (is_lost()) {
@@ -127,15 +127,15 @@ Result<Link*> Link::find_way() {
   TESSERA_RETURN_IF_ERROR(connect_now());
   if (before != nullptr) {
     const std::lock_guard sending(sending_);
-    TESSERA_RETURN_IF_ERROR(introduce());  // by the new number of the route
+    TESSERA_RETURN_IF_ERROR(introduce());  // with the new route number
   }
   way_.store(this, std::memory_order_release);
   return this;
 }
 
-// What goes straight to the node may not overtake changes that another one passes on, where
-// somebody there looks at them next: whoever gets a lock, or the device.
-// Likewise what the device has written may not be overtaken by what another agent passes on.
+// Direct requests must not overtake changes that another agent passes on if they may read those:
+// the next holder of a lock, or the device. Also, requests that another agent passes on must not
+// overtake data that the device has written.
 Status Link::settle_before(Kind kind) {
   if (path_ != nullptr && is_forwardable(kind) && kind != Kind::fence) {
     TESSERA_RETURN_IF_ERROR(path_->settle(*this));
@@ -157,7 +157,8 @@ Status Link::settle_before(Kind kind) {
   return done.take_error();
 }
 
-// A lock is given to others when its holder's connection ends.
+// A lock whose holder's connection ends is given to others, so a connection with held locks stays
+// open.
 void Link::close_if_idle(Clock::duration longest) {
   if (!is_clustered_ || !is_connected() || path_ != nullptr || is_lost()) {
     return;
@@ -187,9 +188,9 @@ void Link::note_lost_way(const Link& way, const Status& reason) {
     return;
   }
   const Status told = way.loss_of(reason);
-  // Before anybody learns that the way is lost, and looks for such an error.
+  // Before any thread can find that the route is lost and then look for such an error.
   if (changes_.count() != changes_.fenced()) {
-    client_.options().stray_error(told);  // perhaps they are not in effect
+    client_.options().stray_error(told);  // their changes may not be in effect
   }
   const std::lock_guard guard(table_);
   for (std::size_t at = 0; at < slots_.size(); ++at) {

@@ -13,10 +13,11 @@ using detail::DirectorySlice;
 using detail::LockOutcome;
 using detail::QueueLock;
 
-// While the ring of some lock is full, for those who have no turn yet.
+// While the ring of some lock is full: the polling period for requests without a ticket.
 constexpr std::chrono::milliseconds pause_for_room{1};
 
-// That one rank may wait for at once: one a thread. Who asks for more only uses up memory.
+// The number of locks that one rank may wait for at once: one a thread. More would only waste
+// memory.
 constexpr std::ptrdiff_t most_waiting = 1024;
 
 constexpr std::uint64_t left_bit = std::uint64_t{1} << 32U;
@@ -84,13 +85,15 @@ void LockKeeper::lock(const FrameHeader& request, const Answer& answer) {
   }
   const auto waits = [&](const Waiting& each) { return each.request.origin == request.origin; };
   if (std::count_if(waiting_.begin(), waiting_.end(), waits) >= most_waiting) {
-    answer(request,
-           Status::error(Code::limit_exceeded,
-                         fmt::format("rank {} waits for {} locks of rank {}'s node at once",
-                                     request.origin.value, most_waiting, request.target.value)));
+    answer(
+        request,
+        Status::error(
+            Code::limit_exceeded,
+            fmt::format("rank {} already waits for {} locks of rank {}'s node, which is the limit",
+                        request.origin.value, most_waiting, request.target.value)));
     return;
   }
-  // Remembered first: whoever has a turn that nobody remembers holds all others up.
+  // Recorded before it gets a ticket: a ticket without a record would block all others.
   waiting_.push_back({.request = request, .turn = {.place = node_.guest_place(request.origin)}});
   if (advance(waiting_.back(), answer)) {
     waiting_.pop_back();

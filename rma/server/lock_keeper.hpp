@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// LockKeeper: takes the queue locks of this node for ranks of other nodes (the node-aware queue
-// locks of [CLUSTERS02] §3). They stand in the same queues as this node's ranks.
+// LockKeeper: acquires the queue locks of this node for remote ranks (the node-aware queue locks of
+// [CLUSTERS02] §3). Remote ranks are in the same queues as this node's ranks.
 //
-// Nobody waits in here: whoever gets no lock at once has a turn, and learns by look() what came of
-// it. The agent calls that when its bell was rung and in each of next_look().
+// No function waits. A request that does not get its lock at once receives a ticket, and look()
+// later reports the outcome. The agent calls look() when its bell was rung and once in each
+// next_look() period.
 //
 // Threads: the agent's only.
 #pragma once
@@ -26,27 +27,28 @@ namespace tessera::rma::server {
 
 class LockKeeper {
  public:
-  /// `lane`: of the directory.
+  /// `lane`: the shard of the directory.
   explicit LockKeeper(detail::Node& node, int lane = 0) noexcept
       : node_(node), directory_(node.arena(), node.lock_context(), lane) {}
 
-  /// Receives what came of a request for a lock: a word as lock_word() gives it, or an error. An
-  /// error of its own is its peer's end, which forget() is told of.
+  /// Receives the outcome of a lock request: a word as lock_word() returns it, or an error. An
+  /// error that the callback itself has ends its peer's connection; forget() is called for that
+  /// peer.
   using Answer = std::function<void(const FrameHeader& request, Result<std::uint64_t> word)>;
 
-  /// Answers at once when the lock is free or is not to be waited for, else by a later look().
-  /// Refused with limit_exceeded is who waits for very many at once.
+  /// Answers at once if the lock is free or the request does not wait; otherwise a later look()
+  /// answers. A rank that already waits for very many locks is refused with limit_exceeded.
   void lock(const FrameHeader& request, const Answer& answer);
   /// Errors: closed (no such locks), out_of_range (no such lock), invalid_argument (the origin does
   /// not hold it).
   Status unlock(const FrameHeader& request);
-  /// Answers those who were told since.
+  /// Answers the requests whose outcome is known by now.
   void look(const Answer& answer);
 
-  /// How long the agent may sleep; max(): nobody waits.
+  /// How long the agent may sleep; max(): no request waits.
   [[nodiscard]] std::chrono::milliseconds next_look() const;
 
-  /// This rank of another node is gone: it waits no more.
+  /// This remote rank is gone: its requests no longer wait.
   void forget(WorldRank guest);
 
  private:
@@ -54,7 +56,7 @@ class LockKeeper {
     FrameHeader request;
     detail::QueueLock::Turn turn;
   };
-  /// Calls action(lock) with the lock that `request` names, which nobody frees meanwhile.
+  /// Calls action(lock) with the lock that `request` names; the lock cannot be freed meanwhile.
   template <class Action>
   Status visit(const FrameHeader& request, Action&& action) const;
   [[nodiscard]] Result<std::uint64_t> take_or_leave(const FrameHeader& request) const;
@@ -66,11 +68,11 @@ class LockKeeper {
   std::vector<Waiting> waiting_;  ///< in the order in which they came
 };
 
-/// The first word of a `lock` request that is answered at once.
+/// The first word of a `lock` request that does not wait for the lock.
 inline constexpr std::uint64_t lock_without_waiting = 1;
 
-/// What `lock` is answered with: 0, the rank that died or left while it held the lock, or that
-/// another has it.
+/// The reply to `lock`: 0 (acquired), the rank that died or left while it held the lock, or that
+/// another rank holds it.
 [[nodiscard]] std::uint64_t lock_word(const detail::LockOutcome& outcome) noexcept;
 [[nodiscard]] detail::LockOutcome lock_outcome(std::uint64_t word) noexcept;
 

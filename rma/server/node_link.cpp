@@ -61,7 +61,8 @@ Status ServerLink::deliver(NodeId node, RegionId memory, std::uint64_t offset,
   return link->post_copy(header, bytes, Link::When::now);
 }
 
-// A rank's post box may be full. The agent, who serves others as well, doesn't wait for room.
+// A rank's inbox may be full. The agent serves others, too, and does not wait for room, so this
+// retries.
 Status ServerLink::invite(WorldRank rank, const Invitation& invitation) {
   detail::GrowingNap pause(std::chrono::milliseconds(1), detail::longest_nap);
   const FrameHeader header{.kind = Kind::invite,
@@ -137,18 +138,18 @@ Result<Fate> ServerLink::ask_fate_of(WorldRank rank) {
   if (detail::is_own_lack(fate.status())) {
     return fate.status();
   }
-  // Its node may have left meanwhile, and said so before its agent ended.
+  // Its node may have left meanwhile, with a shutdown notice before its agent ended.
   const auto known = farewells_->fate_of(rank);
   return known ? Result<Fate>(*known) : fate_of_silent(rank, fate.status());
 }
 
-// Nobody answers for it. An agent listens as long as its process lives. So where its port is closed
-// now, or is another program's, and there was a connection, that process has ended.
+// No agent responds for the rank. An agent listens as long as its process lives. So if there was a
+// connection, and the port is closed now or belongs to another program, that process has ended.
 Result<Fate> ServerLink::fate_of_silent(WorldRank rank, const Status& failure) {
   const NodeId node = nodes_.node_of(rank);
   if (const Link* const link = client_->made_link(node);
       link != nullptr && !link->is_lost() && link->is_connected()) {
-    return Fate::unknown;  // stopped, perhaps
+    return Fate::unknown;  // possibly stopped
   }
   bool is_known = client_->contact(node).is_lost;
   {
@@ -178,10 +179,10 @@ void ServerLink::note_loss(WorldRank rank, bool has_died) noexcept {
     bool& has = losses_[rank];
     has = has || has_died;
     return {};
-  }).ignore("it is found without that, later");
+  }).ignore("the loss is also found later without this record");
 }
 
-// The caller waits in a team's collective and must go on checking its own node.
+// The caller waits in a team's collective and must keep checking its own node.
 Result<std::optional<std::uint32_t>> ServerLink::read_word(NodeId node, RegionId memory,
                                                            std::uint64_t offset) {
   const FrameHeader header{.kind = Kind::get,
@@ -196,7 +197,7 @@ Result<std::optional<std::uint32_t>> ServerLink::read_word(NodeId node, RegionId
   if (word.ok()) {
     return std::optional(static_cast<std::uint32_t>(*word));
   }
-  // Whoever passes requests on to the node may be lost, and the node is still there.
+  // An agent that passes on requests to the node may be lost while the node itself is alive.
   const Code code = word.status().code();
   return (code == Code::timed_out || code == Code::peer_lost) && !link->is_lost()
              ? Result<std::optional<std::uint32_t>>(std::optional<std::uint32_t>())
@@ -209,7 +210,7 @@ Status ServerLink::connect(NodeId node) {
 
 namespace {
 
-// `way` is a Link or a Visit, whose wait() brings the answer.
+// `way` is a Link or a wrapper whose wait() receives the reply.
 template <class Way>
 Result<std::uint64_t> ask_for_word(Way& way, Link& link, const FrameHeader& header) {
   Completion done;
@@ -225,14 +226,14 @@ Result<std::uint64_t> ask_for_word(Way& way, Link& link, const FrameHeader& head
   return static_cast<std::uint64_t>(word);
 }
 
-// The way of a query, which has a time limit.
+// Waits for a query, which has a time limit.
 struct VisitingWay {
   Visit& visit;
   Visit::TimePoint deadline;
   void wait(Completion& done) const { visit.wait(done, deadline); }
 };
 
-// The way of who looks around meanwhile.
+// Waits and calls `look` in between.
 struct LookingWay {
   Client& client;
   const std::function<void()>& look;
@@ -267,8 +268,8 @@ std::chrono::milliseconds ServerLink::patience_of_query() const {
   return std::min(most, client_->options().connect_timeout / parts);
 }
 
-// Who waits long looks after every node now and then: it doesn't need a link to each. A link that
-// is lost says nothing of the ranks there.
+// A rank that waits long checks every node now and then, and does not need a link to each. A link
+// that is lost says nothing about the ranks there.
 Result<std::uint64_t> ServerLink::ask_in_passing(NodeId node, const FrameHeader& header) {
   const auto patience = patience_of_query();
   const auto deadline = std::chrono::steady_clock::now() + patience;
@@ -279,7 +280,7 @@ Result<std::uint64_t> ServerLink::ask_in_passing(NodeId node, const FrameHeader&
       return word;
     }
   }
-  // That no connection can be made says something of the node; that one is lost again does not.
+  // Failing to connect is evidence about the node; losing the new connection again is not.
   while (true) {
     TESSERA_ASSIGN_OR_RETURN(Visit visit, Visit::pay(*client_, node, patience));
     VisitingWay way{visit, deadline};
@@ -293,7 +294,7 @@ Result<std::uint64_t> ServerLink::ask_in_passing(NodeId node, const FrameHeader&
   }
 }
 
-// The agent may be stopped. What it answers later goes to memory that is kept until then.
+// The agent may be stopped. A late reply goes to memory that is kept until then.
 Result<std::uint64_t> ServerLink::ask_until(Visit::TimePoint deadline, Link& link,
                                             const FrameHeader& header) {
   struct Question {

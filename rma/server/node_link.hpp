@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ServerLink: the NodeLink of a job whose nodes have agents.
+// ServerLink: the NodeLink of a job whose nodes have agents; it sends requests to those agents.
 #pragma once
 
 #include <chrono>
@@ -51,7 +51,7 @@ class ServerLink final : public detail::NodeLink {
  private:
   [[nodiscard]] FrameHeader lock_request(Kind kind, NodeId node, RegionId memory,
                                          std::uint64_t offset) const;
-  // What teams publish belongs to the node, in whose name its first rank stands.
+  // The memory that teams publish belongs to the node, and requests name the node's first rank.
   [[nodiscard]] WorldRank first_rank_of(NodeId node) const noexcept;
   Result<detail::Fate> ask_fate_of(WorldRank rank);
   [[nodiscard]] std::chrono::milliseconds patience_of_query() const;
@@ -66,7 +66,7 @@ class ServerLink final : public detail::NodeLink {
   const detail::NodeMap& nodes_;
   std::shared_ptr<const Farewells> farewells_;
   detail::Directory directory_;
-  // What others found.
+  // Losses that were reported by note_loss().
   std::mutex losses_mutex_;
   std::map<WorldRank, bool> losses_;  // true: it has died
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// PackedBuffer: memory for a payload that waits to be unpacked. It is kept for the next one, not
-// cleared, and given back when nobody needed it for a while.
+// PackedBuffer: memory for a payload that waits to be unpacked. It is kept for the next payload
+// without being cleared, and freed after a period without use.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace tessera::rma::server {
 
 class PackedBuffer {
  public:
-  /// Room for so many bytes, whatever is in it. What was there before is gone.
+  /// Room for `bytes` bytes, with undefined contents. Previous contents are lost.
   [[nodiscard]] std::byte* take(std::size_t bytes) {
     is_used_ = true;
     if (bytes > bytes_) {
@@ -23,7 +23,7 @@ class PackedBuffer {
   }
   [[nodiscard]] std::byte* data() const noexcept { return memory_.get(); }
 
-  /// Gives the memory back when none was taken since the last call. Requires: nothing waits in it.
+  /// Frees the memory if it was not used since the last call. Requires: no payload is in it.
   void look() noexcept {
     if (!std::exchange(is_used_, false)) {
       memory_.reset();

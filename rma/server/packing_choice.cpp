@@ -13,7 +13,8 @@ bool gives_all(const Settings& settings) noexcept {
   return settings.direct_row > 0 && settings.chunk_kib > 0 && settings.pipeline > 0;
 }
 
-// What the kernel scatters may tear a word, which aligned words may not (docs/memory-model.md).
+// A scatter by the kernel may tear a word, which must not happen to aligned words
+// (docs/memory-model.md).
 std::size_t direct_row(std::int64_t wanted) noexcept {
   constexpr std::int64_t beyond_words = sizeof(std::uint64_t) + 1;
   return static_cast<std::size_t>(std::max(wanted, beyond_words));

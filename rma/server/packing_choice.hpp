@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a job's transfers by tcp go by: settings where they are given, else the model with measured
-// times (packing_model.hpp). One rank measures for all. Agents need not know: each end of a
-// conversation takes whatever the other chose.
+// Chooses the packing of a job's transfers by tcp: from settings if they are given, else from the
+// model with measured times (packing_model.hpp). One rank measures for all. Agents need no such
+// choice: each end of a connection accepts what the other sends.
 #pragma once
 
 #include <string_view>
@@ -15,7 +15,7 @@
 
 namespace tessera::rma::server {
 
-/// Where times come from. `none`: settings give all that they are for.
+/// Where the times come from. `none`: settings already determine everything that they are used for.
 enum class TimesFrom : std::uint8_t { none, fixed, settings, measurement };
 std::string_view to_string(TimesFrom source) noexcept;
 
@@ -24,8 +24,9 @@ struct ChosenTimes {
   TcpTimes times{};
 };
 
-/// Local. As `settings` say; measures where they say so, and takes fixed times where that fails.
-/// `network`: of this process's node, if there are other machines. Errors: invalid_argument.
+/// Local. Follows `settings`: measures if they ask for that, and uses fixed times if measuring
+/// fails. `network`: the address of this process's node, if there are other machines. Errors:
+/// invalid_argument.
 Result<ChosenTimes> choose_times(const Settings& settings, TcpAddress network, bool is_one_machine);
 
 struct Packing {
@@ -33,7 +34,7 @@ struct Packing {
   PartSizes parts{};
 };
 
-/// Local. The constants for fixed times; else the model's choice; and settings before both.
+/// Local. With fixed times the constants, otherwise the model's choice; settings override both.
 Packing choose_packing(const Settings& settings, const ChosenTimes& chosen) noexcept;
 
 }  // namespace tessera::rma::server

@@ -9,13 +9,13 @@ namespace tessera::rma::server {
 namespace {
 
 constexpr double kib = 1024;
-// The least time counts as reached within this.
+// Times within this factor of the minimum count as equal to it.
 constexpr double about = 1.05;
 
 }  // namespace
 
-// The library walks through the list of pieces, too, which takes about as long again. Of shorter
-// rows than 256 bytes a call of the system takes too few bytes, as it takes 1024 rows.
+// The library also walks through the list of pieces, which takes about as long again. Rows below
+// 256 bytes are excluded because a system call takes at most 1024 rows, too few bytes then.
 std::size_t PackingModel::min_direct_row() const noexcept {
   constexpr std::size_t least = 256;
   constexpr std::size_t most = std::size_t{32} * 1024;
@@ -43,8 +43,8 @@ double PackingModel::time_ns(std::size_t bytes, const Parts& parts) const noexce
   return done;
 }
 
-// Among those that take about the least time the longest: each part costs both ends some work, also
-// where the network hides it.
+// Among the nearly fastest choices takes the longest parts: each part costs both ends some work,
+// even if the network hides it.
 Parts PackingModel::best_parts(std::size_t bytes) const noexcept {
   double least = std::numeric_limits<double>::max();
   const auto for_each = [&](auto&& candidate) {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// PackingModel: which rows tcp packs, and into parts of which size, from what sending, receiving
-// and copying were measured to take (tcp_times.hpp).
+// PackingModel: chooses which rows tcp packs, and the part sizes, from measured times of sending,
+// receiving and copying (tcp_times.hpp).
 //
-// What is packed passes three stages: it is packed and sent; it crosses the network; it is received
-// and unpacked. Each takes a time for each frame and one for each byte. In parts the stages work at
-// the same time, on different parts ([CLUSTERS02] §3); each part costs its frames. The model takes
-// the longest parts that make the whole time nearly the least.
+// A packed transfer passes three stages: packing and sending, the network, receiving and unpacking.
+// Each stage takes a time per frame and a time per byte. If the transfer is split into parts, the
+// stages work concurrently on different parts ([CLUSTERS02] §3), but each part costs its own frame.
+// The model takes the longest parts that keep the total time near the minimum.
 //
-// The formulas are rough on purpose, as those of rma/verbs/cost_model.hpp: two ways that differ by
-// little are both good.
+// The formulas are deliberately rough, as those of rma/verbs/cost_model.hpp: two choices that
+// differ by little are both good.
 //
-// Threads: values that don't change.
+// Threads: immutable values.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ struct Parts {
   friend bool operator==(const Parts&, const Parts&) = default;
 };
 
-/// Least and greatest parts of a pipeline, but the first, which may be half as long.
+/// Smallest and largest parts of a pipeline; the first part may be half as long.
 inline constexpr std::size_t min_part_bytes = std::size_t{1} << 10U;
 inline constexpr std::size_t max_part_bytes = std::size_t{256} << 10U;
 
@@ -39,44 +39,45 @@ class PackingModel {
 
   [[nodiscard]] const TcpTimes& times() const noexcept { return times_; }
 
-  /// Rows of this many bytes and more are better sent from where they lie: two pieces cost
-  /// less than to copy them. A power of two, 256 to 32768.
+  /// Rows of this many bytes and more are better sent from their memory: two further pieces then
+  /// cost less than copying. A power of two, 256 to 32768.
   [[nodiscard]] std::size_t min_direct_row() const noexcept;
 
-  /// What a packed transfer takes in those parts, in nanoseconds. Requires: 0 < parts.first ≤
-  /// parts.each. Cost: some operations for each part.
+  /// The time of a packed transfer in those parts, in nanoseconds. Requires: 0 < parts.first ≤
+  /// parts.each. Cost: a few operations for each part.
   [[nodiscard]] double time_ns(std::size_t bytes, const Parts& parts) const noexcept;
 
-  /// The parts in which so many bytes take the least time: one, or powers of two within the limits
-  /// above; the longest of those that take at most 5 % more.
+  /// The fastest parts for a transfer of `bytes`: one part, or powers of two within the limits
+  /// above. Of those that take at most 5 % more than the minimum, the longest.
   [[nodiscard]] Parts best_parts(std::size_t bytes) const noexcept;
 
  private:
   TcpTimes times_;
 };
 
-/// The parts of packed transfers by their size: a table that a model or settings filled.
+/// Part sizes of packed transfers by transfer size: a table that the model or settings fill.
 class PartSizes {
  public:
-  /// An eighth of a transfer, 32 to 256 KiB, and half of that first; up to 32 KiB in one part.
+  /// An eighth of a transfer, 32 to 256 KiB, with a first part of half that; up to 32 KiB in one
+  /// part.
   PartSizes() noexcept;
-  /// As the model says.
+  /// Filled by the model.
   explicit PartSizes(const PackingModel& model) noexcept;
   /// All parts have `bytes`, in transfers of more than 16 KiB.
   static PartSizes equal(std::size_t bytes) noexcept;
-  /// Transfers from `bytes` on go in several parts, shorter ones in one. Where the table has one
-  /// part only, it is cut in two.
+  /// Transfers of at least `bytes` are split into parts, shorter ones are not. If the table has
+  /// only one part for a size, that is cut in two.
   void pipeline_from(std::size_t bytes) noexcept;
 
-  /// Of a transfer of so many bytes.
+  /// The parts of a transfer of `bytes`.
   [[nodiscard]] Parts of(std::size_t bytes) const noexcept;
-  /// The shortest transfers that go in several parts, as far as the table knows them apart.
+  /// The shortest transfers that are split, to the resolution of the table.
   [[nodiscard]] std::size_t min_pipelined() const noexcept;
 
   friend bool operator==(const PartSizes&, const PartSizes&) = default;
 
  private:
-  // Of transfers from 2^(first_class + i) bytes on.
+  // Entry i holds for transfers from 2^(first_class + i) bytes on.
   static constexpr unsigned first_class = 11;
   static constexpr unsigned classes = 11;
   [[nodiscard]] static std::size_t class_bytes(unsigned i) noexcept {
@@ -84,7 +85,7 @@ class PartSizes {
   }
 
   std::array<Parts, classes> of_class_{};  // first = 0: one part
-  std::size_t min_pipelined_ = 0;          // shorter ones go in one part in any case
+  std::size_t min_pipelined_ = 0;          // shorter transfers are never split
 };
 
 }  // namespace tessera::rma::server

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How transfers travel: cut into parts of bounded size, long rows one by one, short ones packed.
+// How transfers are sent: cut into parts of bounded size, long rows separately, short ones packed.
 #pragma once
 
 #include <algorithm>
@@ -12,36 +12,36 @@
 
 namespace tessera::rma::server {
 
-/// Rows from this length on go straight between memory and the stream: the kernel spends about as
-/// long on a piece of its own as a copy of so many bytes takes.
+/// Rows of at least this length move directly between memory and the stream: one more piece costs
+/// the kernel about as long as copying this many bytes.
 inline constexpr std::size_t least_piece_bytes = 512;
 
-/// Most bytes that a request, or its answer, carries packed; longer operations are sent in parts.
+/// The maximum that a request or its reply carries packed; longer operations are sent in parts.
 inline constexpr std::size_t max_packed_bytes = 1U << 20U;
-/// The same for what goes straight between the stream and memory.
+/// The same for bytes that move directly between the stream and memory.
 inline constexpr std::size_t max_direct_bytes = 16U << 20U;
 
-/// Which rows of a transfer are packed. The two ends of a conversation may differ in that.
+/// Which rows of a transfer are packed. The two ends of a connection may use different limits.
 struct PackingLimits {
   std::size_t least_direct_row = least_piece_bytes;  ///< shorter rows are packed
 };
 
-/// How large the parts of a transfer may be. The first part of a pipeline may be small, so that the
-/// other stages begin early.
+/// The sizes of the parts of a transfer. The first part of a pipeline may be small, so that the
+/// other stages start early.
 class Chunks {
  public:
   explicit Chunks(std::size_t each) noexcept : limit_(each), each_(each) {}
   Chunks(std::size_t first, std::size_t each) noexcept : limit_(first), each_(each) {}
-  /// Of the next part.
+  /// The maximum of the next part.
   [[nodiscard]] std::size_t limit() const noexcept { return limit_; }
   void next() noexcept { limit_ = each_; }
 
  private:
   std::size_t limit_;
-  std::size_t each_;  ///< of those behind the first
+  std::size_t each_;  ///< of the parts after the first
 };
 
-/// The same transfer with the packed rows in the place of the remote side.
+/// The same transfer with the packed rows in place of the remote side.
 [[nodiscard]] inline CopyShape with_packed_remote(CopyShape shape) noexcept {
   auto stride = static_cast<std::int64_t>(shape.run_bytes);
   for (int i = 0; i < shape.levels; ++i) {
@@ -52,10 +52,10 @@ class Chunks {
   return shape;
 }
 
-/// Calls part(local offset, remote offset, shape) for pieces of `shape` that together are all of
-/// it, each of at most chunks.limit() and whole multiples of `grain` where a run is cut; returns
-/// the first error. The offsets count from `local` and `remote`. Requires: shape is normalised and
-/// moves something; grain ≤ the limits.
+/// Splits `shape` into pieces and calls part(local offset, remote offset, shape) for each; returns
+/// the first error. Each piece has at most chunks.limit() bytes; if a run is cut, its pieces are
+/// multiples of `grain`. The offsets are relative to `local` and `remote`. Requires: shape is
+/// normalised and not empty; grain ≤ the limits.
 template <class Part>
 Status for_each_part(const CopyShape& shape, Chunks& chunks, std::size_t grain, const Part& part,
                      std::int64_t local = 0, std::int64_t remote = 0) {
@@ -73,7 +73,8 @@ Status for_each_part(const CopyShape& shape, Chunks& chunks, std::size_t grain, 
     }
     return {};
   }
-  // As many repetitions of the outermost level as fit; one at least, cut further if it doesn't.
+  // As many repetitions of the outermost level as fit; at least one, which is cut further if too
+  // long.
   const auto outermost = static_cast<std::size_t>(shape.levels - 1);
   const CopyShape::Level outer = shape.level[outermost];
   CopyShape one = shape;
@@ -96,10 +97,10 @@ Status for_each_part(const CopyShape& shape, Chunks& chunks, std::size_t grain, 
   return {};
 }
 
-/// Fragments that go in one request.
+/// Fragments in one request.
 inline constexpr std::size_t most_batch_fragments = 4096;
 
-/// Cuts a list where a request would get more than `most` bytes or most_batch_fragments, and calls
+/// Splits a list into pieces of at most `most` bytes and most_batch_fragments fragments. Calls
 /// batch(fragments) for each piece, in order, until one fails. A fragment of more than `most` bytes
 /// is a piece of its own.
 template <class Batch>
@@ -118,7 +119,7 @@ Status for_each_batch(Fragments fragments, std::size_t most, const Batch& batch)
   return batch(fragments.subspan(first));
 }
 
-/// True when the kernel should move each fragment by itself.
+/// True if the kernel should move each fragment separately.
 [[nodiscard]] inline bool are_long(Fragments fragments, const PackingLimits& limits) noexcept {
   return std::all_of(fragments.begin(), fragments.end(),
                      [&](const Fragment& each) { return each.bytes >= limits.least_direct_row; });

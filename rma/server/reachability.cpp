@@ -34,9 +34,9 @@ constexpr std::size_t most_at_once = 8;
 constexpr std::size_t token_bytes = 32;
 using Token = std::array<std::byte, token_bytes>;
 
-// What the first rank of each node tells the others.
+// What the first rank of each node sends to the others.
 struct Place {
-  TcpAddress address;  // port 0: it can't listen
+  TcpAddress address;  // port 0: it cannot listen
   Token token{};
 };
 
@@ -45,7 +45,7 @@ std::string first_line(const Status& status) {
   return message.substr(0, message.find('\n'));
 }
 
-// Answers everybody who connects with this node's token, until it goes out of scope.
+// Sends this node's token to every process that connects, until the object is destroyed.
 class Doorkeeper {
  public:
   Doorkeeper(TcpListener listener, const Token& token)
@@ -74,9 +74,10 @@ class Doorkeeper {
       }
       auto caller = listener_.accept();
       if (!caller.ok()) {
-        std::this_thread::sleep_for(look_period);  // no descriptor is free just now
+        std::this_thread::sleep_for(look_period);  // no descriptor is free at present
       } else if (*caller != nullptr) {
-        // So few bytes always have room; a caller who has gone again learns nothing.
+        // There is always room for so few bytes. If the caller has disconnected, the failure does
+        // not matter.
         const iovec piece{token_.data(), token_.size()};
         static_cast<void>((*caller)->send(std::span(&piece, 1)));
       }
@@ -89,7 +90,7 @@ class Doorkeeper {
   std::thread thread_;
 };
 
-// `place` is where the others find the door; as it is, where it doesn't open.
+// `place` receives the address where the others connect; unchanged on an error.
 Status open_door(const Settings& settings, bool is_only_machine, std::optional<Doorkeeper>& door,
                  Place& place) {
   TESSERA_ASSIGN_OR_RETURN(auto listener, server::listen_for_nodes(settings, is_only_machine));
@@ -105,8 +106,9 @@ Status expect_token(detail::Channel& channel, const Token& token, Clock::time_po
   Token answer{};
   for (std::size_t done = 0; done < answer.size();) {
     if (!detail::wait_ready(channel.descriptor(), POLLIN, deadline)) {
-      return Status::error(Code::timed_out,
-                           fmt::format("{} took the connection and says nothing", channel.peer()));
+      return Status::error(
+          Code::timed_out,
+          fmt::format("{} accepted the connection but sent nothing", channel.peer()));
     }
     const iovec rest{answer.data() + done, answer.size() - done};
     TESSERA_ASSIGN_OR_RETURN(const std::size_t bytes, channel.receive(std::span(&rest, 1)));
@@ -114,7 +116,7 @@ Status expect_token(detail::Channel& channel, const Token& token, Clock::time_po
   }
   return answer == token
              ? Status()
-             : Status::error(Code::protocol, fmt::format("at {} answers something else: several "
+             : Status::error(Code::protocol, fmt::format("another program answers at {}: several "
                                                          "machines have that address",
                                                          channel.peer()));
 }
@@ -125,7 +127,8 @@ Status try_one(const Place& place, milliseconds patience) {
   return expect_token(*channel, place.token, deadline);
 }
 
-// What one node found out, as it goes to the others: "to microseconds reason" in each line.
+// One node's results in the form in which they are sent to the others: "to microseconds reason",
+// one line each.
 class Trials {
  public:
   void note(NodeId to, const Status& outcome, std::chrono::microseconds time) {
@@ -166,7 +169,7 @@ void try_all(const std::vector<Place>& places, NodeId own, milliseconds patience
   for (std::size_t count = std::min(most_at_once, places.size()); threads.size() < count;) {
     Result<std::thread> thread = server::start_deaf(work);
     if (!thread.ok()) {
-      break;  // fewer at a time, then
+      break;  // fewer at a time
     }
     threads.push_back(std::move(thread).take());
   }

@@ -8,13 +8,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// For how long requests that press make others likely.
+// How long an urgent request makes further ones likely.
 constexpr std::chrono::milliseconds pressing{10};
-// A thread that has slept is woken by each event, at the cost of who is about to look at it. So
-// just behind a help it rather looks between naps.
+// Every event wakes a sleeping thread, which costs the thread that is about to poll it anyway. So
+// shortly after help, the agent's thread polls between timed waits instead.
 constexpr std::chrono::milliseconds soon{1};
 
-// Moments that several threads look at: nanoseconds of the steady clock.
+// Times that several threads read: nanoseconds of the steady clock.
 using Moment = std::atomic<std::int64_t>;
 
 void note_now(Moment& moment) noexcept {
@@ -33,7 +33,8 @@ void Relief::end() noexcept {
   helpers_.fetch_sub(1);
 }
 
-// As if the last help had ended long ago: there is none to wait for.
+// Resets the state as if the last help had ended long ago, so that the thread does not wait for
+// more.
 void Relief::take_back() noexcept {
   if (helpers_.load() > 0) {
     return;
@@ -57,8 +58,7 @@ bool Relief::has_just_ended() const noexcept {
   return is_within(soon, helped_until_);
 }
 
-// Long where nobody is waiting: neither a peer nor, while this process's rank computes, another
-// rank of the node.
+// Long if neither a peer waits nor, while this process's rank computes, another rank of the node.
 std::chrono::microseconds Relief::first_nap() const noexcept {
   return is_shared_ || is_within(pressing, pressed_) ? naps_.waited_for : naps_.by_itself;
 }

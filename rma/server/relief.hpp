@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Relief: while ranks of this process wait, they do the work of the agent's thread, as the two
-// would only take the core from each other. The thread naps meanwhile.
+// Relief: lets waiting ranks of this process do the work of the agent's thread, since two threads
+// would only compete for the core. The agent's thread sleeps in timed waits meanwhile.
 //
-// Threads: begin(), end(), take_back() and note_pressing() may be called from any; the rest
-// belongs to the thread that is relieved.
+// Threads: begin(), end(), take_back() and note_pressing() may be called from any thread; the rest
+// belongs to the agent's thread.
 #pragma once
 
 #include <atomic>
@@ -15,39 +15,44 @@
 
 namespace tessera::rma::server {
 
-/// Of an agent's thread, while another does its work and a moment longer. Waking takes some 18 us
-/// from the core that they are on, so it naps long where nobody waits for what it would do.
+/// Timed waits of an agent's thread, while another thread does its work and shortly afterwards.
+/// Each wake-up costs about 18 us of the shared core, so the waits are long unless something waits
+/// for the agent's work.
 struct Naps {
-  std::chrono::microseconds waited_for{50};  ///< the first one, where somebody may wait for it
-  std::chrono::microseconds by_itself{300};  ///< the first one elsewhere
-  std::chrono::microseconds longest{500};    ///< while helpers come again and again
+  /// The first one, if a peer or a rank may wait for the agent.
+  std::chrono::microseconds waited_for{50};
+  std::chrono::microseconds by_itself{300};  ///< the first one otherwise
+  std::chrono::microseconds longest{500};    ///< while threads keep helping
 };
 
 class Relief {
  public:
-  /// `is_shared`: the node has other ranks, which may wait for what comes while nobody helps.
+  /// `is_shared`: the node has other ranks, which may wait for arrivals while no thread helps.
   Relief(const Naps& naps, bool is_shared) noexcept : naps_(naps), is_shared_(is_shared) {}
 
-  /// Between these somebody does the thread's work again and again.
+  /// Between these calls another thread does the agent thread's work repeatedly.
   void begin() noexcept { helpers_.fetch_add(1); }
   void end() noexcept;
-  /// Who has helped falls asleep: the thread naps no more, unless another helps.
+  /// Called before a helping thread sleeps: ends the agent's timed wait so that the agent resumes
+  /// polling, unless another thread helps.
   void take_back() noexcept;
-  /// Requests came that make others likely, for which somebody waits.
+  /// Urgent requests came, which make more such requests likely: their origins wait for replies.
   void note_pressing() noexcept;
 
-  /// How often work was handed back. To be read before is_there() or has_just_ended().
+  /// The number of take_back() calls that took effect. To be read before is_there() or
+  /// has_just_ended().
   [[nodiscard]] std::uint32_t mark() const noexcept { return handed_back_.load(); }
-  /// Somebody helps; also for a moment behind the last help: who waits often will help again.
+  /// True while a thread helps and shortly afterwards, since a thread that waits often will help
+  /// again.
   [[nodiscard]] bool is_there() const noexcept;
-  /// The last help is not long ago.
+  /// True for 1 ms after a thread last helped.
   [[nodiscard]] bool has_just_ended() const noexcept;
-  /// Naps once, and longer each time, while is_there(); at most until work is handed back. `mark`:
-  /// as mark() gave it.
+  /// Performs one timed wait, each twice as long as the one before, while is_there(). take_back()
+  /// ends it. `mark`: the value that mark() returned.
   void nap(std::uint32_t mark) noexcept;
-  /// The same behind a help that has_just_ended(): shortly, where others may wait.
+  /// The same after help that has_just_ended(): a short wait if other ranks may be waiting.
   void nap_behind(std::uint32_t mark) noexcept;
-  /// The thread sleeps for longer than a nap: the next one is short again.
+  /// The thread sleeps for longer than a timed wait: the next timed wait is short again.
   void note_sleep() noexcept { last_nap_ = {}; }
 
  private:
@@ -58,8 +63,8 @@ class Relief {
   std::chrono::microseconds last_nap_{0};
   std::atomic<int> helpers_{0};
   std::atomic<std::int64_t> helped_until_{0};  // nanoseconds of the steady clock
-  std::atomic<std::int64_t> pressed_{0};       // likewise: when a request that presses came last
-  detail::FutexWord handed_back_{0};           // how often; the thread naps on it
+  std::atomic<std::int64_t> pressed_{0};       // same clock: when an urgent request last came
+  detail::FutexWord handed_back_{0};           // counts take_back(); the thread waits on it
   std::atomic<bool> is_napping_{false};
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Replies: over which conversations of an agent's thread answers go to processes whose requests
-// came by another agent.
+// Replies: the connections of an agent's thread that carry replies to processes whose requests came
+// by another agent.
 //
 // Threads: one at a time.
 #pragma once
@@ -20,9 +20,9 @@ class Conversation;
 
 class Replies {
  public:
-  /// `conversation` takes the answers to `origin` from now on.
+  /// `conversation` carries the replies to `origin` from now on.
   void add(WorldRank origin, Conversation& conversation) { of_[origin.value] = &conversation; }
-  /// It has ended.
+  /// The connection has ended.
   void remove(WorldRank origin, const Conversation& conversation) {
     const auto found = of_.find(origin.value);
     if (found != of_.end() && found->second == &conversation) {
@@ -30,7 +30,7 @@ class Replies {
     }
     std::erase(written_, &conversation);
   }
-  /// The one for `origin`, to which something is written now; null: there is none.
+  /// The connection for `origin`, which is then counted as written to; null if there is none.
   [[nodiscard]] Conversation* write_to(WorldRank origin) {
     const auto found = of_.find(origin.value);
     if (found == of_.end()) {
@@ -39,13 +39,13 @@ class Replies {
     note_written(*found->second);
     return found->second;
   }
-  /// Something was written to that one.
+  /// Something was written to that connection.
   void note_written(Conversation& conversation) {
     if (std::find(written_.begin(), written_.end(), &conversation) == written_.end()) {
       written_.push_back(&conversation);
     }
   }
-  /// Those that were written to since the last call: they are to be flushed.
+  /// The connections that were written to since the last call: they have to be flushed.
   [[nodiscard]] std::vector<Conversation*> take_written() { return std::exchange(written_, {}); }
   [[nodiscard]] bool has_written() const noexcept { return !written_.empty(); }
 

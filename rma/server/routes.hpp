@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Routes: by which way the requests of a process come to this agent at last. A process whose
-// intermediary is lost takes another way; what the old one had still passed on must not be carried
-// out behind what came by the new one. So each change of way has a number, and what comes by an
-// older one is dropped: the process was told that it is lost.
+// Routes: the agent's record of the routes by which requests of each process arrive. A process
+// whose intermediary is lost takes another route. Requests that the old intermediary still passes
+// on must not be executed after those that came by the new route. So each change of route has a
+// number, and requests with an older number are dropped: the process was notified that they are
+// lost.
 //
-// Memory: for processes that have changed their way, only.
+// Memory: an entry only for processes that have changed their route.
 //
 // Threads: any.
 #pragma once
@@ -21,7 +22,7 @@ namespace tessera::rma::server {
 
 class Routes {
  public:
-  /// Notes the way of a request. True if it is an old one.
+  /// Records the route number of a request. Returns true if the request came by an old route.
   [[nodiscard]] bool is_stale(const FrameHeader& request) {
     if (request.route == 0 && !has_any_.load(std::memory_order_acquire)) {
       return false;

@@ -34,10 +34,10 @@ void StrangerLog::tell_count(Clock::time_point now) {
     told_ = now;
   }
   try {
-    warn_(
-        fmt::format("{} more connections ended that had not proven to belong to this job", count));
+    warn_(fmt::format("{} more connections ended without proving that they belong to this job",
+                      count));
   } catch (const std::bad_alloc&) {
-    // Those are told of by nobody; the next count is.
+    // This count is not logged; the next one is.
   }
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// StrangerLog: what an agent says of connections that don't prove to belong to the job. Anybody can
-// make any number of them, so the log has the first few in full, and then how many there were.
+// StrangerLog: logs connections that end before they prove to belong to the job. Anyone can open
+// any number of them, so the log shows the first few in full and afterwards only how many there
+// were.
 //
 // Threads: any.
 #pragma once
@@ -19,8 +20,8 @@ class StrangerLog {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Lines in full until so many have come; they may come again after a quiet `period`. The others
-  /// are counted, and told of once in a period.
+  /// At most `lines` full lines are written; after a quiet `period` full lines are allowed again.
+  /// Further connections are counted, and the count is logged once in a period.
   struct Limits {
     int lines = 8;
     std::chrono::milliseconds period{10'000};
@@ -32,14 +33,15 @@ class StrangerLog {
   StrangerLog(const StrangerLog&) = delete;
   StrangerLog& operator=(const StrangerLog&) = delete;
 
-  /// A stranger's connection ended as `describe()` says, which is called only if that is written.
+  /// An unauthenticated connection ended. describe() returns the line, and is called only if it is
+  /// written.
   template <class Describe>
   void note(Clock::time_point now, Describe&& describe) {
     if (takes_line(now)) {
       warn_(describe());
     }
   }
-  /// Tells of those that were counted, if it is time. To be called now and then.
+  /// Logs the count if it is due. To be called now and then.
   void tell_count(Clock::time_point now);
 
  private:
@@ -48,10 +50,10 @@ class StrangerLog {
   const Limits limits_;
   const std::function<void(const std::string&)> warn_;
   std::mutex mutex_;
-  int lines_ = 0;              // in full, since the last quiet period
-  std::uint64_t counted_ = 0;  // and not told of
-  Clock::time_point last_{};   // when one ended last
-  Clock::time_point told_{};   // when lines came last, or a count
+  int lines_ = 0;              // full lines since the last quiet period
+  std::uint64_t counted_ = 0;  // and not yet logged
+  Clock::time_point last_{};   // when such a connection last ended
+  Clock::time_point told_{};   // when a line or a count was last logged
 };
 
 }  // namespace tessera::rma::server

@@ -24,7 +24,7 @@ iovec piece_of(std::span<const std::byte> bytes) noexcept {
   return {const_cast<std::byte*>(bytes.data()), bytes.size()};
 }
 
-// Takes `bytes` off the front of `pieces`; returns how many pieces are used up.
+// Removes `bytes` from the front of `pieces`; returns how many pieces are consumed.
 std::size_t drop_front(std::span<iovec> pieces, std::size_t bytes) noexcept {
   std::size_t used = 0;
   while (used < pieces.size() && bytes >= pieces[used].iov_len) {
@@ -38,13 +38,13 @@ std::size_t drop_front(std::span<iovec> pieces, std::size_t bytes) noexcept {
   return used;
 }
 
-// Copying as much takes less time than another call of the system, and than waking the receiver
-// once more. What is told to go together does so anyhow, from where it lies.
+// Copying this much costs less than another system call and another wake-up of the receiver. Frames
+// with When::together are sent together anyway, from their own memory.
 constexpr std::size_t most_copied = std::size_t{16} * 1024 + 512;
 constexpr std::size_t most_copied_together = 1024;
 constexpr std::size_t full_batch = 4 * most_copied;
 
-// Grows as vectors do, but not beyond what a batch has: one more frame when it is not yet full.
+// Grows as vectors do, but not beyond the largest batch: one more frame after it is nearly full.
 void make_room(std::vector<std::byte>& batch, std::size_t bytes) {
   const std::size_t needed = batch.size() + bytes;
   if (needed > batch.capacity()) {
@@ -74,7 +74,7 @@ void FrameWriter::fail(const Status& reason) {
   batch_.clear();
 }
 
-// Behind what is kept nothing is batched: it is sent when there is room, together.
+// While frames are kept, nothing is batched: it is sent together with them when there is room.
 bool FrameWriter::joins_batch(std::size_t bytes, When when) const noexcept {
   const std::size_t most = when == When::together ? most_copied_together : most_copied;
   const bool may_wait = when == When::soon || when == When::together;
@@ -109,7 +109,8 @@ Status FrameWriter::send_batch() {
     try {
       keep(prepare(std::span(batch_).subspan(*taken), {}, nullptr), 0);
     } catch (const std::bad_alloc&) {
-      // Those whose frames these are were told that they are taken: the rest waits where it lies.
+      // The owners of these frames were notified that they are taken, so the rest stays in the
+      // batch.
       batch_.erase(batch_.begin(), batch_.begin() + static_cast<std::ptrdiff_t>(*taken));
       return {};
     }
@@ -118,12 +119,13 @@ Status FrameWriter::send_batch() {
   return taken.status();
 }
 
-// Out of the way of a frame that doesn't join it.
+// Moves the batch out of the way of a frame that does not join it.
 Status FrameWriter::move_batch(When when) {
   if (when != When::together || batch_.empty()) {
     TESSERA_RETURN_IF_ERROR(send_batch());
-    return batch_.empty() ? Status()
-                          : Status::no_memory("this process has no memory to keep what it sends");
+    return batch_.empty()
+               ? Status()
+               : Status::no_memory("this process has no memory for data that it cannot send yet");
   }
   keep(prepare(batch_, {}, nullptr), 0);
   batch_.clear();
@@ -166,7 +168,7 @@ Status FrameWriter::post(std::span<const std::byte> head, std::span<const iovec>
   }
   is_left_ = is_left_ || when == When::later;
   if (has_room) {
-    // A loss is found by whoever reads, too, and fail() then ends `sent` with the reason.
+    // A loss is also found by the reader, and fail() then ends `sent` with the reason.
     static_cast<void>(flush());
   }
   return {};
@@ -184,7 +186,7 @@ Status FrameWriter::post(std::span<const std::byte> head, std::vector<std::byte>
   if (frame.empty()) {
     return keep_rest(head, std::span(&piece, 1), taken, nullptr, &body);
   }
-  frame.front().body = std::move(body);  // the bytes stay where the piece has them
+  frame.front().body = std::move(body);  // the bytes stay at the address that the piece has
   keep(std::move(frame), taken);
   return {};
 }
@@ -217,13 +219,14 @@ Status FrameWriter::post_copy(std::span<const std::byte> head, std::span<const s
   return {};
 }
 
-// Then what keeps it is made before anything is sent: that costs little beside sending so much.
+// If so, the record that keeps it is made before anything is sent; that is cheap compared with
+// sending.
 bool FrameWriter::is_likely_kept(std::size_t bytes) const noexcept {
   return bytes > most_copied || !kept_.empty();
 }
 
-// Without memory for it: where nothing of the frame was sent it is as if it had not been posted. A
-// short rest may fit where batches lie. Else nobody can ever send what comes behind it.
+// If memory runs out and nothing of the frame was sent, it counts as not posted. A short rest may
+// fit into the batch's memory. Otherwise nothing can ever be sent on this stream after it.
 Status FrameWriter::keep_rest(std::span<const std::byte> head, std::span<const iovec> body,
                               std::size_t taken, Completion* sent,
                               std::vector<std::byte>* own_body) {
@@ -235,10 +238,10 @@ Status FrameWriter::keep_rest(std::span<const std::byte> head, std::span<const i
     keep(std::move(frame), taken);
     return {};
   } catch (const std::bad_alloc&) {
-    // As below.
+    // Handled below.
   }
   if (taken == 0) {
-    return Status::no_memory("this process has no memory to keep what it sends");
+    return Status::no_memory("this process has no memory for data that it cannot send yet");
   }
   if (add_rest_to_batch(head, body, taken)) {
     if (sent != nullptr) {
@@ -250,7 +253,8 @@ Status FrameWriter::keep_rest(std::span<const std::byte> head, std::span<const i
   return check_whole();
 }
 
-// False where it doesn't fit what memory there is. Requires: nothing is kept or batched.
+// Returns false if it does not fit into the memory that exists. Requires: nothing is kept or
+// batched.
 bool FrameWriter::add_rest_to_batch(std::span<const std::byte> head, std::span<const iovec> body,
                                     std::size_t taken) noexcept {
   if (head.size() + total(body) - taken > batch_.capacity()) {
@@ -269,12 +273,13 @@ bool FrameWriter::add_rest_to_batch(std::span<const std::byte> head, std::span<c
 }
 
 Status FrameWriter::check_whole() const noexcept {
-  return is_cut_ ? Status::no_memory(
-                       "this process had no memory to keep the rest of what it sent a part of")
-                 : Status();
+  return is_cut_
+             ? Status::no_memory(
+                   "this process had no memory for the rest of a frame that it had sent in part")
+             : Status();
 }
 
-// Returns how much needs not be kept: none while anything else is.
+// Returns the number of bytes that need not be kept; 0 while other frames are kept.
 Result<std::size_t> FrameWriter::send_some(std::span<const std::byte> head,
                                            std::span<const std::byte> body, When when) {
   TESSERA_RETURN_IF_ERROR(check_whole());
@@ -299,7 +304,7 @@ FrameWriter::Prepared FrameWriter::prepare(std::span<const std::byte> head,
   return frame;
 }
 
-// All behind the bytes that were taken.
+// Keeps all bytes after the first `taken` ones.
 void FrameWriter::keep(Prepared frame, std::size_t taken) noexcept {
   Kept& kept = frame.front();
   kept_bytes_ += total(kept.pieces) - taken;
@@ -320,7 +325,8 @@ Status FrameWriter::flush() {
   return send_batch();
 }
 
-// A frame of many pieces goes by itself; others together, which spares the receiver a wake-up each.
+// A frame of many pieces is sent alone; others are sent together, which saves the receiver
+// wake-ups.
 Result<std::size_t> FrameWriter::send_kept() {
   constexpr std::size_t most = 64;
   const Kept& first = kept_.front();
@@ -404,7 +410,7 @@ bool FrameReader::has_buffer() noexcept {
   return !buffer_.empty();
 }
 
-// Unless something lies in it.
+// Returns the buffer to the pool unless it holds bytes.
 void FrameReader::give_back() noexcept {
   if (first_ == last_ && pool_ != nullptr && !buffer_.empty()) {
     pool_->give(std::exchange(buffer_, {}));
@@ -414,7 +420,7 @@ void FrameReader::give_back() noexcept {
 
 Status FrameReader::begin_with(std::span<const std::byte> bytes) {
   if (!bytes.empty() && !has_buffer()) {
-    return Status::no_memory("this process has no memory to receive into");
+    return Status::no_memory("this process has no memory for a receive buffer");
   }
   while (!bytes.empty()) {
     const std::size_t some = std::min(bytes.size(), buffer_.size() - last_);
@@ -427,7 +433,7 @@ Status FrameReader::begin_with(std::span<const std::byte> bytes) {
   return sink_.caught_up();
 }
 
-// Without memory for a buffer nothing is received; what has come waits at the channel.
+// Without memory for a buffer nothing is received; the bytes wait in the channel.
 Result<bool> FrameReader::advance() {
   if (!has_buffer()) {
     return false;
@@ -458,8 +464,8 @@ Result<bool> FrameReader::receive_some() {
   return has_come;
 }
 
-// Into the payload's own place first and then into the buffer, so that one call brings the end of
-// one frame and the beginnings of the next.
+// Receives first into the payload's destination and then into the buffer. So one call gets the end
+// of one frame and the beginning of the next.
 Result<FrameReader::Received> FrameReader::receive() {
   if (first_ == last_) {
     first_ = last_ = 0;
@@ -488,7 +494,7 @@ void FrameReader::fill_payload(std::size_t bytes) {
   next_piece_ += drop_front(std::span(payload_).subspan(next_piece_), bytes);
 }
 
-// Takes apart what is in the buffer, frame by frame.
+// Processes the contents of the buffer, frame by frame.
 Status FrameReader::consume() {
   while (true) {
     Result<bool> more = stage_ == Stage::header       ? take_header()
@@ -523,7 +529,7 @@ Result<bool> FrameReader::take_header() {
 Result<bool> FrameReader::take_descriptor() {
   const std::size_t wanted = header_.descriptor_bytes - descriptor_.size();
   if (descriptor_.empty() && buffered().size() >= wanted) {
-    // As it nearly always is: whole, and used where it lies.
+    // The usual case: the descriptor is complete and is used in place.
     const auto whole = buffered().first(wanted);
     first_ += wanted;
     payload_.clear();
@@ -571,7 +577,7 @@ Result<bool> FrameReader::take_payload() {
     sink_.store_payload(places, buffered().first(some));
     first_ += some;
   }
-  // Pieces of no bytes at the end need none to come.
+  // Empty pieces at the end need no bytes.
   fill_payload(some);
   if (next_piece_ < payload_.size()) {
     return false;

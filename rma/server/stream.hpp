@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Frames over a channel that never waits: FrameWriter keeps what there was no room for, FrameReader
-// takes frames apart as their bytes come and puts payloads where they belong.
+// Frames over a channel that never blocks. FrameWriter keeps the bytes that the channel had no room
+// for. FrameReader splits arriving bytes into frames and stores payloads at their destinations.
 //
-// Large payloads go straight between the channel and the memory that they come from or go to
-// (gathered send, scattered receive). Copied on the way are at most the reader's buffer, and frames
-// of up to 16 KiB that may wait for others: together they cost one call of the system.
+// Large payloads move directly between the channel and user memory (gathered send, scattered
+// receive). Only two things are copied: the contents of the reader's buffer, and frames of up to 16
+// KiB that may wait for others. Several of those then cost one system call.
 //
+// Threads: one at a time for each object.
 // Threads: one at a time for each object.
 #pragma once
 
@@ -30,64 +31,71 @@ using detail::Channel;
 class FrameWriter {
  public:
   explicit FrameWriter(Channel& channel) noexcept : channel_(&channel) {}
-  /// Ends what is still kept with peer_lost.
+  /// Ends the frames that are still kept with peer_lost.
   ~FrameWriter();
   FrameWriter(const FrameWriter&) = delete;
   FrameWriter& operator=(const FrameWriter&) = delete;
 
-  /// Whether a frame goes at once; or may wait for more that go with it: many small frames cost
-  /// little more than one then; or is kept, as if there was no room for it: until flush(), which
-  /// sends what is kept together; or, if it has a body of others, until somebody else calls
-  /// flush(), for it is long. Who doesn't say `now` sees to it that somebody calls flush().
+  /// When a frame is sent.
+  /// - `now`: at once.
+  /// - `soon`: it may wait for further frames, because many small frames together cost little more
+  /// than one.
+  /// - `together`: it is kept, as if the channel had no room, until flush(), which sends the kept
+  /// frames together.
+  /// - `later`: as `together`; but if its body is the caller's memory, it waits until another
+  /// thread calls flush(), because it is long.
+  ///
+  /// A caller that does not choose `now` ensures that flush() is called.
   enum class When : std::uint8_t { now, soon, together, later };
 
-  /// Sends as much as there is room for behind what is kept, and keeps the rest. `head` is copied
-  /// where need be; the memory of `body` must live until `sent` ends, once, when all is taken.
-  /// Errors: peer_lost; no_memory for the rest of a frame, behind which nothing more can be sent;
-  /// `sent` does not end then. Throws std::bad_alloc, and has taken nothing then.
+  /// Sends as many bytes as there is room for, after those that are kept, and keeps the rest.
+  /// `head` is copied if necessary. The memory of `body` must stay valid until `sent` ends, which
+  /// happens once, when all bytes are taken. Errors: peer_lost; no_memory for the rest of a frame,
+  /// after which nothing more can be sent. `sent` does not end then. Throws std::bad_alloc; nothing
+  /// was taken then.
   Status post(std::span<const std::byte> head, std::span<const iovec> body, Completion* sent,
               When when = When::now);
-  /// The same with a body that the writer keeps.
+  /// The same with a body that the writer owns.
   Status post(std::span<const std::byte> head, std::vector<std::byte> body, When when = When::now);
-  /// The same with a body of which the writer copies what there is no room for. So `sent` has ended
-  /// at return, unless there was no memory for the copy.
+  /// The same with a body whose unsent part the writer copies. So `sent` has ended at return,
+  /// unless there was no memory for the copy.
   Status post_copy(std::span<const std::byte> head, std::span<const std::byte> body,
                    Completion& sent, When when = When::now);
 
-  /// Gives a batch's memory back when there was none since the last call.
+  /// Frees the batch's memory if there was no batch since the last call.
   void look() noexcept;
 
-  /// Sends more of what is kept. Errors: peer_lost, and no_memory as above; fail() is the caller's
-  /// to call. Throws nothing.
+  /// Sends more of the kept bytes. Errors: peer_lost, and no_memory as above; the caller then has
+  /// to call fail(). Throws nothing.
   Status flush();
 
-  /// Among what is kept is a frame that somebody else is to send (When::later).
+  /// A kept frame is left for another thread to send (When::later).
   [[nodiscard]] bool is_left() const noexcept { return is_left_; }
 
-  /// It ends in the middle of a frame: nothing more can be sent.
+  /// The stream was cut in the middle of a frame: nothing more can be sent.
   [[nodiscard]] bool is_cut() const noexcept { return is_cut_; }
 
-  /// Ends all that is kept with `reason`.
+  /// Ends all kept frames with `reason`.
   void fail(const Status& reason);
 
-  /// Goes on over another channel. Requires: is_empty().
+  /// Continues over another channel. Requires: is_empty().
   void move_to(Channel& channel) noexcept { channel_ = &channel; }
 
   [[nodiscard]] bool is_empty() const noexcept {
     return kept_.empty() && batch_.empty() && !is_cut_;
   }
-  /// There was no room for all that was to go.
+  /// The channel had no room for everything.
   [[nodiscard]] bool is_held_up() const noexcept { return !kept_.empty(); }
   [[nodiscard]] std::size_t kept_bytes() const noexcept { return kept_bytes_ + batch_.size(); }
-  /// The memory that this takes: bodies of others that are sent from where they lie are no part.
+  /// The memory that the writer itself uses: without bodies that are sent from the caller's memory.
   [[nodiscard]] std::size_t own_bytes() const noexcept { return own_bytes_ + batch_.size(); }
 
  private:
   struct Kept {
-    std::vector<std::byte> head;  // then the pieces
-    std::vector<std::byte> body;  // what the last piece points to, if it is the writer's own
+    std::vector<std::byte> head;  // followed by the pieces
+    std::vector<std::byte> body;  // the memory of the last piece, if the writer owns it
     std::vector<iovec> pieces;
-    std::size_t next = 0;  // piece
+    std::size_t next = 0;  // the next piece to send
     Completion* sent = nullptr;
     [[nodiscard]] std::size_t own_bytes() const noexcept {
       return sizeof(Kept) + head.size() + body.size() + pieces.size() * sizeof(iovec);
@@ -120,37 +128,39 @@ class FrameWriter {
   std::size_t kept_bytes_ = 0;
   std::size_t own_bytes_ = 0;
   bool is_left_ = false;
-  bool is_cut_ = false;  // in the middle of a frame, for good: there was no memory for its rest
-  std::vector<std::byte> batch_;  // copies of frames that go together; empty while anything is kept
-  bool has_batched_ = false;      // since look()
+  bool is_cut_ = false;  // permanently, in the middle of a frame: there was no memory for its rest
+  // Copies of frames that are sent together; empty while anything is kept.
+  std::vector<std::byte> batch_;
+  bool has_batched_ = false;  // since look()
 };
 
-/// Who the frames are for.
+/// The receiver of the frames.
 class FrameSink {
  public:
   virtual ~FrameSink() = default;
-  /// A header and descriptor have come: fills `into` with where the payload goes, in order and as
-  /// many bytes as it has; or leaves it empty, and the payload is thrown away. It is wise to
-  /// reserve one place more. An error ends the conversation.
+  /// A header and descriptor have come. Fills `into` with the destinations of the payload, in order
+  /// and exactly as long as it; if `into` stays empty, the payload is discarded. Reserve one
+  /// element more than needed. An error ends the connection.
   virtual Status begin(const FrameHeader& header, std::span<const std::byte> descriptor,
                        std::vector<iovec>& into) = 0;
-  /// The frame's payload is in its place.
+  /// The frame's payload is at its destination.
   virtual Status end(const FrameHeader& header) = 0;
-  /// All that has come was taken apart. An error ends the conversation.
+  /// Everything that has come was processed. An error ends the connection.
   virtual Status caught_up() { return {}; }
 
-  /// Somebody may be waiting for just this frame, and should not wait for those behind it, too.
+  /// True if a thread may be waiting for this very frame and should not also wait for the frames
+  /// after it.
   [[nodiscard]] virtual bool is_awaited(const FrameHeader& /*header*/) const { return false; }
-  /// False while no other frame should begin; what has come of it waits in the reader.
+  /// False while no further frame should begin; its bytes wait in the reader.
   [[nodiscard]] virtual bool is_ready() const { return true; }
-  /// False while just this one shouldn't. It is asked about the same frame again.
+  /// False while this frame should not begin. The question is repeated for the same frame later.
   [[nodiscard]] virtual bool takes(const FrameHeader& /*header*/) { return true; }
-  /// Receives more of a payload into `places`, and of what follows it into `rest`, as
-  /// Channel::receive. A sink whose places may go away while it waits looks after them here.
+  /// Receives more of a payload into `places`, and what follows it into `rest`, as
+  /// Channel::receive. A sink whose memory may be freed meanwhile pins it here.
   virtual Result<std::size_t> receive_payload(Channel& channel, std::vector<iovec>& places,
                                               std::size_t next, iovec rest);
-  /// The same for the beginning of a payload, which came with what was before: `bytes` go to the
-  /// first of `places`, in order.
+  /// The same for the beginning of a payload, which came with earlier bytes: stores `bytes` into
+  /// `places`, in order.
   virtual void store_payload(std::span<const iovec> places, std::span<const std::byte> bytes);
 };
 
@@ -158,31 +168,31 @@ class FrameReader {
  public:
   static constexpr std::size_t buffer_bytes = std::size_t{16} * 1024;
 
-  /// `pool`: of buffers of buffer_bytes, which outlives the reader and gives it one while it needs
-  /// one; null: the reader has its own all the time.
+  /// `pool` lends a buffer of buffer_bytes while the reader needs one, and outlives the reader. If
+  /// null, the reader keeps its own buffer.
   FrameReader(Channel& channel, FrameSink& sink, BufferPool* pool = nullptr);
   ~FrameReader();
   FrameReader(const FrameReader&) = delete;
   FrameReader& operator=(const FrameReader&) = delete;
 
-  /// Takes what has come: up to a bound, so that one conversation doesn't starve others, while the
-  /// sink is ready, and until a frame that is awaited has come. Returns whether anything was there.
-  /// Errors: peer_lost, protocol, and the sink's: nothing more is read.
+  /// Reads what has come. It stops at a bound, so that one connection does not starve others; when
+  /// the sink is not ready; and after a frame for which is_awaited() is true. Returns whether
+  /// anything came. Errors: peer_lost, protocol, and the sink's; nothing more is read then.
   Result<bool> advance();
 
-  /// Reads what `bytes` hold before what the channel has: bytes that a handshake read too many.
+  /// Reads `bytes` before those of the channel: bytes that a handshake received in excess.
   Status begin_with(std::span<const std::byte> bytes);
 
-  /// The last advance() ended with a frame that is awaited, and there may be more.
+  /// The last advance() stopped after a frame that a thread may be waiting for; more may have come.
   [[nodiscard]] bool was_awaited() const noexcept { return is_awaited_; }
 
-  /// A frame lies here for which the sink was not ready: advance() is to be called when it is.
+  /// The reader holds a frame for which the sink was not ready: call advance() when it is.
   [[nodiscard]] bool is_held_up() const noexcept { return is_held_up_; }
 
-  /// Goes on over another channel. Requires: !is_inside_frame().
+  /// Continues over another channel. Requires: !is_inside_frame().
   void move_to(Channel& channel) noexcept { channel_ = &channel; }
 
-  /// Bytes of a frame have come, and others of it have not.
+  /// A frame has been received in part.
   [[nodiscard]] bool is_inside_frame() const noexcept {
     return stage_ != Stage::header || first_ != last_;
   }
@@ -200,7 +210,7 @@ class FrameReader {
   Status begin_payload();
   struct Received {
     std::size_t bytes = 0;
-    bool may_be_more = false;  // all room that was offered is used
+    bool may_be_more = false;  // all offered room was filled
   };
   Result<Received> receive();
   Result<bool> receive_some();
@@ -214,14 +224,14 @@ class FrameReader {
   Stage stage_ = Stage::header;
   FrameHeader header_;
   std::vector<std::byte> descriptor_;
-  std::vector<iovec> payload_;   // what is still to come, from next_piece_ on
-  std::size_t thrown_away_ = 0;  // bytes of it that are to come, and go nowhere
+  std::vector<iovec> payload_;   // the destinations of its rest, from next_piece_ on
+  std::size_t thrown_away_ = 0;  // bytes of it that still have to come and are discarded
   std::size_t next_piece_ = 0;
-  std::vector<std::byte> buffer_;  // empty: it has none at present
+  std::vector<std::byte> buffer_;  // empty: no buffer at present
   std::size_t first_ = 0;
   std::size_t last_ = 0;
-  bool is_awaited_ = false;  // a frame that has come since advance() began
-  bool is_held_up_ = false;  // a frame lies in the buffer, for which the sink was not ready
+  bool is_awaited_ = false;  // a frame that came since advance() began
+  bool is_held_up_ = false;  // the buffer holds a frame for which the sink was not ready
 };
 
 }  // namespace tessera::rma::server

@@ -38,7 +38,7 @@ sockaddr_in socket_address(TcpAddress address) noexcept {
   return result;
 }
 
-// The sockets' interface takes all kinds of addresses by a pointer to this.
+// The socket interface takes every kind of address as a pointer to this type.
 template <class Address>
 auto* generic(Address& address) noexcept {
   return reinterpret_cast<std::conditional_t<std::is_const_v<Address>, const sockaddr, sockaddr>*>(
@@ -46,13 +46,13 @@ auto* generic(Address& address) noexcept {
 }
 
 void set_option(int fd, int level, int name, int value) noexcept {
-  // Options only tune; a kernel without one does without it.
+  // Options only tune the connection; a kernel that lacks one still works.
   static_cast<void>(setsockopt(fd, level, name, &value, sizeof(value)));
 }
 
 void tune(int fd) noexcept {
   set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-  // Together longest_silence.
+  // Together these give longest_silence.
   set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
   set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, 5);
   set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, 2);
@@ -87,7 +87,7 @@ class TcpChannel final : public Channel {
     message.msg_iovlen = std::min<std::size_t>(into.size(), IOV_MAX);
     const ssize_t bytes = recvmsg(socket_.get(), &message, MSG_DONTWAIT);
     if (bytes == 0) {
-      // The kernel tells the reason once, and a send may have had it.
+      // The kernel reports the reason only once, and an earlier send may have received it.
       const int known = error_;
       return lost(known == 0 || known == EPIPE ? "it closed the connection" : std::strerror(known));
     }
@@ -124,8 +124,8 @@ class TcpChannel final : public Channel {
     if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) {
       return std::size_t{0};
     }
-    // No fault of the peer's, nor of the connection: only the caller's own memory is looked at
-    // here.
+    // Neither the peer nor the connection is at fault: this error concerns only the caller's
+    // memory.
     if (errno == EFAULT) {
       return Status::error(Code::invalid_argument,
                            fmt::format("the local buffer of an operation is not memory that this "
@@ -152,7 +152,7 @@ class TcpChannel final : public Channel {
   mutable Unanswered unanswered_{longest_silence};
 };
 
-// Waits until a connection is made or refused; returns the system's error, 0 for none.
+// Waits until a connection is established or refused; returns the system's error, 0 for none.
 Result<int> outcome_of_connecting(int fd, std::chrono::milliseconds timeout) {
   if (!detail::wait_ready(fd, POLLOUT, std::chrono::steady_clock::now() + timeout)) {
     return Status::error(Code::timed_out, fmt::format("no answer within {} ms", timeout.count()));
@@ -177,7 +177,7 @@ std::string list_of(const std::vector<std::pair<std::string, TcpAddress>>& inter
   return names;
 }
 
-// Those that are up and have an IPv4 address, in the system's order.
+// The interfaces that are up and have an IPv4 address, in the system's order.
 Result<std::vector<std::pair<std::string, TcpAddress>>> find_interfaces() {
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) {
@@ -206,7 +206,7 @@ std::string to_string(TcpAddress address) {
 
 Result<TcpAddress> interface_address(const std::string& name) {
   TESSERA_ASSIGN_OR_RETURN(auto found, find_interfaces());
-  // Loopback last: it is taken only where there is nothing else.
+  // Loopback last: it is used only if there is nothing else.
   std::stable_partition(found.begin(), found.end(), [](const auto& each) {
     constexpr std::uint32_t loopback_network = 127;
     return each.second.host >> 24U != loopback_network;
@@ -263,7 +263,7 @@ Result<std::unique_ptr<Channel>> TcpListener::accept() {
     if (is_descriptor_limit(errno)) {
       return no_socket(errno);
     }
-    return std::unique_ptr<Channel>();  // whoever called has gone again, or nobody did
+    return std::unique_ptr<Channel>();  // the caller has disconnected again, or there was none
   }
   tune(socket.get());
   const TcpAddress peer{ntohl(address.sin_addr.s_addr), ntohs(address.sin_port)};
@@ -283,7 +283,7 @@ namespace {
 
 struct Connecting {
   Descriptor socket;
-  int error = 0;  // EINPROGRESS: it is not yet known
+  int error = 0;  // EINPROGRESS: not yet known
 };
 
 Result<Connecting> start_to_connect(TcpAddress address, const std::string& congestion) {
@@ -299,12 +299,14 @@ Result<Connecting> start_to_connect(TcpAddress address, const std::string& conge
 }
 
 Status not_connected(TcpAddress address, int error) {
-  // The host answered that it has no such port: who listened there is gone.
+  // The host replied that it has no such port: the process that listened there is gone.
   const Code code = error == ECONNREFUSED ? Code::peer_lost : Code::unreachable;
   return Status::error(code, fmt::format("cannot connect to {}: {}", to_string(address),
                                          describe_system_error(error)))
       .hint(remedy_for_system_error(error))
-      .hint("is that port open between the hosts? TESSERA_INTERFACE chooses another network");
+      .hint(
+          "check that the port is open between the hosts; TESSERA_INTERFACE selects another "
+          "network");
 }
 
 }  // namespace

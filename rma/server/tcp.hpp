@@ -3,9 +3,9 @@
 // TCP as a Channel: listening, connecting, and the stream itself. Sockets never block and send
 // small frames at once (TCP_NODELAY).
 //
-// A machine that is gone says nothing. An idle connection finds that by keepalive, one with bytes
-// under way by check(). TCP_USER_TIMEOUT would do for both, but also ends a connection whose peer
-// is alive and has not read for that long: one that is stopped, say, or in a debugger.
+// A machine that fails sends nothing. An idle connection detects that by keepalive, and one with
+// unacknowledged bytes by check(). TCP_USER_TIMEOUT would cover both, but would also end a
+// connection whose peer is alive and has not read for that long, for example in a debugger.
 //
 // Threads: as Channel; TcpListener by one thread at a time.
 #pragma once
@@ -24,7 +24,7 @@ namespace tessera::rma::server {
 
 using detail::Channel;
 
-/// A machine that sent nothing for so long, though it was asked again and again, is gone.
+/// A machine that sent nothing for this long, although it was probed repeatedly, counts as gone.
 inline constexpr std::chrono::milliseconds longest_silence{15'000};
 
 /// An IPv4 address and port in host order; plain data, so that ranks can gather it.
@@ -35,24 +35,25 @@ struct TcpAddress {
 /// "10.99.0.2:40123".
 std::string to_string(TcpAddress address);
 
-/// The address of a network interface. `name` empty: the first that is up and no loopback, or the
-/// loopback where there is no other. Errors: invalid_argument, naming the interfaces there are.
+/// The address of a network interface. If `name` is empty: the first interface that is up and not
+/// the loopback, or the loopback if there is no other. Errors: invalid_argument, with the names of
+/// the interfaces.
 Result<TcpAddress> interface_address(const std::string& name);
 
-/// The name of the network interface that has this address; empty where none has.
+/// The name of the network interface that has this address; empty if none has.
 std::string interface_name(TcpAddress address);
 
 class TcpListener {
  public:
-  /// Listens at `address`, port 0 meaning any, for connections with that congestion control
+  /// Listens at `address` (port 0: any free port). Connections get that congestion control
   /// (choose_congestion()). Errors: limit_exceeded, unreachable, invalid_argument.
   static Result<TcpListener> create(TcpAddress address, const std::string& congestion = "auto");
 
   [[nodiscard]] TcpAddress address() const noexcept { return address_; }
   [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
 
-  /// The next connection; null when none waits. Errors: limit_exceeded (no descriptor is free; the
-  /// connection goes on waiting).
+  /// The next connection; null if none waits. Errors: limit_exceeded if no descriptor is free; the
+  /// connection stays in the queue then.
   Result<std::unique_ptr<Channel>> accept();
 
  private:
@@ -62,20 +63,20 @@ class TcpListener {
   TcpAddress address_;
 };
 
-/// A listener where other nodes find a node's agent: at the address of TESSERA_INTERFACE, or of the
-/// first network, or on loopback where all ranks are on one machine and no network is named.
-/// Errors: invalid_argument, limit_exceeded, unreachable.
+/// Creates the listener where other nodes find a node's agent. Its address is that of
+/// TESSERA_INTERFACE, or of the first network; or loopback if all ranks are on one machine and no
+/// network is named. Errors: invalid_argument, limit_exceeded, unreachable.
 Result<TcpListener> listen_for_nodes(const Settings& settings, bool is_one_machine);
 
-/// Errors: peer_lost (nobody listens there), unreachable, timed_out, limit_exceeded; with the
-/// address and the system's reason, which goes to `reason` as a number, too; invalid_argument of
-/// choose_congestion().
+/// Errors: peer_lost (nothing listens there), unreachable, timed_out, limit_exceeded; each with the
+/// address and the system's reason, whose number is also stored in `reason`. Also invalid_argument
+/// of choose_congestion().
 Result<std::unique_ptr<Channel>> connect_tcp(TcpAddress address, std::chrono::milliseconds timeout,
                                              const std::string& congestion = "auto",
                                              int* reason = nullptr);
 
-/// The same without waiting: the channel takes nothing before the connection is made, its
-/// descriptor is writable then, and a failure is what send() reports.
+/// The same without waiting. The channel accepts no bytes until the connection is established; then
+/// its descriptor becomes writable. send() reports a failure.
 Result<std::unique_ptr<Channel>> begin_to_connect(TcpAddress address,
                                                   const std::string& congestion = "auto");
 

@@ -32,8 +32,8 @@ constexpr double never = std::numeric_limits<double>::max();
 constexpr std::size_t short_bytes = 64;
 constexpr std::size_t long_bytes = std::size_t{32} * 1024;
 constexpr std::size_t pieces = 64;  // of short_bytes each
-// More than the caches next to a processor keep: what comes over a network, or from another core,
-// isn't there either.
+// Larger than a processor's own caches: data that come over a network or from another core are not
+// cached either.
 constexpr std::size_t far_bytes = std::size_t{2} * 1024 * 1024;
 
 struct Spans {
@@ -46,7 +46,7 @@ struct Spans {
   }
 };
 
-// Parts of a large memory in turn, so that each was used long ago.
+// Cycles through the parts of a large memory, so that each part was last used long ago.
 class FarMemory {
  public:
   [[nodiscard]] std::byte* next(std::size_t bytes) noexcept {
@@ -67,7 +67,7 @@ std::vector<iovec> list_of(std::byte* memory, std::size_t count, std::size_t byt
   return list;
 }
 
-// A connection with both ends here.
+// A connection of this process with itself.
 class Mirror {
  public:
   static Result<Mirror> create() {
@@ -75,13 +75,14 @@ class Mirror {
     TESSERA_ASSIGN_OR_RETURN(auto near, connect_tcp(listener.address(), std::chrono::seconds(1)));
     TESSERA_ASSIGN_OR_RETURN(auto far, listener.accept());
     if (far == nullptr) {
-      return Status::error(Code::unreachable, "a connection of this process with itself is slow");
+      return Status::error(Code::unreachable,
+                           "a connection of this process with itself is too slow");
     }
     return Mirror(std::move(near), std::move(far));
   }
 
-  /// How long a frame of `count` pieces takes at each end, the lists of them included; of those
-  /// that are sent before the first one is received, what one takes on average.
+  /// The time that a frame of `count` pieces takes at each end, including building its list of
+  /// pieces. If several frames are sent before the first is received, the average of one.
   Result<Spans> time(std::size_t frames, std::size_t count, std::size_t bytes_each) {
     const std::size_t bytes = count * bytes_each;
     Spans all{.send = 0, .receive = 0};
@@ -92,7 +93,8 @@ class Mirror {
                                near_->send(list_of(from, count, bytes_each)));
       all.send += detail::ns_since(start);
       if (sent < bytes) {
-        return Status::error(Code::unreachable, "a connection of this process has no room");
+        return Status::error(Code::unreachable,
+                             "a connection of this process with itself has no room");
       }
     }
     for (std::size_t left = frames * bytes; left > 0;) {
@@ -107,7 +109,7 @@ class Mirror {
     return Spans{.send = all.send / number, .receive = all.receive / number};
   }
 
-  /// What a KiB takes that is packed from rows with gaps.
+  /// The time to pack a KiB from rows with gaps.
   double packed_kib() {
     constexpr std::size_t row = 256;
     const CopyShape shape = {
@@ -130,7 +132,7 @@ class Mirror {
 
 struct Samples {
   Spans word;
-  Spans whole;      // as many bytes as `scattered`, in one piece
+  Spans whole;      // of as many bytes as `scattered`, in one piece
   Spans scattered;  // in pieces
   Spans large;
   double copied_kib = never;
@@ -173,7 +175,7 @@ Status not_usable(std::string_view text, std::string_view entry) {
 
 }  // namespace
 
-// The fastest of several, taken in turn: what others do on this processor slows some of them.
+// Takes the minimum of several runs, because other processes on this processor slow some of them.
 Result<TcpTimes> measure_tcp_times(std::chrono::nanoseconds longest) {
   constexpr int attempts = 8;
   constexpr int enough = 6;
@@ -196,13 +198,13 @@ Result<TcpTimes> measure_tcp_times(std::chrono::nanoseconds longest) {
     least.copied_kib = std::min(least.copied_kib, mirror.packed_kib());
   }
   if (done < enough) {
-    return Status::error(Code::timed_out, "this machine is too busy to measure what TCP takes");
+    return Status::error(Code::timed_out, "this machine is too busy to measure the speed of TCP");
   }
   return times_of(least);
 }
 
 double wire_kib_of(TcpAddress address, const std::string& folder) {
-  constexpr double mbit_ns = kib * 8 * 1e3;  // of a KiB at 1 Mbit/s
+  constexpr double mbit_ns = kib * 8 * 1e3;  // ns for a KiB at 1 Mbit/s
   double mbit = 0;
   std::ifstream file(fmt::format("{}/{}/speed", folder, interface_name(address)));
   return file >> mbit && mbit > 0 ? mbit_ns / mbit : 0;

@@ -29,15 +29,15 @@
 namespace tessera::rma::server {
 namespace {
 
-// What each rank tells all others when the job starts. Launchers and MPI are trusted with it.
+// What each rank sends to all others when the job starts. Launchers and MPI are trusted with it.
 struct Introduction {
   TcpAddress agent;  // of a node's first rank
   bool has_device_atomics = false;
   std::uint32_t code = 0;
   std::array<char, 200> error{};
-  std::array<std::byte, secret_bytes> secret{};  // of rank 0: the job's
-  std::uint64_t job = 0;                         // likewise
-  ChosenTimes times;                             // likewise
+  std::array<std::byte, secret_bytes> secret{};  // of rank 0: the job's secret
+  std::uint64_t job = 0;                         // of rank 0
+  ChosenTimes times;                             // of rank 0
 };
 
 class ServerTransport final : public Transport {
@@ -65,8 +65,8 @@ class ServerTransport final : public Transport {
   [[nodiscard]] bool reaches(WorldRank peer) const override { return node_->place_of(peer) < 0; }
 
   Result<std::unique_ptr<Segment>> allocate(Team&, std::size_t, const RegionOptions&) override {
-    return Status::error(Code::unsupported, name_ + " reaches memory and has none of its own")
-        .hint("name shm before it: TESSERA_TRANSPORT=shm," + name_);
+    return Status::error(Code::unsupported, name_ + " moves data but provides no memory")
+        .hint("name shm first: TESSERA_TRANSPORT=shm," + name_);
   }
   Result<std::unique_ptr<Endpoint>> connect(WorldRank peer) override {
     TESSERA_ASSIGN_OR_RETURN(Link * link, client_->link_to(nodes_.node_of(peer)));
@@ -76,7 +76,7 @@ class ServerTransport final : public Transport {
     }
     return link->path()->endpoint(peer, std::move(by_requests), *link);
   }
-  // Ranks of this node, too, are reached through its agent here.
+  // Ranks of this node are also reached through its agent here.
   Result<Endpoint*> atomics_by_device(WorldRank peer) override {
     {
       const std::shared_lock guard(atomics_mutex_);
@@ -107,8 +107,8 @@ class ServerTransport final : public Transport {
   }
   void stir() override { client_->stir(); }
 
-  // The agent serves as long as ranks of its node are there or anybody has a conversation with it;
-  // each rank ends its own first, so that nobody waits for whoever waits.
+  // The agent serves as long as ranks of its node exist or other processes are connected to it.
+  // Each rank closes its own connections first, so that waiting ranks do not wait for each other.
   void stop() noexcept override {
     constexpr std::chrono::seconds patience{5};
     if (agent_ != nullptr) {
@@ -132,8 +132,8 @@ class ServerTransport final : public Transport {
   std::unordered_map<WorldRank, std::unique_ptr<Endpoint>> atomics_;
 };
 
-// Awake it costs nobody anything where processors are spare; but others than this job may want
-// them, or the energy, so it ends a second after the last request. Waking takes microseconds.
+// On spare processors polling costs no rank anything. But other jobs may want the processors, or
+// the energy, so polling ends a second after the last request. Waking then takes microseconds.
 StayAwake stay_awake(const Settings& settings, bool are_spare) {
   constexpr std::chrono::microseconds a_while{50};
   constexpr std::chrono::seconds on_spare_processors{1};
@@ -158,7 +158,7 @@ void log_how_it_waits(const TransportContext& context, StayAwake time) {
       processors.reason));
 }
 
-// All ranks learn of each other's agents, or of the error of the lowest rank that has one.
+// All ranks receive the addresses of all agents, or the error of the lowest rank that has one.
 Result<std::vector<Introduction>> introduce(const TransportContext& context,
                                             const Introduction& mine) {
   TESSERA_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes,
@@ -181,7 +181,7 @@ void note_error(Introduction& mine, const Status& status) {
   std::copy_n(text.begin(), std::min(text.size(), mine.error.size() - 1), mine.error.begin());
 }
 
-// Before anything else is made: where one rank finds none, none makes anything.
+// Runs before anything else is created: if one rank finds no network, no rank creates anything.
 Result<std::shared_ptr<detail::FabricSource>> find_on_all(const FindFabric& find,
                                                           const TransportContext& context) {
   auto found = find(context);
@@ -193,7 +193,7 @@ Result<std::shared_ptr<detail::FabricSource>> find_on_all(const FindFabric& find
   return found;
 }
 
-// Which agents share requests: as the setting says, or by the number of nodes.
+// The clusters that the setting selects, or that follow from the number of nodes.
 Clusters clusters_of(const TransportContext& context) {
   const std::int32_t nodes = context.nodes->count();
   const std::int64_t wanted = context.settings->server_cluster;
@@ -233,7 +233,7 @@ ClientOptions client_options(const TransportContext& context, const std::vector<
   return options;
 }
 
-// What TESSERA_TRANSPORT says, unless TCP is among it.
+// TESSERA_TRANSPORT, or empty if it includes TCP.
 std::string required_transports(const Settings& settings) {
   const auto names = split_names(settings.transport);
   const bool has_tcp = std::find(names.begin(), names.end(), "tcp") != names.end();
@@ -244,8 +244,8 @@ bool has_agent(const TransportContext& context) noexcept {
   return context.node->place() == detail::carrier_place;
 }
 
-// Where the node's agent will listen, for whom room for farewells is made, too. An error goes to
-// the others in `mine`.
+// Creates the listener of the node's agent, and the memory for shutdown notices. An error is sent
+// to the others in `mine`.
 std::optional<TcpListener> prepare_agent(const TransportContext& context, Introduction& mine) {
   std::optional<TcpListener> listener;
   auto listening = listen_for_nodes(*context.settings, context.machines == 1);
@@ -261,8 +261,8 @@ std::optional<TcpListener> prepare_agent(const TransportContext& context, Introd
   return listener;
 }
 
-// By rank 0, for all: the job's secret, and a number to tell jobs apart by. That is no secret, so
-// it is no part of the other one.
+// Rank 0 draws the job's secret for all, and a number that distinguishes jobs. The number is not
+// secret and so is independent of the secret.
 void draw_identity(Introduction& mine) {
   auto secret = new_secret();
   if (!secret.ok()) {
@@ -274,7 +274,7 @@ void draw_identity(Introduction& mine) {
       static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
 }
 
-// Null where the agents share no requests.
+// Null if the agents share no requests.
 std::shared_ptr<const ForwardOptions> forward_options(const TransportContext& context,
                                                       const std::vector<Introduction>& all) {
   ForwardOptions options{.clusters = clusters_of(context),
@@ -294,7 +294,8 @@ std::shared_ptr<const ForwardOptions> forward_options(const TransportContext& co
   return std::make_shared<const ForwardOptions>(std::move(options));
 }
 
-// By rank 0, for all, while they wait for it. Messages over another network are packed as always.
+// Rank 0 measures for all, while they wait. Messages over a network other than TCP are always
+// packed in the same way.
 void note_times(const TransportContext& context, bool is_tcp, Introduction& mine) {
   if (!is_tcp) {
     return;
@@ -325,7 +326,7 @@ AgentOptions agent_options(const TransportContext& context, const std::vector<In
           .forwards = forward_options(context, all)};
 }
 
-// `find`: null for a transport that needs no network but TCP.
+// `find`: null for a transport that needs only TCP.
 Result<std::unique_ptr<Transport>> create(const std::string& name, const FindFabric& find,
                                           const TransportContext& context) {
   if (context.nodes->count() == 1) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Transports between nodes, through the agents of the nodes (decision 9): "tcp", and those whose
-// conversations go on over a network of their own (decision 13).
+// Transports between nodes through the nodes' agents (decision 9): "tcp", and transports whose
+// connections continue over a network of their own (decision 13).
 //
-// They are paths, not allocators: memory comes from the transport named before, which puts it into
-// node memory, where the node's agent finds it.
+// They move data but do not allocate: memory comes from the transport that is named before them in
+// the list. That transport puts it into node memory, where the node's agent finds it.
 #pragma once
 
 #include <functional>
@@ -19,12 +19,12 @@ namespace tessera::rma::server {
 /// Transport "tcp".
 TransportFactory factory();
 
-/// Finds a network. Errors: unsupported where there is none, with the reason.
+/// Finds a network. Errors: unsupported if there is none, with the reason.
 using FindFabric =
     std::function<Result<std::shared_ptr<detail::FabricSource>>(const TransportContext&)>;
 
-/// A transport over the network that `find` finds on all nodes. Where one has none, all pass over
-/// it, with that node's reason.
+/// A transport over the network that `find` finds on all nodes. If one node has none, all ranks
+/// skip this transport, with that node's reason.
 TransportFactory factory(const std::string& name, FindFabric find);
 
 }  // namespace tessera::rma::server

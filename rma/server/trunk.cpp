@@ -61,7 +61,7 @@ Status Trunk::flush() {
   return state_ >= State::asking_for_path ? writer_->flush() : Status();
 }
 
-// A socket that is still connecting takes nothing, and tells by that when it has failed.
+// A socket that is still connecting accepts no bytes; if connecting failed, send() reports it.
 Status Trunk::send_greeting() {
   while (!handshake_->outgoing().empty()) {
     const auto out = handshake_->outgoing();
@@ -76,7 +76,7 @@ Status Trunk::send_greeting() {
   return {};
 }
 
-// The other agent says nothing of its own accord, so nothing of frames can be among this.
+// The other agent only answers, so these bytes contain no frames.
 Status Trunk::greet() {
   TESSERA_RETURN_IF_ERROR(send_greeting());
   if (state_ == State::connecting) {
@@ -108,7 +108,7 @@ Status Trunk::introduce() {
   return options_.fabric != nullptr ? ask_for_path() : send_waiting();
 }
 
-// What is passed on waits for the answer.
+// Requests that are to be passed on wait for the reply.
 Status Trunk::ask_for_path() {
   auto path = options_.fabric->open_path();
   if (!path.ok()) {
@@ -125,7 +125,7 @@ Status Trunk::ask_for_path() {
   return writer_->post(encode(request, mine), {}, nullptr);
 }
 
-// The other agent is there already, or stays where it was.
+// The other agent has already moved to the path, or it refused and stays with TCP.
 Status Trunk::move_to_path(std::span<const std::byte> address) {
   if (address.size() == detail::path_address_bytes) {
     detail::PathAddressBytes other;
@@ -164,7 +164,7 @@ void Trunk::say_bye() {
     const FrameHeader bye{.kind = Kind::bye, .origin = options_.carrier};
     detail::within_memory([&] {
       return writer_->post(encode(bye), {}, nullptr);
-    }).ignore("an agent that isn't told finds that this one is gone");
+    }).ignore("an agent that is not notified finds that this one is gone");
   }
 }
 
@@ -183,8 +183,8 @@ Status Trunk::begin(const FrameHeader& header, std::span<const std::byte>,
   if (!is_known || header.descriptor_bytes > 0 || header.payload_bytes > max_direct_bytes) {
     return Status::error(
         Code::protocol,
-        fmt::format("the agent of node {} sent {} of {} bytes to another one", options_.other.value,
-                    to_string(header.kind), header.payload_bytes));
+        fmt::format("the agent of node {} sent {} of {} bytes to another agent",
+                    options_.other.value, to_string(header.kind), header.payload_bytes));
   }
   payload_.clear();
   if (header.payload_bytes > 0) {
@@ -211,7 +211,7 @@ Status Trunk::end(const FrameHeader& header) {
     return move_to_path(header.kind == Kind::data ? payload_ : std::vector<std::byte>());
   }
   if (header.kind == Kind::failed && header.operation == 0 && header.origin == options_.carrier) {
-    return decode_failure(payload_);  // why it ends this conversation
+    return decode_failure(payload_);  // the reason why it ends this connection
   }
   if (const Forwarded* const forwarded = find(header)) {
     listener_.pass_back(*forwarded, header, std::exchange(payload_, {}));

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Trunk: an agent's connection to another agent of its cluster, over which it passes on requests of
-// processes. It is made by the first of them.
+// processes. The first such request creates it.
 //
-// Flow control: a request is in flight from when it is taken until the other agent acknowledges
-// that it was carried out. As many requests, and bytes of theirs and of their answers, are in
-// flight as the limits say; one always. What has an answer gets it from the other agent, directly
-// or by this connection; an answer that overtakes the acknowledgement changes nothing here.
+// Flow control: a request is in flight from the time it is taken until the other agent acknowledges
+// its execution. The limits bound the number of requests in flight, and their bytes including those
+// of their replies; one request is always allowed. Replies come from the other agent, directly to
+// the origin or over this connection. A reply may overtake the acknowledgement without effect here.
 //
-// Where agents have another network than TCP, trunks go on over that, as processes' connections do
+// If agents have another network than TCP, trunks continue over it, as processes' connections do
 // (engine/fabric.hpp).
 //
-// Order: first come, first served, so what one process asks of a node stays in order.
+// Order: first come, first served, so the requests of one process to a node stay in order.
 //
-// Threads: the agent thread's only.
+// Threads: the agent's thread only.
 #pragma once
 
 #include <chrono>
@@ -37,21 +37,21 @@
 
 namespace tessera::rma::server {
 
-/// A request that was taken from a process, until it is acknowledged.
+/// A request that was taken from a process and is not yet acknowledged.
 struct Forwarded {
   FrameHeader request;
-  int asker = -1;         ///< descriptor of the conversation that it came by
-  std::size_t bytes = 0;  ///< of the request and its answer
+  int asker = -1;         ///< descriptor of the connection that it came by
+  std::size_t bytes = 0;  ///< of the request and its reply
 };
 
-/// What a trunk tells.
+/// The callbacks of a trunk.
 class TrunkListener {
  public:
   virtual ~TrunkListener() = default;
-  /// An answer for who asked that, with its payload.
+  /// A reply, with its payload, for the process that sent the request.
   virtual void pass_back(const Forwarded& forwarded, FrameHeader answer,
                          std::vector<std::byte> payload) = 0;
-  /// There is room for more requests.
+  /// There is room for further requests.
   virtual void note_room() = 0;
 };
 
@@ -61,50 +61,50 @@ class Trunk final : private FrameSink {
 
   struct Options {
     NodeId own;          ///< node of this agent
-    WorldRank carrier;   ///< rank in whose process it is
+    WorldRank carrier;   ///< rank whose process hosts it
     NodeId other;        ///< node at the other end
     TcpAddress address;  ///< of its agent
     std::uint64_t job = 0;
     Secret secret;
     std::string congestion = "auto";
     std::size_t window = 32;                     ///< requests in flight
-    std::size_t bytes = 1U << 20U;               ///< of those
+    std::size_t bytes = 1U << 20U;               ///< bytes of those requests
     std::chrono::milliseconds patience{10'000};  ///< for connecting
-    detail::Fabric* fabric = nullptr;            ///< to go on over; outlives the trunk
+    detail::Fabric* fabric = nullptr;            ///< to continue over; outlives the trunk
   };
 
-  /// `pool`: of receive buffers, which outlives it, as `listener` does.
+  /// `pool` provides the receive buffers. `pool` and `listener` outlive the trunk.
   Trunk(Options options, BufferPool& pool, TrunkListener& listener);
   ~Trunk() override;
 
   /// Connects. Errors: limit_exceeded, unreachable, peer_lost.
   Status open();
-  /// For the event queue: what the trunk waits for.
+  /// What the event queue has to watch.
   [[nodiscard]] int descriptor() const noexcept { return channel_->descriptor(); }
   [[nodiscard]] bool waits_for_room() const noexcept {
     return state_ == State::connecting || (!writer_->is_empty() && channel_->shows_room());
   }
 
-  /// Whether a request of so many bytes, with its answer, may be passed on now.
+  /// Whether a request may be passed on now; `bytes` includes its reply.
   [[nodiscard]] bool has_room(std::size_t bytes) const noexcept {
     return in_flight_.empty() ||
            (in_flight_.size() < options_.window && bytes_in_flight_ + bytes <= options_.bytes);
   }
-  /// Passes it on, or keeps it until the connection is made. Requires: has_room(). Errors: as
-  /// advance().
+  /// Passes a request on, or keeps it until the connection is established. Requires: has_room().
+  /// Errors: as advance().
   Status pass_on(const Forwarded& forwarded, std::span<const std::byte> descriptor,
                  std::vector<std::byte> payload);
 
   /// As Channel::heed_descriptor.
   Status heed_descriptor() { return channel_->heed_descriptor(); }
-  /// Takes what has come and sends what there is room for. Errors: peer_lost, closed (the other
-  /// agent has ended in good order), timed_out, protocol: the trunk is of no use any more.
+  /// Reads what has come and sends as much as fits. Errors: peer_lost, closed (the other
+  /// agent has shut down properly), timed_out, protocol. The trunk is unusable afterwards.
   Status advance();
   Status flush();
-  /// To be called every second or so. Errors: as advance().
+  /// To be called about once a second. Errors: as advance().
   [[nodiscard]] Status check(TimePoint now) const;
   void say_bye();
-  /// All that is in flight: of a trunk that is lost.
+  /// Returns the requests in flight on a trunk that is lost.
   [[nodiscard]] std::deque<Forwarded> take_in_flight() { return std::move(in_flight_); }
 
  private:
@@ -124,7 +124,7 @@ class Trunk final : private FrameSink {
   void note_acknowledged(std::uint64_t count);
   [[nodiscard]] const Forwarded* find(const FrameHeader& answer) const;
 
-  // A request that waits for the connection.
+  // A request that waits until the connection is established.
   struct Waiting {
     FrameHeader request;
     std::vector<std::byte> descriptor;
@@ -138,13 +138,13 @@ class Trunk final : private FrameSink {
   TimePoint begun_;
   std::unique_ptr<Channel> channel_;
   std::optional<HandshakeClient> handshake_;
-  std::unique_ptr<detail::Path> path_;  // that was asked for
+  std::unique_ptr<detail::Path> path_;  // the path that was requested
   std::optional<FrameWriter> writer_;
   std::optional<FrameReader> reader_;
   std::deque<Waiting> waiting_;
   std::deque<Forwarded> in_flight_;  // in the order in which they were taken
   std::size_t bytes_in_flight_ = 0;
-  std::vector<std::byte> payload_;  // of the answer that comes
+  std::vector<std::byte> payload_;  // of the reply that is arriving
 };
 
 }  // namespace tessera::rma::server

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Unanswered: whether the machine at the other end of a connection has stopped to answer, by what
-// the kernel says of the connection at each look.
+// Unanswered: decides whether the machine at the other end of a connection has stopped responding,
+// from what the kernel reports about the connection at each check.
 //
-// A live machine acknowledges what is sent to it, whether its program reads or not: what was sent
-// again and again without an acknowledgement, for longest_silence, goes nowhere. It counts nothing
-// then that packets come from there: they may get through in one direction only. Where the other
-// end has no room, nothing is sent but questions whether it has some now, up to 120 s apart, and a
-// live machine answers each of them.
+// A live machine acknowledges what is sent to it, even if its program does not read. Bytes that
+// were retransmitted for longest_silence without an acknowledgement do not arrive. Packets coming
+// from there do not count then, because they may get through in one direction only. If the other
+// end has no room, the kernel sends only window probes, up to 120 s apart, and a live machine
+// answers each of them.
 #pragma once
 
 #include <chrono>
@@ -19,17 +19,17 @@ class Unanswered {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  /// What the kernel says, in part.
+  /// The kernel's report, as far as it is used.
   struct Look {
-    unsigned sent_again = 0;         ///< how often without an acknowledgement of anything new
-    unsigned asked_for_room = 0;     ///< how often without an answer
+    unsigned sent_again = 0;         ///< retransmissions without an acknowledgement of anything new
+    unsigned asked_for_room = 0;     ///< window probes without a reply
     std::uint64_t acknowledged = 0;  ///< bytes so far
-    std::chrono::milliseconds since_packet{0};  ///< since anything came from there
+    std::chrono::milliseconds since_packet{0};  ///< since anything last came from there
   };
 
   explicit Unanswered(std::chrono::milliseconds longest) noexcept : longest_(longest) {}
 
-  /// To be asked every second or so. True when the machine is gone.
+  /// To be called about once a second. True if the machine is gone.
   [[nodiscard]] bool is_gone(const Look& look, TimePoint now) noexcept {
     constexpr unsigned often = 3;
     const bool is_sent_again = look.sent_again > 0;
@@ -44,9 +44,9 @@ class Unanswered {
 
  private:
   std::chrono::milliseconds longest_;
-  bool was_sent_again_ = false;  // at the last look
+  bool was_sent_again_ = false;  // at the last check
   std::uint64_t acknowledged_ = 0;
-  TimePoint since_{};  // when something was sent again first, without an acknowledgement since
+  TimePoint since_{};  // when the unacknowledged bytes were first retransmitted
 };
 
 }  // namespace tessera::rma::server

@@ -23,7 +23,7 @@ Visit::~Visit() {
   const FrameHeader bye{.kind = Kind::bye, .origin = self_};
   if (link_->post(bye, {}, {}, &sent, Link::When::now).ok()) {
     wait(sent);
-    sent.take_error().ignore("it is gone now in any case");
+    sent.take_error().ignore("the connection ends in any case");
   }
 }
 

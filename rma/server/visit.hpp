@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Visit: a conversation with a node's agent for one question, which ends behind the answer. For who
-// has something to ask or to say now and then, of nodes that this rank has nothing else to do with:
-// a link that is kept would take a descriptor at both ends for as long as the job lives.
+// Visit: a transient connection to a node's agent for one exchange; it closes after the reply. For
+// rare messages to nodes with which this rank has no other communication: a permanent link would
+// use a descriptor at both ends for the life of the job.
 //
-// Threads: the one that pays the visit; nobody else looks after it.
+// Threads: only the thread that opened it; no other thread drives it.
 #pragma once
 
 #include <chrono>
@@ -25,14 +25,14 @@ class Visit {
 
   /// Connects. Errors: as Client::link_to().
   static Result<Visit> pay(Client& client, NodeId node, std::chrono::milliseconds timeout);
-  /// Says good-bye, as a rank that has a conversation no more else counts as lost.
+  /// Sends `bye` first: the agent treats a connection that closes without it as a lost rank.
   ~Visit();
   Visit(Visit&&) noexcept = default;
   Visit& operator=(Visit&&) = delete;
 
   [[nodiscard]] Link& link() noexcept { return *link_; }
-  /// Until what was asked or sent has ended, with the answer or with the connection; or until
-  /// `deadline`, at which the visit ends as timed_out.
+  /// Waits until the request or delivery has ended, with the reply or with the connection. At
+  /// `deadline` the connection ends as timed_out.
   void wait(Completion& done, TimePoint deadline = TimePoint::max());
 
  private:

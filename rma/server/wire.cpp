@@ -14,7 +14,7 @@
 namespace tessera::rma::server {
 namespace {
 
-// Where each field lies; docs/wire-format.md has the same table.
+// The offset of each field; docs/wire-format.md has the same table.
 namespace at {
 constexpr std::size_t magic = 0;
 constexpr std::size_t version = 4;
@@ -44,11 +44,11 @@ Status refuse(std::string what) {
   return Status::error(Code::protocol, std::move(what));
 }
 
-// Whether these are bytes of ours at all; nothing else in them is looked at before.
+// Whether these bytes are a Tessera frame at all; nothing else in them is used before this check.
 Status check_envelope(const std::byte* header) {
   if (!std::equal(frame_magic.begin(), frame_magic.end(), header + at::magic)) {
     return refuse(fmt::format(
-        "a frame begins with {:08x}, and not with {:08x}: the sender is no "
+        "a frame begins with {:08x} instead of {:08x}: the sender is not "
         "Tessera, or bytes were lost",
         load<std::uint32_t>(header + at::magic), load<std::uint32_t>(frame_magic.data())));
   }
@@ -60,17 +60,17 @@ Status check_envelope(const std::byte* header) {
   const auto sent = load<std::uint32_t>(header + at::checksum);
   const std::uint32_t computed = checksum_of(header);
   if (sent != computed) {
-    return refuse(fmt::format("a frame header's checksum is {:08x}, and its bytes give {:08x}",
+    return refuse(fmt::format("a frame header's checksum is {:08x}, but its bytes give {:08x}",
                               sent, computed));
   }
   return {};
 }
 
-// What a sender of ours never sends, though its checksum is right.
+// Values that a correct sender never sends, even if the checksum is right.
 Status check_fields(const FrameHeader& header) {
   const int kind = static_cast<int>(header.kind);
   if (kind < 1 || kind > kind_count) {
-    return refuse(fmt::format("a frame has kind {}; there are 1 to {}", kind, kind_count));
+    return refuse(fmt::format("a frame has kind {}; valid are 1 to {}", kind, kind_count));
   }
   const std::string_view name = to_string(header.kind);
   if ((header.flags & ~unsigned{flags::known}) != 0) {
@@ -88,13 +88,13 @@ Status check_fields(const FrameHeader& header) {
                               name, header.payload_bytes, max_payload_bytes));
   }
   if (header.origin.value < 0 || header.target.value < 0) {
-    return refuse(fmt::format("a {} frame goes from rank {} to rank {}; there are none below 0",
-                              name, header.origin.value, header.target.value));
+    return refuse(fmt::format("a {} frame goes from rank {} to rank {}; ranks start at 0", name,
+                              header.origin.value, header.target.value));
   }
   if (header.reply_to < -1 || header.forwarder < -1) {
     return refuse(
-        fmt::format("a {} frame names node {} for answers and {} as forwarder; -1 is "
-                    "the least",
+        fmt::format("a {} frame names node {} for answers and {} as forwarder; the "
+                    "minimum is -1",
                     name, header.reply_to, header.forwarder));
   }
   return {};
@@ -163,7 +163,7 @@ Result<FrameHeader> decode(std::span<const std::byte, header_bytes> bytes) {
   TESSERA_RETURN_IF_ERROR(check_fields(header));
   if (std::any_of(from + at::reserved, from + at::checksum,
                   [](std::byte each) { return each != std::byte{0}; })) {
-    return refuse(fmt::format("a {} frame has something in the reserved bytes {} to {}",
+    return refuse(fmt::format("a {} frame has values other than 0 in the reserved bytes {} to {}",
                               to_string(header.kind), at::reserved, at::checksum - 1));
   }
   return header;

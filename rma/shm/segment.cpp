@@ -56,7 +56,7 @@ Result<std::unique_ptr<Segment>> ArenaSegment::create(detail::Node& node, Team& 
     mine = segment->tell_addresses();
   }
   if (!mine.ok()) {
-    // Another node had none, or somebody died: then no member of this node goes on.
+    // Another node had no memory, or a rank died: then all members of this node give up.
     if (segment->order_ == 0 && segment->offset_ != 0) {
       segment->give_back();
     }
@@ -82,8 +82,8 @@ Result<std::unique_ptr<Segment>> ArenaSegment::create(detail::Node& node, Team& 
   return std::unique_ptr<Segment>(std::move(segment));
 }
 
-// Lays the slices out: a common stride where that wastes little address space, else each at its own
-// place.
+// Lays out the slices: with a common stride if that wastes little address space, else each at its
+// own offset.
 Status ArenaSegment::plan(const std::vector<std::uint64_t>& all_sizes,
                           const RegionOptions& options) {
   is_interleaved_ = options.access_mode == AccessMode::no_local_access;
@@ -122,7 +122,7 @@ Status ArenaSegment::plan(const std::vector<std::uint64_t>& all_sizes,
   return {};
 }
 
-// Collective. Where the first member on the node put the slices.
+// Collective. Shares the offset at which the first member on the node placed the slices.
 Status ArenaSegment::tell_addresses() {
   if (is_on_one_node()) {
     return team_.broadcast_value(offset_, TeamRank{0});
@@ -134,7 +134,8 @@ Status ArenaSegment::tell_addresses() {
 
 Result<std::uint64_t> ArenaSegment::take_addresses(const RegionOptions& options) {
   if (!options.sparse) {
-    // The sum over the node, before any member takes its part of what may not suffice for all.
+    // Checks the sum for the node before any member takes its part, since the memory may not
+    // suffice for all.
     TESSERA_RETURN_IF_ERROR(node_.arena().check_available(needed_));
   }
   detail::Arena& arena = node_.arena();
@@ -152,7 +153,7 @@ Result<std::uint64_t> ArenaSegment::take_addresses(const RegionOptions& options)
   return offset;
 }
 
-// The slices, and a granule behind them for who has let go of them.
+// The slices, and after them a count of the members that still use them.
 std::uint64_t ArenaSegment::taken_bytes() const noexcept {
   return extent_ + detail::LastOne::bytes(neighbours_.size());
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The two kinds of segment that shared memory has: slices in the node's arena, and attached memory
-// that stays private to its process.
+// The two kinds of segments of shared memory: slices in the node's arena, and attached memory that
+// stays private to its process.
 #pragma once
 
 #include <sys/types.h>
@@ -16,13 +16,14 @@
 
 namespace tessera::rma::shm {
 
-/// Slices in the arena, of the team's members on this node and in their order. Each node has its
-/// own addresses and its own layout.
+/// Slices in the arena, of the team's members on this node, in their order. Each node has its own
+/// addresses and its own layout.
 class ArenaSegment final : public Segment {
  public:
-  /// Collective on `team`. The first member on the node takes the addresses for all, each member
-  /// backs its own slice, so that pages lie near it; those of no_local_access, which nobody is
-  /// nearer to than others, lie on all NUMA nodes by turns. Errors: no_memory, limit_exceeded.
+  /// Collective on `team`. The first member on the node reserves the addresses for all; each member
+  /// backs its own slice, so that the pages are on its NUMA node. Slices with no_local_access,
+  /// which no member accesses locally, are interleaved over all NUMA nodes. Errors: no_memory,
+  /// limit_exceeded.
   static Result<std::unique_ptr<Segment>> create(detail::Node& node, Team& team,
                                                  std::size_t my_bytes,
                                                  const RegionOptions& options);
@@ -45,20 +46,20 @@ class ArenaSegment final : public Segment {
 
   detail::Node& node_;
   Team team_;
-  std::vector<WorldRank> neighbours_;  ///< the members on this node, with this rank
+  std::vector<WorldRank> neighbours_;  ///< the members on this node, including this rank
   std::size_t order_ = 0;              ///< of this rank among them; the first one leads
   std::uint64_t offset_ = 0;           ///< of the first slice in the node's memory
   std::uint64_t extent_ = 0;           ///< address space of all slices
   std::uint64_t needed_ = 0;           ///< memory of all slices
   std::byte* base_ = nullptr;
   std::size_t stride_ = 0;
-  std::vector<std::uint64_t> offsets_;  ///< only where slices are too unequal for a stride
+  std::vector<std::uint64_t> offsets_;  ///< set only if slices are too unequal for a stride
   std::byte* local_ = nullptr;
-  bool is_interleaved_ = false;  ///< its pages, on the NUMA nodes
+  bool is_interleaved_ = false;  ///< its pages are spread over the NUMA nodes
 };
 
-/// Memory that each process had before; known to the others by process and address, which mean
-/// nothing on other nodes.
+/// Memory that each process already had. Other ranks know it by process and address, which are
+/// meaningless on other nodes.
 class AttachedSegment final : public Segment {
  public:
   struct Slice {

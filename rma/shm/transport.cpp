@@ -14,9 +14,9 @@
 namespace tessera::rma::shm {
 namespace {
 
-constexpr std::size_t word_bytes = 8;  // that never tear, when aligned
+constexpr std::size_t word_bytes = 8;  // words that never tear if they are aligned
 
-// The path to attached memory. Everything is complete at return.
+// The endpoint for attached memory. Everything is complete at return.
 class ShmEndpoint final : public Endpoint {
  public:
   ShmEndpoint(const detail::Node& node, WorldRank peer) : node_(node), peer_(peer) {}
@@ -34,7 +34,7 @@ class ShmEndpoint final : public Endpoint {
  private:
   Status copy(const Target& target, void* local, const CopyShape& shape,
               kernels::Direction direction, Completion& done) const {
-    // The number of a process that ended may be another process's by now.
+    // The number of a process that has ended may be reused by another process.
     const int place = node_.place_of(peer_);
     if (node_.has_ended(place)) {
       return Status::error_at(
@@ -47,7 +47,7 @@ class ShmEndpoint final : public Endpoint {
                                   slice.address + target.offset, shape, direction)
           .at(peer_);
     };
-    // The kernel copies bytes, not words: between processes a lock keeps words from tearing.
+    // The kernel copies bytes, not words; between processes a lock keeps words from tearing.
     if (shape.run_bytes > word_bytes || node_.is_one_process()) {
       TESSERA_RETURN_IF_ERROR(copy_now());
     } else {
@@ -84,8 +84,8 @@ class ShmTransport final : public Transport {
   }
 
  private:
-  // Accumulate and atomics are the library's own on mapped slices; on attached memory it composes
-  // them under the node's locks.
+  // On mapped slices the library itself does accumulates and atomics; on attached memory it
+  // composes them under the node's locks.
   Capabilities can_{.load_store = true,
                     .attach = true,
                     .strided = true,

@@ -2,10 +2,10 @@
 //
 // Transport "shm": ranks of one node, by load and store in the memory that they share.
 //
-// Regions lie in the node's arena (rma/node/): one mapping and one descriptor however many regions
-// there are. The library moves bytes itself wherever Segment::direct gives a pointer
-// (rma/protocol/direct.hpp), so what is left here is to allocate, and to reach memory that was not
-// allocated but attached: private memory of another process, by the kernel's process_vm calls.
+// Regions lie in the node's arena (rma/node/): one mapping and one descriptor for any number of
+// regions. The library itself moves bytes wherever Segment::direct gives a pointer
+// (rma/protocol/direct.hpp). This transport only allocates, and reaches attached memory, which is
+// private memory of another process, by the kernel's process_vm calls.
 #pragma once
 
 #include "rma/transport.hpp"

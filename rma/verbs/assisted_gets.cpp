@@ -8,8 +8,8 @@
 
 namespace tessera::rma::verbs {
 
-// True when it has begun with it; false when it goes another way. It is a request, so it is
-// carried out behind all that was asked for before, fenced or not.
+// Returns true if it has begun the get, false if the caller must use another way. The get is a
+// request, so the agent executes it after all earlier requests, fenced or not.
 Result<bool> VerbsEndpoint::get_assisted(std::byte* to, const Target& from, const CopyShape& shape,
                                          Completion& done) {
   if (shape.total_bytes() < least_assisted_ || shape.run_bytes < least_row_) {
@@ -70,7 +70,8 @@ Result<bool> VerbsEndpoint::ask_for_rows(std::byte* to, const Target& from, cons
   return true;
 }
 
-// Halved along its outermost level until each part is small enough to be pushed at once.
+// Splits the shape in halves along its outermost level until each part is small enough for one
+// write.
 Status VerbsEndpoint::ask_in_parts(const detail::PushRequest& request,
                                    const std::shared_ptr<const void>& held, Completion& done) {
   const CopyShape& all = request.shape;

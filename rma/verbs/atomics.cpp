@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// VerbsEndpoint's read-modify-writes by the device, which come back into a buffer.
+// VerbsEndpoint's read-modify-writes by the device, which return the old value to a buffer.
 #include <utility>
 
 #include "rma/verbs/endpoint.hpp"
@@ -9,7 +9,7 @@ namespace tessera::rma::verbs {
 
 using Kind = AtomicRequest::Kind;
 
-// The device doesn't wait for the agent, so what that is still to do is awaited here.
+// The device doesn't wait for the agent, so this waits for the agent's pending requests.
 Result<detail::RemoteSpan> VerbsEndpoint::find_word(const Target& at) {
   if (!requests_.is_fenced(peer_, at.region)) {
     TESSERA_RETURN_IF_ERROR(by_requests_->fence());
@@ -18,7 +18,7 @@ Result<detail::RemoteSpan> VerbsEndpoint::find_word(const Target& at) {
   if (known) {
     return *known;
   }
-  // The agent says why not.
+  // The agent reports the reason.
   auto span = requests_.locate(peer_, at.region, at.offset, [] {});
   if (!span.ok()) {
     return std::move(span).status().at(peer_).context(
@@ -32,7 +32,7 @@ Status VerbsEndpoint::atomic_by_device(const Target& at, const AtomicRequest& re
   if (request.kind != Kind::swap) {
     return change_word(word, request);
   }
-  // There is no swap: the word is guessed, and a wrong guess tells it.
+  // The device has no swap: this guesses the word for a compare-swap, and a wrong guess returns it.
   AtomicRequest guess = request;
   guess.kind = Kind::compare_swap;
   guess.expected = 0;

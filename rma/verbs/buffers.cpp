@@ -20,7 +20,7 @@ Buffers::~Buffers() {
   munmap(memory_, count_ * bytes_);
 }
 
-// Whole pages of their own: a page that the device holds on to shall hold nothing else.
+// Whole pages: a page that the device holds must contain nothing else.
 Result<std::unique_ptr<Buffers>> Buffers::create(Registrar& registrar, std::size_t count,
                                                  std::size_t bytes, int access) {
   void* const memory =
@@ -49,7 +49,7 @@ int Buffers::take() noexcept {
 
 void Buffers::give_back(int buffer) noexcept {
   const std::lock_guard guard(mutex_);
-  free_.push_back(buffer);  // there is room for all of them
+  free_.push_back(buffer);  // capacity for all is reserved
 }
 
 bool Buffers::are_scarce() const noexcept {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Buffers: equal pieces of memory that the device knows, in which small messages and transfers of
-// memory that it doesn't know go through.
+// Buffers: registered memory in equal pieces, for small messages and for transfers of memory that
+// is not registered.
 //
 // Threads: all functions may be called from any thread.
 #pragma once
@@ -19,7 +19,7 @@ namespace tessera::rma::verbs {
 
 class Buffers {
  public:
-  /// Errors: no_memory, limit_exceeded (what may be locked).
+  /// Errors: no_memory, limit_exceeded (of locked memory).
   static Result<std::unique_ptr<Buffers>> create(Registrar& registrar, std::size_t count,
                                                  std::size_t bytes,
                                                  int access = IBV_ACCESS_LOCAL_WRITE);
@@ -27,16 +27,17 @@ class Buffers {
   Buffers(const Buffers&) = delete;
   Buffers& operator=(const Buffers&) = delete;
 
-  /// The number of one that is free, now the caller's; −1 when none is.
+  /// The number of a free buffer, now the caller's; −1 if none is free.
   [[nodiscard]] int take() noexcept;
   void give_back(int buffer) noexcept;
-  /// Fewer than half are free: whoever holds some should find out whether they are done with.
+  /// Fewer than half are free: callers that hold some should check whether their requests have
+  /// completed.
   [[nodiscard]] bool are_scarce() const noexcept;
 
   [[nodiscard]] std::byte* at(int buffer) const noexcept {
     return memory_ + static_cast<std::size_t>(buffer) * bytes_;
   }
-  /// Of each.
+  /// Of each buffer.
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::uint32_t key() const noexcept { return registration_.lkey(); }
   [[nodiscard]] std::uint32_t remote_key() const noexcept { return registration_.rkey(); }

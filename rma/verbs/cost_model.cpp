@@ -7,7 +7,7 @@ namespace tessera::rma::verbs {
 namespace {
 
 constexpr double kib = 1024;
-// What an agent that sleeps takes to hear of a request, and what a ratio has to be to count.
+// The time for a sleeping agent to receive a request, and the ratio that counts as a difference.
 constexpr double wake_up_ns = 10'000;
 constexpr double clearly = 1.1;
 
@@ -17,8 +17,8 @@ double in_kib(std::size_t bytes) noexcept {
 
 }  // namespace
 
-// A row by itself costs a request; one that is packed is copied at both ends, and has its share of
-// a message.
+// A row by itself costs a request; a packed row is copied at both ends, and costs its share of a
+// message.
 std::size_t CostModel::least_row() const noexcept {
   constexpr std::size_t least = 64;
   constexpr std::size_t most = std::size_t{32} * 1024;
@@ -43,7 +43,7 @@ bool CostModel::is_better_copied(std::size_t bytes) const noexcept {
   return by_copying < times_.registration + in_kib(bytes) * times_.registered_kib;
 }
 
-// Copied at both ends, and in messages; or in a request each.
+// Packing copies at both ends, and uses messages; otherwise each row is a request.
 double CostModel::loss_by_packing(std::size_t bytes, std::size_t rows) const noexcept {
   const std::size_t messages = 1 + bytes / message_bytes_;
   return 2 * in_kib(bytes) * times_.copied_kib +

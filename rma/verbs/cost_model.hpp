@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// CostModel: which protocol is the cheapest, from what the device and this machine were measured to
-// take (device_times.hpp). Where a setting names a protocol, nobody asks here.
+// CostModel: which protocol is the cheapest, from measured times of the device and this machine
+// (device_times.hpp). Not used if a setting names the protocol.
 //
-// The formulas are rough on purpose: two protocols that differ by little are both good.
+// The formulas are rough on purpose: if two protocols differ little, either is good.
 //
 // Threads: a value that doesn't change.
 #pragma once
@@ -12,49 +12,49 @@
 
 namespace tessera::rma::verbs {
 
-/// In nanoseconds. The values here are those of a network adapter of 100 Gbit/s.
+/// In nanoseconds. The defaults are those of a network adapter of 100 Gbit/s.
 struct DeviceTimes {
   double request = 150;          ///< one more small write among several
-  double write_wait = 1'500;     ///< a small write, until its completion is read
-  double read_wait = 2'000;      ///< a small read, likewise
+  double write_wait = 1'500;     ///< a small write, until its completion is polled
+  double read_wait = 2'000;      ///< a small read, until its completion is polled
   double written_kib = 85;       ///< each KiB of long writes
   double read_kib = 85;          ///< of long reads
   double copied_kib = 80;        ///< of a copy in memory
   double registration = 20'000;  ///< registering and deregistering a page
-  double registered_kib = 20;    ///< each KiB more
+  double registered_kib = 20;    ///< each further KiB
   friend bool operator==(const DeviceTimes&, const DeviceTimes&) = default;
 };
 
 class CostModel {
  public:
   CostModel() = default;
-  /// `message_bytes`: of the buffers in which requests go.
+  /// `message_bytes`: size of the buffers that carry requests.
   CostModel(const DeviceTimes& times, std::size_t message_bytes) noexcept
       : times_(times), message_bytes_(message_bytes) {}
 
   [[nodiscard]] const DeviceTimes& times() const noexcept { return times_; }
 
-  /// Rows of this many bytes and more are better a request for the device each; shorter ones are
+  /// Rows of at least this many bytes are better sent as a device request each; shorter ones are
   /// better packed, sent and unpacked. A power of two, 64 to 32768.
   [[nodiscard]] std::size_t least_row() const noexcept;
 
-  /// Whether a get of so many bytes had better be written by the other end (host-assisted,
-  /// [ARMCI06] §5.2.3) than read by this one: the device's reads have to be weaker than its writes
-  /// by more than the request costs, which wakes the agent.
+  /// Whether a get of this size is faster if the other end writes the data (host-assisted,
+  /// [ARMCI06] §5.2.3) than if this end reads it. That is so if the device's reads are slower than
+  /// its writes by more than the cost of the request, which wakes the agent.
   [[nodiscard]] bool is_better_assisted(std::size_t bytes) const noexcept;
 
-  /// Whether memory that is registered for one use only had better not be: it goes through buffers
-  /// then.
+  /// Whether memory that is registered for one use only is better copied through buffers.
   [[nodiscard]] bool is_better_copied(std::size_t bytes) const noexcept;
 
-  /// What rows of `bytes` together take longer packed than one by one, in nanoseconds; less than 0:
-  /// packing is better.
+  /// How much longer packed rows of `bytes` in total take than single requests, in nanoseconds;
+  /// negative if packing is faster.
   [[nodiscard]] double loss_by_packing(std::size_t bytes, std::size_t rows) const noexcept;
 
-  /// Of `bytes` of memory in so many pieces, in nanoseconds.
+  /// Cost of registering `bytes` of memory in `pieces` pieces, in nanoseconds.
   [[nodiscard]] double price_of_registering(std::size_t bytes, std::size_t pieces) const noexcept;
 
-  /// Bytes between two pieces of memory that cost as much to register as a piece of its own does.
+  /// The largest gap, in bytes, between two pieces of memory that costs no more than a registration
+  /// of its own.
   [[nodiscard]] std::size_t max_gap() const noexcept;
 
  private:

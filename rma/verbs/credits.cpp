@@ -7,7 +7,7 @@
 namespace tessera::rma::verbs {
 namespace {
 
-// A peer that begins to send gets so many at least: it is likely to send more.
+// A peer that begins to send gets at least this many: it is likely to send more.
 constexpr std::uint32_t first_credits = 3;
 
 constexpr unsigned returned_at = 8;
@@ -52,8 +52,8 @@ void Credits::begin(std::uint32_t credits, std::uint32_t window,
 
 // --- as a sender
 
-// Where credits are on their way back they are better than a brief message, unless the other end
-// would grant more if it knew that they are wanted.
+// If credits are on their way back, waiting for them is better than a brief message, unless the
+// other end would grant more if it knew that they are wanted.
 bool Credits::may_send_brief() const noexcept {
   return has_brief_ && (under_way_ == 0 || (!is_sparing_ && under_way_ < their_window_));
 }
@@ -83,8 +83,8 @@ Slip Credits::spend(std::size_t bytes) noexcept {
 
 // --- as a receiver
 
-// `granted` includes the credits of messages that were read, so that what stays under way here is
-// never more than it really is: a sender without credits waits only for what comes.
+// `granted` includes the credits of messages that were read, so under_way_ is never more than the
+// true number: a sender without credits waits only for what will arrive.
 void Credits::take(const Slip& slip) noexcept {
   in_hand_ += slip.granted;
   under_way_ -= std::min<std::uint32_t>(under_way_, slip.granted);
@@ -143,7 +143,7 @@ void Credits::recall_unused() noexcept {
 
 // --- both
 
-// Half of the credits may be owed, for the next message to take along: the sender has the others,
+// Up to half of the credits may be owed, for the next message to carry: the sender has the others,
 // or they are in messages that will be read.
 bool Credits::has_news() const noexcept {
   return returns_ > 0 || recalls_ || (owed_ > 0 && 2 * owed_ >= granted_) ||

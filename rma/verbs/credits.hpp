@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Credits: flow control of the messages of one path, so that its two ends share receive buffers
-// with all other paths. Decision 63 says why it can neither deadlock nor lose a message.
+// Credits: flow control of the messages of one connection, so that its two ends share receive
+// buffers with all other connections. Decision 63 explains why it can neither deadlock nor lose a
+// message.
 //
-// A credit is a receive buffer that the other end keeps free for one message. It grants credits out
-// of its pool when the sender wants some:
+// A credit is a receive buffer that the other end keeps free for one message. The other end grants
+// credits from its pool when the sender asks for them:
 //
-//     kept     the receiver gives the credit back when it has read the message
-//     last     it doesn't: the buffer returns to the pool
-//     brief    a message of at most brief_bytes that needs no credit; one at a time for each path.
-//              Where buffers are scarce the receiver copies it out at once
-//     none     only news about credits; the receiver takes it at once
+//     kept     the receiver returns the credit when it has read the message
+//     last     it does not: the buffer returns to the pool
+//     brief    a message of at most brief_bytes that needs no credit; one at a time on each
+//              connection. If buffers are scarce the receiver copies it out at once
+//     none     only credit updates; the receiver processes it at once
 //
-// So a path without traffic holds no buffer, and one that got no credit still moves brief messages.
-// A sender keeps unused credits unless the receiver says that buffers are scarce, or recalls them.
+// So a connection without traffic holds no buffer, and one without credits still moves brief
+// messages. A sender keeps unused credits unless the receiver reports that buffers are scarce, or
+// recalls them.
 //
-// Both directions count apart. What one end has to tell the other is a Slip, which travels with
-// each message.
+// The two directions are counted separately. A Slip carries the credit updates from one end to the
+// other with each message.
 //
-// Threads: none of its own; the path has a lock.
+// Threads: none of its own; the connection has a lock.
 #pragma once
 
 #include <cstddef>
@@ -26,21 +28,21 @@
 
 namespace tessera::rma::verbs {
 
-/// Of a message that needs no credit.
+/// Largest message that needs no credit.
 inline constexpr std::size_t brief_bytes = 512;
-/// Of one peer.
+/// Most credits of one peer.
 inline constexpr std::uint32_t max_window = 255;
 
 enum class Backing : std::uint8_t { none, kept, last, brief };
 
-/// What goes with each message, in 32 bits.
+/// Credit information in each message, in 32 bits.
 struct Slip {
   Backing backing = Backing::none;
-  std::uint8_t granted = 0;   ///< credits for the other end
-  std::uint8_t returned = 0;  ///< of its credits, which this end doesn't need
-  std::uint8_t wanted = 0;    ///< more of its credits, for what is to be sent now
-  bool frees_brief = false;   ///< the other end's brief message was read
-  bool is_scarce = false;     ///< the other end should return what it doesn't need
+  std::uint8_t granted = 0;   ///< credits for the other end;
+  std::uint8_t returned = 0;  ///< of its credits, which this end does not need;
+  std::uint8_t wanted = 0;    ///< further credits for data that is waiting to be sent;
+  bool frees_brief = false;   ///< the other end's brief message was read;
+  bool is_scarce = false;     ///< the other end should return credits that it does not need;
   bool recalls = false;       ///< the other end shall return all credits that it has
 
   [[nodiscard]] std::uint32_t encode() const noexcept;
@@ -50,27 +52,27 @@ struct Slip {
 
 class Credits {
  public:
-  /// `window`: credits that the other end may hold at most.
+  /// `window`: most credits that the other end may hold.
   explicit Credits(std::uint32_t window) noexcept : window_(window) {}
 
   /// The other end's terms: `credits` to begin with, `window` at most, `message_bytes` a message.
   void begin(std::uint32_t credits, std::uint32_t window, std::size_t message_bytes) noexcept;
 
-  /// The other end has all of this end's window from the beginning, and keeps it.
+  /// Grants the other end all of this end's window from the beginning, for good.
   void reserve(std::uint32_t window) noexcept { granted_ = window; }
 
   // --- as a sender
   /// Whether a message may go now.
   [[nodiscard]] bool may_send() const noexcept { return in_hand_ > 0 || may_send_brief(); }
-  /// Of `bytes` that wait to be sent, how many go in that. Requires: may_send().
+  /// If `bytes` are waiting to be sent, how many go in that message. Requires: may_send().
   [[nodiscard]] std::size_t next_bytes(std::size_t bytes) const noexcept;
-  /// It goes; what goes with it. Requires: may_send(), bytes > 0.
+  /// Accounts for the sent message and returns its Slip. Requires: may_send(), bytes > 0.
   [[nodiscard]] Slip spend(std::size_t bytes) noexcept;
 
   // --- as a receiver
-  /// What came with a message.
+  /// Processes the Slip of a message that arrived.
   void take(const Slip& slip) noexcept;
-  /// Messages that were read, by their backing.
+  /// Counts of messages that were read, by their backing.
   struct Read {
     std::uint32_t kept = 0;
     std::uint32_t last = 0;
@@ -79,22 +81,22 @@ class Credits {
     [[nodiscard]] bool is_any() const noexcept { return kept > 0 || last > 0 || is_brief; }
   };
   void note_read(const Read& read) noexcept;
-  /// Credits to ask the pool for.
+  /// Credits to request from the pool.
   [[nodiscard]] std::uint32_t wish(bool is_scarce) const noexcept;
-  /// The pool gave as many.
+  /// Records that the pool gave that many.
   void grant(std::uint32_t count) noexcept;
-  /// Credits to give back to the pool, once.
+  /// Credits to return to the pool; the next call returns 0.
   [[nodiscard]] std::uint32_t take_released() noexcept;
-  /// All that the other end holds, when the path ends.
+  /// All credits that the other end holds; used when the connection closes.
   [[nodiscard]] std::uint32_t granted() const noexcept { return granted_; }
-  /// To be called now and then. Asks for all credits that the other end has, once, if it has used
-  /// none between two calls.
+  /// Called periodically. Recalls all credits of the other end, once, if it has used none between
+  /// two calls.
   void recall_unused() noexcept;
 
   // --- both
-  /// Whether the other end has to hear soon, in a message of its own if need be.
+  /// Whether the other end needs an update soon, if necessary in a message of its own.
   [[nodiscard]] bool has_news() const noexcept;
-  /// Adds the news to `slip`.
+  /// Adds the updates to `slip`.
   void tell(Slip& slip, bool is_scarce) noexcept;
 
  private:
@@ -104,19 +106,19 @@ class Credits {
   std::size_t message_bytes_ = 0;
   std::uint32_t their_window_ = 0;
   std::uint32_t in_hand_ = 0;
-  std::uint32_t under_way_ = 0;  // kept messages whose credits didn't come back, at most
-  std::uint32_t returns_ = 0;    // to be told
+  std::uint32_t under_way_ = 0;  // kept messages whose credits have not come back, at most
+  std::uint32_t returns_ = 0;    // to be reported
   bool has_brief_ = true;
   bool is_sparing_ = false;
 
   // As a receiver.
   std::uint32_t window_;
-  std::uint32_t granted_ = 0;  // the other end's, whether in its hand, under way or owed
-  std::uint32_t owed_ = 0;     // of these, to be told
+  std::uint32_t granted_ = 0;  // the other end's: in its hand, under way or owed
+  std::uint32_t owed_ = 0;     // of these, not yet reported
   std::uint32_t wanted_ = 0;
-  std::uint32_t released_ = 0;  // to the pool
+  std::uint32_t released_ = 0;  // to return to the pool
   bool owes_brief_ = false;
-  bool recalls_ = false;     // to be told
+  bool recalls_ = false;     // to be reported
   std::uint8_t unused_ = 0;  // calls of recall_unused() since the last message, at most 2
 };
 

@@ -15,10 +15,10 @@
 namespace tessera::rma::verbs {
 namespace {
 
-// What the kernel's soft RoCE says; it copies by memcpy, which may go byte by byte.
+// The vendor number of the kernel's soft RoCE; it copies by memcpy, which may copy byte by byte.
 constexpr std::uint32_t soft_roce_vendor = 0xffffff;
 
-// Longer inline data would make each place of a send queue larger than it is worth.
+// Longer inline data would make each entry of a send queue too large.
 constexpr std::array<std::uint32_t, 6> inline_sizes = {512, 256, 128, 64, 32, 0};
 
 std::uint32_t positive(int limit) noexcept {
@@ -33,7 +33,7 @@ Status set_non_blocking(int descriptor) {
   const int flags = fcntl(descriptor, F_GETFL);
   if (flags < 0 || fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) != 0) {
     return Status::error(Code::internal,
-                         fmt::format("the device's events cannot be looked for without waiting: "
+                         fmt::format("cannot poll the device's events without waiting: "
                                      "{}",
                                      std::strerror(errno)));
   }
@@ -59,34 +59,34 @@ std::string_view name_of(ibv_event_type type) noexcept {
     case IBV_EVENT_GID_CHANGE:
       return "the port's GIDs changed";
     default:
-      return "something else happened";
+      return "an unknown event occurred";
   }
 }
 
 std::string_view cause_of(ibv_event_type type) noexcept {
   switch (type) {
     case IBV_EVENT_QP_REQ_ERR:
-      return "the other side sent an invalid request";
+      return "the other end sent an invalid request";
     case IBV_EVENT_QP_ACCESS_ERR:
-      return "the other side asked for memory that it may not use";
+      return "the other end requested memory that it may not use";
     case IBV_EVENT_PATH_MIG_ERR:
       return "its path could not be changed";
     default:
-      return "the device could not go on with it";
+      return "the device could not continue it";
   }
 }
 
 }  // namespace
 
 Status cannot_make(const Device& device, std::string_view what, std::uint32_t most, int error) {
-  const std::string at_most = most == 0 ? "" : fmt::format("; it has {} at most", most);
+  const std::string at_most = most == 0 ? "" : fmt::format("; its limit is {}", most);
   const bool is_of_files = error == EMFILE || error == ENFILE;
   return Status::error(error == ENOMEM ? Code::no_memory : Code::limit_exceeded,
                        fmt::format("device '{}': cannot make {}: {}{}", device.name(), what,
                                    describe_system_error(error), at_most))
       .hint(is_of_files
                 ? remedy_for_system_error(error)
-                : "other processes may use up the device (`rdma resource show`) or its memory");
+                : "other processes may exhaust the device (`rdma resource show`) or its memory");
 }
 
 Device::Device(std::shared_ptr<Library> library, DeviceChoice choice) noexcept
@@ -131,7 +131,7 @@ void Device::find_limits() {
   limits_.fork = library_->is_fork_initialized();
 }
 
-// No query tells it: it is what a queue pair is given.
+// No query returns it: it is what a new queue pair gets.
 Status Device::find_inline_limit() {
   const OwnedCompletions completions(library_, library_->create_cq(context(), 1, nullptr));
   if (!completions) {
@@ -170,15 +170,15 @@ std::vector<DeviceEvent> Device::look_for_events() {
   while (!is_lost_) {
     if (library_->get_async_event(context(), event) == 0) {
       events.push_back(explain(event));
-      library_->ack_async_event(event);  // not before: it keeps what the event is of alive
+      library_->ack_async_event(event);  // not earlier: until then the event's objects exist
       is_lost_ = events.back().kind == EventKind::device_lost;
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       break;
     } else if (errno != EINTR) {
-      // The kernel ends the events of a device that was taken out.
+      // If a device is removed the kernel ends its events.
       is_lost_ = true;
       events.push_back({.kind = EventKind::device_lost,
-                        .text = fmt::format("device '{}' tells no more events: {}", name(),
+                        .text = fmt::format("device '{}' reports no further events: {}", name(),
                                             std::strerror(errno))});
     }
   }

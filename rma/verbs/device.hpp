@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Device: an RDMA device that was opened, with one of its ports, its protection domain and its
-// limits. Everything else of this transport is made from it, and keeps it.
+// Device: an open RDMA device, with one of its ports, its protection domain and its limits. All
+// other objects of this transport are made from it, and keep it alive.
 //
-// Which device, port and GID: device_choice.hpp.
+// device_choice.hpp chooses the device, port and GID.
 //
 // Threads: all functions may be called from any thread; look_for_events() by one at a time.
 #pragma once
@@ -21,51 +21,52 @@
 
 namespace tessera::rma::verbs {
 
-/// What the device can do. Queues that are this deep may still be refused for want of memory.
+/// The device's limits. It may still refuse queues of this depth for lack of memory.
 struct DeviceLimits {
-  std::size_t max_message = 0;          ///< bytes of one request
-  std::uint32_t max_send_sge = 0;       ///< pieces of local memory in one request
-  std::uint32_t max_inline = 0;         ///< bytes that a request may carry itself
-  std::uint32_t max_queue_depth = 0;    ///< requests in one queue pair
-  std::uint32_t max_completions = 0;    ///< in one completion queue
-  std::uint32_t max_srq = 0;            ///< receives in one shared queue
-  std::uint32_t srq_sge = 0;            ///< pieces of local memory in one of these
-  std::uint8_t reads_as_initiator = 0;  ///< reads and atomics in flight, of one queue pair
-  std::uint8_t reads_as_target = 0;     ///< those that one queue pair answers at once
-  bool has_atomics = false;             ///< on 8 bytes, atomic to all queue pairs of the device
-  bool keeps_words = true;              ///< aligned words arrive whole, whoever looks meanwhile
-  std::uint32_t domains = 0;            ///< of all processes together, as the three below
+  std::size_t max_message = 0;          ///< bytes of one request;
+  std::uint32_t max_send_sge = 0;       ///< pieces of local memory in one request;
+  std::uint32_t max_inline = 0;         ///< bytes that a request may carry itself;
+  std::uint32_t max_queue_depth = 0;    ///< requests in one queue pair;
+  std::uint32_t max_completions = 0;    ///< in one completion queue;
+  std::uint32_t max_srq = 0;            ///< receives in one shared queue;
+  std::uint32_t srq_sge = 0;            ///< pieces of local memory in one of these;
+  std::uint8_t reads_as_initiator = 0;  ///< reads and atomics in flight, of one queue pair;
+  std::uint8_t reads_as_target = 0;     ///< those that one queue pair serves at once;
+  bool has_atomics = false;             ///< on 8 bytes, atomic to all queue pairs of the device;
+  bool keeps_words = true;              ///< other threads never see part of an aligned word;
+  std::uint32_t domains = 0;            ///< for all processes together, as the next three;
   std::uint32_t completion_queues = 0;
   std::uint32_t queue_pairs = 0;
-  std::uint32_t receive_queues = 0;          ///< shared ones
-  std::uint32_t mtu = 0;                     ///< bytes of the port's packets
-  ibv_fork_status fork = IBV_FORK_DISABLED;  ///< unless unneeded: fork_init() before registering
+  std::uint32_t receive_queues = 0;          ///< shared ones;
+  std::uint32_t mtu = 0;                     ///< bytes of the port's packets;
+  ibv_fork_status fork = IBV_FORK_DISABLED;  ///< unless this says "unneeded": fork_init() before
+                                             ///< registering
 };
 
 enum class EventKind {
-  device_lost,             ///< nothing works any more; said once
-  port_down,               ///< ours: requests are retried until they fail
-  port_up,                 ///< ours
+  device_lost,             ///< nothing works any longer; reported once
+  port_down,               ///< our port: requests are retried until they fail
+  port_up,                 ///< our port
   queue_error,             ///< of `queue_pair`, which has gone to its error state
   completion_queue_error,  ///< it overflowed: no completion of `completions` can be relied upon
   receive_queue_error,     ///< of `receives`: its messages are lost
   low_on_receives,         ///< `receives` has reached its limit, which is off until it is set again
-  other,                   ///< only to be logged
+  other,                   ///< for the log only
 };
 
-/// Something that happened to the device outside of any request.
+/// An event of the device that does not belong to a request.
 struct DeviceEvent {
   EventKind kind = EventKind::other;
-  std::uint32_t queue_pair = 0;         ///< its number; 0 for events of other things
-  const ibv_cq* completions = nullptr;  ///< to be compared only: it may be gone
-  const ibv_srq* receives = nullptr;    ///< to be compared only: it may be gone
+  std::uint32_t queue_pair = 0;         ///< its number; 0 if the event is of something else
+  const ibv_cq* completions = nullptr;  ///< for comparison only: it may be destroyed
+  const ibv_srq* receives = nullptr;    ///< for comparison only: it may be destroyed
   std::string text;                     ///< the event as a sentence
 };
 
 class Device {
  public:
   /// Opens the device that `options` name, or the best one. Errors: unsupported, invalid_argument
-  /// (device_choice.hpp); no_memory and limit_exceeded when the device has nothing left.
+  /// (device_choice.hpp); no_memory and limit_exceeded if the device's resources are exhausted.
   static Result<std::shared_ptr<Device>> open(std::shared_ptr<Library> library,
                                               const DeviceOptions& options);
 
@@ -73,16 +74,16 @@ class Device {
   /// The port, network and GID in use.
   [[nodiscard]] const PortChoice& port() const noexcept { return choice_.port; }
   [[nodiscard]] const DeviceLimits& limits() const noexcept { return limits_; }
-  /// For people: "mlx5_0:1, RoCE v2, 10.0.0.1 (GID 3), MTU 4096".
+  /// For messages: "mlx5_0:1, RoCE v2, 10.0.0.1 (GID 3), MTU 4096".
   [[nodiscard]] std::string describe() const;
 
   [[nodiscard]] const std::shared_ptr<Library>& library() const noexcept { return library_; }
   [[nodiscard]] ibv_context* context() const noexcept { return choice_.context.get(); }
   [[nodiscard]] ibv_pd* domain() const noexcept { return domain_.get(); }
-  /// Readable when look_for_events() would find something.
+  /// Readable if look_for_events() would return an event.
   [[nodiscard]] int event_descriptor() const noexcept { return context()->async_fd; }
 
-  /// What has happened since the last look, oldest first. Never waits.
+  /// Events since the last call, oldest first. Never waits.
   std::vector<DeviceEvent> look_for_events();
 
  private:
@@ -99,8 +100,8 @@ class Device {
   bool is_lost_ = false;
 };
 
-/// The error of a device that cannot make `what`, for the system's `error`; it has `most` of these
-/// at most, 0: the device has no such limit.
+/// The error for a `what` that the device cannot make; `error` is the system's, and `most` the
+/// device's limit for these (0 if it has none).
 Status cannot_make(const Device& device, std::string_view what, std::uint32_t most, int error);
 
 }  // namespace tessera::rma::verbs

@@ -20,14 +20,14 @@ namespace tessera::rma::verbs {
 namespace {
 
 constexpr int most_ports = 255;
-constexpr std::uint32_t most_gid_index = 255;  // a path's address has a byte for it
+constexpr std::uint32_t most_gid_index = 255;  // the address of a connection has a byte for it
 
 std::string_view state_name(ibv_port_state state) noexcept {
   switch (state) {
     case IBV_PORT_DOWN:
       return "DOWN";
     case IBV_PORT_INIT:
-      return "INIT: no subnet manager has seen it";
+      return "INIT: no subnet manager has configured it";
     case IBV_PORT_ARMED:
       return "ARMED: the subnet manager has not started it";
     case IBV_PORT_ACTIVE:
@@ -52,7 +52,7 @@ bool is_ipv4(const ibv_gid& gid) noexcept {
   return IN6_IS_ADDR_V4MAPPED(&address);
 }
 
-// What a GID of an Ethernet port is worth; smaller is better.
+// The value of a GID of an Ethernet port; smaller is better.
 enum class Worth { ipv4_of_roce_v2, other_of_roce_v2, roce_v1, none };
 
 Worth worth_of(const ibv_gid_entry& entry) noexcept {
@@ -85,7 +85,7 @@ std::string describe_gids(const std::vector<ibv_gid_entry>& gids) {
     return fmt::format("{} ({}, {})", entry.gid_index, to_string(network_of(entry)),
                        to_string(entry.gid));
   });
-  return fmt::format("there are: {}", fmt::join(texts, ", "));
+  return fmt::format("it has: {}", fmt::join(texts, ", "));
 }
 
 constexpr std::string_view choose_another =
@@ -98,10 +98,10 @@ Status not_usable(std::string what, std::string_view remedy = choose_another) {
 
 Status not_there(std::string what, std::string_view setting) {
   return Status::error(Code::invalid_argument, std::move(what))
-      .hint(fmt::format("`ibv_devinfo -v` shows what there is; change {}", setting));
+      .hint(fmt::format("`ibv_devinfo -v` lists what exists; change {}", setting));
 }
 
-// One sentence for several, behind `subject`; a single one stays as it is.
+// Joins several refusals to one sentence after `subject`; returns a single one unchanged.
 Status all_of(std::vector<Status> refusals, std::string_view subject) {
   if (refusals.size() == 1) {
     return std::move(refusals.front());
@@ -114,14 +114,14 @@ Status all_of(std::vector<Status> refusals, std::string_view subject) {
   return not_usable(fmt::format("{}: {}", subject, fmt::join(sentences, "; ")));
 }
 
-// One device, while it is looked at.
+// Examines one device.
 class Examination {
  public:
   Examination(Library& library, std::string_view name, ibv_context* context,
               const DeviceOptions& options) noexcept
       : library_(library), name_(name), context_(context), options_(options) {}
 
-  // The best of its ports, or why none can be used.
+  // The best of its ports, or why none is usable.
   Result<PortChoice> best_port(const ibv_device_attr& attributes) {
     TESSERA_RETURN_IF_ERROR(check_kind());
     if (options_.port > attributes.phys_port_cnt) {
@@ -156,7 +156,7 @@ class Examination {
         return {};
       case IBV_TRANSPORT_IWARP:
         return not_usable(
-            fmt::format("device '{}' is of iWARP, whose connections need rdma_cm, "
+            fmt::format("device '{}' is an iWARP device, whose connections need rdma_cm, "
                         "which is not supported",
                         name_));
       default:
@@ -211,7 +211,7 @@ class Examination {
     return std::optional(*found);
   }
 
-  // None on InfiniBand without a table: there the LID will do.
+  // None on InfiniBand without a table: there the LID suffices.
   [[nodiscard]] Result<std::optional<ibv_gid_entry>> best_gid(std::uint8_t port,
                                                               bool is_ethernet) const {
     const std::vector<ibv_gid_entry> gids = gids_of(port);
@@ -225,7 +225,7 @@ class Examination {
       return not_usable(
           fmt::format("device '{}': port {} has no GID that is valid beyond its link; {}", name_,
                       port, describe_gids(gids)),
-          "give its Ethernet interface an IP address; TESSERA_VERBS_GID takes any GID");
+          "give its Ethernet interface an IP address, or choose a GID with TESSERA_VERBS_GID");
     }
     return std::optional(*best);
   }
@@ -267,13 +267,13 @@ Status check_name(const std::vector<std::string>& names, const std::string& aske
   if (names.empty()) {
     return Status::error(Code::unsupported, "there is no RDMA device")
         .hint(
-            "`rdma link` shows those that the kernel has; each needs its kernel driver and, in "
+            "`rdma link` shows the kernel's devices; each needs its kernel driver and, in "
             "a container, /dev/infiniband");
   }
   if (!asked.empty() && std::find(names.begin(), names.end(), asked) == names.end()) {
-    return not_there(
-        fmt::format("device '{}' was asked for; there are: {}", asked, fmt::join(names, ", ")),
-        "TESSERA_VERBS_DEVICE");
+    return not_there(fmt::format("device '{}' was requested; this machine has: {}", asked,
+                                 fmt::join(names, ", ")),
+                     "TESSERA_VERBS_DEVICE");
   }
   return {};
 }
@@ -324,7 +324,7 @@ Result<DeviceChoice> choose_device(const std::shared_ptr<Library>& library,
   if (best) {
     return std::move(*best);
   }
-  return all_of(std::move(refusals), "no RDMA device can be used");
+  return all_of(std::move(refusals), "no RDMA device is usable");
 }
 
 }  // namespace tessera::rma::verbs

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which port of which RDMA device is used, and by which address it is known to others.
+// Chooses the port of an RDMA device, and the address by which peers reach it.
 //
-// The first port that is ACTIVE; InfiniBand before RoCE v2 before RoCE v1. On Ethernet the address
-// is the RoCE v2 GID of an IPv4 address, else another one of RoCE v2, else one of RoCE v1; those
-// that are valid on one link only (fe80::, 169.254.0.0/16) are taken only when asked for.
+// The choice is the first port that is ACTIVE; InfiniBand before RoCE v2 before RoCE v1. On
+// Ethernet the address is the RoCE v2 GID of an IPv4 address, else another RoCE v2 GID, else a RoCE
+// v1 GID. Addresses that are valid on one link only (fe80::, 169.254.0.0/16) are used only if the
+// settings name them.
 //
-// Cost: each device is opened once, until an InfiniBand port is found.
+// Cost: opens each device once, until it finds an InfiniBand port.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +27,11 @@ struct DeviceOptions {
   int port = 0;        ///< 0: chosen
   int gid_index = -1;  ///< −1: chosen
 
-  /// What TESSERA_VERBS_DEVICE and TESSERA_VERBS_GID say. Errors: invalid_argument.
+  /// From TESSERA_VERBS_DEVICE and TESSERA_VERBS_GID. Errors: invalid_argument.
   static Result<DeviceOptions> from(const Settings& settings);
 };
 
-/// A port and the address by which it is known.
+/// A port and its address.
 struct PortChoice {
   std::uint8_t port = 0;
   ibv_port_attr attributes = {};
@@ -47,8 +48,8 @@ struct DeviceChoice {
   PortChoice port;
 };
 
-/// Errors: unsupported when no device can be used, with what each one lacks; invalid_argument
-/// when there isn't what was asked for, with what there is.
+/// Errors: unsupported if no device is usable, with the reason for each device; invalid_argument if
+/// the requested device, port or GID does not exist, with those that do.
 Result<DeviceChoice> choose_device(const std::shared_ptr<Library>& library,
                                    const DeviceOptions& options);
 

@@ -23,7 +23,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds patience{500};
-constexpr int attempts = 3;  // of which the fastest counts
+constexpr int attempts = 3;  // the fastest counts
 constexpr std::size_t long_bytes = std::size_t{64} * 1024;
 constexpr std::uint32_t long_requests = 4;
 constexpr std::uint32_t short_requests = 16;
@@ -40,9 +40,9 @@ class Mirror {
   static Result<std::unique_ptr<Mirror>> create(const std::shared_ptr<Device>& device,
                                                 Registrar& registrar);
 
-  /// How long it takes until so many requests of so many bytes each have completed.
+  /// The time until `count` requests of `bytes` each have completed.
   Result<double> time(ibv_wr_opcode opcode, std::uint32_t count, std::size_t bytes);
-  /// The fastest of several.
+  /// The fastest of several attempts.
   Result<double> least(ibv_wr_opcode opcode, std::uint32_t count, std::size_t bytes);
 
  private:
@@ -55,7 +55,7 @@ class Mirror {
   Status wait(Clock::time_point deadline) const;
 
   std::shared_ptr<Device> device_;
-  std::unique_ptr<Buffers> buffers_;  // 0: here, 1: there
+  std::unique_ptr<Buffers> buffers_;  // 0: source, 1: target
   OwnedCompletions completions_;
   QueuePair queue_;
 };
@@ -99,7 +99,7 @@ Result<double> Mirror::time(ibv_wr_opcode opcode, std::uint32_t count, std::size
   ibv_send_wr* bad = nullptr;
   if (const int error = device_->library()->post_send(queue_.get(), requests.data(), bad);
       error != 0) {
-    return Status::error(Code::unsupported, fmt::format("{} takes no requests to itself: {}",
+    return Status::error(Code::unsupported, fmt::format("{} does not accept requests to itself: {}",
                                                         device_->name(), std::strerror(error)));
   }
   TESSERA_RETURN_IF_ERROR(wait(start + patience));
@@ -131,7 +131,7 @@ Result<double> Mirror::least(ibv_wr_opcode opcode, std::uint32_t count, std::siz
   return best;
 }
 
-// Registering so many pages for one use, and giving them back.
+// Time to register that many bytes for one use, and to deregister them.
 Result<double> registration_ns(Registrar& registrar, std::byte* memory, std::size_t bytes) {
   double best = std::numeric_limits<double>::max();
   for (int i = 0; i < attempts; ++i) {

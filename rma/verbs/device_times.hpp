@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Measures what a device takes, on a queue pair that is connected to itself: nothing leaves the
-// device, so these are the least that any peer can be reached in. It is done once a process,
-// when the first path is opened.
+// Measures the times of a device, on a queue pair that is connected to itself. Nothing leaves the
+// device, so these are lower bounds for any peer. A process measures once, when it opens its first
+// connection.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@
 
 namespace tessera::rma::verbs {
 
-/// Takes about a millisecond, with an emulated device some ten; half a second at most, awake all
-/// the time. Errors: unsupported when the device doesn't answer itself; limit_exceeded, no_memory.
+/// Takes about a millisecond, about ten with an emulated device, and at most half a second, without
+/// sleeping. Errors: unsupported if the device cannot reach itself; limit_exceeded, no_memory.
 Result<DeviceTimes> measure_times(const std::shared_ptr<Device>& device, Registrar& registrar);
 
 }  // namespace tessera::rma::verbs

@@ -14,18 +14,18 @@
 namespace tessera::rma::verbs {
 namespace {
 
-// Behind requests that are not fenced, what is longer is worth a round trip.
+// After unfenced requests, a transfer longer than this is worth the round trip of a fence.
 constexpr std::size_t most_behind_requests = std::size_t{64} * 1024;
-// A put of so little is copied, so that its source is free at once.
+// A put of up to this size is copied, so that its source is free at once.
 constexpr std::size_t most_copied = std::size_t{4} * 1024;
-// Places of slices that are remembered; then all are asked for again.
+// Slice locations that are cached; beyond that, all are requested again.
 constexpr std::size_t most_places = 1024;
 
 bool holds(std::uint64_t offset, std::uint64_t from, std::uint64_t bytes) noexcept {
   return offset >= from && offset - from < bytes;
 }
 
-// A request for one piece, which outlives it.
+// A request for one piece, which must outlive it.
 ibv_send_wr request_for(ibv_wr_opcode opcode, ibv_sge& piece,
                         const detail::RemoteSpan& remote) noexcept {
   ibv_send_wr request{};
@@ -40,7 +40,7 @@ std::size_t find_least_row(const Adapter& adapter) {
   return adapter.options.least_row > 0 ? adapter.options.least_row : adapter.costs().least_row();
 }
 
-// Gets of so many bytes and more are assisted.
+// Gets of at least this size are assisted.
 std::size_t find_least_assisted(const Adapter& adapter) {
   constexpr std::size_t least = most_copied;
   constexpr std::size_t most = std::size_t{16} << 20U;
@@ -74,7 +74,7 @@ VerbsEndpoint::VerbsEndpoint(VerbsPath& path, WorldRank peer, std::unique_ptr<En
       by_requests_(std::move(by_requests)),
       requests_(requests) {}
 
-// What a caller began ends once more, with the first error, unless nothing else was begun.
+// Ends the caller's own part of `done`, with the first error, unless nothing else was begun.
 Status VerbsEndpoint::conclude(Status status, bool has_begun, Completion& done) {
   if (!status.ok() && !has_begun) {
     return status;
@@ -83,7 +83,7 @@ Status VerbsEndpoint::conclude(Status status, bool has_begun, Completion& done) 
   return {};
 }
 
-// --- where things lie
+// --- locations of memory
 
 std::optional<VerbsEndpoint::Place> VerbsEndpoint::find_known(RegionId region,
                                                               std::uint64_t offset) {
@@ -127,7 +127,7 @@ bool VerbsEndpoint::goes_as_words(std::size_t bytes) const noexcept {
   return !options_.words_direct && bytes <= sizeof(std::uint64_t);
 }
 
-// The device may use the target's memory now, also in view of what was requested before.
+// Whether the device may access the target's memory now, given the earlier requests.
 Result<bool> VerbsEndpoint::may_go_direct(const Target& target, std::size_t bytes) {
   if (bytes == 0 || goes_as_words(bytes)) {
     return false;
@@ -141,7 +141,7 @@ Result<bool> VerbsEndpoint::may_go_direct(const Target& target, std::size_t byte
   return true;
 }
 
-// Nothing where the device cannot use it: it goes through buffers then.
+// Nothing if the device cannot use it: it then goes through buffers.
 std::optional<VerbsEndpoint::Local> VerbsEndpoint::find_local(Way way, std::byte* at,
                                                               std::size_t bytes) const {
   const Adapter& adapter = path_.fabric().adapter();
@@ -165,8 +165,8 @@ std::optional<VerbsEndpoint::Local> VerbsEndpoint::find_local(Way way, std::byte
   return Local{.key = held->lkey(), .remote_key = held->rkey(), .bytes = bytes, .held = held};
 }
 
-// The first part of it: what is registered at a time, so that it moves while the next one is
-// registered ([CLUSTERS02] §3, figure 3).
+// Its first part: what is registered at once, so that it moves while the next part is registered
+// ([CLUSTERS02] §3, figure 3).
 std::optional<VerbsEndpoint::Local> VerbsEndpoint::find_some(Way way, std::byte* at,
                                                              std::size_t bytes) const {
   const std::size_t part = options_.register_bytes;
@@ -177,7 +177,7 @@ std::optional<VerbsEndpoint::Local> VerbsEndpoint::find_some(Way way, std::byte*
   return find_local(way, at, std::min(bytes, part - into));
 }
 
-// Through a buffer, rather than from where it lies or to where it belongs.
+// Whether it is copied through a buffer, instead of moved directly.
 bool VerbsEndpoint::is_copied(Way way, const std::byte* at, std::size_t bytes) const noexcept {
   const Adapter& adapter = path_.fabric().adapter();
   if (way == Way::put && bytes <= most_copied) {
@@ -210,7 +210,7 @@ Result<bool> VerbsEndpoint::put_now(const Target& to, const void* from, std::siz
 
 Status VerbsEndpoint::put(const Target& to, const void* from, const CopyShape& shape,
                           Completion& done) {
-  // A put reads what it is given, and nothing else.
+  // A put reads its local memory, and does not change it.
   auto* const local = static_cast<std::byte*>(const_cast<void*>(from));
   TESSERA_ASSIGN_OR_RETURN(const bool is_direct, may_go_direct(to, shape.total_bytes()));
   if (is_direct && shape.levels == 0) {
@@ -244,7 +244,7 @@ Status VerbsEndpoint::get(void* to, const Target& from, const CopyShape& shape, 
   return by_requests_->get(to, from, shape, done);
 }
 
-// Registering and asking where the target lies take time side by side ([CLUSTERS02] §3).
+// Registering overlaps with the request for the target's location ([CLUSTERS02] §3).
 Result<VerbsEndpoint::Place> VerbsEndpoint::find_and_prepare(const Target& target,
                                                              std::size_t moved, const Run& run) {
   if (auto known = find_known(target.region, target.offset + moved)) {
@@ -258,7 +258,8 @@ Result<VerbsEndpoint::Place> VerbsEndpoint::find_and_prepare(const Target& targe
   });
 }
 
-// What the device cannot reach goes as requests: of a slice, the rest may be registered in vain.
+// The part that the device cannot reach goes as requests; the rest of that slice may have been
+// registered needlessly.
 Status VerbsEndpoint::move(Way way, const Target& target, std::byte* local, std::size_t bytes,
                            Completion& done) {
   std::size_t moved = 0;
@@ -285,7 +286,7 @@ Status VerbsEndpoint::move(Way way, const Target& target, std::byte* local, std:
   return conclude(std::move(status), moved > 0, done);
 }
 
-// Begins with what goes in one request, and returns how much that is.
+// Begins with the part that fits in one request, and returns its size.
 Result<std::size_t> VerbsEndpoint::move_piece(Way way, const detail::RemoteSpan& remote,
                                               std::byte* local, std::size_t bytes,
                                               Completion& done) {
@@ -444,8 +445,8 @@ VerbsEndpoint::TransferRows VerbsEndpoint::rows_of(const Target& target, Fragmen
   return rows;
 }
 
-// What a transfer of such rows needs registered, and known at the target; or nothing, where it
-// had better go as requests.
+// The registered local memory and target location for a transfer of such rows; nothing if it should
+// go as requests.
 Result<std::optional<VerbsEndpoint::Ground>> VerbsEndpoint::find_ground(Way way, RegionId region,
                                                                         const TransferRows& rows) {
   TESSERA_ASSIGN_OR_RETURN(const auto remote, find(region, rows.offset));
@@ -466,7 +467,7 @@ Result<std::optional<VerbsEndpoint::Ground>> VerbsEndpoint::find_ground(Way way,
                            : std::optional(Ground{*remote, std::move(ranges)});
 }
 
-// True when it has begun with them; false when they had better go as requests.
+// Returns true if it has begun the transfer, false if it should go as requests.
 Result<bool> VerbsEndpoint::move_rows(Way way, RegionId region, const TransferRows& rows,
                                       Completion& done) {
   TESSERA_ASSIGN_OR_RETURN(const auto ground, find_ground(way, region, rows));
@@ -522,7 +523,7 @@ Result<bool> VerbsEndpoint::move_fragments(Way way, const Target& target, Fragme
              : move_rows(way, target.region, rows_of(target, fragments), done);
 }
 
-// --- what goes as requests
+// --- operations that go as requests
 
 Status VerbsEndpoint::accumulate(const Target& to, const void* from, const CopyShape& shape,
                                  const Scale& scale, Completion& done) {

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// VerbsEndpoint: operations on one rank of another node, by the device where the target's memory is
-// known to it and rows are long, and else as requests to the agent, over the same connection.
+// VerbsEndpoint: operations on one rank of another node. The device does them if the target's
+// memory is registered and rows are long; otherwise they go as requests to the agent, over the same
+// connection.
 //
-//     put   ≤ inline            the data are in the request           ended at return
-//     put   ≤ 4 KiB             copied into a buffer, then written    ended at return
-//     put   longer              written from where they lie           ends when the target has them
-//     get   into known memory   read to where they belong
-//     get   ≤ 1 KiB             read into a buffer, copied from there
-//     get   longer              read to where they belong
+//     put   ≤ inline              the data are in the request;            complete at return
+//     put   ≤ 4 KiB               copied into a buffer, then written;     complete at return
+//     put   longer                written directly from the source;       complete at the target
+//     get   registered memory     read directly to the destination;
+//     get   ≤ 1 KiB               read into a buffer, copied from there;
+//     get   longer                read directly to the destination.
 //
-// Known is the node's arena, slab by slab; other memory is registered when it is first used. Where
-// the device cannot register it, buffers are used throughout.
+// The node's arena is registered slab by slab; other memory is registered at its first use. If the
+// device cannot register the memory, all its transfers use buffers.
 //
-// Order. All goes over one queue pair, which keeps order, and requests are carried out after what
-// was written before them. But the device doesn't wait for the agent: behind requests that changed
-// something and are not fenced, small operations go as requests, too, and large ones fence first
+// Order. All operations use one queue pair, which keeps order, and the agent executes a request
+// after all earlier writes. But the device does not wait for the agent. After requests that changed
+// memory and are not yet fenced, small operations also go as requests, and large ones fence first
 // (docs/memory-model.md).
 //
-// Atomics go as requests, but those of regions with Atomics::device, which only the device does.
+// Atomics go as requests, except in regions with Atomics::device: there only the device does them.
 //
 // Threads: all functions may be called from any thread.
 #pragma once
@@ -40,7 +41,7 @@
 
 namespace tessera::rma::verbs {
 
-/// Pieces of local memory in one request.
+/// The most pieces of local memory in one request.
 [[nodiscard]] std::uint32_t most_pieces(const DeviceLimits& limits) noexcept;
 
 class VerbsEndpoint final : public Endpoint {
@@ -69,11 +70,11 @@ class VerbsEndpoint final : public Endpoint {
   struct Local {
     std::uint32_t key = 0;
     std::uint32_t remote_key = 0;
-    std::size_t bytes = 0;  // that it covers
+    std::size_t bytes = 0;  // that the registration covers
     std::shared_ptr<const Registration> held;
   };
 
-  using Place = std::optional<detail::RemoteSpan>;  // none: reached by requests only
+  using Place = std::optional<detail::RemoteSpan>;  // none: reachable by requests only
   struct Run {
     Way way = Way::put;
     std::byte* local = nullptr;
@@ -98,8 +99,8 @@ class VerbsEndpoint final : public Endpoint {
   Status move_by_buffer(Way way, const detail::RemoteSpan& remote, std::byte* local,
                         std::size_t bytes, Completion& done);
   Status put_inline(const detail::RemoteSpan& remote, const std::byte* from, std::size_t bytes);
-  // The rows of a transfer. each_row(visit) calls visit(local, offset in the slice, bytes) for each
-  // of them, until one returns an error.
+  // The rows of a transfer. for_each(visit) calls visit(local, offset in the slice, bytes) for each
+  // row, until one call returns an error.
   using VisitRow = std::function<Status(std::byte*, std::uint64_t, std::size_t)>;
   struct TransferRows {
     LocalRows local;
@@ -137,18 +138,18 @@ class VerbsEndpoint final : public Endpoint {
   VerbsPath& path_;
   const FabricOptions& options_;
   std::size_t least_row_;
-  std::size_t least_assisted_;  // gets of more bytes are
+  std::size_t least_assisted_;  // larger gets are assisted
   WorldRank peer_;
   std::unique_ptr<Endpoint> by_requests_;
   detail::Requests& requests_;
 
   struct Piece {
     std::uint64_t offset = 0;  // in the slice
-    detail::RemoteSpan span;   // no bytes: by requests only
+    detail::RemoteSpan span;   // no bytes: reachable by requests only
   };
   std::mutex places_mutex_;
   std::unordered_map<std::uint32_t, std::vector<Piece>> places_;  // by region
-  std::atomic<std::uint64_t> last_write_{0};                      // the path's number of it
+  std::atomic<std::uint64_t> last_write_{0};                      // its number on the connection
 };
 
 }  // namespace tessera::rma::verbs

@@ -27,7 +27,7 @@ bool Exposure::is_in_arena(const std::byte* at) const noexcept {
   return at >= first && at < memory.base() + memory.size();
 }
 
-// Requires: mutex_ is locked, perhaps shared.
+// Requires: mutex_ is locked, at least shared.
 const Exposure::Part* Exposure::part_at(const std::byte* at) const noexcept {
   const auto behind = std::upper_bound(
       parts_.begin(), parts_.end(), at,
@@ -55,7 +55,7 @@ Result<Known> Exposure::find(std::byte* from, std::uint64_t bytes) {
   return cut(*part_at(from), from, bytes);
 }
 
-// The slabs of `bytes` from `from` on, up to the first that is known.
+// Registers the slabs of `bytes` from `from` on, up to the first registered one.
 Status Exposure::add_part(std::byte* from, std::uint64_t bytes) {
   const detail::NodeMemory& memory = node_->memory();
   const auto offset = static_cast<std::uint64_t>(from - memory.base());

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Exposure: the parts of a node's arena that the device knows, as one process registered them: by
-// slabs, so that any number of regions costs few registrations, and when they are first asked for.
+// Exposure: the parts of a node's arena that one process has registered with its device. It
+// registers whole slabs, at their first use, so that any number of regions needs few registrations.
 //
-// A device holds on to the pages that it was told of. So a slab's memory is taken whole and never
-// given back (Arena::keep); the regions in it come and go.
+// A device keeps the pages that are registered with it. So a slab's memory is taken whole and never
+// returned to the system (Arena::keep), while regions in it are created and freed.
 //
-// Threads: all functions may be called from any thread; those that find what is known share a lock.
+// Threads: all functions may be called from any thread; those that find registered memory share a
+// lock.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,7 @@
 
 namespace tessera::rma::verbs {
 
-/// Bytes that lie behind each other under the same keys.
+/// Contiguous bytes under the same keys.
 struct Known {
   std::byte* from = nullptr;
   std::uint64_t bytes = 0;
@@ -31,13 +32,14 @@ struct Known {
 
 class Exposure {
  public:
-  /// `slab_bytes`: a multiple of a granule. `has_atomics`: others may do them in it.
+  /// `slab_bytes`: a multiple of a granule. `has_atomics`: registered for remote atomics.
   Exposure(Registrar& registrar, std::shared_ptr<detail::Node> node, std::uint64_t slab_bytes,
            bool has_atomics) noexcept;
 
   [[nodiscard]] bool is_in_arena(const std::byte* at) const noexcept;
-  /// What is known from `from` on, at most `bytes` of it; registers what isn't. Errors: unsupported
-  /// where it can't be, with the reason. Requires: is_in_arena(from), bytes > 0.
+  /// The registered memory from `from` on, at most `bytes` of it; registers it if necessary.
+  /// Errors: unsupported, with the reason, if it cannot be registered. Requires: is_in_arena(from),
+  /// bytes > 0.
   Result<Known> find(std::byte* from, std::uint64_t bytes);
 
  private:
@@ -56,7 +58,7 @@ class Exposure {
   const int access_;
   mutable std::shared_mutex mutex_;
   std::vector<Part> parts_;  // by address
-  Status refusal_;           // of the device, which is asked no more
+  Status refusal_;           // the device's first error; afterwards registration is not tried again
 };
 
 }  // namespace tessera::rma::verbs

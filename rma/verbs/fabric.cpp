@@ -15,7 +15,7 @@
 namespace tessera::rma::verbs {
 namespace {
 
-// Of a completion queue, for requests of paths that end.
+// Entries of a completion queue for the last requests of closing connections.
 constexpr std::int64_t last_entries = 64;
 
 }  // namespace
@@ -49,7 +49,7 @@ Status VerbsFabric::make() {
   if (!completions_) {
     return cannot_make(used, "a completion queue", used.limits().completion_queues, errno);
   }
-  // Devices round up; half of what was asked for is for requests at least.
+  // Devices round up; at least half of the requested size is for requests.
   TESSERA_ASSIGN_OR_RETURN(
       receives_,
       Receives::create(device(), *adapter_->registrar, options.buffer_bytes,
@@ -83,7 +83,7 @@ void VerbsFabric::forget(std::uint32_t queue_pair) {
   paths_.erase(queue_pair);
 }
 
-// Without a descriptor nobody would look.
+// Without a descriptor no thread would poll.
 void VerbsFabric::note_arrival(int descriptor) {
   if (descriptor < 0) {
     return;
@@ -106,7 +106,7 @@ void VerbsFabric::note_unposted(std::uint32_t queue_pair) {
   has_unposted_ = true;
 }
 
-// What nothing else took along meanwhile.
+// Posts what no other request has carried meanwhile.
 void VerbsFabric::post_unposted() {
   if (!has_unposted_.load()) {
     return;
@@ -125,7 +125,7 @@ void VerbsFabric::post_unposted() {
   }
 }
 
-// First noted, then a look, as take_buffer().
+// Records the request first, then checks, as take_buffer().
 bool VerbsFabric::take_entries(std::uint32_t count, std::uint32_t queue_pair) {
   const auto try_to_take = [&] {
     const std::int64_t before = entries_used_.fetch_add(count);
@@ -158,7 +158,8 @@ void VerbsFabric::give_back_entries(std::uint64_t count) {
   has_unposted_ = has_unposted_ || !unposted_.empty();
 }
 
-// First noted, then a look: who gives one back in between sees the note, or is seen.
+// Records the request first, then checks: a thread that returns a buffer meanwhile sees the record,
+// or this sees the buffer.
 int VerbsFabric::take_buffer(int descriptor) {
   if (const int buffer = buffers_->take(); buffer >= 0) {
     return buffer;
@@ -205,7 +206,7 @@ int VerbsFabric::progress() {
   return guard.owns_lock() ? read_completions() : 0;
 }
 
-// First switched on, then a look: what comes in between is in the queue or wakes.
+// Enables first, then checks: what arrives meanwhile is in the queue or wakes the thread.
 bool VerbsFabric::arm() {
   post_unposted();
   const std::lock_guard guard(reading_);
@@ -216,7 +217,7 @@ bool VerbsFabric::arm() {
   return read_completions() == 0 && !has_arrivals_.load() && !has_unposted_.load();
 }
 
-// Requires: reading_ is locked. A channel's event tells nothing but that it was switched on.
+// Requires: reading_ is locked. An event of the channel only reports that it was enabled.
 void VerbsFabric::take_events() {
   Library& library = *device()->library();
   ibv_cq* queue = nullptr;
@@ -228,7 +229,7 @@ void VerbsFabric::take_events() {
 
 // Requires: reading_ is locked.
 int VerbsFabric::read_completions() {
-  constexpr int rounds = 4;  // so that many paths don't keep a caller here for ever
+  constexpr int rounds = 4;  // so that many connections don't keep a caller here forever
   std::array<ibv_wc, 32> completions;
   int count = 0;
   for (int i = 0; i < rounds; ++i) {
@@ -249,7 +250,7 @@ int VerbsFabric::read_completions() {
   return count;
 }
 
-// Nobody will tell any more what ended.
+// No further completions will be reported.
 void VerbsFabric::abandon_all(const std::string& why) {
   has_failed_ = true;
   const Status reason = Status::error(Code::peer_lost, why);
@@ -282,7 +283,7 @@ void VerbsFabric::look_after() {
   }
 }
 
-// A device that is gone need not say what becomes of what is under way.
+// A lost device may never report what becomes of its requests.
 void VerbsFabric::take_event(const DeviceEvent& event) {
   const bool is_ours =
       event.completions == completions_.get() || event.receives == receives_->get();
@@ -298,7 +299,7 @@ void VerbsFabric::take_event(const DeviceEvent& event) {
 const CostModel& Adapter::costs() const {
   std::call_once(is_measured, [this] {
     const auto times = measure_times(device, *registrar);
-    // A device that cannot reach itself is as others are.
+    // A device that cannot reach itself gets the default times.
     cost_model = CostModel(times.ok() ? *times : DeviceTimes(), options.buffer_bytes);
   });
   return cost_model;
@@ -320,7 +321,7 @@ VerbsFabric::~VerbsFabric() {
 
 Result<detail::RemoteSpan> VerbsFabric::expose(std::byte* from, std::uint64_t bytes) {
   if (bytes == 0) {
-    return Status::error(Code::out_of_range, "there are no bytes to be reached");
+    return Status::error(Code::out_of_range, "0 bytes cannot be made accessible");
   }
   TESSERA_ASSIGN_OR_RETURN(const Known known, adapter_->arena->find(from, bytes));
   return detail::RemoteSpan{reinterpret_cast<std::uintptr_t>(known.from), known.bytes,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// VerbsFabric: a completion queue with the paths whose requests complete there, and the buffers
-// that they share.
+// VerbsFabric: the RDMA context: a completion queue, the connections that complete their requests
+// in it, and their shared buffers.
 //
-// Whoever waits reads the queue, for all paths. Who has nothing to read sleeps on the completion
-// channel's descriptor, which arm() switches on.
+// A thread that waits polls the queue, for all connections. If the queue is empty it sleeps on the
+// descriptor of the completion channel, which arm() enables.
 //
 // Threads: all functions may be called from any thread.
 #pragma once
@@ -33,44 +33,46 @@ namespace tessera::rma::verbs {
 
 class VerbsPath;
 
-/// Requests of a path, at least: more than go in a batch and between two that the device tells of.
+/// The smallest send queue: more requests than a batch has, and than there are between two signaled
+/// ones.
 inline constexpr std::uint32_t least_depth = 64;
-/// Messages without credits that may come from a client: a brief one, and news of credits.
+/// Messages without credits that may come from a client: a brief one, and a credit update.
 inline constexpr std::uint32_t credit_messages = 3;
 
-/// How a get of long rows goes.
+/// How a get of long rows is done.
 enum class GetWay : std::uint8_t {
-  by_cost,   ///< as the cost model says
+  by_cost,   ///< as the cost model chooses
   read,      ///< this end's device reads
-  assisted,  ///< the agent writes, when it is asked to
+  assisted,  ///< the agent writes, on request
 };
 
 struct FabricOptions {
-  std::uint32_t depth = 128;         ///< requests under way on each path
-  std::uint32_t window = 16;         ///< credits of one peer, at most
-  std::uint32_t inline_bytes = 220;  ///< of a request that carries its data itself
-  std::size_t buffer_bytes = 8192;   ///< of a message
+  std::uint32_t depth = 128;         ///< requests under way on each connection
+  std::uint32_t window = 16;         ///< most credits of one peer
+  std::uint32_t inline_bytes = 220;  ///< largest request that carries its own data
+  std::size_t buffer_bytes = 8192;   ///< size of a message
   std::size_t least_row = 0;         ///< bytes; shorter rows are packed, as requests; 0: by cost
   GetWay get_way = GetWay::by_cost;
-  bool words_direct = true;  ///< 8 bytes and less go by the device, and not as requests
-  bool registers = true;     ///< ordinary memory; else it goes through buffers
-  std::size_t register_bytes = std::size_t{1} << 20;  ///< of it at a time, so that what is
-                                                      ///< registered moves meanwhile; 0: all
+  bool words_direct = true;  ///< up to 8 bytes go by the device, not as requests
+  bool registers = true;     ///< ordinary memory; else it is copied through buffers
+  std::size_t register_bytes = std::size_t{1} << 20;  ///< of it at a time, so that registered parts
+                                                      ///< move while the next are registered; 0:
+                                                      ///< all at once
   std::size_t send_buffers = 256;                     ///< for messages and small transfers
   std::size_t most_receive_buffers = 4096;
   std::uint32_t completions = 32 * 1024;  ///< entries of a completion queue
-  bool reserves_for_clients = false;      ///< a window's buffers for each peer, to compare with
-  std::uint64_t slab_bytes = 16U << 20U;  ///< of the arena, registered at a time
+  bool reserves_for_clients = false;      ///< a window of buffers for each peer, for comparison
+  std::uint64_t slab_bytes = 16U << 20U;  ///< of the arena, per registration
 };
 
 class VerbsFabric;
 
-/// What the fabrics of a process share.
+/// Shared by the RDMA contexts of a process.
 struct Adapter {
-  /// What is cheapest here; measures what the device takes when it is called first. Takes some
-  /// milliseconds then.
+  /// The cost model of this device. The first call measures the device, which takes some
+  /// milliseconds.
   [[nodiscard]] const CostModel& costs() const;
-  /// Reads the device's events for all fabrics, whoever asks.
+  /// Reads the device's events, for all contexts.
   void hand_out_events() const;
 
   std::shared_ptr<Device> device;
@@ -108,35 +110,36 @@ class VerbsFabric final : public detail::Fabric {
   [[nodiscard]] ibv_cq* completions() const noexcept { return completions_.get(); }
   [[nodiscard]] Receives& receives() const noexcept { return *receives_; }
   [[nodiscard]] Buffers& buffers() const noexcept { return *buffers_; }
-  /// A byte that others may read, and that nobody writes.
+  /// A byte that others may read, and that no process writes.
   [[nodiscard]] detail::RemoteSpan quiet_spot() const noexcept {
     return {reinterpret_cast<std::uintptr_t>(quiet_->at(0)), 1, quiet_->remote_key()};
   }
   /// From now on completions of that queue pair go to `path`, until forget().
   void enter(std::uint32_t queue_pair, VerbsPath& path);
-  /// Returns when nobody is inside of the path's take_completion() any more.
+  /// Returns when no thread is inside the connection's take_completion().
   void forget(std::uint32_t queue_pair);
-  /// Something came that the owner of that descriptor should look at.
+  /// Records that something arrived for the owner of that descriptor.
   void note_arrival(int descriptor);
-  /// The path of that queue pair has something to post; post_unposted() is called soon.
+  /// Records that the connection of that queue pair has requests to post; post_unposted() follows
+  /// soon.
   void note_unposted(std::uint32_t queue_pair);
-  /// Entries of the completion queue for `count` requests; false while other paths have them. Then
-  /// the path of that queue pair is asked again when some are free.
+  /// Takes entries of the completion queue for `count` requests. Returns false if other connections
+  /// use them; the connection of that queue pair then tries again as soon as some are free.
   [[nodiscard]] bool take_entries(std::uint32_t count, std::uint32_t queue_pair);
-  /// The same for a path's last request: there is room for a few beyond the others.
+  /// The same for a connection's last request: a few entries are reserved for these.
   void take_last_entry() noexcept { entries_used_.fetch_add(1); }
   void give_back_entries(std::uint64_t count);
-  /// More than half are in use: each request should say when it has ended.
+  /// More than half are in use: each request should be signaled.
   [[nodiscard]] bool are_entries_scarce() const noexcept {
     return entries_used_.load(std::memory_order_relaxed) > entries_ / 2;
   }
-  /// A buffer for a message, −1 when none is free: then the owner of that descriptor is told as
-  /// soon as one is.
+  /// A buffer for a message. Returns −1 if none is free, and then notifies the owner of that
+  /// descriptor as soon as one is.
   int take_buffer(int descriptor);
   void give_back_buffer(int buffer);
-  /// Something happened to the device.
+  /// Handles an event of the device.
   void take_event(const DeviceEvent& event);
-  /// Operations that somebody may wait for.
+  /// Counts operations that a thread may wait for.
   void note_begun() noexcept { under_way_.fetch_add(1); }
   void note_ended(std::int64_t count) noexcept { under_way_.fetch_sub(count); }
 
@@ -157,20 +160,20 @@ class VerbsFabric final : public detail::Fabric {
   OwnedCompletions completions_;
   std::unique_ptr<Receives> receives_;
 
-  std::mutex reading_;  // of the completion queue
+  std::mutex reading_;  // protects polling of the completion queue
   bool is_armed_ = false;
   std::atomic<bool> has_failed_{false};
   std::mutex paths_mutex_;
   std::unordered_map<std::uint32_t, VerbsPath*> paths_;  // by the number of the queue pair
   std::mutex arrivals_mutex_;
   std::vector<int> arrivals_;
-  std::vector<bool> is_arrival_;  // by descriptor: it is among them
+  std::vector<bool> is_arrival_;  // by descriptor: whether it is in arrivals_
   std::atomic<bool> has_arrivals_{false};
-  std::vector<int> without_buffer_;  // likewise; under the same lock
+  std::vector<int> without_buffer_;  // descriptors; under the same lock
   std::atomic<bool> is_short_of_buffers_{false};
-  std::vector<std::uint32_t> unposted_;  // queue pairs; likewise
+  std::vector<std::uint32_t> unposted_;  // queue pairs; under the same lock
   std::atomic<bool> has_unposted_{false};
-  std::vector<std::uint32_t> without_entries_;  // likewise
+  std::vector<std::uint32_t> without_entries_;  // queue pairs; under the same lock
   std::atomic<bool> is_short_of_entries_{false};
   std::int64_t entries_ = 0;  // for requests; the others are for messages
   std::atomic<std::int64_t> entries_used_{0};

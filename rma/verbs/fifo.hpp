@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Fifo: a queue that takes no memory while it is empty, unlike std::deque: a process has some for
-// each peer, most of which are silent.
+// each peer, and most peers send nothing.
 //
 // Threads: one. Cost: O(1) amortised.
 #pragma once
@@ -31,7 +31,7 @@ class Fifo {
       first_ = 0;
     }
   }
-  /// In their order.
+  /// Iterates from the oldest.
   [[nodiscard]] auto begin() const noexcept {
     return items_.begin() + static_cast<std::ptrdiff_t>(first_);
   }
@@ -39,7 +39,7 @@ class Fifo {
 
  private:
   static constexpr std::size_t few = 16;
-  // The memory of few is kept, for the next burst.
+  // Small memory is kept for the next burst.
   void clear() {
     first_ = 0;
     if (items_.capacity() > few) {

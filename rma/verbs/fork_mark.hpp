@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ForkMark: whether this process is the one that made the object, or a child that was forked
-// later. Devices, registrations and threads stay with the parent.
+// ForkMark: whether this process made the object, or is a child that was forked later. Devices,
+// registrations and threads stay with the parent.
 //
-// Threads: any. Cost: a page; asking is a load, where getpid() would be a system call.
+// Threads: any. Cost: a page; a query is a load, while getpid() would be a system call.
 #pragma once
 
 #include <atomic>

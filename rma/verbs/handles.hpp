@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owned: a device, domain, queue or other object of the Library, which is given back when its
-// owner goes. Those made from another are destroyed before it: declare them behind it.
+// Owned: a device, domain, queue or other object of the Library, destroyed with its owner. Objects
+// that are made from another are destroyed before it: declare them after it.
 //
 // Threads: as a pointer.
 #pragma once
@@ -36,11 +36,11 @@ class Owned {
   T* operator->() const noexcept { return object_; }
   explicit operator bool() const noexcept { return object_ != nullptr; }
 
-  /// Gives the object back now.
+  /// Destroys the object now.
   void reset() noexcept {
     if (object_ != nullptr) {
-      // It fails when something made from the object still lives, which the order of members
-      // rules out, or when the device is gone, and then nothing can be done.
+      // Fails if something made from the object still exists, which the order of members prevents,
+      // or if the device is gone; then nothing can be done.
       static_cast<void>((library_.get()->*destroy)(std::exchange(object_, nullptr)));
     }
   }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Library: the one door to libibverbs. Every call of this project to it goes through an object of
-// this class, so that tests can put a network of their own behind it and break that at will
+// Library: the only access to libibverbs. All calls to it go through an object of this class, so
+// that tests can replace it with a simulated network and inject faults
 // (tests/support/fake_verbs.hpp).
 //
-// Each function is the libibverbs call of its name, with its arguments, results and errors: null
-// or an error number, and errno where the manual page says so. Manual pages: ibv_NAME(3).
+// Each function is the libibverbs call of its name, with its arguments, results and errors: null or
+// an error number, and errno if the manual page says so. Manual pages: ibv_NAME(3).
 //
-// Threads: as libibverbs: all functions may be called from any thread, destruction aside.
+// Threads: as libibverbs: all functions may be called from any thread, except destruction.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -26,14 +26,14 @@ class Library {
   virtual ~Library() = default;
 
   // --- devices
-  /// The names of the devices that are there; none where there is no RDMA at all.
+  /// The names of the devices; none if the machine has no RDMA.
   virtual std::vector<std::string> device_names() = 0;
-  /// Null and errno when there is no such device, or it cannot be opened.
+  /// Null and errno if no such device exists, or it cannot be opened.
   virtual ibv_context* open_device(const std::string& name) = 0;
   virtual int close_device(ibv_context* device) = 0;
   virtual int query_device(ibv_context* device, ibv_device_attr& attributes) = 0;
   virtual int query_port(ibv_context* device, std::uint8_t port, ibv_port_attr& attributes) = 0;
-  /// Empty and errno when the table cannot be read.
+  /// Empty and errno if the table cannot be read.
   virtual std::vector<ibv_gid_entry> query_gid_table(ibv_context* device) = 0;
   /// Waits unless the device's async_fd is non-blocking.
   virtual int get_async_event(ibv_context* device, ibv_async_event& event) = 0;
@@ -54,7 +54,7 @@ class Library {
   virtual int destroy_cq(ibv_cq* queue) = 0;
   virtual int poll_cq(ibv_cq* queue, std::span<ibv_wc> completions) = 0;
   virtual int req_notify_cq(ibv_cq* queue) = 0;
-  /// Waits unless the channel's fd is non-blocking; the event's queue is all that it tells.
+  /// Waits unless the channel's fd is non-blocking; returns only the event's queue.
   virtual int get_cq_event(ibv_comp_channel* channel, ibv_cq*& queue) = 0;
   virtual void ack_cq_events(ibv_cq* queue, unsigned count) = 0;
 
@@ -62,17 +62,17 @@ class Library {
   virtual ibv_srq* create_srq(ibv_pd* domain, ibv_srq_init_attr& attributes) = 0;
   virtual int modify_srq(ibv_srq* queue, ibv_srq_attr& attributes, int mask) = 0;
   virtual int destroy_srq(ibv_srq* queue) = 0;
-  /// A list of requests, linked by `next`; `bad` is the first that was not taken.
+  /// Posts a list of requests, linked by `next`; `bad` is the first that was not accepted.
   virtual int post_srq_recv(ibv_srq* queue, ibv_recv_wr* list, ibv_recv_wr*& bad) = 0;
-  /// Such that post_send() may use the newest interface that the provider has. The attributes'
-  /// qp_context is not taken: the library keeps its own there.
+  /// Makes a queue pair for which post_send() may use the newest interface of the provider. Ignores
+  /// the attributes' qp_context, which the library uses itself.
   virtual ibv_qp* create_qp(ibv_pd* domain, ibv_qp_init_attr& attributes) = 0;
   virtual int modify_qp(ibv_qp* queue, ibv_qp_attr& attributes, int mask) = 0;
   virtual int destroy_qp(ibv_qp* queue) = 0;
-  /// A list of requests, linked by `next`, with one doorbell where the provider can
-  /// (ibv_wr_start(3)); `bad` is the first that was not taken, which may be an earlier one
-  /// than would have to. ENOMEM: the queue is full. Of the opcodes it knows RDMA write and read,
-  /// send (with immediate data too), compare-and-swap and fetch-and-add.
+  /// Posts a list of requests, linked by `next`, with one doorbell if the provider supports it
+  /// (ibv_wr_start(3)). `bad` is the first that was not accepted; it may be earlier than necessary.
+  /// ENOMEM: the queue is full. Supports RDMA write and read, send (also with immediate data),
+  /// compare-and-swap and fetch-and-add.
   virtual int post_send(ibv_qp* queue, ibv_send_wr* list, ibv_send_wr*& bad) = 0;
 
  protected:
@@ -81,7 +81,7 @@ class Library {
   Library& operator=(const Library&) = default;
 };
 
-/// libibverbs itself. `may_build`: use ibv_wr_* where the provider has it.
+/// libibverbs itself. `may_build`: use ibv_wr_* if the provider has it.
 std::shared_ptr<Library> real_library(bool may_build = true);
 
 }  // namespace tessera::rma::verbs

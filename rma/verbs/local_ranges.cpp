@@ -9,9 +9,9 @@
 namespace tessera::rma::verbs {
 namespace {
 
-// Wide rows have a span of more than so many times their bytes.
+// Wide rows have a span of more than this many times their bytes.
 constexpr std::size_t wide = 4;
-// More ranges than these are not worth a search for each row.
+// With more ranges than this, a search for each row costs too much.
 constexpr std::size_t most_ranges = 64;
 
 struct Piece {
@@ -24,7 +24,7 @@ bool is_before(const std::byte* a, const std::byte* b) noexcept {
   return std::less<>()(a, b);
 }
 
-// The slabs of the arena have keys of their own.
+// Each slab of the arena has its own keys.
 std::shared_ptr<const LocalRanges> find_in_arena(const Adapter& adapter, const LocalRows& rows) {
   auto ranges = std::make_shared<LocalRanges>();
   for (std::size_t at = 0; at < rows.span_bytes;) {
@@ -54,7 +54,7 @@ void add_row(Pieces& pieces, Piece row, std::size_t max_gap) {
   pieces.push_back(row);
 }
 
-// Rows with what lies between them, unless that is more than max_gap.
+// The rows and the gaps between them, except gaps larger than max_gap.
 Pieces gather_rows(const LocalRows& rows, std::size_t max_gap) {
   Pieces pieces;
   rows.for_each([&](std::byte* row, std::size_t bytes) {
@@ -100,7 +100,7 @@ std::shared_ptr<const LocalRanges> acquire(Registrar& registrar, Use use, const 
   return ranges;
 }
 
-// A setting for the length of rows has decided already.
+// A setting for the length of rows has already decided.
 bool registering_pays(const Adapter& adapter, const LocalRows& rows, const Pieces& pieces) {
   if (adapter.options.least_row > 0) {
     return true;
@@ -144,7 +144,7 @@ std::shared_ptr<const LocalRanges> find_local_ranges(const Adapter& adapter, Use
   if (auto found = find_registered(registrar, use, whole)) {
     return found;
   }
-  // Where a setting has decided, nothing is measured.
+  // If a setting has decided, nothing is measured.
   const std::size_t max_gap =
       adapter.options.least_row > 0 ? CostModel().max_gap() : adapter.costs().max_gap();
   const Pieces pieces = gather_rows(rows, max_gap);

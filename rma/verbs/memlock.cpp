@@ -16,7 +16,7 @@
 namespace tessera::rma::verbs {
 namespace {
 
-// In a container this is about the container's own rights, and the kernel may decide otherwise.
+// In a container these are the container's own rights, and the kernel may decide otherwise.
 bool has_lock_capability() {
   std::ifstream file("/proc/self/status");
   for (std::string line; std::getline(file, line);) {
@@ -30,10 +30,11 @@ bool has_lock_capability() {
 
 std::string describe(const MemlockLimit& limit) {
   if (!limit.bytes) {
-    return "there is no limit on locked memory, so the device or the machine has no more";
+    return "there is no limit on locked memory, so the device or the machine has no memory left";
   }
-  return fmt::format("the limit on locked memory is {}{}", human_bytes(*limit.bytes),
-                     limit.may_exceed ? ", which CAP_IPC_LOCK should allow to exceed" : "");
+  return fmt::format(
+      "the limit on locked memory is {}{}", human_bytes(*limit.bytes),
+      limit.may_exceed ? ", which CAP_IPC_LOCK should allow this process to exceed" : "");
 }
 
 }  // namespace
@@ -63,12 +64,12 @@ Status cannot_register(std::size_t bytes, int error, std::size_t registered_byte
   }
   return Status::error(
              Code::limit_exceeded,
-             fmt::format("cannot register {} with the device besides the {} that are: {}",
+             fmt::format("cannot register {} with the device beyond the {} already registered: {}",
                          human_bytes(bytes), human_bytes(registered_bytes), describe(limit)))
       .hint(
-          "raise the limit: `ulimit -l unlimited`; for logins in /etc/security/limits.d; for "
-          "services, slurmd among them, LimitMEMLOCK=infinity in the systemd unit; under SLURM "
-          "besides PropagateResourceLimitsExcept=MEMLOCK in slurm.conf");
+          "raise the limit: `ulimit -l unlimited`; for logins set it in /etc/security/limits.d; "
+          "for services, slurmd among them, LimitMEMLOCK=infinity in the systemd unit; under SLURM "
+          "also set PropagateResourceLimitsExcept=MEMLOCK in slurm.conf");
 }
 
 }  // namespace tessera::rma::verbs

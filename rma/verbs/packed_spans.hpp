@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// PackedSpans: what transfers of wide rows have lost so far because they were packed. If the loss
-// of one span has reached the price of registering it, registering pays: whatever comes next, both
-// together cost at most twice as much as the better one would have.
+// PackedSpans: the time that transfers of wide rows have lost so far by packing. When the loss of a
+// span reaches the cost of its registration, it is registered. So the total cost is at most twice
+// the cost of the better choice, whatever follows.
 //
 // Threads: all functions may be called from any thread.
 #pragma once
@@ -18,20 +18,20 @@ namespace tessera::rma::verbs {
 
 class PackedSpans {
  public:
-  /// Rows in `span` are about to be packed, with that loss; true: they had better be registered,
-  /// for `price`, and the loss counts from 0 again.
+  /// Records that rows in `span` are about to be packed, with that loss. Returns true if they
+  /// should be registered instead, for `price`; the loss then starts at 0 again.
   [[nodiscard]] bool note(PageRange span, double loss, double price);
 
  private:
   struct Entry {
     PageRange span;
     double loss = 0;
-    std::uint64_t used = 0;  // when, counted by calls; 0: never
+    std::uint64_t used = 0;  // time of last use, in calls; 0: never
   };
   Entry& entry_of(PageRange span);
 
   std::mutex mutex_;
-  std::array<Entry, 16> entries_;  // of the spans that were used last
+  std::array<Entry, 16> entries_;  // the most recently used spans
   std::uint64_t calls_ = 0;
 };
 

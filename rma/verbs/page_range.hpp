@@ -29,22 +29,22 @@ struct PageRange {
   [[nodiscard]] bool overlaps(PageRange other) const noexcept {
     return begin < other.end && other.begin < end;
   }
-  /// The smallest range that has both in it.
+  /// The smallest range that contains both.
   [[nodiscard]] PageRange united_with(PageRange other) const noexcept {
     return {std::min(begin, other.begin), std::max(end, other.end)};
   }
   bool operator==(const PageRange&) const = default;
 };
 
-/// The pages of `page_bytes`, a power of two, that `bytes` at `address` lie on. Errors:
-/// invalid_argument when that is nothing, or goes beyond the end of the address space.
+/// The pages of `page_bytes`, a power of two, that contain `bytes` at `address`. Errors:
+/// invalid_argument if there are no bytes, or if they go beyond the end of the address space.
 inline Result<PageRange> whole_pages(const void* address, std::size_t bytes,
                                      std::size_t page_bytes) {
   const auto first = reinterpret_cast<std::uintptr_t>(address);
   if (bytes == 0 || bytes > std::numeric_limits<std::uintptr_t>::max() - page_bytes - first) {
     return Status::error(Code::invalid_argument,
-                         bytes == 0 ? "no bytes are no memory to register"
-                                    : "memory to register ends beyond the address space");
+                         bytes == 0 ? "0 bytes of memory cannot be registered"
+                                    : "the memory to register ends beyond the address space");
   }
   return PageRange{first & ~(page_bytes - 1), (first + bytes + page_bytes - 1) & ~(page_bytes - 1)};
 }

@@ -20,14 +20,15 @@
 namespace tessera::rma::verbs {
 namespace {
 
-// Of the send queue, for messages that tell how many were read: those must always go.
+// Entries of the send queue that are reserved for credit updates: those must always go.
 constexpr std::uint32_t kept_for_credits = 4;
-// Requests between two of which the device tells in any case.
+// At least one in this many requests is signaled.
 constexpr std::uint64_t longest_silence = 16;
-// For what completed before a path goes; others may go on completing for ever.
+// Polls before a connection closes, for its last completions; other connections may keep completing
+// forever.
 constexpr int most_last_looks = 64;
 
-// Where what is told besides the queue pair's address lies.
+// Where the data after the queue pair's address lies.
 constexpr std::size_t window_at = PathAddress::encoded_bytes;
 constexpr std::size_t count_bytes = 2;
 constexpr std::size_t credits_at = window_at + count_bytes;
@@ -49,7 +50,7 @@ std::uint64_t load_low(const std::byte* from, std::size_t bytes) noexcept {
   return value;
 }
 
-// What a device says of a request that failed, for people.
+// The device's status of a failed request, in words.
 const char* explain(ibv_wc_status status) noexcept {
   switch (status) {
     case IBV_WC_RETRY_EXC_ERR:
@@ -61,9 +62,9 @@ const char* explain(ibv_wc_status status) noexcept {
     case IBV_WC_REM_INV_REQ_ERR:
       return "the other end did not accept the request";
     case IBV_WC_REM_OP_ERR:
-      return "the other end could not carry it out";
+      return "the other end could not execute the request";
     case IBV_WC_LOC_PROT_ERR:
-      return "memory on this side is not registered for it";
+      return "the local memory is not registered for the request";
     case IBV_WC_LOC_LEN_ERR:
       return "a message was longer than its buffer";
     case IBV_WC_WR_FLUSH_ERR:
@@ -83,7 +84,7 @@ std::size_t total(std::span<const iovec> pieces) noexcept {
   return bytes;
 }
 
-// Copies `bytes` from `offset` on of what `pieces` hold, or into them.
+// Calls `copy` with each part of `bytes` bytes of `pieces` that begin at `offset`.
 template <class Copy>
 void for_each_part(std::span<const iovec> pieces, std::size_t offset, std::size_t bytes,
                    Copy&& copy) {
@@ -110,7 +111,7 @@ void gather(std::span<const iovec> pieces, std::size_t offset, std::span<std::by
   });
 }
 
-// Into memory that others may read meanwhile: aligned words never tear.
+// Other threads may read the memory meanwhile: aligned words never tear.
 void scatter(std::span<const std::byte> from, std::span<const iovec> pieces, std::size_t offset) {
   const std::byte* at = from.data();
   for_each_part(pieces, offset, from.size(), [&](std::byte* to, std::size_t bytes) {
@@ -140,7 +141,7 @@ Result<std::unique_ptr<VerbsPath>> VerbsPath::open(VerbsFabric& fabric) {
   return path;
 }
 
-// To compare with: buffers of its own for each client, as servers had them before ([CLUSTERS02]).
+// For comparison: separate buffers for each client, as earlier servers had them ([CLUSTERS02]).
 Status VerbsPath::reserve_window() {
   const FabricOptions& options = fabric_.adapter().options;
   if (options.reserves_for_clients) {
@@ -161,8 +162,9 @@ VerbsPath::VerbsPath(VerbsFabric& fabric, QueuePair queue)
 
 VerbsPath::~VerbsPath() {
   drain();
-  queue_.to_error().ignore("it goes in any case");
-  // The queue pair takes along what completed and was not read: buffers of messages, among others.
+  queue_.to_error().ignore("it is destroyed in any case");
+  // Destroying the queue pair drops its completions that were not read, such as those of message
+  // buffers.
   for (int looks = 0; looks < most_last_looks && fabric_.progress() > 0; ++looks) {
   }
   fabric_.forget(queue_.number());
@@ -174,8 +176,8 @@ VerbsPath::~VerbsPath() {
   fabric_.receives().release(reserved_ > 0 ? reserved_ : credits_.granted());
 }
 
-// What was sent is with the other end, or that end is gone: it may take the end of the stream
-// beside for a loss, else.
+// Waits until the other end has received everything, or is gone. Otherwise it could take the end of
+// the TCP stream for a loss.
 void VerbsPath::drain() noexcept {
   constexpr std::chrono::milliseconds patience{1000};
   {
@@ -183,9 +185,9 @@ void VerbsPath::drain() noexcept {
     if (beside_ == nullptr || is_lost_ || posted_ == ended_) {
       return;
     }
-    // The device tells of this one, and so of all before.
+    // This request is signaled, and so completes all before it.
     fabric_.take_last_entry();
-    post_message({}, {}, {.is_last = true}).ignore("then nothing is drained");
+    post_message({}, {}, {.is_last = true}).ignore("a failed connection needs no draining");
   }
   const auto deadline = std::chrono::steady_clock::now() + patience;
   const auto is_done = [this] {
@@ -201,8 +203,8 @@ void VerbsPath::drain() noexcept {
 
 // --- connecting
 
-// The queue pair's address, the window, the credits to begin with, the bytes of a buffer, and the
-// quiet spot's address and key, little-endian.
+// The queue pair's address, the window, the initial credits, the size of a buffer, and the address
+// and key of the quiet spot, little-endian.
 detail::PathAddressBytes VerbsPath::address() const {
   detail::PathAddressBytes bytes{};
   const auto encoded = queue_.address().encode();
@@ -243,7 +245,7 @@ Status VerbsPath::connect(const detail::PathAddressBytes& other) {
 void VerbsPath::watch(std::unique_ptr<detail::Channel> beside) {
   beside_ = std::move(beside);
   descriptor_ = beside_->descriptor();
-  fabric_.note_arrival(descriptor_);  // messages may have come before
+  fabric_.note_arrival(descriptor_);  // messages may have arrived before
 }
 
 int VerbsPath::descriptor() const noexcept {
@@ -251,14 +253,14 @@ int VerbsPath::descriptor() const noexcept {
 }
 
 std::string VerbsPath::peer() const {
-  return beside_ == nullptr ? "a path that is being opened" : beside_->peer();
+  return beside_ == nullptr ? "a connection that is being opened" : beside_->peer();
 }
 
 Status VerbsPath::check() const {
   return is_lost_ ? loss() : beside_->check();
 }
 
-// The stream beside is silent: all that can come is its end.
+// No data comes over the TCP stream: only its end can arrive.
 Status VerbsPath::heed_descriptor() {
   if (is_lost_) {
     return loss();
@@ -270,9 +272,10 @@ Status VerbsPath::heed_descriptor() {
     return {};
   }
   Status reason =
-      came.ok() ? Status::error(Code::protocol,
-                                peer() + " sent something over the connection that it had left")
-                : came.status();
+      came.ok()
+          ? Status::error(Code::protocol,
+                          peer() + " sent data over the TCP connection, which RDMA has replaced")
+          : came.status();
   lose(reason);
   return reason;
 }
@@ -282,8 +285,8 @@ Status VerbsPath::loss() const {
   return reason_;
 }
 
-// What is under way ends when the device says so, or when the path goes: the device may touch its
-// memory until then.
+// Requests under way end when the device reports it, or when the connection is destroyed: until
+// then the device may access their memory.
 void VerbsPath::lose(const Status& reason) {
   {
     const std::lock_guard guard(reason_mutex_);
@@ -295,7 +298,7 @@ void VerbsPath::lose(const Status& reason) {
   }
   queue_.to_error().ignore("it has failed in any case");
   if (descriptor_ >= 0) {
-    // The other end's device may never find out by itself.
+    // The other end's device may never notice by itself.
     shutdown(descriptor_, SHUT_RDWR);
     fabric_.note_arrival(descriptor_);
   }
@@ -303,7 +306,7 @@ void VerbsPath::lose(const Status& reason) {
 
 // --- requests
 
-// Requires: sending_ is locked. For as many requests, which are posted then.
+// Requires: sending_ is locked. Takes room for that many requests, which must then be posted.
 bool VerbsPath::take_room(std::uint32_t count) {
   return posted_ - ended_ + count + kept_for_credits <= queue_.capacities().max_send_wr &&
          fabric_.take_entries(count, queue_.number());
@@ -322,7 +325,7 @@ Result<std::uint64_t> VerbsPath::post(ibv_send_wr* first, std::uint32_t count, E
                           : Result<std::uint64_t>(std::uint64_t{0});
 }
 
-// Requires: sending_ is locked, and there is room, which was taken.
+// Requires: sending_ is locked, and room was taken.
 Result<std::uint64_t> VerbsPath::post_locked(ibv_send_wr* first, std::uint32_t count,
                                              Ending ending) {
   std::uint64_t number = posted_;
@@ -340,9 +343,11 @@ Result<std::uint64_t> VerbsPath::post_locked(ibv_send_wr* first, std::uint32_t c
   ibv_send_wr* bad = nullptr;
   if (const int error = fabric_.device()->library()->post_send(queue_.get(), first, bad);
       error != 0) {
-    lose(Status::error(Code::peer_lost, fmt::format("the device takes no more requests for {}: {}",
-                                                    peer(), std::strerror(error))));
-    // Those before the bad one are under way, and end with the path; so does what waits for them.
+    lose(Status::error(Code::peer_lost,
+                       fmt::format("the device accepts no further requests for {}: {}", peer(),
+                                   std::strerror(error))));
+    // Requests before the bad one are under way, and end with the connection, as does everything
+    // that waits for them.
     const auto taken = bad == nullptr ? 0 : static_cast<std::uint32_t>(bad->wr_id - posted_ - 1);
     fabric_.give_back_entries(count - taken);
     count = taken;
@@ -365,7 +370,7 @@ void VerbsPath::take_completion(const ibv_wc& completion) {
   const bool is_message = (completion.wr_id & is_receive) != 0;
   Status status;
   if (completion.status != IBV_WC_SUCCESS) {
-    // What is flushed has failed by what came before.
+    // A flushed request failed because of an earlier one.
     lose(Status::error(Code::peer_lost, fmt::format("{}: {}", peer(), explain(completion.status))));
     status = loss();
   }
@@ -391,7 +396,7 @@ void VerbsPath::abandon(const Status& reason) {
   take_sent(last, loss());
 }
 
-// All requests up to that number have ended.
+// All requests up to that number have completed.
 void VerbsPath::take_sent(std::uint64_t number, const Status& status) {
   Waiting over;
   while (take_ended(number, over)) {
@@ -422,7 +427,7 @@ void VerbsPath::post_unposted() {
   }
 }
 
-// Notes that they have, and gives the first of what waits for that.
+// Records that, and returns the first entry that waits for it.
 bool VerbsPath::take_ended(std::uint64_t number, Waiting& over) {
   const std::lock_guard guard(sending_);
   fabric_.give_back_entries(std::max(ended_, number) - ended_);
@@ -455,7 +460,7 @@ void VerbsPath::finish(Ending& ending, std::uint64_t number, const Status& statu
   }
 }
 
-// --- pushes
+// --- assisted gets
 
 Status VerbsPath::push(const std::byte* from, const CopyShape& shape,
                        const detail::RemoteSpan& to) {
@@ -468,7 +473,7 @@ Status VerbsPath::push(const std::byte* from, const CopyShape& shape,
   Status status;
   kernels::for_each_run(shape, [&](std::int64_t there, std::int64_t here) {
     for (std::size_t done = 0; done < shape.run_bytes && status.ok();) {
-      // Its slabs have keys of their own.
+      // Each slab of the arena has its own keys.
       auto* const at = const_cast<std::byte*>(from) + here + done;
       const auto known = fabric_.adapter().arena->find(at, shape.run_bytes - done);
       status = known.status();
@@ -513,7 +518,7 @@ void VerbsPath::post_kept() {
     }
     post_locked(kept.requests.data(), static_cast<std::uint32_t>(kept.requests.size()), {})
         .status()
-        .ignore("a path that is lost says so when it is used next");
+        .ignore("a lost connection reports it at the next use");
     kept_.pop_front();
   }
 }
@@ -524,7 +529,8 @@ bool VerbsPath::are_buffers_scarce() const {
   return reserved_ == 0 && fabric_.receives().are_scarce();
 }
 
-// Requires: sending_ is locked, and room was taken. The bytes are in the ending's buffer, or few.
+// Requires: sending_ is locked, and room was taken. The bytes are in the ending's buffer, or are
+// few.
 Status VerbsPath::post_message(std::span<const std::byte> bytes, Slip slip, Ending ending) {
   credits_.tell(slip, are_buffers_scarce());
   ibv_sge piece{reinterpret_cast<std::uintptr_t>(bytes.data()),
@@ -593,7 +599,7 @@ void VerbsPath::take_message(const ibv_wc& completion) {
   fabric_.note_arrival(descriptor_);
 }
 
-// A brief message leaves its buffer where those are few: it has no claim to it.
+// A brief message is copied out if buffers are scarce: no credit reserves its buffer.
 void VerbsPath::keep_message(std::uint32_t buffer, std::uint32_t bytes, Backing backing) {
   Message message{.buffer = buffer, .bytes = bytes, .backing = backing};
   if (backing == Backing::brief && !fabric_.receives().may_hold_brief()) {
@@ -605,7 +611,7 @@ void VerbsPath::keep_message(std::uint32_t buffer, std::uint32_t bytes, Backing 
   messages_.push_back(std::move(message));
 }
 
-// It was read.
+// The message was read.
 void VerbsPath::let_go(Message& message) {
   if (message.copy != nullptr) {
     return;
@@ -646,8 +652,8 @@ Result<std::size_t> VerbsPath::receive(std::span<const iovec> into) {
   return taken == 0 && is_lost_ && room > 0 ? Result<std::size_t>(loss()) : taken;
 }
 
-// Requires: sending_ is locked. An agent's answer is likely to take news along; a process may do
-// something else next.
+// Requires: sending_ is locked. An agent's next reply probably carries the update; a process may
+// have nothing to send.
 void VerbsPath::tell_soon() {
   if (!credits_.has_news()) {
     return;
@@ -659,11 +665,12 @@ void VerbsPath::tell_soon() {
   }
 }
 
-// Requires: sending_ is locked. In kept_for_credits; without room it is tried again when there is.
+// Requires: sending_ is locked. Uses kept_for_credits; without room it is tried again when there is
+// some.
 void VerbsPath::post_news() {
   if (credits_.has_news() && !is_lost_ && posted_ - ended_ < queue_.capacities().max_send_wr &&
       fabric_.take_entries(1, queue_.number())) {
-    post_message({}, {}, {}).ignore("a path that is lost has no news");
+    post_message({}, {}, {}).ignore("a lost connection has no updates to send");
   }
 }
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// VerbsPath: one end of a reliable connection between a process and an agent: messages, which carry
-// the stream of requests and answers, and the process's own reads and writes of the other node's
-// memory, all in the order in which they were posted.
+// VerbsPath: one end of a reliable connection between a process and an agent. It carries messages,
+// which form the stream of requests and replies, and the process's own reads and writes of the
+// other node's memory, all in posting order.
 //
-// Messages. A stream's bytes are copied into buffers that the device knows, and out of them at the
-// other end. All paths of a fabric share its receive buffers; credits (credits.hpp) say who may use
-// them. The two directions count apart: answers never wait for requests. If a burst leaves a
-// receiver without buffers, the devices try again for as long as the connection lives.
+// Messages. The bytes of a stream are copied into registered buffers, and out of the receive
+// buffers at the other end. All connections of an RDMA context share its receive buffers; credits
+// (credits.hpp) control their use. The two directions are counted separately: replies never wait
+// for requests. If a burst leaves a receiver without buffers, the devices retry for as long as the
+// connection exists.
 //
-// Completion. The device completes requests in order, and tells of one in a few: when somebody
-// waits for it, when buffers are scarce, and every so often.
+// Completion. The device completes requests in order, and signals only some of them: when a thread
+// waits for the request, when buffers are scarce, and at least once in a fixed number of requests.
 //
 // Threads: as detail::Path; post() by any.
 #pragma once
@@ -31,17 +32,17 @@
 
 namespace tessera::rma::verbs {
 
-/// What ends with a request.
+/// What to do when a request completes.
 struct Ending {
   Completion* done = nullptr;
-  int buffer = -1;               ///< is free again
-  std::byte* copy_to = nullptr;  ///< receives the buffer's first `copy_bytes` before that
+  int buffer = -1;               ///< to be freed
+  std::byte* copy_to = nullptr;  ///< receives the buffer's first `copy_bytes` before it is freed
   std::size_t copy_bytes = 0;
-  std::shared_ptr<const void> held = nullptr;  ///< what the request needed
-  bool is_flush = false;                       ///< all that was written before is in its place
-  bool is_last = false;                        ///< somebody waits until nothing is under way
+  std::shared_ptr<const void> held = nullptr;  ///< memory that the request uses
+  bool is_flush = false;                       ///< all earlier writes are then in effect
+  bool is_last = false;                        ///< a thread waits until nothing is under way
 
-  /// Nobody would notice.
+  /// Nothing depends on the completion.
   [[nodiscard]] bool is_quiet() const noexcept {
     return done == nullptr && held == nullptr && !is_flush && !is_last;
   }
@@ -70,32 +71,33 @@ class VerbsPath final : public detail::Path {
   std::unique_ptr<Endpoint> endpoint(WorldRank peer, std::unique_ptr<Endpoint> by_requests,
                                      detail::Requests& requests) override;
 
-  /// Hands requests to the device, linked by `next`, as one batch; `ending` ends with the last of
-  /// them. Returns the number of that, or 0 when there is no room just now: nothing is posted then.
-  /// Errors: peer_lost; `ending` is not used then. Requires: count ≤ most_at_once().
+  /// Posts requests, linked by `next`, as one batch; `ending` is carried out when the last
+  /// completes. Returns the number of the last, or 0 without posting if there is no room now.
+  /// Errors: peer_lost; `ending` is then not used.
+  /// Requires: count ≤ most_at_once().
   Result<std::uint64_t> post(ibv_send_wr* first, std::uint32_t count, Ending ending);
   [[nodiscard]] std::uint32_t most_at_once() const noexcept;
   [[nodiscard]] std::uint32_t most_inline() const noexcept { return inline_bytes_; }
-  /// `done` ends when all that was written so far is in its place. Waits while too much is under
-  /// way. Errors: peer_lost; `done` does not end then.
+  /// `done` completes when all earlier writes are in effect. Waits while too much is under way.
+  /// Errors: peer_lost; `done` then does not complete.
   Status start_flush(detail::Requests& requests, Completion& done);
-  /// The request of that number writes.
+  /// Records that the request of that number writes.
   void note_write(std::uint64_t number) noexcept;
-  /// The last request of which all before it that wrote are known to be in effect.
+  /// All writes up to this request are known to be in effect.
   [[nodiscard]] std::uint64_t flushed() const noexcept { return flushed_.load(); }
 
-  /// A byte at the other end that may be read and that nobody writes. Requires: connected.
+  /// A byte at the other end that may be read and that no process writes. Requires: connected.
   [[nodiscard]] const detail::RemoteSpan& quiet_spot() const noexcept { return quiet_spot_; }
 
   [[nodiscard]] VerbsFabric& fabric() const noexcept { return fabric_; }
 
   /// For the fabric.
   void take_completion(const ibv_wc& completion);
-  /// Posts what had no room, and news of credits.
+  /// Posts requests that had no room, and credit updates.
   void post_unposted();
   /// See Credits::recall_unused().
   void recall_unused();
-  /// No completion comes any more: ends all that waits for one.
+  /// No completion will come any longer: completes everything that waits for one, with an error.
   void abandon(const Status& reason);
 
  private:
@@ -140,17 +142,18 @@ class VerbsPath final : public detail::Path {
   std::uint32_t inline_bytes_;
   detail::RemoteSpan quiet_spot_;
   std::unique_ptr<detail::Channel> beside_;                 // never null once watch() was called
-  std::atomic<const detail::Requests*> requests_{nullptr};  // of endpoints; names what is lost
+  std::atomic<const detail::Requests*> requests_{nullptr};  // of the endpoints; names the operation
+                                                            // in an error
   std::atomic<int> descriptor_{-1};
 
   std::mutex sending_;
   std::uint64_t posted_ = 0;
   std::uint64_t ended_ = 0;
-  std::uint64_t told_ = 0;  // the last request of which the device is to tell
+  std::uint64_t told_ = 0;  // the last signaled request
   Fifo<Waiting> waiting_;
-  Fifo<Kept> kept_;                // of pushes; messages wait behind them
-  bool is_short_of_room_ = false;  // for messages: their sender is to be told of some
-  std::uint32_t reserved_ = 0;     // buffers that are this path's alone
+  Fifo<Kept> kept_;                // of assisted gets; messages wait until these are posted
+  bool is_short_of_room_ = false;  // for messages: their sender must be notified when there is some
+  std::uint32_t reserved_ = 0;     // buffers reserved for this connection
   Credits credits_;
   std::atomic<std::uint64_t> flushed_{0};
   std::atomic<std::uint64_t> last_write_{0};  // by any endpoint

@@ -11,7 +11,7 @@
 namespace tessera::rma::verbs {
 namespace {
 
-// Where the numbers lie. What is one byte long lies in front, in the order of the header.
+// Positions of the numbers. Single bytes come first, in the order of the header.
 constexpr std::size_t lid_at = 4;
 constexpr std::size_t queue_pair_at = 8;
 constexpr std::size_t first_packet_at = 12;
@@ -19,7 +19,7 @@ constexpr std::size_t gid_at = 16;
 static_assert(gid_at + sizeof(ibv_gid) == PathAddress::encoded_bytes);
 
 constexpr std::uint32_t most_of_24_bits = 0xff'ffff;
-// 0 and 1 are those of a subnet's management.
+// 0 and 1 belong to the subnet's management.
 constexpr std::uint32_t least_queue_pair = 2;
 
 void store(std::uint32_t value, std::size_t count, std::byte* to) noexcept {
@@ -52,13 +52,13 @@ Status check(const PathAddress& address) {
         fmt::format("names the unknown network {}", static_cast<int>(address.network)));
   }
   if (address.port == 0) {
-    return malformed("names the port 0; ports begin with 1");
+    return malformed("names port 0; ports begin with 1");
   }
   if (address.queue_pair < least_queue_pair || address.queue_pair > most_of_24_bits) {
-    return malformed(fmt::format("has the impossible number {}", address.queue_pair));
+    return malformed(fmt::format("has the invalid number {}", address.queue_pair));
   }
   if (address.first_packet > most_of_24_bits) {
-    return malformed(fmt::format("begins with the impossible packet {}", address.first_packet));
+    return malformed(fmt::format("starts with the invalid packet number {}", address.first_packet));
   }
   if (address.network != Network::infiniband && is_zero(address.gid)) {
     return malformed(fmt::format("has no GID, which {} needs", to_string(address.network)));
@@ -118,9 +118,9 @@ Result<PathAddress> PathAddress::decode(std::span<const std::byte> bytes) {
   }
   const auto byte = [&](std::size_t place) { return std::to_integer<std::uint8_t>(bytes[place]); };
   if (byte(0) != version) {
-    return malformed(fmt::format("is of version {} instead of {}", byte(0), version));
+    return malformed(fmt::format("has version {} instead of {}", byte(0), version));
   }
-  // Before it becomes an enumerator: this enumeration has not room for every byte.
+  // Checked before the conversion: this enumeration cannot hold every byte.
   if (byte(3) < IBV_MTU_256 || byte(3) > IBV_MTU_4096) {
     return malformed(fmt::format("names the unknown MTU {}", byte(3)));
   }

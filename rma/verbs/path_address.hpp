@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// PathAddress: what one end of a connection tells the other so that their queue pairs can be
-// connected, and the kinds of network that there are.
+// PathAddress: what one end of a connection sends to the other to connect their queue pairs, and
+// the kinds of network.
 //
-// As bytes, little-endian: version, network, port and MTU (1 byte each), LID (2), reads in flight
-// as initiator and as target (1 each), queue pair number (4), first packet number (4), GID (16).
+// Encoded in little-endian bytes: version, network, port and MTU (1 byte each), LID (2), reads in
+// flight as initiator and as target (1 each), queue pair number (4), first packet number (4), GID
+// (16).
 //
 // Threads: values.
 #pragma once
@@ -21,16 +22,16 @@
 
 namespace tessera::rma::verbs {
 
-/// The kind of network, best first. Two ends are connected over the same kind only.
+/// The kind of network, best first. Both ends of a connection must have the same kind.
 enum class Network : std::uint8_t { infiniband = 1, roce_v2 = 2, roce_v1 = 3 };
 
 /// "InfiniBand", "RoCE v2" or "RoCE v1".
 std::string_view to_string(Network network) noexcept;
 
-/// A GID as people write it: an IPv4 address where it stands for one, else as IPv6.
+/// A GID in the usual notation: an IPv4 address if it maps one, else IPv6.
 std::string to_string(const ibv_gid& gid);
 
-/// Zero for what is no MTU.
+/// Zero for an invalid value.
 std::uint32_t mtu_bytes(ibv_mtu mtu) noexcept;
 
 struct PathAddress {
@@ -43,13 +44,13 @@ struct PathAddress {
   ibv_mtu mtu = IBV_MTU_256;
   std::uint16_t lid = 0;
   std::uint8_t reads_as_initiator = 1;  ///< reads and atomics that this end may start at once
-  std::uint8_t reads_as_target = 1;     ///< and those that it answers at once
+  std::uint8_t reads_as_target = 1;     ///< those that it serves at once
   std::uint32_t queue_pair = 0;         ///< its number, 24 bits
-  std::uint32_t first_packet = 0;       ///< sequence number of what it sends first, 24 bits
+  std::uint32_t first_packet = 0;       ///< sequence number of its first packet, 24 bits
   ibv_gid gid = {};
 
   [[nodiscard]] Encoded encode() const noexcept;
-  /// Errors: protocol, with what is wrong with the bytes.
+  /// Errors: protocol, with what is wrong in the bytes.
   static Result<PathAddress> decode(std::span<const std::byte> bytes);
 
   /// For messages: "RoCE v2, 10.0.0.1, queue pair 17".

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The part of VerbsPath that keeps what it has written before what goes another way.
+// The part of VerbsPath that orders its writes before later operations by other ways.
 #include "rma/verbs/fabric.hpp"
 #include "rma/verbs/path.hpp"
 
@@ -12,7 +12,7 @@ void VerbsPath::note_write(std::uint64_t number) noexcept {
   }
 }
 
-// A read behind the writes returns when they are in place.
+// A read that follows the writes returns when they are in effect.
 Status VerbsPath::start_flush(detail::Requests& requests, Completion& done) {
   Buffers& buffers = fabric_.buffers();
   int buffer = buffers.take();

@@ -19,11 +19,11 @@ constexpr std::uint8_t longest_delay = 31;  // 0.49 s
 constexpr std::uint8_t most_hops = 64;      // routers between RoCE v2 ports
 constexpr std::size_t prefix_bytes = 8;     // of a GID: the subnet
 
-// By chance, so that packets of an earlier connection are not taken for ours.
+// Random, so that packets of an earlier connection are not accepted.
 Result<std::uint32_t> random_packet_number() {
   std::uint32_t number = 0;
   if (getrandom(&number, sizeof(number), 0) != static_cast<ssize_t>(sizeof(number))) {
-    return Status::error(Code::internal, "there are no random numbers on this system");
+    return Status::error(Code::internal, "this system provides no random numbers");
   }
   return number & 0xff'ffffU;
 }
@@ -34,16 +34,16 @@ Status check_limit(const Device& device, std::string_view what, std::uint32_t as
     return {};
   }
   return Status::error(Code::invalid_argument,
-                       fmt::format("a queue pair with {} {} was asked for; device '{}' has {} at "
+                       fmt::format("a queue pair with {} {} was requested; device '{}' has {} at "
                                    "most",
                                    asked, what, device.name(), most));
 }
 
 Status check_options(const Device& device, const QueuePairOptions& options) {
   const DeviceLimits& limits = device.limits();
-  TESSERA_RETURN_IF_ERROR(check_limit(device, "places", options.depth, limits.max_queue_depth));
+  TESSERA_RETURN_IF_ERROR(check_limit(device, "entries", options.depth, limits.max_queue_depth));
   TESSERA_RETURN_IF_ERROR(
-      check_limit(device, "pieces a request", options.send_sge, limits.max_send_sge));
+      check_limit(device, "pieces in a request", options.send_sge, limits.max_send_sge));
   return check_limit(device, "inline bytes", options.inline_bytes, limits.max_inline);
 }
 
@@ -83,16 +83,16 @@ std::string_view meaning_of(int error) noexcept {
     case ENOMEM:
       return "the device has no memory left for it";
     case EINVAL:
-      return "the device does not take these attributes";
+      return "the device does not accept these attributes";
     case ETIMEDOUT:
     case EHOSTUNREACH:
     case ENETUNREACH:
     case ENODATA:
     case ENOENT:
-      return "no way leads to the other side's address";
+      return "there is no route to the other side's address";
     case EIO:
     case ENODEV:
-      return "the device has failed or was taken out";
+      return "the device has failed or was removed";
     default:
       return "the device refuses";
   }
@@ -102,10 +102,10 @@ std::string_view remedy_for(Network network) noexcept {
   return network == Network::infiniband
              ? "`ibv_devinfo` on both sides: the ports must be ACTIVE and of one subnet"
              : "`ping` the other side's address from this one's interface; TESSERA_VERBS_DEVICE "
-               "and TESSERA_VERBS_GID choose another path";
+               "and TESSERA_VERBS_GID choose another device or address";
 }
 
-// Routers and some switches need the GID on InfiniBand, too; else the LID will do.
+// Routers and some switches need the GID on InfiniBand, too; otherwise the LID suffices.
 bool needs_gid(const PortChoice& port, const PathAddress& other) noexcept {
   return port.network != Network::infiniband ||
          (port.attributes.flags & IBV_QPF_GRH_REQUIRED) != 0 ||
@@ -154,11 +154,11 @@ Result<QueuePair> QueuePair::create(std::shared_ptr<Device> device,
     const int error = errno;
     return cannot_make(
         *device,
-        fmt::format("a queue pair of {} places, {} pieces a request and {} inline bytes",
+        fmt::format("a queue pair for {} requests, with {} pieces and {} inline bytes each",
                     options.depth, options.send_sge, options.inline_bytes),
         device->limits().queue_pairs, error);
   }
-  // Devices round up; completion queues have room for what was asked for.
+  // Devices round up; completion queues have room for the requested size only.
   attributes.cap.max_send_wr = std::min(attributes.cap.max_send_wr, options.depth);
   QueuePair pair(std::move(device), std::move(queue), attributes.cap, first_packet);
   TESSERA_RETURN_IF_ERROR(pair.to_init());
@@ -185,7 +185,7 @@ Status QueuePair::connect(const PathAddress& other, const QueuePairTimes& times)
     return Status::error(Code::unreachable,
                          fmt::format("device '{}' is on {}, the other side ({}) is not",
                                      device_->name(), to_string(own), other.describe()))
-        .hint("TESSERA_VERBS_DEVICE and TESSERA_VERBS_GID choose a path that both sides have");
+        .hint("TESSERA_VERBS_DEVICE and TESSERA_VERBS_GID choose a network that both sides have");
   }
   TESSERA_RETURN_IF_ERROR(to_receive(other, times));
   return to_send(other, times);

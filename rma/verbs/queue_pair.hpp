@@ -2,11 +2,11 @@
 //
 // QueuePair: a reliable connection to one other queue pair.
 //
-// Both ends are created, send each other their address(), and connect(). From then on the device
-// keeps order and retries; a queue pair that has failed stays so, and all that it had to do
-// completes with an error.
+// Both ends create a queue pair, exchange their address(), and connect(). From then on the device
+// keeps order and retries. A queue pair that has failed stays failed, and all its requests complete
+// with an error.
 //
-// Threads: as libibverbs: requests may be posted from any thread, connecting is for one.
+// Threads: as libibverbs: any thread may post requests; connecting is for one.
 #pragma once
 
 #include <cstdint>
@@ -23,20 +23,20 @@ namespace tessera::rma::verbs {
 struct QueuePairOptions {
   ibv_cq* send_completions = nullptr;
   ibv_cq* receive_completions = nullptr;
-  ibv_srq* receives = nullptr;     ///< shared; a queue pair has none of its own
+  ibv_srq* receives = nullptr;     ///< shared; the queue pair has none of its own
   std::uint32_t depth = 128;       ///< requests that may be under way
-  std::uint32_t send_sge = 1;      ///< pieces of local memory in a request
-  std::uint32_t inline_bytes = 0;  ///< that a request may carry itself
+  std::uint32_t send_sge = 1;      ///< pieces of local memory in one request
+  std::uint32_t inline_bytes = 0;  ///< largest request that carries its own data
 };
 
-/// How long the device tries by itself, in the encodings of InfiniBand.
+/// How long the device retries by itself, in InfiniBand encodings.
 struct QueuePairTimes {
   std::uint8_t timeout = 14;           ///< until a packet is sent again: 4.096 µs · 2^14 = 67 ms
-  std::uint8_t retries = 7;            ///< of a packet; then the connection has failed
-  std::uint8_t not_ready_delay = 12;   ///< what a target without receives asks for: 0.64 ms. The
-                                       ///< encoding 0 means 655 ms, and is refused
-  std::uint8_t not_ready_retries = 7;  ///< after such a delay; 7: for ever. A target that has died
-                                       ///< doesn't ask for a delay: it doesn't answer
+  std::uint8_t retries = 7;            ///< of a packet; afterwards the connection has failed
+  std::uint8_t not_ready_delay = 12;   ///< delay that a target without receives requests: 0.64 ms.
+                                       ///< The encoding 0, for 655 ms, is refused
+  std::uint8_t not_ready_retries = 7;  ///< after such a delay; 7: without limit. A dead target does
+                                       ///< not request delays: it does not answer
 };
 
 class QueuePair {
@@ -44,21 +44,22 @@ class QueuePair {
   /// Errors: invalid_argument for more than the device's limits; no_memory, limit_exceeded.
   static Result<QueuePair> create(std::shared_ptr<Device> device, const QueuePairOptions& options);
 
-  /// What the other side needs to connect.
+  /// What the other end needs to connect.
   [[nodiscard]] PathAddress address() const noexcept;
 
-  /// Ready to send and to receive afterwards; the other side connects by itself.
-  /// Errors: unreachable when the networks differ or the other side's address leads nowhere,
-  /// invalid_argument for times that are refused, no_memory; the queue pair is of no use then.
+  /// Afterwards this end is ready to send and receive; the other end connects by itself. Errors:
+  /// unreachable if the networks differ or the other end's address is not reachable,
+  /// invalid_argument for times that are refused, no_memory. After an error the queue pair is
+  /// unusable.
   Status connect(const PathAddress& other, const QueuePairTimes& times = {});
 
-  /// Ends what is under way: it completes with IBV_WC_WR_FLUSH_ERR. Errors: unreachable
-  /// when the device is gone.
+  /// Ends all requests under way: they complete with IBV_WC_WR_FLUSH_ERR. Errors: unreachable if
+  /// the device is gone.
   Status to_error();
 
   [[nodiscard]] ibv_qp* get() const noexcept { return queue_.get(); }
   [[nodiscard]] std::uint32_t number() const noexcept { return queue_->qp_num; }
-  /// What it was given, which is at least what was asked for.
+  /// What the device granted: at least what was requested.
   [[nodiscard]] const ibv_qp_cap& capacities() const noexcept { return capacities_; }
 
  private:

@@ -13,7 +13,7 @@ constexpr std::uint64_t built_operations = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX
                                            IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
                                            IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
 
-// Some providers return error numbers with a minus sign.
+// Some providers return negative error numbers.
 int error_number(int result) noexcept {
   return std::abs(result);
 }
@@ -32,13 +32,13 @@ ibv_qp_init_attr_ex extended(ibv_pd* domain, const ibv_qp_init_attr& plain) noex
   return attributes;
 }
 
-// A queue pair that post_send() builds requests for carries its builder as context: asking
-// ibv_qp_to_qp_ex() is safe only where the provider is known to keep what that looks at.
+// If post_send() builds requests for a queue pair, its context is the builder: ibv_qp_to_qp_ex() is
+// safe only if the provider is known to set the data that it reads.
 ibv_qp_ex* builder_of(const ibv_qp* queue) noexcept {
   return static_cast<ibv_qp_ex*>(queue->qp_context);
 }
 
-// Null and errno when the provider has no builder for these operations.
+// Null and errno if the provider has no builder for these operations.
 ibv_qp* create_built(ibv_pd* domain, ibv_qp_init_attr& attributes) {
   ibv_qp_init_attr_ex wanted = extended(domain, attributes);
   ibv_qp* queue = ibv_create_qp_ex(domain->context, &wanted);
@@ -59,7 +59,7 @@ bool has_no_builder(int error) noexcept {
   return error == EOPNOTSUPP || error == ENOSYS || error == EINVAL;
 }
 
-// False for an opcode that the door does not know.
+// False for an opcode that Library does not support.
 bool build_operation(ibv_qp_ex* builder, const ibv_send_wr& request) {
   switch (request.opcode) {
     case IBV_WR_RDMA_WRITE:
@@ -87,7 +87,7 @@ bool build_operation(ibv_qp_ex* builder, const ibv_send_wr& request) {
   }
 }
 
-// Requires: one piece at most.
+// Requires: at most one piece.
 void build_data(ibv_qp_ex* builder, const ibv_send_wr& request) {
   if (request.num_sge == 0) {
     ibv_wr_set_sge_list(builder, 0, nullptr);
@@ -95,16 +95,16 @@ void build_data(ibv_qp_ex* builder, const ibv_send_wr& request) {
   }
   const ibv_sge& piece = *request.sg_list;
   if ((request.send_flags & IBV_SEND_INLINE) != 0) {
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): verbs say addresses as numbers
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): verbs give addresses as numbers
     ibv_wr_set_inline_data(builder, reinterpret_cast<void*>(piece.addr), piece.length);
   } else {
     ibv_wr_set_sge(builder, piece.lkey, piece.addr, piece.length);
   }
 }
 
-// Soft RoCE's builder adds up the lengths of several pieces wrongly, inline or not (rdma-core until
-// its pull requests 1744 and 1751). Lists with such requests go the plain way, which a queue pair
-// takes as well, and which rings one doorbell, too, on adapters.
+// Soft RoCE's builder adds the lengths of several pieces wrongly, inline or not (rdma-core before
+// its pull requests 1744 and 1751). Lists with such requests use ibv_post_send, which the same
+// queue pair accepts, and which on adapters also needs one doorbell.
 bool can_be_built(const ibv_send_wr* list) noexcept {
   while (list != nullptr && list->num_sge <= 1) {
     list = list->next;
@@ -112,12 +112,12 @@ bool can_be_built(const ibv_send_wr* list) noexcept {
   return list == nullptr;
 }
 
-// All of the list, or nothing of it.
+// Posts all of the list, or nothing of it.
 int post_built(ibv_qp_ex* builder, ibv_send_wr* list, ibv_send_wr*& bad) {
   ibv_wr_start(builder);
   for (ibv_send_wr* request = list; request != nullptr; request = request->next) {
     builder->wr_id = request->wr_id;
-    // IBV_SEND_INLINE, too: soft RoCE looks for the data by this flag, others ignore it here.
+    // Also IBV_SEND_INLINE: soft RoCE checks this flag for the data, others ignore it here.
     builder->wr_flags = request->send_flags;
     if (!build_operation(builder, *request)) {
       ibv_wr_abort(builder);
@@ -130,11 +130,11 @@ int post_built(ibv_qp_ex* builder, ibv_send_wr* list, ibv_send_wr*& bad) {
   if (error != 0) {
     bad = list;
   }
-  // Soft RoCE's builder says that there is no space where ibv_post_send(3) wants ENOMEM.
+  // Soft RoCE's builder returns ENOSPC for what ibv_post_send(3) documents as ENOMEM.
   return error == ENOSPC ? ENOMEM : error;
 }
 
-// The list that ibv_get_device_list(3) makes, for as long as it is looked at.
+// The list that ibv_get_device_list(3) makes, while it is in use.
 class DeviceList {
  public:
   DeviceList() : devices_(ibv_get_device_list(&count_)) {}

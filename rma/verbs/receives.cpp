@@ -13,9 +13,9 @@ namespace tessera::rma::verbs {
 namespace {
 
 constexpr std::size_t most_in_a_slab = 64;
-// Posted at a time, if the reserve is large enough.
+// Posted at once, if the reserve is large enough.
 constexpr std::size_t most_in_a_batch = 16;
-// Of the reserve: with fewer receives left it is too small.
+// This fraction of the reserve: if fewer receives are left, the reserve is too small.
 constexpr std::size_t low = 4;
 
 }  // namespace
@@ -56,7 +56,7 @@ Result<std::unique_ptr<Receives>> Receives::create(std::shared_ptr<Device> devic
   return made;
 }
 
-// --- how many there are
+// --- number of buffers
 
 Status Receives::start() {
   const std::lock_guard guard(mutex_);
@@ -95,7 +95,7 @@ Status Receives::add_slab() {
   return {};
 }
 
-// Where they are scarce one peer gets a part of what is left only.
+// If buffers are scarce, one peer gets only a part of the rest.
 std::size_t Receives::grant(std::size_t wanted) {
   constexpr std::size_t parts = 8;
   const std::lock_guard guard(mutex_);
@@ -116,9 +116,10 @@ Status Receives::reserve_for_client(std::size_t count) {
   if (granted_ + count + reserve_ > max_) {
     return Status::error(Code::limit_exceeded,
                          fmt::format("all {} receive buffers are reserved for other clients", max_))
-        .hint(fmt::format("TESSERA_SERVER_BUFFERS=shared, or a larger TESSERA_VERBS_RECEIVES and "
-                          "TESSERA_VERBS_COMPLETIONS; device '{}' has receive queues of {} at most",
-                          device_->name(), device_->limits().max_srq));
+        .hint(
+            fmt::format("set TESSERA_SERVER_BUFFERS=shared, or a larger TESSERA_VERBS_RECEIVES and "
+                        "TESSERA_VERBS_COMPLETIONS; device '{}' has receive queues of {} at most",
+                        device_->name(), device_->limits().max_srq));
   }
   TESSERA_RETURN_IF_ERROR(grow_to(granted_ + count + reserve_));
   TESSERA_RETURN_IF_ERROR(post_spare());
@@ -141,7 +142,7 @@ std::size_t Receives::count() const {
   return slabs_.size() * slab_buffers_;
 }
 
-// Requires: mutex_ is locked. For what comes in bursts.
+// Requires: mutex_ is locked. For bursts of messages.
 void Receives::enlarge_reserve() {
   const std::size_t larger = std::min(reserve_ + slab_buffers_, max_ / 2);
   if (larger > reserve_ && granted_ + larger <= max_ && grow_to(granted_ + larger).ok()) {
@@ -158,7 +159,7 @@ void Receives::look_after() {
   least_posted_ = posted_;
 }
 
-// --- what comes and goes
+// --- messages and buffers
 
 // Requires: mutex_ is locked.
 Status Receives::post_spare() {
@@ -176,7 +177,7 @@ Status Receives::post_spare() {
     ibv_recv_wr* bad = requests.data();
     if (const int error = device_->library()->post_srq_recv(get(), requests.data(), bad);
         error != 0) {
-      // Those before the bad one are the device's.
+      // The device has those before the bad one.
       const auto first = spare_.end() - static_cast<std::ptrdiff_t>(count);
       posted_ += static_cast<std::size_t>(bad - requests.data());
       spare_.erase(first, first + (bad - requests.data()));
@@ -189,11 +190,11 @@ Status Receives::post_spare() {
   return {};
 }
 
-// Tells that few are left, once.
+// Requests one event when few are left.
 void Receives::arm_limit() {
   ibv_srq_attr attributes{};
   attributes.srq_limit = static_cast<std::uint32_t>(std::max<std::size_t>(reserve_ / low, 1));
-  // Without, receives are still counted at each message.
+  // Without the event, receives are still counted at each message.
   static_cast<void>(device_->library()->modify_srq(get(), attributes, IBV_SRQ_LIMIT));
 }
 
@@ -207,7 +208,7 @@ void Receives::note_taken() {
   least_posted_ = std::min(least_posted_, posted_);
   if (posted_ <= reserve_ / low) {
     enlarge_reserve();
-    post_spare().ignore("a queue that takes nothing more is found by its peers' errors");
+    post_spare().ignore("peers report errors if the queue accepts no receives");
   }
 }
 
@@ -223,7 +224,7 @@ void Receives::note_brief_read() noexcept {
   --held_;
 }
 
-// Of a slab that isn't needed. One more than needed is kept for the next burst.
+// Whether the buffer's slab isn't needed. One slab more than needed is kept for the next burst.
 bool Receives::is_surplus(std::uint32_t buffer) const noexcept {
   return buffer / slab_buffers_ * slab_buffers_ >= granted_ + reserve_ + slab_buffers_;
 }
@@ -251,14 +252,14 @@ void Receives::give_back(std::uint32_t buffer) {
   }
   spare_.push_back(buffer);
   if (spare_.size() >= std::min(reserve_ / low, most_in_a_batch) || posted_ <= reserve_ / low) {
-    post_spare().ignore("a queue that takes nothing more is found by its peers' errors");
+    post_spare().ignore("peers report errors if the queue accepts no receives");
   }
 }
 
 void Receives::refill() {
   const std::lock_guard guard(mutex_);
   enlarge_reserve();
-  post_spare().ignore("as when a buffer is given back");
+  post_spare().ignore("as when a buffer is returned");
   arm_limit();
 }
 

@@ -11,10 +11,10 @@
 namespace tessera::rma::verbs {
 namespace {
 
-// A change takes as long as its pages take to go; registering is quicker than waiting for many.
+// A change takes as long as freeing its pages; registering is faster than waiting for many.
 constexpr int most_looks_until_quiet = 100;
 
-// Memory in huge pages of this size can be watched in whole ones only.
+// Memory in huge pages of this size can be watched in whole pages only.
 constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
 
 Status check_parent(const ForkMark& mark) {
@@ -84,7 +84,7 @@ Status Registrar::prepare_for_forks() {
                          fmt::format("this kernel moves registered memory when a process forks, "
                                      "and ibv_fork_init, which prevents that, failed: {}",
                                      std::strerror(error)))
-        .hint("set RDMAV_FORK_SAFE=1, so that whoever uses libibverbs first calls it");
+        .hint("set RDMAV_FORK_SAFE=1, so that the first user of libibverbs calls it");
   }
   return {};
 }
@@ -169,8 +169,7 @@ bool Registrar::becomes_quiet() const noexcept {
   return false;
 }
 
-// What lies beyond the range may have become something else meanwhile; and memory in huge pages
-// can't be watched in parts.
+// The memory beyond the range may have changed meanwhile, and huge pages can't be watched in parts.
 Result<Registration> Registrar::register_kept(PageRange range, PageRange grown, Use use) {
   PageRange tried;
   for (const PageRange candidate : {grown, range, in_huge_pages(range)}) {
@@ -186,7 +185,7 @@ Result<Registration> Registrar::register_kept(PageRange range, PageRange grown, 
   return keep_loose(range, register_for(range, use));
 }
 
-// In this order: changes are noted from before the device looks at the pages.
+// In this order: changes are recorded from before the device reads the page table.
 std::optional<Registration> Registrar::try_to_keep(PageRange range, Use use) {
   RegionHandle region;
   with_cache([&](RegistrationCache& cache, Leaving& /*leaving*/) { region = cache.begin(range); });
@@ -225,7 +224,7 @@ Result<Registration> Registrar::keep_loose(PageRange range, const Attempt& attem
   return Registration(*this, region);
 }
 
-// With the right to write, even if it isn't needed now: the next use may be another one.
+// With the right to write, even if it isn't needed now: the next use may need it.
 Registrar::Attempt Registrar::register_for(PageRange range, Use use) {
   Attempt attempt = register_pages(range, destination_access_);
   if (attempt.region == nullptr && use == Use::source &&
@@ -248,8 +247,8 @@ Registrar::Attempt Registrar::register_pages(PageRange range, int access) {
   return {.region = region, .access = access, .error = 0};
 }
 
-// Brings the cache up to date and does `action` with it. Nobody else begins to need a range
-// between the look for what is not needed and its unwatching, which are under the lock, too.
+// Brings the cache up to date and runs `action` on it. No other thread can begin to need a range
+// between the search for unneeded ranges and their unwatching, as both are under the lock.
 template <class Action>
 void Registrar::with_cache(const Action& action) {
   Leaving leaving;
@@ -274,7 +273,7 @@ void Registrar::with_cache(const Action& action) {
 
 void Registrar::deregister(const RegisteredRegions& regions) noexcept {
   for (const RegisteredRegion& region : regions) {
-    // Where the device is gone, so is the registration.
+    // If the device is gone, so is the registration.
     static_cast<void>(library_->dereg_mr(region.region));
     registered_bytes_.fetch_sub(region.range.bytes(), std::memory_order_relaxed);
   }

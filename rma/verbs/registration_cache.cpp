@@ -144,7 +144,7 @@ CacheCounters RegistrationCache::counters() const noexcept {
   return now;
 }
 
-// From right to left: by invariant 1 the first that ends before the range ends the walk.
+// From right to left: by invariant 1 the first that ends before the range ends the search.
 std::vector<RegionHandle> RegistrationCache::kept_over(PageRange range) const {
   std::vector<RegionHandle> found;
   auto at = kept_.lower_bound(range.end);
@@ -176,7 +176,7 @@ void RegistrationCache::keep(RegionHandle region) {
   counters_.kept_bytes += region->range.bytes();
 }
 
-// Which may have users: it goes with the last of them.
+// The region may have users: it is dropped with the last of them.
 void RegistrationCache::unkeep(RegionHandle region, Leaving& leaving) {
   leaving.ranges.push_back(region->range);
   kept_.erase(region->range.begin);

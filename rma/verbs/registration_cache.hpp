@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RegistrationCache: which memory is registered with a device, and which of that can be found
-// again. It only keeps the books; Registrar does what they say.
+// RegistrationCache: which memory is registered with a device, and which of it can be found again.
+// It only keeps the records; Registrar acts on them.
 //
 // A registered region is one of
 //
-//     being registered   noted before the device is asked, so that changes in between are seen
-//     kept               can be found; of those without users the least recently used goes first
-//     loose              cannot be found (again), and goes with its last user
+//     being registered   recorded before the call to the device, so that changes meanwhile are seen
+//     kept               can be found; the least recently used without users is evicted first
+//     loose              cannot be found (any longer), and is dropped with its last user
 //
 // Invariants:
 //  1. No kept region contains another. So their ends are in the order of their beginnings, and the
-//     only one to look at for a range is the last that begins at or before it.
+//     only candidate for a range is the last that begins at or before it.
 //  2. Kept regions are within both limits. One with users is never dropped for lack of room.
 //
-// Threads: none of its own; the owner has a lock. It may be held over these functions: nothing
-// waits. What has to be done without it is handed out in `Leaving`. Cost: O(log n) to find.
+// Threads: none of its own; the owner has a lock, and may hold it during these functions: they
+// never wait. `Leaving` returns what has to be done without the lock. Cost: O(log n) to find.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ struct RegisteredRegion {
   ibv_mr* region = nullptr;
   std::size_t users = 1;
   bool is_kept = false;
-  /// The monitor watches it. Set by who registers it.
+  /// The monitor watches it. The code that registers it sets this.
   bool is_watched = false;
   /// Its memory changed while it was being registered.
   bool is_stale = false;
@@ -60,11 +60,11 @@ struct CacheCounters {
   std::uint64_t kept_regions = 0;   ///< now
 };
 
-/// What left the cache in some calls.
+/// Regions that left the cache in some calls.
 struct Leaving {
   /// To be deregistered.
   RegisteredRegions unused;
-  /// What may be watched and not needed so any more; see unneeded().
+  /// Ranges that may be watched without need; see unneeded().
   std::vector<PageRange> ranges;
 };
 
@@ -72,14 +72,14 @@ class RegistrationCache {
  public:
   explicit RegistrationCache(CacheLimits limits) noexcept : limits_(limits) {}
 
-  /// A kept region that contains `range` and allows `access`, with one user more.
+  /// A kept region that contains `range` and allows `access`, with one more user.
   [[nodiscard]] std::optional<RegionHandle> find(PageRange range, int access);
-  /// The same by those that register nothing where it isn't there: that is no miss.
+  /// The same without counting a miss, for callers that register nothing if it is not found.
   [[nodiscard]] std::optional<RegionHandle> find_again(PageRange range, int access);
 
-  /// What to register where `range` was not found: together with kept regions that overlap it, if
-  /// that at most doubles the work. So a buffer that is used in overlapping pieces ends as few
-  /// regions, and one that grows piece by piece isn't registered from its beginning each time.
+  /// What to register if `range` was not found: also the kept regions that overlap it, if that at
+  /// most doubles the work. So a buffer that is used in overlapping pieces ends as few regions, and
+  /// one that grows piece by piece is not registered from its beginning each time.
   [[nodiscard]] PageRange grown(PageRange range) const;
 
   /// Whether a region of that size could be kept at all.
@@ -87,22 +87,22 @@ class RegistrationCache {
     return range.bytes() <= limits_.bytes && limits_.regions > 0;
   }
 
-  /// Notes that `range` is being registered. finish() or cancel() follows.
+  /// Records that `range` is being registered. finish() or cancel() follows.
   RegionHandle begin(PageRange range);
-  /// It was registered, and is kept if it may be and there is room.
+  /// It is registered; keeps it if allowed and if there is room.
   void finish(RegionHandle region, bool may_keep, Leaving& leaving);
   /// It could not be registered.
   void cancel(RegionHandle region, Leaving& leaving);
 
-  /// One user less.
+  /// Removes a user.
   void give_back(RegionHandle region, Leaving& leaving);
 
-  /// Memory changed: what lies in it isn't kept any more.
+  /// Memory changed: regions in it are no longer kept.
   void invalidate(const MappingChange& change, Leaving& leaving);
-  /// All that has no users goes.
+  /// Drops all regions without users.
   void drop_unused(Leaving& leaving);
 
-  /// The parts of `range` that no region needs watched, without those that are gone.
+  /// The parts of `range` that no region needs watched, except parts that are gone.
   [[nodiscard]] std::vector<PageRange> unneeded(PageRange range,
                                                 const MappingChanges& changes) const;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Rows: the runs of one transfer as requests for the device, posted in batches with one doorbell
-// each. Runs that lie behind each other at the target go in one request, gathered from their places
-// here or scattered to them ([ARMCI06] §5.2.3).
+// Rows: turns the runs of one transfer into device requests, posted in batches with one doorbell
+// each. Runs that are adjacent at the target share one request, which gathers them from local
+// memory or scatters them to it ([ARMCI06] §5.2.3).
 //
 // Threads: one.
 #pragma once
@@ -22,22 +22,22 @@ class Rows {
  public:
   /// Posts a list of requests.
   using Post = std::function<Status(ibv_send_wr* first, std::uint32_t count)>;
-  /// In a list.
+  /// Requests in a list.
   static constexpr std::uint32_t most_requests = 16;
 
   struct Options {
     ibv_wr_opcode opcode = IBV_WR_RDMA_WRITE;
-    detail::RemoteSpan remote;  ///< offsets count from where it begins
+    detail::RemoteSpan remote;  ///< offsets count from its beginning
     std::uint32_t most_pieces = 1;
-    std::size_t most_bytes = 0;  ///< of a request
+    std::size_t most_bytes = 0;  ///< largest request
   };
   Rows(const Options& options, Post post) noexcept;
 
-  /// One more run: `bytes` here, in memory of that key, and from `offset` bytes behind (or before)
-  /// the start of the remote span on. Errors: of posting.
+  /// Adds a run: `bytes` at `local`, in memory of that key, and at `offset` bytes (which may be
+  /// negative) from the start of the remote span. Errors: of posting.
   Status add(const std::byte* local, std::uint32_t local_key, std::int64_t offset,
              std::size_t bytes);
-  /// Posts what is left.
+  /// Posts the remaining requests.
   Status finish();
 
  private:

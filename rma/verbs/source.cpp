@@ -34,7 +34,7 @@ GetWay get_way(const Settings& settings) {
                                             : GetWay::by_cost;
 }
 
-// Words that a device may tear are stored by the agent, whatever else is asked for.
+// The agent stores words that the device may tear, whatever the settings say.
 FabricOptions options_of(const Device& device, const Settings& settings) {
   constexpr std::size_t beyond_words = sizeof(std::uint64_t) + 1;
   const bool keeps_words = device.limits().keeps_words;
@@ -65,7 +65,7 @@ RegistrationOptions registration_options(const Settings& settings) {
   return options;
 }
 
-// A device that has nothing left is as good as none, and jobs that may go another way do.
+// An exhausted device counts as none, so that jobs use another transport if they may.
 Result<std::shared_ptr<Device>> open_device(std::shared_ptr<Library> library,
                                             const DeviceOptions& wanted) {
   auto device = Device::open(std::move(library), wanted);
@@ -115,8 +115,8 @@ std::string describe_fabric(std::shared_ptr<Library> library, const Settings& se
   return fmt::format("{}; may lock {} of memory; {}", (*device)->describe(),
                      !limit.bytes || limit.may_exceed ? "any amount" : human_bytes(*limit.bytes),
                      (*registrar)->is_caching()
-                         ? "remembers what it registered"
-                         : "registers anew each time: " + (*registrar)->why_not_caching());
+                         ? "caches registrations"
+                         : "does not cache registrations: " + (*registrar)->why_not_caching());
 }
 
 }  // namespace tessera::rma::verbs

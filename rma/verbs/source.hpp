@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The RDMA network of a process: which device it uses, if there is one that it can.
+// Device discovery: which RDMA device a process uses, if one is usable.
 #pragma once
 
 #include <memory>
@@ -13,12 +13,12 @@
 
 namespace tessera::rma::verbs {
 
-/// Finds the device that the job's settings name, or the best one. Errors: unsupported where none
-/// can be used, with the reason.
+/// Finds the device that the job's settings name, or the best one. Errors: unsupported, with the
+/// reason, if none is usable.
 Result<std::shared_ptr<detail::FabricSource>> find_fabric(std::shared_ptr<Library> library,
                                                           const TransportContext& context);
 
-/// For people: the device that would be used, or why none is.
+/// For messages: the device that would be used, or why none is usable.
 std::string describe_fabric(std::shared_ptr<Library> library, const Settings& settings);
 
 }  // namespace tessera::rma::verbs

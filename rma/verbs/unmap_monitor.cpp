@@ -108,11 +108,12 @@ Result<std::unique_ptr<UnmapMonitor>> UnmapMonitor::create() {
   std::unique_ptr<UnmapMonitor> monitor(
       new UnmapMonitor(std::move(events), std::move(pages), std::move(stop), std::move(fork_mark)));
   TESSERA_RETURN_IF_ERROR(monitor->start());
-  TESSERA_RETURN_IF_ERROR(monitor->probe().context("looking whether unmapping is reported"));
+  TESSERA_RETURN_IF_ERROR(monitor->probe().context("checking that unmapping is reported"));
   return monitor;
 }
 
-// Signals are for the program's threads. A handler here might unmap, and wait for this thread.
+// Signals are for the program's threads. A handler in this thread might unmap memory, and wait for
+// itself.
 Status UnmapMonitor::start() {
   sigset_t all;
   sigset_t before;
@@ -141,7 +142,8 @@ UnmapMonitor::~UnmapMonitor() {
   }
   const std::uint64_t one = 1;
   static_cast<void>(!write(stop_.get(), &one, sizeof(one)));
-  // Joining may unmap other threads' stacks, so the thread reads events or has closed by then.
+  // Joining may unmap other threads' stacks; by then the thread reads events or has closed the
+  // descriptor.
   pthread_join(thread_, nullptr);
 }
 
@@ -152,7 +154,7 @@ Status UnmapMonitor::probe() {
   if (page == MAP_FAILED) {
     return Status::error(Code::no_memory, "cannot map a page");
   }
-  *static_cast<volatile char*>(page) = 1;  // present from here on
+  *static_cast<volatile char*>(page) = 1;  // present from now on
   const auto begin = reinterpret_cast<std::uintptr_t>(page);
   Status seen = look_at_probe({begin, begin + bytes});
   munmap(page, bytes);
@@ -167,18 +169,19 @@ Status UnmapMonitor::probe() {
     return Status::error(Code::unsupported, "the kernel did not report that a page was unmapped");
   }
   if (!was_seen_changing_ || !is_quiet()) {
-    return Status::error(Code::unsupported, "the kernel does not tell whether changes are pending");
+    return Status::error(Code::unsupported,
+                         "the kernel does not report whether changes are pending");
   }
   return {};
 }
 
-// The page as it is, before it is unmapped.
+// Checks the page before it is unmapped.
 Status UnmapMonitor::look_at_probe(PageRange page) {
   TESSERA_RETURN_IF_ERROR(watch(page));
   return is_private(page)
              ? Status()
              : Status::error(Code::unsupported,
-                             "/proc/self/pagemap does not tell which memory is shared");
+                             "/proc/self/pagemap does not report which memory is shared");
 }
 
 Status UnmapMonitor::watch(PageRange range) {
@@ -193,7 +196,7 @@ Status UnmapMonitor::watch(PageRange range) {
 
 void UnmapMonitor::unwatch(PageRange range) noexcept {
   uffdio_range request{.start = range.begin, .len = range.bytes()};
-  // Fails where nothing is mapped any more, and then there is nothing to do.
+  // Fails if nothing is mapped any longer, which is harmless.
   static_cast<void>(ioctl(events_, UFFDIO_UNREGISTER, &request));
 }
 
@@ -220,7 +223,7 @@ bool UnmapMonitor::is_private(PageRange range) const noexcept {
   return true;
 }
 
-// The kernel looks at its count of unread changes before it looks at the request, which is none.
+// The kernel checks its count of unread changes before it reads the request, which is null.
 bool UnmapMonitor::is_quiet() const noexcept {
   const bool is_changing = ioctl(events_, UFFDIO_WRITEPROTECT, nullptr) != 0 && errno != EFAULT;
   return !is_changing;
