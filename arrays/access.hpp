@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // LocalAccess<T>: the scoped right to load and store the elements that this rank owns, and its
-// ghost cells, without any copy.
+// ghost cells, in place and without a copy.
 //
 //     auto access = a.local().value();
 //     auto u = access.view();                        // by global indices, ghost cells too
 //     for (std::int64_t i = access.own().lo(0); i < access.own().hi(0); ++i) … u(i, j) …
 //
-// LocalBlocks<T>: the same of any number of blocks, as block-cyclic distributions deal them.
+// LocalBlocks<T>: the same for any number of blocks on a rank, as block-cyclic distributions have.
 //
 //     auto blocks = a.local_blocks().value();
 //     for (std::int64_t k = 0; k < blocks.size(); ++k) … auto u = blocks[k]; u.box(); u(i, j) …
 //
-// Of a const array, or as LocalAccess<const T>, the elements can only be read.
+// With a const array, or as LocalAccess<const T>, the elements can only be read.
 //
-// Other ranks may read and write the same elements meanwhile; synchronise with Array::sync() as
-// between any two ranks.
+// Other ranks may read and write the same elements at the same time. Synchronise with Array::sync()
+// before another rank reads what this rank stored, and before this rank loads what another one put.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,8 @@
 namespace tessera::arrays {
 
 namespace detail {
-/// Of which array an access to elements of type T may be begun.
+/// The array type on which an access to elements of type T may begin: const for elements of const
+/// type.
 template <class T>
 using AccessedArray = std::conditional_t<std::is_const_v<T>, const ArrayBase, ArrayBase>;
 }  // namespace detail
@@ -38,8 +39,9 @@ using AccessedArray = std::conditional_t<std::is_const_v<T>, const ArrayBase, Ar
 template <class T>
 class LocalAccess {
  public:
-  /// Local. Errors: closed (the array was freed), invalid_argument (its access mode forbids it),
-  /// unsupported (several blocks a rank).
+  /// Local. Begins an access to the one block that this rank owns. Errors: closed (the array was
+  /// freed), invalid_argument (the array's access mode forbids it), unsupported (the distribution
+  /// has several blocks on a rank; use LocalBlocks).
   static rma::Result<LocalAccess> begin(detail::AccessedArray<T>& array) {
     auto right = try_begin(array);
     if (!right.ok()) {
@@ -48,21 +50,21 @@ class LocalAccess {
     return LocalAccess(array, std::move(right).take());
   }
 
-  /// Ends the access and reports; the destructor does so and logs.
+  /// Local. Ends the access and returns its status. The destructor ends it too, and logs an error.
   rma::Status end() {
     use_.end();
     return right_.end();
   }
 
-  /// What this rank owns, without ghost cells.
+  /// The box that this rank owns, without ghost cells; it may be empty.
   [[nodiscard]] const Box& own() const noexcept { return own_; }
-  /// What view() covers: own() and the ghost cells around it.
+  /// The box that view() covers: own() and the ghost cells around it.
   [[nodiscard]] const Box& with_ghosts() const noexcept { return with_ghosts_; }
-  /// The elements by global indices.
+  /// The elements, indexed by global indices.
   [[nodiscard]] GlobalView<T> view() const noexcept {
     return GlobalView<T>(raw(), with_ghosts_.lo());
   }
-  /// The elements by local indices, ghost cells included.
+  /// The elements, indexed by local indices from 0, ghost cells included.
   [[nodiscard]] LocalView<T> raw() const noexcept {
     return LocalView<T>(reinterpret_cast<T*>(right_.data()), with_ghosts_.extents(),
                         dense_strides(with_ghosts_.extents(), order_), life_.get());
@@ -72,9 +74,10 @@ class LocalAccess {
   static rma::Result<rma::LocalAccess> try_begin(const ArrayBase& array) {
     TESSERA_RETURN_IF_ERROR(array.check_local_access());
     if (!array.distribution().is_one_block_per_rank()) {
-      return array.name_rank(rma::Status::error(rma::Code::unsupported,
-                                                "one view of them needs at most one block a rank")
-                                 .hint("local_blocks() has a view of each block"));
+      return array.name_rank(
+          rma::Status::error(rma::Code::unsupported,
+                             "local() needs a distribution with at most one block on each rank")
+              .hint("use local_blocks(), which gives a view of each block"));
     }
     return rma::LocalAccess::begin(array.region());
   }
@@ -97,7 +100,8 @@ class LocalAccess {
 template <class T>
 class LocalBlocks {
  public:
-  /// Local. Errors: closed (the array was freed), invalid_argument (its access mode forbids it).
+  /// Local. Begins an access to all blocks that this rank owns. Errors: closed (the array was
+  /// freed), invalid_argument (the array's access mode forbids it).
   static rma::Result<LocalBlocks> begin(detail::AccessedArray<T>& array) {
     auto right = try_begin(array);
     if (!right.ok()) {
@@ -106,23 +110,24 @@ class LocalBlocks {
     return LocalBlocks(array, std::move(right).take());
   }
 
-  /// Ends the access and reports; the destructor does so and logs.
+  /// Local. Ends the access and returns its status. The destructor ends it too, and logs an error.
   rma::Status end() {
     use_.end();
     return right_.end();
   }
 
-  /// How many blocks this rank has.
+  /// The number of blocks that this rank owns.
   [[nodiscard]] std::int64_t size() const noexcept { return distribution_.block_count(rank_); }
-  /// One of them by global indices, without ghost cells. Requires: 0 ≤ number < size().
+  /// The block with this number, indexed by global indices, without ghost cells. Requires: 0 ≤
+  /// number < size().
   [[nodiscard]] GlobalView<T> operator[](std::int64_t number) const noexcept {
     const Patch block = distribution_.block(rank_, number);
     return GlobalView<T>(
         LocalView<T>(data() + block.offset, block.box.extents(), block.strides, life_.get()),
         block.box.lo());
   }
-  /// All that this rank has, as the distribution says: with Storage::local_matrix a dense matrix of
-  /// local_extents().
+  /// This rank's whole slice of the array, in the layout of the distribution. With
+  /// Storage::local_matrix it is a dense matrix of local_extents().
   [[nodiscard]] T* data() const noexcept { return reinterpret_cast<T*>(right_.data()); }
 
  private:

@@ -1,31 +1,37 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Array<T>: an N-dimensional array whose elements are spread over the ranks of a team.
+// Array<T>: an N-dimensional array whose elements are distributed over the ranks of a team.
 //
 //     auto a = Array<double>::create(job, {1000, 1000}, {.name = "A"}).value();
-//     a.put(Box({0, 0}, {64, 256}), values);         // any rank, any box, whoever owns it
+//     a.put(Box({0, 0}, {64, 256}), values);         // any rank, any box, any owners
 //     a.accumulate(Box({0, 0}, {64, 256}), values, 2.0);
 //     a.sync();
 //     a.get(Box({10, 10}, {20, 20}), LocalView<double>(block, {10, 10}, Strides{64, 1}));
 //
-// A box is given by global indices and may span any number of owners. Local memory is contiguous in
-// row-major order (a span), or any LocalView whose extents are the box's. An empty box is legal and
-// does nothing.
+// A box has global indices and may cover blocks of any number of owners. Local memory is either a
+// span, which has the box's elements contiguously in row-major order, or a LocalView whose extents
+// are those of the box. An empty box is legal; nothing is moved then.
 //
-// Any trivially copyable T can be put and got; accumulate and arithmetic want an rma::Element.
+// Any trivially copyable T can be put and got. accumulate and arithmetic need an rma::Element.
 //
-// Besides boxes there are sections (every step-th element), boxes that reach over the ends of
+// Besides boxes there are sections (every step-th element), boxes that extend past the ends of
 // periodic dimensions, and single fields of elements that are structures:
 //
 //     a.get(Section(a.box(), {2, 2}), coarse);
 //     a.get(Box({-1, 0}, {3, 4}), PeriodicDims().set(), block);
 //     particles.put(box, &Particle::mass, masses);
 //
-// What is complete when: as in rma/transfer.hpp. A blocking put or accumulate returns when its
-// source may be reused, get when the data is here; fence() and sync() make writes complete at their
-// owners. Errors: out_of_range (the box is not inside; nothing was sent), invalid_argument (buffer
-// too short, of other extents, or null), closed, peer_lost. Each names the array, the box, the
-// extents and what to do.
+// Completion is that of rma/transfer.hpp. A blocking put or accumulate returns when its source may
+// be reused; get returns when the data has arrived. fence() and sync() complete writes at their
+// owners. The *_async functions start a transfer and return a handle; local memory must stay
+// untouched until its wait() returns.
+//
+// Errors of all transfers: out_of_range (the box is not inside the array; nothing was sent),
+// invalid_argument (the local memory is too short, has other extents, or is null), closed,
+// peer_lost. Each message names the array, the box, the extents and what to do.
+//
+// Cost: none of these functions takes time or memory that grows with the number of ranks. A box
+// takes one transfer for each block that it touches.
 #pragma once
 
 #include <concepts>
@@ -50,7 +56,8 @@ namespace tessera::arrays {
 
 namespace detail {
 
-/// T, where numbers of that type can be computed with; else the compiler says which can.
+/// T, if numbers of that type can be computed with; else a compile-time error that lists the types
+/// that can.
 template <class T>
 struct Computable {
   static_assert(rma::Element<T>,
@@ -60,7 +67,7 @@ struct Computable {
   using type = T;
 };
 
-/// Local. So many zeros. Errors: no_memory.
+/// Local. A vector of `count` zeros. Errors: no_memory.
 template <class T>
 rma::Result<std::vector<T>> zeros(std::int64_t count) {
   return within_memory([&]() -> rma::Result<std::vector<T>> {
@@ -68,17 +75,17 @@ rma::Result<std::vector<T>> zeros(std::int64_t count) {
   });
 }
 
-/// A number of the language, of a type that can't be computed with.
+/// An arithmetic type of C++ that arrays can't compute with.
 template <class T>
 concept OtherNumber = std::is_arithmetic_v<T> && !rma::Element<T>;
 
 }  // namespace detail
 
-/// A std::vector of bool has no memory that elements could be moved to.
+/// False for bool: a std::vector<bool> has no memory to which elements could be moved.
 template <class T>
 concept IsNotBool = !std::same_as<T, bool>;
 
-/// Whole numbers that can be changed in one step at their owner.
+/// Integers of 32 or 64 bits: types that the owner's side can change in one atomic step.
 template <class T>
 concept AtomicElement = rma::IntegerElement<T> && sizeof(T) >= 4;
 
@@ -88,47 +95,47 @@ class Array : public ArrayBase {
  public:
   using value_type = T;
 
-  /// An empty one: no elements, no job, no team, until another is assigned to it. What is asked of
-  /// it fails with `closed`.
+  /// An empty array: no elements, no job and no team, until another array is assigned to it.
+  /// Operations on it fail with `closed`.
   Array() noexcept = default;
 
-  /// Collective over the team of `options`. Makes an array of zeros, cut evenly into one block a
-  /// rank (see arrays/process_grid.hpp for how). All members succeed, or none.
-  /// Errors: invalid_argument (bad extents or options, or not the same on all members), no_memory.
+  /// Collective over the team of `options`. Makes an array of zeros, cut evenly into one block for
+  /// each rank; arrays/process_grid.hpp says how. All members succeed, or all fail. Errors:
+  /// invalid_argument (bad extents or options, or members that give different ones), no_memory.
   static rma::Result<Array> create(const rma::Job& job, const Extents& extents,
                                    const ArrayOptions& options = {}) {
     return typed(ArrayBase::create(job, extents, ElementKind::of<T>(), options));
   }
-  /// Collective. As above with any distribution over as many ranks as the team has; its ghosts,
-  /// order and holders count, not those of `options`.
+  /// Collective. As above, with any distribution over as many ranks as the team has. The ghosts,
+  /// order and holders of the distribution are used; those of `options` are ignored.
   static rma::Result<Array> create(const rma::Job& job, const Distribution& distribution,
                                    const ArrayOptions& options = {}) {
     return typed(ArrayBase::create(job, distribution, ElementKind::of<T>(), options));
   }
-  /// Collective. The same in memory that each member has already: `memory` becomes its slice, keeps
-  /// its contents, and must outlive the array.
-  /// Errors: also invalid_argument when it is too short; unsupported where no transport can reach
-  /// such memory.
+  /// Collective. As create(), in memory that each member already has: `memory` becomes its slice,
+  /// keeps its contents, and must outlive the array. Errors: also invalid_argument (`memory` is too
+  /// short), unsupported (no transport can reach such memory).
   static rma::Result<Array> attach(const rma::Job& job, const Distribution& distribution,
                                    std::span<T> memory, const ArrayOptions& options = {}) {
     return typed(ArrayBase::attach(job, distribution, ElementKind::of<T>(), memory.data(),
                                    memory.size_bytes(), options));
   }
-  /// Collective over the team of `base`. An array in the memory of another one, which may have any
-  /// element type and must outlive it: what one writes is the other's. Each rank's slice must have
-  /// room. Freeing it leaves the memory as it is.
-  /// Errors: also invalid_argument when `base` has too little memory on some rank.
+  /// Collective over the team of `base`. Makes an array in the memory of another one, which may
+  /// have any element type: a write to one changes the other. `base` must outlive the array, and
+  /// each rank's slice must have room for it. Freeing the overlay leaves the memory as it is.
+  /// Errors: also invalid_argument (`base` has too little memory on some rank).
   static rma::Result<Array> overlay(const ArrayBase& base, const Distribution& distribution,
                                     // NOLINTNEXTLINE(performance-unnecessary-value-param): is moved
                                     std::string name = "unnamed") {
     return typed(ArrayBase::overlay(base, distribution, ElementKind::of<T>(), std::move(name)));
   }
-  /// Collective. A new array of zeros with the same distribution, team and region options.
+  /// Collective. Makes an array of zeros with the same distribution, team and region options.
+  /// Errors: as create(); closed.
   [[nodiscard]] rma::Result<Array> duplicate(std::string name = "unnamed") const {
     return typed(ArrayBase::duplicate(std::move(name)));
   }
-  /// Local. Gives an array that was made without a type the one that its elements have.
-  /// Errors: invalid_argument when they have another.
+  /// Local. Turns an untyped array into an array of its element type. Errors: invalid_argument (its
+  /// elements have another type).
   static rma::Result<Array> of(ArrayBase untyped) {
     const ElementKind kind = ElementKind::of<T>();
     if (untyped.element().name != kind.name) {
@@ -139,7 +146,8 @@ class Array : public ArrayBase {
     return Array(std::move(untyped));
   }
 
-  /// One-sided. Writes the elements of `box`. Complete: locally at return.
+  /// One-sided. Writes the elements of `box`. Complete: at return `from` may be reused; the
+  /// elements are at their owners after a fence() or sync(). Errors: see above.
   rma::Status put(const Box& box, std::span<const T> from) const {
     return put_dense(box, from.data(), std::ssize(from));
   }
@@ -148,8 +156,8 @@ class Array : public ArrayBase {
     return put_box(box, buffer(from));
   }
 
-  /// One-sided. Reads the elements of `box`. Complete: the data is here at return. Errors: also
-  /// invalid_argument when strides of the view put two elements into one place.
+  /// One-sided. Reads the elements of `box`. Complete: the data is in `to` at return. Errors: see
+  /// above; also invalid_argument if the view's strides put two elements at one address.
   rma::Status get(const Box& box, std::span<T> to) const {
     return get_dense(box, to.data(), std::ssize(to));
   }
@@ -158,8 +166,8 @@ class Array : public ArrayBase {
     return get_box(box, buffer(LocalView<const T>(to)));
   }
 
-  /// One-sided. The elements of `box`, or of a section, without gaps and row by row.
-  /// Errors: also no_memory.
+  /// One-sided. Returns the elements of `box`, or of a section, contiguously in row-major order.
+  /// Errors: as above; also no_memory.
   [[nodiscard]] rma::Result<std::vector<T>> get(const Box& box) const requires IsNotBool<T> {
     return fetched(box);
   }
@@ -167,8 +175,8 @@ class Array : public ArrayBase {
       const Section& section) const requires IsNotBool<T> {
     return fetched(section);
   }
-  /// Local. Zeros, as many as `box` has elements, wherever it lies.
-  /// Errors: invalid_argument when 63 bits don't count them, no_memory.
+  /// Local. Returns a vector of zeros with as many elements as `box` has. The box may lie outside
+  /// the array. Errors: invalid_argument (the number of elements does not fit 63 bits), no_memory.
   [[nodiscard]] rma::Result<std::vector<T>> buffer(const Box& box) const requires IsNotBool<T> {
     std::int64_t count = 0;
     if (!box.checked_volume(count)) {
@@ -177,8 +185,8 @@ class Array : public ArrayBase {
     return detail::zeros<T>(count);
   }
 
-  /// One-sided. element += alpha * source, atomic for each element against other accumulates.
-  /// Complete: locally at return.
+  /// One-sided. element += alpha · source for each element of `box`; atomic for each element with
+  /// respect to other accumulates. Complete: as put().
   rma::Status accumulate(const Box& box, std::span<const T> from,
                          T alpha = T{1}) const requires rma::Element<T> {
     return accumulate_dense(box, from.data(), std::ssize(from), rma::Scale::of(alpha));
@@ -189,7 +197,8 @@ class Array : public ArrayBase {
     return accumulate_box(box, buffer(from), rma::Scale::of(alpha));
   }
 
-  /// Not for this T, which the compiler says in one sentence.
+  /// Compile-time error for a T that arrays can't compute with: one sentence lists the types that
+  /// can.
   template <class... Arguments>
   rma::Status accumulate(const Arguments&...) const requires detail::OtherNumber<T> {
     using Number [[maybe_unused]] = typename detail::Computable<T>::type;
@@ -201,7 +210,8 @@ class Array : public ArrayBase {
     return {};
   }
 
-  /// The same, started only. Complete: locally after wait() of the handle.
+  /// Start a put, get or accumulate of a box. Complete: locally after wait() of the handle. Errors:
+  /// reported by wait().
   rma::Handle put_async(const Box& box, std::span<const T> from) const {
     return checked(check_room("put", box, std::ssize(from)),
                    [&] { return put_box_async(box, dense(box, from.data())); });
@@ -230,7 +240,8 @@ class Array : public ArrayBase {
                    [&] { return accumulate_box_async(box, buffer(from), rma::Scale::of(alpha)); });
   }
 
-  /// One-sided. Every step-th element, as the box of section.extents() elements that they form.
+  /// One-sided. Transfers of a section, every step-th element of a box. Local memory has its
+  /// elements as a box of section.extents(). Complete and errors: as for boxes.
   rma::Status put(const Section& section, const LocalView<const T>& from) const {
     return put_async(section, from).wait();
   }
@@ -283,8 +294,9 @@ class Array : public ArrayBase {
     });
   }
 
-  /// One-sided. A box that may reach over the ends of the dimensions in `periodic`, however far:
-  /// there the array repeats itself. What is put twice to one element has the value of either.
+  /// One-sided. Transfers of a box that may extend past the ends of the dimensions in `periodic`,
+  /// by any distance; the array repeats there. If a put writes an element twice, the element has
+  /// either value afterwards.
   rma::Status put(const Box& box, PeriodicDims periodic, const LocalView<const T>& from) const {
     return put_async(box, periodic, from).wait();
   }
@@ -340,7 +352,8 @@ class Array : public ArrayBase {
     });
   }
 
-  /// One-sided. One member of each element of `box`: array.get(box, &Particle::mass, masses).
+  /// One-sided. Transfers of one member of each element of `box`: array.get(box, &Particle::mass,
+  /// masses). Local memory has the members contiguously, or with strides that count members.
   template <std::same_as<T> Structure, class Member>
   rma::Status put(const Box& box, Member Structure::*member,
                   const LocalView<const std::type_identity_t<Member>>& from) const {
@@ -423,7 +436,8 @@ class Array : public ArrayBase {
     });
   }
 
-  /// One-sided. One element; a whole round trip when it lies elsewhere.
+  /// One-sided. Reads one element. Complete: at return. Cost: a round trip if the owner is on
+  /// another node.
   rma::Result<T> get_element(const Index& index) const {
     TESSERA_RETURN_IF_ERROR(check_element("get", index));
     T value;
@@ -432,38 +446,44 @@ class Array : public ArrayBase {
     return value;
   }
 
-  /// One-sided. Writes one element. Complete: locally at return.
+  /// One-sided. Writes one element. Complete: as put().
   rma::Status put_element(const Index& index, T value) const {
     TESSERA_RETURN_IF_ERROR(check_element("put", index));
     const Box box = Box::at(index);
     return put_box(box, dense(box, &value));
   }
 
-  /// One-sided. Adds `increment`, wrapping, and returns the value from before: a counter or a place
-  /// in a list for each element (GA's read_inc). Atomic against the others of these functions.
-  /// Complete: here and at the owner at return. Cost: a round trip where the owner is elsewhere.
+  /// One-sided. Adds `increment`, with wrap-around, and returns the value from before: a counter,
+  /// or a position in a list, for each element (GA's read_inc). Atomic with respect to fetch_add,
+  /// swap and compare_swap. Complete: here and at the owner at return. Errors: out_of_range,
+  /// closed, invalid_argument (the access mode forbids it), peer_lost. Cost: a round trip if the
+  /// owner is on another node.
   rma::Result<T> fetch_add(const Index& index, T increment) const requires AtomicElement<T> {
     TESSERA_ASSIGN_OR_RETURN(const rma::RemoteAddress at, atomic_address("fetch_add", index));
     return from_word(rma::fetch_add(job(), at, to_word(increment)));
   }
-  /// One-sided. Stores `desired` and returns the value from before.
+  /// One-sided. Stores `desired` and returns the value from before. Atomicity, completion and
+  /// errors: as fetch_add().
   rma::Result<T> swap(const Index& index, T desired) const requires AtomicElement<T> {
     TESSERA_ASSIGN_OR_RETURN(const rma::RemoteAddress at, atomic_address("swap", index));
     return from_word(rma::swap(job(), at, to_word(desired)));
   }
-  /// One-sided. Stores `desired` if the element is `expected`; returns the value from before.
+  /// One-sided. Stores `desired` if the element equals `expected`, and returns the value from
+  /// before. Atomicity, completion and errors: as fetch_add().
   rma::Result<T> compare_swap(const Index& index, T expected,
                               T desired) const requires AtomicElement<T> {
     TESSERA_ASSIGN_OR_RETURN(const rma::RemoteAddress at, atomic_address("compare_swap", index));
     return from_word(rma::compare_swap(job(), at, to_word(expected), to_word(desired)));
   }
 
-  /// Local. The scoped right to load and store this rank's own elements.
-  /// Errors: closed, unsupported for several blocks a rank (use local_blocks()).
+  /// Local. The scoped right to load and store this rank's own elements. Errors: closed,
+  /// invalid_argument (the access mode forbids it), unsupported (several blocks on a rank; use
+  /// local_blocks()).
   rma::Result<LocalAccess<T>> local() { return LocalAccess<T>::begin(*this); }
-  /// Local. The same for any distribution, block by block. Errors: closed.
+  /// Local. As local(), for any distribution, block by block. Errors: closed, invalid_argument (the
+  /// access mode forbids it).
   rma::Result<LocalBlocks<T>> local_blocks() { return LocalBlocks<T>::begin(*this); }
-  /// Local. The same of a const array, to load only.
+  /// Local. As local() for a const array, whose elements can only be loaded.
   [[nodiscard]] rma::Result<LocalAccess<const T>> local() const {
     return LocalAccess<const T>::begin(*this);
   }
@@ -484,7 +504,7 @@ class Array : public ArrayBase {
   template <class Place>
   rma::Result<std::vector<T>> fetched(const Place& place) const {
     if (!check_inside(place, extents()).ok()) {
-      return get(place, std::span<T>());  // which says why
+      return get(place, std::span<T>());  // which returns the error
     }
     TESSERA_ASSIGN_OR_RETURN(std::vector<T> values, detail::zeros<T>(place.volume()));
     TESSERA_RETURN_IF_ERROR(get(place, std::span<T>(values)));
@@ -502,14 +522,14 @@ class Array : public ArrayBase {
 
   template <class Structure, class Member>
   static Field field(Member Structure::*member) noexcept {
-    // Of an element that is never read: only where its member lies is asked.
+    // Never read: only the address of the member is needed.
     alignas(T) const std::byte element[sizeof(T)] = {};  // NOLINT(modernize-avoid-c-arrays)
     const auto* const at = &(reinterpret_cast<const T*>(element)->*member);
     return {static_cast<std::size_t>(reinterpret_cast<const std::byte*>(at) - element),
             sizeof(Member)};
   }
 
-  // Sources are only read; one type serves both directions.
+  // Sources are only read; one type is used for both directions.
   template <class Value>
   static LocalBuffer buffer(const LocalView<const Value>& view) {
     return {const_cast<Value*>(view.data_handle()), view.strides()};

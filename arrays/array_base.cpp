@@ -26,7 +26,8 @@ using rma::Status;
 
 namespace {
 
-// The slice of every rank in bytes must fit a size; the distribution has checked elements only.
+// The slice of every rank in bytes must fit a std::size_t; the distribution has checked elements
+// only.
 Status check_bytes(const Distribution& distribution, std::size_t element_bytes) {
   std::int64_t bytes = 0;
   if (__builtin_mul_overflow(distribution.most_local_elements(),
@@ -38,7 +39,7 @@ Status check_bytes(const Distribution& distribution, std::size_t element_bytes) 
   return {};
 }
 
-// All members must have asked for the same array: a hash of all of it tells.
+// All members must request the same array: they compare a hash of all that defines it.
 Status check_same_on_all(rma::Team& team, const Distribution& distribution,
                          const ElementKind& element, const rma::RegionOptions& options,
                          std::string_view check) {
@@ -56,11 +57,12 @@ Status check_same_on_all(rma::Team& team, const Distribution& distribution,
       "grids, ghosts) and options, and have the same TESSERA_CHECK");
 }
 
-// A view must have the extents of what it stands for, and a stride for each.
+// A view must have the extents of the box or section, and one stride for each dimension.
 Status view_fits(const Extents& wanted, const Extents& given, const Strides& strides) {
   if (given != wanted) {
-    return Status::error(Code::invalid_argument, fmt::format("the local view is {} and the box {}",
-                                                             to_string(given), to_string(wanted)));
+    return Status::error(Code::invalid_argument,
+                         fmt::format("the local view is {}, but the box is {}", to_string(given),
+                                     to_string(wanted)));
   }
   if (strides.ndims() != wanted.ndims()) {
     return Status::error(Code::invalid_argument,
@@ -71,7 +73,7 @@ Status view_fits(const Extents& wanted, const Extents& given, const Strides& str
   return {};
 }
 
-// What other ranks may wait for with gets of one element.
+// Elements that other ranks may poll with gets of a single element, as flags.
 bool is_word(const ElementKind& element) {
   return element.type == rma::ElementType::i32 || element.type == rma::ElementType::i64 ||
          element.type == rma::ElementType::u32 || element.type == rma::ElementType::u64;
@@ -85,8 +87,8 @@ rma::Team team_of(const rma::Job& job, const ArrayOptions& options) {
   return options.team ? *options.team : job.world();
 }
 
-// From where all members are, not from this rank's node only: nodes may be of unlike sizes, and
-// every member must come to the same distribution.
+// Computed from the nodes of all members, not from this rank's node only: nodes may have different
+// sizes, and every member must choose the same distribution.
 std::int64_t ranks_per_node_of(const rma::Job& job, const rma::Team& team) {
   std::vector<rma::NodeId> nodes;
   nodes.reserve(static_cast<std::size_t>(team.size()));
@@ -105,7 +107,7 @@ struct ArrayBase::Memory {
   std::size_t attached_bytes = 0;
   const ArrayBase* lender = nullptr;
 
-  // Errors: that this rank's part has no room for `bytes`.
+  // Errors: no_memory or invalid_argument if this rank's memory has no room for `bytes`.
   [[nodiscard]] Status check_room(std::size_t bytes) const {
     const std::size_t given = kind == Kind::attached ? attached_bytes
                               : kind == Kind::borrowed
@@ -113,8 +115,8 @@ struct ArrayBase::Memory {
                                   : bytes;
     return given >= bytes ? Status()
                           : Status::error(Code::invalid_argument,
-                                          fmt::format("the memory given has {} bytes and this "
-                                                      "rank's part of the array {}",
+                                          fmt::format("the given memory has {} bytes, but this "
+                                                      "rank's part of the array needs {}",
                                                       given, bytes));
   }
   [[nodiscard]] Result<rma::Region> take(rma::Team& team, std::size_t bytes,
@@ -146,9 +148,9 @@ ArrayBase::ArrayBase(const rma::Job& job, std::shared_ptr<detail::ArrayLife> lif
       access_mode_(region_.options().access_mode),
       uses_(uses_of(access_mode_)) {}
 
-// The job is copied: failed handles need it, also those of an array that was moved from.
+// The job is copied, not moved: failed handles need it, also those of an array that was moved from.
 ArrayBase::ArrayBase(ArrayBase&& other) noexcept
-    : job_(other.job_),  // NOLINT(performance-move-constructor-init): said above
+    : job_(other.job_),  // NOLINT(performance-move-constructor-init): see above
       life_(std::move(other.life_)),
       name_(std::move(other.name_)),
       element_(other.element_),
@@ -165,10 +167,10 @@ ArrayBase::ArrayBase(ArrayBase&& other) noexcept
 
 ArrayBase& ArrayBase::operator=(ArrayBase&& other) noexcept {
   if (this != &other) {
-    end_life().ignore("nobody asks an assignment");
+    end_life().ignore("an assignment can't return an error");
     reading_ = std::move(other.reading_);
     adding_ = std::move(other.adding_);
-    region_ = std::move(other.region_);  // early, as it frees the old one with the old job
+    region_ = std::move(other.region_);  // first, since it frees the old region with the old job
     job_ = other.job_;
     life_ = std::move(other.life_);
     name_ = std::move(other.name_);
@@ -185,11 +187,11 @@ ArrayBase& ArrayBase::operator=(ArrayBase&& other) noexcept {
 }
 
 ArrayBase::~ArrayBase() {
-  end_life().ignore("nobody asks a destructor");
+  end_life().ignore("a destructor can't return an error");
 }
 
-// Collective where races are looked for. Borrowed memory stays, and an exception may have ended
-// this rank's array alone: there is no meeting then.
+// Collective if the race check is on. Borrowed memory is not freed here, and after an exception
+// this rank's destructor may run alone, so the members don't synchronise then.
 Status ArrayBase::end_life() noexcept {
   if (!life_ || is_alias_ || life_->is_freed.exchange(true) || !life_->races) {
     return {};
@@ -197,7 +199,7 @@ Status ArrayBase::end_life() noexcept {
   Status race;
   if (!region_.is_borrowed() && std::uncaught_exceptions() == 0) {
     life_->races->check(team(), label("free"), race)
-        .ignore("the memory's own meeting has the same error");
+        .ignore("freeing the memory reports the same error");
   }
   life_->races->close();
   return race;
@@ -222,7 +224,7 @@ Result<ArrayBase> ArrayBase::create(const rma::Job& job, const Extents& extents,
       options.holders.empty()
           ? Distribution::regular(extents, team.size(), regular)
           : Distribution::restricted(extents, options.holders, team.size(), regular);
-  // Agreed here, because a rank that returns early would leave the others waiting.
+  // Agreed here, because a rank that returned early would leave the others waiting.
   TESSERA_RETURN_IF_ERROR(team.agree(distribution.status())
                               .context(fmt::format("creating array '{}' {}", options.name,
                                                    arrays::to_string(extents))));
@@ -243,7 +245,7 @@ Result<ArrayBase> ArrayBase::attach(const rma::Job& job, const Distribution& dis
 
 Result<ArrayBase> ArrayBase::overlay(const ArrayBase& base, const Distribution& distribution,
                                      const ElementKind& element, std::string name) {
-  TESSERA_RETURN_IF_ERROR(base.check_open().context("laying an array over another's memory"));
+  TESSERA_RETURN_IF_ERROR(base.check_open().context("making an array in the memory of another"));
   return make(base.job(), distribution, element,
               {.name = std::move(name), .team = base.team(), .region = base.region().options()},
               {.kind = Memory::Kind::borrowed, .lender = &base});
@@ -315,7 +317,7 @@ Status ArrayBase::free() {
   Status race = end_life();
   reading_.reset();
   adding_.reset();
-  // Who has it from another array keeps it: team() may be asked of arrays that were freed.
+  // Keep a region that belongs to another array: team() may be called on arrays that were freed.
   Status freed = region_.is_borrowed() ? Status() : region_.free();
   return freed.ok() ? race : freed;
 }
@@ -325,8 +327,8 @@ Status ArrayBase::fence() const {
   return region_.fence();
 }
 
-// One meeting that carries the result: a barrier after a failed fence would tell only this rank,
-// and one instead of it would leave the others waiting.
+// One collective step that also carries the result. A barrier after a failed fence would report the
+// error on this rank only; a return without a barrier would leave the other ranks waiting.
 Status ArrayBase::sync(Status mine) const {
   TESSERA_RETURN_IF_ERROR(check_open());
   Status fenced = region_.fence();
@@ -388,13 +390,13 @@ Result<rma::RemoteAddress> ArrayBase::atomic_address(std::string_view verb,
 }
 
 Status ArrayBase::check_room(std::string_view verb, const Box& box, std::int64_t given) const {
-  // A box outside the array is reported by the operation itself, which knows better what is wrong.
+  // A box outside the array is reported by the operation itself, with a better message.
   if (!is_inside(box, extents()) || given >= box.volume()) {
     return {};
   }
   return explain(Status::error(Code::invalid_argument,
-                               fmt::format("the local buffer has {} elements and the box {}", given,
-                                           box.volume())),
+                               fmt::format("the local buffer has {} elements, but the box has {}",
+                                           given, box.volume())),
                  verb, box);
 }
 
@@ -405,7 +407,7 @@ Status ArrayBase::check_room(std::string_view verb, const Section& section,
   }
   return name_rank(
       Status::error(Code::invalid_argument,
-                    fmt::format("the local buffer has {} elements and the section {}", given,
+                    fmt::format("the local buffer has {} elements, but the section has {}", given,
                                 section.volume()))
           .context(fmt::format("{} of {} of {}", verb, arrays::to_string(section), describe())));
 }
@@ -414,15 +416,17 @@ Status ArrayBase::check_periodic_room(std::string_view verb, const Box& box,
                                       std::int64_t given) const {
   std::int64_t needed = 0;
   if (!box.checked_volume(needed)) {
-    return explain(Status::error(Code::invalid_argument, "63 bits do not count its elements"), verb,
-                   box);
+    return explain(
+        Status::error(Code::invalid_argument, "its number of elements does not fit 63 bits"), verb,
+        box);
   }
   return given >= needed
              ? Status()
-             : explain(Status::error(Code::invalid_argument,
-                                     fmt::format("the local buffer has {} elements and the box {}",
-                                                 given, needed)),
-                       verb, box);
+             : explain(
+                   Status::error(Code::invalid_argument,
+                                 fmt::format("the local buffer has {} elements, but the box has {}",
+                                             given, needed)),
+                   verb, box);
 }
 
 Status ArrayBase::check_view(std::string_view verb, const Box& box, const Extents& given,
@@ -452,11 +456,11 @@ Status ArrayBase::check_use(Use use, const Box& box, const LocalBuffer& local) c
   if (local.data == nullptr && !box.is_empty()) [[unlikely]] {
     return Status::error(Code::invalid_argument, "the local buffer is null");
   }
-  // What is read may lie in one place; what a get writes may not.
+  // The elements that are read may overlap in memory; those that a get writes must not.
   return use == Use::get ? detail::check_apart(box.extents(), local.strides) : Status();
 }
 
-// The walk: one call of `action(patch, local pointer, shape, is_only)` for each patch.
+// The loop over patches: calls `action(patch, local pointer, shape, is_only)` for each.
 template <class Action>
 Status ArrayBase::for_each_patch(Use use, const Box& box, const LocalBuffer& local,
                                  Action&& action) const {
@@ -481,8 +485,8 @@ Status ArrayBase::for_each_patch(Use use, const Box& box, const LocalBuffer& loc
   return {};
 }
 
-// The short way: `action(address, shape)` for a box in one block. False when there is more to it,
-// or anything is wrong; the walk over patches finds out what.
+// The fast path: `action(address, shape)` for a box in one block. Returns false if the box needs
+// more than that or has an error; the loop over patches then handles it.
 template <class LocalStride, class Action>
 bool ArrayBase::try_single_block(Use use, const Box& box, void* local, std::int64_t room,
                                  LocalStride local_stride, Action&& action, Status& status) const {
@@ -522,8 +526,8 @@ Status ArrayBase::put_box(const Box& box, const LocalBuffer& from) const {
                             bool) { return rma::put(*job_, address(patch), local, shape); });
 }
 
-// From several owners, what comes from other nodes travels while the rest is copied; the last of it
-// is fetched by a blocking get, which is faster than one that is started and waited for.
+// With several owners, elements from other nodes are on their way while the rest is copied. The
+// last patch from another node uses a blocking get, which is faster than a started one with a wait.
 Status ArrayBase::get_box(const Box& box, const LocalBuffer& to) const {
   Status status;
   const auto get_single = [&](const rma::RemoteAddress& at, const rma::CopyShape& shape) {

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ArrayBase: a distributed N-dimensional array of elements of some size. Array<T> (array.hpp) gives
-// it a type; this half does the work, so that it is compiled once.
+// ArrayBase: a distributed N-dimensional array of elements of a size that is known at run time.
+// Array<T> (array.hpp) adds the element type; this class does the work, so that it is compiled
+// once.
 //
-// A one-sided operation is a short walk: check the box, then for each of its patches turn patch and
-// local strides into a CopyShape and hand that to rma. Dense boxes that lie in one block skip the
-// walk, and gets of arrays with a cached mode go by their copy (detail/read_path.hpp). Of several
-// patches on other nodes all but the last are started at once. Nothing grows with the number of
-// ranks.
+// A one-sided operation checks the box, cuts it into patches, turns each patch and the local
+// strides into a CopyShape, and passes that to rma. A dense box inside one block needs no cutting,
+// and gets from arrays with a cached mode use their copy (detail/read_path.hpp). If several patches
+// lie on other nodes, all but the last are started without waiting. Time and memory do not grow
+// with the number of ranks.
 //
-// Invariants: 1. the region's slices are as the distribution says, in elements of element_bytes;
-// 2. ghost cells belong to the slice but to no box of the distribution, so one-sided operations
-// never reach them.
+// Invariants: 1. the region's slices have the layout of the distribution, in elements of
+// element_bytes; 2. ghost cells belong to the slice but to no box of the distribution, so one-sided
+// operations never reach them.
 //
-// Threads: one-sided operations from any thread; collectives by one thread at a time of a team.
-// Ownership: move-only; the destructor frees, collectively. Keeps its job running.
+// Threads: one-sided operations from any thread; for each team, collectives from one thread at a
+// time. Ownership: move-only; the destructor frees the array, collectively. An array keeps its job
+// running.
 //
-// A default-constructed array is empty: it has no elements, no dimensions, no team and no job,
-// until another is assigned to it. What needs any of them is closed, as of an array that was moved
-// from.
+// A default-constructed array is empty: it has no elements, dimensions, team or job until another
+// array is assigned to it. Operations on it fail with `closed`, as on an array that was moved from.
 #pragma once
 
 #include <cstddef>
@@ -44,17 +45,18 @@ namespace tessera::arrays {
 
 /// How an array is made; every field has a default.
 struct ArrayOptions {
-  std::string name = "unnamed";             ///< for messages
-  std::optional<rma::Team> team = {};       ///< none: all ranks of the job
-  Extents min_block = {};                   ///< blocks are at least so long (GA's chunk)
+  std::string name = "unnamed";             ///< in messages
+  std::optional<rma::Team> team = {};       ///< unset: all ranks of the job
+  Extents min_block = {};                   ///< minimum block length in elements (GA's chunk)
   Extents process_grid = {};                ///< positive entries are fixed, the others chosen
   Extents ghosts = {};                      ///< ghost cells at both ends of each dimension
-  std::vector<rma::TeamRank> holders = {};  ///< only these members hold elements; none: all
+  std::vector<rma::TeamRank> holders = {};  ///< only these members hold elements; empty: all
   MemoryOrder order = MemoryOrder::row_major;
   rma::RegionOptions region = {};
 };
 
-/// Local memory of a transfer: the element at the box's lower corner, and strides in elements.
+/// Local memory of a transfer: the address of the element at the box's lower corner, and strides in
+/// elements.
 struct LocalBuffer {
   void* data = nullptr;
   Strides strides;
@@ -64,13 +66,15 @@ struct LocalBuffer {
 struct ElementKind {
   std::size_t bytes = 0;
   std::string name;
-  std::optional<rma::ElementType> type = {};  ///< none: not a type that can be computed with
+  /// The kind of one of Tessera's arithmetic types.
+  std::optional<rma::ElementType> type = {};  ///< unset: a type without arithmetic
 
   static ElementKind of(rma::ElementType type) {
     return {rma::size_of(type), std::string(rma::to_string(type)), type};
   }
-  /// Elements that are only moved.
+  /// Elements of `bytes` bytes that are moved but not computed with.
   static ElementKind opaque(std::size_t bytes) {
+    /// The kind of T: arithmetic if T is an rma::Element, else opaque.
     return {bytes, std::to_string(bytes) + "-byte elements", {}};
   }
   template <class T>
@@ -83,24 +87,25 @@ struct ElementKind {
   }
 };
 
-/// What a one-sided transfer does with the elements that it names.
+/// What a one-sided transfer does with the elements.
 struct Transfer {
   enum class Kind : std::uint8_t { put, get, accumulate };
   Kind kind = Kind::get;
-  std::optional<rma::Scale> scale = {};  ///< of an accumulate
+  std::optional<rma::Scale> scale = {};  ///< for an accumulate
 
   static Transfer put() { return {Kind::put}; }
   static Transfer get() { return {Kind::get}; }
   static Transfer accumulate(const rma::Scale& scale) { return {Kind::accumulate, scale}; }
 };
 
-/// What an access mode makes possible; see ArrayBase::set_access_mode().
+/// Optimisations that an access mode allows; see ArrayBase::set_access_mode().
 struct ModeOptions {
-  /// read_only: a copy of the array on each node, so that gets stay on the node (GA's read_only).
-  /// accumulate_only: a copy of zeros on each node, so that accumulates stay on the node; what was
-  /// added there is added to the array when the mode ends.
+  /// read_only: each node keeps a copy of the array, so that gets stay on the node (GA's
+  /// read_only). accumulate_only: each node keeps an array of sums, which begin at zero, so that
+  /// accumulates stay on the node; the sums are added to the array when the mode ends.
   bool copy_on_each_node = false;
-  /// read_only: so much of what this rank got from other nodes is kept (GA's read_cache).
+  /// read_only: how many bytes of elements that came from other nodes this rank keeps (GA's
+  /// read_cache).
   std::size_t cache_bytes = 0;
 };
 
@@ -108,12 +113,13 @@ namespace detail {
 class ReadPath;
 }
 
+/// An array of elements of any kind; see above.
 class ArrayBase {
  public:
-  /// One member of elements that are structures: its place in them, and its size.
+  /// One member of elements that are structures: its offset and its size.
   using Field = detail::Field;
 
-  /// An empty one.
+  /// An empty array.
   ArrayBase() noexcept;
 
   /// Collective over the team of `options`. As Array<T>::create, for elements of any kind.
@@ -123,7 +129,7 @@ class ArrayBase {
   static rma::Result<ArrayBase> create(const rma::Job& job, const Distribution& distribution,
                                        const ElementKind& element,
                                        const ArrayOptions& options = {});
-  /// Collective. As Array<T>::attach.
+  /// Collective. As Array<T>::attach; `memory` has `bytes` bytes.
   static rma::Result<ArrayBase> attach(const rma::Job& job, const Distribution& distribution,
                                        const ElementKind& element, void* memory, std::size_t bytes,
                                        const ArrayOptions& options = {});
@@ -131,80 +137,90 @@ class ArrayBase {
   static rma::Result<ArrayBase> overlay(const ArrayBase& base, const Distribution& distribution,
                                         const ElementKind& element, std::string name);
   /// Collective. A new array of zeros with the same element kind, distribution and region options.
+  /// Errors: as create(); closed.
   [[nodiscard]] rma::Result<ArrayBase> duplicate(std::string name) const;
 
-  /// Of an array that was moved from, or is empty, what needs its memory is closed, and team() must
-  /// not be asked; nor must job() of an empty one.
+  /// After a move, operations that need the memory of the source fail with `closed`, as for an
+  /// empty array. Do not call team() of such an array, or job() of an empty one.
   ArrayBase(ArrayBase&& other) noexcept;
   ArrayBase& operator=(ArrayBase&& other) noexcept;
   ~ArrayBase();
 
-  /// Collective. Gives the memory back; operations on the array must be complete. Idempotent.
+  /// Collective. Frees the memory. Requires: operations on the array are complete. Idempotent.
   rma::Status free();
-  /// Local. Errors: closed when the array was freed or moved from.
+  /// Local. Errors: closed if the array was freed, moved from or never made.
   [[nodiscard]] rma::Status check_open() const {
     return is_open() ? rma::Status() : explain_closed();
   }
 
-  /// Local. Errors: closed; invalid_argument when the access mode forbids loads and stores.
+  /// Local. Errors: closed; invalid_argument if the access mode forbids loads and stores.
   [[nodiscard]] rma::Status check_local_access() const {
     return (uses_ & Use::local_access) != 0 ? rma::Status() : explain_use(Use::local_access);
   }
 
-  /// Local. Errors: closed; invalid_argument when the access mode forbids such a transfer.
+  /// Local. Errors: closed; invalid_argument if the access mode forbids such a transfer.
   [[nodiscard]] rma::Status check_transfer(const Transfer& transfer) const {
     return (uses_ & use_of(transfer)) != 0 ? rma::Status() : explain_use(use_of(transfer));
   }
-  /// Local. What collectives ask of an array of which members read, or write, elements wherever
-  /// they lie. Errors: closed; invalid_argument when the access mode forbids it.
+  /// Local. For collectives whose members read, or write, elements of any owner. Errors: closed;
+  /// invalid_argument if the access mode forbids it.
   [[nodiscard]] rma::Status check_readable() const;
   [[nodiscard]] rma::Status check_writable() const;
-  /// This array, or the copy of it on this node that serves such transfers.
+  /// The array that serves such transfers: this one, or its copy on this node.
   [[nodiscard]] const ArrayBase& where_to(Transfer::Kind kind) const noexcept;
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] int ndims() const noexcept { return distribution_.ndims(); }
   [[nodiscard]] const Extents& extents() const noexcept { return distribution_.extents(); }
-  /// All of the array.
+  /// All indices of the array.
   [[nodiscard]] Box box() const noexcept { return Box::whole(extents()); }
+  /// The size of an element in bytes.
   [[nodiscard]] std::size_t element_bytes() const noexcept { return element_.bytes; }
+  /// The type of elements, if it is known.
   [[nodiscard]] const ElementKind& element() const noexcept { return element_; }
+  /// The location of each element.
   [[nodiscard]] const Distribution& distribution() const noexcept { return distribution_; }
+  /// The team over which the array is distributed. Requires: not an empty array.
   [[nodiscard]] rma::Team& team() const noexcept { return region_.team(); }
+  /// The job of the array. Requires: not an empty array.
   [[nodiscard]] rma::Job& job() const noexcept { return *job_; }
+  /// For this layer and those above: the memory of the array.
   [[nodiscard]] rma::Region& region() const noexcept { return region_; }
 
-  /// What this rank owns, without ghost cells; empty if nothing.
-  /// Requires: at most one block a rank.
+  /// The box that this rank owns, without ghost cells; it may be empty. Requires: at most one block
+  /// on each rank.
   [[nodiscard]] Box own_box() const noexcept { return distribution_.box_of(team().rank()); }
+  /// The box that a rank owns, without ghost cells. Requires: at most one block on each rank.
   [[nodiscard]] Box box_of(rma::TeamRank rank) const noexcept { return distribution_.box_of(rank); }
-  /// Requires: is_inside(index, extents()).
+  /// The rank that owns the element. Requires: is_inside(index, extents()).
   [[nodiscard]] rma::TeamRank owner(const Index& index) const noexcept {
     return distribution_.owner(index);
   }
 
-  /// Collective. Tells what the array will be used for until the next such call: everybody's other
-  /// uses are refused with invalid_argument, and copies may serve those that are left (`options`,
-  /// for read_only and accumulate_only). It begins with a synchronisation, so that all uses before
-  /// are complete (the access modes of [ARMCIMPI12] §VIII.A). An array whose region was allocated
-  /// with a mode keeps that one; given again, it begins anew, which adds what the copies have.
-  /// Errors: invalid_argument (options that differ among members or don't fit the mode), no_memory.
-  /// Cost: copy_on_each_node takes the array's size on each node if there are several; to add those
-  /// up, each node sends its copy once, and all meet as often as there are nodes.
+  /// Collective. Declares how the array is used until the next call. All other uses fail with
+  /// invalid_argument meanwhile, and with `options` (for read_only and accumulate_only) copies
+  /// serve the allowed ones. Begins with a synchronisation, so that earlier operations are complete
+  /// (the access modes of [ARMCIMPI12] §VIII.A). If the same mode is set again, it ends and begins
+  /// again: the sums of the copies are then added to the array. An array whose region was allocated
+  /// with a mode keeps that mode. Errors: invalid_argument (options that differ among members or
+  /// don't fit the mode), no_memory. Cost: copy_on_each_node takes the array's size in memory on
+  /// each node, if there are several nodes. To add the copies, each node sends its copy once, in as
+  /// many collective steps as there are nodes.
   rma::Status set_access_mode(rma::AccessMode mode, const ModeOptions& options = {});
   [[nodiscard]] rma::AccessMode access_mode() const noexcept { return access_mode_; }
 
-  /// One-sided. Returns when this rank's operations on this array are complete at their targets.
+  /// One-sided. Returns when this rank's operations on this array are complete at their owners.
+  /// Errors: those of operations that this rank did not wait for; peer_lost.
   rma::Status fence() const;
-  /// Collective. fence() of all members and a barrier: everything that anybody wrote is visible to
-  /// everybody. Errors: what the fence of any member found, on all of them.
+  /// Collective. fence() of all members and a barrier: afterwards all members see all writes.
+  /// Errors: those that the fence of any member found, on all members.
   rma::Status sync() const { return sync(rma::Status()); }
-  /// Collective. The end of a collective operation in which this rank found `mine`: sync(), but an
-  /// error of any member's own work goes before those of the fences.
+  /// Collective. Ends a collective operation in which this rank found the status `mine`: as sync(),
+  /// but an error in any member's `mine` takes precedence over errors of fences.
   rma::Status sync(rma::Status mine) const;
 
-  /// One-sided. As Array's put, get and accumulate, for those who know the elements only by their
-  /// size: bindings, files, operations on whole arrays.
+  /// One-sided. As put, get and accumulate of Array, for callers that know only the size of
+  /// elements: bindings, files, operations on whole arrays.
   [[nodiscard]] rma::Status put_box(const Box& box, const LocalBuffer& from) const;
   [[nodiscard]] rma::Status get_box(const Box& box, const LocalBuffer& to) const;
   [[nodiscard]] rma::Status accumulate_box(const Box& box, const LocalBuffer& from,
@@ -214,16 +230,16 @@ class ArrayBase {
   [[nodiscard]] rma::Handle accumulate_box_async(const Box& box, const LocalBuffer& from,
                                                  const rma::Scale& scale) const;
 
-  /// The same for local memory of `room` elements that has the box's without gaps, row by row.
-  /// Errors: also invalid_argument when there is too little room.
+  /// As above, for local memory of `room` elements that has the box's elements contiguously in
+  /// row-major order. Errors: also invalid_argument if `room` is too small.
   [[nodiscard]] rma::Status put_dense(const Box& box, const void* from, std::int64_t room) const;
   [[nodiscard]] rma::Status get_dense(const Box& box, void* to, std::int64_t room) const;
   [[nodiscard]] rma::Status accumulate_dense(const Box& box, const void* from, std::int64_t room,
                                              const rma::Scale& scale) const;
 
-  /// One-sided. The elements of a section; of a box that reaches over the ends of periodic
-  /// dimensions; and one field of each element of a box, which local memory holds packed, so that
-  /// its strides count fields. Complete: as put, get and accumulate.
+  /// One-sided. Start a transfer of a section; of a box that extends past the ends of periodic
+  /// dimensions; or of one field of each element of a box. Local memory has fields packed, and its
+  /// strides count fields. Complete: as put, get and accumulate.
   [[nodiscard]] rma::Handle transfer_async(const Section& section, const LocalBuffer& local,
                                            const Transfer& transfer) const;
   [[nodiscard]] rma::Handle transfer_async(const Box& box, PeriodicDims periodic,
@@ -233,56 +249,57 @@ class ArrayBase {
                                            const LocalBuffer& local,
                                            const Transfer& transfer) const;
 
-  /// Local. Errors: invalid_argument when `given` elements are fewer than the box has.
+  /// Local. Errors: invalid_argument if `given`, in elements, is less than the box has.
   [[nodiscard]] rma::Status check_room(std::string_view verb, const Box& box,
                                        std::int64_t given) const;
-  /// What members compare in collectives on this array, and what profiles show. Lives as long as
-  /// the array.
+  /// The label of a collective on this array: members compare it, and profiles show it. Valid as
+  /// long as the array exists.
   [[nodiscard]] rma::Label label(std::string_view verb) const noexcept {
     return {.verb = verb, .kind = "array", .name = name_, .number = region_id_.value};
   }
   /// "array 'A' (float64, 100 x 100)".
   [[nodiscard]] std::string describe() const;
 
-  /// Job::name_rank(), if there is a job.
+  /// Adds the rank to an error, as Job::name_rank() does, if the array has a job.
   [[nodiscard]] rma::Status name_rank(rma::Status status) const {
     return job_ ? job_->name_rank(std::move(status)) : status;
   }
 
-  /// For this layer: what views of this array's memory ask. Null if it is empty or was moved from.
+  /// For this layer: state shared with the views of this array's memory. Null if the array is empty
+  /// or was moved from.
   [[nodiscard]] const std::shared_ptr<detail::ArrayLife>& life() const noexcept { return life_; }
-  /// For this layer, and those above. What local accesses tell of themselves while they last: to
-  /// one of this rank's blocks, or to all.
+  /// For this layer and those above: records a local access while it lasts, to one of this rank's
+  /// blocks or to all.
   [[nodiscard]] detail::LocalUse begin_local_use(bool may_write,
                                                  std::optional<std::int64_t> block = {}) const {
     return {life_ ? life_->races : nullptr, may_write, block};
   }
-  /// For this layer. Local. Another name for this array, which stays usable when that one is moved,
-  /// and is closed when that one is freed. It frees nothing. Requires: the array is open.
+  /// For this layer. Local. A second handle of this array. It stays usable when the array is moved,
+  /// is closed when the array is freed, and frees nothing itself. Requires: the array is open.
   [[nodiscard]] ArrayBase alias() const;
 
  protected:
-  /// check_room() of a section.
+  /// check_room() for a section.
   [[nodiscard]] rma::Status check_room(std::string_view verb, const Section& section,
                                        std::int64_t given) const;
-  /// The same for a box that may reach outside.
+  /// check_room() for a box that may extend outside the array.
   [[nodiscard]] rma::Status check_periodic_room(std::string_view verb, const Box& box,
                                                 std::int64_t given) const;
-  /// Errors: invalid_argument when a view's extents are not the box's, or its strides others than
-  /// its extents.
+  /// Errors: invalid_argument if a view's extents differ from those of the box, or its number of
+  /// strides from its number of extents.
   [[nodiscard]] rma::Status check_view(std::string_view verb, const Box& box, const Extents& given,
                                        const Strides& strides) const;
   [[nodiscard]] rma::Status check_view(std::string_view verb, const Section& section,
                                        const Extents& given, const Strides& strides) const;
-  /// The same for a box that may reach outside.
+  /// check_view() for a box that may extend outside the array.
   [[nodiscard]] rma::Status check_shape(std::string_view verb, const Box& box, const Extents& given,
                                         const Strides& strides) const;
-  /// Errors: as check_inside, with what was attempted in front.
+  /// Errors: as check_inside(), with the attempted operation in front.
   [[nodiscard]] rma::Status check_element(std::string_view verb, const Index& index) const {
     return is_inside(index, extents()) ? rma::Status() : explain_outside(verb, index);
   }
-  /// Where an element is that is to be changed in one step. Errors: as check_element; closed, and
-  /// invalid_argument for a mode in which nothing is put.
+  /// The address of an element for an atomic operation. Errors: as check_element(); closed;
+  /// invalid_argument if the access mode forbids puts.
   [[nodiscard]] rma::Result<rma::RemoteAddress> atomic_address(std::string_view verb,
                                                                const Index& index) const;
   /// "get of [0,4) x [0,5) of array 'A' (float64, 100 x 100)".
@@ -290,17 +307,17 @@ class ArrayBase {
   [[nodiscard]] rma::RemoteAddress address(const Patch& patch) const noexcept {
     return region_.at(patch.owner, static_cast<std::uint64_t>(patch.offset) * element_.bytes);
   }
-  /// Takes over a status of an operation, with what was attempted in front.
+  /// Adds the attempted operation to a status in front.
   [[nodiscard]] rma::Status explain(rma::Status status, std::string_view verb,
                                     const Box& box) const;
 
-  /// A handle that failed; of no job if there is none.
+  /// A failed handle; it belongs to the job, if the array has one.
   [[nodiscard]] rma::Handle failed(rma::Status status) const;
 
  private:
-  /// A set of operations: those that the access mode allows now, none when the array is closed. The
-  /// direct_ ones are those that the array itself serves, rather than a copy on the node, and of
-  /// which no log is kept.
+  /// A set of operations: those that the access mode allows, none if the array is closed. The
+  /// direct_ ones are operations that the array itself serves, not a copy on the node, and that no
+  /// race check logs.
   enum Use : std::uint8_t {
     put = 1,
     get = 2,
@@ -310,7 +327,7 @@ class ArrayBase {
     direct_accumulate = 32,
     direct_put = 64,
   };
-  /// How the memory of an array comes about.
+  /// The memory that an array is made in.
   struct Memory;
 
   ArrayBase(const rma::Job& job, std::shared_ptr<detail::ArrayLife> life,
@@ -325,7 +342,7 @@ class ArrayBase {
     return region_ && !is_freed_ && !life_->is_freed.load(std::memory_order_relaxed);
   }
   rma::Status end_life() noexcept;
-  /// For the search for races, if there is one.
+  /// Logs a use for the race check, if it is on.
   template <class... What>
   void note(Use use, const What&... what) const noexcept {
     if (life_->races) [[unlikely]] {
@@ -337,10 +354,11 @@ class ArrayBase {
            : use == Use::get ? detail::TouchKind::get
                              : detail::TouchKind::accumulate;
   }
-  /// "freed", "moved from" or "never made", of an array that is not open; and the error that it is.
+  /// "freed", "moved from" or "never made", for an array that is not open; below, the error that
+  /// says so.
   [[nodiscard]] std::string_view why_closed() const noexcept;
   [[nodiscard]] rma::Status closed(std::string array) const;
-  /// Errors: those of check_inside(); closed if there is nothing that `place` could be inside of.
+  /// Errors: those of check_inside(); closed if the array is empty.
   template <class Place>
   [[nodiscard]] rma::Status check_inside_of(const Place& place) const {
     return job_ ? check_inside(place, extents()) : explain_closed();
@@ -363,16 +381,16 @@ class ArrayBase {
   rma::Status for_each_patch(Use use, const Box& box, const LocalBuffer& local,
                              Action&& action) const;
 
-  mutable std::optional<rma::Job> job_;  // none: empty
+  mutable std::optional<rma::Job> job_;  // unset: an empty array
   std::shared_ptr<detail::ArrayLife> life_;
   std::string name_;
   ElementKind element_;
   Distribution distribution_ = Distribution::none();
   mutable rma::Region region_;
-  const rma::WorldRank* members_ = nullptr;  // of the team, beside the region for small transfers
+  const rma::WorldRank* members_ = nullptr;  // of the team; a copy for small transfers
   rma::RegionId region_id_ = {};
   std::unique_ptr<detail::ReadPath> reading_;
-  std::unique_ptr<ArrayBase> adding_;  // this node's sums, until the mode ends
+  std::unique_ptr<ArrayBase> adding_;  // this node's sums in mode accumulate_only
   rma::AccessMode access_mode_ = rma::AccessMode::any;
   std::uint8_t uses_ = 0;
   bool is_freed_ = false;

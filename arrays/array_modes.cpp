@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ArrayBase's access modes: what an array may be used for, and the copies on nodes that a mode
-// allows.
+// ArrayBase's access modes: the operations that an array allows, and the copies on nodes that a
+// mode makes possible.
 #include <fmt/format.h>
 
 #include <utility>
@@ -33,20 +33,20 @@ std::string_view name_of(AccessMode mode) {
   return "any";
 }
 
-// Whether a mode can have what the options ask for.
+// Whether a mode supports the options.
 Status check_options(AccessMode mode, const ModeOptions& options, const ElementKind& element) {
   const bool adds = mode == AccessMode::accumulate_only;
   const bool reads = mode == AccessMode::read_only;
   if (options.cache_bytes > 0 && !reads) {
     return Status::error(
                Code::invalid_argument,
-               fmt::format("a cache for reading is asked for an array that is {}", name_of(mode)))
-        .hint("only what nobody writes can be read from copies: use read_only");
+               fmt::format("a read cache was requested for access mode {}", name_of(mode)))
+        .hint("copies can serve reads only while no rank writes: use read_only");
   }
   if (options.copy_on_each_node && !reads && !adds) {
     return Status::error(
                Code::invalid_argument,
-               fmt::format("copies on nodes are asked for an array that is {}", name_of(mode)))
+               fmt::format("a copy on each node was requested for access mode {}", name_of(mode)))
         .hint("use read_only to read from copies, accumulate_only to add to them");
   }
   if (options.copy_on_each_node && adds && !element.type) {
@@ -93,7 +93,7 @@ std::string_view ArrayBase::to_string(Use use) noexcept {
   return "local access";
 }
 
-// Why `uses_` doesn't have it.
+// Why `uses_` doesn't include the use.
 Status ArrayBase::explain_use(Use use) const {
   if (!is_open()) {
     return name_rank(closed("the array"));
@@ -101,7 +101,7 @@ Status ArrayBase::explain_use(Use use) const {
   return name_rank(
       Status::error(Code::invalid_argument, fmt::format("the array is {} now, which forbids a {}",
                                                         name_of(access_mode_), to_string(use)))
-          .hint("end that phase with set_access_mode(AccessMode::any)"));
+          .hint("end this mode first, with set_access_mode(AccessMode::any)"));
 }
 
 Status ArrayBase::check_readable() const {
@@ -121,9 +121,10 @@ Status ArrayBase::set_access_mode(AccessMode mode, const ModeOptions& options) {
   Status mine = check_options(mode, options, element_);
   const AccessMode lasting = region_.options().access_mode;
   if (lasting != AccessMode::any && mode != lasting) {
-    mine = Status::error(Code::invalid_argument,
-                         fmt::format("its memory was allocated as {}", name_of(lasting)))
-               .hint("leave RegionOptions::access_mode as it is for arrays whose use changes");
+    mine =
+        Status::error(Code::invalid_argument,
+                      fmt::format("its memory was allocated with access mode {}", name_of(lasting)))
+            .hint("don't set RegionOptions::access_mode for arrays whose access mode changes");
   }
   TESSERA_RETURN_IF_ERROR(sync(mine).context(doing));
   struct Asked {
@@ -148,7 +149,7 @@ void ArrayBase::use_as(AccessMode mode) noexcept {
   uses_ = uses_of(mode);
 }
 
-// Collective. What was added to the nodes' copies gets to where it belongs.
+// Collective. Adds the nodes' copies to the array.
 Status ArrayBase::end_mode() {
   reading_.reset();
   if (!adding_) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ArrayBase's transfers of other things than boxes: sections, boxes over periodic ends, fields.
+// ArrayBase's transfers other than boxes: sections, boxes past periodic ends, fields.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using rma::Status;
 
 namespace {
 
-// What of a patch belongs to a section.
+// The part of a patch that belongs to a section.
 struct SectionPart {
   Index first;      // the first element, by global indices
   Extents extents;  // how many along each dimension
@@ -25,7 +25,7 @@ struct SectionPart {
   bool is_empty = false;
 };
 
-// A step beyond the box leaves its first element only, as one of the box's length does.
+// A step beyond the box selects its first element only, as a step of the box's length does.
 std::int64_t step_along(const Section& section, int dim) {
   return std::clamp<std::int64_t>(section.steps()[dim], 1,
                                   std::max<std::int64_t>(section.box().extent(dim), 1));
@@ -45,7 +45,7 @@ SectionPart cut(const Patch& patch, const Section& section) {
   return part;
 }
 
-// Of the first element of the part, in local memory that holds the section packed.
+// The offset of the part's first element in local memory that holds the section packed.
 std::int64_t local_place(const SectionPart& part, const Section& section, const Strides& local) {
   std::int64_t place = 0;
   for (int dim = 0; dim < section.ndims(); ++dim) {

@@ -25,8 +25,9 @@ Status check_starts(std::int64_t extent, std::span<const std::int64_t> starts) {
         .hint("give the first index of each block; the first is 0");
   }
   if (starts[0] != 0) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("bounds[0] is {}; the first block begins at 0", starts[0]));
+    return Status::error(
+        Code::invalid_argument,
+        fmt::format("bounds[0] is {}, but the first block must begin at 0", starts[0]));
   }
   for (std::size_t i = 1; i < starts.size(); ++i) {
     if (starts[i] <= starts[i - 1]) {
@@ -95,7 +96,7 @@ Result<AxisCut> AxisCut::at_bounds(std::int64_t extent, std::span<const std::int
   if (evenly.begins_at(starts)) {
     return evenly;
   }
-  // A single block is even, so there is a second one; a size that doesn't fit could overflow.
+  // A single block is even, so a second one exists here; a size that doesn't fit could overflow.
   std::int64_t last = 0;
   if (!__builtin_mul_overflow(blocks - 1, starts[1], &last) && last == starts.back()) {
     AxisCut sized(extent, blocks, starts[1], 0);
@@ -107,7 +108,7 @@ Result<AxisCut> AxisCut::at_bounds(std::int64_t extent, std::span<const std::int
 }
 
 bool AxisCut::begins_at(std::span<const std::int64_t> starts) const noexcept {
-  // Compares lengths, not starts: this cut is a guess, so block * size_ could be beyond the extent.
+  // Compares lengths, not starts: this cut is a guess, so block * size_ could exceed the extent.
   for (std::size_t i = 1; i < starts.size(); ++i) {
     const bool is_longer = static_cast<std::int64_t>(i) <= longer_;
     if (starts[i] - starts[i - 1] != size_ + (is_longer ? 1 : 0)) {

@@ -4,15 +4,15 @@
 //
 //     even(10, 4)              |0 1 2|3 4 5|6 7|8 9|      sizes differ by at most one
 //     by_size(10, 4)           |0 1 2 3|4 5 6 7|8 9|      the last may be shorter
-//     at_bounds(10, {0, 1, 7}) |0|1 2 3 4 5 6|7 8 9|      blocks begin where told
+//     at_bounds(10, {0, 1, 7}) |0|1 2 3 4 5 6|7 8 9|      blocks begin at the bounds
 //
-// All index algebra of distributions is done here, in one dimension. Only the cut into even
-// blocks has empty ones (extent < blocks), and these come last. A cut is immutable; two cuts are
-// equal when their blocks are, however they were made. Bounds that happen to be even or of one
-// size are kept as such, so that they are as fast.
+// All index algebra of distributions is here, in one dimension. Only even() can make empty blocks
+// (if extent < blocks); they come last. A cut is immutable. Two cuts are equal if their blocks are,
+// regardless of how they were made: bounds that happen to be even or of one size are stored as
+// such, and are as fast.
 //
-// Cost: every query is O(1), but find() O(log blocks) for irregular bounds, which are shared by
-// the copies of a cut.
+// Cost: every query is O(1), except find() for irregular bounds, which is O(log blocks). Copies of
+// a cut share its bounds.
 #pragma once
 
 #include <algorithm>
@@ -29,33 +29,36 @@ namespace tessera::arrays {
 
 class AxisCut {
  public:
-  /// The empty axis, one block.
+  /// An axis of extent 0 with one block.
   AxisCut() noexcept = default;
 
-  /// `blocks` blocks whose sizes differ by at most one, the longer ones first.
-  /// Errors: invalid_argument for extent < 0 or blocks < 1.
+  /// An axis of `blocks` blocks whose sizes differ by at most one, the longer ones first. Errors:
+  /// invalid_argument for extent < 0 or blocks < 1.
   static rma::Result<AxisCut> even(std::int64_t extent, std::int64_t blocks);
-  /// Blocks of `size`, the last one shorter where it doesn't divide `extent`; no block when
-  /// extent is 0. Errors: invalid_argument for extent < 0 or size < 1.
+  /// Blocks of `size` elements; the last one is shorter if `size` doesn't divide `extent`. No
+  /// blocks if the extent is 0. Errors: invalid_argument for extent < 0 or size < 1.
   static rma::Result<AxisCut> by_size(std::int64_t extent, std::int64_t size);
-  /// Blocks that begin at `starts` and end where the next begins. Errors: invalid_argument unless
-  /// starts[0] is 0 and the others increase strictly and stay below `extent` (the end is not
-  /// given); the message shows the offending entries.
+  /// Blocks that begin at `starts` and end where the next one begins; the end of the last is
+  /// `extent`. Errors: invalid_argument unless starts[0] is 0 and the others increase strictly and
+  /// are below `extent`. The message shows the offending entries.
   static rma::Result<AxisCut> at_bounds(std::int64_t extent, std::span<const std::int64_t> starts);
 
+  /// The number of indices.
   [[nodiscard]] std::int64_t extent() const noexcept { return extent_; }
+  /// The number of blocks.
   [[nodiscard]] std::int64_t blocks() const noexcept { return blocks_; }
-  /// The size of the largest block, 0 if there is none.
+  /// The size of the largest block; 0 if there are no blocks.
   [[nodiscard]] std::int64_t largest() const noexcept { return largest_; }
-  /// True when blocks begin at arbitrary bounds.
+  /// True if the bounds are arbitrary: neither even nor of one size.
   [[nodiscard]] bool is_irregular() const noexcept { return starts_ != nullptr; }
 
+  /// The block of an index, and the index within that block.
   struct Place {
     std::int64_t block = 0;
-    std::int64_t place = 0;  ///< within the block
+    std::int64_t place = 0;  ///< index within the block
     friend bool operator==(const Place&, const Place&) = default;
   };
-  /// Requires: 0 ≤ index < extent().
+  /// The block that has an index, and where in it. Requires: 0 ≤ index < extent().
   [[nodiscard]] Place find(std::int64_t index) const noexcept {
     if (starts_) {
       return find_irregular(index);
@@ -68,12 +71,13 @@ class AxisCut {
     return {longer_ + parts.quotient, parts.remainder};
   }
 
-  /// As find(), and how long the block is.
+  /// The result of find_run(): as that of find(), with the length of the block.
   struct Run {
     std::int64_t block = 0;
-    std::int64_t place = 0;  ///< within the block
+    std::int64_t place = 0;  ///< index within the block
     std::int64_t length = 0;
   };
+  /// As find(), with the length of the block. Requires: 0 ≤ index < extent().
   [[nodiscard]] Run find_run(std::int64_t index) const noexcept {
     if (starts_) [[unlikely]] {
       const Place found = find_irregular(index);
@@ -88,7 +92,7 @@ class AxisCut {
     return {block, parts.remainder, block + 1 == blocks_ ? size_ - missing_ : size_};
   }
 
-  /// The block is [lo(block), hi(block)). Requires: 0 ≤ block < blocks().
+  /// Block `block` is the range [lo(block), hi(block)). Requires: 0 ≤ block < blocks().
   [[nodiscard]] std::int64_t lo(std::int64_t block) const noexcept {
     return starts_ ? (*starts_)[static_cast<std::size_t>(block)]
                    : block * size_ + std::min(block, longer_);
@@ -96,13 +100,14 @@ class AxisCut {
   [[nodiscard]] std::int64_t hi(std::int64_t block) const noexcept {
     return block + 1 == blocks_ ? extent_ : lo(block + 1);
   }
+  /// The number of indices in a block. Requires: 0 ≤ block < blocks().
   [[nodiscard]] std::int64_t length(std::int64_t block) const noexcept {
     return hi(block) - lo(block);
   }
 
   /// The total length of the `count` blocks first, first + step, first + 2 step, …: what a rank
-  /// has along this axis when every step-th block goes to it. Requires: all of them exist, and
-  /// step ≥ 1. Cost: O(count) for irregular bounds.
+  /// owns along this axis if it has every step-th block. Requires: these blocks exist, and step ≥
+  /// 1. Cost: O(count) for irregular bounds, else O(1).
   [[nodiscard]] std::int64_t length_of(std::int64_t first, std::int64_t step,
                                        std::int64_t count) const noexcept {
     if (starts_ || longer_ > 0) {

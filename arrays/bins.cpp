@@ -22,7 +22,7 @@ Status check_vector(const ArrayBase& array) {
   return array.ndims() == 1 ? Status()
                             : array.name_rank(Status::error(
                                   Code::invalid_argument,
-                                  fmt::format("{} has {} dimensions, and bins lie in vectors",
+                                  fmt::format("{} has {} dimensions, but bins must be vectors",
                                               array.describe(), array.ndims())));
 }
 
@@ -32,14 +32,14 @@ Status check_bins(std::span<const std::int64_t> bins, const BinVector& counts) {
   for (const std::int64_t bin : bins) {
     if (bin < 0 || bin >= all) {
       return counts.name_rank(Status::error(
-          Code::out_of_range,
-          fmt::format("bin {} of {}, which counts {} bins", bin, counts.describe(), all)));
+          Code::out_of_range, fmt::format("bin {} does not exist in {}, which has {} bins", bin,
+                                          counts.describe(), all)));
     }
   }
   return {};
 }
 
-// Each bin that occurs, and how often.
+// Each bin that occurs, and the number of its values.
 struct Tally {
   std::vector<std::int64_t> bins;
   std::vector<std::int64_t> counts;
@@ -68,7 +68,7 @@ Status count_bins(const BinVector& counts, std::span<const std::int64_t> bins) {
 }
 
 Status bin_offsets(const BinVector& counts, BinVector& offsets) {
-  // One segment that begins nowhere: a mask of zeros.
+  // One segment for the whole vector: a mask of zeros.
   TESSERA_RETURN_IF_ERROR(check_vector(counts).context("bin_offsets"));
   TESSERA_ASSIGN_OR_RETURN(const auto mask, counts.duplicate("no segments"));
   return scan_add(counts, mask, offsets, ScanKind::exclusive);
@@ -81,9 +81,9 @@ Status detail::check_bin_vectors(const ArrayBase& contents, const BinVector& off
   TESSERA_RETURN_IF_ERROR(check_vector(counts));
   return offsets.extents() == counts.extents()
              ? Status()
-             : offsets.name_rank(Status::error(Code::invalid_argument,
-                                               fmt::format("{} and {} are not of as many bins",
-                                                           offsets.describe(), counts.describe())));
+             : offsets.name_rank(Status::error(
+                   Code::invalid_argument, fmt::format("{} and {} have different numbers of bins",
+                                                       offsets.describe(), counts.describe())));
 }
 
 Result<std::vector<std::int64_t>> detail::reserve_in_bins(const BinVector& offsets,
@@ -93,7 +93,7 @@ Result<std::vector<std::int64_t>> detail::reserve_in_bins(const BinVector& offse
   TESSERA_RETURN_IF_ERROR(check_bins(bins, filled).context("add_to_bins"));
   const Tally mine = tally(bins);
   const auto occurring = std::ssize(mine.bins);
-  // Where each of these bins begins, and the one behind it.
+  // The start of each of these bins, and of the next one.
   std::vector<std::int64_t> asked;
   for (const std::int64_t bin : mine.bins) {
     asked.push_back(bin);
@@ -112,8 +112,8 @@ Result<std::vector<std::int64_t>> detail::reserve_in_bins(const BinVector& offse
     if (next[at] + mine.counts[at] > end) {
       return filled.name_rank(Status::error(
           Code::limit_exceeded,
-          fmt::format("add_to_bins: bin {} has {} places, and {} values are in it "
-                      "or on their way",
+          fmt::format("add_to_bins: bin {} has room for {} values, but {} values are in it "
+                      "or being added",
                       mine.bins[at], end - bounds[2 * at], before + mine.counts[at])));
     }
   }
@@ -144,7 +144,7 @@ Result<std::vector<detail::BinBatch>> detail::batches_of_bins(const BinVector& o
     if (begins[i] < 0 || lengths[i] < 0 || lengths[i] > room - begins[i]) {
       return Status::error(
           Code::out_of_range,
-          fmt::format("sort_bins: bin {} is [{},{}) of {} places",
+          fmt::format("sort_bins: bin {} is [{},{}), but the contents have {} elements",
                       lo + static_cast<std::int64_t>(i), begins[i], begins[i] + lengths[i], room));
     }
     const std::int64_t end = begins[i] + lengths[i];

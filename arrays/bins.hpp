@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Bins: many lists of values, of different lengths, one after the other in one vector. Bin b has
-// the places offsets[b] … offsets[b] + counts[b] − 1 of `contents`.
+// Bins: many lists of values of different lengths, one after the other in one vector. Bin b is the
+// range from offsets[b] to offsets[b] + counts[b] − 1 of `contents`.
 //
 //     count_bins(counts, my_bins);                         // how many values for each bin
 //     counts.sync();
@@ -10,7 +10,7 @@
 //     contents.sync();
 //     sort_bins(contents, offsets, counts);
 //
-// All vectors are distributed as they like. Errors: as gather() and scatter(); those named below.
+// All vectors may have any distribution. Errors: as gather() and scatter(), and those named below.
 #pragma once
 
 #include <algorithm>
@@ -30,31 +30,31 @@ namespace tessera::arrays {
 using BinVector = Array<std::int64_t>;
 
 namespace detail {
-/// One-sided. Where each value goes: place[i] for the bin bins[i].
+/// One-sided. Reserves an index of the contents for each value: result[i] is for the bin bins[i].
 rma::Result<std::vector<std::int64_t>> reserve_in_bins(const BinVector& offsets,
                                                        const BinVector& filled,
                                                        std::span<const std::int64_t> bins,
                                                        std::int64_t room);
-/// What a rank sorts at once: neighbouring bins.
+/// Neighbouring bins that a rank sorts together.
 struct BinBatch {
-  std::int64_t lo = 0;  ///< the first place of contents
+  std::int64_t lo = 0;  ///< the first index in the contents
   std::int64_t hi = 0;
   std::vector<std::int64_t> offsets;
   std::vector<std::int64_t> counts;
 };
-/// Collective helper: the bins of this rank's share, batch by batch.
+/// Collective. Cuts the bins of this rank's share into batches.
 rma::Result<std::vector<BinBatch>> batches_of_bins(const BinVector& offsets,
                                                    const BinVector& counts, rma::Team& team,
                                                    std::int64_t room, std::int64_t most_elements);
 rma::Status check_bin_vectors(const ArrayBase& contents, const BinVector& offsets,
                               const BinVector& counts);
-/// NaN behind all numbers.
+/// The order of sort_bins(): NaN is after all numbers.
 template <rma::RealElement T>
 bool sorts_before(T a, T b) noexcept {
   return a < b || (a == a && b != b);
 }
 
-/// Local part of sort_bins(): this rank's share.
+/// Local part of sort_bins(): sorts this rank's share of the bins.
 template <rma::RealElement T>
 rma::Status sort_own_bins(const Array<T>& contents, const BinVector& offsets,
                           const BinVector& counts) {
@@ -77,17 +77,18 @@ rma::Status sort_own_bins(const Array<T>& contents, const BinVector& offsets,
 }
 }  // namespace detail
 
-/// One-sided. counts[b] += how often b is among `bins`. Errors: also out_of_range for a bin that
-/// doesn't exist; nothing is counted then.
+/// One-sided. Increases counts[b] by the number of times b occurs in `bins`. Complete: at the next
+/// sync() of `counts`. Errors: also out_of_range for a bin that doesn't exist; nothing is counted
+/// then.
 rma::Status count_bins(const BinVector& counts, std::span<const std::int64_t> bins);
 
-/// Collective. offsets[b] = the sum of all counts before b.
+/// Collective. offsets[b] = the sum of counts[0] … counts[b − 1].
 rma::Status bin_offsets(const BinVector& counts, BinVector& offsets);
 
-/// One-sided. Adds values[i] to the bin bins[i], behind what is there already: filled[b] counts the
-/// values of bin b, by all ranks. Complete: at the next sync() of `contents`.
-/// Errors: also limit_exceeded when a bin has no place left before the next one begins; nothing of
-/// this rank's values is written then, though places stay reserved.
+/// One-sided. Appends values[i] to the bin bins[i]: filled[b] counts the values that all ranks have
+/// added to bin b. Complete: at the next sync() of `contents`. Errors: also limit_exceeded if a bin
+/// is full, that is, would overlap the next one. None of this rank's values is written then, but
+/// the indices that it reserved stay reserved.
 template <class T>
 rma::Status add_to_bins(const Array<T>& contents, const BinVector& offsets, const BinVector& filled,
                         std::span<const std::int64_t> bins,
@@ -103,9 +104,10 @@ rma::Status add_to_bins(const Array<T>& contents, const BinVector& offsets, cons
   return scatter(contents, Places::flat(places, 1), values);
 }
 
-/// Collective over the team of `contents`. Sorts the values of each bin, the smallest first and NaN
-/// last; begins and ends with a synchronisation. Each rank sorts an equal number of bins.
-/// Cost: O(n log n) of a bin; memory for chunk_bytes or the longest bin.
+/// Collective over the team of `contents`. Sorts the values of each bin in ascending order, with
+/// NaN last. Begins and ends with a synchronisation. Each rank sorts an equal number of bins. Cost:
+/// O(n log n) for a bin of n values; memory for chunk_bytes or the longest bin, whichever is
+/// larger.
 template <rma::RealElement T>
 rma::Status sort_bins(const Array<T>& contents, const BinVector& offsets, const BinVector& counts) {
   TESSERA_RETURN_IF_ERROR(contents.sync(detail::check_bin_vectors(contents, offsets, counts)));

@@ -57,7 +57,7 @@ Status explain_outside(const Box& box, const Extents& extents) {
       separator = ", ";
     }
     if (box.hi(dim) > extents[dim]) {
-      // In unsigned arithmetic, as a wild bound may be further away than 63 bits can say.
+      // In unsigned arithmetic, since a bound may exceed the extent by more than 63 bits can hold.
       const auto excess =
           static_cast<std::uint64_t>(box.hi(dim)) - static_cast<std::uint64_t>(extents[dim]);
       where += fmt::format("{}dimension {} exceeds by {}", separator, dim, excess);

@@ -4,8 +4,8 @@
 //
 //     Box({0, 64}, {64, 256})    the rows 0 … 63 and the columns 64 … 255: "[0,64) x [64,256)"
 //
-// A box may reach outside its array (see periodic.hpp); check_inside() tells. A box with hi ≤ lo
-// in some dimension is empty.
+// A box may extend outside its array (see periodic.hpp); check_inside() finds that out. A box with
+// hi ≤ lo in some dimension is empty.
 #pragma once
 
 #include <algorithm>
@@ -20,9 +20,10 @@ namespace tessera::arrays {
 
 class Box {
  public:
-  /// A box of no dimensions.
+  /// A box with no dimensions.
   constexpr Box() noexcept = default;
-  /// Requires: both have the same ndims(); check_inside() names the mistake otherwise.
+  /// The box [lo, hi). Requires: both have the same ndims(); otherwise check_inside() returns an
+  /// error that names the mistake.
   constexpr Box(const Index& lo, const Index& hi) noexcept : lo_(lo), hi_(hi) {}
   /// The empty box at the origin.
   static constexpr Box none(int ndims) noexcept { return Box(ndims); }
@@ -32,7 +33,7 @@ class Box {
     box.hi_ = Index::from(extents);
     return box;
   }
-  /// The box of one element. Requires: the index is below the largest 64-bit number.
+  /// The box of one element. Requires: every index is below the largest 64-bit number.
   static constexpr Box at(const Index& index) noexcept {
     Box box(index, index);
     for (int dim = 0; dim < std::min(index.ndims(), max_dims); ++dim) {
@@ -52,7 +53,7 @@ class Box {
   [[nodiscard]] constexpr const Index& hi() const noexcept { return hi_; }
   [[nodiscard]] constexpr std::int64_t lo(int dim) const noexcept { return lo_[dim]; }
   [[nodiscard]] constexpr std::int64_t hi(int dim) const noexcept { return hi_[dim]; }
-  /// The length along one dimension, 0 when empty there; 2^63 − 1 for longer ones.
+  /// The length along one dimension; 0 if empty there; 2^63 − 1 for lengths above that.
   [[nodiscard]] constexpr std::int64_t extent(int dim) const noexcept {
     if (hi_[dim] <= lo_[dim]) {
       return 0;
@@ -76,9 +77,9 @@ class Box {
     }
     return false;
   }
-  /// The same, as containers name it.
+  /// is_empty(), under the name that containers use.
   [[nodiscard]] constexpr bool empty() const noexcept { return is_empty(); }
-  /// The number of elements. Requires: it fits 63 bits, as it does inside any array.
+  /// The number of elements. Requires: it fits 63 bits, as it does for every box inside an array.
   [[nodiscard]] constexpr std::int64_t volume() const noexcept {
     std::uint64_t product = 1;  // unsigned, as lengths before a zero may overflow
     for (int dim = 0; dim < ndims(); ++dim) {
@@ -86,7 +87,7 @@ class Box {
     }
     return static_cast<std::int64_t>(product);
   }
-  /// As volume(); returns false when 63 bits do not hold it.
+  /// As volume(); returns false if the number of elements does not fit 63 bits.
   [[nodiscard]] constexpr bool checked_volume(std::int64_t& elements) const noexcept {
     for (int dim = 0; dim < ndims(); ++dim) {
       std::int64_t length = 0;
@@ -105,7 +106,7 @@ class Box {
     }
     return true;
   }
-  /// True also for every empty box.
+  /// True if all of `other` lies inside; also for every empty box.
   [[nodiscard]] constexpr bool contains(const Box& other) const noexcept {
     if (other.is_empty()) {
       return true;
@@ -118,7 +119,7 @@ class Box {
     return true;
   }
 
-  /// Moved by `by` elements along each dimension. Requires: the bounds stay within 64 bits.
+  /// The box moved by `by` elements along each dimension. Requires: the bounds stay within 64 bits.
   [[nodiscard]] constexpr Box shifted(const Index& by) const noexcept {
     Box box = *this;
     for (int dim = 0; dim < ndims(); ++dim) {
@@ -127,7 +128,7 @@ class Box {
     }
     return box;
   }
-  /// Larger by widths[dim] elements at both ends of each dimension.
+  /// The box with widths[dim] more elements at both ends of each dimension.
   [[nodiscard]] constexpr Box grown(const Extents& widths) const noexcept {
     Box box = *this;
     for (int dim = 0; dim < ndims(); ++dim) {
@@ -137,7 +138,7 @@ class Box {
     return box;
   }
 
-  /// Equal bounds: two empty boxes at different places differ.
+  /// True if the bounds are equal: two empty boxes at different positions differ.
   friend constexpr bool operator==(const Box&, const Box&) noexcept = default;
 
  private:
@@ -147,8 +148,8 @@ class Box {
   Index hi_;
 };
 
-/// The common part; empty (hi == lo in some dimension) where there is none.
-/// Requires: both have the same ndims().
+/// The common part; an empty box (hi == lo in some dimension) if they have none. Requires: both
+/// have the same ndims().
 [[nodiscard]] constexpr Box intersect(const Box& a, const Box& b) noexcept {
   Box common = Box::none(a.ndims());
   for (int dim = 0; dim < a.ndims(); ++dim) {
@@ -192,8 +193,8 @@ rma::Status explain_outside(const Index& index, const Extents& extents);
   return true;
 }
 
-/// Errors: out_of_range, which names the dimension and by how much it exceeds; invalid_argument
-/// for another number of dimensions or hi < lo. Cost: a few comparisons when all is well.
+/// Errors: out_of_range (names the dimension and by how much the box exceeds it), invalid_argument
+/// (another number of dimensions, or hi < lo). Cost: a few comparisons if the box is inside.
 inline rma::Status check_inside(const Box& box, const Extents& extents) {
   return is_inside(box, extents) ? rma::Status() : detail::explain_outside(box, extents);
 }

@@ -3,33 +3,34 @@
 // Checkpoints: distributed arrays in HDF5 files, written and read by all ranks together.
 //
 //     auto writer = CheckpointWriter::create(job, "run.h5").value();
-//     writer.add(a);                                  // a data set of the array's name
+//     writer.add(a);                                  // a data set named after the array
 //     writer.add_attribute("step", std::int64_t{12});
-//     writer.commit();                                // only now there is a new run.h5
+//     writer.commit();                                // the new run.h5 exists from now on
 //
 //     auto file = Checkpoint::open(job, "run.h5").value();
 //     auto a = file.read<double>("A").value();        // on any number of ranks
 //     auto step = file.attribute<std::int64_t>("step").value();
 //
-// A file holds each array as a contiguous data set of its elements in row-major order of the global
-// indices, which h5dump, h5py and others read as they are; docs/checkpoints.md tells the rest. The
-// distribution goes with it, so that as many ranks as wrote it get the same one back.
+// A file holds each array as a contiguous data set: its elements in row-major order of the global
+// indices. h5dump, h5py and other programs read it; docs/checkpoints.md describes the format. The
+// file also holds the distribution, so that the same number of ranks gets the same one back.
 //
-// Invariants: 1. a file of the given name is there whole, the old one or the new one, whenever a
-// program or a machine stops; 2. what was changed since it was written, by whatever accident, is
-// refused by name and not read as data.
+// Invariants: 1. if a program or a machine stops, the file of the given name is complete: either
+// the old one or the new one; 2. data that changed after it was written, by any accident, is
+// refused with an error that names it, and is not read.
 //
-// The path means the same file to all ranks: nodes share its file system. One rank describes the
-// arrays, by libhdf5; all ranks write and read elements, in pieces of
-// CheckpointOptions::piece_bytes with a checksum each, two buffers of that size a rank.
+// The path must mean the same file on all ranks: their nodes share its file system. One rank
+// describes the arrays, with libhdf5. All ranks write and read elements, in pieces of
+// CheckpointOptions::piece_bytes with a checksum each. Each rank has two buffers of that size.
 //
-// Threads: one at a time, as for all collectives. Errors, of all functions that are collective, on
-// all members: invalid_argument (a path that can't be, names, types, extents, or arguments that
-// differ among members), limit_exceeded (no space left), protocol (a damaged file), unsupported (a
-// build without HDF5; a format of later versions), unreachable (the device fails), peer_lost.
-// Ownership: move-only; keep their job running. Files of others: without the attributes and
-// checksums above, they are read where the type is one of rma::Element's and the data set is
-// contiguous.
+// Threads: one at a time, as for all collectives. Errors of all collective functions, on all
+// members: invalid_argument (a bad path, name, type or extents, or arguments that differ among
+// members), limit_exceeded (no space left), protocol (a damaged file), unsupported (a build without
+// HDF5, or a format of a later version), unreachable (the device fails), peer_lost. Ownership:
+// move-only; writers and files keep their job running.
+//
+// Files of other programs lack these attributes and checksums. Their data sets can be read if they
+// are contiguous and of a type of rma::Element.
 #pragma once
 
 #include <cstddef>
@@ -49,22 +50,24 @@
 
 namespace tessera::arrays {
 
-/// What a file tells besides its arrays.
+/// The value of an attribute of the file.
 using AttributeValue = std::variant<std::int64_t, double, std::string>;
 
+/// Options for writing.
 struct CheckpointOptions {
-  /// Bytes that are moved, and have a checksum, at a time; 1 to 2^30. An element is never cut.
+  /// The number of bytes that are moved, and have a checksum, together; 1 to 2^30. An element is
+  /// never split.
   std::int64_t piece_bytes = std::int64_t{1} << 20;
 };
 
-/// What a file tells of one of its arrays.
+/// What a file says about one of its arrays.
 struct StoredArrayInfo {
   std::string name;
   Extents extents;
-  std::optional<rma::ElementType> type;  ///< none: elements of another type, of so many bytes
+  std::optional<rma::ElementType> type;  ///< unset: elements of another type, of element_bytes
   std::int64_t element_bytes = 0;
   std::string type_name;                     ///< "float64"
-  std::optional<Distribution> distribution;  ///< that it had; none in files of others
+  std::optional<Distribution> distribution;  ///< unset in files of other programs
   bool has_checksums = false;
 };
 
@@ -75,11 +78,12 @@ class CheckpointState;
 
 }  // namespace detail
 
+/// Writes a new checkpoint file; see above.
 class CheckpointWriter {
  public:
-  /// Collective over all ranks of `job`, or over `team`. Begins a new file beside `path`; what
-  /// writers that died have left there is removed. Other writers of the same path may be at work:
-  /// the last to commit wins.
+  /// Collective over all ranks of `job`, or over `team`. Begins a new file next to `path`, and
+  /// removes files that writers which died have left there. Other writers of the same path may work
+  /// at the same time: the last one to commit wins.
   static rma::Result<CheckpointWriter> create(const rma::Job& job, const std::string& path,
                                               const CheckpointOptions& options = {});
   static rma::Result<CheckpointWriter> create(const rma::Job& job, const rma::Team& team,
@@ -87,23 +91,24 @@ class CheckpointWriter {
                                               const CheckpointOptions& options = {});
   CheckpointWriter(CheckpointWriter&&) noexcept;
   CheckpointWriter& operator=(CheckpointWriter&&) noexcept;
-  /// Gives up what was not committed, and removes it.
+  /// Discards what was not committed, and removes its file.
   ~CheckpointWriter();
 
-  /// Collective. Writes the elements of an array, as a data set of its name or of `name`.
-  /// Complete: the array may be changed; the file is not there before commit().
-  /// Requires: the array's team has the same members in the same order.
-  /// Errors: as told above; those of writing also end the writer, and commit() repeats them.
+  /// Collective. Writes the elements of an array, as a data set with the array's name or with
+  /// `name`. Complete: at return the array may be changed; the file exists only after commit().
+  /// Requires: the array's team has the same members in the same order. Errors: see above. After a
+  /// write error the writer can't be used any more, and commit() returns the error again.
   rma::Status add(ArrayBase& array) { return add(array, array.name()); }
   rma::Status add(ArrayBase& array, const std::string& name);
 
-  /// Collective. Tells something about the whole, the same on all members.
+  /// Collective. Adds an attribute of the file, with the same value on all members. Errors: see
+  /// above.
   rma::Status add_attribute(const std::string& name, const AttributeValue& value);
 
-  /// Collective. Completes the file on its device and gives it its name; what had it is replaced.
-  /// Nothing can be added after that. Errors: as told above; the old file is as it was,
-  /// but where unreachable's hint says that the new one is in place: its directory could not be
-  /// completed.
+  /// Collective. Completes the file on its device, gives it its name, and so replaces an older file
+  /// of that name. Nothing can be added afterwards. Errors: see above. The old file is then
+  /// unchanged, with one exception: if the directory could not be written to the device, the code
+  /// is unreachable and its hint says that the new file is in place.
   rma::Status commit();
 
  private:
@@ -111,10 +116,12 @@ class CheckpointWriter {
   std::unique_ptr<detail::CheckpointWriterState> state_;
 };
 
+/// Reads a checkpoint file; see above.
 class Checkpoint {
  public:
-  /// Collective over all ranks of `job`, or over `team`. Reads what the file tells of its arrays.
-  /// The file stays open: that it is replaced doesn't change what is read.
+  /// Collective over all ranks of `job`, or over `team`. Reads the descriptions of the arrays in
+  /// the file. The file stays open: if another program replaces it, this object still reads the old
+  /// one. Errors: see above.
   static rma::Result<Checkpoint> open(const rma::Job& job, const std::string& path);
   static rma::Result<Checkpoint> open(const rma::Job& job, const rma::Team& team,
                                       const std::string& path);
@@ -122,28 +129,29 @@ class Checkpoint {
   Checkpoint& operator=(Checkpoint&&) noexcept;
   ~Checkpoint();
 
-  /// Local. The arrays of the file; data sets in groups are not among them.
+  /// Local. The names of the arrays in the file; data sets in groups are not included.
   [[nodiscard]] std::vector<std::string> names() const;
-  /// Local. Errors: invalid_argument when there is none of that name.
+  /// Local. Errors: invalid_argument if the file has no array of that name.
   [[nodiscard]] rma::Result<StoredArrayInfo> info(std::string_view name) const;
+  /// Local. The names of the file's attributes.
   [[nodiscard]] std::vector<std::string> attribute_names() const;
-  /// Local. T is std::int64_t, double or std::string.
-  /// Errors: invalid_argument when there is none, or it is of another kind.
+  /// Local. Returns an attribute of the file. T is std::int64_t, double or std::string. Errors:
+  /// invalid_argument if it does not exist or has another type.
   template <class T>
   [[nodiscard]] rma::Result<T> attribute(std::string_view name) const {
     TESSERA_ASSIGN_OR_RETURN(const AttributeValue value, find_attribute(name, kind_index<T>()));
     return std::get<T>(value);
   }
 
-  /// Collective. Makes an array and reads it: with the distribution that it had when it was
-  /// written, if there are as many ranks; else a regular one with the same order and ghost widths.
-  /// Ghost cells are zero. Errors: those of opening and of Array::create.
+  /// Collective. Makes an array and reads its elements. It gets the distribution that it had when
+  /// it was written, if the number of ranks is the same; otherwise a regular one with the same
+  /// order and ghost widths. Ghost cells are zero. Errors: those of opening and of Array::create.
   template <class T>
   rma::Result<Array<T>> read(const std::string& name) {
     return typed<T>(read(name, ElementKind::of<T>()));
   }
   rma::Result<ArrayBase> read(const std::string& name, const ElementKind& element);
-  /// Collective. The same with any distribution over as many ranks as there are.
+  /// Collective. As above, with any distribution over as many ranks as the team has.
   template <class T>
   rma::Result<Array<T>> read(const std::string& name, const Distribution& distribution) {
     return typed<T>(read(name, distribution, ElementKind::of<T>()));
@@ -151,18 +159,18 @@ class Checkpoint {
   rma::Result<ArrayBase> read(const std::string& name, const Distribution& distribution,
                               const ElementKind& element);
 
-  /// Collective. Reads into an array of the same extents and element type, however distributed.
-  /// Complete: all elements are at their owners. Requires: the array's team has the same members
-  /// in the same order. Errors: as told above; before anything is read nothing is changed, after
-  /// an error of reading the elements are unspecified.
+  /// Collective. Reads into an array of the same extents and element type, with any distribution.
+  /// Complete: at return all elements are at their owners. Requires: the array's team has the same
+  /// members in the same order. Errors: see above. An error before reading begins leaves the array
+  /// unchanged; after an error while reading, its elements are unspecified.
   rma::Status read_into(const std::string& name, ArrayBase& array);
 
-  /// Collective. Reads an array's elements and compares their checksums; keeps nothing.
-  /// Errors: as of reading; unsupported for an array without checksums.
+  /// Collective. Reads an array's elements and compares their checksums; stores nothing. Errors: as
+  /// for reading; unsupported for an array without checksums.
   rma::Status verify(const std::string& name);
 
  private:
-  /// How an array of the file is made.
+  /// How an array of the file is to be made.
   struct Plan {
     rma::Job job;
     Extents extents;

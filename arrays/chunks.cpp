@@ -51,12 +51,12 @@ Status check_extents_of(const ChunkOperand& operand, const ChunkOperand& first) 
   }
   return Status::error(
       Code::invalid_argument,
-      fmt::format("the vector {} is {}, and dimension {} of {} has {} elements", name_of(operand),
-                  to_string(operand.box.extents()), operand.along, name_of(first),
+      fmt::format("the vector {} has extent {}, but dimension {} of {} has {} elements",
+                  name_of(operand), to_string(operand.box.extents()), operand.along, name_of(first),
                   operand.along < first.box.ndims() ? first.box.extent(operand.along) : 0));
 }
 
-// Every member that works must reach the operand.
+// Every member of the first operand's team must be able to reach the operand.
 Status check_team(const ChunkOperand& operand, const ChunkOperand& first) {
   const rma::Team& team = operand.array->team();
   if (team.shared_state() == first.array->team().shared_state()) {
@@ -74,8 +74,8 @@ Status check_team(const ChunkOperand& operand, const ChunkOperand& first) {
   return {};
 }
 
-// A rank may write an element that another has still to read, unless each index stands for the same
-// element in both, which one rank reads and writes.
+// A rank could write an element that another one has yet to read, unless each index means the same
+// element in both; then one rank reads and writes it.
 Status check_overlap(const ChunkOperand& one, const ChunkOperand& other) {
   if (!(one.is_written || other.is_written) ||
       !detail::share_memory(*one.array, one.box, *other.array, other.box)) {
@@ -89,9 +89,9 @@ Status check_overlap(const ChunkOperand& one, const ChunkOperand& other) {
   const ChunkOperand& written = one.is_written ? one : other;
   const ChunkOperand& read = one.is_written ? other : one;
   return Status::error(Code::invalid_argument,
-                       fmt::format("{} is written while {}, which lies in the same memory, is read",
+                       fmt::format("{} is written while {}, which is in the same memory, is read",
                                    name_of(written), name_of(read)))
-      .hint("copy the part that is read into an array of its own first");
+      .hint("copy the part that is read into another array first");
 }
 
 Status check_operand(const ChunkOperand& operand, const ChunkOperand& first) {
@@ -106,7 +106,7 @@ Status check_operand(const ChunkOperand& operand, const ChunkOperand& first) {
   return check_team(operand, first);
 }
 
-// The part of operand's box that belongs to `piece`, which lies in first's box.
+// The part of the operand's box that corresponds to `piece`, a part of the first operand's box.
 Box matching(const Box& piece, const ChunkOperand& operand, const ChunkOperand& first) {
   if (operand.along >= 0) {
     Box box = operand.box;
@@ -117,7 +117,7 @@ Box matching(const Box& piece, const ChunkOperand& operand, const ChunkOperand& 
   return piece.shifted(detail::shift_between(first.box, operand.box));
 }
 
-// Strides for the loops over `ndims` dimensions of the first operand.
+// An operand's strides, extended to the `ndims` dimensions of the first operand.
 Strides spread(const Strides& strides, const ChunkOperand& operand, int ndims) {
   if (operand.along < 0) {
     return strides;
@@ -127,8 +127,8 @@ Strides spread(const Strides& strides, const ChunkOperand& operand, int ndims) {
   return all;
 }
 
-// Calls `body(patch)` for what this rank owns of `box`; by its own blocks or by those of the box,
-// whichever are fewer.
+// Calls `body(patch)` for the parts of `box` that this rank owns; loops over its own blocks or over
+// those of the box, whichever are fewer.
 template <class Body>
 Status for_each_own_patch(const ArrayBase& array, const Box& box, Body&& body) {
   const rma::TeamRank self = array.team().rank();
@@ -156,8 +156,8 @@ Status for_each_own_patch(const ArrayBase& array, const Box& box, Body&& body) {
   return {};
 }
 
-// The extents into which a box is cut so that a tile has at most `most` elements: halves of the
-// slowest dimension first, so that runs stay long.
+// The extents of a tile with at most `most` elements; halves the slowest dimension first, so that
+// runs stay long.
 Extents tile_of(const Extents& extents, MemoryOrder order, std::int64_t most) {
   Extents tile = extents;
   const int ndims = extents.ndims();
@@ -169,7 +169,7 @@ Extents tile_of(const Extents& extents, MemoryOrder order, std::int64_t most) {
   return tile;
 }
 
-// The work of for_each_chunk().
+// The implementation of for_each_chunk().
 class ChunkWalk {
  public:
   ChunkWalk(std::span<const ChunkOperand> operands, const ChunkBody& body)
@@ -190,13 +190,13 @@ class ChunkWalk {
   struct Tile {
     Chunk chunk;
     std::array<std::vector<std::byte>, max_operands> buffers;
-    Handle fetches;  // last, as a dropped handle waits for what writes to the buffers
+    Handle fetches;  // last, since its destructor waits for transfers into the buffers
   };
 
   [[nodiscard]] const ChunkOperand& first() const noexcept { return operands_[0]; }
   [[nodiscard]] const ArrayBase& array(std::size_t k) const noexcept { return *operands_[k].array; }
 
-  // Loads and stores to own memory want the right to it, for each region once.
+  // Begins a local access to this rank's memory, once for each region.
   Status begin_access() {
     for (std::size_t k = 0; k < operands_.size(); ++k) {
       const auto same = [&](const ChunkOperand& other) {
@@ -211,7 +211,7 @@ class ChunkWalk {
     return {};
   }
 
-  // Where the elements lie if they are in one piece of this node's memory; else null data.
+  // The elements if they are contiguous in this node's memory; else null data.
   [[nodiscard]] Chunk::Memory in_place(std::size_t k, const Box& box) const {
     const Box theirs = matching(box, operands_[k], first());
     Patches patches = array(k).distribution().patches(theirs);
@@ -248,7 +248,7 @@ class ChunkWalk {
     return work_in_tiles(chunk, patch, most);
   }
 
-  // Two tiles take turns: one travels while the other is worked on.
+  // Two tiles alternate: one is fetched during the work on the other.
   Status work_in_tiles(const Chunk& whole, const Patch& patch, std::int64_t most) {
     const Extents tile = tile_of(patch.box.extents(), patch.order, most);
     Extents counts = tile;
@@ -336,10 +336,10 @@ Status fence_all(std::span<const ChunkOperand> operands) {
 
 Status check_operands(std::string_view verb, std::span<const ChunkOperand> operands) {
   if (operands.size() > max_operands) {
-    return explain(
-        Status::error(Code::invalid_argument, fmt::format("{} operands, and there may be {}",
-                                                          operands.size(), max_operands)),
-        verb);
+    return explain(Status::error(Code::invalid_argument,
+                                 fmt::format("{} operands are given; at most {} are possible",
+                                             operands.size(), max_operands)),
+                   verb);
   }
   for (const ChunkOperand& operand : operands) {
     TESSERA_RETURN_IF_ERROR(explain(check_operand(operand, operands[0]), verb));
@@ -373,7 +373,7 @@ Status begin_on_chunks(std::string_view verb, std::span<const ChunkOperand> oper
   if (all.ok() || !mine.ok()) {
     return all;
   }
-  // Who is told of another's mistake, or of a rank that is lost, is told where, too.
+  // A rank that gets another rank's error, or a lost rank, also gets the name of the operation.
   return std::move(all).context(fmt::format("{} of {}", verb, name_of(operands[0])));
 }
 
@@ -386,7 +386,7 @@ Status on_chunks(std::string_view verb, std::span<const ChunkOperand> operands,
 }
 
 LoopNest loop_nest(const Chunk& chunk, int operands) noexcept {
-  // Dimensions with more than one element, the first operand's fastest first.
+  // The dimensions with more than one element, the first operand's fastest first.
   std::array<int, max_dims> dims = {};
   int count = 0;
   for (int dim = 0; dim < chunk.box.ndims(); ++dim) {

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The engine of all operations on whole arrays and parts of them: each rank works on the elements
-// of the first operand that it owns, and sees the corresponding elements of the others beside
-// them, wherever those lie.
+// The engine of all operations on whole arrays and parts of them. Each rank works on the elements
+// of the first operand that it owns, and gets the corresponding elements of the other operands,
+// whichever rank owns those.
 //
 //     first operand, box [2,8)       | own block of this rank: [4,6) |
 //     second operand, box [0,6)                 its elements [2,4)
 //
-// Elements that lie in memory of this node in one piece are used where they are. Others are
-// fetched in chunks, the next one while the work on the last goes on. The body of an operation is
-// called once for each chunk and never asks how its operands are distributed.
+// Elements that lie contiguously in memory of this node are used in place. Others are fetched in
+// chunks; the next chunk is fetched during the work on the current one. The body of an operation is
+// called once for each chunk and doesn't depend on the distributions of its operands.
 //
 // A vector may be an operand of an operation on a matrix: it lies along one dimension of the first
 // operand, and is repeated along the others.
 //
-// Cost: two buffers of chunk_bytes for each operand that must be fetched; O(own blocks that overlap
-// the box) chunks.
+// Cost: two buffers of chunk_bytes for each operand that must be fetched. The number of chunks is
+// O(own blocks that overlap the box).
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@
 
 namespace tessera::arrays {
 
-/// Of one operand's part that is fetched at once.
+/// The number of bytes of one operand that are fetched at once.
 inline constexpr std::int64_t chunk_bytes = 256 << 10;
 inline constexpr int max_operands = 6;
 
@@ -40,11 +40,11 @@ struct ChunkOperand {
   const ArrayBase* array = nullptr;
   Box box;
   bool is_written = false;
-  /// Of a vector: the dimension of the first operand along which it lies; else −1.
+  /// For a vector: the dimension of the first operand along which it lies; otherwise −1.
   int along = -1;
 };
 
-/// The operand that an operation only reads, or also writes.
+/// An operand that the operation only reads; below, one that it also writes.
 template <Operand A>
 ChunkOperand reads(const A& operand) noexcept {
   return {&part(operand).array(), part(operand).box()};
@@ -53,19 +53,19 @@ template <Operand A>
 ChunkOperand writes(const A& operand) noexcept {
   return {&part(operand).array(), part(operand).box(), true};
 }
-/// A vector that is read along one dimension of the first operand.
+/// A vector that is read along dimension `dim` of the first operand.
 template <Operand A>
 ChunkOperand reads_along(int dim, const A& operand) noexcept {
   return {&part(operand).array(), part(operand).box(), false, dim};
 }
 
-/// Where the elements of a chunk lie in memory of this process.
+/// Where the elements of a chunk are in memory of this process.
 struct Chunk {
   struct Memory {
     std::byte* data = nullptr;  ///< the element at the lower corner
     Strides strides;            ///< in elements
   };
-  Box box;  ///< of the first operand's array
+  Box box;  ///< indices of the first operand's array
   std::array<Memory, max_operands> operands;
 
   template <class T>
@@ -77,50 +77,51 @@ struct Chunk {
 
 using ChunkBody = std::function<rma::Status(const Chunk&)>;
 
-/// Local. What makes operands fit for an operation `verb`: open arrays, boxes inside them and of
-/// the same extents as the first, access modes that allow it, no operand that is written while
-/// another part of it is read, and a first operand whose team is part of the others'.
-/// Errors: invalid_argument, out_of_range, closed, which name both operands.
+/// Local. Checks that an operation `verb` may use the operands. Arrays must be open, boxes inside
+/// them and of the first operand's extents, and access modes must allow the operation. An operand
+/// that is written must not overlap one that is read. The first operand's team must be part of the
+/// others' teams. Errors: invalid_argument, out_of_range, closed; each names both operands.
 rma::Status check_operands(std::string_view verb, std::span<const ChunkOperand> operands);
 
 /// Local. Calls `body` for all chunks of what this rank owns of the first operand; stops at the
-/// first error. Requires: check_operands() found nothing; what is fetched is complete.
+/// first error. Requires: check_operands() succeeded; all writes to operands that may be fetched
+/// are complete.
 rma::Status for_each_chunk(std::span<const ChunkOperand> operands, const ChunkBody& body);
 
 /// Collective over the team of the first operand: check_operands(), a synchronisation, the work,
-/// and a synchronisation. Errors: of any member, on all. `found` is an error that the caller has
-/// found itself; it names `verb` already.
-/// `beside` are operands that it fetches itself, and `given` has all else that members must give
-/// alike: scalars, options.
+/// and a synchronisation. Errors: those of any member, on all. `found` is an error that the caller
+/// has found itself; its message already names `verb`. `beside` are operands that the caller
+/// fetches itself. `given` has the other values that all members must give alike, such as scalars
+/// and options.
 rma::Status on_chunks(std::string_view verb, std::span<const ChunkOperand> operands,
                       const ChunkBody& body, rma::Status found = {},
                       std::span<const ChunkOperand> beside = {}, const detail::Request& given = {});
 
-/// Collective. The first half of on_chunks(): checks, and makes what others wrote to the operands
-/// visible. A member with an error of its own meets the others, too, so that none waits for it.
-/// Nobody can meet over an array that was moved from: it has no team.
-/// All give the same operands, also `beside` them, and the same of what else is `given`; operands
-/// are open where nothing is found.
+/// Collective. The first half of on_chunks(): checks, and makes what other ranks wrote to the
+/// operands visible. A member with an error of its own takes part too, so that no member waits for
+/// it without end. An array that was moved from has no team, so its operation can't synchronise.
+/// All members give the same operands, also in `beside`, and the same `given`. If no error is
+/// found, all operands are open.
 rma::Status begin_on_chunks(std::string_view verb, std::span<const ChunkOperand> operands,
                             rma::Status found = {}, std::span<const ChunkOperand> beside = {},
                             const detail::Request& given = {});
 
-/// The loops over a chunk's elements: runs with one stride an operand, and levels above them. As
-/// few levels as the operands' strides allow; the run is along the first operand's fastest
+/// The loops over a chunk's elements: innermost runs with one stride for each operand, and outer
+/// levels, as few as the operands' strides allow. The run is along the first operand's fastest
 /// dimension that has more than one element.
 struct LoopNest {
   struct Level {
     std::int64_t count = 1;
     std::array<std::int64_t, max_operands> strides = {};
   };
-  int levels = 0;  ///< above the run
+  int levels = 0;  ///< outside the run
   Level run;
   std::array<Level, max_dims> level;
 };
 LoopNest loop_nest(const Chunk& chunk, int operands) noexcept;
 
-/// Calls body(offsets) for each run of the nest, where offsets[k] counts elements of operand k from
-/// its corner.
+/// Calls body(offsets) for each run. offsets[k] is in elements of operand k, counted from its
+/// corner.
 template <class Body>
 void for_each_run(const LoopNest& nest, Body&& body) {
   std::array<std::int64_t, max_operands> offsets = {};

@@ -18,15 +18,16 @@ using rma::Status;
 
 namespace {
 
-// The same answer on all members, from what each of them asked for.
+// The same result on all members, from what each of them requested.
 Status check_owners(const rma::Team& team, const std::vector<std::int32_t>& owners) {
   const auto world = [&](std::size_t member) { return team.members()[member].value; };
   for (std::size_t member = 1; member < owners.size(); ++member) {
     if (owners[member] != owners[0]) {
       return Status::error(
           Code::invalid_argument,
-          fmt::format("rank {} asked for a counter of member {}, but rank {} for one of member {}",
-                      world(0), owners[0], world(member), owners[member]));
+          fmt::format(
+              "rank {} requested a counter on member {}, but rank {} requested one on member {}",
+              world(0), owners[0], world(member), owners[member]));
     }
   }
   if (owners[0] < 0 || owners[0] >= team.size()) {
@@ -47,7 +48,7 @@ Result<Counter> Counter::create(const rma::Job& job, rma::Team& team, rma::TeamR
   const rma::LabelScope scope(team, {.verb = "create", .kind = "counter"});
   TESSERA_ASSIGN_OR_RETURN(const auto owners, team.allgather_value(owner.value));
   TESSERA_RETURN_IF_ERROR(team.name_rank(check_owners(team, owners)));
-  // Only the owner's slice has the word, but equal slices keep every rank on the short path.
+  // Only the owner's slice needs the word, but equal slices let every rank use the fast path.
   TESSERA_ASSIGN_OR_RETURN(
       auto region,
       rma::Region::allocate(team, sizeof(std::int64_t), {.name = "counter", .kind = "counter"}));
@@ -76,7 +77,7 @@ Status Counter::reset(std::int64_t value) {
   if (region_.team().rank() == owner_) {
     put = rma::put_value(job_, region_.at(owner_), value);
   }
-  // Told to all in one meeting: a rank that returned early would leave the others waiting.
+  // One agreement of all members: a rank that returned early would leave the others waiting.
   Status fenced = region_.fence();
   return region_.team().agree(put.ok() ? fenced : put);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Counter: a number that all ranks of a team draw from, for dynamic load balance (GA's read_inc).
+// Counter: a shared number that all ranks of a team draw from, for dynamic load balance (GA's
+// read_inc).
 //
 //     for (;;) {
 //       const std::int64_t task = counter.next(4).value();     // four tasks: task … task + 3
@@ -8,8 +9,8 @@
 //       …
 //     }
 //
-// Cost: one atomic fetch-and-add on the owner's memory a draw.
-// Threads: next() from any thread. Ownership: move-only; the destructor frees, collectively.
+// Cost of a draw: one atomic fetch-and-add in the owner's memory. Threads: next() from any thread.
+// Ownership: move-only; the destructor frees the counter, collectively.
 #pragma once
 
 #include <cstdint>
@@ -22,20 +23,20 @@ namespace tessera::arrays {
 
 class Counter {
  public:
-  /// Collective on `team`. Makes a counter at zero in the memory of its member `owner`.
-  /// Errors: invalid_argument (no such member, or not the same on all members), no_memory.
+  /// Collective on `team`. Makes a counter with value 0 in the memory of its member `owner`.
+  /// Errors: invalid_argument (no such member, or members give different ones), no_memory.
   static rma::Result<Counter> create(const rma::Job& job, rma::Team& team,
                                      rma::TeamRank owner = {});
 
-  /// One-sided. Returns the value and adds `count` to it. Errors: as rma::fetch_add; closed.
+  /// One-sided. Returns the value and then adds `count` to it. Errors: as rma::fetch_add; closed.
   rma::Result<std::int64_t> next(std::int64_t count = 1) const;
 
-  /// Collective. Sets the value, of which all members give the same; nobody may draw meanwhile.
-  /// Errors: those of any member, on all; invalid_argument for values that differ, and nothing is
-  /// set then; also what a fence would find.
+  /// Collective. Sets the value; all members give the same one. No rank may draw at the same time.
+  /// Errors: those of any member, on all; invalid_argument if the values differ, and nothing is set
+  /// then; those that a fence would find.
   rma::Status reset(std::int64_t value = 0);
 
-  /// Collective. Idempotent.
+  /// Collective. Frees the memory. Idempotent.
   rma::Status free() { return region_.free(); }
 
  private:

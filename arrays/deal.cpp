@@ -24,10 +24,10 @@ Status check_blocks(const Extents& blocks, std::int64_t nranks) {
     return invalid(fmt::format("{} ranks; 1 to {} are possible", nranks,
                                std::numeric_limits<std::int32_t>::max()));
   }
-  return check_extents(blocks).context("dealing blocks");
+  return check_extents(blocks).context("assigning blocks to ranks");
 }
 
-// The coordinates of a place in a grid, whose fastest dimension the order tells.
+// The coordinates of a linear index in a grid; `order` gives the fastest dimension.
 Index unravel(std::int64_t place, const Extents& grid, MemoryOrder order) {
   const int ndims = grid.ndims();
   Index at = Index::zeros(ndims);
@@ -78,7 +78,7 @@ Deal::Deal(DealKind kind, const Extents& blocks, const Extents& grid, std::int64
     by_grid_[static_cast<std::size_t>(dim)] = Divider(std::max<std::int64_t>(grid[dim], 1));
   }
   if (kind == DealKind::round_robin) {
-    most_blocks_ = (volume(blocks) - 1) / nranks + 1;  // more blocks than ranks, so not none
+    most_blocks_ = (volume(blocks) - 1) / nranks + 1;  // more blocks than ranks, so at least one
   } else if (kind != DealKind::table) {
     Extents counts = blocks;
     for (int dim = 0; dim < blocks.ndims(); ++dim) {
@@ -106,7 +106,8 @@ void Deal::set_node_grid(const Extents& node_grid) noexcept {
     is_plain = is_plain && (node_grid[dim] == 1 || inside[dim] == rank_strides_[dim]) &&
                (!crosses || node_strides_[dim] == node_grid[dim] * rank_strides_[dim]);
   }
-  // A node grid that leaves every rank where it was is none, so that equal deals compare equal.
+  // A node grid that doesn't change the order of ranks is dropped, so that equal deals compare
+  // equal.
   if (!is_plain) {
     node_grid_ = node_grid;
     rank_strides_ = inside;
@@ -132,9 +133,9 @@ Deal Deal::reversed() const noexcept {
 Result<Deal> Deal::grid(const Extents& blocks, std::int64_t nranks, const GridOptions& options) {
   TESSERA_RETURN_IF_ERROR(check_blocks(blocks, nranks));
   if (volume(blocks) > nranks) {
-    return invalid(fmt::format("{} blocks ({}) for {} ranks, one block a rank at most",
+    return invalid(fmt::format("{} blocks ({}) for {} ranks, with at most one block on each",
                                volume(blocks), to_string(blocks), nranks))
-        .hint("cut into fewer blocks, or deal them cyclically");
+        .hint("cut into fewer blocks, or use a cyclic grid");
   }
   Deal deal(DealKind::grid, blocks, blocks, nranks, options.order);
   if (!options.node_grid.is_empty()) {
@@ -153,11 +154,11 @@ Result<Deal> Deal::cyclic_grid(const Extents& blocks, const Extents& grid, std::
                                to_string(grid), to_string(blocks)));
   }
   if (volume(grid) < 1) {
-    return invalid(fmt::format("a grid of {} ranks has none", to_string(grid)));
+    return invalid(fmt::format("a grid of {} ranks is empty", to_string(grid)));
   }
   if (volume(grid) > nranks) {
-    return invalid(fmt::format("a grid of {} ranks needs {}, the team has {}", to_string(grid),
-                               volume(grid), nranks));
+    return invalid(fmt::format("a grid of {} ranks needs {} ranks, but the team has {}",
+                               to_string(grid), volume(grid), nranks));
   }
   const DealKind kind = fits(blocks, grid) ? DealKind::grid : DealKind::cyclic_grid;
   return Deal(kind, blocks, grid, nranks, order);

@@ -45,7 +45,7 @@ Status check_deal(std::span<const AxisCut> cuts, const Deal& deal) {
   for (int dim = 0; dim < extents.ndims(); ++dim) {
     const std::int64_t blocks = cuts[static_cast<std::size_t>(dim)].blocks();
     if (blocks != deal.blocks()[dim]) {
-      return invalid(fmt::format("dimension {} is cut into {} blocks, but {} are dealt", dim,
+      return invalid(fmt::format("dimension {} is cut into {} blocks, but the deal has {}", dim,
                                  blocks, deal.blocks()[dim]));
     }
   }
@@ -63,19 +63,22 @@ Status check_options(const Extents& extents, const Deal& deal, const StorageOpti
       return invalid(fmt::format("ghost width {} of dimension {} is negative", ghosts[dim], dim));
     }
     if (ghosts[dim] > 0 && !deal.is_one_block_per_rank()) {
-      return Status::error(Code::unsupported,
-                           fmt::format("ghost cells (width {} in dimension {}) need one block a "
-                                       "rank; here a rank has {}",
-                                       ghosts[dim], dim, deal.most_blocks()))
+      return Status::error(
+                 Code::unsupported,
+                 fmt::format(
+                     "ghost cells (width {} in dimension {}) need at most one block on each "
+                     "rank; here a rank has {}",
+                     ghosts[dim], dim, deal.most_blocks()))
           .hint("use a regular or irregular distribution for arrays with ghost cells");
     }
   }
   const bool has_grid = deal.kind() == DealKind::grid || deal.kind() == DealKind::cyclic_grid;
   if (options.storage == Storage::local_matrix && !has_grid && !deal.is_one_block_per_rank()) {
-    return Status::error(Code::unsupported,
-                         fmt::format("blocks dealt without a grid ({}) form no local matrix",
-                                     to_string(deal)))
-        .hint("deal them on a cyclic grid, or store them block by block");
+    return Status::error(
+               Code::unsupported,
+               fmt::format("blocks without a grid of ranks ({}) do not form a local matrix",
+                           to_string(deal)))
+        .hint("use a cyclic grid, or store them block by block");
   }
   return {};
 }
@@ -221,7 +224,7 @@ Patch Distribution::block(TeamRank rank, std::int64_t number) const noexcept {
   for (int dim = 0; dim < ndims(); ++dim) {
     patch.box.set(dim, data_->cut(dim).lo(block[dim]), data_->cut(dim).hi(block[dim]));
   }
-  // In an array without elements strides mean nothing, and their products may overflow.
+  // In an array without elements strides have no meaning, and their products may overflow.
   if (data_->most_local_elements > 0) {
     patch.offset = detail::place_block(*data_, block, patch.strides);
   }
@@ -282,7 +285,7 @@ std::string to_string(const Distribution& distribution) {
   const bool is_matrix = distribution.storage() == Storage::local_matrix;
   std::string text =
       fmt::format("{}: {}, {}{}", to_string(distribution.extents()), to_string(distribution.deal()),
-                  is_matrix ? "one local matrix a rank, " : "",
+                  is_matrix ? "one local matrix on each rank, " : "",
                   distribution.order() == MemoryOrder::row_major ? "row-major" : "column-major");
   if (distribution.has_ghosts()) {
     text += fmt::format(", ghosts {}", to_string(distribution.ghosts()));

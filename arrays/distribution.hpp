@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Distribution: where each element of a distributed array lies: on which rank, and at which place
-// of that rank's memory.
+// Distribution: for each element of a distributed array, the rank that owns it and its location in
+// that rank's memory.
 //
-// It is composed: each axis is cut into blocks (AxisCut), the blocks are dealt to ranks (Deal), and
-// each rank keeps its blocks in a Storage of a MemoryOrder, with ghost cells around them if asked
-// for.
+// It has three parts: each axis is cut into blocks (AxisCut), the blocks are assigned to ranks
+// (Deal), and each rank stores its blocks in a Storage with a MemoryOrder, with ghost cells around
+// them if requested.
 //
-//     regular        even cuts, one block a rank
-//     irregular      cuts at bounds, one block a rank
-//     block-cyclic   cuts by size, round robin, block by block
-//     ScaLAPACK      cuts by size, cyclic grid, local matrix, column-major
-//     tiled          cuts by size (or at bounds), cyclic grid, block by block
-//     restricted     even cuts, a table
+//     regular        even cuts, one block on each rank;
+//     irregular      cuts at bounds, one block on each rank;
+//     block-cyclic   cuts by size, round robin, block by block;
+//     ScaLAPACK      cuts by size, cyclic grid, local matrix, column-major;
+//     tiled          cuts by size (or at bounds), cyclic grid, block by block;
+//     restricted     even cuts, a table.
 //
-// Invariants: 1. every element has exactly one owner and one place there, and no two share one;
-// 2. elements of one block lie at the constant strides of its Patch.
+// Invariants: 1. every element has exactly one owner and one location there, and no two elements
+// share a location; 2. the elements of one block have the constant strides of its Patch.
 //
-// Immutable, so that any thread may ask; copies share their data. Two distributions are equal when
-// they put every element at the same place, as far as their parts can tell.
+// Immutable, so any thread may query it; copies share their data. Two distributions are equal if
+// they place every element at the same location, as far as a comparison of their parts can show.
 //
-// Cost: the queries are O(ndims), for irregular cuts O(ndims · log blocks); memory is O(blocks
-// along an axis) for irregular cuts, O(blocks) for a table or irregular blocks dealt round robin,
-// else O(1).
+// Cost: a query takes O(ndims), with irregular cuts O(ndims · log blocks). Memory is O(blocks along
+// an axis) for irregular cuts, O(blocks) for a table or irregular blocks in round robin, else O(1).
 #pragma once
 
 #include <cstdint>
@@ -41,29 +40,31 @@
 
 namespace tessera::arrays {
 
-/// How a rank keeps several blocks.
+/// How a rank stores several blocks.
 enum class Storage : std::uint8_t {
-  block_by_block,  ///< each block contiguous, one after the other
-  local_matrix,    ///< all of them as one dense array, as ScaLAPACK wants; grids only
+  block_by_block,  ///< each block contiguous, one after another
+  local_matrix,    ///< all blocks as one dense array, as ScaLAPACK needs; grids only
 };
 
+/// How a distribution stores blocks.
 struct StorageOptions {
   Storage storage = Storage::block_by_block;
   MemoryOrder order = MemoryOrder::row_major;
-  /// Ghost cells at both ends of each dimension of a rank's block; at most one block a rank then.
-  /// No dimensions: none.
+  /// Ghost cells at both ends of each dimension of a rank's block. They need at most one block on
+  /// each rank. No dimensions: no ghost cells.
   Extents ghosts = {};
 };
 
+/// Options of regular().
 struct RegularOptions {
-  Extents min_block = {};     ///< blocks are at least so long (GA's chunk); 0 or none: no limit
-  Extents process_grid = {};  ///< positive entries are fixed, 0 or none: chosen
+  Extents min_block = {};  ///< minimum block length in elements (GA's chunk); 0 or empty: no limit
+  Extents process_grid = {};  ///< positive entries are fixed, 0 or empty: chosen
   Extents ghosts = {};
-  std::int64_t ranks_per_node = 0;  ///< keeps the ranks of a node together; 0: nothing to know
+  std::int64_t ranks_per_node = 0;  ///< keeps the ranks of a node together; 0: nodes don't matter
   MemoryOrder order = MemoryOrder::row_major;
 };
 
-/// Where one element lies.
+/// The location of one element.
 struct ElementPlace {
   rma::TeamRank owner;
   std::int64_t offset = 0;  ///< in elements from the start of the owner's slice
@@ -74,34 +75,34 @@ class Distribution {
  public:
   class Blocks;
 
-  /// Moving is copying, so that what was moved from may still be asked.
+  /// Moving copies, so that a distribution that was moved from can still be queried.
   Distribution(const Distribution&) = default;
   Distribution& operator=(const Distribution&) = default;
 
-  /// That of an array that was never made: no dimensions, and no ranks.
+  /// The distribution of an empty array: no dimensions and no ranks.
   static Distribution none() noexcept;
 
-  /// One block for each rank, as even as possible; process_grid.hpp says how the grid is chosen.
-  /// A process grid given in full is dealt in the plain order of options.order.
-  /// Errors: invalid_argument for bad extents or options.
+  /// One block for each rank, of sizes as equal as possible; process_grid.hpp says how the grid is
+  /// chosen. The blocks of a process grid that is given in full are assigned to ranks in
+  /// options.order. Errors: invalid_argument for bad extents or options.
   static rma::Result<Distribution> regular(const Extents& extents, std::int64_t nranks,
                                            const RegularOptions& options);
   static rma::Result<Distribution> regular(const Extents& extents, std::int64_t nranks) {
     return regular(extents, nranks, RegularOptions{});
   }
-  /// One block for each rank; the blocks of dimension d begin at starts[d], see
-  /// AxisCut::at_bounds. Errors: invalid_argument for bad bounds, or more blocks than ranks.
+  /// One block for each rank; the blocks of dimension d begin at starts[d], see AxisCut::at_bounds.
+  /// Errors: invalid_argument for bad bounds, or more blocks than ranks.
   static rma::Result<Distribution> irregular(const Extents& extents,
                                              std::span<const std::vector<std::int64_t>> starts,
                                              std::int64_t nranks,
                                              const StorageOptions& options = {});
-  /// Blocks of `block` elements along each dimension, dealt round robin (GA's block-cyclic arrays).
-  /// Errors: invalid_argument for bad extents or block sizes.
+  /// Blocks of `block` elements along each dimension, assigned to ranks round robin (GA's
+  /// block-cyclic arrays). Errors: invalid_argument for bad extents or block sizes.
   static rma::Result<Distribution> block_cyclic(const Extents& extents, const Extents& block,
                                                 std::int64_t nranks,
                                                 const StorageOptions& options = {});
-  /// Blocks on a grid of ranks that is laid over them again and again; each block contiguous.
-  /// Errors: also invalid_argument for a grid that doesn't fit the ranks.
+  /// Blocks of `tile` elements on a grid of ranks that is repeated over them; each block is
+  /// contiguous. Errors: also invalid_argument for a grid that doesn't fit the ranks.
   static rma::Result<Distribution> tiled(const Extents& extents, const Extents& tile,
                                          const Extents& grid, std::int64_t nranks,
                                          const StorageOptions& options = {});
@@ -109,18 +110,19 @@ class Distribution {
   static rma::Result<Distribution> tiled_irregular(
       const Extents& extents, std::span<const std::vector<std::int64_t>> starts,
       const Extents& grid, std::int64_t nranks, const StorageOptions& options = {});
-  /// What ScaLAPACK works on: blocks on a cyclic grid, each rank's as one dense local matrix; the
-  /// element (0, 0) is on the rank at (0, 0) of the grid.
+  /// The layout of ScaLAPACK: blocks on a cyclic grid of ranks, with each rank's blocks as one
+  /// dense local matrix. The element (0, 0) is on the rank at (0, 0) of the grid.
   ///
   /// ScaLAPACK's matrices are column-major. With that order (the default) the local matrix and grid
-  /// are ScaLAPACK's own. A row-major array of m × n is, in the same memory, the column-major
-  /// matrix of n × m that is its transpose, with its block sizes and its grid transposed too.
+  /// are ScaLAPACK's own. A row-major array of m × n is, in the same memory, the column-major n × m
+  /// matrix that is its transpose; its block sizes and grid are transposed too.
   static rma::Result<Distribution> scalapack(const Extents& extents, const Extents& block,
                                              const Extents& grid, std::int64_t nranks,
                                              MemoryOrder order = MemoryOrder::column_major);
-  /// One block for each of `holders`, as even as possible; the other ranks hold nothing (GA's
-  /// restricted arrays). Block i of the regular distribution over as many ranks goes to holders[i].
-  /// Errors: invalid_argument for no holder, one twice, or one that isn't a rank.
+  /// One block for each of `holders`, of sizes as equal as possible; the other ranks hold nothing
+  /// (GA's restricted arrays). Block i of the regular distribution over that many ranks goes to
+  /// holders[i]. Errors: invalid_argument if there are no holders, one is listed twice, or one is
+  /// not a rank of the team.
   static rma::Result<Distribution> restricted(const Extents& extents,
                                               std::span<const rma::TeamRank> holders,
                                               std::int64_t nranks, const RegularOptions& options);
@@ -129,63 +131,65 @@ class Distribution {
                                               std::int64_t nranks) {
     return restricted(extents, holders, nranks, RegularOptions{});
   }
-  /// The general composition: a cut for each dimension, dealt and stored as told.
-  /// Errors: invalid_argument when the parts don't fit together or the sizes don't fit 63 bits;
-  /// unsupported for ghosts with several blocks a rank, or a local matrix without a grid;
-  /// no_memory for more irregular blocks than can be tabulated.
+  /// The general form: a cut for each dimension, a deal and a storage. Errors: invalid_argument if
+  /// the parts don't fit together or the sizes don't fit 63 bits; unsupported for ghosts with
+  /// several blocks on a rank, or a local matrix without a grid; no_memory if there are too many
+  /// irregular blocks to tabulate.
   static rma::Result<Distribution> create(std::span<const AxisCut> cuts, const Deal& deal,
                                           const StorageOptions& options = {});
 
-  /// The same elements at the same places of the same ranks' memory with the dimensions, and what
-  /// order() says, the other way round: how Fortran sees an array of C, and ScaLAPACK a row-major
-  /// one.
+  /// The same elements at the same locations of the same ranks' memory, with the dimensions and the
+  /// order reversed: how Fortran sees an array of C, and ScaLAPACK a row-major one.
   [[nodiscard]] Distribution reversed() const;
+  /// The number of dimensions.
 
   [[nodiscard]] int ndims() const noexcept { return extents().ndims(); }
   [[nodiscard]] const Extents& extents() const noexcept;
   [[nodiscard]] std::int64_t nranks() const noexcept { return deal().nranks(); }
   [[nodiscard]] const AxisCut& cut(int dim) const noexcept;
   [[nodiscard]] const Deal& deal() const noexcept;
-  /// block_by_block whenever no rank has two blocks.
+  /// block_by_block if no rank has two blocks.
   [[nodiscard]] Storage storage() const noexcept;
   [[nodiscard]] MemoryOrder order() const noexcept;
-  /// Ghost widths, zeros where there are none.
+  /// Ghost widths; zeros if there are no ghost cells.
   [[nodiscard]] const Extents& ghosts() const noexcept;
   [[nodiscard]] bool has_ghosts() const noexcept;
+  /// True if no rank owns more than one block.
   [[nodiscard]] bool is_one_block_per_rank() const noexcept {
     return deal().is_one_block_per_rank();
   }
 
-  /// Requires: is_inside(index, extents()).
+  /// The rank that owns the element. Requires: is_inside(index, extents()).
   [[nodiscard]] rma::TeamRank owner(const Index& index) const noexcept;
-  /// Owner and place of one element. Requires: is_inside(index, extents()).
+  /// The owner of an element, and the offset there. Requires: is_inside(index, extents()).
   [[nodiscard]] ElementPlace locate(const Index& index) const noexcept;
 
-  /// The parts of `box` block by block: `for (const Patch& patch : distribution.patches(box))`.
-  /// The walk begins at patch number `rotation` modulo their count, and wraps around, so that
-  /// ranks which pass their own number don't all begin at the same owner. An empty box has no
-  /// patches. Requires: is_inside(box, extents()), rotation ≥ 0. Cost: O(ndims) a patch.
+  /// The parts of `box`, block by block: `for (const Patch& patch : distribution.patches(box))`.
+  /// The walk begins at patch number `rotation` modulo the number of patches, and wraps around. If
+  /// each rank passes its own number, not all of them begin at the same owner. An empty box has no
+  /// patches. Requires: is_inside(box, extents()), rotation ≥ 0. Cost: O(ndims) for each patch.
   [[nodiscard]] Patches patches(const Box& box, std::int64_t rotation = 0) const noexcept {
     return {*data_, box, rotation};
   }
 
-  /// How many blocks a rank has. Requires: 0 ≤ rank < nranks(), here and below.
+  /// The number of blocks that a rank owns. Requires: 0 ≤ rank < nranks(), here and below.
   [[nodiscard]] std::int64_t block_count(rma::TeamRank rank) const noexcept {
     return deal().count(rank);
   }
   /// One of a rank's blocks, without its ghost cells. Requires: 0 ≤ number < block_count(rank).
   [[nodiscard]] Patch block(rma::TeamRank rank, std::int64_t number) const noexcept;
-  /// All blocks of a rank: `for (const Patch& block : distribution.blocks(rank))`.
-  /// Requires: the distribution outlives the range.
+  /// All blocks of a rank: `for (const Patch& block : distribution.blocks(rank))`. Requires: the
+  /// distribution outlives the range.
   [[nodiscard]] Blocks blocks(rma::TeamRank rank) const noexcept;
-  /// What a rank owns; [0,0) in each dimension if nothing. Requires: is_one_block_per_rank().
+  /// The box that a rank owns; [0,0) in each dimension if it owns nothing. Requires:
+  /// is_one_block_per_rank().
   [[nodiscard]] Box box_of(rma::TeamRank rank) const noexcept;
 
-  /// Elements in a rank's slice, ghost cells and unused gaps between blocks included.
+  /// The number of elements in a rank's slice, with ghost cells and unused gaps between blocks.
   [[nodiscard]] std::int64_t local_elements(rma::TeamRank rank) const noexcept;
-  /// No slice has more; exact for grids.
+  /// An upper bound of local_elements() for all ranks; exact for grids.
   [[nodiscard]] std::int64_t most_local_elements() const noexcept;
-  /// The shape of a rank's slice, ghost cells included, zeros if it is empty; it is dense in
+  /// The extents of a rank's slice, with ghost cells; zeros if it is empty. The slice is dense in
   /// order(). Requires: is_one_block_per_rank() or storage() == local_matrix.
   [[nodiscard]] Extents local_extents(rma::TeamRank rank) const noexcept;
 
@@ -195,7 +199,7 @@ class Distribution {
   [[nodiscard]] const detail::DistributionData& data() const noexcept { return *data_; }
 
  private:
-  /// Or {0}, which are extents, would be a pointer to no data as well.
+  /// A tag: without it, {0}, which are extents, would also convert to a pointer to no data.
   struct Made {};
   Distribution(Made, std::shared_ptr<const detail::DistributionData> data) noexcept
       : data_(std::move(data)) {}
@@ -242,8 +246,9 @@ class Distribution::Blocks {
   std::int64_t count_;
 };
 
-/// 64 bits that equal distributions share and others do not, but by a most unlikely accident; the
-/// same in all processes. Cost: O(blocks) for irregular cuts and tables, else O(ndims).
+/// A 64-bit hash: equal distributions have the same one, in all processes; different ones have
+/// different hashes, except by a very unlikely collision. Cost: O(blocks) for irregular cuts and
+/// tables, else O(ndims).
 std::uint64_t fingerprint(const Distribution& distribution) noexcept;
 
 /// "1000 x 10: 4 x 1 blocks, at most one on each of 4 ranks, row-major".

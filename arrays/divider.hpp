@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal, for the layers above, too. Divider: division by a number that is known long before,
-// without the machine's slow division.
+// Internal, also for the layers above. Divider: fast division by a number that is fixed long
+// before, with a multiplication instead of the machine's slow division.
 //
 // With f = ⌊(2⁶⁴ − 1) / d⌋ the high half of n·f is ⌊n / d⌋ or one less for every n below 2⁶³,
 // because the error, n·(2⁶⁴ / d − f) / 2⁶⁴, is below one. One comparison corrects it.

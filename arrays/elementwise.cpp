@@ -17,7 +17,7 @@ using rma::Status;
 
 namespace {
 
-// result = function(a, …), with the name of the operation for messages.
+// result = function(a, …); `verb` is the operation's name in messages.
 template <class T, class Function, class... In>
 Status compute(std::string_view verb, const Part<T>& result, Function&& function,
                const detail::Request& scalars, const In&... in) {
@@ -42,8 +42,8 @@ Status update(std::string_view verb, const Part<T>& result, Function&& function,
   return on_chunks(verb, operands, update_chunk, {}, {}, scalars);
 }
 
-// Collective. Divides by all elements of one of the operands but by zeros, which `divide(chunk)`
-// counts; what zeros there are, is told when everything else is done.
+// Collective. Divides by all nonzero elements of one of the operands. `divide(chunk)` counts the
+// zeros; the error about them is returned after everything else is done.
 template <class Divide>
 Status divide_on_chunks(std::string_view verb, std::span<const ChunkOperand> operands,
                         const ChunkOperand& divisors, Divide&& divide) {
@@ -55,18 +55,20 @@ Status divide_on_chunks(std::string_view verb, std::span<const ChunkOperand> ope
     return Status();
   });
   if (mine.ok() && zeros > 0) {
-    mine = Status::error(Code::invalid_argument,
-                         fmt::format("of the divisors in {} of {}, {} of rank {}'s are zero",
-                                     to_string(divisors.box), divisors.array->describe(), zeros,
-                                     operands[0].array->job().rank().value))
+    mine = Status::error(
+               Code::invalid_argument,
+               fmt::format("integer division by zero in {} of {}: {} divisors of rank {} are zero",
+                           to_string(divisors.box), divisors.array->describe(), zeros,
+                           operands[0].array->job().rank().value))
                .hint(
-                   "integers have no result there: those elements keep their values, all others "
+                   "these elements keep their values; all others "
                    "are computed");
   }
   return operands[0].array->sync(std::move(mine)).context(std::string(verb));
 }
 
-// Fetches what this rank owns of `to` from `from`, straight into place and all at once.
+// Fetches what this rank owns of `to` from `from`, directly into place, with all transfers at the
+// same time.
 template <class T>
 Status fetch_own(const Part<T>& from, const Part<T>& to) {
   rma::Handle fetches;

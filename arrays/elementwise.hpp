@@ -4,21 +4,24 @@
 //
 //     fill(a, 1.0);
 //     add(2.0, a, -1.0, part(b, box), c);             // c = 2 a − b
-//     multiply(a, b, a);                              // the result may be an operand
+//     multiply(a, b, a);                              // the result may be one of the operands
 //
-// Every operand is an array or a part of one (part.hpp). All of an operation have the same extents
-// and element type; they may be distributed differently, and be on different teams as long as all
-// members of the result's team reach the others. The result may be one of the operands, if it is
-// exactly that part; elements that overlap otherwise are refused.
+// Every operand is an array or a part of one (part.hpp). All operands of an operation have the same
+// extents and element type. Their distributions may differ, and so may their teams, as long as all
+// members of the result's team can reach the other operands. The result may be one of the operands,
+// if it is exactly the same part; other overlaps are refused.
 //
-// All are collective over the result's team. They begin and end with a synchronisation: what
-// others wrote before is seen, what was computed is seen by all after. Ghost cells are neither read
-// nor written. Each rank works on its own elements, in place; see chunks.hpp for what is fetched.
-// Integers wrap.
+// All functions are collective over the result's team. They begin and end with a synchronisation:
+// they see all earlier writes of other ranks, and all ranks see the result afterwards. Ghost cells
+// are neither read nor written. Each rank works on its own elements, in place; chunks.hpp says what
+// is fetched. Integers wrap around.
 //
-// Errors of all: invalid_argument (operands that do not fit each other, an access mode that forbids
-// it, operands or scalars that differ among members, whose bits are compared), out_of_range,
-// closed, peer_lost.
+// Errors of all: invalid_argument (operands that don't match each other, an access mode that
+// forbids it, or operands or scalars that differ among members; scalars are compared bit by bit),
+// out_of_range, closed, peer_lost.
+//
+// Cost of all: O(own elements of the result), and the transfer of operand elements that other ranks
+// own.
 #pragma once
 
 #include <complex>
@@ -33,7 +36,7 @@
 namespace tessera::arrays {
 
 namespace detail {
-/// The bodies, compiled once for each element type.
+/// The implementations, compiled once for each element type.
 template <rma::Element T>
 struct Elementwise {
   static rma::Status fill(const Part<T>& result, T value);
@@ -68,7 +71,7 @@ template <Operand A>
 using Elements = Elementwise<NumberOf<A>>;
 }  // namespace detail
 
-/// Operands of one element type.
+/// An operand with the same element type as A.
 template <class B, class A>
 concept OperandLike = Operand<B> && std::same_as<ElementOf<A>, ElementOf<B>>;
 
@@ -95,24 +98,24 @@ rma::Status add_constant(A&& result, ElementOf<A> value) {
   return detail::Elements<A>::add_constant(part(result), value);
 }
 
-/// Collective. Replaces every element by its absolute value; the most negative integer stays.
+/// Collective. Replaces every element by its absolute value; the most negative integer keeps its
+/// value.
 template <Operand A>
 rma::Status absolute(A&& result) {
   return detail::Elements<A>::absolute(part(result));
 }
 
 /// Collective. Replaces every element x by 1 / x. Errors: also invalid_argument for an integer
-/// zero, which is left as it is; other elements may be changed then.
+/// zero, which keeps its value; other elements may be changed then.
 template <Operand A>
 rma::Status reciprocal(A&& result) {
   return detail::Elements<A>::reciprocal(part(result));
 }
 
-/// Collective over the team of `to`. to = from, whatever their distributions: this is also how an
-/// array is redistributed.
-/// Requires: where the teams differ, what others than the members of that of `to` wrote to `from`
-/// is complete (from.sync()).
-/// Cost: one transfer for each pair of overlapping blocks, straight into place; no buffers.
+/// Collective over the team of `to`. to = from, for any distributions: this is also how an array is
+/// redistributed. Requires: if the teams differ, writes to `from` by ranks outside the team of `to`
+/// are complete (from.sync()). Cost: one transfer for each pair of overlapping blocks, directly
+/// into place; no buffers.
 template <Operand A, OperandLike<A> B>
 rma::Status copy(const A& from, B&& to) {
   return detail::Elements<A>::copy(part(from), part(to));
@@ -131,24 +134,25 @@ rma::Status multiply(const A& a, const B& b, C&& result) {
 }
 
 /// Collective. result = a / b, element by element. Errors: also invalid_argument for an integer
-/// division by zero, where the result keeps its value; other elements are computed.
+/// division by zero; the result's element keeps its value, and the other elements are computed.
 template <Operand A, OperandLike<A> B, OperandLike<A> C>
 rma::Status divide(const A& a, const B& b, C&& result) {
   return detail::Elements<A>::divide(part(a), part(b), part(result));
 }
 
-/// Collective. The larger of each two elements; of complex ones, the one with the larger absolute
-/// value. NaN where one of the two is.
+/// Collective. result = the larger of a and b, element by element; for complex elements, the one
+/// with the larger absolute value. NaN if either is NaN.
 template <Operand A, OperandLike<A> B, OperandLike<A> C>
 rma::Status maximum(const A& a, const B& b, C&& result) {
   return detail::Elements<A>::maximum(part(a), part(b), part(result));
 }
-/// Collective. The smaller of each two elements, as maximum().
+/// Collective. result = the smaller of a and b, element by element, as maximum().
 template <Operand A, OperandLike<A> B, OperandLike<A> C>
 rma::Status minimum(const A& a, const B& b, C&& result) {
   return detail::Elements<A>::minimum(part(a), part(b), part(result));
 }
-/// Collective. The middle one of each three elements, ordered as in maximum().
+/// Collective. result = the middle one of a, b and c, element by element, in the order of
+/// maximum().
 template <Operand A, OperandLike<A> B, OperandLike<A> C, OperandLike<A> D>
 rma::Status median(const A& a, const B& b, const C& c, D&& result) {
   return detail::Elements<A>::median(part(a), part(b), part(c), part(result));

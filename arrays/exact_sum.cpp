@@ -12,7 +12,7 @@ namespace {
 constexpr int digit_bits = 32;
 constexpr std::uint64_t digit_mask = 0xffff'ffffU;
 constexpr int fraction_bits = 52;
-constexpr int least_exponent = -1074;  // of the smallest double
+constexpr int least_exponent = -1074;  // the exponent of the smallest double
 
 using Bits = __uint128_t;
 
@@ -26,8 +26,8 @@ int width(Bits bits) noexcept {
 double rounded(Bits bits, int exponent, double /*type*/) noexcept {
   return std::ldexp(static_cast<double>(bits), exponent);
 }
-// By a double that has not been rounded to nearest but to odd, or two roundings could differ from
-// one: its last bit is set if anything but zeros is left out.
+// Converts through a double that is rounded to odd instead of to nearest, since two roundings to
+// nearest could differ from one: its last bit is set if any omitted bit is nonzero.
 float rounded(Bits bits, int exponent, float /*type*/) noexcept {
   constexpr int kept = 53;
   const int left_out = std::max(width(bits) - kept, 0);
@@ -51,7 +51,7 @@ void ExactSum::add(double term) noexcept {
   if (exponent != 0) {
     significand |= std::uint64_t{1} << fraction_bits;
   }
-  const int place = exponent == 0 ? 0 : exponent - 1;  // of its last bit, above 2^-1074
+  const int place = exponent == 0 ? 0 : exponent - 1;  // exponent of its last bit, above 2^-1074
   const auto digit = static_cast<std::size_t>(place / digit_bits);
   const int shift = place % digit_bits;
   const std::uint64_t low = significand << shift;
@@ -101,9 +101,9 @@ Real ExactSum::value_as() const noexcept {
   while (top > 0 && sum.words_[top] == 0) {
     --top;
   }
-  // The four highest digits have at least 97 bits of the number. If anything but zeros follows, the
-  // last of them is set, so that the conversion rounds as if all were there. A sum so small that
-  // ldexp would round again has no more than 53 bits in all.
+  // The four highest digits have at least 97 bits of the number. If a nonzero bit follows, their
+  // last bit is set, so that the conversion rounds as if all bits were present. A sum that is so
+  // small that ldexp would round again has at most 53 bits.
   Bits bits = 0;
   std::size_t below = top + 1;
   for (int i = 0; i < 4 && below > 0; ++i) {

@@ -33,13 +33,13 @@ Result<RemoteAddress> flag_to_raise(const Flag& flag) {
 
 Result<WorldRank> rank_of(const rma::Team& team, rma::TeamRank member) {
   if (member.value < 0 || member.value >= team.size()) {
-    return Status::error(Code::out_of_range, fmt::format("there is no member {}: there are {}",
+    return Status::error(Code::out_of_range, fmt::format("there is no member {}: the team has {}",
                                                          member.value, team.size()));
   }
   return team.world_rank(member);
 }
 
-// A flag that is waited for, and who raises it.
+// A flag to wait for, and the rank that raises it.
 struct Awaited {
   RemoteAddress flag;
   WorldRank writer;
@@ -57,7 +57,7 @@ Status explain_wait(Status status, const Flag& flag) {
                                                                       flag.array.describe()));
 }
 
-// Whether nobody but this rank has elements of the box.
+// Whether only this rank has elements of the box.
 bool is_only_at(WorldRank rank, const ArrayBase& array, const Box& box) {
   for (const Patch& patch : array.distribution().patches(box)) {
     if (array.team().world_rank(patch.owner) != rank) {
@@ -73,7 +73,7 @@ Result<RemoteAddress> locate_flag(const Flag& flag) {
   const ArrayBase& array = flag.array;
   if (array.element().type != rma::ElementType::i32) {
     return Status::error(Code::invalid_argument,
-                         "its elements are no flags: those are 32-bit integers")
+                         "its elements can't be flags: flags are 32-bit integers")
         .hint("make the array of std::int32_t, in C TESSERA_I32, in Fortran tessera_int32");
   }
   TESSERA_RETURN_IF_ERROR(check_inside(flag.index, array.extents()));
@@ -88,9 +88,9 @@ Result<RemoteAddress> locate_own_flag(const Flag& flag) {
   const rma::Team& team = flag.array.team();
   if (place.rank != team.world_rank(team.rank())) {
     return Status::error(Code::invalid_argument,
-                         fmt::format("the flag is member {}'s, and member {} waits for it",
+                         fmt::format("the flag belongs to member {}, but member {} waits for it",
                                      team.team_rank(place.rank).value, team.rank().value))
-        .hint("wait for elements that this rank owns; a get looks at others");
+        .hint("wait only for elements that this rank owns; read others with get");
   }
   return place;
 }
@@ -104,7 +104,7 @@ Status put_with_flag(const ArrayBase& array, const Box& box, const LocalBuffer& 
                      const Flag& flag, std::int32_t value) {
   TESSERA_ASSIGN_OR_RETURN(const RemoteAddress place, flag_to_raise(flag));
   if (!check_inside(box, array.extents()).ok()) {
-    return array.put_box(box, from);  // which tells it as every put does
+    return array.put_box(box, from);  // which returns the error
   }
   const bool is_at_flag = is_only_at(place.rank, array, box);
   constexpr auto most_together = static_cast<std::int64_t>(rma::most_bytes_with_flag);
@@ -115,7 +115,7 @@ Status put_with_flag(const ArrayBase& array, const Box& box, const LocalBuffer& 
   }
   TESSERA_RETURN_IF_ERROR(array.put_box(box, from));
   if (!is_at_flag) {
-    TESSERA_RETURN_IF_ERROR(array.fence());  // a flag comes behind what its own rank was sent
+    TESSERA_RETURN_IF_ERROR(array.fence());  // a flag is ordered only after data for its own rank
   }
   return rma::raise_flag(array.job(), place, value);
 }

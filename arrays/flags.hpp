@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Flags: elements of arrays of 32-bit integers, for which their owners wait. So neighbours tell
-// each other that data have come, and nobody else takes part.
+// Flags: elements of arrays of 32-bit integers on which their owners wait. With them, neighbours
+// notify each other that data has arrived; no other rank takes part.
 //
-//     put_with_flag(field, box, values, {flags, {right}}, round);   // data, and behind them the
-//     flag wait_for_flag({flags, {me}}, round, left);                    // asleep until it has
-//     come
+//     put_with_flag(field, box, values, {flags, {right}}, round);  // the data, then the flag
+//     wait_for_flag({flags, {me}}, round, left);                   // sleeps until the flag is set
 //
-// Who sees the value of a flag also sees what was put and accumulated to the flag's owner before,
-// and was complete here. One member raises a flag, or several after one another.
+// A rank that sees the value of a flag also sees all puts and accumulates to the flag's owner that
+// the writer had completed locally before it raised the flag. One member raises a flag; if several
+// members do, they do so one after another.
 #pragma once
 
 #include <cstdint>
@@ -21,24 +21,26 @@
 
 namespace tessera::arrays {
 
+/// One element of an array that is used as a flag.
 struct Flag {
-  const ArrayBase& array;  ///< of std::int32_t
+  const ArrayBase& array;  ///< elements are std::int32_t
   Index index;
 };
 
 /// One-sided. Stores `value` in the flag. Complete: locally at return. Errors: invalid_argument
-/// (elements of another type, a mode in which nothing is put), out_of_range, closed, peer_lost.
+/// (elements of another type, or an access mode that forbids puts), out_of_range, closed,
+/// peer_lost.
 rma::Status raise_flag(const Flag& flag, std::int32_t value);
 
-/// One-sided. Puts the elements of `box`, and then raises the flag, which may be any member's: who
-/// sees it sees all of the box. Complete: `from` may be reused at return.
-/// Errors: of both; nothing is put where the flag or the box is wrong.
-/// Cost: between nodes one message where the box is the flag's owner's and has at most 64 KiB; also
-/// a fence where some of it is another's.
+/// One-sided. Puts the elements of `box`, and then raises the flag, which any member may own: a
+/// rank that sees the flag sees the whole box. Complete: `from` may be reused at return. Errors: as
+/// put and raise_flag(); if the flag or the box is invalid, nothing is put. Cost between nodes: one
+/// message if the flag's owner owns the whole box and the box has at most 64 KiB; also a fence if
+/// another member owns some of it.
 rma::Status put_with_flag(const ArrayBase& array, const Box& box, const LocalBuffer& from,
                           const Flag& flag, std::int32_t value);
-/// The same of memory that has the box's elements without gaps. Errors: also invalid_argument when
-/// there is too little of it.
+/// As above, for memory that has the box's elements contiguously. Errors: also invalid_argument if
+/// there are too few.
 template <class T>
 rma::Status put_with_flag(const Array<T>& array, const Box& box, std::span<const T> from,
                           const Flag& flag, std::int32_t value) {
@@ -47,14 +49,15 @@ rma::Status put_with_flag(const Array<T>& array, const Box& box, std::span<const
                        flag, value);
 }
 
-/// Local. Sleeps until a flag that this member owns is `value`, or is something else than `value`,
-/// which is returned. `writer` raises it. Errors: invalid_argument (another member's flag, elements
-/// of another type), out_of_range, closed, peer_lost (the writer is gone, and the flag is not so).
+/// Local. Sleeps until a flag that this member owns equals `value`; wait_for_flag_change() sleeps
+/// until it differs from `value`, and returns the new value. `writer` is the member that raises it.
+/// Errors: invalid_argument (the flag belongs to another member, or has elements of another type),
+/// out_of_range, closed, peer_lost (the writer is lost and did not raise the flag).
 rma::Status wait_for_flag(const Flag& flag, std::int32_t value, rma::TeamRank writer);
 rma::Result<std::int32_t> wait_for_flag_change(const Flag& flag, std::int32_t value,
                                                rma::TeamRank writer);
 
-/// Local. Where the flag is. Errors: as raise_flag(), but for closed arrays; with `own`, as
+/// Local. The address of the flag. Errors: as raise_flag(), except closed; with `own`, as
 /// wait_for_flag().
 rma::Result<rma::RemoteAddress> locate_flag(const Flag& flag);
 rma::Result<rma::RemoteAddress> locate_own_flag(const Flag& flag);

@@ -23,7 +23,7 @@ using rma::Status;
 
 namespace {
 
-// Places that are located together, and whose transfers travel together.
+// The number of elements that are located together, and whose transfers are started together.
 constexpr std::int64_t batch_places = 16 << 10;
 
 std::string_view verb_of(Transfer::Kind kind) {
@@ -34,11 +34,11 @@ std::string_view verb_of(Transfer::Kind kind) {
 
 Status explain_place(const ArrayBase& array, const Places& places, std::int64_t number) {
   const int given = places.ndims(number);
-  // An index has no room for more than any array has.
+  // An Index has no room for more numbers than the dimensions of any array.
   Status status =
       given > max_dims
           ? Status::error(Code::invalid_argument,
-                          fmt::format("it has {} numbers, and the array {} dimension{}", given,
+                          fmt::format("it has {} numbers, but the array has {} dimension{}", given,
                                       array.ndims(), array.ndims() == 1 ? "" : "s"))
           : check_inside(
                 Index(std::span(places[number], static_cast<std::size_t>(std::max(given, 0)))),
@@ -46,7 +46,7 @@ Status explain_place(const ArrayBase& array, const Places& places, std::int64_t 
   return std::move(status).context(fmt::format("entry {} of the list", number));
 }
 
-// All at once, so that nothing has moved when one of them is wrong.
+// Checks all entries first, so that nothing has moved if one of them is wrong.
 Status check_places(const ArrayBase& array, const Places& places) {
   const int ndims = array.ndims();
   const Extents& extents = array.extents();
@@ -63,7 +63,7 @@ Status check_places(const ArrayBase& array, const Places& places) {
   return {};
 }
 
-// One element of this node's memory. Words of up to 8 bytes never tear, as on all paths.
+// One element in this node's memory. Words of up to 8 bytes never tear, on any path.
 template <std::size_t Bytes>
 struct Word;
 template <>
@@ -96,14 +96,14 @@ void store(std::byte* to, const std::byte* from) {
   __atomic_store_n(reinterpret_cast<typename Word<Bytes>::type*>(to), word, __ATOMIC_RELAXED);
 }
 
-// Pieces of elements that lie elsewhere, until they are sent.
+// Fragments of elements on other nodes, until they are sent.
 struct FarElement {
   rma::TeamRank owner;
   Fragment fragment;
 };
 
-// Elements on this node that are added to, a list for each owner: an owner's are added under few
-// locks together, where one after the other takes a lock for each.
+// Elements on this node that are added to, as one list for each owner: a list is added with few
+// locks, but element by element takes one lock for each.
 class NearSums {
  public:
   void add(rma::TeamRank owner, const Fragment& fragment) {
@@ -139,11 +139,11 @@ class NearSums {
     return found != lists_.end() ? *found : lists_.emplace_back(List{owner, {}});
   }
 
-  std::vector<List> lists_;               // one for each owner on this node that was met
-  std::array<std::size_t, 64> recent_{};  // where lists are, by their owners
+  std::vector<List> lists_;               // one for each owner on this node that occurred
+  std::array<std::size_t, 64> recent_{};  // indices of lists, by a hash of their owners
 };
 
-// The work of transfer_elements().
+// The implementation of transfer_elements().
 class ElementMover {
  public:
   ElementMover(const ArrayBase& array, const Transfer& transfer, std::byte* values)
@@ -161,7 +161,7 @@ class ElementMover {
       TESSERA_RETURN_IF_ERROR(transfer_.kind == Transfer::Kind::accumulate
                                   ? add_near(places, first, last)
                                   : take_near(places, first, last));
-      // The batch before has travelled while this one was located.
+      // The previous batch was on its way while this one was located.
       TESSERA_RETURN_IF_ERROR(travelling_.wait());
       travelling_ = send_far();
     }
@@ -169,8 +169,8 @@ class ElementMover {
   }
 
  private:
-  // In two steps for some places at a time: memory that is touched at random takes longer to come
-  // than all the rest, so that all of it is asked for before the first element is moved.
+  // In two steps, for some elements at a time. Memory that is accessed at random is slow to load,
+  // so all of it is prefetched before the first element is moved.
   Status take_near(const Places& places, std::int64_t first, std::int64_t last) {
     std::array<Near, asked_together> near;
     for (std::int64_t at = first; at < last; at += asked_together) {
@@ -190,7 +190,7 @@ class ElementMover {
 
   struct Near {
     ElementPlace place;
-    std::byte* element = nullptr;  // null: it lies on another node
+    std::byte* element = nullptr;  // null: it is on another node
   };
 
   Near find(const std::int64_t* numbers) {
@@ -211,7 +211,7 @@ class ElementMover {
     return {};
   }
 
-  // So many that their fragments stay in a cache until they are added.
+  // In groups that are small enough that their fragments stay in a cache until they are added.
   Status add_near(const Places& places, std::int64_t first, std::int64_t last) {
     for (std::int64_t at = first; at < last; at += added_together) {
       const std::int64_t end = std::min(at + added_together, last);
@@ -253,7 +253,7 @@ class ElementMover {
         is_get ? load<8>(value, element) : store<8>(element, value);
         break;
       default:
-        // Larger ones may tear; so that they are no data races either, rma moves them.
+        // Larger elements may tear; rma moves them, so that this is not a data race.
         return is_get ? rma::get(job_, address(place.owner, place.offset), value,
                                  static_cast<std::size_t>(bytes_))
                       : rma::put(job_, address(place.owner, place.offset), value,
@@ -266,8 +266,8 @@ class ElementMover {
     return array_.region().at(owner, static_cast<std::uint64_t>(offset * bytes_));
   }
 
-  // One list for each owner, in ascending order of its memory; of places that are put twice, the
-  // one that is listed last stays.
+  // One list for each owner, in ascending order of addresses; if an element is put twice, the value
+  // listed last stays.
   Handle send_far() {
     std::stable_sort(far_.begin(), far_.end(), [](const FarElement& a, const FarElement& b) {
       return a.owner != b.owner ? a.owner < b.owner
@@ -316,7 +316,7 @@ class ElementMover {
   Handle travelling_;
 };
 
-// For the search for races, if there is one.
+// Logs the elements for the race check, if it is on.
 void note(const ArrayBase& array, const Places& places, Transfer::Kind kind) {
   detail::RaceLog* const log = array.life()->races.get();
   if (log == nullptr) {
@@ -343,7 +343,7 @@ Status transfer_elements(const ArrayBase& array, const Places& places, void* val
   Status status = array.check_transfer(transfer);
   if (status.ok() && count_values < places.count()) {
     status = Status::error(Code::invalid_argument,
-                           fmt::format("{} values for {} places", count_values, places.count()));
+                           fmt::format("{} values for {} elements", count_values, places.count()));
   }
   if (status.ok() && values == nullptr && places.count() > 0) {
     status = Status::error(Code::invalid_argument, "the local buffer is null");

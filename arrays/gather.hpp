@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// gather, scatter and scatter_accumulate: elements at listed places, wherever they lie.
+// gather, scatter and scatter_accumulate: elements at a list of indices, on any ranks.
 //
 //     const std::vector<Index> at{{3, 4}, {0, 17}, {3, 4}};
 //     std::vector<double> values(3);
 //     gather(a, at, values);
 //
-// Elements in memory of this node are loaded and stored where they are. Those of other nodes go as
-// one scattered transfer for each owner of a batch, the next batch while the last one travels.
-// A place may be listed twice: a gather reads it twice, an accumulate adds both, and of a scatter
-// either value stays.
+// Elements in memory of this node are loaded and stored directly. Elements on other nodes are moved
+// in batches, as one scattered transfer for each owner of a batch; the next batch is prepared while
+// the last one is on its way. An index may be listed twice: gather reads its element twice,
+// scatter_accumulate adds both values, and after a scatter the element has either value.
 //
-// All are one-sided, and complete as get, put and accumulate are. Every place is checked before
-// anything moves. Errors: out_of_range, which names the entry of the list; invalid_argument (fewer
-// values than places); and those of get, put and accumulate. no_memory, when some elements may have
-// moved.
-// Cost: O(places), the lists of two batches; nothing that grows with the number of ranks.
+// All functions are one-sided, and complete as get, put and accumulate. Every index is checked
+// before anything moves. Errors: out_of_range, which names the entry of the list; invalid_argument
+// (fewer values than indices); those of get, put and accumulate; no_memory, after which some
+// elements may have moved. Cost: O(listed indices) time, and memory for the lists of two batches;
+// nothing that grows with the number of ranks.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +27,10 @@
 
 namespace tessera::arrays {
 
-/// A list of places: a list of indices, or all their numbers one after the other.
+/// A list of indices: either Index values, or all their numbers one after another.
 class Places {
  public:
-  // NOLINTBEGIN(google-explicit-constructor): what is listed is a list of places
+  // NOLINTBEGIN(google-explicit-constructor): a list of indices converts to Places
   Places(std::span<const Index> indices) noexcept
       : numbers_(indices.empty() ? nullptr : indices.front().begin()),
         count_(std::ssize(indices)),
@@ -40,17 +40,17 @@ class Places {
   requires std::convertible_to<const List&, std::span<const Index>> Places(const List& indices)
   noexcept : Places(std::span<const Index>(indices)) {}
   // NOLINTEND(google-explicit-constructor)
-  /// `ndims` numbers for each place. Requires: a whole number of places.
+  /// `ndims` numbers for each index. Requires: the count of numbers is a multiple of `ndims`.
   static Places flat(std::span<const std::int64_t> numbers, int ndims) noexcept {
     return {numbers, ndims};
   }
 
   [[nodiscard]] std::int64_t count() const noexcept { return count_; }
-  /// The `number`-th place's numbers, one for each dimension.
+  /// The numbers of the index at position `number` of the list, one for each dimension.
   [[nodiscard]] const std::int64_t* operator[](std::int64_t number) const noexcept {
     return numbers_ + number * stride_;
   }
-  /// The dimensions of the `number`-th place.
+  /// The number of dimensions of the index at position `number` of the list.
   [[nodiscard]] int ndims(std::int64_t number) const noexcept {
     return indices_.empty() ? static_cast<int>(stride_)
                             : indices_[static_cast<std::size_t>(number)].ndims();
@@ -68,18 +68,19 @@ class Places {
   std::span<const Index> indices_;
 };
 
-/// For those who know the elements only by their size: `values` has room for all of them.
+/// One-sided. For callers that know the elements only by their size: `values` has room for
+/// `count_values` elements.
 rma::Status transfer_elements(const ArrayBase& array, const Places& places, void* values,
                               std::int64_t count_values, const Transfer& transfer);
 
-/// One-sided. values[i] = the element at places[i].
+/// One-sided. values[i] = the element at places[i]. Complete: the data is in `values` at return.
 template <class T>
 rma::Status gather(const Array<T>& array, const Places& places,
                    std::type_identity_t<std::span<T>> values) {
   return transfer_elements(array, places, values.data(), std::ssize(values), Transfer::get());
 }
 
-/// One-sided. The element at places[i] = values[i].
+/// One-sided. The element at places[i] = values[i]. Complete: as put.
 template <class T>
 rma::Status scatter(const Array<T>& array, const Places& places,
                     std::type_identity_t<std::span<const T>> values) {
@@ -87,7 +88,8 @@ rma::Status scatter(const Array<T>& array, const Places& places,
                            Transfer::put());
 }
 
-/// One-sided. The element at places[i] += alpha * values[i], atomic for each element.
+/// One-sided. The element at places[i] += alpha · values[i], atomic for each element. Complete: as
+/// accumulate.
 template <rma::Element T>
 rma::Status scatter_accumulate(const Array<T>& array, const Places& places,
                                std::type_identity_t<std::span<const T>> values,

@@ -37,14 +37,14 @@ Status check_widths(const ArrayBase& array, const Extents& widths) {
   for (int dim = 0; dim < array.ndims(); ++dim) {
     if (widths[dim] < 0 || widths[dim] > distribution.ghosts()[dim]) {
       return Status::error(Code::invalid_argument,
-                           fmt::format("{} ghost layers in dimension {}, of which the array has {}",
+                           fmt::format("{} ghost layers in dimension {}, but the array has {}",
                                        widths[dim], dim, distribution.ghosts()[dim]));
     }
   }
   return {};
 }
 
-// What members compare. Widths that are wrong on one of them are that member's own error.
+// The values that members compare. Wrong widths on one of them are that member's own error.
 struct Asked {
   unsigned long periodic = 0;
   unsigned long left_out = 0;
@@ -78,7 +78,8 @@ Status explain(Status status, const ArrayBase& array) {
                                                                  array.describe()));
 }
 
-// Why a rank gave up, as a word below zero: the rank to look at and what is the matter with it.
+// The reason why a rank gave up, as a flag value below zero: the rank that caused it, and an error
+// code.
 constexpr std::int32_t codes = 16;
 
 std::int32_t encode(const Status& reason, rma::WorldRank self) {
@@ -90,7 +91,7 @@ Status decode(std::int32_t word, rma::WorldRank teller) {
   const std::int32_t told = -1 - word;
   const rma::WorldRank rank{told / codes};
   return Status::error_at(rank, static_cast<Code>(told % codes),
-                          fmt::format("rank {} gave up exchanging ghost cells because of rank {}",
+                          fmt::format("rank {} stopped exchanging ghost cells because of rank {}",
                                       teller.value, rank.value));
 }
 
@@ -98,7 +99,7 @@ Status decode(std::int32_t word, rma::WorldRank teller) {
 
 HaloUpdate::~HaloUpdate() {
   if (halo_ != nullptr) {
-    finish().ignore("whoever wants to know calls finish()");
+    finish().ignore("a caller that needs the error calls finish()");
   }
 }
 
@@ -143,8 +144,8 @@ Halo::Halo(const ArrayBase& array, const HaloPlan& plan, const HaloMail& mail, r
   }
 }
 
-// Within a node layers are written where they belong: there a flag is there at once, and a letter
-// would be copied twice.
+// Within a node, layers are written directly into ghost cells: there a flag arrives at once, and a
+// packed message would be copied twice.
 void Halo::add_neighbour(const HaloPlan& plan, const HaloMail::Sender& sender) {
   const rma::Team& team = array_->team();
   Neighbour neighbour;
@@ -167,7 +168,7 @@ rma::RemoteAddress Halo::word(TeamRank rank, const HaloMail::Sender& at, Word wh
   return control_.at(rank, at.flags + (which == Word::ready ? 0 : sizeof(std::int32_t)));
 }
 
-// This round's.
+// The offset of this round's buffer.
 std::uint64_t Halo::letter(const HaloMail::Sender& at) const {
   return *at.letters + (round_ % 2 == 0 ? 0 : at.letter_bytes);
 }
@@ -176,8 +177,8 @@ Status Halo::tell(const Neighbour& neighbour, Word which, std::int32_t value) {
   return rma::raise_flag(array_->job(), word(neighbour.rank, neighbour.there, which), value);
 }
 
-// A word may be a round ahead where letters come: their sender needs no word of this rank's for the
-// next one. What it says then is that this round's came, too.
+// With packed messages a flag may be one round ahead, since their sender needs no flag from this
+// rank for the next round. Such a flag also means that this round's message arrived.
 Status Halo::wait_for(const Neighbour& neighbour, Word which) {
   const rma::Team& team = array_->team();
   const rma::WorldRank writer = team.world_rank(neighbour.rank);
@@ -188,7 +189,7 @@ Status Halo::wait_for(const Neighbour& neighbour, Word which) {
   return told > 0 ? Status() : decode(told, writer);
 }
 
-// An even number of rounds, so that letters' places go on in turns when it begins again.
+// An even number of rounds, so that the two message buffers still alternate after a wrap-around.
 std::int32_t Halo::next_round() const noexcept {
   constexpr std::int32_t last = std::numeric_limits<std::int32_t>::max() - 1;
   return round_ % last + 1;
@@ -206,12 +207,13 @@ Status Halo::check_usable() const {
   }
   TESSERA_RETURN_IF_ERROR(array_->check_open());
   TESSERA_RETURN_IF_ERROR(given_up_);
-  return is_under_way_ ? Status::error(Code::invalid_argument, "an update is under way")
+  return is_under_way_ ? Status::error(Code::invalid_argument, "an update is in progress")
                              .hint("finish it before the next one")
                        : Status();
 }
 
-// Neighbours that send letters have places of their own to write to, and don't ask.
+// Neighbours that send packed messages write into buffers of their own, and don't wait for this
+// flag.
 Status Halo::tell_ready(std::int32_t round) {
   for (const Neighbour& neighbour : neighbours_) {
     if (neighbour.unpacking.empty()) {
@@ -221,8 +223,8 @@ Status Halo::tell_ready(std::int32_t round) {
   return {};
 }
 
-// No neighbour takes the word for that of the round before, which it has seen: it told that its
-// layers came after that, and this rank has waited for them.
+// No neighbour mistakes this flag for that of the round before, which it has seen: its layers came
+// after it, and this rank has waited for them.
 Status Halo::post() {
   TESSERA_RETURN_IF_ERROR(explain(check_usable(), *array_));
   if (is_posted_) {
@@ -235,17 +237,18 @@ Status Halo::post() {
   return {};
 }
 
-// Those who wait for this rank would do so for ever: it is not gone.
+// Ranks that wait for this rank would wait without end, since it is still alive.
 Status Halo::give_up(Status reason) {
   const std::int32_t told = encode(reason, array_->job().rank());
   for (const Neighbour& neighbour : neighbours_) {
     for (const Word which : {Word::ready, Word::came}) {
-      tell(neighbour, which, told).ignore("it may be the one that is gone");
+      tell(neighbour, which, told).ignore("the neighbour may be the lost rank");
     }
   }
-  // Who has given up may have freed its memory already: that is no error of the next fence.
+  // A rank that gave up may have freed its memory already; that must not be an error of the next
+  // fence.
   for (rma::Region* const region : {&array_->region(), &control_}) {
-    region->fence().ignore("what is told is why this exchange ended");
+    region->fence().ignore("the reason is returned below");
   }
   given_up_ = reason;
   return reason;
@@ -261,8 +264,8 @@ Status Halo::copy_own(std::span<const GhostPiece> pieces) {
   return {};
 }
 
-// The two ends of a dimension: where runs are short, both take some from each memory line, so they
-// go through the array together instead of one after the other. Requires: equal shapes.
+// Copies at the two ends of a dimension. If runs are short, both use some bytes of each cache line,
+// so they alternate through the array instead of one after the other. Requires: equal shapes.
 Status Halo::copy_in_turns(std::span<const GhostPiece> pieces) {
   constexpr std::int64_t runs_at_a_time = 512;
   const std::byte* const slice = array_->region().local();
@@ -316,7 +319,7 @@ Status Halo::send_letter(const Neighbour& neighbour) {
 
 Status Halo::read_letter(const Neighbour& neighbour) {
   if (neighbour.unpacking.empty()) {
-    return {};  // its layers came by themselves, and may have no letter's place
+    return {};  // its layers were written directly into the ghost cells
   }
   const rma::RemoteAddress own = array_->region().at(array_->team().rank());
   const std::byte* const came = control_.local() + letter(neighbour.here);
@@ -333,7 +336,7 @@ Result<HaloUpdate> Halo::start() {
   round_ = next_round();
   Handle puts;
   if (Status status = exchange(puts); !status.ok()) {
-    puts.wait().ignore("one reason is enough");
+    puts.wait().ignore("the first error is returned");
     return explain(give_up(std::move(status)), *array_);
   }
   is_under_way_ = true;

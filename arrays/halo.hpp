@@ -2,50 +2,50 @@
 //
 // Halo: the exchange of an array's ghost cells.
 //
-// Each rank puts its outer elements directly into the ghost cells of its neighbours, and behind
-// them a flag: no packing, no message that a neighbour must receive, no meeting of others than
-// neighbours. What goes where is worked out once (halo_plan.hpp). Between nodes, where a flag takes
-// long to come, few elements go as a letter instead: packed, with a flag, and at once
-// (halo_mail.hpp; TESSERA_GHOST_LETTER).
+// Each rank puts its outer elements directly into the ghost cells of its neighbours, followed by a
+// flag. Nothing is packed, no neighbour has to receive a message, and only neighbours synchronise.
+// halo_plan.hpp computes the transfers once. Between nodes a flag has a long latency, so a few
+// elements go as a packed message with a flag instead, without waiting for the neighbour
+// (halo_mail.hpp; TESSERA_GHOST_LETTER sets the limit in bytes).
 //
 //     Halo halo = Halo::create(u, {.periodic = PeriodicDims().set()}).value();
 //     halo.update();                                  // blocking
 //
-//     HaloUpdate update = halo.start().value();       // or overlapped:
-//     … work on what needs no ghost cells, and changes no own elements …
+//     HaloUpdate update = halo.start().value();       // or overlapped with computation:
+//     … work that needs no ghost cells and changes no own elements …
 //     update.finish();
 //
-//     halo.post();                                    // or before: the ghost cells are not needed
+//     halo.post();                                    // or earlier: the ghost cells are not needed
 //     … work that changes own elements …              // until the next update
-//     HaloUpdate update = halo.start().value();       // waits for nobody who has posted
+//     HaloUpdate update = halo.start().value();       // waits for no neighbour that has posted
 //
 //     rank A                                    neighbour B
-//     post():   "my ghosts may be written" ───►  (start() does it, if nothing else did)
+//     post():   "my ghosts may be written" ───►  (start() does it, if post() was not called)
 //                                          ◄─── "my ghosts may be written"
 //     start():  own layers, then a flag    ───►
 //                                          ◄─── own layers, then a flag
-//     finish(): sleeps until B's flag           (nobody else takes part)
+//     finish(): sleeps until B's flag           (no other rank takes part)
 //
 //     rank A                                    neighbour B, on another node
-//     start():  letter and flag         ───►
-//                                          ◄─── letter and flag
-//     finish(): sleeps until B's flag, unpacks B's letter
+//     start():  packed message, flag    ───►
+//                                       ◄─── packed message, flag
+//     finish(): sleeps until B's flag, unpacks B's message
 //
-// Works for any widths and any blocks: a ghost layer may be wider than the neighbour's block (it is
-// then sent by several), or than the whole array (periodic images repeat).
+// Any widths and any blocks are supported: a ghost layer may be wider than the neighbour's block
+// (several ranks then send it), or than the whole array (periodic images repeat).
 //
-// What is exchanged are the elements as their owner sees them when its update starts. Elements that
-// others have put need an ArrayBase::sync() before.
+// An update sends elements as their owner sees them when its update starts. Elements that other
+// ranks have put need an ArrayBase::sync() before.
 //
-// A rank that finds a neighbour gone tells its other neighbours, and they theirs, so that all who
-// exchange with each other learn of it; their ghost cells are unspecified then, and updates with
-// this Halo fail from then on.
+// A rank that loses a neighbour notifies its other neighbours, and these notify theirs, so that all
+// ranks of the exchange get an error. Their ghost cells are unspecified then, and later updates
+// with this Halo fail.
 //
-// Cost: two flags and the pieces a neighbour, or a letter, a flag and two copies; memory
-// O(neighbours), and two letters for each that gets them.
-// Threads: one at a time.
-// Ownership: refers to its array's memory, which must outlive it; the array may be moved, so that
-// both can be members of one structure. The destructor gives memory back, collectively.
+// Cost for each neighbour: two flags and its pieces, or a packed message, a flag and two copies.
+// Memory: O(neighbours), and two message buffers for each neighbour that sends packed messages.
+// Threads: one at a time. Ownership: the Halo refers to its array's memory, which must outlive it.
+// The array may be moved, so that both can be members of one structure. The destructor frees the
+// Halo's memory, collectively.
 #pragma once
 
 #include <cstdint>
@@ -64,72 +64,75 @@ namespace tessera::arrays {
 
 class Halo;
 
-/// An update under way. Until finish(), this rank neither touches its ghost cells nor changes its
-/// own elements.
+/// An update in progress. Until finish(), this rank must neither touch its ghost cells nor change
+/// its own elements.
 class [[nodiscard]] HaloUpdate {
  public:
   HaloUpdate(HaloUpdate&& other) noexcept
       : halo_(std::exchange(other.halo_, nullptr)), puts_(std::move(other.puts_)) {}
   HaloUpdate& operator=(HaloUpdate&&) = delete;
-  /// An update that is dropped is finished.
+  /// Finishes the update if finish() was not called.
   ~HaloUpdate();
 
-  /// Returns when this rank's ghost cells are new and its own elements may change again; meets its
-  /// neighbours only. Errors: peer_lost; see Halo.
+  /// Returns when this rank's ghost cells are new and its own elements may change again.
+  /// Synchronises with neighbours only. Errors: peer_lost; see Halo.
   rma::Status finish();
 
  private:
   friend class Halo;
   HaloUpdate(Halo* halo, rma::Handle puts) : halo_(halo), puts_(std::move(puts)) {}
-  Halo* halo_;  // null when finished
+  Halo* halo_;  // null after finish()
   rma::Handle puts_;
 };
 
+/// The exchange of an array's ghost cells; see above.
 class Halo {
  public:
-  /// Collective. Plans the exchange. Errors, on all members: invalid_argument (no ghosts, widths
-  /// beyond them, options that differ among members), closed, no_memory.
+  /// Collective. Plans the exchange. Errors, on all members: invalid_argument (no ghost cells,
+  /// widths beyond them, or options that differ among members), closed, no_memory.
   static rma::Result<Halo> create(ArrayBase& array, const HaloOptions& options = {});
 
-  /// Collective. Makes all ghost cells equal to the elements they stand for; cells outside the
-  /// array in dimensions that are not periodic keep their values. Errors: as start(), finish().
+  /// Collective. Makes all ghost cells equal to the elements that they copy. Cells outside the
+  /// array in dimensions that are not periodic keep their values. Complete: at return. Errors: as
+  /// start() and finish().
   rma::Status update();
 
-  /// Collective. The same, started: waits only until the neighbours have started or posted, and not
-  /// at all for those that get letters. Ghost cells
-  /// in periodic dimensions that aren't cut are new at return, but for corners with others.
-  /// The Halo must stay where it is until the update is finished.
-  /// Errors: closed (the array or the Halo was freed or moved from), invalid_argument (an update is
-  /// under way), peer_lost (see above); there is nothing to finish then.
+  /// Collective. Starts an update. Waits only until the neighbours have started or posted; it
+  /// doesn't wait for neighbours that get packed messages. Ghost cells in periodic dimensions that
+  /// aren't cut are new at return, except the corners that they share with other dimensions. The
+  /// Halo must not be moved until the update is finished. Errors: closed (the array or the Halo was
+  /// freed or moved from), invalid_argument (an update is in progress), peer_lost (see above).
+  /// After an error no update is in progress.
   rma::Result<HaloUpdate> start();
 
-  /// Tells the neighbours that they may write this rank's ghost cells for the next update; until
-  /// that is finished, this rank doesn't touch them. Own elements may still change. Ranks that come
-  /// to start() earlier than others needn't wait there then (as MPI_Win_post does for a window).
-  /// Each rank may do so or leave it; again, it does nothing. Waits for nobody.
-  /// Errors: closed, invalid_argument (an update is under way), peer_lost. Cost: a flag a
-  /// neighbour.
+  /// Notifies the neighbours that they may write this rank's ghost cells for the next update. Until
+  /// that update is finished, this rank must not touch them; own elements may still change. Ranks
+  /// that reach start() earlier than others then need not wait there (as MPI_Win_post does for a
+  /// window). Each rank may call it or not; a second call has no effect. Waits for no other rank.
+  /// Errors: closed, invalid_argument (an update is in progress), peer_lost. Cost: one flag for
+  /// each neighbour.
   rma::Status post();
 
-  /// Collective. Gives the flags' memory back; the destructor does so, too. Idempotent.
+  /// Collective. Frees the memory of flags and messages; the destructor does so too. Idempotent.
   rma::Status free();
 
-  /// Bytes that one update brings to this rank from ranks elsewhere.
+  /// The number of bytes that one update brings to this rank from other ranks.
   [[nodiscard]] std::size_t bytes_from_others() const noexcept { return bytes_from_others_; }
 
  private:
   friend class HaloUpdate;
 
-  /// A neighbour in both directions.
+  /// A neighbour, which both sends and receives.
   struct Neighbour {
-    HaloMail::Sender there;              ///< what this rank sends: the neighbour's view
+    HaloMail::Sender there;              ///< what this rank sends, as the neighbour describes it
     HaloMail::Sender here;               ///< what the neighbour sends
-    std::vector<LetterPiece> packing;    ///< what is sent, if it goes as a letter; else none
-    std::vector<LetterPiece> unpacking;  ///< what comes, if it comes as a letter; else none
+    std::vector<LetterPiece> packing;    ///< how to pack what is sent; empty if it is not packed
+    std::vector<LetterPiece> unpacking;  ///< how to unpack what arrives; empty if it is not packed
     rma::TeamRank rank;
   };
 
-  /// Another name for the array. Moving is copying, so that a Halo that was moved from can tell it.
+  /// A second handle of the array. Moving copies it, so that a Halo that was moved from can still
+  /// name its array.
   class KeptArray {
    public:
     explicit KeptArray(const ArrayBase& array)
@@ -146,8 +149,9 @@ class Halo {
   Halo(const ArrayBase& array, const HaloPlan& plan, const HaloMail& mail, rma::Region control);
   void add_neighbour(const HaloPlan& plan, const HaloMail::Sender& sender);
 
-  /// The words of a neighbour in this rank's part of the control region. Each holds the number of
-  /// the last round in which that was so; or, below zero, why the neighbour gave up.
+  /// The flags of a neighbour in this rank's part of the control region. Each holds the number of
+  /// the last round in which the neighbour was ready, or its data had come; a value below zero says
+  /// why the neighbour gave up.
   enum class Word : std::uint8_t { ready, came };
   [[nodiscard]] rma::RemoteAddress word(rma::TeamRank rank, const HaloMail::Sender& at,
                                         Word which) const;
@@ -171,14 +175,14 @@ class Halo {
   std::vector<GhostPiece> wraps_;
   std::vector<GhostPiece> own_pieces_;
   std::vector<Neighbour> neighbours_;
-  std::vector<std::byte> letter_;  ///< that is being packed
+  std::vector<std::byte> letter_;  ///< the message that is being packed
   std::size_t bytes_from_others_ = 0;
   std::int32_t previous_round_ = 0;
-  std::int32_t round_ = 0;  ///< of updates; what flags are raised to
-  bool is_posted_ = false;  ///< the next one
+  std::int32_t round_ = 0;  ///< number of the update; the value of the flags
+  bool is_posted_ = false;  ///< post() was called for the next update
   bool is_under_way_ = false;
   bool is_freed_ = false;
-  rma::Status given_up_;  ///< why, if so
+  rma::Status given_up_;  ///< the error, if this rank gave up
 };
 
 }  // namespace tessera::arrays

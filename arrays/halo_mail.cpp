@@ -6,7 +6,7 @@
 namespace tessera::arrays {
 namespace {
 
-// What one sender writes shares no cache line with what another does.
+// Two senders never write the same cache line.
 constexpr std::size_t line_bytes = 64;
 
 std::size_t in_lines(std::size_t bytes) {
@@ -21,7 +21,8 @@ std::size_t total_bytes(const std::vector<GhostPiece>& pieces) {
   return bytes;
 }
 
-// Pieces one behind the other in a letter; `stride` and `place` tell the slice's side of a piece.
+// Places pieces one after another in a message; `stride` and `place` select the slice's side of a
+// piece.
 std::vector<LetterPiece> letter_of(const std::vector<GhostPiece>& pieces,
                                    std::int64_t rma::CopyShape::Level::*stride,
                                    std::uint64_t GhostPiece::*place) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// HaloMail: what one rank's neighbours write into its memory while ghost cells are updated, and
-// where. As the plan from which it follows, every rank can work it out for every other one.
+// HaloMail: which parts of a rank's control memory its neighbours write while ghost cells are
+// updated. It follows from the plan, so every rank can compute it for every other rank.
 //
-// Layers that fit a letter have two places for it, for the rounds in turns: a neighbour on another
-// node leaves them there, packed, and needs not ask whether it may. It is never more than a round
-// ahead (docs/decisions/0024), so the letter before the last has been read.
+// Layers that fit a packed message have two buffers for it, used alternately. A neighbour on
+// another node writes the packed elements there without asking first. It is never more than one
+// round ahead (docs/decisions/0024), so the message before the last one has been read.
 //
-//     control memory of a rank:   | flags of neighbour 0 | flags of 1 | … | letters of 0 | … |
+//     control memory of a rank:   | flags of neighbour 0 | flags of 1 | … | buffers of 0 | … |
 //
-// Cost: O(pieces); memory O(neighbours), and two letters for each whose layers fit one.
+// Cost: O(pieces) time; O(neighbours) memory, and two buffers for each neighbour whose layers fit.
 #pragma once
 
 #include <cstddef>
@@ -24,23 +24,24 @@ namespace tessera::arrays {
 
 class HaloMail {
  public:
-  /// What comes from one neighbour.
+  /// What one neighbour writes.
   struct Sender {
     rma::TeamRank rank;
     std::vector<GhostPiece> pieces = {};
-    std::uint64_t flags = 0;  ///< where they are; bytes from the control memory's start
-    std::optional<std::uint64_t> letters = {};  ///< where the first of two is, if the pieces fit
-    std::size_t letter_bytes = 0;               ///< from one to the other
+    std::uint64_t flags = 0;                    ///< offset of the flags in control memory, in bytes
+    std::optional<std::uint64_t> letters = {};  ///< offset of the first buffer, if the pieces fit
+    std::size_t letter_bytes = 0;               ///< from the first buffer to the second
   };
 
-  /// For the ghost cells of `rank`. A letter has at most `largest_letter` bytes.
+  /// The senders for the ghost cells of `rank`. A packed message has at most `largest_letter`
+  /// bytes.
   HaloMail(const HaloPlan& plan, rma::TeamRank rank, std::size_t largest_letter);
 
-  /// Ascending.
+  /// In ascending order of ranks.
   [[nodiscard]] const std::vector<Sender>& senders() const noexcept { return senders_; }
-  /// Requires: it is one of the senders.
+  /// Requires: `rank` is one of the senders.
   [[nodiscard]] const Sender& from(rma::TeamRank rank) const;
-  /// Of control memory.
+  /// The size of the control memory.
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
  private:
@@ -48,14 +49,14 @@ class HaloMail {
   std::size_t bytes_ = 0;
 };
 
-/// One copy between a letter and a slice.
+/// One copy between a packed message and a slice.
 struct LetterPiece {
-  std::uint64_t in_letter = 0;  ///< bytes from its start
+  std::uint64_t in_letter = 0;  ///< bytes from the start of the message
   std::uint64_t in_slice = 0;
-  rma::CopyShape shape;  ///< local: the letter; remote: the slice
+  rma::CopyShape shape;  ///< local: the message; remote: the slice
 };
 
-/// How the sender packs a letter from its slice, and how the receiver unpacks it into its own.
+/// How the sender packs a message from its slice; below, how the receiver unpacks it into its own.
 std::vector<LetterPiece> packing(const std::vector<GhostPiece>& pieces);
 std::vector<LetterPiece> unpacking(const std::vector<GhostPiece>& pieces);
 

@@ -7,7 +7,7 @@ namespace tessera::arrays {
 
 namespace {
 
-// Cuts away what lies outside the array in dimensions that do not close on themselves.
+// Removes what is outside the array in dimensions that are not periodic.
 Box clipped(const Box& box, const Extents& extents, PeriodicDims periodic) {
   Box result = box;
   for (int dim = 0; dim < box.ndims(); ++dim) {
@@ -36,14 +36,14 @@ HaloPlan::HaloPlan(const Distribution& distribution, std::size_t element_bytes,
     carried_[dim] = may_carry(dim) ? widths[dim] : 0;
     carries_left_out = carries_left_out && (carries(dim) || !has(options.left_out, dim));
   }
-  // Corners with a dimension that is left out but not carried would not come along.
+  // Corners in a dimension that is left out but not carried would be missing.
   for (int dim = 0; dim < distribution.ndims() && !carries_left_out; ++dim) {
     carried_[dim] = has(options.left_out, dim) ? carried_[dim] : 0;
   }
 }
 
 bool HaloPlan::may_carry(int dim) const {
-  // A layer that is wider than the array repeats it: no plain copy of own elements.
+  // A layer that is wider than the array repeats it, so it isn't a plain copy of own elements.
   return options_.corners && has(options_.periodic, dim) && distribution_.cut(dim).blocks() == 1 &&
          widths_[dim] <= distribution_.extents()[dim];
 }
@@ -57,7 +57,7 @@ HaloPlan::Slice HaloPlan::slice_of(rma::TeamRank rank) const {
   return {box, dense_strides(box.extents(), distribution_.order())};
 }
 
-// The copy of the cells `from` of one slice to the same cells of another, `shift` further.
+// The copy of the cells `from` of one slice to the same cells of another one, moved by `shift`.
 GhostPiece HaloPlan::piece(rma::TeamRank source, const Box& from, rma::TeamRank rank,
                            const Index& shift) const {
   const Slice there = slice_of(source);
@@ -123,7 +123,7 @@ std::vector<GhostPiece> HaloPlan::pieces(rma::TeamRank rank) const {
   return pieces;
 }
 
-// Ghost cells of one direction: what they stand for may belong to several owners.
+// Ghost cells in one direction; the elements that they copy may have several owners.
 void HaloPlan::add_towards(rma::TeamRank rank, const Index& direction,
                            std::vector<GhostPiece>& pieces) const {
   const Box ghosts = clipped(ghosts_towards(distribution_.box_of(rank), direction),
@@ -140,7 +140,7 @@ void HaloPlan::add_towards(rma::TeamRank rank, const Index& direction,
   }
 }
 
-// The part of the ghost layers that lies in `direction` (−1, 0 or 1 a dimension) from `own`.
+// The part of the ghost layers in `direction` (−1, 0 or 1 in each dimension) from `own`.
 Box HaloPlan::ghosts_towards(const Box& own, const Index& direction) const {
   Box ghosts = own;
   for (int dim = 0; dim < own.ndims(); ++dim) {
@@ -153,7 +153,7 @@ Box HaloPlan::ghosts_towards(const Box& own, const Index& direction) const {
   return ghosts;
 }
 
-// Counts through all directions but those of carried dimensions; false after the last.
+// Steps through all directions, except those of carried dimensions; returns false after the last.
 bool HaloPlan::next_direction(Index& direction) const {
   for (int dim = 0; dim < direction.ndims(); ++dim) {
     if (carries(dim)) {
@@ -167,7 +167,7 @@ bool HaloPlan::next_direction(Index& direction) const {
   return false;
 }
 
-// True when an update with these options covers the cells in `direction`.
+// True if an update with these options includes the cells in `direction`.
 bool HaloPlan::is_wanted(const Index& direction) const {
   int leaves = 0;
   int counted = 0;

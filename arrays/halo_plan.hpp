@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// HaloPlan: which cells an update of ghost cells moves, from where to where. It follows from the
-// distribution and the options alone, so each rank can work out what any other one expects.
+// HaloPlan: the copies of an update of ghost cells, with their sources and destinations. It follows
+// from the distribution and the options alone, so each rank can compute what another one expects.
 //
-//     split in both dimensions            split in the first only, which closes on itself
-//     . . . . . .                         . . . . . .   2. whole rows to the neighbours:
-//     .+-------+.   one piece for each    .+-------+.      corners ride along
+//     split in both dimensions            split in the first only, which is periodic
+//     . . . . . .                         . . . . . .   2. whole rows to the neighbours,
+//     .+-------+.   one piece for each    .+-------+.      corners included
 //     .|  own  |.   neighbour and         .|  own  |.
 //     .+-------+.   direction             .+-------+.   1. a copy within the slice fills the
 //     . . . . . .                         . . . . . .      columns left and right
 //
-// A periodic dimension that isn't cut is *carried*: its ghost cells are copies of own elements, so
-// they are made here first, and what goes to neighbours in the other dimensions takes them along.
-// That leaves fewer pieces, and longer runs: whole planes instead of planes with a frame.
+// A periodic dimension that isn't cut is *carried*. Its ghost cells are copies of own elements, so
+// they are filled first, by a local copy; transfers to neighbours in the other dimensions then
+// include them. That leaves fewer pieces and longer runs: whole planes instead of planes with a
+// frame.
 //
-// Cost: O(pieces) each; nothing is kept but the parameters.
+// Cost: O(pieces) for each function; only the parameters are stored.
 #pragma once
 
 #include <cstddef>
@@ -27,13 +28,14 @@
 
 namespace tessera::arrays {
 
+/// What an update of ghost cells includes; all members give the same.
 struct HaloOptions {
-  PeriodicDims periodic = {};  ///< dimensions in which the array closes on itself; more don't count
-  bool corners = true;         ///< false: only cells that differ in one dimension (faces)
-  Extents widths = {};         ///< layers to update; none: all ghosts that the array has
+  PeriodicDims periodic = {};  ///< periodic dimensions; bits beyond ndims are ignored
+  bool corners = true;         ///< false: only cells outside in one dimension (faces)
+  Extents widths = {};         ///< layers to update; empty: all ghost cells of the array
   /// Dimensions in which the caller sets ghost cells itself: cells that lie outside this rank's box
-  /// in these dimensions only are left alone. In those that are periodic and not cut they must be
-  /// new when an update begins, since corners may be taken from them.
+  /// in only these dimensions keep their values. In those that are periodic and not cut, the caller
+  /// must set them before an update begins, since corners may be copied from them.
   PeriodicDims left_out = {};
 
   friend bool operator==(const HaloOptions&, const HaloOptions&) = default;
@@ -41,7 +43,7 @@ struct HaloOptions {
 
 /// One copy into ghost cells.
 struct GhostPiece {
-  rma::TeamRank source;    ///< in whose slice the cells lie that are copied
+  rma::TeamRank source;    ///< the rank whose slice has the source cells
   std::uint64_t from = 0;  ///< bytes from the start of the source's slice
   std::uint64_t to = 0;    ///< bytes from the start of the slice that has the ghost cells
   rma::CopyShape shape;    ///< local: the source's slice; remote: the other
@@ -49,21 +51,22 @@ struct GhostPiece {
 
 class HaloPlan {
  public:
-  /// Requires: at most one block a rank; widths within the ghosts that the distribution has.
+  /// Requires: at most one block on each rank; widths within the distribution's ghost widths.
   HaloPlan(const Distribution& distribution, std::size_t element_bytes, const HaloOptions& options,
            const Extents& widths);
 
-  /// Copies within a rank's own slice, to be done first and in this order.
+  /// Copies within a rank's own slice, to be made first and in this order.
   [[nodiscard]] std::vector<GhostPiece> wraps(rma::TeamRank rank) const;
-  /// The other copies into a rank's ghost cells, in any order. Some may be its own.
+  /// The other copies into a rank's ghost cells, in any order. Some may have the rank itself as
+  /// source.
   [[nodiscard]] std::vector<GhostPiece> pieces(rma::TeamRank rank) const;
-  /// The sources of pieces(rank) but itself, ascending. A rank is among its neighbours' neighbours:
-  /// ghost layers are as wide at both ends of a dimension.
+  /// The sources of pieces(rank) without the rank itself, ascending. The relation is symmetric,
+  /// since ghost layers are equally wide at both ends of a dimension.
   [[nodiscard]] std::vector<rma::TeamRank> neighbours(rma::TeamRank rank) const;
 
  private:
   struct Slice {
-    Box box;  ///< ghost cells included
+    Box box;  ///< with ghost cells
     Strides strides;
   };
   [[nodiscard]] Slice slice_of(rma::TeamRank rank) const;
@@ -81,7 +84,7 @@ class HaloPlan {
   std::size_t element_bytes_;
   HaloOptions options_;
   Extents widths_;
-  Extents carried_;  ///< the widths of the dimensions that are carried, zero in others
+  Extents carried_;  ///< ghost widths of the carried dimensions, zero in others
 };
 
 }  // namespace tessera::arrays

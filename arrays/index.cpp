@@ -36,7 +36,7 @@ rma::Status check_extents(const Extents& extents) {
   if (extents.ndims() > max_dims) {
     return Status::error(Code::invalid_argument,
                          fmt::format("more than {} dimensions are given", max_dims))
-        .hint(fmt::format("at most {} dimensions are possible; join some of them", max_dims));
+        .hint(fmt::format("at most {} dimensions are possible; combine some of them", max_dims));
   }
   for (int dim = 0; dim < extents.ndims(); ++dim) {
     if (extents[dim] < 0) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Index, Extents and Strides: short lists of 64-bit numbers, one a dimension, as three types that
-// do not mix.
+// Index, Extents and Strides: short lists of 64-bit numbers, one for each dimension, as three types
+// that do not mix.
 //
-// They are values of fixed capacity and never allocate. Dimension 0 is the first that one writes;
-// in row-major order (the default) the last dimension is the fastest in memory.
+// They are values of fixed capacity and never allocate. Dimension 0 is the first one in a list; in
+// row-major order (the default) the last dimension is the fastest in memory.
 //
 // Entries beyond ndims() are zero. A list made from more than max_dims numbers keeps their count
-// but not the surplus, so that check_extents() names the mistake; until checked, nothing but
-// ndims(), == and the checks may be asked of it.
+// but not the numbers beyond max_dims, so that check_extents() can name the mistake. Until it is
+// checked, only ndims(), == and the checks may be called.
 #pragma once
 
 #include <algorithm>
@@ -28,12 +28,12 @@ inline constexpr int max_dims = 8;
 /// Which dimension is the fastest in memory: the last (row-major) or the first.
 enum class MemoryOrder : std::uint8_t { row_major, column_major };
 
-/// The order that memory has with the dimensions the other way round.
+/// The order of the same memory if the dimensions are reversed.
 [[nodiscard]] constexpr MemoryOrder reversed(MemoryOrder order) noexcept {
   return order == MemoryOrder::row_major ? MemoryOrder::column_major : MemoryOrder::row_major;
 }
 
-/// One number a dimension; Kind tells what the numbers mean.
+/// One number for each dimension; Kind distinguishes what the numbers mean.
 template <class Kind>
 class DimList {
  public:
@@ -47,13 +47,13 @@ class DimList {
       values_[i] = values[i];
     }
   }
-  /// `ndims` times 0.
+  /// `ndims` zeros.
   static constexpr DimList zeros(int ndims) noexcept {
     DimList list;
     list.ndims_ = ndims;
     return list;
   }
-  /// `ndims` times `value`.
+  /// `ndims` copies of `value`.
   static constexpr DimList filled(int ndims, std::int64_t value) noexcept {
     DimList list = zeros(ndims);
     std::fill_n(list.values_.begin(), std::clamp(ndims, 0, max_dims), value);
@@ -67,7 +67,7 @@ class DimList {
     return list;
   }
 
-  /// The last number first.
+  /// The numbers in reverse order.
   [[nodiscard]] constexpr DimList reversed() const noexcept {
     DimList list = *this;
     std::reverse(list.values_.begin(), list.values_.begin() + std::clamp(ndims_, 0, max_dims));
@@ -97,15 +97,15 @@ class DimList {
   int ndims_ = 0;
 };
 
-/// A point of an array; also the coordinates of a block.
+/// The position of an element of an array; also the coordinates of a block.
 using Index = DimList<struct IndexKind>;
-/// Sizes along each dimension.
+/// Sizes along each dimension, in elements.
 using Extents = DimList<struct ExtentsKind>;
 /// Distances in memory between neighbours along each dimension, in elements.
 using Strides = DimList<struct StridesKind>;
 
-/// The product, 1 for no dimensions. Returns false when 64 bits do not hold it, unless a factor
-/// is zero, which makes it zero. Requires: no factor is negative.
+/// The product of all factors; 1 if there are none. Returns false if it does not fit 63 bits; a
+/// factor of zero makes it zero in any case. Requires: no factor is negative.
 [[nodiscard]] constexpr bool checked_product(const Extents& factors,
                                              std::int64_t& product) noexcept {
   product = 1;
@@ -121,7 +121,7 @@ using Strides = DimList<struct StridesKind>;
   return true;
 }
 
-/// The product. Requires: it fits 63 bits (check_extents).
+/// The product of all extents. Requires: it fits 63 bits (check_extents).
 [[nodiscard]] constexpr std::int64_t volume(const Extents& extents) noexcept {
   // Unsigned, as factors before a zero may overflow.
   std::uint64_t product = 1;
@@ -131,11 +131,11 @@ using Strides = DimList<struct StridesKind>;
   return static_cast<std::int64_t>(product);
 }
 
-/// The strides of an array without gaps; of no use for more than max_dims dimensions.
-/// Requires: the volume fits 63 bits.
+/// The strides of an array without gaps; meaningless for more than max_dims dimensions. Requires:
+/// the volume fits 63 bits.
 [[nodiscard]] constexpr Strides dense_strides(const Extents& extents,
                                               MemoryOrder order = MemoryOrder::row_major) noexcept {
-  // Clamped, because users' lists come here before they are checked.
+  // Clamped, because callers pass lists that are not checked yet.
   const int ndims = std::min(extents.ndims(), max_dims);
   Strides strides = Strides::zeros(extents.ndims());
   std::uint64_t stride = 1;  // unsigned, as the other extents of an empty array may overflow
@@ -147,7 +147,8 @@ using Strides = DimList<struct StridesKind>;
   return strides;
 }
 
-/// Elements between the places of `from` and `to`. Requires: all have the same ndims().
+/// The distance in memory from index `from` to index `to`, in elements. Requires: all have the same
+/// ndims().
 [[nodiscard]] constexpr std::int64_t distance(const Index& from, const Index& to,
                                               const Strides& strides) noexcept {
   std::int64_t elements = 0;
@@ -157,8 +158,8 @@ using Strides = DimList<struct StridesKind>;
   return elements;
 }
 
-/// The next index inside `counts` with dimension 0 the fastest in column-major order, else the
-/// last; false, and zeros, after the last one. Requires: no count is zero.
+/// Moves to the next index inside `counts`. The fastest dimension is 0 in column-major order, else
+/// the last. After the last index returns false, and sets zeros. Requires: no count is zero.
 constexpr bool advance(Index& index, const Extents& counts, MemoryOrder order) noexcept {
   const int ndims = counts.ndims();
   for (int k = 0; k < ndims; ++k) {
@@ -176,7 +177,7 @@ std::string to_string(const Index& index);
 /// "400 x 400"; "()" for no dimensions.
 std::string to_string(const Extents& extents);
 
-/// Errors: invalid_argument unless there are 1 to max_dims dimensions, none is negative and the
+/// Errors: invalid_argument unless there are 1 to max_dims dimensions, none is negative, and the
 /// number of elements fits 63 bits. Extents of zero are legal: an array without elements.
 rma::Status check_extents(const Extents& extents);
 

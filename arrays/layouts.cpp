@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The named compositions of distribution.hpp that deal several blocks to a rank, or none.
+// The named kinds of distributions in distribution.hpp with several blocks on a rank, or none.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ Status check_dims(const Extents& extents, int given, std::string_view what) {
   return given == extents.ndims()
              ? Status()
              : Status::error(Code::invalid_argument,
-                             fmt::format("{} of {} dimensions for an array of {}", what, given,
+                             fmt::format("{} for {} dimensions, but the array has {}", what, given,
                                          extents.ndims()));
 }
 
@@ -72,22 +72,23 @@ Status check_holders(std::span<const TeamRank> holders, std::int64_t nranks) {
   std::vector<TeamRank> sorted(holders.begin(), holders.end());
   std::sort(sorted.begin(), sorted.end());
   if (sorted.empty()) {
-    return Status::error(Code::invalid_argument, "no rank is to hold it").hint("name at least one");
+    return Status::error(Code::invalid_argument, "the list of holders is empty")
+        .hint("name at least one rank");
   }
   for (const TeamRank rank : {sorted.front(), sorted.back()}) {
     if (rank.value < 0 || rank.value >= nranks) {
-      return Status::error(
-                 Code::invalid_argument,
-                 fmt::format("rank {} is to hold it, and there are {}", rank.value, nranks))
+      return Status::error(Code::invalid_argument,
+                           fmt::format("holder {} is not a rank of the team, which has {}",
+                                       rank.value, nranks))
           .hint("ranks are counted from 0, within the array's team");
     }
   }
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
   return twice == sorted.end()
              ? Status()
-             : Status::error(Code::invalid_argument,
-                             fmt::format("rank {} is named twice among those who are to hold it",
-                                         twice->value));
+             : Status::error(
+                   Code::invalid_argument,
+                   fmt::format("rank {} is listed twice among the holders", twice->value));
 }
 
 }  // namespace
@@ -158,7 +159,7 @@ Distribution Distribution::reversed() const {
   for (int dim = ndims() - 1; dim >= 0; --dim) {
     cuts.push_back(cut(dim));
   }
-  // Nothing can be wrong: the same parts fitted together before.
+  // This can't fail: the same parts matched before.
   return *create(
       cuts, deal().reversed(),
       {.storage = storage(), .order = arrays::reversed(order()), .ghosts = ghosts().reversed()});

@@ -26,7 +26,7 @@ Status check_matrix(std::string_view verb, const Part<T>& a) {
   return Status::error(Code::invalid_argument,
                        fmt::format("{} of {}, which has {} dimension{}", verb, a.array().describe(),
                                    a.box().ndims(), a.box().ndims() == 1 ? "" : "s"))
-      .hint("a matrix has two");
+      .hint("a matrix has two dimensions");
 }
 
 // For symmetrize().
@@ -47,7 +47,7 @@ std::int64_t diagonal_length(const Part<T>& a) {
   return std::min(a.box().extent(0), a.box().extent(1));
 }
 
-// What of the diagonal a chunk holds, counted from the part's lower corner.
+// The part of the diagonal in a chunk, counted from the part's lower corner.
 struct Stretch {
   std::int64_t lo = 0;
   std::int64_t hi = 0;
@@ -59,7 +59,8 @@ Stretch diagonal_in(const Chunk& chunk, const Box& matrix) {
   return lo < hi ? Stretch{lo, hi} : Stretch{};
 }
 
-// Calls body(element, i) for each diagonal element of a chunk, i counted from the stretch's start.
+// Calls body(element, i) for each diagonal element of a chunk; i is counted from the stretch's
+// start.
 template <class T, class Body>
 void for_each_diagonal(const Chunk& chunk, const Box& matrix, const Stretch& stretch, Body&& body) {
   const LocalView<T> view = chunk.view<T>(0);
@@ -70,7 +71,8 @@ void for_each_diagonal(const Chunk& chunk, const Box& matrix, const Stretch& str
   }
 }
 
-// The operands must fit each other as far as check_operands() can tell, and the vector's length.
+// Operands must match as far as check_operands() can check, and the vector must have the diagonal's
+// length.
 enum class Written : bool { matrix, vector };
 
 template <class T>
@@ -81,11 +83,12 @@ Status check_with_vector(std::string_view verb, const Part<T>& a, const Part<T>&
   if (v.box().ndims() != 1 || v.box().extent(0) != diagonal_length(a)) {
     return Status::error(
         Code::invalid_argument,
-        fmt::format("{}: the diagonal of {} has {} elements and the vector {} is {}", verb,
+        fmt::format("{}: the diagonal of {} has {} elements, but the vector {} has extent {}", verb,
                     a.array().describe(), diagonal_length(a), v.array().describe(),
                     to_string(v.box().extents())));
   }
-  // Against a vector of that length the general rules hold: inside, teams, access, overlap.
+  // The general rules are checked with a box that has the vector's length: inside, teams, access,
+  // overlap.
   Box square = a.box();
   square.set(0, square.lo(0), square.lo(0) + diagonal_length(a));
   std::array operands{ChunkOperand{&a.array(), square, written == Written::matrix},
@@ -131,26 +134,26 @@ Status change_diagonal(std::string_view verb, const Part<T>& a, T value, Change&
 template <class T>
 T mean(T a, T b) {
   if constexpr (rma::IntegerElement<T>) {
-    // Sums of integers may need one bit more than they have.
+    // Sums of integers may need one more bit.
     using Wide = __int128_t;
     return static_cast<T>((static_cast<Wide>(a) + static_cast<Wide>(b)) / 2);
   } else {
     using Real = decltype(std::real(a));
     constexpr Real half{0.5};
     const T sum = a + b;
-    // Of large ones only the sum is beyond all numbers.
+    // For large numbers only the sum exceeds the type's range.
     const bool is_finite = std::isfinite(std::real(sum)) && std::isfinite(std::imag(sum));
     return is_finite ? sum * half : a * half + b * half;
   }
 }
 
-// symmetrize() of the elements above the diagonal in one chunk of own memory.
+// symmetrize() for the elements above the diagonal in one chunk of own memory.
 template <class T>
 class Symmetrizer {
  public:
   Symmetrizer(const Part<T>& a, const Chunk& chunk) : a_(a), chunk_(chunk) {}
 
-  /// Halves `box` until it lies wholly above the diagonal, and is small enough.
+  /// Halves `box` until it is wholly above the diagonal and small enough.
   Status run(const Box& box) {
     const std::int64_t row = a_.box().lo(0);
     const std::int64_t column = a_.box().lo(1);

@@ -5,14 +5,14 @@
 //     shift_diagonal(a, -lambda);                     // A − λ I
 //     scale_rows(part(a, box), d);                    // diag(d) A
 //
-// A vector is an array, or part of one, of one dimension, distributed as it likes; all members of
-// the matrix's team must be members of its team. The diagonal of an m × n matrix are its elements
-// (i, i) for i < min(m, n), counted from the part's lower corner.
+// A vector is an array, or part of one, of one dimension, with any distribution. All members of the
+// matrix's team must be members of its team. The diagonal of an m × n matrix consists of the
+// elements (i, i) for i < min(m, n), counted from the part's lower corner.
 //
-// All are collective over the matrix's team, and begin and end with a synchronisation. Errors of
-// all: as in elementwise.hpp, for scalars too; invalid_argument for another number of dimensions,
-// or a vector of another length. Cost: O(own elements that are touched), and the vector's elements
-// that meet them.
+// All functions are collective over the matrix's team, and begin and end with a synchronisation.
+// Errors of all: as in elementwise.hpp, for scalars too; invalid_argument for another number of
+// dimensions, or a vector of another length. Cost: O(own elements that are read or written), and
+// the transfer of the vector elements that they need.
 #pragma once
 
 #include <complex>
@@ -25,7 +25,7 @@
 namespace tessera::arrays {
 
 namespace detail {
-/// The bodies, compiled once for each element type.
+/// The implementations, compiled once for each element type.
 template <rma::Element T>
 struct MatrixParts {
   static rma::Status add_diagonal(const Part<T>& a, const Part<T>& v);
@@ -95,9 +95,9 @@ rma::Status scale_columns(A&& a, const V& v) {
   return detail::MatrixPartsOf<A>::scale_lines(part(a), part(v), 1);
 }
 
-/// Collective. a = (a + aᵀ) / 2, in place; integers are rounded towards zero. Each pair is worked
-/// on by the owner of its element above the diagonal. Errors: also invalid_argument for a matrix
-/// that isn't square.
+/// Collective. a = (a + aᵀ) / 2, in place; integers are rounded towards zero. The owner of the
+/// element above the diagonal computes each pair. Errors: also invalid_argument for a matrix that
+/// isn't square.
 template <Operand A>
 rma::Status symmetrize(A&& a) {
   return detail::MatrixPartsOf<A>::symmetrize(part(a));

@@ -34,7 +34,7 @@ Status check_extents(const ArrayBase& copy, const Box& of_copy, const ArrayBase&
   }
   return Status::error(
       Code::invalid_argument,
-      fmt::format("the box {} of {} is {}, and the box {} of {} is {}", to_string(of_copy),
+      fmt::format("the box {} of {} is {}, but the box {} of {} is {}", to_string(of_copy),
                   copy.describe(), to_string(of_copy.extents()), to_string(of_other),
                   other.describe(), to_string(of_other.extents())));
 }
@@ -45,7 +45,7 @@ Status check_open(const ArrayBase& copy, const ArrayBase& other) {
   return other.check_open();
 }
 
-// All members of `team` are in the other array's.
+// Checks that all members of `team` are in the other array's team.
 Status check_members(const Team& team, const ArrayBase& other) {
   for (const WorldRank member : team.members()) {
     if (other.team().team_rank(member).value < 0) {
@@ -69,10 +69,11 @@ Status check_target(const Team& team, const ArrayBase& copy, const Box& from, co
   TESSERA_RETURN_IF_ERROR(check_boxes(copy, from, to, to_box));
   TESSERA_RETURN_IF_ERROR(check_members(team, to));
   if (to.team().size() != team.size()) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("{} has a team of {}, and the mirrored array one of {}",
-                                     to.describe(), to.team().size(), team.size()))
-        .hint("copies are merged into an array on the mirrored array's team");
+    return Status::error(
+               Code::invalid_argument,
+               fmt::format("{} has a team of {} ranks, but the mirrored array has a team of {}",
+                           to.describe(), to.team().size(), team.size()))
+        .hint("merge into an array on the mirrored array's team");
   }
   TESSERA_RETURN_IF_ERROR(to.check_transfer(Transfer::put()));
   return to.check_transfer(Transfer::accumulate(rma::Scale::one(*copy.element().type)));
@@ -86,17 +87,17 @@ Status check_source(const Team& team, const ArrayBase& copy, const Box& to, cons
   return from.check_transfer(Transfer::get());
 }
 
-// Of what was moved from there is nobody to agree with.
+// An array that was moved from has no team to synchronise with.
 Status check_has_team(const ArrayBase& copy) {
   return copy.region() ? Status() : copy.check_open();
 }
 
-// Without a number: each node's copy has its own.
+// Without an array number: each node's copy has a different one.
 rma::Label call(std::string_view verb, const ArrayBase& copy) noexcept {
   return {.verb = verb, .kind = "mirrored array", .name = copy.name()};
 }
 
-// Nobody reads a copy before all its writers are done.
+// No rank reads a copy before all its writers are done.
 Status begin(Team& team, const ArrayBase& copy, const Status& mine) {
   TESSERA_RETURN_IF_ERROR(team.agree(mine));
   return team.agree(copy.sync());
@@ -106,8 +107,9 @@ Status check_options(const ArrayOptions& options) {
   if (options.holders.empty() && options.process_grid.ndims() == 0) {
     return {};
   }
-  return Status::error(Code::invalid_argument,
-                       "holders and process_grid are for one array, not for one on each node");
+  return Status::error(
+      Code::invalid_argument,
+      "holders and process_grid can't be given for an array with a copy on each node");
 }
 
 }  // namespace
@@ -175,14 +177,14 @@ Status load_copies(Team& team, const ArrayBase& copy, const Box& to, const Array
   };
   TESSERA_RETURN_IF_ERROR(attempt(check_has_team(copy)));
   const rma::LabelScope scope(team, call("load", copy));
-  // What members wrote to the source themselves is there before any of them reads it.
+  // The members' own writes to the source are complete before any member reads it.
   Status mine = check_source(team, copy, to, from, from_box);
   mine = mine.ok() ? from.fence() : std::move(mine);
   TESSERA_RETURN_IF_ERROR(attempt(begin(team, copy, mine)));
   return attempt(team.agree(get_own(copy, to, from, from_box)));
 }
 
-// The copies of a node are freed by its members alone: all others are met before that.
+// A node's members free its copy alone, so all members synchronise before.
 Status free_copies(Team& team, ArrayBase& copy) {
   if (!copy.check_open().ok()) {
     return {};
@@ -205,7 +207,7 @@ void drop_copies(Team& team, const ArrayBase& copy) noexcept {
     within_memory([&]() -> Status {
       copy.job().log().warning("freeing mirrored " + copy.describe() + ": " + met.message());
       return {};
-    }).ignore("without memory there is no line");
+    }).ignore("without memory nothing is logged");
   }
 }
 

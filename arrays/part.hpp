@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Part<T>: a box of an array, as an operand of the operations on whole arrays. An array stands for
-// all of itself:
+// Part<T>: a box of an array, as an operand of operations on whole arrays. An array alone means all
+// of its elements:
 //
 //     fill(part(a, Box({0, 0}, {10, 10})), 1.0);
 //     add(2.0, a, 1.0, part(b, some_box), c);
 //
-// A Part is a value that refers to its array, which must outlive it. It checks nothing; the
-// operation that takes it does.
+// A Part is a value that refers to its array, which must outlive it. It checks nothing itself; the
+// operation that takes it checks the box.
 #pragma once
 
 #include <type_traits>
@@ -17,11 +17,14 @@
 
 namespace tessera::arrays {
 
+/// A box of an array as an operand; see above.
 template <class T>
 class Part {
  public:
   using value_type = T;
+  /// The whole array.
   explicit Part(const Array<T>& array) noexcept : Part(array, array.box()) {}
+  /// A box of the array.
   Part(const Array<T>& array, const Box& box) noexcept : array_(&array), box_(box) {}
 
   [[nodiscard]] const Array<T>& array() const noexcept { return *array_; }
@@ -55,7 +58,8 @@ concept Operand = requires(const A& operand) {
 template <Operand A>
 using ElementOf = typename std::remove_cvref_t<A>::value_type;
 
-/// The same of an operand of arithmetic. The compiler says which types there are for that.
+/// As ElementOf, for an operand of arithmetic; a compile-time error lists the types with
+/// arithmetic.
 template <Operand A>
 using NumberOf = typename detail::Computable<ElementOf<A>>::type;
 

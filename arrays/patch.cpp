@@ -9,7 +9,7 @@ namespace tessera::arrays {
 namespace detail {
 namespace {
 
-// One dense array for all of a rank's blocks: along each dimension the earlier blocks come first.
+// One dense array for all blocks of a rank: along each dimension the earlier blocks come first.
 std::int64_t place_in_matrix(const DistributionData& data, const Index& block,
                              Strides& strides) noexcept {
   std::int64_t offset = 0;
@@ -23,9 +23,10 @@ std::int64_t place_in_matrix(const DistributionData& data, const Index& block,
   return offset;
 }
 
-// Where a block begins when each is contiguous. On a cyclic grid the blocks of a rank are packed
-// in the deal's order; from the fastest dimension up, `before` counts the elements of the earlier
-// blocks among those that agree with this one in all slower dimensions, `all` those of one layer.
+// The start of a block if each block is contiguous. On a cyclic grid the blocks of a rank are
+// stored in the deal's order. From the fastest dimension up, `before` counts the elements of
+// earlier blocks among those that agree with this one in all slower dimensions, and `all` counts
+// the elements of one layer.
 std::int64_t start_of_block(const DistributionData& data, const Index& block) noexcept {
   if (data.deal.kind() != DealKind::cyclic_grid) {
     return data.starts.empty() ? data.deal.number(block) * data.slot
@@ -63,8 +64,8 @@ std::int64_t place_block(const DistributionData& data, const Index& block,
 
 }  // namespace detail
 
-// Everything is built in place and bound by bound: copies of freshly written lists would stall on
-// store forwarding, which costs more than all of the arithmetic.
+// Everything is built in place, bound by bound: copies of lists just written would stall on store
+// forwarding, which takes longer than all the arithmetic.
 Patches::Patches(const detail::DistributionData& data, const Box& box,
                  std::int64_t rotation) noexcept
     : data_(&data),
@@ -110,7 +111,7 @@ void Patches::rotate(std::int64_t rotation) noexcept {
 }
 
 void Patches::step() noexcept {
-  // Beyond the last block the walk goes on at the first: remaining_ ends it.
+  // After the last block the walk continues at the first; remaining_ ends it.
   for (int dim = block_.ndims() - 1; dim >= 0; --dim) {
     if (++block_[dim] <= last_[dim]) {
       break;
@@ -137,7 +138,8 @@ void Patches::cut_patch() noexcept {
   patch_.offset = offset;
 }
 
-// The same in one go, for the commonest distributions: place_block() would find each bound again.
+// The same in one pass for the most common distributions; place_block() would search each bound
+// again.
 void Patches::cut_single() noexcept {
   std::int64_t offset = 0;
   std::int64_t stride = 1;
@@ -158,7 +160,7 @@ void Patches::cut_single() noexcept {
 
 namespace {
 
-// What one element is on both sides, in bytes, and how much of it moves.
+// The size of one element on both sides, in bytes, and the bytes of it that move.
 struct Units {
   std::int64_t local = 0;
   std::int64_t remote = 0;
@@ -167,11 +169,11 @@ struct Units {
 };
 
 // From the fastest dimension up: dense dimensions lengthen the run, a dimension that continues the
-// one below lengthens its level, others become a level of their own.
+// one before lengthens its level, and others become a new level.
 template <class Extent>
 rma::CopyShape build_shape(int ndims, Extent extent, MemoryOrder order, const Strides& local,
                            const Strides& remote, const Units& units) noexcept {
-  rma::CopyShape shape;  // the only thing returned, so that it is built in its final place
+  rma::CopyShape shape;  // the only object returned, so it is built in its final location
   for (int dim = 0; dim < ndims; ++dim) {
     if (extent(dim) == 0) {
       return shape;
@@ -179,7 +181,7 @@ rma::CopyShape build_shape(int ndims, Extent extent, MemoryOrder order, const St
   }
   std::int64_t run = units.run;
   std::int64_t next_local =
-      units.local;  // the strides with which a dimension continues those below
+      units.local;  // strides with which a dimension continues the faster ones
   std::int64_t next_remote = units.remote;
   for (int k = 0; k < ndims; ++k) {
     const int dim = order == MemoryOrder::row_major ? ndims - 1 - k : k;

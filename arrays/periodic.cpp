@@ -17,7 +17,7 @@ rma::Result<PeriodicPieces> PeriodicPieces::split(const Box& box, const Extents&
   if (box.ndims() != extents.ndims() || box.hi().ndims() != extents.ndims()) {
     return detail::explain_outside(box, extents);
   }
-  // What must still lie inside: the box with its periodic dimensions made whole.
+  // The part that must be inside: the box with its periodic dimensions replaced by whole ones.
   Index lo = box.lo();
   Index hi = box.hi();
   for (int dim = 0; dim < extents.ndims(); ++dim) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// PeriodicPieces: a box that reaches beyond the ends of a periodic array, as parts inside it.
+// PeriodicPieces: a box that extends past the ends of a periodic array, as parts inside it.
 //
 //     extents {10}, box [8,13), periodic   →   [8,10) shift 0,   [0,3) shift 10
 //
-// A piece moved by its shift lies in the box asked for: `inside.shifted(shift)`. A box may be
-// longer than the array; then elements occur in several pieces.
+// A piece, moved by its shift, lies in the requested box: `inside.shifted(shift)`. A box may be
+// longer than the array; elements then occur in several pieces.
 #pragma once
 
 #include <bitset>
@@ -21,11 +21,11 @@ namespace tessera::arrays {
 using PeriodicDims = std::bitset<max_dims>;
 
 struct PeriodicPiece {
-  Box inside;   ///< within the array
+  Box inside;   ///< indices inside the array
   Index shift;  ///< a multiple of the extent in each periodic dimension, else 0
 };
 
-/// A single-pass range of the pieces, in row-major order of their place in the box.
+/// A single-pass range of the pieces, in row-major order of their position in the box.
 class PeriodicPieces {
  public:
   class Iterator {
@@ -49,8 +49,8 @@ class PeriodicPieces {
     PeriodicPieces* pieces_;
   };
 
-  /// Errors: as check_inside(), for the dimensions that are not periodic; out_of_range when a
-  /// periodic dimension has extent 0 and the box is not empty.
+  /// Cuts a box into pieces. Errors: as check_inside() for the dimensions that are not periodic;
+  /// out_of_range if a periodic dimension has extent 0 and the box is not empty.
   static rma::Result<PeriodicPieces> split(const Box& box, const Extents& extents,
                                            PeriodicDims periodic);
 
@@ -64,7 +64,7 @@ class PeriodicPieces {
 
   Box box_;
   Extents extents_;
-  Index first_;  // number of the period in which the box begins, and ends, in each dimension
+  Index first_;  // periods in which the box begins and ends, in each dimension
   Index last_;
   Index period_;
   PeriodicPiece piece_;

@@ -18,7 +18,7 @@ using rma::Status;
 
 namespace {
 
-constexpr int most_digits = 17;  // that doubles have
+constexpr int most_digits = 17;  // decimal digits of a double
 
 std::string number(double value, int digits) {
   return fmt::format("{:.{}g}", value, digits);
@@ -54,7 +54,7 @@ std::string text_of(const ElementKind& kind, const std::byte* at, int digits) {
   return text;
 }
 
-// Wide enough for most elements of the type; longer ones push the others aside.
+// Wide enough for most elements of the type; longer ones shift their row.
 int width_of(const ElementKind& kind, int digits) {
   if (!kind.type) {
     return static_cast<int>(2 * kind.bytes);
@@ -63,7 +63,7 @@ int width_of(const ElementKind& kind, int digits) {
   return rma::is_complex(*kind.type) ? 2 * real + 3 : rma::is_integer(*kind.type) ? 6 : real;
 }
 
-// The text of one array, line by line.
+// Prints one array, line by line.
 class Printer {
  public:
   Printer(const ArrayBase& array, const Box& box, std::ostream& out, const PrintOptions& options)
@@ -78,7 +78,7 @@ class Printer {
     if (box_.is_empty()) {
       return {};
     }
-    // All dimensions but the last two; a vector is a matrix of one row.
+    // All dimensions except the last two; a vector is a matrix of one row.
     const int outer = std::max(box_.ndims() - 2, 0);
     Extents counts = box_.extents();
     for (int dim = outer; dim < counts.ndims(); ++dim) {
@@ -158,19 +158,19 @@ Status check(const ArrayBase& array, const Box& box, const PrintOptions& options
   TESSERA_RETURN_IF_ERROR(check_inside(box, array.extents()).context(array.describe()));
   if (options.root.value < 0 || options.root.value >= array.team().size()) {
     return Status::error(Code::invalid_argument,
-                         fmt::format("member {} is to write, and the team of {} has {}",
+                         fmt::format("the root is member {}, but the team of {} has {} members",
                                      options.root.value, array.describe(), array.team().size()));
   }
   if (options.digits < 1 || options.digits > most_digits || options.most_lines < 0) {
     return Status::error(Code::invalid_argument,
-                         fmt::format("{} digits and at most {} lines are asked for", options.digits,
-                                     options.most_lines))
-        .hint("1 to 17 digits are possible");
+                         fmt::format("{} digits and at most {} lines were requested",
+                                     options.digits, options.most_lines))
+        .hint("1 to 17 digits, and most_lines of at least 0, are possible");
   }
   return {};
 }
 
-// Collective. All members see what was written, and ask for the same.
+// Collective. Makes all writes visible, and checks that all members give the same arguments.
 Status begin(const ArrayBase& array, const Box& box, const PrintOptions& options) {
   TESSERA_RETURN_IF_ERROR(array.check_open());
   Status mine = check(array, box, options);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Arrays and their distributions as text, for people.
+// Prints arrays and their distributions as text for people.
 //
 //     print(a, std::cout);
 //
@@ -8,8 +8,8 @@
 //          1     2     3
 //          4     5     6
 //
-// An array of more than two dimensions is written matrix by matrix, "(2, 0, *, *)" above each. Only
-// the member `root` writes; the others may pass any stream. Cost: one panel of rows at a time.
+// An array of more than two dimensions is printed matrix by matrix, with "(2, 0, *, *)" above each.
+// Only the member `root` prints; the others may pass any stream. Cost: one panel of rows at a time.
 #pragma once
 
 #include <cstdint>
@@ -22,23 +22,23 @@ namespace tessera::arrays {
 
 struct PrintOptions {
   rma::TeamRank root = {0};
-  int digits = 6;                  ///< significant ones of floating-point numbers
-  std::int64_t most_lines = 1000;  ///< what follows is told in a line of its own
+  int digits = 6;                  ///< significant digits of floating-point numbers
+  std::int64_t most_lines = 1000;  ///< after these, one line gives the number of omitted ones
 };
 
-/// Collective. For elements that are only moved: their bytes in hexadecimal.
-/// Errors: as a get; invalid_argument for a root or digits that make no sense, and for boxes or
+/// Collective. Prints the elements of `box`; elements without a known type as bytes in hexadecimal.
+/// Errors: as a get; invalid_argument for an invalid root or number of digits, and for boxes or
 /// roots that differ among members.
 rma::Status print(const ArrayBase& array, const Box& box, std::ostream& out,
                   const PrintOptions& options = {});
 
-/// Collective.
+/// Collective. Prints the elements of an array or a part of one.
 template <Operand A>
 rma::Status print(const A& operand, std::ostream& out, const PrintOptions& options = {}) {
   return print(part(operand).array(), part(operand).box(), out, options);
 }
 
-/// Local. What each rank owns, a line for each block.
+/// Local. Prints the blocks of each rank, one in each line.
 void print_distribution(const Distribution& distribution, std::ostream& out,
                         std::int64_t most_lines = 1000);
 

@@ -17,7 +17,7 @@ using rma::Code;
 using rma::Result;
 using rma::Status;
 
-// Sums of the same terms in another order differ by less than this, relatively.
+// Sums of the same terms in another order differ by less than this relative error.
 constexpr double rounding = 1e-12;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
@@ -39,26 +39,26 @@ std::vector<std::int64_t> divisors_descending(std::int64_t number) {
   return divisors;
 }
 
-// What a factorisation must respect, dimension by dimension, slowest dimension first.
+// The limits of a factorisation for each dimension, slowest dimension first.
 struct Limits {
   int ndims = 0;
   std::int64_t least[max_dims] = {};   // NOLINT(modernize-avoid-c-arrays)
   std::int64_t most[max_dims] = {};    // NOLINT(modernize-avoid-c-arrays)
   std::int64_t extent[max_dims] = {};  // NOLINT(modernize-avoid-c-arrays)
-  int twin[max_dims] = {};             // NOLINT: the last slower dimension that is just like it
+  int twin[max_dims] = {};             // NOLINT: the last slower dimension with the same limits
 };
 
 std::int64_t ceil_divide(std::int64_t n, std::int64_t d) {
   return n / d + (n % d != 0 ? 1 : 0);
 }
 
-// The cut area of one dimension relative to the volume of the array.
+// The cut area of one dimension, relative to the volume of the array.
 double cut_area(std::int64_t blocks, std::int64_t extent) {
   return static_cast<double>(blocks - 1) / static_cast<double>(extent);
 }
 
-// Finds the least cut area between nodes: every sub-grid of ranks_per_node blocks that divides
-// the grid is tried.
+// Finds the minimum cut area between nodes; tries every sub-grid of ranks_per_node blocks that
+// divides the grid.
 class NodeSearch {
  public:
   NodeSearch(const Limits& limits, std::int64_t ranks_per_node)
@@ -67,7 +67,7 @@ class NodeSearch {
         divisors_(ranks_per_node > 1 ? divisors_descending(ranks_per_node)
                                      : std::vector<std::int64_t>()) {}
 
-  // The least area for this grid, infinite when no sub-grid fits; best() is the sub-grid.
+  // The minimum area for this grid; infinite if no sub-grid fits. best() is the sub-grid.
   double run(const Index& grid) {
     best_area_ = infinite;
     if (ranks_per_node_ > 1 && volume(Extents::from(grid)) > ranks_per_node_) {
@@ -80,7 +80,7 @@ class NodeSearch {
   [[nodiscard]] const Index& best() const { return best_; }
 
  private:
-  // The fastest dimension first, so that of equals the one closest to the plain order wins.
+  // The fastest dimension first, so that among equals the one closest to the plain order wins.
   void extend(int dim, std::int64_t rest, double area) {
     if (dim < 0) {
       if (rest == 1 && is_less(area, best_area_)) {
@@ -106,7 +106,7 @@ class NodeSearch {
   double best_area_ = infinite;
 };
 
-// Walks the factorisations of a number of ranks; first for balance, then for surface.
+// Searches the factorisations of a number of ranks, first for balance, then for surface.
 class Search {
  public:
   Search(const Limits& limits, std::int64_t ranks_per_node, double slack)
@@ -120,12 +120,12 @@ class Search {
     elements_ = rest.elements;
   }
 
-  // Finds the smallest largest block of the grids of so many ranks, and of those before.
+  // Finds the smallest largest block among grids of `ranks` ranks, and of the earlier calls.
   void balance(std::int64_t ranks) {
     is_choosing_ = false;
     walk(ranks);
   }
-  // Compares the grids of so many ranks that are balanced well enough.
+  // Compares the grids of `ranks` ranks with sufficient balance.
   void choose(std::int64_t ranks) {
     is_choosing_ = true;
     weight_ = 1.0 / (static_cast<double>(ranks) * static_cast<double>(ranks));
@@ -133,7 +133,7 @@ class Search {
   }
 
   [[nodiscard]] bool has_balance() const { return largest_ < infinite; }
-  // False when no grid of so few ranks can pass the test of balance.
+  // False if no grid of `ranks` ranks can have sufficient balance.
   [[nodiscard]] bool is_promising(std::int64_t ranks) const {
     return elements_ / static_cast<double>(ranks) <= bound();
   }
@@ -141,7 +141,7 @@ class Search {
   [[nodiscard]] const Index& node_grid() const { return best_nodes_; }
 
  private:
-  // Of the dimensions from one on: the product of the extents, the sum of their inverses.
+  // For the dimensions from one on: the product of the extents, and the sum of their inverses.
   struct Rest {
     double elements = 1.0;
     double inverses = 0.0;
@@ -166,7 +166,7 @@ class Search {
     if (is_hopeless(dim, static_cast<double>(ranks), largest, area)) {
       return;
     }
-    // Of grids that differ in the order of like dimensions only, look at the preferred one.
+    // Among grids that differ only in the order of equal dimensions, tries only the preferred one.
     const int twin = limits_.twin[dim];
     const std::int64_t most = twin < 0 ? limits_.most[dim] : current_[twin];
     for (const std::int64_t blocks : divisors_) {
@@ -183,17 +183,17 @@ class Search {
     }
   }
 
-  // What the largest block may have.
+  // The maximum number of elements in the largest block.
   [[nodiscard]] double bound() const { return largest_ * (1.0 + slack_) * (1.0 + rounding); }
 
-  // True when cutting the dimensions from `dim` on among `ranks` cannot lead to a better grid.
+  // True if no cut of the dimensions from `dim` on for `ranks` ranks leads to a better grid.
   [[nodiscard]] bool is_hopeless(int dim, double ranks, double largest, double area) const {
     const Rest& rest = rest_[static_cast<std::size_t>(dim)];
     const double best_block = largest * std::max(rest.elements / ranks, 1.0);
     if (!is_choosing_) {
       return best_block >= largest_;
     }
-    // The sum of p/n with a given product of the p is least when all p/n are the same.
+    // The sum of p/n for a given product of the p is minimal if all p/n are equal.
     const double m = limits_.ndims - dim;
     const double cuts = m * std::pow(ranks / rest.elements, 1.0 / m);
     const double error = 1e-9 * (area + cuts + rest.inverses);
@@ -231,7 +231,8 @@ class Search {
 Status check(const Extents& extents, std::int64_t nranks, const ProcessGridOptions& options) {
   TESSERA_RETURN_IF_ERROR(check_extents(extents));
   if (nranks < 1) {
-    return Status::error(Code::invalid_argument, fmt::format("{} ranks", nranks));
+    return Status::error(Code::invalid_argument,
+                         fmt::format("{} ranks: at least 1 is needed", nranks));
   }
   const struct {
     const char* name;
@@ -257,7 +258,7 @@ Status check(const Extents& extents, std::int64_t nranks, const ProcessGridOptio
   std::int64_t product = 0;
   if (!checked_product(fixed, product) || product > nranks) {
     return Status::error(Code::invalid_argument,
-                         fmt::format("the process grid {} needs more ranks than the {} there are",
+                         fmt::format("the process grid {} needs more ranks than the {} available",
                                      to_string(options.fixed), nranks));
   }
   return {};
@@ -290,7 +291,7 @@ Limits limits_of(const Extents& extents, std::int64_t nranks, const ProcessGridO
   return limits;
 }
 
-// The most ranks that any grid can use.
+// The largest number of ranks that any grid can use.
 std::int64_t usable_ranks(const Limits& limits, std::int64_t nranks) {
   std::int64_t ranks = 1;
   for (int place = 0; place < limits.ndims; ++place) {
@@ -327,7 +328,7 @@ Result<ProcessGrid> choose_process_grid(const Extents& extents, std::int64_t nra
   std::int64_t fewest = most;
   search.balance(most);
   if (!search.has_balance() || options.may_idle) {
-    // A grid of one rank a dimension (or as fixed) always exists, so this ends.
+    // A grid of one rank in each dimension (or as fixed) always exists, so this loop ends.
     while (fewest > 1 && (!search.has_balance() || search.is_promising(fewest - 1))) {
       search.balance(--fewest);
     }

@@ -49,13 +49,13 @@ std::string text_of(const Race& race, const std::string& array) {
 /// A local access that has not ended.
 struct RaceLog::Use {
   std::uint64_t number = 0;
-  std::uint32_t epoch = 0;  ///< in which it began
-  Touch begin;              ///< when it did
+  std::uint32_t epoch = 0;  ///< epoch in which it began
+  Touch begin;              ///< time and order when it began
   std::vector<Box> blocks = {};
-  std::vector<Shadow> shadows = {};  ///< of the blocks if it may write
+  std::vector<Shadow> shadows = {};  ///< copies of the blocks, if it may write
 };
 
-/// The logs of a job. Ownership: the job's; arrays own their logs.
+/// The logs of a job. Ownership: the job owns it; arrays own their logs.
 class RaceCheck : public rma::OrderObserver {
  public:
   RaceCheck(const rma::Job& job, bool fails)
@@ -71,7 +71,7 @@ class RaceCheck : public rma::OrderObserver {
 
   void on_order() noexcept override { orders_.fetch_add(1); }
 
-  // For arrays of other teams a meeting is a call that orders some of their members.
+  // For arrays of other teams, this team's collective orders some of their members.
   void on_meeting(const rma::detail::TeamState& team) noexcept override {
     const std::lock_guard guard(mutex_);
     for (const auto& each : logs_) {
@@ -117,13 +117,13 @@ class RaceCheck : public rma::OrderObserver {
   }
 
  private:
-  // If races are errors, they are so each time.
+  // If races are errors, they are reported each time.
   [[nodiscard]] std::set<RaceKind> known_races() {
     const std::lock_guard guard(mutex_);
     return fails_ ? std::set<RaceKind>() : known_;
   }
 
-  // Of arrays that are there: a local access may have the log of another.
+  // Only logs of arrays that exist: a local access may own the log of an array that was freed.
   [[nodiscard]] std::vector<std::shared_ptr<RaceLog>> logs_of(const rma::Team& team) {
     std::vector<std::shared_ptr<RaceLog>> found;
     const std::lock_guard guard(mutex_);
@@ -145,10 +145,10 @@ class RaceCheck : public rma::OrderObserver {
       all.push_back({log.array_->number, log.array_->is_strict, touch});
     }
     if (std::exchange(log.has_lost_, false) && !std::exchange(log.has_told_of_loss_, true)) {
-      job_.log().warning(fmt::format(
-          "the check of {} for races is not complete: this rank touched more than {} boxes of it "
-          "between two syncs",
-          log.array_->text, TouchList::most_touches));
+      job_.log().warning(
+          fmt::format("the race check of {} is incomplete: this rank used more than {} boxes of it "
+                      "between two syncs",
+                      log.array_->text, TouchList::most_touches));
     }
   }
 
@@ -171,7 +171,7 @@ class RaceCheck : public rma::OrderObserver {
   rma::Job job_;
   bool fails_;
   std::atomic<std::uint64_t> orders_{0};
-  std::mutex mutex_;  // before that of a log
+  std::mutex mutex_;  // locked before the mutex of a log
   std::vector<std::weak_ptr<RaceLog>> logs_;
   std::set<RaceKind> known_;
 };
@@ -224,7 +224,7 @@ void RaceLog::close() noexcept {
   uses_.clear();
 }
 
-// Without memory the touch is not recorded.
+// If memory runs out, the touch is not recorded.
 template <class Body>
 void RaceLog::guarded(Body&& body) noexcept {
   const std::lock_guard guard(mutex_);
@@ -266,7 +266,7 @@ void RaceLog::note(TouchKind kind, const Box& box, const Field& field) noexcept 
   });
 }
 
-// In the order of their places, so that neighbours become boxes.
+// In the order of their positions, so that neighbours form boxes.
 void RaceLog::note(TouchKind kind, std::vector<Index> elements) noexcept {
   guarded([&] {
     std::sort(elements.begin(), elements.end(), [](const Index& a, const Index& b) {
@@ -337,7 +337,7 @@ void RaceLog::end_use(std::uint64_t number) noexcept {
   });
 }
 
-// At some time since the access began, or since the last collective.
+// A touch at any time since the access began, or since the last collective.
 Touch RaceLog::while_used(const Use& use, TouchKind kind, const Box& box) const noexcept {
   Touch touched = touch(kind, box);
   touched.first_ns = use.begin.first_ns;
@@ -352,8 +352,8 @@ void RaceLog::add_changes(Use& use) {
   }
 }
 
-// Which of the touches since the last collective something may have ordered others after is known
-// now.
+// Marks the touches since the last collective that later calls may have ordered before another
+// rank's operations.
 void RaceLog::end_epoch() noexcept {
   guarded([&] {
     for (Use& use : uses_) {
@@ -367,8 +367,8 @@ void RaceLog::end_epoch() noexcept {
   ++epoch_;
 }
 
-// What others put before they came to this check has changed elements perhaps after this rank
-// looked, and is logged no more.
+// Puts of other ranks before this check may have changed elements after this rank compared them.
+// They are no longer logged, so the changes are dropped.
 void RaceLog::forget_changes() noexcept {
   guarded([&] {
     for (Use& use : uses_) {

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The search for missing syncs, with TESSERA_CHECK=races. A rank that changes elements of an array
-// and another that uses them need an order between them: a sync, or a lock, flag or notification.
+// The search for missing syncs, with TESSERA_CHECK=races. If a rank changes elements of an array
+// and another rank uses them, the two accesses need an order: a sync, or a lock, flag or
+// notification.
 //
-// Each array has a RaceLog on each rank, of what the rank did to which boxes since the last sync.
-// In sync(), barrier() of the array's team, and free(), the members compare their logs. Two boxes
-// that have elements in common are a race if they were touched
-//   1. by different ranks, and not both in ways that go together (reads; accumulates);
-//   2. between the same two collectives of the team: each of these orders all members; and
-//   3. with nothing that orders the ranks besides. If the one rank called such a thing after its
-//      touch, and the other before its own, the check takes it that these belong together.
+// Each array has a RaceLog on each rank, with the rank's accesses to boxes since the last sync. In
+// sync(), barrier() of the array's team, and free(), the members compare their logs. Accesses to
+// two boxes with common elements are a race if they are
+//   1. by different ranks, and of kinds that conflict (reads don't, and accumulates don't);
+//   2. between the same two collectives of the team, since each of these orders all members; and
+//   3. not ordered by other means. If one rank called an ordering operation after its access, and
+//      the other rank called one before its own, the check assumes that these belong together.
 //
-// Locks, flags, notifications and atomic operations order, and so does a put or a get of a single
-// integer of 4 or 8 bytes: it may be a flag.
+// Locks, flags, notifications and atomic operations order. So does a put or a get of a single
+// integer of 4 or 8 bytes, since it may be a flag.
 //
-// What local accesses do to elements the library does not see. One that begins and ends between two
-// collectives counts as a reader of its block, which nobody may put to meanwhile; and elements that
-// change while it may write them, without a put to them, are writes.
+// The library does not see loads and stores in local accesses. A local access that begins and ends
+// between two collectives counts as a read of its block, which other ranks must not put to
+// meanwhile. Elements that change during a local access that may write, without a put to them,
+// count as writes.
 //
-// Arrays have no log by default. With one their transfers take the path of boxes in several blocks,
-// where the log is written, so that the short path does not ask.
+// By default arrays have no log. With a log, transfers use the path for boxes in several blocks,
+// which writes the log, so that the fast path doesn't have to check for it.
 //
 // Threads: all functions may be called from any thread.
 #pragma once
@@ -52,11 +54,11 @@ enum class TouchKind : std::uint8_t {
   get,
   accumulate,
   atomic,       ///< fetch_add, swap or compare_swap
-  local_read,   ///< a local access, which may have read all of its block
+  local_read,   ///< a local access, which may have read its whole block
   local_write,  ///< elements that changed while a local access could change them
 };
 
-/// What of an array its log needs.
+/// The properties of an array that its log needs.
 struct LoggedArray {
   std::string text;          ///< "array 'A' (float64, 100 x 100)"
   std::uint64_t number = 0;  ///< the same on all members
@@ -64,35 +66,36 @@ struct LoggedArray {
   rma::TeamRank self;
   const std::byte* slice = nullptr;
   std::size_t element_bytes = 0;
-  bool is_strict = false;  ///< accumulates and atomic operations go together
+  bool is_strict = false;  ///< accumulates and atomic operations don't conflict
   bool has_flags = false;  ///< elements are integers of 4 or 8 bytes
 };
 
 class RaceLog : public std::enable_shared_from_this<RaceLog> {
  public:
-  /// Local. A log for an array that is about to be made; null unless TESSERA_CHECK asks for it.
-  /// Errors: no_memory.
+  /// Local. Makes a log for an array that is about to be made; null unless TESSERA_CHECK=races is
+  /// set. Errors: no_memory.
   static rma::Result<std::shared_ptr<RaceLog>> create(const rma::Job& job, const rma::Team& team);
-  /// Collective. Compares the members' logs and empties them. `race`: the first that was found, if
-  /// the sync is to fail then. Errors: those of collectives.
+  /// Collective. Compares the members' logs and empties them. `race` gets the first race found, if
+  /// the sync is to fail because of it. Errors: those of collectives.
   rma::Status check(rma::Team& team, const rma::Label& label, rma::Status& race);
 
   ~RaceLog();
   RaceLog(const RaceLog&) = delete;
   RaceLog& operator=(const RaceLog&) = delete;
 
-  /// The array is there.
+  /// The array has been made: logging begins.
   void open(LoggedArray array);
-  /// The array is freed: nothing more is logged.
+  /// The array is freed: nothing is logged afterwards.
   void close() noexcept;
 
-  /// Local. What this rank does to a box, a section, one field of a box's elements, or elements.
+  /// Local. Logs this rank's access to a box, a section, one field of a box's elements, or
+  /// elements.
   void note(TouchKind kind, const Box& box) noexcept;
   void note(TouchKind kind, const Section& section) noexcept;
   void note(TouchKind kind, const Box& box, const Field& field) noexcept;
   void note(TouchKind kind, std::vector<Index> elements) noexcept;
 
-  /// Local. A local access to one of this rank's blocks, or to all; returns its number.
+  /// Local. Begins a local access to one of this rank's blocks, or to all; returns its number.
   std::uint64_t begin_use(bool may_write, std::optional<std::int64_t> block) noexcept;
   void end_use(std::uint64_t number) noexcept;
 
@@ -115,17 +118,17 @@ class RaceLog : public std::enable_shared_from_this<RaceLog> {
   RaceCheck& check_;
   const rma::detail::TeamState* team_;
   std::mutex mutex_;
-  std::optional<LoggedArray> array_;  // none: not made yet, or freed
+  std::optional<LoggedArray> array_;  // unset: not made yet, or freed
   std::unique_ptr<TouchList> list_;
   std::vector<Use> uses_;
   std::uint64_t last_use_ = 0;
   std::uint32_t epoch_ = 0;         // collectives of the team since the log was made
-  std::uint64_t epoch_orders_ = 0;  // calls that order, when the epoch began
-  bool has_lost_ = false;           // since the last check
+  std::uint64_t epoch_orders_ = 0;  // number of ordering calls when the epoch began
+  bool has_lost_ = false;           // touches were dropped since the last check
   bool has_told_of_loss_ = false;
 };
 
-/// A local access of an array, which ends with it. Ownership: move-only.
+/// A local access to an array; it ends with this object. Ownership: move-only.
 class LocalUse {
  public:
   LocalUse() noexcept = default;

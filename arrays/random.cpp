@@ -23,13 +23,13 @@ constexpr std::uint32_t key_step_0 = 0x9E3779B9;
 constexpr std::uint32_t key_step_1 = 0xBB67AE85;
 constexpr int rounds = 10;
 
-// Uniform in [0, 1), with all 53 bits that a double has there.
+// Uniform in [0, 1), with all 53 bits of a double.
 double unit(std::uint32_t high, std::uint32_t low) noexcept {
   const std::uint64_t bits = (std::uint64_t{high} << 32U | low) >> 11U;
   return static_cast<double>(bits) * 0x1p-53;
 }
 
-// Rounding may lead to the upper end, which does not belong to the range, or below the lower one.
+// Rounding may give the upper end, which is not in the range, or a value below the lower end.
 template <class Real>
 Real within(double x, const RandomRange& range) noexcept {
   const auto value = static_cast<Real>(range.low + x * (range.high - range.low));
@@ -76,11 +76,12 @@ Status check_range(const RandomRange& range) {
   return is_good ? Status()
                  : Status::error(
                        Code::invalid_argument,
-                       fmt::format("random elements of type {} between {} and {}",
+                       fmt::format("random elements of type {} can't be between {} and {}",
                                    rma::to_string(rma::element_type<T>()), range.low, range.high))
                        .hint(
-                           "the lower bound comes first; both fit the type; bounds of integers "
-                           "are whole, and fit 53 bits");
+                           "the lower bound must come first; both must fit the type; bounds of "
+                           "integers "
+                           "must be whole numbers of at most 53 bits");
 }
 
 }  // namespace

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Random elements that depend on the seed and on their index alone, not on how the array is
-// distributed nor over how many ranks: the same seed gives the same array everywhere.
+// Random elements that depend only on the seed and on their index, not on the distribution of the
+// array or the number of ranks: the same seed gives the same array everywhere.
 //
 //     fill_random(a, 42);                       // uniform in [0, 1)
 //     fill_random(a, 42, {.low = -1, .high = 1});
 //
 // The numbers are those of Philox 4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers:
-// as easy as 1, 2, 3", 2011), a function of a counter and a key: here the element's place in
-// row-major order of the whole array, and the seed. A part of an array gets what it would get if
-// all of the array were filled.
+// as easy as 1, 2, 3", 2011). Philox is a function of a counter and a key: here the key is the seed
+// argument and the counter is the element's number in row-major order of the whole array. A part of
+// an array gets the values that it would get if the whole array were filled.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ namespace tessera::arrays {
 [[nodiscard]] std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
                                                   std::array<std::uint32_t, 2> key) noexcept;
 
-/// Real elements are in [low, high), both parts of complex ones too, integers in [low, high].
+/// Real elements, and both parts of complex ones, are in [low, high); integers are in [low, high].
 struct RandomRange {
   double low = 0;
   double high = 1;
@@ -59,9 +59,9 @@ extern template rma::Status fill_random(const Part<std::complex<double>>&, std::
                                         const RandomRange&);
 }  // namespace detail
 
-/// Collective. Errors: as fill(); invalid_argument for a range that is empty, not finite, or beyond
-/// what the type or, of integers, 53 bits can hold, and for seeds or ranges that differ among
-/// members.
+/// Collective. Fills an array, or a part of one. Errors: as fill(); invalid_argument for seeds or
+/// ranges that differ among members, and for a range that is empty, not finite, or too large for
+/// the type. Integer ranges are also limited to 53 bits.
 template <Operand A>
 rma::Status fill_random(A&& result, std::uint64_t seed, const RandomRange& range = {}) {
   return detail::fill_random<NumberOf<A>>(part(result), seed, range);

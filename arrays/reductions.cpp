@@ -24,10 +24,10 @@ using rma::Status;
 
 namespace {
 
-// Terms are added in so many sums that run side by side, in vectors.
+// The number of partial sums, which run side by side in vector registers.
 constexpr std::int64_t lanes = 16;
 
-// What elements are added in: floats as doubles, as their sums stop at 2^24 ones.
+// The type in which elements are added: double for floats, since a float sum of ones stops at 2^24.
 template <class T>
 struct SumOf {
   using Type = T;
@@ -41,7 +41,7 @@ struct SumOf<std::complex<float>> {
   using Type = std::complex<double>;
 };
 
-// A sum of terms as they come, in lanes.
+// A sum in partial sums, one for each lane.
 template <rma::Element T>
 class LaneSum {
  public:
@@ -71,7 +71,7 @@ class LaneSum {
   std::array<T, static_cast<std::size_t>(lanes)> sums_ = {};
 };
 
-// An exact sum of products for real or complex elements: a part for each of the two.
+// An exact sum of products of real or complex elements: one sum for each part.
 template <rma::Element T>
 class ExactProducts {
  public:
@@ -109,12 +109,12 @@ class ExactProducts {
   ExactSum imaginary_;
 };
 
-// What members must give alike.
+// The options that members must give alike.
 detail::Request given(const ReduceOptions& options) {
   return detail::Request().add(options.reproducible);
 }
 
-// Collective. Begins, and lets `body` see this rank's elements; errors are everybody's.
+// Collective. Begins, and passes this rank's elements to `body`; all members get all errors.
 Status see_chunks(std::string_view verb, std::span<const ChunkOperand> operands,
                   const ChunkBody& body, const ReduceOptions& options = {}) {
   TESSERA_RETURN_IF_ERROR(begin_on_chunks(verb, operands, {}, {}, given(options)));
@@ -126,7 +126,7 @@ rma::Team& team_of(const Part<T>& part) {
   return part.array().team();
 }
 
-// The sum of term(a, b) over all elements, as it comes.
+// The sum of term(a, b) over all elements, with rounding.
 template <class T, class Term>
 Result<T> sum_of(std::string_view verb, const Part<T>& a, const Part<T>& b, Term&& term) {
   using Sum = typename SumOf<T>::Type;
@@ -173,7 +173,7 @@ Result<T> exact_sum_of(std::string_view verb, const Part<T>& a, const Part<T>& b
   return products.value();
 }
 
-// Integers are added exactly as they are.
+// Integer sums are exact anyway.
 template <class T>
 bool is_exact(const ReduceOptions& options) {
   return options.reproducible && !rma::IntegerElement<T>;
@@ -188,7 +188,7 @@ double magnitude(T x) {
   }
 }
 
-// Collective. The largest value of all members; NaN if any has that.
+// Collective. The largest value of all members; NaN if any member has NaN.
 Result<double> largest_of_all(rma::Team& team, double mine) {
   std::array<double, 2> found{std::isnan(mine) ? 0 : mine, std::isnan(mine) ? 1.0 : 0.0};
   TESSERA_RETURN_IF_ERROR(team.allreduce(std::span<double>(found), Reduction::max));
@@ -283,8 +283,8 @@ Result<double> detail::Reductions<T>::norm2(const Part<T>& a, const ReduceOption
   if (std::isnan(plain) || (plain > safe && std::isfinite(plain))) {
     return std::sqrt(plain);
   }
-  // Squares that left the range of doubles, or lost digits at its lower end, are formed again of
-  // elements near one.
+  // Squares that overflowed, or lost digits near the lower end of the range, are computed again
+  // with elements scaled to about one.
   TESSERA_ASSIGN_OR_RETURN(const double most, norm_max(a));
   if (most == 0 || !std::isfinite(most)) {
     return most;
@@ -296,7 +296,7 @@ Result<double> detail::Reductions<T>::norm2(const Part<T>& a, const ReduceOption
 
 namespace {
 
-// Adds up |a| over what this rank has of each line; there is one for each index of dimension
+// Adds |a| over this rank's part of each line; there is one line for each index of dimension
 // `along`.
 template <class T>
 Status add_line_sums(const Part<T>& a, int along, Array<double>& sums) {
@@ -326,8 +326,8 @@ Result<double> largest_line_sum(std::string_view verb, const Part<T>& a, int ove
   return detail::Reductions<double>::norm_max(part(sums));
 }
 
-// The largest sum of the lines that are this rank's share, each added from the first element to the
-// last.
+// The largest sum among the lines of this rank's share; each line is added from its first element
+// to its last.
 template <class T>
 Result<double> largest_own_line_sum(const Part<T>& a, int over, const AxisCut& cut) {
   const int along = 1 - over;
@@ -357,7 +357,7 @@ Result<double> largest_own_line_sum(const Part<T>& a, int over, const AxisCut& c
   return most;
 }
 
-// The same with whole lines, by one rank each.
+// As above with whole lines, each on one rank.
 template <class T>
 Result<double> largest_whole_line_sum(std::string_view verb, const Part<T>& a, int over) {
   const std::array operands{reads(a)};
@@ -428,11 +428,11 @@ Result<double> detail::Reductions<T>::norm_infinity(const Part<T>& a,
 
 namespace {
 
-// A rank's best element, as it goes to the others.
+// A rank's best element, in the form that is sent to others.
 template <class T>
 struct Candidate {
   T value{};
-  std::int64_t place = -1;  // in row-major order of the box; −1: none
+  std::int64_t place = -1;  // index in row-major order of the box; −1: none
 };
 
 template <class T>

@@ -7,20 +7,22 @@
 //     const Selected<double> peak = select_max(a).value();      // peak.value, peak.at
 //     const double exact = sum(a, {.reproducible = true}).value();
 //
-// All are collective over the team of the first operand, and give the same on all members. They
-// begin with a synchronisation, so that what others wrote before is seen. Operands fit each other
-// as in elementwise.hpp.
+// All functions are collective over the team of the first operand, and return the same on all
+// members. They begin with a synchronisation, so that they see all earlier writes of other ranks.
+// Operands must match as in elementwise.hpp.
 //
-// A sum is added up rank by rank; the same operands on the same ranks give the same bits, but its
-// last digits depend on the distribution. With ReduceOptions::reproducible the exact sum is formed
-// and rounded once (exact_sum.hpp), so that any number of ranks and any distribution give the same
-// bits; it takes some ten times as long in cache, and little more where memory is the limit.
+// A sum adds up the ranks' partial sums. The same operands on the same ranks give the same bits,
+// but the last digits depend on the distribution. With ReduceOptions::reproducible the exact sum is
+// formed and rounded once (exact_sum.hpp), so that any number of ranks and any distribution give
+// the same bits. It takes about ten times as long for data in cache, and little longer for data in
+// memory.
 //
-// Sums have the elements' type: integers wrap, so those of narrow ones may need reduce()
+// Sums have the elements' type. Integers wrap around, so sums of narrow ones may need reduce()
 // (transform.hpp) with a wider value. Floats are added as doubles, and rounded once more at the
 // end.
 //
-// Errors of all: as in elementwise.hpp; the same options on all members.
+// Errors of all: as in elementwise.hpp; also invalid_argument for options that differ among
+// members. Cost of all: O(own elements), and one allreduce.
 #pragma once
 
 #include <complex>
@@ -38,15 +40,15 @@ struct ReduceOptions {
   bool reproducible = false;  ///< the same bits for any number of ranks and any distribution
 };
 
-/// An element and where it is.
+/// An element and its index.
 template <class T>
 struct Selected {
   T value{};
-  Index at;  ///< in its array
+  Index at;  ///< index in its array
 };
 
 namespace detail {
-/// The bodies, compiled once for each element type.
+/// The implementations, compiled once for each element type.
 template <rma::Element T>
 struct Reductions {
   static rma::Result<T> sum(const Part<T>& a, const ReduceOptions& options);
@@ -76,14 +78,14 @@ template <Operand A>
 using ReductionsOf = Reductions<NumberOf<A>>;
 }  // namespace detail
 
-/// Collective. The sum of all elements; zero if there are none. Of integers modulo 2 to the bits of
-/// the type.
+/// Collective. The sum of all elements; zero if there are none. Sums of integers are modulo 2^bits
+/// of the type.
 template <Operand A>
 rma::Result<ElementOf<A>> sum(const A& a, const ReduceOptions& options = {}) {
   return detail::ReductionsOf<A>::sum(part(a), options);
 }
 
-/// Collective. The sum of all a · b, not conjugated.
+/// Collective. The sum of all a · b, without conjugation.
 template <Operand A, OperandLike<A> B>
 rma::Result<ElementOf<A>> dot(const A& a, const B& b, const ReduceOptions& options = {}) {
   return detail::ReductionsOf<A>::dot(part(a), part(b), options);
@@ -95,8 +97,8 @@ rma::Result<ElementOf<A>> dot_conjugated(const A& a, const B& b,
   return detail::ReductionsOf<A>::dot_conjugated(part(a), part(b), options);
 }
 
-/// Collective. The square root of the sum of all |a|², of arrays of any dimension; neither
-/// overflows nor underflows before the result does.
+/// Collective. The square root of the sum of all |a|², for arrays of any dimension. It doesn't
+/// overflow or underflow unless the result does.
 template <Operand A>
 rma::Result<double> norm2(const A& a, const ReduceOptions& options = {}) {
   return detail::ReductionsOf<A>::norm2(part(a), options);
@@ -107,24 +109,24 @@ rma::Result<double> norm_max(const A& a) {
   return detail::ReductionsOf<A>::norm_max(part(a));
 }
 
-/// Collective. Of a matrix the largest sum of |a| over a column; of a vector the sum of all |a|.
-/// The sums of parts of a column are added in any order, so that the last digits may vary, unless
-/// `options` say otherwise; then each rank fetches whole columns.
-/// Errors: also invalid_argument for more than two dimensions.
+/// Collective. For a matrix, the largest sum of |a| over a column; for a vector, the sum of all
+/// |a|. The parts of a column are added in any order, so the last digits may vary. With
+/// ReduceOptions::reproducible they don't; each rank then fetches whole columns. Errors: also
+/// invalid_argument for more than two dimensions.
 template <Operand A>
 rma::Result<double> norm1(const A& a, const ReduceOptions& options = {}) {
   return detail::ReductionsOf<A>::norm1(part(a), options);
 }
-/// Collective. Of a matrix the largest sum of |a| over a row; of a vector the largest |a|. As
-/// norm1.
+/// Collective. For a matrix, the largest sum of |a| over a row; for a vector, the largest |a|.
+/// Otherwise as norm1.
 template <Operand A>
 rma::Result<double> norm_infinity(const A& a, const ReduceOptions& options = {}) {
   return detail::ReductionsOf<A>::norm_infinity(part(a), options);
 }
 
-/// Collective. The largest element, of complex ones that with the largest absolute value, and its
-/// index; the first in row-major order where there are several. NaNs are passed over, unless there
-/// is nothing else. Errors: also invalid_argument when there are no elements.
+/// Collective. The largest element and its index; among complex elements, the one with the largest
+/// absolute value. If several are equal, the first in row-major order. NaNs are ignored unless all
+/// elements are NaN. Errors: also invalid_argument if there are no elements.
 template <Operand A>
 rma::Result<Selected<ElementOf<A>>> select_max(const A& a) {
   return detail::ReductionsOf<A>::select(part(a), true);

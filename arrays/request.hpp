@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal, for the layers above, too. What a member was asked for, as one word: Team::agree()
-// compares those of all members, so a collective operation that they call with different arguments
-// is an error on each of them.
+// Internal, also for the layers above. A hash of the arguments of a collective call, as one word.
+// Team::agree() compares the words of all members, so a collective operation that they call with
+// different arguments is an error on each of them.
 #pragma once
 
 #include <algorithm>
@@ -25,13 +25,12 @@ namespace tessera::arrays::detail {
 class Request {
  public:
   Request() = default;
-  /// `verb` lives longer.
+  /// Requires: the memory of `verb` outlives this object.
   explicit Request(std::string_view verb) noexcept : label_{.verb = verb} {}
-  /// Also the array lives longer.
+  /// Requires: also the array outlives this object.
   Request(std::string_view verb, const ArrayBase& array) noexcept : label_(array.label(verb)) {}
   explicit Request(const rma::Label& label) noexcept : label_(label) {}
-  /// T has no padding: its bytes are what is compared, so that equal NaNs are equal, and -0 is
-  /// not 0.
+  /// Requires: T has no padding. Its bytes are compared, so equal NaNs are equal, and -0 is not 0.
   template <class T>
   requires std::is_trivially_copyable_v<T> Request& add(const T& value) noexcept {
     const auto* const bytes = reinterpret_cast<const std::byte*>(&value);
@@ -55,7 +54,8 @@ class Request {
     }
     return add(text.size());
   }
-  /// Requires: the array is open, and all members of the team that compares are members of its.
+  /// Requires: the array is open, and all members of the team that compares are also members of the
+  /// array's team.
   Request& add(const ArrayBase& array, const Box& box) noexcept {
     return add(array.region().id()).add(box);
   }
@@ -73,8 +73,8 @@ class Request {
   rma::Label label_;
 };
 
-/// The collectives on an array have its label and this verb while the scope lives. Where the array
-/// was moved from there are none.
+/// In this scope, collectives on an array have the array's label and this verb. It has no effect if
+/// the array was moved from.
 class CallScope {
  public:
   CallScope(std::string_view verb, const ArrayBase& array) noexcept

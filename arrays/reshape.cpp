@@ -19,9 +19,9 @@ using rma::Status;
 
 namespace {
 
-// Elements [first, first + count) of a box in row-major order are a few boxes: the end of a row,
-// some whole rows, the beginning of a row, and so in each dimension. Calls body(box, place in the
-// range).
+// Elements [first, first + count) of a box in row-major order form a few boxes: the end of a row,
+// some whole rows, the beginning of a row, and so on in each dimension. Calls body(box, offset in
+// the range).
 using RangeBody = std::function<void(const Box&, std::int64_t)>;
 
 class RangeCut {
@@ -31,7 +31,7 @@ class RangeCut {
   void run(std::int64_t first, std::int64_t count) { cut(0, first, count); }
 
  private:
-  // The dimensions before `dim` are set to one index each.
+  // The dimensions before `dim` are fixed to one index each.
   void cut(int dim, std::int64_t first, std::int64_t count) {
     if (count == 0) {
       return;
@@ -75,7 +75,7 @@ class RangeCut {
   std::int64_t done_ = 0;
 };
 
-// Fills what this rank owns of `to`, row by row.
+// Fills this rank's part of `to`, row by row.
 class Reshape {
  public:
   Reshape(const ChunkOperand& from, const ChunkOperand& to)
@@ -99,7 +99,8 @@ class Reshape {
   }
 
  private:
-  // `count` elements along the last dimension, from `first`, which counts from the chunk's corner.
+  // `count` elements along the last dimension, from `first`, which is counted from the chunk's
+  // corner.
   Status fill_run(const Chunk& chunk, const Index& first, std::int64_t count) {
     const Strides order = dense_strides(to_.box.extents());
     const Index origin = Index::zeros(first.ndims());
@@ -133,7 +134,7 @@ class Reshape {
 Status check_counts(const ChunkOperand& from, const ChunkOperand& to) {
   if (from.box.volume() != to.box.volume()) {
     return Status::error(Code::invalid_argument,
-                         fmt::format("{} of {} are {} elements, and {} of {} are {}",
+                         fmt::format("{} of {} has {} elements, but {} of {} has {}",
                                      to_string(from.box), from.array->describe(), from.box.volume(),
                                      to_string(to.box), to.array->describe(), to.box.volume()));
   }
@@ -146,7 +147,7 @@ Status check_counts(const ChunkOperand& from, const ChunkOperand& to) {
              : Status::error(Code::invalid_argument,
                              fmt::format("{} and {} of {} overlap", to_string(from.box),
                                          to_string(to.box), to.array->describe()))
-                   .hint("copy the part that is read into an array of its own first");
+                   .hint("copy the part that is read into another array first");
 }
 
 Status check_both(std::string_view verb, const ChunkOperand& from, const ChunkOperand& to) {

@@ -15,10 +15,10 @@ rma::Status copy_in_order(const ArrayBase& from, const Box& from_box, const Arra
                           const Box& to_box);
 }
 
-/// Collective over the team of `to`. The operands have equally many elements, and any numbers of
-/// dimensions; they are distributed as they like. Begins and ends with a synchronisation.
-/// Errors: as copy(); invalid_argument for other numbers of elements, or parts of one array that
-/// overlap. Cost: a transfer for each row of what a rank owns, or more; a buffer of chunk_bytes.
+/// Collective over the team of `to`. The operands have equal numbers of elements, any numbers of
+/// dimensions, and any distributions. Begins and ends with a synchronisation. Errors: as copy();
+/// invalid_argument for different numbers of elements, or parts of one array that overlap. Cost: at
+/// least one transfer for each row of what a rank owns; a buffer of chunk_bytes.
 template <Operand A, OperandLike<A> B>
 rma::Status copy_in_order(const A& from, B&& to) {
   return detail::copy_in_order(part(from).array(), part(from).box(), part(to).array(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal, for the layers above, too. Members of a team compare what each of them was asked for.
+// Internal, also for the layers above. Members of a team compare their arguments.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,9 +13,9 @@
 
 namespace tessera::arrays::detail {
 
-/// Collective. Error on all members, with `hint`, when one was asked for another `what` than the
-/// first; T is comparable and can be copied byte by byte. Cost: one allgather.
-/// Errors: invalid_argument, and those of the allgather.
+/// Collective. Returns an error with `hint` on all members, if a member's value differs from the
+/// first member's. `what` names the value. T can be compared and copied byte by byte. Cost: one
+/// allgather. Errors: invalid_argument, and those of the allgather.
 template <class T>
 rma::Status check_same_on_all(
     rma::Team& team, const T& mine, std::string_view what,
@@ -25,7 +25,7 @@ rma::Status check_same_on_all(
     if (all[i] != all[0]) {
       return team.name_rank(
           rma::Status::error(rma::Code::invalid_argument,
-                             fmt::format("rank {} asked for another {} than rank {}",
+                             fmt::format("rank {} gave another {} than rank {}",
                                          team.members()[i].value, what, team.members()[0].value))
               .hint(hint));
     }

@@ -28,7 +28,7 @@ Status check_vector(const ChunkOperand& operand) {
              : Status::error(Code::invalid_argument,
                              fmt::format("{} has {} dimensions", operand.array->describe(),
                                          operand.box.ndims()))
-                   .hint("scans work on vectors, along their one dimension");
+                   .hint("scans need vectors: arrays, or parts, of one dimension");
 }
 
 Status check_mask(const ChunkOperand& mask) {
@@ -36,16 +36,17 @@ Status check_mask(const ChunkOperand& mask) {
   return type && rma::is_integer(*type)
              ? Status()
              : Status::error(Code::invalid_argument,
-                             fmt::format("the mask {} is not of integers", mask.array->describe()));
+                             fmt::format("the mask {} does not have integer elements",
+                                         mask.array->describe()));
 }
 
-// The part of `operand` at [lo, lo + count), counted from its beginning.
+// The part [lo, lo + count) of `operand`, counted from its beginning.
 Box stretch(const ChunkOperand& operand, std::int64_t lo, std::int64_t count) {
   const std::int64_t first = operand.box.lo(0) + lo;
   return Box({first}, {first + count});
 }
 
-// A mask's elements as flags, whatever integers they are.
+// A mask's elements as flags, for any integer type.
 class MaskReader {
  public:
   explicit MaskReader(const ChunkOperand& mask) : mask_(mask) {}
@@ -82,7 +83,7 @@ struct Share {
   std::int64_t hi = 0;
   std::int64_t piece = 1;
 
-  // Calls body(lo, count) for each piece; no_memory where that gets none.
+  // Calls body(lo, count) for each piece; returns no_memory if an allocation fails.
   template <class Body>
   Status for_each_piece(Body&& body) const {
     return detail::within_memory([&]() -> Status {
@@ -109,20 +110,20 @@ Status check_vectors(std::string_view verb, std::span<const ChunkOperand> operan
   return check_mask(mask).context(verb);
 }
 
-// Begins a scan: everything fits, and what others wrote is here.
+// Begins a scan: checks the operands, and makes earlier writes visible.
 Status begin(std::string_view verb, std::span<const ChunkOperand> operands,
              const ChunkOperand& mask, const detail::Request& given = {}) {
   return begin_on_chunks(verb, operands, check_vectors(verb, operands, mask), {}, given);
 }
 
-// What a rank's share leaves to those behind it.
+// The value that a rank's share passes to the later shares.
 template <class T>
 struct Carry {
   T value{};
   bool begins_segment = false;
 };
 
-// The two passes of a scan in which `step(carry, element, is_first)` makes the next value.
+// The two passes of a scan; `step(carry, element, is_first)` computes the next value.
 template <class T, class Step, class Write>
 class SegmentedScan {
  public:
@@ -183,14 +184,14 @@ class SegmentedScan {
   std::vector<T> results_;
 };
 
-// The running value of a scan_copy: the last element at which a segment began.
+// The running value of scan_copy: the element at the last beginning of a segment.
 template <class T>
 struct CopyStep {
   T next(T before, T element, bool begins) const { return begins ? element : before; }
   T join(T before, T) const { return before; }
 };
 
-// The running value of a scan_add: the sum within the segment.
+// The running value of scan_add: the sum within the segment.
 template <class T>
 struct AddStep {
   T next(T before, T element, bool begins) const {
@@ -199,7 +200,7 @@ struct AddStep {
   T join(T before, T sum) const { return detail::add(before, sum); }
 };
 
-// How many elements the mask selects before this rank's share, and in all.
+// The number of elements that the mask selects before this rank's share, and in total.
 struct Selected {
   std::int64_t before = 0;
   std::int64_t all = 0;
@@ -228,25 +229,25 @@ Status check_selected(std::string_view verb, const Selected& selected, const Chu
              ? Status()
              : packed.array->name_rank(Status::error(
                    Code::invalid_argument,
-                   fmt::format("{}: the mask selects {} elements, and {} of {} has {}", verb,
+                   fmt::format("{}: the mask selects {} elements, but {} of {} has {}", verb,
                                selected.all, to_string(packed.box), packed.array->describe(),
                                packed.box.extent(0))));
 }
 
-// The operands of which one, the packed one, may have another length than the others.
+// Checks operands of which one, the packed one, may have a different length.
 Status check_packing(std::string_view verb, const ChunkOperand& loose, const ChunkOperand& packed,
                      const ChunkOperand& mask) {
   TESSERA_RETURN_IF_ERROR(check_vectors(verb, std::array{loose, packed, mask}, mask));
   const std::array of_one_length{loose, mask};
   TESSERA_RETURN_IF_ERROR(check_operands(verb, of_one_length));
   TESSERA_RETURN_IF_ERROR(check_operands(verb, std::span(&packed, 1)));
-  // Ranks move elements to and from others at any time.
+  // Ranks move elements to and from other ranks at any time.
   const ChunkOperand& result = packed.is_written ? packed : loose;
   const ChunkOperand& source = packed.is_written ? loose : packed;
   for (const ChunkOperand* const read : {&source, &mask}) {
     if (detail::share_memory(*result.array, result.box, *read->array, read->box)) {
       return Status::error(Code::invalid_argument,
-                           fmt::format("{}: the result lies in the memory of {}", verb,
+                           fmt::format("{}: the result is in the memory of {}", verb,
                                        read->array->describe()))
           .hint("use another array for one of the two");
     }
@@ -254,14 +255,14 @@ Status check_packing(std::string_view verb, const ChunkOperand& loose, const Chu
   return {};
 }
 
-// What a rank packs or unpacks.
+// The work of one rank in pack() or unpack().
 struct Packing {
   Share share;  // of the loose elements
   MaskReader flags;
   Selected selected;
 };
 
-// Begins for such operands: they are fenced one by one, and the result's team meets.
+// Begins with such operands: each is fenced separately, and the result's team synchronises.
 Result<Packing> begin_packing(std::string_view verb, const ChunkOperand& loose,
                               const ChunkOperand& packed, const ChunkOperand& mask) {
   Status mine = check_packing(verb, loose, packed, mask);
@@ -367,25 +368,25 @@ Result<std::int64_t> detail::Scans<T>::unpack(const Part<T>& from, const ChunkOp
   Selected& selected = packing.selected;
   std::vector<T> elements;
   std::vector<T> moved;
-  const Status mine =
-      packing.share.for_each_piece([&](std::int64_t lo, std::int64_t count) -> Status {
-        TESSERA_RETURN_IF_ERROR(flags.read(lo, count));
-        const std::int64_t taken = flags.count();
-        moved.resize(static_cast<std::size_t>(taken) + 1);  // one more, so that there is a buffer
-        TESSERA_RETURN_IF_ERROR(from.array().get_box(stretch(packed, selected.before, taken),
-                                                     {moved.data(), Strides{1}}));
-        selected.before += taken;
-        elements.resize(static_cast<std::size_t>(count));
-        const Box place = stretch(loose, lo, count);
-        TESSERA_RETURN_IF_ERROR(to.array().get_box(place, {elements.data(), Strides{1}}));
-        std::size_t next = 0;
-        for (std::int64_t i = 0; i < count; ++i) {
-          if (flags[i]) {
-            elements[static_cast<std::size_t>(i)] = moved[next++];
-          }
-        }
-        return to.array().put_box(place, {elements.data(), Strides{1}});
-      });
+  const Status mine = packing.share.for_each_piece([&](std::int64_t lo,
+                                                       std::int64_t count) -> Status {
+    TESSERA_RETURN_IF_ERROR(flags.read(lo, count));
+    const std::int64_t taken = flags.count();
+    moved.resize(static_cast<std::size_t>(taken) + 1);  // one more, so that the buffer is not null
+    TESSERA_RETURN_IF_ERROR(
+        from.array().get_box(stretch(packed, selected.before, taken), {moved.data(), Strides{1}}));
+    selected.before += taken;
+    elements.resize(static_cast<std::size_t>(count));
+    const Box place = stretch(loose, lo, count);
+    TESSERA_RETURN_IF_ERROR(to.array().get_box(place, {elements.data(), Strides{1}}));
+    std::size_t next = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (flags[i]) {
+        elements[static_cast<std::size_t>(i)] = moved[next++];
+      }
+    }
+    return to.array().put_box(place, {elements.data(), Strides{1}});
+  });
   TESSERA_RETURN_IF_ERROR(to.array().sync(mine).context("unpack"));
   return selected.all;
 }

@@ -30,8 +30,8 @@ Status check_inside(const Section& section, const Extents& extents) {
       return Status::error(Code::invalid_argument,
                            fmt::format("the step of dimension {} is {}", dim, section.steps()[dim]))
           .hint(
-              "steps are at least 1; give the local view negative strides to turn a dimension "
-              "round");
+              "steps must be at least 1; give the local view negative strides to reverse a "
+              "dimension");
     }
   }
   return {};

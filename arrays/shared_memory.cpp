@@ -9,7 +9,7 @@
 namespace tessera::arrays::detail {
 namespace {
 
-// Bytes of a member's slice, one after the other.
+// A contiguous range of bytes of a member's slice.
 struct Run {
   std::int32_t owner = 0;
   std::int64_t begin = 0;
@@ -44,7 +44,7 @@ std::vector<Run> sorted_runs(const ArrayBase& array, const Box& box) {
   return runs;
 }
 
-// Runs of one list don't share bytes.
+// Whether runs of two lists share bytes. Runs of one list don't share bytes.
 bool do_meet(const std::vector<Run>& some, const std::vector<Run>& others) {
   auto other = others.begin();
   for (const Run& run : some) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal, for the layers above, too. Arrays that lie over each other's memory (overlay): what is
-// written through the one is read through the other.
+// Internal, also for the layers above. Arrays that share memory (overlay): a write to one changes
+// the other.
 #pragma once
 
 #include "arrays/array_base.hpp"
@@ -9,12 +9,12 @@
 
 namespace tessera::arrays::detail {
 
-/// Local. Whether one index stands for the same bytes in both, if they have the same memory.
+/// Local. True if each index means the same bytes in both arrays, provided they share memory.
 bool is_same_layout(const ArrayBase& one, const ArrayBase& other);
 
-/// Local. Whether boxes of two arrays have memory in common. Requires: the boxes are inside of
-/// arrays that are open. Cost: O(1) but for arrays of one memory and two layouts, and for these
-/// O(n log n) time and O(n) memory of n pieces of memory that the boxes consist of.
+/// Local. Whether boxes of two arrays share memory. Requires: the boxes are inside arrays that are
+/// open. Cost: O(1); for arrays with shared memory and different layouts O(n log n) time and O(n)
+/// memory, where n is the number of contiguous pieces of the boxes.
 bool share_memory(const ArrayBase& one, const Box& one_box, const ArrayBase& other,
                   const Box& other_box);
 

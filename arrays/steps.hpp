@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Step lengths, as optimisation codes with bounds ask for them: how far may one go from x in the
-// direction dx?
+// Step lengths for optimisation codes with bounds: how far one may go from x in the direction dx.
 //
-// Operands are of a real element type, distributed as they like. All are collective over the team
-// of x, and begin with a synchronisation; the results are the same on all members. Errors: as in
+// Operands have a real element type and any distributions. All functions are collective over the
+// team of x, begin with a synchronisation, and return the same on all members. Errors: as in
 // elementwise.hpp.
 #pragma once
 
@@ -22,8 +21,8 @@ namespace tessera::arrays {
 
 namespace detail {
 
-// Steps are at least 0, so that numbers below it can stand for what makes them meaningless, the
-// worse for the smaller one.
+// Valid steps are at least 0, so numbers below 0 stand for errors; the smaller one takes
+// precedence.
 inline constexpr double step_of_nan = -1;
 
 inline rma::Status not_a_number(std::string_view verb, const ArrayBase& x) {
@@ -34,9 +33,9 @@ inline rma::Status not_a_number(std::string_view verb, const ArrayBase& x) {
 
 }  // namespace detail
 
-/// Collective. The largest step with which no element of x + step · dx is negative; infinite where
-/// dx has no negative element. Errors: also invalid_argument when x has a negative element, or x or
-/// dx one that is not a number.
+/// Collective. The largest step for which no element of x + step · dx is negative; infinite if dx
+/// has no negative element. Errors: also invalid_argument if x has a negative element, or x or dx
+/// an element that is not a number.
 template <Operand X, OperandLike<X> Dx>
 requires rma::RealElement<ElementOf<X>> rma::Result<double> step_max(const X& x, const Dx& dx) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -65,16 +64,16 @@ requires rma::RealElement<ElementOf<X>> rma::Result<double> step_max(const X& x,
   return step;
 }
 
-/// Where x + step · dx meets its bounds.
+/// The steps at which elements of x + step · dx reach their bounds.
 struct StepBounds {
-  double first = 0;           ///< the smallest step at which an element meets its bound
+  double first = 0;           ///< the smallest step at which an element reaches its bound
   double first_positive = 0;  ///< the smallest one above 0
   double last = 0;            ///< the largest one
 };
 
-/// Collective. For each element with dx ≠ 0 the step that leads it to its bound: the upper one if
-/// dx is positive, the lower one if it is negative. Where there are none, first and first_positive
-/// are infinite and last is 0. Errors: also invalid_argument when such a step is not a number.
+/// Collective. For each element with dx ≠ 0, the step to its bound: the upper one if dx is
+/// positive, the lower one if it is negative. If dx has no such element, first and first_positive
+/// are infinite and last is 0. Errors: also invalid_argument if such a step is not a number.
 template <Operand X, OperandLike<X> Dx, OperandLike<X> Lower, OperandLike<X> Upper>
 requires rma::RealElement<ElementOf<X>> rma::Result<StepBounds> step_bounds(const X& x,
                                                                             const Dx& dx,

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Operations with a function of the caller's on every element: transform, for_each_element, reduce.
+// Operations that apply a caller's function to every element: transform, for_each_element, reduce.
 //
 //     transform(c, [](double x, double y) { return std::hypot(x, y); }, a, b);     // c = f(a, b)
 //     for_each_element(a, [](const Index& at, double& x) { x = f(at[0], at[1]); });
 //     const double most = reduce(0.0, Reduction::max, [](double s, double x) { … }, a).value();
 //
-// Operands are arrays or parts of them, of the same extents but distributed as they like; the first
-// one may be among the others if it is the same part. The function runs on the rank that owns the
-// element of the first operand, on one thread, in no promised order.
+// Operands are arrays or parts of them, of the same extents and with any distributions. The first
+// one may also be one of the others, if it is the same part. The function runs on the rank that
+// owns the element of the first operand, on one thread, in no guaranteed order.
 //
-// All are collective over the team of the first operand, and begin and end with a synchronisation:
-// what others wrote before is seen, what is computed is seen by all after. Ghost cells are neither
-// read nor written. Functions can't be compared: where members give different ones, or ones that
-// captured different values, each rank applies its own to what it owns, and nothing tells.
-// Errors of all: see check_operands() in chunks.hpp; invalid_argument when members give other
-// operands, or another start or reduction; peer_lost.
+// All functions are collective over the team of the first operand, and begin and end with a
+// synchronisation: they see all earlier writes of other ranks, and all ranks see the result
+// afterwards. Ghost cells are neither read nor written. Functions can't be compared: if members
+// give different ones, or ones that captured different values, each rank applies its own to the
+// elements that it owns, without an error. Errors of all: see check_operands() in chunks.hpp;
+// invalid_argument if members give different operands, start values or reductions; peer_lost.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ namespace tessera::arrays {
 
 namespace detail {
 
-/// True when every operand's elements of a run lie side by side.
+/// True if the elements of each operand are contiguous within a run.
 inline bool is_dense(const LoopNest& nest, std::size_t operands) noexcept {
   const auto& strides = nest.run.strides;
   return nest.run.count == 1 ||
@@ -42,8 +42,8 @@ inline bool is_dense(const LoopNest& nest, std::size_t operands) noexcept {
                      [](std::int64_t stride) { return stride == 1; });
 }
 
-/// Calls body(a, b, …) with references to the elements at the same place of each operand, the
-/// loops over dense runs without strides so that the compiler can use vectors.
+/// Calls body(a, b, …) with references to the corresponding elements of the operands. Loops over
+/// dense runs have no strides, so that the compiler can vectorise them.
 template <class... T, class Body, std::size_t... K>
 void for_each_place(const Chunk& chunk, Body&& body, std::index_sequence<K...>) {
   const LoopNest nest = loop_nest(chunk, sizeof...(T));
@@ -72,7 +72,7 @@ void for_each_place(const Chunk& chunk, Body&& body) {
 template <Operand Out, class Function, Operand... In>
 rma::Status transform(Out&& out, Function&& function, const In&... in) {
   static_assert(1 + sizeof...(In) <= max_operands,
-                "transform() takes at most 5 operands beside the result");
+                "transform() takes at most 5 operands besides the result");
   const std::array operands{writes(out), reads(in)...};
   return on_chunks("transform", operands, [&](const Chunk& chunk) {
     detail::for_each_place<ElementOf<Out>, const ElementOf<In>...>(
@@ -83,8 +83,8 @@ rma::Status transform(Out&& out, Function&& function, const In&... in) {
 
 namespace detail {
 
-/// Collective. for_each_element() by another name, for a rank that has found something wrong, and
-/// with what members must give alike.
+/// Collective. As for_each_element(), under the name `verb`: `found` is an error that this rank
+/// found itself, and `given` has other values that members must give alike.
 template <Operand A, class Function>
 rma::Status visit_elements(std::string_view verb, A&& operand, Function&& function,
                            rma::Status found, const Request& given = {}) {
@@ -113,8 +113,9 @@ rma::Status for_each_element(A&& operand, Function&& function) {
   return detail::visit_elements("for_each_element", operand, std::forward<Function>(function), {});
 }
 
-/// Collective. Each rank folds its elements: value = function(value, a, …), beginning with `start`;
-/// then the ranks' values are combined by `reduction`, in team order. The same on all members.
+/// Collective. Each rank folds its elements: value = function(value, a, …), beginning with `start`.
+/// The ranks' values are then combined with `reduction`, in team order. Returns the same on all
+/// members.
 template <rma::Element Value, class Function, Operand A, Operand... In>
 rma::Result<Value> reduce(Value start, rma::Reduction reduction, Function&& function, const A& a,
                           const In&... in) {

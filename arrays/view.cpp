@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What views say of an index that is wrong, in programs that check them.
+// Error messages for wrong indices, in programs that check views.
 #include "arrays/view.hpp"
 
 #include <fmt/format.h>

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // LocalView: a multi-dimensional view of memory of this process. GlobalView: the same, indexed by
-// the indices of the array of which that memory is a part.
+// the global indices of the array that the memory belongs to.
 //
-// A view is a pointer, extents and strides. It owns nothing and is cheap to copy. Strides may be
-// anything, negative or zero too. The names are those of std::mdspan.
+// A view is a pointer, extents and strides. It owns nothing and is cheap to copy. Strides may have
+// any value, including negative ones and zero. The names are those of std::mdspan.
 //
-// Indices inside the extents are the caller's duty. A program that is compiled without NDEBUG, as
-// debug builds are, checks them: their number, their range, and that the array was not freed. What
-// is wrong is printed with the array's name, and the process is aborted, as by assert(). Define
-// TESSERA_CHECK_VIEWS as 1 or 0 to check in all builds or in none. A view of an array is checked
-// for that as long as the array, or the LocalAccess that the view is from, exists.
+// The caller must keep indices inside the extents. A program that is compiled without NDEBUG, as
+// debug builds are, checks them: their number, their range, and that the array was not freed. A
+// violation prints an error with the array's name and aborts the process, as assert() does. Define
+// TESSERA_CHECK_VIEWS as 1 or 0 to check in all builds or in none. A view of an array is checked as
+// long as the array, or the LocalAccess that made the view, exists.
 //
 //     LocalView<double> a(pointer, {3, 4});          // row-major: a(i, j) is pointer[4 * i + j]
 //     auto b = a.sub(Box({1, 1}, {3, 3}));           // b(0, 0) is a(1, 1)
@@ -41,14 +41,14 @@ namespace detail {
 
 class RaceLog;
 
-/// What an array, its local accesses and other names of it share.
+/// State that an array shares with its local accesses and its other handles.
 struct ArrayLife {
   std::string name;
   std::atomic<bool> is_freed{false};
-  std::shared_ptr<RaceLog> races;  ///< null unless TESSERA_CHECK looks for them
+  std::shared_ptr<RaceLog> races;  ///< null unless TESSERA_CHECK=races is set
 };
 
-// All that depends on it is inlined always: parts of a program may be compiled either way.
+// All code that depends on it is always inlined: parts of a program may be compiled either way.
 constexpr bool checks_views = TESSERA_CHECK_VIEWS != 0;
 
 /// Prints what is wrong with an index, or a box, of a view of `covered`, and aborts the process.
@@ -56,7 +56,7 @@ constexpr bool checks_views = TESSERA_CHECK_VIEWS != 0;
 [[noreturn]] void fail_view(const Index& index, const Box& covered, const ArrayLife* life) noexcept;
 [[noreturn]] void fail_view(const Box& box, const Box& covered, const ArrayLife* life) noexcept;
 
-/// What is inside `covered`: an index, or a box.
+/// Checks that `place`, an index or a box, is inside `covered`.
 template <class Place>
 [[gnu::always_inline]] constexpr void check_view(const Place& place, const Box& covered,
                                                  const ArrayLife* life) noexcept {
@@ -77,6 +77,7 @@ template <std::integral... Indices>
 
 }  // namespace detail
 
+/// A view of memory by local indices from 0. T may be const.
 template <class T>
 class LocalView {
  public:
@@ -84,18 +85,19 @@ class LocalView {
   using value_type = std::remove_cv_t<T>;
 
   constexpr LocalView() noexcept = default;
-  /// Memory without gaps. Requires: `data` has room for volume(extents) elements.
+  /// A view of memory without gaps. Requires: `data` has room for volume(extents) elements.
   constexpr LocalView(T* data, const Extents& extents,
                       MemoryOrder order = MemoryOrder::row_major) noexcept
       : data_(data), extents_(extents), strides_(dense_strides(extents, order)) {}
-  /// `data` is the element with all indices zero. Requires: as many strides as extents.
+  /// A view with strides; `data` is the element with all indices zero. Requires: as many strides as
+  /// extents.
   constexpr LocalView(T* data, const Extents& extents, const Strides& strides) noexcept
       : data_(data), extents_(extents), strides_(strides) {}
-  /// For this layer: memory of an array.
+  /// For this layer: a view of memory of an array.
   constexpr LocalView(T* data, const Extents& extents, const Strides& strides,
                       const detail::ArrayLife* life) noexcept
       : data_(data), extents_(extents), strides_(strides), life_(life) {}
-  /// A view that may write becomes one that only reads.
+  /// Conversion of a view that may write into one that only reads.
   // NOLINTBEGIN(google-explicit-constructor): as T* becomes const T*
   template <class U>
   requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>) constexpr LocalView(
@@ -107,13 +109,13 @@ class LocalView {
   [[nodiscard]] constexpr const Extents& extents() const noexcept { return extents_; }
   [[nodiscard]] constexpr const Strides& strides() const noexcept { return strides_; }
   [[nodiscard]] constexpr std::int64_t extent(int dim) const noexcept { return extents_[dim]; }
-  /// In elements.
+  /// The distance in memory between neighbours along a dimension, in elements.
   [[nodiscard]] constexpr std::int64_t stride(int dim) const noexcept { return strides_[dim]; }
   [[nodiscard]] constexpr std::int64_t size() const noexcept { return volume(extents_); }
   [[nodiscard]] constexpr bool is_empty() const noexcept { return size() == 0; }
 
-  /// True when the elements lie side by side in this order, so that data_handle() may be used as
-  /// an ordinary array of size() elements.
+  /// True if the elements are contiguous in this order, so that data_handle() can be used as an
+  /// ordinary array of size() elements.
   [[nodiscard]] constexpr bool is_dense(MemoryOrder order = MemoryOrder::row_major) const noexcept {
     const Strides dense = dense_strides(extents_, order);
     for (int dim = 0; dim < ndims(); ++dim) {
@@ -123,7 +125,7 @@ class LocalView {
     }
     return true;
   }
-  /// True when the elements fill a run of memory without gaps, in whatever order of dimensions.
+  /// True if the elements fill a contiguous run of memory, in any order of dimensions.
   [[nodiscard]] constexpr bool is_exhaustive() const noexcept {
     // Sorted by stride, each dimension must begin where the faster ones end.
     std::int64_t filled = 1;
@@ -159,7 +161,8 @@ class LocalView {
     return data_[place];
   }
 
-  /// The part inside `box`, whose lower corner becomes index zero. Requires: it lies inside.
+  /// The part inside `box`; the lower corner of the box becomes index zero. Requires: it lies
+  /// inside the view.
   [[nodiscard, gnu::always_inline]] constexpr LocalView sub(const Box& box) const noexcept {
     if constexpr (detail::checks_views) {
       detail::check_view(box, covered(), life_);
@@ -171,7 +174,7 @@ class LocalView {
     return LocalView(data_ + place, box.extents(), strides_, life_);
   }
 
-  /// For this layer: of the array that the memory belongs to; null for other memory.
+  /// For this layer: the state of the array that the memory belongs to; null for other memory.
   [[nodiscard]] constexpr const detail::ArrayLife* life() const noexcept { return life_; }
 
  private:
@@ -183,6 +186,7 @@ class LocalView {
   const detail::ArrayLife* life_ = nullptr;
 };
 
+/// A view of memory by the global indices of its array. T may be const.
 template <class T>
 class GlobalView {
  public:
@@ -192,14 +196,14 @@ class GlobalView {
       : view_(view),
         origin_(origin),
         origin_place_(distance(Index::zeros(view.ndims()), origin, view.strides())) {}
-  /// A view that may write becomes one that only reads.
+  /// Conversion of a view that may write into one that only reads.
   // NOLINTBEGIN(google-explicit-constructor): as T* becomes const T*
   template <class U>
   requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>) constexpr GlobalView(
       const GlobalView<U>& other) noexcept  // NOLINTEND(google-explicit-constructor)
       : GlobalView(LocalView<T>(other.local()), other.box().lo()) {}
 
-  /// The part of the index space that the view covers.
+  /// The global indices that the view covers.
   [[nodiscard]] constexpr Box box() const noexcept {
     return Box::whole(view_.extents()).shifted(origin_);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal, for the layers above, too. A member of a collective that gets no memory tells the
-// others, instead of leaving them waiting behind an exception.
+// Internal, also for the layers above. If a member of a collective runs out of memory, it reports
+// that to the others; an exception would leave them waiting.
 #pragma once
 
 #include <string_view>
@@ -12,12 +12,11 @@
 
 namespace tessera::arrays::detail {
 
-/// Local. What body() returns, a Status or a Result. Errors: also no_memory with the text
-/// `refusal`, when it gets none.
+/// Local. Returns the result of body(), a Status or a Result. Errors: also no_memory with the text
+/// `refusal`, if body() throws std::bad_alloc.
 template <class Body>
 std::invoke_result_t<Body> within_memory(
-    Body&& body,
-    std::string_view refusal = "this rank gets no memory for what it works on at once") {
+    Body&& body, std::string_view refusal = "this rank has no memory for temporary buffers") {
   return rma::detail::within_memory(std::forward<Body>(body), refusal);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Catalog: what a checkpoint tells of its arrays, without their elements. One member reads it and
-// the others get it as bytes.
+// Catalog: the description of a checkpoint's arrays, without their elements. One member reads it
+// and sends it to the others as bytes.
 #pragma once
 
 #include <cstddef>
@@ -24,33 +24,33 @@ using StoredValue = std::variant<std::int64_t, double, std::string>;
 struct StoredArray {
   std::string name;
   Extents extents;
-  std::optional<rma::ElementType> type;  ///< none: opaque, or a type that is not known here
+  std::optional<rma::ElementType> type;  ///< unset: opaque, or an unknown type
   bool is_opaque = false;
   std::int64_t element_bytes = 0;
-  std::string type_text;     ///< for messages
-  std::string distribution;  ///< for people; empty in files of others
+  std::string type_text;     ///< in messages
+  std::string distribution;  ///< readable text; empty in files of other programs
   std::vector<std::int64_t> distribution_numbers;
-  std::int64_t piece_elements = 0;       ///< of which each checksum tells; the last has fewer
-  std::vector<std::uint64_t> checksums;  ///< none in files of others
-  std::int64_t offset = -1;  ///< of the elements in the file, in bytes; −1: none there
-  std::string why_not;       ///< why it can't be read; empty if it can
+  std::int64_t piece_elements = 0;       ///< in each piece; the last may have fewer
+  std::vector<std::uint64_t> checksums;  ///< empty in files of other programs
+  std::int64_t offset = -1;  ///< of the elements in the file, in bytes; −1: no elements
+  std::string why_not;       ///< the reason if it can't be read; empty if it can
 };
 
 struct Catalog {
-  bool is_ours = false;  ///< written by Tessera, not by others
+  bool is_ours = false;  ///< written by Tessera, not by another program
   std::vector<StoredArray> arrays;
   std::vector<std::pair<std::string, StoredValue>> attributes;
 
-  /// Null when there is none of that name.
+  /// Null if the file has no array of that name.
   [[nodiscard]] const StoredArray* find(std::string_view name) const noexcept;
 };
 
 /// The catalog as bytes, for another process of this job.
 std::vector<std::byte> pack(const Catalog& catalog);
-/// Requires: what pack() gave.
+/// Requires: `bytes` are the result of pack().
 Catalog unpack(std::span<const std::byte> bytes);
 
-/// How many pieces the elements of an array are cut into.
+/// The number of pieces that the elements of an array are cut into.
 std::int64_t piece_count(const StoredArray& array) noexcept;
 
 }  // namespace tessera::arrays::detail

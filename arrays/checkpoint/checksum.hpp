@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The one door to xxHash in this layer: XXH3, 64 bits.
+// The only use of xxHash in this layer: XXH3, 64 bits.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 
 namespace tessera::arrays::detail {
 
-/// Of bytes that lie in one piece.
+/// The checksum of contiguous bytes.
 std::uint64_t checksum(std::span<const std::byte> bytes) noexcept;
 
-/// Of bytes that come in several; the same as if they had come in one.
+/// The checksum of bytes that come in several parts; the same as for contiguous bytes.
 class Checksum {
  public:
   Checksum();

@@ -59,14 +59,14 @@ const char* remedy_of(int error) {
   switch (error) {
     case ENOENT:
     case ENOTDIR:
-      return "look at the path; its directory has to exist, on a file system that all ranks share";
+      return "check the path; its directory must exist, on a file system that all ranks share";
     case EACCES:
     case EPERM:
     case EROFS:
-      return "choose a directory and a file that this user may write, or read";
+      return "choose a directory and a file that this user may read or write";
     case ENOSPC:
     case EDQUOT:
-      return "free some space, or write elsewhere; a file of that name is as it was";
+      return "free some space, or write elsewhere; an older file of that name is unchanged";
     default:
       return rma::remedy_for_system_error(error);
   }
@@ -92,7 +92,7 @@ Status check_regular(int descriptor, const std::string& action, const std::strin
 }
 
 Result<int> open_descriptor(const std::string& path, int flags, const std::string& action) {
-  // Without O_NONBLOCK a pipe that nobody writes to would be waited for.
+  // Without O_NONBLOCK, opening a pipe would wait until another process writes to it.
   const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0666);
   if (descriptor < 0) {
     return errno == EISDIR ? refuse(action, path, "it is a directory")
@@ -107,8 +107,8 @@ Result<int> open_descriptor(const std::string& path, int flags, const std::strin
 
 enum class Lock : std::uint8_t { taken, anothers, impossible };
 
-// A lock of the open file, not of the process: ranks may be threads. Where the file system has no
-// such locks, a left-over file is not known as one, and stays.
+// The lock belongs to the open file, not to the process, since ranks may be threads. On a file
+// system without such locks, a left-over file is not recognised, and stays.
 Lock take_lock(int descriptor) noexcept {
   struct flock lock = {};
   lock.l_type = F_WRLCK;
@@ -143,7 +143,8 @@ fs::path directory_of(const std::string& path) {
   return directory.empty() ? fs::path(".") : directory;
 }
 
-// So that a checkpoint that only its owner could read remains one, and is none meanwhile.
+// Copies access rights, so that a checkpoint that only its owner could read is never readable for
+// others.
 void copy_rights(const std::string& target, int descriptor, mode_t besides) noexcept {
   struct stat facts = {};
   if (::stat(target.c_str(), &facts) == 0) {
@@ -199,7 +200,7 @@ Result<File> File::open_to_write(const std::string& path) {
 }
 
 Result<File> File::create_temporary(const std::string& target) {
-  // Another writer may take it for a left-over one before it is locked.
+  // Another writer may remove it as a left-over file before it is locked.
   constexpr int attempts = 8;
   for (int attempt = 0; attempt < attempts; ++attempt) {
     const std::string path = temporary_name(target);
@@ -207,13 +208,13 @@ Result<File> File::create_temporary(const std::string& target) {
                              open_descriptor(path, O_RDWR | O_CREAT | O_EXCL, "create"));
     File file(descriptor, path);
     if (take_lock(descriptor) != Lock::anothers && is_still_named(descriptor, path)) {
-      copy_rights(target, descriptor, S_IRUSR | S_IWUSR);  // members open it by its name
+      copy_rights(target, descriptor, S_IRUSR | S_IWUSR);  // members open it by name
       return file;
     }
   }
   return Status::error(
       Code::unreachable,
-      fmt::format("cannot create a file beside {}: it vanishes each time", target));
+      fmt::format("cannot create a file next to {}: another process removes it each time", target));
 }
 
 Status File::read_at(std::uint64_t offset, std::span<std::byte> to) const {
@@ -221,9 +222,10 @@ Status File::read_at(std::uint64_t offset, std::span<std::byte> to) const {
     const ssize_t done = ::pread(descriptor_, to.data(), std::min(to.size(), most_at_once),
                                  static_cast<off_t>(offset));
     if (done == 0) {
-      return Status::error(Code::protocol, fmt::format("{} ends at byte {}, {} before the end of "
-                                                       "what is to be read",
-                                                       path_, offset, to.size()))
+      return Status::error(Code::protocol,
+                           fmt::format("{} ends at byte {}, {} bytes before the end of "
+                                       "the data to read",
+                                       path_, offset, to.size()))
           .hint("the file is truncated; use an older checkpoint");
     }
     if (done < 0 && errno != EINTR) {
@@ -252,7 +254,8 @@ Status File::write_at(std::uint64_t offset, std::span<const std::byte> from) con
     from = from.subspan(advance);
     offset += advance;
   }
-  // Lets the device begin, which else sleeps until sync(). Where that can't be, nothing is lost.
+  // Lets the device begin to write, which otherwise waits until sync(). If that isn't supported,
+  // nothing is lost.
   static_cast<void>(::sync_file_range(descriptor_, static_cast<off_t>(first),
                                       static_cast<off_t>(all), SYNC_FILE_RANGE_WRITE));
   return {};
@@ -261,7 +264,7 @@ Status File::write_at(std::uint64_t offset, std::span<const std::byte> from) con
 Result<std::uint64_t> File::size() const {
   struct stat facts = {};
   if (::fstat(descriptor_, &facts) != 0) {
-    return file_error(errno, "look at", path_);
+    return file_error(errno, "inspect", path_);
   }
   return static_cast<std::uint64_t>(facts.st_size);
 }
@@ -285,7 +288,7 @@ Status File::sync() const {
 
 Result<std::string> checkpoint_target(const std::string& path) {
   if (path.empty() || path.find('\0') != std::string::npos) {
-    return Status::error(Code::invalid_argument, "the path is empty, or has a zero byte in it");
+    return Status::error(Code::invalid_argument, "the path is empty, or contains a zero byte");
   }
   std::error_code error;
   const fs::file_status there = fs::status(path, error);
@@ -295,7 +298,7 @@ Result<std::string> checkpoint_target(const std::string& path) {
   if (fs::exists(there) && !fs::is_regular_file(there)) {
     return refuse("write", path, "it is a device or a pipe");
   }
-  error.clear();  // that nothing is there is none
+  error.clear();  // a file that does not exist is not an error
   const fs::path target =
       fs::exists(there) ? fs::canonical(path, error) : rma::behind_links(path, error);
   if (error) {
@@ -326,19 +329,23 @@ Status replace(const std::string& temporary, const std::string& target) {
   }
   const std::string directory = directory_of(target).string();
   const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  // A directory that may be written but not read can't be opened; the new name is in place anyway.
+  // A directory that may be written but not read can't be opened; the new name is in place
+  // nevertheless.
   if (descriptor < 0) {
     return {};
   }
   const int synced = ::fsync(descriptor);
   const int error = errno;
   ::close(descriptor);
-  // Some file systems have no such thing as completing a directory.
+  // Some file systems can't write a directory to the device.
   return synced == 0 || error == EINVAL || error == EROFS
              ? Status()
-             : Status::error(Code::unreachable, fmt::format("cannot complete directory {}: {}",
-                                                            directory, std::strerror(error)))
-                   .hint(target + " is the new file, unless the machine fails soon");
+             : Status::error(Code::unreachable,
+                             fmt::format("cannot write directory {} to its device: {}", directory,
+                                         std::strerror(error)))
+                   .hint(target +
+                         " is the new file, but a machine failure within the next seconds may undo "
+                         "that");
 }
 
 void remove_file(const std::string& path) noexcept {

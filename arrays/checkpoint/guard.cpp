@@ -24,7 +24,7 @@ constexpr std::array<char, 8> mark = {'T', 'E', 'S', 'S', 'E', 'R', 'A', '\n'};
 constexpr std::size_t word_bytes = sizeof(std::uint64_t);
 constexpr std::size_t footer_words = 5;
 constexpr std::size_t footer_bytes = footer_words * word_bytes;
-// What describes a checkpoint of 2^27 pieces of elements is about so long.
+// The description of a checkpoint of 2^27 pieces of elements has about this size.
 constexpr std::uint64_t most_metadata_bytes = std::uint64_t{1} << 30U;
 
 std::uint64_t little_endian(std::uint64_t word) noexcept {
@@ -33,7 +33,7 @@ std::uint64_t little_endian(std::uint64_t word) noexcept {
 
 Status damaged(const File& file, const std::string& what) {
   return Status::error(Code::protocol, fmt::format("{} is damaged: {}", file.path(), what))
-      .hint("use an older checkpoint; the file isn't what was written");
+      .hint("use an older checkpoint; the file changed after it was written");
 }
 
 std::span<const std::byte> bytes_of(const std::vector<std::uint64_t>& words) {
@@ -45,7 +45,7 @@ struct Fragment {
   std::uint64_t bytes = 0;
 };
 
-// Table and footer as they stand in the file.
+// Table and footer as they are in the file.
 std::vector<std::uint64_t> guard_words(const FileImage& image) {
   std::vector<std::uint64_t> words;
   Checksum content;
@@ -62,7 +62,7 @@ std::vector<std::uint64_t> guard_words(const FileImage& image) {
   return words;
 }
 
-// The guard's words, proved; none where there is no guard.
+// The guard's words, verified; unset if the file has no guard.
 Result<std::vector<std::uint64_t>> read_words(const File& file, std::uint64_t size) {
   std::vector<std::uint64_t> words(footer_words);
   if (size < footer_bytes) {
@@ -75,7 +75,7 @@ Result<std::vector<std::uint64_t>> read_words(const File& file, std::uint64_t si
   }
   const std::uint64_t count = little_endian(words[2]);
   if (count > (size - footer_bytes) / (2 * word_bytes) || count > most_metadata_bytes) {
-    return damaged(file, fmt::format("its guard has room for no {} fragments", count));
+    return damaged(file, fmt::format("its guard is too small for {} fragments", count));
   }
   words.resize(footer_words + 2 * static_cast<std::size_t>(count));
   const std::size_t guard_bytes = words.size() * word_bytes;
@@ -86,9 +86,11 @@ Result<std::vector<std::uint64_t>> read_words(const File& file, std::uint64_t si
   }
   const std::uint64_t format = little_endian(words[words.size() - footer_words + 1]);
   if (format != guard_format) {
-    return Status::error(Code::unsupported,
-                         fmt::format("{} is a checkpoint of format {}, and {} is known here",
-                                     file.path(), format, guard_format))
+    return Status::error(
+               Code::unsupported,
+               fmt::format(
+                   "{} is a checkpoint of format {}, but this version of Tessera reads format {}",
+                   file.path(), format, guard_format))
         .hint("read it with the version of Tessera that wrote it");
   }
   return words;
@@ -104,7 +106,7 @@ Status load(const File& file, const std::vector<std::uint64_t>& words, FileImage
     if (fragment.offset < least_offset || fragment.offset > image.end() ||
         fragment.bytes > image.end() - fragment.offset ||
         fragment.bytes > most_metadata_bytes - total) {
-      return damaged(file, "its guard tells of bytes that can't be");
+      return damaged(file, "its guard lists bytes outside the file");
     }
     least_offset = fragment.offset + fragment.bytes;
     total += fragment.bytes;
@@ -114,7 +116,7 @@ Status load(const File& file, const std::vector<std::uint64_t>& words, FileImage
     TESSERA_RETURN_IF_ERROR(image.write(fragment.offset, bytes));
   }
   if (content.value() != little_endian(words[words.size() - 2])) {
-    return damaged(file, "the checksum of what describes its arrays differs");
+    return damaged(file, "the checksum of the description of its arrays differs");
   }
   return {};
 }

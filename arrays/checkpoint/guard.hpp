@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The guard: what stands behind the HDF5 part of a checkpoint, and proves the bytes that describe
-// the arrays before libhdf5 is given them. Elements have checksums of their own.
+// The guard: a trailer after the HDF5 part of a checkpoint. It verifies the bytes that describe the
+// arrays before libhdf5 reads them. Elements have checksums of their own.
 //
 // All numbers are 64 bits, little-endian:
 //
-//     HDF5 part            up to the end that its superblock tells
+//     HDF5 part            up to the end that its superblock states
 //     table                offset and length of each fragment of metadata, ascending
 //     footer, 40 bytes     "TESSERA\n" · format · number of fragments · checksum of the fragments'
 //                          bytes · checksum of table and footer up to here
 //
-// HDF5's own tools don't look behind the end. When one of them changes the file it cuts the guard
-// off, and the file is then read without.
+// HDF5's own tools ignore bytes after the end. If such a tool changes the file, it removes the
+// guard, and the file is then read without it.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,12 @@
 
 namespace tessera::arrays::detail {
 
-/// Writes the image's fragments to their places, the guard behind its end, and nothing else.
+/// Writes the image's fragments at their offsets, and the guard after the image's end; nothing
+/// else.
 rma::Status write_guarded(const File& file, const FileImage& image);
 
-/// The image of a file that has a guard; none for a file without. Errors: protocol for damage,
-/// unsupported for a format that is not known here, and those of reading.
+/// The image of a file that has a guard; unset for a file without one. Errors: protocol for damage,
+/// unsupported for an unknown format, and those of reading.
 rma::Result<std::optional<FileImage>> read_guarded(const File& file);
 
 }  // namespace tessera::arrays::detail

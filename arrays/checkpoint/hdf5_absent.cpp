@@ -11,7 +11,7 @@ struct Hdf5Writer::State {};
 
 Status check_hdf5() {
   return Status::error(Code::unsupported, "this library was built without HDF5")
-      .hint("install libhdf5-dev, or HDF5 1.10 or later, and configure anew");
+      .hint("install libhdf5-dev, or HDF5 1.10 or later, and configure again");
 }
 
 Hdf5Writer::Hdf5Writer(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}

@@ -15,12 +15,12 @@ namespace {
 
 constexpr haddr_t most_bytes = std::numeric_limits<haddr_t>::max() / 2;
 
-// What an access list carries.
+// The data of an access list.
 struct DriverOptions {
   FileImage* image = nullptr;
 };
 
-// libhdf5 knows only the first member of this.
+// libhdf5 knows only the first member of this struct.
 struct DriverFile {
   H5FD_t base = {};
   FileImage* image = nullptr;
@@ -50,7 +50,7 @@ herr_t close_image(H5FD_t* file) {
 }
 
 herr_t query(const H5FD_t* /*file*/, unsigned long* flags) {
-  // Metadata side by side makes few fragments.
+  // Contiguous metadata makes fewer fragments.
   *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
   return 0;
 }
@@ -86,12 +86,12 @@ herr_t truncate(H5FD_t* file, hid_t /*list*/, hbool_t /*closing*/) {
   return 0;
 }
 
-// By names, since their order and number differ between versions.
+// Members are set by name, since their order and number differ between versions.
 H5FD_class_t driver_class() {
   H5FD_class_t driver = {};
 #if H5_VERSION_GE(1, 13, 0)
   driver.version = H5FD_CLASS_VERSION;
-  driver.value = static_cast<H5FD_class_value_t>(512);  // the first for drivers under trial
+  driver.value = static_cast<H5FD_class_value_t>(512);  // the first value for experimental drivers
 #endif
   driver.name = "tessera_image";
   driver.maxaddr = most_bytes;
@@ -140,8 +140,8 @@ Hdf5Id access_to(FileImage& image) {
   const Hdf5Id driver_id(H5FDregister(&driver));
   Hdf5Id access(H5Pcreate(H5P_FILE_ACCESS));
   const DriverOptions options{&image};
-  // The newest format has checksums on what describes the arrays, and attributes of any length.
-  // Elements that fill a page or more begin at one.
+  // The newest format has checksums on descriptions of arrays, and attributes of any length. Data
+  // sets of a page or more begin at a page boundary.
   constexpr hsize_t page_bytes = 4096;
   if (!driver_id.is_valid() || !access.is_valid() ||
       H5Pset_driver(access.get(), driver_id.get(), &options) < 0 ||

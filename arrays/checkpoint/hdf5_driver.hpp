@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A file driver for libhdf5 whose file is a FileImage; and the handles and errors of libhdf5.
+// A file driver for libhdf5 that uses a FileImage as file; and wrappers of libhdf5's handles and
+// errors.
 #pragma once
 
 #include <hdf5.h>
@@ -14,7 +15,7 @@
 
 namespace tessera::arrays::detail {
 
-/// Owns one of libhdf5's identifiers, of whatever kind.
+/// Owns an identifier of libhdf5, of any kind.
 class Hdf5Id {
  public:
   Hdf5Id() = default;
@@ -37,7 +38,8 @@ class Hdf5Id {
   hid_t id_ = H5I_INVALID_HID;
 };
 
-/// While it lives, libhdf5 prints no errors in this thread, and its conversions trap nothing.
+/// In its scope, libhdf5 prints no errors in this thread, and its conversions raise no
+/// floating-point traps.
 class QuietHdf5 {
  public:
   QuietHdf5() noexcept;
@@ -51,11 +53,11 @@ class QuietHdf5 {
   void* data_ = nullptr;
 };
 
-/// What libhdf5 says of the error that just came: its innermost sentence.
+/// The innermost sentence of libhdf5's last error.
 std::string hdf5_words();
 
-/// Access to `image` instead of a file, for H5Fcreate and H5Fopen. Requires: `image` outlives
-/// every file that is opened with it.
+/// An access list that uses `image` instead of a file, for H5Fcreate and H5Fopen. Requires: `image`
+/// outlives every file that is opened with it.
 Hdf5Id access_to(FileImage& image);
 
 }  // namespace tessera::arrays::detail

@@ -16,7 +16,8 @@ using rma::Code;
 using rma::Result;
 using rma::Status;
 
-// No list or text of ours is longer; of a file of others it could say anything.
+// No list or text that Tessera writes is longer; in other programs' files the size could be
+// anything.
 constexpr std::int64_t most_list_bytes = std::int64_t{1} << 30U;
 
 // One attribute of an object.
@@ -47,7 +48,7 @@ class Attribute {
     }
   }
 
-  /// All numbers; none when it is no list of numbers.
+  /// All numbers; empty if the attribute is not a list of numbers.
   template <class T>
   [[nodiscard]] std::vector<T> list(hid_t memory_type) const {
     const bool is_list = count_ > 0 && count_ <= most_list_bytes / std::int64_t{sizeof(T)};
@@ -95,12 +96,12 @@ T value_or(const Attribute& attribute, T otherwise) {
   return held == nullptr ? otherwise : *held;
 }
 
-// Fills in the extents; false when they can't be those of an array.
+// Sets the extents; returns false if they can't be those of an array.
 bool read_extents(hid_t set, StoredArray& array) {
   const Hdf5Id space(H5Dget_space(set));
   const int ndims = H5Sget_simple_extent_ndims(space.get());
   if (ndims < 1 || ndims > max_dims) {
-    array.why_not = fmt::format("it has {} dimensions, and 1 to {} are possible", ndims, max_dims);
+    array.why_not = fmt::format("it has {} dimensions; 1 to {} are possible", ndims, max_dims);
     return false;
   }
   std::array<hsize_t, max_dims> dims = {};
@@ -116,12 +117,12 @@ bool read_extents(hid_t set, StoredArray& array) {
   return true;
 }
 
-// Where the elements are; why_not where they are not in one piece within the file.
+// Finds the offset of the elements; sets why_not if they are not contiguous within the file.
 void read_place(hid_t set, std::uint64_t file_end, StoredArray& array) {
   const Hdf5Id layout(H5Dget_create_plist(set));
   if (H5Pget_layout(layout.get()) != H5D_CONTIGUOUS || H5Pget_external_count(layout.get()) > 0) {
     array.why_not =
-        "its elements are not in one piece of the file; `h5repack -l CONTI` makes a copy in which "
+        "its elements are not contiguous in the file; `h5repack -l CONTI` makes a copy in which "
         "they are";
     return;
   }
@@ -149,9 +150,9 @@ void read_own_attributes(hid_t set, StoredArray& array) {
   array.checksums = Attribute(set, "tessera_checksums").list<std::uint64_t>(H5T_NATIVE_UINT64);
   const bool fits = array.piece_elements >= 0 && piece_count(array) == std::ssize(array.checksums);
   if (array.piece_elements < 0) {
-    array.why_not = "its pieces have less than no elements";
+    array.why_not = "its pieces have a negative number of elements";
   } else if (!array.checksums.empty() && !fits) {
-    array.why_not = "its checksums are not as many as its pieces";
+    array.why_not = "its number of checksums differs from its number of pieces";
   }
   array.piece_elements =
       std::min(array.piece_elements, std::max<std::int64_t>(volume(array.extents), 1));
@@ -181,7 +182,7 @@ void read_arrays(hid_t file, std::uint64_t file_end, Catalog& catalog) {
     H5Lget_name_by_idx(file, ".", H5_INDEX_NAME, H5_ITER_INC, i, name.data(), name.size() + 1,
                        H5P_DEFAULT);
     H5L_info_t link = {};
-    // Links elsewhere are not followed: what they lead to may be in another file.
+    // Links to other objects are not followed: they may lead into another file.
     if (H5Lget_info(file, name.c_str(), &link, H5P_DEFAULT) < 0 || link.type != H5L_TYPE_HARD) {
       continue;
     }
@@ -213,17 +214,20 @@ Status check_format(hid_t file, const FileImage& image, const std::string& path,
   const auto format = value_or(Attribute(file, "tessera_checkpoint"), std::int64_t{0});
   catalog.is_ours = format != 0;
   if (catalog.is_ours && format != checkpoint_format) {
-    return Status::error(Code::unsupported,
-                         fmt::format("{} is a checkpoint of format {}, and {} is known here", path,
-                                     format, checkpoint_format))
+    return Status::error(
+               Code::unsupported,
+               fmt::format(
+                   "{} is a checkpoint of format {}, but this version of Tessera reads format {}",
+                   path, format, checkpoint_format))
         .hint("read it with the version of Tessera that wrote it");
   }
   if (catalog.is_ours && image.stated_end() != image.end()) {
-    return Status::error(Code::protocol,
-                         fmt::format("{} is damaged: its HDF5 part ends at byte {}, and there are "
-                                     "{}",
-                                     path, image.stated_end(), image.end()))
-        .hint("use an older checkpoint; the file isn't what was written");
+    return Status::error(
+               Code::protocol,
+               fmt::format("{} is damaged: its HDF5 part ends at byte {}, but the file has "
+                           "{} bytes",
+                           path, image.stated_end(), image.end()))
+        .hint("use an older checkpoint; the file changed after it was written");
   }
   return {};
 }
@@ -237,7 +241,7 @@ Result<Catalog> read_catalog(FileImage& image, const std::string& path) {
   if (!file.is_valid()) {
     return Status::error(Code::protocol,
                          fmt::format("{} can't be read as HDF5: {}", path, hdf5_words()))
-        .hint("it is damaged, truncated, or no HDF5 file; use another one");
+        .hint("it is damaged, truncated, or not an HDF5 file; use another file");
   }
   Catalog catalog;
   TESSERA_RETURN_IF_ERROR(check_format(file.get(), image, path, catalog));

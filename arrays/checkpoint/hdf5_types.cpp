@@ -48,13 +48,13 @@ Hdf5Id type_of_element(ElementType element) {
   });
 }
 
-// What a number has besides its size that makes it another than those of this machine.
+// The properties of a number, besides its size, that differ from those of this machine.
 std::string describe_bits(hid_t type, std::size_t bytes) {
   const std::size_t precision = H5Tget_precision(type);
   const int first = H5Tget_offset(type);
   return precision == 8 * bytes && first == 0
              ? std::string()
-             : fmt::format(" of which {} bits count, from bit {} on", precision, first);
+             : fmt::format(" with {} significant bits, from bit {} on", precision, first);
 }
 
 std::string describe_fields(hid_t type) {
@@ -68,7 +68,7 @@ std::string describe_fields(hid_t type) {
                      H5Tget_ebias(type), fraction_bits);
 }
 
-// Requires: the type is none of this machine's own.
+// Requires: the type is not one of this machine's own.
 std::string describe(hid_t type, std::size_t bytes) {
   const bool is_big = H5Tget_order(type) == H5T_ORDER_BE;
   const char* const order = is_big && bytes > 1 ? "big-endian " : "";
@@ -104,7 +104,7 @@ Hdf5Id type_of(const StoredArray& array) {
 void recognise(hid_t type, StoredArray& array) {
   const std::size_t bytes = H5Tget_size(type);
   if (bytes == 0) {  // libhdf5 could not even open it
-    array.why_not = "its type is not known here";
+    array.why_not = "its type is unknown";
     array.element_bytes = 1;
     return;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How elements stand in HDF5 files: the one place that maps types to types.
+// The types of elements in HDF5 files: the only mapping between the two kinds of types.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace tessera::arrays::detail {
 
-/// The type of a data set: numbers as this machine has them, complex ones as {r, i} like h5py's,
-/// all else as so many opaque bytes.
+/// The type of a data set: numbers in this machine's format, complex ones as {r, i} like h5py's,
+/// everything else as opaque bytes of the element's size.
 Hdf5Id type_of(const StoredArray& array);
 
-/// Finds out what elements of an HDF5 type are: type, is_opaque, element_bytes and type_text;
-/// or why they can't be read.
+/// Sets type, is_opaque, element_bytes and type_text for elements of an HDF5 type, or why_not if
+/// they can't be read.
 void recognise(hid_t type, StoredArray& array);
 
 }  // namespace tessera::arrays::detail

@@ -15,7 +15,7 @@ using rma::Code;
 using rma::Result;
 using rma::Status;
 
-// As H5T_VARIABLE, whose cast is C's.
+// The same as H5T_VARIABLE, which is written with a C cast.
 constexpr std::size_t any_length = std::numeric_limits<std::size_t>::max();
 
 Status failed(const std::string& action) {
@@ -30,7 +30,7 @@ Hdf5Id space_of(const Extents& extents) {
   return Hdf5Id(H5Screate_simple(extents.ndims(), dims.data(), nullptr));
 }
 
-// In one piece, and with a place from the start; the elements are written by others.
+// Contiguous and allocated at once; all ranks write the elements, without libhdf5.
 Hdf5Id contiguous_layout() {
   Hdf5Id list(H5Pcreate(H5P_DATASET_CREATE));
   const bool is_made = list.is_valid() && H5Pset_layout(list.get(), H5D_CONTIGUOUS) >= 0 &&
@@ -59,7 +59,7 @@ Status write_scalar(hid_t object, const char* name, const double& value) {
 Status write_scalar(hid_t object, const char* name, const std::string& value) {
   const Hdf5Id type(H5Tcopy(H5T_C_S1));
   if (H5Tset_size(type.get(), any_length) < 0 || H5Tset_cset(type.get(), H5T_CSET_UTF8) < 0) {
-    return failed("make a type of texts");
+    return failed("make a text type");
   }
   const char* const text = value.c_str();
   return write_attribute(object, name, type.get(), Hdf5Id(H5Screate(H5S_SCALAR)), &text);
@@ -75,7 +75,7 @@ Status write_list(hid_t object, const char* name, hid_t type, const std::vector<
 
 struct Hdf5Writer::State {
   FileImage image;
-  Hdf5Id file;  // ends before the image that it writes to
+  Hdf5Id file;  // declared so that it ends before the image that it writes to
 };
 
 Status check_hdf5() {

@@ -12,7 +12,8 @@ namespace tessera::arrays::detail {
 using rma::Code;
 using rma::Status;
 
-// The fragment that the bytes fall into or follow grows; what it then reaches is taken over.
+// The fragment that contains or precedes the bytes grows; fragments that it then touches are
+// merged.
 void FileImage::merge(std::uint64_t offset, std::span<const std::byte> from) {
   auto at = fragments_.upper_bound(offset);
   const auto before = at == fragments_.begin() ? fragments_.end() : std::prev(at);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// FileImage: what libhdf5 sees instead of a file: only that part of it which describes the arrays,
-// without their elements, and in memory.
+// FileImage: the file as libhdf5 sees it: in memory, and only the part that describes the arrays,
+// without their elements.
 //
-// libhdf5 so never touches the disk. It can't be left with half a file when space runs out, nor
-// be given bytes that are damaged (guard.hpp), which it does not always survive.
+// libhdf5 therefore never accesses the disk. It can't fail halfway if space runs out, and gets no
+// damaged bytes (guard.hpp), which can crash it.
 //
-//     written     fragments by place, of what libhdf5 wrote; nothing else takes memory
-//     guarded     the same, read from a file and proved
-//     unguarded   of a file that others wrote: everything is read from there when asked for
+//     written     the fragments that libhdf5 wrote, by offset; nothing else takes memory
+//     guarded     the same, read from a file and verified
+//     unguarded   a file of another program: every read goes to the file
 //
 // Threads: one at a time.
 #pragma once
@@ -27,23 +27,23 @@ class FileImage {
  public:
   using Fragments = std::map<std::uint64_t, std::vector<std::byte>>;
 
-  /// Nothing written yet.
+  /// An empty image.
   FileImage() = default;
-  /// Unguarded. Requires: `file` outlives the image.
+  /// An unguarded image. Requires: `file` outlives the image.
   FileImage(const File& file, std::uint64_t bytes) noexcept : file_(&file), end_(bytes) {}
 
-  /// Copies bytes in, over what was there. Errors: no_memory.
+  /// Copies bytes in, over existing ones. Errors: no_memory.
   rma::Status write(std::uint64_t offset, std::span<const std::byte> from) noexcept;
   /// Copies bytes out; zeros where nothing was written. Errors: those of the file.
   rma::Status read(std::uint64_t offset, std::span<std::byte> to) const noexcept;
 
-  /// Where the file ends, in bytes.
+  /// The end of the file, in bytes.
   [[nodiscard]] std::uint64_t end() const noexcept { return end_; }
   void set_end(std::uint64_t end) noexcept { end_ = end; }
-  /// Where libhdf5 says that it ends: as the file itself tells.
+  /// The end that libhdf5 states, which the file itself contains.
   [[nodiscard]] std::uint64_t stated_end() const noexcept { return stated_end_; }
   void set_stated_end(std::uint64_t end) noexcept { stated_end_ = end; }
-  /// What was written; they neither overlap nor touch.
+  /// The written fragments; they neither overlap nor touch.
   [[nodiscard]] const Fragments& fragments() const noexcept { return fragments_; }
 
  private:

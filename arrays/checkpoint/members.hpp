@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What members of a team that share a checkpoint tell each other.
+// Communication among the members of a team that share a checkpoint.
 #pragma once
 
 #include <cstddef>
@@ -21,15 +21,16 @@ inline constexpr rma::TeamRank leader{0};
   return team.rank() == leader;
 }
 
-/// Collective. The leader's bytes are everybody's.
+/// Collective. Gives the leader's bytes to all members.
 rma::Status share(rma::Team& team, std::vector<std::byte>& bytes);
 rma::Status share(rma::Team& team, std::string& text);
 
-/// Collective. Error on all members when one has called with another `what`.
+/// Collective. Returns an error on all members if they call it with different `what`, `text` or
+/// `number`.
 rma::Status check_same_call(rma::Team& team, std::string_view what, std::string_view text,
                             std::uint64_t number = 0);
 
-/// Local. Errors: closed; invalid_argument when the array's team has other members than `team`, or
+/// Local. Errors: closed; invalid_argument if the array's team has other members than `team`, or
 /// its access mode forbids `transfer`.
 rma::Status check_array(const ArrayBase& array, const rma::Team& team, const Transfer& transfer);
 

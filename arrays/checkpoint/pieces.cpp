@@ -20,7 +20,7 @@ using rma::Handle;
 using rma::Result;
 using rma::Status;
 
-// Two buffers of a piece each.
+// Two buffers of one piece each.
 class Buffers {
  public:
   static Result<Buffers> allocate(const StoredArray& stored) {
@@ -39,7 +39,7 @@ class Buffers {
     }
     return buffers;
   }
-  /// That of a piece: neighbours have different ones.
+  /// The buffer of a piece: neighbouring pieces have different ones.
   [[nodiscard]] std::byte* of(std::int64_t piece) const noexcept {
     return memory_[static_cast<std::size_t>(piece % 2)].get();
   }
@@ -53,7 +53,7 @@ class Buffers {
   std::array<Memory, 2> memory_;
 };
 
-// One piece: its elements' places in row-major order, and where it is in the file.
+// One piece: its range of elements in row-major order, and its offset in the file.
 struct Piece {
   Piece(const StoredArray& stored, std::int64_t number)
       : first(number * stored.piece_elements),
@@ -66,7 +66,7 @@ struct Piece {
   std::size_t bytes;
 };
 
-// Moves a piece's boxes: move(box, where its elements are in `buffer`).
+// Moves a piece's boxes: move(box, address of its elements in `buffer`).
 template <class Move>
 Handle start(const StoredArray& stored, const Piece& piece, std::byte* buffer, const Move& move) {
   Handle all;
@@ -105,7 +105,7 @@ Status check_piece(const StoredArray& stored, std::int64_t number,
   }
   return Status::error(Code::protocol,
                        fmt::format("{} is damaged: its checksum differs", describe(stored, number)))
-      .hint("use an older checkpoint; the file isn't what was written");
+      .hint("use an older checkpoint; the file changed after it was written");
 }
 
 }  // namespace
@@ -126,7 +126,7 @@ Result<std::vector<std::uint64_t>> write_slab(const File& file, const StoredArra
   if (slab.first == slab.last) {
     return checksums;
   }
-  // Before the handle, whose end waits for what comes into them.
+  // Declared before the handle, whose destructor waits for transfers into the buffers.
   TESSERA_ASSIGN_OR_RETURN(const Buffers buffers, Buffers::allocate(stored));
   Handle next = start_get(array, stored, Piece(stored, slab.first), buffers.of(slab.first));
   for (std::int64_t number = slab.first; number < slab.last; ++number) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The elements of an array on their way to a file and back.
+// The transfer of an array's elements to a file and back.
 //
-// The array's row-major order is cut into pieces of equal length, and a member has as many
-// consecutive ones as any other: its slab. While one piece is in the file system's hands the next
-// is got from its owners, or the last is put to them; so there are two buffers.
+// The array's row-major order is cut into pieces of equal length. Each member handles an equal
+// number of consecutive pieces, its slab. While the file system handles one piece, the next is
+// fetched from its owners, or the last is put to them; so there are two buffers.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +22,17 @@ struct Slab {
   std::int64_t last = 0;
 };
 
-/// Pieces of each member's slab, but for the last ones, which may have fewer.
+/// The number of pieces in each member's slab; the last members may have fewer.
 std::int64_t pieces_per_member(const StoredArray& array, std::int64_t members) noexcept;
 Slab slab_of(const StoredArray& array, rma::TeamRank member, std::int64_t members) noexcept;
 
-/// One-sided. Writes a slab from the array into the file. Returns a checksum a piece.
+/// One-sided. Writes a slab from the array into the file. Returns a checksum for each piece.
 rma::Result<std::vector<std::uint64_t>> write_slab(const File& file, const StoredArray& stored,
                                                    const Slab& slab, const ArrayBase& array);
 
-/// One-sided. Reads a slab from the file, compares its checksums, and puts it into `array`,
-/// if there is one; complete locally. Errors: protocol for a piece that differs, which is named,
-/// and of which nothing was put.
+/// One-sided. Reads a slab from the file, compares its checksums, and puts it into `array` if that
+/// is not null; complete locally. Errors: protocol for a piece with a different checksum, which is
+/// named and of which nothing was put.
 rma::Status read_slab(const File& file, const StoredArray& stored, const Slab& slab,
                       const ArrayBase* array);
 

@@ -30,7 +30,7 @@ Status invalid(std::string what) {
   return Status::error(Code::invalid_argument, std::move(what));
 }
 
-// As in "it holds …, not …".
+// For messages such as "it holds …, not …".
 std::string name_of(std::optional<rma::ElementType> type, std::int64_t element_bytes) {
   return type ? std::string(rma::to_string(*type))
               : fmt::format("elements of {} bytes without a type", element_bytes);
@@ -45,8 +45,8 @@ Status check_type(const StoredArray& stored, const ElementKind& element) {
                     .hint("ask for the type that the file has (Checkpoint::info)");
 }
 
-// The same for all members that have the same file open: its length, and its last bytes, which
-// differ where anything but elements does.
+// A value that all members with the same file get: its length and its last bytes, which differ if
+// anything except elements differs.
 Result<std::array<std::uint64_t, 2>> identity_of(const File& file) {
   TESSERA_ASSIGN_OR_RETURN(const std::uint64_t size, file.size());
   std::array<std::byte, 64> last = {};
@@ -68,7 +68,8 @@ class CheckpointState {
 
   /// Collective, as are check_call() and read().
   Status begin();
-  /// That all members ask for the same array, which the file has, with elements of this type.
+  /// Checks that all members request the same array, that the file has it, and that elements have
+  /// this type.
   Status check_call(const std::string& name, const Status& mine);
   Status read(const StoredArray& stored, const ArrayBase* array);
 
@@ -116,9 +117,10 @@ Status CheckpointState::begin() {
   TESSERA_RETURN_IF_ERROR(team_.agree(is_leader(team_) ? Status() : open_file()));
   const auto identity = identity_of(file_);
   TESSERA_RETURN_IF_ERROR(team_.agree(identity.status()));
-  return check_same_on_all(team_, *identity, "file",
-                           "the path has to mean one file on all nodes; if it was just replaced, "
-                           "open it again");
+  return check_same_on_all(
+      team_, *identity, "file",
+      "the path must mean the same file on all nodes; if it was just replaced, "
+      "open it again");
 }
 
 Status CheckpointState::open_file() {
@@ -137,7 +139,8 @@ Status CheckpointState::load_catalog() {
     }
     TESSERA_ASSIGN_OR_RETURN(catalog_, read_catalog(*image, path_));
   } catch (const std::bad_alloc&) {
-    return Status::error(Code::no_memory, "no memory for what describes the arrays of " + path_);
+    return Status::error(Code::no_memory,
+                         "no memory for the description of the arrays of " + path_);
   }
   for (StoredArray& stored : catalog_.arrays) {
     if (stored.piece_elements == 0) {
@@ -211,7 +214,7 @@ using rma::Status;
 
 namespace {
 
-// Of a checkpoint that was moved from there is nobody to agree with.
+// Local: a checkpoint that was moved from has no team to synchronise with.
 Status moved_from() {
   return Status::error(Code::closed, "the checkpoint was moved from");
 }
@@ -268,7 +271,7 @@ Result<AttributeValue> Checkpoint::find_attribute(std::string_view name, std::si
     return moved_from();
   }
   constexpr std::array<std::string_view, 3> kinds = {"a whole number", "a floating-point number",
-                                                     "a text"};
+                                                     "a string"};
   for (const auto& [each, value] : state_->catalog().attributes) {
     if (each != name) {
       continue;
@@ -339,7 +342,7 @@ Status Checkpoint::read_into(const std::string& name, ArrayBase& array) {
                          fmt::format("extents differ: {} in the file, and {} in {}",
                                      to_string((*stored)->extents), to_string(array.extents()),
                                      array.describe()))
-               .hint("read into an array of the extents that the file has");
+               .hint("read into an array with the extents in the file");
   }
   const std::string attempt = state_->describe("reading", name);
   TESSERA_RETURN_IF_ERROR(state_->check_call(name, mine).context(attempt));
@@ -354,7 +357,7 @@ Status Checkpoint::verify(const std::string& name) {
   Status mine = stored.ok() ? state_->check_readable(**stored) : stored.status();
   if (mine.ok() && (*stored)->checksums.empty() && detail::piece_count(**stored) > 0) {
     mine = Status::error(Code::unsupported, "it has no checksums")
-               .hint("only what Tessera wrote has them");
+               .hint("only files that Tessera wrote have checksums");
   }
   const std::string attempt = state_->describe("verifying", name);
   TESSERA_RETURN_IF_ERROR(state_->check_call(name, mine).context(attempt));

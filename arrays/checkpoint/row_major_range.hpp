@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A range of places in row-major order, cut into boxes.
+// A range of elements in row-major order, cut into boxes.
 //
-//     extents 4 x 5, places [3, 17):    . . . a a     box a: places 3 and 4
+//     extents 4 x 5, range [3, 17):     . . . a a     box a: elements 3 and 4
 //                                       b b b b b     box b: 5 to 14, two whole rows
 //                                       b b b b b
 //                                       c c . . .     box c: 15 and 16
 //
 // Each box is dense in that order, so it is one contiguous part of a buffer that holds the range.
-// There are at most 2 · ndims − 1 of them.
+// There are at most 2 · ndims − 1 boxes.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,8 @@
 
 namespace tessera::arrays::detail {
 
-/// The index of a place. Requires: 0 ≤ place < volume(extents).
+/// The index of an element, from its number in row-major order. Requires: 0 ≤ place <
+/// volume(extents).
 inline Index index_of_place(const Extents& extents, std::int64_t place) noexcept {
   Index index = Index::zeros(extents.ndims());
   for (int dim = extents.ndims() - 1; dim >= 0; --dim) {
@@ -29,8 +30,8 @@ inline Index index_of_place(const Extents& extents, std::int64_t place) noexcept
   return index;
 }
 
-/// The longest dense box that begins at `place` and ends before `last`. Its slowest dimension of
-/// more than one index is the first along which whole slices fit.
+/// The longest dense box that begins at `place` and ends before `last`. Its slowest dimension with
+/// more than one index is the first one along which whole slices fit.
 inline Box box_at_place(const Extents& extents, std::int64_t place, std::int64_t last) noexcept {
   const Strides strides = dense_strides(extents);
   int dim = 0;
@@ -47,7 +48,7 @@ inline Box box_at_place(const Extents& extents, std::int64_t place, std::int64_t
   return box;
 }
 
-/// Calls `body(box, place of its first element − first)` for the boxes of [first, last), in order.
+/// Calls `body(box, number of its first element − first)` for the boxes of [first, last), in order.
 /// Requires: 0 ≤ first ≤ last ≤ volume(extents).
 template <class Body>
 void for_each_box(const Extents& extents, std::int64_t first, std::int64_t last, Body&& body) {

@@ -26,7 +26,7 @@ void add_list(Numbers& numbers, const DimList<Kind>& list, int ndims) {
   }
 }
 
-// A cut doesn't tell how it was made, but a regular one equals one of two.
+// A cut doesn't store how it was made, but a regular one equals one of two kinds.
 void add_cut(Numbers& numbers, const AxisCut& cut) {
   numbers.push_back(cut.extent());
   if (cut.is_irregular()) {
@@ -54,11 +54,11 @@ void add_table(Numbers& numbers, const Deal& deal) {
 }
 
 Status nonsense(std::string what) {
-  return Status::error(Code::protocol, "its distribution makes no sense: " + std::move(what))
-      .hint("read it into an array with a distribution of its own");
+  return Status::error(Code::protocol, "its distribution is invalid: " + std::move(what))
+      .hint("read it into an array with a distribution of your choice");
 }
 
-// Takes numbers from the front; zeros, and has_failed(), where there are no more.
+// Takes numbers from the front; after the last one it returns zeros, and has_failed() is true.
 class Reader {
  public:
   explicit Reader(std::span<const std::int64_t> numbers) noexcept : rest_(numbers) {}
@@ -78,7 +78,7 @@ class Reader {
     const auto list = take(ndims);
     return list.empty() ? Extents::zeros(ndims) : Extents(list);
   }
-  /// One of the values 0 … most of an enumeration.
+  /// An enumeration value in 0 … most.
   template <class Kind>
   Kind kind(Kind most) noexcept {
     const std::int64_t value = next();
@@ -109,10 +109,10 @@ Result<Head> read_head(Reader& reader) {
   const std::int64_t format = reader.next();
   if (!reader.has_failed() && format != numbers_format) {
     return Status::error(Code::unsupported,
-                         fmt::format("its distribution is written in format {}, and {} is known "
-                                     "here",
+                         fmt::format("its distribution has format {}, but format {} is "
+                                     "expected",
                                      format, numbers_format))
-        .hint("read it into an array with a distribution of its own");
+        .hint("read it into an array with a distribution of your choice");
   }
   const std::int64_t ndims = reader.next();
   if (ndims < 1 || ndims > max_dims) {
@@ -130,7 +130,7 @@ Result<Head> read_head(Reader& reader) {
   head.rank_grid = reader.extents(head.ndims);
   head.node_grid = reader.extents(head.ndims);
   if (reader.has_failed()) {
-    return nonsense("its numbers end too early, or are none that it knows");
+    return nonsense("its numbers end too early or are out of range");
   }
   return head;
 }
@@ -152,7 +152,7 @@ Result<Deal> read_table(const Head& head, Reader& reader) {
   }
   std::vector<TeamRank> owners;
   for (const std::int64_t owner : reader.take(count)) {
-    // What doesn't fit becomes a rank that there is not, and is refused as such.
+    // A value that doesn't fit becomes a rank that does not exist, which is refused below.
     const bool fits = owner >= 0 && owner < head.nranks;
     owners.push_back({fits ? static_cast<std::int32_t>(owner) : -1});
   }
@@ -174,16 +174,16 @@ Result<Deal> read_deal(const Head& head, Reader& reader) {
             head.blocks, head.nranks,
             {.order = head.deal_order, .node_grid = has_nodes ? head.node_grid : Extents()});
       }
-      break;  // a cyclic grid that is larger than that of the blocks is kept as a grid
+      break;  // a cyclic grid larger than the grid of blocks is stored as a grid
   }
   return Deal::cyclic_grid(head.blocks, head.rank_grid, head.nranks, head.deal_order);
 }
 
-// Why the `count` numbers that `reader` has read from are not those of a distribution.
+// The error text for `count` numbers that do not describe a distribution.
 std::string wrong_count(const Reader& reader, std::size_t count) {
   return reader.has_failed()
-             ? fmt::format("it has {} numbers, which are too few or not in their range", count)
-             : fmt::format("it has {} numbers, and {} are enough", count, count - reader.left());
+             ? fmt::format("it has {} numbers, which are too few or out of range", count)
+             : fmt::format("it has {} numbers, but {} are expected", count, count - reader.left());
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A distribution as a list of numbers, as it stands in a checkpoint:
+// A distribution as a list of numbers in a checkpoint:
 //
 //     format 1 · dimensions · ranks · storage · order · kind of deal · order of deal
-//     a number a dimension each: ghosts, blocks, grid of ranks, grid of a node's ranks (or zeros)
-//     for each dimension: extent, kind of cut, and 1 number (how many blocks, or of what size), or
-//       how many bounds and the bounds
+//     one number for each dimension: ghosts; blocks; grid of ranks; grid of a node's ranks or 0
+//     for each dimension: extent, kind of cut, and 1 number (the number of blocks, or their size)
+//       or the number of bounds and the bounds
 //     for a table: the owner of each block, in the order of the deal
 #pragma once
 
@@ -19,8 +19,8 @@ namespace tessera::arrays::detail {
 
 std::vector<std::int64_t> to_numbers(const Distribution& distribution);
 
-/// The distribution that equals the one of which the numbers tell. Errors: protocol for numbers
-/// that tell of none, unsupported for another format, no_memory.
+/// The distribution that the numbers describe. Errors: protocol for numbers that don't describe
+/// one, unsupported for another format, no_memory.
 rma::Result<Distribution> distribution_from(std::span<const std::int64_t> numbers);
 
 }  // namespace tessera::arrays::detail

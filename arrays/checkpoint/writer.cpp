@@ -35,12 +35,12 @@ Status invalid(std::string what) {
 Status check_name(const std::string& name, const std::vector<std::string>& taken) {
   if (name.empty() || name == "." ||
       name.find_first_of(std::string("/\0", 2)) != std::string::npos) {
-    return invalid(fmt::format("'{}' is no name for a data set", name))
+    return invalid(fmt::format("'{}' is not a valid name for a data set", name))
         .hint("a name has at least one character, no '/' and no zero byte");
   }
   if (std::find(taken.begin(), taken.end(), name) != taken.end()) {
-    return invalid(fmt::format("there is a '{}' already", name))
-        .hint("give each array of a checkpoint a name of its own");
+    return invalid(fmt::format("the name '{}' is already in use", name))
+        .hint("give each array of a checkpoint a different name");
   }
   return {};
 }
@@ -50,16 +50,16 @@ Status check_attribute(const std::string& name, const AttributeValue& value,
   TESSERA_RETURN_IF_ERROR(check_name(name, taken));
   if (name.starts_with(reserved_prefix)) {
     return invalid(fmt::format("'{}' is reserved", name))
-        .hint(fmt::format("names that begin with {} are Tessera's", reserved_prefix));
+        .hint(fmt::format("names that begin with {} are reserved for Tessera", reserved_prefix));
   }
   const auto* const text = std::get_if<std::string>(&value);
   if (text != nullptr && text->find('\0') != std::string::npos) {
-    return invalid(fmt::format("the text of '{}' has a zero byte in it", name));
+    return invalid(fmt::format("the text of '{}' contains a zero byte", name));
   }
   return {};
 }
 
-// Of all that makes an array what it is in a file.
+// A hash of all properties of an array that its file stores.
 std::uint64_t digest_of(const ArrayBase& array) {
   const std::uint64_t words[] = {
       fingerprint(array.distribution()), array.element_bytes(),
@@ -97,7 +97,7 @@ class CheckpointWriterState {
   CheckpointWriterState& operator=(const CheckpointWriterState&) = delete;
   ~CheckpointWriterState() { give_up(); }
 
-  /// Collective, all of them.
+  /// Collective, like all functions here.
   Status begin();
   Status add(ArrayBase& array, const std::string& name);
   Status add_attribute(const std::string& name, const AttributeValue& value);
@@ -111,14 +111,14 @@ class CheckpointWriterState {
   }
   Status begin_as_leader();
   Status open_as_member();
-  /// The same on all members, as they agree on what ends a writer.
+  /// The same on all members, since they agree on every error that ends a writer.
   [[nodiscard]] Status check_usable() const;
   Status make_room(StoredArray& stored);
   Status write_elements(StoredArray& stored, ArrayBase& array);
   Status share_checksums(StoredArray& stored, std::vector<std::uint64_t> mine);
   [[nodiscard]] bool is_to_sync() const;
   Status complete_as_leader();
-  /// Keeps an error, so that the file is never committed.
+  /// Stores an error, so that the file is never committed.
   Status ended_by(Status status);
   void give_up() noexcept;
 
@@ -126,7 +126,7 @@ class CheckpointWriterState {
   rma::Team team_;
   std::string path_;
   CheckpointOptions options_;
-  std::string target_;  // leader only, as hdf5_
+  std::string target_;  // on the leader only, like hdf5_
   std::string temporary_;
   File file_;
   std::optional<Hdf5Writer> hdf5_;
@@ -167,7 +167,7 @@ Status CheckpointWriterState::open_as_member() {
 
 Status CheckpointWriterState::check_usable() const {
   if (is_over_) {
-    return team_.name_rank(Status::error(Code::closed, "it was committed"));
+    return team_.name_rank(Status::error(Code::closed, "it was already committed"));
   }
   return Status(failure_).context("an earlier step failed");
 }
@@ -181,7 +181,7 @@ Status CheckpointWriterState::ended_by(Status status) {
 
 void CheckpointWriterState::give_up() noexcept {
   hdf5_.reset();
-  // A child made by fork() leaves its parent's file in place.
+  // A child process made by fork() leaves its parent's file in place.
   if (is_leader(team_) && !is_over_ && file_.is_open() && getpid() == maker_) {
     remove_file(temporary_);
   }
@@ -219,7 +219,7 @@ Status CheckpointWriterState::make_room(StoredArray& stored) {
 Status CheckpointWriterState::write_elements(StoredArray& stored, ArrayBase& array) {
   const Slab slab = slab_of(stored, team_.rank(), team_.size());
   auto checksums = write_slab(file_, stored, slab, array);
-  // Also tells that nobody reads the array any more.
+  // This also means that no member reads the array any more.
   TESSERA_RETURN_IF_ERROR(team_.agree(checksums.status()));
   TESSERA_RETURN_IF_ERROR(share_checksums(stored, std::move(checksums).take()));
   const bool has_any = is_leader(team_) && !stored.checksums.empty();
@@ -262,8 +262,8 @@ Status CheckpointWriterState::commit() {
   return {};
 }
 
-// A machine has one cache of a file, whoever wrote to it: one member of each node completes it, and
-// on the leader's node the leader, when all is written.
+// A machine has one cache for a file, whichever process wrote it. So one member of each node writes
+// it to the device; on the leader's node that is the leader, after all writes.
 bool CheckpointWriterState::is_to_sync() const {
   const auto members = team_.members();
   const rma::WorldRank own = job_.rank();
@@ -290,7 +290,7 @@ using rma::Status;
 
 namespace {
 
-// Of a writer that was moved from there is nobody to agree with.
+// Local: a writer that was moved from has no team to synchronise with.
 Status moved_from() {
   return Status::error(Code::closed, "the checkpoint writer was moved from");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. What operations on arrays compute with elements, beside rma/arithmetic.hpp: quotients,
-// conjugates, and an order, in which complex numbers stand by their absolute values.
+// Internal. Arithmetic on elements, in addition to rma/arithmetic.hpp: quotients, conjugates, and
+// an order, which compares complex numbers by their absolute values.
 #pragma once
 
 #include <cmath>
@@ -21,7 +21,7 @@ using rma::multiply;
 template <rma::Element T>
 T divide(T a, T b) noexcept {
   if constexpr (rma::IntegerElement<T> && std::is_signed_v<T>) {
-    // The only quotient that overflows is that of the most negative number.
+    // The only quotient that overflows is the most negative number divided by −1.
     return b == T{-1} ? rma::negate(a) : static_cast<T>(a / b);
   } else {
     return static_cast<T>(a / b);
@@ -33,8 +33,8 @@ bool is_nan(T a) noexcept {
   return a != a;
 }
 
-/// The order of min, max and median. Absolute values are those of doubles, and of quarters where
-/// they are beyond all doubles.
+/// The order of min, max and median. Absolute values of complex numbers are doubles; if one is
+/// beyond the range of doubles, they are divided by four first.
 template <rma::Element T>
 bool is_less(T a, T b) noexcept {
   if constexpr (rma::ComplexElement<T>) {

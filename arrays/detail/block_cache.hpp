@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. BlockCache: Distribution::locate() for many elements one after the other. Where a block
-// lies in its owner's memory is worked out once, and remembered while no other block takes its
-// place here.
+// Internal. BlockCache: Distribution::locate() for many elements, one after another. The location
+// of a block in its owner's memory is computed once and kept until another block replaces it in the
+// cache.
 //
-// Cost: a multiplication or two for each dimension of an element; a small table of blocks.
+// Cost: one or two multiplications for each dimension of an element; a small table of blocks.
 #pragma once
 
 #include <array>
@@ -20,15 +20,15 @@ class BlockCache {
  public:
   struct Found {
     rma::TeamRank owner;
-    std::int64_t offset = 0;     ///< in elements from the start of the owner's slice
-    std::byte* slice = nullptr;  ///< the owner's memory, if it is on this node; else null
+    std::int64_t offset = 0;     ///< in elements, from the start of the owner's slice
+    std::byte* slice = nullptr;  ///< the owner's memory if it is on this node, else null
   };
 
-  /// Requires: the array outlives this.
+  /// Requires: the array outlives this object.
   explicit BlockCache(const ArrayBase& array) noexcept
       : array_(array), data_(array.distribution().data()), ndims_(array.ndims()) {}
 
-  /// Requires: `index` has a number for each dimension, inside the array.
+  /// Requires: `index` has one number for each dimension, inside the array.
   Found find(const std::int64_t* index) noexcept {
     std::array<std::int64_t, max_dims> place;  // NOLINT(*-member-init): written before it is read
     std::int64_t number = 0;
@@ -53,7 +53,7 @@ class BlockCache {
   struct Block {
     std::int64_t number = -1;
     rma::TeamRank owner;
-    std::int64_t offset = 0;  // of its first element
+    std::int64_t offset = 0;  // offset of its first element
     Strides strides;
     std::byte* slice = nullptr;
   };

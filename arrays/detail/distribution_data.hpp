@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the copies of a Distribution share, and the algebra of a block's place in its owner's
-// slice. Patches and Distribution both build on place_block().
+// The data that copies of a Distribution share, and the computation of a block's location in its
+// owner's slice. Patches and Distribution both use place_block().
 #pragma once
 
 #include <array>
@@ -24,21 +24,22 @@ struct DistributionData {
   Extents ghosts;
   std::int64_t most_local_elements = 0;
 
-  /// For cyclic grids on irregular cuts: length_before() of each block, tabulated.
+  /// For cyclic grids with irregular cuts: a table of length_before() for each block.
   std::array<std::vector<std::int64_t>, max_dims> before;
-  /// For linear deals: elements between the starts of a rank's consecutive blocks …
+  /// For round robin and tables: the number of elements between the starts of a rank's consecutive
+  /// blocks.
   std::int64_t slot = 0;
-  /// … or, where blocks differ much in size, the start of each block in linear order.
+  /// If the sizes of blocks differ much: the start of each block, in linear order.
   std::vector<std::int64_t> starts;
 
   [[nodiscard]] const AxisCut& cut(int dim) const noexcept {
     return cuts[static_cast<std::size_t>(dim)];
   }
-  /// The dimension that is the k-th fastest in `in_order`.
+  /// The k-th fastest dimension in `in_order`.
   [[nodiscard]] int fast(int k, MemoryOrder in_order) const noexcept {
     return in_order == MemoryOrder::row_major ? extents.ndims() - 1 - k : k;
   }
-  /// The length of the owner's earlier blocks along `dim`. For cyclic grids.
+  /// The total length of the owner's earlier blocks along `dim`. For cyclic grids.
   [[nodiscard]] std::int64_t length_before(int dim, std::int64_t block) const noexcept {
     const auto& table = before[static_cast<std::size_t>(dim)];
     if (!table.empty()) {
@@ -47,7 +48,8 @@ struct DistributionData {
     const Divider::Parts turn = deal.turn(dim, block);
     return cut(dim).length_of(turn.remainder, deal.rank_grid()[dim], turn.quotient);
   }
-  /// The length of all blocks along `dim` of the ranks at a grid coordinate. For cyclic grids.
+  /// The total length along `dim` of all blocks of the ranks at a grid coordinate. For cyclic
+  /// grids.
   [[nodiscard]] std::int64_t length_of_all(int dim, std::int64_t coordinate) const noexcept {
     const std::int64_t count = deal.count_along(dim, coordinate);
     const std::int64_t step = deal.rank_grid()[dim];
@@ -59,12 +61,12 @@ struct DistributionData {
   }
 };
 
-/// Fills in what follows from the parts: most_local_elements and the tables.
-/// Errors: invalid_argument where sizes do not fit 63 bits, no_memory for the tables.
+/// Sets the members that follow from the parts: most_local_elements and the tables. Errors:
+/// invalid_argument if sizes do not fit 63 bits, no_memory for the tables.
 rma::Status measure(DistributionData& data);
 
-/// Sets `strides` to those of a block in its owner's slice and returns the offset there of its
-/// first element, both in elements.
+/// Sets `strides` to those of a block in its owner's slice, and returns the offset of its first
+/// element there. Both are in elements.
 std::int64_t place_block(const DistributionData& data, const Index& block,
                          Strides& strides) noexcept;
 

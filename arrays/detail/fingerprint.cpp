@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The fingerprint of a distribution: by what operator== compares, part by part.
+// The fingerprint of a distribution, from what operator== compares, part by part.
 #include <bit>
 #include <cstdint>
 
@@ -9,7 +9,7 @@
 namespace tessera::arrays {
 namespace {
 
-// One word after the other, each mixed as by SplitMix64's finalizer, so that order counts.
+// Adds one word after another, each mixed as by SplitMix64's finalizer, so that order matters.
 class Digest {
  public:
   void add(std::int64_t word) noexcept {
@@ -32,9 +32,9 @@ class Digest {
   std::uint64_t hash_ = 0;
 };
 
-// Cuts that are not irregular are equal, however they were made, when these numbers are: even ones
-// follow from extent and blocks, those by size from extent and largest, and where a cut of one
-// sort looks like one of the other, the start of the last block tells whether it is.
+// Cuts that are not irregular are equal if these numbers are, regardless of how they were made.
+// Even cuts follow from extent and number of blocks, cuts by size from extent and largest block. If
+// a cut of one kind looks like one of the other, the start of the last block distinguishes them.
 void add_cut(Digest& digest, const AxisCut& cut) noexcept {
   digest.add(cut.extent());
   digest.add(cut.blocks());

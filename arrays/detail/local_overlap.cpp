@@ -14,25 +14,25 @@ using rma::Status;
 
 namespace {
 
-// Strides are anything that users give: their products need more than 64 bits.
+// Users' strides may have any value: their products need more than 64 bits.
 using Wide = __int128_t;
 
 Status overlap(std::string how) {
   return Status::error(Code::invalid_argument,
                        "elements would overlap in local memory: " + std::move(how))
-      .hint("a stride is at least the length of what the dimensions of smaller strides take");
+      .hint("a stride must be at least the length that the dimensions with smaller strides take");
 }
 
 std::int64_t magnitude(std::int64_t stride) noexcept {
   return stride < 0 ? -stride : stride;
 }
 
-// Two elements lie in one place where so many steps along one dimension are as long as so many
-// along the other, and both have as many.
+// Two elements overlap if some number of steps along one dimension is as long as some number along
+// the other, and both dimensions have that many elements.
 Status check_pair(const Extents& extents, const Strides& strides, int a, int b) {
   const std::int64_t step_a = magnitude(strides[a]);
   const std::int64_t step_b = magnitude(strides[b]);
-  // As mostly, a row of one fits between two of the other: no division then.
+  // The usual case: a row of one dimension fits between two of the other; no division is needed.
   if (step_b >= Wide{step_a} * extents[a] || step_a >= Wide{step_b} * extents[b]) {
     return {};
   }
@@ -71,7 +71,7 @@ Status check_apart(const Extents& extents, const Strides& strides) {
     places += Wide{extents[dim] - 1} * magnitude(strides[dim]);
   }
   if (elements > places) {
-    return overlap(fmt::format("{} of them in {} places", static_cast<std::int64_t>(elements),
+    return overlap(fmt::format("{} of them in memory for {}", static_cast<std::int64_t>(elements),
                                static_cast<std::int64_t>(places)));
   }
   return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. Whether the elements of local memory lie apart: what a get writes must.
+// Internal. Checks that elements of local memory don't overlap, as a get needs.
 #pragma once
 
 #include "arrays/index.hpp"
@@ -8,8 +8,9 @@
 
 namespace tessera::arrays::detail {
 
-/// Local. Errors: invalid_argument when strides put two elements into one place. Of more than two
-/// dimensions it finds what two of them do, or what there are too few places for; never wrongly.
+/// Local. Errors: invalid_argument if strides put two elements at one address. With more than two
+/// dimensions, it finds overlaps within two dimensions, and too little memory for all elements. It
+/// may miss others, but never reports an overlap that doesn't exist.
 rma::Status check_apart(const Extents& extents, const Strides& strides);
 
 }  // namespace tessera::arrays::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How large the slices of a distribution are, and the tables that places in them need.
+// The sizes of the slices of a distribution, and the tables for locations in them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,13 +23,15 @@ Status too_large(std::string_view what) {
   return Status::error(Code::invalid_argument, fmt::format("{} does not fit 63 bits", what));
 }
 
-// A table of zeros. Its length comes from users' numbers, so it may be more than there is memory.
+// A table of zeros. Its length comes from users' numbers, so it may need more memory than
+// available.
 Status make_table(std::vector<std::int64_t>& table, std::int64_t count, std::string_view entries) {
   try {
     table.assign(static_cast<std::size_t>(count), 0);
     return {};
   } catch (const std::bad_alloc&) {
-    // As below: assign() throws this where the machine has too little, length_error beyond that.
+    // As below: assign() throws bad_alloc if the machine has too little memory, length_error beyond
+    // that.
   } catch (const std::length_error&) {
   }
   return Status::error(Code::no_memory,
@@ -38,7 +40,7 @@ Status make_table(std::vector<std::int64_t>& table, std::int64_t count, std::str
       .hint("cut the axes into fewer blocks, or by sizes instead of bounds");
 }
 
-// Blocks of one rank at most: each grown by its ghosts.
+// At most one block on each rank, extended by its ghost cells.
 Status measure_single(DistributionData& data) {
   if (volume(data.extents) == 0) {
     return {};
@@ -62,7 +64,8 @@ Status measure_cyclic(DistributionData& data) {
   for (int dim = 0; dim < data.extents.ndims(); ++dim) {
     const AxisCut& cut = data.cut(dim);
     const std::int64_t step = data.deal.rank_grid()[dim];
-    // Blocks of one size, or the longer ones first: coordinate 0 has most. Else look at all.
+    // With blocks of one size, or the longer ones first, coordinate 0 has the most. Otherwise check
+    // all.
     std::int64_t coordinates = 1;
     if (cut.is_irregular()) {
       auto& before = data.before[static_cast<std::size_t>(dim)];
@@ -91,7 +94,7 @@ std::int64_t block_volume(const DistributionData& data, const Index& block) {
   return volume(lengths);
 }
 
-// Where each block begins in its owner's slice, in the deal's order.
+// The start of each block in its owner's slice, in the deal's order.
 Status tabulate_starts(DistributionData& data) {
   const Deal& deal = data.deal;
   std::vector<std::int64_t> used;
@@ -108,7 +111,7 @@ Status tabulate_starts(DistributionData& data) {
   return {};
 }
 
-// Several blocks a rank without a grid: equal slots, or a table where sizes differ at will.
+// Several blocks on a rank without a grid: equal slots, or a table if sizes differ much.
 Status measure_linear(DistributionData& data) {
   Extents largest = data.extents;
   bool is_irregular = data.deal.kind() == DealKind::table;

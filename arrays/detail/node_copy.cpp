@@ -18,7 +18,7 @@ using rma::WorldRank;
 
 namespace {
 
-// The nodes that members are on, and which of them is the caller's.
+// The nodes of the members, and the index of the caller's node.
 struct Nodes {
   std::int64_t count = 0;
   std::int64_t own = 0;
@@ -35,7 +35,7 @@ Nodes nodes_of(const rma::Job& job, const Team& team) {
   return {std::ssize(nodes), own - nodes.begin()};
 }
 
-// Slab `number` of `count`, cut from the box's longest dimension.
+// Slab `number` of `count`, cut along the box's longest dimension.
 Box slab(const Box& box, std::int64_t number, std::int64_t count) {
   int longest = 0;
   for (int dim = 1; dim < box.ndims(); ++dim) {
@@ -47,7 +47,7 @@ Box slab(const Box& box, std::int64_t number, std::int64_t count) {
   return part;
 }
 
-// Puts or adds what this rank has of the box `part` of its node's copy.
+// Puts or adds this rank's elements of the box `part` of its node's copy.
 Status send_own(const ArrayBase& copy, const Box& part, const ArrayBase& to, const Index& shift,
                 bool replaces) {
   TESSERA_ASSIGN_OR_RETURN(auto access, rma::LocalAccess::begin(copy.region()));
@@ -80,8 +80,8 @@ Result<ArrayBase> create_node_copy(const ArrayBase& array) {
   return copy;
 }
 
-// In each round the nodes send different slabs: all are busy, and each slab is added up in one
-// order, that of the nodes from its own number downwards.
+// In each round the nodes send different slabs, so that all are busy. Each slab is added in one
+// order: that of the nodes, from its own number downwards.
 Status sum_copies(Team& team, const ArrayBase& copy, const Box& from, const ArrayBase& to,
                   const Box& to_box, FirstCopy first) {
   const Nodes nodes = nodes_of(copy.job(), team);

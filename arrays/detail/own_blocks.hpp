@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. What a rank owns of a box of an array, where it lies.
+// Internal. The parts of a box of an array that a rank owns, with their addresses.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace tessera::arrays::detail {
 
-/// Calls `action(part, memory)` with each part of `box` that lies in one block of this rank's;
-/// `slice` is the beginning of what this rank holds of the array.
+/// Calls `action(part, memory)` for each part of `box` that is in one block of this rank; `slice`
+/// is the beginning of this rank's memory of the array.
 template <class Action>
 void for_each_own_part(const ArrayBase& array, const Box& box, std::byte* slice, Action&& action) {
   for (const Patch& block : array.distribution().blocks(array.team().rank())) {
@@ -24,8 +24,8 @@ void for_each_own_part(const ArrayBase& array, const Box& box, std::byte* slice,
   }
 }
 
-/// One-sided. What this rank owns of the box `to` becomes what `from` has at the same place of
-/// `from_box`, which has the same extents and lies inside. Complete: here.
+/// One-sided. Copies into this rank's part of the box `to` the corresponding elements of the box
+/// `from_box` of `from`, which has the same extents. Complete: locally.
 rma::Status get_own(const ArrayBase& array, const Box& to, const ArrayBase& from,
                     const Box& from_box);
 

@@ -27,7 +27,7 @@ bool is_write_by_call(TouchKind kind) noexcept {
   return kind == TouchKind::put || kind == TouchKind::accumulate || kind == TouchKind::atomic;
 }
 
-// Compares this member's touches with the others', as they come.
+// Compares this member's touches with those of the others, as they arrive.
 class Search {
  public:
   Search(const rma::Job& job, rma::Team& team, std::span<const LoggedTouch> mine,
@@ -47,7 +47,7 @@ class Search {
     }
   }
 
-  // One of each kind.
+  // One race of each kind.
   [[nodiscard]] std::vector<Race> take() {
     for (const auto& [at, race] : of_local_writes_) {
       if (!is_explained_[at]) {
@@ -63,7 +63,7 @@ class Search {
 
  private:
   // Both members see a pair, and the lower rank reports it. A local write is reported by its own
-  // rank, which sees everything that may explain the change.
+  // rank, which knows all operations that may explain the change.
   [[nodiscard]] bool is_mine_to_report(const Touch& mine, const Touch& theirs,
                                        rma::TeamRank member) const noexcept {
     if (mine.kind == TouchKind::local_write || theirs.kind == TouchKind::local_write) {
@@ -72,7 +72,8 @@ class Search {
     return team_.rank() < member;
   }
 
-  // A put, accumulate or atomic explains a change: then it was not the owner's local write.
+  // A put, accumulate or atomic operation explains a change: it was then not the owner's local
+  // write.
   void explain_local_writes(const LoggedTouch& cause) {
     if (!is_write_by_call(cause.touch.kind)) {
       return;
@@ -120,12 +121,12 @@ class Search {
   rma::Team& team_;
   std::span<const LoggedTouch> mine_;
   const std::set<RaceKind>& known_;
-  std::vector<bool> is_explained_;  // of local writes, by their places in mine_
+  std::vector<bool> is_explained_;  // for local writes, by their index in mine_
   std::map<RaceKind, Race> races_;
   std::map<std::size_t, Race> of_local_writes_;
 };
 
-// Collective. All that the members logged comes to each of them, in pieces of equal length.
+// Collective. Sends all logs to all members, in pieces of equal length.
 Status compare_all(rma::Team& team, std::span<const LoggedTouch> mine,
                    const std::vector<std::size_t>& counts, Search& search) {
   const std::size_t most = *std::max_element(counts.begin(), counts.end());
@@ -154,7 +155,7 @@ Status compare_all(rma::Team& team, std::span<const LoggedTouch> mine,
   return {};
 }
 
-// Collective. What any member found becomes known to all.
+// Collective. Makes every member's races known to all.
 Result<std::vector<Race>> share(rma::Team& team, const std::vector<Race>& mine,
                                 std::set<RaceKind>& known) {
   std::vector<Race> shared;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. The search for races: members of a team compare what each of them did to arrays.
+// Internal. The race check: members of a team compare their accesses to arrays.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@
 
 namespace tessera::arrays::detail {
 
-/// A touch, and of which array, by a number that is the same on all members.
+/// A touch, and its array, by a number that is the same on all members.
 struct LoggedTouch {
   std::uint64_t array = 0;
-  bool is_strict = false;  ///< accumulates and atomic operations go together
+  bool is_strict = false;  ///< accumulates and atomic operations don't conflict
   Touch touch;
 };
 
-/// Two touches that nothing orders.
+/// Two touches without an order between them.
 struct Race {
   bool is_found = false;
   std::uint64_t array = 0;
@@ -39,8 +39,8 @@ struct Race {
 /// An array and two kinds of touches, in either order.
 using RaceKind = std::pair<std::uint64_t, std::uint32_t>;
 
-/// Collective. One race of each kind that is not `known`, the same on all members; they are known
-/// then. Memory: 4 MiB at most, however many members have logged however much.
+/// Collective. Returns one race of each kind that is not in `known`, the same on all members, and
+/// adds these kinds to `known`. Memory: at most 4 MiB, for any number of members and touches.
 /// Errors: those of collectives.
 rma::Result<std::vector<Race>> find_races(const rma::Job& job, rma::Team& team,
                                           std::span<const LoggedTouch> mine,

@@ -32,7 +32,7 @@ class NodeCopy : public ReadPath {
   ArrayBase copy_;
 };
 
-// Elements between two pieces of this process's memory: the shape's remote side is `from`.
+// Copies elements within this process's memory; the shape's remote side is `from`.
 void copy_elements(std::byte* to, const std::byte* from, const rma::CopyShape& shape, int levels) {
   if (levels == 0) {
     std::memcpy(to, from, shape.run_bytes);
@@ -73,7 +73,7 @@ class TileCache : public ReadPath {
   }
 
  private:
-  // Small enough that a miss brings little that nobody asked for.
+  // Small enough that a miss fetches few elements that were not requested.
   static constexpr std::int64_t tile_bytes = 16 << 10;
 
   struct Tile {
@@ -85,7 +85,7 @@ class TileCache : public ReadPath {
   static Extents tile_extents(const Distribution& distribution, std::int64_t element_bytes) {
     Extents tile = distribution.extents();
     if (volume(tile) == 0) {
-      return Extents::filled(tile.ndims(), 1);  // the other extents may be of any length
+      return Extents::filled(tile.ndims(), 1);  // the other extents may have any length
     }
     const std::int64_t most = std::max<std::int64_t>(1, tile_bytes / element_bytes);
     for (int dim = 0; dim < tile.ndims(); ++dim) {
@@ -146,7 +146,7 @@ class TileCache : public ReadPath {
     return box;
   }
 
-  // All that is missing travels at once; those that are wanted are the last to be thrown out.
+  // Fetches all missing tiles at the same time; the requested tiles are evicted last.
   Status fetch_missing(const std::vector<std::int64_t>& wanted) {
     std::vector<std::int64_t> missing;
     for (const std::int64_t number : wanted) {
@@ -174,7 +174,7 @@ class TileCache : public ReadPath {
     return status;
   }
 
-  // Also what was begun and got no memory.
+  // Also removes a tile whose allocation failed.
   void forget(std::int64_t number) {
     tiles_.erase(number);
     order_.remove(number);
@@ -224,8 +224,8 @@ class TileCache : public ReadPath {
   Extents tiles_along_;
   std::int64_t most_tiles_;
   std::mutex mutex_;
-  std::unordered_map<std::int64_t, Tile> tiles_;  // by their place in row-major order
-  std::list<std::int64_t> order_;                 // the last used first
+  std::unordered_map<std::int64_t, Tile> tiles_;  // by their index in row-major order
+  std::list<std::int64_t> order_;                 // most recently used first
 };
 
 }  // namespace

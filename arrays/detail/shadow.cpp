@@ -17,7 +17,7 @@ Shadow::Shadow(const Patch& block, const std::byte* slice, std::size_t element_b
   });
 }
 
-// `body(first element, its place in memory, its byte in the copy)`.
+// Calls `body(first element, its offset in memory, its offset in the copy)`.
 template <class Body>
 void Shadow::for_each_row(Body&& body) const {
   if (block_.box.is_empty()) {

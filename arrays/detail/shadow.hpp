@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. Shadow: a copy of a rank's block, which shows later what has changed in it.
+// Internal. Shadow: a copy of a rank's block, used to find later what has changed in the block.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@ namespace tessera::arrays::detail {
 
 class Shadow {
  public:
-  /// Copies the block, which lies in `slice`. Throws std::bad_alloc.
+  /// Copies the block, which is in `slice`. Throws std::bad_alloc.
   Shadow(const Patch& block, const std::byte* slice, std::size_t element_bytes);
 
-  /// Calls `found` for parts of rows that differ from the copy, and makes the copy equal to them.
+  /// Calls `found` for parts of rows that differ from the copy, and updates the copy.
   void take_changes(const std::function<void(const Box& part)>& found);
 
  private:

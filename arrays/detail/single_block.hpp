@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. The commonest transfer, a box within one block of a distribution that gives no rank
-// two, in one pass over its dimensions: what the walk over patches finds out in several. Small
-// transfers spend their time here.
+// Internal. The fast path of the most common transfer: a box within one block, in a distribution
+// with at most one block on each rank. It needs one pass over the dimensions; the loop over patches
+// needs several. Small transfers spend their time here.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +17,20 @@ namespace tessera::arrays::detail {
 
 struct SingleBlock {
   rma::TeamRank owner;
-  std::int64_t offset = 0;    ///< of the box's lower corner in the owner's slice, in bytes
-  std::int64_t elements = 1;  ///< in the box
-  bool may_overlap = false;   ///< its elements in local memory; false where that is impossible
+  std::int64_t offset = 0;    ///< of the box's lower corner in the slice, in bytes
+  std::int64_t elements = 1;  ///< number of elements in the box
+  bool may_overlap = false;   ///< local elements may overlap; false if that is impossible
   rma::CopyShape shape;
 };
 
-/// Local strides of memory without gaps in row-major order.
+/// Strides of contiguous local memory in row-major order.
 struct DenseRows {
   [[nodiscard]] std::int64_t operator()(int /*dim*/, std::int64_t elements_below) const noexcept {
     return elements_below;
   }
   [[nodiscard]] static bool are_apart(const Box& /*box*/) noexcept { return true; }
 };
-/// Local strides as given.
+/// Local strides as given by the caller.
 struct GivenStrides {
   const Strides& strides;
   [[nodiscard]] std::int64_t operator()(int dim, std::int64_t /*elements_below*/) const noexcept {
@@ -41,7 +41,7 @@ struct GivenStrides {
   }
 };
 
-/// Who has the block of an element, where ranks are no plain grid.
+/// The rank that owns an element, if ranks do not form a plain grid.
 [[gnu::noinline, gnu::cold]] inline rma::TeamRank owner_at(const DistributionData& data,
                                                            const Index& at) noexcept {
   Index block = at;
@@ -51,8 +51,9 @@ struct GivenStrides {
   return data.deal.owner(block);
 }
 
-/// False, and `found` unspecified, where the box is empty, not inside, or more than one block's;
-/// where the distribution gives ranks several; and for DenseRows of a column-major array.
+/// Returns false, with `found` unspecified, if the box is empty, not inside, or in more than one
+/// block; if the distribution has several blocks on a rank; and for DenseRows with a column-major
+/// array.
 template <class LocalStride>
 inline bool find_single_block(const DistributionData& data, const Box& box,
                               std::size_t element_bytes, LocalStride local_stride,
@@ -78,7 +79,7 @@ inline bool find_single_block(const DistributionData& data, const Box& box,
       return false;
     }
     const AxisCut::Run within = cut.find_run(lo);
-    // Of none, or fewer, one less is more than any.
+    // If there are no elements, subtracting one gives a huge unsigned number.
     const std::uint64_t count_but_one =
         static_cast<std::uint64_t>(box.hi(dim)) - static_cast<std::uint64_t>(lo) - 1;
     if (count_but_one >= static_cast<std::uint64_t>(within.length - within.place)) {

@@ -28,8 +28,8 @@ Progression along(const Touch& touch, int dim) noexcept {
   return {touch.box.lo(dim), touch.box.hi(dim), step};
 }
 
-// The first number of both: one of the wider steps, of which as many are tried as the other step is
-// long, as then they repeat.
+// The first common number. Tries numbers of the sequence with the larger step; they repeat modulo
+// the smaller step, so that many attempts suffice.
 std::optional<std::int64_t> first_common(const Progression& a, const Progression& b) noexcept {
   const Progression& wide = a.step >= b.step ? a : b;
   const Progression& narrow = a.step >= b.step ? b : a;
@@ -43,12 +43,12 @@ std::optional<std::int64_t> first_common(const Progression& a, const Progression
   return std::nullopt;
 }
 
-// Whether `from` may have been ordered before `to`: by a call after it, and one before that.
+// Whether `from` may have been ordered before `to`: by a call after `from` and one before `to`.
 bool may_precede(const Touch& from, const Touch& to, bool is_one_clock) noexcept {
   return from.released && to.acquired && (!is_one_clock || from.first_ns < to.last_ns);
 }
 
-// Whether the elements of both are a box together, or of one alone.
+// Whether the elements of both boxes form one box, or one box contains the other.
 bool make_one_box(const Box& a, const Box& b) noexcept {
   int different = 0;
   bool meet = true;
@@ -66,7 +66,7 @@ bool are_alike(const Touch& a, const Touch& b) noexcept {
          a.end_byte == b.end_byte && a.steps.is_empty() && b.steps.is_empty();
 }
 
-// Into one that counts as ordered wherever either of them does.
+// The merged touch counts as ordered if either of them does.
 bool merge(Touch& into, const Touch& other) noexcept {
   const bool is_same_section = into.steps == other.steps && into.box == other.box &&
                                into.kind == other.kind && into.epoch == other.epoch &&
@@ -108,7 +108,7 @@ std::string_view to_string(TouchKind kind) noexcept {
 }
 
 // Words never tear, so an atomic operation does not conflict with reads. A local write conflicts
-// with gets only, since its changes may be the puts of another rank (race_search.cpp).
+// with gets only, since the change may come from another rank's put (race_search.cpp).
 bool conflict(TouchKind a, TouchKind b, bool is_strict) noexcept {
   using enum TouchKind;
   const auto is = [&](TouchKind one, TouchKind other) {
@@ -146,7 +146,7 @@ bool may_be_ordered(const Touch& a, const Touch& b, bool is_one_clock) noexcept 
   return may_precede(a, b, is_one_clock) || may_precede(b, a, is_one_clock);
 }
 
-// A box that grew may make one with an earlier one, as rows do when a plane is complete.
+// A box that grew may form one with an earlier box, as rows do when a plane is complete.
 bool TouchList::merge_into_recent(Touch& touch) {
   constexpr std::size_t looked_at = 8;
   const std::size_t first = touches_.size() - std::min(looked_at, touches_.size());
@@ -173,7 +173,7 @@ bool TouchList::add(Touch touch) {
   return true;
 }
 
-// Whatever was called between them: what is merged counts as ordered more often.
+// Merges touches with any calls between them; the merged ones then count as ordered more often.
 void TouchList::compact() {
   std::sort(touches_.begin(), touches_.end(), is_before);
   std::vector<Touch> kept;

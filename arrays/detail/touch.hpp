@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. Touch: what a rank did to a box of an array, as the check for missing syncs remembers
-// it (arrays/race_check.hpp). TouchList: what it did since the last sync, in bounded memory.
+// Internal. Touch: an access of a rank to a box of an array, as the race check records it
+// (arrays/race_check.hpp). TouchList: the accesses since the last sync, in bounded memory.
 #pragma once
 
 #include <cstddef>
@@ -24,44 +24,43 @@ inline constexpr std::size_t touch_kinds = 6;
 /// "put", "local access".
 std::string_view to_string(TouchKind kind) noexcept;
 
-/// Members send each other these, byte by byte.
+/// Sent between members as plain bytes.
 struct Touch {
   Box box = {};
-  Extents steps = {};  ///< of a section; no dimensions: every element
-  /// Bytes of each element.
+  Extents steps = {};  ///< steps of a section; no dimensions: every element
+  /// The range of bytes in each element.
   std::uint32_t first_byte = 0;
   std::uint32_t end_byte = 0;
   TouchKind kind = TouchKind::put;
-  /// Between the last collective of the team before this touch and this touch, its rank called
-  /// something that may have ordered it after another rank's operations; and between this touch
-  /// and the next collective something that may have ordered others after it.
+  /// acquired: between the team's last collective and this touch, the rank called an operation that
+  /// may have ordered it after another rank's operations. released: between this touch and the next
+  /// collective, it called one that may have ordered other ranks after it.
   bool acquired = false;
   bool released = false;
-  /// How many collectives of the team there were before.
+  /// The number of the team's collectives before the touch.
   std::uint32_t epoch = 0;
-  std::uint64_t orders = 0;   ///< calls that order, before this touch
-  std::int64_t first_ns = 0;  ///< on the clock of the machine
+  std::uint64_t orders = 0;   ///< number of ordering calls before this touch
+  std::int64_t first_ns = 0;  ///< on the machine's clock
   std::int64_t last_ns = 0;
 };
 static_assert(std::is_trivially_copyable_v<Touch>);
 
-/// Whether two ranks may not do these to one element without an order between them.
+/// True if two ranks must not do these to one element without an order between them.
 [[nodiscard]] bool conflict(TouchKind a, TouchKind b, bool is_strict) noexcept;
 
-/// From the first element that both have to the last; none if they share none.
+/// The box from the first common element to the last one; unset if there are none.
 [[nodiscard]] std::optional<Box> overlap(const Touch& a, const Touch& b) noexcept;
 
-/// Whether a lock, flag, notification or atomic operation may have ordered the two, which are of
-/// different ranks. False only where that is impossible. `is_one_clock`: their times can be
-/// compared.
+/// Whether a lock, flag, notification or atomic operation may have ordered two touches of different
+/// ranks. False only if that is impossible. `is_one_clock`: their times can be compared.
 [[nodiscard]] bool may_be_ordered(const Touch& a, const Touch& b, bool is_one_clock) noexcept;
 
 class TouchList {
  public:
   static constexpr std::size_t most_touches = 4096;
 
-  /// Touches that make one box together become one. False where there is no room.
-  /// Throws std::bad_alloc.
+  /// Adds a touch; touches that form one box are merged. Returns false if there is no room. Throws
+  /// std::bad_alloc.
   bool add(Touch touch);
 
   [[nodiscard]] std::span<const Touch> touches() const noexcept { return touches_; }
@@ -76,7 +75,7 @@ class TouchList {
   void compact();
 
   std::vector<Touch> touches_;
-  bool is_full_ = false;  ///< of touches that make no boxes together
+  bool is_full_ = false;  ///< full of touches that can't be merged
 };
 
 }  // namespace tessera::arrays::detail
