@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The one door to cblas and lapacke.
+// The only file, except lapack.cpp, that calls cblas and lapacke.
 #include "linalg/blas.hpp"
 
 #include <cblas.h>
@@ -21,9 +21,10 @@
 namespace tessera::linalg {
 
 void detail::set_library_threads(int threads) {
-  // Compared first: setting takes locks, and several ranks may be threads of this process.
+  // Compared first: setting the number takes locks, and several ranks may be threads of this
+  // process.
   if (openblas_get_num_threads() != threads) {
-    const rma::FloatingPointGuard guard;  // which the threads that it starts inherit
+    const rma::FloatingPointGuard guard;  // inherited by the threads that BLAS starts
     openblas_set_num_threads(threads);
   }
 }
@@ -47,7 +48,7 @@ using rma::Status;
 
 constexpr std::int64_t largest = std::numeric_limits<blasint>::max();
 
-// How a matrix is told to BLAS: its memory order, and the longer stride.
+// A matrix in BLAS terms: its memory order, and the longer stride.
 struct Described {
   bool is_row_major = true;
   blasint rows = 0;
@@ -57,7 +58,7 @@ struct Described {
 
 template <class T>
 Described described(const LocalMatrix<T>& matrix, bool prefers_row_major) {
-  // A single row or column is of either order.
+  // A single row or column has either order.
   const bool is_row_major = prefers_row_major ? matrix.is_row_major() : !matrix.is_column_major();
   const std::int64_t length = is_row_major ? matrix.columns : matrix.rows;
   const bool is_line = is_row_major ? matrix.rows <= 1 : matrix.columns <= 1;
@@ -73,18 +74,20 @@ Status check(std::string_view routine, char name, const LocalMatrix<T>& matrix) 
   if (!matrix.is_row_major() && !matrix.is_column_major()) {
     return Status::error(
         Code::invalid_argument,
-        fmt::format("{}: matrix {} ({} x {}) has strides {} and {}, and one has to be 1", routine,
+        fmt::format("{}: matrix {} ({} x {}) has strides {} and {}, but one must be 1", routine,
                     name, matrix.rows, matrix.columns, matrix.row_stride, matrix.column_stride));
   }
   const std::int64_t most =
       std::max({matrix.rows, matrix.columns, matrix.rows > 1 ? matrix.row_stride : 0,
                 matrix.columns > 1 ? matrix.column_stride : 0});
   if (most > largest) {
-    return Status::error(Code::limit_exceeded,
-                         fmt::format("{}: matrix {} ({} x {}, strides {} and {}) is beyond the {} "
-                                     "that the BLAS library counts to",
-                                     routine, name, matrix.rows, matrix.columns, matrix.row_stride,
-                                     matrix.column_stride, largest))
+    return Status::error(
+               Code::limit_exceeded,
+               fmt::format(
+                   "{}: matrix {} ({} x {}, strides {} and {}) exceeds {}, the largest size "
+                   "that the BLAS library supports",
+                   routine, name, matrix.rows, matrix.columns, matrix.row_stride,
+                   matrix.column_stride, largest))
         .hint("work on parts of it");
   }
   return {};
@@ -104,7 +107,8 @@ Status check_square(std::string_view routine, char name, const LocalMatrix<T>& m
   return {};
 }
 
-// The letter for an operand stored in `is_row_major` order in a call whose order is `call_is`.
+// The transposition letter of an operand stored in `is_row_major` order, in a call of order
+// `call_is`.
 CBLAS_TRANSPOSE letter(bool is_row_major, bool call_is, bool is_conjugated) {
   if (is_row_major == call_is) {
     return is_conjugated ? CblasConjNoTrans : CblasNoTrans;
@@ -120,7 +124,7 @@ CBLAS_ORDER order_of(bool is_row_major) {
   return is_row_major ? CblasRowMajor : CblasColMajor;
 }
 
-// cblas takes complex factors by address and real ones by value.
+// cblas takes complex factors by address and real factors by value.
 template <class T>
 auto factor(const T& value) {
   if constexpr (rma::ComplexElement<T>) {
@@ -137,8 +141,8 @@ Status check_gemm(const LocalMatrix<const T>& a, const LocalMatrix<const T>& b,
   TESSERA_RETURN_IF_ERROR(check("gemm", 'B', b));
   TESSERA_RETURN_IF_ERROR(check("gemm", 'C', c));
   if (a.rows != c.rows || b.columns != c.columns || a.columns != b.rows) {
-    return mismatch("gemm", fmt::format("A is {} x {}, B {} x {}, and C {} x {}", a.rows, a.columns,
-                                        b.rows, b.columns, c.rows, c.columns));
+    return mismatch("gemm", fmt::format("A is {} x {}, B is {} x {}, and C is {} x {}", a.rows,
+                                        a.columns, b.rows, b.columns, c.rows, c.columns));
   }
   return {};
 }
@@ -180,7 +184,7 @@ Status trsm(Side side, Triangle triangle, Diagonal diagonal, T alpha, const Oper
   }
   const Described to = described(b, true);
   const Described from = described(a.matrix, to.is_row_major);
-  // In a call of the other order the stored triangle is the other one.
+  // In a call of the other order, the stored triangle is the other one.
   const bool is_upper = (triangle == Triangle::upper) == (from.is_row_major == to.is_row_major);
   product_routine<T>(cblas_strsm, cblas_dtrsm, cblas_ctrsm, cblas_ztrsm)(
       order_of(to.is_row_major), side == Side::left ? CblasLeft : CblasRight,
@@ -225,7 +229,7 @@ Status herk(Triangle triangle, double alpha, const LocalMatrix<const T>& a, doub
     if (c.is_empty()) {
       return {};
     }
-    // cherk computes A Aᴴ of a matrix of the call's order only: so the call takes A's.
+    // cherk computes A Aᴴ only for a matrix in the call's order, so the call uses A's order.
     const Described from = described(a, c.is_row_major());
     const Described to = described(c, from.is_row_major);
     if (to.is_row_major != from.is_row_major) {
@@ -247,7 +251,7 @@ Status potrf(Triangle triangle, const LocalMatrix<T>& a) {
   if (a.is_empty()) {
     return {};
   }
-  // Read in the other order A is its transpose, of which the same factor lies in the other
+  // Read in the other order A is its transpose, whose corresponding factor is in the other
   // triangle.
   const Described to = described(a, false);
   const bool is_upper = (triangle == Triangle::upper) != to.is_row_major;
@@ -256,7 +260,7 @@ Status potrf(Triangle triangle, const LocalMatrix<T>& a) {
                                                     lapack_pointer(a.data), to.leading);
   const std::int64_t order = info != 0 ? info : detail::first_not_positive(a);
   if (order != 0) {
-    return mismatch("potrf", fmt::format("the leading part of {0} x {0} of A ({1} x {1}) is not "
+    return mismatch("potrf", fmt::format("the leading {0} x {0} part of A ({1} x {1}) is not "
                                          "positive definite",
                                          order, a.rows));
   }
@@ -267,7 +271,7 @@ template <Scalar T>
 Status getrf(const LocalMatrix<T>& a, std::span<std::int32_t> pivots) {
   TESSERA_RETURN_IF_ERROR(check("getrf", 'A', a));
   if (std::ssize(pivots) != std::min(a.rows, a.columns)) {
-    return mismatch("getrf", fmt::format("A is {} x {}, and there is room for {} pivots", a.rows,
+    return mismatch("getrf", fmt::format("A is {} x {}, but there is room for {} pivots", a.rows,
                                          a.columns, pivots.size()));
   }
   if (a.is_empty()) {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How many threads a rank's BLAS uses.
+// The number of threads that a rank's BLAS uses.
 //
-// BLAS starts with a thread for each core, and ranks share cores: unless the user decides, each
-// rank gets its share, max(1, cores that the node's ranks may run on / ranks of the node), and one
-// where ranks are threads of one process. Emulated nodes share the cores of their machine. The user
-// decides by TESSERA_BLAS_THREADS, or by OPENBLAS_NUM_THREADS or OMP_NUM_THREADS, which are left to
-// the library underneath.
+// BLAS starts with one thread for each core, but ranks share cores. By default each rank therefore
+// gets max(1, cores available to the node's ranks / ranks on the node) threads, or one if ranks are
+// threads of one process. Emulated nodes share the cores of their machine. The user can set
+// TESSERA_BLAS_THREADS instead, or OPENBLAS_NUM_THREADS or OMP_NUM_THREADS, which the BLAS library
+// itself reads.
 //
 // Operations of this layer call limit_blas_threads() first. The number belongs to the process, as
-// the library's threads do: of two jobs in one process the one that computes last is right.
+// the BLAS library's threads do: with two jobs in one process, the job that computed last has set
+// it.
 #pragma once
 
 #include <string>
@@ -18,14 +19,14 @@
 
 namespace tessera::linalg {
 
-/// Local. The number of threads that a rank of `job` should use, 0 where the user's own variables
-/// for BLAS are to stand.
+/// Local. The number of threads that a rank of `job` should use; 0 if the user's own variables for
+/// BLAS apply.
 int blas_threads(const rma::Job& job);
 
-/// Local. Makes BLAS use that many. Cost: nothing where it does already.
+/// Local. Sets this number of threads in BLAS. Cost: none if it is set already.
 void limit_blas_threads(const rma::Job& job);
 
-/// Local. The library underneath, as it describes itself: its name, version and kernels.
+/// Local. The BLAS library's description of itself: its name, version and kernels.
 std::string blas_description();
 
 }  // namespace tessera::linalg

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The memory that products keep from one to the next.
+// Memory that products keep for the next product.
 //
-// gemm, contract and what is made of them copy parts of matrices into buffers. A thread that has
-// computed keeps its large ones for its next operation, no more than its largest one took at once:
-// to get them anew from the system costs up to a tenth of a product of 4000 × 4000.
+// gemm, contract and operations that use them copy parts of matrices into buffers. A thread keeps
+// its large buffers for its next operation, but no more than its largest operation used at once. To
+// get them again from the system would take up to a tenth of the time of a 4000 × 4000 product.
 //
-// Threads: all functions may be called from any thread; each has buffers of its own.
+// Threads: all functions may be called from any thread; each thread has its own buffers.
 #pragma once
 
 #include "rma/cxx20.hpp"
 
 namespace tessera::linalg {
 
-/// Local. Gives the calling thread's buffers back to the system, as the end of the thread does.
+/// Local. Returns the calling thread's buffers to the system, as the end of the thread does.
 void release_buffers() noexcept;
 
 }  // namespace tessera::linalg

@@ -27,7 +27,7 @@ constexpr std::uint64_t mix(std::uint64_t bits) noexcept {
 
 constexpr std::uint64_t golden = 0x9e37'79b9'7f4a'7c15U;
 
-// What all members must agree on.
+// The options that all members must give alike.
 struct Asked {
   std::int64_t buckets = 0;
   std::uint64_t seed = 0;
@@ -74,7 +74,7 @@ Result<SparseMatrix<T>> count_sketch(SparseMatrix<T>& matrix, std::int64_t bucke
   Status given;
   if (buckets < 1) {
     given = Status::error(Code::invalid_argument,
-                          fmt::format("{} buckets: a sketch has at least one", buckets));
+                          fmt::format("{} buckets: a sketch must have at least one", buckets));
   }
   TESSERA_RETURN_IF_ERROR(attempt(matrix.sync(given)));
   const Asked asked{buckets, options.seed, options.side};

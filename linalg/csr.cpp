@@ -24,13 +24,13 @@ using rma::TeamRank;
 
 namespace {
 
-// Gives up memory that is no longer needed, before more is asked for.
+// Frees memory that is no longer needed, before more is allocated.
 template <class T>
 void release(std::vector<T>& vector) {
   std::vector<T>().swap(vector);
 }
 
-// Rows [0, places) and, of their entries, those with columns of the box.
+// Appends rows [0, places) and those of their entries with columns inside the box.
 template <SparseElement T>
 void append_inside(const LocalCsr<T>& fetched, const arrays::Box& box, LocalCsr<T>& to) {
   for (std::size_t row = 0; row + 1 < fetched.row_starts.size(); ++row) {
@@ -46,14 +46,15 @@ void append_inside(const LocalCsr<T>& fetched, const arrays::Box& box, LocalCsr<
   }
 }
 
-// One-sided. The part of a matrix in a box.
+// One-sided. Returns the part of a matrix inside a box.
 template <SparseElement T>
 Result<LocalCsr<T>> get_inside(SparseMatrix<T>& matrix, const arrays::Box& box) {
   TESSERA_RETURN_IF_ERROR(arrays::check_inside(box, matrix.extents()));
   LocalCsr<T> all;
   all.rows = box.extent(0);
   all.columns = box.extent(1);
-  // Places of rows in parts, too: a row of few entries needs more memory for its place.
+  // The list of rows is processed in parts too: a row with few entries needs more memory for its
+  // location.
   for (std::int64_t lo = box.lo(0); lo < box.hi(0);) {
     const std::int64_t hi = std::min(lo + detail::batch_entries / 8, box.hi(0));
     std::vector<std::int64_t> rows(static_cast<std::size_t>(hi - lo));

@@ -26,7 +26,7 @@ namespace {
 
 namespace library = variants::scalapack;
 
-// A v = λ v, or A v = λ B v where there is a B.
+// A v = λ v or, if B is set, A v = λ B v.
 struct Problem {
   std::string_view attempt;
   MatrixMap a;
@@ -91,7 +91,7 @@ Result<RealValues<T>> solve_distributed(const Problem& problem) {
 
 // ---- One rank for all
 
-// Local. The problem on this rank. Returns what eigen_generalised() does.
+// Local. Solves the problem on this rank. Returns the result of eigen_generalised().
 template <Scalar T>
 Result<std::int64_t> solve_here(const Problem& problem, std::span<RealOf<T>> values) {
   Gathered<T> a;
@@ -151,7 +151,7 @@ Result<RealValues<T>> solve_agreed(const Problem& problem, bool uses_scalapack) 
 
 template <Scalar T>
 Result<RealValues<T>> solve(const Problem& problem) {
-  // Without it there is no team to agree with.
+  // Without the target there is no team to agree with.
   TESSERA_RETURN_IF_ERROR(problem.target().check_open().context(problem.attempt));
   const arrays::detail::CallScope scope(problem.attempt, problem.target());
   detail::Request request(problem.attempt);

@@ -6,24 +6,27 @@
 //     const auto values = eigen(a, vectors).value();          // A v = λ v, v a column of `vectors`
 //     const auto values = eigen_generalised(a, b, vectors);   // A v = λ B v, B positive definite
 //
-// Of A and B the lower triangle is read; both stay as they are. Eigenvectors have length 1, those
-// of the generalised problem vᴴ B v = 1.
+// Only the lower triangles of A and B are read; both matrices keep their values. Eigenvectors have
+// length 1; those of the generalised problem have vᴴ B v = 1.
 //
-// ScaLAPACK does the work where it is possible (method.hpp): a member takes the size / ranks of
-// each of A, B and the vectors, and work space of about the same. Elsewhere the matrices are
-// gathered on the team's first member, and LAPACK computes there: that member takes 3 n² elements,
-// 4 n² for the generalised problem, and what is more than `most_bytes` is refused. There is no
-// distributed method of our own.
+// ScaLAPACK is used if it is available (method.hpp). A member then takes size / ranks for each of
+// A, B and the vectors, and about the same for work space. Otherwise the matrices are gathered on
+// the team's first member, which calls LAPACK. That member takes 3 n² elements, or 4 n² for the
+// generalised problem; a problem that takes more than `most_bytes` is refused. Tessera has no
+// distributed method of its own.
 //
-// All are collective over the team of `vectors`, or of A where there are none. Requires: A and B
-// may be on other teams that have all members of that one; what others of their members wrote is
-// complete. Complete: at return all members see the vectors; what they wrote before is seen.
+// All functions are collective over the team of `vectors`, or of A if there are no vectors.
+// Requires: A and B may be on other teams, if these have all members of that team; writes by their
+// other members are complete. Complete: at return all members see the vectors; their earlier writes
+// are included.
 //
-// Errors of all: closed; invalid_argument (not square, extents that don't match, arrays that share
-// elements, members that ask for different things, elements that are read and aren't finite
-// numbers), out_of_range, unsupported (ScaLAPACK was asked for and isn't possible), limit_exceeded
-// (too large to be gathered): nothing was changed. invalid_argument (no convergence, B is not
-// positive definite), no_memory, peer_lost: the vectors are unspecified.
+// Errors of all that change nothing: closed; invalid_argument (not square, extents that don't
+// match, arrays that share elements, members that give different arguments, elements that are read
+// and aren't finite numbers), out_of_range, unsupported (ScaLAPACK was requested and can't be
+// used), limit_exceeded (too large to be gathered). Errors that leave the vectors unspecified:
+// invalid_argument (no convergence, or B is not positive definite), no_memory, peer_lost.
+//
+// Cost: O(n³) operations.
 #pragma once
 
 #include <complex>
@@ -37,20 +40,22 @@
 
 namespace tessera::linalg {
 
+/// The method, and a limit for problems that are gathered on one rank, in bytes.
 struct EigenOptions {
-  MethodOptions how = {};                           ///< own: gathered
-  std::int64_t most_bytes = std::int64_t{1} << 30;  ///< that a gathered problem may take
+  MethodOptions how = {};                           ///< Method::own: gathered
+  std::int64_t most_bytes = std::int64_t{1} << 30;  ///< limit for a gathered problem
 };
 
-/// Collective. The eigenvalues of A alone.
+/// Collective. The eigenvalues of A, ascending, without eigenvectors.
 template <Scalar T>
 rma::Result<RealValues<T>> eigenvalues(const MatrixPatch<T>& a, const EigenOptions& options = {});
-/// Collective. Eigenvalues, and eigenvectors as the columns of `vectors` (n × n).
+/// Collective. The eigenvalues, ascending, and the eigenvectors as the columns of `vectors` (n ×
+/// n).
 template <Scalar T>
 rma::Result<RealValues<T>> eigen(const MatrixPatch<T>& a, const MatrixPatch<T>& vectors,
                                  const EigenOptions& options = {});
 
-/// Collective. The same of A v = λ B v.
+/// Collective. As eigenvalues() and eigen(), for the generalised problem A v = λ B v.
 template <Scalar T>
 rma::Result<RealValues<T>> eigenvalues_generalised(const MatrixPatch<T>& a, const MatrixPatch<T>& b,
                                                    const EigenOptions& options = {});
@@ -59,7 +64,7 @@ rma::Result<RealValues<T>> eigen_generalised(const MatrixPatch<T>& a, const Matr
                                              const MatrixPatch<T>& vectors,
                                              const EigenOptions& options = {});
 
-/// Collective. The same of whole two-dimensional arrays.
+/// Collective. As above, for whole two-dimensional arrays.
 template <Scalar T>
 rma::Result<RealValues<T>> eigenvalues(arrays::Array<T>& a, const EigenOptions& options = {}) {
   return eigenvalues(MatrixPatch<T>(a), options);

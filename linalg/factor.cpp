@@ -23,7 +23,7 @@ using rma::Status;
 
 namespace {
 
-// A patch that is to be worked on: where ScaLAPACK or our own method has it, and its blocks there.
+// A patch to be factored, in the layout of ScaLAPACK or of Tessera's own method, and its blocks.
 struct Prepared {
   bool uses_scalapack = false;
   WorkMatrix work;
@@ -47,7 +47,8 @@ Result<Prepared> prepare(const MatrixMap& map, const MethodOptions& how, bool us
 
 template <Scalar T>
 Status factor_cholesky(const MatrixMap& map, const CholeskyOptions& options, bool uses_scalapack) {
-  // Ours knows lower triangles: the upper factor of A is the transpose of the lower one of Aᵀ.
+  // The own method factors lower triangles: the upper factor of A is the transpose of the lower
+  // factor of Aᵀ.
   const bool is_turned = !uses_scalapack && options.triangle == Triangle::upper;
   const MatrixMap turned = is_turned ? map.transposed() : map;
   TESSERA_ASSIGN_OR_RETURN(Prepared prepared, prepare(turned, options.how, uses_scalapack));

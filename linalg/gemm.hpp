@@ -6,20 +6,20 @@
 //     gemm(a, b, c, {.beta = 1.0, .op_a = MatrixOp::transpose});             // C += Aᵀ B
 //     gemm(MatrixPatch<double>(a, …), …, MatrixPatch<double>(c, Box({0, 0}, {10, 20})));
 //
-// The three arrays may be distributed in any three ways and memory orders. C stays where it is:
-// each member computes its own elements of C from panels of A and B, which it fetches one-sided
-// while it computes with those before (after SRUMMA, Krishnan and Nieplocha 2004); panels that lie
-// in the node's memory as one matrix are used where they are. So nobody waits for anybody between
-// the beginning and the end. Of blocks dealt cyclically the owner's rows and columns are gathered,
-// so that small blocks cost a copy, not the speed of the kernel.
+// The three arrays may have any distributions and memory orders. C is not moved. Each member
+// computes its own elements of C from panels of A and B, which it fetches one-sided while it
+// multiplies the previous ones (after SRUMMA, Krishnan and Nieplocha 2004). Panels that are one
+// matrix in the node's memory are used in place. Members wait for each other only at the beginning
+// and at the end. If blocks are small and cyclic, the owner's rows and columns are gathered first:
+// that costs a copy, but the kernel still works on large matrices.
 //
-// The sum over k may be taken in any order, another one on each member: results agree with those of
-// other distributions up to rounding.
+// The sum over k may be taken in any order, which may differ among members: results for different
+// distributions agree up to rounding.
 //
-// Cost: 2 m n k operations, a member's share of them by its elements of C. Memory: up to
-// TESSERA_LINALG_BUFFER a member while it lasts, and twice that, but no more than its part of C,
-// where that is many small blocks; nothing that grows with the matrices but lists of its own rows
-// and columns of blocks.
+// Cost: 2 m n k operations; each member's share is proportional to its elements of C. Memory on
+// each member during the call: up to TESSERA_LINALG_BUFFER bytes. If its part of C consists of many
+// small blocks, up to twice that, but no more than its part of C. Only the lists of its own rows
+// and columns of blocks grow with the matrices.
 #pragma once
 
 #include <complex>
@@ -32,31 +32,32 @@
 
 namespace tessera::linalg {
 
-/// What a matrix is taken for; conjugate_transpose of real matrices is transpose.
+/// How a matrix is used; conjugate_transpose of a real matrix is transpose.
 enum class MatrixOp : std::uint8_t { none, transpose, conjugate_transpose };
 
+/// Factors alpha and beta, the operations on A and B, and a limit of memory in bytes.
 template <Scalar T>
 struct GemmOptions {
   T alpha = T{1};
   T beta = T{0};  ///< 0: C is not read
   MatrixOp op_a = MatrixOp::none;
   MatrixOp op_b = MatrixOp::none;
-  std::int64_t buffer_bytes = 0;  ///< instead of TESSERA_LINALG_BUFFER; 0: that
+  std::int64_t buffer_bytes = 0;  ///< replaces TESSERA_LINALG_BUFFER; 0: use that
 };
 
-/// Collective over the team of C. C = alpha op(A) op(B) + beta C; op(A) is m × k, op(B) k × n, C
-/// m × n. With beta = 0 C is not read, with alpha = 0 nor are A and B.
-/// Complete: at return all members see all of C; what they wrote to A, B and C before is seen.
-/// Requires: A and B may be on other teams that have all members of C's; what others of their
-/// members wrote is complete (sync()).
-/// Errors: closed; invalid_argument (extents that don't match, dimensions, C shares elements with
-/// A or B, members that ask for different things), out_of_range (a box outside its array): nothing
-/// was changed. no_memory, peer_lost: C's elements are unspecified.
+/// Collective over the team of C. C = alpha op(A) op(B) + beta C; op(A) is m × k, op(B) is k × n, C
+/// is m × n. With beta = 0 C is not read; with alpha = 0 A and B are not read. Complete: at return
+/// all members see all of C; their earlier writes to A, B and C are included. Requires: A and B may
+/// be on other teams, if these have all members of C's team; writes by their other members are
+/// complete (sync()). Errors that leave C unchanged: closed; invalid_argument (extents or
+/// dimensions that don't match, C shares elements with A or B, members that give different
+/// arguments), out_of_range (a box outside its array). Errors that leave C's elements unspecified:
+/// no_memory, peer_lost.
 template <Scalar T>
 rma::Status gemm(const MatrixPatch<T>& a, const MatrixPatch<T>& b, const MatrixPatch<T>& c,
                  const std::type_identity_t<GemmOptions<T>>& options = {});
 
-/// Collective over the team of C. The same of whole two-dimensional arrays.
+/// Collective over the team of C. As above, for whole two-dimensional arrays.
 template <Scalar T>
 rma::Status gemm(arrays::Array<T>& a, arrays::Array<T>& b, arrays::Array<T>& c,
                  const std::type_identity_t<GemmOptions<T>>& options = {}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// With blas.cpp the door to lapacke.
+// Together with blas.cpp the only file that calls lapacke.
 #include "linalg/lapack.hpp"
 
 #include <fmt/format.h>
@@ -52,11 +52,12 @@ Status check(std::string_view routine_name, const LocalMatrix<T>& matrix) {
   const std::int64_t most =
       std::max({matrix.rows, matrix.columns, matrix.columns > 1 ? matrix.column_stride : 0});
   if (most > std::numeric_limits<lapack_int>::max()) {
-    return Status::error(Code::limit_exceeded,
-                         fmt::format("{}: a matrix of {} x {} (stride {}) is beyond the {} that "
-                                     "LAPACK counts to",
-                                     routine_name, matrix.rows, matrix.columns,
-                                     matrix.column_stride, std::numeric_limits<lapack_int>::max()));
+    return Status::error(
+        Code::limit_exceeded,
+        fmt::format("{}: a matrix of {} x {} (stride {}) exceeds {}, the largest size that "
+                    "LAPACK supports",
+                    routine_name, matrix.rows, matrix.columns, matrix.column_stride,
+                    std::numeric_limits<lapack_int>::max()));
   }
   return {};
 }
@@ -75,7 +76,7 @@ Status check_finite(std::string_view name, const LocalMatrix<T>& a, Read read = 
   return {};
 }
 
-// What a routine says besides numbers of its own.
+// The errors that every routine can return.
 Status status_of(std::string_view routine_name, lapack_int info) {
   if (info == LAPACK_WORK_MEMORY_ERROR || info == LAPACK_TRANSPOSE_MEMORY_ERROR) {
     return Status::error(Code::no_memory,
@@ -83,8 +84,8 @@ Status status_of(std::string_view routine_name, lapack_int info) {
   }
   if (info < 0) {
     return Status::error(Code::invalid_argument,
-                         fmt::format("{}: argument {} has a NaN in it, or is none that LAPACK "
-                                     "takes",
+                         fmt::format("{}: argument {} contains a NaN, or is not one that LAPACK "
+                                     "accepts",
                                      routine_name, -info));
   }
   return {};
@@ -95,7 +96,7 @@ Status converged(std::string_view routine_name, lapack_int info) {
   if (info > 0) {
     return Status::error(Code::invalid_argument,
                          fmt::format("{}: the iteration did not converge ({})", routine_name, info))
-        .hint("look for elements that are not finite");
+        .hint("check the matrix for elements that are not finite");
   }
   return {};
 }
@@ -189,7 +190,7 @@ Result<std::int64_t> eigen_generalised(bool wants_vectors, const LocalMatrix<T>&
       routine<T>(LAPACKE_ssygvd, LAPACKE_dsygvd, LAPACKE_chegvd, LAPACKE_zhegvd)(
           LAPACK_COL_MAJOR, 1, wants_vectors ? 'V' : 'N', 'L', count(a.rows),
           lapack_pointer(a.data), leading(a), lapack_pointer(b.data), leading(b), values.data());
-  // Beyond the order of A the number is that of a part of B.
+  // A number above the order of A refers to a leading part of B.
   if (info > a.rows) {
     return info - a.rows;
   }

@@ -33,8 +33,8 @@ namespace library = variants::scalapack;
 
 namespace {
 
-// Collective. Whether no column of a matrix that qr() has factored is, but for rounding, a sum of
-// those before it: then its element on R's diagonal is left of it by rounding alone.
+// Collective. Checks that no column of a matrix factored by qr() is, except for rounding, a linear
+// combination of the columns before it: its element on R's diagonal is then a rounding error.
 template <Scalar T>
 Status check_independent(WorkMatrix& factored, std::int64_t rows, std::int64_t columns) {
   if (columns == 0) {
@@ -68,8 +68,8 @@ Status check_independent(WorkMatrix& factored, std::int64_t rows, std::int64_t c
     if (diagonal[j] <= rounding * largest[j]) {
       return factored.team().name_rank(
           Status::error(Code::invalid_argument,
-                        fmt::format("column {} of A depends on those before it", j))
-              .hint("leave it out, or use svd() for the shortest of all solutions"));
+                        fmt::format("column {} of A depends on earlier columns", j))
+              .hint("omit it, or use svd() for the solution of smallest norm"));
     }
   }
   return {};
@@ -109,10 +109,11 @@ Status solve_by_library(const MatrixMap& a, const MatrixMap& b, const MatrixMap&
 Status check_all(const MatrixMap& a, const MatrixMap& b, const MatrixMap& x) {
   TESSERA_RETURN_IF_ERROR(detail::check_operands({{"A", a}, {"B", b}, detail::written("X", x)}));
   if (a.rows() < a.columns()) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("A ({}) is {} x {}: fewer rows than columns have no one "
-                                     "solution",
-                                     detail::describe(a), a.rows(), a.columns()));
+    return Status::error(
+        Code::invalid_argument,
+        fmt::format("A ({}) is {} x {}: with fewer rows than columns there is no unique "
+                    "solution",
+                    detail::describe(a), a.rows(), a.columns()));
   }
   const std::string_view rule = "A is m x n, B is m x r and X is n x r";
   TESSERA_RETURN_IF_ERROR(

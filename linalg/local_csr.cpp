@@ -35,14 +35,14 @@ Status check_columns(std::int64_t row, std::int64_t columns, std::int64_t first,
 Status check_rows(std::int64_t rows, std::int64_t columns, std::span<const std::int64_t> row_starts,
                   std::span<const std::int64_t> column) {
   if (rows < 0 || columns < 0) {
-    return wrong(fmt::format("{} rows and {} columns", rows, columns));
+    return wrong(fmt::format("a matrix can't have {} rows and {} columns", rows, columns));
   }
   if (std::ssize(row_starts) != rows + 1 || row_starts[0] != 0 ||
       row_starts.back() != std::ssize(column)) {
     return wrong(fmt::format("{} rows and {} entries need {} row starts, from 0 to {}", rows,
                              column.size(), rows + 1, column.size()));
   }
-  // All of them before any is used.
+  // All starts are checked before any is used.
   for (std::size_t row = 0; row + 1 < row_starts.size(); ++row) {
     if (row_starts[row] > row_starts[row + 1]) {
       return wrong(fmt::format("row {} starts at entry {} and ends at {}", row, row_starts[row],

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// LocalCsr: rows of a sparse matrix in this process's own memory, compressed; and Triplet, one
-// entry with its place. They are how sparse matrices come in and go out; csr.hpp has those that
-// are spread over ranks.
+// LocalCsr: rows of a sparse matrix in this process's own memory, compressed. Triplet: one entry
+// with its row and column. Sparse matrices are made from them and read as them; csr.hpp has
+// matrices that are distributed over ranks.
 //
 //     | 5 . 7 |      row_starts  0 2 2 3      entries of row i: row_starts[i] … row_starts[i + 1]
 //     | . . . |      column      0 2 1
 //     | . 8 . |      value       5 7 8
 //
-// Invariants of rows that this library gives, and takes: row_starts has rows + 1 numbers that begin
-// with 0 and don't decrease; the columns of a row increase strictly and lie in 0 … columns − 1.
-// check_rows() names what is wrong. Explicit zeros are entries like others.
+// Invariants of the rows that this library returns and accepts: row_starts has rows + 1 numbers
+// that begin with 0 and don't decrease; the columns of a row increase strictly and are in 0 …
+// columns − 1. check_rows() names a violation. Explicit zeros are entries like all others.
 #pragma once
 
 #include <concepts>
@@ -24,11 +24,12 @@
 
 namespace tessera::linalg {
 
-/// What entries of sparse matrices may be.
+/// The types that entries of sparse matrices may have.
 template <class T>
 concept SparseElement = rma::ComplexElement<T> || std::same_as<T, float> ||
     std::same_as<T, double> || std::same_as<T, std::int32_t> || std::same_as<T, std::int64_t>;
 
+/// One entry of a sparse matrix.
 template <SparseElement T>
 struct Triplet {
   std::int64_t row = 0;
@@ -37,6 +38,7 @@ struct Triplet {
   friend bool operator==(const Triplet&, const Triplet&) = default;
 };
 
+/// Rows of a sparse matrix in this process's memory, compressed; see above.
 template <SparseElement T>
 struct LocalCsr {
   std::int64_t rows = 0;
@@ -64,8 +66,8 @@ rma::Status check_rows(const LocalCsr<T>& given) {
                                       " columns of entries");
 }
 
-/// Local. The entries one by one, row by row; row 0 and column 0 of `rows` get the numbers given.
-/// Requires: check_rows(rows) is ok.
+/// Local. The entries one by one, row by row. Row 0 and column 0 of `rows` get the numbers
+/// `first_row` and `first_column`. Requires: check_rows(rows) is ok.
 template <SparseElement T>
 std::vector<Triplet<T>> to_triplets(const LocalCsr<T>& rows, std::int64_t first_row = 0,
                                     std::int64_t first_column = 0) {

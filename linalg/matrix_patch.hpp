@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MatrixPatch<T>: the part of a distributed array that an operation takes for a matrix.
+// MatrixPatch<T>: a part of a distributed array that an operation uses as a matrix.
 //
 //     MatrixPatch<double> whole(a);                              // all of a 2-D array
 //     MatrixPatch<double> corner(a, Box({0, 0}, {10, 20}));      // 10 rows, 20 columns
 //     MatrixPatch<double> slab(t, Box({7, 0, 0}, {8, 30, 40}), {.rows = 2, .columns = 1});
 //
-// The last one is a plane of a three-dimensional array, 40 x 30: two dimensions are those of the
-// rows and of the columns, and in all others the box has extent 1.
+// The last one is a plane of a three-dimensional array, 40 x 30: two dimensions are the rows and
+// the columns of the matrix, and in all others the box has extent 1.
 //
-// It borrows the array, which has to outlive it, and checks nothing: operations do.
+// It refers to the array, which must outlive it, and checks nothing; operations do.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +19,19 @@
 
 namespace tessera::linalg {
 
-/// Which dimensions of an array are a matrix's.
+/// The dimensions of an array that are the rows and the columns of a matrix.
 struct MatrixDims {
   int rows = 0;
   int columns = 1;
 };
 
+/// A part of a distributed array as a matrix; see above.
 template <Scalar T>
 class MatrixPatch {
  public:
-  /// All of a two-dimensional array.
+  /// A whole two-dimensional array.
   explicit MatrixPatch(arrays::Array<T>& array) : MatrixPatch(array, array.box()) {}
+  /// A box of an array; `dims` gives the dimensions that are rows and columns.
   MatrixPatch(arrays::Array<T>& array, const arrays::Box& box, const MatrixDims& dims = {})
       : array_(&array), box_(box), dims_(dims) {}
 

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Method: who does the work of factorisations, solvers and eigenvalues.
+// Method: the implementation of factorisations, solvers and eigenvalues.
 //
-//     scalapack    the library ScaLAPACK, on a grid of ranks. It speaks MPI: so the job has to be
-//                  started through MPI with all processes of MPI_COMM_WORLD, and the array's team
-//                  has to be all of its ranks.
-//     own          code of ours that needs no MPI: any job, any team. A rank has whole columns of
-//                  the matrix (docs/decisions/0020), which suits tens of ranks, not thousands.
-//     automatic    ScaLAPACK where it is possible, else our own.
+//     scalapack    the library ScaLAPACK, on a grid of ranks. It uses MPI: the job must be started
+//                  through MPI with all processes of MPI_COMM_WORLD, and the array's team must have
+//                  all ranks of the job.
+//     own          Tessera's implementation, which needs no MPI: any job, any team. A rank has
+//     whole
+//                  columns of the matrix (docs/decisions/0020), which suits tens of ranks, not
+//                  thousands.
+//     automatic    ScaLAPACK if it can be used, else Tessera's implementation.
 //
-// Either works on a copy of its operands in a layout of its own, and brings the result back; an
-// array that has the layout already is worked on in place. For ScaLAPACK these are arrays made with
-// Distribution::scalapack with square blocks and column-major order, for our own those on a grid of
-// one row of ranks whose blocks have all rows; or, where the array's dimensions are the matrix's
-// columns and rows (MatrixDims), the reverse of either, as Fortran makes them.
+// Both work on a copy of their operands in their own layout, and copy the result back; an array
+// that has the layout already is used in place. For ScaLAPACK this layout is that of
+// Distribution::scalapack with square blocks and column-major order. For Tessera's implementation
+// it is a grid of one row of ranks with blocks that have all rows. If the array's dimensions are
+// the matrix's columns and rows (MatrixDims), it is the reverse of either, as Fortran makes them.
 //
-// Eigenvalues are ScaLAPACK's syev and syevd; ELPA is not used. Without ScaLAPACK one member solves
-// such a problem alone (eigen.hpp tells how large it may be).
+// Eigenvalues are computed with ScaLAPACK's syev and syevd; ELPA is not used. Without ScaLAPACK one
+// member solves the whole problem (eigen.hpp gives the limit of its size).
 #pragma once
 
 #include <cstdint>
@@ -33,17 +35,19 @@ using blas::Diagonal;
 using blas::Side;
 using blas::Triangle;
 
+/// See above.
 enum class Method : std::uint8_t { automatic, own, scalapack };
 
 std::string_view to_string(Method method) noexcept;
 
+/// The method, and the width of its blocks.
 struct MethodOptions {
   Method method = Method::automatic;
-  std::int64_t block = 0;  ///< columns that are worked on at a time, in copies; 0: by size
+  std::int64_t block = 0;  ///< columns in a block, in copies; 0: chosen by size
 };
 
-/// Local. Success where arrays on this team can be given to ScaLAPACK. Errors: unsupported, with
-/// the reason and what would change that. The same on all members.
+/// Local. Ok if arrays on this team can be given to ScaLAPACK. Errors: unsupported, with the reason
+/// and what would change it. The same on all members.
 rma::Status check_scalapack(const rma::Job& job, const rma::Team& team);
 
 }  // namespace tessera::linalg

@@ -36,7 +36,7 @@ struct Task {
   const PermuteOperand& out;
   const PermuteOperand& in;
   std::span<const int> dims;
-  std::int64_t most_elements;  ///< of a part that is fetched at once
+  std::int64_t most_elements;  ///< the maximum in a part that is fetched
 };
 
 std::size_t place(int dim) {
@@ -49,7 +49,7 @@ std::string describe(const PermuteOperand& operand) {
              : fmt::format("{} of {}", to_string(operand.box), operand.array.describe());
 }
 
-// Whether each dimension that is longer than 1 has its counterpart, and none has two.
+// Checks that each dimension longer than 1 has exactly one counterpart.
 bool orders(const Box& out, const Box& in, std::span<const int> dims) {
   if (std::ssize(dims) != out.ndims()) {
     return false;
@@ -77,7 +77,7 @@ bool orders(const Box& out, const Box& in, std::span<const int> dims) {
 Status check_dims(const PermuteOperand& out, const PermuteOperand& in, std::span<const int> dims) {
   if (!orders(out.box, in.box, dims)) {
     return Status::error(Code::invalid_argument,
-                         fmt::format("({}) does not order the dimensions of {} for {}",
+                         fmt::format("({}) is not an order of the dimensions of {} for {}",
                                      fmt::join(dims, ", "), describe(in), describe(out)))
         .hint("give each dimension of the source once, in the order of the target");
   }
@@ -86,7 +86,7 @@ Status check_dims(const PermuteOperand& out, const PermuteOperand& in, std::span
     if (from != no_dim && out.box.extent(dim) != in.box.extent(from)) {
       return Status::error(
           Code::invalid_argument,
-          fmt::format("dimension {} of {} has extent {}, and dimension {} of {} has {}", dim,
+          fmt::format("dimension {} of {} has extent {}, but dimension {} of {} has {}", dim,
                       describe(out), out.box.extent(dim), from, describe(in), in.box.extent(from)));
     }
   }
@@ -119,7 +119,7 @@ Status check_arguments(const PermuteOperand& out, const PermuteOperand& in,
   return {};
 }
 
-// The box of `in` that belongs into a part of the box of `out`.
+// The box of `in` for a part of the box of `out`.
 Box source_box(const Task& task, const Box& part) {
   Box from = task.in.box;
   for (int dim = 0; dim < part.ndims(); ++dim) {
@@ -147,7 +147,7 @@ void copy_lines(const Extents& extents, std::byte* to, const Strides& to_strides
   });
 }
 
-// As above for elements of a size that has no instruction of its own.
+// As above, for elements of a size without an instruction of its own.
 void copy_lines(const Extents& extents, std::byte* to, const Strides& to_strides,
                 const std::byte* from, const Strides& from_strides, std::size_t bytes) {
   const auto size = static_cast<std::int64_t>(bytes);
@@ -159,7 +159,7 @@ void copy_lines(const Extents& extents, std::byte* to, const Strides& to_strides
   });
 }
 
-// A part of an own block of `out` whose source is here.
+// Writes a part of an own block of `out`, whose source has arrived.
 void put_in_place(const Task& task, const Patch& block, const Box& part,
                   const detail::BoxPanel& panel, std::byte* slice) {
   Strides from = Strides::zeros(part.ndims());

@@ -54,7 +54,7 @@ void multiply(const LocalMatrix<T>& x, T alpha) {
   }
 }
 
-// ---- Our own method: each rank has whole columns of the right sides
+// ---- The own method: each rank has whole columns of the right-hand sides
 
 // Collective. Applies `solver` to this rank's columns of B.
 template <Scalar T, class Solver>
@@ -108,7 +108,7 @@ Status solve_general_own(const MatrixMap& a, const MatrixMap& b, const MethodOpt
   });
 }
 
-// Collective. The lower Cholesky factor of A, or of its transpose where the upper triangle counts.
+// Collective. The lower Cholesky factor of A, or of its transpose if the upper triangle is used.
 template <Scalar T>
 Result<OwnCopy> own_cholesky(const MatrixMap& a, const Team& team, const CholeskyOptions& options) {
   const MatrixMap turned = options.triangle == Triangle::upper ? a.transposed() : a;
@@ -119,7 +119,7 @@ Result<OwnCopy> own_cholesky(const MatrixMap& a, const Team& team, const Cholesk
   return copy;
 }
 
-// The map under which that factor is the one that was asked for.
+// The map with which that factor is the requested one.
 MatrixMap factor_map(const OwnCopy& copy, Triangle triangle) {
   return triangle == Triangle::upper ? copy.work.map().transposed() : copy.work.map();
 }
@@ -165,7 +165,7 @@ Status solve_triangular_own(const MatrixMap& a, const MatrixMap& b,
 
 namespace library = variants::scalapack;
 
-// Zero on the diagonal of a triangular factor: ScaLAPACK would divide by it.
+// Checks for zeros on the diagonal of a triangular factor: ScaLAPACK would divide by them.
 template <Scalar T>
 Status check_diagonal(WorkMatrix& a) {
   Status mine;
@@ -269,7 +269,7 @@ Status check_triangular(const MatrixMap& a, const MatrixMap& b, Side side) {
 
 Status check_pivots_of(const MatrixMap& a, std::span<const std::int64_t> pivots) {
   if (std::ssize(pivots) != a.rows()) {
-    return Status::error(Code::invalid_argument, fmt::format("{} pivots for A of {} x {}",
+    return Status::error(Code::invalid_argument, fmt::format("{} pivots are given for A of {} x {}",
                                                              pivots.size(), a.rows(), a.columns()))
         .hint("give what lu() returned for this matrix");
   }
@@ -277,8 +277,8 @@ Status check_pivots_of(const MatrixMap& a, std::span<const std::int64_t> pivots)
     const std::int64_t row = pivots[static_cast<std::size_t>(i)];
     if (row < i || row >= a.rows()) {
       return Status::error(Code::invalid_argument,
-                           fmt::format("pivot {} is row {}, and has to be one of {} to {}", i, row,
-                                       i, a.rows() - 1))
+                           fmt::format("pivot {} is row {}, but must be one of {} to {}", i, row, i,
+                                       a.rows() - 1))
           .hint("give what lu() returned for this matrix");
     }
   }
@@ -293,7 +293,7 @@ Status solve_triangular(const MatrixPatch<T>& a, const MatrixPatch<T>& b,
   const std::string_view attempt = "solve_triangular";
   const MatrixMap of_a = detail::map_of(a);
   const MatrixMap of_b = detail::map_of(b);
-  // Without B there is no team to agree with; so in all of these.
+  // Without B there is no team to agree with; the same holds for all functions below.
   TESSERA_RETURN_IF_ERROR(b.array().check_open().context(attempt));
   const arrays::detail::CallScope scope(attempt, b.array());
   Request request(attempt);

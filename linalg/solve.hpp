@@ -2,24 +2,26 @@
 //
 // Linear systems of distributed dense matrices.
 //
-//     solve(a, b);                                     // B becomes X of A X = B; A stays
+//     solve(a, b);                                     // B becomes X with A X = B; A is kept
 //     solve_positive_definite(a, b);
 //
 //     cholesky(a);  solve_cholesky(a, b);  …           // factored once, solved often
 //     const auto pivots = lu(a).value();  solve_lu(a, pivots, b);
 //
-// B has a column for each right side, and its place is taken by X. The arrays may be distributed in
-// any ways; method.hpp tells who does the work.
+// B has one column for each right-hand side; X overwrites it. The arrays may have any
+// distributions; method.hpp describes the methods.
 //
-// All are collective over the team of B (of A where there is no B). Requires: other arrays may be
-// on other teams that have all members of that one; what others of their members wrote is complete.
-// Complete: at return all members see all of the result; what they wrote before is seen.
+// All functions are collective over the team of B (or of A if there is no B). Requires: other
+// arrays may be on other teams, if these have all members of that team; writes by their other
+// members are complete. Complete: at return all members see all of the result; their earlier writes
+// are included.
 //
-// Memory while they last, a member: the size / ranks of each array that is copied (method.hpp), and
-// of A for those that keep it; two panels of n × block elements.
+// Memory on each member during the call: size / ranks for each array that is copied (method.hpp),
+// and for A in functions that keep it; two panels of n × block elements.
 //
 // Errors of all: as in factor.hpp; invalid_argument also for extents that don't match, arrays that
-// share elements, and singular matrices, with the place where that was found: B is unspecified.
+// share elements, and singular matrices. The message for a singular matrix gives the column; B is
+// unspecified then.
 #pragma once
 
 #include <complex>
@@ -35,6 +37,7 @@
 
 namespace tessera::linalg {
 
+/// Side of A in the equation, triangle, operation and diagonal of A, factor alpha, and method.
 template <Scalar T>
 struct TriangularOptions {
   Side side = Side::left;
@@ -45,43 +48,45 @@ struct TriangularOptions {
   MethodOptions how = {};
 };
 
-/// Collective. op(A) X = alpha B (left) or X op(A) = alpha B (right) for X, of a triangular A; the
-/// other triangle is not read. Cost: n² operations a right side.
+/// Collective. Solves op(A) X = alpha B (left) or X op(A) = alpha B (right) with a triangular A;
+/// the other triangle is not read. Cost: n² operations for each right-hand side.
 template <Scalar T>
 rma::Status solve_triangular(const MatrixPatch<T>& a, const MatrixPatch<T>& b,
                              const std::type_identity_t<TriangularOptions<T>>& options = {});
 
+/// op(A), and the method.
 struct LuSolveOptions {
   MatrixOp op = MatrixOp::none;
   MethodOptions how = {};
 };
-/// Collective. op(A) X = B with what lu() left in A, and its pivots.
+/// Collective. Solves op(A) X = B with the result of lu() in A, and its pivots.
 template <Scalar T>
 rma::Status solve_lu(const MatrixPatch<T>& a, std::span<const std::int64_t> pivots,
                      const MatrixPatch<T>& b, const LuSolveOptions& options = {});
 
-/// Collective. A X = B with what cholesky() left in the same triangle of A (GA's llt_solve).
+/// Collective. Solves A X = B with the result of cholesky() in the same triangle of A (GA's
+/// llt_solve).
 template <Scalar T>
 rma::Status solve_cholesky(const MatrixPatch<T>& a, const MatrixPatch<T>& b,
                            const CholeskyOptions& options = {});
 
-/// Collective. A X = B of a square A, which stays as it is. By LU.
+/// Collective. Solves A X = B with a square A, which keeps its values. By LU.
 template <Scalar T>
 rma::Status solve(const MatrixPatch<T>& a, const MatrixPatch<T>& b,
                   const MethodOptions& options = {});
 
-/// Collective. A X = B of a Hermitian positive definite A, of which one triangle is read, and which
-/// stays as it is. By Cholesky.
+/// Collective. Solves A X = B with a Hermitian positive definite A, of which one triangle is read,
+/// and which keeps its values. By Cholesky.
 template <Scalar T>
 rma::Status solve_positive_definite(const MatrixPatch<T>& a, const MatrixPatch<T>& b,
                                     const CholeskyOptions& options = {});
 
-/// Collective over the team of A. A becomes A⁻¹, all of it, of a Hermitian positive definite A of
-/// which one triangle is read (GA's spd_invert).
+/// Collective over the team of A. Overwrites A with A⁻¹, all of it, for a Hermitian positive
+/// definite A of which one triangle is read (GA's spd_invert).
 template <Scalar T>
 rma::Status invert_positive_definite(const MatrixPatch<T>& a, const CholeskyOptions& options = {});
 
-/// Collective. The same of whole two-dimensional arrays.
+/// Collective. As above, for whole two-dimensional arrays.
 template <Scalar T>
 rma::Status solve_triangular(arrays::Array<T>& a, arrays::Array<T>& b,
                              const std::type_identity_t<TriangularOptions<T>>& options = {}) {

@@ -27,14 +27,14 @@ Result<Distribution> chosen_rows(std::int64_t rows, std::int64_t columns, std::i
                                  const SparseOptions& options) {
   if (rows < 0 || columns < 0) {
     return Status::error(Code::invalid_argument,
-                         fmt::format("extents are not negative: {} x {}", rows, columns));
+                         fmt::format("the extents {} x {} must not be negative", rows, columns));
   }
   return options.row_starts.empty() ? detail::even_rows(rows, nranks)
                                     : detail::rows_from(rows, options.row_starts, nranks);
 }
 
-// One-sided. Adds how often each row comes in `rows`, which is sorted here, to the counters of all
-// rows, which lie as `even` says.
+// One-sided. Adds the number of entries in each row to the counters of all rows, which have the
+// distribution `even`. Sorts `rows`.
 Status count_rows(rma::Job& job, const Region& counters, const Distribution& even,
                   std::span<std::int64_t> rows) {
   std::sort(rows.begin(), rows.end());
@@ -64,7 +64,7 @@ Status count_rows(rma::Job& job, const Region& counters, const Distribution& eve
   return fragments.empty() ? Status() : send();
 }
 
-// One-sided. The same for the rows of some entries, not all at once.
+// One-sided. As above, for the rows of some entries, in parts.
 template <SparseElement T>
 Status count_entries(rma::Job& job, const Region& counters, const Distribution& even,
                      std::span<const Triplet<T>> entries) {
@@ -142,7 +142,7 @@ Status SparseBuilder<T>::add(std::span<const Triplet<T>> entries) {
   });
 }
 
-// Collective. Cuts the rows anew, by how many entries were added to each.
+// Collective. Cuts the rows again, by the number of entries that were added to each.
 template <SparseElement T>
 Status SparseBuilder<T>::balance() {
   const std::int64_t own = detail::rows_of(rows_, team_.rank()).size();

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// SparseBuilder<T>: collects the entries of a sparse matrix, in any order and at any rank.
+// SparseBuilder<T>: collects the entries of a sparse matrix, in any order and on any rank.
 //
 //     auto builder = SparseBuilder<double>::create(job, rows, columns, {.name = "A"}).value();
 //     for (… elements of this rank …) builder.add(triplets);        // no communication
-//     SparseMatrix<double> a = builder.assemble().value();          // all to their owners
+//     SparseMatrix<double> a = builder.assemble().value();          // sends entries to their
+//     owners
 //
-// Entries that are added more than once are summed, as finite elements want it: in the order of the
-// ranks that added them, and of each rank's calls. So equal calls give equal bits; and where ranks
-// add what is theirs of one global order, as owners of consecutive rows do, the bits don't depend
-// on the number of ranks.
+// Entries that are added more than once are summed, as finite elements need it, in the order of the
+// ranks that added them and of each rank's calls. So equal calls give equal bits. If each rank adds
+// its part of one global order, as owners of consecutive rows do, the bits don't depend on the
+// number of ranks.
 //
-// Threads: one at a time. Ownership: move-only; what was added goes with it, and one that was moved
+// Threads: one at a time. Ownership: move-only, with the added entries; a builder that was moved
 // from may only be assigned to.
 #pragma once
 
@@ -34,25 +35,24 @@ class SparseBuilder {
   ~SparseBuilder() = default;
 
   /// Collective over the team of `options`. Errors: invalid_argument (negative extents, bad
-  /// row_starts, or not the same on all members).
+  /// row_starts, or arguments that differ among members).
   static rma::Result<SparseBuilder> create(const rma::Job& job, std::int64_t rows,
                                            std::int64_t columns, const SparseOptions& options = {});
 
-  /// Local. Adds `value` to the entry, which it makes if there is none yet. Errors: out_of_range,
-  /// which names rank, entry and extents, closed after assemble(), no_memory; nothing is added
-  /// then.
+  /// Local. Adds `value` to the entry, and makes the entry if it does not exist. Errors:
+  /// out_of_range (names rank, entry and extents), closed after assemble(), no_memory. After an
+  /// error nothing is added.
   rma::Status add(std::int64_t row, std::int64_t column, T value);
-  /// Local. The same for all of a list, or for none of it.
+  /// Local. Adds all entries of a list, or none after an error.
   rma::Status add(std::span<const Triplet<T>> entries);
-  /// Local. Makes room for so many entries in all.
+  /// Local. Reserves memory for a total of `entries` entries on this rank.
   void reserve(std::int64_t entries) { added_.reserve(static_cast<std::size_t>(entries)); }
-  /// What was added here and not yet assembled.
+  /// The number of entries that were added on this rank and are not assembled yet.
   [[nodiscard]] std::int64_t added() const noexcept { return std::ssize(added_); }
 
-  /// Collective. Makes the matrix of what all members added; the builder is closed then.
-  /// Errors: closed, no_memory, peer_lost.
-  /// Memory: 40 bytes (56 for complex<double>) for each entry that comes here, besides what was
-  /// added here, which is given up on the way.
+  /// Collective. Makes the matrix of what all members added; the builder is closed then. Errors:
+  /// closed, no_memory, peer_lost. Memory: 40 bytes (56 for complex<double>) for each entry that
+  /// this rank receives. The entries that were added here are freed during the call.
   rma::Result<SparseMatrix<T>> assemble();
 
  private:

@@ -79,7 +79,7 @@ Result<Distribution> rows_for(const Array<T>& dense, const SparseOptions& option
   return detail::balanced_rows(team, *chosen, counts);
 }
 
-// One-sided. This rank's rows of a dense array.
+// One-sided. Reads this rank's rows of a dense array.
 template <SparseElement T>
 Result<LocalCsr<T>> read_rows(const Array<T>& dense, RowRange rows, double threshold) {
   LocalCsr<T> own;
@@ -97,7 +97,7 @@ Result<LocalCsr<T>> read_rows(const Array<T>& dense, RowRange rows, double thres
   return own;
 }
 
-// Local. What fits a panel is written at once.
+// Local. Writes the rows, as many at a time as fit a panel.
 template <SparseElement T>
 Status put_rows(const LocalRows<T>& own, Array<T>& dense) {
   const std::int64_t columns = dense.extents()[1];
@@ -121,7 +121,7 @@ Status put_rows(const LocalRows<T>& own, Array<T>& dense) {
   return {};
 }
 
-// Local. This rank's entries, with row and column exchanged.
+// Local. Adds this rank's entries, with row and column exchanged.
 template <SparseElement T>
 Status add_transposed(SparseMatrix<T>& matrix, SparseBuilder<T>& builder) {
   TESSERA_ASSIGN_OR_RETURN(auto own, matrix.local());
@@ -136,7 +136,7 @@ Status add_transposed(SparseMatrix<T>& matrix, SparseBuilder<T>& builder) {
   return own.end();
 }
 
-// Local. The part of a summary that one rank sees; minima and maxima as such.
+// Local. One rank's part of a summary, with minima and maxima.
 struct Seen {
   std::int64_t empty_rows = 0;
   std::int64_t on_diagonal = 0;
@@ -178,8 +178,8 @@ Result<SparseMatrix<T>> from_dense(Array<T>& dense, const SparseOptions& options
   Status mine = dense.check_readable();
   if (dense.ndims() != 2 || !(threshold >= 0)) {
     mine = Status::error(Code::invalid_argument,
-                         fmt::format("{} dimensions and threshold {}; it takes 2, and a threshold "
-                                     "that is not negative",
+                         fmt::format("{} dimensions and threshold {}: 2 dimensions and a threshold "
+                                     "of at least 0 are needed",
                                      dense.ndims(), threshold));
   }
   TESSERA_RETURN_IF_ERROR(attempt(dense.sync(mine)));
@@ -203,7 +203,7 @@ Status to_dense(SparseMatrix<T>& matrix, Array<T>& dense) {
   };
   TESSERA_RETURN_IF_ERROR(attempt(matrix.sync(
       detail::prepare_target(dense, matrix.extents(), matrix.team(), "the dense array"))));
-  // All rows are written, also those without entries: nobody fills with zeros before.
+  // All rows are written, also those without entries, so the array needs no zeros before.
   return attempt(dense.sync(within_memory([&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(auto own, matrix.local());
     TESSERA_RETURN_IF_ERROR(put_rows(own, dense));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Sparse matrices from and to dense arrays, transposed, and in numbers for people.
+// Conversion of sparse matrices from and to dense arrays, transposition, and a summary for people.
 //
 // Dense arrays have two dimensions and any distribution, on the matrix's team. Matrices are read
 // and written in panels of rows of some MiB.
 //
-// Errors of all: closed, no_memory, peer_lost; invalid_argument where extents or teams do not fit.
+// Errors of all: closed, no_memory, peer_lost; invalid_argument if extents or teams don't match.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@
 
 namespace tessera::linalg {
 
-/// Collective over the array's team, whatever `options` say of it. The elements with |value| >
-/// `threshold`; 0 drops zeros only. Not-a-numbers stay. Cost: the array is read once, or twice for
-/// RowBalance::entries.
+/// Collective over the array's team; the team of `options` is ignored. Makes a matrix of the
+/// elements with |value| > `threshold`; 0 omits only zeros. NaNs are included. Cost: the array is
+/// read once, or twice for RowBalance::entries.
 template <SparseElement T>
 rma::Result<SparseMatrix<T>> from_dense(arrays::Array<T>& dense, const SparseOptions& options = {},
                                         double threshold = 0);
@@ -27,12 +27,12 @@ rma::Result<SparseMatrix<T>> from_dense(arrays::Array<T>& dense, const SparseOpt
 template <SparseElement T>
 rma::Status to_dense(SparseMatrix<T>& matrix, arrays::Array<T>& dense);
 
-/// Collective. The transpose (not conjugated). `options` say how its rows lie; its team is that of
-/// the matrix. Same bits for any number of ranks. Memory: as SparseBuilder::assemble().
+/// Collective. The transpose (not conjugated). `options` give the distribution of its rows; its
+/// team is the matrix's. Same bits for any number of ranks. Memory: as SparseBuilder::assemble().
 template <SparseElement T>
 rma::Result<SparseMatrix<T>> transpose(SparseMatrix<T>& matrix, const SparseOptions& options = {});
 
-/// What a pattern looks like.
+/// A summary of a pattern.
 struct SparseSummary {
   std::string matrix;  ///< SparseMatrix::describe()
   std::int64_t empty_rows = 0;
@@ -46,11 +46,11 @@ struct SparseSummary {
   std::int32_t ranks = 0;
 };
 
-/// Collective. The same on all members.
+/// Collective. Returns the same summary on all members.
 template <SparseElement T>
 rma::Result<SparseSummary> summarise(SparseMatrix<T>& matrix);
 
-/// Several lines of text.
+/// The summary as several lines of text.
 std::string to_string(const SparseSummary& summary);
 
 }  // namespace tessera::linalg

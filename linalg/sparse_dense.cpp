@@ -43,7 +43,7 @@ Status check_product(const SparseMatrix<T>& sparse, Array<T>& dense, Array<T>& r
   return {};
 }
 
-// One-sided. Some rows of a dense array, one after the other; neighbours are read together.
+// One-sided. Reads some rows of a dense array, one after another; neighbours are read together.
 template <SparseElement T>
 Status get_rows(const Array<T>& dense, std::span<const std::int64_t> rows, RowRange columns,
                 std::vector<T>& panel) {
@@ -63,7 +63,7 @@ Status get_rows(const Array<T>& dense, std::span<const std::int64_t> rows, RowRa
   return all.wait();
 }
 
-// Some columns of sparse · dense, on the rank that has the sparse rows.
+// Some columns of sparse · dense, on the rank that owns the sparse rows.
 template <SparseElement T>
 class PanelOfRows {
  public:
@@ -74,12 +74,12 @@ class PanelOfRows {
         most_rows_(std::max<std::int64_t>(
             detail::panel_elements / std::max<std::int64_t>(columns.size(), 1), 1)) {}
 
-  // Rows of c from lo to hi.
+  // Computes rows lo to hi of c.
   Status make(std::int64_t lo, std::int64_t hi, std::vector<T>& c) {
     c.assign(static_cast<std::size_t>((hi - lo) * columns_.size()), T{});
     row_ = lo;
     for (std::int64_t first = own_.row_start(lo); first < own_.row_start(hi);) {
-      // No more entries than rows of b have room.
+      // At most as many entries as rows of b fit.
       const std::int64_t last = std::min(first + most_rows_, own_.row_start(hi));
       TESSERA_RETURN_IF_ERROR(add_entries(first, last, lo, c));
       first = last;
@@ -112,7 +112,7 @@ class PanelOfRows {
   const Array<T>& b_;
   RowRange columns_;
   std::int64_t most_rows_;
-  std::int64_t row_ = 0;  // that the next entry belongs to, or one before it
+  std::int64_t row_ = 0;  // row of the next entry, or an earlier row
   std::vector<T> panel_;
 };
 
@@ -133,7 +133,7 @@ Status multiply_own_rows(const LocalRows<T>& own, const Array<T>& b, Array<T>& c
   return {};
 }
 
-// The part of c that this rank makes of dense · sparse.
+// The part of c that this rank computes in dense · sparse.
 template <SparseElement T>
 Result<Box> own_part(const Array<T>& c) {
   if (c.distribution().is_one_block_per_rank()) {
@@ -144,7 +144,7 @@ Result<Box> own_part(const Array<T>& c) {
   return even.box_of(c.team().rank());
 }
 
-// Entries of a batch's rows whose columns lie in some range.
+// Entries of a batch's rows with columns in a range.
 template <SparseElement T>
 std::vector<RowRange> entries_within(const LocalCsr<T>& batch, RowRange columns) {
   std::vector<RowRange> found;
@@ -159,12 +159,12 @@ std::vector<RowRange> entries_within(const LocalCsr<T>& batch, RowRange columns)
   return found;
 }
 
-// part += a(rows of the part, rows of the batch) · batch, for the columns of the part. The rows of
-// the batch are those from `first` on.
+// part += a(rows of the part, rows of the batch) · batch, for the columns of the part. The batch
+// has consecutive rows, starting with `first`.
 template <SparseElement T>
 Status add_batch(const Array<T>& a, const LocalCsr<T>& batch, std::int64_t first, const Box& part,
                  std::vector<T>& left, std::vector<T>& c) {
-  constexpr std::int64_t together = 8;  // rows of c that stay in the cache while b comes by
+  constexpr std::int64_t together = 8;  // rows of c that stay in the cache during a pass over b
   const std::int64_t height = part.extent(0);
   left.resize(static_cast<std::size_t>(height * batch.rows));
   TESSERA_RETURN_IF_ERROR(a.get(Box({part.lo(0), first}, {part.hi(0), first + batch.rows}), left));
@@ -186,7 +186,7 @@ Status add_batch(const Array<T>& a, const LocalCsr<T>& batch, std::int64_t first
   return {};
 }
 
-// One panel of c: all rows of b come by, in their order.
+// Computes one panel of c: one pass over all rows of b, in their order.
 template <SparseElement T>
 Status multiply_panel(const Array<T>& a, SparseMatrix<T>& b, const Box& part, Array<T>& c) {
   std::vector<T> sums(static_cast<std::size_t>(part.volume()));

@@ -28,7 +28,7 @@ std::int64_t diagonal_length(const SparseMatrix<T>& matrix) {
   return std::min(matrix.rows(), matrix.columns());
 }
 
-// Where row i of this rank has `column`; null if it has not.
+// The entry of row i of this rank with this column; null if there is none.
 template <SparseElement T>
 T* find(const LocalRows<T>& own, std::int64_t i, std::int64_t column) {
   const auto columns = own.columns_of(i);
@@ -38,8 +38,8 @@ T* find(const LocalRows<T>& own, std::int64_t i, std::int64_t column) {
              : nullptr;
 }
 
-// A collective that works on own rows: checks `given` and `request` on all, works, and
-// synchronises. `doing` is for messages.
+// A collective that works on own rows: checks `given` and `request` on all members, works, and
+// synchronises. `doing` is used in messages.
 template <SparseElement T, class Work>
 Status on_own_rows(SparseMatrix<T>& matrix, std::string_view doing, const Status& given,
                    Request request, Work&& work) {
@@ -56,7 +56,7 @@ Status on_own_rows(SparseMatrix<T>& matrix, std::string_view doing, const Status
   })));
 }
 
-// One-sided. value(i) for this rank's rows below `limit`, into `to`.
+// One-sided. Puts value(i) for this rank's rows below `limit` into `to`.
 template <SparseElement T, class Value>
 Status put_by_row(const LocalRows<T>& own, std::int64_t limit, Array<T>& to, Value&& value) {
   const std::int64_t first = own.first_row();
@@ -73,7 +73,7 @@ Status put_by_row(const LocalRows<T>& own, std::int64_t limit, Array<T>& to, Val
   return {};
 }
 
-// Collective. The elements of one column a row.
+// Collective. One element of each row.
 template <SparseElement T, class Column>
 Status extract(SparseMatrix<T>& matrix, std::string_view doing, const Status& given,
                const Request& request, std::int64_t limit, Array<T>& result, Column&& column) {
@@ -91,8 +91,10 @@ Status check_diagonal(const LocalRows<T>& own, std::int64_t limit) {
   for (std::int64_t i = 0; i < own.rows() && own.first_row() + i < limit; ++i) {
     if (find(own, i, own.first_row() + i) == nullptr) {
       return Status::error(Code::invalid_argument,
-                           fmt::format("({0}, {0}) is no entry", own.first_row() + i))
-          .hint("add zeros on the diagonal when the matrix is built: its pattern is fixed then");
+                           fmt::format("({0}, {0}) is not an entry", own.first_row() + i))
+          .hint(
+              "add zeros on the diagonal when you build the matrix: its pattern can't change "
+              "later");
     }
   }
   return {};

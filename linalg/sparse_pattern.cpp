@@ -12,7 +12,7 @@ using rma::Result;
 
 namespace {
 
-// Collective. A region whose slices are what each member gives.
+// Collective. Makes a region whose slices have each member's numbers.
 Result<Region> region_of(rma::Team& team, std::span<const std::int64_t> numbers) {
   TESSERA_ASSIGN_OR_RETURN(Region region,
                            Region::allocate(team, numbers.size_bytes(), detail::sparse_memory()));

@@ -24,7 +24,7 @@ using rma::Status;
 
 namespace {
 
-// The entries of one row of the result, by their columns: an open hash table, at most half full.
+// The entries of one row of the result, by column: an open hash table, at most half full.
 template <SparseElement T>
 class RowSum {
  public:
@@ -44,7 +44,7 @@ class RowSum {
     sum = detail::multiply_add(sum, a, b);
   }
 
-  // Appends the row to `result`, and is empty.
+  // Appends the row to `result`, and clears it.
   void finish(LocalCsr<T>& result) {
     for (const auto& entry : entries_) {
       clear(entry.first);
@@ -64,7 +64,7 @@ class RowSum {
   static constexpr std::size_t least_slots = 64;
 
   [[nodiscard]] std::size_t slot_of(std::int64_t column) const noexcept {
-    // Fibonacci hashing: neighbouring columns are what rows have.
+    // Fibonacci hashing: rows often have neighbouring columns.
     return (static_cast<std::uint64_t>(column) * 0x9e37'79b9'7f4a'7c15U >> 20U) &
            (columns_.size() - 1);
   }
@@ -75,7 +75,7 @@ class RowSum {
       grow(column);
     }
   }
-  // `last` is in the table, but not yet an entry.
+  // `last` is in the table, but not yet among the entries.
   void grow(std::int64_t last) {
     columns_.assign(columns_.size() * 2, none);
     places_.resize(columns_.size());
@@ -92,7 +92,7 @@ class RowSum {
     columns_[slot] = column;
     places_[slot] = place;
   }
-  // Whole chains go, since all of their columns are entries.
+  // Clears whole chains, since all of their columns are entries.
   void clear(std::int64_t column) {
     for (std::size_t slot = slot_of(column); columns_[slot] != none;
          slot = (slot + 1) & (columns_.size() - 1)) {
@@ -101,11 +101,11 @@ class RowSum {
   }
 
   std::vector<std::int64_t> columns_;
-  std::vector<std::size_t> places_;  // of a slot's column in entries_
+  std::vector<std::size_t> places_;  // index of a slot's column in entries_
   std::vector<std::pair<std::int64_t, T>> entries_;
 };
 
-// This rank's rows of the product, made of its rows of a, a batch of entries at a time.
+// This rank's rows of the product, computed from its rows of a, one batch of entries at a time.
 template <SparseElement T>
 class ProductRows {
  public:
@@ -124,7 +124,8 @@ class ProductRows {
   [[nodiscard]] LocalCsr<T> take() { return std::move(result_); }
 
  private:
-  // Does the entries from `first` on whose rows of b fit a batch; returns the next one.
+  // Processes the entries from `first` on whose rows of b fit a batch; returns the index of the
+  // next entry.
   Result<std::int64_t> add_batch(std::int64_t first) {
     constexpr std::int64_t most = detail::batch_entries / 8;
     auto column = a_.columns().subspan(static_cast<std::size_t>(first));
@@ -146,7 +147,7 @@ class ProductRows {
     return first + std::ssize(column);
   }
 
-  // Of the rows that were located, those that are still needed.
+  // Keeps those of the located rows that are still needed.
   static void keep(std::vector<std::int64_t> fewer, std::vector<std::int64_t>& needed,
                    std::vector<detail::RowPlace>& places) {
     std::vector<detail::RowPlace> kept;
@@ -166,7 +167,7 @@ class ProductRows {
     }
   }
 
-  // Rows of a that end at or before this entry are done.
+  // Completes the rows of a that end at or before this entry.
   void finish_rows_before(std::int64_t entry) {
     while (row_ < a_.rows() && a_.row_start(row_ + 1) <= entry) {
       sum_.finish(result_);
@@ -181,7 +182,7 @@ class ProductRows {
   std::int64_t row_ = 0;
 };
 
-// One-sided. This rank's rows of the product.
+// One-sided. Computes this rank's rows of the product.
 template <SparseElement T>
 Result<LocalCsr<T>> own_product(SparseMatrix<T>& a, SparseMatrix<T>& b) {
   TESSERA_ASSIGN_OR_RETURN(auto own, a.local());
@@ -195,7 +196,7 @@ template <SparseElement T>
 Status check_product(const SparseMatrix<T>& a, const SparseMatrix<T>& b) {
   if (a.columns() != b.rows()) {
     return Status::error(Code::invalid_argument,
-                         fmt::format("{} columns of the first and {} rows of the second factor",
+                         fmt::format("the first factor has {} columns, but the second has {} rows",
                                      a.columns(), b.rows()));
   }
   if (!detail::same_members(a.team(), b.team())) {

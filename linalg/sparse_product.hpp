@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The product of two sparse matrices, row by row (Gustavson): row i of a · b is the sum of the rows
-// of b that row i of a names, times its entries.
+// The product of two sparse matrices, row by row (Gustavson): row i of a · b is the sum of rows of
+// b, weighted with the entries of row i of a.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace tessera::linalg {
 
-/// Collective. a · b: a is m × k, b k × n; both on one team. The result has its rows where a has
-/// its; an entry wherever a product of entries falls, also if the sum is zero. Each is summed in
-/// the order of the inner index: same bits for any number of ranks.
-/// Errors: closed, invalid_argument (inner extents or teams differ), no_memory, peer_lost.
-/// Cost: two flops a pair of entries, and a look-up in a table of the row; rows of b are read
-/// one-sidedly, once for every batch of entries of a. Memory: the result twice, and some MiB, or
-/// the longest row of b.
+/// Collective. Returns a · b, where a is m × k and b is k × n, both on one team. The rows of the
+/// result are distributed as those of a. It has an entry for each nonempty sum of products, even if
+/// the sum is zero. Each entry is summed in the order of the inner index: same bits for any number
+/// of ranks. Errors: closed, invalid_argument (inner extents or teams differ), no_memory,
+/// peer_lost. Cost: two flops and a lookup in a hash table of the row for each pair of entries;
+/// rows of b are read one-sided, once for each batch of entries of a. Memory: the result twice, and
+/// some MiB or the longest row of b.
 template <SparseElement T>
 rma::Result<SparseMatrix<T>> multiply(SparseMatrix<T>& a, SparseMatrix<T>& b,
                                       const std::string& name);

@@ -33,8 +33,8 @@ using rma::Status;
 
 namespace {
 
-// Where an entry's element of x is: in this rank's slice, for rows that need nothing else, or else
-// in the buffer.
+// The location of an entry's element of x: in this rank's slice for rows that need only own
+// elements, else in the buffer.
 struct Places {
   std::vector<std::int32_t> narrow;
   std::vector<std::int64_t> wide;
@@ -57,7 +57,8 @@ RowRange own_rows_of(const SparsePattern& pattern) {
   return {pattern.first_row(), pattern.first_row() + pattern.row_count()};
 }
 
-// This rank's part of a vector beside the rows: in its slice, if it is there in one piece.
+// The offset of the vector elements for these rows in this rank's slice, if they are contiguous
+// there.
 std::optional<std::int64_t> offset_in_slice(const Distribution& vector, RowRange rows,
                                             rma::TeamRank self) {
   if (rows.size() == 0) {
@@ -75,7 +76,7 @@ Status moved_from() {
   return Status::error(Code::closed, "the plan was moved from");
 }
 
-// Adds the time of its scope.
+// Adds the duration of its scope.
 class Stopwatch {
  public:
   explicit Stopwatch(double& seconds) : seconds_(seconds) {}
@@ -112,7 +113,7 @@ struct SpmvPlan<T>::Parts {
   void lay_out(const LocalRows<T>& own, Array<T>& like);
   void find_places(const LocalRows<T>& own);
   Status prepare_push(Array<T>& like);
-  /// Of a product that writes `target`, which is one of the two.
+  /// Checks the operands of a product that writes `target`, one of the two vectors.
   [[nodiscard]] Status check(const SparseMatrix<T>& matrix, Array<T>& in_x, Array<T>& in_y,
                              const Array<T>& target) const;
   template <class Body>
@@ -132,15 +133,15 @@ struct SpmvPlan<T>::Parts {
   Distribution x;
   Distribution y;
   RowRange own_rows;
-  std::optional<std::int64_t> y_offset;  // of own_rows in this rank's slice of y
+  std::optional<std::int64_t> y_offset;  // offset of own_rows in this rank's slice of y
   std::optional<detail::VectorGather<T>> gather;
   Places places;
-  std::vector<RowRange> interior;              // rows that need own elements only, from row 0 here
+  std::vector<RowRange> interior;              // rows that need only own elements, by local number
   std::vector<std::vector<RowRange>> waiting;  // by the stage of the gather that they wait for
   double communication_seconds = 0;
 };
 
-// Which rows need what. `like` is distributed as x is.
+// Finds the elements that each row needs. `like` has the distribution of x.
 template <SparseElement T>
 void SpmvPlan<T>::Parts::lay_out(const LocalRows<T>& own, Array<T>& like) {
   const rma::TeamRank self = like.team().rank();
@@ -195,12 +196,12 @@ template <SparseElement T>
 Status SpmvPlan<T>::Parts::prepare_push(Array<T>& like) {
   const bool pushes = options.mode == SpmvMode::push;
   TESSERA_RETURN_IF_ERROR(
-      detail::check_same_on_all(like.team(), pushes ? 1 : 0, "way to read elements"));
-  TESSERA_RETURN_IF_ERROR(
-      detail::check_same_on_all(like.team(), options.neighbours_only ? 1 : 0, "way to meet"));
+      detail::check_same_on_all(like.team(), pushes ? 1 : 0, "choice of SpmvMode::push"));
+  TESSERA_RETURN_IF_ERROR(detail::check_same_on_all(like.team(), options.neighbours_only ? 1 : 0,
+                                                    "SpmvOptions::neighbours_only"));
   if (options.neighbours_only && !pushes) {
     return like.name_rank(
-        Status::error(Code::invalid_argument, "neighbours only meet by SpmvMode::push"));
+        Status::error(Code::invalid_argument, "SpmvOptions::neighbours_only needs SpmvMode::push"));
   }
   return pushes ? gather->prepare_push(like) : Status();
 }
@@ -221,7 +222,7 @@ Status SpmvPlan<T>::Parts::check(const SparseMatrix<T>& matrix, Array<T>& in_x, 
   if (!fits_x || !(in_y.distribution() == y)) {
     return Status::error(
                Code::invalid_argument,
-               fmt::format("{} is distributed otherwise than the vector {} of the plan",
+               fmt::format("{} has another distribution than the vector {} of the plan",
                            fits_x ? in_y.describe() : in_x.describe(), fits_x ? "y" : "x"))
         .hint("create a plan with these vectors");
   }
@@ -237,7 +238,7 @@ Status SpmvPlan<T>::Parts::check(const SparseMatrix<T>& matrix, Array<T>& in_x, 
   return named(target.check_writable(), target);
 }
 
-// Calls `body(rows)` with the kind of indices that there is.
+// Calls `body(rows)` with the type of indices that the plan uses.
 template <SparseElement T>
 template <class Body>
 void SpmvPlan<T>::Parts::with_rows(const LocalRows<T>& own, Body&& body) const {
@@ -274,7 +275,7 @@ Status SpmvPlan<T>::Parts::wait_for(std::size_t stage) {
   return gather->wait(stage);
 }
 
-// Local but for what it reads, which is under way; the order is told in the header.
+// Local, except for reads in progress; the header describes the order.
 template <SparseElement T>
 Status SpmvPlan<T>::Parts::multiply_own(const LocalRows<T>& own, Array<T>& from, T* to) {
   multiply_ranges(own, interior, reinterpret_cast<const T*>(from.region().local()), to);
@@ -293,7 +294,7 @@ Status SpmvPlan<T>::Parts::multiply_own(const LocalRows<T>& own, Array<T>& from,
 
 template <SparseElement T>
 Status SpmvPlan<T>::Parts::multiply(SparseMatrix<T>& matrix, Array<T>& from, Array<T>& to) {
-  // Before anything that may fail here alone: others wait for what is pushed.
+  // Starts before anything that may fail on this rank alone: other ranks wait for pushed elements.
   TESSERA_RETURN_IF_ERROR(start_reading(from));
   TESSERA_ASSIGN_OR_RETURN(auto own, matrix.local());
   TESSERA_ASSIGN_OR_RETURN(auto from_access, rma::LocalAccess::begin(from.region()));
@@ -314,8 +315,8 @@ Status SpmvPlan<T>::Parts::multiply(SparseMatrix<T>& matrix, Array<T>& from, Arr
   return own.end();
 }
 
-// Whoever can't take part tells its neighbours, which wait for it; and meets them all the same, so
-// that none is more than a product ahead.
+// A rank that can't take part notifies its neighbours, which wait for it. It synchronises with them
+// nevertheless, so that no rank is more than one product ahead.
 template <SparseElement T>
 Status SpmvPlan<T>::Parts::multiply_with_neighbours(SparseMatrix<T>& matrix, Array<T>& from,
                                                     Array<T>& to) {
@@ -327,7 +328,7 @@ Status SpmvPlan<T>::Parts::multiply_with_neighbours(SparseMatrix<T>& matrix, Arr
   return mine.ok() ? std::move(met) : std::move(mine);
 }
 
-// One-sided. This rank's part of the transposed product is added; `to` was zero.
+// One-sided. Adds this rank's part of the transposed product to `to`, which was zero.
 template <SparseElement T>
 Status SpmvPlan<T>::Parts::multiply_transposed(SparseMatrix<T>& matrix, Array<T>& from,
                                                Array<T>& to) {

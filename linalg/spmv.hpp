@@ -2,27 +2,28 @@
 //
 // SpmvPlan<T>: y = A x and y = Aᵀ x, for a sparse matrix and vectors of any distribution.
 //
-// Which elements of x this rank's rows need, and from whom, follows from the pattern alone; it is
-// worked out once. A product then is
+// The pattern alone determines which elements of x this rank's rows need, and from which ranks; the
+// plan computes that once. A product then does these steps:
 //
 //     send elements that other nodes need ────────────────► theirs arrive, owner by owner
-//     rows that need own elements only: straight from the slice of x
+//     compute rows that need own elements only, directly from the slice of x
 //     copy elements of ranks that share memory
-//     rows that have all they need now; after each owner's elements the rows that waited for them
+//     compute rows that have all elements; after each arrival, the rows that waited for it
 //
-// Rows are summed in one piece, in the order of their columns and in a way that depends on their
-// length only: y has the same bits for any number of ranks and any distribution, on processors of
-// one kind. That is why rows, and not parts of rows, wait for elements.
+// A row is summed without interruption, in the order of its columns and in a way that depends only
+// on its length. So y has the same bits for any number of ranks and any distribution, on processors
+// of one kind. That is why whole rows wait for elements, not parts of rows.
 //
-// The transposed product adds parts of y at their owners, in the order in which they come: its last
-// digits differ from call to call.
+// The transposed product adds parts of y at their owners, in the order in which they arrive: its
+// last digits differ from call to call.
 //
-// Threads: one at a time. Ownership: move-only; shares the matrix's pattern, so that it is dropped
-// on all members in the same order as other owners of it. Memory: 4 bytes an entry (8 where x is
-// too long for that), 48 bytes an element of others; up to 32 between two that are near each other
-// and so come together, from shared memory or by SpmvMode::push; by that also 16 for each run of
-// neighbouring elements that others need, and with SpmvOptions::neighbours_only as much again as
-// elements of others and what lies between them.
+// Threads: one at a time. Ownership: move-only; the plan shares the matrix's pattern, so all
+// members must drop it in the same order as other owners of the pattern. Memory: 4 bytes for each
+// entry (8 if x is too long for that), and 48 bytes for each element of other ranks. Elements that
+// are near each other come together, with up to 32 bytes between two of them, from shared memory or
+// with SpmvMode::push. SpmvMode::push also takes 16 bytes for each run of neighbouring elements
+// that others need. SpmvOptions::neighbours_only takes again as much as the elements of others and
+// what is between them.
 #pragma once
 
 #include <complex>
@@ -34,23 +35,26 @@
 
 namespace tessera::linalg {
 
-/// How elements of other nodes come here: their owners put them, or they are read in one of several
-/// ways. Sums of the transposed product always go to the owners, by lists where others are pushed.
+/// How elements arrive from other nodes: their owners put them, or this rank reads them in one of
+/// several ways. The transposed product always adds its sums at the owners; with push it uses
+/// lists.
 enum class SpmvMode : std::uint8_t {
   plain,      ///< read: a non-blocking get for each run of neighbouring elements
   vector,     ///< read: one list for each owner
   aggregate,  ///< read: an aggregate for each owner (rma/aggregate.hpp), run by run
-  single,     ///< read: a blocking get for each element, which the others are compared with
-  push,       ///< put, packed, by lists that the owners were told when the plan was made
+  single,     ///< read: a blocking get for each element, for comparison
+  push,       ///< put, packed; the plan sends the owners the lists of elements
 };
 
+/// Options for making a plan; the modes are for reading elements of other ranks.
 struct SpmvOptions {
   SpmvMode mode = SpmvMode::push;
-  bool share_memory = true;      ///< false: treat ranks of this node as others
-  bool narrow_indices = true;    ///< false: 8 bytes an entry also where 4 do
-  bool neighbours_only = false;  ///< true: in multiply() only neighbours meet; see there
+  bool share_memory = true;      ///< false: treat ranks of this node like those of other nodes
+  bool narrow_indices = true;    ///< false: 8 bytes for each entry, even if 4 suffice
+  bool neighbours_only = false;  ///< true: multiply() synchronises with neighbours only; see there
 };
 
+/// A plan for products of one sparse pattern with vectors; see above.
 template <SparseElement T>
 class SpmvPlan {
  public:
@@ -58,41 +62,43 @@ class SpmvPlan {
   SpmvPlan& operator=(SpmvPlan&& other) noexcept;
   ~SpmvPlan();
 
-  /// Collective. For products of matrices with the pattern of `matrix` (it and its duplicates) with
-  /// vectors distributed as `x`, of as many elements as there are columns, and `y`, as there are
-  /// rows. Their contents don't count. Errors: closed, invalid_argument (extents, dimensions,
-  /// teams; only some members ask for SpmvMode::push or neighbours only; neighbours only by another
-  /// mode), no_memory. Cost: O(entries · log(entries)) on each rank; communication by
-  /// SpmvMode::push only: the lists of elements.
+  /// Collective. Makes a plan for products of matrices with the pattern of `matrix` (it and its
+  /// duplicates). Vectors have the distributions of `x`, with as many elements as columns, and of
+  /// `y`, with as many as rows. Their contents don't matter. Errors: closed; invalid_argument
+  /// (extents, dimensions or teams don't match; only some members request SpmvMode::push or
+  /// neighbours only; neighbours only with another mode); no_memory. Cost: O(entries ·
+  /// log(entries)) on each rank. Only SpmvMode::push communicates: it sends the lists of elements.
   static rma::Result<SpmvPlan> create(SparseMatrix<T>& matrix, arrays::Array<T>& x,
                                       arrays::Array<T>& y, const SpmvOptions& options = {});
 
-  /// Collective. y = matrix · x. Begins and ends with a synchronisation. Errors: closed;
-  /// invalid_argument (vectors or a matrix that the plan isn't for, x and y the same array), and y
-  /// is not changed then; no_memory, peer_lost, and y is unspecified.
+  /// Collective. y = matrix · x. Begins and ends with a synchronisation. Errors that leave y
+  /// unchanged: closed; invalid_argument (vectors or a matrix that don't match the plan, or x and y
+  /// are the same array). Errors that leave y unspecified: no_memory, peer_lost.
   ///
-  /// With SpmvOptions::neighbours_only, as message passing would do it, a rank meets those only
-  /// that have elements for its rows or rows for its elements. This rank's elements of x must be
-  /// there: its own writes, and others' from before the ranks last met. It returns when this rank's
-  /// rows of y are there. Until the ranks have met again (any collective operation does, a dot
-  /// product say) ranks of this node may still read this rank's elements of x, so they must not be
-  /// changed, and other ranks' elements of y may not be there yet. An error is this rank's or a
-  /// neighbour's.
+  /// With SpmvOptions::neighbours_only a rank synchronises, as with message passing, only with
+  /// ranks that have elements for its rows or rows for its elements. This rank's elements of x must
+  /// be in place: its own writes, and those of others from before the last collective. The function
+  /// returns when this rank's rows of y are in place. Until the next collective operation (a dot
+  /// product, for example) ranks of this node may still read this rank's elements of x, so they
+  /// must not be changed. Until then, other ranks' elements of y may not be in place yet. An error
+  /// is this rank's or a neighbour's.
   rma::Status multiply(SparseMatrix<T>& matrix, arrays::Array<T>& x, arrays::Array<T>& y);
 
-  /// Collective. x = matrixᵀ · y, not conjugated; distributions are those of multiply(). Errors:
-  /// the same.
+  /// Collective. x = matrixᵀ · y, not conjugated; the distributions are those of multiply().
+  /// Errors: as multiply(), for x.
   rma::Status multiply_transposed(SparseMatrix<T>& matrix, arrays::Array<T>& y,
                                   arrays::Array<T>& x);
 
-  /// Local. Requires, here and below: not moved from. Elements of x that one product needs from
-  /// others, and those among them that it loads from shared memory.
+  /// Local. The number of elements of x that one product needs from other ranks; below, those among
+  /// them that it loads from shared memory. Requires, here and below: not moved from.
   [[nodiscard]] std::int64_t elements_from_others() const noexcept;
+  /// Local. The number of those elements that this rank loads from shared memory.
   [[nodiscard]] std::int64_t elements_shared() const noexcept;
-  /// Local. What this rank's products spent so far on elements of others, in seconds: starting to
-  /// read them, copying those that are mapped, and waiting. What hides behind rows is not in it.
+  /// Local. The time that this rank's products have spent on elements of other ranks, in seconds:
+  /// to start reads, to copy elements in shared memory, and to wait. Time that overlaps with
+  /// computing rows is not included.
   [[nodiscard]] double communication_seconds() const noexcept;
-  /// Local. This rank's rows that need elements of its own only.
+  /// Local. The number of this rank's rows that need only its own elements.
   [[nodiscard]] std::int64_t rows_without_others() const noexcept;
 
  private:

@@ -68,7 +68,7 @@ Status check_vectors(const Problem& problem) {
   const auto of_vh = vh.map.array->team().members();
   if (!std::equal(of_u.begin(), of_u.end(), of_vh.begin(), of_vh.end())) {
     return Status::error(Code::invalid_argument, "U and VH are on different teams")
-        .hint("make both on the team that is to compute");
+        .hint("make both on one team");
   }
   return {};
 }
@@ -95,7 +95,7 @@ Result<RealValues<T>> decompose_distributed(const Problem& problem) {
   return values;
 }
 
-// Local. The problem on this rank.
+// Local. Solves the problem on this rank.
 template <Scalar T>
 Status decompose_here(const Problem& problem, std::span<RealOf<T>> values) {
   Gathered<T> a;
@@ -141,7 +141,7 @@ Result<RealValues<T>> decompose_gathered(const Problem& problem) {
 
 template <Scalar T>
 Result<RealValues<T>> decompose(const Problem& problem) {
-  // Without it there is no team to agree with.
+  // Without the target there is no team to agree with.
   TESSERA_RETURN_IF_ERROR(problem.target().check_open().context(problem.attempt));
   const arrays::detail::CallScope scope(problem.attempt, problem.target());
   detail::Request request(problem.attempt);

@@ -5,9 +5,8 @@
 //     const auto values = singular_values(a).value();     // descending, the same on all members
 //     const auto values = svd(a, u, vh).value();          // U is m × k, Vᴴ is k × n, k = min(m, n)
 //
-// A stays as it is. Who does the work, memory, teams and errors are as in eigen.hpp: where
-// ScaLAPACK isn't possible, A is gathered on the team's first member, which takes m n + (m + n) k +
-// 5 k² elements.
+// A keeps its values. Methods, memory, teams and errors are as in eigen.hpp. If ScaLAPACK can't be
+// used, A is gathered on the team's first member, which takes m n + (m + n) k + 5 k² elements.
 #pragma once
 
 #include <complex>
@@ -20,17 +19,17 @@
 
 namespace tessera::linalg {
 
-/// Collective over the team of A. The min(m, n) singular values alone.
+/// Collective over the team of A. The min(m, n) singular values, descending, without vectors.
 template <Scalar T>
 rma::Result<RealValues<T>> singular_values(const MatrixPatch<T>& a,
                                            const EigenOptions& options = {});
-/// Collective over the team of U, which is also that of Vᴴ. Singular values; the left vectors as
-/// the columns of `u`, the right ones, conjugated, as the rows of `vh`.
+/// Collective over the team of U, which must also be that of Vᴴ. The singular values, the left
+/// vectors as the columns of `u`, and the right ones, conjugated, as the rows of `vh`.
 template <Scalar T>
 rma::Result<RealValues<T>> svd(const MatrixPatch<T>& a, const MatrixPatch<T>& u,
                                const MatrixPatch<T>& vh, const EigenOptions& options = {});
 
-/// Collective. The same of whole two-dimensional arrays.
+/// Collective. As above, for whole two-dimensional arrays.
 template <Scalar T>
 rma::Result<RealValues<T>> singular_values(arrays::Array<T>& a, const EigenOptions& options = {}) {
   return singular_values(MatrixPatch<T>(a), options);

@@ -13,9 +13,9 @@
 
 namespace tessera::linalg::detail {
 
-/// Collective on the region's team. All that anybody wrote to the region is complete at return.
-/// An error of any member's own work, `mine`, goes before those of the fences. `request` is what
-/// all members must have been asked for.
+/// Collective on the region's team. All writes of members to the region are complete at return. An
+/// error in any member's `mine` takes precedence over errors of the fences. `request` has the
+/// arguments that all members must give alike.
 inline rma::Status meet(rma::Region& region, const rma::Status& mine,
                         const arrays::detail::Request& request = arrays::detail::Request("sync")) {
   rma::Status fenced = region.fence();
@@ -24,14 +24,14 @@ inline rma::Status meet(rma::Region& region, const rma::Status& mine,
   return region.team().agree(mine.ok() ? fenced : mine, asked);
 }
 
-/// For the regions of sparse matrices.
+/// Options for the regions of sparse matrices.
 inline rma::RegionOptions sparse_memory() {
   return {.name = "sparse matrix", .kind = "sparse matrix"};
 }
 
 using arrays::detail::check_same_on_all;
 
-/// True when both teams have the same ranks in the same places.
+/// True if both teams have the same ranks in the same order.
 inline bool same_members(const rma::Team& a, const rma::Team& b) {
   return std::equal(a.members().begin(), a.members().end(), b.members().begin(), b.members().end());
 }

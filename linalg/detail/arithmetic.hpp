@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. What matrices compute with entries, beside rma/arithmetic.hpp.
+// Internal. Arithmetic on entries of matrices, in addition to rma/arithmetic.hpp.
 #pragma once
 
 #include <complex>
@@ -17,7 +17,7 @@ using rma::add;
 using rma::multiply;
 using rma::negate;
 
-/// sum + a * b.
+/// Returns sum + a * b.
 template <SparseElement T>
 inline T multiply_add(T sum, T a, T b) noexcept {
   if constexpr (rma::ComplexElement<T>) {
@@ -28,7 +28,7 @@ inline T multiply_add(T sum, T a, T b) noexcept {
   }
 }
 
-/// True when |value| > threshold, and for what is not a number.
+/// True if |value| > threshold, and for NaN.
 template <SparseElement T>
 inline bool exceeds(T value, double threshold) noexcept {
   if constexpr (rma::ComplexElement<T>) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. The beginning of a collective operation on several arrays: what was written before is
-// complete, no member has found anything wrong, and all ask for the same.
+// Internal. The beginning of a collective operation on several arrays. Afterwards earlier writes
+// are complete, no member has found an error, and all have given the same arguments.
 #pragma once
 
 #include <span>
@@ -14,9 +14,9 @@ namespace tessera::linalg::detail {
 
 using arrays::detail::Request;
 
-/// Collective over the team of `target`. Fences what this rank wrote to `target` and `sources`, and
-/// makes the members' statuses and requests one. Requires: `target` is open.
-/// Errors: those of any member; invalid_argument when requests differ. Cost: one Team::agree().
+/// Collective over the team of `target`. Fences this rank's writes to `target` and `sources`, and
+/// combines the members' statuses and requests. Requires: `target` is open. Errors: those of any
+/// member; invalid_argument if requests differ. Cost: one Team::agree().
 rma::Status begin_together(const arrays::ArrayBase& target,
                            std::span<const arrays::ArrayBase* const> sources, rma::Status mine,
                            const Request& request);

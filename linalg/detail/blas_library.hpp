@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. What is asked of the BLAS library itself.
+// Internal. Functions about the BLAS library itself.
 #pragma once
 
 namespace tessera::linalg::detail {
 
-/// Local. Makes the library use `threads` threads in all calls of this process from now on.
+/// Local. Sets the number of threads in all later BLAS calls of this process.
 void set_library_threads(int threads);
-/// Local. How many it uses.
+/// Local. The number of threads that BLAS uses.
 int library_threads();
 
 /// Local. The library's name, version and kernels.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. BoxPanel: a box of a distributed array in local memory: in place where it lies in one
-// block of this node's memory, else fetched into a dense buffer in the array's memory order.
+// Internal. BoxPanel: a box of a distributed array in local memory. It is used in place if it is in
+// one block in this node's memory; otherwise it is fetched into a dense buffer in the array's
+// memory order.
 //
-// Threads: one. Ownership: as of Panel; the buffer grows to the largest box.
+// Threads: one. Ownership: as for Panel; the buffer grows to the largest box.
 #pragma once
 
 #include "arrays/array_base.hpp"
@@ -14,14 +15,14 @@ namespace tessera::linalg::detail {
 
 class BoxPanel {
  public:
-  /// Local. Starts to bring the box here; what the panel had before is gone. Requires: a fetch
-  /// before is complete. Errors: no_memory, and those of gets, from wait().
+  /// Local. Starts to fetch the box; the panel's previous contents are lost. Requires: an earlier
+  /// fetch is complete. Errors: reported by wait(): no_memory, and those of gets.
   void start(const arrays::ArrayBase& array, const arrays::Box& box);
-  /// Local. Returns when the box is here.
+  /// Local. Returns when the box is available.
   rma::Status wait();
 
-  /// The box's lower corner, its extents, and its strides in elements. Requires: wait() has
-  /// returned success.
+  /// The address of the element at the box's lower corner; below, its extents, and its strides in
+  /// elements. Requires: wait() has returned success.
   [[nodiscard]] const void* data() const noexcept { return data_; }
   [[nodiscard]] const arrays::Extents& extents() const noexcept { return extents_; }
   [[nodiscard]] const arrays::Strides& strides() const noexcept { return strides_; }
@@ -37,8 +38,8 @@ class BoxPanel {
   arrays::Strides strides_;
 };
 
-/// Cuts a box in two along its longest dimension until no part has more than `most` elements, and
-/// calls `action(part)` for each, in row-major order of a kind. Requires: most ≥ 1.
+/// Halves a box along its longest dimension until no part has more than `most` elements, and calls
+/// `action(part)` for each part. Requires: most ≥ 1.
 template <class Action>
 void for_each_part(const arrays::Box& box, std::int64_t most, Action&& action) {
   if (box.volume() <= most) {

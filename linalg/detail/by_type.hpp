@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. BLAS, LAPACK and ScaLAPACK have a routine for each type of numbers; here are templates.
-// Every call goes through one of them, which keeps the caller's floating-point traps off.
+// Internal. Templates over the type of numbers, for BLAS, LAPACK and ScaLAPACK, which have one
+// routine for each type. All calls go through them, which keeps the caller's floating-point traps
+// off.
 #pragma once
 
 #include <complex>
@@ -23,7 +24,7 @@ struct Shielded {
   }
 };
 
-/// The one of the four that computes with T.
+/// The one of the four routines that computes with T.
 template <class T, class F, class D, class C, class Z>
 auto routine_of(F of_float, D of_double, C of_complex, Z of_double_complex) {
   if constexpr (std::is_same_v<T, float>) {
@@ -42,13 +43,14 @@ Shielded<Guard, Function> shielded(Function* function) {
   return {function};
 }
 
-/// What stands where a call takes one of the types' routines.
+/// Use this in place of a routine's name in a call.
 template <class T, class... Functions>
 auto routine(Functions... functions) {
   return shielded<rma::FloatingPointGuard>(routine_of<T>(functions...));
 }
 
-/// The same for matrix products and their like, which are often small. They use vectors only.
+/// As routine(), for matrix products and similar calls, which are often short. They use only vector
+/// instructions.
 template <class T, class... Functions>
 auto product_routine(Functions... functions) {
   return shielded<rma::VectorUnitGuard>(routine_of<T>(functions...));

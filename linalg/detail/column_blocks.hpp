@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. ColumnBlocks: a matrix whose columns are dealt to ranks in blocks, round robin, so that
-// each rank has whole columns:
+// Internal. ColumnBlocks: a matrix whose blocks of columns are assigned to ranks round robin, so
+// that each rank has whole columns:
 //
-//     block     0 0 1 1 2 2 3          of 2 columns on 3 ranks
-//     rank      0 0 1 1 2 2 0          rank 0 keeps blocks 0 and 3 side by side
+//     block     0 0 1 1 2 2 3          blocks of 2 columns on 3 ranks
+//     rank      0 0 1 1 2 2 0          rank 0 stores blocks 0 and 3 contiguously
 //
-// A rank's blocks in the order of their numbers are one column-major matrix.
+// A rank's blocks, in the order of their numbers, are one column-major matrix.
 #pragma once
 
 #include <algorithm>
@@ -22,9 +22,9 @@ namespace tessera::linalg::detail {
 struct ColumnBlocks {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
-  std::int64_t width = 1;  ///< columns of a block
+  std::int64_t width = 1;  ///< columns in a block
   std::int64_t ranks = 1;
-  std::int64_t rank = 0;  ///< that asks
+  std::int64_t rank = 0;  ///< the calling rank
 
   [[nodiscard]] std::int64_t count() const noexcept { return (columns + width - 1) / width; }
   [[nodiscard]] Interval block(std::int64_t number) const noexcept {
@@ -34,15 +34,15 @@ struct ColumnBlocks {
     return {static_cast<std::int32_t>(number % ranks)};
   }
   [[nodiscard]] bool owns(std::int64_t number) const noexcept { return number % ranks == rank; }
-  /// How many columns of the blocks before `number` this rank has: where the next one is that it
-  /// has.
+  /// The number of this rank's columns in the blocks before `number`: the local index of its next
+  /// column.
   [[nodiscard]] std::int64_t own_columns_before(std::int64_t number) const noexcept {
     const std::int64_t blocks = number > rank ? (number - rank - 1) / ranks + 1 : 0;
     const bool has_last = blocks > 0 && rank + (blocks - 1) * ranks == count() - 1;
     return has_last ? (blocks - 1) * width + block(count() - 1).length() : blocks * width;
   }
   [[nodiscard]] std::int64_t own_columns() const noexcept { return own_columns_before(count()); }
-  /// The first block of this rank's with at least this number.
+  /// This rank's first block with at least this number.
   [[nodiscard]] std::int64_t own_from(std::int64_t number) const noexcept {
     return number + (rank - number % ranks + ranks) % ranks;
   }

@@ -41,13 +41,14 @@ Status check_letters(const Lettered& of) {
     if (of.letters.find(of.letters[i], i + 1) != std::string_view::npos) {
       return invalid(
                  fmt::format("letter '{}' is twice in {}[{}]", of.letters[i], of.name, of.letters))
-          .hint("diagonals are not taken; each letter of one array must differ");
+          .hint(
+              "diagonals are not supported; use different letters for the dimensions of an array");
     }
   }
   return {};
 }
 
-// Each letter is in two of the three.
+// Each letter must be in exactly two of the three arrays.
 Status check_partners(const Lettered& of, const Lettered& other, const Lettered& third) {
   for (const char letter : of.letters) {
     const int count = 1 + (has(other, letter) ? 1 : 0) + (has(third, letter) ? 1 : 0);
@@ -55,7 +56,7 @@ Status check_partners(const Lettered& of, const Lettered& other, const Lettered&
                                         other.letters, third.name, third.letters);
     if (count == 1) {
       return invalid(fmt::format("letter '{}' is in {} only ({})", letter, of.name, all))
-          .hint("a letter of C is in A or in B, and one that is summed over in both");
+          .hint("a letter of C must be in A or in B; a letter that is summed over must be in both");
     }
     if (count == 3) {
       return invalid(fmt::format("letter '{}' is in all three ({})", letter, all))
@@ -73,14 +74,14 @@ Status check_extents(const Lettered& x, const Lettered& y) {
     const std::int64_t here = x.array->extents()[dim_of(x, letter)];
     const std::int64_t there = y.array->extents()[dim_of(y, letter)];
     if (here != there) {
-      return invalid(fmt::format("letter '{}' is {} in {} and {} in {}", letter, here,
+      return invalid(fmt::format("letter '{}' has extent {} in {}, but {} in {}", letter, here,
                                  x.array->describe(), there, y.array->describe()));
     }
   }
   return {};
 }
 
-// The letters that both have, in the order of x's memory.
+// The letters that both arrays have, in the order of x's memory.
 DimPairs pair_dims(const Lettered& x, const Lettered& y) {
   std::string letters(x.letters);
   if (x.array->distribution().order() == MemoryOrder::column_major) {

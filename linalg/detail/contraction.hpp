@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. What a contraction is as a product of matrices: which dimensions of C and A are its
-// rows, which of C and B its columns, and which of A and B are summed over.
+// Internal. A contraction as a product of matrices: which dimensions of C and A are the rows, which
+// of C and B the columns, and which of A and B are summed over.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,14 @@ struct DimPairs {
 };
 
 struct Contraction {
-  DimPairs rows;     ///< of C and A
-  DimPairs columns;  ///< of C and B
-  DimPairs inner;    ///< of A and B
+  DimPairs rows;     ///< dimensions of C and A
+  DimPairs columns;  ///< dimensions of C and B
+  DimPairs inner;    ///< dimensions of A and B
 };
 
 /// An array and its letters.
 struct Lettered {
-  std::string_view name;  ///< "A", for messages
+  std::string_view name;  ///< "A", in messages
   std::string_view letters;
   arrays::ArrayBase* array = nullptr;
 };
@@ -40,18 +40,18 @@ rma::Result<Contraction> analyse(const Lettered& c, const Lettered& a, const Let
 /// The product of the extents of some dimensions.
 [[nodiscard]] std::int64_t extent_of(const arrays::Extents& extents, const std::vector<int>& dims);
 
-/// The one stride by which some dimensions, the slowest first, can be walked as one; none when they
+/// The stride with which some dimensions, the slowest first, can be traversed as one; unset if they
 /// can't.
 std::optional<std::int64_t> common_stride(const arrays::Extents& extents,
                                           const arrays::Strides& strides,
                                           const std::vector<int>& dims);
 
-/// Strides of a dense matrix whose rows run over some dimensions and whose columns over the others,
-/// for each dimension of the array.
+/// The strides of a dense matrix whose rows run over some dimensions and whose columns run over the
+/// others, for each dimension of the array.
 arrays::Strides matrix_strides(const arrays::Extents& extents, const std::vector<int>& row_dims,
                                const std::vector<int>& column_dims);
 
-/// Memory as a matrix that BLAS takes; none when its dimensions lie otherwise.
+/// Memory as a matrix that BLAS accepts; unset if its dimensions don't form one.
 template <class T>
 std::optional<LocalMatrix<T>> as_matrix(T* data, const arrays::Extents& extents,
                                         const arrays::Strides& strides,

@@ -9,8 +9,8 @@
 
 namespace tessera::linalg::detail {
 
-/// Copies `bytes` of elements of type T. Single ones are what comes most often, and their size is
-/// known here: they cost a load and a store, not a call.
+/// Copies `bytes` bytes of elements of type T. A single element is the most frequent case; its size
+/// is known at compile time, so it takes a load and a store instead of a call.
 template <class T>
 void copy_run(void* to, const std::byte* from, std::uint64_t bytes) noexcept {
   if (bytes == sizeof(T)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. How large the parts of dense arrays are that are held at once.
+// Internal. The sizes of the parts of dense arrays that are held in memory at the same time.
 #pragma once
 
 #include <algorithm>
@@ -15,26 +15,26 @@
 
 namespace tessera::linalg::detail {
 
-/// Elements of one panel: some MiB.
+/// Elements in one panel: some MiB.
 inline constexpr std::int64_t panel_elements = std::int64_t{1} << 19U;
-/// Columns of one panel; rows are then long enough to be worth a transfer.
+/// Columns in one panel; its rows are then long enough for efficient transfers.
 inline constexpr std::int64_t panel_columns = 512;
 
-/// Rows of `columns` elements that a panel holds; at least one.
+/// The number of rows of `columns` elements that fit a panel; at least one.
 inline std::int64_t panel_rows(std::int64_t columns) noexcept {
   return std::max<std::int64_t>(panel_elements / std::max<std::int64_t>(columns, 1), 1);
 }
 
-/// One-sided. For an array that takes part in a collective, before its members meet: checks that it
-/// has the `wanted` extents on the ranks of `team`, and fences, so that nothing that this rank
-/// wrote to it before comes later. Errors: closed, invalid_argument.
+/// One-sided. Prepares an array for a collective, before its members synchronise. Checks that it
+/// has the `wanted` extents on the ranks of `team`, and fences, so that this rank's earlier writes
+/// to it are complete. Errors: closed, invalid_argument.
 inline rma::Status prepare_array(arrays::ArrayBase& array, const arrays::Extents& wanted,
                                  const rma::Team& team, std::string_view what) {
   TESSERA_RETURN_IF_ERROR(array.check_open());
   if (array.extents() != wanted) {
-    return rma::Status::error(
-        rma::Code::invalid_argument,
-        fmt::format("{}, {}, is not {}", what, array.describe(), arrays::to_string(wanted)));
+    return rma::Status::error(rma::Code::invalid_argument,
+                              fmt::format("{}, {}, does not have the extents {}", what,
+                                          array.describe(), arrays::to_string(wanted)));
   }
   if (!same_members(array.team(), team)) {
     return rma::Status::error(
@@ -45,8 +45,8 @@ inline rma::Status prepare_array(arrays::ArrayBase& array, const arrays::Extents
   return array.fence();
 }
 
-/// One-sided. prepare_array() of an array that the collective only reads, and of one that it
-/// writes. Errors: also invalid_argument where the access mode forbids that.
+/// One-sided. As prepare_array(), for an array that the collective only reads; below, for one that
+/// it writes. Errors: also invalid_argument if the access mode forbids that.
 inline rma::Status prepare_source(arrays::ArrayBase& array, const arrays::Extents& wanted,
                                   const rma::Team& team, std::string_view what) {
   TESSERA_RETURN_IF_ERROR(prepare_array(array, wanted, team, what));

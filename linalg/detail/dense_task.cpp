@@ -33,10 +33,10 @@ using rma::Status;
 
 namespace {
 
-// What ScaLAPACK and LAPACK count in 32 bits.
+// The largest number of elements, since ScaLAPACK and LAPACK count them in 32 bits.
 constexpr std::int64_t largest = std::numeric_limits<std::int32_t>::max();
 
-// Equal shares, or what the array has where that is whole columns and something for each rank.
+// The array's own layout, if that has whole columns and something on each rank; else equal shares.
 Result<arrays::Distribution> column_layout(const MatrixMap& map, const rma::Team& team) {
   ColumnBlocks blocks = even_blocks(map, team);
   auto layout = blocks.distribution();
@@ -49,14 +49,14 @@ Result<arrays::Distribution> column_layout(const MatrixMap& map, const rma::Team
   return layout;
 }
 
-// Of `extent` in blocks that are dealt in turns, the most that one of `ranks` gets.
+// The largest part of `extent` on one of `ranks`, if its blocks are distributed cyclically.
 std::int64_t largest_share(std::int64_t extent, std::int64_t block, std::int64_t ranks) {
   const std::int64_t blocks = (extent + block - 1) / block;
   return std::min(extent, (blocks + ranks - 1) / ranks * block);
 }
 
-// The elements of the rank that has most of them, on the grid that at() in scalapack.hpp takes, or,
-// where the matrix may stay in place, in its own layout.
+// The number of elements on the rank that has the most of them, on the grid that at() in
+// scalapack.hpp uses, or in the matrix's own layout if it may stay in place.
 double largest_local(const MatrixMap& map, const rma::Team& team, std::int64_t block) {
   const RankGrid grid = square_grid(team.size());
   double most = static_cast<double>(largest_share(map.rows(), block, grid.rows)) *
@@ -79,7 +79,7 @@ Status check_scalapack_sizes(const std::vector<Named>& operands, const rma::Team
         largest_local(operand.map, team, block) * work_per_element > static_cast<double>(largest)) {
       return Status::error(
                  Code::limit_exceeded,
-                 fmt::format("{} is {} x {} on {} ranks, and ScaLAPACK counts the "
+                 fmt::format("{} is {} x {} on {} ranks, but ScaLAPACK counts the "
                              "elements of a rank, and of its work space, in 32 bits",
                              operand.name, operand.map.rows(), operand.map.columns(), team.size()))
           .hint("use more ranks, or Method::own");
@@ -123,7 +123,7 @@ Status check_minor(std::int64_t minor, const Named& a) {
   }
   return a.map.array->name_rank(
       Status::error(Code::invalid_argument,
-                    fmt::format("the leading part of {0} x {0} of {1} ({2}) is not positive "
+                    fmt::format("the leading {0} x {0} part of {1} ({2}) is not positive "
                                 "definite",
                                 minor, a.name, describe(a.map)))
           .hint("use lu() or solve() for matrices that are not positive definite"));
@@ -135,7 +135,7 @@ Status check_pivots(std::int64_t singular, const Named& a) {
   }
   return a.map.array->name_rank(
       Status::error(Code::invalid_argument,
-                    fmt::format("{} ({}) is singular: column {} depends on those before it", a.name,
+                    fmt::format("{} ({}) is singular: column {} depends on earlier columns", a.name,
                                 describe(a.map), singular - 1)));
 }
 
@@ -160,7 +160,8 @@ Result<bool> begin_dense(arrays::ArrayBase& target, const std::vector<Named>& op
     }
     request.add(options.method).add(options.block);
     if (mine.ok() && options.block < 0) {
-      mine = Status::error(Code::invalid_argument, fmt::format("a block of {}", options.block));
+      mine =
+          Status::error(Code::invalid_argument, fmt::format("the block size is {}", options.block));
     }
   }
   TESSERA_RETURN_IF_ERROR(begin_together(target, sources, std::move(mine), request));

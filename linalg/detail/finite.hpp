@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. What QR, eigenvalues and singular values are not asked of: LAPACK's iterations may not
-// end with it, or print a message.
+// Internal. Checks for elements that are not finite, before QR, eigenvalues and singular values:
+// with such elements LAPACK's iterations may not end, or LAPACK prints a message.
 #pragma once
 
 #include <cmath>
@@ -18,10 +18,10 @@ bool is_finite(T value) noexcept {
   return std::isfinite(std::real(value)) && std::isfinite(std::imag(value));
 }
 
-/// What is read of a matrix: of a Hermitian one a triangle.
+/// The part of a matrix that is read; for a Hermitian matrix, a triangle.
 enum class Read { all, lower };
 
-/// `value` is the element.
+/// An error that names an element that is not finite; `value` is the element.
 template <class T>
 rma::Status not_finite(std::string_view matrix, T value) {
   const bool is_nan = std::isnan(std::real(value)) || std::isnan(std::imag(value));

@@ -19,18 +19,19 @@ Status check_gathered(const MatrixMap& map, double elements, std::int64_t most_b
   if (bytes > static_cast<double>(most_bytes)) {
     return Status::error(
                Code::limit_exceeded,
-               fmt::format("{} would take {:.1f} MiB on one rank, and most_bytes is "
+               fmt::format("{} would take {:.1f} MiB on one rank, but most_bytes is "
                            "{:.1f} MiB",
                            describe(map), bytes / 0x1p20, static_cast<double>(most_bytes) / 0x1p20))
         .hint(
-            "start the program with mpirun, on all of its ranks, so that ScaLAPACK can do it "
+            "start the program with mpirun, on all of its ranks, so that ScaLAPACK can compute it "
             "distributed; or raise most_bytes");
   }
   if (std::max(map.rows(), map.columns()) > most_rows) {
-    return Status::error(Code::limit_exceeded,
-                         fmt::format("{} is larger than the {} rows that LAPACK can do on one rank",
-                                     describe(map), most_rows))
-        .hint("start the program with mpirun, so that ScaLAPACK can do it");
+    return Status::error(
+               Code::limit_exceeded,
+               fmt::format("{} is larger than the {} rows that LAPACK supports on one rank",
+                           describe(map), most_rows))
+        .hint("start the program with mpirun, so that ScaLAPACK can compute it");
   }
   return {};
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. Gathered: a distributed matrix in the memory of one rank, column-major; for what has no
-// distributed method.
+// Internal. Gathered: a distributed matrix in the memory of one rank, column-major, for operations
+// without a distributed method.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,19 @@ namespace tessera::linalg::detail {
 template <Scalar T>
 class Gathered {
  public:
-  /// Local. A matrix without contents. Errors: no_memory.
+  /// Local. Makes a matrix without contents. Errors: no_memory.
   rma::Status reserve(std::int64_t rows, std::int64_t columns) {
     TESSERA_RETURN_IF_ERROR(
         buffer_.reserve(static_cast<std::size_t>(rows * columns) * sizeof(T) + sizeof(T)));
     matrix_ = {static_cast<T*>(buffer_.data()), rows, columns, 1, rows};
     return {};
   }
-  /// One-sided. A copy of a distributed matrix.
+  /// One-sided. Copies a distributed matrix here.
   rma::Status fetch(const MatrixMap& map) {
     TESSERA_RETURN_IF_ERROR(reserve(map.rows(), map.columns()));
     return map.array->get_box(map.box, buffer_of(map));
   }
-  /// One-sided. Copies it to a distributed matrix.
+  /// One-sided. Copies this matrix to a distributed matrix.
   rma::Status put(const MatrixMap& map) const {
     return map.array->put_box(map.box, buffer_of(map));
   }
@@ -48,8 +48,8 @@ class Gathered {
   LocalMatrix<T> matrix_;
 };
 
-/// Local. Errors: limit_exceeded when `elements` of T are more than `most_bytes`, or an extent is
-/// beyond what LAPACK's work space is counted in.
+/// Local. Errors: limit_exceeded if `elements` numbers of T take more than `most_bytes`, or an
+/// extent exceeds LAPACK's 32-bit work space sizes.
 rma::Status check_gathered(const MatrixMap& map, double elements, std::int64_t most_bytes);
 
 }  // namespace tessera::linalg::detail

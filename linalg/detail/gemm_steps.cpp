@@ -11,9 +11,9 @@
 namespace tessera::linalg::detail {
 namespace {
 
-// Panels of so many summed indices let kernels run at full speed.
+// With panels of this many summed indices, kernels run at full speed.
 constexpr std::int64_t full_inner = 384;
-// Pieces shorter than this are not worth a call of their own.
+// Pieces shorter than this are not worth a separate call.
 constexpr std::int64_t least_piece = 128;
 
 bool is_grid(const MatrixMap& map) {
@@ -25,8 +25,8 @@ rma::WorldRank world(const MatrixMap& map, rma::TeamRank rank) {
   return map.array->team().world_rank(rank);
 }
 
-// Places in `list` at which a line goes over to other memory, the end last. Only of lines that
-// touch this node: others are fetched whatever the tile.
+// The positions in `list` at which a line continues in other memory, and the end. Only for lines
+// with parts on this node: others are fetched with any tile.
 std::vector<std::int64_t> memory_changes(const MatrixMap& map, Axis axis,
                                          const IntervalList& list) {
   std::vector<std::int64_t> changes;
@@ -75,7 +75,8 @@ std::vector<IntervalList> cut_list(const MatrixMap& map, Axis axis, const Interv
 
 using Owners = std::pair<rma::TeamRank, rma::TeamRank>;
 
-// The summed indices by who has them in A and in B; all under one key where a line doesn't tell.
+// The summed indices, grouped by their owners in A and in B; one group for all if a line doesn't
+// determine the owner.
 std::map<Owners, IntervalList> by_owners(const Factors& factors, const OwnPart& tile) {
   const IntervalList all{{0, factors.a.columns()}};
   std::vector<LinePart> of_b;
@@ -102,7 +103,7 @@ std::map<Owners, IntervalList> by_owners(const Factors& factors, const OwnPart& 
   return classes;
 }
 
-// The classes in the order in which this rank takes them.
+// The groups in the order in which this rank uses them.
 std::vector<IntervalList> in_turn(const Factors& factors, std::map<Owners, IntervalList> classes) {
   rma::Job& job = factors.a.array->job();
   const auto turn = [&](const Owners& owners) {
@@ -155,7 +156,7 @@ StepSizes choose_step_sizes(const OwnPart& part, std::int64_t inner, std::int64_
         has_scratch_tile && padded(sizes.rows) * padded(sizes.columns) > 2 * elements;
     return exceeds_panels || exceeds_tile;
   };
-  // Halved, not cut to fit: pieces are then of one size.
+  // Halved, not cut to fit, so that pieces have equal sizes.
   while (is_too_large()) {
     std::int64_t& longest = std::max(sizes.rows, sizes.columns) >= sizes.inner / 2
                                 ? (sizes.rows > sizes.columns ? sizes.rows : sizes.columns)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Internal. IntervalList: some of a matrix's rows or columns, as half-open intervals in the order
-// in which they are taken. The rows that a rank has of blocks dealt cyclically are such a list. A
-// place in the list is counted over all its intervals: in {[0,4), [8,12)} place 5 is row 9.
+// of use. For example, the rows that a rank owns in a cyclic distribution are such a list.
+// Positions in the list count over all its intervals: in {[0,4), [8,12)} position 5 is row 9.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ using IntervalList = std::vector<Interval>;
   return length;
 }
 
-/// Adds an interval at the end, as one with the last where it goes on from there.
+/// Adds an interval at the end; merges it with the last one if it continues that.
 inline void append_merged(IntervalList& list, const Interval& interval) {
   if (!list.empty() && list.back().hi == interval.lo) {
     list.back().hi = interval.hi;
@@ -47,7 +47,7 @@ inline void append_merged(IntervalList& list, const Interval& interval) {
   return few;
 }
 
-/// What is at the places [from, to) of a list. Requires: 0 ≤ from ≤ to ≤ total_length(list).
+/// The part of a list at positions [from, to). Requires: 0 ≤ from ≤ to ≤ total_length(list).
 [[nodiscard]] inline IntervalList slice(const IntervalList& list, std::int64_t from,
                                         std::int64_t to) {
   IntervalList part;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. Numbers as lapacke's declarations want to see them.
+// Internal. Pointers to numbers in the types of lapacke's declarations.
 #pragma once
 
 #include <lapacke.h>
@@ -10,7 +10,7 @@
 
 namespace tessera::linalg::detail {
 
-/// lapacke's complex types are C's, which lie in memory as C++'s do.
+/// lapacke's complex types are those of C, which have the same memory layout as those of C++.
 template <class T>
 auto lapack_pointer(T* data) {
   if constexpr (std::is_same_v<T, std::complex<float>>) {

@@ -28,12 +28,12 @@ std::size_t index_of(TeamRank rank) {
   return static_cast<std::size_t>(rank.value);
 }
 
-// This rank's slot in the part of `control` of the rank at `place`.
+// This rank's slot in the part of `control` on the rank at index `place`.
 rma::RemoteAddress own_slot(const Team& team, const Region& control, std::size_t place) {
   return control.at(TeamRank{static_cast<std::int32_t>(place)}, index_of(team.rank()) * slot_bytes);
 }
 
-// One-sided. Slot o of a rank's part of `control` gets the number from origin o.
+// One-sided. Sets slot o of each rank's part of `control` to the number from origin o.
 Status announce(Job& job, const Team& team, const Region& control,
                 std::span<const std::int64_t> counts) {
   for (std::size_t rank = 0; rank < counts.size(); ++rank) {
@@ -44,7 +44,7 @@ Status announce(Job& job, const Team& team, const Region& control,
   return {};
 }
 
-// Local. Each slot's number is replaced by its origin's place.
+// Local. Replaces the number in each slot by the origin's offset.
 Status lay_out(Region& control, std::vector<std::int64_t>& begins) {
   TESSERA_ASSIGN_OR_RETURN(auto access, rma::LocalAccess::begin(control));
   std::int64_t total = 0;
@@ -57,7 +57,7 @@ Status lay_out(Region& control, std::vector<std::int64_t>& begins) {
   return access.end();
 }
 
-// One-sided. Where this rank's elements begin in the buffers of others.
+// One-sided. Reads the offsets of this rank's elements in the buffers of other ranks.
 Status ask_places(Job& job, const Team& team, const Region& control,
                   std::span<const std::int64_t> counts, std::vector<std::int64_t>& places) {
   rma::Handle all;
@@ -79,7 +79,7 @@ Result<std::vector<std::int64_t>> counts_of(const Team& team,
   return counts;
 }
 
-// One-sided.
+// One-sided. Puts the lists into their buffers.
 Status put_lists(Job& job, const Region& to, std::span<const RankList> given,
                  std::span<const std::int64_t> places) {
   rma::Handle all;
@@ -91,7 +91,7 @@ Status put_lists(Job& job, const Region& to, std::span<const RankList> given,
   return all.wait();
 }
 
-// Room for what comes from each origin that has something.
+// Allocates a list for each origin that sends something.
 std::vector<RankList> room_for(std::span<const std::int64_t> begins) {
   std::vector<RankList> lists;
   for (std::size_t origin = 0; origin + 1 < begins.size(); ++origin) {
@@ -104,7 +104,7 @@ std::vector<RankList> room_for(std::span<const std::int64_t> begins) {
   return lists;
 }
 
-// Fills such lists.
+// Fills these lists from the buffer.
 void unpack(const std::int64_t* numbers, std::span<RankList> lists) {
   for (RankList& list : lists) {
     std::copy_n(numbers, list.numbers.size(), list.numbers.begin());

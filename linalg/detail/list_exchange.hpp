@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. How many ranks give each other different amounts: first each tells each other one how
-// much will come from it, then each lays out one receive buffer, by origin, and tells the origins
-// their places in it.
+// Internal. An exchange of lists of different lengths among many ranks. First each rank announces
+// to each other one how many elements it will send. Then each rank lays out one receive buffer, by
+// origin, and the origins read their offsets in it.
 #pragma once
 
 #include <cstdint>
@@ -16,27 +16,26 @@
 
 namespace tessera::linalg::detail {
 
-/// Where what ranks give each other lies in their receive buffers, in elements.
+/// The offsets of exchanged elements in the receive buffers, in elements.
 struct Placement {
-  std::vector<std::int64_t> places;  ///< of this rank's first in each rank's buffer
-  std::vector<std::int64_t> begins;  ///< of each rank's in this rank's buffer, then the end of all
+  std::vector<std::int64_t> places;  ///< of this rank's first element in each rank's buffer
+  std::vector<std::int64_t> begins;  ///< of each rank's part of this rank's buffer, then the end
 };
 
-/// Collective. For `counts` elements from this rank to each. Errors: that of any member's counts;
-/// no_memory, peer_lost.
-/// Memory: 24 bytes a rank.
+/// Collective. `counts` has the number of elements from this rank to each rank. Errors: that of any
+/// member's counts; no_memory, peer_lost. Memory: 24 bytes for each rank.
 rma::Result<Placement> place_by_origin(rma::Job& job, rma::Team& team,
                                        const rma::Result<std::vector<std::int64_t>>& counts);
 
-/// What one rank has for another.
+/// One rank's list for another rank.
 struct RankList {
   rma::TeamRank rank;
   std::vector<std::int64_t> numbers;
 };
 
-/// Collective. Gives each rank the lists that others have for it, by origin; empty ones don't come.
-/// Requires: `given` has each rank once at most. Errors: that of any member's lists; no_memory,
-/// peer_lost.
+/// Collective. Gives each rank the lists that others have for it, by origin; empty lists are
+/// omitted. Requires: `given` has each rank at most once. Errors: that of any member's lists;
+/// no_memory, peer_lost.
 rma::Result<std::vector<RankList>> exchange_lists(rma::Job& job, rma::Team& team,
                                                   const rma::Result<std::vector<RankList>>& given);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. Small loops over matrices in local memory: exchanges of rows as LU makes them, the
-// complex conjugate, and copies.
+// Internal. Small loops over matrices in local memory: the exchanges of rows in LU, the complex
+// conjugate, and copies.
 #pragma once
 
 #include <complex>
@@ -18,7 +18,7 @@ namespace tessera::linalg::detail {
 /// Exchanges row i with row pivots[i], for i = `from`, `from` + 1, …
 template <class T, class Pivot>
 void exchange_rows(const LocalMatrix<T>& a, std::span<const Pivot> pivots, std::int64_t from = 0) {
-  // A column at a time, which stays in the caches.
+  // Column by column, so that a column stays in the caches.
   for (std::int64_t column = 0; column < a.columns; ++column) {
     for (std::int64_t row = from; row < std::ssize(pivots); ++row) {
       std::swap(a(row, column), a(pivots[static_cast<std::size_t>(row)], column));
@@ -26,7 +26,7 @@ void exchange_rows(const LocalMatrix<T>& a, std::span<const Pivot> pivots, std::
   }
 }
 
-/// Takes those exchanges back, the last one first.
+/// Undoes these exchanges, the last one first.
 template <class T, class Pivot>
 void exchange_rows_back(const LocalMatrix<T>& a, std::span<const Pivot> pivots) {
   for (std::int64_t column = 0; column < a.columns; ++column) {
@@ -36,7 +36,7 @@ void exchange_rows_back(const LocalMatrix<T>& a, std::span<const Pivot> pivots) 
   }
 }
 
-/// Every element's complex conjugate; nothing for real types.
+/// Conjugates every element; does nothing for real types.
 template <class T>
 void conjugate_in_place([[maybe_unused]] const LocalMatrix<T>& a) {
   if constexpr (rma::ComplexElement<T>) {
@@ -48,7 +48,7 @@ void conjugate_in_place([[maybe_unused]] const LocalMatrix<T>& a) {
   }
 }
 
-/// A column-major copy, or its complex conjugate, in memory that serves the next one, too.
+/// A column-major copy, or its complex conjugate, in memory that is reused for the next copy.
 template <Scalar T>
 class ColumnMajorCopy {
  public:

@@ -26,18 +26,21 @@ Status check_patch(const MatrixMap& map) {
   }
   const auto is_dim = [&](int dim) { return dim >= 0 && dim < ndims; };
   if (!is_dim(map.row_dim) || !is_dim(map.column_dim) || map.row_dim == map.column_dim) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("{}: rows along dimension {} and columns along {} make no "
-                                     "matrix of {} dimensions",
-                                     describe(map), map.row_dim, map.column_dim, ndims))
-        .hint("MatrixDims names two different dimensions, the others have extent 1 in the box");
+    return Status::error(
+               Code::invalid_argument,
+               fmt::format("{}: rows along dimension {} and columns along {} do not make a "
+                           "matrix of {} dimensions",
+                           describe(map), map.row_dim, map.column_dim, ndims))
+        .hint(
+            "MatrixDims must name two different dimensions; the others must have extent 1 in the "
+            "box");
   }
   for (int dim = 0; dim < ndims; ++dim) {
     if (dim != map.row_dim && dim != map.column_dim && map.box.extent(dim) != 1) {
       return Status::error(
                  Code::invalid_argument,
-                 fmt::format("{}: dimension {} is neither that of rows ({}) nor of "
-                             "columns ({}) and has extent {} in the box",
+                 fmt::format("{}: dimension {} is neither the one of rows ({}) nor of "
+                             "columns ({}), but has extent {} in the box",
                              describe(map), dim, map.row_dim, map.column_dim, map.box.extent(dim)))
           .hint("give a box with extent 1 there, one for each matrix");
     }
@@ -76,8 +79,8 @@ Status check_apart(const MatrixMap& one, std::string_view one_name, const Matrix
           ? fmt::format("{} and {} share {} of {}: {} is {}, {} is {}", one_name, other_name,
                         to_string(intersect(one.box, other.box)), one.array->describe(), one_name,
                         to_string(one.box), other_name, to_string(other.box))
-          : fmt::format("{} and {} share memory, over which both arrays lie: {} is {}, {} is {}",
-                        one_name, other_name, one_name, describe(one), other_name, describe(other));
+          : fmt::format("{} and {} are arrays in the same memory: {} is {}, {} is {}", one_name,
+                        other_name, one_name, describe(one), other_name, describe(other));
   return Status::error(Code::invalid_argument, shared).hint("copy one of them into another array");
 }
 

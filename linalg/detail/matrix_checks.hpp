@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. What operations on matrices ask of their operands before anything else.
+// Internal. Checks of the operands of matrix operations.
 #pragma once
 
 #include <string>
@@ -21,18 +21,18 @@ MatrixMap map_of(const MatrixPatch<T>& patch) {
 /// "[0,5) x [0,6) of array 'A' (float64, 9 x 9)".
 std::string describe(const MatrixMap& map);
 
-/// Local. Of a matrix that is only read, and of one that is written. Errors: closed, out_of_range,
-/// invalid_argument unless the dimensions and the box make a matrix of the array, and its access
-/// mode allows it.
+/// Local. Checks a matrix that is only read; below, one that is written. Errors: closed,
+/// out_of_range, invalid_argument (the dimensions and the box don't select a matrix of the array,
+/// or its access mode forbids it).
 rma::Status check_source(const MatrixMap& map);
 rma::Status check_target(const MatrixMap& map);
-/// Local. Errors: invalid_argument unless it has as many rows as columns.
+/// Local. Errors: invalid_argument unless the matrix has as many rows as columns.
 rma::Status check_square(const MatrixMap& map);
-/// Local. Errors: invalid_argument when the two share elements.
+/// Local. Errors: invalid_argument if the two matrices share elements.
 rma::Status check_apart(const MatrixMap& one, std::string_view one_name, const MatrixMap& other,
                         std::string_view other_name);
 
-/// Adds which matrix it is.
+/// Adds the identity of a matrix to a request.
 void add(Request& request, const MatrixMap& map);
 
 }  // namespace tessera::linalg::detail

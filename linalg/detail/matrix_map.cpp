@@ -55,7 +55,8 @@ std::optional<Placed> place_of(const MatrixMap& map, const IntervalList& rows,
     return std::nullopt;
   }
   const auto row = find_run(map, Axis::columns, columns, rows.front().lo);
-  // Two lines tell of all elements only if each block has its place by its row and its column.
+  // Two lines determine the locations of all elements only if the row and the column of each block
+  // determine its location.
   const bool is_product =
       map.array->distribution().storage() == arrays::Storage::local_matrix || column->parts == 1;
   if (!row || (row->parts > 1 && !is_product)) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. MatrixMap: where the elements of a distributed matrix lie: which part of which array it
-// is, without the type of its elements. Transposing is swapping two numbers.
+// Internal. MatrixMap: a distributed matrix as a part of an array, without the type of its
+// elements, to locate its elements. Transposing swaps two numbers.
 //
-// A line is a row or a column of the matrix. Where blocks are dealt on a grid, one line along each
-// axis tells the places of all: what a rank has is its rows times its columns.
+// A line is a row or a column of the matrix. If blocks are distributed on a grid, one line along
+// each axis gives the location of all elements: a rank owns its rows times its columns.
 #pragma once
 
 #include <cstddef>
@@ -30,28 +30,27 @@ struct MatrixMap {
   /// The box of some rows and columns.
   [[nodiscard]] arrays::Box part(const Interval& in_rows,
                                  const Interval& in_columns) const noexcept;
-  /// True when in an owner's memory the elements of a row are nearer to each other than those of a
-  /// column.
+  /// True if elements of a row are closer together in the owner's memory than those of a column.
   [[nodiscard]] bool is_row_major() const noexcept;
 };
 
-/// The elements of a line that lie in one block.
+/// The elements of a line that are in one block.
 struct LinePart {
   Interval range;  ///< rows or columns of the matrix
   rma::TeamRank owner;
-  std::int64_t offset = 0;        ///< of the first, in elements of the owner's slice
+  std::int64_t offset = 0;        ///< of the first, in elements, in the owner's slice
   std::int64_t stride = 0;        ///< along the line
   std::int64_t cross_stride = 0;  ///< to the next line of the same block
 
-  /// True when `next` goes on in the same memory with the same strides.
+  /// True if `next` continues in the same memory with the same strides.
   [[nodiscard]] bool goes_on_with(const LinePart& next) const noexcept {
     return owner == next.owner && stride == next.stride && cross_stride == next.cross_stride &&
            next.offset == offset + range.length() * stride;
   }
 };
 
-/// Calls `action(LinePart)` for the parts of the line along `axis` that passes through `other` on
-/// the other axis, at the indices of `list`, until it returns false.
+/// Calls `action(LinePart)` for the parts of the line along `axis` at index `other` of the other
+/// axis, for the indices in `list`, until it returns false.
 template <class Action>
 void for_each_line_part(const MatrixMap& map, Axis axis, const IntervalList& list,
                         std::int64_t other, Action&& action) {
@@ -74,7 +73,7 @@ void for_each_line_part(const MatrixMap& map, Axis axis, const IntervalList& lis
   }
 }
 
-/// Where some rows and columns of a matrix lie, if they are one matrix in one slice.
+/// The location of some rows and columns of a matrix, if they are one matrix in one slice.
 struct Placed {
   rma::TeamRank owner;
   std::int64_t offset = 0;  ///< of the first element, in elements
@@ -82,8 +81,8 @@ struct Placed {
   std::int64_t column_stride = 0;
 };
 
-/// Where they lie; none when they are spread over several ranks, or lie there in several pieces.
-/// Requires: neither list is empty. Cost: O(blocks along both lists).
+/// The location of these rows and columns; unset if they are on several ranks, or not one matrix in
+/// a rank's memory. Requires: neither list is empty. Cost: O(blocks along both lists).
 std::optional<Placed> place_of(const MatrixMap& map, const IntervalList& rows,
                                const IntervalList& columns);
 

@@ -13,10 +13,11 @@ using rma::Status;
 
 namespace {
 
-// From blocks of this many rows and columns on a kernel call for each is as fast as one for all.
+// Blocks with at least this many rows and columns: a kernel call for each is as fast as one for
+// all.
 constexpr std::int64_t large_block = 256;
 
-// For each element of both, line by line of `to`'s memory.
+// Calls the action for each pair of corresponding elements, line by line of `to`'s memory.
 template <class T, class Action>
 void for_each_pair(LocalMatrix<T> to, LocalMatrix<const T> from, Action&& action) {
   if (to.column_stride > to.row_stride) {

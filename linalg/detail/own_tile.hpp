@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. OwnTile<T>: some rows and columns of C that this rank has, while products are added.
+// Internal. OwnTile<T>: some rows and columns of C that this rank owns, while products are added to
+// them.
 //
-// Three ways, by how they lie: as one matrix of this rank's slice; as blocks so large that a call
-// for each is as fast; else in a dense scratch matrix, which is added to the blocks at the end.
+// They are updated in one of three ways. If they are one matrix in this rank's slice, in place. If
+// blocks are so large that separate calls are as fast, block by block. Otherwise in a dense scratch
+// matrix, which is added to the blocks at the end.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +19,11 @@ namespace tessera::linalg::detail {
 /// How a part of C is updated.
 enum class TileTarget : std::uint8_t { in_place, block_by_block, scratch };
 
-/// Requires: the part is not empty, and the calling rank's.
+/// Requires: the part is not empty, and belongs to the calling rank.
 TileTarget choose_target(const MatrixMap& c, const OwnPart& part);
 
-/// Local. Calls `action(block, row, column)` for each block of a tile: its elements of `slice`,
-/// this rank's memory of C, and where it begins in the tile.
+/// Local. Calls `action(block, row, column)` for each block of a tile: its elements in `slice`,
+/// which is this rank's memory of C, and its position in the tile.
 template <class T, class Action>
 void for_each_block(const MatrixMap& c, const OwnPart& tile, T* slice, Action&& action) {
   std::int64_t row = 0;
@@ -39,7 +41,7 @@ void for_each_block(const MatrixMap& c, const OwnPart& tile, T* slice, Action&& 
   }
 }
 
-/// block = beta block, which isn't read for beta = 0.
+/// block = beta block; for beta = 0 the block isn't read.
 template <Scalar T>
 void scale(const LocalMatrix<T>& block, T beta);
 
@@ -49,12 +51,12 @@ class OwnTile {
   /// `slice` is this rank's memory of C.
   OwnTile(const MatrixMap& c, T* slice) noexcept : c_(c), slice_(slice) {}
 
-  /// Local. What follows is for this tile. Errors: no_memory.
+  /// Local. Begins a tile; later calls are for it. Errors: no_memory.
   rma::Status begin(OwnPart tile, TileTarget target);
-  /// Local. Adds alpha A B, after the tile was multiplied by beta in the first call.
+  /// Local. Adds alpha A B; the first call also multiplies the tile by beta.
   rma::Status add_product(T alpha, const LocalMatrix<const T>& a, bool conjugates_a,
                           const LocalMatrix<const T>& b, bool conjugates_b, T beta);
-  /// Local. All products are added.
+  /// Local. Ends the tile: all products have been added.
   void end();
 
  private:

@@ -67,7 +67,7 @@ void Panel::use(void* data, std::int64_t row_stride, std::int64_t column_stride)
   column_stride_ = column_stride;
 }
 
-// In the order of the owners' memory, so that what is copied is runs.
+// In the order of the owners' memory, so that contiguous runs are copied.
 Status Panel::reserve(const MatrixMap& map) {
   const bool is_row_major = map.is_row_major();
   const std::int64_t line = padded(is_row_major ? columns_ : rows_);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. Panel: some rows and columns of a distributed matrix as one matrix in local memory: in
-// place where they lie so in this node's memory, else fetched into a buffer of the panel's.
+// Internal. Panel: some rows and columns of a distributed matrix as one matrix in local memory. It
+// is used in place if it is one matrix in this node's memory; otherwise it is fetched into the
+// panel's buffer.
 //
-// Threads: one. Ownership: the buffer stays until the panel goes, and grows to the largest that was
-// fetched; fetching is complete, or has failed, when wait() has returned.
+// Threads: one. Ownership: the panel keeps its buffer, which grows to the largest fetch. A fetch is
+// complete, or has failed, when wait() has returned.
 #pragma once
 
 #include <cstddef>
@@ -18,23 +19,23 @@
 
 namespace tessera::linalg::detail {
 
-/// The pointer to a matrix that lies in this node's memory, if a kernel can take it as it is; else
-/// null.
+/// The pointer to a matrix in this node's memory, if a kernel can use it as it is; else null.
 void* direct_pointer(const MatrixMap& map, const Placed& placed, std::int64_t rows,
                      std::int64_t columns);
 
-/// Elements between the lines of a buffer whose lines are `length` long. Not a power of two: the
-/// lines of a matrix would compete for the same places of the caches.
+/// The distance in elements between the lines of a buffer with lines of `length` elements. It is
+/// not a power of two, since the lines would then compete for the same cache sets.
 [[nodiscard]] constexpr std::int64_t padded(std::int64_t length) noexcept {
   return (length + 7) / 8 * 8 + 8;
 }
 
 class Panel {
  public:
-  /// Local. Starts to bring the panel here; what it had before is gone. Requires: neither list is
-  /// empty, and a fetch before is complete. Errors: no_memory, and those of gets, from wait().
+  /// Local. Starts to fetch the panel; its previous contents are lost. Requires: neither list is
+  /// empty, and an earlier fetch is complete. Errors: reported by wait(): no_memory, and those of
+  /// gets.
   void start(const MatrixMap& map, const IntervalList& rows, const IntervalList& columns);
-  /// Local. Returns when the panel is here.
+  /// Local. Returns when the panel is available.
   rma::Status wait();
 
   /// The panel. Requires: wait() has returned success.

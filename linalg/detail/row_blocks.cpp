@@ -86,8 +86,8 @@ Result<Distribution> balanced_rows(rma::Team& team, const Distribution& even,
   if (total == 0 || rows == 0) {
     return even;
   }
-  // Block k begins at the first row before which lie k / ranks of all entries. Quotient and rest
-  // apart, since k times the total may not fit 63 bits.
+  // Block k begins at the first row with at least k / ranks of all entries before it. Quotient and
+  // remainder are multiplied separately, since k times the total may not fit 63 bits.
   const auto wanted = [&](std::int64_t k) { return total / ranks * k + total % ranks * k / ranks; };
   std::vector<std::int64_t> starts(of_each.size(), rows);
   starts[0] = 0;

@@ -12,10 +12,10 @@ using rma::Status;
 
 namespace {
 
-// Consecutive rows of one rank: the starts of all of them and the end of the last are neighbours.
+// Consecutive rows of one rank: the starts of all of them and the end of the last are contiguous.
 struct Run {
   rma::TeamRank owner;
-  std::int64_t first_row = 0;  // from the owner's first
+  std::int64_t first_row = 0;  // counted from the owner's first row
   std::int64_t rows = 0;
 };
 

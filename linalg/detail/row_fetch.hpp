@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. Rows of a matrix from wherever they lie, one-sidedly: first where each begins and ends,
-// then columns and values of as many as the caller has room for.
+// Internal. Reads rows of a matrix from any ranks, one-sided: first the begin and end of each row,
+// then columns and values, as many as the caller has room for.
 #pragma once
 
 #include <cstdint>
@@ -13,32 +13,32 @@
 
 namespace tessera::linalg::detail {
 
-/// Entries that one batch of fetched rows has at most, unless it is a single row: some MiB.
+/// The maximum number of entries in one batch of fetched rows, unless it is a single row: some MiB.
 inline constexpr std::int64_t batch_entries = std::int64_t{1} << 18U;
 
 struct RowPlace {
   rma::TeamRank owner;
-  std::int64_t first = 0;  ///< entry from the start of the owner's slice
+  std::int64_t first = 0;  ///< index of the first entry in the owner's slice
   std::int64_t entries = 0;
 };
 
-/// One-sided. Where `rows`, ascending, lie. Requires: each is a row of the matrix.
+/// One-sided. Locates `rows`, which are ascending. Requires: each is a row of the matrix.
 rma::Result<std::vector<RowPlace>> locate_rows(SparsePattern& pattern,
                                                std::span<const std::int64_t> rows);
 
-/// One-sided. The entries of rows that were located, packed one after the other.
+/// One-sided. Reads the columns of rows that were located, packed; below, their values.
 rma::Status fetch_columns(SparsePattern& pattern, std::span<const RowPlace> places,
                           std::span<std::int64_t> to);
 template <SparseElement T>
 rma::Status fetch_values(SparseMatrix<T>& matrix, std::span<const RowPlace> places,
                          std::span<T> to);
 
-/// One-sided. Both.
+/// One-sided. Reads columns and values.
 template <SparseElement T>
 rma::Result<LocalCsr<T>> fetch_rows(SparseMatrix<T>& matrix, std::span<const RowPlace> places);
 
-/// How many of the first `places` have at most batch_entries together; at least one if there is
-/// any.
+/// The number of first `places` that have at most batch_entries entries together; at least one,
+/// unless there are none.
 std::size_t places_in_batch(std::span<const RowPlace> places);
 
 }  // namespace tessera::linalg::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. The loops over entries of sparse rows. `column` are places in the vector at hand.
+// Internal. The loops over entries of sparse rows. `column` has indices of the vector in use.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace tessera::linalg::detail {
 
-/// The sum over a row in a fixed order: four sums of every fourth entry, so that one addition need
-/// not wait for the one before, and then those and the rest.
+/// The sum over a row in a fixed order: four sums of every fourth entry, so that additions don't
+/// wait for each other; then the total of these and of the rest.
 template <SparseElement T, class Place>
 inline T row_sum(const T* value, const Place* column, std::int64_t entries, const T* x) noexcept {
   T sum{};
@@ -36,7 +36,7 @@ inline T row_sum(const T* value, const Place* column, std::int64_t entries, cons
   return sum;
 }
 
-/// A block of rows as the loops see it.
+/// A block of rows in the form that the loops use.
 template <SparseElement T, class Place>
 struct RowsView {
   const std::int64_t* row_starts = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. Reads pieces of many ranks' slices by one list a rank.
+// Internal. Reads pieces of many ranks' slices, with one list for each rank.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,9 @@ struct Piece {
   std::size_t bytes = 0;
 };
 
-/// One-sided. Starts reading all pieces. Requires: those of one owner are neighbours in the list,
-/// and no two write the same memory. Cost: a list for each owner; pieces that follow each other on
-/// both sides go as one.
+/// One-sided. Starts to read all pieces. Requires: pieces of one owner are neighbours in the list,
+/// and no two of them write the same memory. Cost: one list for each owner; pieces that are
+/// contiguous on both sides are merged.
 rma::Handle get_pieces(rma::Job& job, const rma::Region& region, std::span<const Piece> pieces);
 
 }  // namespace tessera::linalg::detail

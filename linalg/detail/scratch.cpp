@@ -16,8 +16,8 @@ using rma::Status;
 
 namespace {
 
-// Pieces of this size and more lie in large pages where the system has them: each small one costs
-// a fault when it is first written, tens of thousands for a product. Smaller ones are malloc's.
+// Pieces of at least this size use large pages, if the system has them: each small page costs a
+// fault at its first write, tens of thousands for a product. Smaller pieces come from malloc.
 constexpr std::size_t large_page = std::size_t{2} << 20U;
 constexpr std::size_t cache_line = 64;
 
@@ -27,15 +27,17 @@ ScratchPiece allocate(std::size_t bytes) {
   if (piece.memory == nullptr) {
     piece.bytes = 0;
   } else if (bytes >= large_page) {
-    madvise(piece.memory.get(), bytes / large_page * large_page, MADV_HUGEPAGE);  // only a wish
+    madvise(piece.memory.get(), bytes / large_page * large_page,
+            MADV_HUGEPAGE);  // a failure is harmless
   }
   return piece;
 }
 
-/// What a thread keeps. Used and spare pieces together are never more than were used at once.
+/// The pieces that a thread keeps. Used and spare pieces together never exceed the largest use so
+/// far.
 class Spares {
  public:
-  /// The smallest piece that is large enough, else a new one; without memory if there is none.
+  /// The smallest spare piece that is large enough, else a new one; empty if memory runs out.
   ScratchPiece take(std::size_t bytes) {
     auto best = pieces_.end();
     for (auto each = pieces_.begin(); each != pieces_.end(); ++each) {
@@ -68,7 +70,7 @@ class Spares {
   }
 
  private:
-  // Panels of two steps, a tile, and some.
+  // Panels of two steps, a tile, and some more.
   std::array<ScratchPiece, 8> pieces_;
   std::size_t used_ = 0;
   std::size_t most_used_ = 0;

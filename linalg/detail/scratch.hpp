@@ -2,12 +2,13 @@
 //
 // Internal. Scratch: memory for numbers that is not initialised.
 //
-// What is large is not given back to the system but kept for the thread's next operation, as BLAS
-// libraries do with theirs: fresh memory costs a fault for each page, and in a virtual machine that
-// returns free pages to its host many times that (docs/decisions/0025).
+// Large pieces are not returned to the system but kept for the thread's next operation, as BLAS
+// libraries do. New memory costs a page fault for each page; in a virtual machine that returns free
+// pages to its host, it costs many times that (docs/decisions/0025).
 //
-// Memory: a thread keeps no more than it used at once, until its end or release_buffers().
-// Threads: each has memory of its own; a Scratch stays with the thread that made it.
+// Memory: a thread keeps no more than it used at the same time, until it ends or calls
+// release_buffers(). Threads: each has its own memory; a Scratch stays with the thread that made
+// it.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +25,7 @@ struct FreeAligned {
   void operator()(void* memory) const noexcept;
 };
 
-/// A piece of memory and how much it holds.
+/// A piece of memory and its size.
 struct ScratchPiece {
   std::unique_ptr<void, FreeAligned> memory;
   std::size_t bytes = 0;
@@ -37,7 +38,7 @@ class Scratch {
   Scratch& operator=(Scratch&&) = delete;
   ~Scratch() { give_back(); }
 
-  /// Makes it hold `bytes` at least; what was in it is lost. Errors: no_memory.
+  /// Makes the size at least `bytes`; the contents are lost. Errors: no_memory.
   rma::Status reserve(std::size_t bytes);
   [[nodiscard]] void* data() const noexcept { return piece_.memory.get(); }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. The loop over two strided patterns of the same extents, as permutations of dimensions
-// need it: lines along the fastest dimension of the target, in small squares where the source's
-// fastest dimension is another, so that what was fetched into the caches is used before it goes.
+// Internal. The loop over two strided patterns of the same extents, for permutations of dimensions.
+// It runs over lines along the target's fastest dimension. If the source has another fastest
+// dimension, it works in small squares, so that cache lines are used completely before they are
+// evicted.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,8 @@
 
 namespace tessera::linalg::detail {
 
-/// The dimension with the smallest stride among those longer than 1; the last one if none is.
+/// The dimension with the smallest stride among those longer than 1; the last one if there are
+/// none.
 [[nodiscard]] inline int fastest_dim(const arrays::Extents& extents,
                                      const arrays::Strides& strides) noexcept {
   int fastest = extents.ndims() - 1;
@@ -26,7 +28,7 @@ namespace tessera::linalg::detail {
   return fastest;
 }
 
-/// A piece of a line: places of its first element, and how it goes on.
+/// A piece of a line: offsets of its first element, and its strides.
 struct LinePiece {
   std::int64_t to = 0;
   std::int64_t from = 0;
@@ -35,8 +37,8 @@ struct LinePiece {
   std::int64_t from_stride = 0;
 };
 
-/// Calls `body(LinePiece)` until all elements were met once. Places are in elements. Requires: at
-/// least one dimension.
+/// Calls `body(LinePiece)` until all elements were visited once. Offsets are in elements. Requires:
+/// at least one dimension.
 template <class Body>
 void for_each_line(const arrays::Extents& extents, const arrays::Strides& to,
                    const arrays::Strides& from, Body&& body) {

@@ -27,14 +27,14 @@ using rma::Team;
 
 namespace {
 
-// At least as many entries a batch as there may be ranks, or batches would be single entries.
+// A minimum for the entries in a batch: with many ranks, small batches would be single entries.
 constexpr std::size_t least_batch = std::size_t{1} << 16U;
 
 std::size_t owner_of(const Distribution& rows, std::int64_t row) {
   return static_cast<std::size_t>(rows.owner({row}).value);
 }
 
-// How many entries go to each rank.
+// The number of entries for each rank.
 template <SparseElement T>
 Result<std::vector<std::int64_t>> counts_of(const Team& team, const Distribution& rows,
                                             std::span<const Triplet<T>> given) {
@@ -45,7 +45,8 @@ Result<std::vector<std::int64_t>> counts_of(const Team& team, const Distribution
   return counts;
 }
 
-// Puts one batch: sorted by destination, in order for each of them, in `sorted`.
+// Puts one batch, which is sorted by destination into `sorted`; entries for one destination keep
+// their order.
 template <SparseElement T>
 Status put_batch(Job& job, const Region& to, const Distribution& rows,
                  std::span<const Triplet<T>> batch, std::vector<Triplet<T>>& sorted,
@@ -85,7 +86,7 @@ Status put_all(Job& job, const Region& to, const Distribution& rows,
   return {};
 }
 
-// Entries of each row together, in their order.
+// Groups the entries by row; entries of a row keep their order.
 template <SparseElement T>
 LocalCsr<T> sort_by_row(RowRange range, std::int64_t columns, std::span<const Triplet<T>> entries) {
   LocalCsr<T> csr;
@@ -108,7 +109,7 @@ LocalCsr<T> sort_by_row(RowRange range, std::int64_t columns, std::span<const Tr
   return csr;
 }
 
-// A row's entries by column, those of one column in their order. `row` is scratch.
+// Sorts a row's entries by column; entries of one column keep their order. `row` is scratch memory.
 template <SparseElement T>
 void sort_row(std::span<std::int64_t> column, std::span<T> value,
               std::vector<std::pair<std::int64_t, T>>& row) {
@@ -180,8 +181,8 @@ Result<LocalCsr<T>> exchange(Job& job, Team& team, const Distribution& rows, std
     return own_rows<T>(rows_of(rows, team.rank()), columns,
                        {reinterpret_cast<const Triplet<T>*>(received.local()), expected});
   });
-  // An agreement for this alone: memory is scarcest here, and only with the entries' memory given
-  // up before is there some for the rows.
+  // A separate agreement: memory is scarcest here, and the rows can be allocated only after the
+  // memory of the entries was freed.
   TESSERA_RETURN_IF_ERROR(team.agree(own.status()));
   TESSERA_RETURN_IF_ERROR(received.free());
   return own;

@@ -43,7 +43,7 @@ Handle transfer(rma::Job& job, rma::Op op, rma::RemoteAddress at, rma::Fragments
                             : rma::accumulate_async(job, at, runs, one);
 }
 
-// Element by element, each waited for.
+// Element by element, with a wait for each.
 Handle transfer_in_turn(rma::Job& job, rma::Op op, rma::RemoteAddress at, rma::Fragments runs,
                         const rma::Scale& one, std::size_t element_bytes) {
   for (const rma::Fragment& run : runs) {
@@ -106,7 +106,7 @@ VectorGather<T>::VectorGather(Array<T>& like, std::vector<std::int64_t> indices,
   }
 }
 
-// Owners in the order of their stages; each one's elements in the order of their indices.
+// Owners in the order of their stages; the elements of each in the order of their indices.
 template <SparseElement T>
 void VectorGather<T>::lay_out(Array<T>& like, std::span<const arrays::ElementPlace> found) {
   const std::int32_t ranks = like.team().size();
@@ -137,7 +137,8 @@ void VectorGather<T>::lay_out(Array<T>& like, std::span<const arrays::ElementPla
   }
 }
 
-// A run of its own takes some nanoseconds, and in a message its sender and its reader as long each.
+// A separate run costs some nanoseconds, and in a message the same again on its sender and its
+// reader.
 template <SparseElement T>
 std::size_t VectorGather<T>::Batch::room_before(std::uint64_t offset) const noexcept {
   constexpr std::uint64_t most = 32;
@@ -148,7 +149,7 @@ std::size_t VectorGather<T>::Batch::room_before(std::uint64_t offset) const noex
   return offset > from && offset - from <= most ? (offset - from) / sizeof(T) : 0;
 }
 
-// Runs have room between them in the buffer where what lies between them in the slice comes along.
+// Runs have a gap between them in the buffer if the gap in the slice is copied too.
 template <SparseElement T>
 std::vector<rma::Fragment> VectorGather<T>::Batch::joined_runs() const {
   std::vector<rma::Fragment> joined;
@@ -164,7 +165,7 @@ std::vector<rma::Fragment> VectorGather<T>::Batch::joined_runs() const {
   return joined;
 }
 
-// The place in the buffer of the element at `offset` of the owner's slice, behind those before it.
+// Adds the element at `offset` of the owner's slice; returns its position in the buffer.
 template <SparseElement T>
 std::size_t VectorGather<T>::add(Batch& batch, std::int64_t offset) {
   const std::uint64_t at = static_cast<std::uint64_t>(offset) * sizeof(T);
@@ -183,7 +184,7 @@ template <SparseElement T>
 auto VectorGather<T>::wanted(Array<T>& like, std::vector<std::vector<rma::Fragment>>& runs) const
     -> std::vector<Wanted> {
   std::vector<Wanted> all;
-  runs.reserve(remote_.size());  // what is wanted refers to them
+  runs.reserve(remote_.size());  // the result refers to them
   std::size_t place = mapped_.empty() ? 0 : mapped_.back().end;
   for (const Batch& batch : remote_) {
     all.push_back({batch.owner, runs.emplace_back(batch.joined_runs()), place});
@@ -209,7 +210,7 @@ Status VectorGather<T>::prepare_push(Array<T>& like) {
   return {};
 }
 
-// What is copied begins where some of the runs do, in their order.
+// The copied ranges begin where some of the runs do, in the same order.
 template <SparseElement T>
 void VectorGather<T>::Batch::use(T* buffer) noexcept {
   auto part = copied.begin();
@@ -223,7 +224,7 @@ void VectorGather<T>::Batch::use(T* buffer) noexcept {
   places = {};
 }
 
-// Of memory that is there already: no member can fail here alone.
+// Uses memory that exists already, so that no member can fail here alone.
 template <SparseElement T>
 void VectorGather<T>::use_buffer(std::span<T> buffer) noexcept {
   buffer_ = buffer;
@@ -264,7 +265,7 @@ Handle VectorGather<T>::start_batch(rma::Op op, Array<T>& array, const Batch& ba
     case SpmvMode::aggregate:
       return transfer_together(array.job(), op, at, batch.runs, one);
     case SpmvMode::vector:
-    case SpmvMode::push:  // what isn't pushed: sums, and what is mapped in the plan's array only
+    case SpmvMode::push:  // for sums, and for slices that are mapped only in the plan's array
       break;
   }
   return transfer(array.job(), op, at, batch.runs, one);
@@ -282,7 +283,7 @@ Status VectorGather<T>::start(Array<T>& from) {
   return {};
 }
 
-// The owners of slices that are loaded from come behind the others in what is waited for.
+// The owners of mapped slices are last in the list of owners to wait for.
 template <SparseElement T>
 Status VectorGather<T>::copy_mapped(Array<T>& from) {
   std::size_t number = remote_.size();
@@ -303,7 +304,7 @@ Status VectorGather<T>::read(Array<T>& from, const Batch& batch) {
     }
     return {};
   }
-  // It was mapped for the array of the plan, and isn't for this one.
+  // The slice was mapped for the array of the plan, but is not mapped for this one.
   TESSERA_RETURN_IF_ERROR(start_batch(rma::Op::get, from, batch).wait());
   if (shift() > 0) {
     for (const rma::Fragment& run : batch.runs) {
@@ -321,7 +322,7 @@ Status VectorGather<T>::wait(std::size_t stage) {
   Status status = under_way_[stage - 1].wait();
   if (!status.ok()) {
     for (rma::Handle& other : under_way_) {
-      other.wait().ignore("one reason is enough");
+      other.wait().ignore("the first error is returned");
     }
   }
   return status;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. VectorGather: elements of a distributed vector, wherever they lie, in one local buffer;
-// and back, added to them. The buffer is filled batch by batch, a batch an owner:
+// Internal. VectorGather: copies elements of a distributed vector from any ranks into one local
+// buffer, or adds the buffer to them. The buffer is filled in batches, one for each owner:
 //
 //     stage 0        own elements and those of ranks whose slices are mapped here
-//     stage 1, 2 …   one owner each, beginning with the next rank, so that not all begin at one
+//     stage 1, 2 …   one owner each, starting after this rank, so that ranks begin differently
 //
-// By SpmvMode::push the stages from 1 are filled by their owners (vector_push.hpp). Where elements
-// are copied or packed, what lies between two that are near each other comes along: it costs less
-// than to leave it out.
+// With SpmvMode::push the owners fill the stages from 1 on (vector_push.hpp). If elements are
+// copied or packed, a short gap between two elements is copied too, since that costs less than to
+// omit it.
 //
-// Threads: one at a time. Memory: 24 bytes a run of neighbouring elements, and as many for mapped
-// slices; 16 an element and itself; up to 32 between two, where they are copied or packed.
+// Threads: one at a time. Memory: 24 bytes for each run of neighbouring elements, and the same
+// again for mapped slices; 16 bytes and the element itself for each element; up to 32 bytes for
+// each gap that is copied or packed.
 #pragma once
 
 #include <cstdint>
@@ -35,44 +36,45 @@ std::vector<std::int64_t> sorted_unique(std::span<const std::int64_t> numbers);
 template <SparseElement T>
 class VectorGather {
  public:
-  /// For vectors distributed as `like`. Requires: `indices` increase strictly and lie in it. By
-  /// SpmvMode::push there is no buffer before prepare_push().
+  /// For vectors with the distribution of `like`. Requires: `indices` increase strictly and are
+  /// inside it. With SpmvMode::push there is no buffer before prepare_push().
   VectorGather(arrays::Array<T>& like, std::vector<std::int64_t> indices,
                const SpmvOptions& options);
-  /// Collective. Tells the owners what they are to send, from then on. Errors: no_memory,
+  /// Collective. Sends the owners the lists of elements that they will push. Errors: no_memory,
   /// peer_lost.
   rma::Status prepare_push(arrays::Array<T>& like);
 
-  /// The place of an index in buffer(). Requires: it is one of the indices.
+  /// The position of an index in buffer(). Requires: it is one of the indices.
   [[nodiscard]] std::size_t position_of(std::int64_t index) const noexcept;
-  /// The stage after which a place of the buffer is filled.
+  /// The stage that fills a position of the buffer.
   [[nodiscard]] std::size_t stage_of(std::size_t position) const noexcept;
   [[nodiscard]] std::size_t stages() const noexcept { return remote_.size() + 1; }
   [[nodiscard]] std::size_t buffer_elements() const noexcept { return filled_; }
   [[nodiscard]] std::span<T> buffer() noexcept { return buffer_; }
-  /// Where the stages of the last start() are; with SpmvOptions::neighbours_only there are two
-  /// buffers, in turns.
+  /// The buffer that the last start() fills; with SpmvOptions::neighbours_only two buffers
+  /// alternate.
   [[nodiscard]] std::span<const T> arrived() const noexcept {
     return {buffer_.data() + shift(), buffer_.size()};
   }
-  /// Elements of other ranks, and how many of them are in mapped slices.
+  /// The number of elements of other ranks; below, how many of them are in mapped slices.
   [[nodiscard]] std::int64_t from_others() const noexcept { return from_others_; }
   [[nodiscard]] std::int64_t shared() const noexcept { return shared_; }
 
-  /// One-sided. Starts the stages from 1. By SpmvMode::push it is what other ranks wait for, and
-  /// all must have met since they read their buffers; with SpmvOptions::neighbours_only, each rank
-  /// its neighbours.
+  /// One-sided. Starts the stages from 1 on. With SpmvMode::push other ranks wait for this call,
+  /// and all ranks must have synchronised since they last read their buffers; with
+  /// SpmvOptions::neighbours_only each rank must have synchronised with its neighbours.
   rma::Status start(arrays::Array<T>& from);
-  /// One-sided. Instead of start(), with SpmvOptions::neighbours_only: tells the neighbours that
-  /// there will be no elements. Returns `reason`.
+  /// One-sided. Use instead of start(), with SpmvOptions::neighbours_only: notifies the neighbours
+  /// that they get no elements. Returns `reason`.
   rma::Status refuse(rma::Status reason) { return push_->refuse(std::move(reason)); }
-  /// With SpmvOptions::neighbours_only, behind all stages: meets those that are left.
+  /// With SpmvOptions::neighbours_only, after all stages: synchronises with the remaining
+  /// neighbours.
   rma::Status meet_neighbours() { return push_->wait_for_all(); }
-  /// One-sided. Does stage 0.
+  /// One-sided. Performs stage 0.
   rma::Status copy_mapped(arrays::Array<T>& from);
-  /// Waits for a stage from 1 that start() began. After an error all of them have ended.
+  /// Waits for a stage from 1 on that start() began. After an error all stages have ended.
   rma::Status wait(std::size_t stage);
-  /// One-sided. All stages.
+  /// One-sided. Performs all stages.
   rma::Status get(arrays::Array<T>& from);
 
   /// One-sided. Adds the buffer to the elements. Complete: locally at return.
@@ -81,18 +83,18 @@ class VectorGather {
  private:
   struct Batch {
     rma::TeamRank owner;
-    bool has_room = false;              // in the buffer for what comes along
-    std::vector<rma::Fragment> runs;    // of neighbouring elements, in the buffer too
-    std::vector<std::size_t> places;    // of each run in the buffer, until that is there
-    std::size_t end = 0;                // of its part of the buffer
-    std::vector<rma::Fragment> copied;  // of a mapped slice: the runs with what comes along
+    bool has_room = false;              // the buffer has room for gaps that are copied too
+    std::vector<rma::Fragment> runs;    // runs of neighbouring elements, also in the buffer
+    std::vector<std::size_t> places;    // offset of each run in the buffer, until that exists
+    std::size_t end = 0;                // end of its part of the buffer
+    std::vector<rma::Fragment> copied;  // for a mapped slice: the runs, with gaps
 
-    /// Where its elements are, once the buffer is there.
+    /// Sets the addresses of its elements, once the buffer exists.
     void use(T* buffer) noexcept;
 
-    /// Elements between the last run and what begins at `offset` that come along.
+    /// The elements in the gap between the last run and `offset`, if the gap is copied too; else 0.
     [[nodiscard]] std::size_t room_before(std::uint64_t offset) const noexcept;
-    /// The runs with what comes along.
+    /// The runs, merged over gaps.
     [[nodiscard]] std::vector<rma::Fragment> joined_runs() const;
   };
   void lay_out(arrays::Array<T>& like, std::span<const arrays::ElementPlace> found);
@@ -100,7 +102,7 @@ class VectorGather {
   [[nodiscard]] std::size_t shift() const noexcept { return push_ ? push_->shift() : 0; }
   rma::Status read(arrays::Array<T>& from, const Batch& batch);
   using Wanted = typename VectorPush<T>::Wanted;
-  /// What each owner is to send. The runs of all of them are put in `runs`.
+  /// The elements that each owner must send. `runs` stores the runs of all owners.
   [[nodiscard]] std::vector<Wanted> wanted(arrays::Array<T>& like,
                                            std::vector<std::vector<rma::Fragment>>& runs) const;
   void use_buffer(std::span<T> buffer) noexcept;
@@ -108,14 +110,14 @@ class VectorGather {
 
   SpmvOptions options_;
   std::vector<std::int64_t> indices_;
-  std::vector<std::size_t> positions_;  // of each index
+  std::vector<std::size_t> positions_;  // position of each index
   std::vector<T> own_buffer_;
-  std::optional<VectorPush<T>> push_;  // has the buffer, if it is there
+  std::optional<VectorPush<T>> push_;  // owns the buffer, if it is set
   std::span<T> buffer_;
   std::vector<Batch> mapped_;
   std::vector<Batch> remote_;
   std::vector<rma::Handle> under_way_;
-  std::size_t filled_ = 0;  // of the buffer
+  std::size_t filled_ = 0;  // elements of the buffer
   std::int64_t from_others_ = 0;
   std::int64_t shared_ = 0;
 };

@@ -24,8 +24,9 @@ namespace {
 
 constexpr std::uint64_t line_bytes = 64;
 
-// What a flag says: the round that its rank is in, how that one went, and the one before, since
-// neighbours may be a round apart. The last round is even, so that buffers go on in turns.
+// The contents of a flag: the round that its rank is in, the result of that round, and the result
+// of the round before, since neighbours may be a round apart. The last round is even, so that the
+// two buffers still alternate after a wrap-around.
 struct Flag {
   std::uint32_t round = 0;
   Code code = Code::ok;
@@ -53,7 +54,7 @@ Flag unpack(std::int32_t word) {
 std::uint32_t round_after(std::uint32_t round) {
   return round % last_round + 1;
 }
-// How a round went by a rank's flag; none while it isn't there.
+// The result of a round, from a rank's flag; unset if the flag has not been raised for it.
 std::optional<Code> outcome(std::int32_t word, std::uint32_t round) {
   const Flag flag = unpack(word);
   if (flag.round == round) {
@@ -66,8 +67,7 @@ std::uint64_t whole_lines(std::uint64_t bytes) {
   return (bytes + line_bytes - 1) / line_bytes * line_bytes;
 }
 
-// What goes to an owner: the place, the flag, the size of a buffer, then offset and length of each
-// run.
+// The list for an owner: offset, flag, size of a buffer, then offset and length of each run.
 constexpr std::size_t fixed_numbers = 3;
 
 }  // namespace
@@ -92,7 +92,7 @@ Result<VectorPush<T>> VectorPush<T>::create(Array<T>& like, std::size_t elements
   if (meeting == Meeting::neighbours) {
     mine = push.add_silent_readers(team, mine);
   }
-  // How many readers there are is known only when all lists are here.
+  // The number of readers is known only after all lists have arrived.
   TESSERA_RETURN_IF_ERROR(team.agree(mine));
   TESSERA_ASSIGN_OR_RETURN(push.region_,
                            rma::Region::allocate(team, push.flag_of(push.sources_.size()),
@@ -118,7 +118,7 @@ Result<std::vector<RankList>> VectorPush<T>::ask(std::span<const Wanted> wanted)
   return asked;
 }
 
-// Ranks that read of this one and of which it doesn't read have a flag here, too.
+// Ranks that read from this one, but that it doesn't read from, also need a flag here.
 template <SparseElement T>
 Result<std::vector<RankList>> VectorPush<T>::ask_readers() {
   std::vector<RankList> given;
@@ -134,8 +134,8 @@ Result<std::vector<RankList>> VectorPush<T>::ask_readers() {
   return given;
 }
 
-// Collective. Asks those readers, and adds what others ask so: this rank has a flag at each that it
-// only reads of. `mine` is the error of this rank's work before.
+// Collective. Requests flags from those readers, and adds what others request: this rank has a flag
+// at each rank that it only reads from. `mine` is an error of this rank's earlier work.
 template <SparseElement T>
 Status VectorPush<T>::add_silent_readers(rma::Team& team, const Status& mine) {
   const auto given = within_memory([&]() -> Result<std::vector<RankList>> {
@@ -210,7 +210,7 @@ template <SparseElement T>
 void VectorPush<T>::refuse(Reader& reader, Code code) {
   rma::raise_flag(job_, region_.at(reader.rank, reader.flag),
                   pack({round_, code, reader.code_before}))
-      .ignore("it may be the one that is gone");
+      .ignore("the reader may be the lost rank");
   reader.code_before = code;
 }
 
@@ -223,7 +223,7 @@ Status VectorPush<T>::refuse(Status reason) {
   return reason;
 }
 
-// All readers hear of this rank, whatever becomes of it: they wait for it.
+// All readers are notified, whatever errors occur, since they wait for this rank.
 template <SparseElement T>
 Status VectorPush<T>::send(Array<T>& from) {
   round_ = round_after(round_);
@@ -243,7 +243,7 @@ Status VectorPush<T>::send(Array<T>& from) {
   return result.ok() ? std::move(ended) : std::move(result);
 }
 
-// A round that this rank didn't wait for may have left its flag behind.
+// If this rank didn't wait in an earlier round, the flag of that round may still be set.
 template <SparseElement T>
 Status VectorPush<T>::wait(std::size_t number) {
   Source& source = sources_[number];

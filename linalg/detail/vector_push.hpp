@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. VectorPush: brings elements of a distributed vector to the ranks that read them, by
-// those that have them. Who reads what is told once; then each rank, for each that reads of it,
+// Internal. VectorPush: the owners of elements of a distributed vector send them to the ranks that
+// read them. The lists of elements are sent once; then each rank, for each of its readers,
 //
-//     packs the elements ──► puts them into that one's buffer ──► and a flag behind them
+//     packs the elements ──► puts them into the reader's buffer ──► followed by a flag
 //
-// and waits for the flags of those of which it reads itself. So no list goes with the elements, and
-// they travel one way instead of there and back.
+// and waits for the flags of the ranks that it reads from. So no list travels with the elements,
+// and they travel one way instead of two.
 //
-// By Meeting::everybody the buffer is single: between a round's last read of it and the next send()
-// all members must have met. By Meeting::neighbours nobody else meets: flags go both ways, also to
-// those of which a rank only reads, so that two neighbours are never more than a round apart, and
-// there are two buffers for rounds in turn. Then each round must wait for all neighbours.
+// With Meeting::everybody there is one buffer: between a round's last read of it and the next
+// send(), all members must have synchronised. With Meeting::neighbours only neighbours synchronise.
+// Flags go both ways, also to the ranks that this rank only reads from, so two neighbours are never
+// more than one round apart; two buffers alternate. Each round must then wait for all neighbours.
 //
 // Threads: one at a time. Memory: 16 bytes for each run of neighbouring elements that others read,
-// the longest of those parts, 64 bytes for each neighbour, and the second buffer.
+// a packing buffer for the longest of these parts, 64 bytes for each neighbour, and the second
+// buffer.
 #pragma once
 
 #include <cstdint>
@@ -36,55 +37,55 @@ class VectorPush {
  public:
   enum class Meeting : std::uint8_t { everybody, neighbours };
 
-  /// What this rank reads of another one. Without runs only the flag comes.
+  /// The elements that this rank reads from another rank. Without runs only the flag is sent.
   struct Wanted {
     rma::TeamRank owner;
-    std::span<const rma::Fragment> runs;  ///< their remote sides, in the order of the buffer
-    std::size_t place = 0;                ///< of the first element in the buffer
+    std::span<const rma::Fragment> runs;  ///< remote sides, in the order of the buffer
+    std::size_t place = 0;                ///< position of the first element in the buffer
   };
 
-  /// Collective. For vectors distributed as `like`. A buffer has `elements` elements, zero, of
-  /// which `wanted` come from others. Requires: the same `meeting` on all; each owner once at most.
-  /// Errors: that of any member's wishes; no_memory, peer_lost.
+  /// Collective. For vectors with the distribution of `like`. A buffer has `elements` elements,
+  /// initially zero; `wanted` come from other ranks. Requires: the same `meeting` on all members;
+  /// each owner at most once. Errors: that of any member's `wanted`; no_memory, peer_lost.
   static rma::Result<VectorPush> create(arrays::Array<T>& like, std::size_t elements,
                                         const rma::Result<std::vector<Wanted>>& wanted,
                                         Meeting meeting = Meeting::everybody);
 
-  /// The first buffer, and where this round's elements lie behind it.
+  /// The first buffer; below, the offset of this round's elements from its start.
   [[nodiscard]] std::span<T> buffer() const noexcept;
   [[nodiscard]] std::size_t shift() const noexcept { return round_ % buffers_ * elements_; }
 
-  /// One-sided. Begins a round: sends what others read of `from`. Whoever can't be sent to, or for
-  /// an error of this rank's own, is told so. Complete: locally at return.
+  /// One-sided. Begins a round: sends the elements of `from` that others read. If a send fails, or
+  /// this rank has an error of its own, the reader is notified. Complete: locally at return.
   rma::Status send(arrays::Array<T>& from);
-  /// One-sided. Begins a round in which this rank has nothing for others, and tells them why.
-  /// Returns `reason`.
+  /// One-sided. Begins a round in which this rank sends no elements, and notifies its readers of
+  /// the reason. Returns `reason`.
   rma::Status refuse(rma::Status reason);
-  /// Waits until the elements of `wanted[number]` have come. Errors: that rank's; peer_lost.
+  /// Waits until the elements of `wanted[number]` have arrived. Errors: that rank's; peer_lost.
   rma::Status wait(std::size_t number);
-  /// Waits for all neighbours, also those that only read of this rank.
+  /// Waits for all neighbours, also for those that only read from this rank.
   rma::Status wait_for_all();
 
  private:
-  /// Of this rank's slice, in bytes.
+  /// A range of this rank's slice, in bytes.
   struct Run {
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
   };
-  /// A rank that reads elements of this one.
+  /// A rank that reads elements of this rank.
   struct Reader {
     rma::TeamRank rank;
-    std::uint64_t place = 0;  ///< where they go in its part of the region
+    std::uint64_t place = 0;  ///< offset of the elements in its part of the region
     std::uint64_t flag = 0;
-    std::uint64_t buffer_bytes = 0;  ///< from its first buffer to its second one
+    std::uint64_t buffer_bytes = 0;  ///< distance from its first buffer to its second one
     std::uint64_t bytes = 0;
     std::vector<Run> runs;
-    rma::Code code_before = rma::Code::ok;  ///< how the last round went
+    rma::Code code_before = rma::Code::ok;  ///< result of the last round
   };
-  /// A rank of which this one reads, or that only reads of it.
+  /// A rank that this rank reads from, or that only reads from this rank.
   struct Source {
     rma::TeamRank rank;
-    std::int32_t seen = 0;  ///< its flag, as it was last
+    std::int32_t seen = 0;  ///< the last value of its flag
   };
 
   VectorPush(const rma::Job& job, std::size_t elements, Meeting meeting)
@@ -101,7 +102,7 @@ class VectorPush {
   rma::Job job_;
   std::size_t elements_;
   std::uint32_t buffers_;
-  rma::Region region_;  // the buffers, then a flag for each source, on cache lines of their own
+  rma::Region region_;  // the buffers, then a flag for each source, each on its own cache line
   std::vector<Reader> readers_;
   std::vector<Source> sources_;
   std::vector<std::byte> packed_;

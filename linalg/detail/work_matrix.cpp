@@ -96,8 +96,8 @@ Status WorkMatrix::store(const MatrixMap& to, Status mine) {
   return to.array->sync(std::move(mine));
 }
 
-// Block by block from the blocks across the diagonal, which nobody writes meanwhile; blocks on the
-// diagonal are turned over last.
+// Reads from the blocks across the diagonal, which no rank writes meanwhile, block by block; blocks
+// on the diagonal are transposed last.
 template <Scalar T>
 Status mirror_triangle(WorkMatrix& a, blas::Triangle triangle) {
   TESSERA_RETURN_IF_ERROR(a.array().sync());
@@ -110,7 +110,7 @@ Status mirror_triangle(WorkMatrix& a, blas::Triangle triangle) {
     if (!is_diagonal && is_lower == keeps_lower) {
       continue;
     }
-    // The elements across the diagonal, at the places of those that they become.
+    // The elements across the diagonal, at the positions that they are copied to.
     const MatrixMap map = a.map().transposed();
     const Interval rows = along(block, 0, map.rows());
     const Interval columns = along(block, 1, map.columns());

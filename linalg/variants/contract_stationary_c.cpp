@@ -27,7 +27,7 @@ using rma::Status;
 
 namespace {
 
-// With so many terms a time kernels run at full speed.
+// With this many terms at a time, kernels run at full speed.
 constexpr std::int64_t full_inner = 256;
 
 // A part of an own block of C.
@@ -36,14 +36,14 @@ struct Part {
   Box box;
 };
 
-// What is added to a part at a time.
+// The terms that are added to a part together.
 struct Step {
   Part part;
   bool is_first = false;
   bool is_last = false;
 };
 
-// Boxes of A and B, and the step that they are for.
+// Boxes of A and B, and the step that needs them.
 struct Pending {
   Step step;
   BoxPanel a;
@@ -51,7 +51,7 @@ struct Pending {
   bool is_started = false;
 };
 
-// Copies the bounds of some dimensions of one box to those of another.
+// Copies the bounds of some dimensions of one box to dimensions of another.
 void set_bounds(Box& to, const std::vector<int>& to_dims, const Box& from,
                 const std::vector<int>& from_dims) {
   for (std::size_t i = 0; i < to_dims.size(); ++i) {
@@ -81,7 +81,7 @@ class OwnContraction {
   }
 
  private:
-  // All that is summed over: a box of as many dimensions.
+  // The dimensions that are summed over, as a box.
   static Box inner_box(const ContractTask<T>& task) {
     const DimPairs& inner = task.dims.inner;
     Box box = Box::none(static_cast<int>(inner.left.size()));
@@ -114,7 +114,8 @@ class OwnContraction {
     cut_part(half);
   }
 
-  // Each rank begins at another of the boxes that are summed over, so that not all ask one owner.
+  // Each rank begins with another box of the summed dimensions, so that ranks don't all read from
+  // one owner.
   void start_part(const Part& part, std::int64_t most_inner) {
     std::int64_t count = 0;
     for_each_part(inner_, most_inner, [&](const Box&) { ++count; });
@@ -184,7 +185,7 @@ class OwnContraction {
     return {};
   }
 
-  // What was fetched as a matrix, permuted into `scratch` where need be.
+  // A fetched box as a matrix; it is permuted into `scratch` if necessary.
   static rma::Result<LocalMatrix<const T>> matrix_of(const BoxPanel& panel,
                                                      const std::vector<int>& row_dims,
                                                      const std::vector<int>& column_dims,
@@ -249,7 +250,7 @@ class OwnContraction {
   T* slice_;
   Box inner_;
   std::int64_t inner_volume_;
-  std::int64_t quarter_;  ///< elements: of the sum, and of what is fetched for a step
+  std::int64_t quarter_;  ///< elements: for the sum, and for the boxes of a step
   std::array<Pending, 2> pending_;
   std::size_t next_ = 0;
   Scratch matrix_a_;

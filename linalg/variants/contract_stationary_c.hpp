@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. The variant of contract in which elements of C stay with their owners, who fetch boxes
-// of A and B one-sided and multiply them as matrices.
+// Internal. The variant of contract in which elements of C stay with their owners. The owners fetch
+// boxes of A and B one-sided and multiply them as matrices.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct ContractTask {
   std::int64_t buffer_bytes = 0;
 };
 
-/// Local. Computes this rank's elements of C. Requires: A and B are complete, and nobody changes
-/// them meanwhile. Errors: no_memory, peer_lost, limit_exceeded.
+/// Local. Computes this rank's elements of C. Requires: A and B are complete, and no rank changes
+/// them during the call. Errors: no_memory, peer_lost, limit_exceeded.
 template <Scalar T>
 rma::Status contract_stationary_c(const ContractTask<T>& task);
 

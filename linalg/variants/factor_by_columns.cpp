@@ -29,15 +29,15 @@ using rma::Status;
 
 namespace {
 
-// What the owner of a block tells the others about it.
+// The result of a block's factorisation, which its owner sends to the other ranks.
 template <class N>
 struct News {
-  std::int64_t info = 0;   // LAPACK's, of the block
-  bool is_failed = false;  // the owner can't go on
+  std::int64_t info = 0;   // LAPACK's info for the block
+  bool is_failed = false;  // the owner can't continue
   std::vector<N> numbers;  // pivots, or factors of reflectors
 };
 
-// The loop over blocks: its state, and the parts of it that all three factorisations have.
+// The loop over blocks: its state, and the parts that all three factorisations share.
 template <Scalar T>
 class Loop {
  public:
@@ -48,34 +48,36 @@ class Loop {
         steps_(std::min(blocks.rows, blocks.columns)) {}
 
   [[nodiscard]] const ColumnBlocks& blocks() const { return blocks_; }
-  // The part of block k that is on the diagonal or behind it, square or not.
+  // The columns of block k.
   [[nodiscard]] Interval columns(std::int64_t k) const { return blocks_.block(k); }
-  // How many columns of block k are eliminated: fewer than it has where rows end.
+  // The number of columns of block k that are eliminated: fewer than its width if rows end before.
   [[nodiscard]] std::int64_t steps_of(std::int64_t k) const {
     return std::max<std::int64_t>(std::min(steps_, columns(k).hi) - columns(k).lo, 0);
   }
   [[nodiscard]] std::int64_t steps() const { return steps_; }
   [[nodiscard]] const LocalMatrix<T>& own() const { return own_; }
-  // Block k of this rank's own, from its diagonal down.
+  // This rank's own block k, from its diagonal down.
   [[nodiscard]] LocalMatrix<T> own_block(std::int64_t k) const {
     return own_.part(columns(k).lo, blocks_.rows - columns(k).lo, blocks_.own_columns_before(k),
                      columns(k).length());
   }
-  // All of this rank's columns behind block k, from that block's diagonal down.
+  // All of this rank's columns to the right of block k, from that block's diagonal down.
   [[nodiscard]] LocalMatrix<T> own_behind(std::int64_t k) const {
     const std::int64_t from = blocks_.own_columns_before(k + 1);
     const std::int64_t count = blocks_.own_columns() - from;
     return own_.part(columns(k).lo, count > 0 ? blocks_.rows - columns(k).lo : 0, from, count);
   }
 
-  // Block k from its diagonal down, on any rank; read by those that have columns behind it.
+  // Block k from its diagonal down, on any rank; read by ranks that have columns to the right of
+  // it.
   Result<LocalMatrix<const T>> fetch(std::int64_t k) {
     panel_.start(a_->map(), {{columns(k).lo, blocks_.rows}}, {columns(k)});
     TESSERA_RETURN_IF_ERROR(panel_.wait());
     return panel_.template matrix<T>();
   }
 
-  // Collective. The owner's news for everybody; errors of this only, not of the work.
+  // Collective. Sends the owner's result to all ranks. Returns errors of the transfer only, not of
+  // the work.
   template <class N>
   Status share(std::int64_t k, News<N>& news) {
     std::array<std::int64_t, 2> head{news.info, news.is_failed ? 1 : 0};
@@ -88,7 +90,8 @@ class Loop {
                                       blocks_.owner(k));
   }
 
-  // Collective. Whether all can begin: who has no room for news could not take part in share().
+  // Collective. Checks that all ranks can begin: a rank without memory for results could not take
+  // part in share().
   template <class Reserve>
   Status begin(Reserve&& reserve) {
     return a_->team().agree(within_memory([&] {
@@ -97,7 +100,7 @@ class Loop {
     }));
   }
 
-  // Collective. Everything is done, or somebody failed.
+  // Collective. Synchronises; returns the error of any rank.
   Status finish(Status mine) { return a_->array().sync(std::move(mine)); }
 
  private:
@@ -125,7 +128,8 @@ Result<std::int64_t> cholesky_block(const Loop<T>& loop, std::int64_t k) {
   if (info != 0) {
     return loop.columns(k).lo + info;
   }
-  // L21 = A21 L11⁻ᴴ; the conjugation is done before and after, BLAS has no call for it here.
+  // L21 = A21 L11⁻ᴴ. The conjugation is done before and after, since BLAS has no call for this
+  // case.
   const LocalMatrix<T> below = block.part(width, block.rows - width, 0, width);
   detail::conjugate_in_place(below);
   const Status solved =
@@ -177,7 +181,7 @@ Status update_lu(Loop<T>& loop, std::int64_t k, std::span<const std::int32_t> pi
                        behind.part(steps, behind.rows - steps, 0, behind.columns));
 }
 
-// Columns before a block get its exchanges at the end: until then others read them.
+// Columns before a block get its exchanges at the end; until then other ranks read them.
 template <Scalar T>
 void exchange_in_earlier_columns(const Loop<T>& loop, std::span<const std::int64_t> pivots) {
   const ColumnBlocks& blocks = loop.blocks();
@@ -199,7 +203,7 @@ Status update_qr(Loop<T>& loop, std::int64_t k, std::span<const T> tau,
     return {};
   }
   TESSERA_ASSIGN_OR_RETURN(const LocalMatrix<const T> panel, loop.fetch(k));
-  // Of a panel that is used in place: LAPACK writes to it, and others read it.
+  // Copies a panel that is used in place: LAPACK writes to it, and other ranks read it.
   const LocalMatrix<T> reflectors = copy.of(panel.part(0, panel.rows, 0, std::ssize(tau)), false);
   return lapack::multiply_by_q<T>(reflectors, tau, true, behind);
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. Factorisations of a matrix whose columns are dealt to ranks in blocks, one after the
-// other (right-looking): the owner of a block factors it in local memory and tells the others, who
-// read it one-sided and apply it to those of their columns that lie behind.
+// Internal. Right-looking factorisations of a matrix whose columns are assigned to ranks in blocks.
+// The owner of a block factors it in local memory and notifies the others. These read it one-sided
+// and apply it to their columns to the right of it.
 //
-// A block has all of its rows on one rank: so the search for pivots, and the exchange of rows, are
-// local. The price is that each rank reads all blocks: n² / 2 elements, and not n² / √ranks.
+// A rank has all rows of its blocks, so the pivot search and the row exchanges are local. In return
+// each rank reads all blocks: n² / 2 elements instead of n² / √ranks.
 //
-// All are collective over the matrix's team. Memory: one block, n × width, besides the matrix.
+// All functions are collective over the matrix's team. Memory: one block, n × width, besides the
+// matrix.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +22,13 @@
 namespace tessera::linalg::variants {
 
 /// Collective. A = L Lᴴ in the lower triangle; the upper one is neither read nor written. Returns
-/// the order of the first leading part that is not positive definite, 0 when all are.
+/// the order of the first leading part that is not positive definite, or 0 if all are.
 template <Scalar T>
 rma::Result<std::int64_t> cholesky_by_columns(detail::WorkMatrix& a,
                                               const detail::ColumnBlocks& blocks);
 
-/// A = P L U: the row that was exchanged with row i in step i, counted from 0; and 1 + the first
-/// column without a pivot, 0 when all have one.
+/// The result of A = P L U: in step i, from 0, row i was exchanged with row pivots[i]; and 1 + the
+/// first column without a pivot, or 0 if all have one.
 struct LuSteps {
   std::vector<std::int64_t> pivots;
   std::int64_t singular = 0;

@@ -24,20 +24,20 @@ namespace {
 
 // A tile of C and one of its panels.
 struct Step {
-  OwnPart tile;  ///< of the first panel only, else empty
+  OwnPart tile;  ///< set for the first panel only, else empty
   TileTarget target = TileTarget::in_place;
   bool is_first = false;
   bool is_last = false;
 };
 
-// All steps of a rank, one after the other.
+// All steps of a rank, in order.
 template <Scalar T>
 class Steps {
  public:
   explicit Steps(const GemmTask<T>& task)
       : task_(task), parts_(own_parts(task.c, task.c.array->team().rank())) {}
 
-  // The next step, and starts what it needs; false after the last.
+  // Gets the next step, and starts its fetches; false after the last step.
   bool start_next(Step& step, detail::Panel& a, detail::Panel& b) {
     step.is_first = panel_ == panels_.size();
     if (step.is_first && !find_tile()) {
@@ -85,7 +85,7 @@ class Steps {
   std::size_t panel_ = 0;
 };
 
-// One step's two panels; while one pair is used the other is on its way.
+// The two panels of one step; one pair is used while the other is fetched.
 struct PanelPair {
   Step step;
   detail::Panel a;
@@ -111,8 +111,8 @@ Status compute(const GemmTask<T>& task, PanelPair& pair, OwnTile<T>& tile) {
   return {};
 }
 
-// True when panels are here as soon as they are asked for: there is nothing to wait for then, and
-// a second pair of buffers would only cost memory and cache.
+// True if panels are available without fetching: no wait is needed then, and a second pair of
+// buffers would only cost memory and cache.
 template <Scalar T>
 bool is_all_on_node(const GemmTask<T>& task) {
   const auto is_here = [](const arrays::ArrayBase& array) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. The variant of gemm in which elements of C stay with their owners, who fetch panels of
-// A and B one-sided. See linalg/detail/gemm_steps.hpp for the order of the work.
+// Internal. The variant of gemm in which elements of C stay with their owners. The owners fetch
+// panels of A and B one-sided. linalg/detail/gemm_steps.hpp describes the order of the work.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct GemmTask {
   std::int64_t buffer_bytes = 0;
 };
 
-/// Local. Computes this rank's elements of C. Requires: extents fit, A and B are complete, and
-/// nobody changes them meanwhile. Errors: no_memory, peer_lost.
+/// Local. Computes this rank's elements of C. Requires: extents match, A and B are complete, and no
+/// rank changes them during the call. Errors: no_memory, peer_lost.
 template <Scalar T>
 rma::Status gemm_stationary_c(const GemmTask<T>& task);
 

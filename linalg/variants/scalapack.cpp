@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one door to ScaLAPACK and BLACS, which bring no headers. Their calls are Fortran's:
-// everything by address, and behind all arguments the lengths of strings.
+// The only file that calls ScaLAPACK and BLACS. They have Fortran's calling convention: all
+// arguments by address, and the lengths of strings after all arguments.
 #include "linalg/variants/scalapack.hpp"
 
 #include <fmt/format.h>
@@ -45,7 +45,7 @@ Status check_scalapack(const rma::Job& job, const Team& team) {
   }
   if (team.size() != job.size()) {
     return Status::error(Code::unsupported,
-                         fmt::format("ScaLAPACK needs all {} ranks of the job, and the team has {}",
+                         fmt::format("ScaLAPACK needs all {} ranks of the job, but the team has {}",
                                      job.size(), team.size()))
         .hint("use Method::own");
   }
@@ -56,20 +56,20 @@ namespace variants::scalapack {
 namespace {
 
 constexpr int one = 1;
-constexpr std::size_t letters = 1;  // the length of a letter as a string
+constexpr std::size_t letters = 1;  // the length of a one-letter string
 
 int count(std::int64_t number) {
   return static_cast<int>(number);
 }
 
-// The size of square blocks. Blocks that are cut off by the end of a matrix don't tell it; any size
-// will do then that isn't smaller.
+// The size of square blocks. A block that the end of a matrix cuts off does not determine it; then
+// any size that isn't smaller is suitable.
 std::int64_t block_of(const Distribution& layout) {
   return std::max<std::int64_t>({layout.cut(0).largest(), layout.cut(1).largest(), 1});
 }
 
-// The grid of a call's first matrix, as BLACS knows it while this lives; and the size of the blocks
-// of all. Collective over all processes.
+// The BLACS grid of a call's first matrix, which ends with this object, and the size of all blocks.
+// Collective over all processes.
 class Grid {
  public:
   explicit Grid(const WorkMatrix& matrix) : block_(block_of(matrix.layout())) {
@@ -91,8 +91,8 @@ class Grid {
   Grid(const Grid&) = delete;
   Grid& operator=(const Grid&) = delete;
 
-  // Collective. Ends a routine: BLACS may still be sending what others wait for, and a rank that
-  // waits for them in a collective of ours would not bring its messages on their way.
+  // Collective. Ends a routine. BLACS may still be sending messages that other ranks wait for; a
+  // rank that waits in a collective of Tessera would not make its MPI messages progress.
   void finish() const { Cblacs_barrier(context_, "All"); }
 
   [[nodiscard]] int context() const { return context_; }
@@ -103,7 +103,7 @@ class Grid {
   [[nodiscard]] std::int64_t block() const { return block_; }
 
  private:
-  rma::FloatingPointGuard guard_;  // for BLACS, whose calls go through no routine()
+  rma::FloatingPointGuard guard_;  // for BLACS, whose calls don't use routine()
   int context_ = -1;
   std::int64_t block_ = 1;
   std::int64_t rows_ = 1;
@@ -112,11 +112,11 @@ class Grid {
   std::int64_t column_ = 0;
 };
 
-// One dimension of a matrix in blocks on a grid, and what one rank has of it.
+// One dimension of a matrix in blocks on a grid, and the calling rank's part of it.
 struct Axis {
   std::int64_t extent = 0;
   std::int64_t block = 1;
-  std::int64_t place = 0;  ///< of the rank in the grid
+  std::int64_t place = 0;  ///< coordinate of the rank in the grid
   std::int64_t ranks = 1;
 
   [[nodiscard]] std::int64_t own() const {
@@ -124,28 +124,28 @@ struct Axis {
     const std::int64_t blocks = whole / ranks + (place < whole % ranks ? 1 : 0);
     return blocks * block + (place == whole % ranks ? extent % block : 0);
   }
-  // Of the rank that has most.
+  // The number of elements on the rank that has the most.
   [[nodiscard]] std::int64_t most() const {
     return (extent + block * ranks - 1) / (block * ranks) * block;
   }
   [[nodiscard]] std::int64_t global(std::int64_t local) const {
     return (local / block * ranks + place) * block + local % block;
   }
-  // Of a place along the whole axis; −1 where another rank has it.
+  // The local index of a global index; −1 if another rank has it.
   [[nodiscard]] std::int64_t local(std::int64_t global) const {
     const std::int64_t which = global / block;
     return which % ranks == place ? which / ranks * block + global % block : -1;
   }
 };
 
-// A matrix as ScaLAPACK is told of it.
+// A matrix in the form of ScaLAPACK's arguments.
 template <class T>
 struct Matrix {
   Axis rows;
   Axis columns;
   T* data = nullptr;
   std::array<int, 9> descriptor = {};
-  T nothing = T{};  // stands where this rank has no element
+  T nothing = T{};  // passed if this rank has no element
 
   Matrix(const Grid& grid, const WorkMatrix& work) {
     const Distribution& layout = work.layout();
@@ -172,7 +172,7 @@ struct Matrix {
   [[nodiscard]] const int* desc() const { return descriptor.data(); }
 };
 
-// Collective. What a routine says besides numbers of its own: the largest of all ranks.
+// Collective. The errors that every routine can return: the largest `info` of all ranks.
 Result<std::int64_t> agreed(const Grid& grid, const WorkMatrix& a, std::string_view name,
                             int info) {
   grid.finish();
@@ -192,14 +192,14 @@ Result<std::int64_t> converged(const Grid& grid, const WorkMatrix& a, std::strin
     return a.team().name_rank(
         Status::error(Code::invalid_argument,
                       fmt::format("ScaLAPACK's {} did not converge ({})", name, worst))
-            .hint("look for elements that are not finite"));
+            .hint("check the matrix for elements that are not finite"));
   }
   return 0;
 }
 
 using detail::Read;
 
-// Collective.
+// Collective. Checks that all elements are finite.
 template <Scalar T>
 Status check_finite(Matrix<T>& matrix, rma::Team& team, std::string_view name,
                     Read read = Read::all) {
@@ -216,8 +216,8 @@ Status check_finite(Matrix<T>& matrix, rma::Team& team, std::string_view name,
   return team.agree(mine);
 }
 
-// Collective. 1 + the first place of a factor's diagonal that is no positive number, 0 if there is
-// none: libraries go on with NaN.
+// Collective. 1 + the first index of a factor's diagonal whose element is not a positive number, 0
+// if there is none: libraries continue with NaN.
 template <Scalar T>
 Result<std::int64_t> first_not_positive(Matrix<T>& factor, rma::Team& team) {
   const Axis& rows = factor.rows;
@@ -234,8 +234,8 @@ Result<std::int64_t> first_not_positive(Matrix<T>& factor, rma::Team& team) {
   return first > rows.extent ? 0 : first;
 }
 
-// Collective. Numbers that belong to the first `steps` rows (or columns) of a matrix, from the
-// ranks at the beginning of the other axis, on all ranks.
+// Collective. Gives all ranks the numbers that belong to the first `steps` rows (or columns) of a
+// matrix; they are on the ranks at the beginning of the other axis.
 template <class N>
 Result<std::vector<N>> gather(const WorkMatrix& a, const Axis& axis, bool is_first,
                               std::int64_t steps, const std::vector<N>& mine) {
@@ -251,22 +251,22 @@ Result<std::vector<N>> gather(const WorkMatrix& a, const Axis& axis, bool is_fir
   return all;
 }
 
-// Collective. Makes values those of the grid's first rank: where ScaLAPACK takes short cuts, for
-// matrices of one element, only owners get them.
+// Collective. Gives all ranks the values of the grid's first rank. For matrices of one element
+// ScaLAPACK takes shortcuts, and only owners get the values.
 template <class N>
 Status share_values(const WorkMatrix& a, std::vector<N>& values) {
   const rma::TeamRank first = a.layout().deal().owner({0, 0});
   return a.team().broadcast(std::as_writable_bytes(std::span(values)), first);
 }
 
-// Calls a routine twice: for the size of its work space, and with it. All sizes are asked for by a
-// -1; the routine writes them to the beginnings of the spaces.
+// Calls a routine twice: first to query the size of its work space, then with that space. A size of
+// -1 requests a query; the routine writes the sizes to the beginnings of the spaces.
 template <class N>
 struct WorkSpace {
   std::vector<N> numbers = std::vector<N>(8);
   int size = -1;
 
-  // Some routines ask for less than they use, and a float tells large sizes with few digits.
+  // Some routines request less than they use, and a float represents large sizes with few digits.
   void grow(std::int64_t least = 1) {
     const auto asked = static_cast<std::int64_t>(std::real(numbers[0]));
     numbers.resize(static_cast<std::size_t>(std::max(asked + asked / 0x40'0000, least) + 64));
@@ -287,14 +287,14 @@ Result<Distribution> layout_of(std::int64_t rows, std::int64_t columns, std::int
       {.storage = arrays::Storage::local_matrix, .order = MemoryOrder::column_major});
 }
 
-// Whether blocks are as ScaLAPACK has them: all of one size but the last.
+// Whether blocks are as ScaLAPACK needs them: all of one size, except the last.
 bool is_by_size(const arrays::AxisCut& cut, std::int64_t block) {
   return !cut.is_irregular() &&
          (cut.blocks() <= 1 ||
           (cut.largest() == block && cut.lo(cut.blocks() - 1) == (cut.blocks() - 1) * block));
 }
 
-// Whether ScaLAPACK can work on an array of this layout as it is.
+// Whether ScaLAPACK can work in place on an array with this layout.
 bool fits_library(const Distribution& layout, std::int64_t block) {
   const Deal& deal = layout.deal();
   const bool is_grid = (deal.kind() == DealKind::grid && deal.node_grid().is_empty()) ||
@@ -414,7 +414,7 @@ Status Routines<T>::solve_triangular(const Triangular<T>& how, WorkMatrix& a, Wo
   const Grid grid(a);
   Matrix<T> factor(grid, a);
   Matrix<T> right(grid, b);
-  // The factor may be the first rows and columns of A, and B longer than the system.
+  // The factor may be the first rows and columns of A, and B may have more rows than the system.
   const bool is_left = how.side == Side::left;
   const int m = is_left ? std::min(factor.n(), right.m()) : right.m();
   const int n = right.n();
@@ -500,7 +500,7 @@ Status Routines<T>::multiply_by_q_adjoint(WorkMatrix& a, std::span<const T> tau,
 
 namespace {
 
-// One call of the routine for eigenvalues alone, or for vectors too; real and complex ones differ
+// One call of the routine for eigenvalues alone, or with vectors; real and complex routines differ
 // in their work spaces.
 template <Scalar T>
 struct EigenCall {
@@ -538,9 +538,10 @@ struct EigenCall {
     }
   }
 
-  // Where blocks are long beside the matrix, p?syevd asks for less than p?ormtr and p?lasrt use
-  // which it calls; it passes over their refusal on one rank, and gives wrong vectors or waits for
-  // that rank. What they ask for stands behind some vectors of p?syevd's own.
+  // If blocks are large relative to the matrix, p?syevd requests less work space than p?ormtr and
+  // p?lasrt use, which it calls. It ignores their error on one rank, and then returns wrong vectors
+  // or waits for that rank without end. The work space of these routines is located after some
+  // vectors of p?syevd's own.
   void make_room() {
     const std::int64_t n = a.n();
     const std::int64_t block = a.rows.block;
@@ -625,8 +626,8 @@ Result<RealValues<T>> Routines<T>::svd(WorkMatrix& a, WorkMatrix* u, WorkMatrix*
       work.grow();
     }
   }
-  // One more than there are values says that ranks computed other last digits; the first rank's are
-  // taken then.
+  // A value of one more than the number of values means that ranks computed different last digits;
+  // the first rank's values are used then.
   if (info == count(std::ssize(values)) + 1) {
     info = 0;
   }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. The library ScaLAPACK on working copies: what it computes takes their place.
+// Internal. The library ScaLAPACK on work copies, which it overwrites with its results.
 //
-// The matrices of a call lie on one grid of all ranks of their team, in square blocks; at() gives
+// The matrices of a call are on one grid of all ranks of their team, in square blocks; at() makes
 // them so. Numbers that belong to the whole matrix (pivots, factors of reflectors, values) are the
-// same on all members, and counted from 0.
+// same on all members, and are counted from 0.
 //
-// All are collective over the team. Threads: the one that MPI_Init was called from. Errors of all:
-// no_memory (of work space), invalid_argument (no convergence), internal (an argument that
-// ScaLAPACK refuses). Without the library there is scalapack_absent.cpp.
+// All functions are collective over the team. Threads: the one that called MPI_Init. Errors of all:
+// no_memory (for work space), invalid_argument (no convergence), internal (ScaLAPACK refuses an
+// argument). scalapack_absent.cpp replaces this in builds without ScaLAPACK.
 #pragma once
 
 #include <cstdint>
@@ -25,25 +25,26 @@
 
 namespace tessera::linalg::variants::scalapack {
 
-/// Collective. A matrix on a grid of the team, in blocks of `block` (0: by size): the array itself
-/// where its own layout will do, `use` allows it, and `block` doesn't ask for another.
+/// Collective. A matrix on a grid of the team, in blocks of `block` (0: chosen by size). It is the
+/// array itself, if its layout is suitable, `use` allows it, and `block` doesn't request another
+/// size.
 rma::Result<detail::WorkMatrix> at(const detail::MatrixMap& map, const rma::Team& team,
                                    std::int64_t block, detail::WorkMatrix::Use use);
-/// Collective. A matrix of zeros of these extents on the same grid, with the same blocks.
+/// Collective. A matrix of zeros with these extents on the same grid, with the same blocks.
 rma::Result<detail::WorkMatrix> zeros_like(const detail::WorkMatrix& like, std::int64_t rows,
                                            std::int64_t columns);
 /// Collective. Another operand of the same call, in the same blocks on the same grid. It may be
-/// larger than the matrix: the rest is zero.
+/// larger than the matrix; the rest is zero.
 rma::Result<detail::WorkMatrix> beside(const detail::WorkMatrix& like, const detail::MatrixMap& map,
                                        detail::WorkMatrix::Use use);
 
-/// What is to be done with a triangular A.
+/// A task with a triangular A.
 template <Scalar T>
 struct Triangular {
   Side side = Side::left;
   Triangle triangle = Triangle::lower;
   Diagonal diagonal = Diagonal::stored;
-  char op = 'N';  ///< N, T or C
+  char op = 'N';  ///< 'N', 'T' or 'C'
   T alpha = T{1};
 };
 
@@ -63,19 +64,19 @@ struct Routines {
                               detail::WorkMatrix& b);
   /// Collective. A = A⁻¹, one triangle, from the factor of cholesky().
   static rma::Status invert_cholesky(detail::WorkMatrix& a, Triangle triangle);
-  /// Collective. B = Qᴴ B with what qr() left.
+  /// Collective. B = Qᴴ B with the result of qr().
   static rma::Status multiply_by_q_adjoint(detail::WorkMatrix& a, std::span<const T> tau,
                                            detail::WorkMatrix& b);
 
-  /// Collective. Eigenvalues of A from its lower triangle, ascending; A is lost. `vectors`, if any,
-  /// gets the eigenvectors as columns.
+  /// Collective. Eigenvalues of A from its lower triangle, ascending; A is destroyed. `vectors`, if
+  /// not null, gets the eigenvectors as columns.
   static rma::Result<RealValues<T>> eigen(detail::WorkMatrix& a, detail::WorkMatrix* vectors);
-  /// Collective. A = L⁻¹ A L⁻ᴴ, the lower triangle, with the lower Cholesky factor in B: the
-  /// standard problem that has the eigenvalues of A x = λ B x.
+  /// Collective. A = L⁻¹ A L⁻ᴴ, the lower triangle, where B has the lower Cholesky factor L: the
+  /// standard problem with the eigenvalues of A x = λ B x.
   static rma::Status to_standard(detail::WorkMatrix& a, detail::WorkMatrix& b);
 
-  /// Collective. Singular values of A, descending; A is lost. `u` and `vh`, both or none, get the
-  /// vectors.
+  /// Collective. Singular values of A, descending; A is destroyed. `u` and `vh`, both or none, get
+  /// the vectors.
   static rma::Result<RealValues<T>> svd(detail::WorkMatrix& a, detail::WorkMatrix* u,
                                         detail::WorkMatrix* vh);
 };

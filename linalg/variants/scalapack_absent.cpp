@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Where Tessera is built without ScaLAPACK. check_scalapack() says so first; nobody calls the rest.
+// Used in builds without ScaLAPACK. check_scalapack() returns the error; the other functions are
+// never called.
 #include "linalg/variants/scalapack.hpp"
 
 #include <complex>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. The one door to ScaLAPACK and BLACS, which bring no headers: their routines as declared
-// by their manuals, for each type. Their calls are Fortran's: everything by address, and behind all
-// arguments the lengths of strings.
+// Internal. The declarations of ScaLAPACK and BLACS, which have no headers: their routines as their
+// manuals declare them, for each type. They have Fortran's calling convention: all arguments by
+// address, and the lengths of strings after all arguments.
 #pragma once
 
 #include <complex>

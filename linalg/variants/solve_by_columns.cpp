@@ -27,13 +27,13 @@ using rma::Status;
 
 namespace {
 
-// Some columns of a factor and, of its rows, those that matter for them.
+// Some columns of a factor, and the rows that are needed with them.
 struct Piece {
   Interval rows;
   Interval columns;
 };
 
-// Calls `action(Piece, panel)` for all pieces in their order, each fetched during the one before.
+// Calls `action(Piece, panel)` for all pieces in order; each is fetched during the previous action.
 template <Scalar T, class Action>
 Status for_each_panel(const MatrixMap& map, const std::vector<Piece>& pieces, Action&& action) {
   std::array<Panel, 2> panels;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. Solving with a factorised matrix, where each rank has whole columns of the right sides:
-// it reads the factors panel by panel, one-sided, the next one while it computes, and nobody waits
-// for anybody. The factors may be distributed in any way.
+// Internal. Solving with a factorised matrix. Each rank has whole columns of the right-hand sides.
+// It reads the factors panel by panel, one-sided, the next one while it computes; ranks don't wait
+// for each other. The factors may have any distribution.
 //
-// All are local, and end with work that others may not see yet. Few right sides use few ranks.
-// Memory: two panels, n × width.
+// All functions are local; other ranks see the results after the next synchronisation. If there are
+// fewer right-hand sides than ranks, some ranks are idle. Memory: two panels, n × width.
 #pragma once
 
 #include <cstdint>
@@ -37,13 +37,13 @@ struct TriangularFactor {
   }
 };
 
-/// Local. X = A⁻¹ X, in panels of `width` columns of A. Errors: invalid_argument when an element of
-/// the diagonal is zero, with its place; those of gets.
+/// Local. X = A⁻¹ X, in panels of `width` columns of A. Errors: invalid_argument if an element of
+/// the diagonal is zero, with its index; those of gets.
 template <Scalar T>
 rma::Status solve_triangular(const TriangularFactor& a, std::int64_t width,
                              const LocalMatrix<T>& x);
 
-/// Local. C = Q C or, for `is_adjoint`, Qᴴ C with Q as qr() leaves it in A.
+/// Local. C = Q C or, if `is_adjoint`, C = Qᴴ C, with Q as qr() leaves it in A.
 template <Scalar T>
 rma::Status multiply_by_q(const detail::MatrixMap& a, std::span<const T> tau, bool is_adjoint,
                           std::int64_t width, const LocalMatrix<T>& c);
