@@ -39,7 +39,7 @@ Status set_mode(ArrayBase& array, tessera_access_mode mode, int copy_on_each_nod
                                 .cache_bytes = static_cast<std::size_t>(cache_bytes)});
 }
 
-/// Where a rank's block and its ghost cells lie in its slice, which begins at `slice`.
+/// A rank's block and its ghost cells in its slice, which begins at `slice`.
 tessera_local_block local_block(const ArrayBase& array, const Patch& patch, std::byte* slice) {
   tessera_local_block block = {};
   const Extents& ghosts = array.distribution().ghosts();
@@ -118,8 +118,8 @@ Status start_update(HaloContents& halo) {
 
 Status finish_update(HaloContents& halo) {
   if (!halo.update) {
-    return Status::error(Code::invalid_argument, "no update of these ghost cells is under way")
-        .hint("begin it by tessera_halo_start");
+    return Status::error(Code::invalid_argument, "no update of these ghost cells was started")
+        .hint("call tessera_halo_start first");
   }
   Status status = halo.update->finish();
   halo.update.reset();

@@ -17,24 +17,25 @@
  *
  *     cc program.c $(pkg-config --cflags --libs tessera_c)
  *
- * Each function does what the one of C++ does that docs/c-api.md names beside it: it checks
- * pointers, converts, calls, and converts back. Headers by what they are about: c_types.h, c_job.h,
- * c_arrays.h, c_mirrored.h, c_operations.h, c_linalg.h, c_sparse.h, c_checkpoint.h.
+ * Each function checks its pointers, converts its arguments, calls the C++ function that
+ * docs/c-api.md lists for it, and converts the results back. The headers by topic: c_types.h,
+ * c_job.h, c_arrays.h, c_mirrored.h, c_operations.h, c_linalg.h, c_sparse.h, c_checkpoint.h.
  *
- * Errors: every function returns 0 or one of the codes of c_types.h, and tessera_last_error() has
- * the text. Nothing ends the process, and no exception leaves a function. What one member of a team
- * does wrong in a collective fails on all of them; but a null or freed handle is the error of who
- * gives it, and the others wait until he comes with another call or leaves.
+ * Errors: every function returns 0 or an error code of c_types.h, and tessera_last_error() returns
+ * the text. Only tessera_end_job ends the process, and no exception leaves a function. A wrong
+ * argument of one member fails a collective on all members. A null or freed handle is different:
+ * the call fails only on that rank, and the other members wait until that rank calls a collective
+ * again or leaves.
  *
- * Handles are pointers that a function sets and its counterpart frees and sets to null; freeing a
- * null handle does nothing. A few bytes of a freed handle stay until tessera_job_free (of an access
- * one byte), so that the use of a copy of it is told, with the name of what it was. That of a
- * tessera_handle isn't.
+ * Handles are pointers. A function sets the handle; its counterpart frees it and sets it to null.
+ * Freeing a null handle does nothing. A few bytes of a freed handle (one byte for an access) stay
+ * allocated until tessera_job_free, so that the use of a copy of the handle is an error that names
+ * what it was. The use of a copy of a freed tessera_handle is not detected.
  *
- * Indices are 0-based, the last dimension is the fastest; sizes, ranks and indices are int64_t.
- * Outputs are the last arguments, and unchanged when a function fails.
+ * Indices are 0-based, and the last dimension is the fastest. Sizes, ranks and indices are int64_t.
+ * Outputs are the last arguments, and unchanged if a function fails.
  *
- * Threads: as each header says; the last error is each thread's own.
+ * Threads: as each header says. Each thread has its own last error.
  */
 #ifndef TESSERA_C_API_H
 #define TESSERA_C_API_H

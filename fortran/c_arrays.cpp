@@ -24,7 +24,7 @@ using arrays::Extents;
 using rma::Code;
 using rma::Status;
 
-/// What is asked for, and where the handle is wanted.
+/// The caller's arguments, and where the handle goes.
 struct AskedArray : Asked {
   tessera_array** result;
 };
@@ -39,7 +39,7 @@ Status create(const AskedArray& asked, std::int64_t ndims, const std::int64_t* e
       asked.result);
 }
 
-/// The distribution is looked at before, and its lists count, not those of the options.
+/// The distribution was checked before, and determines the lengths of lists, not the options.
 Status create_distributed(const AskedArray& asked, const tessera_distribution* distribution) {
   TESSERA_ASSIGN_OR_RETURN(const Distribution* const parts, open(distribution));
   TESSERA_ASSIGN_OR_RETURN(const ArrayRequest request,
@@ -72,7 +72,7 @@ Status free_array(tessera_array** array) {
     if (contents_of(*array).is_node_copy) {
       return Status::error(Code::invalid_argument,
                            name_of(*array) + " is this node's copy of a mirrored array")
-          .hint("it is freed by tessera_mirrored_free");
+          .hint("free the mirrored array by tessera_mirrored_free");
     }
   }
   return free_handle(array, [](ArrayContents& contents) { return contents.array->free(); });
@@ -83,8 +83,8 @@ Status give_box(const ArrayBase& array, rma::TeamRank member, std::int64_t* lo, 
   TESSERA_RETURN_IF_ERROR(required(hi, "upper bounds"));
   if (!array.distribution().is_one_block_per_rank()) {
     return Status::error(Code::unsupported,
-                         array.describe() + " has several blocks a rank, and not one box")
-        .hint("ask tessera_distribution_block for each of them");
+                         array.describe() + " has several blocks on each rank, not one box")
+        .hint("use tessera_distribution_block for each block");
   }
   const Box box = array.box_of(member);
   copy_list(box.lo(), lo);

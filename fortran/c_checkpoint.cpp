@@ -17,7 +17,7 @@
 
 namespace tessera::capi {
 
-/// They do not tell whose they are.
+/// Writers do not store their job.
 struct WriterContents {
   rma::Team team;
   arrays::CheckpointWriter writer;
@@ -47,7 +47,7 @@ using rma::Result;
 using rma::Status;
 using rma::Team;
 
-/// The team that is meant. Errors: null and freed handles, which concern this rank only.
+/// The given team, or all ranks. Errors: null and freed handles, which affect only this rank.
 Result<Team> team_of(tessera_job* job, const tessera_team* team) {
   TESSERA_ASSIGN_OR_RETURN(const rma::Job* const running, open(job));
   if (team == nullptr) {
@@ -64,7 +64,7 @@ Result<CheckpointOptions> convert(const tessera_checkpoint_options* given) {
   return CheckpointOptions{.piece_bytes = options.piece_bytes};
 }
 
-/// A path or a name, and where a result goes. Collective over `team` where one of them is null.
+/// Checks a path or a name, and the result pointer. Collective over `team` if one of them is null.
 Status check_named(Team& team, const char* name, std::string_view what, const void* result) {
   const Status mine = required(name, what);
   return tell(team, mine.ok() ? required(result, "result") : mine);
@@ -106,7 +106,7 @@ Status open_file(tessera_job* job, const tessera_team* members, const char* path
   return {};
 }
 
-/// The type of an array that takes what is stored.
+/// The element type of an array into which the stored one can be read.
 ElementKind kind_of(const StoredArrayInfo& stored) {
   return stored.type ? ElementKind::of(*stored.type)
                      : ElementKind::opaque(static_cast<std::size_t>(stored.element_bytes));

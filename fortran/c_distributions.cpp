@@ -75,8 +75,8 @@ Result<Starts> starts_of(int ndims, const std::int64_t* counts, const std::int64
   return all;
 }
 
-/// What is the same for all distributions: checks, asks `make`, which gives one for extents and
-/// options, and makes it a handle.
+/// The frame of all functions that make distributions: checks arguments, calls `make` with extents
+/// and options, and makes a handle.
 struct Asked {
   tessera_job* job;
   std::int64_t ndims;
@@ -98,7 +98,7 @@ int distribution_of(const char* function, const Asked& asked, const Make& make) 
   });
 }
 
-/// Blocks that begin at `starts`, given to `owners`.
+/// Blocks that begin at `starts`, with the members `owners`.
 Result<Distribution> dealt(const Extents& extents, const Starts& starts, const std::int64_t* owners,
                            std::int64_t nranks, const StorageOptions& options) {
   std::vector<AxisCut> cuts;
@@ -131,12 +131,12 @@ Status give_coordinates(const Deal& deal, rma::TeamRank member, std::int64_t* co
   if (deal.kind() != DealKind::grid && deal.kind() != DealKind::cyclic_grid) {
     return Status::error(rma::Code::unsupported,
                          "the members have no grid: " + arrays::to_string(deal))
-        .hint("ask tessera_distribution_block for what a member has");
+        .hint("use tessera_distribution_block for the blocks of a member");
   }
   if (member.value >= volume(deal.rank_grid())) {
     return Status::error(rma::Code::out_of_range,
-                         fmt::format("member {} has no place in the grid of {} members",
-                                     member.value, arrays::to_string(deal.rank_grid())));
+                         fmt::format("member {} is outside the grid of {} members", member.value,
+                                     arrays::to_string(deal.rank_grid())));
   }
   copy_list(deal.coordinates(member), coordinates);
   return {};
@@ -387,7 +387,7 @@ int tessera_distribution_local_extents(const tessera_distribution* distribution,
       [&](const Distribution& asked, rma::TeamRank of) -> Status {
         if (!asked.is_one_block_per_rank() && asked.storage() != Storage::local_matrix) {
           return Status::error(rma::Code::unsupported, "the blocks of a member are not one matrix")
-              .hint("ask tessera_distribution_block for each of them");
+              .hint("use tessera_distribution_block for each block");
         }
         copy_list(asked.local_extents(of), extents);
         return {};

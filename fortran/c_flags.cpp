@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Telling others that data have come: notifications, and flags in arrays.
+// Notifications, and flags in arrays.
 #include <cstdint>
 #include <limits>
 #include <utility>

@@ -54,7 +54,7 @@ Status free_job(tessera_job** job) {
   TESSERA_ASSIGN_OR_RETURN(Job* const running, open(*job));
   Status status = running->stop();
   const std::unique_ptr<tessera_job> handle(std::exchange(*job, nullptr));
-  // What was made last may refer to what was made before.
+  // In reverse order of creation, as later objects may refer to earlier ones.
   auto& shells = handle->shells;
   std::sort(shells.begin(), shells.end(),
             [](const auto& a, const auto& b) { return a->number < b->number; });
@@ -66,10 +66,10 @@ Status free_job(tessera_job** job) {
 
 Status no_such_setting(std::string_view name) {
   return Status::error(Code::invalid_argument, fmt::format("there is no setting '{}'", name))
-      .hint("`tessera info` prints the names of all");
+      .hint("`tessera info` prints the names of all settings");
 }
 
-/// The row of the table that is so called; null if there is none.
+/// The setting of that name in the table; null if there is none.
 const rma::SettingInfo* row_of(std::string_view name) {
   const auto table = rma::setting_table();
   const auto row = std::find_if(table.begin(), table.end(),
@@ -77,7 +77,7 @@ const rma::SettingInfo* row_of(std::string_view name) {
   return row == table.end() ? nullptr : &*row;
 }
 
-/// The environment's settings, changed by lines of the form "NAME=value".
+/// The environment's settings, overridden by lines of the form "NAME=value".
 Result<Settings> settings_of(std::int64_t count, const char* const* given) {
   TESSERA_RETURN_IF_ERROR(check_count(count, "settings"));
   std::vector<std::string> lines;
@@ -92,7 +92,7 @@ Result<Settings> settings_of(std::int64_t count, const char* const* given) {
     if (equals == std::string_view::npos) {
       return Status::error(Code::invalid_argument,
                            fmt::format("the setting '{}' has no value", line))
-          .hint("settings are given as NAME=value");
+          .hint("write settings as NAME=value");
     }
     if (row_of(line.substr(0, equals)) == nullptr) {
       return no_such_setting(line.substr(0, equals));
@@ -102,7 +102,7 @@ Result<Settings> settings_of(std::int64_t count, const char* const* given) {
   return Settings::from(lines);
 }
 
-/// For queries of the job: asks `act`, which returns a number, and gives that out.
+/// For queries of the job: writes the number that `act` returns to the caller's pointer.
 template <class Number, class Act>
 int answer(const char* function, const tessera_job* job, Number* result, const Act& act) {
   return call(function, [&]() -> Status {
@@ -125,7 +125,7 @@ int answer_about(const char* function, const tessera_job* job, std::int64_t rank
   });
 }
 
-/// Lets `act`, which returns a Status, work with the job and a rank of it.
+/// Calls `act`, which returns a Status, with the job and one of its ranks.
 template <class Act>
 int with_rank(const char* function, const tessera_job* job, std::int64_t rank, const Act& act) {
   return call_on(function, job, [&](Job& running) -> Status {

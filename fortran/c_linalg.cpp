@@ -40,7 +40,7 @@ Status contract(const std::array<const char*, 3>& letters, const std::array<tess
   });
 }
 
-/// Dimensions as the library has them, which tells what is wrong with those that there aren't.
+/// Dimensions for the library, which reports invalid ones.
 std::vector<int> list_of_dims(const std::int64_t* dims, int ndims) {
   std::vector<int> list;
   for (int dim = 0; dim < ndims; ++dim) {
@@ -59,7 +59,7 @@ Result<linalg::PermuteOperand> operand_of(const tessera_part& given) {
 
 Status permute(const tessera_part& from, const std::int64_t* dims,
                const tessera_product_options* options, const tessera_part& to) {
-  // Without it there is no team to tell.
+  // Without the result there is no team to report an error to.
   TESSERA_ASSIGN_OR_RETURN(const ArrayBase* const result, open_array(to.array));
   const auto chosen = checked(options);
   const auto source = operand_of(from);

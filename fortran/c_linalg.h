@@ -6,23 +6,24 @@
  *     tessera_matrix_gemm(tessera_matrix_whole(a), tessera_matrix_whole(b), NULL,
  *                         tessera_matrix_whole(c));                               C = A B
  *     tessera_matrix_solve(tessera_matrix_whole(a), tessera_matrix_box(b, lo, hi), NULL);
- *                                                                 A X = B, and X takes B's place
+ *                                                                 A X = B, X replaces B
  *
- * Arguments: what is read, in place too, then the options, and the results last.
+ * Arguments: operands first, also those that are overwritten, then the options, and results last.
  *
- * A tessera_matrix is an array of two dimensions, a box of one, or a plane of an array of more. The
- * elements are TESSERA_F32, _F64, _C64 or _C128, the same in all operands; these may be distributed
- * in any ways. The headers of C++ tell what each takes in time and memory, and who does the work:
+ * A tessera_matrix is a two-dimensional array, a box of one, or a plane of an array with more
+ * dimensions. Elements are TESSERA_F32, _F64, _C64 or _C128, the same in all operands. Operands may
+ * be distributed in any way. The C++ headers give time, memory, and the method used:
  * linalg/gemm.hpp, contract.hpp, permute.hpp, factor.hpp, solve.hpp, eigen.hpp, svd.hpp,
  * method.hpp.
  *
- * All are collective over the team of the result, or of the first operand where none is written;
- * other operands may be on teams that have all its members. At return all members see the result;
- * what they wrote before is seen. What is given must be the same on all members, pointers apart.
+ * All functions are collective over the team of the result, or of the first operand if nothing is
+ * written. Other operands may be on teams that contain all its members. An operation sees what
+ * members wrote before it, and all members see the result when it returns. Arguments, except
+ * pointers, must be the same on all members.
  *
- * Errors of all: closed; invalid_argument (extents or types that don't fit, a box that makes no
- * matrix, operands that share elements with a result), out_of_range: nothing was changed. no_memory
- * and peer_lost: results are unspecified.
+ * Errors of all: closed; invalid_argument (extents or types that do not fit, a box that is not a
+ * matrix, operands that share elements with a result) and out_of_range: nothing was changed. After
+ * no_memory and peer_lost the results are unspecified.
  */
 #ifndef TESSERA_C_LINALG_H
 #define TESSERA_C_LINALG_H
@@ -35,13 +36,13 @@ extern "C" {
 
 /* --- operands and options --------------------------------------------------------------------- */
 
-/* The part of an array that is taken for a matrix; null bounds stand for the whole array. In other
- * dimensions than those of rows and columns the box has extent 1. */
+/* The part of an array that is used as a matrix; null bounds mean the whole array. In all
+ * dimensions except those of rows and columns the box has extent 1. */
 typedef struct tessera_matrix {
   const tessera_array* array;
   const int64_t* lo;
   const int64_t* hi;
-  int64_t row_dim; /* along which its rows are counted */
+  int64_t row_dim; /* the dimension of the row index */
   int64_t column_dim;
 } tessera_matrix;
 
@@ -61,11 +62,11 @@ static inline tessera_matrix tessera_matrix_plane(const tessera_array* array, co
   return matrix;
 }
 
-/* What a matrix is taken for. Of real ones the last two are the same. */
+/* How an operand is used. For real matrices the last two are the same. */
 typedef int tessera_transposition;
 enum { TESSERA_PLAIN = 0, TESSERA_TRANSPOSED = 1, TESSERA_CONJUGATE_TRANSPOSED = 2 };
 
-/* Which triangle is read; on which side of X a triangular matrix stands; its diagonal. */
+/* Which triangle is read; the side of X on which a triangular matrix stands; its diagonal. */
 typedef int tessera_triangle;
 enum { TESSERA_LOWER = 0, TESSERA_UPPER = 1 };
 typedef int tessera_side;
@@ -73,17 +74,16 @@ enum { TESSERA_LEFT = 0, TESSERA_RIGHT = 1 };
 typedef int tessera_diagonal;
 enum { TESSERA_DIAGONAL_STORED = 0, TESSERA_DIAGONAL_OF_ONES = 1 };
 
-/* Who factors and solves: ScaLAPACK where it is possible and else the library itself, or one of
- * them. */
+/* Which implementation factors and solves. Automatic: ScaLAPACK if it can, else Tessera's own. */
 typedef int tessera_method;
 enum { TESSERA_METHOD_AUTOMATIC = 0, TESSERA_METHOD_OWN = 1, TESSERA_METHOD_SCALAPACK = 2 };
 
-/* Of products. `alpha` and `beta` are numbers of the matrices' type. */
+/* Options of products. `alpha` and `beta` are numbers of the matrices' type. */
 typedef struct tessera_product_options {
   int64_t struct_bytes; /* set by tessera_product_options_init */
   const void* alpha;    /* null: 1 */
   const void* beta;     /* null: 0, and the result is not read */
-  int64_t buffer_bytes; /* instead of TESSERA_LINALG_BUFFER; 0: that */
+  int64_t buffer_bytes; /* overrides TESSERA_LINALG_BUFFER; 0: use that setting */
   tessera_transposition op_a;
   tessera_transposition op_b;
 } tessera_product_options;
@@ -93,12 +93,12 @@ static inline void tessera_product_options_init(tessera_product_options* options
   options->struct_bytes = sizeof *options;
 }
 
-/* Of factorisations, systems, eigenvalues and singular values. Each function says which of side,
- * triangle, op, diagonal and alpha count. */
+/* Options of factorisations, linear systems, eigenvalues and singular values. Each function says
+ * which of side, triangle, op, diagonal and alpha it uses. */
 typedef struct tessera_solver_options {
   int64_t struct_bytes; /* set by tessera_solver_options_init */
-  int64_t block;        /* columns that are worked on at a time; 0: by size */
-  int64_t most_bytes;   /* that eigenproblems take which one member solves alone */
+  int64_t block;        /* columns in one step; 0: chosen by size */
+  int64_t most_bytes;   /* limit for an eigenproblem that one member solves alone */
   const void* alpha;    /* a number of the matrices' type; null: 1 */
   tessera_method method;
   tessera_triangle triangle;
@@ -118,22 +118,22 @@ static inline void tessera_solver_options_init(tessera_solver_options* options) 
 /* Collective. C = alpha op(A) op(B) + beta C. `options` may be null, here and below. */
 int tessera_matrix_gemm(tessera_matrix a, tessera_matrix b, const tessera_product_options* options,
                         tessera_matrix c);
-/* Local. Gives the system back the large buffers that this thread keeps from its products for the
- * next ones; linalg/buffers.hpp. */
+/* Local. Frees the large buffers that this thread keeps from its products for the next ones
+ * (linalg/buffers.hpp). */
 void tessera_release_buffers(void);
-/* Collective. C = alpha times the sum of A B over the letters that C lacks, plus beta C: a letter
- * stands for a dimension, "abcd" for four. Of the options those on transposition don't count. */
+/* Collective. C = alpha times the sum of A B over the letters that C does not have, plus beta C.
+ * Each letter names a dimension: "abcd" has four. The options' transpositions are not used. */
 int tessera_array_contract(const char* a_letters, const tessera_array* a, const char* b_letters,
                            const tessera_array* b, const tessera_product_options* options,
                            const char* c_letters, const tessera_array* c);
-/* Collective. Dimension d of `to` is dimension dims[d] of `from`; {1, 0} transposes a matrix. Of
- * elements of any kind. Of the options buffer_bytes counts. */
+/* Collective. Dimension d of `to` is dimension dims[d] of `from`; {1, 0} transposes a matrix.
+ * Elements may have any type. Of the options only buffer_bytes is used. */
 int tessera_array_permute(const tessera_array* from, const int64_t dims[],
                           const tessera_product_options* options, const tessera_array* to);
 /* Collective. to(i, j) = from(j, i). */
 int tessera_array_transpose(const tessera_array* from, const tessera_product_options* options,
                             const tessera_array* to);
-/* Collective. The same of parts, which may be of one array where they have no element in common. A
+/* Collective. The same for parts. They may belong to one array if they have no element in common. A
  * dimension in which the box has extent 1 may be TESSERA_NO_DIM in `to`, or be left out of `from`:
  * {2, 1} transposes a plane of three dimensions, {TESSERA_NO_DIM, 1, 0} writes one. */
 enum { TESSERA_NO_DIM = -1 };
@@ -144,54 +144,55 @@ int tessera_part_transpose(tessera_part from, const tessera_product_options* opt
 
 /* --- factorisations, in place ----------------------------------------------------------------- */
 
-/* Collective. A = L L^H or U^H U of a Hermitian positive definite matrix, of which the triangle of
- * the options is read and replaced. Errors: also invalid_argument if A is not positive definite. */
+/* Collective. A = L L^H or U^H U of a Hermitian positive definite matrix. Reads and replaces the
+ * triangle that the options name. Errors: also invalid_argument if A is not positive definite. */
 int tessera_matrix_cholesky(tessera_matrix a, const tessera_solver_options* options);
-/* Collective. A = P L U: L, whose diagonal is of ones, and U take A's place. In step i, from 0, row
- * i was exchanged with row pivots[i]; there are min(rows, columns) of them. Errors: also
- * invalid_argument if A is singular. */
+/* Collective. A = P L U. L, with ones on its diagonal, and U replace A. Step i, from 0, exchanged
+ * row i with row pivots[i]; there are min(rows, columns) pivots. Errors: also invalid_argument if A
+ * is singular. */
 int tessera_matrix_lu(tessera_matrix a, const tessera_solver_options* options, int64_t pivots[]);
-/* Collective. A = Q R by reflections: R in the upper triangle, the reflectors below; `tau` gets
- * min(rows, columns) numbers of A's type, their factors. */
+/* Collective. A = Q R by Householder reflections. R replaces the upper triangle, the reflectors the
+ * rest; `tau` gets their min(rows, columns) factors, numbers of A's type. */
 int tessera_matrix_qr(tessera_matrix a, const tessera_solver_options* options, void* tau);
 
-/* --- linear systems: the columns of B become those of X, in place ------------------------------
+/* --- linear systems: X replaces B ---------------------------------------------------------
  */
 
-/* Collective. op(A) X = alpha B, or X op(A) = alpha B, of a triangular A. Options: all. */
+/* Collective. op(A) X = alpha B, or X op(A) = alpha B, with a triangular A. Uses all options. */
 int tessera_matrix_solve_triangular(tessera_matrix a, tessera_matrix b,
                                     const tessera_solver_options* options);
-/* Collective. op(A) X = B with what tessera_matrix_lu left in A, and its `count` pivots. */
+/* Collective. op(A) X = B with the result of tessera_matrix_lu in A, and its `count` pivots. */
 int tessera_matrix_solve_lu(tessera_matrix a, int64_t count, const int64_t pivots[],
                             tessera_matrix b, const tessera_solver_options* options);
-/* Collective. A X = B with what tessera_matrix_cholesky left in the same triangle. */
+/* Collective. A X = B with the result of tessera_matrix_cholesky in the same triangle of A. */
 int tessera_matrix_solve_cholesky(tessera_matrix a, tessera_matrix b,
                                   const tessera_solver_options* options);
-/* Collective. A X = B of a square A, which stays as it is; and of one that is Hermitian positive
- * definite, whose triangle is read. Errors: also invalid_argument if it is singular, or is not. */
+/* Collective. A X = B with a square A, which is not changed; the second for a Hermitian positive
+ * definite A, of which one triangle is read. Errors: also invalid_argument (a singular A; an A that
+ * is not positive definite). */
 int tessera_matrix_solve(tessera_matrix a, tessera_matrix b, const tessera_solver_options* options);
 int tessera_matrix_solve_positive_definite(tessera_matrix a, tessera_matrix b,
                                            const tessera_solver_options* options);
-/* Collective. A becomes its inverse, all of it, of a Hermitian positive definite A. */
+/* Collective. Replaces a Hermitian positive definite A by its whole inverse. */
 int tessera_matrix_invert_positive_definite(tessera_matrix a,
                                             const tessera_solver_options* options);
-/* Collective. X with the least |A X - B| in each column; A and B stay as they are. */
+/* Collective. X with the smallest |A X - B| in each column; A and B are not changed. */
 int tessera_matrix_least_squares(tessera_matrix a, tessera_matrix b,
                                  const tessera_solver_options* options, tessera_matrix x);
 
 /* --- eigenvalues and singular values ---------------------------------------------------------- */
 
-/* Values are float for TESSERA_F32 and _C64, and double for the others; the same on all members.
- * Of Hermitian matrices the lower triangle is read; operands stay as they are. Errors of all: also
- * limit_exceeded for a problem that one member would solve with more than most_bytes. */
+/* Values are float for TESSERA_F32 and _C64, double for the others, and the same on all members. Of
+ * Hermitian matrices the lower triangle is read. Operands are not changed. Errors of all: also
+ * limit_exceeded if one member would need more than most_bytes to solve a problem alone. */
 
 /* Collective. All eigenvalues, ascending. */
 int tessera_matrix_eigenvalues(tessera_matrix a, const tessera_solver_options* options,
                                void* values);
-/* Collective. And the eigenvectors, of length 1, as the columns of `vectors`. */
+/* Collective. Also the eigenvectors, of length 1, as the columns of `vectors`. */
 int tessera_matrix_eigen(tessera_matrix a, const tessera_solver_options* options,
                          tessera_matrix vectors, void* values);
-/* Collective. The same of A v = lambda B v, of a positive definite B; v^H B v = 1. */
+/* Collective. The same for A v = lambda B v with a positive definite B; v^H B v = 1. */
 int tessera_matrix_eigenvalues_generalised(tessera_matrix a, tessera_matrix b,
                                            const tessera_solver_options* options, void* values);
 int tessera_matrix_eigen_generalised(tessera_matrix a, tessera_matrix b,
@@ -200,17 +201,17 @@ int tessera_matrix_eigen_generalised(tessera_matrix a, tessera_matrix b,
 /* Collective. The k = min(m, n) singular values, descending. */
 int tessera_matrix_singular_values(tessera_matrix a, const tessera_solver_options* options,
                                    void* values);
-/* Collective. And A = U S V^H: U is m x k, V^H is k x n. */
+/* Collective. Also A = U S V^H: U is m x k, V^H is k x n. */
 int tessera_matrix_svd(tessera_matrix a, const tessera_solver_options* options, tessera_matrix u,
                        tessera_matrix vh, void* values);
 
-/* --- who does the work ------------------------------------------------------------------------ */
+/* --- implementations -------------------------------------------------------------------------- */
 
-/* Local. 0 where arrays on this team can be given to ScaLAPACK. Errors: unsupported, with the
+/* Local. Returns 0 if ScaLAPACK can be used for arrays on this team. Errors: unsupported, with the
  * reason. */
 int tessera_team_check_scalapack(const tessera_team* team);
-/* Local. The threads that this rank's BLAS should use, 0 where the user's own variables stand; and
- * makes it so, as all functions above do. */
+/* Local. The number of threads that this rank's BLAS should use, 0 if the user's environment
+ * variables set it; the second function sets it, as all functions above do. */
 int tessera_job_blas_threads(const tessera_job* job, int64_t* threads);
 int tessera_job_limit_blas_threads(const tessera_job* job);
 

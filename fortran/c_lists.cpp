@@ -28,12 +28,12 @@ using rma::Status;
 
 Status not_atomic(const ArrayBase& array) {
   return Status::error(Code::invalid_argument,
-                       array.describe() + " has elements that can't be changed in one step")
-      .hint("atomic elements are whole numbers of 4 or 8 bytes");
+                       array.describe() + " has elements that do not support atomic operations")
+      .hint("atomic operations need integers of 4 or 8 bytes");
 }
 
-/// Lets `act`, which takes an Array<T> and an index, change an element in one step, and gives the
-/// value from before to `before`.
+/// Calls `act`, which changes an element atomically, with an Array<T> and an index; writes the old
+/// value to `before`.
 template <class Act>
 int change(const char* function, const tessera_array* handle, const std::int64_t* index,
            std::initializer_list<const void*> numbers, void* before, const Act& act) {
@@ -62,13 +62,13 @@ Result<BinVector*> bin_vector(const tessera_array* handle) {
   TESSERA_ASSIGN_OR_RETURN(ArrayBase* const array, open_array(handle));
   if (array->element().type != rma::ElementType::i64) {
     return Status::error(Code::invalid_argument,
-                         array->describe() + " is to count bins or their elements")
-        .hint("make it of TESSERA_I64");
+                         array->describe() + " cannot hold counts or offsets of bins")
+        .hint("create it with TESSERA_I64");
   }
   return static_cast<BinVector*>(array);
 }
 
-/// The list of bins that C gives.
+/// The list of bins from C.
 Result<std::span<const std::int64_t>> list_of_bins(std::int64_t count, const std::int64_t* bins) {
   TESSERA_RETURN_IF_ERROR(check_count(count, "bins"));
   if (count > 0) {
@@ -91,7 +91,7 @@ Status set_offsets(const tessera_array* counts, const tessera_array* offsets) {
   return arrays::bin_offsets(**from, **to);
 }
 
-/// What a member gives to bins.
+/// A member's arguments of add_to_bins.
 struct Addition {
   std::int64_t count;
   const std::int64_t* bins;
@@ -108,7 +108,7 @@ Status add(const ArrayBase& contents, const tessera_array* offsets, const tesser
   }
   if (!contents.element().type) {
     return Status::error(Code::invalid_argument,
-                         contents.describe() + " has elements that are only moved");
+                         contents.describe() + " has opaque elements, which are only moved");
   }
   return rma::dispatch(*contents.element().type, [&]<class T>(Tag<T>) {
     return arrays::add_to_bins(static_cast<const Array<T>&>(contents), *begins, *fills, list,
@@ -130,7 +130,7 @@ Status sort(const ArrayBase& contents, const tessera_array* offsets, const tesse
     if constexpr (rma::RealElement<T>) {
       return arrays::sort_bins(static_cast<const Array<T>&>(contents), **begins, **sizes);
     } else {
-      return Status::error(Code::internal, "complex elements are sorted");
+      return Status::error(Code::internal, "complex elements cannot be sorted");
     }
   });
 }

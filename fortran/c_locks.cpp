@@ -16,7 +16,7 @@ using arrays::Counter;
 using rma::LockSet;
 using rma::Status;
 
-/// Lets `act`, which returns a Status, work with the locks and the member that has them.
+/// Calls `act`, which returns a Status, with the locks and the member that owns them.
 template <class Act>
 int with_owner(const char* function, const tessera_locks* locks, std::int64_t owner,
                const Act& act) {

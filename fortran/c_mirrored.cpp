@@ -42,13 +42,14 @@ Status give_mirrored(tessera_job* job, Mirrored<T> made, tessera_mirrored** resu
 }
 
 Status check_is_number(const ArrayRequest& request) {
-  return request.element.type ? Status()
-                              : Status::error(Code::invalid_argument,
-                                              "mirrored array '" + request.options.name +
-                                                  "': elements that are only moved have no sum")
-                                    .hint(
-                                        "give one of the element types TESSERA_I32 to "
-                                        "TESSERA_U64");
+  return request.element.type
+             ? Status()
+             : Status::error(Code::invalid_argument,
+                             "mirrored array '" + request.options.name +
+                                 "': opaque elements, which are only moved, have no sum")
+                   .hint(
+                       "use one of the element types TESSERA_I32 to "
+                       "TESSERA_U64");
 }
 
 Status create(const Asked& asked, std::int64_t ndims, const std::int64_t* extents,
@@ -66,7 +67,7 @@ Status create(const Asked& asked, std::int64_t ndims, const std::int64_t* extent
   });
 }
 
-/// Lets `act`, which takes a Mirrored<T>& and returns a Status, work with what a handle stands for.
+/// Calls `act`, which takes a Mirrored<T>& and returns a Status, with the contents of a handle.
 template <class Act>
 Status with(const MirroredContents& contents, const Act& act) {
   const auto type = *array_of(contents.here).element().type;
@@ -97,7 +98,8 @@ struct Bounds {
   const std::int64_t* hi;
 };
 
-/// Lets move(mirrored, box, part) move elements between the copies' box and the part.
+/// Calls move(mirrored, box, part), which moves elements between the box of the copies and the
+/// part.
 template <class Move>
 int move_box(const char* function, const tessera_mirrored* handle, const Bounds& bounds,
              const tessera_part& other, const Move& move) {

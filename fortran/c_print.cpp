@@ -24,7 +24,7 @@ using rma::Code;
 using rma::Result;
 using rma::Status;
 
-/// The options as the library takes them, which says what is wrong with their values.
+/// The options for the library. Errors: values that they cannot have.
 Result<PrintOptions> convert(const tessera_print_options* given) {
   TESSERA_ASSIGN_OR_RETURN(
       const tessera_print_options options,
@@ -46,7 +46,7 @@ Status cannot_write(const std::string& where) {
                        fmt::format("{} can't be written: {}", where, std::strerror(errno)));
 }
 
-/// The text of a part at the root, empty elsewhere.
+/// The text of a part on the root, empty elsewhere.
 Result<std::string> text_of(const ArrayBase& array, const tessera_part& given,
                             const tessera_print_options* options) {
   const auto box = box_of(array.extents(), given.lo, given.hi);
@@ -71,7 +71,7 @@ Status write(const char* path, const std::string& text) {
   return file.good() ? Status() : cannot_write(fmt::format("'{}'", path));
 }
 
-/// Lets the root write its text to `where`; the others learn how that went.
+/// The root writes its text to `where`; the other members get its status.
 template <class Where>
 int print_to(const char* function, const tessera_part& given, const tessera_print_options* options,
              Where where) {

@@ -24,8 +24,8 @@ namespace {
 using rma::Result;
 using rma::Status;
 
-/// Lets `act`, which takes the element type, the matrices and the options, do the work. `lists` are
-/// where lists of numbers are, or go to, which may not be null.
+/// Calls `act` with the element type, the matrices and the options. `lists` are the addresses of
+/// lists of numbers, which must not be null.
 template <std::size_t count, class Act>
 int solve_on(const char* function, const std::array<tessera_matrix, count>& given,
              const tessera_solver_options* options, std::initializer_list<const void*> lists,

@@ -24,7 +24,7 @@ using linalg::Triplet;
 using rma::Result;
 using rma::Status;
 
-/// What is asked for where a matrix is made; checked as a whole before the team is met.
+/// Arguments of a new matrix, checked before the team communicates.
 struct Asked {
   tessera_job* job;
   tessera_type type;
@@ -32,8 +32,8 @@ struct Asked {
   void* result;
 };
 
-/// The options with their team; `mine` is what was found wrong before. Collective over that team
-/// where something is wrong.
+/// The options with their team; `mine` is an error found before. Collective over that team if there
+/// is an error.
 Result<SparseOptions> request_of(const Asked& asked, Status mine) {
   TESSERA_ASSIGN_OR_RETURN(rma::Team team, team_of(asked.job, asked.options));
   auto options = convert(asked.options);
@@ -62,7 +62,7 @@ Status make_builder(const Asked& asked, std::int64_t rows, std::int64_t columns,
   });
 }
 
-/// A list of entries as C gives it.
+/// A list of entries from C.
 struct EntryList {
   std::int64_t count;
   const std::int64_t* rows;
@@ -86,7 +86,7 @@ Status add_list(SparseBuilder<T>& builder, const EntryList& list) {
   return builder.add(entries);
 }
 
-/// Lets `act`, which takes a SparseBuilder<T>& and returns a Status, work with a builder.
+/// Calls `act`, which takes a SparseBuilder<T>& and returns a Status, with a builder.
 template <class Act>
 int on_builder(const char* function, const tessera_sparse_builder* handle, const Act& act) {
   return call_on(function, handle, [&](BuilderContents& contents) {
@@ -94,7 +94,7 @@ int on_builder(const char* function, const tessera_sparse_builder* handle, const
   });
 }
 
-/// Own rows as C gives them.
+/// Own rows from C.
 struct OwnRows {
   std::int64_t rows;
   std::int64_t columns;
@@ -164,7 +164,7 @@ const char* name_or_unnamed(const char* name) noexcept {
   return name == nullptr ? "unnamed" : name;
 }
 
-/// Lets `act`, which takes a SparseMatrix<T>& and options, make one of the same type.
+/// Calls `act`, which takes a SparseMatrix<T>& and options, to make a matrix of the same type.
 template <class Act>
 int make_like(const char* function, const tessera_sparse* handle,
               const tessera_sparse_options* given, tessera_sparse** result, const Act& act) {
@@ -183,8 +183,9 @@ Status multiply(tessera_job* job, SparseMatrix<T>& a, const tessera_sparse* righ
   SparseMatrix<T>* const b = other.ok() ? std::get_if<SparseMatrix<T>>(*other) : nullptr;
   Status mine = other.ok() ? required(result, "matrix") : other.status();
   if (mine.ok() && b == nullptr) {
-    mine = Status::error(rma::Code::invalid_argument,
-                         a.describe() + " is multiplied by one with elements of another type");
+    mine = Status::error(
+        rma::Code::invalid_argument,
+        a.describe() + " cannot be multiplied by a matrix with elements of another type");
   }
   TESSERA_RETURN_IF_ERROR(tell(a.team(), std::move(mine)));
   return give_sparse(job, linalg::multiply(a, *b, name_or_unnamed(name)), result);

@@ -30,7 +30,7 @@ void give_number_to(std::int64_t number, std::int64_t* to) {
   }
 }
 
-/// Where C wants entries.
+/// Where the C caller wants entries.
 struct EntryPlaces {
   std::int64_t capacity;
   std::int64_t* row_starts;

@@ -37,7 +37,7 @@ Result<SpmvOptions> convert(const tessera_spmv_options* given) {
                      .neighbours_only = options.neighbours_only != 0};
 }
 
-/// The plan, for a matrix of this type. Collective over the matrix's team where there is none.
+/// The plan, for a matrix of this type. Collective over the matrix's team if it has another type.
 template <class T>
 Result<SpmvPlan<T>*> plan_for(const tessera_spmv* handle, const SparseMatrix<T>& matrix) {
   const auto contents = open(handle);
@@ -45,7 +45,7 @@ Result<SpmvPlan<T>*> plan_for(const tessera_spmv* handle, const SparseMatrix<T>&
   Status mine = contents.status();
   if (mine.ok() && plan == nullptr) {
     mine = Status::error(Code::invalid_argument,
-                         "the plan is for elements of another type than " + matrix.describe());
+                         "the plan has another element type than " + matrix.describe());
   }
   TESSERA_RETURN_IF_ERROR(tell(matrix.team(), std::move(mine)));
   return plan;

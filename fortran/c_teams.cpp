@@ -39,7 +39,7 @@ Status split(const tessera_team* parent, std::int64_t color, std::int64_t key,
   Status mine = required(team, "team");
   if (mine.ok() && (color > Limits::max() || key < Limits::min() || key > Limits::max())) {
     mine = Status::error(Code::invalid_argument,
-                         fmt::format("color {} and key {} do not fit 32 bits", color, key));
+                         fmt::format("color {} and key {} do not fit into 32 bits", color, key));
   }
   TESSERA_RETURN_IF_ERROR(tell(*all, std::move(mine)));
   TESSERA_ASSIGN_OR_RETURN(Team part, all->split(color < 0 ? -1 : static_cast<std::int32_t>(color),
@@ -48,7 +48,7 @@ Status split(const tessera_team* parent, std::int64_t color, std::int64_t key,
   return {};
 }
 
-/// Bytes that C gives. Errors: invalid_argument.
+/// Memory given by the C caller. Errors: invalid_argument.
 Status check_bytes(const void* data, std::int64_t bytes) {
   TESSERA_RETURN_IF_ERROR(check_count(bytes, "bytes"));
   return bytes == 0 ? Status() : required(data, "bytes");
@@ -73,8 +73,8 @@ Status allgather(Team& team, const void* mine, std::int64_t bytes, void* all) {
   if (wrong.ok() && __builtin_mul_overflow(bytes, std::int64_t{team.size()}, &bytes_of_all)) {
     wrong = Status::error(
         Code::invalid_argument,
-        fmt::format("{} bytes of each member are too many: of {} members, each "
-                    "can give at most {}",
+        fmt::format("{} bytes of each member are too many: with {} members, each "
+                    "can contribute at most {}",
                     bytes, team.size(), std::numeric_limits<std::int64_t>::max() / team.size()));
   }
   TESSERA_RETURN_IF_ERROR(tell(team, std::move(wrong)));
@@ -92,14 +92,14 @@ Status check_reduction(const void* elements, std::int64_t count, tessera_type ty
   return check_choice(reduction, rma::reduction_count, "reduction");
 }
 
-/// What a member gives to agree(); invalid_argument for a number that is no code.
+/// A member's argument of agree(); invalid_argument for a number that is not an error code.
 Status given_status(int code, const char* text) {
   if (code == TESSERA_OK) {
     return Status();
   }
   if (code < 0 || code > TESSERA_INTERNAL) {
-    return Status::error(Code::invalid_argument, fmt::format("{} is no code", code))
-        .hint("give what a function of this interface returned");
+    return Status::error(Code::invalid_argument, fmt::format("{} is not an error code", code))
+        .hint("pass the code that a function of this interface returned");
   }
   return Status::error(static_cast<Code>(code), text == nullptr ? tessera_last_error() : text);
 }

@@ -29,7 +29,7 @@ using rma::Handle;
 using rma::Result;
 using rma::Status;
 
-/// What C gives for each transfer: where, and local memory.
+/// The arguments of each transfer: its box, and local memory.
 struct Asked {
   const std::int64_t* lo;
   const std::int64_t* hi;
@@ -41,7 +41,7 @@ LocalBuffer buffer(const Asked& asked, const Extents& extents) {
   return local_buffer(asked.memory, asked.strides, extents);
 }
 
-/// The factor of an accumulate to elements of `type`: one where `alpha` is null.
+/// The factor of an accumulate to elements of `type`: one if `alpha` is null.
 rma::Scale scale_of(rma::ElementType type, const void* alpha) {
   if (alpha == nullptr) {
     return rma::Scale::one(type);
@@ -53,12 +53,13 @@ rma::Scale scale_of(rma::ElementType type, const void* alpha) {
   });
 }
 
-/// Errors: invalid_argument for elements that are only moved.
+/// Errors: invalid_argument for opaque elements.
 Result<Transfer> accumulate_to(const ArrayBase& array, const void* alpha) {
   if (!array.element().type) {
     return Status::error(Code::invalid_argument,
-                         "accumulate to " + array.describe() + ": its elements are only moved")
-        .hint("make the array with one of the element types TESSERA_I32 to TESSERA_U64");
+                         "accumulate to " + array.describe() +
+                             ": its elements are opaque and cannot be added")
+        .hint("create the array with one of the element types TESSERA_I32 to TESSERA_U64");
   }
   return Transfer::accumulate(scale_of(*array.element().type, alpha));
 }
@@ -90,12 +91,12 @@ Status run(const ArrayBase& array, const Box& box, const LocalBuffer& local,
 }
 
 Status check_transfers(const tessera_handle* handle) {
-  // A handle of another kind may have a number in its upper bits, and is no address then.
+  // A handle of another kind may have a use number in its upper bits, and is not an address then.
   const bool is_address = ShellAddress::use_of(handle) < shell_bytes;
   return is_address && handle->mark == Mark::transfers ? Status() : explain_other(Mark::transfers);
 }
 
-/// Waits for what was started where `handle` is null, else gives it to the one that is there.
+/// Waits for the transfer if `handle` is null, otherwise adds it to that handle.
 Status give(const ArrayBase& array, Handle started, tessera_handle** handle) {
   if (handle == nullptr) {
     return started.wait();
@@ -107,7 +108,7 @@ Status give(const ArrayBase& array, Handle started, tessera_handle** handle) {
   return {};
 }
 
-/// Errors: a pointer to something else than a handle of transfers.
+/// Errors: a pointer to something other than a handle of transfers.
 Status check_place(tessera_handle** handle) {
   return handle == nullptr || *handle == nullptr ? Status() : check_transfers(*handle);
 }
@@ -153,7 +154,7 @@ Status transfer_field(const ArrayBase& array, const Asked& asked,
                       tessera_handle** handle) {
   TESSERA_RETURN_IF_ERROR(check_place(handle));
   for (const std::int64_t number : offset_and_bytes) {
-    TESSERA_RETURN_IF_ERROR(check_count(number, "bytes of a field, or before it,"));
+    TESSERA_RETURN_IF_ERROR(check_count(number, "bytes as the offset or size of a field"));
   }
   TESSERA_ASSIGN_OR_RETURN(const Box box, box_of(array.extents(), asked.lo, asked.hi));
   const Field field{static_cast<std::size_t>(offset_and_bytes[0]),
@@ -179,8 +180,9 @@ Status transfer_list(const ArrayBase& array, std::int64_t count, const std::int6
   if (__builtin_mul_overflow(count, std::int64_t{array.ndims()}, &numbers)) {
     return Status::error(
         Code::invalid_argument,
-        fmt::format("{} places are too many: with {} numbers each, at most {} can be given", count,
-                    array.ndims(), std::numeric_limits<std::int64_t>::max() / array.ndims()));
+        fmt::format("{} elements are too many: with {} indices each, at most {} are possible",
+                    count, array.ndims(),
+                    std::numeric_limits<std::int64_t>::max() / array.ndims()));
   }
   if (count > 0) {
     TESSERA_RETURN_IF_ERROR(required(places, "places"));
@@ -190,7 +192,7 @@ Status transfer_list(const ArrayBase& array, std::int64_t count, const std::int6
   return transfer_elements(array, listed, const_cast<void*>(values), count, *kind);
 }
 
-/// Waits, and makes the handle null; a null one stands for nothing.
+/// Waits, and sets the handle to null; a null handle does nothing.
 Status wait(tessera_handle** handle) {
   TESSERA_RETURN_IF_ERROR(required(handle, "handle"));
   if (*handle == nullptr) {

@@ -30,11 +30,11 @@ using rma::Code;
 using rma::Reduction;
 using rma::Status;
 
-/// What is written, if anything is, comes first.
+/// The result, if any, comes first.
 using OperandList = std::vector<ChunkOperand>;
 
-/// The operands of `given`. Collective over the first one's team where something is wrong; `mine`
-/// is what was found before.
+/// The operands of `given`. Collective over the first one's team if there is an error; `mine` is an
+/// error found before.
 Status list_operands(std::span<const tessera_part> given, Status mine, OperandList& operands) {
   std::vector<AnyPart> parts(given.size());
   TESSERA_RETURN_IF_ERROR(look_at(given, 0, std::move(mine), parts));
@@ -56,8 +56,7 @@ Status check_given(std::int64_t count, int most, const tessera_part* parts, bool
   return has_function ? Status() : required(nullptr, "function");
 }
 
-/// Calls act(count, places, strides) for each line of a chunk, with where it begins in each
-/// operand.
+/// Calls act(count, places, strides) for each line of a chunk, with its start in each operand.
 template <class Act>
 void for_each_line(const Chunk& chunk, const OperandList& operands, const Act& act) {
   const int count = static_cast<int>(operands.size());
@@ -113,7 +112,7 @@ Status for_each(tessera_part part, tessera_element_function function, void* cont
   });
 }
 
-/// How members' values are combined, and what with.
+/// How members' values are combined, and of what type they are.
 struct Fold {
   tessera_type type;
   tessera_reduction reduction;
@@ -129,9 +128,9 @@ Status check_fold(const Fold& fold) {
 }
 
 Status reduce(std::int64_t count, const tessera_part* in, const Fold& fold) {
-  // Without a first operand there is no team to tell.
+  // Without a first operand there is no team to report an error to.
   if (count == 0) {
-    return Status::error(Code::invalid_argument, "there is no operand");
+    return Status::error(Code::invalid_argument, "there are no operands; at least one is needed");
   }
   TESSERA_RETURN_IF_ERROR(required(in, "operands"));
   Status mine = check_given(count, max_operands, in, fold.function != nullptr);
@@ -145,7 +144,7 @@ Status reduce(std::int64_t count, const tessera_part* in, const Fold& fold) {
   const auto type = static_cast<rma::ElementType>(fold.type);
   std::vector<std::byte> value(rma::size_of(type));
   std::memcpy(value.data(), fold.value, value.size());
-  // Where to begin is each member's own.
+  // Each member may have another initial value.
   const auto given = arrays::detail::Request().add(fold.type).add(fold.reduction);
   TESSERA_RETURN_IF_ERROR(begin_on_chunks("reduce", operands, {}, {}, given));
   rma::Team& team = operands[0].array->team();

@@ -2,10 +2,10 @@
  *
  * c_types.h: the handles, numbers and structures of the C interface (c_api.h), and its errors.
  *
- * Enumerations are plain ints, so that a number that stands for nothing is refused with a message
- * instead of being undefined. Structures of options begin with their own size: whoever fills one
- * calls its _init function first, and a program that was compiled before the structure grew goes on
- * to work.
+ * Enumerations are plain ints, so that an undefined number is refused with a message instead of
+ * being undefined behaviour. Structures of options begin with their own size: call a structure's
+ * _init function before you fill it. Then a program that was compiled before the structure grew
+ * still works.
  */
 #ifndef TESSERA_C_TYPES_H
 #define TESSERA_C_TYPES_H
@@ -18,53 +18,53 @@
 extern "C" {
 #endif
 
-/* The most dimensions that an array has. */
+/* The largest number of dimensions of an array. */
 #define TESSERA_MAX_DIMS 8
 
 /* --- handles ---------------------------------------------------------------------------------- */
 
-typedef struct tessera_job tessera_job;                   /* membership of the parallel run */
-typedef struct tessera_team tessera_team;                 /* some of its ranks, in an order */
-typedef struct tessera_locks tessera_locks;               /* locks that belong to ranks */
+typedef struct tessera_job tessera_job;                   /* membership in the parallel run */
+typedef struct tessera_team tessera_team;                 /* an ordered group of its ranks */
+typedef struct tessera_locks tessera_locks;               /* locks, each at a rank */
 typedef struct tessera_counter tessera_counter;           /* a shared counter */
-typedef struct tessera_distribution tessera_distribution; /* where the elements of an array lie */
+typedef struct tessera_distribution tessera_distribution; /* which elements are where */
 typedef struct tessera_array tessera_array;               /* elements spread over a team */
-typedef struct tessera_access tessera_access;             /* the right to load and store */
+typedef struct tessera_access tessera_access;             /* allows loads and stores */
 typedef struct tessera_halo tessera_halo;                 /* the exchange of ghost cells */
-typedef struct tessera_handle tessera_handle;             /* transfers under way */
+typedef struct tessera_handle tessera_handle;             /* pending transfers */
 
 /* --- errors ----------------------------------------------------------------------------------- */
 
-/* What functions return; docs/errors.md tells what can be done about each. */
+/* What functions return; docs/errors.md says what you can do about each. */
 enum {
   TESSERA_OK = 0,
   TESSERA_INVALID_ARGUMENT = 1, /* fix the program; nothing was changed */
-  TESSERA_OUT_OF_RANGE = 2,     /* outside of its array: fix the program; nothing was sent */
-  TESSERA_CLOSED = 3,           /* what it works on was stopped or freed */
-  TESSERA_UNSUPPORTED = 4,      /* nothing here can do it: choose another way */
+  TESSERA_OUT_OF_RANGE = 2,     /* an index outside its array: fix the program; nothing was sent */
+  TESSERA_CLOSED = 3,           /* the object was stopped or freed */
+  TESSERA_UNSUPPORTED = 4,      /* not available here: choose another way */
   TESSERA_NO_MEMORY = 5,        /* free some, or use more nodes */
   TESSERA_LIMIT_EXCEEDED = 6,   /* raise the limit that the message names */
   TESSERA_UNREACHABLE = 7,      /* a peer could not be connected */
-  TESSERA_PEER_LOST = 8,        /* a peer died: go on without it, or stop */
-  TESSERA_TIMED_OUT = 9,        /* no progress within the time stated */
-  TESSERA_PROTOCOL = 10,        /* bytes that make no sense */
-  TESSERA_INTERNAL = 11         /* a mistake of the library's: report it */
+  TESSERA_PEER_LOST = 8,        /* a rank died: continue without it, or stop */
+  TESSERA_TIMED_OUT = 9,        /* no progress within the stated time */
+  TESSERA_PROTOCOL = 10,        /* received bytes that are not valid */
+  TESSERA_INTERNAL = 11         /* an error in the library: please report it */
 };
 
-/* Local. The text of this thread's last error: the function, what was attempted, the cause, and
- * what to do on a line of its own; "" before the first one. Valid until this thread's next call. */
+/* Local. The text of this thread's last error: the function, what was attempted, the cause, and a
+ * line that says what to do; "" before the first error. Valid until this thread's next call. */
 const char* tessera_last_error(void);
 /* Local. The world rank that this thread's last error is about, or -1. */
 int64_t tessera_last_error_rank(void);
-/* Local. "peer_lost" and the like; "unknown" for a number that is no code. */
+/* Local. The name of an error code, for example "peer_lost"; "unknown" for any other number. */
 const char* tessera_error_name(int code);
 
-/* Local. The version of the library that runs, "0.1.0". */
+/* Local. The version of the library in use, for example "0.1.0". */
 const char* tessera_version(void);
 
 /* --- element types ---------------------------------------------------------------------------- */
 
-/* One of the numbers below, or tessera_type_opaque(). */
+/* One of the numbers below, or the result of tessera_type_opaque(). */
 typedef int64_t tessera_type;
 enum {
   TESSERA_I32 = 0,
@@ -81,17 +81,17 @@ enum {
   TESSERA_U64 = 11
 };
 
-/* Elements of that many bytes, at least 1, that are moved but not computed with. */
+/* Elements of `bytes` bytes, at least 1, that are moved but not computed with. */
 static inline tessera_type tessera_type_opaque(int64_t bytes) {
   return bytes < 1 ? INT64_MIN : -bytes;
 }
 
-/* Local. Bytes of an element. Errors: invalid_argument (no such type). */
+/* Local. The size of an element in bytes. Errors: invalid_argument (no such type). */
 int tessera_type_bytes(tessera_type type, int64_t* bytes);
 
 /* --- choices ---------------------------------------------------------------------------------- */
 
-/* How reductions combine elements; for complex ones only sum and product. */
+/* How reductions combine elements; complex elements have only sum and product. */
 typedef int tessera_reduction;
 enum {
   TESSERA_SUM = 0,
@@ -100,13 +100,13 @@ enum {
   TESSERA_MAX = 3,
   TESSERA_ABS_MIN = 4,
   TESSERA_ABS_MAX = 5,
-  TESSERA_BIT_AND = 6, /* bits and logic: of integers */
+  TESSERA_BIT_AND = 6, /* bitwise and logical: integers only */
   TESSERA_BIT_OR = 7,
   TESSERA_LOGICAL_AND = 8,
   TESSERA_LOGICAL_OR = 9
 };
 
-/* Kinds of operations, for counts of them. */
+/* Kinds of operations, for tessera_job_traffic. */
 typedef int tessera_op;
 enum {
   TESSERA_OP_PUT = 0,
@@ -121,11 +121,11 @@ enum {
 typedef int tessera_order;
 enum { TESSERA_ROW_MAJOR = 0, TESSERA_COLUMN_MAJOR = 1 };
 
-/* How a rank keeps several blocks: each contiguous, or all as one dense matrix. */
+/* How a rank stores several blocks: each contiguous, or all as one dense matrix. */
 typedef int tessera_storage;
 enum { TESSERA_BLOCK_BY_BLOCK = 0, TESSERA_LOCAL_MATRIX = 1 };
 
-/* What an array will be used for; all other uses are refused. */
+/* What an array is used for; other uses are refused. */
 typedef int tessera_access_mode;
 enum {
   TESSERA_ACCESS_ANY = 0,
@@ -134,21 +134,21 @@ enum {
   TESSERA_ACCESS_NO_LOCAL = 3 /* everything but loads and stores */
 };
 
-/* Accumulates and atomic operations on the same words: atomic against their kind, or all against
- * all, or by the network's device where it can. */
+/* Which accumulates and atomic operations on the same words are atomic: only against their own
+ * kind, or all against all, or by the network's device if it can. */
 typedef int tessera_atomics;
 enum { TESSERA_ATOMICS_SEPARATE = 0, TESSERA_ATOMICS_STRICT = 1, TESSERA_ATOMICS_DEVICE = 2 };
 
-/* Whether an element is part of its own running sum. */
+/* Whether a running sum includes the element itself. */
 typedef int tessera_scan;
 enum { TESSERA_INCLUSIVE = 0, TESSERA_EXCLUSIVE = 1 };
 
 /* --- structures ------------------------------------------------------------------------------- */
 
-/* A box of an array as the operand of an operation; null bounds stand for the whole array. */
+/* A box of an array as the operand of an operation; null bounds mean the whole array. */
 typedef struct tessera_part {
   const tessera_array* array;
-  const int64_t* lo; /* a number for each dimension, as everywhere; lo <= index < hi */
+  const int64_t* lo; /* one number for each dimension; lo <= index < hi */
   const int64_t* hi;
 } tessera_part;
 
@@ -162,20 +162,20 @@ static inline tessera_part tessera_part_box(const tessera_array* array, const in
   return part;
 }
 
-/* How an array is made. Lists have a number for each dimension; null: none. */
+/* How an array is made. Lists have one number for each dimension; null means none. */
 typedef struct tessera_array_options {
   int64_t struct_bytes;            /* set by tessera_array_options_init */
   const char* name;                /* for messages; null: "unnamed" */
   const tessera_team* team;        /* null: all ranks of the job */
-  const int64_t* min_block;        /* blocks are at least so long; 0: no limit */
-  const int64_t* process_grid;     /* blocks along each dimension; 0: chosen */
-  const int64_t* ghosts;           /* ghost cells at both ends */
-  const int64_t* holders;          /* only these members hold elements; null: all */
-  int64_t holder_count;            /* of `holders` */
-  tessera_order order;             /* of each rank's memory */
-  int sparse;                      /* 1: memory is taken where it is touched */
-  int huge_pages;                  /* 1: ask for large pages */
-  tessera_access_mode access_mode; /* for as long as the array lives */
+  const int64_t* min_block;        /* the shortest block in each dimension; 0: no limit */
+  const int64_t* process_grid;     /* number of blocks along each dimension; 0: chosen */
+  const int64_t* ghosts;           /* ghost cells at both ends of each dimension */
+  const int64_t* holders;          /* only these members own elements; null: all */
+  int64_t holder_count;            /* the length of `holders` */
+  tessera_order order;             /* of dimensions in each rank's memory */
+  int sparse;                      /* 1: memory is allocated on first touch */
+  int huge_pages;                  /* 1: ask the system for large pages */
+  tessera_access_mode access_mode; /* for the array's lifetime */
   tessera_atomics atomics;
 } tessera_array_options;
 
@@ -184,14 +184,14 @@ static inline void tessera_array_options_init(tessera_array_options* options) {
   options->struct_bytes = sizeof *options;
 }
 
-/* How a distribution is made; min_block and process_grid are for the regular and restricted ones,
- * storage for those of several blocks a rank. */
+/* How a distribution is made. min_block and process_grid are for regular and restricted
+ * distributions, storage for those with several blocks for each rank. */
 typedef struct tessera_distribution_options {
   int64_t struct_bytes; /* set by tessera_distribution_options_init */
   const int64_t* min_block;
   const int64_t* process_grid;
   const int64_t* ghosts;
-  int64_t ranks_per_node; /* keeps the ranks of a node together; 0: nothing to know */
+  int64_t ranks_per_node; /* keeps the ranks of a node together; 0: not known */
   tessera_order order;
   tessera_storage storage;
 } tessera_distribution_options;
@@ -201,12 +201,12 @@ static inline void tessera_distribution_options_init(tessera_distribution_option
   options->struct_bytes = sizeof *options;
 }
 
-/* What an update of ghost cells moves. Dimensions are bits: 1 << dim. */
+/* What an update of ghost cells moves. A set of dimensions is a sum of bits 1 << dim. */
 typedef struct tessera_halo_options {
   int64_t struct_bytes;  /* set by tessera_halo_options_init */
-  int64_t periodic;      /* dimensions in which the array closes on itself */
-  int64_t left_out;      /* dimensions whose outer cells the caller sets itself */
-  const int64_t* widths; /* layers in each dimension; null: all ghosts that the array has */
+  int64_t periodic;      /* dimensions in which the array is periodic */
+  int64_t left_out;      /* dimensions whose outer cells the program sets */
+  const int64_t* widths; /* layers in each dimension; null: all ghost cells of the array */
   int faces_only;        /* 1: no edges and corners */
 } tessera_halo_options;
 
@@ -219,8 +219,8 @@ static inline void tessera_halo_options_init(tessera_halo_options* options) {
 typedef struct tessera_print_options {
   int64_t struct_bytes; /* set by tessera_print_options_init */
   int64_t root;         /* the member that writes */
-  int64_t digits;       /* significant ones, 1 to 17 */
-  int64_t most_lines;   /* what follows is told in a line of its own */
+  int64_t digits;       /* significant digits, 1 to 17 */
+  int64_t most_lines;   /* lines written; one more line counts those left out */
 } tessera_print_options;
 
 static inline void tessera_print_options_init(tessera_print_options* options) {
@@ -230,22 +230,22 @@ static inline void tessera_print_options_init(tessera_print_options* options) {
   options->most_lines = 1000;
 }
 
-/* Elements in this process's own memory: one of its blocks and the ghost cells around it. The
+/* Elements in this process's own memory: one of its blocks with the ghost cells around it. The
  * element at index i is at data[sum over dim of (i[dim] - ghost_lo[dim]) * strides[dim]]. */
 typedef struct tessera_local_block {
-  void* data; /* the element at ghost_lo; null where there is none */
+  void* data; /* the element at ghost_lo; null if the block is empty */
   int64_t ndims;
   int64_t lo[TESSERA_MAX_DIMS]; /* the block */
   int64_t hi[TESSERA_MAX_DIMS];
-  int64_t ghost_lo[TESSERA_MAX_DIMS]; /* with its ghost cells */
+  int64_t ghost_lo[TESSERA_MAX_DIMS]; /* the block with its ghost cells */
   int64_t ghost_hi[TESSERA_MAX_DIMS];
   int64_t strides[TESSERA_MAX_DIMS]; /* in elements */
 } tessera_local_block;
 
 /* The part of a box that lies in one block. */
 typedef struct tessera_patch {
-  int64_t owner;  /* the member of the team that has it */
-  int64_t offset; /* of its first element, in elements from the start of the owner's memory */
+  int64_t owner;  /* the member of the team that owns it */
+  int64_t offset; /* of its first element from the start of the owner's memory, in elements */
   int64_t ndims;
   int64_t lo[TESSERA_MAX_DIMS];
   int64_t hi[TESSERA_MAX_DIMS];

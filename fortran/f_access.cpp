@@ -13,7 +13,7 @@ namespace {
 using rma::Code;
 using rma::Status;
 
-/// A block as Fortran has it; the module has the same structure.
+/// A block for Fortran; the module has the same structure.
 struct LocalBlock {
   void* data;
   std::int64_t type;
@@ -60,13 +60,13 @@ Status check_pointer(const LocalBlock& block, const Descriptor& pointer) {
   return {};
 }
 
-/// A dimension along which neighbours lie farther apart than without gaps.
+/// A dimension along which neighbours are farther apart than in dense memory.
 struct Gap {
-  int dim = -1;  ///< -1: there is none
+  int dim = -1;  ///< -1: no gap
   std::int64_t contiguous_distance = 0;
 };
 
-/// The first one. Extents of 1 make no exception: a program that forgets `strided` fails with any
+/// The first gap. Extents of 1 count too, so that a program that lacks `strided` fails for any
 /// shape.
 Gap first_gap(const LocalBlock& block, bool with_ghosts) {
   const std::int64_t* const lo = with_ghosts ? block.ghost_lo : block.lo;
@@ -81,9 +81,8 @@ Gap first_gap(const LocalBlock& block, bool with_ghosts) {
   return {};
 }
 
-/// Compilers ignore the strides of a CONTIGUOUS pointer, and its descriptor doesn't show the
-/// attribute. So a program gets a block with gaps only if it asks for one. Errors:
-/// invalid_argument.
+/// Compilers ignore the strides of a CONTIGUOUS pointer, and its descriptor does not show the
+/// attribute. So a program must ask for a block with gaps. Errors: invalid_argument.
 Status check_gaps(const LocalBlock& block, bool with_ghosts, bool is_strided,
                   const std::string& name) {
   const Gap gap = is_strided ? Gap() : first_gap(block, with_ghosts);
@@ -93,8 +92,8 @@ Status check_gaps(const LocalBlock& block, bool with_ghosts, bool is_strided,
   const bool ghosts_would_do = !with_ghosts && first_gap(block, true).dim < 0;
   return Status::error(
              Code::invalid_argument,
-             fmt::format("{}: the block has gaps in memory: neighbours along dimension {} lie {} "
-                         "elements apart, and a CONTIGUOUS pointer would take them to lie {} apart",
+             fmt::format("{}: the block has gaps in memory: neighbours along dimension {} are {} "
+                         "elements apart, but a CONTIGUOUS pointer would assume a distance of {}",
                          name, gap.dim + 1, block.strides[gap.dim], gap.contiguous_distance))
       .hint(fmt::format("{}give strided=.true., and declare the pointer without CONTIGUOUS",
                         ghosts_would_do ? "give ghosts=.true. for the block with its ghost cells, "
@@ -102,7 +101,7 @@ Status check_gaps(const LocalBlock& block, bool with_ghosts, bool is_strided,
                                         : ""));
 }
 
-/// Where the element at a block's lower bounds lies; null where there is none.
+/// The element at a block's lower bounds; null for an empty block.
 std::byte* first_of(const LocalBlock& block, bool with_ghosts, std::int64_t bytes) {
   auto* first = static_cast<std::byte*>(block.data);
   for (int dim = 0; first != nullptr && !with_ghosts && dim < block.ndims; ++dim) {
@@ -111,7 +110,7 @@ std::byte* first_of(const LocalBlock& block, bool with_ghosts, std::int64_t byte
   return first;
 }
 
-/// Sets a pointer to a block, with the indices of the array as its bounds.
+/// Points a pointer to a block, with the indices of the array as its bounds.
 void point(LocalBlock& block, bool with_ghosts, Descriptor& pointer) {
   const std::int64_t* const lo = with_ghosts ? block.ghost_lo : block.lo;
   const std::int64_t* const hi = with_ghosts ? block.ghost_hi : block.hi;
@@ -125,7 +124,7 @@ void point(LocalBlock& block, bool with_ghosts, Descriptor& pointer) {
     pointer.dim[dim].sm = is_there ? block.strides[dim] * bytes : dense;
     dense = pointer.dim[dim].sm * std::max<std::int64_t>(pointer.dim[dim].extent, 1);
   }
-  // Associated, too, where there is nothing.
+  // Associated also if the block is empty.
   pointer.base_addr = first == nullptr ? static_cast<void*>(&block) : first;
 }
 
@@ -142,7 +141,7 @@ int tessera_f_access_begin(Cell** place, const Cell* array_cell, int64_t number,
     const std::int64_t count = of.distribution().block_count(of.team().rank());
     if (number < 1 || number > std::max<std::int64_t>(count, 1)) {
       return Status::error(Code::out_of_range,
-                           fmt::format("there is no block {} of {} here: this rank has {}", number,
+                           fmt::format("there is no block {} of {} on this rank: it has {}", number,
                                        describe(of), count));
     }
     return {};
@@ -168,7 +167,7 @@ int tessera_f_access_pointer(const Cell* cell, LocalBlock* block, int with_ghost
   });
 }
 
-/// Null where this rank has nothing.
+/// Null if this rank has no elements.
 int tessera_f_access_address(const Cell* cell, const LocalBlock* block, int with_ghosts,
                              int is_strided, void** first) {
   return capi::call("tessera_block%address", [&]() -> Status {
@@ -181,8 +180,8 @@ int tessera_f_access_address(const Cell* cell, const LocalBlock* block, int with
   });
 }
 
-/// `periodic` and `left_out` have the bits of C's dimensions; `counts` are how many Fortran gave,
-/// -1 where there are none.
+/// `periodic` and `left_out` are bit masks of C's dimensions; `counts` are the numbers of
+/// dimensions that Fortran gave, -1 for an absent list.
 int tessera_f_halo_create(Cell** place, const Cell* array_cell, const int64_t* masks,
                           const int* counts, const Descriptor* widths, int faces_only) {
   tessera_array* array = nullptr;

@@ -20,7 +20,7 @@ using arrays::ArrayBase;
 using rma::Code;
 using rma::Status;
 
-/// What is chosen of an array's memory; the module has the same structure.
+/// Options of an array's memory; the module has the same structure.
 struct MemoryOptions {
   int order;
   int sparse;
@@ -29,7 +29,7 @@ struct MemoryOptions {
   int atomics;
 };
 
-/// What Fortran gives for a new array, as C wants it.
+/// Fortran's arguments for a new array, converted for C.
 struct Request {
   tessera_job* job = nullptr;
   Numbers extents;
@@ -55,14 +55,14 @@ Status check_extents(const Numbers& extents, const char* name) {
     if (extents[dim] < 0) {
       return Status::error(
           Code::invalid_argument,
-          fmt::format("array '{}' of shape {}: dimension {} can't have {} elements", name,
+          fmt::format("array '{}' of shape {}: dimension {} cannot have {} elements", name,
                       list_text(extents), dim + 1, extents[dim]));
     }
   }
   return {};
 }
 
-/// What Fortran gives; all but the extents may be null.
+/// Fortran's arguments; all except the extents may be null.
 struct Lists {
   const Descriptor* extents = nullptr;
   const Descriptor* min_block = nullptr;
@@ -90,7 +90,7 @@ Status take_lists(const Lists& given, Request& request) {
   return {};
 }
 
-/// The job, the team and what is the same for all arrays.
+/// The job, the team and what is common to all arrays.
 Status begin_request(const Cell* job, const Cell* team, const char* name,
                      const MemoryOptions& memory, Request& request) {
   TESSERA_ASSIGN_OR_RETURN(request.job, open<tessera_job>(job));
@@ -107,7 +107,7 @@ Status begin_request(const Cell* job, const Cell* team, const char* name,
   return {};
 }
 
-/// What one member gives wrongly, all are told.
+/// Reports an error of one member to all.
 Status tell(const Request& request, Status mine) {
   rma::Team team = request.options.team == nullptr ? request.job->contents->world()
                                                    : capi::contents_of(request.options.team);
@@ -158,7 +158,7 @@ int tessera_f_mirrored_create(Cell** place, const Cell* job, int64_t element,
       });
 }
 
-/// In memory of the caller's where `own` is not null.
+/// In the caller's memory if `own` is not null.
 int tessera_f_array_create_distributed(Cell** place, const Cell* job, int64_t element,
                                        const Cell* distribution, const char* name, const Cell* team,
                                        Descriptor* own, const MemoryOptions* memory) {
@@ -168,7 +168,7 @@ int tessera_f_array_create_distributed(Cell** place, const Cell* job, int64_t el
     TESSERA_RETURN_IF_ERROR(check_counted(own, "memory"));
     return CFI_is_contiguous(own) != 0 || Dense(*own).count() == 0
                ? Status()
-               : Status::error(Code::invalid_argument, "memory is not contiguous");
+               : Status::error(Code::invalid_argument, "the memory is not contiguous");
   };
   const auto prepare = [&]() -> Status {
     TESSERA_RETURN_IF_ERROR(begin_request(job, team, name, *memory, request));
@@ -213,7 +213,7 @@ int tessera_f_array_duplicate(Cell** place, const Cell* of_cell, const char* nam
       [&](tessera_array** array) { return tessera_array_duplicate(of, name, array); });
 }
 
-/// A variable for what another language has made. The handle stays its maker's.
+/// A variable for an object that another language has made. Its maker keeps ownership.
 int tessera_f_array_from_handle(Cell** place, const Cell* job, tessera_array* handle) {
   const auto prepare = [&]() -> Status {
     TESSERA_RETURN_IF_ERROR(open<tessera_job>(job).status());
@@ -262,7 +262,7 @@ int tessera_f_array_set_access_mode(const Cell* cell, int mode, int copy_on_each
              [&] { return tessera_array_set_access_mode(array, mode, copy_on_each_node, bytes); });
 }
 
-/// `name` is the procedure's, here and where several share a function.
+/// `name` is the procedure's, here and in other functions that several procedures share.
 int tessera_f_array_shape(const char* name, const Cell* cell, int64_t* ndims, int64_t* extents,
                           int64_t* element) {
   return capi::call(name, [&]() -> Status {
@@ -303,7 +303,7 @@ int tessera_f_array_team(const Cell* cell, Cell** place) {
       [&](tessera_team** made) { return tessera_array_team(array, made); });
 }
 
-/// Of this rank where `member` is null. Nothing is 1:0 in each dimension.
+/// For this rank if `member` is null. An empty box is 1:0 in each dimension.
 int tessera_f_array_own_box(const Cell* cell, const int64_t* member, Descriptor* lo,
                             Descriptor* hi) {
   tessera_array* array = nullptr;

@@ -23,14 +23,14 @@ Status open_all(const std::array<const Cell*, count>& cells,
   return {};
 }
 
-/// Numbers of bins, from 1, as C has them.
+/// Numbers of bins, from 1, converted to C's.
 Result<Numbers> bins_of(const tessera_array* counts, const Descriptor* given) {
   const std::int64_t number = capi::array_of(counts).extents()[0];
   TESSERA_ASSIGN_OR_RETURN(Numbers bins, integers(given, "bins"));
   for (std::int64_t& bin : bins) {
     if (bin < 1 || bin > number) {
       return Status::error(Code::out_of_range,
-                           fmt::format("there is no bin {}; there are 1 to {}", bin, number));
+                           fmt::format("there is no bin {}; 1 to {} are possible", bin, number));
     }
     --bin;
   }

@@ -14,7 +14,7 @@ namespace {
 
 using rma::Status;
 
-/// The job, and the team, which is none where its cell is null.
+/// The job, and the team, which is null if its cell is null.
 Status open_team(const Cell* job_cell, const Cell* team_cell, tessera_job*& job,
                  tessera_team*& team) {
   TESSERA_ASSIGN_OR_RETURN(job, open<tessera_job>(job_cell));
@@ -40,7 +40,7 @@ int tessera_f_writer_create(Cell** place, const Cell* job_cell, const Cell* team
       });
 }
 
-/// Under the array's own name where `name` is null.
+/// Under the array's own name if `name` is null.
 int tessera_f_writer_add(const Cell* cell, const Cell* array_cell, const char* name) {
   tessera_checkpoint_writer* writer = nullptr;
   tessera_array* array = nullptr;
@@ -63,7 +63,7 @@ int tessera_f_checkpoint_open(Cell** place, const Cell* job_cell, const Cell* te
       [&](tessera_checkpoint** file) { return tessera_checkpoint_open(job, team, path, file); });
 }
 
-/// As the file has it where the distribution's cell is null.
+/// With the distribution of the file if the distribution's cell is null.
 int tessera_f_checkpoint_read(const Cell* cell, const char* name, const Cell* distribution_cell,
                               Cell** place) {
   tessera_checkpoint* file = nullptr;
@@ -110,7 +110,7 @@ int tessera_f_checkpoint_array_info(const Cell* cell, const char* name, int64_t*
   return code;
 }
 
-/// An attribute for an integer that holds numbers from -largest - 1 to `largest`; 1: for a logical.
+/// An attribute for an integer with the range -largest - 1 to `largest`; 1 means a logical.
 int tessera_f_checkpoint_integer(const Cell* cell, const char* name, int64_t largest,
                                  int64_t* value) {
   const char* const called = "tessera_checkpoint%get_attribute";
@@ -129,9 +129,9 @@ int tessera_f_checkpoint_integer(const Cell* cell, const char* name, int64_t lar
     const std::int64_t least = largest == 1 ? 0 : -largest - 1;
     if (found < least || found > largest) {
       return Status::error(rma::Code::out_of_range,
-                           fmt::format("attribute '{}' is {}; the variable holds {} to {}", name,
+                           fmt::format("attribute '{}' is {}; the variable can hold {} to {}", name,
                                        found, least, largest))
-          .hint("give an integer(int64)");
+          .hint("use an integer(int64)");
     }
     *value = found;
     return {};

@@ -27,7 +27,7 @@ constexpr std::array<const char*, 7> create_names = {
     "tessera_distribution%create_tiled_irregular", "tessera_distribution%create_scalapack",
     "tessera_distribution%create_restricted"};
 
-/// What Fortran gives, as C wants it.
+/// Fortran's arguments, converted for C.
 struct Request {
   Numbers extents;
   Numbers block;
@@ -40,7 +40,7 @@ struct Request {
   Numbers ghosts;
 };
 
-/// A number for each dimension, of the distribution; none where it is absent.
+/// A list with one number for each dimension of the distribution; empty if it is absent.
 Status take(const Descriptor* given, std::size_t ndims, std::string_view what, Numbers& list) {
   if (given != nullptr) {
     TESSERA_ASSIGN_OR_RETURN(list,
@@ -50,14 +50,14 @@ Status take(const Descriptor* given, std::size_t ndims, std::string_view what, N
   return {};
 }
 
-/// Where blocks begin, of the last dimension of Fortran's first.
+/// Where blocks begin; C's first dimension is Fortran's last.
 Status take_starts(const Descriptor* given, Request& request) {
   TESSERA_ASSIGN_OR_RETURN(const Numbers starts, integers(given, "starts"));
   const std::int64_t wanted =
       std::accumulate(request.counts.begin(), request.counts.end(), std::int64_t{0});
   if (wanted != std::ssize(starts)) {
     return Status::error(Code::invalid_argument,
-                         fmt::format("starts has {} numbers, but counts is {}, in all {}",
+                         fmt::format("starts has {} numbers, but counts is {}, with the sum {}",
                                      starts.size(), list_text(reversed(request.counts)), wanted));
   }
   auto end = starts.end();
@@ -65,7 +65,7 @@ Status take_starts(const Descriptor* given, Request& request) {
     for (auto start = end - count; start != end; ++start) {
       if (*start < 1) {
         return Status::error(Code::invalid_argument,
-                             fmt::format("starts has a {}; indices begin with 1", *start));
+                             fmt::format("starts contains {}; indices begin at 1", *start));
       }
       request.starts.push_back(*start - 1);
     }
@@ -132,7 +132,7 @@ Result<Distribution*> distribution_of(const Cell* cell) {
 
 extern "C" {
 
-/// Lists that a way has no use for are null.
+/// Lists that this kind of distribution does not use are null.
 int tessera_f_distribution_create(Cell** place, const Cell* job_cell, int way, int64_t nranks,
                                   const Descriptor* extents, const Descriptor* block,
                                   const Descriptor* counts, const Descriptor* starts,
@@ -229,7 +229,7 @@ int tessera_f_distribution_locate(const Cell* cell, const Descriptor* index, int
       if (at[dim] < 1 || at[dim] > extent) {
         return Status::error(
             Code::out_of_range,
-            fmt::format("the index {} has {} in dimension {}, which has the indices 1 to {}",
+            fmt::format("the index {} has {} in dimension {}, which has indices 1 to {}",
                         list_text(at), at[dim], dim + 1, extent));
       }
     }
@@ -258,9 +258,10 @@ int tessera_f_distribution_block(const Cell* cell, int64_t member, int64_t numbe
                              capi::team_rank(member, capi::contents_of(handle).nranks()));
     count = capi::contents_of(handle).block_count(of);
     if (number < 1 || number > count) {
-      return Status::error(Code::out_of_range,
-                           fmt::format("there is no block {}: member {} has {}, counted from 1",
-                                       number, member, count));
+      return Status::error(
+          Code::out_of_range,
+          fmt::format("there is no block {}: member {} has {} blocks, counted from 1", number,
+                      member, count));
     }
     return {};
   };

@@ -11,16 +11,17 @@ namespace tessera::fapi {
 namespace {
 
 constexpr std::string_view turned_note =
-    "\n  note: dimensions are in C's order here, the last one is Fortran's first; indices count "
+    "\n  note: in this message dimensions are in C's order: the last one is Fortran's first; "
+    "indices count "
     "from "
-    "0, and upper bounds are not included";
-/// Of functions that are given Fortran's rows and columns as such.
+    "0, and upper bounds are exclusive";
+/// For functions that take rows and columns as in Fortran.
 constexpr std::string_view matrix_note =
     "\n  note: rows and columns are Fortran's, but the dimensions of arrays are in C's order, the "
-    "last one is Fortran's first; indices count from 0, and upper bounds are not included";
+    "last one is Fortran's first; indices count from 0, and upper bounds are exclusive";
 
-/// Texts of the C interface, by their beginnings, that may hold its bounds and shapes. The first
-/// one that fits counts.
+/// Beginnings of messages of the C interface that may contain its bounds and shapes. The first row
+/// that matches is used.
 struct NoteRow {
   std::string_view beginning;
   std::string_view note;
@@ -42,7 +43,7 @@ constexpr std::array<NoteRow, 14> notes = {{
     {"tessera_checkpoint_read", turned_note},
 }};
 
-/// Whether a text has extents ("9 x 7"), a box ("[2,10)") or the word.
+/// Whether a text contains extents ("9 x 7"), a box ("[2,10)") or the word "dimension".
 bool has_dimensions(std::string_view text) {
   const auto is_digit = [&](std::size_t at) {
     return at < text.size() && text[at] >= '0' && text[at] <= '9';
@@ -59,13 +60,13 @@ bool has_dimensions(std::string_view text) {
   });
 }
 
-/// A text without the "[rank 2] " at its front.
+/// A text without "[rank 2] " at its beginning.
 std::string_view without_rank(std::string_view text) {
   constexpr std::string_view end = "] ";
   return text.starts_with("[rank ") ? text.substr(text.find(end) + end.size()) : text;
 }
 
-/// What has to be said of a text; empty for those of the module itself, and without dimensions.
+/// The note for a text; empty for texts of the module itself, and for texts without dimensions.
 std::string_view note_on(int code, std::string_view whole) {
   const std::string_view text = without_rank(whole);
   const bool is_procedure = text.substr(0, text.find(':')).find('%') != std::string_view::npos;
@@ -83,7 +84,7 @@ std::string_view note_on(int code, std::string_view whole) {
 
 extern "C" {
 
-/// The text of this thread's last error for a program in Fortran, as texts of the C interface.
+/// The text of this thread's last error for a Fortran program; arguments as in the C interface.
 void tessera_f_error_text(int code, char* text, int64_t capacity, int64_t* length) {
   std::string whole = tessera_last_error();
   whole += note_on(code, whole);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Telling others that data have come: notifications, and flags in arrays.
+// Notifications, and flags in arrays.
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -31,14 +31,14 @@ Result<std::int32_t> value_of(const Descriptor* given) {
   return static_cast<std::int32_t>(value[0]);
 }
 
-/// A flag as C names it, and a value of it.
+/// A flag for C, and a value.
 struct Flag {
   const tessera_array* array = nullptr;
   Numbers index;
   std::int32_t value = 0;
 };
 
-/// Errors: those of the index and the value; those of find(flag), which tells where it lies.
+/// Errors: those of the index and the value; those of find(flag), which locates the flag.
 template <class Find>
 Status take_flag(const Cell* cell, const Descriptor* index, const Descriptor* value,
                  std::string_view verb, Flag& flag, const Find& find) {
@@ -62,7 +62,7 @@ Status take_own_flag(const Cell* cell, const Descriptor* index, const Descriptor
   return take_flag(cell, index, value, "waiting for", flag, arrays::locate_own_flag);
 }
 
-/// Gives a number out where somebody asks for it; the room was looked at before.
+/// Writes a number to an optional argument, whose size was checked before.
 int give_number(const char* name, std::string_view what, std::int64_t number, Descriptor* to) {
   return to == nullptr ? TESSERA_OK
                        : capi::call(name, [&] { return give_integers(Numbers{number}, to, what); });
@@ -125,7 +125,7 @@ int tessera_f_wait_for_flag_change(const Cell* cell, const Descriptor* index,
   std::int32_t seen = 0;
   const auto prepare = [&]() -> Status {
     TESSERA_RETURN_IF_ERROR(take_own_flag(cell, index, value, flag));
-    return check_room(now, 1, "now");  // before anything is waited for
+    return check_room(now, 1, "now");  // checked before the wait
   };
   const int code = run(name, prepare, [&] {
     return tessera_array_wait_for_flag_change(flag.array, flag.index.data(), flag.value, writer,

@@ -30,19 +30,20 @@ std::vector<std::string> texts_of(const Descriptor& list) {
   return texts;
 }
 
-/// Numbers that teams compute with.
+/// Numbers that team operations support.
 Result<std::int64_t> numbers_of(const Descriptor* given, std::string_view what) {
   TESSERA_RETURN_IF_ERROR(check_counted(given, what));
   const std::int64_t type = element_of(*given);
   if (type < 0) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("{} is {}; it has to be of numbers", what, type_text(*given)));
+    return Status::error(
+        Code::invalid_argument,
+        fmt::format("{} is {}; it must be of a numeric type", what, type_text(*given)));
   }
   return type;
 }
 
-/// The team in a variable of the kind `team`, or all ranks of the job in one of the kind `job`,
-/// which the module counts from 0.
+/// The team in a variable of kind `team`, or all ranks of the job in one of kind `job`. The module
+/// counts kinds from 0.
 class AnyTeam {
  public:
   AnyTeam() = default;
@@ -67,8 +68,8 @@ class AnyTeam {
   tessera_team* world_ = nullptr;
 };
 
-/// Lets `act` work on the elements of `data` side by side, and writes them back. Collective where
-/// something is wrong.
+/// Calls `act` with the elements of `data` as dense memory, and writes them back. Collective if
+/// there is an error.
 template <class Act>
 int on_dense(const char* procedure, int kind, const Cell* cell, Descriptor* data,
              bool is_of_numbers, const Act& act) {
@@ -97,9 +98,9 @@ Status check_gathered(const rma::Team& team, const Descriptor& mine, const Descr
   const std::int64_t wanted = Dense(mine).count() * team.size();
   const std::int64_t given = Dense(all).count();
   if (wanted != given) {
-    return Status::error(
-        Code::invalid_argument,
-        fmt::format("all has {} elements; {} come from {} members", given, wanted, team.size()));
+    return Status::error(Code::invalid_argument,
+                         fmt::format("all has {} elements, but {} are needed for {} members", given,
+                                     wanted, team.size()));
   }
   return {};
 }
@@ -108,7 +109,7 @@ Status check_gathered(const rma::Team& team, const Descriptor& mine, const Descr
 
 extern "C" {
 
-/// Of whatever started this process where the communicator is null; settings may be, too.
+/// Without a communicator, starts the job as the process was started; settings may be null, too.
 int tessera_f_job_start(Cell** place, const int* communicator, const Descriptor* settings) {
   std::vector<std::string> texts;
   std::vector<const char*> lines;
@@ -172,7 +173,7 @@ int tessera_f_job_allocate_local(const Cell* cell, const Descriptor* bytes, void
              [&] { return tessera_job_allocate_local(job, wanted, memory); });
 }
 
-/// All ranks where `ranks` is null.
+/// All ranks if `ranks` is null.
 int tessera_f_team_create(Cell** place, const Cell* job_cell, const Descriptor* ranks) {
   tessera_job* job = nullptr;
   Numbers list;
@@ -226,7 +227,7 @@ int tessera_f_team_allgather(int kind, const Cell* cell, const Descriptor* mine,
   });
 }
 
-/// At all members where `root` is null.
+/// On all members if `root` is null.
 int tessera_f_team_reduce(int kind, const Cell* cell, Descriptor* elements, int reduction,
                           const int64_t* root) {
   const char* const name = root == nullptr ? "allreduce" : "reduce";
@@ -238,7 +239,7 @@ int tessera_f_team_reduce(int kind, const Cell* cell, Descriptor* elements, int 
   });
 }
 
-/// `text`, of which `length` characters are given, is this member's error; null: its last one.
+/// `text`, with `length` characters, is this member's error; null means its last error.
 int tessera_f_team_agree(int kind, const Cell* cell, int status, const char* text, int64_t length) {
   const ProcedureName name(mark_at(kind), "agree");
   AnyTeam any;
@@ -261,7 +262,7 @@ int tessera_f_locks_create(Cell** place, int kind, const Cell* members, int64_t 
       [&](tessera_locks** locks) { return tessera_locks_create(any.get(), count, locks); });
 }
 
-/// The handle of locks, of which the member `owner` has one that Fortran counts as `index`.
+/// The handle of locks; checks that member `owner` has lock `index`, counted from 1.
 int tessera_f_open_lock(const char* name, const Cell* cell, int64_t owner, int64_t index,
                         tessera_locks** locks) {
   return capi::call(name, [&]() -> Status {
@@ -286,7 +287,7 @@ int tessera_f_counter_create(Cell** place, int kind, const Cell* members, int64_
       [&](tessera_counter** counter) { return tessera_counter_create(any.get(), owner, counter); });
 }
 
-/// One where `count` is null.
+/// Adds one if `count` is null.
 int tessera_f_counter_next(const Cell* cell, const Descriptor* count, Descriptor* value) {
   tessera_counter* counter = nullptr;
   Numbers by = {1};
@@ -296,7 +297,7 @@ int tessera_f_counter_next(const Cell* cell, const Descriptor* count, Descriptor
     if (count != nullptr) {
       TESSERA_ASSIGN_OR_RETURN(by, integers_of(count, 1, "count", "a count"));
     }
-    // Before anything is drawn that nobody could be given.
+    // Checked before the counter changes, so that no number is lost.
     return check_room(value, 1, "value");
   };
   const int code = run("tessera_counter%next", prepare,

@@ -17,7 +17,7 @@ namespace {
 using rma::Code;
 using rma::Status;
 
-/// What is chosen of solvers; the module has the same structure.
+/// Options of solvers; the module has the same structure.
 struct SolverChoice {
   std::int64_t block = 0;
   int method = 0;
@@ -47,7 +47,7 @@ tessera_product_options product_options(std::int64_t buffer_bytes) {
   return options;
 }
 
-/// What is done with matrices alone; the module has the same numbers.
+/// Operations whose only results are matrices; the module has the same numbers.
 enum class Solving {
   cholesky,
   solve,
@@ -86,7 +86,7 @@ int solve(Solving what, const Operands<3>& given, const tessera_solver_options& 
   return tessera_matrix_least_squares(given.matrix(0), given.matrix(1), &options, given.matrix(2));
 }
 
-/// What has values besides matrices.
+/// Operations that also return a list of values.
 enum class Values {
   eigenvalues,
   eigen,
@@ -100,7 +100,7 @@ constexpr std::array<const char*, 6> values_names = {
     "tessera_eigenvalues",       "tessera_eigen",           "tessera_eigenvalues_generalised",
     "tessera_eigen_generalised", "tessera_singular_values", "tessera_svd"};
 
-/// Whose team does the work: that of the vectors where there are any.
+/// The operand whose team does the work: the vectors, if there are any.
 std::size_t leader_of(Values what) {
   const bool has_second_first = what == Values::eigen || what == Values::svd;
   return what == Values::eigen_generalised ? 2 : has_second_first ? 1 : 0;
@@ -127,7 +127,7 @@ int find_values(Values what, const Operands<3>& given, const tessera_solver_opti
   return tessera_matrix_svd(given.matrix(0), &options, given.matrix(1), given.matrix(2), values);
 }
 
-/// How many eigenvalues, pivots and the like a matrix has.
+/// The number of eigenvalues, pivots and so on of a matrix.
 std::int64_t shorter_side(const Operands<3>& given) {
   const auto [rows, columns] = given.matrix_shape(0);
   return std::max<std::int64_t>(std::min(rows, columns), 0);
@@ -138,18 +138,18 @@ Status check_list(const Descriptor* list, std::int64_t wanted, CFI_type_t type,
   TESSERA_RETURN_IF_ERROR(check_allocated(list, what));
   if (list->rank != 1 || list->dim[0].extent != wanted) {
     return Status::error(Code::invalid_argument,
-                         fmt::format("{} has to be a list of {} numbers", what, wanted));
+                         fmt::format("{} must be a list of {} numbers", what, wanted));
   }
   if (list->type != type) {
     CFI_cdesc_t right = *list;
     right.type = type;
-    return Status::error(Code::invalid_argument, fmt::format("{} is {}; it has to be {}", what,
+    return Status::error(Code::invalid_argument, fmt::format("{} is {}; it must be {}", what,
                                                              type_text(*list), type_text(right)));
   }
   return {};
 }
 
-/// Of which type eigenvalues are, and the factors of reflections.
+/// The type of eigenvalues and of the factors of reflectors.
 CFI_type_t real_type(const arrays::ElementKind& kind) {
   const bool is_single = kind.type == rma::ElementType::f32 || kind.type == rma::ElementType::c64;
   return is_single ? CFI_type_float : CFI_type_double;
@@ -161,7 +161,7 @@ CFI_type_t own_type(const arrays::ElementKind& kind) {
   return real_type(kind);
 }
 
-/// Lets `act` fill a list, as long as the matrix's shorter side, of the type of `type(kind)`.
+/// `act` fills a list with the length of the matrix's shorter side and the type type(kind).
 template <class Type, class Act, class LookMore>
 int with_list(const char* name, Operands<3>& given, Descriptor* list, const Type& type,
               const Act& act, const LookMore& look_more) {
@@ -219,9 +219,9 @@ int tessera_f_contract(const char* a_letters, const Operand* a, const char* b_le
     TESSERA_ASSIGN_OR_RETURN(bytes, integer_of(buffer_bytes, "buffer_bytes"));
     for (const std::size_t number : {0U, 1U, 2U}) {
       if (given.is_part(number)) {
-        return Status::error(Code::invalid_argument,
-                             fmt::format("a part of {} is given", given.array(number).describe()))
-            .hint("contract whole arrays; copy the part to one");
+        return Status::error(Code::invalid_argument, fmt::format("the argument is a part of {}",
+                                                                 given.array(number).describe()))
+            .hint("copy the part to an array, and contract that");
       }
     }
     return {};
@@ -245,7 +245,7 @@ int tessera_f_permute(const Operand* from, const Descriptor* order, const Operan
   const auto look = [&](const arrays::ArrayBase& array) -> Status {
     TESSERA_ASSIGN_OR_RETURN(bytes, integer_of(buffer_bytes, "buffer_bytes"));
     TESSERA_ASSIGN_OR_RETURN(dims, integers_of(order, array.ndims(), "order", describe(array)));
-    // Dimension d of C's is n + 1 - d of Fortran's.
+    // Dimension d of C is dimension n + 1 - d of Fortran.
     std::reverse(dims.begin(), dims.end());
     const std::int64_t source_dims = given.array(0).ndims();
     for (std::int64_t& dim : dims) {
@@ -271,12 +271,12 @@ int tessera_f_solve(int op, const Operand* a, const Operand* b, const Operand* x
                    [&] { return solve(Solving{op}, given, options_of(*choice, given.number(0))); });
 }
 
-/// Pivots count from 1, as LAPACK's do.
+/// Pivots count from 1, as in LAPACK.
 int tessera_f_lu(const Operand* a, const SolverChoice* choice, Descriptor* pivots) {
   Operands<3> given({a, nullptr, nullptr}, 0);
   Numbers rows;
   const auto look = [&](const arrays::ArrayBase&) -> Status {
-    rows.reserve(1);  // an empty list has no address, which C asks for
+    rows.reserve(1);  // C needs an address also for an empty list
     rows.assign(static_cast<std::size_t>(shorter_side(given)), 0);
     return give_integers(rows, pivots, "pivots");
   };

@@ -21,20 +21,20 @@ const ArrayBase& copy_here(const tessera_mirrored* mirrored) {
   return capi::array_of(capi::contents_of(mirrored).here);
 }
 
-/// The box of the copies; none where all of them is meant.
+/// The box of the copies; empty if all of them is meant.
 Result<std::optional<Bounds>> box_of(const ArrayBase& copy, const Descriptor* lo,
                                      const Descriptor* hi) {
   if (lo == nullptr && hi == nullptr) {
     return std::optional<Bounds>();
   }
   if (lo == nullptr || hi == nullptr) {
-    return Status::error(Code::invalid_argument, "of lo and hi one is given without the other");
+    return Status::error(Code::invalid_argument, "lo and hi must be given together");
   }
   TESSERA_ASSIGN_OR_RETURN(const Bounds box, bounds_of(copy, lo, hi));
   return std::optional<Bounds>(box);
 }
 
-/// What is moved between the copies and a part of another array, as the C interface wants it.
+/// The copies' box and a part of another array, for the C interface.
 struct Move {
   tessera_mirrored* mirrored = nullptr;
   tessera_array* other = nullptr;
@@ -59,7 +59,7 @@ Status look(const Operand& other, const Descriptor* lo, const Descriptor* hi, Mo
 
 extern "C" {
 
-/// A variable for this node's copy, which goes on to belong to the mirrored array.
+/// A variable for this node's copy, which continues to belong to the mirrored array.
 int tessera_f_mirrored_here(const Cell* cell, Cell** place) {
   const char* const name = "tessera_mirrored%here";
   tessera_mirrored* mirrored = nullptr;

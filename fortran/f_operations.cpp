@@ -12,14 +12,14 @@
 namespace tessera::fapi {
 namespace {
 
-/// A function of the C interface and what it is called in Fortran.
+/// A function of the C interface and its Fortran name.
 template <class Function>
 struct Operation {
   const char* name;
   Function* call;
 };
 
-// The module has the same numbers for what follows. Rows and columns change places.
+// The module has the same numbers for these tables. Rows and columns change places.
 constexpr std::array<Operation<int(tessera_part)>, 5> unary = {{
     {"tessera_part%zero", tessera_array_zero},
     {"tessera_part%absolute", tessera_array_absolute},
@@ -43,7 +43,7 @@ constexpr std::array<Operation<int(tessera_part, tessera_part)>, 7> binary = {{
     {"tessera_part%scale_rows", tessera_array_scale_columns},
     {"tessera_part%scale_columns", tessera_array_scale_rows},
 }};
-constexpr int copies = 2;  // of which the second operand leads
+constexpr int copies = 2;  // the second operand leads
 constexpr std::array<Operation<int(tessera_part, tessera_part, tessera_part)>, 5> ternary = {{
     {"tessera_part%multiply", tessera_array_multiply},
     {"tessera_part%divide", tessera_array_divide},
@@ -62,7 +62,7 @@ constexpr std::array<Norm, 3> matrix_norms = {{
     {"tessera_part%norm1", tessera_array_norm_infinity},
     {"tessera_part%norm_infinity", tessera_array_norm1},
 }};
-// Of what has no rows and columns: of vectors, and of what C refuses by its name.
+// For operands without rows and columns: vectors, and operands that C refuses by name.
 constexpr std::array<Norm, 3> other_norms = {{
     {"tessera_part%norm2", tessera_array_norm2},
     {"tessera_part%norm1", tessera_array_norm1},
@@ -151,7 +151,7 @@ int tessera_f_dot(int op, const Operand* a, const Operand* b, int reproducible,
   });
 }
 
-/// The largest absolute value for 3.
+/// op 3 is the largest absolute value.
 int tessera_f_norm(int op, const Operand* a, int reproducible, double* norm) {
   Operands<1> given({a}, 0);
   if (op == std::ssize(matrix_norms)) {
@@ -191,7 +191,7 @@ int tessera_f_step_max(const Operand* x, const Operand* dx, double* step) {
                    [&] { return tessera_array_step_max(given[0], given[1], step); });
 }
 
-/// The first, the first positive, and the last step.
+/// The smallest, the smallest positive, and the largest step.
 int tessera_f_step_bounds(const Operand* x, const Operand* dx, const Operand* lower,
                           const Operand* upper, double* steps) {
   Operands<4> given({x, dx, lower, upper}, 0);
@@ -230,7 +230,7 @@ int tessera_f_pack(int op, const Operand* from, const Operand* mask, const Opera
   return capi::call(name, [&] { return give_integers(Numbers{number}, count, "count"); });
 }
 
-/// To standard output where `path` is null.
+/// To standard output if `path` is null.
 int tessera_f_print(const Operand* a, const char* path, int64_t root, int64_t digits,
                     int64_t most_lines) {
   Operands<1> given({a}, 0);
@@ -245,7 +245,7 @@ int tessera_f_print(const Operand* a, const char* path, int64_t root, int64_t di
   });
 }
 
-/// Bounds as they are given: the operation that takes the part looks at them.
+/// Stores bounds unchecked: the operation that takes the part checks them.
 void tessera_f_part(const Descriptor* lo, const Descriptor* hi, Operand* part) {
   keep_bounds(lo, part->lo_count, part->lo);
   keep_bounds(hi, part->hi_count, part->hi);

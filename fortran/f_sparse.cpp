@@ -19,28 +19,28 @@ Status wrong(std::string text) {
   return Status::error(Code::invalid_argument, std::move(text));
 }
 
-/// A matrix's own rows as C wants them.
+/// A matrix's own rows for C.
 struct OwnRows {
   Numbers starts;
   Numbers columns;
   std::optional<Dense> values;
 };
 
-/// That the list of starts is one, counted from 1.
+/// Checks that the list of starts is valid, counted from 1.
 Status check_starts(const Numbers& starts) {
   if (!starts.empty() && starts.front() != 1) {
-    return wrong(fmt::format("row_starts begins with {}; entries count from 1", starts.front()));
+    return wrong(fmt::format("row_starts begins with {}; it must begin with 1", starts.front()));
   }
   for (std::size_t i = 1; i < starts.size(); ++i) {
     if (starts[i] < starts[i - 1]) {
-      return wrong(
-          fmt::format("row_starts has {} after {}; it does not go down", starts[i], starts[i - 1]));
+      return wrong(fmt::format("row_starts has {} after {}; it must not decrease", starts[i],
+                               starts[i - 1]));
     }
   }
   return {};
 }
 
-/// That the columns of each row ascend. Requires: the starts of rows are C's.
+/// Checks that the columns of each row increase. Requires: the starts of rows count from 0.
 Status check_ascending(const OwnRows& own) {
   for (std::size_t row = 0; row + 1 < own.starts.size(); ++row) {
     const auto end = static_cast<std::size_t>(own.starts[row + 1]);
@@ -48,7 +48,7 @@ Status check_ascending(const OwnRows& own) {
       if (own.columns[entry] <= own.columns[entry - 1]) {
         return wrong(fmt::format("own row {} has column {} after column {}", row + 1,
                                  own.columns[entry] + 1, own.columns[entry - 1] + 1))
-            .hint("the columns of a row go up; a builder takes entries in any order");
+            .hint("the columns of a row must increase; a builder takes entries in any order");
       }
     }
   }
@@ -69,10 +69,10 @@ Status take_own_rows(std::int64_t element, std::int64_t ncolumns, const Descript
     own.starts = {0};
   }
   if (own.starts.back() != std::ssize(own.columns) || own.starts.back() != own.values->count()) {
-    return wrong(fmt::format("row_starts tells of {} entries, but there are {} columns and {} "
+    return wrong(fmt::format("row_starts is for {} entries, but there are {} columns and {} "
                              "values",
                              own.starts.back(), own.columns.size(), own.values->count()))
-        .hint("row_starts ends with the number of entries and one more");
+        .hint("row_starts must end with the number of entries plus one");
   }
   return check_ascending(own);
 }
@@ -81,7 +81,7 @@ Status take_own_rows(std::int64_t element, std::int64_t ncolumns, const Descript
 
 extern "C" {
 
-/// The team and the starts of rows may be null. Gives back rows and columns as `shape`.
+/// The team and the starts of rows may be null. Returns rows and columns as `shape`.
 int tessera_f_sparse_builder_create(Cell** place, const Cell* job_cell, int64_t element,
                                     const Descriptor* rows, const Descriptor* columns,
                                     const char* name, const Cell* team,
@@ -113,7 +113,7 @@ int tessera_f_sparse_builder_create(Cell** place, const Cell* job_cell, int64_t 
       });
 }
 
-/// Of a matrix with these rows, columns and elements.
+/// For a matrix with these rows, columns and elements.
 int tessera_f_sparse_builder_add(const Cell* cell, const int64_t* shape, int64_t element,
                                  const Descriptor* rows, const Descriptor* columns,
                                  const Descriptor* values) {
@@ -191,7 +191,7 @@ int tessera_f_sparse_from_rows(Cell** place, const Cell* job_cell, int64_t eleme
       });
 }
 
-/// Dense arrays are turned around for C, so that their matrix is, too, and has to be turned back.
+/// C sees a dense array transposed, so its result must be transposed, too.
 int tessera_f_sparse_from_dense(Cell** place, const Cell* dense_cell, const Descriptor* threshold,
                                 const char* name, const Descriptor* row_starts, int balance) {
   tessera_array* dense = nullptr;
@@ -281,7 +281,7 @@ int tessera_f_sparse_multiply(Cell** place, const Cell* a_cell, const Cell* b_ce
       [&](tessera_sparse** product) { return tessera_sparse_multiply(a, b, name, product); });
 }
 
-/// A variable for what another language has made. The handle stays its maker's.
+/// A variable for an object that another language has made. Its maker keeps ownership.
 int tessera_f_sparse_from_handle(Cell** place, const Cell* job, tessera_sparse* handle) {
   const auto prepare = [&]() -> Status {
     TESSERA_RETURN_IF_ERROR(check_place(place));

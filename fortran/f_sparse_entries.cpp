@@ -22,7 +22,7 @@ using rma::Code;
 using rma::Result;
 using rma::Status;
 
-/// The transpose of a matrix, while a call needs it: dense arrays are turned around for C.
+/// Calls `act` with the transpose of a matrix: C sees dense arrays transposed.
 template <class Act>
 int with_transpose(const tessera_sparse* matrix, const Act& act) {
   tessera_sparse* turned = nullptr;
@@ -34,7 +34,7 @@ int with_transpose(const tessera_sparse* matrix, const Act& act) {
   return code != TESSERA_OK ? code : freed;
 }
 
-/// A box of a matrix as C has it, and where its entries go.
+/// A box of a matrix, as C counts, and where its entries go.
 struct Asked {
   std::array<std::int64_t, 2> lo = {};
   std::array<std::int64_t, 2> hi = {};
@@ -43,7 +43,7 @@ struct Asked {
   std::optional<Dense> values;
 };
 
-/// Which of the two dimensions, for messages.
+/// One of the two dimensions, for messages.
 struct Side {
   const char* name;
   std::int64_t most;
@@ -51,14 +51,15 @@ struct Side {
 
 Status check_range(std::int64_t first, std::int64_t last, const Side& side) {
   if (first < 1 || last > side.most) {
-    return Status::error(Code::out_of_range, fmt::format("there are no {0} {1} to {2}; its {0} are "
-                                                         "1 to {3}",
-                                                         side.name, first, last, side.most))
-        .hint("bounds count from 1 and are included");
+    return Status::error(Code::out_of_range,
+                         fmt::format("{0} {1} to {2} are out of range; its {0} are "
+                                     "1 to {3}",
+                                     side.name, first, last, side.most))
+        .hint("bounds count from 1 and are inclusive");
   }
   if (first - 1 > last) {
     return Status::error(Code::invalid_argument,
-                         fmt::format("of the {} {} to {} the lower bound is above the upper bound",
+                         fmt::format("{} {} to {}: the lower bound is above the upper bound",
                                      side.name, first, last))
         .hint("a section without elements is written i:i-1");
   }
@@ -78,7 +79,7 @@ Status take_box(const SparseFacts& facts, const Descriptor* lo, const Descriptor
   return {};
 }
 
-/// How many numbers a list takes. Errors: none that it takes, or assumed size.
+/// How many numbers fit into a list. Errors: not a list, or assumed size.
 Result<std::int64_t> room_of(const Descriptor* list, std::string_view what) {
   TESSERA_ASSIGN_OR_RETURN(const Numbers now, integers(list, what));
   return std::ssize(now);
@@ -93,12 +94,12 @@ Status take_places(const SparseFacts& facts, const Descriptor* row_starts,
   const std::int64_t rows = asked.hi[0] - asked.lo[0];
   if (starts != rows + 1) {
     return Status::error(Code::invalid_argument,
-                         fmt::format("row_starts has room for {} numbers, and {} rows have {}",
+                         fmt::format("row_starts has room for {} numbers, but {} rows need {}",
                                      starts, rows, rows + 1));
   }
   if (capacity != asked.values->count()) {
     return Status::error(Code::invalid_argument,
-                         fmt::format("columns has room for {} entries, and values for {}", capacity,
+                         fmt::format("columns has room for {} entries, but values for {}", capacity,
                                      asked.values->count()));
   }
   asked.row_starts.resize(static_cast<std::size_t>(starts));
@@ -126,15 +127,15 @@ Status give_first(const Numbers& numbers, const Descriptor* list, std::string_vi
   return give_integers(numbers, &part, what);
 }
 
-/// What was got, to Fortran's variables. Errors: more entries than fit, where nobody is told.
+/// Copies the result to Fortran's variables. Errors: more entries than fit, if `entries` is absent.
 Status give_entries(Asked& got, std::int64_t found, Descriptor* row_starts, Descriptor* columns,
                     Descriptor* entries) {
   const std::int64_t room = std::ssize(got.columns);
   if (entries == nullptr && found > room) {
     return Status::error(Code::invalid_argument,
-                         fmt::format("{} entries lie there; columns and values have room for {}",
+                         fmt::format("there are {} entries; columns and values have room for {}",
                                      found, room))
-        .hint("with entries= the first ones come, and it tells how many there are");
+        .hint("with entries= you get the first ones, and the number of all");
   }
   got.values->give_back();
   got.columns.resize(static_cast<std::size_t>(std::min(found, room)));
@@ -145,7 +146,7 @@ Status give_entries(Asked& got, std::int64_t found, Descriptor* row_starts, Desc
   return give_integer(found, entries, "entries");
 }
 
-/// A member's own rows; the module has the same structure. `row_starts` and `columns` are C's.
+/// A member's own rows; the module has the same structure. `row_starts` and `columns` are as in C.
 struct LocalRows {
   std::int64_t first_row;
   std::int64_t rows;
@@ -268,7 +269,7 @@ int tessera_f_sparse_rows_pattern(const Cell* cell, const LocalRows* rows, Descr
   });
 }
 
-/// Where values of this type lie; never null.
+/// The values, if they have this type; never null.
 int tessera_f_sparse_rows_values(const Cell* cell, LocalRows* rows, int64_t type, void** values) {
   return capi::call("tessera_sparse_rows%pointer", [&]() -> Status {
     TESSERA_RETURN_IF_ERROR(open<tessera_sparse_rows>(cell).status());
@@ -293,7 +294,7 @@ int tessera_f_sparse_get_column(const Cell* cell, const Descriptor* column,
     TESSERA_ASSIGN_OR_RETURN(number, one_integer(column, "column"));
     if (number < 1 || number > facts.columns) {
       return Status::error(Code::out_of_range,
-                           fmt::format("there is no column {} in {}; there are 1 to {}", number,
+                           fmt::format("there is no column {} in {}; 1 to {} are possible", number,
                                        facts.description, facts.columns));
     }
     return {};
@@ -321,8 +322,8 @@ int tessera_f_sparse_to_dense(const Cell* cell, const Cell* dense_cell) {
   });
 }
 
-/// c = a b, or b a where the dense factor is the left one: for C, the transposed c is the product
-/// of the transposed factors in the other order.
+/// c = a b, or b a if the dense factor is on the left. For C the transposed c is the product of the
+/// transposed factors in the opposite order.
 int tessera_f_sparse_multiply_dense(const Cell* cell, int is_left, const Cell* b_cell,
                                     const Cell* c_cell) {
   tessera_sparse* matrix = nullptr;
@@ -361,7 +362,7 @@ int tessera_f_sparse_number(const Cell* cell, int is_shift, const Descriptor* nu
   });
 }
 
-/// 0: the diagonal to a vector; 1 and 2: rows and columns times a vector's elements.
+/// op 0: the diagonal to a vector; 1 and 2: rows and columns times a vector's elements.
 int tessera_f_sparse_vector(const Cell* cell, int op, const Cell* vector_cell) {
   tessera_sparse* matrix = nullptr;
   tessera_array* vector = nullptr;

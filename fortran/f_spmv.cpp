@@ -10,7 +10,7 @@ namespace {
 
 using rma::Status;
 
-/// How products are planned; the module has the same structure.
+/// Options of plans; the module has the same structure.
 struct SpmvChoice {
   int mode;
   int through_network;

@@ -16,10 +16,10 @@ using rma::Code;
 using rma::Result;
 using rma::Status;
 
-/// What a transfer does; the module has the same numbers.
+/// Kinds of transfers; the module has the same numbers.
 enum class Kind { put, get, accumulate };
 
-/// A transfer as C wants it.
+/// A transfer, converted for C.
 struct Asked {
   const tessera_array* array = nullptr;
   Bounds box;
@@ -28,7 +28,7 @@ struct Asked {
   Scalar alpha;
 };
 
-/// The box's extents, every steps-th element of them.
+/// The box's extents, divided by the steps.
 Numbers extents_of(const Asked& asked, int ndims) {
   Numbers extents;
   for (std::size_t dim = 0; dim < static_cast<std::size_t>(ndims); ++dim) {
@@ -39,7 +39,7 @@ Numbers extents_of(const Asked& asked, int ndims) {
   return extents;
 }
 
-/// Everything but the box and the steps. `kind` is that of the local elements.
+/// Converts everything except the box and the steps. `kind` is that of the local elements.
 Status take_local(const ElementKind& kind, int ndims, const Descriptor* buffer,
                   const Descriptor* alpha, Asked& asked) {
   TESSERA_ASSIGN_OR_RETURN(asked.memory,
@@ -54,14 +54,14 @@ Status take_steps(const ArrayBase& array, const Descriptor* steps, Asked& asked)
     if (step < 1) {
       return Status::error(
           Code::invalid_argument,
-          fmt::format("steps is {}; each has to be 1 or more", list_text(asked.steps)));
+          fmt::format("steps is {}; each must be 1 or more", list_text(asked.steps)));
     }
   }
   std::reverse(asked.steps.begin(), asked.steps.end());
   return {};
 }
 
-/// "put to array 'A' …", before what is wrong with it.
+/// Adds "put to array 'A' …" to the front of a message.
 Status explain(Status status, Kind kind, const ArrayBase& array) {
   const std::string_view verb = kind == Kind::put   ? "put to "
                                 : kind == Kind::get ? "get from "
@@ -69,7 +69,7 @@ Status explain(Status status, Kind kind, const ArrayBase& array) {
   return std::move(status).context(std::string(verb) + describe(array));
 }
 
-/// Looks at the arguments of a transfer: take(array, asked) does.
+/// Checks the arguments of a transfer by take(array, asked).
 template <class Take>
 auto prepare(const Cell* cell, Kind kind, Asked& asked, const Take& take) {
   return [cell, kind, &asked, &take]() -> Status {
@@ -79,7 +79,7 @@ auto prepare(const Cell* cell, Kind kind, Asked& asked, const Take& take) {
   };
 }
 
-/// The same for other functions: take(array) looks at their arguments.
+/// The same for other functions: take(array) checks their arguments.
 template <class Take>
 auto look_at(const Cell* cell, const tessera_array*& handle, const Take& take) {
   return [cell, &handle, &take]() -> Status {
@@ -126,17 +126,17 @@ int finish(Kind kind, const Asked& asked) {
   return tessera_array_accumulate(asked.array, lo, hi, data, strides.data(), asked.alpha.address());
 }
 
-/// Places as C has them, from a matrix with a column for each, or a list for an array of one
-/// dimension.
+/// Indices for C, from a matrix with a column for each element, or a list for a one-dimensional
+/// array.
 Result<Numbers> places_of(const ArrayBase& array, const Descriptor* given) {
   const int ndims = array.ndims();
   TESSERA_RETURN_IF_ERROR(check_counted(given, "places"));
   const bool is_list = given->rank == 1 && ndims == 1;
   if (!is_list && (given->rank != 2 || given->dim[0].extent != ndims)) {
     return Status::error(Code::invalid_argument,
-                         fmt::format("places has to have the shape ({}, number of places)", ndims));
+                         fmt::format("places must have the shape ({}, number of elements)", ndims));
   }
-  // As one long list of integers.
+  // Read as one list of integers.
   Dense dense(*given);
   CFI_CDESC_T(1) flat;
   auto* const list = reinterpret_cast<Descriptor*>(&flat);
@@ -163,7 +163,7 @@ Result<Numbers> places_of(const ArrayBase& array, const Descriptor* given) {
 
 extern "C" {
 
-/// Blocking where `handle` is null, here and below.
+/// Blocking if `handle` is null, here and below.
 int tessera_f_transfer(const Cell* cell, int kind, const Descriptor* lo, const Descriptor* hi,
                        const Descriptor* buffer, const Descriptor* alpha, tessera_handle** handle) {
   const Kind what{kind};
@@ -205,7 +205,7 @@ int tessera_f_transfer_section(const Cell* cell, int kind, const Descriptor* lo,
   });
 }
 
-/// `periodic` has the bits of C's dimensions, of which Fortran gave `count`.
+/// `periodic` is a bit mask of C's dimensions; Fortran gave `count` of them.
 int tessera_f_transfer_periodic(const Cell* cell, int kind, const Descriptor* lo,
                                 const Descriptor* hi, int64_t periodic, int count,
                                 const Descriptor* buffer, const Descriptor* alpha,
@@ -298,7 +298,7 @@ int tessera_f_transfer_element(const Cell* cell, int kind, const Descriptor* ind
   });
 }
 
-/// Fetch-and-add where `expected` and `desired` are null, and so on.
+/// Fetch-and-add if `expected` and `desired` are null, and so on.
 int tessera_f_change_element(const Cell* cell, const Descriptor* index, const Descriptor* increment,
                              const Descriptor* expected, const Descriptor* desired,
                              const Descriptor* before) {
@@ -330,7 +330,7 @@ int tessera_f_change_element(const Cell* cell, const Descriptor* index, const De
   });
 }
 
-/// Elements at listed places.
+/// Listed elements.
 int tessera_f_transfer_list(const Cell* cell, int kind, const Descriptor* places,
                             const Descriptor* values, const Descriptor* alpha) {
   const Kind what{kind};
@@ -352,7 +352,7 @@ int tessera_f_transfer_list(const Cell* cell, int kind, const Descriptor* places
     if (local->count() != count) {
       return Status::error(
           Code::invalid_argument,
-          fmt::format("values has {} elements for {} places", local->count(), count));
+          fmt::format("values has {} numbers for {} elements", local->count(), count));
     }
     return {};
   };
@@ -375,7 +375,7 @@ int tessera_f_transfer_list(const Cell* cell, int kind, const Descriptor* places
   return code;
 }
 
-/// The end of a variable of transfers: waits; errors are those of the next fence.
+/// The end of a variable of transfers: waits; errors are reported by the next fence.
 void tessera_f_transfers_end(tessera_handle** handle) {
   const std::unique_ptr<tessera_handle> dropped(std::exchange(*handle, nullptr));
 }

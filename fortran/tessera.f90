@@ -17,38 +17,41 @@
 !
 !     gfortran program.f90 $(pkg-config --cflags --libs tessera_fortran)
 !
-! Types. tessera_job, tessera_team, tessera_locks and tessera_counter are the parallel run;
-! tessera_distribution tells where elements lie; tessera_array has them, tessera_part is a box of
-! one, tessera_transfers are under way, tessera_block is what lies here, and tessera_halo exchanges
-! ghost cells; tessera_mirrored has a copy on each node; tessera_sparse_builder, tessera_sparse,
-! tessera_sparse_rows and tessera_spmv are sparse matrices; tessera_checkpoint_writer and tessera_checkpoint are files. What
-! they do is in their type-bound procedures; linear algebra is in procedures of its own,
-! tessera_gemm and so on.
-! docs/fortran.md lists them all.
+! Types:
 !
-! Indices are Fortran's: they count from 1, bounds are inclusive, and the first one is the fastest
-! in memory. An array of shape (n, m) is, for C and C++, one of m x n: the dimensions are turned
-! around here and nowhere else, so that the same memory serves all languages (c_handle,
-! from_c_handle). Bounds, extents and other lists of integers are of any kind; sizes that come back
-! are int64. Ranks, members and nodes are default integers and count from 0, as MPI's do.
+! - tessera_job, tessera_team, tessera_locks and tessera_counter: the parallel run.
+! - tessera_distribution: which elements are where.
+! - tessera_array: the elements. tessera_part is a box of an array, tessera_transfers are pending
+!   transfers, tessera_block gives access to own elements, tessera_halo exchanges ghost cells.
+! - tessera_mirrored: an array with a copy on each node.
+! - tessera_sparse_builder, tessera_sparse, tessera_sparse_rows and tessera_spmv: sparse matrices.
+! - tessera_checkpoint_writer and tessera_checkpoint: files.
 !
-! Buffers are of any rank and of the array's element type, and may be any section that runs
-! upwards; it is passed on as it is, without a copy. Single numbers (alpha, the value of fill) may be
-! of another type or kind if no digit is lost: 2 and 0.5 are right for real64, 0.1 is an error; write
-! 0.1_real64.
+! Operations are type-bound procedures. Linear algebra has separate procedures, tessera_gemm and so
+! on. docs/fortran.md lists all of them.
 !
-! Errors. Every procedure takes stat= and errmsg=, as Fortran's own statements do: with stat= it
-! returns one of the codes below, 0 where all is well, and errmsg= becomes the text; without stat=
-! an error ends the program by `error stop` with that text. tessera_last_error() has it at full
-! length.
+! Indices are Fortran's: they count from 1, bounds are inclusive, and the first dimension is the
+! fastest in memory. An array of shape (n, m) is an m x n array in C and C++. The binding reverses
+! the dimensions, so that all languages share the same memory (c_handle, from_c_handle). Bounds,
+! extents and other lists of integers may have any kind; returned sizes are int64. Ranks, members
+! and nodes are default integers and count from 0, as in MPI.
 !
-! Variables. What a variable was given by create, start or begin is freed by the end of that
-! variable (where a subroutine returns, for example), unless free or end came first: for arrays,
-! teams' locks and counters this is collective, as their free is. A copy of a variable, also one
-! that a function returns, refers to the same thing, doesn't free it, and is told `closed` after its
-! end. Variables of the main program end with the job.
+! Buffers have any rank and the array's element type, and may be any section with positive strides.
+! A section is passed without a copy. Scalars (alpha, the value of fill) may have another type or
+! kind if no digit is lost: 2 and 0.5 are right for real64, 0.1 is an error; write 0.1_real64.
 !
-! Threads: transfers by any thread; collectives by one at a time of a team.
+! Errors. Every procedure takes stat= and errmsg=, as Fortran's own statements do. With stat= it
+! returns an error code of tessera_errors, 0 for success, and errmsg= becomes the text. Without
+! stat= an error ends the program by `error stop` with that text. tessera_last_error() returns the
+! text in full length.
+!
+! Variables. A variable frees what create, start or begin gave it when its lifetime ends (for
+! example when a subroutine returns), unless free or end was called first. For arrays, locks and
+! counters of teams this is collective, as their free is. A copy of a variable, also one that a
+! function returns, refers to the same object and does not free it. After the object is freed, the
+! copy's procedures return `closed`. Variables of the main program end with the job.
+!
+! Threads: any thread for transfers; one thread at a time for the collectives of a team.
 module tessera
   use tessera_arrays
   use tessera_blocks

@@ -137,7 +137,7 @@ Result<Box> box_of(const Extents& extents, const std::int64_t* lo, const std::in
   TESSERA_RETURN_IF_ERROR(required(hi, "box's upper bounds, but not that to its lower ones,"));
   const Box box(list_of<Index>(lo, extents.ndims()), list_of<Index>(hi, extents.ndims()));
   for (int dim = 0; dim < box.ndims(); ++dim) {
-    // Nothing below subtracts bounds that it hasn't compared, but their length is asked for first.
+    // The checks below subtract bounds only after comparing them, but the length is needed first.
     std::int64_t length = 0;
     if (__builtin_sub_overflow(box.hi(dim), box.lo(dim), &length)) {
       return Status::error(Code::out_of_range,
@@ -179,7 +179,7 @@ Status copy_text(std::string_view from, char* text, std::int64_t capacity, std::
 }
 
 Status check_options_size(std::int64_t bytes, std::size_t most, std::string_view init) {
-  // A size and something to choose are the least that any options have.
+  // Every structure of options has at least its size and one option.
   if (bytes < std::int64_t{2 * sizeof(std::int64_t)} || bytes > static_cast<std::int64_t>(most)) {
     return Status::error(
                Code::invalid_argument,

@@ -26,7 +26,7 @@ static_assert(static_cast<int>(rma::Atomics::device) == TESSERA_ATOMICS_DEVICE);
 
 using Options = tessera_array_options;
 
-/// The options but for the team. Lists have `ndims` entries, of which there may be none.
+/// The options except the team. Lists have `ndims` entries, or none.
 Result<ArrayOptions> convert(const Options& given, std::int64_t ndims) {
   TESSERA_RETURN_IF_ERROR(check_choice(given.order, 2, "memory order"));
   TESSERA_RETURN_IF_ERROR(
@@ -53,7 +53,7 @@ Result<ArrayOptions> convert(const Options& given, std::int64_t ndims) {
   return options;
 }
 
-/// With the type of its elements behind the pointer, so that what wants an Array<T> finds one.
+/// A pointer to an Array<T> for the array's element type, for callers that need an Array<T>.
 Result<std::shared_ptr<ArrayBase>> typed(ArrayBase made) {
   if (!made.element().type) {
     return std::make_shared<ArrayBase>(std::move(made));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. What is asked for where arrays are made, and handles for those that were.
+// Internal. Arguments for making arrays, and handles for the arrays.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,22 @@
 
 namespace tessera::capi {
 
-/// What is asked for where an array is made; checked as a whole before the team is met.
+/// The caller's arguments for a new array, checked before the team communicates.
 struct Asked {
   tessera_job* job;
   tessera_type type;
   const tessera_array_options* options;
 };
-/// The same as the library takes it; of `options` the team is there.
+/// The same, converted for the library; `options` includes the team.
 struct ArrayRequest {
   arrays::ElementKind element;
   arrays::ArrayOptions options;
 };
-/// Lists of the options have `ndims` entries; `mine` is what was found wrong with the request
-/// before. Collective over the request's team where something is wrong.
+/// Converts the arguments. Lists of the options have `ndims` entries; `mine` is an error found
+/// before. Collective over the request's team if there is an error.
 rma::Result<ArrayRequest> request_of(const Asked& asked, std::int64_t ndims, rma::Status mine);
 
-/// Sets *result to a handle of `job`'s for the array. Errors: those of making it.
+/// Sets *result to a handle of `job` for the array. Errors: those of making the array.
 rma::Status give_array(tessera_job* job, rma::Result<arrays::ArrayBase> made,
                        tessera_array** result);
 

@@ -35,7 +35,7 @@ static_assert(static_cast<int>(Code::protocol) == TESSERA_PROTOCOL);
 static_assert(static_cast<int>(Code::internal) == TESSERA_INTERNAL);
 static_assert(static_cast<int>(Code::internal) + 1 == code_count);
 
-// Without a text where there is no memory for one: the code has to do.
+// Keeps only the code if there is no memory for the text.
 template <class Text>
 void keep(std::int64_t rank, const Text& text) noexcept {
   last_error.rank = rank;
@@ -87,7 +87,7 @@ const char* tessera_error_name(int code) {
   if (code < 0 || code >= code_count) {
     return "unknown";
   }
-  // The names are literals, and so end with a zero.
+  // The names are literals and so end with a zero.
   return rma::to_string(static_cast<Code>(code)).data();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. How a function of the C interface does its work: no exception leaves it, and every
-// error is kept in one way, for tessera_last_error().
+// Internal. The frame of every function of the C interface: no exception leaves it, and every error
+// is kept for tessera_last_error().
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@
 
 namespace tessera::capi {
 
-/// The rank of the job that this thread's call is on, for the front of errors' texts. −1: the job
-/// has one rank, which is not named.
+/// Stores the rank of the job that this thread's call is about, which messages begin with. -1: the
+/// job has one rank, and messages do not name it.
 void note_caller(std::int32_t rank) noexcept;
 
-/// The code of `status`; keeps its text as this thread's last error unless it is ok.
+/// Returns the code of `status`; if it is an error, keeps its text as this thread's last error.
 int finish(const char* function, const rma::Status& status) noexcept;
-/// The same where there is no memory left, nor for a Status; and for exceptions of others'.
+/// The same if memory is exhausted even for a Status, and for exceptions of other libraries.
 int finish_without_memory(const char* function) noexcept;
 int finish_thrown(const char* function, const char* what) noexcept;
 
-/// Lets `act`, which returns a Status, do the work.
+/// Runs `act`, which returns a Status.
 template <class Act>
 int call(const char* function, const Act& act) noexcept {
   try {

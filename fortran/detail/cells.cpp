@@ -12,24 +12,24 @@ namespace {
 
 using capi::number_of;
 
-/// What an optional argument has that is there, but empty: one that is absent is null.
+/// The contents of an empty variable that is passed as an optional argument; an absent one is null.
 constexpr CellSlot empty_variable;
 
-/// What the variable has that freed its own thing: freeing it again does nothing.
+/// The contents of a variable whose object was freed through it: freeing it again does nothing.
 constexpr CellSlot freed_variable;
 
 Cell* address_of(const CellSlot& cell) noexcept {
   return static_cast<Cell*>(CellAddress::pointer_to(&cell, cell.use));
 }
 
-/// What a type of the module is called, and the procedures that free and make what it has.
+/// The name of a type of the module, and of its procedures that free and make its objects.
 struct TypeName {
   const char* type;
   const char* free = "free";
   const char* make = "create";
 };
 
-/// In the order of the kinds.
+/// In the order of Mark.
 constexpr std::array<TypeName, 16> type_names = {{{"tessera_job", "stop", "start"},
                                                   {"tessera_team"},
                                                   {"tessera_locks"},
@@ -72,8 +72,8 @@ Status explain_closed(const Cell* address, Mark kind) {
                ? Status::error(Code::invalid_argument, "the job has not been started")
                      .hint("call job%start() first")
                : Status::error(Code::invalid_argument,
-                               fmt::format("the {} of this call has not been made", name))
-                     .hint(fmt::format("call {} first, or another procedure of {} that makes one",
+                               fmt::format("the {} in this call has not been created", name))
+                     .hint(fmt::format("call {} first, or another procedure of {} that creates one",
                                        type_name(kind).make, type_name(kind).type));
   }
   if (cell->job != nullptr && cell->job->handle == nullptr) {
@@ -82,21 +82,21 @@ Status explain_closed(const Cell* address, Mark kind) {
                                            : fmt::format("the job of this {} was stopped", name));
   }
   return Status::error(Code::closed, fmt::format("the {} was freed", name))
-      .hint("what is freed is freed for all copies of the variable, too");
+      .hint("freeing one variable frees the object for all copies of the variable");
 }
 
 Status check_place(Cell* const* place) {
   if (is_open(*place) && cell_at(*place)->owner == place) {
-    return Status::error(Code::invalid_argument, fmt::format("this variable has its {} already",
+    return Status::error(Code::invalid_argument, fmt::format("this variable already has its {}",
                                                              capi::name_of(cell_at(*place)->kind)))
-        .hint("free it first, or the variables are in the wrong order");
+        .hint("free it first, or check the order of the arguments");
   }
   return {};
 }
 
 namespace {
 
-/// Lets a cell whose handle is gone be used again. Requires: its job's lock.
+/// Makes a cell whose handle is gone available for reuse. Requires: its job's lock.
 void rest(CellSlot& cell) noexcept {
   cell.handle = nullptr;
   if (!cell.is_resting && cell.use + 1 < CellAddress::most_uses) {
@@ -105,7 +105,8 @@ void rest(CellSlot& cell) noexcept {
   }
 }
 
-/// The job's cell in the variable, if that was stopped and can be used again; else null.
+/// The job's cell in the variable, if that job was stopped and the cell can be reused; otherwise
+/// null.
 Job* former_job(Cell* const* place) noexcept {
   CellSlot* const cell = cell_at(*place);
   const bool is_own = cell != nullptr && cell->kind == Mark::job && cell->owner == place &&
@@ -161,8 +162,8 @@ int fill_place(const char* name, Cell** place, const CellSlot& contents, const C
 
 namespace {
 
-/// Has the handle freed. What another language owns stays with that. A handle that its maker freed
-/// before can't be freed here, but the variable may be over.
+/// Frees the handle, unless another language owns it. A handle that its maker freed before cannot
+/// be freed here, but the variable's lifetime may end.
 int free_cell(CellSlot& cell, bool is_over) noexcept {
   const int code = cell.free(cell.handle);
   if ((cell.handle == nullptr || is_over) && cell.kind != Mark::job) {
@@ -172,7 +173,7 @@ int free_cell(CellSlot& cell, bool is_over) noexcept {
   return code;
 }
 
-/// Errors: closed if another variable's end or free came before.
+/// Errors: closed if the object was already freed through another variable.
 int free_place(Cell** place) {
   CellSlot* const cell = cell_at(*place);
   if (cell == nullptr || cell == &freed_variable) {
@@ -197,7 +198,7 @@ int free_place(Cell** place) {
 
 extern "C" {
 
-/// The handle of the C interface in a cell, for the procedure that is `called` so.
+/// The C handle in a cell, for the procedure named `called`.
 int tessera_f_open(const Cell* cell, int kind, const char* called, int64_t length, void** handle) {
   if (!is_open(cell)) {
     const Mark mark = mark_at(kind);
@@ -208,7 +209,7 @@ int tessera_f_open(const Cell* cell, int kind, const char* called, int64_t lengt
   return TESSERA_OK;
 }
 
-/// The cell in a variable, as an optional argument: null stands for one that is absent.
+/// The cell in a variable that is an optional argument: null if it is absent.
 const Cell* tessera_f_given(const Cell* cell) {
   return cell == nullptr ? address_of(empty_variable) : cell;
 }
@@ -217,7 +218,8 @@ int tessera_f_free(Cell** place) {
   return free_place(place);
 }
 
-/// The end of a variable's life: of the owner's only. No caller is left to report an error to.
+/// The end of a variable's lifetime; acts only for the owner. Errors cannot be reported to a
+/// caller.
 void tessera_f_end(Cell** place) {
   CellSlot* const cell = cell_at(*place);
   if (cell != nullptr && cell->owner == place && is_open(*place)) {

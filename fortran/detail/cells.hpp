@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. What the variables of the Fortran module hold: cells, each of which holds a handle of
-// the C interface.
+// Internal. The contents of the Fortran module's variables: cells, each of which holds a C handle.
 //
-// Fortran copies a variable's contents when it is assigned, passed out of a function or moved, and
-// compilers differ in when they finalise such copies. So a cell remembers the address of the
-// variable that it was made for, its owner: the end of that one frees what it has, and that of a
-// copy does nothing. A cell whose handle was freed is used again for any later thing of the same
-// job. Each use has an address of its own (used_address.hpp), so that an older copy is recognised
-// as `closed`. Cells stay for as long as the process lives, since a copy may; a job that is started
-// again on the same variable uses those of the former one.
+// Fortran copies a variable's contents when it is assigned, returned from a function or moved.
+// Compilers differ in when they finalise such copies. So a cell stores the address of its owner,
+// the variable that it was made for. The end of the owner frees the handle; the end of a copy does
+// nothing. A cell whose handle was freed is reused for any later object of the same job. Each use
+// has a unique address (used_address.hpp), so that an older copy is recognised as `closed`. Cells
+// are kept until the process ends, as copies may be. A job that is started again in the same
+// variable reuses the cells of the former one.
 //
-// Threads: as handles.
+// Threads: as for handles.
 #pragma once
 
 #include <array>
@@ -30,10 +29,10 @@ namespace tessera::fapi {
 
 using capi::Mark;
 
-/// What gives a handle back.
+/// The function that frees a handle.
 using Free = int (*)(void*& handle);
 
-/// What the address in a variable points to, with the number of its use: cell_at() gives the cell.
+/// An address in a variable: a cell and the number of its use, which cell_at() decodes.
 struct Cell;
 
 inline constexpr std::size_t cell_bytes = 64;
@@ -43,30 +42,31 @@ struct Job;
 
 struct alignas(cell_bytes) CellSlot {
   Mark kind = Mark::job;
-  void* handle = nullptr;  ///< null after it was freed
+  void* handle = nullptr;  ///< null after the object was freed
   Free free = nullptr;
   const void* owner = nullptr;  ///< the variable that it was made for
-  Job* job = nullptr;           ///< that it belongs to; a job's own
-  std::size_t use = 0;          ///< how often it was used before
-  CellSlot* next = nullptr;     ///< while it rests
+  Job* job = nullptr;           ///< the job of the object; a job's own cell
+  std::size_t use = 0;          ///< how often the cell was used before
+  CellSlot* next = nullptr;     ///< in the list of free cells
   bool is_resting = false;
 };
 static_assert(sizeof(CellSlot) == cell_bytes);
 
-/// A job keeps the cells of what was made with it.
+/// A job owns the cells of all objects made with it.
 struct Job : CellSlot {
-  std::mutex mutex;  ///< of what follows
+  std::mutex mutex;  ///< guards the members below
   std::vector<std::unique_ptr<CellSlot>> made;
   capi::RestingSlots<CellSlot> resting;
-  const Cell* former = nullptr;  ///< of the same variable; what was made with it refers to it yet
+  const Cell* former =
+      nullptr;  // the job before in the same variable; its objects still refer to it
 };
 
-/// The cell that the address in a variable belongs to; null if the variable is empty.
+/// The cell for an address in a variable; null if the variable is empty.
 inline CellSlot* cell_at(const Cell* address) noexcept {
   return static_cast<CellSlot*>(CellAddress::slot_of(address));
 }
 
-/// Whether what the cell stands for is there.
+/// Whether the cell's object exists.
 inline bool is_open(const Cell* address) noexcept {
   const CellSlot* const cell = cell_at(address);
   return cell != nullptr && cell->handle != nullptr && cell->use == CellAddress::use_of(address) &&
@@ -74,25 +74,25 @@ inline bool is_open(const Cell* address) noexcept {
 }
 rma::Status explain_closed(const Cell* cell, Mark kind);
 
-/// The module counts kinds from 0.
+/// The mark of a kind, which the module counts from 0.
 inline Mark mark_at(int kind) noexcept {
   return static_cast<Mark>(static_cast<std::uint64_t>(Mark::job) +
                            static_cast<std::uint64_t>(kind));
 }
 
-/// "tessera_array%sync", as errors name a procedure of a kind of variables.
+/// The name of a procedure of a type in messages: "tessera_array%sync".
 class ProcedureName {
  public:
   ProcedureName(Mark kind, std::string_view procedure);
-  /// Of the procedure that frees what the variable has.
+  /// The name of the procedure that frees the variable's object.
   static ProcedureName of_free(Mark kind);
   [[nodiscard]] const char* text() const noexcept { return text_.data(); }
 
  private:
-  std::array<char, 64> text_ = {};  // no allocation: it is of use where memory is short, too
+  std::array<char, 64> text_ = {};  // no allocation, because it is also needed if memory is short
 };
 
-/// Which kind a handle is. Those of files are known to the files that make them only.
+/// The kind of a handle. Only the files that make handles of files know those.
 template <class Handle>
 inline constexpr Mark mark_of = capi::ShellType<Handle>::kind;
 template <>
@@ -100,7 +100,7 @@ inline constexpr Mark mark_of<tessera_checkpoint_writer> = Mark::checkpoint_writ
 template <>
 inline constexpr Mark mark_of<tessera_checkpoint> = Mark::checkpoint;
 
-/// The handle in a variable. Errors: closed, invalid_argument for one that was not made.
+/// The handle in a variable. Errors: closed; invalid_argument if it was not created.
 template <class Handle>
 rma::Result<Handle*> open(const Cell* cell) {
   if (!is_open(cell)) [[unlikely]] {
@@ -118,7 +118,7 @@ inline rma::Result<arrays::ArrayBase*> open_array(const Cell* cell) {
   return &capi::array_of(handle);
 }
 
-/// Errors: invalid_argument when the variable still has what was made for it.
+/// Errors: invalid_argument if the variable already has an object.
 rma::Status check_place(Cell* const* place);
 /// Puts a new handle into a variable; it belongs to the job of `from`, which is null for a job.
 /// Errors: no_memory.
@@ -133,14 +133,14 @@ int free_as(void*& handle) {
   return code;
 }
 
-/// For a handle that goes on to belong to whoever made it.
+/// Free function for a handle that continues to belong to its maker.
 inline int leave_to_owner(void*& handle) {
   handle = nullptr;
   return TESSERA_OK;
 }
 
-/// Does what needs Fortran's view of its arguments, prepare(), which returns a Status, and then
-/// act(), which calls the C interface. The error of either is this thread's last one.
+/// Calls prepare(), which reads Fortran's arguments and returns a Status, and then act(), which
+/// calls the C interface. The error of either becomes this thread's last one.
 template <class Prepare, class Act>
 int run(const char* name, const Prepare& prepare, const Act& act) noexcept {
   if (const int code = capi::call(name, prepare); code != TESSERA_OK) {
@@ -149,8 +149,9 @@ int run(const char* name, const Prepare& prepare, const Act& act) noexcept {
   return act();
 }
 
-/// The same for what puts something new into a variable: make_it(&handle) is of the C interface.
-/// `from` is what it is made of, whose job is the new one's; prepare() has looked at it.
+/// The same for a function that puts a new object into a variable: make_it(&handle) is a call of
+/// the C interface. `from` is the object that it is made from, and determines its job; prepare()
+/// has checked it.
 template <class Handle, int (*free)(Handle**), class Prepare, class Make>
 int make(const char* name, Cell** place, const Cell* from, const Prepare& prepare,
          const Make& make_it) noexcept {
@@ -171,5 +172,5 @@ int make(const char* name, Cell** place, const Cell* from, const Prepare& prepar
 
 }  // namespace tessera::fapi
 
-/// How C's linkage calls it.
+/// The name for C linkage.
 using tessera_f_cell = tessera::fapi::Cell;

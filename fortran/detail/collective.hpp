@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. What a rank does that can't take part in a collective, because of arguments that the
-// library never gets to see: the others are not left waiting for it.
+// Internal. Reports an error that the library cannot see to the other members of a collective, so
+// that they do not wait for this rank.
 #pragma once
 
 #include "rma/status.hpp"
@@ -9,11 +9,11 @@
 
 namespace tessera::capi {
 
-/// Collective where `mine` is an error, else local. Returns `mine`, after the other members have
-/// been told: they are in a meeting of the team, and get this error or that of a mismatch.
+/// Collective if `mine` is an error, otherwise local. Returns `mine` after reporting it to the
+/// other members. They are in a collective of the team, and get this error or that of a mismatch.
 inline rma::Status tell(rma::Team& team, rma::Status mine) {
   if (!mine.ok()) {
-    team.agree(mine).ignore("what this rank did wrong is what it is told");
+    team.agree(mine).ignore("this rank returns its own error");
   }
   return mine;
 }

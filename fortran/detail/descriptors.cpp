@@ -21,7 +21,7 @@ using rma::Status;
 
 namespace {
 
-/// How each type of elements is called in Fortran, and who else has its bytes.
+/// The Fortran name of each element type, and the Tessera type with the same bytes.
 struct TypeRow {
   CFI_type_t type;
   ElementType element;
@@ -43,7 +43,7 @@ Status wrong(std::string text) {
   return Status::error(Code::invalid_argument, std::move(text));
 }
 
-/// gfortran 12 may call a text an int8, of the text's length.
+/// gfortran 12 may describe a text as an int8 of the text's length.
 bool is_text(const Descriptor& given) {
   return given.type == CFI_type_int8_t && given.elem_len != sizeof(std::int8_t);
 }
@@ -71,7 +71,7 @@ std::int64_t integer_at(const void* at, std::size_t bytes) {
   }
 }
 
-/// False where the integer of so many bytes at `to` does not hold the number.
+/// Writes the number to the integer of `bytes` bytes at `to`; false if it does not fit.
 bool store_integer(std::int64_t number, void* to, std::size_t bytes) {
   const auto store = [&]<class T>(T value) {
     value = static_cast<T>(number);
@@ -96,10 +96,10 @@ Status check_integers(const Descriptor* given, std::string_view what) {
   }
   const TypeRow* const row = row_of(*given);
   if (row == nullptr || row->element == row->unsigned_element) {
-    return wrong(fmt::format("{} is {}; it has to be of integers", what, type_text(*given)));
+    return wrong(fmt::format("{} is {}; it must be of type integer", what, type_text(*given)));
   }
   if (given->rank > 1) {
-    return wrong(fmt::format("{} has rank {}; give a list of numbers", what, int{given->rank}));
+    return wrong(fmt::format("{} has rank {}; give a list (rank 1)", what, int{given->rank}));
   }
   return check_allocated(given, what);
 }
@@ -124,11 +124,10 @@ Status outside(const ArrayBase& array, const std::string& what, std::string_view
                std::int64_t value, int dim) {
   return Status::error(
              Code::out_of_range,
-             fmt::format(
-                 "{} lies outside of the array: dimension {} has the indices 1 to {}, and {} "
-                 "is {}",
-                 what, dim + 1, array.extents()[array.ndims() - 1 - dim], bound, value))
-      .hint("bounds count from 1 and are included; dimension 1 is the fastest in memory");
+             fmt::format("{} lies outside the array: dimension {} has indices 1 to {}, and {} "
+                         "is {}",
+                         what, dim + 1, array.extents()[array.ndims() - 1 - dim], bound, value))
+      .hint("bounds count from 1 and are inclusive; dimension 1 is the fastest in memory");
 }
 
 }  // namespace
@@ -212,7 +211,7 @@ Status check_room(const Descriptor* to, std::int64_t count, std::string_view wha
   return room < 0 || room == count
              ? Status()
              : wrong(
-                   fmt::format("{} has room for {} numbers, and there are {}", what, room, count));
+                   fmt::format("{} has room for {} numbers, but there are {}", what, room, count));
 }
 
 Status give_integers(std::span<const std::int64_t> numbers, Descriptor* to, std::string_view what) {
@@ -220,7 +219,7 @@ Status give_integers(std::span<const std::int64_t> numbers, Descriptor* to, std:
   for (std::int64_t i = 0; i < std::ssize(numbers); ++i) {
     const std::int64_t number = numbers[static_cast<std::size_t>(i)];
     if (!store_integer(number, element_at(*to, i), to->elem_len)) {
-      return Status::error(Code::out_of_range, fmt::format("{} is {}, which {} does not hold", what,
+      return Status::error(Code::out_of_range, fmt::format("{} is {}, which does not fit {}", what,
                                                            number, type_text(*to)))
           .hint("give an integer(int64)");
     }
@@ -296,17 +295,17 @@ Status check_allocated(const Descriptor* given, std::string_view what) {
     is_empty = is_empty || given->dim[dim].extent == 0;
   }
   if (given->base_addr == nullptr && !is_empty) {
-    return wrong(fmt::format("{} is not allocated, or a pointer to nothing", what));
+    return wrong(fmt::format("{} is not allocated, or a pointer that is not associated", what));
   }
   return {};
 }
 
 Status check_counted(const Descriptor* given, std::string_view what) {
   TESSERA_RETURN_IF_ERROR(check_allocated(given, what));
-  // Only the last dimension can be so.
+  // Only the last dimension can have an unknown extent.
   if (given->rank > 0 && given->dim[given->rank - 1].extent < 0) {
-    return wrong(fmt::format("{} is of assumed size; how many elements it has is not known", what))
-        .hint("give the section that is meant, as x(1:n)");
+    return wrong(fmt::format("{} is of assumed size; its number of elements is not known", what))
+        .hint("give a section with an upper bound, such as x(1:n)");
   }
   return {};
 }
@@ -331,14 +330,14 @@ Result<void*> number_of(const ElementKind& kind, const Descriptor* given, std::s
   }
   TESSERA_RETURN_IF_ERROR(check_elements(kind, given, what));
   if (given->rank != 0) {
-    return wrong(fmt::format("{} has rank {}; it has to be one number", what, int{given->rank}));
+    return wrong(fmt::format("{} has rank {}; it must be a scalar", what, int{given->rank}));
   }
   return given->base_addr;
 }
 
 namespace {
 
-/// Dimensions of more or fewer than one element.
+/// The extents of dimensions that do not have exactly one element.
 Numbers without_ones(std::span<const std::int64_t> extents) {
   Numbers kept;
   std::copy_if(extents.begin(), extents.end(), std::back_inserter(kept),
@@ -367,21 +366,21 @@ std::int64_t count_of(const Numbers& shape) {
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-/// Whether a buffer is a list, or an element of one, that may have all of a section: programs older
-/// than Fortran 90 have no others. `section` is without dimensions of one element.
+/// Whether a buffer is a list, or an element of one, that may hold the whole section: programs in
+/// the style of Fortran 77 pass these. `section` has no dimensions of extent 1.
 bool may_hold(const Numbers& shape, const Numbers& section) {
   const std::int64_t count = count_of(section);
   const bool is_long_enough = shape.empty() || shape[0] < 0 || shape[0] >= count;
   return shape.size() < 2 && shape.size() < section.size() && count > 0 && is_long_enough;
 }
 
-/// What to give instead of that.
+/// A hint on how to pass the list as a section.
 std::string hint_on_list(const Numbers& shape, const Numbers& section) {
   const std::int64_t count = count_of(section);
   const std::string list =
       shape.empty() ? fmt::format("x(k:k+{})", count - 1) : fmt::format("x(1:{})", count);
   if (section.size() < 2) {
-    return "give the section that is meant, as " + list;
+    return "give a section with an upper bound, such as " + list;
   }
   return fmt::format("give p, where p({}) => {}, and x is a TARGET", ranges_text(section), list);
 }
@@ -390,29 +389,31 @@ Status wrong_shape(const Numbers& shape, const Numbers& wanted, std::string_view
   const Numbers section = without_ones(wanted);
   const bool is_unknown = !shape.empty() && shape.back() < 0;
   const std::string text =
-      is_unknown      ? fmt::format("{} is of assumed size; its shape is not known", what)
-      : shape.empty() ? fmt::format("{} is one element, the section of the array has the shape {}",
-                                    what, list_text(wanted))
-                      : fmt::format("{} has the shape {}, the section of the array {}", what,
-                                    list_text(shape), list_text(wanted));
+      is_unknown ? fmt::format("{} is of assumed size; its shape is not known", what)
+      : shape.empty()
+          ? fmt::format("{} is one element, but the section of the array has the shape {}", what,
+                        list_text(wanted))
+          : fmt::format("{} has the shape {}, but the section of the array has {}", what,
+                        list_text(shape), list_text(wanted));
   if (may_hold(shape, section)) {
     return wrong(text).hint(hint_on_list(shape, section));
   }
   const Numbers& ranges = shape.size() == section.size() ? section : wanted;
   return wrong(text).hint(
-      is_unknown ? fmt::format("give the section that is meant, as x({})", ranges_text(ranges))
-                 : "shapes agree but for dimensions of one element");
+      is_unknown
+          ? fmt::format("give a section with an upper bound, such as x({})", ranges_text(ranges))
+          : "the shapes must agree, except for dimensions of one element");
 }
 
-/// Errors: invalid_argument for shapes that differ in more than dimensions of one element.
+/// Errors: invalid_argument for shapes that differ in dimensions with more than one element.
 Status check_shape(const Numbers& shape, const Numbers& wanted, std::string_view what) {
   const bool is_known = shape.empty() || shape.back() >= 0;
   return is_known && without_ones(shape) == without_ones(wanted) ? Status()
                                                                  : wrong_shape(shape, wanted, what);
 }
 
-/// Elements from one to the next in each dimension that has others than one. Errors:
-/// invalid_argument for parts of structures whose size is no multiple of the part's.
+/// The distances between elements along each dimension that has not exactly one. Errors:
+/// invalid_argument for components of structures whose size is not a multiple of the component's.
 Result<Numbers> steps_of(const Descriptor& given, std::string_view what) {
   Numbers steps;
   const auto bytes = static_cast<std::int64_t>(given.elem_len);
@@ -422,11 +423,11 @@ Result<Numbers> steps_of(const Descriptor& given, std::string_view what) {
     }
     const std::int64_t step = given.dim[dim].sm;
     if (step < 0 && given.dim[dim].extent > 1) {
-      return wrong(fmt::format("{} runs backwards in its dimension {}", what, dim + 1))
-          .hint("copy it to an array first, or give the section that runs upwards");
+      return wrong(fmt::format("{} has a negative stride in its dimension {}", what, dim + 1))
+          .hint("copy it to an array first, or give a section with a positive stride");
     }
     if (step % bytes != 0) {
-      return wrong(fmt::format("{} has elements of {} bytes that are {} bytes apart", what, bytes,
+      return wrong(fmt::format("{} has elements of {} bytes at a distance of {} bytes", what, bytes,
                                step))
           .hint("copy it to an array first");
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. Flags as C names them: an array and an index.
+// Internal. Flags as the C interface names them: an array and an index.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tessera::capi {
 
-/// The array looks at the index's numbers. Errors: invalid_argument (null).
+/// The array checks the index. Errors: invalid_argument (null).
 inline rma::Result<arrays::Flag> flag_of(const arrays::ArrayBase& flags,
                                          const std::int64_t* index) {
   TESSERA_RETURN_IF_ERROR(required(index, "index"));

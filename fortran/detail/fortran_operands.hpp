@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. The operands of an operation, from parts as Fortran has them to those of the C
-// interface, and numbers of their element type.
+// Internal. Converts the operands of an operation, parts in Fortran, to those of the C interface,
+// and scalars to their element type.
 #pragma once
 
 #include <fmt/format.h>
@@ -23,10 +23,10 @@
 
 namespace tessera::fapi {
 
-/// A part as the module has it.
+/// A part; the module has the same structure.
 struct Operand {
   const Cell* cell;
-  std::int64_t lo_count;  ///< of numbers in `lo`; whole_array, or not_integers
+  std::int64_t lo_count;  ///< of numbers in `lo`, or whole_array, or not_integers
   std::int64_t hi_count;
   std::int64_t lo[TESSERA_MAX_DIMS];
   std::int64_t hi[TESSERA_MAX_DIMS];
@@ -34,7 +34,7 @@ struct Operand {
 inline constexpr std::int64_t whole_array = -1;
 inline constexpr std::int64_t not_integers = -2;
 
-/// Keeps what fits of a list of bounds, and its length.
+/// Copies as many bounds as fit, and stores their number.
 inline void keep_bounds(const Descriptor* given, std::int64_t& count, std::int64_t* kept) {
   const auto numbers = integers(given, "bounds");
   count = numbers.ok() ? std::ssize(*numbers) : not_integers;
@@ -43,7 +43,7 @@ inline void keep_bounds(const Descriptor* given, std::int64_t& count, std::int64
   }
 }
 
-/// Errors: bounds that aren't integers, or not one for each dimension.
+/// Errors: bounds that are not integers, or not one for each dimension.
 inline rma::Result<Numbers> bounds_list(const arrays::ArrayBase& array, std::int64_t count,
                                         const std::int64_t* kept, std::string_view what) {
   if (count == not_integers) {
@@ -58,7 +58,7 @@ inline rma::Result<Numbers> bounds_list(const arrays::ArrayBase& array, std::int
   return Numbers(kept, kept + count);
 }
 
-/// The bounds of a part as C has them; of no use where it is the whole array.
+/// The bounds of a part, as C counts; not used for the whole array.
 inline rma::Result<Bounds> bounds_of(const arrays::ArrayBase& array, const Operand& part) {
   if (part.lo_count == whole_array) {
     return Bounds();
@@ -67,15 +67,15 @@ inline rma::Result<Bounds> bounds_of(const arrays::ArrayBase& array, const Opera
   TESSERA_ASSIGN_OR_RETURN(const Numbers hi, bounds_list(array, part.hi_count, part.hi, "hi"));
   return bounds_of(array, lo, hi);
 }
-/// The C interface's part.
+/// The part for the C interface.
 inline tessera_part c_part(const Operand& part, const tessera_array* array, const Bounds& box) {
   return part.lo_count == whole_array ? tessera_part_whole(array)
                                       : tessera_part_box(array, box.lo.data(), box.hi.data());
 }
 
-/// Which of C's dimensions are the rows and the columns of a matrix, as Fortran counts them: the
-/// two in which it is longer than 1; where there are fewer, the first ones of Fortran's others with
-/// them. Where there are more it is no matrix, which the C interface says.
+/// Which of C's dimensions are the rows and columns of a matrix in Fortran: the two with extents
+/// above 1. If there are fewer, the first of Fortran's other dimensions complete them. If there are
+/// more, the part is not a matrix, and the C interface reports that.
 inline std::array<int, 2> matrix_dims(const Numbers& extents) {
   const int ndims = static_cast<int>(extents.size());
   std::vector<int> chosen;
@@ -88,7 +88,7 @@ inline std::array<int, 2> matrix_dims(const Numbers& extents) {
     }
   }
   if (chosen.size() < 2) {
-    return {1, 0};  // of a vector, which is no matrix either
+    return {1, 0};  // of a vector, which is not a matrix either
   }
   return {std::max(chosen[0], chosen[1]), std::min(chosen[0], chosen[1])};
 }
@@ -99,25 +99,25 @@ class Operands {
   struct Number {
     const char* what;
     const Descriptor* given;
-    bool is_result = false;  ///< has the elements' own kind then
+    bool is_result = false;  ///< if so, it has the elements' own type
   };
 
-  /// `leader` is the number of the one whose team does the work, and whose elements numbers have.
-  /// Null ones end the list.
+  /// `leader` is the number of the operand whose team does the work, and whose element type the
+  /// scalars have. Null operands end the list.
   Operands(const std::array<const Operand*, count>& given, std::size_t leader)
       : given_(given), leader_(leader) {}
 
-  /// The C interface's part.
+  /// The part for the C interface.
   tessera_part operator[](std::size_t number) const {
     return c_part(*given_[number], handles_[number], boxes_[number]);
   }
-  /// The same as a matrix: Fortran's rows are counted along the later one of C's dimensions.
+  /// The same as a matrix: Fortran's rows are along the later of C's two dimensions.
   [[nodiscard]] tessera_matrix matrix(std::size_t number) const {
     const tessera_part part = (*this)[number];
     const auto [rows, columns] = matrix_dims(extents(number));
     return tessera_matrix_plane(part.array, part.lo, part.hi, rows, columns);
   }
-  /// Its rows and columns; none where it can't be a matrix.
+  /// Its rows and columns; empty if it cannot be a matrix.
   [[nodiscard]] std::array<std::int64_t, 2> matrix_shape(std::size_t number) const {
     const Numbers all = extents(number);
     if (all.size() < 2) {
@@ -135,8 +135,8 @@ class Operands {
     return capi::array_of(handles_[which]);
   }
 
-  /// Looks at everything, also by look_more(array of the leader), and lets `act` do the work.
-  /// Collective over the leader's team where something is wrong.
+  /// Checks all arguments, more of them by look_more(array of the leader), and then calls `act`.
+  /// Collective over the leader's team if there is an error.
   template <class Act, class LookMore>
   int run(const char* name, std::initializer_list<Number> numbers, const Act& act,
           const LookMore& look_more) {

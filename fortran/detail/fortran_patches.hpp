@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. Patches as Fortran has them: the same structure with dimensions turned around and
-// bounds that count from 1 and are included.
+// Internal. Patches in Fortran's terms: the same structure with dimensions reversed and inclusive
+// bounds that count from 1.
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. What functions on sparse matrices take from Fortran: numbers of rows and columns, how a
-// matrix is to be made, and arrays beside one; and how its team hears of what a member got wrong.
-// Rows and columns are shifted, but not turned around: they are rows and columns for C, too.
+// Internal. Fortran arguments of functions on sparse matrices: row and column numbers, how a matrix
+// is made, arrays beside a matrix; and reporting a member's error to its team. Rows and columns are
+// shifted but not exchanged: they are rows and columns for C, too.
 #pragma once
 
 #include <fmt/format.h>
@@ -28,38 +28,38 @@ inline rma::Result<std::int64_t> one_integer(const Descriptor* given, std::strin
   if (numbers.size() != 1) {
     return rma::Status::error(
         rma::Code::invalid_argument,
-        fmt::format("{} has {} numbers; it has to be one", what, numbers.size()));
+        fmt::format("{} has {} numbers; it must have one", what, numbers.size()));
   }
   return numbers[0];
 }
 
-/// Numbers of rows or columns, from 1, as C has them. Errors: invalid_argument, out_of_range.
+/// Row or column numbers from 1, converted to C's. Errors: invalid_argument, out_of_range.
 inline rma::Result<Numbers> places_of(const Descriptor* given, std::int64_t most,
                                       std::string_view what) {
   TESSERA_ASSIGN_OR_RETURN(Numbers places, integers(given, what));
   for (std::int64_t& place : places) {
     if (place < 1 || place > most) {
       return rma::Status::error(rma::Code::out_of_range,
-                                fmt::format("{} has {}; there are 1 to {}", what, place, most));
+                                fmt::format("{} has {}; 1 to {} are possible", what, place, most));
     }
     --place;
   }
   return places;
 }
 
-/// Writes a number to an integer of any kind, if there is one.
+/// Writes a number to an integer of any kind, if it is present.
 inline rma::Status give_integer(std::int64_t number, Descriptor* to, std::string_view what) {
   return to == nullptr ? rma::Status() : give_integers({&number, 1}, to, what);
 }
 
-/// That elements of this type are there, and how many. Errors: invalid_argument.
+/// Checks that elements of this type are present, and their number. Errors: invalid_argument.
 inline rma::Status check_kind(std::int64_t type, const Descriptor* given, std::string_view what) {
   TESSERA_RETURN_IF_ERROR(check_counted(given, what));
   TESSERA_ASSIGN_OR_RETURN(const auto kind, capi::element_kind(type));
   return check_elements(kind, given, what);
 }
 
-/// What a matrix tells of itself. Requires: the handle is open.
+/// A matrix's properties. Requires: the handle is open.
 struct SparseFacts {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
@@ -75,18 +75,18 @@ inline SparseFacts facts_of(const tessera_sparse* matrix) {
       capi::contents_of(matrix));
 }
 
-/// What one member gives wrongly, all are told. Requires: the handle is open.
+/// Reports an error of one member to all. Requires: the handle is open.
 inline rma::Status tell(const tessera_sparse* matrix, rma::Status mine) {
   return std::visit([&](auto& of) { return capi::tell(of.team(), std::move(mine)); },
                     capi::contents_of(matrix));
 }
-/// The same where there is no matrix yet. Requires: the handles are open.
+/// The same if there is no matrix yet. Requires: the handles are open.
 inline rma::Status tell(const tessera_job& job, const tessera_team* members, rma::Status mine) {
   rma::Team team = members == nullptr ? job.contents->world() : capi::contents_of(members);
   return capi::tell(team, std::move(mine));
 }
 
-/// The team in a variable; null where none is given. Errors: as open().
+/// The team in a variable; null if none is given. Errors: as open().
 inline rma::Result<tessera_team*> team_in(const Cell* cell) {
   if (cell == nullptr) {
     return nullptr;
@@ -94,13 +94,13 @@ inline rma::Result<tessera_team*> team_in(const Cell* cell) {
   return open<tessera_team>(cell);
 }
 
-/// How a matrix is made, as C wants it; `options` points into the rest.
+/// How a matrix is made, for C; `options` points into the other members.
 struct SparseChoice {
   Numbers row_starts;
   tessera_sparse_options options = {};
 };
 
-/// Of what Fortran gives, where members' rows begin may be absent. Errors: invalid_argument.
+/// From Fortran's arguments; `row_starts` may be absent. Errors: invalid_argument.
 inline rma::Status take_choice(const char* name, const Descriptor* row_starts, int balance,
                                SparseChoice& choice) {
   tessera_sparse_options_init(&choice.options);
@@ -117,7 +117,7 @@ inline rma::Status take_choice(const char* name, const Descriptor* row_starts, i
                                 before == 0
                                     ? fmt::format("row_starts begins with {}", start)
                                     : fmt::format("row_starts has {} after {}", start, before))
-          .hint("it begins with row 1 and goes up, a number for each member that has rows");
+          .hint("it begins with row 1 and increases, with a number for each member that has rows");
     }
     before = start;
     --start;

@@ -48,20 +48,21 @@ const char* name_of(Mark mark) noexcept {
 
 Status explain_null(Mark kind) {
   return Status::error(Code::invalid_argument, fmt::format("the {} is null", name_of(kind)))
-      .hint("look at what the function returned that was to set it");
+      .hint("check the error code of the function that should have set it");
 }
 
 Status explain_other(Mark kind) {
-  return Status::error(Code::invalid_argument,
-                       fmt::format("what is given as the {} is not one", name_of(kind)))
-      .hint("give the handle that the function for this kind of thing has set");
+  return Status::error(
+             Code::invalid_argument,
+             fmt::format("the argument for the {} is not a handle of that kind", name_of(kind)))
+      .hint("pass the handle that the function which creates such objects has set");
 }
 
 Status explain_freed(const AnyShell& shell, std::size_t use) {
   return Status::error(Code::closed,
                        fmt::format("the {} was freed",
                                    use == shell.use ? shell.name.c_str() : name_of(shell.mark)))
-      .hint("keep one copy of a handle: what frees it sets that to null");
+      .hint("keep one copy of a handle: the function that frees it sets it to null");
 }
 
 }  // namespace tessera::capi

@@ -3,16 +3,17 @@
 // Internal. What the pointers of the C interface point to.
 //
 // A handle is a pointer to a small shell around its contents; the job owns the shells. Freeing a
-// handle takes the contents out, and the shell is used again for a later thing of the same kind.
-// Each use has a pointer of its own (used_address.hpp), so that a copy of a freed handle can be
-// recognised until tessera_job_free. A shell whose uses are all gone stays with the job: 256 bytes
-// for 16 million uses. The mark at the beginning distinguishes handles of different kinds, and
-// other memory.
+// handle removes the contents, and the shell is reused for a later object of the same kind. Each
+// use has a unique pointer (used_address.hpp), so that a copy of a freed handle is recognised until
+// tessera_job_free. A shell whose use numbers are exhausted stays with the job: 256 bytes for each
+// 16 million uses. The mark at the beginning distinguishes handles from handles of other kinds and
+// from other memory.
 //
-// The types of the C interface, such as tessera_array, have no members here: a handle leads to its
-// shell by shell_of() only.
+// The types of the C interface, such as tessera_array, have no members here: shell_of() is the only
+// way from a handle to its shell.
 //
-// Threads: any thread makes handles and uses them; freeing one while it is used is a mistake.
+// Threads: any thread makes and uses handles; freeing a handle while it is used is an error of the
+// program.
 #pragma once
 
 #include <array>
@@ -41,7 +42,7 @@
 
 namespace tessera::capi {
 
-/// The first word of a handle, so that its kind can be told.
+/// The first word of a shell, which identifies its kind.
 enum class Mark : std::uint64_t {
   job = 0x7465'7373'6a6f'6221,
   team,
@@ -65,7 +66,7 @@ constexpr std::size_t number_of(Mark kind) noexcept {
 }
 inline constexpr std::size_t mark_count = number_of(Mark::mirrored) + 1;
 
-/// Shells lie at multiples of this, which leaves bits for the number of their use.
+/// Shells are aligned to this, which leaves low bits for the number of the use.
 inline constexpr std::size_t shell_bytes = 256;
 using ShellAddress = UsedAddress<shell_bytes>;
 
@@ -76,11 +77,11 @@ struct alignas(shell_bytes) AnyShell {
   AnyShell& operator=(const AnyShell&) = delete;
 
   const Mark mark;
-  tessera_job* job = nullptr;  ///< that owns it
+  tessera_job* job = nullptr;  ///< the owner
   std::size_t use = 0;         ///< how often it was used before
-  std::uint64_t number = 0;    ///< of what the job has made; what is later may refer to it
-  std::string name;            ///< for messages: "array 'A'"
-  AnyShell* next = nullptr;    ///< while it rests
+  std::uint64_t number = 0;  ///< in the order of creation; later objects may refer to earlier ones
+  std::string name;          ///< for messages: "array 'A'"
+  AnyShell* next = nullptr;  ///< in the list of free shells
 };
 
 template <Mark own_mark, class Held>
@@ -91,32 +92,32 @@ struct Shell : AnyShell {
   std::unique_ptr<Contents> contents;  ///< null after it was freed
 };
 
-/// The shell of a type of handles: its member Type. Each header of contents adds those of its own.
+/// Maps a handle type to its shell: member Type. Each header of contents adds its own.
 template <class Handle>
 struct ShellOf;
 template <class Handle>
 using ShellType = typename ShellOf<Handle>::Type;
 
-/// An update of ghost cells refers to its exchange, and that to its array.
+/// An update of ghost cells refers to its halo, and the halo to its array.
 struct HaloContents {
   std::shared_ptr<arrays::ArrayBase> array;
   arrays::Halo halo;
   std::optional<arrays::HaloUpdate> update = {};
 };
 
-/// Locks do not tell whose they are.
+/// Locks do not store their job.
 struct LocksContents {
   rma::Team team;
   rma::LockSet locks;
 };
 
-/// The search for missing syncs counts what happens while it lasts.
+/// The detection of missing syncs counts accesses while they last.
 struct AccessContents {
   rma::LocalAccess right;
   arrays::detail::LocalUse use;
 };
 
-/// Of an element type that can be computed with, an Array<T> is behind the pointer.
+/// For element types with arithmetic, the pointer is to an Array<T>.
 struct ArrayContents {
   std::shared_ptr<arrays::ArrayBase> array;
   bool is_node_copy = false;  ///< of a mirrored array, which frees it
@@ -127,7 +128,7 @@ const char* name_of(Mark mark) noexcept;
 
 rma::Status explain_null(Mark kind);
 rma::Status explain_other(Mark kind);
-/// Of the handle at that place in the shell.
+/// For the use number in the handle.
 rma::Status explain_freed(const AnyShell& shell, std::size_t use);
 
 template <>
@@ -165,18 +166,18 @@ struct ShellOf<tessera_job> {
 
 }  // namespace tessera::capi
 
-/// A job's shell is its own, used once, and gone after tessera_job_free.
+/// A job's shell is used once, and deleted by tessera_job_free.
 struct tessera_job : tessera::capi::Shell<tessera::capi::Mark::job, tessera::rma::Job> {
-  std::mutex mutex;  ///< of what follows
+  std::mutex mutex;  ///< guards the members below
   std::vector<std::unique_ptr<tessera::capi::AnyShell>> shells;
   std::array<tessera::capi::RestingSlots<tessera::capi::AnyShell>, tessera::capi::mark_count>
       resting;                       ///< freed shells of each kind
-  std::uint64_t made = 0;            ///< how many handles
-  std::int32_t rank_in_errors = -1;  ///< −1: the job has one rank
+  std::uint64_t made = 0;            ///< number of handles made
+  std::int32_t rank_in_errors = -1;  ///< -1: the job has one rank
   std::atomic<bool> was_stopped = false;
 };
 
-/// Gone once it was waited for. Keeps the job, so that it may be waited for after it.
+/// Deleted after the wait. Keeps the job alive, so that it may be waited for after the job's end.
 struct tessera_handle {
   const tessera::capi::Mark mark = tessera::capi::Mark::transfers;
   tessera::rma::Job job;
@@ -209,19 +210,19 @@ rma::Status check(const Handle* handle) {
   return {};
 }
 
-/// What a handle stands for. Errors: as check().
+/// The contents of a handle. Errors: as check().
 template <class Handle>
 rma::Result<typename ShellType<Handle>::Contents*> open(const Handle* handle) {
   TESSERA_RETURN_IF_ERROR(check(handle));
   return shell_of(handle)->contents.get();
 }
-/// The same for arrays: their elements.
+/// The same for arrays: the array.
 inline rma::Result<arrays::ArrayBase*> open_array(const tessera_array* handle) {
   TESSERA_RETURN_IF_ERROR(check(handle));
   return shell_of(handle)->contents->array.get();
 }
 
-/// Of a handle that was checked: what it stands for, and the job that it was made with.
+/// The contents of a handle that was checked, and its job.
 template <class Handle>
 typename ShellType<Handle>::Contents& contents_of(const Handle* handle) noexcept {
   return *shell_of(handle)->contents;
@@ -238,7 +239,7 @@ const std::string& name_of(const Handle* handle) noexcept {
   return shell_of(handle)->name;
 }
 
-/// Lets `act`, which returns a Status, work with what a handle stands for.
+/// Calls `act`, which returns a Status, with the contents of a handle.
 template <class Handle, class Act>
 int call_on(const char* function, const Handle* handle, const Act& act) noexcept {
   return call(function, [&]() -> rma::Status {
@@ -254,7 +255,7 @@ int call_on(const char* function, const tessera_array* handle, const Act& act) n
   });
 }
 
-/// A new handle of `job`'s for `contents`. Requires: `job` is open.
+/// A new handle of `job` for `contents`. Requires: `job` is open.
 template <class Handle>
 Handle* make_handle(tessera_job* job,
                     std::unique_ptr<typename ShellType<Handle>::Contents> contents,
@@ -282,7 +283,7 @@ Handle* make_handle(tessera_job* job, typename ShellType<Handle>::Contents conte
                              name_of(Own::kind));
 }
 
-/// Ends what an open handle stands for; the shell can be used again.
+/// Destroys the contents of an open handle; its shell can be reused.
 template <class Handle>
 void end_handle(const Handle* handle) {
   ShellType<Handle>& shell = *shell_of(handle);
@@ -293,15 +294,15 @@ void end_handle(const Handle* handle) {
   }
 }
 
-/// For what a stopped job would let a program do: local access. Errors: closed.
+/// For local access, which does not itself notice that the job was stopped. Errors: closed.
 inline rma::Status check_running(const tessera_job& job) {
   return job.was_stopped ? rma::Status::error(rma::Code::closed, "the job was stopped")
                          : rma::Status();
 }
 
-/// Sets `*place` to null and frees what it stood for: release(contents) gives it back. A null
-/// handle stands for nothing. Errors: as check(), and those of `release`, which free it, too; that
-/// the job was stopped is none.
+/// Sets `*place` to null and frees the contents by release(contents). A null handle does nothing.
+/// Errors: as check(), and those of `release`, after which the handle is freed, too. A stopped job
+/// is not an error.
 template <class Handle, class Release>
 rma::Status free_handle(Handle** place, const Release& release) {
   if (place == nullptr) {

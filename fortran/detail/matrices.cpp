@@ -25,9 +25,10 @@ bool is_scalar(const ArrayBase& array) {
 
 Status check_type(const ArrayBase& first, const ArrayBase& other) {
   if (!is_scalar(other)) {
-    return Status::error(Code::invalid_argument,
-                         other.describe() + " has elements that linear algebra doesn't take")
-        .hint("make it of TESSERA_F32, TESSERA_F64, TESSERA_C64 or TESSERA_C128");
+    return Status::error(
+               Code::invalid_argument,
+               other.describe() + " has elements of a type that linear algebra does not support")
+        .hint("use TESSERA_F32, TESSERA_F64, TESSERA_C64 or TESSERA_C128");
   }
   if (first.element().type != other.element().type) {
     return Status::error(Code::invalid_argument, first.describe() + " and " + other.describe() +
@@ -36,7 +37,7 @@ Status check_type(const ArrayBase& first, const ArrayBase& other) {
   return {};
 }
 
-/// The library tells what is wrong with a dimension; none is that large.
+/// The library reports an invalid dimension; none is as large as this.
 int dim_of(std::int64_t dim) {
   return static_cast<int>(std::clamp<std::int64_t>(dim, -1, arrays::max_dims));
 }

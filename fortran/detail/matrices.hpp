@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. The operands of linear algebra, from C's to those of the types that they have when the
-// program runs.
+// Internal. Converts the operands of linear algebra from C handles to matrices of their element
+// type, which is known only at run time.
 //
 //     return on_matrices(std::array{c, a, b}, chosen.status(), [&]<class T>(Tag<T>, const auto& of)
 //     {
 //       return linalg::gemm(of.template patch<T>(0), of.template patch<T>(1), …);
 //     });
 //
-// The first matrix is the one whose team does the work. What is wrong on one rank only, which the
-// library below doesn't get to see, is told to that team.
+// The first matrix is the one whose team does the work. An error on one rank that the library below
+// cannot see is reported to that team.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ namespace tessera::capi {
 
 using rma::Tag;
 
-/// A matrix whose element type nobody asks for.
+/// A matrix without its element type.
 struct AnyMatrix {
   arrays::ArrayBase* array = nullptr;
   arrays::Box box;
@@ -51,13 +51,13 @@ class Matrices {
   std::array<AnyMatrix, count> all_;
 };
 
-/// Looks at `given` and writes what they stand for to `matrices`: all of one type that can be
-/// computed with. Collective over the first one's team where something is wrong; `mine` is what was
-/// found before. Errors: invalid_argument, closed.
+/// Checks `given` and writes the matrices to `matrices`: all of one type that supports arithmetic.
+/// Collective over the first one's team if there is an error; `mine` is an error found before.
+/// Errors: invalid_argument, closed.
 rma::Status look_at(std::span<const tessera_matrix> given, rma::Status mine,
                     std::span<AnyMatrix> matrices);
 
-/// Lets `act`, which takes the element type and the matrices, do the work.
+/// Calls `act`, which takes the element type and the matrices.
 template <std::size_t count, class Act>
 rma::Status on_matrices(const std::array<tessera_matrix, count>& given, const rma::Status& mine,
                         const Act& act) {

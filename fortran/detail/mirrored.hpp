@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. What handles of mirrored arrays point to.
+// Internal. The contents of handles of mirrored arrays.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,8 @@ namespace tessera::capi {
 
 struct MirroredContents {
   rma::Team team;
-  std::shared_ptr<void> mirrored;  ///< a Mirrored<T> of the type that the elements of `here` have
-  tessera_array* here;             ///< its array, whose memory it is
+  std::shared_ptr<void> mirrored;  ///< a Mirrored<T> of the element type of `here`
+  tessera_array* here;             ///< the array of this node's copy, which it owns
 };
 
 template <>

@@ -23,8 +23,8 @@ Result<AnyPart> part_of(const tessera_part& given) {
 Status check_type(const ArrayBase& first, const ArrayBase& other) {
   if (!first.element().type) {
     return Status::error(Code::invalid_argument,
-                         first.describe() + " has elements that are only moved")
-        .hint("make the array with one of the element types TESSERA_I32 to TESSERA_U64");
+                         first.describe() + " has opaque elements, which are only moved")
+        .hint("create the array with one of the element types TESSERA_I32 to TESSERA_U64");
   }
   if (first.element().type != other.element().type) {
     return Status::error(Code::invalid_argument, first.describe() + " and " + other.describe() +

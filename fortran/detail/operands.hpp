@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. The operands of an operation on parts of arrays, from C's to those of the types that
-// they have when the program runs.
+// Internal. Converts the operands of an operation on parts of arrays from C handles to arrays of
+// their element type, which is known only at run time.
 //
 //     return on_parts(__func__, std::array{result}, {value}, [&]<class T>(Tag<T>, const auto&
 //     given) {
 //       return arrays::fill(given.template part<T>(0), number<T>(value));
 //     });
 //
-// The first part is the one whose team does the work. What is wrong on one rank only, which the
-// library below doesn't get to see, is told to that team.
+// The first part is the one whose team does the work. An error on one rank that the library below
+// cannot see is reported to that team.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ namespace tessera::capi {
 
 using rma::Tag;
 
-/// A part whose element type nobody asks for: an operand of the library's templates, too.
+/// A part without its element type; also an operand of the library's templates.
 class AnyPart {
  public:
   AnyPart() = default;
@@ -51,7 +51,7 @@ class Operands {
  public:
   explicit Operands(const std::array<AnyPart, count>& parts) : parts_(parts) {}
   [[nodiscard]] const AnyPart& any(std::size_t number) const { return parts_[number]; }
-  /// Requires: it was among those whose type was checked.
+  /// Requires: it is among the parts whose type was checked.
   template <class T>
   [[nodiscard]] arrays::Part<T> part(std::size_t number) const {
     return arrays::Part<T>(static_cast<const arrays::Array<T>&>(any(number).array()),
@@ -62,23 +62,23 @@ class Operands {
   std::array<AnyPart, count> parts_;
 };
 
-/// Looks at `given`, of which the first `alike` are to have one element type, and writes what they
-/// stand for to `parts`. Collective over the first one's team where something is wrong; `mine` is
-/// what was found before. Errors: invalid_argument, closed.
+/// Checks `given`, of which the first `alike` must have one element type, and writes the parts to
+/// `parts`. Collective over the first one's team if there is an error; `mine` is an error found
+/// before. Errors: invalid_argument, closed.
 rma::Status look_at(std::span<const tessera_part> given, std::size_t alike, rma::Status mine,
                     std::span<AnyPart> parts);
 
-/// Errors: invalid_argument when one of them is null.
+/// Errors: invalid_argument if one of them is null.
 rma::Status check_numbers(std::initializer_list<const void*> numbers);
 
-/// The number that C points to.
+/// The number at a C pointer.
 template <class T>
 T number(const void* at) {
   T value;
   std::memcpy(&value, at, sizeof value);
   return value;
 }
-/// Copies a result to where C wants it.
+/// Copies a result to a C pointer.
 template <class T>
 rma::Status give_number(const rma::Result<T>& result, void* to) {
   if (result.ok()) {
@@ -87,8 +87,8 @@ rma::Status give_number(const rma::Result<T>& result, void* to) {
   return result.status();
 }
 
-/// Lets `act`, which takes the first part's element type and the operands, do the work. `numbers`
-/// are what may not be null; all parts but the last `masks` have one element type.
+/// Calls `act`, which takes the first part's element type and the operands. `numbers` must not be
+/// null. All parts except the last `masks` have one element type.
 template <std::size_t count, class Act>
 int on_parts(const char* function, const std::array<tessera_part, count>& given,
              std::initializer_list<const void*> numbers, const Act& act, std::size_t masks = 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. Patches and indices as C has them.
+// Internal. Patches and indices in C's terms.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@ inline tessera_patch c_patch(const arrays::Patch& patch) {
   return given;
 }
 
-/// Where C wants patches.
+/// Where the C caller wants patches.
 struct PatchPlaces {
   std::int64_t capacity;
   tessera_patch* patches;
   std::int64_t* count;
 };
-/// The parts of a box that lie in one block each. Errors: invalid_argument (null), out_of_range.
+/// The parts of a box that each lie in one block. Errors: invalid_argument (null), out_of_range.
 inline rma::Status give_patches(const arrays::Distribution& distribution, const std::int64_t* lo,
                                 const std::int64_t* hi, const PatchPlaces& to) {
   TESSERA_RETURN_IF_ERROR(required(to.count, "result"));

@@ -26,7 +26,7 @@ Status wrong(std::string text) {
   return Status::error(Code::invalid_argument, std::move(text));
 }
 
-/// What is given, before it is known what it is to become.
+/// A given number before its conversion.
 struct Number {
   bool is_integer = false;
   bool is_single = false;  ///< a real32, or two of them
@@ -52,12 +52,12 @@ Number complex_at(const void* from) {
           .imaginary = value.imag()};
 }
 
-/// No number of Fortran's kinds: none.
+/// Empty if the descriptor is not a number of a Fortran kind.
 std::optional<Number> number_at(const Descriptor& given) {
   const void* const from = given.base_addr;
   switch (given.type) {
     case CFI_type_int8_t:
-      // gfortran 12 may call a text so.
+      // gfortran 12 may describe a text in this way.
       return given.elem_len == 1
                  ? std::optional(Number{.is_integer = true, .integer = read<std::int8_t>(from)})
                  : std::nullopt;
@@ -80,7 +80,7 @@ std::optional<Number> number_at(const Descriptor& given) {
   }
 }
 
-/// The shortest decimal number that a real32 stands for: what a program wrote as a literal.
+/// The shortest decimal number for a real32: what the program wrote as a literal.
 std::string digits_of(double value, bool is_single) {
   return is_single ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
 }
@@ -95,7 +95,7 @@ std::string text_of(const Number& number) {
              : real;
 }
 
-/// A part of a number as a Real, if that has the same digits.
+/// Converts a part of a number to a Real, if that has the same digits.
 template <class Real>
 std::optional<Real> same_real(double part, bool is_single) {
   if (std::isnan(part)) {
@@ -155,16 +155,16 @@ std::optional<T> converted(const Number& number) {
 
 Status other_digits(const Number& number, const Descriptor& given, const ElementKind& kind,
                     std::string_view what) {
-  return wrong(fmt::format("{} is {} of {}, but {} is needed, which has no number of these digits",
+  return wrong(fmt::format("{} is {} of {}, but {} is needed, which cannot represent these digits",
                            what, text_of(number), type_text(given), type_text(kind)))
-      .hint("write the number in the kind that is needed, such as 0.1_real64");
+      .hint("write the number in that kind, for example 0.1_real64");
 }
 
 Status check_single(const Descriptor* given, std::string_view what) {
   TESSERA_RETURN_IF_ERROR(check_allocated(given, what));
-  return given->rank == 0 ? Status()
-                          : wrong(fmt::format("{} has rank {}; it has to be one number", what,
-                                              int{given->rank}));
+  return given->rank == 0
+             ? Status()
+             : wrong(fmt::format("{} has rank {}; it must be a scalar", what, int{given->rank}));
 }
 
 }  // namespace
@@ -200,7 +200,7 @@ Result<std::int64_t> integer_of(const Descriptor* given, std::string_view what,
   TESSERA_RETURN_IF_ERROR(check_single(given, what));
   const auto number = number_at(*given);
   if (!number || !number->is_integer) {
-    return wrong(fmt::format("{} is {}; it has to be an integer", what, type_text(*given)));
+    return wrong(fmt::format("{} is {}; it must be an integer", what, type_text(*given)));
   }
   return number->integer;
 }
@@ -209,7 +209,7 @@ Result<double> real_of(const Descriptor* given, std::string_view what) {
   TESSERA_RETURN_IF_ERROR(check_single(given, what));
   const auto number = number_at(*given);
   if (!number || number->is_complex) {
-    return wrong(fmt::format("{} is {}; it has to be a real number", what, type_text(*given)));
+    return wrong(fmt::format("{} is {}; it must be a real number", what, type_text(*given)));
   }
   const std::optional<double> same = as_real<double>(*number);
   if (!same) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. Single numbers that Fortran gives, of whatever kind, as the C interface wants them.
+// Internal. Converts Fortran scalars of any kind for the C interface.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace tessera::fapi {
 
-/// A number as C takes it: by its address. Null stands for an optional one that is absent.
+/// A number for C, by its address. Null if an optional one is absent.
 class Scalar {
  public:
   Scalar() = default;
@@ -36,13 +36,13 @@ class Scalar {
   bool is_converted_ = false;
 };
 
-/// A number for elements of `kind`. One of another kind is converted if that keeps all its digits:
-/// 2 and 0.5 become real64, 0.1 doesn't, since it stands for another number there. Errors:
+/// A number for elements of `kind`. A number of another kind is converted if that keeps all its
+/// digits: 2 and 0.5 become real64; 0.1 does not, as it is a different number there. Errors:
 /// invalid_argument.
 rma::Result<Scalar> scalar_of(const arrays::ElementKind& kind, const Descriptor* given,
                               std::string_view what);
 
-/// An integer of any kind; `absent` if there is none. Errors: invalid_argument.
+/// An integer of any kind; `absent` if it is not present. Errors: invalid_argument.
 rma::Result<std::int64_t> integer_of(const Descriptor* given, std::string_view what,
                                      std::int64_t absent = 0);
 /// A real or an integer of any kind, as a real64. Errors: invalid_argument.

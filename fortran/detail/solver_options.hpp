@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. C's options of linear algebra as the library's. Errors: invalid_argument for one that
-// was not initialised, or a choice that there isn't.
+// Internal. Converts C's options of linear algebra. Errors: invalid_argument for options that were
+// not initialised, or an unknown choice.
 #pragma once
 
 #include "fortran/c_linalg.h"
@@ -18,7 +18,7 @@ namespace tessera::capi {
 rma::Result<tessera_product_options> checked(const tessera_product_options* given);
 rma::Result<tessera_solver_options> checked(const tessera_solver_options* given);
 
-/// The number that C points to, or `otherwise` where it is null.
+/// The number at a C pointer, or `otherwise` if it is null.
 template <class T>
 T number_or(const void* at, T otherwise) {
   return at == nullptr ? otherwise : number<T>(at);

@@ -28,14 +28,14 @@ Status check_sparse_type(tessera_type type) {
       return linalg::SparseElement<T>
                  ? Status()
                  : Status::error(Code::invalid_argument,
-                                 "sparse matrices don't have elements of "
+                                 "sparse matrices do not support elements of "
                                  "type " +
                                      kind.name)
-                       .hint("make it of TESSERA_I32, _I64, _F32, _F64, _C64 or _C128");
+                       .hint("use TESSERA_I32, _I64, _F32, _F64, _C64 or _C128");
     }));
     return {};
   }
-  return Status::error(Code::invalid_argument, "sparse matrices don't have " + kind.name);
+  return Status::error(Code::invalid_argument, "sparse matrices do not support " + kind.name);
 }
 
 Result<rma::Team> team_of(tessera_job* job, const tessera_sparse_options* given) {

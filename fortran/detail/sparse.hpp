@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. What handles of sparse matrices point to, and how a function finds the matrix of the
-// type that its elements have, and arrays of the same type beside it.
+// Internal. The contents of handles of sparse matrices, and access to a matrix and its arrays by
+// their element type, which is known only at run time.
 //
 //     return on_sparse(__func__, handle, [&]<class T>(SparseMatrix<T>& matrix) { … });
 #pragma once
@@ -31,14 +31,14 @@ namespace tessera::capi {
 using linalg::SparseMatrix;
 using rma::Tag;
 
-/// A thing of one of the element types that sparse matrices have.
+/// An object of one of the element types of sparse matrices.
 template <template <class> class Thing>
 using OfAnyType =
     std::variant<Thing<std::int32_t>, Thing<std::int64_t>, Thing<float>, Thing<double>,
                  Thing<std::complex<float>>, Thing<std::complex<double>>>;
 using AnySparse = OfAnyType<SparseMatrix>;
 
-/// Builders do not tell whose they are.
+/// Builders do not store their job.
 struct BuilderContents {
   rma::Team team;
   OfAnyType<linalg::SparseBuilder> builder;
@@ -62,28 +62,29 @@ struct ShellOf<tessera_spmv> {
   using Type = Shell<Mark::spmv, AnyPlan>;
 };
 
-/// Errors: invalid_argument for a type that sparse matrices don't have.
+/// Errors: invalid_argument for a type that sparse matrices do not support.
 rma::Status check_sparse_type(tessera_type type);
 
 /// Calls act(Tag<T>()) with the type of this number. Requires: check_sparse_type(type) is ok.
 template <class Act>
 rma::Status with_sparse_type(tessera_type type, const Act& act) {
-  return rma::dispatch(
-      static_cast<rma::ElementType>(type), [&]<class T>(Tag<T> tag) -> rma::Status {
-        if constexpr (linalg::SparseElement<T>) {
-          return act(tag);
-        } else {
-          return rma::Status::error(rma::Code::internal, "a type that sparse matrices don't have");
-        }
-      });
+  return rma::dispatch(static_cast<rma::ElementType>(type),
+                       [&]<class T>(Tag<T> tag) -> rma::Status {
+                         if constexpr (linalg::SparseElement<T>) {
+                           return act(tag);
+                         } else {
+                           return rma::Status::error(rma::Code::internal,
+                                                     "a type that sparse matrices do not support");
+                         }
+                       });
 }
 
-/// Errors: null and freed handles, which concern this rank only.
+/// Errors: null and freed handles, which affect only this rank.
 rma::Result<rma::Team> team_of(tessera_job* job, const tessera_sparse_options* given);
-/// The options but for the team.
+/// The options except the team.
 rma::Result<linalg::SparseOptions> convert(const tessera_sparse_options* given);
 
-/// The array that is meant, with elements of type T. Errors: another type, and those of handles.
+/// The given array, with elements of type T. Errors: another type, and those of handles.
 template <class T>
 rma::Result<arrays::Array<T>*> array_for(const SparseMatrix<T>& matrix,
                                          const tessera_array* handle) {
@@ -96,7 +97,7 @@ rma::Result<arrays::Array<T>*> array_for(const SparseMatrix<T>& matrix,
   return static_cast<arrays::Array<T>*>(array);
 }
 
-/// Lets `act`, which takes a SparseMatrix<T>& and returns a Status, work with a matrix.
+/// Calls `act`, which takes a SparseMatrix<T>& and returns a Status, for a matrix.
 template <class Act>
 int on_sparse(const char* function, const tessera_sparse* handle, const Act& act) noexcept {
   return call_on(function, handle, [&](AnySparse& any) {
@@ -104,8 +105,8 @@ int on_sparse(const char* function, const tessera_sparse* handle, const Act& act
   });
 }
 
-/// The same with arrays of the matrix's type, by pointers. Collective over its team where one of
-/// them isn't; `mine` is what was found before.
+/// The same with arrays of the matrix's type, by pointers. Collective over its team if one of them
+/// has another type; `mine` is an error found before.
 template <std::size_t count, class Act>
 int on_sparse_with(const char* function, const tessera_sparse* handle,
                    const std::array<const tessera_array*, count>& given, const Act& act) noexcept {
@@ -122,7 +123,7 @@ int on_sparse_with(const char* function, const tessera_sparse* handle,
   });
 }
 
-/// A handle for a matrix that was made.
+/// A handle for a new matrix.
 template <class T>
 rma::Status give_sparse(tessera_job* job, rma::Result<SparseMatrix<T>> made,
                         tessera_sparse** result) {

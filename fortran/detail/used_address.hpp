@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. Slots of memory that are used again and again, and pointers that know which use they
-// belong to: the number of the use is in the bits that addresses leave free. So a pointer of an
-// earlier use can be recognised for as long as its slot exists, at the cost of no memory.
+// Internal. Memory slots that are reused, and pointers that include the number of the slot's use,
+// in bits that addresses leave free. So a pointer of an earlier use is recognised as long as its
+// slot exists, without extra memory.
 //
-// A slot lies at a multiple of its alignment, which leaves the lower bits free. The upper 16 bits
-// are zero in addresses of a Linux process that doesn't ask mmap for others. The pointer of the
-// first use is the slot's address.
+// Slots are aligned, which leaves the low bits free. The upper 16 bits of addresses are zero in a
+// Linux process that does not ask mmap for others. The pointer of the first use is the slot's
+// address.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct UsedAddress {
     const auto bits = reinterpret_cast<std::uintptr_t>(pointer);
     return (bits >> upper_shift) * alignment + bits % alignment;
   }
-  /// The slot that the pointer belongs to; null for null.
+  /// The slot of a pointer; null for null.
   static void* slot_of(const void* pointer) noexcept {
     const auto bits = reinterpret_cast<std::uintptr_t>(pointer);
     constexpr std::uintptr_t address_bits = (std::uintptr_t{1} << upper_shift) - alignment;
@@ -37,8 +37,8 @@ struct UsedAddress {
   }
 };
 
-/// Freed slots rest in a queue before they are used again, so that an error about one can still
-/// name what it was. Slot has a member `next`. Threads: the caller's lock.
+/// Freed slots wait in a queue before they are reused, so that an error can still name the last
+/// object. Slot has a member `next`. Threads: the caller holds a lock.
 template <class Slot>
 class RestingSlots {
  public:
@@ -48,7 +48,7 @@ class RestingSlots {
     last_ = &slot;
     ++count_;
   }
-  /// The one that has rested longest; null while there are few.
+  /// The slot that was freed first; null while there are few.
   Slot* take() noexcept {
     constexpr std::size_t few = 32;
     if (count_ <= few) {

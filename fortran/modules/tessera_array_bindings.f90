@@ -1,14 +1,14 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! Internal. The functions of C and C++ behind tessera_arrays, and the structure that they share
-! with it.
+! Internal. The C and C++ functions that implement tessera_arrays, and the structure shared with
+! them.
 module tessera_array_bindings
   use, intrinsic :: iso_c_binding
   use tessera_distribution_bindings, only: tessera_patch
   implicit none
   public
 
-  !> What is chosen of an array's memory.
+  !> Options of an array's memory.
   type, bind(c) :: c_memory_options
     integer(c_int) :: order = 0
     integer(c_int) :: sparse = 0
@@ -17,7 +17,7 @@ module tessera_array_bindings
     integer(c_int) :: atomics = 0
   end type c_memory_options
 
-  !> What transfers do, as C++ counts it.
+  !> Kinds of transfers, with the numbers of C++.
   integer(c_int), parameter :: put = 0, get = 1, accumulate = 2
 
   interface

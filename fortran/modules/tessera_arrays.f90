@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! Arrays: making them and asking about them; see tessera.f90. How their elements are reached is in
+! Arrays: making and querying them; see tessera.f90. Access to their elements is in
 ! tessera_element_access.
 module tessera_arrays
   use, intrinsic :: iso_c_binding
@@ -14,21 +14,21 @@ module tessera_arrays
   implicit none
   private
   public :: tessera_array, tessera_element_like
-  public :: memory_options, name_text, team_cell  ! for modules that make what arrays are like
+  public :: memory_options, name_text, team_cell  ! for modules that make similar objects
 
-  !> Types of elements. Those of unsigned integers, which other languages have, are reached by
-  !> integers of the same size; a negative number -n stands for n bytes that are only moved.
+  !> Types of elements. Unsigned integers, which Fortran does not have, are accessed as integers of
+  !> the same size. A negative number -n means elements of n bytes that are only moved.
   integer(int64), parameter, public :: tessera_int32 = 0, tessera_int64 = 1, tessera_real32 = 2, &
       tessera_real64 = 3, tessera_complex32 = 4, tessera_complex64 = 5, tessera_int8 = 6, &
       tessera_int16 = 7, tessera_uint8 = 8, tessera_uint16 = 9, tessera_uint32 = 10, &
       tessera_uint64 = 11
 
-  !> Accumulates and atomic operations on the same words: atomic against their kind, or all against
-  !> all, or by the network's device where it can.
+  !> Which accumulates and atomic operations on the same words are atomic: only against their own
+  !> kind, or all against all, or by the network's device if it can.
   integer, parameter, public :: tessera_atomics_separate = 0, tessera_atomics_strict = 1, &
       tessera_atomics_device = 2
 
-  !> Elements spread over a team. Whoever has to free it is the variable that it was made in.
+  !> Elements spread over a team. The variable in which it was made frees it.
   type, extends(tessera_reachable) :: tessera_array
   contains
     procedure :: create => array_create
@@ -58,11 +58,12 @@ module tessera_arrays
 
 contains
 
-  !> Collective over the team, all ranks unless given. An array of zeros with `extents` elements of
-  !> the type `element` (tessera_real64 and so on), one block for each member: at least `min_block`
-  !> long, cut as `process_grid` says where that isn't 0, with `ghosts` layers of ghost cells at
-  !> both ends of each dimension, and on the members in `holders` only. All members succeed, or
-  !> none. Errors: invalid_argument, no_memory.
+  !> Collective over the team, all ranks unless given. Makes an array of zeros with `extents`
+  !> elements of type `element` (tessera_real64 and so on), with one block for each member. Blocks
+  !> are at least `min_block` long. `process_grid` gives the number of blocks of each dimension; 0
+  !> lets the library choose. Each dimension has `ghosts` layers of ghost cells at both ends. Only
+  !> the members in `holders` own elements. All members succeed, or none. Errors: invalid_argument,
+  !> no_memory.
   subroutine array_create(self, job, element, extents, name, team, min_block, process_grid, &
       ghosts, holders, order, sparse, huge_pages, access_mode, atomics, stat, errmsg)
     class(tessera_array), intent(inout) :: self
@@ -101,8 +102,8 @@ contains
         atomics=atomics)), stat, errmsg)
   end subroutine array_create_distributed
 
-  !> Collective. The same in memory that this process has already, which is contiguous, keeps its
-  !> contents and outlives the array: a variable with the TARGET attribute.
+  !> Collective. The same in the caller's memory, which is contiguous, keeps its contents and must
+  !> outlive the array: a variable with the TARGET attribute.
   subroutine array_attach(self, job, element, distribution, memory, name, team, access_mode, &
       atomics, stat, errmsg)
     class(tessera_array), intent(inout) :: self
@@ -120,7 +121,7 @@ contains
         memory_options(access_mode=access_mode, atomics=atomics)), stat, errmsg)
   end subroutine array_attach
 
-  !> Collective. An array in the memory of `base`, which outlives it.
+  !> Collective. An array in the memory of `base`, which must outlive it.
   subroutine array_overlay(self, base, element, distribution, name, stat, errmsg)
     class(tessera_array), intent(inout) :: self
     type(tessera_array), intent(in) :: base
@@ -133,7 +134,7 @@ contains
         name_text(name)), stat, errmsg)
   end subroutine array_overlay
 
-  !> Collective. A new array of zeros like another one.
+  !> Collective. A new array of zeros with the type, distribution and team of `other`.
   subroutine array_duplicate(self, other, name, stat, errmsg)
     class(tessera_array), intent(inout) :: self
     type(tessera_array), intent(in) :: other
@@ -143,7 +144,7 @@ contains
     call finish(f_array_duplicate(self%own%at, other%own%at, name_text(name)), stat, errmsg)
   end subroutine array_duplicate
 
-  !> Collective. Gives the memory back; operations on the array are complete.
+  !> Collective. Frees the memory; operations on the array are complete.
   subroutine array_free(self, stat, errmsg)
     class(tessera_array), intent(inout) :: self
     integer, intent(out), optional :: stat
@@ -151,8 +152,8 @@ contains
     call self%own%free(stat, errmsg)
   end subroutine array_free
 
-  !> Local. The handle of fortran/c_api.h, for C and C++, which see the dimensions in reverse
-  !> order; it stays this variable's.
+  !> Local. The handle of fortran/c_api.h, for C and C++, with the dimensions in reverse order; the
+  !> variable keeps ownership.
   function array_c_handle(self, stat, errmsg) result(handle)
     class(tessera_array), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -171,7 +172,7 @@ contains
     call finish(f_array_from_handle(self%own%at, job%own%at, handle), stat, errmsg)
   end subroutine array_from_c_handle
 
-  !> Local. How many dimensions it has.
+  !> Local. The number of dimensions.
   function array_ndims(self, stat, errmsg) result(value)
     class(tessera_array), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -188,7 +189,7 @@ contains
     call finish(code, stat, errmsg)
   end function array_ndims
 
-  !> Local. How many elements it has along each dimension.
+  !> Local. The number of elements along each dimension.
   function array_extents(self, stat, errmsg) result(extents)
     class(tessera_array), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -237,7 +238,7 @@ contains
     call finish(code, stat, errmsg)
   end function array_describe
 
-  !> Local. The name that it was made with.
+  !> Local. The name given when it was made.
   function array_name(self, stat, errmsg) result(text)
     class(tessera_array), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -246,7 +247,7 @@ contains
     text = text_from(self%own, kind_array, "name", c_array_name, stat, errmsg)
   end function array_name
 
-  !> Local. Where its elements lie.
+  !> Local. The array's distribution.
   subroutine array_distribution(self, distribution, stat, errmsg)
     class(tessera_array), intent(in) :: self
     type(tessera_distribution), intent(inout) :: distribution
@@ -255,7 +256,7 @@ contains
     call finish(f_array_distribution(self%own%at, distribution%own%at), stat, errmsg)
   end subroutine array_distribution
 
-  !> Local. The team that it is spread over.
+  !> Local. The array's team.
   subroutine array_team(self, team, stat, errmsg)
     class(tessera_array), intent(in) :: self
     type(tessera_team), intent(inout) :: team
@@ -265,7 +266,7 @@ contains
   end subroutine array_team
 
   !> Local. What this rank, or a member, owns without ghost cells, in integers of any kind; 1 to 0
-  !> in each dimension if nothing. Errors: unsupported for several blocks a member.
+  !> in each dimension if it owns nothing. Errors: unsupported if members own several blocks.
   subroutine array_own_box(self, lo, hi, member, stat, errmsg)
     class(tessera_array), intent(in) :: self
     type(*), dimension(..), intent(inout) :: lo, hi
@@ -296,7 +297,7 @@ contains
     call finish(code, stat, errmsg)
   end function array_owner
 
-  !> Local. The parts of a box that lie in one block each.
+  !> Local. The parts of a box that each lie in one block.
   subroutine array_patches(self, lo, hi, patches, stat, errmsg)
     class(tessera_array), intent(in) :: self
     type(*), dimension(..), intent(in) :: lo, hi
@@ -313,7 +314,7 @@ contains
     call finish(code, stat, errmsg)
   end subroutine array_patches
 
-  !> One-sided. Of the vector of bins' counts: self(b) grows by how often b is among `bins`.
+  !> One-sided. For a vector of counts of bins: self(b) grows by the number of times b is in `bins`.
   subroutine array_count_bins(self, bins, stat, errmsg)
     class(tessera_array), intent(in) :: self
     type(*), dimension(..), intent(in) :: bins
@@ -323,7 +324,7 @@ contains
   end subroutine array_count_bins
 
   !> Collective. self(b) = the sum of the counts before b: bin b has the elements self(b) + 1 to
-  !> self(b) + counts(b) of its contents. Vectors of int64, as all but the contents.
+  !> self(b) + counts(b) of its contents. All these vectors are int64; the contents have any type.
   subroutine array_bin_offsets(self, counts, stat, errmsg)
     class(tessera_array), intent(in) :: self
     type(tessera_array), intent(in) :: counts
@@ -332,9 +333,9 @@ contains
     call finish(f_bin_offsets(counts%own%at, self%own%at), stat, errmsg)
   end subroutine array_bin_offsets
 
-  !> One-sided. Adds values(i) to the bin bins(i) of these contents; filled(b) counts what all
-  !> ranks have added, and begins as 0. Complete: at the next sync. Errors: also limit_exceeded for
-  !> a full bin; nothing is written then.
+  !> One-sided. Adds values(i) to the bin bins(i) of these contents. filled(b) counts what all ranks
+  !> have added, and must begin as 0. Complete: at the next sync. Errors: also limit_exceeded if a
+  !> bin is full; then nothing is written.
   subroutine array_add_to_bins(self, offsets, filled, bins, values, stat, errmsg)
     class(tessera_array), intent(in) :: self
     type(tessera_array), intent(in) :: offsets, filled
@@ -345,7 +346,7 @@ contains
         errmsg)
   end subroutine array_add_to_bins
 
-  !> Collective. Sorts each bin, the smallest first; of real elements.
+  !> Collective. Sorts each bin in ascending order; real elements only.
   subroutine array_sort_bins(self, offsets, counts, stat, errmsg)
     class(tessera_array), intent(in) :: self
     type(tessera_array), intent(in) :: offsets, counts
@@ -354,7 +355,7 @@ contains
     call finish(f_sort_bins(self%own%at, offsets%own%at, counts%own%at), stat, errmsg)
   end subroutine array_sort_bins
 
-  !> The box of it that operations take as an operand.
+  !> A box of the array, as an operand of operations.
   function array_part(self, lo, hi) result(part)
     class(tessera_array), intent(in) :: self
     type(*), dimension(..), intent(in) :: lo, hi
@@ -362,7 +363,7 @@ contains
     part = part_of(self, lo, hi)
   end function array_part
 
-  !> Local. The type of elements that are like `mold`; those of a structure are only moved.
+  !> Local. The type of elements that are like `mold`; elements of derived types are only moved.
   function tessera_element_like(mold) result(element)
     type(*), dimension(..), intent(in) :: mold
     integer(int64) :: element

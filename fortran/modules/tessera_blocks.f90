@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! What of an array lies in this process's own memory, and ghost cells; see tessera.f90.
+! The elements of an array in this process's own memory, and ghost cells; see tessera.f90.
 !
 !     type(tessera_block) :: block
 !     real(real64), pointer :: x(:, :)
@@ -9,9 +9,9 @@
 !     x = 2 * x
 !     call block%end()
 !
-! Compilers accept an x with the attribute CONTIGUOUS here, ignore its strides later, and don't show
-! the attribute to the library. So a block with gaps in memory, such as one between ghost cells, is
-! an error unless the program asks for it: call block%pointer(x, strided=.true.).
+! A compiler accepts an x with the attribute CONTIGUOUS here, then ignores its strides, and does not
+! pass the attribute to the library. So a block with gaps in memory, for example one with ghost
+! cells, is an error unless the program asks for it: call block%pointer(x, strided=.true.).
 module tessera_blocks
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int64
@@ -34,10 +34,10 @@ module tessera_blocks
     integer(c_int64_t) :: strides(tessera_max_dims) = 0
   end type c_block
 
-  !> The right to load and store the elements of one of this rank's blocks.
+  !> Permission to load and store the elements of one of this rank's blocks.
   type :: tessera_block
-    type(owned_cell) :: own  ! not for programs
-    type(c_block) :: memory  ! nor this
+    type(owned_cell) :: own  ! for the library only
+    type(c_block) :: memory  ! for the library only
   contains
     procedure :: begin => block_begin
     procedure :: end => block_end
@@ -58,9 +58,9 @@ module tessera_blocks
     procedure, private :: pointer_complex64
   end type tessera_block
 
-  !> The exchange of an array's ghost cells.
+  !> A plan for the exchange of an array's ghost cells.
   type :: tessera_halo
-    type(owned_cell) :: own  ! not for programs
+    type(owned_cell) :: own  ! for the library only
   contains
     procedure :: create => halo_create
     procedure :: free => halo_free
@@ -201,7 +201,7 @@ module tessera_blocks
     end function c_halo_bytes
   end interface
 
-  !> Sets a pointer of the type and rank of the array, its bounds the array's indices, to a block.
+  !> Sets a pointer of the array's type and rank to a block; its bounds are the array's indices.
   interface point
     procedure :: f_point_int8, f_point_int16, f_point_int32, f_point_int64, f_point_real32, &
         f_point_real64, f_point_complex32, f_point_complex64
@@ -209,9 +209,9 @@ module tessera_blocks
 
 contains
 
-  !> Local. Begins to load and store this rank's block `number`, counted from 1: the only one of
-  !> most arrays, and legal where this rank has none. Errors: closed, invalid_argument (the access
-  !> mode forbids it), out_of_range.
+  !> Local. Begins access to this rank's block `number`, counted from 1. Most arrays have only block
+  !> 1, which may be used also if it is empty. Errors: closed, invalid_argument (the access mode
+  !> forbids it), out_of_range.
   subroutine block_begin(self, array, number, stat, errmsg)
     class(tessera_block), intent(inout) :: self
     type(tessera_array), intent(in) :: array
@@ -224,7 +224,7 @@ contains
     call finish(f_access_begin(self%own%at, array%own%at, which, self%memory), stat, errmsg)
   end subroutine block_begin
 
-  !> Local. Ends it: pointers to the block are no longer used.
+  !> Local. Ends the access: the program must no longer use pointers to the block.
   subroutine block_end(self, stat, errmsg)
     class(tessera_block), intent(inout) :: self
     integer, intent(out), optional :: stat
@@ -232,14 +232,14 @@ contains
     call self%own%free(stat, errmsg)
   end subroutine block_end
 
-  !> Local. Whether this rank has no elements there.
+  !> Local. Whether this rank has no elements in the block.
   pure function block_is_empty(self) result(is_empty)
     class(tessera_block), intent(in) :: self
     logical :: is_empty
     is_empty = .not. c_associated(self%memory%first)
   end function block_is_empty
 
-  !> Local. The lower bounds of the block, or of that with its ghost cells.
+  !> Local. The lower bounds of the block, with or without its ghost cells.
   pure function block_lower(self, ghosts) result(lo)
     class(tessera_block), intent(in) :: self
     logical, intent(in), optional :: ghosts
@@ -248,7 +248,7 @@ contains
     if (with(ghosts)) lo = self%memory%ghost_lo(:self%memory%ndims)
   end function block_lower
 
-  !> Local. The upper bounds.
+  !> Local. The upper bounds of the block, with or without its ghost cells.
   pure function block_upper(self, ghosts) result(hi)
     class(tessera_block), intent(in) :: self
     logical, intent(in), optional :: ghosts
@@ -257,18 +257,18 @@ contains
     if (with(ghosts)) hi = self%memory%ghost_hi(:self%memory%ndims)
   end function block_upper
 
-  !> Local. How many elements lie from one to the next along each dimension in memory.
+  !> Local. The distance in memory, in elements, from one element to the next along each dimension.
   pure function block_strides(self) result(strides)
     class(tessera_block), intent(in) :: self
     integer(int64), allocatable :: strides(:)
     strides = self%memory%strides(:self%memory%ndims)
   end function block_strides
 
-  !> Local. The address of the element at lower(), or lower(ghosts=.true.): for types of the
-  !> program's own, which pointer() doesn't have, by c_f_pointer. c_null_ptr if this rank has
-  !> nothing; not used after end(). Blocks with gaps in memory are refused, as by pointer():
-  !> strided=.true. gives the address of those, for a program that uses strides(). Errors:
-  !> invalid_argument (gaps), closed.
+  !> Local. The address of the element at lower(), or lower(ghosts=.true.), for c_f_pointer: for
+  !> derived types, which pointer() does not support. c_null_ptr if this rank has no elements. Not
+  !> valid after end(). A block with gaps in memory is refused, as by pointer(); with strided=.true.
+  !> the function returns its address, for a program that uses strides(). Errors: invalid_argument
+  !> (gaps), closed.
   function block_address(self, ghosts, strided, stat, errmsg) result(first)
     class(tessera_block), intent(in) :: self
     logical, intent(in), optional :: ghosts, strided
@@ -287,9 +287,9 @@ contains
     if (present(given)) is_so = given
   end function with
 
-  !> Local. Makes `p`, which has the array's type and rank, point to the block, or to that with its
-  !> ghost cells; its bounds are the indices of the array. It is of no use after end(). A block with
-  !> gaps in memory, such as one between ghost cells, is refused unless strided=.true.; then `p` must
+  !> Local. Points `p`, which has the array's type and rank, to the block, or to the block with its
+  !> ghost cells. Its bounds are the indices of the array. Not valid after end(). A block with gaps
+  !> in memory, for example one with ghost cells, is refused unless strided=.true.; then `p` must
   !> not have the attribute CONTIGUOUS. Errors: invalid_argument (another type or rank, gaps),
   !> closed.
   subroutine pointer_int8(self, p, ghosts, strided, stat, errmsg)
@@ -364,10 +364,11 @@ contains
     call finish(point(self%own%at, self%memory, flag(ghosts), flag(strided), p), stat, errmsg)
   end subroutine pointer_complex64
 
-  !> Collective. Plans the exchange of the ghost cells of `array`, which outlives it. The array
-  !> closes on itself in `periodic` dimensions; in those `left_out` the caller sets the outer cells
-  !> itself; `widths` layers are moved, all that there are unless given; no edges and corners if
-  !> faces_only. Errors, on all members: invalid_argument (no ghosts, widths beyond them).
+  !> Collective. Plans the exchange of the ghost cells of `array`, which must outlive the plan. The
+  !> array is periodic in the dimensions `periodic`. In the dimensions `left_out` the program sets
+  !> the outer cells itself. `widths` gives the layers to move, by default all. With faces_only
+  !> edges and corners are not moved. Errors, on all members: invalid_argument (no ghost cells, or
+  !> widths larger than the array's).
   subroutine halo_create(self, array, periodic, left_out, widths, faces_only, stat, errmsg)
     class(tessera_halo), intent(inout) :: self
     type(tessera_array), intent(in) :: array
@@ -388,7 +389,7 @@ contains
         merge(1_c_int, 0_c_int, with(faces_only))), stat, errmsg)
   end subroutine halo_create
 
-  !> Collective. Finishes an update under way.
+  !> Collective. Finishes a started update.
   subroutine halo_free(self, stat, errmsg)
     class(tessera_halo), intent(inout) :: self
     integer, intent(out), optional :: stat
@@ -396,7 +397,7 @@ contains
     call self%own%free(stat, errmsg)
   end subroutine halo_free
 
-  !> Collective. Makes all ghost cells equal to the elements they stand for.
+  !> Collective. Makes all ghost cells equal to the elements that they are copies of.
   subroutine halo_update(self, stat, errmsg)
     class(tessera_halo), intent(inout) :: self
     integer, intent(out), optional :: stat
@@ -404,9 +405,9 @@ contains
     call act(self%own, kind_halo, "update", c_halo_update, stat, errmsg)
   end subroutine halo_update
 
-  !> Tells the neighbours that they may write this rank's ghost cells for the next update, so that
-  !> they needn't wait when they start it; until that is finished, this rank doesn't touch them. Each
-  !> rank may do so or leave it. Waits for nobody.
+  !> Allows the neighbours to write this rank's ghost cells for the next update, so that they need
+  !> not wait when they start it. Until that update is finished, this rank must not touch its ghost
+  !> cells. Optional on each rank. Does not wait for other ranks.
   subroutine halo_post(self, stat, errmsg)
     class(tessera_halo), intent(inout) :: self
     integer, intent(out), optional :: stat
@@ -414,8 +415,8 @@ contains
     call act(self%own, kind_halo, "post", c_halo_post, stat, errmsg)
   end subroutine halo_post
 
-  !> Collective. The same, started: until finish(), this rank neither touches its ghost cells nor
-  !> changes its own elements.
+  !> Collective. Starts an update. Until finish(), this rank must neither touch its ghost cells nor
+  !> change its own elements.
   subroutine halo_start(self, stat, errmsg)
     class(tessera_halo), intent(inout) :: self
     integer, intent(out), optional :: stat
@@ -423,7 +424,7 @@ contains
     call act(self%own, kind_halo, "start", c_halo_start, stat, errmsg)
   end subroutine halo_start
 
-  !> Collective. Ends what start() has begun.
+  !> Collective. Finishes the update that start() began.
   subroutine halo_finish(self, stat, errmsg)
     class(tessera_halo), intent(inout) :: self
     integer, intent(out), optional :: stat
@@ -431,7 +432,7 @@ contains
     call act(self%own, kind_halo, "finish", c_halo_finish, stat, errmsg)
   end subroutine halo_finish
 
-  !> Local. Bytes that one update brings to this rank from others.
+  !> Local. Bytes that one update moves to this rank from others.
   function halo_bytes(self, stat, errmsg) result(bytes)
     class(tessera_halo), intent(in) :: self
     integer, intent(out), optional :: stat

@@ -12,11 +12,11 @@
 !     call file%open(job, "run.h5")
 !     call file%read("A", a)                       ! on any number of ranks
 !
-! Files have the dimensions in C's order, as arrays have for C: programs in any language read them.
-! A file of the given name is there whole, the old or the new one, whenever a program stops; a
-! damaged one is refused. Errors of what is collective, on all members: invalid_argument,
-! limit_exceeded (no space left), protocol (a damaged file), unsupported (a build without HDF5),
-! unreachable (the device fails), peer_lost.
+! In files the dimensions are in C's order, as arrays are for C, so programs in any language can
+! read them. Whenever a program stops, the file of the given name is complete: it is the old or the
+! new one. A damaged file is an error. Errors of the collectives, on all members: invalid_argument,
+! limit_exceeded (no space on the device), protocol (a damaged file), unsupported (a build without
+! HDF5), unreachable (the device fails), peer_lost.
 module tessera_checkpoints
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64
@@ -30,9 +30,9 @@ module tessera_checkpoints
 
   integer(c_int), parameter :: kind_writer = 13, kind_checkpoint = 14
 
-  !> A file that is written.
+  !> A file being written.
   type :: tessera_checkpoint_writer
-    type(owned_cell) :: own  ! not for programs
+    type(owned_cell) :: own  ! for the library only
   contains
     procedure :: create => writer_create
     procedure :: add => writer_add
@@ -51,9 +51,9 @@ module tessera_checkpoints
     procedure, private :: put_text
   end type tessera_checkpoint_writer
 
-  !> A file that is read.
+  !> A file opened for reading.
   type :: tessera_checkpoint
-    type(owned_cell) :: own  ! not for programs
+    type(owned_cell) :: own  ! for the library only
   contains
     procedure :: open => checkpoint_open
     procedure :: read => checkpoint_read
@@ -228,7 +228,7 @@ module tessera_checkpoints
 
 contains
 
-  !> Collective over the team, all ranks unless given. Begins a new file beside `path`.
+  !> Collective over the team, all ranks unless given. Begins a new temporary file beside `path`.
   subroutine writer_create(self, job, path, team, stat, errmsg)
     class(tessera_checkpoint_writer), intent(inout) :: self
     type(tessera_job), intent(in) :: job
@@ -241,7 +241,7 @@ contains
   end subroutine writer_create
 
   !> Collective. Writes an array's elements under its own name, or another one. The array's team
-  !> has the members of the writer's in the same order.
+  !> must have the members of the writer's team in the same order.
   subroutine writer_add(self, array, name, stat, errmsg)
     class(tessera_checkpoint_writer), intent(in) :: self
     type(tessera_array), intent(in) :: array
@@ -257,8 +257,8 @@ contains
     call finish(code, stat, errmsg)
   end subroutine writer_add
 
-  !> Collective. Notes something about the whole, the same on all members: an integer or a real of
-  !> any kind, a logical or a text. A logical is the integer 1 or 0 in the file.
+  !> Collective. Adds an attribute of the whole file, the same on all members: an integer or a real
+  !> of any kind, a logical or a text. A logical is the integer 1 or 0 in the file.
   subroutine put_int8(self, name, value, stat, errmsg)
     class(tessera_checkpoint_writer), intent(in) :: self
     character(*), intent(in) :: name
@@ -367,7 +367,7 @@ contains
     call finish(code, stat, errmsg)
   end subroutine put_real
 
-  !> Collective. Completes the file and gives it its name; nothing can be added after that.
+  !> Collective. Completes the file and renames it to `path`; nothing can be added after that.
   subroutine writer_commit(self, stat, errmsg)
     class(tessera_checkpoint_writer), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -375,7 +375,7 @@ contains
     call act(self%own, kind_writer, "commit", c_writer_commit, stat, errmsg)
   end subroutine writer_commit
 
-  !> Local. Gives up what was not committed.
+  !> Local. Discards a file that was not committed.
   subroutine writer_free(self, stat, errmsg)
     class(tessera_checkpoint_writer), intent(inout) :: self
     integer, intent(out), optional :: stat
@@ -383,7 +383,7 @@ contains
     call self%own%free(stat, errmsg)
   end subroutine writer_free
 
-  !> Local. The handle of fortran/c_api.h, for C and C++; it stays this variable's.
+  !> Local. The handle of fortran/c_api.h, for C and C++; the variable keeps ownership.
   function writer_c_handle(self, stat, errmsg) result(handle)
     class(tessera_checkpoint_writer), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -392,8 +392,8 @@ contains
     handle = handle_of(self%own, kind_writer, "c_handle", stat, errmsg)
   end function writer_c_handle
 
-  !> Collective over the team, all ranks unless given. Reads what the file tells of its arrays, and
-  !> keeps it open.
+  !> Collective over the team, all ranks unless given. Reads the description of the file's arrays,
+  !> and keeps the file open.
   subroutine checkpoint_open(self, job, path, team, stat, errmsg)
     class(tessera_checkpoint), intent(inout) :: self
     type(tessera_job), intent(in) :: job
@@ -405,8 +405,9 @@ contains
         errmsg)
   end subroutine checkpoint_open
 
-  !> Collective. Makes an array of the type that the file has, and reads it: with this
-  !> distribution; or else with the one it had, if there are as many ranks, or a regular one.
+  !> Collective. Makes an array of the file's type, and reads into it. Without `distribution` it
+  !> gets the one with which it was written if the number of ranks is the same, and otherwise a
+  !> regular one.
   subroutine checkpoint_read(self, name, array, distribution, stat, errmsg)
     class(tessera_checkpoint), intent(in) :: self
     character(*), intent(in) :: name
@@ -420,7 +421,7 @@ contains
     call finish(f_checkpoint_read(self%own%at, c_text(name), layout, array%own%at), stat, errmsg)
   end subroutine checkpoint_read
 
-  !> Collective. Reads into an array of the same shape and type, however distributed.
+  !> Collective. Reads into an array of the same shape and type, with any distribution.
   subroutine checkpoint_read_into(self, name, array, stat, errmsg)
     class(tessera_checkpoint), intent(in) :: self
     character(*), intent(in) :: name
@@ -430,7 +431,7 @@ contains
     call finish(f_checkpoint_read_into(self%own%at, c_text(name), array%own%at), stat, errmsg)
   end subroutine checkpoint_read_into
 
-  !> Collective. Reads and compares checksums; keeps nothing.
+  !> Collective. Reads the array and compares its checksums; keeps nothing.
   subroutine checkpoint_verify(self, name, stat, errmsg)
     class(tessera_checkpoint), intent(in) :: self
     character(*), intent(in) :: name
@@ -451,7 +452,7 @@ contains
     call self%own%free(stat, errmsg)
   end subroutine checkpoint_free
 
-  !> Local. The handle of fortran/c_api.h, for C and C++; it stays this variable's.
+  !> Local. The handle of fortran/c_api.h, for C and C++; the variable keeps ownership.
   function checkpoint_c_handle(self, stat, errmsg) result(handle)
     class(tessera_checkpoint), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -460,7 +461,7 @@ contains
     handle = handle_of(self%own, kind_checkpoint, "c_handle", stat, errmsg)
   end function checkpoint_c_handle
 
-  !> Local. How many arrays the file has.
+  !> Local. The number of arrays in the file.
   function checkpoint_array_count(self, stat, errmsg) result(value)
     class(tessera_checkpoint), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -470,7 +471,7 @@ contains
         errmsg)
   end function checkpoint_array_count
 
-  !> Local. Their names, by number from 1.
+  !> Local. The name of an array, by number from 1.
   function checkpoint_array_name(self, number, stat, errmsg) result(text)
     class(tessera_checkpoint), intent(in) :: self
     integer, intent(in) :: number
@@ -489,7 +490,7 @@ contains
     call finish(code, stat, errmsg)
   end function checkpoint_array_name
 
-  !> Local. How many attributes the file has.
+  !> Local. The number of attributes of the file.
   function checkpoint_attribute_count(self, stat, errmsg) result(value)
     class(tessera_checkpoint), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -499,7 +500,7 @@ contains
         0, stat, errmsg)
   end function checkpoint_attribute_count
 
-  !> Local. Their names, by number from 1.
+  !> Local. The name of an attribute, by number from 1.
   function checkpoint_attribute_name(self, number, stat, errmsg) result(text)
     class(tessera_checkpoint), intent(in) :: self
     integer, intent(in) :: number
@@ -518,7 +519,7 @@ contains
     call finish(code, stat, errmsg)
   end function checkpoint_attribute_name
 
-  !> Local. The type and the shape of an array to read it into.
+  !> Local. The type and the shape of an array into which it can be read.
   subroutine checkpoint_info(self, name, element, extents, stat, errmsg)
     class(tessera_checkpoint), intent(in) :: self
     character(*), intent(in) :: name
@@ -537,9 +538,9 @@ contains
     call finish(code, stat, errmsg)
   end subroutine checkpoint_info
 
-  !> Local. `value` is of any kind that holds what the file has; a real32 gets the nearest number.
-  !> Errors: invalid_argument if there is none of that name, or it is of another kind; out_of_range
-  !> if it doesn't fit, and `value` is 0 then.
+  !> Local. An attribute's value. `value` has any kind that can hold it; a real32 gets the nearest
+  !> number. Errors: invalid_argument if there is no attribute of that name, or it has another type;
+  !> out_of_range if it does not fit, and then `value` is 0.
   subroutine get_int8(self, name, value, stat, errmsg)
     class(tessera_checkpoint), intent(in) :: self
     character(*), intent(in) :: name
@@ -614,7 +615,7 @@ contains
     call finish(code, stat, errmsg)
   end subroutine get_real64
 
-  !> Local. The same, of the integer 1 or 0.
+  !> Local. The same, for the integer 1 or 0.
   subroutine get_logical(self, name, value, stat, errmsg)
     class(tessera_checkpoint), intent(in) :: self
     character(*), intent(in) :: name

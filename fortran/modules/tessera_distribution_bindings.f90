@@ -1,19 +1,19 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! Internal. The functions of C and C++ behind tessera_distributions, and the structures that they
-! share with it.
+! Internal. The C and C++ functions that implement tessera_distributions, and the structures shared
+! with them.
 module tessera_distribution_bindings
   use, intrinsic :: iso_c_binding
   implicit none
   public
 
-  !> The most dimensions that an array has.
+  !> The largest number of dimensions of an array.
   integer, parameter :: tessera_max_dims = 8
 
-  !> The part of a box that lies in one block: the first `ndims` numbers of each list count.
+  !> The part of a box that lies in one block: only the first `ndims` numbers of each list are used.
   type, bind(c) :: tessera_patch
-    integer(c_int64_t) :: owner = 0   !< the member of the team that has it
-    integer(c_int64_t) :: offset = 0  !< elements before its first one in the owner's memory
+    integer(c_int64_t) :: owner = 0   !< the member of the team that owns it
+    integer(c_int64_t) :: offset = 0  !< of its first element in the owner's memory, in elements
     integer(c_int64_t) :: ndims = 0
     integer(c_int64_t) :: lo(tessera_max_dims) = 0
     integer(c_int64_t) :: hi(tessera_max_dims) = 0

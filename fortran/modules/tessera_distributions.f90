@@ -11,24 +11,24 @@ module tessera_distributions
   private
   public :: tessera_distribution, tessera_patch, tessera_max_dims
 
-  !> How each member's memory is ordered: the first dimension is the fastest, or the last.
+  !> The order of each member's memory: the first dimension is the fastest, or the last.
   integer, parameter, public :: tessera_column_major = 0, tessera_row_major = 1
 
-  !> How a member keeps several blocks: each contiguous, or all as one dense matrix.
+  !> How a member stores several blocks: each contiguous, or all as one dense matrix.
   integer, parameter, public :: tessera_block_by_block = 0, tessera_local_matrix = 1
 
-  !> How blocks are dealt to members: at most one each; on a grid of members that is laid over the
-  !> blocks again and again; round robin; as a list tells, which restricted distributions have.
+  !> How blocks are assigned to members: at most one block for each member; cyclically, by a grid of
+  !> members; round robin; or by a table, as in restricted distributions.
   integer, parameter, public :: tessera_deal_grid = 0, tessera_deal_cyclic_grid = 1, &
       tessera_deal_round_robin = 2, tessera_deal_table = 3
 
-  !> The ways in which distributions are made, as C++ counts them.
+  !> Kinds of distributions, with the numbers of C++.
   integer(c_int), parameter :: way_regular = 0, way_irregular = 1, way_block_cyclic = 2, &
       way_tiled = 3, way_tiled_irregular = 4, way_scalapack = 5, way_restricted = 6
 
-  !> Where the elements of an array lie.
+  !> Which elements of an array are where.
   type :: tessera_distribution
-    type(owned_cell) :: own  ! not for programs
+    type(owned_cell) :: own  ! for the library only
   contains
     procedure :: create_regular
     procedure :: create_irregular
@@ -56,8 +56,9 @@ module tessera_distributions
 
 contains
 
-  !> Local, as all of these: every member makes the same one. One block for each of `nranks`
-  !> members, as even as possible. Errors: invalid_argument, which says what does not fit.
+  !> Local, as the procedures below: every member makes the same distribution. One block for each of
+  !> `nranks` members, as even as possible. Errors: invalid_argument, with the argument that does
+  !> not fit.
   subroutine create_regular(self, job, nranks, extents, min_block, process_grid, ghosts, &
       ranks_per_node, order, stat, errmsg)
     class(tessera_distribution), intent(inout) :: self
@@ -74,9 +75,9 @@ contains
         tessera_column_major), c_int), storage=0_c_int), stat, errmsg)
   end subroutine create_regular
 
-  !> One block for each member. Dimension d is cut into counts(d) blocks, and `starts` holds the
-  !> indices with which they begin, all of dimension 1, then all of dimension 2, and so on; the
-  !> first of each is 1.
+  !> One block for each member. Dimension d is cut into counts(d) blocks. `starts` lists the first
+  !> index of each block: all blocks of dimension 1, then all of dimension 2, and so on; the first
+  !> of each dimension is 1.
   subroutine create_irregular(self, job, nranks, extents, counts, starts, ghosts, order, stat, &
       errmsg)
     class(tessera_distribution), intent(inout) :: self
@@ -93,7 +94,7 @@ contains
         storage=0_c_int), stat, errmsg)
   end subroutine create_irregular
 
-  !> Blocks of `block` elements along each dimension, dealt round robin.
+  !> Blocks of `block` elements along each dimension, assigned to members round robin.
   subroutine create_block_cyclic(self, job, nranks, extents, block, ghosts, order, storage, &
       stat, errmsg)
     class(tessera_distribution), intent(inout) :: self
@@ -110,8 +111,8 @@ contains
         storage=c_number(chosen(storage, tessera_block_by_block))), stat, errmsg)
   end subroutine create_block_cyclic
 
-  !> Tiles on a grid of members that is laid over them again and again; the grid's first dimension
-  !> runs fastest through the members.
+  !> Tiles, assigned cyclically in each dimension to a grid of members; members are numbered along
+  !> the grid's first dimension first.
   subroutine create_tiled(self, job, nranks, extents, block, grid, ghosts, order, storage, stat, &
       errmsg)
     class(tessera_distribution), intent(inout) :: self
@@ -128,7 +129,7 @@ contains
         storage=c_number(chosen(storage, tessera_block_by_block))), stat, errmsg)
   end subroutine create_tiled
 
-  !> The same with tiles that begin where `starts` tells, as for irregular ones.
+  !> The same with tiles that begin at `starts`, as for irregular distributions.
   subroutine create_tiled_irregular(self, job, nranks, extents, counts, starts, grid, ghosts, &
       order, storage, stat, errmsg)
     class(tessera_distribution), intent(inout) :: self
@@ -145,8 +146,8 @@ contains
         storage=c_number(chosen(storage, tessera_block_by_block))), stat, errmsg)
   end subroutine create_tiled_irregular
 
-  !> Blocks on a cyclic grid, each member's as one dense matrix in Fortran's order, as ScaLAPACK
-  !> wants them.
+  !> ScaLAPACK's distribution: blocks on a cyclic grid, and each member's blocks as one dense matrix
+  !> in Fortran's order.
   subroutine create_scalapack(self, job, nranks, extents, block, grid, stat, errmsg)
     class(tessera_distribution), intent(inout) :: self
     type(tessera_job), intent(in) :: job
@@ -159,7 +160,7 @@ contains
         storage=0_c_int), stat, errmsg)
   end subroutine create_scalapack
 
-  !> One block for each of the members in `holders`.
+  !> One block for each of the members in `holders`; the others own nothing.
   subroutine create_restricted(self, job, nranks, extents, holders, min_block, process_grid, &
       ghosts, ranks_per_node, order, stat, errmsg)
     class(tessera_distribution), intent(inout) :: self
@@ -176,7 +177,7 @@ contains
         order=c_number(chosen(order, tessera_column_major)), storage=0_c_int), stat, errmsg)
   end subroutine create_restricted
 
-  !> Local. Arrays keep what they need.
+  !> Local. Arrays with this distribution stay valid.
   subroutine free_distribution(self, stat, errmsg)
     class(tessera_distribution), intent(inout) :: self
     integer, intent(out), optional :: stat
@@ -184,8 +185,8 @@ contains
     call self%own%free(stat, errmsg)
   end subroutine free_distribution
 
-  !> Local. The handle of fortran/c_api.h, for C and C++, which see the dimensions in reverse
-  !> order; it stays this variable's.
+  !> Local. The handle of fortran/c_api.h, for C and C++, with the dimensions in reverse order; the
+  !> variable keeps ownership.
   function distribution_c_handle(self, stat, errmsg) result(handle)
     class(tessera_distribution), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -194,7 +195,7 @@ contains
     handle = handle_of(self%own, kind_distribution, "c_handle", stat, errmsg)
   end function distribution_c_handle
 
-  !> Local. The sizes, one for each dimension.
+  !> Local. The extents, one for each dimension.
   function extents_of(self, stat, errmsg) result(extents)
     class(tessera_distribution), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -209,7 +210,7 @@ contains
     call finish(code, stat, errmsg)
   end function extents_of
 
-  !> Local. How many members it is for.
+  !> Local. The number of members.
   function nranks_of(self, stat, errmsg) result(value)
     class(tessera_distribution), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -225,8 +226,8 @@ contains
     call finish(code, stat, errmsg)
   end function nranks_of
 
-  !> Local. Who has an element, and how many elements lie before it in the owner's memory. Errors:
-  !> out_of_range.
+  !> Local. The owner of an element, and its offset in elements from the start of the owner's
+  !> memory. Errors: out_of_range.
   subroutine locate(self, index, owner, offset, stat, errmsg)
     class(tessera_distribution), intent(in) :: self
     type(*), dimension(..), intent(in) :: index
@@ -242,7 +243,7 @@ contains
     call finish(code, stat, errmsg)
   end subroutine locate
 
-  !> Local. How many blocks a member has.
+  !> Local. The number of blocks of a member.
   function block_count(self, member, stat, errmsg) result(value)
     class(tessera_distribution), intent(in) :: self
     integer, intent(in) :: member
@@ -259,7 +260,7 @@ contains
     call finish(code, stat, errmsg)
   end function block_count
 
-  !> Local. How many elements a member's memory has, gaps included.
+  !> Local. The number of elements of a member's memory, gaps included.
   function local_elements(self, member, stat, errmsg) result(value)
     class(tessera_distribution), intent(in) :: self
     integer, intent(in) :: member
@@ -276,7 +277,7 @@ contains
     call finish(code, stat, errmsg)
   end function local_elements
 
-  !> Local. How its blocks are dealt: tessera_deal_grid and so on.
+  !> Local. How blocks are assigned to members: tessera_deal_grid and so on.
   function deal_of(self, stat, errmsg) result(value)
     class(tessera_distribution), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -292,7 +293,7 @@ contains
     call finish(code, stat, errmsg)
   end function deal_of
 
-  !> Local. How many blocks each dimension is cut into.
+  !> Local. The number of blocks along each dimension.
   function blocks_of(self, stat, errmsg) result(blocks)
     class(tessera_distribution), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -307,8 +308,8 @@ contains
     call finish(code, stat, errmsg)
   end function blocks_of
 
-  !> Local. How many members its grid has along each dimension; those of blocks where members have
-  !> no grid.
+  !> Local. The number of members along each dimension of their grid. If members have no grid of
+  !> their own, it is the number of blocks.
   function process_grid_of(self, stat, errmsg) result(grid)
     class(tessera_distribution), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -323,8 +324,8 @@ contains
     call finish(code, stat, errmsg)
   end function process_grid_of
 
-  !> Local. A member's place in the grid of members, counted from 0 as members are. Errors:
-  !> unsupported where members have no grid, out_of_range for a member beyond it.
+  !> Local. A member's coordinates in the grid of members, counted from 0 as members are. Errors:
+  !> unsupported (members have no grid), out_of_range (a member outside the grid).
   function coordinates(self, member, stat, errmsg) result(place)
     class(tessera_distribution), intent(in) :: self
     integer, intent(in) :: member
@@ -350,7 +351,7 @@ contains
         c_int64_t), patch), stat, errmsg)
   end subroutine block_of
 
-  !> Local. Whether both put every element at the same place.
+  !> Local. Whether both give every element the same owner and offset.
   function is_same(self, other, stat, errmsg) result(value)
     class(tessera_distribution), intent(in) :: self
     type(tessera_distribution), intent(in) :: other
@@ -368,7 +369,7 @@ contains
     call finish(code, stat, errmsg)
   end function is_same
 
-  !> Local. One line for people, with dimensions in the order of C.
+  !> Local. One readable line, with dimensions in the order of C.
   function describe(self, stat, errmsg) result(text)
     class(tessera_distribution), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -377,8 +378,8 @@ contains
     text = text_from(self%own, kind_distribution, "describe", c_distribution_describe, stat, errmsg)
   end function describe
 
-  !> Local. What each member has, a line for each block, as one text, in the terms of C: dimensions
-  !> in its order, indices from 0.
+  !> Local. What each member owns, one line for each block, as one text in the terms of C:
+  !> dimensions in its order, indices from 0.
   function table(self, most_lines, stat, errmsg) result(text)
     class(tessera_distribution), intent(in) :: self
     integer, intent(in), optional :: most_lines
@@ -407,7 +408,7 @@ contains
     end function lines
   end function table
 
-  !> An optional number, or what stands for it.
+  !> An optional number, or its default.
   pure function chosen(given, otherwise) result(number)
     integer, intent(in), optional :: given
     integer, intent(in) :: otherwise

@@ -1,11 +1,12 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! How the elements of arrays are reached: transfers, atomic changes of one element, and what an
-! array may be used for; see tessera.f90.
+! Access to the elements of arrays: transfers, atomic changes of one element, and access modes; see
+! tessera.f90.
 !
-! Bounds are inclusive and count from 1, a number for each dimension, in integers of any kind; one
-! number will do where there is one dimension. Blocking puts and accumulates return when their
-! source may be reused, gets when the data is here; a fence or sync completes at the owners.
+! Bounds are inclusive and count from 1, with one number for each dimension, in integers of any
+! kind. A scalar is enough for one dimension. A blocking put or accumulate returns when its source
+! may be reused, a get when its data have arrived; a fence or sync completes operations at the
+! owners.
 module tessera_element_access
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int64
@@ -17,11 +18,11 @@ module tessera_element_access
   private
   public :: tessera_reachable, bits_of
 
-  !> What an array will be used for; all other uses are refused.
+  !> What an array is used for; other uses are refused.
   integer, parameter, public :: tessera_access_any = 0, tessera_access_read_only = 1, &
       tessera_access_accumulate_only = 2, tessera_access_no_local = 3
 
-  !> An array, as far as its elements are reached.
+  !> An array as an object for access to elements.
   type, extends(tessera_part) :: tessera_reachable
   contains
     procedure :: put => array_put
@@ -59,10 +60,10 @@ module tessera_element_access
 
 contains
 
-  !> One-sided. Writes the buffer to the elements lo:hi. The buffer has their type and shape,
-  !> dimensions of one element apart, and may be any section that runs upwards: nothing is copied
-  !> on the way. Complete: the buffer may be reused. Errors of all transfers: out_of_range (nothing
-  !> was sent), invalid_argument, closed, peer_lost.
+  !> One-sided. Writes the buffer to the elements lo:hi. The buffer has their type and shape;
+  !> dimensions of extent 1 may be left out. It may be any section with positive strides, and is not
+  !> copied. Complete: the buffer may be reused. Errors of all transfers: out_of_range (nothing was
+  !> sent), invalid_argument, closed, peer_lost.
   subroutine array_put(self, lo, hi, buffer, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
     type(*), dimension(..), intent(in) :: lo, hi, buffer
@@ -71,8 +72,8 @@ contains
     call finish(f_transfer(self%own%at, put, lo, hi, buffer), stat, errmsg)
   end subroutine array_put
 
-  !> One-sided. The same, started only: `transfers` takes it. The buffer is not touched until they
-  !> were waited for.
+  !> One-sided. The same, non-blocking, as one of `transfers`. The program must not touch the buffer
+  !> until it has waited for them.
   subroutine array_put_async(self, lo, hi, buffer, transfers, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
     type(*), dimension(..), intent(in) :: lo, hi
@@ -84,8 +85,8 @@ contains
         errmsg)
   end subroutine array_put_async
 
-  !> One-sided. The same for every steps-th element of the box; blocking unless there are
-  !> `transfers`.
+  !> One-sided. The same for every steps-th element of the box; blocking unless `transfers` is
+  !> given.
   subroutine array_put_section(self, lo, hi, steps, buffer, transfers, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
     type(*), dimension(..), intent(in) :: lo, hi, steps
@@ -102,8 +103,8 @@ contains
     call finish(code, stat, errmsg)
   end subroutine array_put_section
 
-  !> One-sided. The same for a box that may reach over the ends of the periodic dimensions: there
-  !> the array repeats itself.
+  !> One-sided. The same for a box that may reach over the ends of the dimensions `periodic`, in
+  !> which the array is periodic.
   subroutine array_put_periodic(self, lo, hi, periodic, buffer, transfers, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
     type(*), dimension(..), intent(in) :: lo, hi
@@ -123,8 +124,8 @@ contains
     call finish(code, stat, errmsg)
   end subroutine array_put_periodic
 
-  !> One-sided. The same for the bytes after the first `offset` of each element that the buffer's
-  !> type has: a component of a structure.
+  !> One-sided. The same for one component of elements of a derived type: the bytes after the first
+  !> `offset` of each element, with the buffer's type.
   subroutine array_put_field(self, lo, hi, offset, buffer, transfers, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
     type(*), dimension(..), intent(in) :: lo, hi
@@ -142,7 +143,7 @@ contains
     call finish(code, stat, errmsg)
   end subroutine array_put_field
 
-  !> One-sided. Reads the elements lo:hi into the buffer. Complete: they are here.
+  !> One-sided. Reads the elements lo:hi into the buffer. Complete: the data have arrived.
   subroutine array_get(self, lo, hi, buffer, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
     type(*), dimension(..), intent(in) :: lo, hi
@@ -152,7 +153,7 @@ contains
     call finish(f_transfer(self%own%at, get, lo, hi, buffer), stat, errmsg)
   end subroutine array_get
 
-  !> One-sided. The same, started only: `transfers` takes it.
+  !> One-sided. The same, non-blocking, as one of `transfers`.
   subroutine array_get_async(self, lo, hi, buffer, transfers, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
     type(*), dimension(..), intent(in) :: lo, hi
@@ -164,8 +165,8 @@ contains
         errmsg)
   end subroutine array_get_async
 
-  !> One-sided. The same for every steps-th element of the box; blocking unless there are
-  !> `transfers`.
+  !> One-sided. The same for every steps-th element of the box; blocking unless `transfers` is
+  !> given.
   subroutine array_get_section(self, lo, hi, steps, buffer, transfers, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
     type(*), dimension(..), intent(in) :: lo, hi, steps
@@ -182,8 +183,8 @@ contains
     call finish(code, stat, errmsg)
   end subroutine array_get_section
 
-  !> One-sided. The same for a box that may reach over the ends of the periodic dimensions: there
-  !> the array repeats itself.
+  !> One-sided. The same for a box that may reach over the ends of the dimensions `periodic`, in
+  !> which the array is periodic.
   subroutine array_get_periodic(self, lo, hi, periodic, buffer, transfers, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
     type(*), dimension(..), intent(in) :: lo, hi
@@ -203,8 +204,8 @@ contains
     call finish(code, stat, errmsg)
   end subroutine array_get_periodic
 
-  !> One-sided. The same for the bytes after the first `offset` of each element that the buffer's
-  !> type has: a component of a structure.
+  !> One-sided. The same for one component of elements of a derived type: the bytes after the first
+  !> `offset` of each element, with the buffer's type.
   subroutine array_get_field(self, lo, hi, offset, buffer, transfers, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
     type(*), dimension(..), intent(in) :: lo, hi
@@ -233,8 +234,8 @@ contains
     call finish(f_transfer(self%own%at, accumulate, lo, hi, buffer, alpha), stat, errmsg)
   end subroutine array_accumulate
 
-  !> One-sided. The same, started only: `transfers` takes it. The buffer is not touched until they
-  !> were waited for.
+  !> One-sided. The same, non-blocking, as one of `transfers`. The program must not touch the buffer
+  !> until it has waited for them.
   subroutine array_accumulate_async(self, lo, hi, buffer, transfers, alpha, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
     type(*), dimension(..), intent(in) :: lo, hi
@@ -247,8 +248,8 @@ contains
         transfers=transfers%handle), stat, errmsg)
   end subroutine array_accumulate_async
 
-  !> One-sided. The same for every steps-th element of the box; blocking unless there are
-  !> `transfers`.
+  !> One-sided. The same for every steps-th element of the box; blocking unless `transfers` is
+  !> given.
   subroutine array_accumulate_section(self, lo, hi, steps, buffer, alpha, transfers, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
     type(*), dimension(..), intent(in) :: lo, hi, steps
@@ -267,8 +268,8 @@ contains
     call finish(code, stat, errmsg)
   end subroutine array_accumulate_section
 
-  !> One-sided. The same for a box that may reach over the ends of the periodic dimensions: there
-  !> the array repeats itself.
+  !> One-sided. The same for a box that may reach over the ends of the dimensions `periodic`, in
+  !> which the array is periodic.
   subroutine array_accumulate_periodic(self, lo, hi, periodic, buffer, alpha, transfers, stat, &
       errmsg)
     class(tessera_reachable), intent(in) :: self
@@ -290,8 +291,8 @@ contains
     call finish(code, stat, errmsg)
   end subroutine array_accumulate_periodic
 
-  !> One-sided. The same for the bytes after the first `offset` of each element that the buffer's
-  !> type has: a component of a structure.
+  !> One-sided. The same for one component of elements of a derived type: the bytes after the first
+  !> `offset` of each element, with the buffer's type.
   subroutine array_accumulate_field(self, lo, hi, offset, buffer, alpha, transfers, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
     type(*), dimension(..), intent(in) :: lo, hi
@@ -330,8 +331,8 @@ contains
     call finish(f_transfer_element(self%own%at, get, index, value), stat, errmsg)
   end subroutine array_get_element
 
-  !> One-sided. Adds to one element of a whole number of 4 or 8 bytes in one step at its owner;
-  !> `before` is what it was. Complete: here and at the owner.
+  !> One-sided. Adds to one element, an integer of 4 or 8 bytes, in one atomic step at its owner;
+  !> `before` becomes its old value. Complete: here and at the owner.
   subroutine array_fetch_add(self, index, increment, before, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
     type(*), dimension(..), intent(in) :: index, increment
@@ -342,7 +343,7 @@ contains
         errmsg)
   end subroutine array_fetch_add
 
-  !> One-sided. Likewise stores `desired`.
+  !> One-sided. In the same way stores `desired`.
   subroutine array_swap(self, index, desired, before, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
     type(*), dimension(..), intent(in) :: index, desired
@@ -352,7 +353,7 @@ contains
     call finish(f_change_element(self%own%at, index, desired=desired, before=before), stat, errmsg)
   end subroutine array_swap
 
-  !> One-sided. Likewise stores `desired` if the element is `expected`.
+  !> One-sided. In the same way stores `desired` if the element is `expected`.
   subroutine array_compare_swap(self, index, expected, desired, before, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
     type(*), dimension(..), intent(in) :: index, expected, desired
@@ -363,10 +364,10 @@ contains
         before=before), stat, errmsg)
   end subroutine array_compare_swap
 
-  !> One-sided. Stores `value` in a flag: the element at `index` of an array of tessera_int32. Who
-  !> sees it, also sees what this rank had put and accumulated to the flag's owner before and was
-  !> complete here. Errors: invalid_argument (elements of another type, a value of more than 32
-  !> bits), out_of_range, closed, peer_lost.
+  !> One-sided. Stores `value` in a flag: the element at `index` of an array of tessera_int32. A
+  !> rank that sees it also sees what this rank had put and accumulated to the flag's owner before,
+  !> if that was complete here. Errors: invalid_argument (elements of another type, a value of more
+  !> than 32 bits), out_of_range, closed, peer_lost.
   subroutine array_raise_flag(self, index, value, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
     type(*), dimension(..), intent(in) :: index, value
@@ -375,9 +376,10 @@ contains
     call finish(f_raise_flag(self%own%at, index, value), stat, errmsg)
   end subroutine array_raise_flag
 
-  !> One-sided. Puts as put does, and then raises a flag, which may be any rank's: who sees it sees
-  !> all that was put. Complete: the buffer may be reused. Cost: a message where all of lo:hi is the
-  !> flag's owner's and of at most 64 KiB; also a fence where some of it is another's.
+  !> One-sided. Puts as put does, and then raises a flag, of any rank: a rank that sees the flag
+  !> sees all that was put. Complete: the buffer may be reused. Cost: one message, if the flag's
+  !> owner owns all of lo:hi and it has at most 64 KiB; also a fence, if another member owns some of
+  !> it.
   subroutine array_put_with_flag(self, lo, hi, buffer, flags, index, value, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
     type(*), dimension(..), intent(in) :: lo, hi, buffer
@@ -389,9 +391,9 @@ contains
         errmsg)
   end subroutine array_put_with_flag
 
-  !> Local. Sleeps until a flag that this rank owns is `value`; `writer` is the member of the
-  !> array's team that raises it. Errors: also invalid_argument (another member's flag), peer_lost
-  !> (the writer is gone, and the flag is not `value`).
+  !> Local. Sleeps until a flag that this rank owns has the value `value`; `writer` is the member of
+  !> the array's team that raises it. Errors: also invalid_argument (another member's flag),
+  !> peer_lost (the writer is gone, and the flag is not `value`).
   subroutine array_wait_for_flag(self, index, value, writer, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
     type(*), dimension(..), intent(in) :: index, value
@@ -401,7 +403,7 @@ contains
     call finish(f_wait_for_flag(self%own%at, index, value, int(writer, c_int64_t)), stat, errmsg)
   end subroutine array_wait_for_flag
 
-  !> Local. The same until it is something else than `value`: `now`, an integer of any kind.
+  !> Local. The same until it has any other value than `value`: `now`, an integer of any kind.
   subroutine array_wait_for_flag_change(self, index, value, writer, now, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
     type(*), dimension(..), intent(in) :: index, value
@@ -413,8 +415,8 @@ contains
         stat, errmsg)
   end subroutine array_wait_for_flag_change
 
-  !> One-sided. The elements at listed places: a matrix with the indices of one in each column, or
-  !> a list of indices where there is one dimension.
+  !> One-sided. Reads listed elements. `places` is a matrix with the indices of one element in each
+  !> column, or for one dimension a list of indices.
   subroutine array_gather(self, places, values, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
     type(*), dimension(..), intent(in) :: places
@@ -424,7 +426,7 @@ contains
     call finish(f_transfer_list(self%own%at, get, places, values), stat, errmsg)
   end subroutine array_gather
 
-  !> One-sided. Writes them.
+  !> One-sided. Writes listed elements.
   subroutine array_scatter(self, places, values, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
     type(*), dimension(..), intent(in) :: places, values
@@ -433,7 +435,7 @@ contains
     call finish(f_transfer_list(self%own%at, put, places, values), stat, errmsg)
   end subroutine array_scatter
 
-  !> One-sided. Adds alpha * values, or values, to them.
+  !> One-sided. Adds alpha * values, or values, to listed elements.
   subroutine array_scatter_accumulate(self, places, values, alpha, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
     type(*), dimension(..), intent(in) :: places, values
@@ -451,7 +453,7 @@ contains
     call act(self%own, kind_array, "fence", c_array_fence, stat, errmsg)
   end subroutine array_fence
 
-  !> Collective. Everybody's fence, and a barrier: all see what anybody wrote.
+  !> Collective. A fence of all members, and a barrier: then each member sees what any member wrote.
   subroutine array_sync(self, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -459,10 +461,11 @@ contains
     call act(self%own, kind_array, "sync", c_array_sync, stat, errmsg)
   end subroutine array_sync
 
-  !> Collective. Refuses other uses than tessera_access_read_only and so on allow until the next
-  !> such call. Of a read-only array gets may be served from a copy on each node, or so many bytes
-  !> of what this rank got from other nodes are kept. With tessera_access_accumulate_only a copy on
-  !> each node is added to, and to the array when the mode ends.
+  !> Collective. Sets the access mode (tessera_access_read_only and so on): other uses are refused
+  !> until the next such call. Of a read-only array gets may be served from a copy on each node, or
+  !> this rank keeps up to cache_bytes bytes that it got from other nodes. With
+  !> tessera_access_accumulate_only a copy on each node collects accumulates, and adds them to the
+  !> array when the mode ends.
   subroutine array_set_access_mode(self, mode, copy_on_each_node, cache_bytes, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
     integer, intent(in) :: mode
@@ -474,7 +477,7 @@ contains
         cache_bytes), stat, errmsg)
   end subroutine array_set_access_mode
 
-  !> Local. How it may be used.
+  !> Local. The present access mode.
   function array_access_mode(self, stat, errmsg) result(mode)
     class(tessera_reachable), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -489,7 +492,7 @@ contains
     call finish(code, stat, errmsg)
   end function array_access_mode
 
-  !> The bits of C's dimensions.
+  !> A bit mask of dimensions in C's order.
   pure function bits_of(dimensions) result(bits)
     logical, intent(in) :: dimensions(:)
     integer(c_int64_t) :: bits

@@ -1,13 +1,13 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! Internal. What all modules of the binding share: how procedures report, and what the variables of
-! its types hold.
+! Internal. What all modules of the binding share: how procedures report errors, and the contents of
+! variables.
 !
-! A procedure ends by `call finish(code, stat, errmsg)`, with the code that a function of C++ or C
-! has returned. Without stat= an error ends the program, as Fortran's own statements do.
+! A procedure ends with `call finish(code, stat, errmsg)`, with the code that a function of C++ or C
+! has returned. Without stat= an error ends the program, as in Fortran's own statements.
 !
-! A variable holds a cell (fortran/detail/cells.hpp), which knows the address of the variable that
-! it was made for; so copies are harmless, whenever a compiler finalises them.
+! A variable holds a cell (fortran/detail/cells.hpp), which stores the address of the variable that
+! owns it. So a copy frees nothing, whenever a compiler finalises it.
 module tessera_errors
   use, intrinsic :: iso_c_binding
   implicit none
@@ -16,17 +16,17 @@ module tessera_errors
       flag, c_number, owned_cell, text_of, c_text
   public :: tessera_last_error, tessera_last_error_rank, tessera_error_name, tessera_version
 
-  !> The code of success, and those of errors; docs/errors.md tells what can be done about each.
+  !> The code of success, and those of errors; docs/errors.md says what you can do about each.
   integer, parameter, public :: tessera_ok = 0, tessera_invalid_argument = 1, &
       tessera_out_of_range = 2, tessera_closed = 3, tessera_unsupported = 4, &
       tessera_no_memory = 5, tessera_limit_exceeded = 6, tessera_unreachable = 7, &
       tessera_peer_lost = 8, tessera_timed_out = 9, tessera_protocol = 10, tessera_internal = 11
 
-  !> The kinds of cells, as C++ counts them.
+  !> The kinds of cells, with the numbers of C++.
   integer(c_int), parameter, public :: kind_job = 0, kind_team = 1, kind_locks = 2, &
       kind_counter = 3, kind_distribution = 4, kind_array = 5, kind_access = 6, kind_halo = 7
 
-  !> What a variable has. Its end frees that, if it was made for this variable.
+  !> The contents of a variable. Its finaliser frees them if it was made for this variable.
   type :: owned_cell
     type(c_ptr) :: at = c_null_ptr
   contains
@@ -35,20 +35,20 @@ module tessera_errors
   end type owned_cell
 
   abstract interface
-    !> A function of C that a handle is all it needs for.
+    !> A C function that needs only a handle.
     function c_action(handle) bind(c) result(code)
       import :: c_ptr, c_int
       type(c_ptr), value :: handle
       integer(c_int) :: code
     end function c_action
-    !> A function of C that tells one number of a handle.
+    !> A C function that returns one number of a handle.
     function c_number_query(handle, number) bind(c) result(code)
       import :: c_ptr, c_int, c_int64_t
       type(c_ptr), value :: handle
       integer(c_int64_t), intent(inout) :: number
       integer(c_int) :: code
     end function c_number_query
-    !> A function of C that tells a text of a handle.
+    !> A C function that returns a text of a handle.
     function c_text_query(handle, text, capacity, length) bind(c) result(code)
       import :: c_ptr, c_int, c_int64_t, c_char
       type(c_ptr), value :: handle
@@ -114,7 +114,7 @@ module tessera_errors
 contains
 
   !> Local. The text of this thread's last error: the procedure, what was attempted, the cause, and
-  !> what to do on a line of its own; empty before the first one.
+  !> a line that says what to do; empty before the first error.
   function tessera_last_error() result(text)
     character(:), allocatable :: text
     text = last_error_of(0_c_int)
@@ -126,21 +126,21 @@ contains
     rank = int(c_last_error_rank())
   end function tessera_last_error_rank
 
-  !> Local. "peer_lost" and the like; "unknown" for a number that is no code.
+  !> Local. The name of an error code, for example "peer_lost"; "unknown" for any other number.
   function tessera_error_name(code) result(name)
     integer, intent(in) :: code
     character(:), allocatable :: name
     name = string_at(c_error_name(c_number(code)))
   end function tessera_error_name
 
-  !> Local. The version of the library that runs, "0.1.0".
+  !> Local. The version of the library in use, for example "0.1.0".
   function tessera_version() result(version)
     character(:), allocatable :: version
     version = string_at(c_version())
   end function tessera_version
 
-  !> Reports as Fortran's statements do: by stat and errmsg where there is a stat, else by the end
-  !> of the program.
+  !> Reports a code as Fortran's statements do: by stat and errmsg if stat is present, otherwise by
+  !> ending the program.
   subroutine finish(code, stat, errmsg)
     integer(c_int), intent(in) :: code
     integer, intent(out), optional :: stat
@@ -153,8 +153,8 @@ contains
     if (.not. present(stat)) error stop text
   end subroutine finish
 
-  !> Whether a variable's handle of the C interface could be had; `code` tells why not. `called` is
-  !> the procedure of the variable's that errors name: "sync".
+  !> Gets the C handle of a variable. Returns false if that fails, with the reason in `code`.
+  !> `called` is the name of the variable's procedure in messages, for example "sync".
   function open_cell(cell, kind, called, handle, code) result(is_open)
     type(owned_cell), intent(in) :: cell
     integer(c_int), intent(in) :: kind
@@ -167,15 +167,15 @@ contains
     is_open = code == 0
   end function open_cell
 
-  !> A variable that an optional argument is. C++ takes null for one that is absent, which an empty
-  !> one isn't: that is refused.
+  !> The pointer to an optional argument: null if it is absent. An empty variable is not absent, and
+  !> is refused.
   function given_cell(cell) result(given)
     type(owned_cell), intent(in) :: cell
     type(c_ptr) :: given
     given = f_given(cell%at)
   end function given_cell
 
-  !> A whole procedure: has `action` done with a variable's handle.
+  !> The body of a procedure: calls `action` with a variable's handle.
   subroutine act(cell, kind, called, action, stat, errmsg)
     type(owned_cell), intent(in) :: cell
     integer(c_int), intent(in) :: kind
@@ -189,7 +189,7 @@ contains
     call finish(code, stat, errmsg)
   end subroutine act
 
-  !> A whole function: the number that `query` tells of a variable's handle, or `none`.
+  !> The body of a function: the number that `query` returns for a variable's handle, or `none`.
   function number_of(cell, kind, called, query, none, stat, errmsg) result(value)
     type(owned_cell), intent(in) :: cell
     integer(c_int), intent(in) :: kind
@@ -208,7 +208,7 @@ contains
     call finish(code, stat, errmsg)
   end function number_of
 
-  !> The same in 64 bits: the number of bytes that `query` tells, or 0.
+  !> The same with 64 bits: the number of bytes that `query` returns, or 0.
   function long_number_of(cell, kind, called, query, stat, errmsg) result(bytes)
     type(owned_cell), intent(in) :: cell
     integer(c_int), intent(in) :: kind
@@ -224,7 +224,7 @@ contains
     call finish(code, stat, errmsg)
   end function long_number_of
 
-  !> The same: the text that `query` tells, or none.
+  !> The same: the text that `query` returns, or an empty one.
   function text_from(cell, kind, called, query, stat, errmsg) result(text)
     type(owned_cell), intent(in) :: cell
     integer(c_int), intent(in) :: kind
@@ -251,7 +251,7 @@ contains
     call finish(code, stat, errmsg)
   end function text_from
 
-  !> The same: the handle of fortran/c_api.h, which stays the variable's.
+  !> The same: the handle of fortran/c_api.h; the variable keeps ownership.
   function handle_of(cell, kind, called, stat, errmsg) result(handle)
     type(owned_cell), intent(in) :: cell
     integer(c_int), intent(in) :: kind
@@ -264,7 +264,7 @@ contains
     call finish(code, stat, errmsg)
   end function handle_of
 
-  !> An optional argument as C has it: 1 when it is there and true.
+  !> An optional argument as a C int: 1 if it is present and true.
   pure function flag(given) result(value)
     logical, intent(in), optional :: given
     integer(c_int) :: value
@@ -272,8 +272,8 @@ contains
     if (present(given)) value = merge(1_c_int, 0_c_int, given)
   end function flag
 
-  !> A choice as C has it. Default integers may have 8 bytes (-fdefault-integer-8): one that C's
-  !> don't hold becomes their largest, which is refused as well, and not whatever its lower half is.
+  !> A choice as a C int. Default integers may have 8 bytes (-fdefault-integer-8). A number that
+  !> does not fit becomes the largest C int, which is refused, instead of its lower half.
   pure function c_number(given) result(number)
     integer, intent(in) :: given
     integer(c_int) :: number
@@ -306,7 +306,7 @@ contains
     end block
   end function last_error_of
 
-  !> A text of C's without its final zero.
+  !> A C text without its final zero.
   pure function text_of(characters) result(text)
     character(kind=c_char), intent(in) :: characters(:)
     character(:), allocatable :: text
@@ -318,7 +318,7 @@ contains
     end do
   end function text_of
 
-  !> A text as C takes it, without trailing blanks.
+  !> A text for C, without trailing blanks.
   pure function c_text(text) result(terminated)
     character(*), intent(in) :: text
     character(:), allocatable :: terminated

@@ -1,7 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! Internal. The functions of C and C++ behind tessera_jobs and
-! tessera_locks_and_counters.
+! Internal. The C and C++ functions that implement tessera_jobs and tessera_locks_and_counters.
 module tessera_job_bindings
   use, intrinsic :: iso_c_binding
   implicit none

@@ -12,19 +12,19 @@ module tessera_jobs
   private
   public :: tessera_job, tessera_team, tessera_memory_available, tessera_end_job
 
-  !> How reductions combine elements; for complex ones only sum and product. Bits and logic are of
-  !> integers.
+  !> How reductions combine elements; complex elements have only sum and product, bitwise and
+  !> logical reductions take only integers.
   integer, parameter, public :: tessera_sum = 0, tessera_product = 1, tessera_min = 2, &
       tessera_max = 3, tessera_abs_min = 4, tessera_abs_max = 5, tessera_bit_and = 6, &
       tessera_bit_or = 7, tessera_logical_and = 8, tessera_logical_or = 9
 
-  !> Kinds of operations, for counts of them.
+  !> Kinds of operations, for traffic().
   integer, parameter, public :: tessera_op_put = 0, tessera_op_get = 1, &
       tessera_op_accumulate = 2, tessera_op_atomic = 3, tessera_op_lock = 4, tessera_op_notify = 5
 
-  !> Membership of the parallel run.
+  !> Membership in the parallel run.
   type :: tessera_job
-    type(owned_cell) :: own  ! not for programs
+    type(owned_cell) :: own  ! for the library only
   contains
     procedure :: start => job_start
     procedure :: start_alone => job_start_alone
@@ -56,9 +56,9 @@ module tessera_jobs
     procedure :: agree => job_agree
   end type tessera_job
 
-  !> Some of the ranks, in an order.
+  !> An ordered group of ranks.
   type :: tessera_team
-    type(owned_cell) :: own  ! not for programs
+    type(owned_cell) :: own  ! for the library only
   contains
     procedure :: create => team_create
     procedure :: split => team_split
@@ -78,24 +78,24 @@ module tessera_jobs
 
 contains
 
-  !> Collective over all ranks, or those of the MPI communicator: an integer as `use mpi` has them,
-  !> or the mpi_val of mpi_f08. Without one, starts under tessera-run, mpirun or srun, or alone,
-  !> whichever it is. Settings, of the form "TESSERA_LOG=debug" (docs/tuning.md), go before those of
-  !> the environment; "TESSERA_BOOTSTRAP=alone" is start_alone. Errors: invalid_argument (settings),
-  !> timed_out and peer_lost (others did not come), unreachable, unsupported (built without MPI),
-  !> no_memory.
+  !> Collective over all ranks, or those of the MPI communicator: an integer as in `use mpi`, or the
+  !> mpi_val of mpi_f08. Without a communicator, starts the job under tessera-run, mpirun or srun,
+  !> or as a single process. Settings, of the form "TESSERA_LOG=debug" (docs/tuning.md), override
+  !> those of the environment; "TESSERA_BOOTSTRAP=alone" does the same as start_alone. Errors:
+  !> invalid_argument (settings), timed_out and peer_lost (other ranks did not start), unreachable,
+  !> unsupported (built without MPI), no_memory.
   subroutine job_start(self, communicator, settings, stat, errmsg)
     class(tessera_job), intent(inout) :: self
     integer, intent(in), optional :: communicator
     character(*), intent(in), optional :: settings(:)
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    integer(c_int), allocatable :: of  ! one that isn't allocated is absent
+    integer(c_int), allocatable :: of  ! not allocated: passed as an absent argument
     if (present(communicator)) of = c_number(communicator)
     call finish(f_job_start(self%own%at, of, settings), stat, errmsg)
   end subroutine job_start
 
-  !> Local. This process is the whole job, whatever started it.
+  !> Local. This process is the whole job, however it was started.
   subroutine job_start_alone(self, stat, errmsg)
     class(tessera_job), intent(inout) :: self
     integer, intent(out), optional :: stat
@@ -103,8 +103,8 @@ contains
     call finish(f_job_start_alone(self%own%at), stat, errmsg)
   end subroutine job_start_alone
 
-  !> Collective. Completes this rank's operations, leaves the run and frees all that was made with
-  !> it. Errors: what the last fence found.
+  !> Collective. Completes this rank's operations, leaves the run and frees everything that was made
+  !> with it. Errors: what the last fence found.
   subroutine job_stop(self, stat, errmsg)
     class(tessera_job), intent(inout) :: self
     integer, intent(out), optional :: stat
@@ -112,7 +112,7 @@ contains
     call self%own%free(stat, errmsg)
   end subroutine job_stop
 
-  !> Local. The handle of fortran/c_api.h, for C and C++; it stays this variable's.
+  !> Local. The handle of fortran/c_api.h, for C and C++; the variable keeps ownership.
   function job_c_handle(self, stat, errmsg) result(handle)
     class(tessera_job), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -121,7 +121,8 @@ contains
     handle = handle_of(self%own, kind_job, "c_handle", stat, errmsg)
   end function job_c_handle
 
-  !> Local. A variable for a job that C or C++ has started, and stops after the last use of this.
+  !> Local. A variable for a job that C or C++ has started, and stops after the last use of the
+  !> variable.
   subroutine job_from_c_handle(self, handle, stat, errmsg)
     class(tessera_job), intent(inout) :: self
     type(c_ptr), intent(in) :: handle
@@ -139,7 +140,7 @@ contains
     value = number_of(self%own, kind_job, "rank", c_job_rank, -1, stat, errmsg)
   end function job_rank
 
-  !> Local. How many ranks there are.
+  !> Local. The number of ranks.
   function job_size(self, stat, errmsg) result(value)
     class(tessera_job), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -148,7 +149,7 @@ contains
     value = number_of(self%own, kind_job, "size", c_job_size, -1, stat, errmsg)
   end function job_size
 
-  !> Local. How many nodes there are. They are numbered from 0 in the order of their lowest ranks.
+  !> Local. The number of nodes. Nodes are numbered from 0 in the order of their lowest ranks.
   function job_node_count(self, stat, errmsg) result(value)
     class(tessera_job), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -174,7 +175,7 @@ contains
     call finish(code, stat, errmsg)
   end function job_node
 
-  !> Local. Whether the rank shares this rank's memory.
+  !> Local. Whether the rank shares memory with this rank.
   function job_shares_node(self, rank, stat, errmsg) result(value)
     class(tessera_job), intent(in) :: self
     integer, intent(in) :: rank
@@ -191,7 +192,7 @@ contains
     call finish(code, stat, errmsg)
   end function job_shares_node
 
-  !> Local. Whether the rank has neither left nor died, as far as this node can tell.
+  !> Local. Whether the rank has neither left nor died, as far as this node knows.
   function job_is_present(self, rank, stat, errmsg) result(value)
     class(tessera_job), intent(in) :: self
     integer, intent(in) :: rank
@@ -227,7 +228,7 @@ contains
     call finish(code, stat, errmsg)
   end function job_transport
 
-  !> Local. The value of a setting, as text: of "TESSERA_LOG", and so on.
+  !> Local. The value of a setting, for example "TESSERA_LOG", as text.
   function job_setting(self, name, stat, errmsg) result(text)
     class(tessera_job), intent(in) :: self
     character(*), intent(in) :: name
@@ -246,7 +247,7 @@ contains
     call finish(code, stat, errmsg)
   end function job_setting
 
-  !> One-sided. Waits until what was detached is complete here: all, or what went to one rank.
+  !> One-sided. Waits until all detached transfers, or those with one rank, are complete here.
   subroutine job_wait(self, rank, stat, errmsg)
     class(tessera_job), intent(in) :: self
     integer, intent(in), optional :: rank
@@ -264,8 +265,8 @@ contains
     call finish(code, stat, errmsg)
   end subroutine job_wait
 
-  !> One-sided. Returns when all operations of this rank are complete at their targets: everywhere,
-  !> or at one rank. Reports errors of transfers that nobody waited for.
+  !> One-sided. Returns when all operations of this rank are complete at their targets: on all
+  !> ranks, or on one. Reports errors of transfers that the program did not wait for.
   subroutine job_fence(self, rank, stat, errmsg)
     class(tessera_job), intent(in) :: self
     integer, intent(in), optional :: rank
@@ -283,7 +284,7 @@ contains
     call finish(code, stat, errmsg)
   end subroutine job_fence
 
-  !> Collective over all ranks. A fence and a barrier.
+  !> Collective over all ranks. A fence of all operations, and a barrier.
   subroutine job_barrier(self, stat, errmsg)
     class(tessera_job), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -291,8 +292,9 @@ contains
     call act(self%own, kind_job, "barrier", c_job_barrier, stat, errmsg)
   end subroutine job_barrier
 
-  !> One-sided. Tells a rank that what this one had put and accumulated there has come; `sent`, an
-  !> integer of any kind, is how often it was told so, in all. Errors: out_of_range, peer_lost.
+  !> One-sided. Notifies a rank. When it sees the notification, it also sees what this rank had put
+  !> and accumulated there before. `sent`, an integer of any kind, is the total number of
+  !> notifications sent to that rank. Errors: out_of_range, peer_lost.
   subroutine job_notify(self, rank, sent, stat, errmsg)
     class(tessera_job), intent(in) :: self
     integer, intent(in) :: rank
@@ -302,8 +304,8 @@ contains
     call finish(f_job_notify(self%own%at, int(rank, c_int64_t), sent), stat, errmsg)
   end subroutine job_notify
 
-  !> Local. Sleeps until a rank has told this one so `count` times, in all; `received` is how often
-  !> it has. Errors: out_of_range, peer_lost (it is gone, and told it less often).
+  !> Local. Sleeps until the rank has sent this rank `count` notifications in total; `received` is
+  !> the number received. Errors: out_of_range, peer_lost (the rank is gone, and it sent fewer).
   subroutine job_wait_for_notifications(self, rank, count, received, stat, errmsg)
     class(tessera_job), intent(in) :: self
     integer, intent(in) :: rank
@@ -315,8 +317,8 @@ contains
         stat, errmsg)
   end subroutine job_wait_for_notifications
 
-  !> Local. How many operations of a kind (tessera_op_put and so on) this rank made, and the bytes
-  !> they moved, in integers of any kind: to all ranks, or to one.
+  !> Local. The number of operations of a kind (tessera_op_put and so on) that this rank made, and
+  !> the bytes they moved, in integers of any kind: to all ranks, or to one.
   subroutine job_traffic(self, op, operations, bytes, rank, stat, errmsg)
     class(tessera_job), intent(in) :: self
     integer, intent(in) :: op
@@ -331,7 +333,7 @@ contains
         c_number(op), operations, bytes), stat, errmsg)
   end subroutine job_traffic
 
-  !> Local. Memory that transports use without copying or registering it, zeroed; c_f_pointer makes
+  !> Local. Zeroed memory that transports use without copying or registering it; c_f_pointer makes
   !> it an array.
   subroutine job_allocate_local(self, bytes, memory, stat, errmsg)
     class(tessera_job), intent(in) :: self
@@ -343,7 +345,7 @@ contains
     call finish(f_job_allocate_local(self%own%at, bytes, memory), stat, errmsg)
   end subroutine job_allocate_local
 
-  !> Local. Gives such memory back.
+  !> Local. Frees memory from allocate_local.
   subroutine job_free_local(self, memory, stat, errmsg)
     class(tessera_job), intent(in) :: self
     type(c_ptr), intent(in) :: memory
@@ -356,8 +358,7 @@ contains
     call finish(code, stat, errmsg)
   end subroutine job_free_local
 
-  !> Local. How many bytes of this rank's memory arrays take, and whatever else was made for remote
-  !> access.
+  !> Local. Bytes of this rank's memory that arrays and other remotely accessible memory take.
   function job_memory_in_use(self, stat, errmsg) result(bytes)
     class(tessera_job), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -366,7 +367,7 @@ contains
     bytes = long_number_of(self%own, kind_job, "memory_in_use", c_job_memory_in_use, stat, errmsg)
   end function job_memory_in_use
 
-  !> Local. A table of it, a line each.
+  !> Local. A table of that memory, one line each.
   function job_regions(self, stat, errmsg) result(text)
     class(tessera_job), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -375,8 +376,8 @@ contains
     text = text_from(self%own, kind_job, "regions", c_job_regions, stat, errmsg)
   end function job_regions
 
-  !> Local. How many bytes this process can still take on its machine: what the kernel calls
-  !> available, or what its control group leaves, whichever is less. Needs no job.
+  !> Local. Bytes of memory that this process can still allocate: the memory that the kernel reports
+  !> as available, or what its control group leaves, whichever is less. Needs no job.
   function tessera_memory_available(stat, errmsg) result(bytes)
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
@@ -385,19 +386,19 @@ contains
     call finish(c_memory_available(bytes), stat, errmsg)
   end function tessera_memory_available
 
-  !> Local; does not return. Ends this process with `code` (1 for 0, which would tell of success)
-  !> and all others of its job, also those that only compute: under mpirun with MPI, and under
-  !> tessera-run. Elsewhere the others are told by their own waits. What was printed is written, as
-  !> is not what other units of Fortran hold. Needs no job.
+  !> Local; does not return. Ends this process with exit code `code` (1 if it is 0, which would mean
+  !> success) and all other processes of the job, also those that only compute: under mpirun with
+  !> MPI, and under tessera-run. Elsewhere the other ranks get an error from their next wait.
+  !> Flushes standard output and error, but not other Fortran units. Needs no job.
   subroutine tessera_end_job(code)
     integer, intent(in) :: code
     flush (output_unit)
     call c_end_job(c_number(code))
   end subroutine tessera_end_job
 
-  !> Collective over the listed ranks, who all give the same list; local without one: the team of
-  !> all ranks. Errors: invalid_argument (an empty list, a rank twice or outside the job, the
-  !> caller missing).
+  !> Collective over the listed ranks, which all give the same list; without a list, local: the team
+  !> of all ranks. Errors: invalid_argument (an empty list, a rank twice or outside the job, the
+  !> caller is not in the list).
   subroutine team_create(self, job, ranks, stat, errmsg)
     class(tessera_team), intent(inout) :: self
     type(tessera_job), intent(in) :: job
@@ -419,7 +420,7 @@ contains
         c_int64_t)), stat, errmsg)
   end subroutine team_split
 
-  !> Local. Arrays on the team keep what they need.
+  !> Local. Arrays on the team stay valid.
   subroutine team_free(self, stat, errmsg)
     class(tessera_team), intent(inout) :: self
     integer, intent(out), optional :: stat
@@ -427,7 +428,7 @@ contains
     call self%own%free(stat, errmsg)
   end subroutine team_free
 
-  !> Local. The handle of fortran/c_api.h, for C and C++; it stays this variable's.
+  !> Local. The handle of fortran/c_api.h, for C and C++; the variable keeps ownership.
   function team_c_handle(self, stat, errmsg) result(handle)
     class(tessera_team), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -436,7 +437,7 @@ contains
     handle = handle_of(self%own, kind_team, "c_handle", stat, errmsg)
   end function team_c_handle
 
-  !> Local. This rank's place in the team, from 0.
+  !> Local. This rank's member number in the team, from 0.
   function team_rank(self, stat, errmsg) result(value)
     class(tessera_team), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -445,7 +446,7 @@ contains
     value = number_of(self%own, kind_team, "rank", c_team_rank, -1, stat, errmsg)
   end function team_rank
 
-  !> Local. How many members there are.
+  !> Local. The number of members.
   function team_size(self, stat, errmsg) result(value)
     class(tessera_team), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -471,7 +472,7 @@ contains
     call finish(code, stat, errmsg)
   end function team_world_rank
 
-  !> Local. The member that a rank is, -1 if it is none.
+  !> Local. The member number of a rank, or -1 if it is not a member.
   function team_member(self, rank, stat, errmsg) result(value)
     class(tessera_team), intent(in) :: self
     integer, intent(in) :: rank
@@ -488,8 +489,8 @@ contains
     call finish(code, stat, errmsg)
   end function team_member
 
-  !> Collective. Returns when all members have come. Errors of all collectives: peer_lost, closed,
-  !> invalid_argument (members called different collectives, or with different sizes).
+  !> Collective. Returns when all members have called it. Errors of all collectives: peer_lost,
+  !> closed, invalid_argument (members called different collectives, or with different sizes).
   subroutine team_barrier(self, stat, errmsg)
     class(tessera_team), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -497,7 +498,7 @@ contains
     call act(self%own, kind_team, "barrier", c_team_barrier, stat, errmsg)
   end subroutine team_barrier
 
-  !> Collective. Copies the root's buffer, of any type and shape, into everybody's.
+  !> Collective. Copies the root's buffer, of any type and shape, to all members.
   subroutine team_broadcast(self, buffer, root, stat, errmsg)
     class(tessera_team), intent(in) :: self
     type(*), dimension(..), intent(inout) :: buffer
@@ -507,7 +508,7 @@ contains
     call finish(f_team_broadcast(kind_team, self%own%at, buffer, int(root, c_int64_t)), stat, errmsg)
   end subroutine team_broadcast
 
-  !> Collective. Equally many elements of each member, one after the other in `all`.
+  !> Collective. Collects the same number of elements from each member, in their order, in `all`.
   subroutine team_allgather(self, mine, all, stat, errmsg)
     class(tessera_team), intent(in) :: self
     type(*), dimension(..), intent(in) :: mine
@@ -518,7 +519,7 @@ contains
   end subroutine team_allgather
 
   !> Collective. Combines the elements of all members, in place on all of them; the reduction is
-  !> tessera_sum and so on. The same result each time and on all members.
+  !> tessera_sum and so on. The result is the same in each run, and on all members.
   subroutine team_allreduce(self, elements, reduction, stat, errmsg)
     class(tessera_team), intent(in) :: self
     type(*), dimension(..), intent(inout) :: elements
@@ -528,7 +529,7 @@ contains
     call finish(f_team_reduce(kind_team, self%own%at, elements, c_number(reduction)), stat, errmsg)
   end subroutine team_allreduce
 
-  !> Collective. The same, in place at the root only.
+  !> Collective. The same, in place on the root only.
   subroutine team_reduce(self, elements, reduction, root, stat, errmsg)
     class(tessera_team), intent(in) :: self
     type(*), dimension(..), intent(inout) :: elements
@@ -539,10 +540,11 @@ contains
         c_int64_t)), stat, errmsg)
   end subroutine team_reduce
 
-  !> Collective. Makes one code of the members': 0 if all give 0, else on all of them the code of the
-  !> lowest member that gives another one, with that member's text in `errmsg`. So after an error
-  !> of one member all can leave out the same collectives. In `stat` and `errmsg` each member gives
-  !> what its own procedure returned; without `errmsg` the text is that of its last error.
+  !> Collective. Agrees on one error code: 0 if all members give 0. Otherwise all members get the
+  !> code of the lowest member that gives another one, with that member's text in `errmsg`. After an
+  !> error on one member, all members can so skip the same collectives. In `stat` and `errmsg` each
+  !> member gives what its own procedure returned; without `errmsg` the text is that of its last
+  !> error.
   subroutine team_agree(self, stat, errmsg)
     class(tessera_team), intent(in) :: self
     integer, intent(inout) :: stat
@@ -550,7 +552,8 @@ contains
     call agree(kind_team, self%own, stat, errmsg)
   end subroutine team_agree
 
-  !> Collective over all ranks, as these four: what the procedure of a team of all of them does.
+  !> Collective over all ranks. This one and the next three do what the procedures of a team of all
+  !> ranks do.
   subroutine job_broadcast(self, buffer, root, stat, errmsg)
     class(tessera_job), intent(in) :: self
     type(*), dimension(..), intent(inout) :: buffer

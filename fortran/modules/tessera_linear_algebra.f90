@@ -1,21 +1,20 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! Linear algebra with matrices, which are arrays of two dimensions or boxes of them; see
-! tessera.f90.
+! Linear algebra with matrices, which are two-dimensional arrays or boxes of them; see tessera.f90.
 !
 !     call tessera_gemm(a, b, c)                        ! C = A B
-!     call tessera_solve(a, b)                          ! B becomes X of A X = B
+!     call tessera_solve(a, b)                          ! A X = B; X replaces B
 !     call tessera_eigen(a, vectors, values)
 !
-! Products and permutations take `buffer_bytes` on each member for parts of other members' operands,
-! TESSERA_LINALG_BUFFER without it. Of solvers `method` and `block` tell who does the work, and how
-! many columns at a time; without them both are chosen.
+! Products and permutations take up to `buffer_bytes` bytes on each member for parts of other
+! members' operands; by default TESSERA_LINALG_BUFFER. For solvers `method` is the implementation,
+! and `block` the number of columns in one step; by default the library chooses both.
 !
 ! Rows, columns and triangles are Fortran's. The elements are real or complex, of one type in all
-! operands of an operation, which may be distributed in any ways. All are collective over the team
-! of the result, or of the first operand where none is written. Errors of all: closed;
-! invalid_argument (shapes or types that don't fit, operands that share elements with a result),
-! out_of_range: nothing was changed. no_memory and peer_lost: results are unspecified.
+! operands of an operation. Operands may be distributed in any way. All procedures are collective
+! over the team of the result, or of the first operand if nothing is written. Errors of all: closed;
+! invalid_argument (shapes or types that do not fit, operands that share elements with a result) and
+! out_of_range: nothing was changed. After no_memory and peer_lost the results are unspecified.
 module tessera_linear_algebra
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int64
@@ -31,20 +30,19 @@ module tessera_linear_algebra
       tessera_eigen, tessera_eigenvalues_generalised, tessera_eigen_generalised, &
       tessera_singular_values, tessera_svd, tessera_release_buffers
 
-  !> What a matrix is taken for. Of real ones the last two are the same.
+  !> How an operand is used. For real matrices the last two are the same.
   integer, parameter, public :: tessera_plain = 0, tessera_transposed = 1, &
       tessera_conjugate_transposed = 2
 
-  !> Which triangle is read; on which side of X a triangular matrix stands; its diagonal.
+  !> Which triangle is read; the side of X on which a triangular matrix stands; its diagonal.
   integer, parameter, public :: tessera_lower = 0, tessera_upper = 1, tessera_left = 0, &
       tessera_right = 1, tessera_diagonal_stored = 0, tessera_diagonal_of_ones = 1
 
-  !> Who factors and solves: ScaLAPACK where it is possible and else the library itself, or one of
-  !> them.
+  !> Which implementation factors and solves. Automatic: ScaLAPACK if it can, else Tessera's own.
   integer, parameter, public :: tessera_method_automatic = 0, tessera_method_own = 1, &
       tessera_method_scalapack = 2
 
-  !> What is chosen of solvers; 0 bytes stand for what C takes.
+  !> Options of solvers; 0 bytes mean the default of the C interface.
   type, bind(c) :: c_solver_choice
     integer(c_int64_t) :: block = 0
     integer(c_int) :: method = 0
@@ -54,7 +52,7 @@ module tessera_linear_algebra
     integer(c_int) :: diagonal = 0
   end type c_solver_choice
 
-  !> Operations of one kind, as C++ counts them.
+  !> Operations of one kind, with the numbers of C++.
   integer(c_int), parameter :: op_cholesky = 0, op_solve = 1, op_solve_positive_definite = 2, &
       op_solve_cholesky = 3, op_solve_triangular = 4, op_invert_positive_definite = 5, &
       op_least_squares = 6
@@ -141,7 +139,8 @@ module tessera_linear_algebra
 
 contains
 
-  !> C = alpha op(A) op(B) + beta C; alpha is 1 and beta 0 unless given, and then C is not read.
+  !> C = alpha op(A) op(B) + beta C. By default alpha is 1 and beta is 0; if beta is 0, C is not
+  !> read.
   subroutine tessera_gemm(a, b, c, alpha, beta, op_a, op_b, buffer_bytes, stat, errmsg)
     class(tessera_part), intent(in) :: a, b, c
     type(*), dimension(..), intent(in), optional :: alpha, beta
@@ -153,14 +152,13 @@ contains
         chosen(op_b), buffer_bytes), stat, errmsg)
   end subroutine tessera_gemm
 
-  !> Local. Gives the system back the large buffers that this thread keeps from its products for the
-  !> next ones.
+  !> Local. Frees the large buffers that this thread keeps from its products for the next ones.
   subroutine tessera_release_buffers()
     call c_release_buffers()
   end subroutine tessera_release_buffers
 
-  !> C = alpha times the sum of A B over the letters that C lacks, plus beta C: a letter stands for
-  !> a dimension, "abcd" for four. Of whole arrays; parts are refused.
+  !> C = alpha times the sum of A B over the letters that C does not have, plus beta C. Each letter
+  !> names a dimension: "abcd" has four. Takes whole arrays; parts are refused.
   subroutine tessera_contract(a_letters, a, b_letters, b, c_letters, c, alpha, beta, &
       buffer_bytes, stat, errmsg)
     character(*), intent(in) :: a_letters
@@ -177,10 +175,10 @@ contains
         c_text(c_letters), operand(c), alpha, beta, buffer_bytes), stat, errmsg)
   end subroutine tessera_contract
 
-  !> Dimension d of `to` is dimension order(d) of `from`, as in reshape; [2, 1] transposes a
-  !> matrix. A dimension in which `to` has extent 1 may be 0 in `order`, and one in which `from` has
-  !> may be left out: [3, 1] transposes a plane of three dimensions. Of elements of any kind. Parts
-  !> may be of one array where they have no element in common.
+  !> Dimension d of `to` is dimension order(d) of `from`, as in reshape; [2, 1] transposes a matrix.
+  !> A dimension in which `to` has extent 1 may be 0 in `order`. A dimension in which `from` has
+  !> extent 1 may be left out: [3, 1] transposes a plane of three dimensions. Elements may have any
+  !> type. Parts of one array must have no element in common.
   subroutine tessera_permute(from, order, to, buffer_bytes, stat, errmsg)
     class(tessera_part), intent(in) :: from
     type(*), dimension(..), intent(in) :: order
@@ -191,7 +189,7 @@ contains
     call finish(f_permute(operand(from), order, operand(to), buffer_bytes), stat, errmsg)
   end subroutine tessera_permute
 
-  !> to(i, j) = from(j, i), of matrices or parts of them with elements of any kind.
+  !> to(i, j) = from(j, i), for matrices or parts of them with elements of any type.
   subroutine tessera_transpose(from, to, buffer_bytes, stat, errmsg)
     class(tessera_part), intent(in) :: from, to
     type(*), dimension(..), intent(in), optional :: buffer_bytes
@@ -200,9 +198,8 @@ contains
     call finish(f_permute(operand(from), [2, 1], operand(to), buffer_bytes), stat, errmsg)
   end subroutine tessera_transpose
 
-  !> A = L L^H or U^H U of a Hermitian positive definite matrix, of which a triangle, the lower one
-  !> unless given, is read and replaced. Errors: also invalid_argument if A is not positive
-  !> definite.
+  !> A = L L^H or U^H U of a Hermitian positive definite matrix. Reads and replaces one triangle, by
+  !> default the lower one. Errors: also invalid_argument if A is not positive definite.
   subroutine tessera_cholesky(a, triangle, method, block, stat, errmsg)
     class(tessera_part), intent(in) :: a
     integer, intent(in), optional :: triangle, method, block
@@ -212,8 +209,8 @@ contains
         block, triangle=triangle)), stat, errmsg)
   end subroutine tessera_cholesky
 
-  !> A = P L U: L, whose diagonal is of ones, and U take A's place. In step i row i was exchanged
-  !> with row pivots(i); there are min(rows, columns) of them, integers of any kind. Errors: also
+  !> A = P L U. L, with ones on its diagonal, and U replace A. Step i exchanged row i with row
+  !> pivots(i); there are min(rows, columns) pivots, integers of any kind. Errors: also
   !> invalid_argument if A is singular.
   subroutine tessera_lu(a, pivots, method, block, stat, errmsg)
     class(tessera_part), intent(in) :: a
@@ -224,8 +221,8 @@ contains
     call finish(f_lu(operand(a), choice_of(method, block), pivots), stat, errmsg)
   end subroutine tessera_lu
 
-  !> A = Q R by reflections: R in the upper triangle, the reflectors below; `tau` gets their
-  !> factors, min(rows, columns) numbers of A's type.
+  !> A = Q R by Householder reflections. R replaces the upper triangle, the reflectors the rest;
+  !> `tau` gets their min(rows, columns) factors, numbers of A's type.
   subroutine tessera_qr(a, tau, method, block, stat, errmsg)
     class(tessera_part), intent(in) :: a
     type(*), dimension(..), intent(inout) :: tau
@@ -235,8 +232,8 @@ contains
     call finish(f_qr(operand(a), choice_of(method, block), tau), stat, errmsg)
   end subroutine tessera_qr
 
-  !> The columns of B become those of X, as in all that follows: A X = B of a square A, which stays
-  !> as it is. Errors: also invalid_argument if it is singular.
+  !> A X = B with a square A, which is not changed. X replaces B, as in the procedures below.
+  !> Errors: also invalid_argument if A is singular.
   subroutine tessera_solve(a, b, method, block, stat, errmsg)
     class(tessera_part), intent(in) :: a, b
     integer, intent(in), optional :: method, block
@@ -246,7 +243,7 @@ contains
         choice=choice_of(method, block)), stat, errmsg)
   end subroutine tessera_solve
 
-  !> The same of a Hermitian positive definite A, whose triangle is read.
+  !> The same for a Hermitian positive definite A, of which one triangle is read.
   subroutine tessera_solve_positive_definite(a, b, triangle, method, block, stat, errmsg)
     class(tessera_part), intent(in) :: a, b
     integer, intent(in), optional :: triangle, method, block
@@ -256,7 +253,7 @@ contains
         choice=choice_of(method, block, triangle=triangle)), stat, errmsg)
   end subroutine tessera_solve_positive_definite
 
-  !> op(A) X = B with what tessera_lu left in A, and its pivots.
+  !> op(A) X = B with the result of tessera_lu in A, and its pivots.
   subroutine tessera_solve_lu(a, pivots, b, op, method, block, stat, errmsg)
     class(tessera_part), intent(in) :: a
     type(*), dimension(..), intent(in) :: pivots
@@ -268,7 +265,7 @@ contains
         stat, errmsg)
   end subroutine tessera_solve_lu
 
-  !> A X = B with what tessera_cholesky left in the same triangle.
+  !> A X = B with the result of tessera_cholesky in the same triangle of A.
   subroutine tessera_solve_cholesky(a, b, triangle, method, block, stat, errmsg)
     class(tessera_part), intent(in) :: a, b
     integer, intent(in), optional :: triangle, method, block
@@ -278,7 +275,7 @@ contains
         choice=choice_of(method, block, triangle=triangle)), stat, errmsg)
   end subroutine tessera_solve_cholesky
 
-  !> op(A) X = alpha B, or X op(A) = alpha B, of a triangular A.
+  !> op(A) X = alpha B, or X op(A) = alpha B, with a triangular A.
   subroutine tessera_solve_triangular(a, b, triangle, side, op, diagonal, alpha, method, &
       block, stat, errmsg)
     class(tessera_part), intent(in) :: a, b
@@ -291,7 +288,7 @@ contains
         diagonal=diagonal), alpha=alpha), stat, errmsg)
   end subroutine tessera_solve_triangular
 
-  !> A becomes its inverse, all of it, of a Hermitian positive definite A.
+  !> Replaces a Hermitian positive definite A by its whole inverse.
   subroutine tessera_invert_positive_definite(a, triangle, method, block, stat, errmsg)
     class(tessera_part), intent(in) :: a
     integer, intent(in), optional :: triangle, method, block
@@ -301,7 +298,7 @@ contains
         choice=choice_of(method, block, triangle=triangle)), stat, errmsg)
   end subroutine tessera_invert_positive_definite
 
-  !> X with the least norm of A X - B in each column; A and B stay as they are.
+  !> X with the smallest norm of A X - B in each column; A and B are not changed.
   subroutine tessera_least_squares(a, b, x, method, block, stat, errmsg)
     class(tessera_part), intent(in) :: a, b, x
     integer, intent(in), optional :: method, block
@@ -311,10 +308,10 @@ contains
         choice_of(method, block)), stat, errmsg)
   end subroutine tessera_least_squares
 
-  !> All eigenvalues of a Hermitian matrix, of which the lower triangle is read, ascending: real
-  !> numbers of A's kind, the same on all members. Without ScaLAPACK one member solves alone what
-  !> takes no more than `most_bytes`, 2**30 unless given. Errors of this and what follows: also
-  !> limit_exceeded for a problem that takes more.
+  !> All eigenvalues of a Hermitian matrix, ascending: real numbers of A's kind, the same on all
+  !> members. Reads the lower triangle. Without ScaLAPACK one member solves the problem alone, if it
+  !> needs at most `most_bytes` bytes, by default 2**30. Errors of this procedure and those below:
+  !> also limit_exceeded if it needs more.
   subroutine tessera_eigenvalues(a, values, method, block, most_bytes, stat, errmsg)
     class(tessera_part), intent(in) :: a
     type(*), dimension(..), intent(inout) :: values
@@ -326,7 +323,7 @@ contains
         choice=choice_of(method, block), most_bytes=most_bytes, values=values), stat, errmsg)
   end subroutine tessera_eigenvalues
 
-  !> And the eigenvectors, of length 1, as the columns of `vectors`.
+  !> Also the eigenvectors, of length 1, as the columns of `vectors`.
   subroutine tessera_eigen(a, vectors, values, method, block, most_bytes, stat, errmsg)
     class(tessera_part), intent(in) :: a, vectors
     type(*), dimension(..), intent(inout) :: values
@@ -338,7 +335,7 @@ contains
         choice=choice_of(method, block), most_bytes=most_bytes, values=values), stat, errmsg)
   end subroutine tessera_eigen
 
-  !> The same of A v = lambda B v, of a positive definite B.
+  !> The same for A v = lambda B v with a positive definite B.
   subroutine tessera_eigenvalues_generalised(a, b, values, method, block, most_bytes, stat, errmsg)
     class(tessera_part), intent(in) :: a, b
     type(*), dimension(..), intent(inout) :: values
@@ -350,7 +347,7 @@ contains
         choice=choice_of(method, block), most_bytes=most_bytes, values=values), stat, errmsg)
   end subroutine tessera_eigenvalues_generalised
 
-  !> And the eigenvectors, with v^H B v = 1.
+  !> Also the eigenvectors, with v^H B v = 1.
   subroutine tessera_eigen_generalised(a, b, vectors, values, method, block, most_bytes, stat, &
       errmsg)
     class(tessera_part), intent(in) :: a, b, vectors
@@ -375,7 +372,7 @@ contains
         choice=choice_of(method, block), most_bytes=most_bytes, values=values), stat, errmsg)
   end subroutine tessera_singular_values
 
-  !> And A = U S V^H: U is m x k, V^H is k x n.
+  !> Also A = U S V^H: U is m x k, V^H is k x n.
   subroutine tessera_svd(a, u, vh, values, method, block, most_bytes, stat, errmsg)
     class(tessera_part), intent(in) :: a, u, vh
     type(*), dimension(..), intent(inout) :: values

@@ -2,7 +2,7 @@
 !
 ! Locks and shared counters of a team; see tessera.f90.
 !
-! Members are default integers and counted from 0, as MPI counts ranks; locks are counted from 1.
+! Members are default integers and counted from 0, as MPI counts ranks. Locks are counted from 1.
 module tessera_locks_and_counters
   use, intrinsic :: iso_c_binding
   use tessera_errors
@@ -12,9 +12,9 @@ module tessera_locks_and_counters
   private
   public :: tessera_locks, tessera_counter
 
-  !> Locks that belong to ranks.
+  !> Locks, each at a rank.
   type :: tessera_locks
-    type(owned_cell) :: own  ! not for programs
+    type(owned_cell) :: own  ! for the library only
   contains
     generic :: create => locks_create, locks_create_for_all
     procedure, private :: locks_create
@@ -28,7 +28,7 @@ module tessera_locks_and_counters
 
   !> A shared counter.
   type :: tessera_counter
-    type(owned_cell) :: own  ! not for programs
+    type(owned_cell) :: own  ! for the library only
   contains
     generic :: create => counter_create, counter_create_for_all
     procedure, private :: counter_create
@@ -40,7 +40,7 @@ module tessera_locks_and_counters
 
 contains
 
-  !> Collective on `team`. Makes `count` locks at this rank; counts may differ, and be zero.
+  !> Collective over `team`. Makes `count` locks at this rank; counts may differ, and be zero.
   subroutine locks_create(self, team, count, stat, errmsg)
     class(tessera_locks), intent(inout) :: self
     type(tessera_team), intent(in) :: team
@@ -62,7 +62,7 @@ contains
         errmsg)
   end subroutine locks_create_for_all
 
-  !> Collective. No lock is held or waited for.
+  !> Collective. No lock may be held or waited for.
   subroutine locks_free(self, stat, errmsg)
     class(tessera_locks), intent(inout) :: self
     integer, intent(out), optional :: stat
@@ -70,7 +70,7 @@ contains
     call self%own%free(stat, errmsg)
   end subroutine locks_free
 
-  !> Local. How many locks a member brought.
+  !> Local. The number of locks at a member.
   function locks_count(self, owner, stat, errmsg) result(value)
     class(tessera_locks), intent(in) :: self
     integer, intent(in) :: owner
@@ -87,7 +87,7 @@ contains
     call finish(code, stat, errmsg)
   end function locks_count
 
-  !> One-sided. Waits until lock `index` of `owner`, counted from 1, is this thread's. Errors:
+  !> One-sided. Waits until this thread holds lock `index` of `owner`, counted from 1. Errors:
   !> out_of_range, peer_lost (its holder died; the lock is not taken).
   subroutine locks_lock(self, owner, index, stat, errmsg)
     class(tessera_locks), intent(in) :: self
@@ -102,7 +102,7 @@ contains
     call finish(code, stat, errmsg)
   end subroutine locks_lock
 
-  !> One-sided. The same without waiting: whether it is this thread's now.
+  !> One-sided. The same without waiting: whether this thread holds the lock now.
   function locks_try_lock(self, owner, index, stat, errmsg) result(value)
     class(tessera_locks), intent(in) :: self
     integer, intent(in) :: owner, index
@@ -120,7 +120,7 @@ contains
     call finish(code, stat, errmsg)
   end function locks_try_lock
 
-  !> One-sided. Errors: invalid_argument when this rank does not hold it.
+  !> One-sided. Errors: invalid_argument if this rank does not hold the lock.
   subroutine locks_unlock(self, owner, index, stat, errmsg)
     class(tessera_locks), intent(in) :: self
     integer, intent(in) :: owner, index
@@ -134,8 +134,8 @@ contains
     call finish(code, stat, errmsg)
   end subroutine locks_unlock
 
-  !> Whether the locks could be had, and a member has the one that is meant; `code` tells why not.
-  !> `called` ends with C's zero.
+  !> Gets the C handle of the locks, and checks `owner` and `index`. Returns false if that fails,
+  !> with the reason in `code`. `called` ends with a zero, as for C.
   function open_lock(cell, called, owner, index, handle, code) result(is_open)
     type(owned_cell), intent(in) :: cell
     character(*), intent(in) :: called
@@ -149,7 +149,8 @@ contains
     is_open = code == 0
   end function open_lock
 
-  !> Collective on `team`. A counter at zero, in the memory of its member `owner`, 0 unless given.
+  !> Collective over `team`. Makes a counter with value zero, in the memory of member `owner`
+  !> (default 0).
   subroutine counter_create(self, team, owner, stat, errmsg)
     class(tessera_counter), intent(inout) :: self
     type(tessera_team), intent(in) :: team
@@ -183,8 +184,8 @@ contains
     call self%own%free(stat, errmsg)
   end subroutine counter_free
 
-  !> One-sided. `value`, an integer of any kind, becomes what the counter was before `count`, 1
-  !> unless given, was added.
+  !> One-sided. Adds `count`, by default 1; `value`, an integer of any kind, becomes the value
+  !> before.
   subroutine counter_next(self, value, count, stat, errmsg)
     class(tessera_counter), intent(in) :: self
     type(*), dimension(..), intent(inout) :: value
@@ -194,7 +195,7 @@ contains
     call finish(f_counter_next(self%own%at, count, value), stat, errmsg)
   end subroutine counter_next
 
-  !> Collective. Sets it; nobody may draw meanwhile.
+  !> Collective. Sets the value; no member may call next meanwhile.
   subroutine counter_reset(self, value, stat, errmsg)
     class(tessera_counter), intent(in) :: self
     type(*), dimension(..), intent(in) :: value

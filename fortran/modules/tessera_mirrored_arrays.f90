@@ -1,18 +1,18 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! Arrays with a copy on each node, which the members on that node have together; see tessera.f90.
+! Arrays with a copy on each node, distributed over the members on that node; see tessera.f90.
 !
 !     type(tessera_mirrored) :: m
 !     type(tessera_array) :: here
 !     call m%create(job, tessera_real64, [n, n], name="fock")
 !     call m%load(density)                       ! every copy has the elements of an array
-!     call m%here(here)                          ! an ordinary array of this node's
+!     call m%here(here)                          ! this node's copy: an ordinary array
 !     call here%accumulate(lo, hi, values)       ! stays on the node
 !     call m%merge_into(fock)                    ! the sum of all copies goes to an array
 !
-! They are for what everybody reads or adds to all the time, and what a node has room for: between
-! two merges nothing goes over the network. A sum adds the copies in an order that the number of
-! nodes determines: all nodes, and all runs of as many, have the same bits.
+! Use them for data that all ranks read or add to often, and that fit in a node's memory. Between
+! two merges nothing crosses the network. A merge adds the copies in an order that depends only on
+! the number of nodes: all nodes, and all runs with as many nodes, get the same bits.
 module tessera_mirrored_arrays
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int64
@@ -30,7 +30,7 @@ module tessera_mirrored_arrays
 
   !> An array with a copy on each node.
   type :: tessera_mirrored
-    type(owned_cell) :: own  ! not for programs
+    type(owned_cell) :: own  ! for the library only
   contains
     procedure :: create => mirrored_create
     procedure :: free => mirrored_free
@@ -78,9 +78,9 @@ module tessera_mirrored_arrays
 
 contains
 
-  !> Collective over the team, all ranks unless given. Copies of zeros with `extents` elements of
-  !> the type `element`, each cut evenly over the members on its node. Options as for arrays. Cost:
-  !> the array's size on each node. Errors: invalid_argument (also for elements that are only
+  !> Collective over the team, all ranks unless given. Makes copies of zeros with `extents` elements
+  !> of type `element`, each distributed evenly over the members on its node. Options as for arrays.
+  !> Cost: the array's size on each node. Errors: invalid_argument (also for elements that are only
   !> moved), no_memory.
   subroutine mirrored_create(self, job, element, extents, name, team, min_block, ghosts, order, &
       sparse, huge_pages, access_mode, atomics, stat, errmsg)
@@ -101,7 +101,7 @@ contains
         access_mode, atomics)), stat, errmsg)
   end subroutine mirrored_create
 
-  !> Collective. Gives the memory back.
+  !> Collective. Frees the memory.
   subroutine mirrored_free(self, stat, errmsg)
     class(tessera_mirrored), intent(inout) :: self
     integer, intent(out), optional :: stat
@@ -110,7 +110,7 @@ contains
   end subroutine mirrored_free
 
   !> Local. Makes `array` this node's copy, an array on the team of this node's members. It ends
-  !> with the mirrored array, and its own free and end leave the copy as it is.
+  !> with the mirrored array; freeing `array` does not free the copy.
   subroutine mirrored_here(self, array, stat, errmsg)
     class(tessera_mirrored), intent(in) :: self
     type(tessera_array), intent(inout) :: array
@@ -119,9 +119,10 @@ contains
     call finish(f_mirrored_here(self%own%at, array%own%at), stat, errmsg)
   end subroutine mirrored_here
 
-  !> Collective. Each element of every copy becomes the sum of those of all copies; what members
-  !> did to their copies before is complete. Complete: everywhere at return. Cost: an array of this
-  !> size over all members, for as long as it takes; each node sends and receives its copy once.
+  !> Collective. Each element of every copy becomes the sum of that element over all copies.
+  !> Operations of members on their copies before the call are complete. Complete: everywhere at
+  !> return. Cost: during the call an array of this size over all members; each node sends and
+  !> receives its copy once.
   subroutine mirrored_merge(self, stat, errmsg)
     class(tessera_mirrored), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -129,9 +130,9 @@ contains
     call act(self%own, kind_mirrored, "merge", c_mirrored_merge, stat, errmsg)
   end subroutine mirrored_merge
 
-  !> Collective. Each element of `to` becomes the sum of those at its place in lo to hi, or all, of
-  !> all copies, which stay as they are. Errors: also invalid_argument when shapes or types differ,
-  !> or the team of `to` has other members; out_of_range.
+  !> Collective. Each element of `to` becomes the sum of the corresponding elements of lo to hi, or
+  !> all, of all copies, which are not changed. Errors: also invalid_argument (shapes or types
+  !> differ, or the team of `to` has other members), out_of_range.
   subroutine mirrored_merge_into(self, to, lo, hi, stat, errmsg)
     class(tessera_mirrored), intent(in) :: self
     class(tessera_part), intent(in) :: to
@@ -141,9 +142,9 @@ contains
     call finish(f_mirrored_move(self%own%at, 0_c_int, operand(to), lo, hi), stat, errmsg)
   end subroutine mirrored_merge_into
 
-  !> Collective. lo to hi, or all, of every copy becomes what `from` has, which nobody writes
-  !> meanwhile. Errors: also invalid_argument when shapes or types differ, or a member is not in the
-  !> team of `from`; out_of_range.
+  !> Collective. Copies `from` to lo to hi, or all, of every copy; no rank may write `from`
+  !> meanwhile. Errors: also invalid_argument (shapes or types differ, or a member is not in the
+  !> team of `from`), out_of_range.
   subroutine mirrored_load(self, from, lo, hi, stat, errmsg)
     class(tessera_mirrored), intent(in) :: self
     class(tessera_part), intent(in) :: from

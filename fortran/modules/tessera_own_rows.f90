@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! The rows of a sparse matrix that lie in this process's own memory; see tessera_sparse_matrices.
+! The rows of a sparse matrix in this process's own memory; see tessera_sparse_matrices.
 !
 !     type(tessera_sparse_rows) :: rows
 !     real(real64), pointer :: values(:)
@@ -21,10 +21,10 @@ module tessera_own_rows
   private
   public :: tessera_sparse_rows
 
-  !> The right to load own entries, and to store their values.
+  !> Permission to load own entries, and to store their values.
   type :: tessera_sparse_rows
-    type(owned_cell) :: own  ! not for programs
-    type(c_sparse_rows) :: memory  ! nor this
+    type(owned_cell) :: own  ! for the library only
+    type(c_sparse_rows) :: memory  ! for the library only
   contains
     procedure :: begin => rows_begin
     procedure :: end => rows_end
@@ -44,9 +44,9 @@ module tessera_own_rows
 
 contains
 
-  !> Local. Begins to load own rows, and to store their values; legal where there are none. Others
-  !> may read and write values meanwhile; the matrix's sync() is between one and the other. Errors:
-  !> closed.
+  !> Local. Begins access to own rows: to load entries, and to store their values. Allowed also
+  !> without own rows. Other ranks may read and write values meanwhile; call the matrix's sync()
+  !> between their accesses and this rank's. Errors: closed.
   subroutine rows_begin(self, matrix, stat, errmsg)
     class(tessera_sparse_rows), intent(inout) :: self
     type(tessera_sparse), intent(in) :: matrix
@@ -55,7 +55,7 @@ contains
     call finish(f_sparse_rows_begin(self%own%at, matrix%own%at, self%memory), stat, errmsg)
   end subroutine rows_begin
 
-  !> Local. Ends it: pointers to the values are no longer used.
+  !> Local. Ends the access: the program must no longer use pointers to the values.
   subroutine rows_end(self, stat, errmsg)
     class(tessera_sparse_rows), intent(inout) :: self
     integer, intent(out), optional :: stat
@@ -70,23 +70,23 @@ contains
     row = self%memory%first_row
   end function rows_first
 
-  !> Local. How many own rows there are.
+  !> Local. The number of own rows.
   pure function rows_count(self) result(count)
     class(tessera_sparse_rows), intent(in) :: self
     integer(int64) :: count
     count = self%memory%rows
   end function rows_count
 
-  !> Local. How many entries they have.
+  !> Local. The number of entries in own rows.
   pure function rows_entries(self) result(entries)
     class(tessera_sparse_rows), intent(in) :: self
     integer(int64) :: entries
     entries = self%memory%entries
   end function rows_entries
 
-  !> Local. Copies where own rows begin among own entries, count() + 1 numbers, and the column of
-  !> each entry, entries() of them, to integers of any kind. Errors: invalid_argument (another
-  !> length), out_of_range (a kind that does not hold them), closed.
+  !> Local. Copies the beginnings of own rows among own entries, count() + 1 numbers, and the column
+  !> of each entry, entries() numbers, to integers of any kind. Errors: invalid_argument (another
+  !> length), out_of_range (a kind that cannot hold them), closed.
   subroutine rows_pattern(self, row_starts, columns, stat, errmsg)
     class(tessera_sparse_rows), intent(in) :: self
     type(*), dimension(..), intent(inout) :: row_starts, columns
@@ -95,8 +95,8 @@ contains
     call finish(f_sparse_rows_pattern(self%own%at, self%memory, row_starts, columns), stat, errmsg)
   end subroutine rows_pattern
 
-  !> Local. Makes `p`, which has the matrix's type, point to the values of own entries. It is of no
-  !> use after end(). Errors: invalid_argument (another type), closed.
+  !> Local. Points `p`, which has the matrix's type, to the values of own entries. Not valid after
+  !> end(). Errors: invalid_argument (another type), closed.
   subroutine pointer_int32(self, p, stat, errmsg)
     class(tessera_sparse_rows), intent(inout) :: self
     integer(c_int32_t), pointer, intent(inout) :: p(:)
@@ -157,7 +157,7 @@ contains
         call c_f_pointer(values, p, [self%memory%entries])
   end subroutine pointer_complex64
 
-  !> Whether there are values of this type, and where.
+  !> Whether there are values of this type; sets `values` to their address.
   function has_values(self, element, values, stat, errmsg) result(are_there)
     class(tessera_sparse_rows), intent(inout) :: self
     integer(int64), intent(in) :: element

@@ -1,13 +1,13 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! Internal. The functions of C++ behind tessera_parts, and the structure that they share with it.
+! Internal. The C++ functions that implement tessera_parts, and the structure shared with them.
 module tessera_part_bindings
   use, intrinsic :: iso_c_binding
   use tessera_distribution_bindings, only: tessera_max_dims
   implicit none
   public
 
-  !> A part of an array: of the whole one where lo_count is -1.
+  !> A part of an array; the whole array if lo_count is -1.
   type, bind(c) :: c_operand
     type(c_ptr) :: cell = c_null_ptr
     integer(c_int64_t) :: lo_count = -1
@@ -16,7 +16,7 @@ module tessera_part_bindings
     integer(c_int64_t) :: hi(tessera_max_dims) = 0
   end type c_operand
 
-  !> Operations of one kind, as C++ counts them.
+  !> Operations of one kind, with the numbers of C++.
   integer(c_int), parameter :: op_zero = 0, op_absolute = 1, op_reciprocal = 2, &
       op_zero_diagonal = 3, op_symmetrize = 4
   integer(c_int), parameter :: op_fill = 0, op_scale = 1, op_add_constant = 2, &

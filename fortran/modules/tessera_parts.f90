@@ -2,19 +2,19 @@
 !
 ! Parts of arrays, and the operations on them; see tessera.f90.
 !
-! An array is the part that is all of it, so these are procedures of arrays, too:
+! An array is the part with all its elements, so these are procedures of arrays, too:
 !
 !     call c%add(1.0_real64, a, -1.0_real64, b)
 !     top = c%part([1, 1], [n, 10])
 !     call top%fill(0.0_real64)
 !
-! All are collective over the team of what they write, or of the part itself where they write
-! nothing, begin and end with a synchronisation, and give the same on all members. The operands of
-! one operation have the same shape and element type; they may be distributed differently. Numbers
-! are of the array's type and kind.
+! All are collective over the team of the part that they write, or of the part itself if they write
+! nothing. They begin and end with a synchronisation, and return the same on all members. The
+! operands of one operation have the same shape and element type, and may be distributed
+! differently. Scalars have the array's type and kind.
 !
-! Errors of all: invalid_argument (operands that do not fit each other, an access mode, elements
-! that are only moved), out_of_range, closed, peer_lost.
+! Errors of all: invalid_argument (operands that do not fit each other, an access mode that forbids
+! the use, elements that are only moved), out_of_range, closed, peer_lost.
 !
 ! A part refers to its array, which must outlive it.
 module tessera_parts
@@ -28,8 +28,8 @@ module tessera_parts
 
   !> A box of an array, as an operand.
   type :: tessera_part
-    type(owned_cell) :: own      ! not for programs
-    type(c_operand) :: bounds    ! nor this
+    type(owned_cell) :: own      ! for the library only
+    type(c_operand) :: bounds    ! for the library only
   contains
     procedure :: zero => part_zero
     procedure :: fill => part_fill
@@ -76,7 +76,7 @@ module tessera_parts
 
 contains
 
-  !> Collective, as all of these. Elements = 0.
+  !> Collective, as the procedures below. Elements = 0.
   subroutine part_zero(self, stat, errmsg)
     class(tessera_part), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -93,8 +93,8 @@ contains
     call finish(f_with_number(op_fill, operand(self), value), stat, errmsg)
   end subroutine part_fill
 
-  !> Elements that depend on the seed and their index alone: in [low, high), integers in [low,
-  !> high]. The same as in the other languages. The seed is an integer of any kind, the bounds are
+  !> Random elements that depend only on the seed and their index: in [low, high), integers in [low,
+  !> high]. They are the same in all languages. The seed is an integer of any kind, the bounds are
   !> reals or integers of any kind.
   subroutine part_fill_random(self, seed, low, high, stat, errmsg)
     class(tessera_part), intent(in) :: self
@@ -138,7 +138,7 @@ contains
     call finish(f_unary(op_reciprocal, operand(self)), stat, errmsg)
   end subroutine part_reciprocal
 
-  !> Elements = those of `from`, of the same shape, whatever the distributions.
+  !> Elements = those of `from`, of the same shape; the distributions may differ.
   subroutine part_copy(self, from, stat, errmsg)
     class(tessera_part), intent(in) :: self
     class(tessera_part), intent(in) :: from
@@ -147,7 +147,7 @@ contains
     call finish(f_binary(op_copy, operand(from), operand(self)), stat, errmsg)
   end subroutine part_copy
 
-  !> The same between shapes of equally many elements, in array element order of both.
+  !> The same between shapes with the same number of elements, in array element order of both.
   subroutine part_copy_in_order(self, from, stat, errmsg)
     class(tessera_part), intent(in) :: self
     class(tessera_part), intent(in) :: from
@@ -195,7 +195,7 @@ contains
     call finish(f_ternary(op_maximum, operand(a), operand(b), operand(self)), stat, errmsg)
   end subroutine part_maximum
 
-  !> Elements = min(a, b), likewise.
+  !> Elements = min(a, b); complex ones by their absolute values.
   subroutine part_minimum(self, a, b, stat, errmsg)
     class(tessera_part), intent(in) :: self
     class(tessera_part), intent(in) :: a, b
@@ -204,7 +204,7 @@ contains
     call finish(f_ternary(op_minimum, operand(a), operand(b), operand(self)), stat, errmsg)
   end subroutine part_minimum
 
-  !> Elements = the middle one of each three.
+  !> Elements = the median of the three elements.
   subroutine part_median(self, a, b, c, stat, errmsg)
     class(tessera_part), intent(in) :: self
     class(tessera_part), intent(in) :: a, b, c
@@ -213,8 +213,8 @@ contains
     call finish(f_median(operand(a), operand(b), operand(c), operand(self)), stat, errmsg)
   end subroutine part_median
 
-  !> `value`, of the array's type, becomes the sum of all elements, which wraps for integers; if
-  !> reproducible the same bits for any number of ranks and any distribution.
+  !> `value`, of the array's type, becomes the sum of all elements; integers wrap around. If
+  !> reproducible, the bits are the same for any number of ranks and any distribution.
   subroutine part_sum(self, value, reproducible, stat, errmsg)
     class(tessera_part), intent(in) :: self
     type(*), dimension(..), intent(inout) :: value
@@ -246,7 +246,7 @@ contains
     call finish(f_dot(1_c_int, operand(self), operand(b), flag(reproducible), value), stat, errmsg)
   end subroutine part_dot_conjugated
 
-  !> The root of the sum of all abs(element)**2.
+  !> The square root of the sum of all abs(element)**2.
   function part_norm2(self, reproducible, stat, errmsg) result(norm)
     class(tessera_part), intent(in) :: self
     logical, intent(in), optional :: reproducible
@@ -257,7 +257,7 @@ contains
     call finish(f_norm(op_norm2, operand(self), flag(reproducible), norm), stat, errmsg)
   end function part_norm2
 
-  !> Of a matrix: the largest sum of abs(element) over a column; of a vector: the sum of all.
+  !> For a matrix: the largest sum of abs(element) over a column; for a vector: the sum of all.
   function part_norm1(self, reproducible, stat, errmsg) result(norm)
     class(tessera_part), intent(in) :: self
     logical, intent(in), optional :: reproducible
@@ -268,7 +268,7 @@ contains
     call finish(f_norm(op_norm1, operand(self), flag(reproducible), norm), stat, errmsg)
   end function part_norm1
 
-  !> Of a matrix: the largest sum of abs(element) over a row; of a vector: the largest of all.
+  !> For a matrix: the largest sum of abs(element) over a row; for a vector: the largest of all.
   function part_norm_infinity(self, reproducible, stat, errmsg) result(norm)
     class(tessera_part), intent(in) :: self
     logical, intent(in), optional :: reproducible
@@ -289,9 +289,9 @@ contains
     call finish(f_norm(op_norm_max, operand(self), 0_c_int, norm), stat, errmsg)
   end function part_norm_max
 
-  !> `value` becomes the largest element, and `index`, integers, its index in its array; in array
-  !> element order the first where there are several. Errors: also invalid_argument if there are
-  !> none.
+  !> `value` becomes the largest element, and `index`, integers, its index in its array. Of several
+  !> equal elements it is the first in array element order. Errors: also invalid_argument for an
+  !> empty part.
   subroutine part_select_max(self, value, index, stat, errmsg)
     class(tessera_part), intent(in) :: self
     type(*), dimension(..), intent(inout) :: value
@@ -301,9 +301,9 @@ contains
     call finish(f_select(1_c_int, operand(self), value, index), stat, errmsg)
   end subroutine part_select_max
 
-  !> `value` becomes the smallest element, and `index`, integers, its index in its array; in array
-  !> element order the first where there are several. Errors: also invalid_argument if there are
-  !> none.
+  !> `value` becomes the smallest element, and `index`, integers, its index in its array. Of several
+  !> equal elements it is the first in array element order. Errors: also invalid_argument for an
+  !> empty part.
   subroutine part_select_min(self, value, index, stat, errmsg)
     class(tessera_part), intent(in) :: self
     type(*), dimension(..), intent(inout) :: value
@@ -313,8 +313,8 @@ contains
     call finish(f_select(0_c_int, operand(self), value, index), stat, errmsg)
   end subroutine part_select_min
 
-  !> The largest step with which no element of self + step * dx is negative; infinite if there is
-  !> no limit. Of real elements. Errors: also invalid_argument when self has a negative element.
+  !> The largest step for which no element of self + step * dx is negative; infinite if every step
+  !> is allowed. Real elements only. Errors: also invalid_argument if self has a negative element.
   function part_step_max(self, dx, stat, errmsg) result(step)
     class(tessera_part), intent(in) :: self
     class(tessera_part), intent(in) :: dx
@@ -325,9 +325,9 @@ contains
     call finish(f_step_max(operand(self), operand(dx), step), stat, errmsg)
   end function part_step_max
 
-  !> The steps that lead elements of self + step * dx to their bounds, the upper ones where dx is
-  !> positive, the lower ones where it is negative: the smallest, the smallest above 0, and the
-  !> largest.
+  !> For each element, the step for which self + step * dx reaches its bound: the upper bound if dx
+  !> is positive, the lower one if dx is negative. Returns the smallest step, the smallest above 0,
+  !> and the largest.
   subroutine part_step_bounds(self, dx, lower, upper, first, first_positive, last, stat, errmsg)
     class(tessera_part), intent(in) :: self
     class(tessera_part), intent(in) :: dx, lower, upper
@@ -344,7 +344,7 @@ contains
     call finish(code, stat, errmsg)
   end subroutine part_step_bounds
 
-  !> Of a matrix and a vector: self(i, i) = self(i, i) + v(i).
+  !> For a matrix and a vector: self(i, i) = self(i, i) + v(i).
   subroutine part_add_diagonal(self, v, stat, errmsg)
     class(tessera_part), intent(in) :: self
     class(tessera_part), intent(in) :: v
@@ -423,7 +423,7 @@ contains
     call finish(f_unary(op_symmetrize, operand(self)), stat, errmsg)
   end subroutine part_symmetrize
 
-  !> Of a vector: self(i) = start + (i - 1) * step.
+  !> For a vector: self(i) = start + (i - 1) * step.
   subroutine part_enumerate(self, start, step, stat, errmsg)
     class(tessera_part), intent(in) :: self
     type(*), dimension(..), intent(in) :: start, step
@@ -432,8 +432,8 @@ contains
     call finish(f_enumerate(operand(self), start, step), stat, errmsg)
   end subroutine part_enumerate
 
-  !> Of vectors; the mask is of any integers, and one that is not 0 begins a segment. Each segment
-  !> becomes the element of `from` at its beginning.
+  !> For vectors. An element of the mask, of any integer type, that is not 0 begins a segment. Each
+  !> segment becomes the first element of that segment of `from`.
   subroutine part_scan_copy(self, from, mask, stat, errmsg)
     class(tessera_part), intent(in) :: self
     class(tessera_part), intent(in) :: from, mask
@@ -442,7 +442,7 @@ contains
     call finish(f_ternary(op_scan_copy, operand(from), operand(mask), operand(self)), stat, errmsg)
   end subroutine part_scan_copy
 
-  !> Elements = the running sums of `from` within each segment, without the element itself if
+  !> Elements = the running sums of `from` within each segment; without the element itself if
   !> exclusive.
   subroutine part_scan_add(self, from, mask, exclusive, stat, errmsg)
     class(tessera_part), intent(in) :: self
@@ -454,8 +454,8 @@ contains
         errmsg)
   end subroutine part_scan_add
 
-  !> The elements of `from` whose mask is not 0 go to the beginning of this vector; `count`, an
-  !> integer of any kind, is how many.
+  !> Moves the elements of `from` whose mask is not 0 to the beginning of this vector; `count`, an
+  !> integer of any kind, is their number.
   subroutine part_pack(self, from, mask, count, stat, errmsg)
     class(tessera_part), intent(in) :: self
     class(tessera_part), intent(in) :: from, mask
@@ -465,8 +465,8 @@ contains
     call finish(f_pack(0_c_int, operand(from), operand(mask), operand(self), count), stat, errmsg)
   end subroutine part_pack
 
-  !> The first elements of `from` go to where the mask of this vector is not 0; `count` is how
-  !> many.
+  !> Moves the first elements of `from` to where the mask of this vector is not 0; `count` is their
+  !> number.
   subroutine part_unpack(self, from, mask, count, stat, errmsg)
     class(tessera_part), intent(in) :: self
     class(tessera_part), intent(in) :: from, mask
@@ -476,9 +476,9 @@ contains
     call finish(f_pack(1_c_int, operand(from), operand(mask), operand(self), count), stat, errmsg)
   end subroutine part_unpack
 
-  !> Writes the elements as text, at the member `root`, 0 unless given: to a new file, or to
-  !> standard output. Indices are those of C, from 0 and in its order: a matrix has a line for each
-  !> of its columns. Errors: also invalid_argument when the file can't be written.
+  !> Writes the elements as text on member `root`, by default 0: to a new file, or to standard
+  !> output. Indices are those of C, from 0 and in its order: a matrix has a line for each of its
+  !> columns. Errors: also invalid_argument if the file cannot be written.
   subroutine part_print(self, path, root, digits, most_lines, stat, errmsg)
     class(tessera_part), intent(in) :: self
     character(*), intent(in), optional :: path
@@ -496,7 +496,7 @@ contains
     call finish(code, stat, errmsg)
   end subroutine part_print
 
-  !> What the functions of C++ take of it.
+  !> The part as an argument of the C++ functions.
   function operand(part) result(given)
     class(tessera_part), intent(in) :: part
     type(c_operand) :: given
@@ -504,7 +504,7 @@ contains
     given%cell = part%own%at
   end function operand
 
-  !> The part of an array in a box, which the operation that takes it looks at.
+  !> A box of an array. The operation that takes it checks the box.
   function part_of(whole, lo, hi) result(part)
     class(tessera_part), intent(in) :: whole
     type(*), dimension(..), intent(in) :: lo, hi

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! Internal. The functions of C and C++ behind the modules of sparse matrices, and the structures
-! that they share with them.
+! Internal. The C and C++ functions that implement the modules of sparse matrices, and the
+! structures shared with them.
 module tessera_sparse_bindings
   use, intrinsic :: iso_c_binding
   implicit none
@@ -10,19 +10,19 @@ module tessera_sparse_bindings
   integer(c_int), parameter :: kind_sparse = 9, kind_sparse_builder = 10, kind_sparse_rows = 11, &
       kind_spmv = 12
 
-  !> What a pattern looks like.
+  !> Statistics of a pattern.
   type, bind(c) :: tessera_sparse_summary
     integer(c_int64_t) :: empty_rows = 0
     integer(c_int64_t) :: fewest_in_row = 0
     integer(c_int64_t) :: most_in_row = 0
     integer(c_int64_t) :: on_diagonal = 0
-    integer(c_int64_t) :: below_diagonal = 0  !< the greatest row - column of an entry, or 0
-    integer(c_int64_t) :: above_diagonal = 0  !< the greatest column - row of an entry, or 0
+    integer(c_int64_t) :: below_diagonal = 0  !< the largest row - column of an entry, or 0
+    integer(c_int64_t) :: above_diagonal = 0  !< the largest column - row of an entry, or 0
     integer(c_int64_t) :: fewest_on_rank = 0
     integer(c_int64_t) :: most_on_rank = 0
   end type tessera_sparse_summary
 
-  !> A member's own rows; the lists are C's.
+  !> A member's own rows; the lists are counted as in C.
   type, bind(c) :: c_sparse_rows
     integer(c_int64_t) :: first_row = 1
     integer(c_int64_t) :: rows = 0
@@ -33,7 +33,7 @@ module tessera_sparse_bindings
     type(c_ptr) :: values = c_null_ptr
   end type c_sparse_rows
 
-  !> How products are planned.
+  !> Options of plans for products.
   type, bind(c) :: c_spmv_options
     integer(c_int) :: mode = 4
     integer(c_int) :: through_network = 0

@@ -11,18 +11,18 @@
 !     call plan%create(a, x, y)
 !     call plan%multiply(a, x, y)                       ! y = A x, as often as needed
 !
-! A plan is of tessera_sparse_products, own rows in memory are of tessera_own_rows.
+! Plans are in tessera_sparse_products, access to own rows is in tessera_own_rows.
 !
 ! Rows and columns count from 1, in integers of any kind. Each member has a block of consecutive
-! rows, in the order of the members. Compressed rows are as usual in Fortran: the entries of row i
-! are those from row_starts(i) to row_starts(i + 1) - 1, which counts from 1, with columns that go
-! up; a zero may be an entry. Which entries there are never changes; values may.
+! rows, in the order of the members. Rows are compressed as usual in Fortran: the entries of row i
+! are those from row_starts(i) to row_starts(i + 1) - 1, counted from 1, with increasing columns. A
+! zero may be an entry. The pattern of entries never changes; their values may.
 !
-! Elements are of int32, int64 or any real or complex type; vectors and dense matrices are arrays of
-! that type, on the matrix's team. What is collective is so over that team, begins and ends with a
-! synchronisation, and needs the same on all members. Errors of all: closed; invalid_argument
-! (types, shapes or teams that don't fit) and out_of_range, before anything is changed; no_memory,
-! peer_lost.
+! Elements are int32, int64 or of any real or complex type. Vectors and dense matrices are arrays of
+! that type, on the matrix's team. Collectives are over that team, begin and end with a
+! synchronisation, and need the same arguments on all members. Errors of all: closed;
+! invalid_argument (types, shapes or teams that do not fit) and out_of_range, before anything is
+! changed; no_memory, peer_lost.
 module tessera_sparse_matrices
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int64, real64
@@ -35,13 +35,13 @@ module tessera_sparse_matrices
   private
   public :: tessera_sparse_builder, tessera_sparse, tessera_sparse_summary
 
-  !> What blocks of rows have about equally many of.
+  !> What is balanced over the blocks of rows.
   integer, parameter, public :: tessera_balance_rows = 0, tessera_balance_entries = 1
 
-  !> Entries on their way into a matrix.
+  !> Entries collected for a matrix.
   type :: tessera_sparse_builder
-    type(owned_cell) :: own  ! not for programs
-    integer(int64) :: extents(2) = 0  ! nor these
+    type(owned_cell) :: own  ! for the library only
+    integer(int64) :: extents(2) = 0  ! for the library only
     integer(int64) :: element = 0
   contains
     procedure :: create => builder_create
@@ -55,7 +55,7 @@ module tessera_sparse_matrices
 
   !> A sparse matrix.
   type :: tessera_sparse
-    type(owned_cell) :: own  ! not for programs
+    type(owned_cell) :: own  ! for the library only
   contains
     procedure :: from_rows => sparse_from_rows
     procedure :: from_dense => sparse_from_dense
@@ -91,8 +91,8 @@ module tessera_sparse_matrices
 
 contains
 
-  !> Collective over the team, all ranks unless given. The rows are cut where `row_starts` tells, a
-  !> number for each member that has rows; or, without it, into blocks of as many rows, or entries
+  !> Collective over the team, all ranks unless given. `row_starts` gives the first row of each
+  !> member that has rows. Without it, blocks have about the same number of rows, or of entries
   !> (balance=tessera_balance_entries). Errors: invalid_argument, on all members.
   subroutine builder_create(self, job, element, rows, columns, name, team, row_starts, balance, &
       stat, errmsg)
@@ -113,8 +113,8 @@ contains
     call finish(code, stat, errmsg)
   end subroutine builder_create
 
-  !> Local. Adds values to entries: one of each, or lists of them; all of a list, or none of it.
-  !> Errors: out_of_range, closed after assemble.
+  !> Local. Adds a value to an entry, or lists of values to entries: all of a list, or none of it if
+  !> it fails. Errors: out_of_range, closed after assemble.
   subroutine builder_add(self, rows, columns, values, stat, errmsg)
     class(tessera_sparse_builder), intent(in) :: self
     type(*), dimension(..), intent(in) :: rows, columns, values
@@ -124,7 +124,7 @@ contains
         stat, errmsg)
   end subroutine builder_add
 
-  !> Local. Makes room for so many entries in all that are added here.
+  !> Local. Reserves memory for a total of `entries` values that are added on this rank.
   subroutine builder_reserve(self, entries, stat, errmsg)
     class(tessera_sparse_builder), intent(in) :: self
     type(*), dimension(..), intent(in) :: entries
@@ -133,7 +133,7 @@ contains
     call finish(f_builder_reserve(self%own%at, entries), stat, errmsg)
   end subroutine builder_reserve
 
-  !> Local. How many values were added here; the same entry counts as often as it was added.
+  !> Local. The number of values added on this rank; an entry counts each time that it was added.
   function builder_added(self, stat, errmsg) result(entries)
     class(tessera_sparse_builder), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -147,7 +147,7 @@ contains
     call finish(code, stat, errmsg)
   end function builder_added
 
-  !> Collective. Makes the matrix of what all members added; nothing can be added after that.
+  !> Collective. Makes the matrix from what all members added; nothing can be added after that.
   subroutine builder_assemble(self, matrix, stat, errmsg)
     class(tessera_sparse_builder), intent(in) :: self
     type(tessera_sparse), intent(inout) :: matrix
@@ -156,7 +156,7 @@ contains
     call finish(f_builder_assemble(self%own%at, matrix%own%at), stat, errmsg)
   end subroutine builder_assemble
 
-  !> Local.
+  !> Local. Frees the builder.
   subroutine builder_free(self, stat, errmsg)
     class(tessera_sparse_builder), intent(inout) :: self
     integer, intent(out), optional :: stat
@@ -164,7 +164,7 @@ contains
     call self%own%free(stat, errmsg)
   end subroutine builder_free
 
-  !> Local. The handle of fortran/c_api.h; it stays this variable's.
+  !> Local. The handle of fortran/c_api.h; the variable keeps ownership.
   function builder_c_handle(self, stat, errmsg) result(handle)
     class(tessera_sparse_builder), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -173,10 +173,10 @@ contains
     handle = handle_of(self%own, kind_sparse_builder, "c_handle", stat, errmsg)
   end function builder_c_handle
 
-  !> Collective over the team, all ranks unless given. A matrix with `ncolumns` columns of the rows
-  !> that each member gives, its own ones, in the order of the members: one number more in
-  !> `row_starts` than rows, which may be none, and a column and a value for each entry. Errors, on
-  !> all members: invalid_argument, out_of_range.
+  !> Collective over the team, all ranks unless given. Makes a matrix with `ncolumns` columns from
+  !> the rows that each member gives, its own, in the order of the members: `row_starts` with one
+  !> number more than rows, of which there may be none, and a column and a value for each entry.
+  !> Errors, on all members: invalid_argument, out_of_range.
   subroutine sparse_from_rows(self, job, element, ncolumns, row_starts, columns, values, name, &
       team, stat, errmsg)
     class(tessera_sparse), intent(inout) :: self
@@ -191,8 +191,8 @@ contains
         columns, values, name_text(name), team_cell(team)), stat, errmsg)
   end subroutine sparse_from_rows
 
-  !> Collective over the array's team. The elements with an absolute value above `threshold`. Rows
-  !> are cut as a builder's. Cost: a transposed copy for the time of the call.
+  !> Collective over the array's team. Takes the elements with an absolute value above `threshold`.
+  !> Rows are divided as in a builder. Cost: a transposed copy during the call.
   subroutine sparse_from_dense(self, dense, threshold, name, row_starts, balance, stat, errmsg)
     class(tessera_sparse), intent(inout) :: self
     type(tessera_array), intent(in) :: dense
@@ -206,7 +206,7 @@ contains
         row_starts, chosen_balance(balance)), stat, errmsg)
   end subroutine sparse_from_dense
 
-  !> Collective. The entries of `matrix` once more, with values of their own.
+  !> Collective. A copy of `matrix` with its own values.
   subroutine sparse_duplicate(self, matrix, name, stat, errmsg)
     class(tessera_sparse), intent(inout) :: self
     type(tessera_sparse), intent(in) :: matrix
@@ -216,7 +216,7 @@ contains
     call finish(f_sparse_duplicate(self%own%at, matrix%own%at, name_text(name)), stat, errmsg)
   end subroutine sparse_duplicate
 
-  !> Collective. The transpose of `matrix`, not conjugated. Rows are cut as a builder's.
+  !> Collective. The transpose of `matrix`, not conjugated. Rows are divided as in a builder.
   subroutine sparse_transpose(self, matrix, name, row_starts, balance, stat, errmsg)
     class(tessera_sparse), intent(inout) :: self
     type(tessera_sparse), intent(in) :: matrix
@@ -239,9 +239,9 @@ contains
     call finish(f_sparse_multiply(self%own%at, a%own%at, b%own%at, name_text(name)), stat, errmsg)
   end subroutine sparse_multiply
 
-  !> Collective. A count sketch of `matrix`: its rows, or its columns where of_columns is true, are
-  !> summed into so many buckets, with signs, both by hashes of the seed. Rows are cut as a
-  !> builder's. The same bits for any number of ranks.
+  !> Collective. A count sketch of `matrix`: sums its rows, or its columns if of_columns is true,
+  !> into `buckets` buckets. Hashes of the seed choose each row's bucket and sign. Rows of the
+  !> result are divided as in a builder. The same bits for any number of ranks.
   subroutine sparse_count_sketch(self, matrix, buckets, seed, of_columns, name, row_starts, &
       balance, stat, errmsg)
     class(tessera_sparse), intent(inout) :: self
@@ -257,7 +257,7 @@ contains
         flag(of_columns), name_text(name), row_starts, chosen_balance(balance)), stat, errmsg)
   end subroutine sparse_count_sketch
 
-  !> Collective.
+  !> Collective. Frees the matrix.
   subroutine sparse_free(self, stat, errmsg)
     class(tessera_sparse), intent(inout) :: self
     integer, intent(out), optional :: stat
@@ -265,8 +265,8 @@ contains
     call self%own%free(stat, errmsg)
   end subroutine sparse_free
 
-  !> Local. The handle of fortran/c_api.h, for C and C++, whose rows and columns are the same ones
-  !> but count from 0; it stays this variable's.
+  !> Local. The handle of fortran/c_api.h, for C and C++, with the same rows and columns, counted
+  !> from 0; the variable keeps ownership.
   function sparse_c_handle(self, stat, errmsg) result(handle)
     class(tessera_sparse), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -285,7 +285,7 @@ contains
     call finish(f_sparse_from_handle(self%own%at, job%own%at, handle), stat, errmsg)
   end subroutine sparse_from_c_handle
 
-  !> Local. Its rows, columns, and the entries of all members, in integers of any kind.
+  !> Local. The rows, the columns, and the entries of all members, in integers of any kind.
   subroutine sparse_shape(self, rows, columns, entries, stat, errmsg)
     class(tessera_sparse), intent(in) :: self
     type(*), dimension(..), intent(inout), optional :: rows, columns, entries
@@ -317,7 +317,7 @@ contains
     text = text_from(self%own, kind_sparse, "describe", c_sparse_describe, stat, errmsg)
   end function sparse_describe
 
-  !> Local. The name that it was made with.
+  !> Local. The name given when it was made.
   function sparse_name(self, stat, errmsg) result(text)
     class(tessera_sparse), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -326,7 +326,7 @@ contains
     text = text_from(self%own, kind_sparse, "name", c_sparse_name, stat, errmsg)
   end function sparse_name
 
-  !> Local. The team that it is spread over.
+  !> Local. The matrix's team.
   subroutine sparse_team(self, team, stat, errmsg)
     class(tessera_sparse), intent(in) :: self
     type(tessera_team), intent(inout) :: team
@@ -335,7 +335,7 @@ contains
     call finish(f_sparse_team(self%own%at, team%own%at), stat, errmsg)
   end subroutine sparse_team
 
-  !> Local. Where its rows lie: for vectors y that are to lie beside them.
+  !> Local. The distribution of its rows, for vectors y.
   subroutine sparse_row_distribution(self, distribution, stat, errmsg)
     class(tessera_sparse), intent(in) :: self
     type(tessera_distribution), intent(inout) :: distribution
@@ -344,7 +344,7 @@ contains
     call finish(f_sparse_distribution(self%own%at, 0_c_int, distribution%own%at), stat, errmsg)
   end subroutine sparse_row_distribution
 
-  !> Local. An even cut of its columns, a block for each member: for vectors x.
+  !> Local. An even distribution of its columns, a block for each member, for vectors x.
   subroutine sparse_column_distribution(self, distribution, stat, errmsg)
     class(tessera_sparse), intent(in) :: self
     type(tessera_distribution), intent(inout) :: distribution
@@ -353,7 +353,8 @@ contains
     call finish(f_sparse_distribution(self%own%at, 1_c_int, distribution%own%at), stat, errmsg)
   end subroutine sparse_column_distribution
 
-  !> Local. The blocks of that cut, by their members, in which own rows have entries; ascending.
+  !> Local. The blocks of the even distribution of columns in which this rank's rows have entries,
+  !> by the members that own them; ascending.
   subroutine sparse_column_blocks(self, members, stat, errmsg)
     class(tessera_sparse), intent(in) :: self
     integer, allocatable, intent(out) :: members(:)
@@ -372,7 +373,7 @@ contains
     call finish(code, stat, errmsg)
   end subroutine sparse_column_blocks
 
-  !> Collective. What its pattern looks like; the same on all members.
+  !> Collective. Statistics of the matrix's pattern; the same on all members.
   subroutine sparse_summarise(self, summary, stat, errmsg)
     class(tessera_sparse), intent(in) :: self
     type(tessera_sparse_summary), intent(out) :: summary
@@ -394,12 +395,12 @@ contains
     text = text_from(self%own, kind_sparse, "summary_text", c_sparse_summary_text, stat, errmsg)
   end function sparse_summary_text
 
-  !> One-sided. The entries of rows lo(1) to hi(1) and columns lo(2) to hi(2), compressed, with rows
-  !> and columns that count from 1 at lo: row_starts has a number more than there are rows; columns
-  !> and values have room for as many entries as there are, or, if `entries` is given, for the first
-  !> of them: it tells how many there are. What others changed is here if it was synchronised.
-  !> Errors: out_of_range, invalid_argument (too little room). Cost: all entries of the rows are
-  !> read.
+  !> One-sided. The entries of rows lo(1) to hi(1) and columns lo(2) to hi(2), in compressed form.
+  !> Rows and columns count from 1 at lo. row_starts has one number more than rows. columns and
+  !> values have room for all entries. If `entries` is given, they may be shorter and get the first
+  !> entries; `entries` becomes the number of all. Changes of other members are seen after a
+  !> synchronisation. Errors: out_of_range, invalid_argument (too little room). Cost: all entries of
+  !> the rows are read.
   subroutine sparse_get(self, lo, hi, row_starts, columns, values, entries, stat, errmsg)
     class(tessera_sparse), intent(in) :: self
     type(*), dimension(..), intent(in) :: lo, hi
@@ -411,7 +412,7 @@ contains
         errmsg)
   end subroutine sparse_get
 
-  !> Collective. What members did to values before is seen by all after it.
+  !> Collective. After it, all members see the values that members changed before.
   subroutine sparse_sync(self, stat, errmsg)
     class(tessera_sparse), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -419,8 +420,8 @@ contains
     call act(self%own, kind_sparse, "sync", c_sparse_sync, stat, errmsg)
   end subroutine sparse_sync
 
-  !> Collective. dense = matrix, with zeros where it has no entries. Cost: a transposed copy for
-  !> the time of the call.
+  !> Collective. dense = matrix, with zeros for missing entries. Cost: a transposed copy during the
+  !> call.
   subroutine sparse_to_dense(self, dense, stat, errmsg)
     class(tessera_sparse), intent(in) :: self
     type(tessera_array), intent(in) :: dense
@@ -429,7 +430,7 @@ contains
     call finish(f_sparse_to_dense(self%own%at, dense%own%at), stat, errmsg)
   end subroutine sparse_to_dense
 
-  !> Collective. c = matrix b, of dense matrices b and c. Cost: the same.
+  !> Collective. c = matrix b, with dense matrices b and c. Cost: the same.
   subroutine sparse_multiply_dense(self, b, c, stat, errmsg)
     class(tessera_sparse), intent(in) :: self
     type(tessera_array), intent(in) :: b, c
@@ -447,7 +448,7 @@ contains
     call finish(f_sparse_multiply_dense(self%own%at, 1_c_int, b%own%at, c%own%at), stat, errmsg)
   end subroutine sparse_multiply_dense_left
 
-  !> Collective. All entries times a factor.
+  !> Collective. Multiplies all entries by a factor.
   subroutine sparse_scale(self, factor, stat, errmsg)
     class(tessera_sparse), intent(in) :: self
     type(*), dimension(..), intent(in) :: factor
@@ -456,8 +457,8 @@ contains
     call finish(f_sparse_number(self%own%at, 0_c_int, factor), stat, errmsg)
   end subroutine sparse_scale
 
-  !> Collective. matrix(i, i) grows by `shift`. Errors: also invalid_argument for one that is no
-  !> entry.
+  !> Collective. matrix(i, i) grows by `shift`. Errors: also invalid_argument if a diagonal entry is
+  !> missing.
   subroutine sparse_shift_diagonal(self, shift, stat, errmsg)
     class(tessera_sparse), intent(in) :: self
     type(*), dimension(..), intent(in) :: shift
@@ -466,7 +467,7 @@ contains
     call finish(f_sparse_number(self%own%at, 1_c_int, shift), stat, errmsg)
   end subroutine sparse_shift_diagonal
 
-  !> Collective. v(i) = matrix(i, i), 0 where there is no entry.
+  !> Collective. v(i) = matrix(i, i), 0 for missing entries.
   subroutine sparse_get_diagonal(self, v, stat, errmsg)
     class(tessera_sparse), intent(in) :: self
     type(tessera_array), intent(in) :: v
@@ -475,7 +476,7 @@ contains
     call finish(f_sparse_vector(self%own%at, 0_c_int, v%own%at), stat, errmsg)
   end subroutine sparse_get_diagonal
 
-  !> Collective. v(i) = matrix(i, column), 0 where there is no entry. Errors, on all members:
+  !> Collective. v(i) = matrix(i, column), 0 for missing entries. Errors, on all members:
   !> out_of_range.
   subroutine sparse_get_column(self, column, v, stat, errmsg)
     class(tessera_sparse), intent(in) :: self
@@ -486,7 +487,7 @@ contains
     call finish(f_sparse_get_column(self%own%at, column, v%own%at), stat, errmsg)
   end subroutine sparse_get_column
 
-  !> Collective. The entries of row i times v(i).
+  !> Collective. Multiplies the entries of row i by v(i).
   subroutine sparse_scale_rows(self, v, stat, errmsg)
     class(tessera_sparse), intent(in) :: self
     type(tessera_array), intent(in) :: v
@@ -495,7 +496,7 @@ contains
     call finish(f_sparse_vector(self%own%at, 1_c_int, v%own%at), stat, errmsg)
   end subroutine sparse_scale_rows
 
-  !> Collective. The entries of column j times v(j).
+  !> Collective. Multiplies the entries of column j by v(j).
   subroutine sparse_scale_columns(self, v, stat, errmsg)
     class(tessera_sparse), intent(in) :: self
     type(tessera_array), intent(in) :: v
@@ -504,7 +505,7 @@ contains
     call finish(f_sparse_vector(self%own%at, 2_c_int, v%own%at), stat, errmsg)
   end subroutine sparse_scale_columns
 
-  !> An optional argument as C has it.
+  !> An optional argument as a C int.
   pure function chosen_balance(given) result(balance)
     integer, intent(in), optional :: given
     integer(c_int) :: balance

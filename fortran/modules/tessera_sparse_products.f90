@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! Products of sparse matrices with vectors, planned once and done often; see
+! Products of sparse matrices with vectors, planned once for many products; see
 ! tessera_sparse_matrices.
 !
 !     type(tessera_spmv) :: plan
@@ -16,16 +16,16 @@ module tessera_sparse_products
   private
   public :: tessera_spmv
 
-  !> How elements of other nodes come here: their owners put them, by lists told when the plan was
-  !> made (push); or they are read, by a non-blocking get for each run of neighbouring elements
-  !> (plain), one list for each owner (vector), an aggregate for each owner, or, to compare with, a
-  !> blocking get for each element (single).
+  !> How a product gets elements of x from other nodes. Push: their owners put them, by lists that
+  !> are sent when the plan is made. The others read them: plain with a non-blocking get for each
+  !> run of consecutive elements, vector with one list for each owner, aggregate with an aggregate
+  !> for each owner, single, for comparison, with a blocking get for each element.
   integer, parameter, public :: tessera_spmv_plain = 0, tessera_spmv_vector = 1, &
       tessera_spmv_aggregate = 2, tessera_spmv_single = 3, tessera_spmv_push = 4
 
-  !> A plan of products with vectors.
+  !> A plan for products with vectors.
   type :: tessera_spmv
-    type(owned_cell) :: own  ! not for programs
+    type(owned_cell) :: own  ! for the library only
   contains
     procedure :: create => spmv_create
     procedure :: multiply => spmv_multiply
@@ -37,12 +37,13 @@ module tessera_sparse_products
 
 contains
 
-  !> Collective. A plan for products of the matrix, and its duplicates, with vectors distributed as
-  !> x and y, whose contents don't count. Plans end before their matrices. With `neighbours_only`
-  !> only neighbours meet in a product: own elements of x must be there, and until the ranks have
-  !> met again, in any collective operation, they must not be changed, and other ranks' elements of
-  !> y may not be there yet. `mode` is tessera_spmv_push unless given; with `through_network` ranks
-  !> of this node are treated as others; with `wide_indices` an entry takes 8 bytes also where 4 do.
+  !> Collective. Makes a plan for products of the matrix, and of its duplicates, with vectors
+  !> distributed as x and y; the contents of x and y are not used. Free plans before their matrices.
+  !> With `neighbours_only` a product synchronises only neighbours. Own elements of x must be set
+  !> before it and not change until the next collective operation of all ranks. Until then other
+  !> ranks' elements of y may be incomplete. `mode` is by default tessera_spmv_push. With
+  !> `through_network` ranks on this node are also reached through the network. With `wide_indices`
+  !> column numbers always take 8 bytes, also if 4 would do.
   subroutine spmv_create(self, matrix, x, y, neighbours_only, mode, through_network, &
       wide_indices, stat, errmsg)
     class(tessera_spmv), intent(inout) :: self
@@ -62,7 +63,7 @@ contains
         errmsg)
   end subroutine spmv_create
 
-  !> Collective. y = matrix x, the same bits for any number of ranks.
+  !> Collective. y = matrix x, with the same bits for any number of ranks.
   subroutine spmv_multiply(self, matrix, x, y, stat, errmsg)
     class(tessera_spmv), intent(in) :: self
     type(tessera_sparse), intent(in) :: matrix
@@ -84,8 +85,9 @@ contains
         errmsg)
   end subroutine spmv_multiply_transposed
 
-  !> Local. Elements of x that a product reads from others, those of them that it loads from shared
-  !> memory, and own rows that need none; in integers of any kind.
+  !> Local. The number of elements of x that a product reads from other ranks, the number of those
+  !> that it loads from shared memory, and the number of own rows that need none; in integers of any
+  !> kind.
   subroutine spmv_reads(self, from_others, shared, rows_without, stat, errmsg)
     class(tessera_spmv), intent(in) :: self
     type(*), dimension(..), intent(inout), optional :: from_others, shared, rows_without
@@ -94,7 +96,7 @@ contains
     call finish(f_spmv_reads(self%own%at, from_others, shared, rows_without), stat, errmsg)
   end subroutine spmv_reads
 
-  !> Collective.
+  !> Collective. Frees the plan.
   subroutine spmv_free(self, stat, errmsg)
     class(tessera_spmv), intent(inout) :: self
     integer, intent(out), optional :: stat
@@ -102,7 +104,7 @@ contains
     call self%own%free(stat, errmsg)
   end subroutine spmv_free
 
-  !> Local. The handle of fortran/c_api.h; it stays this variable's.
+  !> Local. The handle of fortran/c_api.h; the variable keeps ownership.
   function spmv_c_handle(self, stat, errmsg) result(handle)
     class(tessera_spmv), intent(in) :: self
     integer, intent(out), optional :: stat

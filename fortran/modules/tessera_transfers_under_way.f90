@@ -1,14 +1,14 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! Transfers under way: what the non-blocking procedures of arrays start; see tessera.f90.
+! Pending transfers, which the non-blocking procedures of arrays start; see tessera.f90.
 !
 !     type(tessera_transfers) :: transfers
 !     real(real64), asynchronous :: block(10, 10)
 !     call a%get_async([1, 1], [10, 10], block, transfers)
-!     ...                                   ! `block` isn't touched here
+!     ...                                   ! the program must not touch `block` here
 !     call transfers%wait()
 !
-! A variable collects any number of them. What ends without having been waited for waits then.
+! A variable collects any number of transfers. Its end waits for those not waited for.
 module tessera_transfers_under_way
   use, intrinsic :: iso_c_binding
   use tessera_array_bindings
@@ -19,7 +19,7 @@ module tessera_transfers_under_way
 
   !> Transfers that may not be complete yet.
   type :: tessera_transfers
-    type(c_ptr) :: handle = c_null_ptr  ! not for programs
+    type(c_ptr) :: handle = c_null_ptr  ! for the library only
   contains
     procedure :: wait
     procedure :: is_done
@@ -31,8 +31,8 @@ module tessera_transfers_under_way
 
 contains
 
-  !> One-sided. Completes the transfers here; sources may be reused, and what was asked for is
-  !> here. Returns the first error among them.
+  !> One-sided. Waits until the transfers are complete here: sources may be reused, and read data
+  !> have arrived. Returns the first error among them.
   subroutine wait(self, stat, errmsg)
     class(tessera_transfers), intent(inout) :: self
     integer, intent(out), optional :: stat
@@ -40,7 +40,7 @@ contains
     call finish(c_handle_wait(self%handle), stat, errmsg)
   end subroutine wait
 
-  !> One-sided. Whether waiting would not block; the transfers are still to be waited for.
+  !> One-sided. Whether a wait would not block. The program must still wait for the transfers.
   function is_done(self, stat, errmsg) result(value)
     class(tessera_transfers), intent(inout) :: self
     integer, intent(out), optional :: stat
@@ -53,7 +53,7 @@ contains
     call finish(code, stat, errmsg)
   end function is_done
 
-  !> One-sided. Leaves the transfers to the job's wait and fences.
+  !> One-sided. Hands the transfers to the job's wait and fences.
   subroutine detach(self, stat, errmsg)
     class(tessera_transfers), intent(inout) :: self
     integer, intent(out), optional :: stat
@@ -82,17 +82,17 @@ contains
     if (.not. present(stat)) error stop text
   end subroutine tessera_wait_all
 
-  !> The end of a variable: waits. Errors are those of the job's next fence.
+  !> The end of a variable's lifetime: waits. Errors are reported by the job's next fence.
   impure elemental subroutine end_transfers(self)
     type(tessera_transfers), intent(inout) :: self
     if (c_associated(self%handle)) call f_transfers_end(self%handle)
   end subroutine end_transfers
 
-  !> Two variables that wait for the same would be one too many.
+  !> Copies are refused, because two variables would wait for the same transfers.
   subroutine refuse_copy(to, from)
     class(tessera_transfers), intent(inout) :: to
     type(tessera_transfers), intent(in) :: from
     if (.not. (c_associated(to%handle) .or. c_associated(from%handle))) return
-    error stop "transfers under way can't be copied: wait for them where they were started"
+    error stop "tessera_transfers cannot be copied: wait in the variable that started them"
   end subroutine refuse_copy
 end module tessera_transfers_under_way
