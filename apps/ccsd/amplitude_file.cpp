@@ -26,12 +26,12 @@ constexpr std::array<Field, 3> fields{{{"frozen", &OrbitalSpace::frozen},
                                        {"occupied", &OrbitalSpace::occupied},
                                        {"virtuals", &OrbitalSpace::virtuals}}};
 
-/// Collective. An array for t1, which otherwise all ranks have.
+/// Collective. An array for t1; elsewhere each rank has all of t1.
 Result<RowMatrix> create_t1(const rma::Job& job, const OrbitalSpace& space) {
   return create_row_matrix(job, "t1", space.occupied, space.virtuals);
 }
 
-/// Collective. A file of amplitudes for these orbitals.
+/// Collective. Opens a file of amplitudes for these orbitals.
 Result<Checkpoint> open_for(const rma::Job& job, const std::string& path,
                             const OrbitalSpace& space) {
   TESSERA_ASSIGN_OR_RETURN(auto file, Checkpoint::open(job, path));
@@ -67,7 +67,7 @@ Status save_amplitudes(const rma::Job& job, const std::string& path, const Orbit
 }
 
 Status try_amplitude_file(const rma::Job& job, const std::string& path) {
-  // What is begun and not committed is removed.
+  // A writer that is not committed removes its temporary file.
   return CheckpointWriter::create(job, path).status();
 }
 

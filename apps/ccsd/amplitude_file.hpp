@@ -11,21 +11,21 @@
 
 namespace tessera::apps::ccsd {
 
-/// Collective. Writes a new file, or replaces that of an earlier iteration in one step.
+/// Collective. Writes a new file, or replaces that of an earlier iteration atomically.
 rma::Status save_amplitudes(const rma::Job& job, const std::string& path, const OrbitalSpace& space,
                             Amplitudes& amplitudes);
 
-/// Collective. Whether save_amplitudes() can write that file, tried without changing anything.
+/// Collective. Tests whether save_amplitudes() can write that file, without changing anything.
 /// Errors: those of checkpoints.
 rma::Status try_amplitude_file(const rma::Job& job, const std::string& path);
 
-/// Collective. Whether load_amplitudes() finds a file for these orbitals, before anything large is
-/// made for them. Errors: as load_amplitudes().
+/// Collective. Tests whether load_amplitudes() will find a file for these orbitals, before any
+/// large allocation. Errors: as load_amplitudes().
 rma::Status check_amplitude_file(const rma::Job& job, const std::string& path,
                                  const OrbitalSpace& space);
 
-/// Collective. Reads what any number of ranks have written.
-/// Errors: those of checkpoints; invalid_argument when the file has other numbers of orbitals.
+/// Collective. Reads a file written by any number of ranks. Errors: those of checkpoints;
+/// invalid_argument if the file has other numbers of orbitals.
 rma::Status load_amplitudes(const rma::Job& job, const std::string& path, const OrbitalSpace& space,
                             Amplitudes& amplitudes);
 

@@ -20,14 +20,15 @@ using linalg::LocalMatrix;
 using rma::Result;
 using rma::Status;
 
-// Fewer leave ranks idle at the end of a product; more cost accumulates.
+// Fewer tasks leave ranks idle at the end of a product; more tasks cost accumulates.
 constexpr std::int64_t tasks_per_rank = 6;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
-/// The box's elements in this node's memory, if they lie there in one block; else nothing.
+/// The address of the box's elements if they lie in this node's memory in one block; otherwise
+/// null.
 const double* find_in_place(RowMatrix& matrix, const Box& box) {
   auto patches = matrix.distribution().patches(box);
   if (patches.remaining() != 1) {
@@ -73,13 +74,13 @@ void ContractionEngine::Panel::start(const Factor& factor, const Box& box) {
   }
 }
 
-/// Hands out the steps of the tasks that this rank draws.
+/// Supplies the steps of the tasks that this rank draws.
 class ContractionEngine::Steps {
  public:
   Steps(ContractionEngine& engine, std::span<const Product> products)
       : engine_(engine), products_(products), plans_(engine.plan(products)) {}
 
-  /// Local. Nothing when no task is left.
+  /// Local. Empty if no task is left.
   Result<std::optional<Step>> next() {
     if (k_ == task_.k_last) {
       TESSERA_ASSIGN_OR_RETURN(const std::int64_t task, engine_.counter_.next());
@@ -147,7 +148,7 @@ std::vector<ContractionEngine::Plan> ContractionEngine::plan(
     Plan plan{first_task, ceil_div(product.c.rows(), tile_), ceil_div(product.c.columns(), tile_)};
     const std::int64_t k = product.a.columns();
     const std::int64_t tiles = plan.row_tiles * plan.column_tiles;
-    // A stretch has at least one tile's length, so that accumulating it is worth its work.
+    // A stretch is at least as long as a tile, so that its work is worth the accumulate.
     const std::int64_t wanted =
         ceil_div(tasks_per_rank * job_.size(), std::max<std::int64_t>(tiles, 1));
     const std::int64_t stretches =

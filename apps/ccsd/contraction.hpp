@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ContractionEngine: sums of products of distributed matrices, C += alpha A B, as tasks that the
-// ranks draw from a shared counter.
+// ContractionEngine: sums of products of distributed matrices, C += alpha A B, as tasks that ranks
+// draw from a shared counter.
 //
 //              n
-//         +---+---+          A task is one tile of C and a stretch of k. Its rank takes the panels
+//         +---+---+          A task is one tile of C and a stretch of k. Its rank fetches the
+//         panels
 //       k | B |   |          of A and B along that stretch, one after the other, multiplies them
-//         +---+---+          by the local dgemm, and accumulates the tile where it lies. The
-//     k                      panels of the next step are on their way meanwhile; those that lie in
-//   +---+ +---+---+          one piece of this node's memory are read in place.
+//         +---+---+          by the local dgemm, and accumulates the tile into C. Meanwhile it
+//     k                      fetches the panels of the next step. It reads panels in place if they
+//   +---+ +---+---+          lie in one piece of this node's memory.
 // m | A | | C |   |
 //   +---+ +---+---+          There are several tasks for each rank, so that fast ranks do more.
 //
-// It knows nothing of what the matrices mean: this is NWChem's way of contracting tensors (seed of
-// ARMCI-MPI, §VII), with tiles of matrices for those of tensors.
+// It does not depend on the meaning of the matrices: this is NWChem's way of contracting tensors,
+// with tiles of matrices in place of tiles of tensors ([ARMCIMPI12], §VII).
 //
-// Cost: 2 m n k operations a product, over all ranks. Memory: six tiles a rank, whatever runs;
-// of smaller matrices no more than they have.
+// Cost: 2 m n k operations for each product, over all ranks. Memory: six tiles on each rank, for
+// any product; for smaller matrices at most their size.
 // Threads: run() by one. Ownership: move-only; freed collectively.
 #pragma once
 
@@ -39,9 +40,9 @@ struct Factor {
   arrays::Box box;
   bool is_transposed = false;
 
-  /// All of a matrix.
+  /// The whole matrix.
   static Factor of(RowMatrix& matrix) { return {&matrix, matrix.box(), false}; }
-  /// The columns from `first` to `last`, without `last`.
+  /// The columns from `first` up to and excluding `last`.
   static Factor columns(RowMatrix& matrix, std::int64_t first, std::int64_t last);
   [[nodiscard]] Factor transposed() const { return {matrix, box, !is_transposed}; }
 
@@ -52,7 +53,7 @@ struct Factor {
                                  std::int64_t column_count) const;
 };
 
-/// C += alpha A B. Requires: matching extents; C is in no other operand.
+/// C += alpha A B. Requires: matching extents; C is not part of another operand.
 struct Product {
   Factor c;  ///< not transposed
   double alpha = 1.0;
@@ -62,8 +63,8 @@ struct Product {
 
 struct ContractionStatistics {
   double operations = 0.0;        ///< floating-point operations of all ranks
-  double seconds = 0.0;           ///< that this rank spent in run()
-  double multiply_seconds = 0.0;  ///< of these in the local dgemm
+  double seconds = 0.0;           ///< time of this rank in run()
+  double multiply_seconds = 0.0;  ///< the part of it in the local dgemm
 };
 
 class ContractionEngine {
@@ -71,12 +72,12 @@ class ContractionEngine {
   /// Collective. Tiles have at most `tile` rows and columns.
   static rma::Result<ContractionEngine> create(rma::Job& job, std::int64_t tile);
 
-  /// What a rank's buffers take at most, of tiles that have up to `elements`.
+  /// An upper limit for a rank's buffers, with tiles of at most `elements` elements.
   static std::int64_t buffer_bytes(std::int64_t elements) noexcept;
 
-  /// Collective. Does all products; they may not read what others write. Requires: operands are
-  /// complete, as after sync(). Complete: at return all results are, on all ranks.
-  /// Errors: those of any rank, on all; results are then unspecified.
+  /// Collective. Computes all products; none may read what another writes. Requires: operands are
+  /// complete, as after sync(). Complete: at return all results are, on all ranks. Errors: those of
+  /// any rank, on all; then the results are unspecified.
   rma::Status run(std::span<const Product> products);
 
   /// Local. Summed over all calls of run().
@@ -86,7 +87,7 @@ class ContractionEngine {
   /// Operands of one local multiplication.
   class Panel {
    public:
-    /// Starts to bring the box here, unless it can be read where it is.
+    /// Starts to fetch the box, unless it can be read in place.
     void start(const Factor& factor, const arrays::Box& box);
     rma::Status wait() { return fetching_.wait(); }
     [[nodiscard]] const linalg::LocalMatrix<const double>& matrix() const noexcept {
@@ -107,7 +108,7 @@ class ContractionEngine {
     bool begins_task = false;
     bool ends_task = false;
   };
-  /// How a product is cut into tasks.
+  /// How a product is divided into tasks.
   struct Plan {
     std::int64_t first_task = 0;
     std::int64_t row_tiles = 0;

@@ -30,7 +30,7 @@ void add_scaled(std::span<double> to, double alpha, std::span<const double> from
                  [alpha](double a, double b) { return a + alpha * b; });
 }
 
-/// x = B⁻¹ x for a symmetric B, which is lost. False when it is not positive definite.
+/// x = B⁻¹ x for a symmetric B, which is overwritten. False if it is not positive definite.
 bool solve_symmetric(const Matrix& b, std::vector<double>& x) {
   using linalg::blas::Diagonal;
   using linalg::blas::Side;
@@ -86,14 +86,14 @@ Status Diis::multiply_with(std::size_t place) {
   return {};
 }
 
-// Minimises c·B·c with Σ c = 1: B c = λ 1. Steps shrink by orders of magnitude, so that B is
-// scaled to a unit diagonal first. Nothing when there is no solution.
+// Minimises c·B·c with Σ c = 1: B c = λ 1. Steps shrink by orders of magnitude, so B is first
+// scaled to a unit diagonal. Empty if there is no solution.
 std::vector<double> Diis::coefficients() const {
   const std::size_t n = used_;
   std::vector<double> scale(n);
   for (std::size_t a = 0; a < n; ++a) {
     if (products_[a * entries_.size() + a] <= 0.0) {
-      return {};  // a step of nothing: there is nothing to gain
+      return {};  // a step of zero: nothing to improve
     }
     scale[a] = 1.0 / std::sqrt(products_[a * entries_.size() + a]);
   }
@@ -102,7 +102,7 @@ std::vector<double> Diis::coefficients() const {
     for (std::size_t column = 0; column < n; ++column) {
       b[row * n + column] = products_[row * entries_.size() + column] * scale[row] * scale[column];
     }
-    b[row * n + row] += 1e-14;  // parallel steps must not make it singular
+    b[row * n + row] += 1e-14;  // keeps it nonsingular for parallel steps
   }
   std::vector<double> c = scale;
   const auto size = static_cast<std::int64_t>(n);

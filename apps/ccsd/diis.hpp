@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Diis: direct inversion in the iterative subspace (Pulay, Chem. Phys. Lett. 73, 393 (1980); of
+// Diis: direct inversion in the iterative subspace (Pulay, Chem. Phys. Lett. 73, 393 (1980); for
 // coupled cluster Scuseria, Lee and Schaefer, ibid. 130, 236 (1986)).
 //
-// Of the last iterations it keeps amplitudes and the steps that led to them, and gives the
-// combination of the former, with coefficients that add up to one, whose step is shortest.
+// It keeps the amplitudes of the last iterations and the steps that led to them. It returns the
+// combination of amplitudes, with coefficients that add up to one, that has the shortest step.
 //
-// Memory: two arrays of doubles amplitudes for each iteration that is kept.
+// Memory: two arrays of doubles amplitudes for each kept iteration.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class Diis {
   static rma::Result<Diis> create(const rma::Job& job, const OrbitalSpace& space,
                                   std::size_t depth);
 
-  /// Collective. Takes amplitudes that `step` has led to, and replaces them by the combination.
+  /// Collective. Adds amplitudes to which `step` has led, and replaces them by the combination.
   rma::Status extrapolate(Amplitudes& amplitudes, Amplitudes& step);
 
  private:
@@ -40,8 +40,8 @@ class Diis {
 
   std::vector<Entry> entries_;
   std::vector<double> products_;  // of steps with each other
-  std::size_t used_ = 0;          // entries that hold something
-  std::size_t next_ = 0;          // the oldest, to be overwritten
+  std::size_t used_ = 0;          // entries in use
+  std::size_t next_ = 0;          // the oldest, overwritten next
 };
 
 /// Collective. Σ t_i^a s_i^a + Σ t_ij^ab s_ij^ab.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The frame: what is prepared, the energy, and the order of one evaluation.
+// Preparation, the energy, and the order of one evaluation.
 #include "apps/ccsd/equations.hpp"
 
 #include <algorithm>
@@ -107,7 +107,7 @@ Result<double> CcsdEquations::energy(Amplitudes& amplitudes) {
     for (std::int64_t jb = 0; jb < t2.columns(); ++jb) {
       row += l_row[jb] * (t_row[jb] + t_ia * amplitudes.t1[static_cast<std::size_t>(jb)]);
     }
-    energy += row;  // a sum of all numbers one after the other would lose digits
+    energy += row;  // adding all numbers one after the other would lose digits
   }
   return team().allreduce(energy, rma::Reduction::sum);
 }

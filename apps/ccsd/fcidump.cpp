@@ -28,15 +28,15 @@ using Kind = FcidumpEntry::Kind;
 
 constexpr std::size_t field_count = 5;  // a value and four orbitals
 constexpr std::string_view header_start = "&FCI";
-constexpr std::string_view other_header_start = "$FCI";  // as compilers before Fortran 90 wrote it
-// A header lists a symmetry for each orbital; beyond this the file is something else.
+constexpr std::string_view other_header_start = "$FCI";  // the form of compilers before Fortran 90
+// A header lists a symmetry for each orbital; a longer header means another kind of file.
 constexpr std::size_t most_header_characters = std::size_t{1} << 20;
-// A value and four orbitals take a tenth of it.
+// A value and four orbitals need a tenth of this.
 constexpr std::size_t longest_line = 1024;
-// Some programs leave out what is small.
+// Some programs omit small integrals.
 constexpr const char* zero_is_written = "write the zero if it is zero";
 
-/// The fields of a line; `count` goes on where there are too many.
+/// The fields of a line; `count` counts extra fields, too.
 struct Fields {
   std::array<std::string_view, field_count> field;
   std::size_t count = 0;
@@ -44,7 +44,7 @@ struct Fields {
 
 Fields split(std::string_view line) {
   Fields fields;
-  constexpr std::string_view blanks = ", \t\r\n";  // commas, too, where Fortran reads lists
+  constexpr std::string_view blanks = ", \t\r\n";  // also commas, as in Fortran's lists
   for (std::size_t at = line.find_first_not_of(blanks); at != std::string_view::npos;) {
     const std::size_t end = std::min(line.find_first_of(blanks, at), line.size());
     if (fields.count < field_count) {
@@ -61,14 +61,14 @@ std::size_t column_of(std::string_view field, std::string_view line) {
   return static_cast<std::size_t>(field.data() - line.data()) + 1;
 }
 
-// The numbers of orbitals and of electrons, as MRCC has them on its first line.
+// The numbers of orbitals and of electrons, as MRCC writes them on the first line.
 bool is_start_of_fort_55(std::string_view line) {
   const Fields fields = split(line);
   return fields.count == 2 && parse_whole(fields.field[0]).ok() &&
          parse_whole(fields.field[1]).ok();
 }
 
-// Within a line, and not in front of its end.
+// Within a line, not at its end.
 bool has_carriage_return(std::string_view line) {
   const std::size_t last = line.find_last_not_of('\r');
   return last != std::string_view::npos &&
@@ -84,7 +84,7 @@ Status Fcidump::refuse(const std::string& reason, std::size_t column) const {
 }
 
 Result<std::optional<std::string_view>> Fcidump::next_line(std::size_t most) {
-  buffer_.resize(std::max(buffer_.size(), most + 1));  // the stream writes a zero behind a line
+  buffer_.resize(std::max(buffer_.size(), most + 1));  // the stream writes a zero after a line
   file_.getline(buffer_.data(), static_cast<std::streamsize>(most + 1));
   if (file_.bad()) {
     return Status::error(Code::unreachable, fmt::format("cannot read {} beyond line {}: {}", path_,
@@ -99,7 +99,7 @@ Result<std::optional<std::string_view>> Fcidump::next_line(std::size_t most) {
   std::string_view line(buffer_.data(), has_end ? taken - 1 : taken);
   if (has_carriage_return(line)) {
     return Status::error(Code::unsupported,
-                         fmt::format("{}:{}: lines end with CR alone, as of old Macintoshes", path_,
+                         fmt::format("{}:{}: lines end with CR alone, as on old Macintoshes", path_,
                                      line_number_))
         .hint("tr '\\r' '\\n' <FILE >NEW");
   }
@@ -115,7 +115,7 @@ Result<Fcidump> Fcidump::open(const std::string& path) {
   const auto unreadable = [&](std::string_view reason) {
     return Status::error(Code::unreachable, fmt::format("cannot read {}: {}", path, reason));
   };
-  // All ranks read it, so that it can't be a pipe; and opening one would wait for who writes.
+  // All ranks read the file, so it cannot be a pipe; and opening a pipe would wait for its writer.
   struct stat facts = {};
   if (::stat(path.c_str(), &facts) != 0) {
     return unreadable(rma::describe_system_error(errno));
@@ -135,7 +135,7 @@ Result<Fcidump> Fcidump::open(const std::string& path) {
 Status Fcidump::read_header() {
   const auto has_no_end = fmt::format("the header has no &END and no / in its first {} characters",
                                       most_header_characters);
-  HeaderText header{path_};  // behind "&FCI"
+  HeaderText header{path_};  // after "&FCI"
   bool has_begun = false;
   std::size_t left = most_header_characters;
   while (left > 0) {
@@ -162,7 +162,7 @@ Status Fcidump::read_header() {
         Status status = refuse("an FCIDUMP file begins with &FCI");
         if (is_start_of_fort_55(line)) {
           return std::move(status).hint(
-              "it may be fort.55 of MRCC, which has no header: this is not read");
+              "it may be MRCC's fort.55, which has no header and is not supported");
         }
         return status;
       }
@@ -174,13 +174,13 @@ Status Fcidump::read_header() {
     const HeaderEnd end = find_header_end(line);
     header.text += line.substr(0, end.first);
     if (end.first != std::string_view::npos) {
-      // Fortran ignores what follows: a legend of the columns may stand there, but not an integral.
+      // Fortran ignores the rest: it may be a legend of the columns, but not an integral.
       const std::string_view rest = line.substr(end.last);
       const std::size_t stray = line.find_first_not_of(" \t\r", end.last);
       if (rest.find_first_of("0123456789") != std::string_view::npos) {
         return refuse("there is text with numbers after the header's end, on the same line",
                       static_cast<std::size_t>(line.data() - (**next).data()) + stray + 1)
-            .hint("integrals begin on a line of their own");
+            .hint("begin the integrals on a new line");
       }
       TESSERA_ASSIGN_OR_RETURN(header_, parse_header(header));
       return {};
@@ -197,7 +197,7 @@ Result<std::int64_t> Fcidump::parse_orbital(std::string_view text, std::size_t c
   }
   if (orbital.value < 0 || orbital.value > header_.orbitals) {
     return refuse(
-        fmt::format("orbital {} is out of range; there are {}", orbital.value, header_.orbitals),
+        fmt::format("orbital {} is out of range; the file has {}", orbital.value, header_.orbitals),
         column);
   }
   return orbital.value;
@@ -217,7 +217,7 @@ Result<FcidumpEntry> Fcidump::parse_entry(std::string_view line) const {
                                        fields.count, fields.count == 1 ? "field" : "fields",
                                        field_count, file_.eof() ? "; the file is truncated" : ""));
     return may_touch ? std::move(status).hint(
-                           "write blanks between the numbers of orbitals, if they touch each other")
+                           "write blanks between the numbers of orbitals, if there are none")
                      : status;
   }
   FcidumpEntry entry;
@@ -240,7 +240,7 @@ Result<FcidumpEntry> Fcidump::parse_entry(std::string_view line) const {
   } else if (p > 0 && q == 0 && r == 0 && s == 0) {
     entry.kind = Kind::orbital_energy;
   } else if (p != 0 || q != 0 || r != 0 || s != 0) {
-    return refuse(fmt::format("the orbitals {} {} {} {} name no integral", p, q, r, s));
+    return refuse(fmt::format("the orbitals {} {} {} {} do not name an integral", p, q, r, s));
   }
   entry.p = p - 1;
   entry.q = q - 1;
@@ -250,7 +250,8 @@ Result<FcidumpEntry> Fcidump::parse_entry(std::string_view line) const {
 }
 
 Status Fcidump::for_each(const Visitor& visit) {
-  // Every program writes these last; with orbitals in any order they tell that nothing is missing.
+  // Every program writes the core energy last; in files with orbitals in any order it shows that
+  // the file is complete.
   bool has_core_energy = false;
   std::vector<bool> has_diagonal(static_cast<std::size_t>(header_.orbitals));
   while (true) {

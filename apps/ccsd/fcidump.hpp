@@ -8,16 +8,17 @@
 //      -2.02427543000000000000E+01   1   0   0   0      an orbital energy: not needed
 //       8.00236706181076939970E+00   0   0   0   0      energy of nuclei and omitted electrons
 //
-// Read are restricted, real, closed-shell files: a header on one line or many, ended by &END or /,
-// with blanks anywhere, and on the line of its end at most a legend, which has no digits; exponents
-// with E or D; fields that blanks or commas part; integrals in any order, each at least once of its
-// eight permutations, which all mean the same. A `!` begins a comment, as in Fortran. Lines end
-// with LF or CR LF. Everything else is refused by name; README.md has a table of the header's
-// names.
+// Supported are restricted, real, closed-shell files. The header is on one line or many, ended by
+// &END or /, with blanks anywhere; after its end the line may have a legend without digits.
+// Exponents have E or D. Fields are separated by blanks or commas. Integrals may be in any order,
+// each at least once among its eight equal permutations. A `!` begins a comment, as in Fortran.
+// Lines end with LF or CR LF. Everything else is refused with its name; README.md has a table of
+// the header's names.
 //
-// The file is streamed: memory is one buffer, of 1 MiB. That much a header may have; lines behind
-// it have at most 1024 characters. Errors name the file, the line, the column of a number and the
-// reason: invalid_argument (what the file says can't be used), unreachable (it can't be read).
+// The file is streamed: the memory is one buffer of 1 MiB. A header may have that length; later
+// lines have at most 1024 characters. Errors name the file, the line, the column of a number and
+// the reason: invalid_argument (the contents cannot be used), unreachable (the file cannot be
+// read).
 // Threads: one. Ownership: move-only; closes its file.
 #pragma once
 
@@ -49,7 +50,7 @@ struct FcidumpEntry {
 struct FcidumpHeader {
   std::int64_t orbitals = 0;
   std::int64_t electrons = 0;  ///< even, at most twice the orbitals
-  /// The doubly occupied orbitals, from 0, if CLOSED or OCC names as many as there are.
+  /// The doubly occupied orbitals, from 0, if CLOSED or OCC names the right number of them.
   std::vector<std::int64_t> occupied = {};
 };
 
@@ -62,21 +63,21 @@ class Fcidump {
 
   [[nodiscard]] const FcidumpHeader& header() const noexcept { return header_; }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  /// The last line that was read, from 1.
+  /// The number of the last line read, from 1.
   [[nodiscard]] std::int64_t line() const noexcept { return line_number_; }
-  /// What was read so far, to be compared with what other ranks read.
+  /// Identifies the part read so far, for comparison among ranks.
   [[nodiscard]] FileMark mark() const noexcept {
     return {true, static_cast<std::uint64_t>(line_number_), contents_.value()};
   }
 
-  /// Local. Calls `visit` for each line behind the header; once. What `visit` refuses is said with
-  /// file and line. Errors: also invalid_argument for a file that ends too early.
+  /// Local. Calls `visit` for each line after the header; once. Errors of `visit` get the file and
+  /// line. Errors: also invalid_argument for a truncated file.
   rma::Status for_each(const Visitor& visit);
 
  private:
   Fcidump(std::string path, std::ifstream file) : path_(std::move(path)), file_(std::move(file)) {}
-  /// None at the end of the file. Errors: invalid_argument for one of more than `most` characters.
-  /// It is valid until the next call.
+  /// None at the end of the file. Errors: invalid_argument for a line of more than `most`
+  /// characters. Valid until the next call.
   rma::Result<std::optional<std::string_view>> next_line(std::size_t most);
   rma::Status read_header();
   /// `column` counts from 1; 0: the line.

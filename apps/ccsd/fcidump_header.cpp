@@ -23,7 +23,7 @@ using rma::Code;
 using rma::Result;
 using rma::Status;
 
-/// In upper case, and where its name stands.
+/// In upper case, with the position of its name.
 struct Value {
   std::string text;
   std::size_t at = 0;
@@ -33,7 +33,7 @@ struct Namelist {
   const HeaderText& header;
   std::map<std::string, Value> values = {};
 
-  /// What stands at a place of the header's text.
+  /// An error at a position of the header's text.
   [[nodiscard]] Status refuse(std::size_t at, const std::string& reason) const {
     const std::string_view before = std::string_view(header.text).substr(0, at);
     const auto line = header.line + std::count(before.begin(), before.end(), '\n');
@@ -43,7 +43,7 @@ struct Namelist {
     return Status::error(Code::invalid_argument,
                          fmt::format("{}:{}:{}: {}", header.file, line, column, reason));
   }
-  /// The same of a name; of one that is missing, at the end.
+  /// An error at a name; at the end of the header if the name is missing.
   [[nodiscard]] Status refuse(const std::string& name, const std::string& reason) const {
     const auto found = values.find(name);
     return refuse(found == values.end() ? header.text.size() : found->second.at, reason);
@@ -51,7 +51,7 @@ struct Namelist {
 };
 
 enum class Meaning : std::uint8_t {
-  used,         // by parse_header() and what it calls
+  used,         // by parse_header() and its functions
   passed_over,  // no integral depends on it
   flag,         // must be false
   zero,         // must be 0
@@ -60,11 +60,11 @@ enum class Meaning : std::uint8_t {
 struct KnownName {
   std::string_view name;
   Meaning meaning = Meaning::used;
-  std::string_view what = {};  // what is not supported
+  std::string_view what = {};  // the unsupported feature
 };
 
-// The names that programs write; apps/ccsd/README.md says which. SYMLZ and NPROP are looked at, as
-// they tell that orbitals are complex.
+// The names that programs write; see apps/ccsd/README.md. SYMLZ and NPROP are checked, because they
+// show complex orbitals.
 constexpr std::array known_names = std::to_array<KnownName>({
     {"NORB"},
     {"NELEC"},
@@ -82,7 +82,7 @@ constexpr std::array known_names = std::to_array<KnownName>({
     {"PROPBITLEN", Meaning::passed_over},
     {"SYML", Meaning::passed_over},
     {"MULT", Meaning::passed_over},
-    // Options of the program that the format comes from.
+    // Options of the program that defined the format.
     {"IPRINT", Meaning::passed_over},
     {"IPRTIM", Meaning::passed_over},
     {"IPRDIA", Meaning::passed_over},
@@ -95,13 +95,15 @@ constexpr std::array known_names = std::to_array<KnownName>({
     {"UHF", Meaning::flag, "unrestricted"},
     {"IUHF", Meaning::flag, "unrestricted"},
     {"TREL", Meaning::flag, "relativistic"},
-    // (pq|rs) is not (qp|rs) in these, and what is left out is not what is written.
+    // In these files (pq|rs) differs from (qp|rs), and omitted integrals are not those of another
+    // permutation.
     {"ST", Meaning::flag, "similarity-transformed"},
     {"IGENERAL", Meaning::flag, "unsymmetric one-electron"},
     {"ITGENERAL", Meaning::flag, "unsymmetric two-electron"},
+    // Other values would change the core energy or the integrals.
     {"III", Meaning::zero, "only 0 is supported"},
-    {"CORE", Meaning::zero, "the core energy is read from the line 0 0 0 0 alone"},
-    {"ENUC", Meaning::zero, "the core energy is read from the line 0 0 0 0 alone"},
+    {"CORE", Meaning::zero, "the core energy is read only from the line 0 0 0 0"},
+    {"ENUC", Meaning::zero, "the core energy is read only from the line 0 0 0 0"},
     {"INT", Meaning::elsewhere},
     {"ONEFIL", Meaning::elsewhere},
     {"TWOFIL", Meaning::elsewhere},
@@ -139,7 +141,7 @@ std::string upper_value(std::string_view text) {
   return upper(text);
 }
 
-// The name that stands before the `=` at `equals`, blanks between them left out.
+// The start of the name before the `=` at `equals`, with blanks between them.
 std::size_t start_of_name(std::string_view text, std::size_t equals) {
   std::size_t end = equals;
   while (end > 0 && is_blank(text[end - 1])) {
@@ -160,7 +162,7 @@ Result<Namelist> parse_namelist(const HeaderText& header) {
   const auto stray = std::find_if_not(in_front.begin(), in_front.end(), is_blank);
   if (stray != in_front.end()) {
     return list.refuse(static_cast<std::size_t>(stray - in_front.begin()),
-                       "the header has text that belongs to no name");
+                       "the header has text without a name");
   }
   while (equals != std::string_view::npos) {
     const std::size_t name_start = start_of_name(text, equals);
@@ -197,7 +199,7 @@ Result<std::int64_t> number_of(const Namelist& list, const std::string& name,
   return number.value;
 }
 
-// Fortran's truth: .TRUE., .T., T, TRUE; and 1, as some programs write. None: it is neither.
+// Fortran's logical values: .TRUE., .T., T, TRUE; and 1, as some programs write. Empty: neither.
 std::optional<bool> truth_of(std::string_view value) {
   value.remove_prefix(value.starts_with('.') ? 1 : 0);
   value.remove_suffix(value.ends_with('.') ? 1 : 0);
@@ -210,7 +212,7 @@ std::optional<bool> truth_of(std::string_view value) {
   return std::nullopt;
 }
 
-// Of a name that asks for what is not supported, unless it is false.
+// Refuses a name that selects an unsupported feature, unless it is false.
 Status check_false(const Namelist& list, const std::string& name, std::string_view what) {
   const std::string& value = list.values.at(name).text;
   const std::optional<bool> truth = truth_of(value);
@@ -256,7 +258,7 @@ Status check_name(const Namelist& list, const std::string& name) {
   }
 }
 
-// In the order of the header, of which the first fault is told.
+// In the order of the header; returns the first error.
 Status check_names(const Namelist& list) {
   std::map<std::size_t, std::string_view> names;
   for (const auto& [name, value] : list.values) {
@@ -283,7 +285,7 @@ std::optional<Item> parse_item(std::string_view text) {
   return is_item ? std::optional(Item{count.value, value.value}) : std::nullopt;
 }
 
-// The list of a name, which is empty if there is no such name.
+// The list of a name; empty if the name is missing.
 Result<std::vector<Item>> items_of(const Namelist& list, const std::string& name) {
   constexpr std::string_view separators = ", \t\r\n";
   std::vector<Item> items;
@@ -303,8 +305,8 @@ Result<std::vector<Item>> items_of(const Namelist& list, const std::string& name
   return items;
 }
 
-// The symmetry of each orbital, if there are any. Another number of them than of orbitals tells
-// that lines were lost, or NORB changed. Fortran fills its array with zeros, as in "7*1, 993*0".
+// The symmetry of each orbital, if given. Another number than that of orbitals means that lines
+// were lost, or NORB changed. Fortran fills its array with zeros, as in "7*1, 993*0".
 Result<std::vector<std::int64_t>> read_symmetries(const Namelist& list, std::int64_t orbitals) {
   const std::string name = "ORBSYM";
   TESSERA_ASSIGN_OR_RETURN(const auto items, items_of(list, name));
@@ -327,8 +329,8 @@ Result<std::vector<std::int64_t>> read_symmetries(const Namelist& list, std::int
   return symmetries;
 }
 
-// Orbitals of a linear molecule that have a momentum about its axis, ±m, are complex. Writers give
-// −20 to those without one, and real orbitals have |m|.
+// Orbitals of a linear molecule with a momentum about its axis, ±m, are complex. Writers give −20
+// to orbitals without one, and real orbitals have |m|.
 Status check_momenta(const Namelist& list) {
   constexpr std::int64_t no_momentum = -20;
   const std::string name = "SYMLZ";
@@ -345,7 +347,7 @@ Status check_momenta(const Namelist& list) {
   return {};
 }
 
-// How many k-points there are along each axis.
+// The number of k-points along each axis must be 1.
 Status check_k_points(const Namelist& list) {
   const std::string name = "NPROP";
   TESSERA_ASSIGN_OR_RETURN(const auto items, items_of(list, name));
@@ -359,9 +361,8 @@ Status check_k_points(const Namelist& list) {
   return {};
 }
 
-// As many orbitals of each symmetry, in their order, as a list of numbers of symmetries says. None
-// if these are not as many as there are pairs of electrons: some programs count omitted orbitals,
-// too.
+// The occupied orbitals from a list of numbers for each symmetry, in the order of orbitals. Empty
+// if their sum is not the number of electron pairs: some programs also count omitted orbitals.
 std::vector<std::int64_t> first_of_symmetries(const std::vector<Item>& counts,
                                               const std::vector<std::int64_t>& symmetries,
                                               std::int64_t pairs) {
@@ -384,7 +385,7 @@ std::vector<std::int64_t> first_of_symmetries(const std::vector<Item>& counts,
   return std::ssize(orbitals) == pairs ? orbitals : std::vector<std::int64_t>();
 }
 
-// The orbitals that are doubly occupied, if Molpro's names tell.
+// The doubly occupied orbitals, if Molpro's names give them.
 Result<std::vector<std::int64_t>> read_occupied(const Namelist& list,
                                                 const std::vector<std::int64_t>& symmetries,
                                                 std::int64_t pairs) {
@@ -417,7 +418,7 @@ std::string upper(std::string_view text) {
 }
 
 std::string_view without_comment(std::string_view line) {
-  char quote = '\0';  // that has been opened
+  char quote = '\0';  // the open quotation mark
   for (std::size_t at = 0; at < line.size(); ++at) {
     const char c = line[at];
     if (quote != '\0') {
@@ -432,7 +433,7 @@ std::string_view without_comment(std::string_view line) {
 }
 
 HeaderEnd find_header_end(std::string_view line) {
-  char quote = '\0';  // that has been opened
+  char quote = '\0';  // the open quotation mark
   for (std::size_t at = 0; at < line.size(); ++at) {
     const char c = line[at];
     if (quote != '\0' || c == '\'' || c == '"') {
@@ -461,7 +462,7 @@ Result<FcidumpHeader> parse_header(const HeaderText& text) {
     return list.refuse("MS2", fmt::format("MS2={}: open shells are not supported", unpaired));
   }
   if (header.electrons < 1 || header.electrons > 2 * header.orbitals) {
-    return list.refuse("NELEC", fmt::format("NELEC={} electrons do not fit {} orbitals",
+    return list.refuse("NELEC", fmt::format("NELEC={} electrons do not fit into {} orbitals",
                                             header.electrons, header.orbitals));
   }
   if (header.electrons % 2 != 0) {

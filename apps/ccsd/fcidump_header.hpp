@@ -15,7 +15,7 @@ namespace tessera::apps::ccsd {
 /// Local. In capitals.
 std::string upper(std::string_view text);
 
-/// Local. A line without its comment, which begins with a `!` that is not between quotes.
+/// Local. A line without its comment, which begins with a `!` outside quotes.
 std::string_view without_comment(std::string_view line);
 
 /// The characters [first, last) of a line.
@@ -23,19 +23,19 @@ struct HeaderEnd {
   std::size_t first = std::string_view::npos;
   std::size_t last = std::string_view::npos;
 };
-/// Local. Where a header ends within `line`, which has no comment, if it does: &END, $END or /.
+/// Local. The end of a header within `line`, which has no comment, if it is there: &END, $END or /.
 HeaderEnd find_header_end(std::string_view line);
 
-/// The namelist between "&FCI" and its end, and where that lies.
+/// The namelist between "&FCI" and its end, and its position.
 struct HeaderText {
   std::string file;
   std::int64_t line = 1;   ///< of its first character
-  std::size_t column = 1;  ///< likewise
+  std::size_t column = 1;  ///< of its first character
   std::string text = {};
 };
 
-/// Local. What it says. Errors: invalid_argument, with file, line and column, for names that are
-/// unknown, missing (told at its end), or ask for what is not supported.
+/// Local. Parses the header. Errors: invalid_argument, with file, line and column, for names that
+/// are unknown, missing (reported at the header's end), or select unsupported features.
 rma::Result<FcidumpHeader> parse_header(const HeaderText& header);
 
 }  // namespace tessera::apps::ccsd

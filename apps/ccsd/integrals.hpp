@@ -6,13 +6,14 @@
 //     oooo  ⟨kl|ij⟩     ooov  ⟨kl|ic⟩     oovv  ⟨ij|ab⟩     ovov  ⟨ia|jb⟩ = (ij|ab)
 //     ovvv  ⟨kb|cd⟩ = (kc|bd)             vvvv  ⟨ab|cd⟩ = (ac|bd), folded
 //
-// vvvv has rows for a ≥ b only, and a row holds the sums and differences that the ladder needs
+// vvvv has rows for a ≥ b only. A row has the sums and differences that the ladder needs
 // (fold_row()): first ⟨ab|cd⟩ + ⟨ab|dc⟩ for c ≥ d, then ⟨ab|cd⟩ − ⟨ab|dc⟩ for c > d. These are as
-// many numbers as ⟨ab|cd⟩ itself has.
+// many numbers as ⟨ab|cd⟩ has.
 //
-// IntegralCollector fills them: each rank is shown all integrals, and keeps those of its own rows.
+// IntegralCollector fills them: each rank passes it all integrals, and it keeps those of its own
+// rows.
 //
-// Memory: V⁴/2 + O V³ + 2 O² V² + … elements over all ranks, nothing else.
+// Memory: V⁴/2 + O V³ + 2 O² V² + … elements over all ranks, and nothing else.
 #pragma once
 
 #include <array>
@@ -36,7 +37,7 @@ struct Integrals {
   RowMatrix ovvv;
   RowMatrix vvvv;
 
-  /// Collective. All zero.
+  /// Collective. Makes integrals of zero.
   static rma::Result<Integrals> create(const rma::Job& job, const OrbitalSpace& space);
 };
 
@@ -48,8 +49,7 @@ struct TwoElectron {
   std::int64_t s = 0;
 };
 
-/// Calls `action` for the eight integrals that have the same value, with repetitions where orbitals
-/// are the same.
+/// Calls `action` for the eight integrals with the same value; repeats some if orbitals are equal.
 template <class Action>
 rma::Status for_each_permutation(const TwoElectron& of, Action&& action) {
   for (const auto& [p, q, r, s] : {of, TwoElectron{of.r, of.s, of.p, of.q}}) {
@@ -61,30 +61,31 @@ rma::Status for_each_permutation(const TwoElectron& of, Action&& action) {
   return {};
 }
 
-/// Stores `value` where nothing is yet, which a NaN tells.
-/// Errors: invalid_argument when there is another value.
+/// Stores `value` if `place` has no value yet, which NaN marks. Errors: invalid_argument if it has
+/// another value.
 rma::Status store_once(double& place, double value, const TwoElectron& integral);
 
 class IntegralCollector {
  public:
-  /// Local. Orbital p of what is added is the places[p]-th of `space`, or the p-th if there are no
-  /// places. Requires: `integrals` outlives the collector.
+  /// Local. Orbital p of added integrals is the places[p]-th of `space`, or the p-th if `places` is
+  /// empty. Requires: `integrals` outlives the collector.
   static rma::Result<IntegralCollector> create(Integrals& integrals, const OrbitalSpace& space,
                                                std::vector<std::int64_t> places = {});
 
-  /// Local. Keeps an integral in all places of this rank that it belongs to.
-  /// Errors: invalid_argument when it was given with another value before.
+  /// Local. Stores an integral in all elements of this rank that it determines. Errors:
+  /// invalid_argument if it was added before with another value.
   rma::Status add(const TwoElectron& integral, double value);
 
   /// Local. Computes all elements of this rank.
   void fill(const std::function<double(const TwoElectron&)>& value_of);
 
-  /// Local. What was not given is zero; folds vvvv. The integrals may be used after a barrier.
+  /// Local. Sets missing integrals to zero, and folds vvvv. The integrals may be used after a
+  /// barrier.
   void finish();
 
  private:
   enum class Kind : std::uint8_t { occupied, virtuals };
-  /// One of the matrices, and what its indices are.
+  /// One of the matrices, and the kinds of its indices.
   struct Block {
     OwnRows rows;
     std::array<Kind, 4> kinds;
@@ -109,7 +110,7 @@ class IntegralCollector {
   std::vector<Block> blocks_;
 };
 
-/// Local. Turns a row x_cd of n × n elements into sums x_cd + x_dc for c > d with `diagonal` x_cc
+/// Local. Replaces a row x_cd of n × n elements by sums x_cd + x_dc for c > d, with `diagonal` x_cc
 /// among them, and then differences x_cd − x_dc; `scratch` has n² elements.
 void fold_row(double* row, std::int64_t n, double diagonal, double* scratch);
 

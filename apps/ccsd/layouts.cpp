@@ -64,7 +64,7 @@ Status swap_occupied(RowMatrix& in, RowMatrix& out, const OrbitalSpace& space) {
 }
 
 Status transpose(RowMatrix& in, RowMatrix& out) {
-  // Some columns at a time, so that what is fetched has runs of some length.
+  // A limited number of columns at a time, so that the fetched runs have some length.
   constexpr std::int64_t most_columns = 64;
   const auto fill = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(const OwnRows rows, OwnRows::of(out));

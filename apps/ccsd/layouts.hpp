@@ -5,9 +5,8 @@
 //     pair   x_ij^ab in row ij and column ab: products over cd or kl
 //     ring   x_ij^ab in row ia and column jb: products over kc
 //
-// All are collective; each rank fetches what belongs into its own rows of `out`. Complete: at
-// return all members see all of `out`. Errors: those of any rank, on all; `out` is then
-// unspecified.
+// All are collective; each rank fetches the elements of its own rows of `out`. Complete: at return
+// all members see all of `out`. Errors: those of any rank, on all; then `out` is unspecified.
 #pragma once
 
 #include "apps/ccsd/orbital_space.hpp"

@@ -5,10 +5,10 @@
 //     tessera-ccsd --fcidump h2o.fcidump --triples                       alone
 //     tessera-run -n 4 tessera-ccsd --fcidump h2o.fcidump                four processes, no MPI
 //     mpirun -n 4 tessera-ccsd --fcidump h2o.fcidump --frozen-core 1     under MPI's launcher
-//     tessera-ccsd --occupied 16 --virtual 128 --max-iterations 3        made-up integrals
+//     tessera-ccsd --occupied 16 --virtual 128 --max-iterations 3        artificial integrals
 //
-// Exit code: 0 converged, 1 not, or the run failed; 2 bad usage, a file that can't be used or was
-// not written, too little memory.
+// Exit code: 0 converged; 1 not converged, or the run failed; 2 bad usage, a file that cannot be
+// used or was not written, too little memory.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -37,37 +37,38 @@ void add_options(CLI::App& app, ccsd::Arguments& arguments, std::int32_t& thread
   using tessera::apps::whole_number;
   app.set_version_flag("--version", std::string(tessera::rma::version()));
   auto* const file = app.add_option("--fcidump", arguments.fcidump_file,
-                                    "The molecule's integrals, in FCIDUMP format")
+                                    "File with the molecule's integrals, in FCIDUMP format")
                          ->check(tessera::apps::check_file_name);
   app.add_option("--frozen-core", arguments.frozen_core,
-                 "So many of the lowest orbitals are not correlated")
+                 "Number of lowest orbitals that are not correlated")
       ->transform(whole_number(0));
-  app.add_flag("--triples", arguments.triples, "Also the perturbative triples, (T)");
+  app.add_flag("--triples", arguments.triples, "Also compute the perturbative triples, (T)");
   auto* const occupied =
       app.add_option("--occupied", arguments.occupied,
-                     "Made-up integrals of so many occupied orbitals, instead of a file")
+                     "Artificial integrals with this many occupied orbitals, instead of a file")
           ->transform(whole_number(1, ccsd::most_orbitals));
   auto* const virtuals =
-      app.add_option("--virtual", arguments.virtuals, "and so many virtual orbitals")
+      app.add_option("--virtual", arguments.virtuals, "and this many virtual orbitals")
           ->transform(whole_number(1, ccsd::most_orbitals));
   occupied->needs(virtuals)->excludes(file);
   virtuals->needs(occupied)->excludes(file);
-  app.add_option("--max-iterations", arguments.max_iterations, "Iterations before giving up")
+  app.add_option("--max-iterations", arguments.max_iterations, "Maximum number of iterations")
       ->transform(whole_number())
       ->capture_default_str();
   app.add_option("--checkpoint", arguments.checkpoint_file,
                  "Write the amplitudes to this file after each iteration")
       ->check(tessera::apps::check_file_name);
-  app.add_option("--restart", arguments.restart_file, "Begin with the amplitudes of this file")
+  app.add_option("--restart", arguments.restart_file, "Start from the amplitudes in this file")
       ->check(tessera::apps::check_file_name);
-  app.add_option("--tile", arguments.tile, "Rows and columns of a task's tiles")
+  app.add_option("--tile", arguments.tile, "Number of rows and columns of a task's tiles")
       ->transform(whole_number(1, std::int64_t{1} << 14))
       ->capture_default_str();
   app.add_option("--threads,--ranks", threads, "Run this many ranks as threads of one process")
       ->transform(whole_number());
-  app.add_option("--json", arguments.json_file, "Write the results to this file, too")
+  app.add_option("--json", arguments.json_file,
+                 "Write the results as JSON to this file; -: to standard output, instead of text")
       ->check(tessera::apps::check_file_name);
-  app.add_flag("--quiet", arguments.quiet, "Print nothing; the exit code tells");
+  app.add_flag("--quiet", arguments.quiet, "Print nothing; only set the exit code");
 }
 
 int run_program(int argc, char** argv) {
@@ -87,8 +88,8 @@ int run_program(int argc, char** argv) {
   }
   if (arguments.fcidump_file.empty() && arguments.max_iterations == 1) {
     complain_once(program_name,
-                  "--max-iterations 1: with made-up integrals it takes two iterations to tell "
-                  "whether they lead somewhere");
+                  "--max-iterations 1: artificial integrals need at least two iterations, to check "
+                  "that the steps get smaller");
     return exit_usage;
   }
   arguments.quiet = arguments.quiet || tessera::apps::goes_to_output(arguments.json_file);

@@ -14,7 +14,7 @@ namespace tessera::apps::ccsd {
 namespace {
 
 constexpr std::int64_t element_bytes = sizeof(double);
-// More than there is anywhere; the sums of many such numbers still fit 64 bits.
+// More than any machine has; sums of many such numbers still fit into 64 bits.
 constexpr double most_bytes = 0x1p56;
 
 std::int64_t sum(const std::vector<PlannedMemory>& parts) {
@@ -55,7 +55,7 @@ MemoryPlan MemoryPlan::create(const OrbitalSpace& space, std::int64_t ranks,
   add({"diis", o * v, o * v}, 2 * static_cast<std::int64_t>(diis_depth));
   const std::int64_t tile_bytes = ContractionEngine::buffer_bytes(largest_tile);
   if (options.reads_file) {
-    // What the Fock matrix is made of, by pairs of orbitals (reference_state.hpp).
+    // The terms of the Fock matrix, by pairs of orbitals (reference_state.hpp).
     add({"fock", pair_count(space.orbitals()), 2 * space.doubly_occupied() + 1}, 1);
   }
   std::stable_sort(plan.arrays.begin(), plan.arrays.end(),
@@ -63,11 +63,11 @@ MemoryPlan MemoryPlan::create(const OrbitalSpace& space, std::int64_t ranks,
                      return a.bytes_per_rank > b.bytes_per_rank;
                    });
   plan.buffers.push_back({"tiles", tile_bytes});
-  // Rows of one occupied index, of amplitudes twice; the quantities that are on all ranks.
+  // Rows of one occupied index, twice for amplitudes; and the quantities that are on all ranks.
   plan.buffers.push_back(
       {"rows", (2 * o * v * v + o * o * v + 65 * o * v + 7 * v * v + 5 * o * o) * element_bytes});
   if (options.reads_file) {
-    // Twice where orbitals are put in other places.
+    // Twice if orbitals are reordered.
     plan.buffers.push_back({"fock", 2 * pair_count(space.orbitals()) * element_bytes});
   }
   if (options.measures_rate) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MemoryPlan: what a run will take, told before it takes it.
+// MemoryPlan: the memory that a run will need, computed before it is allocated.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace tessera::apps::ccsd {
 
 struct PlannedMemory {
   std::string name;
-  std::int64_t bytes_per_rank = 0;  ///< on the rank that has most; 2^56 stands for more than that
+  std::int64_t bytes_per_rank = 0;  ///< on the rank with the most; 2^56 means more than that
 };
 
-/// What a run does besides CCSD.
+/// The parts of a run besides CCSD.
 struct PlanOptions {
   std::int64_t tile = 0;
   bool has_triples = false;
@@ -25,13 +25,13 @@ struct PlanOptions {
   bool reads_file = false;
 };
 
-/// Local. For people; of 2^56 bytes "more than 64.0 PiB".
+/// Local. A readable size; for 2^56 bytes "more than 64.0 PiB".
 std::string human_memory(std::int64_t bytes);
 
 struct MemoryPlan {
   std::vector<PlannedMemory> arrays;   ///< distributed, the largest first
   std::vector<PlannedMemory> buffers;  ///< of each rank
-  double needed_bytes_per_rank = 0.0;  ///< of all of them, however many these are
+  double needed_bytes_per_rank = 0.0;  ///< of all of them, without that limit
 
   static MemoryPlan create(const OrbitalSpace& space, std::int64_t ranks,
                            const PlanOptions& options);

@@ -22,7 +22,7 @@ using Kind = FcidumpEntry::Kind;
 
 using Places = std::vector<std::int64_t>;
 
-/// Where the numbers of a file go; null: nowhere.
+/// Receivers of a file's numbers; null: not needed.
 struct Receivers {
   IntegralCollector& integrals;
   FockCollector* fock = nullptr;
@@ -53,7 +53,7 @@ Status collect(Fcidump& file, const Receivers& to) {
   });
 }
 
-/// Collective. Reads all of a file; `places` as of IntegralCollector.
+/// Collective. Reads a whole file; `places` as in IntegralCollector.
 Status keep_integrals(rma::Job& job, Fcidump& file, Integrals& integrals, const OrbitalSpace& space,
                       const Places& places, FockCollector* fock,
                       std::vector<double>* told_energies = nullptr) {
@@ -71,7 +71,7 @@ Result<Fcidump> open_again(rma::Job& job, const Fcidump& file) {
   return again;
 }
 
-/// Local. Puts the file's name in front.
+/// Local. Adds the file's name to the front of an error.
 Result<ReferenceState> named(Result<ReferenceState> state, const std::string& path) {
   if (state.ok()) {
     return state;
@@ -79,8 +79,8 @@ Result<ReferenceState> named(Result<ReferenceState> state, const std::string& pa
   return std::move(state).status().context(path);
 }
 
-/// Local. Where the orbitals go if the first ones of the file are not the occupied ones: by the
-/// energies that it tells or, if they are not all there, by its header.
+/// Local. The order of orbitals if the first ones of the file are not the occupied ones: from the
+/// energies in the file or, if they are incomplete, from its header.
 Occupation told_occupation(const OrbitalSpace& space, const FcidumpHeader& header,
                            const std::vector<double>& energies) {
   Places places = places_of_occupied(space, energies);
@@ -89,8 +89,9 @@ Occupation told_occupation(const OrbitalSpace& space, const FcidumpHeader& heade
              : Occupation{std::move(places), Occupation::Source::energies};
 }
 
-/// Collective. Keeps the integrals of a file and finds its reference. `places` become those by
-/// which it makes sense: none or, if the first orbitals are not a reference, those that it tells.
+/// Collective. Keeps the integrals of a file and computes its reference. `places` becomes the order
+/// of orbitals with which that works: empty, or the file's own order if its first orbitals are not
+/// a reference.
 Result<ReferenceState> read_reference(rma::Job& job, Fcidump& file, Integrals& integrals,
                                       const OrbitalSpace& space, Places& places) {
   std::vector<double> told(static_cast<std::size_t>(space.orbitals()),
@@ -112,7 +113,7 @@ Result<ReferenceState> read_reference(rma::Job& job, Fcidump& file, Integrals& i
   return named(fock.finish(job.world()), file.path());
 }
 
-/// The Fock matrix, by pairs, of orbitals in other places.
+/// The Fock matrix, by pairs, with reordered orbitals.
 std::vector<double> moved(const std::vector<double>& fock, const Places& places) {
   std::vector<double> result(fock.size());
   auto element = fock.begin();
@@ -125,7 +126,7 @@ std::vector<double> moved(const std::vector<double>& fock, const Places& places)
   return result;
 }
 
-/// The places that orbitals get by `then` from those that `first` gave them.
+/// The order that results from `first` and then `then`.
 Places after(const Places& first, const Places& then) {
   Places result;
   for (const std::int64_t place : first) {
@@ -140,8 +141,8 @@ Result<Molecule> read_molecule(rma::Job& job, Fcidump& file, const OrbitalSpace&
   TESSERA_ASSIGN_OR_RETURN(auto integrals, Integrals::create(job, space));
   Places places;
   TESSERA_ASSIGN_OR_RETURN(auto state, read_reference(job, file, integrals, space, places));
-  // Which orbitals are the lowest only the Fock matrix tells. Files that are sorted by symmetry
-  // have others in front; then the integrals of the wrong ones were kept.
+  // Only the Fock matrix shows which orbitals are the lowest. Files sorted by symmetry have others
+  // first; then the integrals of the wrong ones were kept.
   const Places lowest_first = places_of_orbitals(space, state.orbital_energies);
   if (!lowest_first.empty()) {
     TESSERA_ASSIGN_OR_RETURN(auto again, open_again(job, file));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Molecule: all that is known of a molecule before CCSD begins, from a file or made up.
+// Molecule: the data of a molecule before CCSD begins, from a file or artificial.
 #pragma once
 
 #include <optional>
@@ -15,12 +15,13 @@ namespace tessera::apps::ccsd {
 struct Molecule {
   Model model;
   Integrals integrals;
-  std::optional<double> reference_energy;  ///< made-up molecules have none
+  std::optional<double> reference_energy;  ///< artificial molecules have none
 };
 
-/// Collective. Every rank reads all of the file and keeps the integrals of its rows; again where
-/// the occupied orbitals, and again where those to be frozen, are not the first ones. Errors, on
-/// all ranks: those of the file on any, and invalid_argument where it is not the same on all.
+/// Collective. Every rank reads the whole file and keeps the integrals of its rows. It reads the
+/// file again if the occupied orbitals, and again if those to be frozen, are not the first ones.
+/// Errors, on all ranks: those of the file on any, and invalid_argument if it is not the same on
+/// all.
 rma::Result<Molecule> read_molecule(rma::Job& job, Fcidump& file, const OrbitalSpace& space);
 
 /// Collective.

@@ -33,7 +33,7 @@ void add(std::vector<double>& to, const std::vector<double>& from) {
   std::transform(to.begin(), to.end(), from.begin(), to.begin(), std::plus<>());
 }
 
-/// Collective. Adds up what each rank has found of all of these.
+/// Collective. Adds up the contributions of all ranks.
 Status sum_over_ranks(rma::Team& team, std::span<std::vector<double>* const> parts) {
   std::vector<double> all;
   for (const auto* part : parts) {
@@ -48,13 +48,13 @@ Status sum_over_ranks(rma::Team& team, std::span<std::vector<double>* const> par
   return {};
 }
 
-/// F̃ from the Fock matrix that is dressed by its density only.
+/// F̃ from the Fock matrix that is dressed only by its density.
 Status dress(const std::vector<double>& t1, std::int64_t o, std::int64_t v, OneBody& f) {
   const ConstMatrix t = matrix(t1.data(), o, v);
   const ConstMatrix f_ov = matrix(f.f_ov.data(), o, v);
   // F̃_ac = F_ac − Σ_k t_k^a F_kc
   TESSERA_RETURN_IF_ERROR(add_product(matrix(f.f_vv.data(), v, v), -1.0, t.transposed(), f_ov));
-  // F̃_ai = F_ai + Σ_c F̃_ac t_i^c − Σ_k t_k^a F_ki, where F_ki isn't dressed yet
+  // F̃_ai = F_ai + Σ_c F̃_ac t_i^c − Σ_k t_k^a F_ki, with F_ki not yet dressed
   const Matrix f_vo = matrix(f.f_vo.data(), o, v);
   TESSERA_RETURN_IF_ERROR(add_product(f_vo, 1.0, t, matrix(f.f_vv.data(), v, v).transposed()));
   TESSERA_RETURN_IF_ERROR(add_product(f_vo, -1.0, matrix(f.f_oo.data(), o, o).transposed(), t));
@@ -64,7 +64,7 @@ Status dress(const std::vector<double>& t1, std::int64_t o, std::int64_t v, OneB
 
 }  // namespace
 
-// F_pq − f_pq = Σ_kc t_k^c [2 (pq|kc) − (pc|kq)], of this rank's integrals.
+// F_pq − f_pq = Σ_kc t_k^c [2 (pq|kc) − (pc|kq)], for this rank's integrals.
 Status CcsdEquations::add_fock_sums(const std::vector<double>& t1, OneBody& sums) {
   TESSERA_ASSIGN_OR_RETURN(const OwnRows v_rows, OwnRows::of(work_.v));
   TESSERA_ASSIGN_OR_RETURN(const OwnRows l_rows, OwnRows::of(work_.l));
@@ -99,7 +99,7 @@ Status CcsdEquations::add_fock_sums(const std::vector<double>& t1, OneBody& sums
   return {};
 }
 
-// Σ u_lj^cd (kd|lc) and Σ u_kl^bd (ld|kc), of this rank's pairs.
+// Σ u_lj^cd (kd|lc) and Σ u_kl^bd (ld|kc), for this rank's pairs.
 Status CcsdEquations::add_amplitude_sums(const std::vector<double>& t1, OneBody& sums) {
   TESSERA_ASSIGN_OR_RETURN(const OwnRows tau, OwnRows::of(work_.tau));
   TESSERA_ASSIGN_OR_RETURN(const OwnRows oovv, OwnRows::of(integrals_.oovv));
@@ -140,8 +140,8 @@ Result<OneBody> CcsdEquations::form_one_body(const std::vector<double>& t1) {
   const std::array<std::vector<double>*, 6> parts{&sums.f_oo, &sums.f_ov, &sums.f_vv,
                                                   &sums.f_vo, &sums.x_oo, &sums.x_vv};
   TESSERA_RETURN_IF_ERROR(sum_over_ranks(team(), parts));
-  // All of f_pq: orbitals of a self-consistent field that stopped somewhere are not quite
-  // canonical, and energies are linear in what is left.
+  // All of f_pq: orbitals of a self-consistent field calculation are only approximately canonical,
+  // and energies are linear in the remainder.
   add(sums.f_oo, model_.fock.oo);
   add(sums.f_ov, model_.fock.ov);
   add(sums.f_vv, model_.fock.vv);
@@ -199,7 +199,7 @@ Result<std::vector<double>> CcsdEquations::singles(const std::vector<double>& t1
   }
   TESSERA_RETURN_IF_ERROR(team().agree(mine));
   TESSERA_RETURN_IF_ERROR(team().allreduce<double>(r1, rma::Reduction::sum));
-  // F̃_ai, and what dressing a in (ad|kc) adds: −Σ_l t_l^a Σ u_ki^cd (kc|ld)
+  // F̃_ai, and the contribution of dressing a in (ad|kc): −Σ_l t_l^a Σ u_ki^cd (kc|ld)
   add(r1, one_body.f_vo);
   TESSERA_RETURN_IF_ERROR(add_product(matrix(r1.data(), o(), v()), -1.0,
                                       matrix(one_body.x_oo.data(), o(), o()).transposed(),

@@ -14,14 +14,14 @@ rma::Result<OrbitalSpace> OrbitalSpace::create(std::int64_t orbitals, std::int64
     return rma::Status::error(rma::Code::invalid_argument,
                               fmt::format("{} frozen core orbitals, but only {} are occupied",
                                           frozen, doubly_occupied))
-        .hint("take a smaller --frozen-core");
+        .hint("use a smaller --frozen-core");
   }
   return OrbitalSpace{frozen, doubly_occupied - frozen, orbitals - doubly_occupied};
 }
 
 OrbitalPair pair_at(std::int64_t index) noexcept {
   auto x = static_cast<std::int64_t>((std::sqrt(8.0 * static_cast<double>(index) + 1.0) - 1.0) / 2);
-  // The root may be off by one where doubles don't hold the index.
+  // The root may be off by one if doubles cannot represent the index.
   while (pair_index(x, 0) > index) {
     --x;
   }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// OrbitalSpace: which orbitals of a molecule take part, and how pairs of them are counted.
+// OrbitalSpace: which orbitals of a molecule are correlated, and how pairs of them are counted.
 //
 //     0 … frozen−1   frozen: always doubly occupied, electrons there are not correlated
 //     … electrons/2−1   occupied: i j k l
 //     … orbitals−1      virtual: a b c d
 //
-// i, j, … and a, b, … are each counted from 0 in formulas and arrays. Files may have them in
-// another order: see places_of_occupied() and places_of_orbitals().
+// i, j, … and a, b, … are each counted from 0 in formulas and arrays. Files may have another order:
+// see places_of_occupied() and places_of_orbitals().
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace tessera::apps::ccsd {
 
-/// More than any molecule that could be computed has.
+/// More than any computable molecule has.
 inline constexpr std::int64_t most_orbitals = 32'767;
 
 struct OrbitalSpace {
@@ -24,7 +24,7 @@ struct OrbitalSpace {
   std::int64_t occupied = 0;  ///< without the frozen ones
   std::int64_t virtuals = 0;
 
-  /// Errors: invalid_argument when more orbitals are to be frozen than are occupied.
+  /// Errors: invalid_argument if more orbitals are to be frozen than are occupied.
   static rma::Result<OrbitalSpace> create(std::int64_t orbitals, std::int64_t electrons,
                                           std::int64_t frozen);
 

@@ -16,6 +16,7 @@
 #include "apps/ccsd/multiply_rate.hpp"
 #include "apps/ccsd/solver.hpp"
 #include "apps/ccsd/triples.hpp"
+
 #include "apps/common/agreement.hpp"
 #include "apps/common/clock.hpp"
 #include "apps/common/exit_codes.hpp"
@@ -42,9 +43,9 @@ bool is_synthetic(const Arguments& arguments) {
   return arguments.fcidump_file.empty();
 }
 
-/// What the command line asks for, before anything large is made.
+/// The input from the command line, before any large allocation.
 struct Input {
-  std::optional<Fcidump> file;  // none: made-up integrals
+  std::optional<Fcidump> file;  // none: artificial integrals
   OrbitalSpace space;
 };
 
@@ -70,7 +71,7 @@ Result<Input> open_input(const Arguments& arguments, Job& job) {
 Status describe_run(Report& report, const Arguments& arguments, const OrbitalSpace& space,
                     Job& job) {
   report.add("method", arguments.triples ? "CCSD(T), closed shell" : "CCSD, closed shell");
-  report.add("integrals", is_synthetic(arguments) ? "made up" : arguments.fcidump_file);
+  report.add("integrals", is_synthetic(arguments) ? "artificial" : arguments.fcidump_file);
   report.add("frozen_orbitals", space.frozen);
   report.add("occupied_orbitals", space.occupied);
   report.add("virtual_orbitals", space.virtuals);
@@ -78,11 +79,11 @@ Status describe_run(Report& report, const Arguments& arguments, const OrbitalSpa
 }
 
 void add_memory(Report& report, const std::string& name, std::int64_t bytes_per_rank) {
-  report.add("memory_" + name, human_memory(bytes_per_rank) + " a rank",
+  report.add("memory_" + name, human_memory(bytes_per_rank) + " on each rank",
              {{"memory_" + name + "_bytes_per_rank", bytes_per_rank}});
 }
 
-/// What each rank will take; small arrays together.
+/// The memory that each rank will need; small arrays together.
 void describe_memory(Report& report, const MemoryPlan& plan) {
   const std::int64_t total = plan.array_bytes_per_rank() + plan.buffer_bytes_per_rank();
   std::int64_t others = 0;
@@ -104,7 +105,7 @@ MemoryNeed need_of(const MemoryPlan& plan, const OrbitalSpace& space) {
   const PlannedMemory& largest = plan.arrays.front();
   return {.bytes_per_rank = plan.needed_bytes_per_rank,
           .what = fmt::format(
-              "CCSD with {} occupied and {} virtual orbitals (its {} takes {} a rank)",
+              "CCSD with {} occupied and {} virtual orbitals (its {} takes {} on each rank)",
               space.occupied, space.virtuals, largest.name, human_memory(largest.bytes_per_rank)),
           .hint = "use more machines, a smaller basis set, or smaller tiles (--tile)",
           .own_bytes = static_cast<double>(plan.buffer_bytes_per_rank())};
@@ -132,7 +133,7 @@ TriplesProgress print_tenths() {
   };
 }
 
-/// Collective. How much was computed in contractions, and how fast.
+/// Collective. The number of operations in contractions, and their rate.
 Status report_contractions(Report& report, const ContractionStatistics& statistics, Job& job) {
   TESSERA_ASSIGN_OR_RETURN(const double seconds,
                            job.world().allreduce(statistics.seconds, Reduction::max));
@@ -145,8 +146,8 @@ Status report_contractions(Report& report, const ContractionStatistics& statisti
   return {};
 }
 
-/// Collective. Beside the rate of contractions, what this machine's matrix products reach; `before`
-/// is what they did before the contractions.
+/// Collective. Reports the rate of contractions beside this machine's rate of matrix products;
+/// `before` is that rate before the contractions.
 Status report_limit(Report& report, const ContractionStatistics& statistics, double before,
                     Job& job) {
   TESSERA_ASSIGN_OR_RETURN(const double seconds,
@@ -159,11 +160,11 @@ Status report_limit(Report& report, const ContractionStatistics& statistics, dou
   return {};
 }
 
-/// What was computed of the correlation.
+/// The computed parts of the correlation energy.
 struct Correlation {
   Solution solution = {};
   std::optional<double> triples = {};
-  std::string failure = {};  ///< why it is not good; empty: it is
+  std::string failure = {};  ///< why it is not valid; empty: it is valid
 };
 
 void report_energies(Report& report, const std::optional<double>& reference,
@@ -178,7 +179,7 @@ void report_energies(Report& report, const std::optional<double>& reference,
   if (triples) {
     report.add("triples", *triples, "hartree", physical_digits);
   }
-  // Without it nobody takes the sum of what there is for the result.
+  // A sum without it could be mistaken for the result.
   if (reference && failure.empty()) {
     report.add("total_energy", *reference + ccsd + triples.value_or(0.0), "hartree",
                physical_digits);
@@ -194,9 +195,9 @@ std::string counted_iterations(std::int64_t count) {
   return fmt::format("{} iteration{}", count, count == 1 ? "" : "s");
 }
 
-/// Why a solution is not good; empty when it is. Made-up integrals are for measurements: some
-/// iterations will do, if they lead somewhere, which the command line sees to that there are enough
-/// of to tell.
+/// Why a solution is not valid; empty if it is. Artificial integrals are for measurements: a few
+/// iterations are enough if the steps get smaller. The command line requires enough of
+/// them for this check.
 std::string failure_of(const Solution& solution, const Arguments& arguments) {
   const Iteration& last = solution.last;
   if (!std::isfinite(solution.mp2_energy) || !std::isfinite(last.energy)) {
@@ -210,14 +211,14 @@ std::string failure_of(const Solution& solution, const Arguments& arguments) {
                      counted_iterations(last.number), last.step_norm, step_tolerance);
 }
 
-/// Local. Says that a run goes on without what it should have written.
+/// Local. Warns that the run continues without writing a checkpoint.
 void warn_of_checkpoint(const Iteration& iteration, const Status& status) {
   complain(program_name,
-           fmt::format("iteration {}: the run goes on, without a checkpoint for now: {}",
+           fmt::format("iteration {}: could not write the checkpoint, continuing without it: {}",
                        iteration.number, status.message()));
 }
 
-/// Collective. The energy of the triples, and how fast that was.
+/// Collective. The energy of the triples, and their rate.
 Result<double> add_triples(Report& report, Molecule& molecule, Amplitudes& amplitudes, bool shows) {
   const auto start = Clock::now();
   TESSERA_ASSIGN_OR_RETURN(const double energy,
@@ -229,13 +230,13 @@ Result<double> add_triples(Report& report, Molecule& molecule, Amplitudes& ampli
   return energy;
 }
 
-/// How a run ended that came to its end.
+/// The end of a run without errors.
 struct Verdict {
   bool is_good = true;
   Status checkpoint = {};  ///< of the last one
 };
 
-/// Collective. All that comes after the integrals are there.
+/// Collective. Everything after the integrals have been read.
 Result<Verdict> correlate(const Arguments& arguments, Molecule& molecule, Report& report,
                           Job& job) {
   const bool shows = shows_progress(job, arguments.quiet);
@@ -290,13 +291,13 @@ Status check_amplitude_files(const Arguments& arguments, const Input& input) {
   const bool has_file = !arguments.checkpoint_file.empty() || !arguments.restart_file.empty();
   if (has_file && input.space.is_empty()) {
     return Status::error(Code::invalid_argument,
-                         "--checkpoint and --restart: there are no amplitudes where no orbitals "
+                         "--checkpoint and --restart: there are no amplitudes because no orbitals "
                          "are correlated");
   }
   return check_not_overwritten(arguments.checkpoint_file, {arguments.fcidump_file});
 }
 
-/// Collective. Everything, from the input on.
+/// Collective. Everything after the command line.
 Result<Verdict> compute(const Arguments& arguments, Report& report, Job& job) {
   TESSERA_ASSIGN_OR_RETURN(Input input, open_input(arguments, job));
   TESSERA_RETURN_IF_ERROR(agree_on_input(job.world(), check_amplitude_files(arguments, input)));
@@ -328,7 +329,7 @@ Result<Verdict> compute(const Arguments& arguments, Report& report, Job& job) {
 }  // namespace
 
 Outcome run(const Arguments& arguments, Job& job) {
-  // What a checkpoint is that was damaged, or written by something else; and no way to a file.
+  // A damaged checkpoint, one of another program, or a file that cannot be reached.
   const auto failed = [](Status status) {
     return outcome_of(std::move(status), {Code::unreachable, Code::protocol, Code::unsupported});
   };
@@ -345,7 +346,7 @@ Outcome run(const Arguments& arguments, Job& job) {
     return failed(verdict.status());
   }
   const int code = report->finish(verdict->is_good);
-  // Energies are there; what was to be gone on with is not.
+  // The energies are valid, but the checkpoint to continue from is missing.
   return verdict->checkpoint.ok() ? Outcome{{}, code}
                                   : Outcome{std::move(verdict->checkpoint), exit_usage};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What tessera-ccsd does, from its arguments to its last line.
+// The program tessera-ccsd, from its arguments to its last line.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 namespace tessera::apps::ccsd {
 
 struct Arguments {
-  std::string fcidump_file;   ///< empty: made-up integrals
-  std::int64_t occupied = 0;  ///< of made-up integrals
+  std::string fcidump_file;   ///< empty: artificial integrals
+  std::int64_t occupied = 0;  ///< of artificial integrals
   std::int64_t virtuals = 0;
   std::int64_t frozen_core = 0;
   bool triples = false;
@@ -25,8 +25,8 @@ struct Arguments {
   bool quiet = false;
 };
 
-/// Collective over all ranks. Prints on rank 0. Exit codes: 0 converged, 1 not or failed, 2 for
-/// files that can't be used or were not written, and too little memory.
+/// Collective over all ranks. Prints on rank 0. Exit codes: 0 converged; 1 not converged or failed;
+/// 2 for files that cannot be used or were not written, and for too little memory.
 Outcome run(const Arguments& arguments, rma::Job& job);
 
 }  // namespace tessera::apps::ccsd

@@ -19,9 +19,9 @@ using rma::Result;
 using rma::Status;
 
 constexpr double not_given = std::numeric_limits<double>::quiet_NaN();
-// What a self-consistent field that has converged leaves between orbitals. CCSD takes it into
-// account. MP2 and (T) don't: it enters them linearly, times a density between orbitals, which is
-// some hundredths.
+// The elements between orbitals that a converged self-consistent field calculation leaves. CCSD
+// includes them. MP2 and (T) do not: they enter these linearly, times a density between orbitals of
+// a few hundredths.
 constexpr double canonical_tolerance = 1e-6;
 
 double or_zero(double value) {
@@ -57,7 +57,7 @@ std::vector<std::int64_t> places_of_occupied(const OrbitalSpace& space,
 std::vector<std::int64_t> places_by_list(const OrbitalSpace& space,
                                          const std::vector<std::int64_t>& occupied) {
   if (occupied.empty() || occupied.back() + 1 == std::ssize(occupied)) {
-    return {};  // they are the first
+    return {};  // they are already the first
   }
   std::vector<std::int64_t> places;
   std::int64_t next_virtual = space.doubly_occupied();
@@ -182,9 +182,9 @@ std::string FockCollector::occupied_ones() const {
   const std::int64_t count = space_.doubly_occupied();
   switch (source_) {
     case Occupation::Source::energies:
-      return fmt::format("the {} orbitals of the lowest energies that the file tells", count);
+      return fmt::format("the {} orbitals with the lowest energies in the file", count);
     case Occupation::Source::header:
-      return fmt::format("the {} orbitals that CLOSED or OCC of the header names", count);
+      return fmt::format("the {} orbitals in the header's CLOSED or OCC", count);
     default:
       return fmt::format("the first {} orbitals of the file", count);
   }
@@ -209,7 +209,7 @@ Status FockCollector::check_canonical(const std::vector<double>& fock) const {
              Code::invalid_argument,
              fmt::format("the orbitals are not canonical, or {} are not the occupied ones: the "
                          "Fock matrix has {} between {} and {}, its largest element off the "
-                         "diagonal, where at most {} is taken",
+                         "diagonal; at most {} is accepted",
                          occupied_ones(), largest, number_at(worst.y), number_at(worst.x),
                          canonical_tolerance))
       .hint(
@@ -225,12 +225,14 @@ Status FockCollector::check_order(const std::vector<double>& energies) const {
     if (highest >= lowest) {
       return Status::error(
                  Code::invalid_argument,
-                 fmt::format("{} are to be the occupied ones, but their highest energy, {}, is not "
-                             "below the lowest other, {}: the occupied ones stand elsewhere, or "
-                             "are not those of the ground state",
-                             occupied_ones(), highest, lowest))
+                 fmt::format(
+                     "{} are used as the occupied ones, but their highest energy, {}, is not "
+                     "below the lowest energy of the others, {}: the occupied ones are elsewhere, "
+                     "or "
+                     "are not those of the ground state",
+                     occupied_ones(), highest, lowest))
           .hint(
-              "write the file with its occupied orbitals first, of a Hartree-Fock calculation "
+              "write the file with its occupied orbitals first, from a Hartree-Fock calculation "
               "that found the ground state");
     }
   }

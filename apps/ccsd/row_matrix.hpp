@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // RowMatrix: a tensor of four indices as a distributed matrix: two indices count its rows, two its
-// columns, and each rank holds some rows, as many as any other give or take one.
+// columns. Each rank holds the same number of rows, plus or minus one.
 //
 //     ⟨ij|ab⟩ in row i·O + j and column a·V + b
 //
-// So contractions of two indices are products of matrices (contraction.hpp), and what is done to
-// each row by itself needs no communication (OwnRows).
+// So contractions over two indices are products of matrices (contraction.hpp), and operations on
+// single rows need no communication (OwnRows).
 //
 // Threads: as Array. Ownership: move-only, freed collectively.
 #pragma once
@@ -24,14 +24,14 @@ namespace tessera::apps::ccsd {
 
 using RowMatrix = arrays::Array<double>;
 
-/// Collective. A matrix of zeros; ranks that get no row hold nothing.
+/// Collective. A matrix of zeros; ranks without a row hold nothing.
 rma::Result<RowMatrix> create_row_matrix(const rma::Job& job, const std::string& name,
                                          std::int64_t rows, std::int64_t columns);
 
-/// The rows that this rank holds, to be read and written while it lives.
+/// Access to the rows of this rank, for reading and writing during its lifetime.
 class OwnRows {
  public:
-  /// Local. Errors: as of arrays::LocalAccess.
+  /// Local. Errors: as for arrays::LocalAccess.
   static rma::Result<OwnRows> of(RowMatrix& matrix);
 
   [[nodiscard]] std::int64_t first() const noexcept { return first_; }
@@ -55,7 +55,7 @@ class OwnRows {
   std::int64_t columns_;
 };
 
-/// A run of rows x·n + y, y from `y_first` to `y_last`, that have the same first index x.
+/// A run of rows x·n + y, y from `y_first` to `y_last`, with the same first index x.
 struct RowRun {
   std::int64_t x = 0;
   std::int64_t y_first = 0;
@@ -63,7 +63,7 @@ struct RowRun {
   [[nodiscard]] std::int64_t size() const noexcept { return y_last - y_first; }
 };
 
-/// Cuts rows [first, last) of pairs x·n + y into runs and calls `action(run)` for each.
+/// Divides rows [first, last) of pairs x·n + y into runs and calls `action(run)` for each.
 template <class Action>
 rma::Status for_each_run(const OwnRows& rows, std::int64_t n, Action&& action) {
   for (std::int64_t row = rows.first(); row < rows.last();) {

@@ -17,7 +17,7 @@ using rma::Code;
 using rma::Result;
 using rma::Status;
 
-/// The loop, and what it keeps from one iteration to the next.
+/// The iteration, and its state.
 class Solver {
  public:
   static Result<Solver> create(const rma::Job& job, const Model& model, CcsdEquations& equations,
@@ -28,7 +28,7 @@ class Solver {
                   std::move(diis));
   }
 
-  /// Collective. Amplitudes to begin with.
+  /// Collective. Initial amplitudes.
   Status begin() {
     TESSERA_RETURN_IF_ERROR(equations_.guess(amplitudes_));
     TESSERA_ASSIGN_OR_RETURN(solution_.mp2_energy, equations_.energy(amplitudes_));
@@ -76,7 +76,7 @@ class Solver {
     last().step_norm = std::sqrt(square);
     TESSERA_RETURN_IF_ERROR(add_step(amplitudes_, step_));
     solution_.is_converged = last().step_norm <= step_tolerance;
-    // A combination of steps would not be better than one that is short enough.
+    // If the step is short enough, a combination would not be better.
     if (!solution_.is_converged) {
       TESSERA_RETURN_IF_ERROR(diis_.extrapolate(amplitudes_, step_));
     }
@@ -84,9 +84,9 @@ class Solver {
     return save();
   }
 
-  /// Collective. Errors: those of ranks that are lost, not those of the file.
+  /// Collective. Errors: those of lost ranks, not those of the file.
   Status save() {
-    // The last file that is of any use stays.
+    // Keep the last useful file.
     if (options_.checkpoint_file.empty() || !std::isfinite(last().energy)) {
       return {};
     }
@@ -104,7 +104,7 @@ class Solver {
     return {};
   }
 
-  /// What no later iteration could go on after.
+  /// Errors after which no iteration can follow.
   static bool is_of_the_job(const Status& status) {
     return status.code() == Code::peer_lost || status.code() == Code::timed_out ||
            status.code() == Code::closed;

@@ -23,7 +23,7 @@ double synthetic_integral(const TwoElectron& integral, const OrbitalSpace& space
   const std::int64_t rs =
       pair_index(std::max(integral.r, integral.s), std::min(integral.r, integral.s));
   const auto key = static_cast<std::uint64_t>(pair_index(std::max(pq, rs), std::min(pq, rs)));
-  // From −1 to 1. A random matrix of n orbitals' pairs has eigenvalues of some n times its
+  // From −1 to 1. A random matrix of n orbitals' pairs has eigenvalues of about n times its
   // elements: they must stay below the gap of 2.
   const double unit = static_cast<double>(mix(key) >> 11) * 0x1p-52 - 1.0;
   return 0.2 * unit / static_cast<double>(space.orbitals());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Made-up molecules of any size, for measurements: integrals with the eight symmetries of real
-// ones, random otherwise, and so small that the iterations converge.
+// Artificial molecules of any size, for measurements: integrals with the eight symmetries of real
+// ones, otherwise random, and so small that the iterations converge.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace tessera::apps::ccsd {
 
-/// (pq|rs) of a made-up molecule; the same on all ranks and in all runs.
+/// (pq|rs) of an artificial molecule; the same on all ranks and in all runs.
 double synthetic_integral(const TwoElectron& integral, const OrbitalSpace& space);
 
 /// Occupied orbitals from −2 to −1, virtual ones from 1 to 2.

@@ -15,7 +15,7 @@ namespace {
 
 using rma::Result;
 
-// Larger tiles fetch less and leave fewer tasks; what they gain beyond this is little.
+// Larger tiles need fewer fetches and leave fewer tasks; beyond this size the gain is small.
 constexpr std::int64_t largest_tile = 8;
 constexpr std::int64_t most_buffer_bytes = std::int64_t{64} << 20;
 
@@ -36,7 +36,7 @@ std::int64_t triple_count(std::int64_t n) {
   return n * (n + 1) * (n + 2) / 6;
 }
 
-/// The triple A ≥ B ≥ C of a number, in the order of A, B, C.
+/// The triple A ≥ B ≥ C with a number, in the order of A, B, C.
 std::array<std::int64_t, 3> triple_at(std::int64_t number) {
   std::int64_t a = 0;
   while (triple_count(a + 1) <= number) {
@@ -46,7 +46,7 @@ std::array<std::int64_t, 3> triple_at(std::int64_t number) {
   return {a, b, c};
 }
 
-/// How virtual orbitals are cut into tiles, and triples of tiles are numbered.
+/// How virtual orbitals are divided into tiles, and triples of tiles are numbered.
 struct Tiling {
   std::int64_t virtuals = 0;
   std::int64_t tile = 0;
@@ -64,8 +64,8 @@ struct Tiling {
   }
 };
 
-/// Draws tasks until none is left; this rank's part of the energy. The next task's data are on
-/// their way while one is computed.
+/// Draws tasks until none is left; returns this rank's part of the energy. Fetches the next task's
+/// data while it computes a task.
 Result<double> run_tasks(const arrays::Counter& counter, TriplesFetch& fetch, TriplesTask& task,
                          const Tiling& tiling, const TriplesProgress& progress) {
   const std::int64_t tasks = tiling.task_count();

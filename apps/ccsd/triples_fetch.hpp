@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// TriplesFetch: what a task of the triples needs of amplitudes and integrals, on its way here while
-// the task before it is computed.
+// TriplesFetch: fetches the amplitudes and integrals of a task of the triples while the task before
+// it is computed.
 //
-// Slots 0, 1 and 2 are the tiles of a, b and c. Pieces stand as they lie in the arrays.
+// Slots 0, 1 and 2 are the tiles of a, b and c. Pieces have the layout of the arrays.
 //
-// Threads: one. Ownership: one buffer, which every start() uses again.
+// Threads: one. Ownership: one buffer, which every start() reuses.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ struct VirtualRange {
 };
 using TripleRanges = std::array<VirtualRange, 3>;
 
-/// The ordered pairs of different slots from 0 to 5, and those of x < y from 0 to 2.
+/// The number of an ordered pair of different slots, 0 to 5, and of a pair x < y, 0 to 2.
 constexpr std::size_t ordered_pair(std::size_t x, std::size_t y) noexcept {
   return 2 * x + y - (y > x ? 1 : 0);
 }
@@ -35,14 +35,14 @@ constexpr std::size_t unordered_pair(std::size_t x, std::size_t y) noexcept {
 
 class TriplesFetch {
  public:
-  /// Requires: the arguments outlive it; ranges have at most `tile` orbitals.
+  /// Requires: the arguments outlive this object; ranges have at most `tile` orbitals.
   TriplesFetch(const OrbitalSpace& space, Integrals& integrals, Amplitudes& amplitudes,
                std::int64_t tile);
   static std::int64_t elements(const OrbitalSpace& space, std::int64_t tile) noexcept;
 
-  /// One-sided. Starts to fetch. Requires: what was fetched before is no longer needed.
+  /// One-sided. Starts to fetch. Requires: data fetched before are no longer needed.
   void start(const TripleRanges& ranges);
-  /// One-sided. Returns when all is here. Errors: those of gets.
+  /// One-sided. Returns when all data have arrived. Errors: those of gets.
   rma::Status wait() { return fetching_.wait(); }
 
   [[nodiscard]] const TripleRanges& ranges() const noexcept { return ranges_; }
@@ -58,7 +58,7 @@ class TriplesFetch {
   [[nodiscard]] const double* ovvv(std::size_t x, std::size_t y, std::int64_t i) const noexcept {
     return data_.data() + ovvv_place(x, y, i);
   }
-  /// (ia|jb) of the a at a place in the range of x: [i][j][b]. Requires: x < y.
+  /// (ia|jb) of one a, by its index in the range of x: [i][j][b]. Requires: x < y.
   [[nodiscard]] const double* oovv(std::size_t x, std::size_t y, std::int64_t a) const noexcept {
     return data_.data() + oovv_place(x, y, a);
   }

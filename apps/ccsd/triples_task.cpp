@@ -37,7 +37,7 @@ std::int64_t TriplesTask::elements(const OrbitalSpace& space, std::int64_t tile)
 
 double* TriplesTask::left(std::size_t slot_x, std::size_t slot_y, std::int64_t x, std::int64_t y) {
   const auto slots = static_cast<std::int64_t>(ordered_pair(slot_x, slot_y));
-  // Those of all b lie one behind the other.
+  // Those of all b are stored one after the other.
   const std::int64_t slow = slot_x == 1 ? y : x;
   const std::int64_t fast = slot_x == 1 ? x : y;
   return left_.data() + ((slots * tile_ + slow) * tile_ + fast) * o() * (v() + o());
@@ -95,7 +95,7 @@ void TriplesTask::assemble_right(const TriplesFetch& fetched, std::size_t slot) 
   }
 }
 
-// L_ab, rows i: (ia|bd) at d, then t_il^ab at l, which R_a has.
+// L_ab, rows i: (ia|bd) at d, then t_il^ab at l, which R_a contains.
 void TriplesTask::assemble_left(const TriplesFetch& fetched, std::size_t x, std::size_t y) {
   const std::int64_t length = v() + o();
   for (std::int64_t i = 0; i < o(); ++i) {
@@ -175,8 +175,8 @@ void TriplesTask::form_v(const Triple& places, const Triple& abc, const double* 
   }
 }
 
-// Σ_ijk (4 W_ijk + W_kij + W_jki)(3 V_ijk − V_jik − V_kji − V_ikj) / D: the six orders of a, b, c
-// that the full sum has give the same W and, of every two, one of the exchanged V.
+// Σ_ijk (4 W_ijk + W_kij + W_jki)(3 V_ijk − V_jik − V_kji − V_ikj) / D: in the full sum the six
+// orders of a, b, c give the same W and, of every two, one of the exchanged V.
 double TriplesTask::sum(const Triple& abc, const double* w) const {
   const auto at = [this](const double* x, std::int64_t i, std::int64_t j, std::int64_t k) {
     return x[(i * o() + j) * o() + k];
@@ -213,7 +213,7 @@ Result<double> TriplesTask::energy() {
   return energy;
 }
 
-// All b from c to a. Where a and c are the same so is b, and there is no such triple.
+// All b from c to a. If a equals c, b is also the same, and there is no such triple.
 Result<double> TriplesTask::energy_between(std::int64_t a, std::int64_t c) {
   const std::int64_t b_first = std::max(ranges_[1].first, c);
   const std::int64_t b_last = std::min(ranges_[1].last, a + 1);

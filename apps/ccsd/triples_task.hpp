@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// TriplesTask: the part of E(T) that three tiles of virtual orbitals have; triples.hpp has the
-// formulas.
+// TriplesTask: the part of E(T) from three tiles of virtual orbitals; triples.hpp has the formulas.
 //
 // With p = (i,a), q = (j,b), r = (k,c) one of the six terms of W is one product of matrices,
 //
@@ -9,9 +8,9 @@
 //                          R_c  = [ t_kj^cd | −(jl|kc) ]ᵀ     d and l by k j
 //
 // and the others are the same for the other orders of p, q, r. L and R of all orbitals of the tiles
-// are put together once a task, and multiplied for each a and c and all b at once.
+// are assembled once for each task, and multiplied for each a and c, for all b at once.
 //
-// Threads: one. Ownership: buffers are kept from task to task.
+// Threads: one. Ownership: buffers are reused from task to task.
 #pragma once
 
 #include <array>
@@ -29,7 +28,7 @@ class TriplesTask {
   TriplesTask(const Model& model, const std::vector<double>& t1, std::int64_t tile);
   static std::int64_t elements(const OrbitalSpace& space, std::int64_t tile) noexcept;
 
-  /// Local. Takes what was fetched, which is not needed any more then.
+  /// Local. Copies the fetched data, which are then no longer needed.
   void assemble(const TriplesFetch& fetched);
 
   /// Local. The energy of all a ≥ b ≥ c, each in its range. Requires: ranges are the same or in
@@ -38,7 +37,8 @@ class TriplesTask {
 
  private:
   using Triple = std::array<std::int64_t, 3>;
-  /// One a and one c with some b in a row, by their places in the ranges; the first b's is given.
+  /// One a and one c with several consecutive b, by their indices in the ranges; the first b is
+  /// given.
   struct Stack {
     Triple places;
     std::int64_t b_count = 0;

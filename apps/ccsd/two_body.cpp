@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The doubles: intermediates of two electrons, and the residual.
+// The doubles: two-electron intermediates, and the residual.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -39,8 +39,8 @@ Status clear(RowMatrix& matrix) {
   return {};
 }
 
-/// Local. What a row of the ladder says of x_ij^ab, where i ≥ j: half the sum of both its parts for
-/// a ≥ b, half the difference for a < b. Adds `alpha` times that, or the same of x_ji^ab.
+/// Local. The part of x_ij^ab in a row of the ladder, for i ≥ j: half the sum of both parts for a ≥
+/// b, half the difference for a < b. Adds `alpha` times that, or the same for x_ji^ab.
 void add_unfolded(double* to, double alpha, const double* folded, std::int64_t v,
                   bool is_transposed) {
   const double* const sums = folded;
@@ -88,7 +88,7 @@ Status CcsdEquations::fold_tau() {
     TESSERA_RETURN_IF_ERROR(
         work_.tau.get(Box({ij, 0}, {ij + 1, v() * v()}),
                       std::span<double>(folded.row(pair), static_cast<std::size_t>(v() * v()))));
-    // Each sum c ≥ d stands for both orders, the diagonal for itself.
+    // Each sum c ≥ d counts for both orders, the diagonal for itself.
     fold_row(folded.row(pair), v(), 1.0, scratch.data());
   }
   return {};
@@ -117,7 +117,7 @@ Status CcsdEquations::dress_ooov(const std::vector<double>& t1) {
     for (std::int64_t kl = to.first(); kl < to.last(); ++kl) {
       const std::int64_t k = kl / o();
       const std::int64_t l = kl % o();
-      // As [c,i] there, as [i,c] here.
+      // There as [c,i], here as [i,c].
       TESSERA_RETURN_IF_ERROR(
           work_.vo_dressing.get(Box({l * v(), k * o()}, {(l + 1) * v(), (k + 1) * o()}),
                                 LocalView<double>(to.row(kl), {v(), o()}, Strides{1, v()})));
@@ -128,8 +128,8 @@ Status CcsdEquations::dress_ooov(const std::vector<double>& t1) {
   return work_.ooov_dressed.sync(add_dressing());
 }
 
-// Σ_d (kc|ad) t_i^d and Σ_d (kd|ac) t_i^d, made as [ka,ic] from rows of ⟨ka|cd⟩, into x and m as
-// [ia,kc].
+// Σ_d (kc|ad) t_i^d and Σ_d (kd|ac) t_i^d, computed as [ka,ic] from rows of ⟨ka|cd⟩, into x and m
+// as [ia,kc].
 Status CcsdEquations::form_ring_dressing(const std::vector<double>& t1) {
   const auto form = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(const OwnRows ovvv, OwnRows::of(integrals_.ovvv));
@@ -173,7 +173,7 @@ Status CcsdEquations::begin_rings(const std::vector<double>& t1) {
         const Matrix m_k{m.row(first) + k * v(), run.size(), v(), o() * v(), 1};
         TESSERA_RETURN_IF_ERROR(add_product(m_k, -1.0, t_a.transposed(), of_k));
       }
-      // n holds (a~i~|kc) for a moment.
+      // n temporarily holds (a~i~|kc).
       for (std::int64_t row = first; row < first + run.size(); ++row) {
         std::transform(bare.row(row), bare.row(row) + o() * v(), x.row(row), n.row(row),
                        [](double integral, double dressing) { return integral + dressing; });
@@ -330,7 +330,7 @@ Status CcsdEquations::finish_x(Amplitudes& amplitudes, const OneBody& one_body) 
   return work_.x.sync(add_pairs());
 }
 
-// R_ij^ab = (ia|jb) + X_ij^ab + X_ji^ba, over the energies.
+// R_ij^ab = (ia|jb) + X_ij^ab + X_ji^ba, divided by the energies.
 Status CcsdEquations::finish_doubles(Amplitudes& step) {
   TESSERA_RETURN_IF_ERROR(transpose(work_.x, work_.scratch_a));
   const auto finish = [&]() -> Status {

@@ -48,7 +48,7 @@ rma::Result<Workspace> Workspace::create(const rma::Job& job, const OrbitalSpace
   }
   auto next = made.begin();
   const auto take = [&next]() -> RowMatrix&& { return std::move(*next++); };
-  // Members are initialised in the order in which they stand, as are the clauses of this list.
+  // Members are initialised in the order of their declaration, and so are the clauses of this list.
   return Workspace{take(), take(), take(), take(), take(), take(), take(), take(), take(), take(),
                    take(), take(), take(), take(), take(), take(), take(), take(), take(), take()};
 }

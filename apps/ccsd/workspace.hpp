@@ -3,7 +3,7 @@
 // Workspace: the distributed intermediates of one evaluation of the CCSD equations (equations.hpp
 // has the formulas), made once and used by every iteration.
 //
-// shapes() tells what will be made before it is: the memory plan is made of it.
+// shapes() lists what will be made: the memory plan uses it.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Shape {
 };
 
 struct Workspace {
-  // Ring layout. Constant: integrals in the forms that the ring products want.
+  // Ring layout. Constant: integrals in the forms that the ring products need.
   RowMatrix v;          ///< (ia|jb)
   RowMatrix v_swapped;  ///< (ja|ib)
   RowMatrix l;          ///< 2 (ia|jb) − (ja|ib)
@@ -32,7 +32,7 @@ struct Workspace {
   RowMatrix u;          ///< 2 t_ij^ab − t_ji^ab
   RowMatrix m;          ///< M_ik^ac
   RowMatrix n;          ///< N_ik^ac
-  RowMatrix x;          ///< the part of the residual that is still to be symmetrised
+  RowMatrix x;          ///< the part of the residual that is not yet symmetrised
   RowMatrix scratch_a;
   RowMatrix scratch_b;
   // Pair layout.
@@ -48,13 +48,13 @@ struct Workspace {
   RowMatrix vv_dressing;   ///< [kb,ij]: Σ_d ⟨kb|id⟩ t_j^d
   RowMatrix z;             ///< [ij,kb]: Z_ij^kb
 
-  /// What create() makes, in this order.
+  /// The matrices that create() makes, in this order.
   static std::vector<Shape> shapes(const OrbitalSpace& space);
   /// Collective.
   static rma::Result<Workspace> create(const rma::Job& job, const OrbitalSpace& space);
 };
 
-/// What Integrals::create() makes.
+/// The matrices that Integrals::create() makes.
 std::vector<Shape> integral_shapes(const OrbitalSpace& space);
 
 }  // namespace tessera::apps::ccsd

@@ -12,7 +12,7 @@ namespace {
 using rma::Code;
 using rma::Status;
 
-// What travels of an error's text, the name of a file with it.
+// The part of an error's text that is sent to other ranks; it includes the name of a file.
 struct Text {
   static constexpr std::size_t most = 4608;
   char bytes[most] = {};  // NOLINT(modernize-avoid-c-arrays): copied as bytes

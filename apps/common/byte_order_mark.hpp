@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Some editors of Windows put a mark in front of a text in UTF-8.
+// Some editors on Windows begin a UTF-8 text with a byte order mark.
 #pragma once
 
 #include <string_view>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How all programs read their command lines.
+// Command lines of all programs.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -21,8 +21,7 @@
 
 namespace tessera::apps {
 
-/// For App::failure_message(): what CLI11 says of a mistake, behind the program's name as all that
-/// the program says.
+/// For App::failure_message(): the program's name and CLI11's message, and nothing else.
 inline std::string explain_mistake(const CLI::App* app, const CLI::Error& error) {
   std::string text = CLI::FailureMessage::simple(app, error);
   if (text.size() > 1 && std::isupper(static_cast<unsigned char>(text[1])) == 0) {
@@ -31,17 +30,16 @@ inline std::string explain_mistake(const CLI::App* app, const CLI::Error& error)
   return std::filesystem::path(app->get_name()).filename().string() + ": " + text;
 }
 
-/// Local. For mistakes on the command line, which all ranks find: prints "PROGRAM: message" to
-/// standard error on the first one.
+/// Local. For errors on the command line, which all ranks find: rank 0 prints "PROGRAM: message" to
+/// standard error.
 inline void complain_once(std::string_view program, std::string_view message) {
   if (rma::detect_launcher().rank <= 0) {
     complain(program, message);
   }
 }
 
-/// Local. Reads the command line. The exit code when the program is done with that: help or the
-/// version was asked for, or there was a mistake, which was explained. One rank says what all
-/// would.
+/// Local. Reads the command line. Returns an exit code if the program ends there: the user asked
+/// for help or the version, or there was an error, which was printed. Only one rank prints.
 inline std::optional<int> parse_command_line(
     CLI::App& app, int argc, const char* const* argv,
     const std::function<std::string(const CLI::App*, const CLI::Error&)>& explain =
@@ -51,7 +49,7 @@ inline std::optional<int> parse_command_line(
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     const bool is_first = rma::detect_launcher().rank <= 0;
-    std::ostringstream text;  // printed by tell(), which keeps the reason if that fails
+    std::ostringstream text;  // printed below, where the reason of a failure is kept
     const int code = is_first ? app.exit(error, text) : error.get_exit_code();
     if (is_first) {
       tell(text.str());
@@ -61,14 +59,15 @@ inline std::optional<int> parse_command_line(
   return std::nullopt;
 }
 
-/// For Option::check(): what a script writes whose variable is not set.
+/// For Option::check(): refuses the empty name that a script passes if its variable is not set.
 inline std::string check_file_name(const std::string& name) {
   return name.empty() ? "an empty name is not a file" : "";
 }
 
-/// Local. The exit code if ranks were asked for as `threads` (0: they weren't) and can't be so: of
-/// a process that tessera-run or mpirun has started as one of several each would run a job of its
-/// own (a script under srun is no rank, but looks like one); or the system allows fewer.
+/// Local. Returns an exit code if `threads` ranks (0: the user did not ask for threads) are not
+/// possible. If tessera-run or mpirun started this process as one of several, each would run its
+/// own job. (A script under srun looks like a rank but is not one.) Also if the system allows fewer
+/// threads.
 inline std::optional<int> refuse_threads(std::string_view program, std::int32_t threads) {
   const rma::LauncherTrace trace = rma::detect_launcher();
   if (threads == 0) {
@@ -76,7 +75,7 @@ inline std::optional<int> refuse_threads(std::string_view program, std::int32_t 
   }
   if (!trace.launcher.empty() && trace.launcher != "srun" && trace.ranks != 1) {
     complain_once(program, "--threads: " + std::string(trace.launcher) +
-                               " starts ranks already; leave one of them out");
+                               " already starts ranks; use only one of the two");
     return exit_usage;
   }
   if (const rma::Status possible = rma::check_thread_count(threads); !possible.ok()) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the exit codes of all programs mean; 0 is good.
+// Exit codes of all programs; 0 means success.
 #pragma once
 
 namespace tessera::apps {
 
-/// The results are wrong, or there are none.
+/// The results are wrong or missing.
 inline constexpr int exit_failed = 1;
-/// What was typed, or a file that it names, can't be used.
+/// The command line, or a file that it names, cannot be used.
 inline constexpr int exit_usage = 2;
 
 }  // namespace tessera::apps

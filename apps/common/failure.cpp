@@ -12,22 +12,23 @@ namespace {
 using rma::Job;
 using rma::WorldRank;
 
-// All ranks have an error of a collective, unless one of them is lost.
+// All ranks have the error of a collective, unless a rank is lost.
 bool is_known_to_all(const rma::Status& status) {
   return status.code() != rma::Code::peer_lost && status.code() != rma::Code::closed &&
          status.code() != rma::Code::timed_out;
 }
 
-// The first rank says it, while the others are there: on other nodes one that left early would be
-// taken for lost, and the next one would say it again.
+// Rank 0 prints while the other ranks are present. A rank on another node that left early would be
+// reported as lost, and the next rank would print again.
 void print_together(std::string_view program, const Job& job, const rma::Status& status) {
   if (job.rank().value == 0) {
     complain(program, status.message());
   }
-  job.world().barrier().ignore("the program ends, one way or the other");
+  job.world().barrier().ignore("the program ends in any case");
 }
 
-// A rank that died or left; also one that `status` tells of and the node has not noticed yet.
+// Whether a rank died or left; also if only `status` reports it and the node has not noticed it
+// yet.
 bool is_gone(const Job& job, const rma::Status& status, WorldRank rank) {
   return (status.code() == rma::Code::peer_lost && status.rank() == rank) || !job.is_present(rank);
 }
@@ -50,7 +51,7 @@ bool is_last_present(const Job& job) {
   return true;
 }
 
-// The others notice a loss within two looks at their peers, or don't notice it at all.
+// The other ranks notice a loss within two liveness checks, or not at all.
 void stay_for_the_others(const Job& job) {
   constexpr std::chrono::milliseconds pause{2};
   const auto limit =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How a program of several ranks says once what went wrong on all of them.
+// Prints an error of a program with several ranks only once.
 #pragma once
 
 #include <string_view>
@@ -9,11 +9,11 @@
 
 namespace tessera::apps {
 
-/// Collective, of an error that all ranks have: prints "PROGRAM: message" to standard error on
-/// rank 0. Of a loss, which ranks notice each for itself, local: prints it where it should be said,
-/// on the rank that `status` names and on the lowest rank that is still there, which need not be
-/// rank 0. The latter then stays for a moment, for as long as others are there: a rank that decides
-/// later must not take it for dead and say it again.
+/// Collective, for an error that all ranks have: rank 0 prints "PROGRAM: message" to standard
+/// error. For a lost rank, which each rank notices by itself, local: the rank that `status` names
+/// and the lowest rank still present print it; that need not be rank 0. The latter then stays for a
+/// moment while others are present. Otherwise a rank that decides later would report it as dead and
+/// print again.
 void print_failure(std::string_view program, const rma::Job& job, const rma::Status& status);
 
 }  // namespace tessera::apps

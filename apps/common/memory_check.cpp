@@ -24,15 +24,15 @@ using rma::Status;
 
 namespace {
 
-/// What one rank says.
+/// One rank's needs.
 struct Share {
-  std::uint64_t memory = 0;   ///< whose it will take
-  std::uint64_t process = 0;  ///< that it is a thread of, perhaps among others
+  std::uint64_t memory = 0;   ///< identifies the machine whose memory it uses
+  std::uint64_t process = 0;  ///< identifies the process; ranks may be threads of one process
   double bytes = 0.0;
-  double address_bytes = 0.0;  ///< that are not mapped yet
+  double address_bytes = 0.0;  ///< not mapped yet
 };
 
-// The same for processes of one running kernel, which take from one memory.
+// The same for all processes of one running kernel, which share one memory.
 std::uint64_t memory_of_machine() {
   std::string identity;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> identity;
@@ -45,7 +45,7 @@ std::uint64_t memory_of_machine() {
 }
 
 // The same for ranks that are threads of one process. Processes of different containers may have
-// the same number.
+// the same process number.
 std::uint64_t own_process() {
   struct stat numbers = {};
   const bool is_known = ::stat("/proc/self/ns/pid", &numbers) == 0;
@@ -58,21 +58,21 @@ double buffer_bytes(const MemoryNeed& need) {
 }
 
 std::string human(double bytes) {
-  constexpr double most = 1e18;  // made-up problems may need more than numbers of bytes hold
+  constexpr double most = 1e18;  // the need of a huge problem may not fit into 64 bits
   return bytes > most ? fmt::format("{:.1e} GiB", bytes / 0x1p30)
                       : rma::human_bytes(static_cast<std::uint64_t>(bytes));
 }
 
-/// What ranks need together.
+/// The needs of several ranks together.
 struct Sum {
   std::int64_t ranks = 0;
   double bytes = 0.0;
 };
 
-// Whether the ranks of this machine get their memory.
+// Checks that the ranks of this machine get their memory.
 Status check_machine(const MemoryNeed& need, const Sum& needed) {
   const std::uint64_t available = rma::available_memory_bytes();
-  // A tenth is left to the rest of the machine, which would otherwise be swept out by our pages.
+  // A tenth is left for the rest of the machine, whose pages ours would otherwise displace.
   if (needed.bytes <= 0.9 * static_cast<double>(available)) {
     return {};
   }
@@ -84,7 +84,7 @@ Status check_machine(const MemoryNeed& need, const Sum& needed) {
       .hint(need.hint);
 }
 
-// Whether the ranks of this process get their address space.
+// Checks that the ranks of this process get their address space.
 Status check_process(const MemoryNeed& need, const Sum& needed) {
   const auto limit = rma::address_space_limit();
   if (!limit || needed.bytes <= static_cast<double>(limit->left())) {
@@ -94,25 +94,25 @@ Status check_process(const MemoryNeed& need, const Sum& needed) {
   return Status::error(
              rma::Code::no_memory,
              fmt::format(
-                 "{} needs {} more of address space in each process{}; {} are left of a "
+                 "{} needs {} more address space in each process{}; {} are left of a "
                  "limit of {} (ulimit -v)",
                  need.what, human(needed.bytes),
                  buffers > 0 ? fmt::format(", {} of them for OpenBLAS", human(buffers)) : "",
                  rma::human_bytes(limit->left()), rma::human_bytes(limit->limit)))
-      .hint("ulimit -v unlimited; or " + need.hint);
+      .hint("run `ulimit -v unlimited`, or " + need.hint);
 }
 
-// How no more memory is explained.
+// The error for memory that was refused.
 Status refused_memory(rma::WorldRank rank) {
   const auto limit = rma::address_space_limit();
   const std::string found =
-      limit ? fmt::format("{} are left of the {} that its address space is limited to (ulimit -v)",
+      limit ? fmt::format("{} are left of its address space limit of {} (ulimit -v)",
                           rma::human_bytes(limit->left()), rma::human_bytes(limit->limit))
-            : fmt::format("{} are available on its machine",
+            : fmt::format("its machine has {} available",
                           rma::human_bytes(rma::available_memory_bytes()));
   return Status::error(rma::Code::no_memory,
-                       fmt::format("rank {} got no memory: {}", rank.value, found))
-      .hint(limit ? "ulimit -v unlimited" : "use more machines");
+                       fmt::format("rank {} could not allocate memory: {}", rank.value, found))
+      .hint(limit ? "run `ulimit -v unlimited`" : "use more machines");
 }
 
 }  // namespace
@@ -135,7 +135,7 @@ Status check_memory(rma::Job& job, const MemoryNeed& need) {
   }
   Status fits = check_machine(need, machine);
   fits = fits.ok() ? check_process(need, process) : fits;
-  // Of several machines, the rank tells which one is meant.
+  // If there are several machines, the rank identifies the machine.
   const bool is_only_machine = machine.ranks == job.size();
   return is_only_machine ? agree_on_input(job.world(), fits) : job.world().agree(fits);
 }

@@ -17,7 +17,7 @@ std::string_view without_plus(std::string_view text) {
   return has_plus ? text.substr(1) : text;
 }
 
-// std::from_chars does not tell too large from too small.
+// std::from_chars does not distinguish too large from too small.
 Parsed<double> beyond_range(std::string_view text, const std::string& digits) {
   const double value = std::strtod(digits.c_str(), nullptr);
   if (std::abs(value) < 1) {
@@ -26,7 +26,7 @@ Parsed<double> beyond_range(std::string_view text, const std::string& digits) {
   return {0, quoted(text) + " is too large for a double (at most 1.8e+308)"};
 }
 
-// `text` is what the user wrote, `number` the same as C writes it.
+// `text` is the user's text, `number` the same in C's notation.
 Parsed<double> parse_as(std::string_view text, std::string_view number) {
   const std::string_view digits = without_plus(number);
   double value = 0;
@@ -62,7 +62,7 @@ Parsed<std::int64_t> parse_whole(std::string_view text) {
   std::int64_t value = 0;
   const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error == std::errc::result_out_of_range) {
-    return {0, quoted(text) + " does not fit 64 bits"};
+    return {0, quoted(text) + " does not fit into 64 bits"};
   }
   if (error != std::errc{} || stop != digits.data() + digits.size()) {
     return {0, quoted(text) + " is not a whole number"};
@@ -84,7 +84,7 @@ std::string with_exponent_of_c(std::string_view text) {
       number.begin(), number.end(),
       [](char c) { return std::string_view("DdEQq").find(c) != std::string_view::npos; }, 'e');
   if (number.find('e') == std::string::npos) {
-    // The letter may be missing: 1.5+103.
+    // The exponent letter may be missing: 1.5+103.
     const std::size_t sign = number.find_first_of("+-", 1);
     if (sign != std::string::npos) {
       number.insert(sign, 1, 'e');

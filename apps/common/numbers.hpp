@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Numbers in files of users. Nothing is guessed: what is no decimal number, not finite, or too
-// large to be held is refused, with the reason as a sentence for the user.
+// Numbers in users' files. Text that is not a decimal number, not finite, or too large is refused,
+// with a sentence for the user.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace tessera::apps {
 
-/// A number, or why there is none.
+/// A number, or the error.
 template <class T>
 struct Parsed {
   T value{};
@@ -18,7 +18,7 @@ struct Parsed {
   [[nodiscard]] bool ok() const noexcept { return fault.empty(); }
 };
 
-/// What a message repeats of a file: short, and without bytes that are no text.
+/// Text of a file for a message: shortened, and with '?' for bytes that are not printable.
 std::string shown(std::string_view text);
 /// The same in quotes.
 std::string quoted(std::string_view text);
@@ -28,14 +28,14 @@ inline std::string quoted(const std::string& text) {
   return quoted(std::string_view(text));
 }
 
-/// Of all of `text`; a sign is allowed.
+/// Parses all of `text`; a sign is allowed.
 Parsed<std::int64_t> parse_whole(std::string_view text);
-/// Of all of `text`: "-1.5", "1e-3", "+2". What is too small to be held becomes zero.
+/// Parses all of `text`: "-1.5", "1e-3", "+2". A number too small for a double becomes zero.
 Parsed<double> parse_real(std::string_view text);
-/// The same with exponents as Fortran writes them, too: "1.5D+03", "1.5+103".
+/// The same, also with Fortran's exponents: "1.5D+03", "1.5+103".
 Parsed<double> parse_fortran_real(std::string_view text);
 
-/// A number of Fortran with its exponent as C writes it, if it has one: "1.5e+03", "1.5e+103".
+/// A Fortran number with its exponent in C's notation, if it has one: "1.5e+03", "1.5e+103".
 std::string with_exponent_of_c(std::string_view text);
 
 }  // namespace tessera::apps

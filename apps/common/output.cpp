@@ -19,7 +19,7 @@
 namespace tessera::apps {
 namespace {
 
-// The system's reason of the first loss. Ranks may be threads.
+// The system's reason for the first lost output. Ranks may be threads.
 std::atomic<int> first_error{0};
 
 void remember(int error) {
@@ -59,8 +59,7 @@ void complain(std::string_view program, std::string_view message) {
 
 namespace {
 
-// The reason of an earlier write that failed is lost: one more, of a line's end, fails for the
-// same.
+// The reason of the write that failed is lost: write a newline, which fails for the same reason.
 int ask_for_reason() {
   std::clearerr(stdout);
   errno = 0;
@@ -88,7 +87,7 @@ int complete_output(std::string_view program, int code) {
 
 int finish_output(std::string_view program, int code) {
   const int final_code = complete_output(program, code);
-  // A thread of OpenBLAS may be asking for a buffer for ever, and the library would wait for it
+  // A thread of OpenBLAS may ask for a buffer forever, and the library would wait for that thread
   // when it is unloaded (openblas.hpp).
   if (has_openblas() && rma::address_space_limit()) {
     std::_Exit(final_code);

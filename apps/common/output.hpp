@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What programs print. Nothing here throws: on a disk that is full a program still ends by its own
-// exit code, and says what was lost.
+// Output of programs. Nothing here throws: if a disk is full, a program still ends with its own
+// exit code, and reports what was lost.
 #pragma once
 
 #include <string_view>
 
 namespace tessera::apps {
 
-/// Local. Prints to standard output, at once. finish_output() tells when that failed.
+/// Local. Prints to standard output, without delay. finish_output() reports a failure.
 void tell(std::string_view text);
 
-/// Local. Prints "PROGRAM: message" to standard error. Where that can't be, nobody is to be told.
+/// Local. Prints "PROGRAM: message" to standard error; a failure is ignored.
 void complain(std::string_view program, std::string_view message);
 
-/// Local. For main(): from now on a write beyond the limit on file sizes (ulimit -f) fails with
-/// EFBIG, where the system would end the program without a message.
+/// Local. For main(): makes a write beyond the limit on file sizes (ulimit -f) fail with EFBIG.
+/// Otherwise the system would end the program without a message.
 void report_file_size_limit();
 
-/// Local. For output that somebody else has lost, with the system's error.
+/// Local. Records output that other code has lost, with the system's error.
 void note_lost_output(int error);
 
-/// Local. The last of main(): completes standard output, also what others have printed there, and
-/// returns the exit code: `code`, or that of a failure where output was lost. Where the address
-/// space is limited and OpenBLAS is loaded, ends the program by that code itself.
+/// Local. The last call of main(): flushes standard output, also of other code, and returns the
+/// exit code: `code`, or exit_failed if output was lost. If the address space is limited and
+/// OpenBLAS is loaded, it ends the program itself with that code.
 int finish_output(std::string_view program, int code);
 
 }  // namespace tessera::apps

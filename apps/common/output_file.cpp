@@ -19,15 +19,15 @@ namespace {
 using rma::Code;
 using rma::Status;
 
-constexpr mode_t permissions = 0666;  // less what the user's mask takes away
+constexpr mode_t permissions = 0666;  // reduced by the user's umask
 
 Status unwritable(Code code, const std::string& path, int error) {
   return Status::error(
       code, fmt::format("cannot write {}: {}", path, std::generic_category().message(error)));
 }
 
-// The system's error, or 0. Of what is no regular file only the permissions are looked at: a pipe's
-// reader would take the end of a trial for the end of the data.
+// The system's error, or 0. For a file that is not regular, only permissions are checked: a pipe's
+// reader would take the end of a trial as the end of the data.
 int error_of_present_file(const std::string& path, const struct stat& facts) {
   if (S_ISDIR(facts.st_mode)) {
     return EISDIR;
@@ -49,14 +49,14 @@ bool is_link(const std::filesystem::path& path) {
 }
 
 std::filesystem::path behind_links(const std::filesystem::path& path) {
-  std::error_code circle;  // which opening it tells
+  std::error_code circle;  // reports a circle of links
   return rma::behind_links(path, circle);
 }
 
 int error_of_new_file(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions);
   if (descriptor < 0) {
-    // Of links in a circle, or a file that another program has made meanwhile.
+    // Links in a circle, or a file that another program has just made.
     return errno != EEXIST ? errno : is_link(path) ? ELOOP : 0;
   }
   ::close(descriptor);
@@ -64,15 +64,15 @@ int error_of_new_file(const std::string& path) {
   return 0;
 }
 
-// Where a file would come to be. Made absolute first: weakly_canonical() leaves a relative name as
-// it is when no part of it is there.
+// Where a file would be created. Made absolute first: weakly_canonical() does not change a relative
+// name if no part of it exists.
 std::filesystem::path place_of(const std::string& path) {
   std::error_code error;
   const std::filesystem::path absolute = std::filesystem::absolute(behind_links(path), error);
   return std::filesystem::weakly_canonical(absolute, error);
 }
 
-// Devices may be given twice: nothing is overwritten there.
+// Devices may be given twice: nothing is overwritten.
 bool is_same_file(const std::string& a, const std::string& b) {
   struct stat facts_a = {};
   struct stat facts_b = {};
@@ -92,7 +92,7 @@ Status check_not_overwritten(const std::string& path, const std::vector<std::str
     if (!path.empty() && !other.empty() && is_same_file(path, other)) {
       return Status::error(
           Code::invalid_argument,
-          fmt::format("{}: what is to be written there would write over {}, which was given, too",
+          fmt::format("{}: this output would overwrite {}, which the program also reads or writes",
                       path, path == other ? "this file" : other));
     }
   }
@@ -121,7 +121,7 @@ int error_of_writing(int descriptor, std::string_view contents) {
     }
   }
   if (::close(descriptor) != 0 && error == 0) {
-    error = errno;  // some file systems tell only here that there is no space
+    error = errno;  // some file systems report only here that the disk is full
   }
   return error;
 }
@@ -138,16 +138,16 @@ bool is_open_as(int descriptor, const struct stat& facts) {
          other.st_ino == facts.st_ino;
 }
 
-// Whether a file can be another one of the same name: it has no other name that would keep the old
-// contents, and is not what this program prints to ("/dev/stdout").
+// Whether a new file can replace it: it has no other name, which would keep the old contents, and
+// is not the standard output of this program ("/dev/stdout").
 bool is_replaceable(const struct stat& facts) {
   return S_ISREG(facts.st_mode) && facts.st_nlink == 1 && !is_open_as(STDOUT_FILENO, facts) &&
          !is_open_as(STDERR_FILENO, facts);
 }
 
-// A new file in the folder of `place`; below 0: there is none, by errno.
+// A new file in the folder of `place`; negative on failure, with the reason in errno.
 int open_beside(const std::filesystem::path& place, std::string& name) {
-  constexpr int most_leftovers = 100;  // of programs that were killed and had this one's number
+  constexpr int most_leftovers = 100;  // from killed programs that had the same process number
   int descriptor = -1;
   for (int number = 0; number < most_leftovers && descriptor < 0; ++number) {
     name = place.parent_path() / fmt::format(".tessera-{}-{}", ::getpid(), number);
@@ -159,7 +159,7 @@ int open_beside(const std::filesystem::path& place, std::string& name) {
   return descriptor;
 }
 
-// Whether the new file belongs to whom the old one did, who may do what they might.
+// Gives the new file the owner, group and permissions of the old one. False if that fails.
 bool inherits(int descriptor, const struct stat& old) {
   struct stat facts = {};
   const bool has_owner = ::fstat(descriptor, &facts) == 0 &&
@@ -168,8 +168,8 @@ bool inherits(int descriptor, const struct stat& old) {
   return has_owner && ::fchmod(descriptor, old.st_mode & 07777U) == 0;
 }
 
-// Writes a file beside and gives it the name: what was there stays whole until all is written. The
-// system's error, or 0; nothing where that is not possible here, and the file is as it was.
+// Writes a file beside the old one and renames it: the old one stays complete until all is written.
+// Returns the system's error, or 0; nullopt if that is not possible here, with the file unchanged.
 std::optional<int> error_of_replacing(const std::filesystem::path& place, const struct stat* old,
                                       std::string_view contents) {
   std::string name;
@@ -189,7 +189,7 @@ std::optional<int> error_of_replacing(const std::filesystem::path& place, const 
     return error;
   }
   if (::rename(name.c_str(), place.c_str()) != 0) {
-    // A mount point, or somebody else's file in a folder for all.
+    // A mount point, or another user's file in a shared folder.
     ::unlink(name.c_str());
     return std::nullopt;
   }

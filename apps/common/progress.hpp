@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How far a long run has come, for somebody who looks at a terminal.
+// Progress of a long run, on a terminal.
 #pragma once
 
 #include <chrono>
@@ -10,15 +10,15 @@
 
 namespace tessera::apps {
 
-/// Local. Whether this rank should tell: the first one, to a terminal, unless the program is quiet.
+/// Local. Whether this rank prints: rank 0 on a terminal, unless the program is quiet.
 bool shows_progress(const rma::Job& job, bool is_quiet);
 
-/// Prints lines about a run, not more than one a second, none in the first.
+/// Prints lines about a run, at most one a second, none in the first second.
 class Progress {
  public:
   explicit Progress(bool is_shown) : is_shown_(is_shown) {}
 
-  /// Local. Whether it is time to tell() again. Cost where nothing is shown: none.
+  /// Local. Whether the next line is due. Costs nothing if nothing is shown.
   [[nodiscard]] bool is_due();
   void tell(std::string_view line) const;
 

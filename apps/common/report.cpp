@@ -95,11 +95,11 @@ bool Report::write_json() const {
   if (!writes_) {
     return true;
   }
-  // Names of files need not be UTF-8.
+  // File names may not be UTF-8.
   constexpr auto replace = nlohmann::ordered_json::error_handler_t::replace;
   const std::string text = json_.dump(2, ' ', false, replace) + '\n';
   if (goes_to_output(options_.json_file)) {
-    tell(text);  // finish_output() says where that fails
+    tell(text);  // finish_output() reports a failure
     return true;
   }
   const rma::Status written = write_output_file(options_.json_file, text);
@@ -111,7 +111,7 @@ bool Report::write_json() const {
 
 namespace {
 
-// One rank of a node stands for all.
+// One rank of each node is enough.
 rma::Result<std::string> transports_used(rma::Job& job) {
   std::vector<std::string_view> names;
   std::set<std::int32_t> nodes;

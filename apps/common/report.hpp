@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Report: what an application prints, as lines `name: value unit` for people and scripts and, when
-// asked for, as one JSON object. Numbers are numbers there, with units in their names where a line
-// has them behind the number in words.
+// Report: an application's results, as lines `name: value unit` for users and scripts, and
+// optionally as one JSON object. In JSON numbers are numbers, and units are part of names.
 #pragma once
 
 #include <cstdint>
@@ -22,42 +21,42 @@ namespace tessera::apps {
 
 struct ReportOptions {
   std::string program;  ///< its name, for messages
-  /// All goes there at the end, unless empty; "-": to standard output, and nothing else there.
+  /// JSON output file, written at the end; "-": standard output instead of lines; empty: none.
   std::string json_file;
   bool is_quiet = false;  ///< no lines
-  /// Of the program, which the JSON file may not be; empty names are none.
+  /// The program's other files, which the JSON file must not overwrite; empty names are ignored.
   std::vector<std::string> other_files = {};
 };
 
 class Report {
  public:
-  /// A number of the JSON file, and its name there.
+  /// A number of the JSON file, with its name.
   using Number = std::pair<std::string_view, std::int64_t>;
 
-  /// Collective. That of rank 0 prints and writes; those of others keep quiet. Errors, on all
-  /// ranks: invalid_argument when the file can't be written, which is tried without changing it, or
-  /// is another file of the program.
+  /// Collective. Rank 0 prints and writes; other ranks' reports do nothing. Errors, on all ranks:
+  /// invalid_argument if the file cannot be written, which is tested without changing it, or is
+  /// another file of the program.
   static rma::Result<Report> create(rma::Job& job, ReportOptions options);
 
   void add(std::string_view name, std::string_view value);
   void add(std::string_view name, std::int64_t value, std::string_view unit = "");
-  /// With `digits` significant digits; physical results need at least 12.
+  /// Prints `digits` significant digits; physical results need at least 12.
   void add(std::string_view name, double value, std::string_view unit, int digits = 6);
 
-  /// Several numbers on one line, and a list in the JSON file.
+  /// Several numbers on one line; a list in the JSON file.
   void add(std::string_view name, std::span<const double> values, std::string_view unit,
            int digits = 6);
-  /// A line of words, and the same as numbers in the JSON file.
+  /// A line of text, and the same as numbers in the JSON file.
   void add(std::string_view name, std::string_view value, std::initializer_list<Number> numbers);
-  /// Lines for people only.
+  /// Lines of text only.
   void note(std::string_view text) const;
 
-  /// Prints VERIFICATION SUCCESSFUL or FAILED as the last line and writes the JSON file, which has
-  /// true or false as `verification`; what goes wrong with that is told behind the line. Returns
-  /// the program's exit code: 0, 1 when not verified, or 2 when the file can't be written.
+  /// Prints VERIFICATION SUCCESSFUL or FAILED as the last line and writes the JSON file, with true
+  /// or false as `verification`. An error of writing is printed after that line. Returns the
+  /// program's exit code: 0, 1 if not verified, or 2 if the file cannot be written.
   int finish(bool is_verified);
-  /// The same of results that there is nothing to compare with: the last line is NOT VERIFIED with
-  /// the reason, and the file has null as `verification` and the reason as `not_verified`.
+  /// The same for results without a reference: the last line is NOT VERIFIED with the reason; the
+  /// file has null as `verification` and the reason as `not_verified`.
   int finish_unverified(std::string_view reason);
 
  private:
@@ -75,12 +74,12 @@ class Report {
   nlohmann::ordered_json json_;
 };
 
-/// Local. Adds how the job runs: `ranks`, `nodes`, `bootstrap`, and `transport`, which names what
-/// carries operations from this rank to each node, without repetition.
+/// Local. Adds how the job runs: `ranks`, `nodes`, `bootstrap`, and `transport`, the transports
+/// from this rank to each node, each once.
 rma::Status add_job(Report& report, rma::Job& job);
 
-/// Collective. Adds what all ranks together moved to other ranks: lines as `traffic_put`, numbers
-/// as `traffic_put_operations` and `traffic_put_bytes`.
+/// Collective. Adds the data that all ranks moved to other ranks: lines such as `traffic_put`,
+/// numbers such as `traffic_put_operations` and `traffic_put_bytes`.
 rma::Status add_traffic(Report& report, rma::Job& job);
 
 }  // namespace tessera::apps

@@ -35,7 +35,7 @@ int run_in_threads(std::string_view program, std::int32_t threads, const RankPro
     if (job.rank().value == 0) {
       exit_code = outcome.exit_code;
     }
-    // A rank that lacks memory tells it by itself, while others find it gone.
+    // A rank without memory prints that itself, while others find it gone.
     if (outcome.status.ok() && outcome.exit_code == exit_usage) {
       lacked_memory = true;
     }

@@ -17,7 +17,7 @@ using rma::Status;
 
 constexpr std::int64_t bytes_of_an_end = 1 << 16;
 
-// What can be read of the bytes from `begin` on.
+// Adds the bytes from `begin` that can be read.
 void add_bytes(ContentHash& hash, int descriptor, std::int64_t begin) {
   std::vector<char> block(bytes_of_an_end);
   const ssize_t got = ::pread(descriptor, block.data(), block.size(), begin);
@@ -47,7 +47,7 @@ void ContentHash::add(std::string_view text) noexcept {
 }
 
 FileMark mark_of_file(const std::string& path) {
-  // A pipe without a writer would otherwise be waited for.
+  // Without O_NONBLOCK, opening a pipe without a writer would block.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) {
     return {};
@@ -77,9 +77,9 @@ Status check_same_file(rma::Team team, const std::string& path, const FileMark& 
     return {};
   }
   return Status::error(rma::Code::invalid_argument,
-                       fmt::format("{}: on {} this is another file than on rank {}", path,
+                       fmt::format("{}: the contents on {} differ from those on rank {}", path,
                                    name_ranks(others), first - marks.begin()))
-      .hint("copy it to all nodes again, or keep it where all of them see the same");
+      .hint("copy it to all nodes again, or put it on a file system that all nodes share");
 }
 
 }  // namespace tessera::apps

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Whether a file that all ranks read is the same on all: copies on the disks of nodes may be stale,
-// and a mixture of two would be computed with as if it were one.
+// Checks that a file is the same on all ranks that read it. Copies on the disks of nodes may be
+// old, and the program would compute with a mixture.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace tessera::apps {
 
-/// 64 bits that tell contents apart (Fowler, Noll and Vo's hash 1a); not against malice.
+/// A 64-bit hash of contents (Fowler, Noll and Vo's hash 1a); no protection against malice.
 class ContentHash {
  public:
   void add(std::string_view text) noexcept;
@@ -23,18 +23,18 @@ class ContentHash {
   std::uint64_t value_ = 0xcbf29ce484222325U;
 };
 
-/// What tells a file from another one.
+/// Identifies a file.
 struct FileMark {
   bool is_readable = false;
   std::uint64_t bytes = 0;
   std::uint64_t hash = 0;  ///< of its contents, or of a part of them
 };
 
-/// Local. From the size of a file and up to 64 KiB at each of its ends.
+/// Local. Uses the size of a file and up to 64 KiB at each end.
 FileMark mark_of_file(const std::string& path);
 
-/// Collective. Whether all ranks that can read the file have the same; what is wrong with it on
-/// others they tell themselves. Errors, on all: invalid_argument, which names the ranks.
+/// Collective. Checks that all ranks that can read the file have the same one. Ranks that cannot
+/// read it report that themselves. Errors, on all: invalid_argument, which names the ranks.
 rma::Status check_same_file(rma::Team team, const std::string& path, const FileMark& mine);
 
 }  // namespace tessera::apps

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the command lines of all programs take as a count, and what they say when it is none.
+// Counts on the command lines of all programs, and the error for anything else.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,8 +12,8 @@
 
 namespace tessera::apps {
 
-/// Accepts decimal numbers from `least` to `most`, also with zeros in front, which it takes away:
-/// CLI11 would read them as octal. For Option::transform().
+/// Accepts decimal numbers from `least` to `most`. Removes leading zeros, because CLI11 would read
+/// such numbers as octal. For Option::transform().
 inline CLI::Validator whole_number(std::int64_t least = 1,
                                    std::int64_t most = std::numeric_limits<std::int32_t>::max()) {
   const auto check = [least, most](std::string& text) -> std::string {
@@ -24,7 +24,7 @@ inline CLI::Validator whole_number(std::int64_t least = 1,
       text = std::to_string(value);
       return "";
     }
-    // Who gave too large a number is told the limit; all others need not know it.
+    // The message names the upper limit only if the number is too large.
     const bool is_too_large = error == std::errc::result_out_of_range || value > most;
     return "'" + text + "': expected a whole number of at " +
            (is_too_large ? "most " + std::to_string(most) : "least " + std::to_string(least));

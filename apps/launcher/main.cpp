@@ -4,10 +4,10 @@
 //
 //     tessera-run -n 4 ./program arguments…
 //
-// A rank that dies does not take the others with it: they learn of it from their own operations.
-// One that ends the job (rma::end_job, ARMCI_Error) does. Exit code: that of the first rank (lowest
-// number) that failed by itself, 128 + signal for one that was killed, 2 for bad usage and for a
-// file that can't be written, 127 when the program can't be started.
+// A rank that dies does not end the others: they get errors from their own operations. A rank that
+// ends the job (rma::end_job, ARMCI_Error) ends all of them. Exit code: that of the lowest rank
+// that failed by itself, 128 + signal if a signal killed it; 2 for bad usage and for a file that
+// cannot be written; 127 if the program cannot be started.
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
@@ -43,12 +43,12 @@ constexpr const char* program_name = "tessera-run";
 
 constexpr int signal_exit_base = 128;
 
-// Says on standard error which ranks failed, and returns the exit code for the whole run.
+// Prints on standard error which ranks failed, and returns the exit code for the whole run.
 int report(const std::vector<tessera::rma::RankExit>& exits, bool quiet) {
   int code = 0;
   for (const tessera::rma::RankExit& each : exits) {
     if (each.was_told) {
-      continue;  // the one that ended the job has said why
+      continue;  // the rank that ended the job has printed the reason
     }
     if (each.signal != 0 && !quiet) {
       complain(program_name, fmt::format("rank {} was ended by signal {} ({})", each.rank,
@@ -69,8 +69,8 @@ struct Arguments {
   bool is_quiet = false;
 };
 
-/// Whether standard error takes a line at once. What a signal has ended must not wait for the
-/// reader that it was waiting for.
+/// Whether standard error can be written without blocking. A launcher ended by a signal must not
+/// wait for a reader that had already blocked it.
 bool takes_complaints() {
   pollfd room{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
   return poll(&room, 1, 0) > 0;
@@ -84,7 +84,7 @@ int refuse(const Status& status, int code) {
 int run(const Arguments& arguments, const std::vector<std::string>& program) {
   if (tessera::apps::goes_to_output(arguments.json_file)) {
     return refuse(Status::error(tessera::rma::Code::invalid_argument,
-                                "--json -: standard output is the program's; name a file"),
+                                "--json -: the program uses standard output; give a file name"),
                   exit_usage);
   }
   const bool writes = !arguments.json_file.empty();
@@ -106,7 +106,7 @@ int run(const Arguments& arguments, const std::vector<std::string>& program) {
     return refuse(exits.status(), exit_usage);
   }
   const double seconds = tessera::apps::seconds_since(start);
-  tessera::apps::report_file_size_limit();  // not before: the ranks would inherit that
+  tessera::apps::report_file_size_limit();  // not earlier: the ranks would inherit it
   const int ranks_code = report(*exits, arguments.is_quiet || is_unread);
   const int code = is_unread && ranks_code == 0 ? exit_failed : ranks_code;
   if (!writes) {
@@ -121,12 +121,12 @@ int run(const Arguments& arguments, const std::vector<std::string>& program) {
   return code;
 }
 
-/// What mpirun's users are used to. As short options it is -n with p ranks.
+/// Users of mpirun may type -np. As short options it would mean -n with p ranks.
 bool asks_as_of_mpirun(int argc, char** argv) {
   return argc > 1 && std::string_view(argv[1]) == "-np";
 }
 
-/// For help: CLI11 knows of no program behind the options.
+/// For the usage line: CLI11 does not know that a program follows the options.
 class Formatter : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* /*app*/, std::string /*name*/) const override {
@@ -134,7 +134,7 @@ class Formatter : public CLI::Formatter {
   }
 };
 
-/// Splits what follows the options, and says what is wrong with it.
+/// Separates the program from the options, and reports errors.
 int run_rest(const Arguments& arguments, std::vector<std::string> program) {
   const bool has_mark = !program.empty() && program.front() == "--";
   if (has_mark) {
@@ -151,7 +151,7 @@ int run_rest(const Arguments& arguments, std::vector<std::string> program) {
 
 int run_program(int argc, char** argv) {
   if (asks_as_of_mpirun(argc, argv)) {
-    complain(program_name, "there is no option -np; the number of ranks is -n N");
+    complain(program_name, "there is no option -np; give the number of ranks with -n N");
     return exit_usage;
   }
   CLI::App app{"Starts a program as several ranks on this machine."};
@@ -166,11 +166,11 @@ int run_program(int argc, char** argv) {
   app.add_option("--nodes", options.nodes, "Split the ranks over this many emulated nodes")
       ->transform(tessera::apps::whole_number(0));
   app.add_flag("--tag", options.tagged_lines,
-               "Print the rank in front of each line of output, as in '[3] line'");
-  app.add_option("--json", arguments.json_file, "Write how the run went to this file")
+               "Begin each line of output with its rank, as in '[3] line'");
+  app.add_option("--json", arguments.json_file, "Write a report on the run to this JSON file")
       ->check(tessera::apps::check_file_name);
-  app.add_flag("--quiet", arguments.is_quiet, "Do not say which ranks failed");
-  app.footer("All that follows PROGRAM is its own. -- may stand in front of it.");
+  app.add_flag("--quiet", arguments.is_quiet, "Do not print which ranks failed");
+  app.footer("Everything after PROGRAM is passed to it. PROGRAM may follow --.");
   app.prefix_command();
   if (const auto code = tessera::apps::parse_command_line(app, argc, argv)) {
     return *code;

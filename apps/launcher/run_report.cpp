@@ -11,8 +11,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// How ranks are spread, as they find it in their environment. Where settings are not usable, the
-// ranks have told so themselves, and there is nothing to tell here.
+// How ranks are placed, as they find it in their environment. If settings are invalid, the ranks
+// have reported that themselves, and nothing is added.
 void add_placement(Json& json, const rma::LaunchOptions& options) {
   const auto settings = rma::Settings::from_environment();
   json["nodes"] = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What tessera-run --json writes: what was started, where, for how long, and how each rank ended.
+// The output of tessera-run --json: what was started, where, for how long, and how each rank ended.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct FinishedRun {
   int exit_code = 0;     ///< of tessera-run
 };
 
-/// Local. One JSON object; apps/launcher/README.md tells its members.
+/// Local. One JSON object; apps/launcher/README.md describes its members.
 std::string describe_run(const FinishedRun& run, const rma::LaunchOptions& options);
 
 }  // namespace tessera::apps

@@ -24,13 +24,13 @@ rma::Result<LineBuffer> LineBuffer::create(std::int64_t count) {
   void* memory = std::aligned_alloc(alignment, bytes);
   if (memory == nullptr) {
     return rma::Status::error(rma::Code::no_memory,
-                              fmt::format("a buffer of {} was asked for, and the system gives no "
+                              fmt::format("a buffer of {} is needed, but the system has no "
                                           "such memory",
                                           rma::human_bytes(bytes)));
   }
   if (alignment == huge_page_bytes) {
-    // A sweep walks along some twenty rows at once, in as many pages. Advice only: where the
-    // kernel has no huge pages to give, nothing changes.
+    // A sweep reads about twenty rows at once, in as many pages. Advice only: without huge pages
+    // nothing changes.
     static_cast<void>(madvise(memory, bytes, MADV_HUGEPAGE));
   }
   LineBuffer buffer(static_cast<double*>(memory), count);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// LineBuffer: an array of doubles that begins on a huge-page boundary if it is large and on a
-// cache line if not. Set to zero, so that padding which a vector instruction computes along with
-// the data holds numbers and never traps or slows down on garbage.
+// LineBuffer: an array of doubles, aligned to a huge page if it is large, otherwise to a cache
+// line. Set to zero, so that padding, which vector instructions also compute, never traps or slows
+// them down.
 #pragma once
 
 #include <cstddef>

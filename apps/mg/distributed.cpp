@@ -26,7 +26,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Adds the time that it lives to a sum.
+/// Adds its lifetime to a sum.
 class Stopwatch {
  public:
   explicit Stopwatch(double& seconds) : seconds_(seconds) {}
@@ -40,7 +40,7 @@ class Stopwatch {
 };
 
 constexpr std::int64_t middle_r_ghosts = sweep_coarse_ghosts + 1;
-// What is read of r in dimensions that aren't cut.
+// How many layers of r are read in dimensions that are not split.
 constexpr std::int64_t middle_r_wrapped = 1;
 constexpr int dims = 3;
 
@@ -54,14 +54,14 @@ Wrap unsplit(const Distribution& distribution) {
           distribution.cut(2).blocks() == 1};
 }
 
-/// The same of those that sweeps and restrictions see to: z is the exchange's.
+/// The same for the dimensions that sweeps and restrictions fill; the exchange fills z.
 Wrap unsplit_rows(const Distribution& distribution) {
   Wrap wrap = unsplit(distribution);
   wrap.z = false;
   return wrap;
 }
 
-/// `box` with `width` more layers in the dimensions that don't wrap.
+/// `box` with `width` more layers in the dimensions that do not wrap.
 Box grown_where_split(const Box& box, std::int64_t width, const Wrap& wrap) {
   Box result = grown(box, width);
   if (wrap.y) {
@@ -75,7 +75,7 @@ Box grown_where_split(const Box& box, std::int64_t width, const Wrap& wrap) {
   return result;
 }
 
-// Even blocks for the ranks of process_grid(); ranks beyond it get none.
+// Even blocks for the ranks of process_grid(); other ranks get none.
 Result<Distribution> finest(std::int64_t edge, std::int64_t ranks, std::int64_t ghosts) {
   const Index3 grid = process_grid(edge, ranks);
   std::vector<AxisCut> cuts;
@@ -87,7 +87,7 @@ Result<Distribution> finest(std::int64_t edge, std::int64_t ranks, std::int64_t 
   return Distribution::create(cuts, deal, {.ghosts = Extents::filled(dims, ghosts)});
 }
 
-// The cut of the level below: each bound halved, as coarsened() does with boxes.
+// The distribution of the level below: each bound halved, as coarsened() does with boxes.
 Result<Distribution> coarser(const Distribution& fine, std::int64_t ghosts) {
   std::vector<AxisCut> cuts;
   for (int dim = 0; dim < dims; ++dim) {
@@ -102,8 +102,8 @@ Result<Distribution> coarser(const Distribution& fine, std::int64_t ghosts) {
   return Distribution::create(cuts, fine.deal(), {.ghosts = Extents::filled(dims, ghosts)});
 }
 
-// An array's own box and ghosts as the kernels see them. The memory does not move, and nobody but
-// this rank writes it between the exchanges.
+// An array's own box and ghosts for the kernels. The memory does not move, and only this rank
+// writes it between exchanges.
 Grid grid_of(Array<double>& array) {
   const Box box = to_box(array.own_box());
   if (box.is_empty()) {
@@ -155,7 +155,7 @@ Result<Distribution> DistributedRun::make_levels() {
 Status DistributedRun::make_middle_level(const Distribution& distribution) {
   TESSERA_ASSIGN_OR_RETURN(auto r, Array<double>::create(job_, distribution, {.name = "r"}));
   const Box box = to_box(r.own_box());
-  // All members have the array or none; what each adds for itself they must agree upon.
+  // All members have the array or none; here they agree on what each allocates by itself.
   auto u = OwnedGrid::create(box, sweep_coarse_ghosts);
   TESSERA_RETURN_IF_ERROR(job_.world().agree(u.status()));
   middle_.push_back({std::move(r), std::move(u).take()});
@@ -179,7 +179,7 @@ Status DistributedRun::plan_exchanges(const Distribution& replicated) {
   return {};
 }
 
-// Each rank looks through its own box; the ten extremes of the whole are among theirs.
+// Each rank searches its own box; the ten extremes of the whole are among theirs.
 Status DistributedRun::set_problem() {
   const Extremes mine = find_extremes(problem_.edge, to_box(finest_->u.own_box()));
   TESSERA_ASSIGN_OR_RETURN(const std::vector<Extremes> all, job_.world().allgather_value(mine));
@@ -211,7 +211,7 @@ Status DistributedRun::post_middle() {
   return {};
 }
 
-// Behind what the neighbours wait for sooner. Requires: a stopwatch runs.
+// Posted after the data that the neighbours need sooner. Requires: a stopwatch runs.
 Status DistributedRun::post_u_if(bool posts_u) {
   return posts_u ? finest_->ghosts_of_u->post().context("exchanging ghost cells") : Status();
 }
@@ -232,7 +232,7 @@ Grid DistributedRun::coarse_correction() const {
   return middle_.empty() ? coarse_->correction() : middle_.front().u.view();
 }
 
-// What this rank restricts to, before it has the others' parts.
+// The part to which this rank restricts, before it has the others' parts.
 Grid DistributedRun::own_part_of_replicated() const {
   const Grid& whole = coarse_->residual();
   Box box = to_box(finest_->u.own_box());
@@ -242,12 +242,12 @@ Grid DistributedRun::own_part_of_replicated() const {
   return {whole.at(box.lo.z, box.lo.y, box.lo.x), box, whole.plane_stride, whole.row_stride};
 }
 
-// Where the restriction of a level goes: of the finest one to the first between, and so on.
+// The target of the restriction of a level: the first middle level for the finest one, and so on.
 Grid DistributedRun::residual_below(std::size_t middle) {
   return middle < middle_.size() ? grid_of(middle_[middle].r) : own_part_of_replicated();
 }
 
-// How many of its ghost layers are set with it. The replicated level sets its own.
+// How many ghost layers the restriction sets there. The replicated level sets its own.
 std::int64_t DistributedRun::wrapped_below(std::size_t middle) const {
   return middle < middle_.size() ? middle_r_wrapped : 0;
 }
@@ -288,7 +288,7 @@ Status DistributedRun::gather_replicated(bool posts_u) {
   return gathering_ ? attempt(gathering_->finish()) : Status();
 }
 
-// With `posts_u` the finest sweep has read the ghost cells of u that the next exchange brings.
+// With `posts_u` the finest sweep has read the ghost cells of u that the next exchange writes.
 Status DistributedRun::go_down(bool posts_u) {
   for (std::size_t k = 0; k < middle_.size(); ++k) {
     TESSERA_RETURN_IF_ERROR(restrict_middle(k, posts_u && k == 0));
@@ -296,7 +296,7 @@ Status DistributedRun::go_down(bool posts_u) {
   return gather_replicated(posts_u && middle_.empty());
 }
 
-// First what needs no ghost cells of other ranks, while those are on their way.
+// First the points that need no ghost cells of other ranks, while those are moved.
 Status DistributedRun::restrict_middle(std::size_t middle, bool posts_u) {
   MiddleLevel& level = middle_[middle];
   const Grid fine = grid_of(level.r);
@@ -333,8 +333,8 @@ Status DistributedRun::go_up() {
 
 Result<Norms> DistributedRun::cycle(bool is_first, bool is_last) {
   TESSERA_RETURN_IF_ERROR(go_down(!is_first));
-  // Behind what the levels below wait for, and in front of most of their work. Before the first
-  // cycle u is zero, ghost cells too.
+  // After what the levels below need, and before most of their work. Before the first cycle u is
+  // zero, ghost cells too.
   if (!is_first) {
     TESSERA_RETURN_IF_ERROR(start(finest_->ghosts_of_u));
   }

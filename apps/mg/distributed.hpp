@@ -2,25 +2,26 @@
 //
 // The benchmark on any number of ranks, over Tessera arrays.
 //
-// The finest levels are arrays with ghost cells, all cut at the same places: a level's bounds are
-// those of the next finer one, halved. A level is one fused sweep (sweep.hpp) and one exchange of
-// ghost cells, written by the neighbours one-sidedly (arrays/halo.hpp). The levels from some edge
-// down are small enough that every rank holds them whole and does them alone (CoarseCycle): that
-// also disposes of levels with fewer points than ranks. Ranks for whom the finest level has no part
-// (process_grid() in problem.hpp) hold empty boxes and meet the others in collectives only.
+// The finest levels are arrays with ghost cells, all distributed alike: a level's bounds are those
+// of the next finer one, halved. A level is one fused sweep (sweep.hpp) and one exchange of ghost
+// cells, which the neighbours write one-sidedly (arrays/halo.hpp). From some edge downwards, levels
+// are so small that every rank holds them whole and processes them alone (CoarseCycle). So no level
+// has fewer points than ranks. Ranks without a part of the finest level (process_grid() in
+// problem.hpp) hold empty boxes and only take part in collectives.
 //
 //     finest       u 4 ghosts, v 3      one sweep: correct, residual, restrict
 //     between      r 4 ghosts, u own    restrict down; correct from zero, 3 layers further, up
 //     replicated   r gathered           CoarseCycle on the whole cube
 //
-// Ghost cells in dimensions that aren't cut are a rank's own points: who writes a row writes those
-// beside it, too, and none of them are exchanged.
+// Ghost cells in dimensions that are not split are a rank's own points: the code that writes a row
+// also writes those beside it, and they are not exchanged.
 //
-// That of the finest level is started at the bottom of the cycle, behind all others, and finished
-// at its top: the way up hides it. Those between restrict the points that need no ghost cells
-// meanwhile.
+// The exchange of the finest level starts at the bottom of the cycle, after all others, and
+// finishes at its top: the way up hides it. Meanwhile the levels between restrict points that need
+// no ghost cells.
 //
-// Corrections are computed three layers beyond a rank's box from r that is valid four layers
+// Corrections are computed three layers beyond a rank's box, from r that is valid four layers
+// beyond, so u below the finest level is never exchanged.
 // beyond, so u below the finest level is never exchanged.
 #pragma once
 
@@ -38,13 +39,13 @@
 
 namespace tessera::apps::mg {
 
-/// What a run gave; the same on all ranks.
+/// The result of a run; the same on all ranks.
 struct RunResult {
   double norm = 0.0;          ///< L2 norm of the last residual
   double seconds = 0.0;       ///< of NPB's timed part: the first residual and all cycles
-  double halo_seconds = 0.0;  ///< what the rank that exchanged and gathered longest spent on that
-  /// The same of the rank that did so least. It computed longest, so it waited for no other's
-  /// computation: this is what the exchange adds to a run.
+  double halo_seconds = 0.0;  ///< exchange and gather time of the rank that spent most on them
+  /// The same for the rank that spent least. It computed longest, so it did not wait for other
+  /// ranks' computation: this is what the exchange adds to a run.
   double exposed_seconds = 0.0;
 };
 
@@ -52,22 +53,23 @@ using CycleProgress = std::function<void(std::int64_t done)>;
 
 class DistributedRun {
  public:
-  /// Collective. Allocates all levels and sets the official right-hand side. Ranks exchange
-  /// through `exchange`, the same kind on all of them.
-  /// Errors: no_memory, with the sizes; what the exchange finds.
+  /// Collective. Allocates all levels and sets the official right-hand side. Ranks exchange through
+  /// `exchange`, of the same kind on all of them. Errors: no_memory, with the sizes; those of the
+  /// exchange.
   static rma::Result<DistributedRun> create(
       const rma::Job& job, const Problem& problem,
       std::unique_ptr<Exchange> exchange = std::make_unique<OneSidedExchange>());
 
   DistributedRun(DistributedRun&&) noexcept = default;
 
-  /// Collective. Runs `cycles` V-cycles from u = 0; each rank is told how many are done.
+  /// Collective. Runs `cycles` V-cycles from u = 0; calls `progress` on each rank with the number
+  /// done.
   rma::Result<RunResult> run(std::int64_t cycles, const CycleProgress& progress = {});
 
  private:
   using Ghosts = std::unique_ptr<GhostExchange>;
 
-  /// At one place for good: exchanges refer to their arrays.
+  /// At a fixed address: exchanges refer to their arrays.
   struct Finest {
     arrays::Array<double> u;
     arrays::Array<double> v;
@@ -82,7 +84,7 @@ class DistributedRun {
 
   DistributedRun(const rma::Job& job, const Problem& problem, std::unique_ptr<Exchange> exchange,
                  std::unique_ptr<Finest> finest);
-  /// Returns how the first replicated level is cut before it is gathered.
+  /// Returns the distribution of the first replicated level before it is gathered.
   rma::Result<arrays::Distribution> make_levels();
   rma::Status make_middle_level(const arrays::Distribution& distribution);
   rma::Status plan_exchanges(const arrays::Distribution& replicated);
@@ -99,7 +101,7 @@ class DistributedRun {
   rma::Status post_u_if(bool posts_u);
   rma::Status start(Ghosts& ghosts, bool posts_u = false);
   rma::Status finish(Ghosts& ghosts);
-  /// Whether no part of the finest level, and so of none, is this rank's.
+  /// Whether this rank has no part of the finest level, and so of no level.
   [[nodiscard]] bool is_idle() const { return finest_->u.own_box().is_empty(); }
   [[nodiscard]] Grid coarse_correction() const;
   [[nodiscard]] Grid own_part_of_replicated() const;
@@ -110,7 +112,7 @@ class DistributedRun {
   Problem problem_;
   std::unique_ptr<Exchange> exchange_;
   std::unique_ptr<Finest> finest_;
-  std::vector<MiddleLevel> middle_;       ///< finest of them first
+  std::vector<MiddleLevel> middle_;       ///< finest first
   std::unique_ptr<Gathering> gathering_;  ///< of r of the largest replicated level
   std::optional<CoarseCycle> coarse_;
   SweepBuffers buffers_;

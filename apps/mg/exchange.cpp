@@ -28,7 +28,7 @@ using rma::Status;
 
 namespace {
 
-/// A Halo and the update of it that is under way.
+/// A Halo and its update in progress.
 class HaloExchange final : public GhostExchange {
  public:
   explicit HaloExchange(Halo halo) : halo_(std::move(halo)) {}
@@ -50,8 +50,9 @@ class HaloExchange final : public GhostExchange {
   std::optional<HaloUpdate> update_;
 };
 
-/// Where letters and flags are in every rank's part of the region: one set of letters for odd and
-/// one for even rounds, in each a place for every rank's points; then a flag of every rank.
+/// Offsets of packed messages and flags in every rank's part of the region. One set of messages is
+/// for odd rounds, one for even rounds; each set has space for every rank's points. Then a flag for
+/// every rank.
 class MailRoom {
  public:
   explicit MailRoom(const Distribution& distribution) {
@@ -78,9 +79,9 @@ class MailRoom {
   std::size_t set_bytes_ = 0;
 };
 
-/// Each rank puts its points, and behind them a flag, into the mail room of every other: one
-/// message's time, and nobody has to ask. A letter is read before the sender's next but one comes,
-/// since that sender has waited for this rank's next one, which this rank sends when it has read.
+/// Each rank puts its points, and then a flag, into the inbox of every other rank: the time of one
+/// message, without requests. A message is read before the sender's next but one arrives, because
+/// that sender has waited for this rank's next one, which this rank sends after it has read.
 class MailedGathering final : public Gathering {
  public:
   static Result<std::unique_ptr<Gathering>> create(const rma::Job& job,
@@ -100,11 +101,13 @@ class MailedGathering final : public Gathering {
     }
     letter_.resize(static_cast<std::size_t>(own_box().points()));
   }
-  ~MailedGathering() override { sent_.wait().ignore("finish() told, or another error was first"); }
+  ~MailedGathering() override {
+    sent_.wait().ignore("finish() reported it, or another error came first");
+  }
   MailedGathering(const MailedGathering&) = delete;
   MailedGathering& operator=(const MailedGathering&) = delete;
 
-  // All begin with the rank behind them, so that not all write to one at a time.
+  // Each rank begins with the next one, so that not all write to one rank at a time.
   Status start() override {
     previous_ = std::exchange(round_, next_round());
     pack(whole_, own_box(), letter_.data());
@@ -124,13 +127,13 @@ class MailedGathering final : public Gathering {
   [[nodiscard]] std::int32_t own() const { return job_.rank().value; }
   [[nodiscard]] const Box& own_box() const { return boxes_[static_cast<std::size_t>(own())]; }
 
-  // From 1 to an even number, so that letters' places go on in turns when it begins again.
+  // From 1 to an even number, so that odd and even rounds still alternate when it starts over.
   [[nodiscard]] std::int32_t next_round() const {
     constexpr std::int32_t last = std::numeric_limits<std::int32_t>::max() - 1;
     return round_ % last + 1;
   }
 
-  // A rank without points has read all the same: its flag says so.
+  // A rank without points has also read: its flag says so.
   Status send(std::int32_t to) {
     const rma::TeamRank there{to};
     const rma::Coalescing one_message(job_);
@@ -142,7 +145,7 @@ class MailedGathering final : public Gathering {
     return rma::raise_flag(job_, region_.at(there, room_.flag(own())), round_);
   }
 
-  // The flag may be a round ahead already; this round's letter has come then, too.
+  // The flag may already be a round ahead; then this round's message has arrived, too.
   Status receive(std::int32_t from) {
     const rma::TeamRank here{own()};
     TESSERA_RETURN_IF_ERROR(rma::wait_for_flag_change(job_, region_.at(here, room_.flag(from)),
@@ -158,8 +161,8 @@ class MailedGathering final : public Gathering {
   MailRoom room_;
   rma::Region region_;
   std::vector<Box> boxes_;      ///< by rank
-  std::vector<double> letter_;  ///< this rank's
-  rma::Handle sent_;            ///< of the letter
+  std::vector<double> letter_;  ///< this rank's message
+  rma::Handle sent_;            ///< the pending puts of the message
   std::int32_t round_ = 0;
   std::int32_t previous_ = 0;  ///< round
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What ranks tell each other during a cycle: ghost cells, and the whole coarse residual. How it is
-// done is all that tells one parallel version of the benchmark from another: OneSidedExchange is
-// ours, bench/apps has one of messages.
+// The communication of ranks during a cycle: ghost cells, and the whole coarse residual. Only this
+// differs between parallel versions of the benchmark: OneSidedExchange uses Tessera, bench/apps has
+// a version with messages.
 #pragma once
 
 #include <memory>
@@ -18,34 +18,34 @@ namespace tessera::apps::mg {
 Index3 to_index3(const arrays::Index& index);
 Box to_box(const arrays::Box& box);
 
-/// The box of a rank; empty where it has none.
+/// The box of a rank; empty if it has none.
 Box box_of(const arrays::Distribution& distribution, std::int32_t rank);
 
-/// An exchange of ghost cells that is done again and again.
+/// An exchange of ghost cells that is repeated.
 class GhostExchange {
  public:
   virtual ~GhostExchange() = default;
 
-  /// Local. From here to the end of the next finish() this rank doesn't touch the ghost cells that
-  /// the exchange brings: those that are left out of it, it may.
+  /// Local. From here to the end of the next finish() this rank does not touch the ghost cells that
+  /// the exchange writes; it may touch those left out of the exchange.
   virtual rma::Status post() { return {}; }
   /// Collective. From here to the end of finish() no rank touches its ghost cells or changes its
-  /// own points. At return, ghost cells of dimensions that aren't cut, and aren't left out, are
-  /// new, but for corners with other dimensions.
+  /// own points. At return, ghost cells of dimensions that are neither split nor left out are
+  /// updated, except corners with other dimensions.
   virtual rma::Status start() = 0;
-  /// Collective. All ghost cells are new at return.
+  /// Collective. At return all ghost cells are updated.
   virtual rma::Status finish() = 0;
 };
 
-/// Brings a level together on every rank, again and again.
+/// Gathers a level on every rank; repeated.
 class Gathering {
  public:
   virtual ~Gathering() = default;
 
-  /// Collective. Each rank has set its own box of the level, and sends it; it may be left to
-  /// finish().
+  /// Collective. Sends this rank's own box of the level, which it has set; finish() may send it
+  /// instead.
   virtual rma::Status start() { return {}; }
-  /// Collective. All points are new at return.
+  /// Collective. At return all points are updated.
   virtual rma::Status finish() = 0;
 };
 
@@ -53,17 +53,17 @@ class Exchange {
  public:
   virtual ~Exchange() = default;
 
-  /// Collective. Exchanges the ghost cells of `array`, which stays where it is, as arrays::Halo
-  /// does with these options.
+  /// Collective. Plans the exchange of the ghost cells of `array`, which must not move, with the
+  /// options of arrays::Halo.
   virtual rma::Result<std::unique_ptr<GhostExchange>> plan(arrays::Array<double>& array,
                                                            const arrays::HaloOptions& options) = 0;
-  /// Collective. Gathers a level of which each rank holds all, and sets what `distribution` says.
-  /// `whole` stays where it is.
+  /// Collective. Plans the gathering of a level that each rank holds whole, and of which it sets
+  /// the box given by `distribution`. `whole` must not move.
   virtual rma::Result<std::unique_ptr<Gathering>> plan_gathering(
       const rma::Job& job, const arrays::Distribution& distribution, const Grid& whole) = 0;
 };
 
-/// Puts into the neighbours' ghost cells, and into memory of every rank for what is gathered.
+/// Puts into the neighbours' ghost cells, and into every rank's memory for gathered levels.
 class OneSidedExchange : public Exchange {
  public:
   rma::Result<std::unique_ptr<GhostExchange>> plan(arrays::Array<double>& array,

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Index3, Box and Grid: the geometry of one multigrid level, as all files of this folder see it.
+// Index3, Box and Grid: the geometry of one multigrid level in this folder.
 //
-// A level of edge n is the periodic lattice of n × n × n points with global indices 0 … n-1 in
-// each of z, y, x; x is contiguous in memory. A Box is a half-open range of global indices, and a
-// Grid is a view of doubles that hold such a box and, around it, ghost layers: cells whose indices
-// lie outside the box (below 0 or beyond n-1 too, then they are periodic images).
+// A level of edge n is the periodic lattice of n × n × n points with global indices 0 … n-1 in each
+// of z, y, x; x is contiguous in memory. A Box is a half-open range of global indices. A Grid is a
+// view of doubles for such a box and the ghost layers around it: cells with indices outside the
+// box. Indices below 0 or above n-1 are periodic images.
 //
 //        ghost  ←  box.lo …… box.hi-1  →  ghost        at(z, y, x) takes global indices
 //
-// Coarse point c of the level below lies at fine point 2c + 1 (in NPB's Fortran, with one ghost
-// layer and base 1, at 2j - 1: the same thing). The rank whose fine box is [lo, hi) therefore owns
-// the coarse points [lo/2, hi/2), rounded down: coarsened() says so for a box. Boxes may begin at
-// an odd index and may be empty on coarse levels.
+// Coarse point c of the level below is fine point 2c + 1 (in NPB's Fortran, with one ghost layer
+// and base 1, it is 2j - 1, which is the same). So the rank with the fine box [lo, hi) owns the
+// coarse points [lo/2, hi/2), rounded down, as coarsened() returns. Boxes may begin at an odd index
+// and may be empty on coarse levels.
 //
-// Ownership: a Grid owns nothing. How wide the ghost layers are is known to whoever allocated
-// them; each kernel says what it needs.
+// Ownership: a Grid owns nothing. The code that allocated the ghost layers knows their width; each
+// kernel states the width that it needs.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@
 
 namespace tessera::apps::mg {
 
-/// A place on the lattice, or three extents.
+/// A point of the lattice, or three extents.
 struct Index3 {
   std::int64_t z = 0;
   std::int64_t y = 0;
@@ -66,8 +66,8 @@ constexpr Box coarsened(const Box& box) {
           {box.hi.z >> 1, box.hi.y >> 1, box.hi.x >> 1}};
 }
 
-/// What is left of `box` without `inner`, which lies in it: slabs below and above in z, then in y
-/// and in x; some may be empty.
+/// `box` without `inner`, which lies in it: slabs below and above in z, then in y and in x; some
+/// may be empty.
 constexpr std::array<Box, 6> without(const Box& box, const Box& inner) {
   if (inner.is_empty()) {
     return {box};

@@ -8,7 +8,7 @@
 namespace tessera::apps::mg {
 namespace {
 
-// Independent streams: lane l makes the elements l, l + 8, l + 16, … of a row. Eight hide the
+// Independent streams: stream l makes the elements l, l + 8, l + 16, … of a row. Eight hide the
 // latency of a 64-bit multiplication, and fill one AVX-512 register.
 constexpr std::int64_t lanes = 8;
 
@@ -25,7 +25,7 @@ bool is_smaller(const Candidate& a, const Candidate& b) {
   return a.value != b.value ? a.value < b.value : a.index < b.index;
 }
 
-/// Puts `candidate` in its place in a sorted list of ten if it is better than the last.
+/// Inserts `candidate` into a sorted list of ten if it is better than the last one.
 template <typename Better>
 void insert(std::array<Candidate, charges>& list, const Candidate& candidate, Better better) {
   if (candidate.index < 0 || (list.back().index >= 0 && !better(candidate, list.back()))) {
@@ -39,11 +39,11 @@ void insert(std::array<Candidate, charges>& list, const Candidate& candidate, Be
   list[place] = candidate;
 }
 
-/// The least and the greatest of `count` consecutive values beginning with `first`. Rows hardly
-/// ever hold one of the ten, so this pass, which vectorises, is all that most rows need.
+/// The smallest and the largest of `count` consecutive values beginning with `first`. Most rows
+/// contain none of the ten, so they need only this pass, which vectorises.
 Range row_range(std::uint64_t first, std::int64_t count) {
   constexpr std::uint64_t mask = Lehmer46::mask;
-  // Signed, since vector instruction sets before AVX-512 compare signed integers only; the values
+  // Signed, because vector instruction sets before AVX-512 compare only signed integers; the values
   // have 46 bits.
   std::array<std::uint64_t, lanes> state{};
   std::array<std::int64_t, lanes> least{};
@@ -158,7 +158,7 @@ void set_right_hand_side(const Grid& v, std::int64_t n, const Extremes& extremes
       }
     }
   };
-  // The smallest first, as NPB does: should a tiny grid make the lists meet, +1 stays.
+  // The smallest first, as in NPB: if the lists overlap on a tiny grid, +1 remains.
   set(extremes.smallest, -1.0);
   set(extremes.largest, 1.0);
 }

@@ -8,18 +8,18 @@
 //   x(0) = 314159265,   x(i+1) = 5^13 · x(i) mod 2^46,
 //
 // and the point with linear index i = (z·n + y)·n + x gets x(i+1) · 2^-46. We keep the integers
-// x(i+1) themselves: they order as the numbers do. Any element is reached with one power of the
-// multiplier ("jump-ahead"), so that every rank makes its box alone:
+// x(i+1) themselves, which have the same order. Any element is reached with one power of the
+// multiplier ("jump-ahead"), so that every rank can make its box alone:
 //
 //   1. find_extremes() gives the ten largest and ten smallest of the rank's box;
 //   2. all ranks merge theirs, in any order, with merge();
 //   3. every rank sets its own points with set_right_hand_side().
 //
-// Ties: NPB's tie rule never speaks. The generator has the period 2^44 from an odd seed, more
-// than the 2^30 points of class D, so no two points are equal; should a caller make equal values,
-// the lower linear index goes first.
+// Ties do not occur. The generator has the period 2^44 from an odd seed, more than the 2^30 points
+// of class D, so no two points are equal. If a caller makes equal values, the lower linear index
+// comes first.
 //
-// Cost: eight independent streams a row, about 0.3 ns a point with AVX-512.
+// Cost: eight independent streams for each row, about 0.3 ns for each point with AVX-512.
 //
 // See also: RNR-94-007, section 2.3, for the generator.
 #pragma once
@@ -42,12 +42,12 @@ class Lehmer46 {
   /// 2^64, so the bits that overflow would be masked off anyway.
   [[nodiscard]] static std::uint64_t jump(std::int64_t count);
 
-  /// The value x(index + 1) that belongs to linear index `index`.
+  /// The value x(index + 1), of linear index `index`.
   [[nodiscard]] static std::uint64_t value(std::int64_t index);
 };
 
-/// A point that may be among the ten: its random value and linear index. Absent ones have the
-/// index -1. Trivially copyable, so that ranks can exchange it.
+/// A point that may be among the ten: its random value and linear index. An absent one has index
+/// -1. Trivially copyable, so that ranks can exchange it.
 struct Candidate {
   std::uint64_t value = 0;
   std::int64_t index = -1;
@@ -57,7 +57,7 @@ struct Candidate {
 
 inline constexpr std::size_t charges = 10;  ///< points of each sign
 
-/// The ten largest values, largest first, and the ten smallest, smallest first, of some set.
+/// The ten largest values, largest first, and the ten smallest, smallest first, of a set.
 struct Extremes {
   std::array<Candidate, charges> largest;
   std::array<Candidate, charges> smallest;
@@ -70,8 +70,8 @@ struct Extremes {
 /// The extremes of the union of two disjoint sets.
 [[nodiscard]] Extremes merge(const Extremes& a, const Extremes& b);
 
-/// Sets the box of `v` (not its ghosts) to the right-hand side that `extremes`, those of the whole
-/// grid of edge n, make.
+/// Sets the box of `v` (not its ghosts) to the right-hand side for `extremes`, those of the whole
+/// grid of edge n.
 void set_right_hand_side(const Grid& v, std::int64_t n, const Extremes& extremes);
 
 }  // namespace tessera::apps::mg

@@ -107,7 +107,7 @@ void prolongate_add(const Grid& u, const Grid& coarse, const Box& box) {
   if (box.is_empty()) {
     return;
   }
-  // All pointers stand on the even fine x at or before the box.
+  // All pointers are to the even fine x at or before the box.
   const std::int64_t x = box.lo.x & ~std::int64_t{1};
   const std::int64_t first = box.lo.x - x;
   const std::int64_t last = box.hi.x - x;
@@ -173,7 +173,7 @@ void fill_periodic(const Grid& u, std::int64_t width, Wrap wrap) {
     return;
   }
   // In increasing distance from the box, so that a level thinner than `width` copies from ghosts
-  // that are set already.
+  // that are already set.
   const std::int64_t length = n.x + 2 * width;
   for (std::int64_t g = 0; g < width; ++g) {
     for (std::int64_t y = box.lo.y - width; y < box.hi.y + width; ++y) {

@@ -2,21 +2,21 @@
 //
 // The operators of MG, one at a time, on any box of a level.
 //
-// These are the building blocks for what the fused sweep (sweep.hpp) does not cover: the coarsest
-// levels, boundaries done apart from interiors, tests. All boxes are in global indices of the
-// level that the comment names, and may reach into the ghost layers of what is written as long as
-// what is read reaches further. Every call writes its box and nothing else, reads what its comment
-// says, and can so be split into sub-boxes in any way and order, except that smooth() and
-// prolongate_add() must visit each point once.
+// They are for work that the fused sweep (sweep.hpp) does not cover: the coarsest levels,
+// boundaries processed separately from interiors, tests. All boxes are in global indices of the
+// level that the comment names. They may reach into the ghost layers of what is written if what is
+// read reaches further. Every call writes only its box and reads what its comment says. So it can
+// be split into sub-boxes in any way and order, but smooth() and prolongate_add() must visit each
+// point once.
 //
-// Threads: calls on disjoint boxes may run at once.
+// Threads: calls on disjoint boxes may run concurrently.
 #pragma once
 
 #include "apps/mg/grid.hpp"
 
 namespace tessera::apps::mg {
 
-/// What a norm is made of. The squares of several boxes add up, the greatest value is their
+/// The terms of a norm. The sums of squares of several boxes add up; the greatest value is their
 /// maximum.
 struct Norms {
   double sum_squares = 0.0;
@@ -24,15 +24,16 @@ struct Norms {
 };
 
 /// r = v - A u on `box`. Reads `v` on the box and `u` one layer around it. `r` may be `v`.
-/// Cost: 32 bytes of memory traffic a point (u, v, r and the fetch of r before it is written).
+/// Cost: 32 bytes of memory traffic for each point (u, v, r and the fetch of r before it is
+/// written).
 void residual(const Grid& r, const Grid& v, const Grid& u, const Stencil& a, const Box& box);
 
 /// u += S r on `box`. Reads `r` one layer around it.
 void smooth(const Grid& u, const Grid& r, const Stencil& s, const Box& box);
 
 /// u += P coarse on the fine `box`. Reads `coarse` on [(lo - 1) / 2, (hi - 1) / 2 + 1) of it,
-/// rounded down: one layer below where the box begins at an even index, one above where it ends at
-/// an odd one.
+/// rounded down: one layer below if the box begins at an even index, one above if it ends at an odd
+/// one.
 void prolongate_add(const Grid& u, const Grid& coarse, const Box& box);
 
 /// The sum of squares and the greatest absolute value of `r` on `box`.
@@ -48,22 +49,22 @@ struct Wrap {
   bool x = false;
 };
 
-/// Full weighting: sets `coarse` on the box `coarse_box` of the coarse level. Reads `fine` on
-/// [2 lo, 2 hi + 1) of it. With the coarsened box of a fine one that is: one layer below where the
-/// fine box begins at an odd index, and one above where it ends at an even one. Of the dimensions y
-/// and x of `wrap`, in which `coarse_box` must span the level, `wrap_width` ghost layers of those
-/// planes are set too, but for corners with a dimension that is not wrapped.
+/// Full weighting: sets `coarse` on the box `coarse_box` of the coarse level. Reads `fine` on [2
+/// lo, 2 hi + 1) of it. For the coarsened box of a fine one that is one layer below if the fine box
+/// begins at an odd index, and one above if it ends at an even one. In the dimensions y and x of
+/// `wrap`, in which `coarse_box` must span the level, it also sets `wrap_width` ghost layers,
+/// except corners with a dimension that is not wrapped.
 void restrict_to(const Grid& coarse, const Grid& fine, const Box& coarse_box, const Wrap& wrap = {},
                  std::int64_t wrap_width = 0);
 
-/// The points of `coarse_box` whose restriction reads no ghosts of the fine box but those of the
+/// The points of `coarse_box` whose restriction reads no ghosts of the fine box except those of the
 /// dimensions of `wrap`.
 Box restricted_alone(const Box& coarse_box, const Box& fine_box, const Wrap& wrap);
 
-/// Sets the ghost layers of `u` of the given width to the periodic images of its own points, in
-/// the dimensions of `wrap`: x first, then y with the ghosts of x, then z with those of both. In
-/// the dimensions not wrapped, the ghosts of that width take part (they must have been allocated),
-/// so that edges and corners come out right when the others were exchanged before.
+/// Sets the ghost layers of `u` of the given width to the periodic images of its own points, in the
+/// dimensions of `wrap`: x first, then y with the ghosts of x, then z with those of both. In the
+/// other dimensions, ghosts of that width are included and must have been allocated, so that edges
+/// and corners are right if those dimensions were exchanged before.
 void fill_periodic(const Grid& u, std::int64_t width, Wrap wrap);
 
 }  // namespace tessera::apps::mg

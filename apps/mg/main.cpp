@@ -8,9 +8,9 @@
 //     tessera-mg --class A --threads 4            four threads
 //
 // Solves ∇²u = v on a periodic cube by V-cycles (Bailey et al., RNR-94-007) and compares the norm
-// of the residual with the published one. Exit code: 0 verified, or no norm is published for so
-// many cycles and it has become less; 1 not; 2 bad usage, a class that doesn't fit the memory, or a
-// file that can't be written.
+// of the residual with the published one. Exit code: 0 verified, or no norm is published for this
+// number of cycles and the norm decreased; 1 not verified; 2 bad usage, a class that does not fit
+// into memory, or a file that cannot be written.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -25,6 +25,7 @@
 #include "apps/common/report.hpp"
 #include "apps/common/run_ranks.hpp"
 #include "apps/common/whole_number.hpp"
+
 #include "apps/mg/distributed.hpp"
 #include "apps/mg/problem.hpp"
 #include "rma/job.hpp"
@@ -47,7 +48,7 @@ constexpr int norm_digits = 14;
 
 struct Arguments {
   std::string class_name = "S";
-  std::int64_t iterations = 0;  // 0: as the class says
+  std::int64_t iterations = 0;  // 0: the class's number
   std::int32_t threads = 0;     // 0: ranks are processes
   std::string json_file;
   bool quiet = false;
@@ -57,7 +58,7 @@ tessera::apps::MemoryNeed need_of(const mg::Problem& problem, std::int64_t ranks
   return {.bytes_per_rank =
               static_cast<double>(mg::memory_bytes(problem, ranks)) / static_cast<double>(ranks),
           .what = fmt::format("class {}", problem.name),
-          .hint = "take a smaller class, or more machines"};
+          .hint = "use a smaller class, or more machines"};
 }
 
 // Returns the exit code.
@@ -68,9 +69,9 @@ int finish(Report& report, const mg::Problem& problem, std::int64_t cycles, doub
   if (!mg::is_reduced(problem, norm)) {
     return report.finish(false);
   }
-  return report.finish_unverified(
-      fmt::format("no norm is published for {} cycles of class {}; it is less than at the start",
-                  cycles, problem.name));
+  return report.finish_unverified(fmt::format(
+      "no norm is published for {} cycles of class {}; the norm decreased from the start", cycles,
+      problem.name));
 }
 
 Status describe_run(Report& report, const mg::Problem& problem, std::int64_t cycles, Job& job) {
@@ -124,9 +125,9 @@ int run_program(int argc, char** argv) {
                  "Run this many ranks as threads of one process")
       ->transform(tessera::apps::whole_number());
   app.add_option("--json", arguments.json_file,
-                 "Write the results to this file, too; - is standard output, with nothing else")
+                 "Write the results as JSON to this file; -: to standard output, instead of text")
       ->check(tessera::apps::check_file_name);
-  app.add_flag("--quiet", arguments.quiet, "Print nothing; the exit code tells");
+  app.add_flag("--quiet", arguments.quiet, "Print nothing; only set the exit code");
   if (const auto code = tessera::apps::parse_command_line(app, argc, argv)) {
     return *code;
   }

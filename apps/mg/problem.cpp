@@ -16,7 +16,7 @@ constexpr double operations_per_point = 58.0;
 constexpr Stencil small_smoother{-3.0 / 8.0, 1.0 / 32.0, -1.0 / 64.0, 0.0};
 constexpr Stencil large_smoother{-3.0 / 17.0, 1.0 / 33.0, -1.0 / 61.0, 0.0};
 
-// Ghosts of the widest layout that the fused sweeps ask for, and rows padded to cache lines.
+// Ghosts of the widest layout that fused sweeps need, and rows padded to cache lines.
 constexpr std::int64_t ghost_width = 4;
 constexpr std::int64_t row_padding = 16;
 constexpr std::int64_t sweep_planes = 12;
@@ -61,7 +61,7 @@ ParsedClass parse_class(std::string_view text) {
 }
 
 bool is_verified(const Problem& problem, double norm) {
-  // Written so that a NaN is not verified.
+  // Written so that NaN is not verified.
   return std::abs(norm - problem.verified_norm) <= norm_tolerance * problem.verified_norm;
 }
 
@@ -71,7 +71,7 @@ double initial_norm(const Problem& problem) {
 }
 
 bool is_reduced(const Problem& problem, double norm) {
-  // Written so that a NaN is not.
+  // Written so that NaN is false.
   return std::isfinite(norm) && norm < initial_norm(problem);
 }
 
@@ -101,15 +101,15 @@ Index3 near_cubic_factors(std::int64_t ranks) {
 }
 
 std::int64_t replicated_edge(std::int64_t edge, std::int64_t ranks) {
-  // One rank has nobody to share with. With several, a cube of 32 costs each of them as much time
-  // as a few exchanges would.
+  // One rank needs no exchanges. With several ranks, a cube of edge 32 costs each rank as much time
+  // as a few exchanges.
   constexpr std::int64_t cheap_edge = 32;
   return ranks == 1 ? edge / 2 : std::min(edge / 2, cheap_edge);
 }
 
 Index3 process_grid(std::int64_t edge, std::int64_t ranks) {
-  // With no more blocks than points along the replicated level, each block keeps a point of its own
-  // however often bounds are halved on the way there.
+  // If the number of blocks is at most the number of points along the replicated level, each block
+  // keeps a point however often bounds are halved on the way there.
   const std::int64_t most_blocks = replicated_edge(edge, ranks);
   for (std::int64_t working = ranks; working > 1; --working) {
     const Index3 factors = near_cubic_factors(working);

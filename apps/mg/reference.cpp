@@ -29,7 +29,8 @@ Cube::Cube(std::int64_t edge)
     : edge_(edge), values_(static_cast<std::size_t>(edge * edge * edge), 0.0) {}
 
 std::size_t Cube::offset(std::int64_t z, std::int64_t y, std::int64_t x) const {
-  // Edges are powers of two and indices at worst -1 or n: a mask is a remainder.
+  // Edges are powers of two and indices at most n and at least -1, so a mask computes the
+  // remainder.
   const std::int64_t mask = edge_ - 1;
   return static_cast<std::size_t>(((z & mask) * edge_ + (y & mask)) * edge_ + (x & mask));
 }
@@ -82,7 +83,7 @@ Cube restricted(const Cube& fine) {
 }
 
 void prolongate_add(Cube& u, const Cube& coarse) {
-  // Fine 2c + 1 lies on coarse c; fine 2c lies midway between c - 1 and c.
+  // Fine 2c + 1 is at coarse c; fine 2c is midway between c - 1 and c.
   for_each_point(u.edge(), [&](std::int64_t z, std::int64_t y, std::int64_t x) {
     double sum = 0.0;
     for (const std::int64_t cz : {(z - 1) >> 1, z >> 1}) {
@@ -110,7 +111,7 @@ Cube right_hand_side(std::int64_t edge) {
   std::vector<std::uint64_t> values(static_cast<std::size_t>(points));
   std::uint64_t x = 314159265;
   for (std::uint64_t& value : values) {
-    // 5^13, one factor at a time: nothing overflows, so nothing depends on wrapping around.
+    // 5^13, one factor at a time: nothing overflows.
     for (int i = 0; i < 13; ++i) {
       x = x * 5 % modulus;
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Reference: the whole benchmark once more, in the plainest possible way, as the oracle for the
-// fast kernels. One process, periodic indices by remainder, no ghosts, no blocking; class A takes
-// some ten seconds and 1.5 times the memory of u, v and r. Nothing but tests should use it.
+// Reference: the whole benchmark in the plainest way, to test the fast kernels. One process,
+// periodic indices by remainder, no ghosts, no blocking; class A takes about ten seconds and 1.5
+// times the memory of u, v and r. For tests only.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +53,7 @@ void prolongate_add(Cube& u, const Cube& coarse);
 /// One V-cycle: from r = v - A u corrects u.
 void cycle(Cube& u, const Cube& v, const Cube& r, const Stencil& smoother);
 
-/// Runs `cycles` V-cycles of `problem` and gives the norm of the last residual.
+/// Runs `cycles` V-cycles of `problem` and returns the norm of the last residual.
 [[nodiscard]] double run(const Problem& problem, std::int64_t cycles);
 
 }  // namespace tessera::apps::mg::reference

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Row kernels: what kernels.cpp and sweep.cpp do to a row, or to the same row of two neighbouring
-// planes at once. Private to apps/mg.
+// Row kernels: the operations of kernels.cpp and sweep.cpp on a row, or on the same row of two
+// neighbouring planes at once. Private to apps/mg.
 //
-// How to think of it: all pointers of one call stand on the same x, and [first, last) counts from
-// there; it may begin below 0. Every row is processed in blocks of one SIMD register; the last
-// block of a row overlaps the one before it instead of leaving a scalar remainder, so no block may
-// read what another has written. No element outside what the operator needs is touched.
+// All pointers of one call are to the same x, and [first, last) counts from there; it may begin
+// below 0. Every row is processed in blocks of one SIMD register. The last block of a row overlaps
+// the one before it instead of leaving a scalar remainder, so no block may read what another has
+// written. No element outside what the operator needs is accessed.
 //
 // The 27-point stencils. With t0 the row itself, t1 the sum of its four neighbours in the y–z
 // plane that share a face with it, and t2 that of the four diagonal ones,
 //
 //   (S u)(x) = s0 t0 + s1 t1 + s2 t2  +  w(x-1) + w(x+1),   w = s1 t0 + s2 t1 + s3 t2.
 //
-// The partial sums over planes and rows are NPB's idea; folding the weights in before the shift in
-// x leaves one shifted quantity, w, instead of two, and w is shifted within registers: writing it
-// to a scratch row and reading it back one element off makes every load wait for two stores. Two
-// planes at a time read 12 rows instead of 18.
+// The partial sums over planes and rows are NPB's idea. Applying the weights before the shift in x
+// leaves one shifted quantity, w, instead of two. w is shifted within registers: if it were written
+// to a scratch row and read back one element off, every load would wait for two stores. Two planes
+// at a time read 12 rows instead of 18.
 //
 // SIMD by the vector types of GCC and Clang, as wide as the compiler's target; plain x86-64 works.
 #pragma once
@@ -34,8 +34,8 @@
 
 namespace tessera::apps::mg::detail {
 
-/// Doubles in the target's widest register. The library knows; we ask it for nothing else, since
-/// it cannot shift across registers.
+/// Doubles in the target's widest register. The library is used only for this, because it cannot
+/// shift across registers.
 inline constexpr std::size_t pack_size = std::experimental::native_simd<double>::size();
 inline constexpr auto pack_width = static_cast<std::int64_t>(pack_size);
 
@@ -100,13 +100,13 @@ struct StencilRows {
   std::int64_t source_stride = 0;                ///< from row j to row j + 1 of `source`
   std::array<const double*, Planes> base;
   std::array<double*, Planes> out;  ///< distinct from `source`; may be `base`
-  /// Rows that a later call will read, requested from memory a line at a time along with the work.
+  /// Rows that a later call will read, prefetched a line at a time during the work.
   std::array<const double*, 4> ahead{};
 };
 
-/// What a block of the first and the second plane comes to, but for the shifted part: w, and
-/// base + s0 t0 + s1 t1 + s2 t2. Named members, since compilers keep arrays of packs that live
-/// from one iteration to the next in memory.
+/// The sums of a block of the first and the second plane, except the shifted part: w, and base + s0
+/// t0 + s1 t1 + s2 t2. Named members, because compilers keep in memory arrays of packs that live
+/// from one iteration to the next.
 template <typename V>
 struct StencilSums {
   V shifted_a{};
@@ -165,7 +165,7 @@ template <std::size_t Planes, bool Face, bool Corner>
   return w;
 }
 
-/// out = base + S source on [first, last), point by point: where there are fewer than a pack.
+/// out = base + S source on [first, last), point by point: for less than a pack.
 template <std::size_t Planes, bool Face, bool Corner>
 [[gnu::always_inline]] inline void stencil_points(const StencilRows<Planes>& rows, const Stencil& s,
                                                   std::int64_t first, std::int64_t last) {
@@ -195,8 +195,8 @@ template <std::size_t Planes, bool Face, bool Corner>
           Pack{} + shifted_point<Planes, Face, Corner>(rows, s, Planes - 1, i)};
 }
 
-/// Adds the shifted part to a block's sums, and stores it. `previous` counts only by its last
-/// elements, `next` only by its first ones.
+/// Adds the shifted part to a block's sums, and stores it. Only the last elements of `previous` and
+/// the first ones of `next` are used.
 template <std::size_t Planes>
 [[gnu::always_inline]] inline void store_block(const StencilRows<Planes>& rows, std::int64_t i,
                                                const ShiftedPacks& previous,
@@ -210,7 +210,7 @@ template <std::size_t Planes>
   }
 }
 
-/// The same of a block whose neighbours' sums are not at hand.
+/// The same for a block whose neighbours' sums are not available.
 template <std::size_t Planes, bool Face, bool Corner>
 [[gnu::always_inline]] inline void store_block_alone(const StencilRows<Planes>& rows,
                                                      const Stencil& s, std::int64_t i,
@@ -219,7 +219,7 @@ template <std::size_t Planes, bool Face, bool Corner>
               shifted_packs<Planes, Face, Corner>(rows, s, i + pack_width));
 }
 
-/// All blocks from the aligned one at `i` on, whose sums are `current`, to `last`.
+/// All blocks from the aligned one at `i`, with the sums `current`, to `last`.
 template <std::size_t Planes, bool Face, bool Corner, std::size_t Ahead>
 [[gnu::always_inline]] inline void stencil_blocks(const StencilRows<Planes>& rows, const Stencil& s,
                                                   std::int64_t i, std::int64_t last,
@@ -250,9 +250,9 @@ template <std::size_t Planes, bool Face, bool Corner, std::size_t Ahead>
   }
 }
 
-/// out = base + S source on [first, last). A false Face or Corner says that that weight is zero.
-/// Head and tail are blocks of their own, which overlap the aligned ones between them: their sums
-/// are made before any store could reach their `base`, or theirs could reach another's.
+/// out = base + S source on [first, last). A false Face or Corner means that this weight is zero.
+/// Head and tail are separate blocks, which overlap the aligned ones between them. Their sums are
+/// computed before any store could reach their `base`, or theirs could reach another's.
 template <std::size_t Planes, bool Face, bool Corner, std::size_t Ahead = 0>
 [[gnu::always_inline]] inline void stencil_rows(const StencilRows<Planes>& rows, const Stencil& s,
                                                 std::int64_t first, std::int64_t last) {
@@ -277,8 +277,8 @@ template <std::size_t Planes, bool Face, bool Corner, std::size_t Ahead = 0>
   stencil_blocks<Planes, Face, Corner, Ahead>(rows, s, aligned, last, aligned_sums);
 }
 
-/// The four coarse rows around a fine row: planes and rows c - 1 and c, or twice the same where
-/// the fine row lies on a coarse one. All pointers stand on coarse x = 0.
+/// The four coarse rows around a fine row: planes and rows c - 1 and c, or twice the same if the
+/// fine row is at a coarse one. All pointers are to coarse x = 0.
 struct CoarseRows {
   const double* near_near = nullptr;
   const double* near_far = nullptr;
@@ -293,8 +293,8 @@ struct CoarseRows {
   }
 };
 
-/// Interpolates the mean of coarse `rows` to fine [first, last) and adds it to `base`, or to
-/// nothing where FromZero. Fine 2m + 1 lies on coarse m, fine 2m between m - 1 and m.
+/// Interpolates the mean of coarse `rows` to fine [first, last) and adds it to `base`, or to zero
+/// if FromZero. Fine 2m + 1 is at coarse m, fine 2m between m - 1 and m.
 /// Requires: `out` is distinct from `base`.
 template <bool FromZero>
 inline void interpolate_row(double* out, const double* base, const CoarseRows& coarse,
@@ -341,8 +341,8 @@ inline void interpolate_row(double* out, const double* base, const CoarseRows& c
   }
 }
 
-/// Full weighting of three rows of three planes: to[m] for coarse m in [first, last), which lies
-/// at fine 2m + 1. `planes` stand on the middle row.
+/// Full weighting of three rows of three planes: to[m] for coarse m in [first, last), which is at
+/// fine 2m + 1. `planes` point to the middle row.
 inline void restrict_row(double* to, const std::array<const double*, 3>& planes,
                          std::int64_t stride, std::int64_t first, std::int64_t last) {
   // The weights are a product of (1/4, 1/2, 1/4) in each dimension, times 4: the 3 × 3 rows first,
@@ -386,7 +386,7 @@ inline void restrict_row(double* to, const std::array<const double*, 3>& planes,
 }
 
 /// Sets the `width` elements before and after a row of n to its periodic images. In increasing
-/// distance, so that rows shorter than `width` copy from ghosts that are set already.
+/// distance, so that rows shorter than `width` copy from ghosts that are already set.
 inline void wrap_row(double* row, std::int64_t n, std::int64_t width) {
   for (std::int64_t g = 0; g < width; ++g) {
     row[-1 - g] = row[n - 1 - g];
@@ -405,7 +405,7 @@ inline void wrap_rows(const Grid& u, std::int64_t z, std::int64_t width) {
 }
 
 /// Collects the sum of squares and the greatest absolute value of rows, in several independent
-/// packs, since a single one would wait for itself at every addition.
+/// packs, because a single pack would wait for the previous addition each time.
 class NormPacks {
  public:
   void add(const double* row, std::int64_t first, std::int64_t last) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr Wrap all_wrap{true, true, true};
 constexpr Wrap only_z{true, false, false};
-// Where a sweep has set the ghosts of y and x itself.
+// For levels whose ghosts of y and x the sweep has set itself.
 constexpr Wrap rows_wrap{false, true, true};
 
 constexpr std::int64_t line = 8;  // doubles in a cache line
@@ -25,7 +25,7 @@ constexpr std::int64_t page = 512;
 std::int64_t padded_row(std::int64_t nx, std::int64_t ghosts) {
   const std::int64_t front = (ghosts + line - 1) / line * line;
   const std::int64_t row = front + (nx + ghosts + line - 1) / line * line;
-  // Rows a multiple of a page apart would all fall into the same sets of the first-level cache.
+  // Rows at a distance of a multiple of a page would use the same sets of the first-level cache.
   return row % page == 0 ? row + line : row;
 }
 

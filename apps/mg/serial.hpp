@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The benchmark in one process over the fast kernels: CoarseCycle, the part of a V-cycle below
-// some level on whole periodic cubes, and run_serial(), which adds the finest level and the clock.
+// The benchmark in one process with the fast kernels: CoarseCycle, the part of a V-cycle below some
+// level on whole periodic cubes, and run_serial(), which adds the finest level and the timing.
 //
-// A distributed program uses CoarseCycle too: below a level whose boxes have become small, every
-// rank holds the whole level and does the rest of the cycle alone, which is faster than exchanging
-// layers of a few points.
+// Distributed programs also use CoarseCycle: below a level with small boxes, every rank holds the
+// whole level and does the rest of the cycle alone, which is faster than exchanging layers of a few
+// points.
 #pragma once
 
 #include <cstdint>
@@ -44,13 +44,13 @@ class CoarseCycle {
   /// Errors: no_memory. Cost: allocates r and u of all levels, 2.3 times 8 edge³ bytes and ghosts.
   static rma::Result<CoarseCycle> create(std::int64_t edge, const Stencil& smoother);
 
-  /// r of the top level; the caller sets its box before run(). Its ghosts are run()'s affair.
+  /// r of the top level; the caller sets its box before run(), which sets its ghosts.
   [[nodiscard]] const Grid& residual() const { return levels_.back().r.view(); }
 
   /// The correction u of the top level, after run() with sweep_coarse_ghosts periodic layers.
   [[nodiscard]] const Grid& correction() const { return levels_.back().u.view(); }
 
-  /// Errors: no_memory, where `buffers` must grow.
+  /// Errors: no_memory, if `buffers` must grow.
   rma::Status run(SweepBuffers& buffers);
 
  private:
@@ -65,7 +65,7 @@ class CoarseCycle {
   std::vector<Level> levels_;  ///< coarsest first
 };
 
-/// What a run gave.
+/// The result of a run.
 struct SerialResult {
   double norm = 0.0;      ///< L2 norm of the last residual
   double greatest = 0.0;  ///< its greatest absolute value

@@ -16,17 +16,17 @@ using detail::line_elements;
 
 constexpr std::int64_t rings = 3;
 
-// Planes, and rows, by which a stage is behind stage 1.
+// Planes, and rows, by which a stage follows stage 1.
 constexpr std::int64_t first_lag = 1;
 constexpr std::int64_t smooth_lag = 2;
 constexpr std::int64_t second_lag = 3;
 constexpr std::int64_t coarse_lag = 4;  // rows only
 
-// Planes that a strip is in: four of each ring, of u and of v.
+// Planes of a strip: four of each ring, of u and of v.
 constexpr std::int64_t strip_planes = 20;
 constexpr std::int64_t least_strip = 4;
 
-// How far ahead rows of u and v are requested.
+// How far ahead rows of u and v are prefetched.
 constexpr std::int64_t rows_ahead = 8;
 
 constexpr Stencil minus_a{-laplacian.centre, -laplacian.face, -laplacian.edge, -laplacian.corner};
@@ -36,7 +36,7 @@ std::int64_t padded(std::int64_t count) {
   return (count + line_elements - 1) & ~(line_elements - 1);
 }
 
-/// The least box that holds both; an empty one holds nothing.
+/// The smallest box that contains both; an empty one contains nothing.
 Box hull(const Box& a, const Box& b) {
   if (a.is_empty() || b.is_empty()) {
     return a.is_empty() ? b : a;
@@ -56,14 +56,14 @@ Box with_columns(Box box, const Box& other) {
   return box;
 }
 
-/// What restriction to `coarse` reads of the fine level.
+/// The fine points that restriction to `coarse` reads.
 Box refined(const Box& coarse) {
   return coarse.is_empty() ? Box{}
                            : Box{{2 * coarse.lo.z, 2 * coarse.lo.y, 2 * coarse.lo.x},
                                  {2 * coarse.hi.z + 1, 2 * coarse.hi.y + 1, 2 * coarse.hi.x + 1}};
 }
 
-/// What prolongation to `fine` reads of the coarse level.
+/// The coarse points that prolongation to `fine` reads.
 Box prolongation_source(const Box& fine) {
   const auto lo = [](std::int64_t i) { return (i - 1) >> 1; };
   const auto hi = [](std::int64_t i) { return ((i - 1) >> 1) + 1; };
@@ -72,7 +72,7 @@ Box prolongation_source(const Box& fine) {
                                {hi(fine.hi.z), hi(fine.hi.y), hi(fine.hi.x)}};
 }
 
-/// The boxes that the stages compute; empty where a stage is not asked for.
+/// The boxes that the stages compute; empty for a stage that is not needed.
 struct StageBoxes {
   Box prolongated;  // 1
   Box first;        // 2: r1
@@ -128,12 +128,12 @@ Range pair_in(const Box& box, std::int64_t first) {
 }
 
 /// The rows that one stage makes and the next ones read: a strip of rows in four consecutive
-/// planes, plane k in slot k mod 4. The two rows before the strip come first; they were the last
-/// two of the strip before, and wait for this one in `carry`, which has room for all planes.
+/// planes, plane k in slot k mod 4. The two rows before the strip come first. They were the last
+/// two of the strip before, and were kept for this one in `carry`, which has room for all planes.
 class Ring {
  public:
   Ring() = default;
-  /// `lag` is how many rows the stage is behind stage 1.
+  /// `lag` is the number of rows by which the stage follows stage 1.
   Ring(double* data, double* carry, std::int64_t strip, std::int64_t row, std::int64_t lag,
        std::int64_t first_plane)
       : data_(data),
@@ -146,7 +146,7 @@ class Ring {
   static constexpr std::int64_t planes = 4;
   static constexpr std::int64_t carried_rows = 2;
 
-  /// Begins a strip in which stage 1 makes the rows from y on.
+  /// Begins a strip in which stage 1 makes the rows from y.
   void start_strip(std::int64_t y) { y_ = y - lag_ - carried_rows; }
 
   /// The start of row y of plane z.
@@ -175,14 +175,14 @@ class Ring {
   std::int64_t y_ = 0;
 };
 
-/// How the rows of a sweep lie in memory: the common x that all row pointers stand on, and the
-/// rows of the rings, padded on either side.
+/// The layout of a sweep's rows in memory: the common x of all row pointers, and the rows of the
+/// rings, padded on either side.
 struct RowLayout {
   std::int64_t x = 0;       ///< even, so that it is also a coarse x
   std::int64_t offset = 0;  ///< from the start of a ring's row to x
   std::int64_t stride = 0;
 
-  // Where the caller aligned his interior, vectors at multiples of the width are aligned.
+  // If the caller aligned the interior, vectors at multiples of the width are aligned.
   RowLayout(const SweepTask& task, const Box& window)
       : x(task.u.box.lo.x + padded(window.lo.x - task.u.box.lo.x)) {
     if (x >= window.hi.x) {
@@ -195,7 +195,7 @@ struct RowLayout {
 };
 
 /// The rows of u and v, two planes of each, that the pipeline reaches a few rows later: they are
-/// requested from memory meanwhile.
+/// prefetched.
 struct Ahead {
   std::array<const double*, 2> u{};
   std::array<const double*, 2> v{};
@@ -207,7 +207,7 @@ class Sweep {
   Sweep(const SweepTask& task, const StageBoxes& boxes, const Box& window,
         std::int64_t strip_bytes);
 
-  /// What the rings need, and where they are to be; then run().
+  /// The memory that the rings need. Pass memory of that size, then call run().
   [[nodiscard]] std::int64_t needed_doubles() const { return rings * (ring_size_ + carry_size_); }
   void lay_out(double* memory);
   Norms run();
@@ -234,7 +234,7 @@ class Sweep {
                const Source& source, std::int64_t source_stride, const Base& base, const Out& out,
                const std::array<const double*, 4>& ahead);
 
-  // Where the common x lies in a row.
+  // Address of the common x in a row.
   [[nodiscard]] double* row_of(const Grid& grid, std::int64_t z, std::int64_t y) const {
     return grid.at(z, y, layout_.x);
   }
@@ -253,14 +253,14 @@ class Sweep {
   std::int64_t first_plane_;
   std::int64_t strip_;       ///< rows in a strip
   std::int64_t ring_size_;   ///< doubles
-  std::int64_t carry_size_;  ///< doubles that wait between the strips of a ring
+  std::int64_t carry_size_;  ///< doubles kept between the strips of a ring
   Ring u1_;
   Ring r1_;
   Ring r2_;
   detail::NormPacks norms_;
 };
 
-/// The rows of stage 1 from the first to the one at which the last stage has made its last.
+/// The rows of stage 1 from the first to the one at which the last stage has made its last row.
 Range pipeline_rows(const StageBoxes& boxes) {
   Range range = rows(boxes.prolongated);
   if (!boxes.smoothed.is_empty()) {
@@ -303,7 +303,7 @@ void Sweep::lay_out(double* memory) {
 }
 
 Norms Sweep::run() {
-  // Stage 1 begins with planes 2t; stage 4 is three planes behind, stage 5 two steps.
+  // Stage 1 begins with planes 2t; stage 4 follows by three planes, stage 5 by two steps.
   const bool corrects = !boxes_.prolongated.is_empty();
   const std::int64_t first = corrects ? boxes_.prolongated.lo.z : boxes_.second.lo.z + 2;
   const std::int64_t smoothed_end = planes(boxes_.smoothed).hi + smooth_lag;
@@ -340,7 +340,7 @@ void Sweep::look_ahead(std::int64_t t, std::int64_t y, const Range& strip) {
     y -= strip.hi - strip.lo;
     ++t;
   }
-  // Where there is nothing to come, a row that is in cache anyway.
+  // If nothing follows, a row that is in cache anyway.
   const auto row = [&](const Grid& grid, const Box& box, std::int64_t k, std::int64_t j) {
     return planes(box).holds(k) && rows(box).holds(j) ? row_of(grid, k, j)
                                                       : row_of(grid, grid.box.lo.z, grid.box.lo.y);
@@ -351,7 +351,7 @@ void Sweep::look_ahead(std::int64_t t, std::int64_t y, const Range& strip) {
       ahead_.u[p] = row(task_.u, boxes_.prolongated, k, y);
       ahead_.v[p] = row(task_.v, boxes_.first, k - first_lag, y - first_lag);
     } else {
-      // Stage 4 reads a plane and a row further of u than it computes.
+      // Stage 4 reads u one plane and one row further than it computes.
       ahead_.u[p] = row(task_.u, boxes_.second, k - second_lag + 1, y - second_lag + 1);
       ahead_.v[p] = row(task_.v, boxes_.second, k - second_lag, y - second_lag);
     }
@@ -408,7 +408,7 @@ void Sweep::prolongate(std::int64_t t, std::int64_t y) {
   }
 }
 
-/// out = base + weights · source on row y of the planes z of `box`; the last three give row
+/// out = base + weights · source on row y of the planes z of `box`; the last three return row
 /// pointers for (z, y).
 template <bool Face, bool Corner, std::size_t Ahead, typename Source, typename Base, typename Out>
 void Sweep::stencil(const Range& z, std::int64_t y, const Box& box, const Stencil& weights,
@@ -513,8 +513,7 @@ void Sweep::restrict_row(std::int64_t t, std::int64_t y) {
 }
 
 /// Sets the ghost rows of the planes that stages 3 and 5 of step t have finished. Stage 1 has read
-/// the old ones of u two planes before, and stage 4 gets the values that redundant computation
-/// gave.
+/// the old ones of u two planes before, and stage 4 gets the values of the redundant computation.
 void Sweep::wrap_planes(std::int64_t t) {
   if (!task_.wrap.y) {
     return;
@@ -553,7 +552,7 @@ SweepBoxes needed(const SweepTask& task) {
 
 rma::Result<Norms> sweep(const SweepTask& task, SweepBuffers& buffers) {
   const StageBoxes boxes = stage_boxes(task);
-  // One layer around stages 2 and 4, also in x where rows wrap around.
+  // One layer around stages 2 and 4, also in x if rows wrap around.
   const Box window = hull(grown_unless_empty(boxes.first, 1), grown_unless_empty(boxes.second, 1));
   if (window.is_empty()) {
     return Norms{};

@@ -18,12 +18,12 @@ using rma::Status;
 
 constexpr std::int64_t most_rows_compared = 1 << 20;
 
-// From 0 to 1, in steps that a sum of many keeps exactly.
+// From 0 to 1, in steps that a sum of many numbers keeps exactly.
 double fraction(std::uint64_t number) {
   return static_cast<double>(mixed(number) % 1024) / 1024;
 }
 
-// Of a row, in the weighted sum.
+// The weight of a row in the weighted sum.
 double weight(std::int64_t row) {
   return 1 + fraction(~static_cast<std::uint64_t>(row));
 }
@@ -65,25 +65,25 @@ Status ProductCheck<T>::agree(rma::Team& team) {
   return team.allreduce(std::span<std::int64_t>(terms_), rma::Reduction::sum);
 }
 
-// Of a row without entries the result is exactly zero.
+// For a row without entries the result must be exactly zero.
 template <class T>
 double ProductCheck<T>::error_of(std::int64_t row, T value) const {
   const T expected = sums_[static_cast<std::size_t>(row)];
   if (value == expected) {
-    return 0;  // also of what is too large for a double, whose difference is no number
+    return 0;  // also if the sum overflows, where the difference is not a number
   }
   const double error = std::abs(value - expected) / absolutes_[static_cast<std::size_t>(row)];
   return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
 }
 
-// How many roundings two orders of addition may differ by.
+// The number of roundings by which two orders of addition may differ.
 template <class T>
 double ProductCheck<T>::roundings_of(const MatrixCounts& matrix, std::int32_t ranks) const {
   if (has_all_rows_) {
     const std::int64_t most = terms_.empty() ? 0 : *std::ranges::max_element(terms_);
     return static_cast<double>(most + ranks + 4);
   }
-  // Those of rows, of equal places, and of all rows as one sum, where many cancel.
+  // Roundings of rows, of repeated entries, and of the sum over all rows, where many terms cancel.
   const std::int64_t summed = terms_[0] - matrix.entries;
   return static_cast<double>(matrix.most_in_row + summed + ranks + 4) +
          2 * std::sqrt(static_cast<double>(rows_) * static_cast<double>(matrix.most_in_row + 1));
@@ -114,10 +114,11 @@ Result<CheckResult> ProductCheck<T>::compare(arrays::Array<T>& y,
   }
   const double roundings = roundings_of(matrix, team.size());
   TESSERA_ASSIGN_OR_RETURN(error, team.allreduce(error, rma::Reduction::max));
-  return CheckResult{error, 2 * roundings * std::numeric_limits<double>::epsilon(),
-                     has_all_rows_
-                         ? "each row against the sum of its entries as they were given"
-                         : "one weighted sum of all rows, against that of the entries as given"};
+  return CheckResult{
+      error, 2 * roundings * std::numeric_limits<double>::epsilon(),
+      has_all_rows_
+          ? "each row, against the sum of its entries as they were read or generated"
+          : "one weighted sum of all rows, against that of the entries as read or generated"};
 }
 
 template double trial_element<double>(std::int64_t);

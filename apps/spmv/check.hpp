@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ProductCheck: is y the product A x? The answer comes from the entries as they were read or made,
-// before they went into a distributed matrix: each is multiplied by its element of x, which is a
-// function of its index, and added to its row.
+// ProductCheck: is y the product A x? The expected result comes from the entries as they were read
+// or generated, before they went into a distributed matrix. Each is multiplied by its element of x,
+// a function of its index, and added to its row.
 //
-//     up to a million rows   every row is compared
-//     more                   a weighted sum of all rows is, so that a rank needs no vector of its
-//     own
+//     up to a million rows   compares every row
+//     more                   compares a weighted sum of all rows, so that a rank needs no whole
+//                            vector
 //
-// A sum of k terms may differ by k roundings from one in another order; so much is allowed, of the
-// sum of the terms' absolute values. Terms are counted as they are added: a place that is given
-// many times has many of them.
+// A sum of k terms may differ by k roundings from one in another order. The allowed error is that
+// fraction of the sum of the terms' absolute values. Terms are counted as they are added: an entry
+// that is given many times has many terms.
 #pragma once
 
 #include <complex>
@@ -24,20 +24,21 @@
 
 namespace tessera::apps::spmv {
 
-/// Element `index` of the vector that is multiplied: between 1 and 2, complex ones also above 0.
+/// Element `index` of the vector in the product: between 1 and 2; complex ones have an imaginary
+/// part > 0.
 template <class T>
 T trial_element(std::int64_t index);
 
 struct CheckResult {
   double error = 0;    ///< the largest, relative to the sum of a row's absolute values
-  double allowed = 0;  ///< what roundings explain
+  double allowed = 0;  ///< the error that roundings explain
   std::string how;     ///< a sentence for the report
   [[nodiscard]] bool is_good() const noexcept { return error <= allowed; }
 };
 
-/// Of a matrix whose equal places are summed.
+/// Counts of a matrix whose repeated entries are summed.
 struct MatrixCounts {
-  std::int64_t most_in_row = 0;  ///< of the longest row
+  std::int64_t most_in_row = 0;  ///< entries of the longest row
   std::int64_t entries = 0;
 };
 
@@ -49,11 +50,11 @@ class ProductCheck {
   /// Local. One entry of the matrix.
   void add(std::int64_t row, std::int64_t column, T value);
 
-  /// Collective, once, after all add(): makes the sums of all ranks known to all.
+  /// Collective, once, after all add(): combines the sums of all ranks.
   rma::Status agree(rma::Team& team);
 
-  /// Collective. Compares y with what it should be. Element i of y is row old_rows[i] of the matrix
-  /// that was given, or row i if there are none.
+  /// Collective. Compares y with the expected result. Element i of y is row old_rows[i] of the
+  /// original matrix, or row i if old_rows is empty.
   rma::Result<CheckResult> compare(arrays::Array<T>& y, const std::vector<std::int64_t>& old_rows,
                                    const MatrixCounts& matrix) const;
 
@@ -65,7 +66,7 @@ class ProductCheck {
   bool has_all_rows_;
   std::vector<T> sums_;              // of all rows, or the weighted one
   std::vector<double> absolutes_;    // of the terms
-  std::vector<std::int64_t> terms_;  // that were added
+  std::vector<std::int64_t> terms_;  // number of terms added
 };
 
 extern template class ProductCheck<double>;

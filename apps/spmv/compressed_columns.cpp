@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Harwell-Boeing and Rutherford-Boeing files have all pointers, then all rows, then all values. A
-// rank that parses some rows has others' columns and values, so the numbers go into distributed
-// vectors first; then each rank takes its share of the entries out of them.
+// rank that parses some rows needs columns and values that others parse. So the numbers first go
+// into distributed vectors; then each rank reads its share of the entries from them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,10 +24,10 @@ using arrays::Box;
 using rma::Result;
 using rma::Status;
 
-// Numbers that are moved at a time.
+// Numbers moved in one operation.
 constexpr std::int64_t batch = 1 << 15;
 
-// A distributed vector that is written in runs of neighbouring elements.
+// A distributed vector that is written in runs of consecutive elements.
 template <class T>
 class RunWriter {
  public:
@@ -55,7 +55,7 @@ class RunWriter {
   Status status_;
 };
 
-// Where a field of a section is.
+// The location of a field of a section.
 TextFault fault_at(const Section& section, std::int64_t field, std::string reason) {
   return {section.first_line + field / section.format.per_line,
           section.format.field(field % section.format.per_line).column + 1, std::move(reason)};
@@ -69,7 +69,7 @@ bool is_in(const Section& section, std::int64_t line) {
   return line >= section.first_line && line < section.first_line + section.lines;
 }
 
-// Calls `body(number of the field, text, where it lies)` for the fields of one line.
+// Calls `body(number of the field, text, location)` for the fields of one line.
 template <class Body>
 std::optional<TextFault> for_each_field(const Section& section, std::string_view line,
                                         std::int64_t number, Body&& body) {
@@ -89,7 +89,7 @@ std::optional<TextFault> for_each_field(const Section& section, std::string_view
   return std::nullopt;
 }
 
-// Puts a whole number from 1 to `most` into a vector, counted from 0.
+// Puts an integer from 1 to `most` into a vector, counted from 0.
 std::string write_index(RunWriter<std::int64_t>& to, std::string_view what, std::int64_t most,
                         std::int64_t index, std::string_view text) {
   const auto parsed = parse_fortran_whole(text);
@@ -111,7 +111,7 @@ std::string write_value(RunWriter<double>& to, bool is_whole, std::int64_t index
   return parsed.fault;
 }
 
-// The three vectors of a file. Without values the third has none.
+// The three vectors of a file. The third is empty if there are no values.
 struct Columns {
   Array<std::int64_t> pointers;
   Array<std::int64_t> rows;
@@ -130,13 +130,13 @@ struct Columns {
   }
 };
 
-// Elements of a distributed vector in the order of their indices, read ahead in batches.
+// Elements of a distributed vector in increasing order of indices, read ahead in batches.
 template <class T>
 class Walk {
  public:
   explicit Walk(const Array<T>& from) : from_(from) {}
 
-  // Requires: indices don't decrease. After an error all elements are zero.
+  // Requires: indices do not decrease. After an error all elements are zero.
   T operator()(std::int64_t index) {
     if (index >= first_ + std::ssize(read_)) {
       read_ahead(index);
@@ -166,7 +166,7 @@ struct Range {
   std::int64_t hi = 0;
 };
 
-// A rank's share of `count` things.
+// A rank's share of `count` items.
 Range share_of(std::int64_t count, const rma::Team& team) {
   const auto cut = [&](std::int64_t rank) {
     return count / team.size() * rank + count % team.size() * rank / team.size();
@@ -174,8 +174,8 @@ Range share_of(std::int64_t count, const rma::Team& team) {
   return {cut(team.rank().value), cut(team.rank().value + 1)};
 }
 
-// This rank's share of the pointers: they begin with the first entry, end behind the last one, and
-// don't decrease.
+// This rank's share of the pointers: they begin with the first entry, end after the last one, and
+// do not decrease.
 std::optional<TextFault> check_pointers(const MatrixHeader& header, Walk<std::int64_t> pointer,
                                         Range share) {
   const std::int64_t last = header.columns;
@@ -184,22 +184,24 @@ std::optional<TextFault> check_pointers(const MatrixHeader& header, Walk<std::in
     const std::int64_t here = pointer(i);
     if (here < before || (i == 0 && here != 0)) {
       return fault_at(header.pointers, i,
-                      i == 0 ? fmt::format("the first pointer is {}, not 1", here + 1)
-                             : fmt::format("pointer {} follows {}: pointers don't decrease",
+                      i == 0 ? fmt::format("the first pointer is {}; it must be 1", here + 1)
+                             : fmt::format("pointer {} follows {}: pointers must not decrease",
                                            here + 1, before + 1));
     }
     if (i == last && here != header.entries) {
-      return fault_at(header.pointers, i,
-                      fmt::format("the last pointer is {}, not the number of entries and one, {}",
-                                  here + 1, header.entries + 1));
+      return fault_at(
+          header.pointers, i,
+          fmt::format("the last pointer is {}; it must be the number of entries plus one, {}",
+                      here + 1, header.entries + 1));
     }
     before = here;
   }
   return std::nullopt;
 }
 
-// Collective. The pointers, which stand in front of all else: what is wrong with them is told
-// rather than the fault that a rank has `found` behind them, however many ranks there are.
+// Collective. Checks the pointers, which come before everything else in the file. An error in them
+// is reported instead of the fault that a rank has `found` later in the file, for any number of
+// ranks.
 Status check_pointers_in_front(rma::Job& job, const std::string& file, const MatrixHeader& header,
                                const Columns& columns, const Result<std::int64_t>& lines,
                                const std::optional<TextFault>& found) {
@@ -244,11 +246,12 @@ Status parse_sections(rma::Job& job, const std::string& file, const MatrixHeader
           });
     }
     const bool is_behind = number > last_line && !is_blank(line);
-    return is_behind ? std::optional(TextFault{number, 0,
-                                               fmt::format("there is more than the {} lines that "
-                                                           "line 2 announces",
-                                                           last_line - header.start.line + 1)})
-                     : std::optional<TextFault>();
+    return is_behind
+               ? std::optional(TextFault{number, 0,
+                                         fmt::format("the section has more than the {} lines that "
+                                                     "line 2 announces",
+                                                     last_line - header.start.line + 1)})
+               : std::optional<TextFault>();
   };
   std::optional<TextFault> found;
   const auto lines = deal_lines(job, file, at_first, header.start, [&](const TextPiece& piece) {
@@ -268,12 +271,13 @@ Status parse_sections(rma::Job& job, const std::string& file, const MatrixHeader
   TESSERA_RETURN_IF_ERROR(columns.values.sync(values.status()));
   if (*lines < last_line) {
     return to_status(
-        file, {*lines, 0, fmt::format("the file ends here; line 2 announces {} lines", last_line)});
+        file,
+        {*lines, 0, fmt::format("the file ends here, but line 2 announces {} lines", last_line)});
   }
   return {};
 }
 
-// The column of an entry: the last one whose pointer is not beyond it.
+// The column of an entry: the last one whose pointer is at or before it.
 Result<std::int64_t> column_of(const Array<std::int64_t>& pointers, std::int64_t entry) {
   std::int64_t low = 0;
   std::int64_t high = pointers.extents()[0] - 1;
@@ -285,7 +289,7 @@ Result<std::int64_t> column_of(const Array<std::int64_t>& pointers, std::int64_t
   return low;
 }
 
-// One-sided. Gives this rank's share of the entries.
+// One-sided. Passes this rank's share of the entries to the caller.
 template <class T>
 Status give_share(const MatrixHeader& header, const Columns& columns, Range share,
                   const EntrySink<T>& sink, std::optional<TextFault>& fault) {

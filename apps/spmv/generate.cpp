@@ -16,14 +16,14 @@ namespace {
 using rma::Result;
 using rma::Status;
 
-// Sizes up to here have row numbers and entries that fit 64 bits.
+// Up to this size, row numbers and entries fit into 64 bits.
 constexpr std::int64_t most_rows = std::int64_t{1} << 40;
 
 bool is_inside(std::int64_t coordinate, std::int64_t edge) {
   return coordinate >= 0 && coordinate < edge;
 }
 
-// The element matrices of a node's four squares, summed; for −∇² they don't depend on the mesh.
+// The sum of the element matrices of a node's four squares; for −∇² they do not depend on the mesh.
 void give_fe2d_row(std::int64_t edge, std::int64_t row, const EntrySink<double>& sink) {
   constexpr double itself = 8.0 / 3.0;
   constexpr double neighbour = -1.0 / 3.0;
@@ -54,7 +54,7 @@ void give_stencil27_row(std::int64_t edge, std::int64_t row, const EntrySink<dou
   }
 }
 
-// Times h². The flow goes to greater x and y, so that upwind neighbours are those before.
+// Multiplied by h². The flow goes to larger x and y, so the upwind neighbours come before.
 void give_convection_row(const Generator& generator, std::int64_t row,
                          const EntrySink<double>& sink) {
   const std::int64_t edge = generator.edge;
@@ -101,7 +101,7 @@ constexpr std::array known_kinds = {Known{"fe2d", 1}, Known{"stencil27", 1}, Kno
 
 Status refused(const std::string& text, std::string_view why) {
   return Status::error(rma::Code::invalid_argument, fmt::format("generator {}: {}", text, why))
-      .hint("there are fe2d:N, stencil27:N, convection:N[,P] and random:N[,K[,SEED]]");
+      .hint("the generators are fe2d:N, stencil27:N, convection:N[,P] and random:N[,K[,SEED]]");
 }
 
 std::vector<std::string> split(std::string_view text) {
@@ -128,7 +128,7 @@ Result<std::int64_t> count_of(const std::string& text, const std::string& number
   return parsed.value;
 }
 
-// The longest edge whose square or cube is a number of rows.
+// The longest edge whose square or cube is a possible number of rows.
 std::int64_t most_edge(GeneratorKind kind) {
   switch (kind) {
     case GeneratorKind::stencil27:
@@ -144,7 +144,7 @@ Status read_second(const std::string& text, const std::string& number, Generator
   if (generator.kind == GeneratorKind::convection) {
     const auto parsed = parse_real(number);
     if (!parsed.ok() || parsed.value < 0) {
-      return refused(text, parsed.ok() ? "P is not negative" : parsed.fault);
+      return refused(text, parsed.ok() ? "P must not be negative" : parsed.fault);
     }
     generator.strength = parsed.value;
     return {};
@@ -226,7 +226,7 @@ Result<Generator> parse_generator(const std::string& text) {
     }
     return generator;
   }
-  return refused(text, "is none of the kinds that there are");
+  return refused(text, "this generator does not exist");
 }
 
 }  // namespace tessera::apps::spmv

@@ -6,9 +6,9 @@
 //     tessera-run -n 4 --nodes 2 tessera-spmv --generate fe2d:500 --mode plain,aggregate
 //     mpirun -n 4 tessera-spmv --matrix A.mtx.gz --solve bicgstab --precondition jacobi
 //
-// Reads a matrix, or makes one, multiplies it by a vector in one or several modes, shows what each
-// rank spent on communication, and checks the product. Exit code: 0 verified, 1 not, 2 bad usage or
-// a file that can't be used.
+// Reads a matrix, or generates one, multiplies it by a vector in one or several modes, shows how
+// much time each rank spent on communication, and checks the product. Exit code: 0 verified, 1 not
+// verified, 2 bad usage or a file that cannot be used.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -35,7 +35,7 @@ namespace spmv = tessera::apps::spmv;
 
 constexpr const char* program_name = "tessera-spmv";
 
-// As they are typed.
+// The command line as typed.
 struct Arguments {
   std::string file;
   std::string generate;
@@ -58,7 +58,7 @@ Result<spmv::Order> understand(const Arguments& arguments) {
     return Status::error(Code::invalid_argument,
                          arguments.file.empty()
                              ? "one of --matrix FILE and --generate KIND:NUMBERS is needed"
-                             : "--matrix and --generate exclude each other: there is one matrix");
+                             : "give either --matrix or --generate, not both");
   }
   order.file = arguments.file.empty() ? arguments.generate : arguments.file;
   if (!arguments.generate.empty()) {
@@ -69,11 +69,11 @@ Result<spmv::Order> understand(const Arguments& arguments) {
   if (!arguments.solve.empty()) {
     order.method = arguments.solve == "cg" ? spmv::Method::cg : spmv::Method::bicgstab;
   }
-  // Of 1 and more, no step at all would do.
+  // A tolerance of 1 or more would be satisfied without a step.
   if (!(arguments.tolerance > 0) || !(arguments.tolerance < 1)) {
     return Status::error(
         Code::invalid_argument,
-        fmt::format("--tolerance {}: it must be more than 0 and less than 1", arguments.tolerance));
+        fmt::format("--tolerance {}: must be more than 0 and less than 1", arguments.tolerance));
   }
   order.iterations = arguments.iterations;
   order.most_steps = arguments.steps;
@@ -88,43 +88,45 @@ void add_options(CLI::App& app, Arguments& arguments) {
   using tessera::apps::check_file_name;
   using tessera::apps::whole_number;
   app.add_option("--matrix", arguments.file,
-                 "A file: Matrix Market, Harwell-Boeing or Rutherford-Boeing, also .gz")
+                 "Matrix file: Matrix Market, Harwell-Boeing or Rutherford-Boeing, also .gz")
       ->check(check_file_name);
   app.add_option("--generate", arguments.generate,
-                 "fe2d:N, stencil27:N, convection:N[,P] or random:N[,K[,SEED]] instead of a file");
-  app.add_option("--mode", arguments.modes,
-                 "How elements of other ranks are read: default, neighbours (only they meet), "
-                 "plain (one by one), runs, vector, aggregate, push (by their owners); several "
-                 "with commas are run in turns and compared")
+                 "Generate a matrix: fe2d:N, stencil27:N, convection:N[,P] or random:N[,K[,SEED]]");
+  app.add_option(
+         "--mode", arguments.modes,
+         "How to get elements of other ranks: default, neighbours (only they synchronise), "
+         "plain (one by one), runs, vector, aggregate, push (by their owners); several modes "
+         "separated by commas run alternately and are compared")
       ->capture_default_str();
   app.add_option("--iterations", arguments.iterations, "Products of each mode")
       ->transform(whole_number())
       ->capture_default_str();
   auto* const solve =
-      app.add_option("--solve", arguments.solve, "Solve A x = b besides: cg or bicgstab")
+      app.add_option("--solve", arguments.solve, "Also solve A x = b: cg or bicgstab")
           ->check(CLI::IsMember({"cg", "bicgstab"}));
-  app.add_option("--tolerance", arguments.tolerance, "Of the residual, relative to b")
+  app.add_option("--tolerance", arguments.tolerance, "Tolerance of the residual, relative to b")
       ->needs(solve)
       ->capture_default_str();
-  app.add_option("--steps", arguments.steps, "The most steps of a solution")
+  app.add_option("--steps", arguments.steps, "Maximum number of steps of the solver")
       ->transform(whole_number())
       ->needs(solve)
       ->capture_default_str();
-  app.add_option("--precondition", arguments.precondition, "none or jacobi, the diagonal")
+  app.add_option("--precondition", arguments.precondition,
+                 "Preconditioner: none or jacobi (the diagonal)")
       ->check(CLI::IsMember({"none", "jacobi"}))
       ->needs(solve)
       ->capture_default_str();
   app.add_option("--partition", arguments.partition,
-                 "Rows of a rank: rows (as many each), entries (as many entries each), metis, "
+                 "How to distribute rows: rows (equal numbers), entries (equal entries), metis, "
                  "scotch")
       ->capture_default_str();
   app.add_option("--threads,--ranks", arguments.threads,
                  "Run this many ranks as threads of one process")
       ->transform(whole_number());
   app.add_option("--json", arguments.json_file,
-                 "Write the results to this file, too; - is standard output, with nothing else")
+                 "Write the results as JSON to this file; -: to standard output, instead of text")
       ->check(check_file_name);
-  app.add_flag("--quiet", arguments.quiet, "Print nothing; the exit code tells");
+  app.add_flag("--quiet", arguments.quiet, "Print nothing; only set the exit code");
 }
 
 int run_program(int argc, char** argv) {

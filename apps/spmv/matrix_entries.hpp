@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Private to the readers: from the numbers of an entry to what callers are given.
+// Private to the readers: converts the numbers of an entry for callers.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 
 namespace tessera::apps::spmv {
 
-/// The number of parts that a value has in a file.
+/// The number of parts of a value in a file.
 inline std::int64_t parts_of(Field field) {
   return field == Field::pattern ? 0 : (field == Field::complex ? 2 : 1);
 }
@@ -29,23 +29,23 @@ T value_of(const double* parts) {
   }
 }
 
-/// Gives an entry to `sink`, and its mirror image where files have one half. Returns what is wrong
-/// with it, or nothing. Requires: row and column are inside the matrix.
+/// Passes an entry to `sink`, and its mirror image if the file stores one half. Returns the error,
+/// or an empty text. Requires: row and column are inside the matrix.
 template <class T>
 std::string give(Symmetry symmetry, std::int64_t row, std::int64_t column, T value,
                  const EntrySink<T>& sink) {
   if (symmetry != Symmetry::general && column > row) {
     return fmt::format(
-        "entry ({}, {}) is above the diagonal: of {} matrices files have the lower "
+        "entry ({}, {}) is above the diagonal: for {} matrices files store the lower "
         "half",
         row + 1, column + 1, to_string(symmetry));
   }
   if (symmetry == Symmetry::skew_symmetric && row == column) {
-    // Some writers put the zeros there, too; they are no entries.
+    // Some writers store the zeros, too; they are not entries.
     return value == T{} ? std::string()
                         : fmt::format(
                               "entry ({0}, {0}) is on the diagonal, where skew-symmetric matrices "
-                              "have only zeros",
+                              "must have zeros",
                               row + 1);
   }
   T mirrored = symmetry == Symmetry::skew_symmetric ? -value : value;
@@ -62,7 +62,7 @@ std::string give(Symmetry symmetry, std::int64_t row, std::int64_t column, T val
   return {};
 }
 
-/// Collective. The entries of a file of compressed columns. `lines` counts those of the file.
+/// Collective. The entries of a file of compressed columns. `lines` is its number of lines.
 template <class T>
 rma::Status read_compressed_columns(rma::Job& job, const std::string& file,
                                     const MatrixHeader& header, LineStream* at_first,

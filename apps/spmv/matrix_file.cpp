@@ -22,7 +22,7 @@ bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t") == std::string_view::npos;
 }
 
-// The words of a line one by one.
+// Reads the words of a line one by one.
 class LineReader {
  public:
   LineReader(std::string_view line, std::int64_t number) : line_(line), number_(number) {}
@@ -39,7 +39,7 @@ class LineReader {
     return {number_, static_cast<std::int64_t>(at_) + 1, std::move(reason)};
   }
 
-  // The next word as an index from 1 to `most`, from 0 on.
+  // The next word as an index from 1 to `most`, converted to count from 0.
   std::optional<TextFault> read_index(std::string_view what, std::int64_t most,
                                       std::int64_t size_line, std::int64_t& index) {
     if (!next()) {
@@ -50,8 +50,8 @@ class LineReader {
       return fault(parsed.fault);
     }
     if (parsed.value < 1 || parsed.value > most) {
-      return fault(fmt::format("{} {} is outside 1 to {}, the size that line {} says", what,
-                               parsed.value, most, size_line));
+      return fault(fmt::format("{} {} is outside 1 to {}, the size in line {}", what, parsed.value,
+                               most, size_line));
     }
     index = parsed.value - 1;
     return std::nullopt;
@@ -62,7 +62,7 @@ class LineReader {
       if (!next()) {
         return fault("the line ends where a value should follow");
       }
-      // Exponents as Fortran writes them, too: many files come from there.
+      // Also with Fortran's exponents, because Fortran programs write many files.
       const auto parsed = header.field == Field::integer ? parse_whole_as_real(word_)
                                                          : apps::parse_fortran_real(word_);
       if (!parsed.ok()) {
@@ -70,7 +70,7 @@ class LineReader {
       }
       if (header.is_unsigned && parsed.value < 0) {
         return fault(
-            fmt::format("{} is negative, and the first line says unsigned-integer", quoted(word_)));
+            fmt::format("{} is negative, but the first line says unsigned-integer", quoted(word_)));
       }
       parts[i] = parsed.value;
     }
@@ -80,9 +80,8 @@ class LineReader {
   [[nodiscard]] bool is_at_end() const { return is_blank(line_.substr(at_ + word_.size())); }
 
   std::optional<TextFault> expect_end() {
-    return next()
-               ? std::optional(fault(fmt::format("'{}' is more than the line should have", word_)))
-               : std::nullopt;
+    return next() ? std::optional(fault(fmt::format("'{}' is an extra word on this line", word_)))
+                  : std::nullopt;
   }
 
  private:
@@ -115,7 +114,7 @@ std::optional<TextFault> read_entry(const MatrixHeader& header, LineReader& read
   return wrong.empty() ? std::nullopt : std::optional(at_row.fault(std::move(wrong)));
 }
 
-// Of the elements of a lower half, column by column: the number of the first in a column.
+// For a lower half stored column by column: the number of the first element of a column.
 std::int64_t half_start(const MatrixHeader& header, std::int64_t column) {
   const std::int64_t left_out = header.symmetry == Symmetry::skew_symmetric ? column : 0;
   return column * header.rows - column * (column - 1) / 2 - left_out;
@@ -126,7 +125,7 @@ struct ElementIndex {
   std::int64_t column = 0;
 };
 
-// Where the element is that is so many in an array file.
+// The indices of an element, by its number in an array file.
 ElementIndex place_in_array(const MatrixHeader& header, std::int64_t number) {
   if (header.symmetry == Symmetry::general) {
     return {number % header.rows, number / header.rows};
@@ -141,14 +140,14 @@ ElementIndex place_in_array(const MatrixHeader& header, std::int64_t number) {
   return {low + below + number - half_start(header, low), low};
 }
 
-// The element of an array file that is so many there. Requires: there is another word on the line.
+// The element of an array file with this number. Requires: the line has another word.
 template <class T>
 std::optional<TextFault> read_element(const MatrixHeader& header, LineReader& reader,
                                       std::int64_t element, const EntrySink<T>& sink) {
   std::array<double, 2> parts{};
   if (element >= header.entries) {
     return TextFault{reader.number(), 0,
-                     fmt::format("there is more than the {} elements that line {} announces",
+                     fmt::format("the file has more than the {} elements that line {} announces",
                                  header.entries, header.size_line)};
   }
   if (auto fault = reader.read_value(header, parts.data())) {
@@ -185,30 +184,31 @@ Result<std::int64_t> MatrixFile::deal(const PieceReader& reader) {
   return deal_lines(job_, name_, stream_ ? &*stream_ : nullptr, header_.start, reader);
 }
 
-// Collective. Whether all ranks together found as many entries as the head says.
+// Collective. Checks the number of entries that all ranks found against the head.
 Status MatrixFile::check_count(std::int64_t found_here, std::int64_t lines) {
   TESSERA_ASSIGN_OR_RETURN(const std::int64_t found,
                            job_.world().allreduce(found_here, rma::Reduction::sum));
   if (found < header_.entries) {
     return to_status(name_, {lines, 0,
-                             fmt::format("the file ends here with {} entries; line {} says {}",
+                             fmt::format("the file ends here with {} entries, but line {} says {}",
                                          found, header_.size_line, header_.entries)});
   }
   if (found > header_.entries) {
     return to_status(name_,
                      {header_.size_line, 0,
-                      fmt::format("says {} entries, and there are {}", header_.entries, found)});
+                      fmt::format("says {} entries, but there are {}", header_.entries, found)});
   }
   return {};
 }
 
 template <class T>
 Status MatrixFile::read_coordinates(const EntrySink<T>& sink) {
-  // Memory was planned for what the head says: a file of far more is not read to its end.
+  // The memory is planned for the head's number: a file with far more entries is not read to its
+  // end.
   const std::int64_t most = 2 * header_.entries + 10'000;
   const std::optional<TextFault> too_many =
       TextFault{header_.size_line, 0,
-                fmt::format("says {} entries, and there are over {}", header_.entries, most)};
+                fmt::format("says {} entries, but there are over {}", header_.entries, most)};
   std::int64_t found = 0;
   TESSERA_ASSIGN_OR_RETURN(const std::int64_t lines, deal([&](const TextPiece& piece) {
                              return for_each_line(piece,
@@ -226,8 +226,8 @@ Status MatrixFile::read_coordinates(const EntrySink<T>& sink) {
   return check_count(found, lines);
 }
 
-// Elements follow each other on any number of lines: how many words are in front of a piece tells
-// which ones it has.
+// Elements may be on any number of lines: the number of words before a piece determines which
+// elements it has.
 template <class T>
 Status MatrixFile::read_array(const EntrySink<T>& sink) {
   std::int64_t found = 0;

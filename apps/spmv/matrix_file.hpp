@@ -8,17 +8,17 @@
 //       builder.add(row, column, value)…
 //     });
 //
-// Each rank is given entries that it has parsed, in no order that a caller could use, counted from
-// 0; all ranks together each entry once. Of symmetric, skew-symmetric and Hermitian matrices files
-// have one half, and callers are given both. Entries that are in a file twice are given twice.
+// Each rank gets entries that it has parsed, in no particular order, counted from 0; all ranks
+// together get each entry once. For symmetric, skew-symmetric and Hermitian matrices files store
+// one half, and callers get both. Entries that are in a file twice are passed twice.
 //
-// What a file may not have is refused with its place, on all ranks: numbers that are none, are not
-// finite or are too large, indices outside the matrix, entries above the diagonal of a half, counts
-// that don't agree with the head, ends before the end.
+// Errors have the location, the same on all ranks: invalid, infinite or too large numbers, indices
+// outside the matrix, entries above the diagonal of a half, counts that do not match the head, a
+// truncated file.
 //
-// Cost: each rank reads its share of a plain file twice, once to count lines. Memory: some MiB a
-// rank; Harwell-Boeing has rows and values apart, so that all numbers are held once, spread over
-// the ranks.
+// Cost: each rank reads its share of a plain file twice, once to count lines. Memory: a few MiB for
+// each rank. Harwell-Boeing stores rows and values separately, so all numbers are held once, spread
+// over the ranks.
 #pragma once
 
 #include <complex>
@@ -39,14 +39,14 @@ using EntrySink = std::function<void(std::int64_t row, std::int64_t column, T va
 
 class MatrixFile {
  public:
-  /// Collective on all ranks. The first one reads the head. Errors: as read_header(), on all.
+  /// Collective on all ranks. Rank 0 reads the head. Errors: as read_header(), on all.
   static rma::Result<MatrixFile> open(rma::Job& job, const std::string& file);
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const MatrixHeader& header() const noexcept { return header_; }
 
-  /// Collective, once. Gives each rank its entries; T is complex<double> for files of complex
-  /// numbers and double for others. Errors: invalid_argument, with the place, the same on all.
+  /// Collective, once. Passes each rank its entries; T is complex<double> for files of complex
+  /// numbers and double for others. Errors: invalid_argument, with the location, the same on all.
   template <class T>
   rma::Status read(const EntrySink<T>& sink);
 

@@ -49,7 +49,7 @@ std::vector<Word> words_of(std::string_view line) {
   return words;
 }
 
-// A header is refused at the line that the stream gave last.
+// An error in the header, at the line that the stream returned last.
 Status refused(const LineStream& stream, std::int64_t column, std::string reason) {
   return to_status(stream.file(), {stream.lines(), column, std::move(reason)});
 }
@@ -67,20 +67,20 @@ Result<std::string> line_of(LineStream& stream, std::string_view what) {
   return std::string(*line);
 }
 
-// The index of a word in a list, or an error that lists them.
+// The index of a word in a list, or an error with the list.
 template <std::size_t count>
 Result<std::size_t> choose(const LineStream& stream, const Word& word,
                            const std::array<std::string_view, count>& known) {
   const auto it = std::find(known.begin(), known.end(), lower(word.text));
   if (it == known.end()) {
     return refused(stream, word.column,
-                   fmt::format("'{}' is none of: {}", word.text, fmt::join(known, ", ")));
+                   fmt::format("'{}' is not one of: {}", word.text, fmt::join(known, ", ")));
   }
   return static_cast<std::size_t>(it - known.begin());
 }
 
-// Besides the fields of the format: "double", which fast_matrix_market and others write for "real",
-// and "unsigned-integer", which SciPy writes.
+// Also accepts "double", which fast_matrix_market and others write for "real", and
+// "unsigned-integer", which SciPy writes.
 Status read_field(const LineStream& stream, const Word& word, MatrixHeader& header) {
   constexpr std::array names = {field_names[0],
                                 field_names[1],
@@ -96,12 +96,12 @@ Status read_field(const LineStream& stream, const Word& word, MatrixHeader& head
   return {};
 }
 
-// `column`: where the symmetry stands.
+// `column`: the location of the symmetry.
 Status check_kind(const LineStream& stream, const MatrixHeader& header, std::int64_t column) {
   const bool is_complex = header.field == Field::complex;
   const bool is_pattern = header.field == Field::pattern;
   if (header.layout == Layout::array && is_pattern) {
-    return refused(stream, column, "an array has values: it cannot be a pattern");
+    return refused(stream, column, "an array file has values: it cannot be a pattern");
   }
   if ((header.symmetry == Symmetry::hermitian && !is_complex) ||
       (header.symmetry == Symmetry::skew_symmetric && is_pattern)) {
@@ -112,7 +112,7 @@ Status check_kind(const LineStream& stream, const MatrixHeader& header, std::int
   return {};
 }
 
-// How many numbers an array file has: of symmetric matrices the lower half, column by column.
+// How many numbers an array file has: for symmetric matrices the lower half, column by column.
 std::optional<std::int64_t> stored_of_array(const MatrixHeader& header) {
   std::int64_t all = 0;
   if (__builtin_mul_overflow(header.rows, header.columns, &all)) {
@@ -131,28 +131,27 @@ std::optional<std::int64_t> stored_of_array(const MatrixHeader& header) {
 Status check_sizes(const LineStream& stream, const MatrixHeader& header) {
   if (header.symmetry != Symmetry::general && header.rows != header.columns) {
     return refused(stream, 0,
-                   fmt::format("a {} matrix has as many rows as columns, not {} x {}",
+                   fmt::format("a {} matrix must be square, not {} x {}",
                                to_string(header.symmetry), header.rows, header.columns));
   }
   if ((header.rows == 0 || header.columns == 0) && header.entries > 0) {
     return refused(stream, 0,
-                   fmt::format("there are no {} entries in {} x {}", header.entries, header.rows,
-                               header.columns));
+                   fmt::format("{} entries are not possible in a matrix of {} x {}", header.entries,
+                               header.rows, header.columns));
   }
   return {};
 }
 
-// `announced` bytes, at least, by what `line` says.
+// `announced` is the minimum number of bytes after `line`, according to that line.
 Status check_length(const LineStream& stream, std::int64_t line, double announced) {
   if (announced > stream.most_bytes()) {
-    return to_status(
-        stream.file(),
-        {line, 0, "announces more numbers than there can be in a file of this length"});
+    return to_status(stream.file(),
+                     {line, 0, "announces more numbers than a file of this length can contain"});
   }
   return {};
 }
 
-// Numbers of one digit, each with a blank or the line's end behind it, but for the file's last.
+// Numbers of one digit, each followed by a blank or the line's end, except the file's last.
 double least_market_bytes(const MatrixHeader& header) {
   const int indices = header.layout == Layout::array ? 0 : 2;
   const int values = header.field == Field::pattern ? 0 : header.field == Field::complex ? 2 : 1;
@@ -169,9 +168,9 @@ Status read_market_sizes(LineStream& stream, MatrixHeader& header) {
   const bool is_array = header.layout == Layout::array;
   const std::string_view expected = is_array ? "rows columns" : "rows columns entries";
   if (words.size() != (is_array ? 2U : 3U)) {
-    return refused(
-        stream, 0,
-        fmt::format("the line with the sizes has '{}', not {} words", expected, words.size()));
+    return refused(stream, 0,
+                   fmt::format("the line with the sizes must have '{}', not {} words", expected,
+                               words.size()));
   }
   std::array<std::int64_t, 3> sizes{};
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -180,7 +179,7 @@ Status read_market_sizes(LineStream& stream, MatrixHeader& header) {
       return refused(stream, words[i].column, parsed.fault);
     }
     if (parsed.value < 0) {
-      return refused(stream, words[i].column, "sizes are not negative");
+      return refused(stream, words[i].column, "sizes must not be negative");
     }
     sizes[i] = parsed.value;
   }
@@ -191,7 +190,7 @@ Status read_market_sizes(LineStream& stream, MatrixHeader& header) {
   if (is_array) {
     const auto stored = stored_of_array(header);
     if (!stored) {
-      return refused(stream, 0, "so many elements don't fit 64 bits");
+      return refused(stream, 0, "the number of elements does not fit into 64 bits");
     }
     header.entries = *stored;
   }
@@ -203,14 +202,15 @@ Result<MatrixHeader> read_market(LineStream& stream, const std::vector<Word>& wo
   constexpr std::array layouts = {std::string_view("coordinate"), std::string_view("array")};
   if (words.size() != 5) {
     return refused(stream, 0,
-                   fmt::format("the first line has five words, '%%MatrixMarket matrix "
+                   fmt::format("the first line must have five words, '%%MatrixMarket matrix "
                                "coordinate|array FIELD SYMMETRY', not {}",
                                words.size()));
   }
   MatrixHeader header;
   TESSERA_ASSIGN_OR_RETURN(const std::size_t object, choose(stream, words[1], objects));
   if (objects[object] == "vector") {
-    return not_read(stream, words[1].column, "the file has a vector; only matrices are read");
+    return not_read(stream, words[1].column,
+                    "the file contains a vector; only matrices are supported");
   }
   TESSERA_ASSIGN_OR_RETURN(const std::size_t layout, choose(stream, words[2], layouts));
   TESSERA_RETURN_IF_ERROR(read_field(stream, words[3], header));
@@ -230,8 +230,8 @@ std::string_view head_field(std::string_view line, std::size_t at) {
   return at < line.size() ? line.substr(at, head_width) : std::string_view();
 }
 
-// Whether the numbers are not in such fields, but only parted by blanks: then one field has two
-// words, or one stands before `first`.
+// Whether the numbers are not in such fields, but only separated by blanks: then a field has two
+// words, or a word stands before `first`.
 bool has_free_numbers(std::string_view line, std::size_t first, std::size_t count) {
   if (first > 0 && words_of(line.substr(0, first)).size() > 1) {
     return true;
@@ -244,8 +244,8 @@ bool has_free_numbers(std::string_view line, std::size_t first, std::size_t coun
   return false;
 }
 
-// `count` numbers of a head's line from the column `first`, from 0. Missing ones are zero: some are
-// optional.
+// `count` numbers of a head's line from column `first`, counted from 0. Missing ones are zero: some
+// are optional.
 Result<std::vector<std::int64_t>> head_numbers(const LineStream& stream, std::string_view line,
                                                std::size_t first, std::size_t count) {
   std::vector<Word> fields;
@@ -264,14 +264,15 @@ Result<std::vector<std::int64_t>> head_numbers(const LineStream& stream, std::st
     const bool is_blank = field.text.find_first_not_of(" \t") == std::string_view::npos;
     const auto parsed = is_blank ? Parsed<std::int64_t>() : parse_fortran_whole(field.text);
     if (!parsed.ok() || parsed.value < 0) {
-      return refused(stream, field.column, parsed.ok() ? "counts are not negative" : parsed.fault);
+      return refused(stream, field.column,
+                     parsed.ok() ? "counts must not be negative" : parsed.fault);
     }
     numbers.push_back(parsed.value);
   }
   return numbers;
 }
 
-// "RUA": what the values are, the symmetry, and whether the matrix is assembled.
+// For example "RUA": the kind of values, the symmetry, and whether the matrix is assembled.
 Status read_type(const LineStream& stream, std::string_view type, MatrixHeader& header) {
   constexpr std::string_view fields = "ripc";  // in the order of Field
   constexpr std::string_view symmetries = "uszhr";
@@ -288,8 +289,8 @@ Status read_type(const LineStream& stream, std::string_view type, MatrixHeader& 
   }
   if (small[2] == 'e') {
     return not_read(stream, 1,
-                    fmt::format("{} is an elemental matrix; only assembled ones are "
-                                "read, whose type ends with A",
+                    fmt::format("{} is an elemental matrix; only assembled ones, "
+                                "whose type ends with A, are supported",
                                 type));
   }
   if (fields.find(small[0]) == std::string::npos) {
@@ -329,24 +330,24 @@ Result<FortranFormat> read_format(const LineStream& stream, std::string_view lin
     return refused(stream, column, parsed.fault);
   }
   if (parsed.value.is_whole && !name.is_whole) {
-    return refused(stream, column, fmt::format("the format of {} is of whole numbers", name.what));
+    return refused(stream, column, fmt::format("the format of {} is for whole numbers", name.what));
   }
   if (!parsed.value.is_whole && name.is_whole) {
     return refused(stream, column,
-                   fmt::format("the format of {} is not of whole numbers", name.what));
+                   fmt::format("the format of {} is not for whole numbers", name.what));
   }
   return parsed.value;
 }
 
-// `said` is what the second line says of a section's length.
+// `said` is the section's length in the second line.
 Status place_section(const LineStream& stream, Section& section, std::string_view what,
                      std::int64_t said, std::int64_t& next_line) {
   const std::int64_t needed = section.format.lines_for(section.fields);
   if (said != needed) {
     return to_status(stream.file(),
                      {2, 0,
-                      fmt::format("announces {} lines of {}; {} numbers, {} a line, "
-                                  "take {}",
+                      fmt::format("announces {} lines of {}; {} numbers, {} in each line, "
+                                  "need {}",
                                   said, what, section.fields, section.format.per_line, needed)});
   }
   section.first_line = next_line;
@@ -355,11 +356,12 @@ Status place_section(const LineStream& stream, Section& section, std::string_vie
   return {};
 }
 
-// Of a line with so many fields: none is blank, so that it reaches to the last one.
+// Minimum length of a line with this many fields: none is blank, so it reaches to the last one.
 double least_bytes(const FortranFormat& format, std::int64_t fields) {
   return fields == 0 ? 0.0 : static_cast<double>(format.field(fields - 1).column + 1);
 }
-// The text of a section without what may be left out: blanks behind the last field of a line.
+// Minimum length of a section's text, without what may be omitted: blanks after the last field of a
+// line.
 double least_bytes(const Section& section) {
   if (section.fields == 0) {
     return 0;
@@ -383,13 +385,15 @@ Status read_formats(LineStream& stream, MatrixHeader& header) {
   return {};
 }
 
-// The number of all lines behind the head, which the second line begins with, is that of its parts.
+// The number of all lines after the head, with which the second line begins, must be the sum of its
+// parts.
 Status check_total(const LineStream& stream, const std::vector<std::int64_t>& lines) {
   const double sum = std::accumulate(lines.begin() + 1, lines.end(), 0.0);
   if (static_cast<double>(lines[0]) != sum) {
-    return to_status(
-        stream.file(),
-        {2, 1, fmt::format("announces {} lines in all, and {:.0f} of their kinds", lines[0], sum)});
+    return to_status(stream.file(),
+                     {2, 1,
+                      fmt::format("announces {} lines in total, but {:.0f} as the sum of its parts",
+                                  lines[0], sum)});
   }
   return {};
 }
@@ -398,7 +402,7 @@ Result<MatrixHeader> read_boeing(LineStream& stream) {
   MatrixHeader header;
   header.layout = Layout::compressed_columns;
   constexpr const char* second_line =
-      "the second line of a Harwell-Boeing file (one of Matrix Market begins with %%MatrixMarket)";
+      "the second line of a Harwell-Boeing file (a Matrix Market file begins with %%MatrixMarket)";
   TESSERA_ASSIGN_OR_RETURN(const std::string cards, line_of(stream, second_line));
   auto lines = head_numbers(stream, cards, 0, 5);
   const std::int64_t cards_line = stream.lines();
@@ -415,11 +419,11 @@ Result<MatrixHeader> read_boeing(LineStream& stream) {
   header.size_line = stream.lines();
   TESSERA_RETURN_IF_ERROR(check_sizes(stream, header));
   if (header.entries > std::int64_t{1} << 60 || header.columns > std::int64_t{1} << 60) {
-    return refused(stream, 0, "so many entries don't fit 64 bits");
+    return refused(stream, 0, "the number of entries does not fit into 64 bits");
   }
   TESSERA_RETURN_IF_ERROR(read_formats(stream, header));
   if ((*lines)[4] > 0) {
-    TESSERA_RETURN_IF_ERROR(line_of(stream, "the line on right-hand sides").status());
+    TESSERA_RETURN_IF_ERROR(line_of(stream, "the line about right-hand sides").status());
   }
   header.pointers.fields = header.columns + 1;
   header.indices.fields = header.entries;
@@ -429,7 +433,7 @@ Result<MatrixHeader> read_boeing(LineStream& stream) {
   const bool has_values = header.field != Field::pattern;
   if (has_values ? (*lines)[3] == 0 && header.entries > 0 : (*lines)[3] > 0) {
     return to_status(stream.file(), {cards_line, 0,
-                                     fmt::format("announces {}, and the type is {}",
+                                     fmt::format("announces {}, but the type is {}",
                                                  has_values ? "no values" : "lines of values",
                                                  kind.substr(0, 3))});
   }
@@ -463,7 +467,7 @@ std::string_view to_string(Layout layout) noexcept {
 Result<MatrixHeader> read_header(LineStream& stream) {
   TESSERA_ASSIGN_OR_RETURN(const std::string first, line_of(stream, "a matrix"));
   const std::vector<Word> words = words_of(without_byte_order_mark(first));
-  // Of the files of the Network Repository the banner has one '%' only.
+  // Files of the Network Repository begin with one '%' instead of two.
   const std::string banner = words.empty() ? "" : lower(words[0].text);
   const bool is_market = banner == "%%matrixmarket" || banner == "%matrixmarket";
   auto header = is_market ? read_market(stream, words) : read_boeing(stream);

@@ -16,7 +16,7 @@
 namespace tessera::apps::spmv {
 namespace {
 
-// All digits of a whole number that is a double.
+// All digits of an integer stored in a double.
 std::string all_digits(double value) {
   std::array<char, std::numeric_limits<double>::max_exponent10 + 2> digits{};
   const auto written = std::to_chars(digits.data(), digits.data() + digits.size(), value,
@@ -38,7 +38,7 @@ Parsed<double> parse_whole_as_real(std::string_view text) {
     return nearest;
   }
   if (const std::string held = all_digits(nearest.value); held != digits) {
-    return {0, fmt::format("{} is not held by a double exactly; the nearest is {}{}",
+    return {0, fmt::format("a double cannot represent {} exactly; the nearest number is {}{}",
                            apps::quoted(text), text[0] == '-' ? "-" : "", shown(held))};
   }
   return {text[0] == '-' ? -nearest.value : nearest.value, ""};
@@ -48,12 +48,12 @@ namespace {
 
 constexpr std::int32_t longest_line = 1024;
 
-// Reads a format from left to right, and gathers the fields of a line.
+// Parses a format from left to right, and collects the fields of a line.
 class FormatReader {
  public:
   explicit FormatReader(std::string text) : text_(std::move(text)) {}
 
-  // A list in parentheses. False: it is not a format; then fault() may say more.
+  // A list in parentheses. False: it is not a format; fault() may have a reason.
   [[nodiscard]] bool read() { return take("(") && read_list(0) && is_at_end() && is_complete(); }
   [[nodiscard]] const std::string& fault() const { return fault_; }
   [[nodiscard]] bool is_at_end() const { return at_ == text_.size(); }
@@ -67,7 +67,7 @@ class FormatReader {
     }
     return false;
   }
-  // Bounded, so that products of two fit 32 bits.
+  // Limited, so that products of two fit into 32 bits.
   std::optional<std::int32_t> number() {
     constexpr std::int32_t most = 9999;
     std::int32_t value = 0;
@@ -79,7 +79,7 @@ class FormatReader {
     at_ = static_cast<std::size_t>(stop - text_.data());
     return value;
   }
-  // A comma or the end of a list follows.
+  // Whether a comma or the end of a list follows.
   [[nodiscard]] bool is_behind_item() const {
     return at_ < text_.size() && (text_[at_] == ',' || text_[at_] == ')');
   }
@@ -93,7 +93,7 @@ class FormatReader {
   bool add(const FortranField& field);
   [[nodiscard]] bool is_complete() const { return format_.per_line > 0; }
 
-  static constexpr int most_items = 4 * longest_line;  // groups may repeat what takes no columns
+  static constexpr int most_items = 4 * longest_line;  // groups may repeat items without columns
 
   std::string text_;
   std::size_t at_ = 0;
@@ -106,7 +106,8 @@ class FormatReader {
 
 // Items up to the closing parenthesis. Commas between them may be missing.
 bool FormatReader::read_list(int depth) {
-  constexpr std::int32_t most_scale = 99;  // more would make all numbers zero, or too large
+  constexpr std::int32_t most_scale =
+      99;  // a larger scale would make all numbers zero, or too large
   while (!take(")")) {
     if (++items_ > most_items) {
       return false;
@@ -149,18 +150,19 @@ bool FormatReader::read_group(std::int32_t repeat, int depth) {
   return true;
 }
 
-// An edit descriptor of numbers, I5 or E24.16E3.
+// An edit descriptor of numbers, for example I5 or E24.16E3.
 bool FormatReader::read_fields(std::int32_t repeat) {
   if (!take("IDEFG")) {
     return false;
   }
   const char kind = text_[at_ - 1];
   if (kind == 'E') {
-    static_cast<void>(take("SN"));  // scientific, engineering: differ only when written
+    static_cast<void>(take("SN"));  // scientific, engineering: differ only on output
   }
   FortranField field{0, number().value_or(0), 0, scale_};
   if (field.width == 0 && is_behind_item()) {
-    return fail("has fields without a width, for numbers that blanks separate: these are not read");
+    return fail(
+        "has fields without a width, for numbers separated by blanks; these are not supported");
   }
   if (take(".")) {
     field.digits = number().value_or(-1);
@@ -237,7 +239,7 @@ Parsed<FortranFormat> parse_format(std::string_view text) {
     return {{}, fmt::format("{} {}", apps::quoted(plain), reader.fault())};
   }
   if (!is_read || !reader.is_at_end()) {
-    return {{}, quoted(plain) + " is no format of the kind (16I5) or (1P3D24.15)"};
+    return {{}, quoted(plain) + " is not a format such as (16I5) or (1P3D24.15)"};
   }
   return {reader.format(), ""};
 }

@@ -27,14 +27,14 @@ Result<Partition> parse_partition(const std::string& text) {
                                 std::string_view("metis"), std::string_view("scotch")};
   const auto it = std::find(names.begin(), names.end(), text);
   if (it == names.end()) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("--partition {}: there are {}", text, fmt::join(names, ", ")));
+    return Status::error(Code::invalid_argument, fmt::format("--partition {}: the choices are {}",
+                                                             text, fmt::join(names, ", ")));
   }
   const auto found = static_cast<Partition>(it - names.begin());
   if ((found == Partition::metis && !has_metis()) ||
       (found == Partition::scotch && !has_scotch())) {
     return Status::error(Code::unsupported,
-                         fmt::format("--partition {}: Tessera was built without it", text))
+                         fmt::format("--partition {}: this Tessera was built without it", text))
         .hint(fmt::format("apt-get install lib{}-dev, and configure again", text));
   }
   return found;
@@ -57,7 +57,7 @@ void for_each_neighbour(const LocalCsr<T>& matrix, Action&& action) {
   }
 }
 
-// Sorts the neighbours of each vertex and leaves each once; what follows moves up.
+// Sorts the neighbours of each vertex and removes duplicates; later lists move up.
 void leave_each_once(Graph& graph) {
   const auto at = [&](std::int64_t place) { return graph.neighbours.begin() + place; };
   std::int64_t begin = 0;
@@ -66,7 +66,7 @@ void leave_each_once(Graph& graph) {
     const std::int64_t end = graph.starts[row + 1];
     std::sort(at(begin), at(end));
     const auto last = std::unique(at(begin), at(end));
-    // The first rows may stay where they are: copies onto themselves are not allowed.
+    // The first rows may stay in place: copies onto themselves are not allowed.
     kept = (kept == begin ? last : std::copy(at(begin), last, at(kept))) - graph.neighbours.begin();
     begin = end;
     graph.starts[row + 1] = kept;
@@ -76,7 +76,7 @@ void leave_each_once(Graph& graph) {
 
 }  // namespace
 
-// In two passes, one to count and one to fill: lists of their own would take several times as much.
+// In two passes, one to count and one to fill: separate lists would take several times the memory.
 template <class T>
 Graph graph_of(const LocalCsr<T>& matrix) {
   const auto rows = static_cast<std::size_t>(matrix.rows);
@@ -93,7 +93,7 @@ Graph graph_of(const LocalCsr<T>& matrix) {
   });
   leave_each_once(graph);
   for (std::size_t row = 0; row < rows; ++row) {
-    // A row without entries weighs, too: its element of y is written.
+    // A row without entries also has a weight: its element of y is written.
     graph.weights.push_back(matrix.row_starts[row + 1] - matrix.row_starts[row] + 1);
   }
   return graph;
@@ -101,7 +101,7 @@ Graph graph_of(const LocalCsr<T>& matrix) {
 
 namespace {
 
-// One-sided. The matrix is not kept while the partitioner works.
+// One-sided. The caller does not keep the matrix while the partitioner works.
 template <class T>
 Result<Graph> get_graph(SparseMatrix<T>& matrix) {
   TESSERA_ASSIGN_OR_RETURN(const auto whole, matrix.get(matrix.box()));
@@ -121,9 +121,10 @@ Result<std::vector<std::int32_t>> part_graph(SparseMatrix<T>& matrix, Partition 
 template <class T>
 Result<std::vector<std::int32_t>> part_rows(SparseMatrix<T>& matrix, Partition how) {
   if (matrix.rows() != matrix.columns()) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("{} is not square: its rows are no vertices of a graph",
-                                     matrix.describe()))
+    return Status::error(
+               Code::invalid_argument,
+               fmt::format("{} is not square, so its rows cannot be the vertices of a graph",
+                           matrix.describe()))
         .hint("use --partition entries");
   }
   rma::Team team = matrix.team();
@@ -142,8 +143,8 @@ Result<std::vector<std::int32_t>> part_rows(SparseMatrix<T>& matrix, Partition h
 
 namespace {
 
-// Of rows that are sorted by their parts. A partitioner may leave a part without any: it has no
-// start, as blocks of rows are not empty.
+// For rows sorted by their parts. A partitioner may leave a part empty: it has no start, because
+// blocks of rows are not empty.
 std::vector<std::int64_t> starts_of_parts(const std::vector<std::int64_t>& old_rows,
                                           const std::vector<std::int32_t>& parts) {
   std::vector<std::int64_t> starts;

@@ -16,7 +16,7 @@ bool has_metis() noexcept {
 rma::Result<std::vector<std::int32_t>> partition_by_metis(const Graph& graph, std::int32_t parts) {
   if (std::ssize(graph.neighbours) > std::numeric_limits<idx_t>::max()) {
     return rma::Status::error(rma::Code::limit_exceeded,
-                              fmt::format("this METIS has integers of {} bits, and the graph has "
+                              fmt::format("this METIS has integers of {} bits, but the graph has "
                                           "{} edges",
                                           8 * sizeof(idx_t), graph.neighbours.size()));
   }
@@ -25,7 +25,7 @@ rma::Result<std::vector<std::int32_t>> partition_by_metis(const Graph& graph, st
   std::vector<idx_t> weights(graph.weights.begin(), graph.weights.end());
   std::vector<idx_t> found(graph.weights.size());
   auto vertices = static_cast<idx_t>(weights.size());
-  // To be asked for more makes METIS complain on standard output.
+  // METIS would complain on standard output about more parts than vertices.
   idx_t count = std::min<idx_t>(parts, vertices);
   if (count > 1) {
     idx_t constraints = 1;

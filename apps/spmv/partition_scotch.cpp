@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
-// scotch.h uses what these declare.
+// scotch.h needs these declarations.
 #include <cstdint>
 #include <cstdio>
 
@@ -28,7 +28,7 @@ bool has_scotch() noexcept {
 rma::Result<std::vector<std::int32_t>> partition_by_scotch(const Graph& graph, std::int32_t parts) {
   if (std::ssize(graph.neighbours) > std::numeric_limits<SCOTCH_Num>::max()) {
     return rma::Status::error(rma::Code::limit_exceeded,
-                              fmt::format("this Scotch has integers of {} bits, and the graph has "
+                              fmt::format("this Scotch has integers of {} bits, but the graph has "
                                           "{} edges",
                                           8 * sizeof(SCOTCH_Num), graph.neighbours.size()));
   }

@@ -8,7 +8,7 @@ bool has_metis() noexcept {
 }
 
 rma::Result<std::vector<std::int32_t>> partition_by_metis(const Graph&, std::int32_t) {
-  return rma::Status::error(rma::Code::unsupported, "Tessera was built without METIS");
+  return rma::Status::error(rma::Code::unsupported, "this Tessera was built without METIS");
 }
 
 }  // namespace tessera::apps::spmv

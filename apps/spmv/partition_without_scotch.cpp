@@ -8,7 +8,7 @@ bool has_scotch() noexcept {
 }
 
 rma::Result<std::vector<std::int32_t>> partition_by_scotch(const Graph&, std::int32_t) {
-  return rma::Status::error(rma::Code::unsupported, "Tessera was built without Scotch");
+  return rma::Status::error(rma::Code::unsupported, "this Tessera was built without Scotch");
 }
 
 }  // namespace tessera::apps::spmv

@@ -34,7 +34,7 @@ constexpr std::array known_modes = {
     Mode{"push", {.mode = SpmvMode::push, .share_memory = false}},
 };
 
-// A mode's plan and what it has taken so far on this rank.
+// A mode's plan and its time so far on this rank.
 template <class T>
 struct Trial {
   SpmvPlan<T> plan;
@@ -54,7 +54,7 @@ Result<std::vector<T>> own_elements(Array<T>& y) {
   return own;
 }
 
-// Collective. One product of each mode into a y that was zero, and whether they are the same.
+// Collective. Computes one product of each mode into a y that was zero, and compares them.
 template <class T>
 Status compare_modes(SparseMatrix<T>& matrix, Array<T>& x, Array<T>& y,
                      std::vector<Trial<T>>& trials, const std::vector<Mode>& modes) {
@@ -74,7 +74,7 @@ Status compare_modes(SparseMatrix<T>& matrix, Array<T>& x, Array<T>& y,
   return matrix.team().agree(mine);
 }
 
-// Collective. The means of all ranks' times of a mode.
+// Collective. The mean times of all ranks for a mode.
 template <class T>
 Result<ModeResult> summarise(SparseMatrix<T>& matrix, const Trial<T>& trial, const Mode& mode,
                              std::int64_t iterations) {
@@ -106,14 +106,15 @@ Result<std::vector<Mode>> parse_modes(const std::string& text) {
     const auto it = std::find_if(known_modes.begin(), known_modes.end(),
                                  [&](const Mode& mode) { return mode.name == name; });
     if (it == known_modes.end()) {
-      return Status::error(Code::invalid_argument,
-                           fmt::format("--mode '{}': there are default, neighbours, plain, runs, "
-                                       "vector, aggregate and push, or several of them with commas",
-                                       name));
+      return Status::error(
+          Code::invalid_argument,
+          fmt::format("--mode '{}': the modes are default, neighbours, plain, runs, "
+                      "vector, aggregate and push, or several of them separated by commas",
+                      name));
     }
     if (std::any_of(modes.begin(), modes.end(),
                     [&](const Mode& mode) { return mode.name == name; })) {
-      return Status::error(Code::invalid_argument, fmt::format("--mode has {} twice", name));
+      return Status::error(Code::invalid_argument, fmt::format("--mode contains {} twice", name));
     }
     modes.push_back(*it);
     begin = end + 1;

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// y = A x again and again, by several modes in turns, and what each rank spent on communication.
+// Repeats y = A x in several modes alternately, and measures the communication time of each rank.
 //
-//     mode        elements of x that lie on other ranks are read
-//     default     as the library thinks best: loaded where memory is shared, pushed otherwise,
-//                 while rows go on that need none of them
-//     neighbours  the same, but in a product only neighbours meet
-//     plain       one by one, each waited for
-//     runs        by a non-blocking get for each run of neighbours
-//     vector      by one list an owner
-//     aggregate   by an aggregate an owner, into which the runs are put
-//     push        not: their owners put them
+//     mode        how a product gets elements of x from other ranks
+//     default     the library's choice: loads from shared memory, otherwise pushes; meanwhile it
+//                 computes rows that need none of them.
+//     neighbours  the same, but a product synchronises only neighbours.
+//     plain       a blocking get for each element
+//     runs        a non-blocking get for each run of consecutive elements
+//     vector      one list for each owner
+//     aggregate   an aggregate for each owner, with a get for each run
+//     push        their owners put them
 //
-// All but the first two read from ranks of the same node as from others, so that they can be
-// compared anywhere. Each element is read once a product, however many rows need it.
+// All modes except the first two read from ranks on the same node as from other nodes, so that they
+// can be compared on any machine. A product reads each element once, for any number of rows that
+// need it.
 #pragma once
 
 #include <cstdint>
@@ -33,28 +34,28 @@ struct Mode {
   linalg::SpmvOptions options;
 };
 
-/// "plain,aggregate". Errors: invalid_argument, which tells what there is.
+/// Parses a text such as "plain,aggregate". Errors: invalid_argument, with the list of modes.
 rma::Result<std::vector<Mode>> parse_modes(const std::string& text);
 
-/// What one mode took. The same on all ranks.
+/// The measurements of one mode. The same on all ranks.
 struct ModeResult {
   std::string name;
-  double seconds = 0;                 ///< a product, mean of all
-  double gflops = 0;                  ///< two operations an entry
-  std::int64_t elements_read = 0;     ///< of x from others, by all ranks, a product
-  std::vector<double> communication;  ///< of each rank, in seconds a product
+  double seconds = 0;                 ///< for each product, mean of all
+  double gflops = 0;                  ///< two operations for each entry
+  std::int64_t elements_read = 0;     ///< of x from other ranks, by all ranks, in each product
+  std::vector<double> communication;  ///< of each rank, in seconds for each product
 };
 
-/// Collective. Products of each mode in turn, `iterations` times, after one that isn't timed; y is
-/// that of the last one. All modes have the same y, to the last bit, or the result is an error
-/// (internal).
+/// Collective. Computes products of each mode alternately, `iterations` times, after an untimed
+/// one; y is that of the last product. All modes must return the same y, bit by bit; otherwise the
+/// result is an error (internal).
 template <class T>
 rma::Result<std::vector<ModeResult>> run_products(linalg::SparseMatrix<T>& matrix,
                                                   arrays::Array<T>& x, arrays::Array<T>& y,
                                                   const std::vector<Mode>& modes,
                                                   std::int64_t iterations);
 
-/// Bars of what each rank spent, one of each mode, on one scale: several lines of text.
+/// Bars of each rank's communication time, one for each mode, on one scale: several lines of text.
 std::string bars_of(const std::vector<ModeResult>& results);
 
 }  // namespace tessera::apps::spmv

@@ -31,7 +31,7 @@ using rma::Job;
 using rma::Result;
 using rma::Status;
 
-// Where entries come from.
+// The source of entries: a file or a generator.
 struct Source {
   std::optional<MatrixFile> file;
   std::optional<Generator> generator;
@@ -40,7 +40,7 @@ struct Source {
   [[nodiscard]] std::int64_t columns() const {
     return file ? file->header().columns : generator->rows();
   }
-  // No more than that; as a real number, which doesn't overflow.
+  // An upper limit; a real number, which does not overflow.
   [[nodiscard]] double most_entries() const {
     if (generator) {
       return static_cast<double>(generator->rows()) * static_cast<double>(generator->most_in_row());
@@ -50,7 +50,7 @@ struct Source {
   }
 };
 
-// Whether a graph of the pattern has one edge for each entry, for sure; else it may have two.
+// Whether a graph of the pattern surely has one edge for each entry; otherwise it may have two.
 bool has_symmetric_pattern(const Source& source) {
   return source.file ? source.file->header().symmetry != Symmetry::general
                      : source.generator->kind != GeneratorKind::random;
@@ -60,10 +60,10 @@ bool needs_graph(const Order& order) {
   return order.partition == Partition::metis || order.partition == Partition::scotch;
 }
 
-// While a matrix is assembled, an entry is in a triplet that was added, in one that has come, and
-// in compressed rows; rows have their start, x, y and the vectors of a solution.
-// On the first rank, what the graph of all of the pattern and a partitioner's own graphs take
-// besides: partition.hpp has what was measured.
+// While a matrix is assembled, an entry is in an added triplet, in a received one, and in
+// compressed rows. Rows have their start, x, y and the vectors of a solver. Rank 0 also holds the
+// graph of the whole pattern and a partitioner's own graphs, if needed: partition.hpp has the
+// measurements.
 MemoryNeed need_of(const Order& order, const Source& source, const Job& job) {
   const double bytes_of_graph_entry = has_symmetric_pattern(source) ? 50 : 170;
   constexpr double bytes_of_entry = 100;
@@ -78,9 +78,9 @@ MemoryNeed need_of(const Order& order, const Source& source, const Job& job) {
           .what = fmt::format("the matrix of {} x {} with {:.3g} entries", source.rows(),
                               source.columns(), source.most_entries()),
           .hint = needs_graph(order)
-                      ? "take a smaller matrix, or --partition entries: for a graph, the first "
-                        "rank holds all of the pattern"
-                      : "take a smaller matrix, or more machines",
+                      ? "use a smaller matrix, or --partition entries: a graph partitioner needs "
+                        "the whole pattern on rank 0"
+                      : "use a smaller matrix, or more machines",
           .own_bytes = own_bytes_of_entry * source.most_entries() / job.size() + graph,
           .multiplies = false};
 }
@@ -93,7 +93,7 @@ bool is_complex(const Source& source) {
   return source.file && source.file->header().field == Field::complex;
 }
 
-// Of complex matrices that are not conjugated.
+// Whether it is a complex matrix that is symmetric, not Hermitian.
 bool is_complex_symmetric(const Source& source) {
   return is_complex(source) && source.file->header().symmetry == Symmetry::symmetric;
 }
@@ -103,7 +103,7 @@ std::string what_cg_needs(const Source& source) {
                      is_complex(source) ? "Hermitian" : "symmetric");
 }
 
-// Of files, whose kind says that they are not; a general one may be symmetric all the same.
+// Refuses files whose kind excludes symmetry; a general matrix may nevertheless be symmetric.
 Status check_symmetry(const Order& order, const Source& source) {
   const bool may_be = source.file ? !is_skew_symmetric(source) && !is_complex_symmetric(source)
                                   : source.generator->is_symmetric();
@@ -113,12 +113,12 @@ Status check_symmetry(const Order& order, const Source& source) {
   return Status::error(rma::Code::invalid_argument,
                        fmt::format("{}: {}", order.file, what_cg_needs(source)))
       .hint(is_skew_symmetric(source)
-                ? "of a skew-symmetric one only products are computed here: bicgstab breaks down "
-                  "on it, too"
+                ? "only products of a skew-symmetric matrix are supported: bicgstab also "
+                  "breaks down on it"
                 : "use --solve bicgstab, which takes matrices of any symmetry");
 }
 
-// Whether A equals its conjugate transpose, as conjugate gradients need, for sure: by its kind.
+// Whether the kind guarantees that A equals its conjugate transpose, as conjugate gradients need.
 bool is_surely_symmetric(const Source& source) {
   if (!source.file) {
     return source.generator->is_symmetric();
@@ -128,7 +128,7 @@ bool is_surely_symmetric(const Source& source) {
          (header.symmetry == Symmetry::symmetric && !is_complex(source));
 }
 
-// What is asked of the matrix that only a square one has.
+// Refuses options that need a square matrix for other matrices.
 Status check_shape(const Order& order, const Source& source) {
   if ((!order.method && !needs_graph(order)) || source.rows() == source.columns()) {
     return {};
@@ -147,7 +147,7 @@ struct Problem {
   std::int64_t given = 0;  // entries, of all ranks
 };
 
-// Local but for files. Each rank makes the rows that it would have of an even cut.
+// Local, except for files. Each rank makes the rows that it would have in an even distribution.
 template <class T>
 Status give_entries(Source& source, const Job& job, const EntrySink<T>& sink) {
   if (source.file) {
@@ -203,7 +203,7 @@ Status distribute_rows(const Order& order, Problem<T>& problem) {
   return {};
 }
 
-// Of a square matrix beside its rows.
+// The right-hand side of a square matrix, distributed as its rows.
 template <class T>
 Result<Array<T>> trial_vector(Job& job, const Problem<T>& problem) {
   const SparseMatrix<T>& matrix = problem.matrix;
@@ -274,7 +274,7 @@ void report_modes(Report& report, const std::vector<ModeResult>& results) {
                  mean(results[0]) / mean(results[i]), "", 4);
     }
   }
-  report.note("\nCommunication of each rank, a product:\n" + bars_of(results) + "\n");
+  report.note("\nCommunication time of each rank, for each product:\n" + bars_of(results) + "\n");
 }
 
 template <class T>
@@ -297,7 +297,7 @@ Result<bool> multiply(const Order& order, Report& report, Problem<T>& problem, A
   return check.is_good();
 }
 
-// With b = A x for the trial vector, so that the solution is known, too.
+// With b = A x for the trial vector, so that the solution is also known.
 template <class T>
 Result<bool> solve_system(const Order& order, Report& report, const Source& source,
                           Problem<T>& problem, Array<T>& exact) {
@@ -342,7 +342,7 @@ Result<bool> solve_system(const Order& order, Report& report, const Source& sour
   return result.has_converged && is_accurate(result, order.tolerance);
 }
 
-// Whether all that was computed is right.
+// Whether all results are right.
 template <class T>
 Result<bool> run_with(const Order& order, Report& report, Source& source, Job& job) {
   const auto start = Clock::now();
@@ -387,7 +387,7 @@ Result<int> run_and_report(const Order& order, Job& job) {
 }  // namespace
 
 Outcome run(const Order& order, Job& job) {
-  // Of a kind that isn't read: unsupported.
+  // A kind of matrix that is not supported is the user's error.
   return outcome_of(run_and_report(order, job), {rma::Code::unsupported});
 }
 

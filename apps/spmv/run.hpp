@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One run of tessera-spmv: reads or makes the matrix, multiplies or solves, checks and reports.
+// One run of tessera-spmv: reads or generates the matrix, multiplies or solves, checks and reports.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +17,23 @@
 
 namespace tessera::apps::spmv {
 
-/// What the command line asks for.
+/// The request of the command line.
 struct Order {
-  std::string file;  ///< of the matrix, or what is typed for one that is generated
+  std::string file;  ///< of the matrix, or the text of --generate
   std::optional<Generator> generator;
-  std::vector<Mode> modes;       ///< the first one is also that of a solution
+  std::vector<Mode> modes;       ///< the first one is also used to solve
   std::int64_t iterations = 20;  ///< products of each mode
   std::optional<Method> method;  ///< none: products only
   double tolerance = 1e-8;
-  std::int64_t most_steps = 10'000;  ///< of a solution
+  std::int64_t most_steps = 10'000;  ///< of the solver
   bool jacobi = false;
   Partition partition = Partition::entries;
   std::string json_file;
   bool quiet = false;
 };
 
-/// Collective on all ranks. Exit codes: 0 verified, 1 not, 2 for files that can't be used, and too
-/// little memory. Errors: what makes going on impossible.
+/// Collective on all ranks. Exit codes: 0 verified, 1 not verified, 2 for files that cannot be used
+/// and for too little memory. Errors: those after which the run cannot continue.
 Outcome run(const Order& order, rma::Job& job);
 
 }  // namespace tessera::apps::spmv

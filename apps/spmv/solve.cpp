@@ -25,8 +25,8 @@ using linalg::SpmvPlan;
 using rma::Result;
 using rma::Status;
 
-// The power of two that brings a norm near to one: it changes exponents, no digit. Near, that it is
-// a normal number itself, however small or large the norm is.
+// The power of two that brings a norm near to one: it changes exponents, no digit. It is itself a
+// normal number, however small or large the norm is; so the result is only near one.
 double scale_to_one(double norm) {
   constexpr int most = 1000;
   return norm > 0 && std::isfinite(norm)
@@ -34,8 +34,8 @@ double scale_to_one(double norm) {
              : 1.0;
 }
 
-// The powers of two that the matrix and the right side are multiplied with: squares of what is
-// below 1e-154, or above 1e154, are zero or infinite, and would be taken for breakdowns.
+// The powers of two by which the matrix and the right-hand side are multiplied. Squares of numbers
+// below 1e-154, or above 1e154, are zero or infinite, and would be mistaken for breakdowns.
 struct Scales {
   double matrix = 1;
   double right_side = 1;
@@ -66,7 +66,8 @@ Result<std::int64_t> infinite_row(Array<T>& inverses) {
   return smallest.at[0];
 }
 
-// What is left alone: squares of such numbers have room, even of those that became small.
+// Norms that need no scaling: squares of such numbers, and of those that become small, are in
+// range.
 bool is_harmless(double norm) {
   constexpr double most = 0x1p256;
   return norm <= most && norm >= 1 / most;
@@ -120,14 +121,14 @@ class System {
     return system;
   }
 
-  // A zero right side has the solution zero; its residuals are taken as they are.
+  // A zero right-hand side has the solution zero; its residuals are absolute.
   [[nodiscard]] double relative(double norm) const { return b_norm_ > 0 ? norm / b_norm_ : norm; }
 
-  // The norm that is so large relative to b.
+  // The norm with this size relative to b.
   [[nodiscard]] double absolute(double norm) const { return b_norm_ > 0 ? norm * b_norm_ : norm; }
 
   Result<Array<T>> vector(const char* name) { return b_->duplicate(name); }
-  // Scaled before the product, which has its digits then.
+  // Scaled before the product, which then keeps its digits.
   Status multiply(Array<T>& x, Array<T>& y) {
     if (!scaled_) {
       return plan_->multiply(*matrix_, x, y);
@@ -155,7 +156,7 @@ class System {
   Array<T>* b_;
   double scale_;
   std::optional<Array<T>> scaled_b_;  // none: b itself
-  std::optional<Array<T>> scaled_;    // what is multiplied in place of a vector; none: that vector
+  std::optional<Array<T>> scaled_;    // operand of products in place of a vector; none: that vector
   double b_norm_ = 0;
   std::optional<Array<T>> inverse_;
 };
@@ -179,19 +180,20 @@ Status add_to(Array<T>& y, T alpha, Array<T>& x) {
   return arrays::add(T{1}, y, alpha, x, y);
 }
 
-// Roundings of a residual that was so large, relative to b, hide what is to be reached. The limits
-// leave room to coarse and to hopeless tolerances.
+// The residual, relative to b, above which its roundings hide the tolerance. The limits allow for
+// coarse and for unreachable tolerances.
 double greatest_residual(double tolerance) {
   return std::clamp(10 * tolerance / std::numeric_limits<double>::epsilon(), 1e4, 1e8);
 }
 
-// Whether there is no digit in a product of two vectors with these norms: they are orthogonal.
+// Whether no digit is significant in a product of two vectors with these norms: they are
+// orthogonal.
 bool is_lost(double product, double norm, double other_norm) {
   constexpr double noise = 64 * std::numeric_limits<double>::epsilon();
   return !(product > noise * norm * other_norm);
 }
 
-// Writes the carried residual into the result; true while there is reason to go on.
+// Writes the carried residual into the result; returns whether to continue.
 template <class T>
 Result<bool> goes_on(System<T>& system, Array<T>& r, const SolveOptions& options,
                      SolveResult& result) {
@@ -209,17 +211,17 @@ Result<bool> goes_on(System<T>& system, Array<T>& r, const SolveOptions& options
     result.failure = fmt::format("diverged: in iteration {} the residual is {:.1e} times b",
                                  result.iterations, result.carried_residual);
   } else if (result.failure.empty() && result.iterations >= options.most_iterations) {
-    result.failure = fmt::format("{} steps did not suffice", result.iterations);
+    result.failure = fmt::format("{} steps were not enough", result.iterations);
   }
   return !result.has_converged && result.failure.empty();
 }
 
-// Collective. Why conjugate gradients can't go on along p, where q = A p and curvature = p*q; empty
-// where they can.
+// Collective. Why conjugate gradients cannot continue along p, with q = A p and curvature = p*q;
+// empty if they can.
 template <class T>
 Result<std::string> curvature_failure(T curvature, Array<T>& p, Array<T>& q,
                                       std::int64_t iteration) {
-  // More than what roundings leave of it where p*Ap is but a small part of |p| |Ap|.
+  // The part of p*Ap that is not rounding, if p*Ap is a small part of |p| |Ap|.
   constexpr double most_imaginary = 0.1;
   const double real = real_part(curvature);
   const double imaginary = imaginary_part(curvature);
@@ -273,7 +275,7 @@ Status run_cg(System<T>& system, Array<T>& x, const SolveOptions& options, Solve
   return {};
 }
 
-// The vectors of BiCGStab, preconditioned from the right: r stays the residual of x.
+// The vectors of BiCGStab, preconditioned from the right: r remains the residual of x.
 template <class T>
 struct BiCgStabVectors {
   Array<T> r, shadow, p, v, preconditioned, t;
@@ -296,7 +298,7 @@ struct BiCgStabNumbers {
   double shadow_norm = 0;
   bool has_broken_down = false;
 
-  // Sets the failure, too.
+  // Also sets the failure.
   void break_down(SolveResult& result, std::string_view how) {
     has_broken_down = true;
     result.failure =
@@ -305,14 +307,14 @@ struct BiCgStabNumbers {
   }
 };
 
-// One step; `failure` is set where a divisor is nothing but roundings.
+// One step; sets `failure` if a divisor is only roundings.
 template <class T>
 Status step_bicgstab(System<T>& system, BiCgStabVectors<T>& vectors, BiCgStabNumbers<T>& numbers,
                      Array<T>& x, SolveResult& result) {
   auto& [r, shadow, p, v, ready, t] = vectors;
   TESSERA_ASSIGN_OR_RETURN(const T rho, arrays::dot_conjugated(shadow, r));
   if (is_lost(std::abs(rho), numbers.shadow_norm, system.absolute(result.carried_residual))) {
-    numbers.break_down(result, "the residual is orthogonal to the one it started with");
+    numbers.break_down(result, "the residual is orthogonal to the first one");
     return {};
   }
   const T beta = rho / numbers.rho * (numbers.alpha / numbers.omega);
@@ -325,7 +327,7 @@ Status step_bicgstab(System<T>& system, BiCgStabVectors<T>& vectors, BiCgStabNum
   TESSERA_ASSIGN_OR_RETURN(const T divisor, arrays::dot_conjugated(shadow, v));
   TESSERA_ASSIGN_OR_RETURN(const double v_norm, arrays::norm2(v));
   if (is_lost(std::abs(divisor), numbers.shadow_norm, v_norm)) {
-    numbers.break_down(result, "A p is orthogonal to the residual it started with");
+    numbers.break_down(result, "A p is orthogonal to the first residual");
     return {};
   }
   numbers.alpha = rho / divisor;
@@ -337,8 +339,8 @@ Status step_bicgstab(System<T>& system, BiCgStabVectors<T>& vectors, BiCgStabNum
   TESSERA_ASSIGN_OR_RETURN(const double t_norm, arrays::norm2(t));
   TESSERA_ASSIGN_OR_RETURN(const double s_norm, arrays::norm2(r));
   if (is_lost(std::abs(along), t_norm, s_norm)) {
-    // Half a step is done, which may have led to the solution.
-    numbers.break_down(result, "A s is orthogonal to s, the residual half a step on");
+    // Half a step is done, which may have reached the solution.
+    numbers.break_down(result, "A s is orthogonal to s, the residual after half a step");
     ++result.iterations;
     return {};
   }
@@ -349,7 +351,7 @@ Status step_bicgstab(System<T>& system, BiCgStabVectors<T>& vectors, BiCgStabNum
   return {};
 }
 
-// Collective. Begins anew from the true residual, which becomes the shadow of itself.
+// Collective. Starts again from the true residual, which becomes the new shadow residual.
 template <class T>
 Status start_bicgstab(System<T>& system, BiCgStabVectors<T>& vectors, BiCgStabNumbers<T>& numbers,
                       Array<T>& x) {
@@ -374,7 +376,7 @@ Status run_bicgstab(System<T>& system, Array<T>& x, const SolveOptions& options,
   while (is_going) {
     TESSERA_RETURN_IF_ERROR(step_bicgstab(system, vectors, numbers, x, result));
     TESSERA_ASSIGN_OR_RETURN(is_going, goes_on(system, vectors.r, options, result));
-    // Without a step since, the same would be divided by again.
+    // If no step was done since, the same division would fail again.
     const bool is_worth_restarting = numbers.has_broken_down && !result.has_converged &&
                                      result.iterations > started_at &&
                                      result.restarts < most_restarts;
@@ -394,7 +396,7 @@ template <class T>
 Status solve_scaled(SparseMatrix<T>& matrix, SpmvPlan<T>& plan, Array<T>& b, Array<T>& x,
                     const Scales& scales, const SolveOptions& options, SolveResult& result) {
   TESSERA_ASSIGN_OR_RETURN(auto system, System<T>::create(matrix, plan, b, scales, options.jacobi));
-  // One by one: the quotient of both may be more than a double holds.
+  // In two steps: the quotient of both may overflow a double.
   TESSERA_RETURN_IF_ERROR(scale_by(x, scales.right_side));
   TESSERA_RETURN_IF_ERROR(scale_by(x, 1 / scales.matrix));
   TESSERA_RETURN_IF_ERROR(options.method == Method::cg ? run_cg(system, x, options, result)
@@ -403,15 +405,15 @@ Status solve_scaled(SparseMatrix<T>& matrix, SpmvPlan<T>& plan, Array<T>& b, Arr
   return scale_by(x, 1 / scales.right_side);
 }
 
-// What is wrong with a solution whose carried residual is small enough; empty: nothing.
+// The error of a solution whose carried residual is small enough; empty: none.
 std::string hidden_failure(const SolveResult& result, double tolerance) {
   if (!result.has_converged || is_accurate(result, tolerance)) {
     return result.failure;
   }
   return std::isfinite(result.true_residual)
              ? fmt::format(
-                   "b - A x is {:.1e} of b, more than ten times the tolerance: roundings "
-                   "hide it",
+                   "|b - A x| is {:.1e} |b|, more than ten times the tolerance: rounding errors "
+                   "hid this",
                    result.true_residual)
              : "b - A x is not finite: numbers overflow";
 }
@@ -428,14 +430,14 @@ Result<SolveResult> solve(SparseMatrix<T>& matrix, SpmvPlan<T>& plan, Array<T>& 
   SolveResult result;
   TESSERA_ASSIGN_OR_RETURN(const double b_norm, arrays::norm2(b));
   if (!std::isfinite(b_norm)) {
-    result.failure = "the right side is not finite: numbers overflow";
+    result.failure = "the right-hand side is not finite: numbers overflow";
     result.carried_residual = b_norm;
     result.true_residual = b_norm;
     return result;
   }
   TESSERA_ASSIGN_OR_RETURN(const Scales scales, scales_of(matrix, b_norm));
   TESSERA_RETURN_IF_ERROR(solve_scaled(matrix, plan, b, x, scales, options, result));
-  // Of the solution as callers get it.
+  // For the solution that callers get.
   TESSERA_ASSIGN_OR_RETURN(auto residual, b.duplicate("b - A x"));
   TESSERA_RETURN_IF_ERROR(plan.multiply(matrix, x, residual));
   TESSERA_RETURN_IF_ERROR(arrays::add(T{1}, b, T{-1}, residual, residual));

@@ -6,12 +6,12 @@
 //                and positive definite
 //     bicgstab   stabilised biconjugate gradients (van der Vorst 1992), for any A
 //
-// bicgstab restarts from the current residual where it breaks down, a few times, if a step was done
-// since. Systems are scaled by powers of two, which change no digit, so that no square under- or
-// overflows where neither A nor b nor x does.
+// bicgstab restarts from the current residual if it breaks down, a few times, if a step was done
+// since. Systems are scaled by powers of two, which change no digit, so that squares neither
+// underflow nor overflow if A, b and x do not.
 //
-// Both are preconditioned by the diagonal of A if asked for. They carry a residual along, which
-// roundings take away from the true one; that is computed afresh at the end, and counts.
+// Both are optionally preconditioned by the diagonal of A. They update a carried residual, which
+// rounding errors separate from the true one. The true residual is computed at the end and decides.
 #pragma once
 
 #include <cstdint>
@@ -32,27 +32,27 @@ struct SolveOptions {
   double tolerance = 1e-8;  ///< of |b − A x| / |b|
   std::int64_t most_iterations = 0;
   bool jacobi = false;  ///< precondition by the diagonal
-  /// Told of each iteration, and of the residual that is carried along.
+  /// Called after each iteration, with the carried residual.
   std::function<void(std::int64_t iteration, double residual)> progress = {};
 };
 
 /// The same on all ranks.
 struct SolveResult {
   std::int64_t iterations = 0;
-  int restarts = 0;             ///< of bicgstab, where a divisor was nothing but roundings
-  double carried_residual = 0;  ///< |r| / |b| of the residual that was carried along
+  int restarts = 0;             ///< of bicgstab, after a divisor that was only roundings
+  double carried_residual = 0;  ///< |r| / |b| of the carried residual
   double true_residual = 0;     ///< |b − A x| / |b|
-  bool has_converged = false;   ///< by the carried one
-  /// Why there was no going on, or why the solution is worth nothing though it converged.
+  bool has_converged = false;   ///< by the carried residual
+  /// Why the solver could not continue, or why the solution is wrong although it converged.
   std::string failure;
 };
 
-/// Whether the true residual is close enough: it may be a little behind the one carried along.
+/// Whether the true residual is close enough: it may be a little larger than the carried one.
 bool is_accurate(const SolveResult& result, double tolerance) noexcept;
 
-/// Collective. Improves x, which is a first guess, until the carried residual is small enough.
-/// Vectors lie as matrix.row_distribution(), and `plan` is for such. Errors: invalid_argument for
-/// a zero on the diagonal with `jacobi`; those of products.
+/// Collective. Improves x, an initial guess, until the carried residual is small enough. Vectors
+/// have the distribution matrix.row_distribution(), and `plan` is for such vectors. Errors:
+/// invalid_argument for a zero on the diagonal with `jacobi`; those of products.
 template <class T>
 rma::Result<SolveResult> solve(linalg::SparseMatrix<T>& matrix, linalg::SpmvPlan<T>& plan,
                                arrays::Array<T>& b, arrays::Array<T>& x,

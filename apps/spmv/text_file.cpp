@@ -22,7 +22,7 @@ using rma::Code;
 using rma::Result;
 using rma::Status;
 
-// What is read of a file at a time, and what travels to a rank in a round.
+// The block size of file reads, and of the pieces sent to a rank in a round.
 constexpr std::size_t block_bytes = 1 << 20;
 constexpr std::size_t dealt_bytes = 1 << 18;
 
@@ -30,7 +30,7 @@ std::string reason_of(int error) {
   return std::generic_category().message(error);
 }
 
-// zlib puts a name in front of what it says, which is "<fd:6>" here.
+// zlib begins its message with the file's name, which is "<fd:6>" here.
 std::string reason_of(const std::string& text) {
   const std::size_t name_end = text.find(">: ");
   return text.starts_with('<') && name_end != std::string::npos ? text.substr(name_end + 3) : text;
@@ -44,7 +44,7 @@ constexpr bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r';
 }
 
-// Counts the lines of a text that is given in blocks.
+// Counts the lines of a text, which it gets in blocks.
 class LineCounter {
  public:
   void add(std::string_view text) {
@@ -59,13 +59,13 @@ class LineCounter {
       text.remove_prefix(end + 1);
     }
   }
-  // The last line may have no end.
+  // The last line may have no line end.
   [[nodiscard]] LineCount all() const {
     return {count_.lines + (line_.is_begun ? 1 : 0), count_.words};
   }
 
  private:
-  // What the blocks so far say of the line that is going on.
+  // The state of the unfinished line.
   struct Line {
     bool is_begun = false;
     bool has_word = false;
@@ -157,8 +157,8 @@ std::optional<TextFault> for_each_line(
 }
 
 Result<LineStream> LineStream::open(const std::string& file) {
-  // zlib opens folders, and says nothing of why it can't.
-  // Without O_NONBLOCK a pipe that nobody writes to would be waited for.
+  // zlib opens folders, and reports no reason for an error. Without O_NONBLOCK, opening a pipe
+  // without a writer would block.
   const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) {
     return unreadable(file, reason_of(errno));
@@ -185,12 +185,13 @@ bool LineStream::is_compressed() const noexcept {
 }
 
 double LineStream::most_bytes() const noexcept {
-  constexpr double deflated_most = 1032;  // times, of a single repeated byte
+  constexpr double deflated_most = 1032;  // maximum compression ratio, of a single repeated byte
   return static_cast<double>(size_) * (is_compressed() ? deflated_most : 1);
 }
 
-// Reads behind what is waiting, as much as there is room for. What is broken is told when all in
-// front of it has been taken; zlib keeps back what it inflated in the same call, so that is short.
+// Reads into the free part of the buffer. Errors of the compressed data are reported after the data
+// before them has been used. zlib withholds what it inflated in the failed call, so that part is
+// short.
 void LineStream::fill() {
   constexpr std::size_t most_at_once = 1 << 13;
   std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_),
@@ -203,10 +204,10 @@ void LineStream::fill() {
     int error = Z_OK;
     const char* const text = gzerror(file_.get(), &error);
     if (error == Z_BUF_ERROR) {
-      failure_ = "the compressed data end too early behind this line";
+      failure_ = "the compressed data end too early after this line";
     } else if (got < 0) {
       const std::string reason = error == Z_ERRNO ? reason_of(errno) : reason_of(std::string(text));
-      failure_ = fmt::format("behind this line: {}", reason);
+      failure_ = fmt::format("after this line: {}", reason);
     }
     is_at_end_ = got == 0;
     end_ += static_cast<std::size_t>(std::max(got, 0));
@@ -267,7 +268,7 @@ Result<TextPiece> LineStream::next_piece(std::size_t bytes) {
 
 namespace {
 
-// A plain file by its bytes.
+// A plain file, read by byte positions.
 class PlainFile {
  public:
   static Result<PlainFile> open(const std::string& file) {
@@ -296,7 +297,7 @@ class PlainFile {
 
   [[nodiscard]] std::int64_t size() const noexcept { return size_; }
 
-  // Fills all of `to`: the file must not become shorter meanwhile.
+  // Fills all of `to`: an error if the file has become shorter.
   Status read(std::int64_t at, std::span<char> to) const {
     while (!to.empty()) {
       const ssize_t got = ::pread(descriptor_, to.data(), to.size(), at);
@@ -304,7 +305,7 @@ class PlainFile {
         continue;
       }
       if (got <= 0) {
-        return unreadable(name_, got == 0 ? "became shorter while it was read" : reason_of(errno));
+        return unreadable(name_, got == 0 ? "became shorter during reading" : reason_of(errno));
       }
       to = to.subspan(static_cast<std::size_t>(got));
       at += got;
@@ -328,7 +329,7 @@ class PlainFile {
     return {};
   }
 
-  // Where the first line begins that begins at `from` or later; lines begin at `start`, too.
+  // The start of the first line that begins at `from` or later; a line begins at `start`, too.
   [[nodiscard]] Result<std::int64_t> line_start(std::int64_t start, std::int64_t from) const {
     if (from <= start) {
       return start;
@@ -378,7 +379,7 @@ Result<Share> find_share(const PlainFile& file, std::int64_t start, std::int64_t
   return share;
 }
 
-// Gives the lines of a share to the reader, in pieces.
+// Passes the lines of a share to the reader, in pieces.
 Status read_share(const PlainFile& file, const Share& share, LineCount before,
                   const PieceReader& read, std::optional<TextFault>& fault) {
   std::vector<char> block(block_bytes);
@@ -388,7 +389,7 @@ Status read_share(const PlainFile& file, const Share& share, LineCount before,
         std::min<std::int64_t>(share.end - at, static_cast<std::int64_t>(block.size())));
     TESSERA_RETURN_IF_ERROR(file.read(at, std::span(block).first(bytes)));
     std::string_view text(block.data(), bytes);
-    // Without a line's end the reader sees a line that is too long, and says so.
+    // Without a line end the reader sees a line that is too long, and reports it.
     const std::size_t last = text.rfind('\n');
     const bool is_rest = at + static_cast<std::int64_t>(bytes) == share.end;
     text = is_rest || last == std::string_view::npos ? text : text.substr(0, last + 1);
@@ -399,7 +400,7 @@ Status read_share(const PlainFile& file, const Share& share, LineCount before,
   return {};
 }
 
-// A status of this rank's own as a fault, so that it can be compared with others.
+// This rank's own status as a fault, so that it can be compared with others.
 std::optional<TextFault> as_fault(const Status& status) {
   return status.ok() ? std::nullopt : std::optional(TextFault{-1, 0, status.message()});
 }
@@ -427,20 +428,20 @@ Result<std::int64_t> deal_plain(rma::Job& job, const std::string& name, const Te
   return all.lines;
 }
 
-// What the first rank tells in each round of deal_compressed().
+// What rank 0 sends to all in each round of deal_compressed().
 struct Round {
   bool is_last = false;
   std::int32_t pieces = 0;  // dealt, to the first ranks
   std::int64_t lines = 0;   // of the file, so far
 };
-// What it tells a rank of its piece.
+// What it sends to a rank with its piece.
 struct PieceHead {
   std::int64_t bytes = 0;
   std::int64_t first_line = 1;
   std::int64_t words_before = 0;
 };
 
-// The places for pieces at all ranks: two each, so that one round is dealt while another is read.
+// Memory for pieces on all ranks: two each, so that one round is dealt while another is read.
 class Trays {
  public:
   static Result<Trays> create(rma::Job& job) {
@@ -462,7 +463,7 @@ class Trays {
   }
   using Access = arrays::LocalAccess<std::uint8_t>;
   [[nodiscard]] Result<Access> mine() { return bytes_.local(); }
-  // What lies in this rank's tray of a round, as long as it has access to them.
+  // The piece in this rank's tray of a round, as long as it has access to them.
   [[nodiscard]] static TextPiece piece_in(const Access& trays, std::int64_t round) {
     const auto* const tray = reinterpret_cast<const char*>(&trays.raw()[{round % 2 * tray_bytes}]);
     PieceHead head;
@@ -471,7 +472,7 @@ class Trays {
             head.first_line,
             head.words_before};
   }
-  // Collective. What was put before is seen after it.
+  // Collective. After it, all ranks see what was put before.
   Status sync() { return bytes_.sync(); }
 
  private:
@@ -480,7 +481,7 @@ class Trays {
   arrays::Array<std::uint8_t> bytes_;
 };
 
-// On the first rank: a piece for each rank, in their order.
+// On rank 0: deals a piece to each rank, in their order.
 Status deal_round(LineStream& stream, Trays& trays, std::int64_t round, std::int32_t ranks,
                   Round& told) {
   for (told.pieces = 0; told.pieces < ranks; ++told.pieces) {
@@ -504,7 +505,7 @@ Result<std::int64_t> deal_compressed(rma::Job& job, LineStream* stream, const st
       dealt = deal_round(*stream, trays, round, team.size(), told);
       told.is_last = told.is_last || !dealt.ok();
     }
-    // Behind this all have read the round before, whose trays are used next.
+    // After this all have read the round before, whose trays are used next.
     TESSERA_RETURN_IF_ERROR(trays.sync());
     TESSERA_RETURN_IF_ERROR(agree_on_fault(team, name, fault));
     TESSERA_RETURN_IF_ERROR(team.broadcast_value(told, rma::TeamRank{0}));
@@ -513,7 +514,7 @@ Result<std::int64_t> deal_compressed(rma::Job& job, LineStream* stream, const st
       fault = read(Trays::piece_in(own, round));
     }
     if (told.is_last) {
-      // What is wrong in pieces that were dealt comes before what is wrong behind them.
+      // Faults in pieces that were dealt come before faults after them.
       TESSERA_RETURN_IF_ERROR(agree_on_fault(team, name, fault));
       TESSERA_RETURN_IF_ERROR(agree_on_fault(team, name, as_fault(dealt)));
     }

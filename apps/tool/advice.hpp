@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Messages of rma::Status have what to do about them on a line of its own.
+// In messages of rma::Status the remedy is on its own line.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace tessera::tool {
 
 struct Advice {
   std::string message;
-  std::string remedy;  ///< empty: there is none
+  std::string remedy;  ///< empty: none
 };
 
 inline Advice split_hint(std::string_view text) {

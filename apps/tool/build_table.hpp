@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How this Tessera was built; build_table.cpp.in is filled in at configuration.
+// How this Tessera was built; CMake fills in build_table.cpp.in.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace tessera::tool {
 
-/// A line of the table that configuration prints.
+/// A line of the table that CMake prints when it configures.
 struct Feature {
   std::string_view name;
   bool is_found;

@@ -14,7 +14,7 @@
 namespace tessera::tool {
 namespace {
 
-// What the checks of processors look at: one machine, and its ranks.
+// A machine and its ranks, for the checks of processors.
 struct Machine {
   std::string host;
   std::vector<int> ranks;
@@ -77,7 +77,7 @@ bool is_of(std::string_view line, const std::array<std::string_view, Count>& nam
   });
 }
 
-// What a job, or ghost cells, of ranks that differ in it doesn't start with.
+// Settings that must be the same on all ranks: a job, or ghost cells, cannot start otherwise.
 bool must_be_same(std::string_view line) {
   constexpr std::array<std::string_view, 5> names = {"TESSERA_ACCUMULATE", "TESSERA_TRANSPORT",
                                                      "TESSERA_BOOTSTRAP", "TESSERA_RANKS_PER_NODE",
@@ -85,14 +85,15 @@ bool must_be_same(std::string_view line) {
   return is_of(line, names);
 }
 
-// Each rank has its own log; of profiles rank 0's count, which mpirun needs not hand on.
+// Each rank has its own log. For profiles the settings of rank 0 count; mpirun may not pass them
+// on.
 bool may_differ(std::string_view line) {
   constexpr std::array<std::string_view, 3> names = {"TESSERA_LOG", "TESSERA_PROFILE",
                                                      "TESSERA_PROFILE_FILE"};
   return is_of(line, names);
 }
 
-// A line that one has and the other hasn't; such that must be the same first.
+// A line that only one of the two has; those that must be the same come first.
 std::string difference(const std::vector<std::string>& a, const std::vector<std::string>& b) {
   std::vector<std::string> lines;
   const auto is_missing_in = [](const std::vector<std::string>& other) {
@@ -119,7 +120,7 @@ std::string nodes_text(const Picture& all) {
                   : "");
 }
 
-// At most so many of the sentences, and how many there are besides.
+// The first sentences, and the number of the others.
 std::string some_of(const std::vector<std::string>& sentences) {
   constexpr std::size_t most = 4;
   const std::size_t shown = std::min(most, sentences.size());
@@ -148,15 +149,17 @@ Finding check_launcher(const Picture& all) {
   constexpr const char* name = "launcher";
   const Surroundings& own = all.ranks.front();
   const Launch& launch = own.launch;
-  const std::string launcher = launch.launcher.empty() ? "nobody" : launch.launcher;
-  // tessera-run's processes find each other, or the job doesn't start: the error says why.
+  const std::string launcher = launch.launcher.empty() ? "the launcher" : launch.launcher;
+  // tessera-run's processes find each other, or the job does not start and the error gives the
+  // reason.
   const bool fails_to_start = launch.launcher == "tessera-run" && !launch.error.empty();
   if (launch.told_ranks > launch.ranks && launch.ranks == 1 && !fails_to_start) {
-    return red(name,
-               fmt::format("{} started {} processes, and each of them is alone: they would be {} "
-                           "jobs of one rank",
-                           launcher, launch.told_ranks, launch.told_ranks),
-               remedy_for_singletons(own));
+    return red(
+        name,
+        fmt::format("{} started {} processes, but they cannot find each other: they would be {} "
+                    "jobs of one rank",
+                    launcher, launch.told_ranks, launch.told_ranks),
+        remedy_for_singletons(own));
   }
   if (!launch.error.empty()) {
     return red(name, launch.error,
@@ -165,11 +168,11 @@ Finding check_launcher(const Picture& all) {
   if (launch.launcher.empty() && launch.ranks == 1) {
     return launch.allocated > 1
                ? yellow(name,
-                        fmt::format("none, so this process is alone in a Slurm allocation of {} "
+                        fmt::format("none: this process runs alone in a Slurm allocation of {} "
                                     "tasks",
                                     launch.allocated),
-                        "start it as srun --mpi=pmix, or with mpirun, to look at all of them")
-               : green(name, "none: this process is alone");
+                        "run it with srun --mpi=pmix or mpirun to check all of them")
+               : green(name, "none: this process runs alone");
   }
   return green(name,
                fmt::format("{}: {} {}", launcher, plural(launch.ranks, "rank"), nodes_text(all)));
@@ -178,7 +181,7 @@ Finding check_launcher(const Picture& all) {
 Finding check_same_settings(const Picture& all) {
   constexpr const char* name = "settings of all ranks";
   constexpr const char* remedy =
-      "give all ranks the same environment: mpirun -x NAME, or srun --export=ALL";
+      "pass the same environment to all ranks: mpirun -x NAME, or srun --export=ALL";
   const std::vector<std::string>& first = all.ranks.front().configuration.changed;
   std::string worst;
   std::size_t where = 0;
@@ -190,10 +193,10 @@ Finding check_same_settings(const Picture& all) {
     }
   }
   if (worst.empty()) {
-    return green(name, all.ranks.size() == 1 ? "there is one rank" : "are the same");
+    return green(name, all.ranks.size() == 1 ? "there is one rank" : "the same on all ranks");
   }
-  const std::string found = fmt::format("{} holds on only one of the ranks 0 and {}", worst, where);
-  return must_be_same(worst) ? red(name, found + ", and has to be the same", remedy)
+  const std::string found = fmt::format("{} is set on only one of ranks 0 and {}", worst, where);
+  return must_be_same(worst) ? red(name, found + ", but must be the same on all ranks", remedy)
                              : yellow(name, found, remedy);
 }
 
@@ -206,31 +209,32 @@ Finding check_processors(const Picture& all) {
     const std::string where = on_host(machines, machine);
     if (ranks > usable) {
       return yellow(name,
-                    fmt::format("{} share {}{}: ranks wait for each other's turn",
-                                plural(ranks, "rank"), plural(usable, "processor"), where),
-                    fmt::format("start at most {} a machine", plural(usable, "rank")));
+                    fmt::format("{} share {}{}: ranks wait for a processor", plural(ranks, "rank"),
+                                plural(usable, "processor"), where),
+                    fmt::format("start at most {} on each machine", plural(usable, "rank")));
     }
     if (machine.quota > 0 && machine.quota < ranks) {
       return yellow(
           name,
-          fmt::format("{} {} {:.1f} processors' worth of time{}, by a control group",
+          fmt::format("{} {} the time of {:.1f} processors{}, by a control group's quota",
                       plural(ranks, "rank"), ranks == 1 ? "has" : "have", machine.quota, where),
           "raise the control group's limit (CPUs of the container or batch job)");
     }
   }
   const Machine& first = machines.front();
-  return green(
-      name, fmt::format("{} of {} may be used by {}{}", first.usable.size(), first.online,
-                        plural(count(first.ranks.size()), "rank"),
-                        machines.size() == 1 ? ""
-                                             : fmt::format(" on {}; enough on all of {} machines",
-                                                           first.host, machines.size())));
+  return green(name,
+               fmt::format("{} of {} may be used by {}{}", first.usable.size(), first.online,
+                           plural(count(first.ranks.size()), "rank"),
+                           machines.size() == 1 ? ""
+                                                : fmt::format(" on {}; all {} machines have enough",
+                                                              first.host, machines.size())));
 }
 
 Finding check_binding(const Picture& all) {
   constexpr const char* name = "binding";
   constexpr const char* remedy =
-      "mpirun --bind-to core, or none; a cpuset of the batch system or taskset may do it, too";
+      "use mpirun --bind-to core, or --bind-to none; also check the batch system's cpuset, and "
+      "taskset";
   const std::vector<Machine> machines = machines_of(all);
   for (const Machine& machine : machines) {
     if (machine.ranks.size() > 1 && machine.usable.size() == 1 && machine.online > 1) {
@@ -262,7 +266,7 @@ Finding check_binding(const Picture& all) {
 
 namespace {
 
-// As jobs see their ranks, but that machines are told apart by their names and networks, too.
+// The ranks as jobs see them, but machines are also distinguished by name and network.
 std::vector<rma::RankPlace> places_of(const Picture& all) {
   std::map<std::string, std::uint64_t> kernels;
   std::vector<rma::RankPlace> places;
@@ -291,35 +295,35 @@ Finding check_agent(const Picture& all) {
   constexpr const char* name = "agent";
   const std::int32_t nodes = all.connections.nodes();
   if (nodes == 1) {
-    return green(name, "one node needs none");
+    return green(name, "not needed on one node");
   }
   const std::vector<rma::RankPlace> places = places_of(all);
   for (rma::NodeId node{0}; node.value < nodes; ++node.value) {
     const rma::AgentProcessors found = rma::processors_for_agent(node, places);
     if (!found.are_spare) {
       return yellow(name,
-                    fmt::format("that of {} has no processor to itself: {}", node_name(all, node),
+                    fmt::format("on {} it has no processor of its own: {}", node_name(all, node),
                                 found.reason),
-                    "leave a processor of each node free where other nodes' requests should not "
+                    "leave one processor of each node free if other nodes' requests should not "
                     "wait for computations");
     }
   }
   return green(name,
-               "each node has a processor for it; with TESSERA_SERVER=adaptive it stays awake for "
+               "each node has a processor for it; with TESSERA_SERVER=adaptive it polls for "
                "1 s after a request");
 }
 
 namespace {
 
 std::string says(const Blas& blas) {
-  return blas.config.empty() ? "OpenBLAS could not be asked"
-                             : fmt::format("OpenBLAS says {}", blas.threads);
+  return blas.config.empty() ? "OpenBLAS did not report its threads"
+                             : fmt::format("OpenBLAS reports {}", blas.threads);
 }
 
-// How many threads a rank's BLAS has, and by which variable.
+// The number of threads of a rank's BLAS, and the variable that sets it.
 struct BlasThreads {
-  int each = 0;          ///< 0: the variable's text is no number of them
-  std::string variable;  ///< empty: the BLAS has chosen
+  int each = 0;          ///< 0: the variable's text is not a valid number
+  std::string variable;  ///< empty: the BLAS's own default
   std::string text;      ///< of the variable
 };
 
@@ -338,12 +342,12 @@ BlasThreads threads_of(const Blas& blas) {
   return found;
 }
 
-// Of the ranks of a machine.
+// All ranks of a machine.
 struct BlasLoad {
-  int threads = 0;       ///< of all together
-  int most = 0;          ///< of one
-  bool is_even = true;   ///< each has as many
-  BlasThreads greatest;  ///< of the rank that has most
+  int threads = 0;       ///< sum over the ranks
+  int most = 0;          ///< of one rank
+  bool is_even = true;   ///< all ranks have the same number
+  BlasThreads greatest;  ///< of the rank with the most threads
 };
 
 BlasLoad blas_load(const Picture& all, const Machine& machine) {
@@ -379,7 +383,7 @@ Finding check_blas(const Picture& all) {
     const int usable = std::max(count(machine.usable.size()), 1);
     const BlasLoad load = blas_load(all, machine);
     const std::string& variable = load.greatest.variable;
-    // One thread a rank can't become fewer: too many ranks are another check's matter.
+    // A rank cannot have less than one thread; too many ranks are reported by another check.
     if (load.most <= 1 || load.threads <= usable || (variable.empty() && ranks == 1)) {
       continue;
     }
@@ -392,7 +396,7 @@ Finding check_blas(const Picture& all) {
         fmt::format("{} on {}{}", threads, plural(usable, "processor"), on_host(machines, machine));
     const int share = std::max(1, usable / ranks);
     if (variable.empty()) {
-      return yellow(name, found + ", but in Tessera's own operations, which take their share",
+      return yellow(name, found + "; only Tessera's own operations limit themselves to their share",
                     fmt::format("export OPENBLAS_NUM_THREADS={}", share));
     }
     const auto first = static_cast<std::size_t>(machine.ranks.front());
@@ -411,27 +415,27 @@ Finding check_connections(const Picture& all) {
   constexpr std::chrono::milliseconds slow{200};
   const rma::NodeConnections& tried = all.connections;
   if (!all.connections_error.empty()) {
-    return red(name, all.connections_error, "fix that first; nothing could be tried");
+    return red(name, all.connections_error, "fix this first; no connection could be tested");
   }
   const std::int32_t nodes = tried.nodes();
   if (nodes == 1) {
-    return green(name, "not tried: all ranks are on one node");
+    return green(name, "not tested: all ranks are on one node");
   }
   if (!tried.failed.empty()) {
     std::vector<std::string> sentences;
     for (const rma::FailedConnection& each : tried.failed) {
-      sentences.push_back(
-          each.from == each.to
-              ? fmt::format("{} can't listen: {}", node_name(all, each.from), each.reason)
-              : fmt::format("{} doesn't reach {}: {}", node_name(all, each.from),
-                            node_name(all, each.to), each.reason));
+      sentences.push_back(each.from == each.to
+                              ? fmt::format("{} cannot accept connections: {}",
+                                            node_name(all, each.from), each.reason)
+                              : fmt::format("{} cannot reach {}: {}", node_name(all, each.from),
+                                            node_name(all, each.to), each.reason));
     }
     const bool is_any_tried = std::any_of(tried.failed.begin(), tried.failed.end(),
                                           [](const auto& each) { return each.from != each.to; });
     return red(name, some_of(sentences),
                is_any_tried ? "open all TCP ports between the nodes (firewall, security group), or "
-                              "name another network: TESSERA_INTERFACE"
-                            : "remove what keeps it from listening, as it says: TESSERA_INTERFACE, "
+                              "choose another network by TESSERA_INTERFACE"
+                            : "fix the cause in the message: TESSERA_INTERFACE, "
                               "TESSERA_TCP_CONGESTION, or a limit");
   }
   std::vector<std::string> places;
@@ -441,12 +445,12 @@ Finding check_connections(const Picture& all) {
   }
   const double slowest_ms = std::chrono::duration<double, std::milli>(tried.slowest).count();
   const std::string found =
-      fmt::format("all {} made, the slowest in {:.1f} ms", nodes * (nodes - 1), slowest_ms);
+      fmt::format("all {} made; the slowest took {:.1f} ms", nodes * (nodes - 1), slowest_ms);
   if (tried.slowest > slow) {
     return yellow(name,
                   fmt::format("{}, from {} to {}", found, node_name(all, tried.slowest_from),
                               node_name(all, tried.slowest_to)),
-                  "look for lost packets between the two: ping, ip -s link, ethtool -S");
+                  "check for lost packets between the two: ping, ip -s link, ethtool -S");
   }
   return green(name, fmt::format("{}: {}", found, some_of(places)));
 }
@@ -463,10 +467,11 @@ Finding check_clocks(const Picture& all) {
   }
   const double apart = last->clock.seconds - first->clock.seconds;
   if (apart > most_seconds) {
-    return yellow(name,
-                  fmt::format("{} is {:.1f} s ahead of {}: logs and traces don't fit together",
-                              last->host, apart, first->host),
-                  "keep them right with chrony or ntpd");
+    return yellow(
+        name,
+        fmt::format("{} is {:.1f} s ahead of {}: times in logs and traces cannot be compared",
+                    last->host, apart, first->host),
+        "synchronise the clocks with chrony or ntpd");
   }
   return green(name, fmt::format("agree within {:.3f} s", apart));
 }
@@ -474,7 +479,7 @@ Finding check_clocks(const Picture& all) {
 Finding check_job(const Picture& all) {
   constexpr const char* name = "job";
   if (!all.is_job_tried) {
-    return yellow(name, "not tried", "fix what is red first");
+    return yellow(name, "not tested", "fix the red findings first");
   }
   for (std::size_t rank = 0; rank < all.trial_errors.size(); ++rank) {
     const std::string& error = all.trial_errors[rank];
@@ -485,13 +490,13 @@ Finding check_job(const Picture& all) {
     return red(name,
                fmt::format("{}{}", all.ranks.size() == 1 ? "" : fmt::format("on rank {}: ", rank),
                            advice.message),
-               advice.remedy.empty() ? "report it, with what `tessera doctor --json` writes"
+               advice.remedy.empty() ? "report it, with the output of `tessera doctor --json -`"
                                      : advice.remedy);
   }
   if (all.ranks.size() == 1) {
-    return green(name, "one of this process alone starts, moves data and ends");
+    return green(name, "a job of one rank starts, moves data and ends");
   }
-  return green(name, fmt::format("one of {} {} starts, moves data and ends",
+  return green(name, fmt::format("a job of {} {} starts, moves data and ends",
                                  plural(count(all.ranks.size()), "rank"), nodes_text(all)));
 }
 

@@ -38,19 +38,19 @@ std::string list_of(const std::vector<T>& all) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-// What keeps the kernel from making a file in memory.
+// The remedy if the kernel refuses a file in memory.
 std::string remedy_for_sharing(int error) {
   switch (error) {
     case EFBIG:
-      return "ulimit -f unlimited: a node's memory is a file";
+      return "run `ulimit -f unlimited`: Tessera's shared memory is a file";
     case EMFILE:
     case ENFILE:
-      return "ulimit -n 4096, or have the system's limit of open files raised (fs.file-max)";
+      return "run `ulimit -n 4096`, or raise the system's limit of open files (fs.file-max)";
     case ENOMEM:
     case ENOSPC:
-      return "leave the container or batch job memory";
+      return "give the container or batch job more memory";
     default:
-      return "allow memfd_create() in the sandbox or container, and leave it memory";
+      return "allow memfd_create() in the sandbox or container, and give it more memory";
   }
 }
 
@@ -63,7 +63,7 @@ bool is_under_mpi(const Surroundings& own) {
 Finding check_memory(const Surroundings& own) {
   constexpr const char* name = "memory";
   constexpr std::uint64_t little = 256 * mib;
-  constexpr std::uint64_t too_little = 96 * mib;  // of which 64 MiB are never taken
+  constexpr std::uint64_t too_little = 96 * mib;  // of which 64 MiB are never used
   const Memory& memory = own.memory;
   const bool is_limited = memory.total < memory.machine;
   const std::string found =
@@ -81,28 +81,28 @@ Finding check_memory(const Surroundings& own) {
   return memory.available < little ? yellow(name, found, remedy) : green(name, found);
 }
 
-// Node memory has no name and no file system of limited size; Open MPI's own buffers have.
+// Tessera's shared memory needs no file system of limited size; Open MPI's buffers do.
 Finding check_shared_memory(const Surroundings& own) {
   constexpr const char* name = "shared memory";
   constexpr std::uint64_t enough = 128 * mib;
   const Memory& memory = own.memory;
   if (!memory.sharing_error.empty()) {
-    return red(name, fmt::format("the kernel gives none: {}", memory.sharing_error),
+    return red(name, fmt::format("the kernel refuses it: {}", memory.sharing_error),
                remedy_for_sharing(memory.sharing_errno));
   }
-  const std::string of_nodes = "a node's memory needs no file system";
+  const std::string of_nodes = "Tessera's own needs no file system";
   if (memory.shm_total == unknown) {
     return is_under_mpi(own)
-               ? yellow(name, of_nodes + ", but there is no /dev/shm, which MPI's messages use",
+               ? yellow(name, of_nodes + ", but MPI's messages need /dev/shm, which is missing",
                         "as root: mkdir -p /dev/shm && mount -t tmpfs tmpfs /dev/shm")
-               : green(name, of_nodes + "; there is no /dev/shm");
+               : green(name, of_nodes + "; /dev/shm is missing");
   }
   const std::string found =
       fmt::format("{}; {} of {} free in /dev/shm", of_nodes, human_bytes(memory.shm_free),
                   human_bytes(memory.shm_total));
   if (memory.shm_free < enough && is_under_mpi(own)) {
     return yellow(name, found + ", which MPI's messages use",
-                  "remove what is left in /dev/shm, or start the container with --shm-size=1g");
+                  "delete old files in /dev/shm, or start the container with --shm-size=1g");
   }
   return green(name, found);
 }
@@ -112,7 +112,7 @@ Finding check_transparent_pages(const Surroundings& own) {
   const HugePages& pages = own.huge_pages;
   if (pages.transparent.empty()) {
     return yellow(
-        name, "this kernel has none, or /sys is not mounted",
+        name, "this kernel does not support them, or /sys is not mounted",
         "use a kernel with CONFIG_TRANSPARENT_HUGEPAGE; in a container, as root: mount -t "
         "sysfs sysfs /sys");
   }
@@ -121,7 +121,7 @@ Finding check_transparent_pages(const Surroundings& own) {
   const bool reaches_nodes =
       !pages.shared.empty() && pages.shared != "never" && pages.shared != "deny";
   if (!reaches_nodes) {
-    return yellow(name, found + ": regions that ask for huge pages get small ones",
+    return yellow(name, found + ": arrays that ask for huge pages get small ones",
                   "as root: echo advise > /sys/kernel/mm/transparent_hugepage/shmem_enabled");
   }
   if (pages.transparent == "never") {
@@ -131,7 +131,7 @@ Finding check_transparent_pages(const Surroundings& own) {
   return green(name, found);
 }
 
-// Tessera takes none of these: what is set aside and unused is lost to it.
+// Tessera uses none of these: reserved pages that are unused are lost to it.
 Finding check_reserved_pages(const Surroundings& own) {
   constexpr const char* name = "reserved huge pages";
   constexpr std::uint64_t small_part = 10;
@@ -140,16 +140,16 @@ Finding check_reserved_pages(const Surroundings& own) {
     return green(name, "none");
   }
   const std::string found =
-      fmt::format("{} set aside for hugetlbfs, {} of it unused", human_bytes(pages.reserved_bytes),
+      fmt::format("{} reserved for hugetlbfs, {} of it unused", human_bytes(pages.reserved_bytes),
                   human_bytes(pages.unused_bytes));
   if (pages.unused_bytes > own.memory.machine / small_part) {
-    return yellow(name, found + "; jobs don't use that memory",
-                  "as root: sysctl vm.nr_hugepages=0, unless another program is to have them");
+    return yellow(name, found + "; jobs cannot use that memory",
+                  "as root: sysctl vm.nr_hugepages=0, unless another program needs them");
   }
   return green(name, found);
 }
 
-// Node memory goes with its last process, so that it stays only with one that runs on.
+// Node memory exists until its last process ends, so it is left only by a process that still runs.
 Finding check_left_memory(const Surroundings& own) {
   constexpr const char* name = "memory of other jobs";
   if (own.holders.empty()) {
@@ -164,14 +164,14 @@ Finding check_left_memory(const Surroundings& own) {
     }
   }
   if (orphans.empty()) {
-    return green(name, fmt::format("held by {} processes of jobs that run", own.holders.size()));
+    return green(name, fmt::format("held by {} processes of running jobs", own.holders.size()));
   }
   const std::string found = fmt::format("{} held by processes whose launcher has ended: {}",
                                         human_bytes(left), fmt::join(orphans, ", "));
   const std::string remedy =
-      fmt::format("end them if they are no longer wanted: kill {}", fmt::join(orphans, " "));
+      fmt::format("end them if they are not needed: kill {}", fmt::join(orphans, " "));
   return left > own.memory.available ? red(name,
-                                           fmt::format("{}; only {} are available to others", found,
+                                           fmt::format("{}; only {} are available", found,
                                                        human_bytes(own.memory.available)),
                                            remedy)
                                      : yellow(name, found, remedy);
@@ -181,17 +181,17 @@ Finding check_devices(const Surroundings& own) {
   constexpr const char* name = "RDMA devices";
   const Rdma& rdma = own.rdma;
   if (rdma.ports.empty()) {
-    return green(name, "none; nodes are connected by TCP");
+    return green(name, "none; TCP connects nodes");
   }
   const std::string ports = list_of(rdma.ports);
   if (!rdma.is_wanted) {
-    return yellow(name, ports + "; not used, as TESSERA_TRANSPORT doesn't name verbs",
+    return yellow(name, ports + "; not used, because TESSERA_TRANSPORT does not name verbs",
                   "unset TESSERA_TRANSPORT, or name verbs in it before tcp");
   }
   if (!rdma.refusal.empty()) {
-    return yellow(
-        name, fmt::format("{}; not used: {}", ports, rdma.refusal),
-        rdma.remedy.empty() ? "`ibv_devinfo -v` shows what devices and ports lack" : rdma.remedy);
+    return yellow(name, fmt::format("{}; not used: {}", ports, rdma.refusal),
+                  rdma.remedy.empty() ? "`ibv_devinfo -v` shows the state of devices and ports"
+                                      : rdma.remedy);
   }
   return green(name, fmt::format("{}; used: {}", ports, rdma.used));
 }
@@ -200,36 +200,35 @@ Finding check_network(const Surroundings& own) {
   constexpr const char* name = "network";
   constexpr std::int64_t slow_mbit = 1000;
   const Network& network = own.network;
-  const std::string all =
-      network.interfaces.empty() ? "there is none" : list_of(network.interfaces);
-  // Without a wish all that is wrong is that no network is up: jobs of this machine need none.
+  const std::string all = network.interfaces.empty() ? "no network" : list_of(network.interfaces);
+  // Without TESSERA_INTERFACE the only error is that no network is up, and one machine needs none.
   if (!network.error.empty() && !network.asked.empty()) {
-    return red(name, network.error, "unset TESSERA_INTERFACE, or give it the name of one of those");
+    return red(name, network.error, "unset TESSERA_INTERFACE, or set it to one of these names");
   }
   const auto used = std::find_if(network.interfaces.begin(), network.interfaces.end(),
                                  [&](const auto& each) { return each.address == network.chosen; });
   if (used == network.interfaces.end() || used->is_loopback) {
-    return yellow(name, all + ": other machines can't reach this one",
-                  "bring up the network between the machines, if there are to be several");
+    return yellow(name, all + ": other machines cannot reach this one",
+                  "for jobs on several machines, bring up the network between them");
   }
   const std::string found = fmt::format("{}; {} is used between machines", all, used->name);
   if (used->is_bridge) {
-    return yellow(name, found + ", and is a bridge within this one",
-                  "name the network between the machines: export TESSERA_INTERFACE=…");
+    return yellow(name, found + ", but it is a bridge within this machine",
+                  "choose the network between the machines: export TESSERA_INTERFACE=…");
   }
   if (used->speed_mbit > 0 && used->speed_mbit < slow_mbit) {
-    return yellow(name, found, "name a faster network, if there is one: TESSERA_INTERFACE");
+    return yellow(name, found, "choose a faster network, if available, by TESSERA_INTERFACE");
   }
   return green(name, found);
 }
 
-// Tessera's own connections take another one (TESSERA_TCP_CONGESTION); MPI's and others' don't.
+// Tessera's own connections use another algorithm (TESSERA_TCP_CONGESTION); MPI's do not.
 Finding check_congestion(const Surroundings& own) {
   constexpr const char* name = "TCP congestion control";
   const std::string& control = own.network.congestion;
   if (control.starts_with("bbr")) {
-    return yellow(name, control + ", which paces: MPI's long messages over TCP take longer",
-                  "as root, where that is for connections within the cluster: sysctl -w "
+    return yellow(name, control + ", which paces packets: MPI's long messages over TCP take longer",
+                  "as root, if it is for connections within the cluster: sysctl -w "
                   "net.ipv4.tcp_congestion_control=cubic");
   }
   return green(name, control.empty() ? "unknown" : control);
@@ -243,11 +242,11 @@ Finding check_root(const Surroundings& own) {
   }
   const bool is_open_mpi = own.mpi.version.find("Open MPI") != std::string::npos;
   if (is_open_mpi && !launch.may_root_use_mpirun && launch.launcher != "mpirun") {
-    return yellow(name, "root, whom mpirun refuses",
-                  "be somebody else, or export OMPI_ALLOW_RUN_AS_ROOT=1 "
-                  "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; tessera-run needs neither");
+    return yellow(name, "root, which mpirun refuses",
+                  "use another account, or export OMPI_ALLOW_RUN_AS_ROOT=1 "
+                  "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; tessera-run works without this");
   }
-  return green(name, "root, who may start jobs here");
+  return green(name, "root, which may start jobs here");
 }
 
 Finding check_clock_source(const Surroundings& own) {
@@ -255,11 +254,11 @@ Finding check_clock_source(const Surroundings& own) {
   constexpr std::array slow = {"hpet", "acpi_pm", "jiffies", "refined-jiffies"};
   const std::string& source = own.clock.source;
   if (source.empty()) {
-    return green(name, "the kernel doesn't name its source");
+    return green(name, "the kernel does not name its source");
   }
   if (std::find(slow.begin(), slow.end(), source) != slow.end()) {
     return yellow(name, source + ", which takes a microsecond or more to read",
-                  "boot with clocksource=tsc if this processor's is stable (dmesg tells)");
+                  "boot with clocksource=tsc if this processor's TSC is stable (see dmesg)");
   }
   return green(name, source);
 }

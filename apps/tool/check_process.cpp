@@ -14,7 +14,7 @@ using rma::human_bytes;
 
 constexpr std::uint64_t mib = std::uint64_t{1} << 20U;
 
-// What a warning of rma::Settings says: "NAME is not … ; did you mean OTHER?".
+// For a warning of rma::Settings: "NAME is not … ; did you mean OTHER?".
 std::string remedy_for(const std::string& warning) {
   constexpr std::string_view question = "did you mean ";
   const std::string name = warning.substr(0, warning.find(' '));
@@ -23,16 +23,16 @@ std::string remedy_for(const std::string& warning) {
     return "unset " + name;
   }
   const std::size_t begin = at + question.size();
-  return fmt::format("unset {}, or set {} in its place", name,
+  return fmt::format("unset {}, or set {} instead", name,
                      warning.substr(begin, warning.find('?', begin) - begin));
 }
 
-// Which names are no settings. Requires: there are some.
+// The names that are not settings. Requires: at least one.
 std::string ignored_text(const std::vector<std::string>& warnings) {
   const std::string& first = warnings.front();
   const std::size_t more = warnings.size() - 1;
   return first.substr(0, first.find(';')) +
-         (more == 0 ? "" : fmt::format("; so are {} more", more));
+         (more == 0 ? "" : fmt::format("; and {} more names are unknown", more));
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ Finding check_settings(const Surroundings& own) {
                                  ? std::string()
                                  : "; and " + ignored_text(configuration.warnings);
     return red(name, configuration.error + also,
-               "unset the variable, or give it a value that `tessera info` names");
+               "unset the variable, or set it to a value that `tessera info` lists");
   }
   if (!configuration.warnings.empty()) {
     return yellow(name, ignored_text(configuration.warnings),
@@ -60,9 +60,9 @@ Finding check_settings(const Surroundings& own) {
 
 namespace {
 
-constexpr std::uint64_t address_space_of_program = 128 * mib;  // node memory alone takes 64
+constexpr std::uint64_t address_space_of_program = 128 * mib;  // of which node memory takes 64 MiB
 
-// A node's memory is one file, mapped as a whole: it takes what the limit leaves it.
+// A node's memory is one file, mapped as a whole: it uses what the limit leaves.
 Finding check_room_for_arrays(const char* name, std::uint64_t limit, std::uint64_t too_little,
                               const std::string& option) {
   if (limit == no_limit) {
@@ -72,15 +72,15 @@ Finding check_room_for_arrays(const char* name, std::uint64_t limit, std::uint64
   const std::string remedy = option + " unlimited";
   if (limit < too_little) {
     return red(name,
-               fmt::format("{}, and a program and its node's memory take at least {}", found,
+               fmt::format("{}, but a program and its node's memory need at least {}", found,
                            human_bytes(too_little)),
                remedy);
   }
-  return yellow(name, found + ": all arrays of a node have to fit in", remedy);
+  return yellow(name, found + ": all arrays of a node must fit into this limit", remedy);
 }
 
-// A program that multiplies matrices needs as much. A node's memory leaves it half of what its
-// libraries don't take; in that, each thread of OpenBLAS maps a buffer, or asks for it for ever.
+// The need of a program that multiplies matrices. A node's memory leaves half of what the libraries
+// do not take; there each thread of OpenBLAS maps a buffer, or asks for it forever.
 std::uint64_t with_openblas(int threads) {
   constexpr std::uint64_t stack = 8 * mib;
   return address_space_of_program +
@@ -100,8 +100,8 @@ Finding check_address_space(const Surroundings& own) {
       limit >= with_openblas(1) ? "; or export OPENBLAS_NUM_THREADS=1" : std::string();
   return red(
       name,
-      fmt::format("limited to {} (ulimit -v), in which programs that multiply matrices don't "
-                  "run: OpenBLAS takes {} for each of its threads, of which there are {}",
+      fmt::format("limited to {} (ulimit -v), with which programs that multiply matrices do not "
+                  "run: OpenBLAS needs {} for each of its {} threads",
                   human_bytes(limit), human_bytes(apps::openblas_buffer_bytes), own.blas.threads),
       "ulimit -v unlimited" + fewer);
 }
@@ -111,8 +111,8 @@ Finding check_file_sizes(const Surroundings& own) {
   return check_room_for_arrays("file sizes", own.limits.file_size, too_little, "ulimit -f");
 }
 
-// A process opens a connection to each node it talks to, and its agent accepts one from each
-// process that talks to it.
+// A process opens a connection to each node it communicates with, and its agent accepts one from
+// each process that communicates with it.
 Finding check_descriptors(const Surroundings& own) {
   constexpr const char* name = "descriptors";
   constexpr std::uint64_t least = 16;
@@ -124,7 +124,7 @@ Finding check_descriptors(const Surroundings& own) {
   }
   const std::uint64_t wanted =
       std::max(enough, of_a_program + 2 * static_cast<std::uint64_t>(own.launch.ranks));
-  const std::string found = fmt::format("{} may be open (ulimit -n)", limit);
+  const std::string found = fmt::format("at most {} may be open (ulimit -n)", limit);
   if (limit >= wanted) {
     return green(name, found);
   }
@@ -133,19 +133,19 @@ Finding check_descriptors(const Surroundings& own) {
   const std::string remedy = hard_limit >= wanted
                                  ? fmt::format("ulimit -n {}", std::min(comfortable, hard_limit))
                                  : fmt::format(
-                                       "have the hard limit of {} raised to {} (nofile in "
+                                       "raise the hard limit from {} to {} (nofile in "
                                        "/etc/security/limits.d)",
                                        hard_limit, comfortable);
   if (limit < least) {
-    return red(name, fmt::format("{}, and a rank needs {} to start", found, least), remedy);
+    return red(name, fmt::format("{}, but a rank needs {} to start", found, least), remedy);
   }
   return yellow(name,
-                fmt::format("{}, and a process may need {}: each node that it talks to takes one",
+                fmt::format("{}, but a process may need {}: one for each node it communicates with",
                             found, wanted),
                 remedy);
 }
 
-// What is registered with an RDMA device is locked.
+// Memory registered with an RDMA device is locked.
 Finding check_locked_memory(const Surroundings& own) {
   constexpr const char* name = "locked memory";
   constexpr std::uint64_t enough = 1024 * mib;
@@ -159,13 +159,13 @@ Finding check_locked_memory(const Surroundings& own) {
     return green(name, found + ", and more by CAP_IPC_LOCK");
   }
   if (own.rdma.ports.empty()) {
-    return green(name, found + "; only RDMA devices need it, and there is none");
+    return green(name, found + "; only RDMA devices need it, and this machine has none");
   }
   const std::string remedy =
-      "have it raised to unlimited: memlock in /etc/security/limits.d, LimitMEMLOCK=infinity for "
+      "raise it to unlimited: memlock in /etc/security/limits.d, LimitMEMLOCK=infinity for "
       "services such as slurmd";
   if (limit < too_little) {
-    return red(name, found + ", in which an RDMA device can't work", remedy);
+    return red(name, found + ", which is too little for an RDMA device", remedy);
   }
   if (limit < enough) {
     return yellow(name, found + ", which RDMA devices share", remedy);
@@ -178,47 +178,49 @@ Finding check_mpi(const Surroundings& own) {
   const std::string& launcher = own.launch.launcher;
   if (!own.mpi.is_built_in) {
     if (launcher == "mpirun" || launcher == "srun") {
-      return red(name, fmt::format("this Tessera was built without, and {} started it", launcher),
+      return red(name,
+                 fmt::format("this Tessera was built without MPI, but {} started it", launcher),
                  "start it with tessera-run, or build it with -DTESSERA_MPI=ON");
     }
-    return green(name, "not built in: tessera-run starts jobs, on one machine");
+    return green(name, "not built in; use tessera-run, on one machine");
   }
-  // Libraries go on with who built them, and when.
+  // Version texts continue with builder and date.
   const std::string version = own.mpi.version.substr(0, own.mpi.version.find(','));
   if (own.mpi.thread_level.empty()) {
     return green(name, version + ", not running");
   }
   const std::string found = fmt::format("{}, at {}", version, own.mpi.thread_level);
   if (own.mpi.thread_level == "MPI_THREAD_SINGLE") {
-    return yellow(name, found + " though MPI_THREAD_FUNNELED was asked for",
+    return yellow(name, found + ", but Tessera asked for MPI_THREAD_FUNNELED",
                   "use an MPI library that was built with support for threads");
   }
   return green(name,
                own.mpi.windows.empty() ? found : found + "; transport mpi: " + own.mpi.windows);
 }
 
-// Memory that a program attaches is reached from other processes of its node by the kernel.
+// The kernel copies attached memory between processes of a node.
 Finding check_tracing(const Surroundings& own) {
   constexpr const char* name = "memory of other processes";
   constexpr int nobody = 3;
   if (own.ptrace_scope == 0) {
-    return green(name, "may be reached by ranks of one user");
+    return green(name, "ranks of one user may access it");
   }
   if (own.may_trace && own.ptrace_scope < nobody) {
-    return green(
-        name, fmt::format("may be reached by CAP_SYS_PTRACE (ptrace_scope {})", own.ptrace_scope));
+    return green(name,
+                 fmt::format("CAP_SYS_PTRACE gives access (ptrace_scope {})", own.ptrace_scope));
   }
   const std::string found = fmt::format(
-      "the kernel keeps ranks from each other's (ptrace_scope {}): operations on attached memory "
+      "the kernel forbids access (ptrace_scope {}): operations on attached memory "
       "of another rank fail",
       own.ptrace_scope);
   if (own.ptrace_scope >= nobody) {
-    return yellow(name, found,
-                  "boot without kernel.yama.ptrace_scope=3, which can't be taken back, or do "
-                  "without attached memory");
+    return yellow(
+        name, found,
+        "boot without kernel.yama.ptrace_scope=3, which cannot be undone while it runs; or do "
+        "not use attached memory");
   }
   return yellow(name, found,
-                "sysctl kernel.yama.ptrace_scope=0 as root, or do without attached memory");
+                "as root: sysctl kernel.yama.ptrace_scope=0; or do not use attached memory");
 }
 
 }  // namespace tessera::tool

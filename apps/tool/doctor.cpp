@@ -34,7 +34,7 @@ milliseconds patience_with_ranks(const Settings& settings) {
   return milliseconds(settings.start_timeout_ms);
 }
 
-// A message and what it says to do about it.
+// Stores a message and its remedy.
 void note_error(Launch& launch, const rma::Status& status) {
   const Advice advice = split_hint(status.message());
   launch.error = advice.message;
@@ -50,7 +50,7 @@ std::string describe_transport(const Settings& settings, std::string_view name) 
   return "";
 }
 
-// As a job would meet, else alone; says in `own` what came of it.
+// Finds the other ranks as a job would, or runs alone; records in `own` how that went.
 std::shared_ptr<Bootstrap> meet(const Settings& settings, Surroundings& own) {
   auto chosen = rma::choose_bootstrap(settings);
   std::shared_ptr<Bootstrap> bootstrap;
@@ -75,7 +75,7 @@ double seconds_of_day() {
 rma::Result<std::vector<Surroundings>> share(Bootstrap& bootstrap, const Settings& settings,
                                              Surroundings own) {
   const milliseconds patience = patience_with_ranks(settings);
-  // The first makes all come together; the second lets all go on at about the same moment.
+  // The first waits for all ranks; after the second all continue at about the same moment.
   TESSERA_RETURN_IF_ERROR(rma::allgather_texts(bootstrap, "", patience).status());
   TESSERA_RETURN_IF_ERROR(rma::allgather_texts(bootstrap, "", patience).status());
   own.clock.seconds = seconds_of_day();
@@ -94,7 +94,7 @@ WorldRank rank_of_next_node(const Job& job, const rma::NodeConnections& connecti
   return WorldRank{static_cast<std::int32_t>(first - nodes.begin())};
 }
 
-// What is put there has to come back.
+// Puts a value and gets it back.
 rma::Status try_transfer(Job& job, const rma::Region& region, WorldRank target) {
   const auto place = static_cast<std::uint64_t>(job.rank().value) * sizeof(std::int64_t);
   const auto at = region.at(rma::TeamRank{target.value}, place);
@@ -104,11 +104,11 @@ rma::Status try_transfer(Job& job, const rma::Region& region, WorldRank target) 
   TESSERA_ASSIGN_OR_RETURN(const auto came, rma::get_value<std::int64_t>(job, at));
   return came == sent ? rma::Status()
                       : rma::Status::error_at(target, rma::Code::internal,
-                                              fmt::format("put {} to rank {} and got {} from there",
+                                              fmt::format("put {} to rank {}, but got {} back",
                                                           sent, target.value, came));
 }
 
-// All that a job does first: memory, and words for this rank, the next one, and another node.
+// The first operations of a job: memory, and words for this rank, the next one, and another node.
 rma::Status use_job(Job& job, const rma::NodeConnections& connections) {
   const auto ranks = static_cast<std::size_t>(job.size());
   TESSERA_ASSIGN_OR_RETURN(rma::Region region,
@@ -124,7 +124,7 @@ rma::Status use_job(Job& job, const rma::NodeConnections& connections) {
   return moved.ok() ? freed : moved;
 }
 
-// Which ranks a job went wrong for, and how. The bootstrap is of no use afterwards.
+// Each rank's error in a trial job. The bootstrap cannot be used afterwards.
 rma::Result<std::vector<std::string>> try_job(const std::shared_ptr<Bootstrap>& bootstrap,
                                               const Settings& settings,
                                               const rma::NodeConnections& connections) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// `tessera doctor`: what stands in the way of jobs here, or makes them slow, and what to do.
+// `tessera doctor`: finds what makes jobs fail or slow here, with remedies.
 //
-// Run alone it looks at this machine; run under tessera-run, mpirun or srun it looks at all ranks
-// and their nodes, and prints one table.
+// Run alone it checks this machine; under tessera-run, mpirun or srun it checks all ranks and their
+// nodes, and prints one table.
 #pragma once
 
 #include <string>
@@ -13,18 +13,18 @@
 
 namespace tessera::tool {
 
-/// Collective. Looks at everything: gathers, meets the other ranks, tries connections, and a job.
-/// Errors: those of meeting the others; what is wrong with the surroundings is in the result.
+/// Collective. Collects all values: gathers, contacts the other ranks, tests connections and a job.
+/// Errors: those of contacting the others; problems of the environment are in the result.
 rma::Result<Picture> take_picture();
 
-/// The table for people; coloured with the sequences of terminals when `has_colour`.
+/// The table as text; in colour, by terminal sequences, if `has_colour`.
 std::string table_text(const Picture& picture, const std::vector<PlacedFinding>& lines,
                        bool has_colour);
 
-/// The same for programs, as apps/tool/doctor.schema.json describes it.
+/// The same as JSON, as in apps/tool/doctor.schema.json.
 nlohmann::ordered_json table_json(const Picture& picture, const std::vector<PlacedFinding>& lines);
 
-/// The worst of all.
+/// The worst state of all lines.
 State worst_of(const std::vector<PlacedFinding>& lines);
 
 }  // namespace tessera::tool

@@ -65,7 +65,7 @@ int node_of(const Picture& all, int rank) {
   return at < nodes.size() ? nodes[at].value : 0;
 }
 
-// "h1, h2" where all ranks of these nodes are meant, else "ranks 2, 3".
+// "h1, h2" for all ranks of these nodes, otherwise "ranks 2, 3".
 std::string place_text(const Picture& all, const std::vector<int>& ranks) {
   std::map<int, int> missing;
   for (int rank = 0; rank < static_cast<int>(all.ranks.size()); ++rank) {
@@ -87,7 +87,7 @@ std::string place_text(const Picture& all, const std::vector<int>& ranks) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// Findings with the same state and remedy, by what they say.
+// Findings with the same state and remedy, by their text.
 using Sayings = std::vector<std::pair<std::string, std::vector<int>>>;
 
 void add(Sayings& sayings, const PlacedFinding& each) {

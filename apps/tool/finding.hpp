@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Finding: what one check says.
+// Finding: the result of one check.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ namespace tessera::tool {
 
 enum class State {
   green,   ///< as it should be
-  yellow,  ///< jobs run, but something is slower or smaller than it could be
-  red,     ///< jobs don't start, or not as they were meant
+  yellow,  ///< jobs run, but something is slower or smaller than possible
+  red,     ///< jobs do not start, or not as intended
 };
 
 /// "green", "yellow" or "red".
@@ -24,7 +24,7 @@ struct Finding {
   State state = State::green;
   std::string name;    ///< of the check
   std::string found;   ///< one sentence
-  std::string remedy;  ///< what to do, in one sentence; empty where all is well, and only there
+  std::string remedy;  ///< what to do, in one sentence; empty exactly for green
   friend bool operator==(const Finding&, const Finding&) = default;
 };
 

@@ -55,7 +55,7 @@ std::string host_name() {
   return name.data();
 }
 
-// Processes that have it in common share a kernel, its memory and its processors.
+// Processes with the same identity share a kernel, its memory and its processors.
 std::string machine_identity(const std::string& host) {
   struct stat network {};
   const bool is_known = stat("/proc/self/ns/net", &network) == 0;
@@ -109,12 +109,12 @@ void note_sharing_error(Memory& memory, const char* call, int error) {
   memory.sharing_error = fmt::format("{}: {}", call, std::strerror(error));
 }
 
-// As a node's memory is made. To make a file larger than may be would end this process.
+// As a node's memory is made. A file larger than the limit would end this process.
 void try_sharing(Memory& memory, std::uint64_t largest_file) {
   const auto bytes = static_cast<off_t>(std::min(largest_file, std::uint64_t{1} << 20U));
   if (bytes == 0) {
     memory.sharing_errno = EFBIG;
-    memory.sharing_error = "no file may have any bytes";
+    memory.sharing_error = "the limit on file sizes is 0";
     return;
   }
   const int file = memfd_create("tessera-doctor", MFD_CLOEXEC);
@@ -216,7 +216,7 @@ Launch gather_launch(const rma::Settings& settings) {
   found.told_ranks = trace.ranks;
   found.told_rank = trace.rank;
   found.allocated = number_in_variable("SLURM_NTASKS");
-  // A step of Slurm may start processes by PMIx, whose variables don't say how many there are.
+  // A step of Slurm may start processes by PMIx, whose variables do not give their number.
   if (found.told_ranks == 0 && !found.launcher.empty()) {
     found.told_ranks = number_in_variable("SLURM_STEP_NUM_TASKS");
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What this process finds around it.
+// Collects the environment of this process.
 #pragma once
 
 #include <string>
@@ -12,9 +12,9 @@
 
 namespace tessera::tool {
 
-/// All of Surroundings but what shows only together with others: bootstrap, rank and ranks, the
-/// time, and how far MPI came. To be called before MPI and threads are started, since it forks.
-/// Cost: some 10 ms, most of them for the process that asks OpenBLAS.
+/// Everything in Surroundings except what depends on other ranks: bootstrap, rank and ranks, the
+/// time, and MPI's state. Call it before MPI and threads are started, because it forks. Cost: about
+/// 10 ms, mostly for the process that loads OpenBLAS.
 Surroundings gather(const rma::Result<rma::Settings>& settings,
                     const std::vector<std::string>& warnings);
 

@@ -26,7 +26,7 @@ using nlohmann::ordered_json;
 
 constexpr std::string_view refusal = "not used: ";
 
-// Of those that need nothing of the machine there is nothing to describe but what they do.
+// These transports use nothing of the machine; describe what they do.
 std::string text_of(const std::string& name, const rma::Settings& settings) {
   if (name == "shm") {
     return "between ranks of one node";
@@ -66,7 +66,7 @@ std::string plural(std::int64_t number, std::string_view thing) {
 std::string agent_text(const rma::Settings& settings) {
   if (settings.server != "adaptive") {
     return fmt::format("{} (TESSERA_SERVER={})",
-                       settings.server == "poll" ? "stays awake" : "sleeps between requests",
+                       settings.server == "poll" ? "always polls" : "sleeps between requests",
                        settings.server);
   }
   const auto usable = static_cast<std::int64_t>(rma::own_processors().count());
@@ -77,11 +77,11 @@ std::string agent_text(const rma::Settings& settings) {
       quota > 0 ? fmt::format(", {:.3g} by a control group's quota", quota) : std::string();
   const std::int64_t for_ranks = whole - settings.agent_threads;
   if (for_ranks < 1) {
-    return fmt::format("stays awake for 50 us after a request: {}{} leave none to it",
+    return fmt::format("polls for 50 us after a request: {}{} leave none for it",
                        plural(usable, "processor"), of_quota);
   }
   return fmt::format(
-      "stays awake for 1 s after a request where {} of {}{} are for ranks at most, else for 50 us",
+      "polls for 1 s after a request if ranks use at most {} of {}{}, otherwise for 50 us",
       for_ranks, plural(usable, "processor"), of_quota);
 }
 
@@ -103,7 +103,7 @@ ordered_json tcp_json(const rma::Settings& settings) {
   return told;
 }
 
-// `is_environment`: they are what the variables say, as far as these are set.
+// `is_environment`: they are the values of the variables that are set.
 ordered_json settings_json(const rma::Settings& settings, bool is_environment) {
   auto rows = ordered_json::array();
   const rma::Settings defaults;
@@ -139,7 +139,7 @@ std::string text(const ordered_json& row, const char* column) {
   return row[column].get<std::string>();
 }
 
-// What packed transfers by tcp go by, in lines of their own.
+// The measured times on which packed transfers by tcp depend, one line each.
 std::string tcp_text(const ordered_json& tcp) {
   if (tcp.contains("error")) {
     return fmt::format("tcp_times: {}\n", text(tcp, "error"));
@@ -194,7 +194,7 @@ std::string info_text(const ordered_json& info) {
   }
   constexpr auto of_feature = "{:<28} {:<6} {}\n";
   lines.push_back('\n');
-  lines += fmt::format(of_feature, "feature", "found", "what, or why not");
+  lines += fmt::format(of_feature, "feature", "found", "details, or why not");
   for (const ordered_json& each : built["features"]) {
     lines += fmt::format(of_feature, text(each, "name"), each["found"].get<bool>() ? "yes" : "no",
                          text(each, "detail"));
@@ -203,7 +203,7 @@ std::string info_text(const ordered_json& info) {
   lines.push_back('\n');
   for (const ordered_json& each : info["transports"]) {
     lines += fmt::format("{}: {}{}\n", text(each, "name"), text(each, "text"),
-                         each["chosen"].get<bool>() ? "" : " (TESSERA_TRANSPORT doesn't name it)");
+                         each["chosen"].get<bool>() ? "" : " (not in TESSERA_TRANSPORT)");
   }
   lines += fmt::format("agent: {}\n", text(info, "agent"));
   lines += tcp_text(info["tcp"]);

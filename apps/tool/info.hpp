@@ -11,11 +11,11 @@
 
 namespace tessera::tool {
 
-/// Version, build, launcher, memory, MPI, transports and settings, as values. Of settings that a
-/// job would refuse it has the reason, and the defaults. Takes some 10 ms.
+/// Version, build, launcher, memory, MPI, transports and settings, as JSON values. If a job would
+/// refuse the settings, contains the reason and the defaults. Takes about 10 ms.
 nlohmann::ordered_json describe(const rma::Result<rma::Settings>& settings);
 
-/// What describe() gave, for people.
+/// The result of describe() as text.
 std::string info_text(const nlohmann::ordered_json& info);
 
 }  // namespace tessera::tool

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// tessera: tells about the library and this machine.
+// tessera: information about the library and this machine.
 //
-//     tessera info            version, build, transports, and every setting with its value here
-//     tessera info --json -   the same as JSON
-//     tessera timeline FILE   a page for browsers of what TESSERA_PROFILE=trace wrote
-//     tessera doctor          what stands in the way of jobs here, or makes them slow, and what to
-//                             do; also under tessera-run, mpirun and srun, for all ranks together
+//     tessera info            version, build, transports, and every setting with its value here;
+//     tessera info --json -   the same as JSON;
+//     tessera timeline FILE   a web page of the waits that TESSERA_PROFILE=trace recorded;
+//     tessera doctor          finds what makes jobs fail or slow here, with remedies; also under
+//                             tessera-run, mpirun and srun, for all ranks together
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -44,12 +44,12 @@ using tessera::apps::exit_usage;
 constexpr const char* program_name = "tessera";
 
 struct Delivery {
-  std::string json_file;  ///< "-": standard output, and nothing else there; empty: none
+  std::string json_file;  ///< "-": standard output instead of text; empty: none
   bool is_quiet = false;
   bool is_launched = false;  ///< by tessera-run, mpirun or srun
 };
 
-// Tells `json` or `text`, whichever was asked for; returns the exit code.
+// Prints `json` or `text`, as the user asked; returns the exit code.
 int deliver(const Delivery& delivery, const nlohmann::ordered_json& json, const std::string& text) {
   constexpr auto replace = nlohmann::ordered_json::error_handler_t::replace;
   const std::string file_text = json.dump(2, ' ', false, replace) + "\n";
@@ -70,7 +70,7 @@ int deliver(const Delivery& delivery, const nlohmann::ordered_json& json, const 
   return 0;
 }
 
-// Launchers may give ranks a terminal of their own, and write what comes from there to a file.
+// Launchers may give ranks their own terminal, and write its output to a file.
 bool has_colour(const Delivery& delivery) {
   const char* const terminal = std::getenv("TERM");
   return !delivery.is_launched && isatty(STDOUT_FILENO) != 0 &&
@@ -101,7 +101,7 @@ int run_info(const Delivery& delivery) {
   }
   const auto info = tool::describe(settings);
   const int delivered = deliver(delivery, info, tool::info_text(info));
-  // The table stands above: it says which values would be taken.
+  // The table printed above lists the valid values.
   if (!settings.ok()) {
     complain(program_name, settings.status().message());
     return exit_failed;
@@ -152,30 +152,31 @@ std::string subcommand_names(const CLI::App& app) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// CLI11 doesn't tell what stands where a subcommand should.
+// CLI11 does not report the word in place of a subcommand.
 std::string explain(const CLI::App* app, const CLI::Error& error) {
   const std::vector<std::string> words = app->remaining();
   const std::string mistake =
       words.empty() ? tessera::apps::explain_mistake(app, error)
-                    : fmt::format("{}: '{}' is no {}\n", program_name, words.front(),
+                    : fmt::format("{}: '{}' is not a valid {}\n", program_name, words.front(),
                                   words.front().starts_with('-') ? "option" : "subcommand");
   return mistake + fmt::format("The subcommands are: {}\n", subcommand_names(*app));
 }
 
 int run_program(int argc, char** argv) {
-  CLI::App app{"Tells about Tessera and this machine."};
+  CLI::App app{"Information about Tessera and this machine."};
   const std::string version(rma::version());
   app.set_version_flag("--version", version);
   app.require_subcommand(1);
   Delivery delivery;
   CLI::App* const info = app.add_subcommand("info", "Version, build, transports and settings");
   CLI::App* const doctor = app.add_subcommand(
-      "doctor", "What stands in the way of jobs here, and what to do (exit code 1 if jobs fail)");
+      "doctor", "Finds problems for jobs here, with remedies (exit code 1 if jobs would fail)");
   CLI::App* const timeline = app.add_subcommand(
-      "timeline", "A page for browsers of what TESSERA_PROFILE=trace wrote; needs no network");
+      "timeline",
+      "Makes a web page of the waits that TESSERA_PROFILE=trace recorded; needs no network");
   TimelineFiles files;
   timeline->set_version_flag("--version", version);
-  timeline->add_option("FILE", files.trace, "The file, usually tessera-trace.json")
+  timeline->add_option("FILE", files.trace, "The recorded file, usually tessera-trace.json")
       ->required()
       ->check(tessera::apps::check_file_name);
   timeline->add_option("--output", files.page, "Write the page to this file; -: standard output")
@@ -184,7 +185,7 @@ int run_program(int argc, char** argv) {
   for (CLI::App* const each : {info, doctor}) {
     each->set_version_flag("--version", version);
     each->add_option("--json", delivery.json_file,
-                     "Write JSON to this file; - for standard output, in place of the text")
+                     "Write JSON to this file; -: to standard output, instead of text")
         ->check(tessera::apps::check_file_name);
     each->add_flag("--quiet", delivery.is_quiet, "Print nothing");
   }
@@ -197,7 +198,7 @@ int run_program(int argc, char** argv) {
     return run_doctor(delivery);
   }
   if (trace.rank > 0) {
-    return 0;  // what one rank says, all would
+    return 0;  // one rank prints for all
   }
   return timeline->parsed() ? run_timeline(files) : run_info(delivery);
 }

@@ -19,7 +19,7 @@ namespace {
 
 // In the child: writes "THREADS CONFIG" to `out`.
 void report_to(int out) {
-  // What it says at its own death is nobody's business.
+  // Its output at its end is discarded.
   const int nowhere = open("/dev/null", O_WRONLY);
   dup2(nowhere, STDERR_FILENO);
   dup2(nowhere, STDOUT_FILENO);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What OpenBLAS says of itself. It is asked in a process of its own: it starts threads and takes
-// memory when it is loaded, and ends the process where it doesn't get them.
+// OpenBLAS's own report. A separate process loads it, because OpenBLAS starts threads, takes
+// memory, and ends the process if it does not get them.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 namespace tessera::tool {
 
 struct OpenblasReport {
-  std::string config;  ///< empty: there is none, or it didn't answer in time
+  std::string config;  ///< empty: not installed, or no answer in time
   int threads = 0;
 };
 
-/// Cost: one process; a second where it doesn't answer.
+/// Cost: one process; a second if it does not answer.
 OpenblasReport ask_openblas();
 
 }  // namespace tessera::tool

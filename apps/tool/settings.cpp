@@ -23,15 +23,15 @@ std::vector<std::string> names_in(const std::string& list) {
   return names;
 }
 
-// As Job::start does, which has a transport at hand for each name.
+// As Job::start does, which has a transport for each name.
 rma::Status check_transports(const std::string& list) {
   const std::vector<std::string> known = rma::transport_names();
   const std::vector<std::string> names = names_in(list);
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      return rma::Status::error(
-          rma::Code::invalid_argument,
-          fmt::format("TESSERA_TRANSPORT names '{}'; there are {}", name, fmt::join(known, ", ")));
+      return rma::Status::error(rma::Code::invalid_argument,
+                                fmt::format("TESSERA_TRANSPORT names '{}'; the transports are {}",
+                                            name, fmt::join(known, ", ")));
     }
   }
   return names.empty() ? rma::Status::error(rma::Code::invalid_argument,

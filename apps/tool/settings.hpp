@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The settings that a job started here would have.
+// The settings that a job started here would use.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace tessera::tool {
 
-/// Settings of the environment, or why a job would refuse them; `warnings` tells of names that are
-/// no settings.
+/// Settings of the environment, or the reason why a job would refuse them; `warnings` lists names
+/// that are not settings.
 rma::Result<rma::Settings> read_settings(std::vector<std::string>& warnings);
 
-/// True when `name` is one of the comma-separated names in `settings.transport`.
+/// Whether `name` is one of the comma-separated names in `settings.transport`.
 bool names_transport(const rma::Settings& settings, const std::string& name);
 
 }  // namespace tessera::tool

@@ -25,7 +25,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Surroundings, host, machine, configuration, l
                                    huge_pages, rdma, network, mpi, launch, processors, blas,
                                    ptrace_scope, may_trace, holders, clock)
 
-// Names of hosts and messages of the system may be in any encoding.
+// Host names and system messages may have any encoding.
 std::string to_text(const Surroundings& surroundings) {
   constexpr auto replace = nlohmann::json::error_handler_t::replace;
   return nlohmann::json(surroundings).dump(-1, ' ', false, replace);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Surroundings: what one process finds around it, as plain values. `gather.hpp` finds them out;
-// `checks.hpp` judges them and looks at nothing else, so that tests can make them up.
+// Surroundings: the environment of one process, as plain values. `gather.hpp` collects them;
+// `checks.hpp` evaluates them and uses nothing else, so that tests can construct them.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@
 
 namespace tessera::tool {
 
-/// Of a limit: there is none. Of an amount: it is not known.
+/// For a limit: no limit. For an amount: not known.
 inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 inline constexpr std::uint64_t unknown = no_limit;
 
-/// Of this process; bytes, but for descriptors.
+/// Of this process; in bytes, except descriptors.
 struct Limits {
   std::uint64_t address_space = no_limit;
   std::uint64_t file_size = no_limit;
   std::uint64_t descriptors = no_limit;
-  std::uint64_t most_descriptors = no_limit;  ///< to which it may raise that itself
+  std::uint64_t most_descriptors = no_limit;  ///< the hard limit, up to which it may raise it
   std::uint64_t locked = no_limit;
   std::uint64_t most_locked = no_limit;
   bool may_lock_more = false;  ///< CAP_IPC_LOCK
@@ -31,18 +31,18 @@ struct Limits {
 
 struct Memory {
   std::uint64_t total = 0;            ///< of the machine, or what the control group allows
-  std::uint64_t available = 0;        ///< of that
+  std::uint64_t available = 0;        ///< of `total`
   std::uint64_t machine = 0;          ///< of the machine
   std::uint64_t shm_total = unknown;  ///< of /dev/shm
   std::uint64_t shm_free = 0;
-  std::string sharing_error;  ///< why the kernel gives no memory to share; empty: it does
+  std::string sharing_error;  ///< why the kernel refuses shared memory; empty: it does not
   int sharing_errno = 0;      ///< the system's number for that
 };
 
 struct HugePages {
-  std::string transparent;           ///< "always", "madvise" or "never"; empty: the kernel has none
-  std::string shared;                ///< of shared memory: "advise", "never", …
-  std::uint64_t reserved_bytes = 0;  ///< set aside for hugetlbfs, in pages of all sizes
+  std::string transparent;           ///< "always", "madvise" or "never"; empty: not supported
+  std::string shared;                ///< for shared memory: "advise", "never", …
+  std::uint64_t reserved_bytes = 0;  ///< reserved for hugetlbfs, in pages of all sizes
   std::uint64_t unused_bytes = 0;    ///< of those
 };
 
@@ -57,45 +57,45 @@ struct RdmaPort {
 struct Rdma {
   std::vector<RdmaPort> ports;
   bool is_wanted = true;  ///< TESSERA_TRANSPORT names verbs
-  std::string refusal;    ///< why the transport can't be used; empty: it can
-  std::string remedy;     ///< for that, if there is one
+  std::string refusal;    ///< why the transport cannot be used; empty: it can
+  std::string remedy;     ///< empty: none
   std::string used;       ///< what it would use
 };
 
 struct NetworkInterface {
   std::string name;
-  std::string address;  ///< IPv4; empty: it has none
+  std::string address;  ///< IPv4; empty: none
   bool is_up = false;
   bool is_loopback = false;
-  bool is_bridge = false;        ///< made on this machine, for its own containers or guests perhaps
-  std::int64_t speed_mbit = -1;  ///< -1: the driver doesn't say
+  bool is_bridge = false;  ///< made on this machine, perhaps for its containers or virtual machines
+  std::int64_t speed_mbit = -1;  ///< -1: not known
 };
 
 struct Network {
   std::vector<NetworkInterface> interfaces;
   std::string asked;       ///< TESSERA_INTERFACE
-  std::string chosen;      ///< the address by which other machines would reach this one
-  std::string error;       ///< why there is none
-  std::string congestion;  ///< control that new TCP connections have; empty: unknown
+  std::string chosen;      ///< the address at which other machines would reach this one
+  std::string error;       ///< why there is no such address
+  std::string congestion;  ///< algorithm of new TCP connections; empty: unknown
 };
 
 struct Mpi {
   bool is_built_in = false;
   std::string version;
-  std::string thread_level;  ///< empty: MPI isn't running here
-  std::string windows;       ///< what transport mpi is here, or why it isn't used
+  std::string thread_level;  ///< empty: MPI is not running
+  std::string windows;       ///< a description of transport mpi here, or why it is not used
 };
 
 struct Launch {
   std::string launcher;         ///< "", "tessera-run", "mpirun" or "srun"
-  std::int64_t told_ranks = 0;  ///< how many processes the launcher says it started; 0: it doesn't
-  std::int64_t told_rank = -1;  ///< which of them it says this is; -1: it doesn't
-  std::int64_t allocated = 0;   ///< tasks of the Slurm allocation around; 0: none
-  std::string bootstrap;        ///< that was used
+  std::int64_t told_ranks = 0;  ///< how many processes the launcher says it started; 0: unknown
+  std::int64_t told_rank = -1;  ///< which of them this is, from the launcher; -1: unknown
+  std::int64_t allocated = 0;   ///< tasks of the surrounding Slurm allocation; 0: none
+  std::string bootstrap;        ///< the bootstrap in use
   std::int32_t rank = 0;
   std::int32_t ranks = 1;
-  std::string error;   ///< why the bootstrap that was meant could not be used
-  std::string remedy;  ///< for that, if there is one
+  std::string error;   ///< why the intended bootstrap could not be used
+  std::string remedy;  ///< empty: none
   std::string asked;   ///< TESSERA_BOOTSTRAP
   bool is_root = false;
   bool may_root_use_mpirun = false;  ///< Open MPI's variables for that are set
@@ -104,41 +104,41 @@ struct Launch {
 struct Processors {
   std::vector<int> usable;  ///< their numbers
   int online = 1;
-  double quota = 0;  ///< processors' worth of time that the control group gives; 0: no limit
-  std::uint64_t quota_group = 0;  ///< equal for processes of the group that has the quota
+  double quota = 0;  ///< processors' worth of time in the control group's quota; 0: no limit
+  std::uint64_t quota_group = 0;  ///< equal for processes of the group with the quota
   int agent_threads = 1;          ///< TESSERA_SERVER_THREADS
 };
 
 struct Blas {
-  std::string config;             ///< what OpenBLAS says of itself; empty: it could not be asked
-  int threads = 0;                ///< that it would use
+  std::string config;             ///< OpenBLAS's own report; empty: no answer
+  int threads = 0;                ///< the number that it would use
   std::string openblas_variable;  ///< OPENBLAS_NUM_THREADS; empty: not set
   std::string omp_variable;       ///< OMP_NUM_THREADS
   std::int64_t setting = 0;       ///< TESSERA_BLAS_THREADS
 };
 
-/// A process of an earlier or of another job that holds node memory.
+/// A process of an earlier or another job that holds node memory.
 struct Holder {
   std::int64_t process = 0;
   std::string program;
   std::uint64_t bytes = 0;
-  bool is_orphan = false;  ///< what started it is gone
+  bool is_orphan = false;  ///< its launcher has ended
 };
 
 struct Clock {
   std::string source;  ///< of the kernel: "tsc", …
-  double seconds = 0;  ///< of the day's clock, when all ranks had come together
+  double seconds = 0;  ///< of day, after all ranks had synchronised
 };
 
 struct Configuration {
-  std::string error;                  ///< why a job would not take the settings
-  std::vector<std::string> warnings;  ///< names that are no settings
-  std::vector<std::string> changed;   ///< "NAME=value" of those that differ from the defaults
+  std::string error;                  ///< why a job would refuse the settings
+  std::vector<std::string> warnings;  ///< names that are not settings
+  std::vector<std::string> changed;   ///< "NAME=value" of settings that differ from the defaults
 };
 
 struct Surroundings {
   std::string host;
-  std::string machine;  ///< equal where processes share a kernel and a network
+  std::string machine;  ///< equal for processes that share a kernel and a network
   Configuration configuration;
   Limits limits;
   Memory memory;
@@ -155,14 +155,14 @@ struct Surroundings {
   Clock clock;
 };
 
-/// All that the checks look at.
+/// Everything that the checks evaluate.
 struct Picture {
   std::vector<Surroundings> ranks;  ///< by rank; at least one
   rma::NodeConnections connections;
-  std::string connections_error;  ///< why they could not be tried at all
+  std::string connections_error;  ///< why connections could not be tested at all
   bool is_job_tried = false;
-  std::vector<std::string> trial_errors;  ///< by rank: what went wrong in a job; empty: nothing
-  /// This process speaks for all: it is rank 0; or the first one that a launcher started, where the
+  std::vector<std::string> trial_errors;  ///< by rank: error of a trial job; empty: none
+  /// This process prints for all: it is rank 0; or the first one that a launcher started, if the
   /// processes did not find each other.
   bool is_speaker = true;
 };

@@ -28,7 +28,7 @@ std::optional<Number> number_in(const std::string& path) {
   return file >> value ? std::optional(value) : std::nullopt;
 }
 
-// Of "always [madvise] never": madvise.
+// For "always [madvise] never": madvise.
 std::string chosen_word(const std::string& line) {
   const std::size_t begin = line.find('[');
   const std::size_t end = line.find(']');
@@ -37,7 +37,7 @@ std::string chosen_word(const std::string& line) {
              : line.substr(begin + 1, end - begin - 1);
 }
 
-// The names in a folder, sorted; none where it can't be read.
+// The names in a folder, sorted; none if it cannot be read.
 std::vector<std::string> names_in(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code error;
@@ -60,7 +60,7 @@ std::string whole_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// Field 4 of /proc/PID/stat, behind the name, which may hold blanks and brackets.
+// Field 4 of /proc/PID/stat, after the name, which may contain blanks and brackets.
 int parent_of(const std::string& process) {
   const std::string text = read_line(process + "/stat");
   std::istringstream fields(text.substr(std::min(text.size(), text.rfind(')') + 1)));
@@ -69,7 +69,7 @@ int parent_of(const std::string& process) {
   return fields >> state >> parent ? parent : 0;
 }
 
-// Whether its environment is one that launchers give.
+// Whether its environment is from a launcher.
 bool was_launched(const std::string& process) {
   const std::string environment = '\0' + whole_file(process + "/environ");
   for (const std::string_view name :
@@ -81,8 +81,8 @@ bool was_launched(const std::string& process) {
   return false;
 }
 
-// Whether the first process, which takes on what others leave, started ranks itself: in a container
-// it may be the launcher.
+// Whether process 1, the parent of orphans, started ranks itself: in a container it may be the
+// launcher.
 bool is_first_a_launcher(const std::string& root) {
   constexpr std::array launchers = {"tessera-run", "mpirun", "mpiexec",         "orterun",
                                     "prterun",     "orted",  "hydra_pmi_proxy", "slurmstepd"};
@@ -91,7 +91,7 @@ bool is_first_a_launcher(const std::string& root) {
                      [&](std::string_view each) { return name == each; });
 }
 
-// How much node memory it holds; none where it has no such file.
+// How much node memory it holds; nullopt if it has no such file.
 std::optional<std::uint64_t> node_memory_of(const std::string& process) {
   constexpr std::uint64_t bytes_per_block = 512;
   std::optional<std::uint64_t> bytes;
@@ -137,7 +137,7 @@ HugePages read_huge_pages(const std::string& root) {
   const std::string transparent = root + "/sys/kernel/mm/transparent_hugepage/";
   pages.transparent = chosen_word(read_line(transparent + "enabled"));
   pages.shared = chosen_word(read_line(transparent + "shmem_enabled"));
-  // There are sizes besides the usual one; what is set aside of all of them counts.
+  // Pages may have several sizes; count reserved pages of all of them.
   constexpr std::string_view prefix = "hugepages-";
   const std::string folder = root + "/sys/kernel/mm/hugepages/";
   for (const std::string& size : names_in(folder)) {

@@ -23,10 +23,10 @@ using nlohmann::json;
 using rma::Code;
 using rma::Status;
 
-// A century: what is longer is no time of a job's.
+// A century: a longer time is not one of a job.
 constexpr double most_microseconds = 3.2e15;
 
-// Texts by number, as many events have the same.
+// Texts by number, as many events have the same text.
 class Texts {
  public:
   std::int64_t number_of(const std::string& text) {
@@ -86,12 +86,12 @@ rma::Result<std::int64_t> nanoseconds(const json& event, const char* key) {
   }
   const auto microseconds = found->get<double>();
   if (!(microseconds >= 0) || microseconds > most_microseconds) {
-    return wrong_event(event, fmt::format("'{}' outside of 0 to {:g} µs", key, most_microseconds));
+    return wrong_event(event, fmt::format("'{}' outside 0 to {:g} µs", key, most_microseconds));
   }
   return static_cast<std::int64_t>(std::llround(microseconds * 1e3));
 }
 
-// Of other events than waits, and the names of ranks, nothing is shown.
+// Only waits, and the names of ranks, are shown; other events are ignored.
 Status take_event(const json& event, Trace& trace) {
   const auto kind = event.value("ph", "");
   const auto rank = event.value("pid", std::int64_t{-1});
@@ -110,7 +110,7 @@ Status take_event(const json& event, Trace& trace) {
   return {};
 }
 
-// Events are dropped once they were taken, so that memory holds none as JSON.
+// Events are dropped after use, so that they do not stay in memory as JSON.
 rma::Result<json> read(std::istream& in, Trace& trace) {
   Status first_error;
   const auto take = [&](int depth, json::parse_event_t event, json& parsed) {
@@ -127,17 +127,18 @@ rma::Result<json> read(std::istream& in, Trace& trace) {
   try {
     all = json::parse(in, take);
   } catch (const json::exception& error) {
-    return Status::error(Code::invalid_argument, fmt::format("it is damaged: {}", error.what()));
+    return Status::error(Code::invalid_argument,
+                         fmt::format("the file is damaged: {}", error.what()));
   }
   TESSERA_RETURN_IF_ERROR(first_error);
   if (!all.is_object() || !all.contains("traceEvents")) {
-    return Status::error(Code::invalid_argument, "it has no traceEvents")
-        .hint("a program that runs with TESSERA_PROFILE=trace writes such a file");
+    return Status::error(Code::invalid_argument, "the file has no traceEvents")
+        .hint("run a program with TESSERA_PROFILE=trace to record such a file");
   }
   return all;
 }
 
-// Safe within a script of a page: no text ends it.
+// Safe within a script of a page: no text can end the script.
 std::string script_text(const std::string& text) {
   std::string safe;
   for (const char each : json(text).dump(-1, ' ', false, json::error_handler_t::replace)) {
@@ -182,11 +183,11 @@ std::string rows_of(Trace& trace) {
   return text;
 }
 
-// What the timeline lacks.
+// Notes about missing events.
 std::string note_of(const json& about) {
   std::string note = about.value("missing", "");
   if (const auto dropped = about.value("dropped_events", std::uint64_t{0}); dropped > 0) {
-    note += fmt::format("{}{} later events had no room: raise TESSERA_PROFILE_EVENTS",
+    note += fmt::format("{}{} later events were not recorded: raise TESSERA_PROFILE_EVENTS",
                         note.empty() ? "" : "; ", dropped);
   }
   return note;
@@ -198,7 +199,7 @@ rma::Result<std::string> timeline_page(std::istream& trace, const std::string& n
   Trace known;
   const auto all = read(trace, known);
   if (!all.ok()) {
-    return Status(all.status()).context(fmt::format("'{}' is no timeline of Tessera's", name));
+    return Status(all.status()).context(fmt::format("'{}' is not a timeline of Tessera", name));
   }
   std::size_t count = 0;
   for (const auto& [place, events] : known.threads) {

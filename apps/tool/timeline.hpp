@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A page for browsers of the timeline that TESSERA_PROFILE=trace writes: one file, which needs no
-// network and no program beside the browser.
+// A web page of the timeline that TESSERA_PROFILE=trace records: one file, which needs only a
+// browser and no network.
 #pragma once
 
 #include <iosfwd>
@@ -11,8 +11,8 @@
 
 namespace tessera::tool {
 
-/// The page. `name` is that of the file, for the title and messages. Keeps 32 bytes for each event.
-/// Errors: invalid_argument (no trace of Tessera's, with the reason).
+/// The page. `name` is the file's name, for the title and messages. Uses 32 bytes for each event.
+/// Errors: invalid_argument (not a trace of Tessera, with the reason).
 rma::Result<std::string> timeline_page(std::istream& trace, const std::string& name);
 
 }  // namespace tessera::tool
