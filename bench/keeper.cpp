@@ -35,12 +35,13 @@ void Keeper::write_unfinished(const std::string& why) noexcept {
       return;
     }
     if (!report_.has_records()) {
-      apps::complain("tessera-bench", "nothing had been measured yet: no file is written");
+      apps::complain("tessera-bench",
+                     "the run ended before anything was measured; no file is written");
       return;
     }
     report_.set_unfinished(why);
     if (write_all()) {
-      apps::complain("tessera-bench", "the files have what had been measured until then");
+      apps::complain("tessera-bench", "the run ended early; the files hold the results until then");
     }
   } catch (const std::exception& error) {
     apps::complain("tessera-bench", error.what());

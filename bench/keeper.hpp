@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Keeper: writes what a run has measured, once: at its end, or when something ends it before.
+// Result writer: writes the results of a run once: at its end, or when a signal or an exception
+// ends it early.
 #pragma once
 
 #include <mutex>
@@ -13,20 +14,23 @@
 
 namespace tessera::bench {
 
-/// Rank 0's; of other ranks nothing is wanted. Any thread may call what writes, also while others
-/// add to the report, which must outlive the keeper.
+/// For rank 0; other ranks write nothing. Any thread may call the functions that write, even while
+/// other threads add to the report. The report must outlive this object.
 class Keeper {
  public:
   explicit Keeper(Report& report) : report_(report) {}
 
-  /// Collective. Tries the files. False on all ranks when one can't be written, after saying so.
+  /// Collective. Tries the files. Returns false on all ranks if one can't be written, and prints
+  /// why.
   [[nodiscard]] bool open(Crew& crew, const SuiteOptions& options, const std::string& page);
 
-  /// Writes all files, unless they have been written. False when not all could be, after saying so.
+  /// Writes all files, unless they are written already. Returns false if a file can't be written,
+  /// and prints why.
   [[nodiscard]] bool write();
 
-  /// The same before the run's end, with `why` in the files, if anything was measured and any file
-  /// is wanted; and says so. What was in the files stays where nothing was measured. Never throws.
+  /// Writes the files before the run's end, with `why` in them, and prints that it did. Does
+  /// nothing if no file was requested. Leaves files as they were if nothing was measured. Never
+  /// throws.
   void write_unfinished(const std::string& why) noexcept;
 
  private:

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// tessera-bench: measures Tessera beside what its users have today.
+// tessera-bench: measures Tessera and, in the same run, the alternatives that its users have today.
 //
-//     tessera-bench rma                      alone: beside memory only
+//     tessera-bench rma                      one process: compared with memory only
 //     tessera-run -n 2 tessera-bench rma     two processes
-//     mpirun -n 2 tessera-bench rma          beside MPI and ARMCI-MPI, too
+//     mpirun -n 2 tessera-bench rma          also: MPI and ARMCI-MPI
 //     tessera-bench rma --threads 2          two threads of one process
-//     tessera-bench rma.strided mg           a part of a suite, and another suite
-//     tessera-bench report a.json -o r.html  a page of what --json wrote
+//     tessera-bench rma.strided mg           one part of a suite, and another suite
+//     tessera-bench report a.json -o r.html  a page of the results that --json wrote
 //
-// Exit code: 0 all data was right, 1 it was not or a rank failed, 2 bad usage or a file that can't
-// be written, 77 nothing could be measured here, as without a device. Targets that were missed
-// don't make it fail: that is for whoever looks at the numbers.
+// Exit code: 0 all data were right; 1 some data were wrong, or a rank failed; 2 wrong usage, or a
+// file can't be written; 77 nothing could be measured here, for example without a device. A missed
+// target does not change the exit code.
 #include <CLI/CLI.hpp>
 
 #include <unistd.h>
@@ -59,7 +59,7 @@ struct Chosen {
   const SuitePart* part = nullptr;
 };
 
-/// The parts that `name` stands for, "rma" or "rma.strided"; none when there is no such.
+/// The parts that `name` names, "rma" or "rma.strided"; empty if no suite or part has that name.
 std::vector<Chosen> find_parts(const std::string& name) {
   std::vector<Chosen> found;
   for (const Suite& suite : suites()) {
@@ -72,15 +72,15 @@ std::vector<Chosen> find_parts(const std::string& name) {
   return found;
 }
 
-/// What is wrong with names of suites; empty when nothing is. Looked at when all options are known:
-/// the value of one that there is not would be taken for a suite.
+/// An error message for wrong names of suites; empty if all are right. Called after all options are
+/// parsed: otherwise the value of an unknown option would be taken for a suite.
 std::string problem_of(const std::vector<std::string>& suites) {
   for (const std::string& name : suites) {
     if (find_parts(name).empty()) {
-      return fmt::format("'{}' is no suite; --list prints them", name);
+      return fmt::format("'{}' is not a suite; --list prints the suites", name);
     }
   }
-  return suites.empty() ? "name a suite; --list prints them" : "";
+  return suites.empty() ? "name at least one suite; --list prints the suites" : "";
 }
 
 void list_suites() {
@@ -93,13 +93,14 @@ void list_suites() {
 }
 
 std::string check_folder(const std::string& path) {
-  // Rights don't tell: root has all of them in /proc, too.
+  // access() is not enough: root may write everywhere, but not in /proc.
   const rma::Status usable =
       apps::try_output_file(path + "/tessera-bench." + std::to_string(getpid()));
   return usable.ok() ? "" : std::string(usable.message());
 }
 
-/// As HPCG ends: what each application reached, in one number, and whether its results were right.
+/// Prints, as HPCG does, what each application reached in one number, and whether its results were
+/// right.
 void print_ratings(const Report& report, bool is_checked) {
   bool is_valid = true;
   const auto reasons =
@@ -141,30 +142,31 @@ void run_parts(Session& session, const BenchOptions& options, Targets& targets) 
   }
 }
 
-/// Rank 0's exit code, and what stands at the end of all.
+/// Prints what follows the tables. Returns rank 0's exit code.
 int conclude(const Report& report, const BenchOptions& options, bool has_files) {
   for (const std::string& each : report.recorded_twice()) {
-    std::cerr << "tessera-bench: " << each << " was recorded twice; pages show the first only\n";
+    std::cerr << "tessera-bench: " << each << " was recorded twice; pages show only the first\n";
   }
   if (!writes_to_standard_output(options)) {
     print_ratings(report, options.check);
   }
   if (!report.is_valid()) {
-    std::cerr << "tessera-bench: some data was wrong; see the lines with INVALID\n";
+    std::cerr << "tessera-bench: some data were wrong; see the lines marked INVALID\n";
     return EXIT_FAILURE;
   }
   if (!has_files) {
     return apps::exit_usage;
   }
   if (report.records().empty()) {
-    std::cerr << "tessera-bench: nothing could be measured here; remarks in the tables say why\n";
+    std::cerr << "tessera-bench: nothing could be measured here; see the remarks in the tables for "
+                 "the reasons\n";
     return exit_skipped;
   }
   return EXIT_SUCCESS;
 }
 
-/// Collective. Runs the chosen parts; returns the exit code. What ends the run before its end, a
-/// signal or an exception, doesn't take with it what was measured.
+/// Collective. Runs the chosen parts and returns the exit code. If a signal or an exception ends
+/// the run early, the results so far are written.
 int run_suites(rma::Job& job, Crew& crew, const BenchOptions& options, RunInfo run) {
   Report report(std::move(run));
   Keeper keeper(report);
@@ -217,7 +219,7 @@ int run_job(rma::Job& job, Crew& crew, const BenchOptions& options, int argc,
   }
 }
 
-/// Settings that are wrong are reported by the job.
+/// The job itself reports wrong settings.
 MpiCallers callers_of_mpi() {
   std::vector<std::string> warnings;
   const auto settings = rma::Settings::from_environment(&warnings);
@@ -227,7 +229,7 @@ MpiCallers callers_of_mpi() {
 }
 
 int run_in_processes(const BenchOptions& options, int argc, const char* const* argv) {
-  // MPI first: Tessera joins it, and floors need it until the very end.
+  // MPI first: Tessera joins it, and baselines need it until the end.
   const std::unique_ptr<MpiSession> mpi = start_mpi(callers_of_mpi());
   auto job = rma::Job::start();
   if (!job.ok()) {
@@ -241,13 +243,14 @@ int run_in_processes(const BenchOptions& options, int argc, const char* const* a
     rma::require(job->stop());
     return code;
   } catch (const std::exception& error) {
-    // The others wait for this rank in what it leaves, and so would it for them in leaving MPI.
+    // The other ranks wait for this one in collective calls, and this one would wait for them in
+    // MPI_Finalize.
     std::cerr << "tessera-bench: " << error.what() << '\n';
     rma::end_job(EXIT_FAILURE);
   }
 }
 
-// Suites throw; what leaves a thread's body would end the process.
+// Suites throw; an exception that leaves a thread's body would end the process.
 template <typename Body>
 rma::Status without_exceptions(const Body& body) {
   try {
@@ -255,7 +258,7 @@ rma::Status without_exceptions(const Body& body) {
   } catch (const rma::Error& error) {
     return error.status();
   } catch (const std::bad_alloc&) {
-    return rma::Status::error(rma::Code::no_memory, "the system gives no more memory");
+    return rma::Status::error(rma::Code::no_memory, "the system is out of memory");
   } catch (const std::exception& error) {
     return rma::Status::error(rma::Code::internal, error.what());
   }
@@ -276,38 +279,39 @@ int run_in_threads(const BenchOptions& options, int argc, const char* const* arg
   return code;
 }
 
-// What all suites have in common.
+// Options that all suites have.
 void add_run_options(CLI::App& app, BenchOptions& options, Relaunch& again) {
   add_options(app, options);
   app.add_option("suites", options.suites, "suites, or parts of suites (see --list)")
       ->type_name("SUITE");
-  app.add_option("--report", options.report, "write the results as a page (HTML)")
+  app.add_option("--report", options.report, "write the results as an HTML page")
       ->check(apps::check_file_name)
       ->type_name("FILE");
   app.add_option("--threads", options.threads, "run this many ranks as threads of one process")
       ->transform(apps::whole_number());
   app.add_option("--compare,--compare-to", options.peers,
-                 "what to measure beside: memory, mpi, armci, ga, tcp, scalapack, shmem; all (but "
+                 "what to compare with: memory, mpi, armci, ga, tcp, scalapack, shmem; all (except "
                  "shmem); none")
       ->check(check_peers)
       ->type_name("NAME,NAME,…")
       ->capture_default_str();
   app.add_option("--repeat-launch", again.launches,
-                 "start the run so many times, and say what all of them show")
+                 "start the run N times and summarise all launches")
       ->transform(apps::whole_number(1, 1000))
       ->type_name("N");
-  app.add_option("--launcher", again.launcher, "what starts each launch of --repeat-launch")
+  app.add_option("--launcher", again.launcher, "command that starts each launch of --repeat-launch")
       ->type_name("'mpirun -n 2'");
 }
 
-// What single suites have.
+// Options of single suites.
 void add_suite_options(CLI::App& app, BenchOptions& options) {
   app.add_option("--classes", options.mg_classes,
-                 "problem classes of suite mg; memory.applications takes the first")
+                 "problem classes of suite mg; memory.applications uses the first")
       ->check(check_mg_classes)
       ->type_name("A,B,…")
       ->capture_default_str();
-  app.add_option("--matrix", options.matrix, "of part spmv.cg: stencil27:N, fe2d:N or a file")
+  app.add_option("--matrix", options.matrix,
+                 "matrix of part spmv.cg: stencil27:N, fe2d:N or a file")
       ->check(check_matrix)
       ->type_name("NAME")
       ->capture_default_str();
@@ -317,38 +321,39 @@ void add_suite_options(CLI::App& app, BenchOptions& options) {
            options.gups_bytes = parse_size(text, "--table");
            if (options.gups_bytes < least_gups_bytes) {
              throw CLI::ValidationError(
-                 "--table", fmt::format("a table of {} B on each rank: at least {} B make sense",
-                                        options.gups_bytes, least_gups_bytes));
+                 "--table",
+                 fmt::format("a table of {} B on each rank is too small; give at least {} B",
+                             options.gups_bytes, least_gups_bytes));
            }
          },
-         "of suite gups: each rank's part of the table, at least 8K")
+         "suite gups: size of each rank's part of the table, at least 8K")
       ->type_name("SIZE")
       ->default_str("32M");
-  app.add_option("--folder", options.folder, "where suite checkpoint writes its files")
+  app.add_option("--folder", options.folder, "folder for the files of suite checkpoint")
       ->check(check_folder)
       ->type_name("DIR");
   app.add_option_function<std::string>(
          "--edges", [&options](const std::string& text) { options.gemm_edges = parse_edges(text); },
-         "rows and columns of matrices of suites gemm, layouts and memory")
+         "numbers of rows and columns of the matrices of suites gemm, layouts and memory")
       ->type_name("N,N,…")
       ->default_str(fmt::format("{}", fmt::join(options.gemm_edges, ",")));
 }
 
-// Says what is wrong with options that are good one by one.
+// Whether these options go together; prints an error if they don't.
 bool go_together(const BenchOptions& options, const Relaunch& again) {
   if (again.launches == 0 && !again.launcher.empty()) {
-    std::cerr << "tessera-bench: --launcher goes with --repeat-launch N\n";
+    std::cerr << "tessera-bench: --launcher needs --repeat-launch N\n";
     return false;
   }
   if (again.launches > 0 && !(options.csv.empty() && options.report.empty())) {
     std::cerr
-        << "tessera-bench: each launch of --repeat-launch would write --csv and --report anew; "
-           "give --json FILE, and tessera-bench report what it writes\n";
+        << "tessera-bench: each launch of --repeat-launch would overwrite the files of --csv and "
+           "--report; give --json FILE, and make a page of its files with tessera-bench report\n";
     return false;
   }
   if (again.launches > 0 && options.json == standard_output) {
-    std::cerr << "tessera-bench: --repeat-launch writes a file for each launch, and not to "
-                 "standard output\n";
+    std::cerr << "tessera-bench: --repeat-launch writes one file for each launch, so it can't "
+                 "write to standard output\n";
     return false;
   }
   for (const rma::Status& kept :
@@ -387,9 +392,11 @@ int run_program(int argc, const char* const* argv) {
   }
   BenchOptions options;
   Relaunch again;
-  CLI::App app{"Measures Tessera beside what its users have today."};
+  CLI::App app{
+      "Measures Tessera and compares it with MPI, ARMCI-MPI, Global Arrays and other baselines."};
   app.footer(
-      "tessera-bench report FILE... -o FILE makes a page of what --json wrote; see its --help.");
+      "tessera-bench report FILE... -o FILE makes a page of the results that --json wrote; see its "
+      "--help.");
   add_run_options(app, options, again);
   add_suite_options(app, options);
   bool lists = false;

@@ -17,12 +17,12 @@
 namespace tessera::bench {
 namespace {
 
-// What a rank may take: so many times its data, and its stated buffers (docs/tuning.md).
+// Limit for a rank: this multiple of its data, and its stated buffers (docs/tuning.md).
 constexpr double of_data = 1.3;
 constexpr std::string_view target = "peak memory / (1.3 x data of a rank + stated buffers)";
 constexpr double mebi = 0x1p20;
 
-/// What a rank took more than before; the node's shared memory counts in equal parts.
+/// How much more a rank took than before; it counts an equal part of the node's shared memory.
 double more_than(const MemoryUse& before, const MemoryUse& most, std::size_t ranks_on_node) {
   return static_cast<double>(std::max<std::int64_t>(most.own - before.own, 0)) +
          static_cast<double>(most.shared - before.shared) / static_cast<double>(ranks_on_node);
@@ -31,7 +31,7 @@ double more_than(const MemoryUse& before, const MemoryUse& most, std::size_t ran
 /// Collective. In bytes.
 double peak_of(Session& session, const PeakWork& work) {
   rma::Job& job = session.job();
-  // What the work before left would serve this one, unseen.
+  // Buffers that earlier work left would serve this work without being counted.
   linalg::release_buffers();
   malloc_trim(0);
   rma::require(job.barrier());
@@ -48,13 +48,13 @@ double peak_of(Session& session, const PeakWork& work) {
 void measure_peak(Session& session, const PeakWork& work) {
   require_memory(session, {.bytes_per_rank = static_cast<double>(work.data),
                            .what = fmt::format("memory: {}, {}", work.name, work.size),
-                           .hint = "name smaller matrices by --edges, or a smaller class"});
+                           .hint = "choose smaller matrices with --edges, or a smaller class"});
   const double peak = peak_of(session, work);
   const auto data = static_cast<double>(work.data);
   const double ratio = peak / (of_data * data + static_cast<double>(work.buffers));
   session.remark(
       fmt::format("{:14} {}: data / ranks {:8.1f} MiB, stated buffers {:6.1f} MiB, peak "
-                  "{:8.1f} MiB: {:.3f} of what is allowed",
+                  "{:8.1f} MiB: {:.3f} of the limit",
                   work.name, work.size, data / mebi, static_cast<double>(work.buffers) / mebi,
                   peak / mebi, ratio));
   Record record;

@@ -29,7 +29,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether a launcher has started this process: several would then start launches.
+/// Whether a launcher has started this process. If so, each of several processes would start
+/// launches.
 bool was_launched() {
   constexpr std::array variables = {"TESSERA_LAUNCH", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
                                     "PMIX_RANK", "PMI_RANK"};
@@ -42,16 +43,16 @@ int complain(const std::string& text) {
   return apps::exit_usage;
 }
 
-/// Runs in a thread that a library has made, a BLAS say, and which the system chose while the main
-/// thread, where the signal is blocked, was between two waits for it.
+/// Runs in a thread of a library, for example of a BLAS. The system chose it for the signal,
+/// because the main thread blocks the signal between two waits.
 extern "C" void hand_to_main_thread(int number) {
   const int error = errno;
   syscall(SYS_tgkill, getpid(), getpid(), number);
   errno = error;
 }
 
-/// While it lives, signals that end processes wait to be taken: whoever starts a program has to
-/// end it, too, and to put away what was made for it. Requires: the main thread.
+/// Blocks, while it lives, the signals that end processes, so that this process can end its child
+/// and remove temporary files first. Requires: the main thread.
 class HeldSignals {
  public:
   HeldSignals() {
@@ -76,9 +77,9 @@ class HeldSignals {
   HeldSignals(const HeldSignals&) = delete;
   HeldSignals& operator=(const HeldSignals&) = delete;
 
-  /// What programs begin with.
+  /// The signal mask for child processes.
   [[nodiscard]] const sigset_t& before() const { return before_; }
-  /// Waits for the next one.
+  /// Waits for the next signal.
   siginfo_t take() const {
     siginfo_t taken = {};
     while (sigwaitinfo(&held_, &taken) < 0 && errno == EINTR) {
@@ -96,7 +97,8 @@ class HeldSignals {
 
 constexpr int shells_signal_base = 128;
 
-/// The exit code of a child, which gets the signals that would have ended this process.
+/// Waits for a child and returns its exit code. Passes on the signals that would have ended this
+/// process.
 int wait_for(pid_t child, const HeldSignals& signals) {
   int status = 0;
   int ended_by = 0;
@@ -106,7 +108,7 @@ int wait_for(pid_t child, const HeldSignals& signals) {
       continue;
     }
     ended_by = taken.si_signo;
-    // A terminal has sent its own to the child, too, and a launcher takes a second one as urgent.
+    // A terminal sends its signals to the child, too, and a launcher treats a second one as urgent.
     if (taken.si_code != SI_KERNEL) {
       kill(child, taken.si_signo);
     }
@@ -117,11 +119,12 @@ int wait_for(pid_t child, const HeldSignals& signals) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : shells_signal_base + WTERMSIG(status);
 }
 
-/// The exit code of a program with its arguments; none, and errno, where it can't be started.
+/// Runs a program with its arguments and returns its exit code; empty, with errno set, if it can't
+/// be started.
 std::optional<int> run_program(const std::vector<std::string>& words, const HeldSignals& signals) {
   std::vector<char*> arguments;
   for (const std::string& word : words) {
-    arguments.push_back(const_cast<char*>(word.c_str()));  // posix_spawn changes none
+    arguments.push_back(const_cast<char*>(word.c_str()));  // posix_spawn does not change them
   }
   arguments.push_back(nullptr);
   posix_spawnattr_t attributes = {};
@@ -139,7 +142,7 @@ std::optional<int> run_program(const std::vector<std::string>& words, const Held
   return wait_for(child, signals);
 }
 
-/// A folder that goes with this object.
+/// A folder that is removed together with this object.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -161,7 +164,7 @@ class TemporaryFolder {
   fs::path path_;
 };
 
-/// As a shell splits a line; none where it would run something, or a quote is open.
+/// Splits a line as a shell does; empty if the shell would run a command, or if a quote is open.
 std::vector<std::string> words_of(const std::string& line) {
   wordexp_t found = {};
   if (wordexp(line.c_str(), &found, WRDE_NOCMD | WRDE_UNDEF) != 0) {
@@ -199,11 +202,11 @@ int relaunch(const Relaunch& relaunch) {
   if (was_launched()) {
     return complain(
         "--repeat-launch starts the launches itself: call it without mpirun, srun or tessera-run, "
-        "and name these by --launcher 'mpirun -n 2'");
+        "and name the launcher with --launcher 'mpirun -n 2'");
   }
   const std::vector<std::string> launcher = words_of(relaunch.launcher);
   if (launcher.empty() && !relaunch.launcher.empty()) {
-    return complain(fmt::format("--launcher \"{}\" is no command", relaunch.launcher));
+    return complain(fmt::format("--launcher \"{}\" is not a command", relaunch.launcher));
   }
   const HeldSignals signals;
   std::optional<TemporaryFolder> folder;
@@ -214,12 +217,12 @@ int relaunch(const Relaunch& relaunch) {
   std::vector<nlohmann::ordered_json> reports;
   for (int launch = 1; launch <= relaunch.launches; ++launch) {
     const std::string file = numbered_file(json, launch);
-    // What an earlier run left would be taken for this one's.
+    // Remove the results of an earlier run, so that they aren't taken for this one's.
     std::error_code none_there;
     fs::remove(file, none_there);
     std::vector<std::string> words = launcher;
     words.push_back(fs::read_symlink("/proc/self/exe").string());
-    // Before the others: behind `--` are suites alone.
+    // Insert before the other arguments: after `--` only suites may stand.
     words.insert(words.end(), {"--json", file});
     words.insert(words.end(), relaunch.arguments.begin(), relaunch.arguments.end());
     std::cout << fmt::format("# launch {} of {}\n", launch, relaunch.launches) << std::flush;
@@ -237,8 +240,8 @@ int relaunch(const Relaunch& relaunch) {
     auto report = nlohmann::ordered_json::parse(in, nullptr, false);
     if (report.is_discarded()) {
       return complain(
-          fmt::format("launch {} of {} wrote no results to {}: does \"{}\" start what "
-                      "follows it?",
+          fmt::format("launch {} of {} wrote no results to {}: check that \"{}\" starts the "
+                      "command that follows it",
                       launch, relaunch.launches, file, relaunch.launcher));
     }
     reports.push_back(std::move(report));

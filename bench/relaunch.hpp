@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// --repeat-launch: starts this program again, several times, by a launcher, and says what all
-// launches together show.
+// --repeat-launch: starts this program several times by a launcher, and summarises what all
+// launches show.
 #pragma once
 
 #include <string>
@@ -10,17 +10,17 @@
 namespace tessera::bench {
 
 struct Relaunch {
-  int launches = 0;                    ///< 0: not asked for
-  std::string launcher;                ///< "mpirun -n 2", as in a shell; empty: none
+  int launches = 0;                    ///< 0: not requested
+  std::string launcher;                ///< "mpirun -n 2", as in a shell; empty: no launcher
   std::vector<std::string> arguments;  ///< of this program, without these two and --json
   std::string json;                    ///< "out.json": launches write out.1.json, out.2.json, …
 };
 
-/// Starts them one after the other, and prints. Returns the exit code: 2 where launches can't be
-/// started, that of the first launch that fails, else 0.
+/// Runs the launches one after the other and prints the summary. Returns the exit code: 2 if a
+/// launch can't be started, the code of the first launch that fails, otherwise 0.
 int relaunch(const Relaunch& relaunch);
 
-/// The arguments without `names` and their values, whether "--name value" or "--name=value".
+/// The arguments without `names` and their values, written "--name value" or "--name=value".
 std::vector<std::string> without_options(const std::vector<std::string>& arguments,
                                          const std::vector<std::string>& names);
 

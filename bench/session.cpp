@@ -30,7 +30,7 @@ bool names_peer(const std::string& peers, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// OpenSHMEM takes the process's malloc() into its hands, and ends the job where it can't start.
+// OpenSHMEM replaces the process's malloc(), and ends the job if it can't start.
 constexpr bool is_among_all(Peer peer) {
   return peer != Peer::shmem;
 }
@@ -45,8 +45,8 @@ std::string check_peers(const std::string& names) {
     if (name != all_peers &&
         std::find(peer_names.begin(), peer_names.end(), name) == peer_names.end()) {
       return fmt::format(
-          "'{}' is nothing to compare with; there are {}, or all (but shmem), or none", name,
-          fmt::join(peer_names, ", "));
+          "'{}' is not a name that --compare takes; it takes {}, or all (except shmem), or none",
+          name, fmt::join(peer_names, ", "));
     }
   }
   return "";
@@ -55,9 +55,9 @@ std::string check_peers(const std::string& names) {
 std::map<std::string, std::string> BenchOptions::distinguishing() const {
   auto found = SuiteOptions::distinguishing();
   if (threads > 0) {
-    found["--threads"] = "yes";  // how many says the number of ranks
+    found["--threads"] = "yes";  // the record has the number of ranks
   }
-  // It takes part in what MPI does beside it.
+  // OpenSHMEM affects MPI's behaviour in the same process.
   if (names_peer(peers, name_of(Peer::shmem))) {
     found["--compare shmem"] = "yes";
   }
@@ -84,7 +84,7 @@ bool Session::goes_over_windows() const {
   return crew_.share(name.ok() && *name == "mpi");
 }
 
-// Where our own way is MPI's windows, others that use MPI have the same.
+// If Tessera itself uses MPI's windows, every library that uses MPI goes the same way.
 PathsInMemory Session::paths_between_nodes() {
   if (job_.node_count() == 1 || goes_over_windows()) {
     return {};
@@ -101,16 +101,18 @@ PathsInMemory Session::paths_between_nodes() {
 void Session::remark_on_paths() const {
   if (paths_.mpi_messages) {
     remark(
-        "mpi: its messages go through shared memory here; OMPI_MCA_btl=self,tcp with "
-        "OMPI_MCA_pml=ob1 takes them to TCP, and UCX_TLS=tcp,self those that go by UCX");
+        "mpi: its messages between these nodes use shared memory; set OMPI_MCA_btl=self,tcp and "
+        "OMPI_MCA_pml=ob1, or UCX_TLS=tcp,self if it uses UCX, to send them over TCP");
   }
   if (paths_.mpi_windows) {
     remark(
-        "mpi: its windows go through shared memory here; OMPI_MCA_osc=pt2pt takes them where its "
-        "messages go");
+        "mpi: its windows between these nodes use shared memory; set OMPI_MCA_osc=pt2pt to make "
+        "them use messages");
   }
   if (paths_.openshmem) {
-    remark("openshmem: it uses shared memory here; UCX_TLS=tcp,self takes it to TCP");
+    remark(
+        "openshmem: it uses shared memory between these nodes; set UCX_TLS=tcp,self to make it use "
+        "TCP");
   }
 }
 
@@ -178,7 +180,9 @@ Case Session::as_asked(const Case& c) const {
 void Session::remark_on_answers(const std::string& those, const Case& c) const {
   if (!has_answers_beside(c)) {
     remark(
-        fmt::format("left out beside what is complete here: {}, which are always answered", those));
+        fmt::format("left out: {}; each of its operations waits for a reply, but this table's are "
+                    "complete locally",
+                    those));
   }
 }
 
@@ -274,7 +278,7 @@ void require_memory(Session& session, const apps::MemoryNeed& need) {
 
 namespace {
 
-// What samples last at least, in clock readings.
+// Shortest sample, in clock readings.
 constexpr double some_40_us = 2000;
 constexpr double some_2_ms = 100'000;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Session: what all suites of one run share; and Suite, what tessera-bench runs by name.
+// Session: what all suites of one run share. Suite: what tessera-bench runs by name.
 //
-// A suite is a list of parts, each a function that all ranks call together. Adding a suite is a
-// folder and one line in bench/suites.cpp; `tessera-bench rma` runs all of its parts and
-// `tessera-bench rma.strided` one.
+// A suite is a list of parts. Each part is a function that all ranks call together. To add a suite,
+// add a folder and one line in bench/suites.cpp. `tessera-bench rma` runs all parts of a suite and
+// `tessera-bench rma.strided` one of them.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@
 
 namespace tessera::bench {
 
-/// What Tessera is measured beside, where a table has it; --compare chooses.
+/// What Tessera is compared with, in tables that support it; --compare chooses.
 enum class Peer : std::uint8_t {
   memory,     ///< memcpy, plain loops, single atomic instructions
   mpi,        ///< windows, messages, collectives
@@ -39,31 +39,32 @@ enum class Peer : std::uint8_t {
   ga,         ///< Global Arrays
   tcp,        ///< bare sockets
   scalapack,  ///< pdgemm, pdgemr2d, pdtran
-  shmem,      ///< OpenSHMEM; only where it is named
+  shmem,      ///< OpenSHMEM; only if --compare names it
 };
 
-/// What is wrong with a list such as "memory,mpi"; empty when nothing is.
+/// An error message for a list such as "memory,mpi"; empty if the list is right.
 std::string check_peers(const std::string& names);
 
 /// The command line of tessera-bench.
 struct BenchOptions : SuiteOptions {
   std::vector<std::string> suites;     ///< "rma", or one part: "rma.strided"
-  int threads = 0;                     ///< ranks as threads of one process; 0: as they were started
-  std::string peers = "all";           ///< --compare: names, "all" but OpenSHMEM, or "none"
-  std::int64_t gups_bytes = 32 << 20;  ///< of suite gups: each rank's part of the table
-  std::string mg_classes = "A";        ///< of suite mg
-  std::string folder = ".";            ///< where suite checkpoint writes its files
+  int threads = 0;                     ///< ranks as threads of one process; 0: one rank per process
+  std::string peers = "all";           ///< --compare: names, "all" (without OpenSHMEM), or "none"
+  std::int64_t gups_bytes = 32 << 20;  ///< suite gups: each rank's part of the table
+  std::string mg_classes = "A";        ///< suite mg
+  std::string folder = ".";            ///< folder for the files of suite checkpoint
   std::string report;                  ///< --report FILE
-  std::vector<std::int64_t> gemm_edges = {1000, 2000, 4000};  ///< of suite gemm
-  std::string matrix = "stencil27:64";  ///< of part spmv.cg: a generator's name or a file
+  std::vector<std::int64_t> gemm_edges = {1000, 2000, 4000};  ///< suite gemm
+  std::string matrix = "stencil27:64";  ///< part spmv.cg: a generator's name or a file
 
   /// See SuiteOptions.
   [[nodiscard]] std::map<std::string, std::string> distinguishing() const;
-  /// Targets speak of the modes that tables have by themselves, not of those asked for.
+  /// Targets are stated for the modes that tables use by default, not for those that options
+  /// choose.
   [[nodiscard]] bool has_default_modes() const { return sync.empty() && !attaches; }
 };
 
-/// What a suite was given and can't work on, as a damaged file. All ranks throw it at once.
+/// Input that a suite can't work on, for example a damaged file. All ranks throw it together.
 class BadInput : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -71,56 +72,57 @@ class BadInput : public std::runtime_error {
 
 class Session {
  public:
-  /// Collective. All must outlive the session. Says which of what is compared with goes through
-  /// memory between nodes.
+  /// Collective. All arguments must outlive the session. Prints which of the alternatives exchange
+  /// data between nodes through shared memory.
   Session(rma::Job& job, Crew& crew, const BenchOptions& options, Report& report, Targets& targets);
 
   [[nodiscard]] rma::Job& job() const { return job_; }
   [[nodiscard]] Crew& crew() const { return crew_; }
-  /// The same ranks; those that wait in it sleep. In an MPI's crew they look for messages every 50
-  /// µs, which disturbs an agent that has the same core.
+  /// The same ranks; ranks that wait in this group sleep. In MPI's rank group, waiting ranks poll
+  /// for messages every 50 µs, which disturbs an agent on the same core.
   [[nodiscard]] Crew& sleeping_crew() { return sleeping_crew_; }
   [[nodiscard]] const BenchOptions& options() const { return options_; }
   [[nodiscard]] Targets& targets() const { return targets_; }
   [[nodiscard]] bool is_leader() const { return crew_.rank() == 0; }
-  /// Whether --compare asks for it. What a part's own ratios are taken to stays in any case.
+  /// Whether --compare names `peer`. The reference of a part's own ratios is always measured.
   [[nodiscard]] bool compares_with(Peer peer) const;
 
-  /// `c`, complete where -s says, or where its layout usually is among so many nodes.
+  /// `c`, complete where -s says; without -s, where its layout usually is with this number of
+  /// nodes.
   [[nodiscard]] Case as_asked(const Case& c) const;
-  /// Whether what is always answered, as a message over a socket, does the same as `c`. On one node
-  /// it stands beside all: what is complete here has arrived there.
+  /// Whether an operation that always gets a reply, as a message over a socket does, is comparable
+  /// with `c`. On one node it always is: what is complete locally has also arrived.
   [[nodiscard]] bool has_answers_beside(const Case& c) const {
     return c.operation == Operation::get || c.needs_fence() || job_.node_count() == 1;
   }
-  /// Says that `those` are missing beside `c`, where they are.
+  /// Prints that `those` are left out of the comparison with `c`, if they are.
   void remark_on_answers(const std::string& those, const Case& c) const;
 
   /// Collective. Whether rank 0 reaches rank 1 by transport mpi.
   [[nodiscard]] bool goes_over_windows() const;
 
-  /// What buffers a transfer of up to the largest size of -m needs.
+  /// Options for baselines: the buffers that a transfer of the largest size of -m needs.
   [[nodiscard]] FloorOptions floor_options() const;
-  /// Collective. The floors that are libraries, as far as they can be had; made when first asked
-  /// for, and one set for the whole run, since not every library can be started twice.
+  /// Collective. The baselines that are libraries, if available. The first call creates them, once
+  /// for the whole run, because some libraries can't be started twice.
   const std::vector<std::unique_ptr<Floor>>& library_floors();
-  /// Collective. Global Arrays, started when first asked for; null where it can't be had.
+  /// Collective. Global Arrays, started by the first call; null if unavailable.
   GlobalArrays* global_arrays();
 
-  /// A table whose subject is candidate number `subject`.
+  /// A table about candidate number `subject`.
   [[nodiscard]] Table table(std::string title, std::size_t subject,
                             Quantity quantity = Quantity::latency,
                             std::string size_name = "Size") const;
-  /// The same of cases like `c`; its heading says where they are complete.
+  /// A table about cases like `c`; its heading says where they are complete.
   [[nodiscard]] Table table_of(const Case& c, std::string title, std::size_t subject,
                                Quantity quantity, std::string size_name) const;
 
-  /// What a backend is called in tables, records and remarks; see bench/support/paths.hpp.
+  /// The name of a backend in tables, records and remarks; see bench/support/paths.hpp.
   [[nodiscard]] std::string shown(const std::string& backend) const {
     return name_by_path(backend, paths_);
   }
-  /// Tells a target's ratio to `backend`; where that goes through memory between nodes, only that
-  /// the target's reference was missing.
+  /// Reports the ratio to `backend` to a target. If `backend` goes through shared memory between
+  /// nodes, reports only that the target's reference was missing.
   void observe_beside(const std::string& backend, std::string_view target, const std::string& where,
                       const Ratio& ratio) const;
 
@@ -133,20 +135,20 @@ class Session {
     return measure(table, subject, line, candidates, options_.measure_options());
   }
 
-  /// Adds what measure_interleaved() gave, as measure() does.
+  /// Adds results of measure_interleaved(), as measure() does.
   void add(Table& table, const Subject& subject, std::int64_t line,
            const std::vector<Measured>& measured) const;
-  /// The same for a line that has a name; see Table::add().
+  /// The same for a line with a name; see Table::add().
   void add(Table& table, const Subject& subject, const std::string& line,
            const std::vector<Measured>& measured) const;
-  /// Adds what was not measured as a candidate, on rank 0.
+  /// Adds a number that was not measured as a candidate, on rank 0.
   void record(Record record) const;
   void record(MatrixPattern pattern) const;
 
-  /// What an application reached, in one number; tells it last of all.
+  /// Records what an application reached, in one number; it is printed at the end of the run.
   void rate(Rating rating) const;
 
-  /// A line that begins with `#`, on rank 0.
+  /// Prints a line that begins with `#`, on rank 0.
   void remark(const std::string& text) const;
 
  private:
@@ -168,16 +170,16 @@ class Session {
   std::unique_ptr<GlobalArrays> global_arrays_;
 };
 
-/// Collective. Throws BadInput where a machine hasn't the memory that its ranks would need.
+/// Collective. Throws BadInput if a machine has less memory than its ranks need.
 void require_memory(Session& session, const apps::MemoryNeed& need);
 
-/// Options for candidates in which ranks meet in each repetition: samples so long that the few
-/// hundred nanoseconds between two ranks' starts don't count.
+/// Options for candidates in which ranks meet in each repetition: samples are long enough that the
+/// few hundred nanoseconds between two ranks' starts don't matter.
 MeasureOptions together(MeasureOptions options);
-/// Options for candidates in which ranks work at the same time, but never meet: samples so long
-/// that neither does a rank's waking up, without which they would work one after the other. Also
-/// for what a program does many times in a row, as a solver multiplies: caches, and buffers that
-/// are used in turns, are as in such a row.
+/// Options for candidates in which ranks work at the same time but never meet. Samples are long
+/// enough that the time to wake a rank doesn't matter; in short ones, ranks would work one after
+/// the other. Also for work that a program repeats many times, as a solver's products: caches and
+/// alternating buffers are then as in such a row.
 MeasureOptions side_by_side(MeasureOptions options);
 
 struct SuitePart {

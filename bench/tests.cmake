@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Tests of the benchmarks. Here, not in tests/, because the sources are what is built here.
+# Tests of the benchmarks. They are here, not in tests/, because this folder builds the sources.
 enable_testing()
 include(rank_test)
 add_compile_options(-O1)  # as in tests/: compiled often, and never measured
@@ -27,16 +27,16 @@ add_unit_test(bench.data_checks SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/data_c
 
 set(tcp_environment TESSERA_TRANSPORT=shm,tcp TESSERA_RANKS_PER_NODE=1)
 
-# All suites, started in each way: that they run, and that all data is right. Few samples, since
-# no test asserts a time.
+# All suites, started in each way: that they run, and that all data are right. Few samples, since no
+# test asserts a time.
 set(suites rma)
 if(TESSERA_SANITIZE MATCHES "thread")
-  # Not rma.contention: one of its floors is all ranks' plain loops, which race on purpose.
+  # Without rma.contention: one of its baselines is plain loops on all ranks, which race on purpose.
   set(suites rma.contiguous rma.strided rma.scattered rma.atomics rma.collectives rma.ghosts
       rma.window rma.both_ways rma.rate rma.aggregation rma.sync rma.reads rma.tasks rma.places)
 endif()
-# A cache of its own size: some virtual machines show their host's, of hundreds of MiB, and a
-# sanitizer takes several times what the program does.
+# A fixed cache size: some virtual machines report their host's, of hundreds of MiB, and a sanitizer
+# takes several times the program's memory.
 list(APPEND suites mg --classes S -m 8:64K -i 3 -x 1 --cache 4M)
 add_test(NAME bench.suites.alone COMMAND tessera-bench ${suites})
 tessera_test_properties(bench.suites.alone 1 "" 400 "")
@@ -59,11 +59,12 @@ endif()
 add_test(NAME bench.memory.fork.n3 COMMAND $<TARGET_FILE:tessera-run> -n 3
   $<TARGET_FILE:tessera-bench> memory --edges 200 --classes S)
 tessera_test_properties(bench.memory.fork.n3 3 "fork" "" "")
-# What is allowed has the buffers in it: of less than a page of data no peak is a negative part.
+# The limit includes the buffers. With less than a page of data, the peak minus the buffers must not
+# be negative.
 add_test(NAME bench.memory.small COMMAND tessera-bench memory.peaks --edges 10)
 tessera_test_properties(bench.memory.small 1 "" "" "")
 set_tests_properties(bench.memory.small PROPERTIES
-  PASS_REGULAR_EXPRESSION "solve +n = 10: .* of what is allowed.*stated buffers[)] +<= 1.00"
+  PASS_REGULAR_EXPRESSION "solve +n = 10: .* of the limit.*stated buffers[)] +<= 1.00"
   FAIL_REGULAR_EXPRESSION "INVALID|exited|: +-[0-9]")
 set_tests_properties(bench.memory.fork.n3 PROPERTIES
   PASS_REGULAR_EXPRESSION "solve +n = 200.*ccsd +O = 8, V = 64" FAIL_REGULAR_EXPRESSION "INVALID|exited")
@@ -77,7 +78,7 @@ add_test(NAME bench.arrays_modes.fork.n3 COMMAND $<TARGET_FILE:tessera-run> -n 3
 tessera_test_properties(bench.arrays_modes.fork.n3 3 "fork;tcp;slow" "" "")
 set_tests_properties(bench.arrays_modes.fork.n3 PROPERTIES
   PASS_REGULAR_EXPRESSION "10000 patches: speed of copies on nodes" FAIL_REGULAR_EXPRESSION "INVALID|exited")
-# Beside a bare socket: MG's own verification holds for every version.
+# Compared with a bare socket: MG's own verification holds for every version.
 add_test(NAME bench.mg.fork.n2.k1 COMMAND $<TARGET_FILE:tessera-run> -n 2 --nodes 2
   $<TARGET_FILE:tessera-bench> mg --classes S,W -i 3 -x 1)
 tessera_test_properties(bench.mg.fork.n2.k1 2 "fork;tcp" "" "")
@@ -101,8 +102,8 @@ foreach(matrix fe2d:30 small.mtx)
   set_tests_properties(bench.cg.${matrix} PROPERTIES
     PASS_REGULAR_EXPRESSION "rating cg ${matrix}: .*VERIFICATION SUCCESSFUL" FAIL_REGULAR_EXPRESSION "INVALID|exited")
 endforeach()
-# Parts in which all ranks act, between nodes, and what is built on them. Not among plain loops
-# where these race on purpose.
+# Parts in which all ranks act, between nodes, and suites that use them. Without plain loops, which
+# race on purpose.
 set(groups gups ccsd layouts arrays.boxes --edges 100,150 --table 64K -m 8:64K -i 3 -x 1
     --cache 4M)
 if(TESSERA_SANITIZE MATCHES "thread")
@@ -145,7 +146,7 @@ foreach(test threads.n1 threads.n3 fork.n2 fork.n2.k1 fork.n3.k1)
     PASS_REGULAR_EXPRESSION "rating ccsd O = 4, V = 16: .* Gflop/s\nVERIFICATION SUCCESSFUL"
     FAIL_REGULAR_EXPRESSION "INVALID|exited")
 endforeach()
-# Two ranks a node: counters in two levels.
+# Two ranks per node: counters with two levels.
 add_test(NAME bench.groups.fork.n4.k2 COMMAND $<TARGET_FILE:tessera-run> -n 4
   $<TARGET_FILE:tessera-bench> rma.tasks rma.rate rma.sync rma.places -i 3 -x 1)
 tessera_test_properties(bench.groups.fork.n4.k2 4 "fork;tcp;slow" 300
@@ -154,7 +155,7 @@ set_tests_properties(bench.groups.fork.n4.k2 PROPERTIES
   PASS_REGULAR_EXPRESSION "two levels.*By Place.*other node.*cas "
   FAIL_REGULAR_EXPRESSION "INVALID|exited")
 
-# Options: what they do is said in the tables; what can't be is refused with exit code 2.
+# Options: the tables show their effects; wrong options give exit code 2.
 add_test(NAME bench.options.windows COMMAND tessera-bench rma.contiguous rma.window -W 16 -s flush
   -w create --compare memory -m 64:64 -i 3 -x 1)
 tessera_test_properties(bench.options.windows 1 "" "" "")
@@ -174,9 +175,9 @@ function(add_refusal_test name text)
 endfunction()
 set(bench $<TARGET_FILE:tessera-bench>)
 add_refusal_test(unknown_peer
-  "'gasnet' is nothing to compare with; there are memory, mpi, armci, ga, tcp, scalapack, shmem, or all"
+  "'gasnet' is not a name that --compare takes; it takes memory, mpi, armci, ga, tcp, scalapack, shmem, or all"
   ${bench} rma --compare mpi,gasnet)
-add_refusal_test(no_peer "'' is nothing to compare with" ${bench} rma --compare ,)
+add_refusal_test(no_peer "'' is not a name that --compare takes" ${bench} rma --compare ,)
 add_refusal_test(window "--window-size: '0': expected a whole number of at least 1" ${bench} rma -W 0)
 add_refusal_test(sync "--sync-option: pscw not in" ${bench} rma -s pscw)
 add_refusal_test(window_kind "--win-option: dynamic not in" ${bench} rma -w dynamic)
@@ -184,23 +185,23 @@ add_refusal_test(table "'much' is not a size such as" ${bench} gups --table much
 add_refusal_test(small_table "a table of 1 B on each rank" ${bench} gups --table 1)
 add_refusal_test(no_launcher "cannot start /nowhere/at/all" ${bench} rma --repeat-launch 2
   --launcher "/nowhere/at/all -n 2")
-add_refusal_test(open_launcher "is no command" ${bench} rma --repeat-launch 2 --launcher "mpirun '-n 2")
+add_refusal_test(open_launcher "is not a command" ${bench} rma --repeat-launch 2 --launcher "mpirun '-n 2")
 add_refusal_test(folder "--folder: cannot write /nowhere/tessera-bench.*: No such file" ${bench}
   checkpoint.write --folder /nowhere)
 add_refusal_test(no_folder "--folder: cannot write /dev/null/tessera-bench.*: Not a directory" ${bench}
   checkpoint.write --folder /dev/null)
 add_refusal_test(unwritable_folder "--folder: cannot write /proc/tessera-bench" ${bench}
   checkpoint.write --folder /proc)
-add_refusal_test(launches_csv "would write --csv and --report anew" ${bench} rma --repeat-launch 2
+add_refusal_test(launches_csv "would overwrite the files of --csv and --report" ${bench} rma --repeat-launch 2
   --csv x.csv)
-add_refusal_test(empty_launcher "wrote no results to .*does \"true\" start what follows it"
+add_refusal_test(empty_launcher "wrote no results to .*check that \"true\" starts the command"
   ${bench} rma.atomics --repeat-launch 2 --launcher true)
-# An empty word gets lost in a list of CMake's.
+# CMake drops an empty word from a list.
 add_refusal_test(empty_json "--json: an empty name is not a file" sh -c "\"$0\" rma --json ''" ${bench})
 add_refusal_test(empty_page "--output: an empty name is not a file" sh -c "\"$0\" report x -o ''" ${bench})
-add_refusal_test(json_twice "[.]/new: what is to be written there would write over new" ${bench} rma
+add_refusal_test(json_twice "[.]/new: this output would overwrite new" ${bench} rma
   --json ./new --csv new)
-add_refusal_test(json_over_matrix "would write over this file" ${bench} spmv.cg
+add_refusal_test(json_over_matrix "would overwrite this file" ${bench} spmv.cg
   --matrix ${CMAKE_CURRENT_LIST_FILE} --json ${CMAKE_CURRENT_LIST_FILE})
 add_test(NAME bench.options.zeros_in_front COMMAND sh -c
   "\"$0\" rma.atomics -i 011 -x 01 --json zeros.json && grep -q '\"samples_n\": 11,' zeros.json" ${bench})
@@ -209,32 +210,32 @@ add_test(NAME bench.options.full_disk COMMAND sh -c "\"$0\" rma.atomics -i 3 >/d
 tessera_test_properties(bench.options.full_disk 1 "" 10 "")
 set_tests_properties(bench.options.full_disk PROPERTIES PASS_REGULAR_EXPRESSION
   "tessera-bench: cannot write to standard output: No space left on device.*exit code 1")
-add_refusal_test(threads_of_ranks "--threads: tessera-run starts ranks already; leave one of them out"
+add_refusal_test(threads_of_ranks "--threads: tessera-run already starts ranks; use only one of the two"
   $<TARGET_FILE:tessera-run> -n 2 ${bench} rma.atomics --threads 2)
-# What an earlier run left is no launch's result.
+# The results of an earlier run must not be taken for a launch's.
 add_refusal_test(stale_json "wrote no results to" sh -c
   "echo {} > stale.1.json && \"$0\" rma.atomics --repeat-launch 1 --launcher true --json stale.json" ${bench})
-add_refusal_test(comma_before_class "',S': between commas a class is missing" ${bench} memory --classes ,S)
-add_refusal_test(comma_behind_class "'S,': between commas a class is missing" ${bench} mg --classes S,)
+add_refusal_test(comma_before_class "',S': a class is missing between commas" ${bench} memory --classes ,S)
+add_refusal_test(comma_behind_class "'S,': a class is missing between commas" ${bench} mg --classes S,)
 add_refusal_test(class_twice "'S,s' has class S twice" ${bench} mg --classes S,s)
 add_refusal_test(comma_behind_edge "--edges: '': expected a whole number" ${bench} gemm --edges 4,)
-# Its value would be taken for a suite's name.
+# The value of an unknown option must not be taken for a suite's name.
 add_refusal_test(unknown_option "not expected: --sizes" ${bench} --sizes 8)
 add_refusal_test(no_size "-m: ':' has no size" ${bench} rma.atomics -m :)
 add_refusal_test(signed_size "'[+]8' is not a size" ${bench} rma.atomics -m +8)
-# Some 10 TB; what needs them, and what to do.
+# About 10 TB: the message names the part that needs them, and a remedy.
 foreach(part gemm layouts.redistribution memory.peaks)
   add_refusal_test(memory_of_${part}
-    "tessera-bench: .* needs [0-9.]+ .iB on this machine.*hint: name smaller[^\n]* --edges"
+    "tessera-bench: .* needs [0-9.]+ .iB on this machine.*hint: choose smaller[^\n]* --edges"
     ${bench} ${part} --edges 100000 --compare none)
 endforeach()
-add_refusal_test(launches_to_output "writes a file for each launch" ${bench} rma --repeat-launch 2 --json -)
+add_refusal_test(launches_to_output "writes one file for each launch" ${bench} rma --repeat-launch 2 --json -)
 # JSON, and nothing else.
 add_test(NAME bench.options.json_to_output COMMAND sh -c
   "rm -f ./-; \"$0\" rma.atomics gups --table 64K -i 3 -x 1 --json - >out.json && test \"$(head -c1 out.json)$(tail -c2 out.json)\" = '{}' && grep -q '\"ratings\"' out.json && test ! -e ./-"
   ${bench})
 tessera_test_properties(bench.options.json_to_output 1 "" "" "")
-# Options of each launch stand before suites that are named behind `--`.
+# Options must be inserted before suites that follow `--`.
 add_test(NAME bench.options.launches_behind_dashes COMMAND tessera-bench --repeat-launch 1 -i 3 -x 1
   --quiet -- rma.atomics)
 tessera_test_properties(bench.options.launches_behind_dashes 1 "" "" "")
@@ -248,7 +249,7 @@ add_test(NAME bench.options.no_check COMMAND sh -c
 tessera_test_properties(bench.options.no_check 1 "" "" "")
 set_tests_properties(bench.options.no_check PROPERTIES
   PASS_REGULAR_EXPRESSION "VERIFICATION LEFT OUT.*exit code 0" FAIL_REGULAR_EXPRESSION "INVALID")
-add_refusal_test(launcher_alone "--launcher goes with --repeat-launch" ${bench} rma --launcher x)
+add_refusal_test(launcher_alone "--launcher needs --repeat-launch" ${bench} rma --launcher x)
 add_refusal_test(launched "call it without mpirun, srun or tessera-run"
   $<TARGET_FILE:tessera-run> -n 1 ${bench} rma --repeat-launch 2)
 
@@ -262,13 +263,12 @@ endforeach()
 add_test(NAME bench.suites.unknown COMMAND tessera-bench rma.nothing)
 tessera_test_properties(bench.suites.unknown 1 "" "" "")
 set_tests_properties(bench.suites.unknown PROPERTIES
-  PASS_REGULAR_EXPRESSION "'rma.nothing' is no suite")
-# A path that can't be written is refused by all ranks, before anything is measured.
-# Between nodes of one rank each; the same floors of MPI, over TCP.
+  PASS_REGULAR_EXPRESSION "'rma.nothing' is not a suite")
+# Between nodes of one rank each; the same MPI baselines, over TCP.
 set(net_suite net -m 8:64K -i 3 -x 1)
 if(TESSERA_SANITIZE)
-  # One size, and not the parts whose transfers or computations are long: that they run, too, and
-  # bring the right data, is for plain builds.
+  # One size, without the parts with long transfers or computations: plain builds test that these
+  # run and bring the right data.
   set(net_suite net.latency net.rate net.bandwidth net.strided net.scattered net.fence net.idle
       -m 4K:4K -i 3 -x 1)
 endif()
@@ -301,14 +301,14 @@ tessera_test_properties(bench.net.fork.n4 4 "fork;tcp" ""
 set_tests_properties(bench.net.fork.n4 PROPERTIES
   PASS_REGULAR_EXPRESSION "same node.*get .*put_here .*put_fence .*acc_fence .*lock .*unlock .*fetch_add .*swap "
   FAIL_REGULAR_EXPRESSION "INVALID|exited")
-# Between nodes a put is complete at its target, unless it is asked for otherwise.
+# Between nodes a put is complete at its target by default.
 add_test(NAME bench.rma.fork.n2.k1 COMMAND $<TARGET_FILE:tessera-run> -n 2 --nodes 2
   $<TARGET_FILE:tessera-bench> rma.contiguous rma.contention -m 8:64 -i 3 -x 1)
 tessera_test_properties(bench.rma.fork.n2.k1 2 "fork;tcp" "" "")
 set_tests_properties(bench.rma.fork.n2.k1 PROPERTIES PASS_REGULAR_EXPRESSION
   "Put Latency[^\n]*\n# backend: tcp, sync: flush, .*Accumulate and Fence on One Target.*# Ranks "
   FAIL_REGULAR_EXPRESSION "INVALID|exited|left out")
-# What says why nothing can be measured, and ends with 77.
+# Prints why nothing can be measured, and ends with 77.
 function(add_unmeasured_test name ranks text)
   add_test(NAME bench.${name} COMMAND sh -c "\"$@\"; echo exit code $?" sh
     $<TARGET_FILE:tessera-run> -n ${ranks} ${bench} ${ARGN})
@@ -317,15 +317,15 @@ function(add_unmeasured_test name ranks text)
     PASS_REGULAR_EXPRESSION "${text}.*nothing could be measured here.*exit code 77")
 endfunction()
 add_unmeasured_test(net.no_neighbour 1
-  "one on another node; 4 ranks with TESSERA_RANKS_PER_NODE=2 have both" net.places)
+  "one on another node, for example 4 ranks with TESSERA_RANKS_PER_NODE=2" net.places)
 add_unmeasured_test(net.one_node 1
-  "ranks 0 and 1 have to be on different nodes; TESSERA_RANKS_PER_NODE=1" net.latency)
-# Over TCP, whatever devices there are; tests/rdma-vm/run bench has one.
+  "ranks 0 and 1 must be on different nodes; TESSERA_RANKS_PER_NODE=1" net.latency)
+# Over TCP, whatever devices exist; tests/rdma-vm/run bench has one.
 add_unmeasured_test(verbs.no_device 2
   "missing: verbs: .*8 B: time / bare loop .*not measured" verbs)
 add_unmeasured_test(verbs.one_node 1
-  "verbs: ranks 0 and 1 have to be on different nodes; TESSERA_RANKS_PER_NODE=1" verbs.latency)
-add_unmeasured_test(mpi.other_transport 2 "missing: mpi: rank 1 is not reached by transport mpi" mpi)
+  "verbs: skipped; ranks 0 and 1 must be on different nodes; TESSERA_RANKS_PER_NODE=1" verbs.latency)
+add_unmeasured_test(mpi.other_transport 2 "missing: mpi: rank 0 does not reach rank 1 by transport mpi" mpi)
 foreach(kind json csv report)
   add_test(NAME bench.suites.unwritable_${kind} COMMAND
     $<TARGET_FILE:tessera-run> -n 2 $<TARGET_FILE:tessera-bench> rma --${kind} /nowhere/at/all)
@@ -333,7 +333,7 @@ foreach(kind json csv report)
   set_tests_properties(bench.suites.unwritable_${kind} PROPERTIES PASS_REGULAR_EXPRESSION
     "cannot write /nowhere/at/all: No such file.*rank 0 exited with code 2.*rank 1 exited with code 2")
 endforeach()
-# Files that conjugate gradients can't work on: said once, without a place in the source.
+# Files that conjugate gradients can't work on: one message, without a position in the source.
 function(add_bad_matrix_test name entry text kind)
   set(file ${CMAKE_CURRENT_BINARY_DIR}/${name}.mtx)
   file(WRITE ${file} "%%MatrixMarket matrix coordinate ${kind}\n2 2 1\n${entry}\n")
@@ -353,7 +353,7 @@ set_tests_properties(bench.suites.no_matrix PROPERTIES
 add_test(NAME bench.suites.no_classes COMMAND tessera-bench mg --classes ,)
 tessera_test_properties(bench.suites.no_classes 1 "" 10 "")
 set_tests_properties(bench.suites.no_classes PROPERTIES
-  PASS_REGULAR_EXPRESSION "',': between commas a class is missing")
+  PASS_REGULAR_EXPRESSION "',': a class is missing between commas")
 if(TESSERA_MPI)
   add_test(NAME bench.suites.mpi.n2 COMMAND
     ${MPIEXEC_EXECUTABLE} ${tessera_mpirun_flags} ${MPIEXEC_NUMPROC_FLAG} 2
@@ -366,27 +366,28 @@ if(TESSERA_MPI)
   set_tests_properties(bench.net.mpi.n2 PROPERTIES
     PASS_REGULAR_EXPRESSION "idle agent: part of a core"
     FAIL_REGULAR_EXPRESSION "INVALID|in memory|mpi: ")
-  # MPI left to itself takes memory between emulated nodes: names say it, and no target is told.
+  # By default MPI uses shared memory between emulated nodes: names say so, and no target gets a
+  # ratio.
   add_test(NAME bench.paths.mpi.n2.k1 COMMAND
     ${MPIEXEC_EXECUTABLE} ${tessera_mpirun_flags} ${MPIEXEC_NUMPROC_FLAG} 2
     $<TARGET_FILE:tessera-bench> rma.scattered rma.collectives mg spmv.modes --classes S -m 8:64 -i 3 -x 1 --cache 4M)
   tessera_test_properties(bench.paths.mpi.n2.k1 2 "mpi;tcp" 240 "${tcp_environment};${tessera_mpirun_environment}")
   set_tests_properties(bench.paths.mpi.n2.k1 PROPERTIES PASS_REGULAR_EXPRESSION
-    "its messages go through shared memory.*mpi in memory [(].*mpi collective in memory [(].*mpi two-sided in memory [(].*mpi neighbours in memory [(].*not measured: no mpi two-sided.*not measured: no mpi neighbours"
+    "its messages between these nodes use shared memory.*mpi in memory [(].*mpi collective in memory [(].*mpi two-sided in memory [(].*mpi neighbours in memory [(].*not measured: no mpi two-sided.*not measured: no mpi neighbours"
     FAIL_REGULAR_EXPRESSION "INVALID")
-  # All that is complete here, and the rest left out.
+  # All operations with local completion; the others are left out.
   add_test(NAME bench.rma.mpi.n2.k1 COMMAND
     ${MPIEXEC_EXECUTABLE} ${tessera_mpirun_flags} ${MPIEXEC_NUMPROC_FLAG} 2
     $<TARGET_FILE:tessera-bench> rma.contiguous rma.strided rma.scattered net.window -s flush_local -m 8:1K -i 3 -x 1)
   tessera_test_properties(bench.rma.mpi.n2.k1 2 "mpi;tcp" 240 "${tcp_environment};OMPI_MCA_pml=ob1;OMPI_MCA_btl=self,tcp;OMPI_MCA_osc=pt2pt;${tessera_mpirun_environment}")
   set_tests_properties(bench.rma.mpi.n2.k1 PROPERTIES PASS_REGULAR_EXPRESSION
-    "left out beside what is complete here: MPI's messages.*Put Latency[^\n]*\n# backend: tcp, sync: flush_local.*left out beside what is complete here: sockets and MPI's"
+    "left out: MPI's messages;.*Put Latency[^\n]*\n# backend: tcp, sync: flush_local.*left out: sockets and MPI's"
     FAIL_REGULAR_EXPRESSION "INVALID")
   add_test(NAME bench.rma.attached.mpi.n2 COMMAND
     ${MPIEXEC_EXECUTABLE} ${tessera_mpirun_flags} ${MPIEXEC_NUMPROC_FLAG} 2
     $<TARGET_FILE:tessera-bench> rma.contiguous -w create -m 8:64 -i 3 -x 1)
   tessera_test_properties(bench.rma.attached.mpi.n2 2 "mpi" "" "${tessera_mpirun_environment}")
-  # ARMCI-MPI doesn't take memory of the user's; a build may be without it.
+  # ARMCI-MPI doesn't support the user's memory; a build may be without ARMCI-MPI.
   set(why_no_armci "this build has no ARMCI-MPI")
   if(tessera_has_armci_mpi)
     set(why_no_armci "[^\n]*-w create")
@@ -403,7 +404,8 @@ if(TESSERA_MPI)
       PASS_REGULAR_EXPRESSION "rating ccsd O = 4, V = 16: .* Gflop/s\nVERIFICATION SUCCESSFUL"
       FAIL_REGULAR_EXPRESSION "INVALID")
   endforeach()
-  # Beside OpenSHMEM, on shared memory and over TCP. It takes malloc() away from sanitizers.
+  # Compared with OpenSHMEM, on shared memory and over TCP. It replaces malloc(), so sanitizers
+  # don't work.
   if(tessera_has_shmem AND NOT TESSERA_SANITIZE)
     add_test(NAME bench.shmem.mpi.n2 COMMAND
       ${MPIEXEC_EXECUTABLE} ${tessera_mpirun_flags} ${MPIEXEC_NUMPROC_FLAG} 2
@@ -421,7 +423,7 @@ if(TESSERA_MPI)
     set_tests_properties(bench.shmem.mpi.n2.k1 PROPERTIES
       PASS_REGULAR_EXPRESSION "Put and Fence Latency.*openshmem [(]us[)].*Scattered"
       FAIL_REGULAR_EXPRESSION "INVALID|missing: openshmem|in memory|signal|exited")
-    # More than its heap has: said, and the others are measured.
+    # OpenSHMEM's heap is too small: a remark says so, and the others are measured.
     add_test(NAME bench.shmem.small_heap COMMAND
       ${MPIEXEC_EXECUTABLE} ${tessera_mpirun_flags} ${MPIEXEC_NUMPROC_FLAG} 2
       $<TARGET_FILE:tessera-bench> rma.atomics -i 3 -x 1 --compare mpi,shmem)
@@ -429,10 +431,10 @@ if(TESSERA_MPI)
       "SHMEM_SYMMETRIC_HEAP_SIZE=8M;${tessera_mpirun_environment}")
     set_tests_properties(bench.shmem.small_heap PROPERTIES
       PASS_REGULAR_EXPRESSION
-      "missing: openshmem: its heap has no room for 16 MiB; SHMEM_SYMMETRIC_HEAP_SIZE makes it larger.*Swap"
+      "missing: openshmem: its heap has no room for 16 MiB; to enlarge it, set SHMEM_SYMMETRIC_HEAP_SIZE.*Swap"
       FAIL_REGULAR_EXPRESSION "INVALID|signal|exited")
   endif()
-  # Beside MPI's messages between neighbours.
+  # Compared with MPI's messages between neighbours.
   add_test(NAME bench.spmv_modes.mpi.n2 COMMAND
     ${MPIEXEC_EXECUTABLE} ${tessera_mpirun_flags} ${MPIEXEC_NUMPROC_FLAG} 2
     $<TARGET_FILE:tessera-bench> spmv.modes -i 3 -x 1)
@@ -446,7 +448,7 @@ if(TESSERA_MPI)
   tessera_test_properties(bench.gemm.mpi.n2 2 "mpi" "" "${tessera_mpirun_environment}")
   set_tests_properties(bench.gemm.mpi.n2 PROPERTIES
     PASS_REGULAR_EXPRESSION "n = 150: round robin" FAIL_REGULAR_EXPRESSION "INVALID")
-  # Beside Global Arrays, where they are; else it says what is missing.
+  # Compared with Global Arrays, if available; otherwise a remark says that they are missing.
   set(beside_ga "missing: global arrays: this build has no Global Arrays")
   if(tessera_has_global_arrays)
     set(beside_ga "global arrays[^\n:]*[(]")  # a column, not the remark that they are missing
@@ -457,14 +459,14 @@ if(TESSERA_MPI)
   tessera_test_properties(bench.arrays.mpi.n2 2 "mpi" "" "${tessera_mpirun_environment}")
   set_tests_properties(bench.arrays.mpi.n2 PROPERTIES
     PASS_REGULAR_EXPRESSION "${beside_ga}.*scatter_accumulate" FAIL_REGULAR_EXPRESSION "INVALID")
-  # MG by messages in all of its phases: ranks cut the cube in two dimensions.
+  # MG by messages in all of its phases: ranks divide the cube in two dimensions.
   add_test(NAME bench.mg.mpi.n4 COMMAND
     ${MPIEXEC_EXECUTABLE} ${tessera_mpirun_flags} ${MPIEXEC_NUMPROC_FLAG} 4
     $<TARGET_FILE:tessera-bench> mg --classes S -i 3 -x 1 --cache 4M)
   tessera_test_properties(bench.mg.mpi.n4 4 "mpi" "" "${tessera_mpirun_environment}")
   set_tests_properties(bench.mg.mpi.n4 PROPERTIES
     PASS_REGULAR_EXPRESSION "class S: exposed exchange: " FAIL_REGULAR_EXPRESSION "INVALID")
-  # Beside messages between two nodes, which targets are for.
+  # Compared with messages between two nodes, for which targets exist.
   add_test(NAME bench.mg.mpi.n2.k1 COMMAND
     ${MPIEXEC_EXECUTABLE} ${tessera_mpirun_flags} ${MPIEXEC_NUMPROC_FLAG} 2
     $<TARGET_FILE:tessera-bench> mg --classes S,W -i 3 -x 1 --cache 4M)
@@ -474,7 +476,7 @@ if(TESSERA_MPI)
     PASS_REGULAR_EXPRESSION
     "class W: exposed exchange: .*MG: time / MPI two-sided .*class [SW], 2 nodes +2 .*SUCCESSFUL"
     FAIL_REGULAR_EXPRESSION "INVALID|missing")
-  # Transport mpi beside the calls of MPI that it makes.
+  # Transport mpi, compared with the MPI calls that it makes.
   foreach(transport mpi shm,mpi)
     add_test(NAME bench.windows.${transport}.mpi.n2 COMMAND
       ${MPIEXEC_EXECUTABLE} ${tessera_mpirun_flags} ${MPIEXEC_NUMPROC_FLAG} 2
@@ -493,14 +495,14 @@ if(TESSERA_MPI)
   set_tests_properties(bench.windows.lists.mpi.n2 PROPERTIES PASS_REGULAR_EXPRESSION
     "accumulate_vector, Segments of 1024 B.*conservative [(]us[)].*put_strided, Segments of 16 B[^\n]*\n# backend: auto.*batched [(]us[)]"
     FAIL_REGULAR_EXPRESSION "INVALID|missing: mpi|recorded twice")
-  # Data checks of all floors in one job of two ranks; few samples, since no test asserts a time.
+  # Data checks of all baselines in one job of two ranks; few samples, since no test asserts a time.
   add_test(NAME bench.floors.mpi.n2 COMMAND
     ${MPIEXEC_EXECUTABLE} ${tessera_mpirun_flags} ${MPIEXEC_NUMPROC_FLAG} 2
     $<TARGET_FILE:floors_demo> -m 8:64K -i 11 -x 3 --cache 4M)
   tessera_test_properties(bench.floors.mpi.n2 2 "mpi" "" "${tessera_mpirun_environment}")
 endif()
 
-# Pages: of a run and of its file, and what is refused.
+# Pages: of a run and of its file, and refused input.
 set(report $<TARGET_FILE:tessera-bench> report)
 set(page ${CMAKE_CURRENT_BINARY_DIR}/report)
 set(check_page ${PROJECT_SOURCE_DIR}/tests/bench/report_check)
@@ -511,7 +513,7 @@ add_test(NAME bench.report.live COMMAND sh -c "\"$0\" rma.contiguous rma.strided
   $<TARGET_FILE:tessera-bench> ${check_page} ${page})
 add_test(NAME bench.report.pictures COMMAND ${check_page} spmv.html spmv.json
   WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
-# Of several runs, with figures of nearly all experiments.
+# A page of several runs, with figures of nearly all experiments.
 add_test(NAME bench.report.runs COMMAND sh -c "\"$0\" \"$1\" \"$2\" && \"$3\" \"$2.html\""
   ${PROJECT_SOURCE_DIR}/tests/bench/report_runs $<TARGET_FILE_DIR:tessera-bench> ${page}-runs
   ${check_page})
@@ -524,7 +526,7 @@ tessera_test_properties(bench.report.browser 1 "" 120 "")
 set_tests_properties(bench.report.browser PROPERTIES FIXTURES_REQUIRED page_of_runs)
 tessera_test_properties(bench.report.pictures 1 "" "" "")
 set_tests_properties(bench.report.pictures PROPERTIES FIXTURES_REQUIRED spmv_page)
-# Prints the exit code behind the message.
+# Prints the exit code after the message.
 function(add_refusal name message)
   add_test(NAME bench.report.${name} COMMAND sh -c "\"$@\"; echo \"exit code $?\"" sh ${ARGN})
   tessera_test_properties(bench.report.${name} 1 "" 10 "")
@@ -538,12 +540,12 @@ add_refusal(truncated "README.md: line 1, column 1: " ${report}
   ${CMAKE_CURRENT_SOURCE_DIR}/README.md -o ${page}-x.html)
 add_refusal(twice "schema.json is given twice" ${report} ${CMAKE_CURRENT_SOURCE_DIR}/schema.json
   ${CMAKE_CURRENT_SOURCE_DIR}/../bench/schema.json -o ${page}-x.html)
-add_refusal(overwriting "schema.json would be read and written" ${report}
+add_refusal(overwriting "schema.json is both an input and the output" ${report}
   ${CMAKE_CURRENT_SOURCE_DIR}/schema.json -o ${CMAKE_CURRENT_SOURCE_DIR}/schema.json)
 add_refusal(unnamed "output is required\nRun with --help" ${report} a.json)
 
-# Implementations of ARMCI, compared by a driver that compiles its program itself, with each that
-# is here. Not in builds with sanitizers, which a program without them can't use.
+# Compares the ARMCI implementations that are found. The driver compiles its program with each. Not
+# with sanitizers, whose runtime a program without them can't use.
 function(add_armci_test name labels)
   add_test(NAME ${name} COMMAND ${TESSERA_PYTHON} ${ARGN})
   tessera_test_properties(${name} 2 "${labels}" 300 "")
@@ -553,7 +555,7 @@ add_test(NAME bench.written_files COMMAND ${TESSERA_PYTHON}
   ${CMAKE_CURRENT_SOURCE_DIR}/schema.json rma.atomics rma.rate gups mg --classes S --table 64K
   -i 3 -x 1 --cache 4M)
 tessera_test_properties(bench.written_files 1 "" "" "")
-# What is left by a run that a signal or an error ends too early.
+# The files of a run that a signal or an error ends early.
 add_test(NAME bench.unfinished_run COMMAND ${TESSERA_PYTHON}
   ${PROJECT_SOURCE_DIR}/tests/bench/unfinished_run_test $<TARGET_FILE:tessera-bench>
   $<TARGET_FILE:tessera-run> ${CMAKE_CURRENT_SOURCE_DIR}/schema.json)

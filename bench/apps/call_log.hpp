@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// CallLog: what a candidate measures of its own calls, one value or several a call, as far as they
-// were samples.
+// CallLog: what a candidate measures of its own calls, one value or several per call; returns those
+// of the samples.
 //
-// A candidate runs more often than it is measured: to be checked, to find out how many repetitions
-// a sample needs, to warm up, and once before each sample. The log keeps the values of all of these
-// calls, and picks those of the samples when they are over.
+// A candidate also runs for the check, to find the number of repetitions, to warm up, and once
+// before each sample. The log keeps the values of all these calls, and selects those of the samples
+// afterwards.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,9 @@ class CallLog {
   /// Requires: a call has begun.
   void add(double value) { calls_.back().push_back(value); }
 
-  /// The values of the last `samples` samples, which end with the last call.
-  /// `is_primed`: before each of them stood a call that isn't one, as MeasureOptions::prime has it.
-  /// Requires: as many calls.
+  /// The values of the last `samples` samples, which end with the last call. `is_primed`: each
+  /// sample follows a call that isn't one, as with MeasureOptions::prime. Requires: at least that
+  /// many calls.
   [[nodiscard]] std::vector<double> of_last(std::int64_t samples, bool is_primed) const {
     const std::size_t calls_each = is_primed ? 2 : 1;
     const std::size_t calls = static_cast<std::size_t>(samples) * calls_each;

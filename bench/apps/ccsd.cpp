@@ -31,7 +31,7 @@ namespace ccsd = apps::ccsd;
 constexpr const char* at_once = "dgemm at once";
 constexpr const char* alone = "one rank";
 constexpr const char* own_name = "tessera";
-// Of the largest: smaller ones are all tiles at the edges.
+// For the largest case only: in smaller ones, all tiles are edge tiles.
 constexpr const char* share = "ccsd contractions of O = 16, V = 128: speed / dgemm at once";
 constexpr const char* scaling = "ccsd contractions of O = 16, V = 128: two ranks / one";
 
@@ -68,7 +68,8 @@ struct Contraction {
            static_cast<double>(a.extents()[1]);
   }
 
-  /// Some elements of C, when C was zero before one product; what is wrong, or nothing.
+  /// Checks some elements of C after one product, if C was zero before; returns an error message,
+  /// or an empty string.
   [[nodiscard]] std::string verify() {
     for (std::int64_t i = 0; i < 16; ++i) {
       const arrays::Index at{i * i * 131 % c.extents()[0], i * 977 % c.extents()[1]};
@@ -104,7 +105,7 @@ Contraction contraction(rma::Job& job, const std::string& name, std::int64_t m, 
   return made;
 }
 
-/// The largest contractions of an iteration, and what does them.
+/// The largest contractions of an iteration, and the code that does them.
 class Iteration {
  public:
   Iteration(rma::Job& job, const Orbitals& of, std::int64_t tile)
@@ -148,7 +149,7 @@ class Iteration {
   double operations_ = 0;
 };
 
-/// The energy of the triples, of a made-up molecule's first amplitudes.
+/// The energy of the triples, of an artificial molecule's first amplitudes.
 class Triples {
  public:
   Triples(rma::Job job, const Orbitals& of)
@@ -176,13 +177,13 @@ class Triples {
   ccsd::Amplitudes amplitudes_;
 };
 
-/// Local products of tiles on every rank at once, as many as have about `operations`.
+/// Local products of tiles on every rank at once, enough of them for about `operations`.
 Candidate local_products(Session& session, std::int64_t tile, double operations) {
   struct Matrices {
     std::vector<double> a, b, c;
   };
   const auto ranks = static_cast<double>(session.job().size());
-  // Smaller tiles where one product would be more than all that is asked for.
+  // Smaller tiles if one product would exceed the requested operations.
   tile = std::clamp<std::int64_t>(std::llround(std::cbrt(operations / ranks / 2)), 1, tile);
   const auto elements = static_cast<std::size_t>(tile * tile);
   const auto memory = std::make_shared<Matrices>();
@@ -220,14 +221,14 @@ Candidate iterations(rma::Job& job, const Orbitals& of, std::int64_t tile) {
   return candidate;
 }
 
-/// A job of this rank alone, whatever carries the ranks' own: MPI knows nothing of it.
+/// A job of this rank alone, independent of how the ranks were started: MPI does not know it.
 rma::Job start_alone(const rma::Job& first) {
   rma::Settings settings = first.settings();
   settings.transport = "shm";
   return rma::Job::start({.bootstrap = rma::alone_bootstrap(), .settings = settings}).value();
 }
 
-/// The same by rank 0 in a job of its own, while the others wait.
+/// The same by rank 0 in its own job, while the others wait.
 Candidate iterations_alone(const Session& session, const Orbitals& of, std::int64_t tile) {
   Candidate candidate;
   if (session.is_leader()) {
@@ -238,7 +239,7 @@ Candidate iterations_alone(const Session& session, const Orbitals& of, std::int6
   return candidate;
 }
 
-/// `expected` is what one rank finds.
+/// `expected` is the result of one rank alone.
 Candidate triples(const std::shared_ptr<Triples>& of, double expected) {
   Candidate candidate;
   candidate.operations = of->operations();
@@ -256,7 +257,7 @@ Candidate triples(const std::shared_ptr<Triples>& of, double expected) {
   return candidate;
 }
 
-/// How many times as fast all ranks are as one.
+/// The speed of all ranks / the speed of one.
 Ratio report_scaling(Session& session, const std::string& what,
                      const std::vector<Measured>& measured) {
   const Ratio speed = ratio_of_medians(measured[1].samples_ns, measured.back().samples_ns);
@@ -265,7 +266,7 @@ Ratio report_scaling(Session& session, const std::string& what,
   return speed;
 }
 
-/// The rate beside that of local products, which count as many operations or nearly so.
+/// The rate / that of local products with the same number of operations, or nearly.
 Ratio report_share(Session& session, const std::string& what,
                    const std::vector<Measured>& measured) {
   constexpr double giga = 1e9;
@@ -280,7 +281,7 @@ Ratio report_share(Session& session, const std::string& what,
   return rate;
 }
 
-/// What all ranks do together.
+/// Makes a candidate that all ranks run together.
 Candidate by_all(Candidate candidate, const std::string& name) {
   candidate.name = name;
   candidate.cooperative = true;
@@ -340,7 +341,8 @@ void measure_contractions(Session& session, std::optional<Table>& table, const O
   }
 }
 
-/// Rank 0 in a job of its own, while the others wait; null on these. What it finds all are to find.
+/// Rank 0 in its own job, while the others wait; null on the others. All ranks must find its
+/// result.
 std::shared_ptr<Triples> triples_alone(const Session& session, const Orbitals& of) {
   return session.is_leader() ? std::make_shared<Triples>(start_alone(session.job()), of) : nullptr;
 }
@@ -366,13 +368,13 @@ void measure_triples(Session& session, std::optional<Table>& table, const Orbita
   }
 }
 
-/// What all of `jobs` do, the last one's apart.
+/// The work of all `jobs`; the last one's separately.
 struct ByJobs {
   std::vector<Candidate> others;
   Candidate own;
 };
 
-/// Collective. `make` gives the candidate of a job.
+/// Collective. `make` returns the candidate of a job.
 template <class Make>
 ByJobs by_jobs(const std::vector<CcsdJob>& jobs, Make make) {
   ByJobs made;
@@ -384,7 +386,7 @@ ByJobs by_jobs(const std::vector<CcsdJob>& jobs, Make make) {
   return made;
 }
 
-/// Says how long the subject takes beside each of the other jobs.
+/// Prints the time of the subject / that of each other job.
 void report_jobs(const Session& session, const std::string& what,
                  const std::vector<Measured>& measured) {
   for (std::size_t i = 1; session.is_leader() && i + 1 < measured.size(); ++i) {
@@ -395,7 +397,7 @@ void report_jobs(const Session& session, const std::string& what,
   }
 }
 
-/// Orbitals whose largest matrix -m allows; as for checkpoints it says how much is enough.
+/// Orbitals whose largest matrix fits -m; as for checkpoints, -m limits the size of the data.
 std::vector<Orbitals> asked_for(const Session& session) {
   std::vector<Orbitals> found;
   std::copy_if(sizes.begin(), sizes.end(), std::back_inserter(found), [&](const Orbitals& of) {
@@ -405,7 +407,7 @@ std::vector<Orbitals> asked_for(const Session& session) {
   return found;
 }
 
-/// Of 128 virtual orbitals they take a minute.
+/// With 128 virtual orbitals they take a minute.
 bool has_short_triples(const Orbitals& of) {
   return of != sizes.back();
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Suite "ccsd": the contractions in which coupled cluster spends its time, as tessera-ccsd does
-// them (apps/ccsd/contraction.hpp): tasks from a shared counter, panels fetched ahead, tiles
-// accumulated where they lie. Then the perturbative triples of a made-up molecule
-// (apps/ccsd/triples.hpp). Beside both each rank multiplies matrices of its own, and rank 0 does
-// all of it alone.
+// them (apps/ccsd/contraction.hpp): tasks from a shared counter, prefetched panels, tiles
+// accumulated at their owners. Then the perturbative triples of an artificial molecule
+// (apps/ccsd/triples.hpp). Both are compared with each rank's own matrix products, and with rank 0
+// alone doing all of it.
 #pragma once
 
 #include <string>
@@ -14,10 +14,10 @@
 
 namespace tessera::bench {
 
-/// Collective. As many orbitals as -m lets matrices of pairs have bytes.
+/// Collective. The numbers of orbitals are limited by -m, the bytes of a matrix of pairs.
 void measure_ccsd(Session& session);
 
-/// A job that does it, and what it is called.
+/// A job that does it, and its name.
 struct CcsdJob {
   std::string name;
   rma::Job* job = nullptr;

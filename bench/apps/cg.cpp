@@ -32,7 +32,7 @@ namespace spmv = apps::spmv;
 constexpr const char* at_once = "cg at once";
 constexpr const char* distributed = "conjugate gradients";
 constexpr std::int64_t iterations = 50;  // of a solution, as HPCG's
-constexpr double sharp = 1e-10;          // residual of a solution that is looked at
+constexpr double sharp = 1e-10;          // residual of the solution that is checked
 constexpr std::int64_t most_iterations = 10'000;
 
 std::string extent_of(std::int64_t rows) {
@@ -49,10 +49,10 @@ SparseMatrix<double> assemble(rma::Job& job, const std::string& name, std::int64
   return builder.assemble().value();
 }
 
-/// Why there are no conjugate gradients of a file's matrix; empty when there are.
+/// Why conjugate gradients can't solve a file's matrix; empty if they can.
 std::string problem_of(const spmv::MatrixHeader& header) {
   if (header.field == spmv::Field::complex) {
-    return "is complex: these conjugate gradients are of real matrices";
+    return "is complex: these conjugate gradients need a real matrix";
   }
   return header.rows == header.columns && header.symmetry == spmv::Symmetry::symmetric
              ? ""
@@ -60,7 +60,8 @@ std::string problem_of(const spmv::MatrixHeader& header) {
                            to_string(header.symmetry), header.rows, header.columns);
 }
 
-/// Collective. A file's matrix, each rank its part; or one that is made, each rank its rows.
+/// Collective. A file's matrix, of which each rank reads its part; or a generated one, of which
+/// each makes its rows.
 SparseMatrix<double> matrix_of(rma::Job& job, const std::string& name) {
   if (const auto generator = spmv::parse_generator(name); generator.ok()) {
     const arrays::Box own = arrays::Distribution::regular({generator->rows()}, job.size())
@@ -116,7 +117,7 @@ System prepare(rma::Job& job, const std::string& name) {
   return {std::move(matrix), std::move(ones), std::move(b), std::move(x), std::move(plan)};
 }
 
-/// The rows and columns of one rank as a system of its own, in private memory.
+/// The rows and columns of one rank as a separate system, in private memory.
 struct LocalSystem {
   LocalCsr<double> rows;
   std::vector<double> b, x, r, p, q;
@@ -138,7 +139,7 @@ LocalSystem local_part(System& system) {
       }
     }
     local.rows.row_starts.push_back(local.rows.entries());
-    local.b.push_back(sum);  // so that its solution is all ones, too
+    local.b.push_back(sum);  // its solution is all ones, too
   }
   for (auto* const vector : {&local.x, &local.r, &local.p, &local.q}) {
     vector->resize(local.b.size());
@@ -173,7 +174,7 @@ void multiply(const LocalCsr<double>& rows, const std::vector<double>& x, std::v
   }
 }
 
-/// What a user writes by hand.
+/// A user's hand-written loop.
 [[gnu::noinline]] void solve_locally(LocalSystem& system) {
   auto& [rows, b, x, r, p, q] = system;
   std::fill(x.begin(), x.end(), 0.0);
@@ -212,7 +213,8 @@ std::string differs(System& system) {
   }
   rma::require(arrays::add(1.0, system.x, -1.0, system.ones, system.x));
   const double error = arrays::norm_max(system.x).value();
-  constexpr double most_error = 1e-5;  // the residual's times a condition that rounding allows
+  // the residual's limit times a condition number that rounding allows
+  constexpr double most_error = 1e-5;
   return error <= most_error ? "" : fmt::format("an element of the solution is off by {}", error);
 }
 
@@ -229,7 +231,7 @@ Candidate distributed_candidate(System& system) {
   return candidate;
 }
 
-/// Of one solution: a product, three dot products and three sums of vectors an iteration.
+/// Of one solution: a product, three dot products and three sums of vectors per iteration.
 double operations_of(const SparseMatrix<double>& matrix) {
   constexpr double of_entry = 2;
   constexpr double of_row = 12;
@@ -258,7 +260,7 @@ std::string check_matrix(const std::string& name) {
   }
   return std::filesystem::exists(name)
              ? ""
-             : fmt::format("{}; and there is no file of that name", generator.status().message());
+             : fmt::format("{}; and no file has that name", generator.status().message());
 }
 
 void measure_cg(Session& session) {
@@ -266,7 +268,7 @@ void measure_cg(Session& session) {
   System system = prepare(session.job(), name);
   Table table = session.table("Conjugate Gradients Time", 1, Quantity::latency, "Rows");
   MeasureOptions options = together(session.options().measure_options());
-  options.prime = false;  // each solution brings its own data
+  options.prime = false;  // each solution loads its own data into the caches
   const auto measured = session.measure(
       table, {"cg", "cg", extent_of(system.matrix.rows()), system.matrix.entries() * 12},
       system.matrix.rows(), {local_candidate(system), distributed_candidate(system)}, options);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Part "spmv.cg": conjugate gradients for a symmetric positive definite matrix, as HPCG has them
-// but for its preconditioner, in alternation with as many local solutions at once: each rank's for
-// the rows and columns that it has, by plain loops, which need nobody.
+// Part "spmv.cg": conjugate gradients for a symmetric positive definite matrix, as in HPCG but
+// without its preconditioner. They alternate with simultaneous local solutions: each rank's for the
+// rows and columns that it owns, by plain loops without communication.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace tessera::bench {
 
-/// What is wrong with a matrix of --matrix; empty when nothing is, as far as its name tells.
+/// An error message for a matrix of --matrix, as far as its name shows; empty if there is no error.
 std::string check_matrix(const std::string& name);
 
 void measure_cg(Session& session);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// CommunicationLog: what this rank's products spent communicating, product by product, as far as
-// they were measured (call_log.hpp).
+// CommunicationLog: the communication time of this rank's products, for each measured product
+// (call_log.hpp).
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace tessera::bench {
 
 class CommunicationLog {
  public:
-  /// `seconds_so_far` tells what all products of this rank spent, the last one included.
+  /// `seconds_so_far` returns the total of all products of this rank, including the last one.
   explicit CommunicationLog(std::function<double()> seconds_so_far)
       : seconds_so_far_(std::move(seconds_so_far)) {}
 
@@ -30,7 +30,7 @@ class CommunicationLog {
     }
   }
 
-  /// Microseconds of each product of the last samples, as CallLog::of_last() has them.
+  /// Microseconds of each product of the last samples, as in CallLog::of_last().
   [[nodiscard]] std::vector<double> of_last(std::int64_t samples, bool is_primed) const {
     return products_.of_last(samples, is_primed);
   }

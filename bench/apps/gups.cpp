@@ -18,14 +18,14 @@
 namespace tessera::bench {
 namespace {
 
-/// A way to update, and how much of it may get lost.
+/// A way to update, and how many updates it may lose.
 struct Rules {
   std::string name;
   Calls calls = Calls::listed;
   std::int64_t wrong_allowed = 0;  ///< words
 };
 
-/// A way to update, in `memory`; `exact` does the same without losing any.
+/// A way to update, in `memory`; `exact` does the same without losses.
 template <class Memory, class Exact>
 Candidate updating(Session& session, Memory& memory, Exact& exact, const GupsTable& table,
                    const Rules& rules) {
@@ -43,7 +43,7 @@ Candidate updating(Session& session, Memory& memory, Exact& exact, const GupsTab
   return candidate;
 }
 
-/// Each rank by itself, in a table of its own: what its processor and memory do.
+/// Each rank by itself, in its own table: the limit of its processor and memory.
 Candidate local_updates(Session& session, const GupsTable& table) {
   const std::int64_t words =
       static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(table.words_each)));

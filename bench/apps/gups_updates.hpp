@@ -17,15 +17,15 @@
 
 namespace tessera::bench {
 
-/// Updates that a rank may have in hand, as HPC Challenge limits them.
+/// The limit of HPC Challenge for updates that a rank works on at a time.
 inline constexpr std::int64_t look_ahead = 1024;
 
-/// The table: where its words are.
+/// The table, and the locations of its words.
 struct GupsTable {
   std::int64_t words = 1;       ///< of all ranks, a power of two
   std::int64_t words_each = 1;  ///< the last ranks may have fewer
 
-  /// At most `bytes_each` of each rank.
+  /// At most `bytes_each` on each rank.
   static GupsTable create(std::int64_t bytes_each, std::int64_t ranks) {
     GupsTable table;
     const auto most = static_cast<std::uint64_t>(bytes_each) / sizeof(std::int64_t) *
@@ -49,8 +49,8 @@ struct GupsTable {
 
 /// How the updates of a batch are made.
 enum class Calls {
-  each,    ///< one by one
-  listed,  ///< sorted by their owners, one list for each
+  each,    ///< one call each
+  listed,  ///< sorted by owner, one list for each
 };
 
 /// This rank's updates of a table in some memory.
@@ -78,16 +78,16 @@ class Updates {
     }
   }
 
-  /// From the first number again.
+  /// Starts again from the first number.
   void begin_again() { stream_ = RandomStream(start()); }
 
-  /// Word i is i.
+  /// Sets word i to i.
   void fill() {
     std::vector<std::int64_t> words = expected();
     memory_.put(rank_, 0, words.data(), words.size() * sizeof(std::int64_t));
     memory_.complete(rank_);
   }
-  /// How many words aren't.
+  /// The number of words that differ from fill()'s.
   [[nodiscard]] std::int64_t count_wrong() {
     const std::vector<std::int64_t> wanted = expected();
     std::vector<std::int64_t> found(wanted.size());
@@ -101,7 +101,7 @@ class Updates {
   }
 
  private:
-  /// Ranks begin so far apart in the stream that none comes to another's numbers.
+  /// Ranks start so far apart in the stream that they use different numbers.
   [[nodiscard]] std::int64_t start() const {
     constexpr std::int64_t apart = std::int64_t{1} << 40;
     return rank_ * apart;
@@ -135,7 +135,7 @@ class Updates {
     }
   }
 
-  /// 40 bits, so that no sum overflows.
+  /// 40 bits, so that sums don't overflow.
   static std::int64_t signed_value(std::uint64_t random, std::int64_t sign) {
     return sign * static_cast<std::int64_t>(random >> 24U);
   }
@@ -158,17 +158,18 @@ class Updates {
   std::vector<std::vector<std::int64_t>> values_;
 };
 
-/// Enough updates for the check that each word is changed several times, as HPC
-/// Challenge asks, but no more than some seconds take between nodes.
+/// Enough updates for the check that each word changes several times, as HPC Challenge requires,
+/// but not more than a few seconds between nodes.
 inline std::int64_t batches_to_check(const GupsTable& table, int ranks) {
   constexpr std::int64_t updates_a_word = 4;
   constexpr std::int64_t most = 256;
   return std::clamp(updates_a_word * table.words / ranks / look_ahead, std::int64_t{1}, most);
 }
 
-/// Words that may be wrong after the check where ranks lose each other's updates: the 1 % of HPC
-/// Challenge, and what a small table comes to. An update is lost where another rank has one of the
-/// same word in hand, so that their number goes by what processors hold back, not by the words.
+/// Words that may be wrong after the check if ranks lose each other's updates: HPC Challenge's 1 %,
+/// plus an allowance for small tables. An update is lost if another rank is updating the same word.
+/// So the number of losses depends on how many updates processors hold back, not on the number of
+/// words.
 inline std::int64_t words_that_may_get_lost(const GupsTable& table, int ranks) {
   constexpr std::int64_t hpc_challenge_part = 100;
   constexpr std::int64_t in_hand = 256;  // loads and stores that a processor has begun
@@ -177,8 +178,8 @@ inline std::int64_t words_that_may_get_lost(const GupsTable& table, int ranks) {
   return std::min(table.words / hpc_challenge_part + lost, table.words / 2);
 }
 
-/// Collective. Updates, undoes that by `exact`, which loses none, and counts the words that are
-/// wrong then; what is wrong, or nothing if they are at most `wrong_allowed`.
+/// Collective. Updates, undoes that by `exact`, which loses no update, and counts the words that
+/// are wrong then. Returns an error message if they exceed `wrong_allowed`, or an empty string.
 template <class Memory, class Exact>
 std::string verify_updates(Crew& crew, Updates<Memory>& updates, Exact& exact,
                            const GupsTable& table, std::int64_t wrong_allowed) {

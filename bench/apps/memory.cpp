@@ -26,7 +26,7 @@ namespace mg = apps::mg;
 namespace spmv = apps::spmv;
 using arrays::Array;
 
-// On all levels u, and what it is to be: v on the finest, residuals below.
+// On all levels u and its right-hand side: v on the finest, residuals below.
 PeakWork grids(rma::Job& job, char class_name) {
   const mg::Problem problem = *mg::parse_class(std::string(1, class_name)).problem;
   std::int64_t points = 0;
@@ -59,7 +59,7 @@ void build_and_multiply(rma::Job& job, const spmv::Generator& generator, std::in
   rma::require(plan.multiply(matrix, x, y));
 }
 
-// Entries are values and columns of 64 bits. Building takes what sparse_builder.hpp says.
+// Entries are values and columns of 64 bits. sparse_builder.hpp states what building takes.
 PeakWork sparse_matrix(rma::Job& job, const std::string& name) {
   constexpr std::int64_t bytes_of_entry = 16;
   constexpr std::int64_t bytes_of_row = std::int64_t{8} * 3;  // its start, x and y

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Part "memory.applications": the most memory that the applications take, beside their data: NAS
+// Part "memory.applications": the peak memory of the applications, compared with their data: NAS
 // MG, a sparse matrix that is built and multiplied by, coupled cluster.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace tessera::bench {
 
-/// Collective. MG of the first of --classes.
+/// Collective. MG uses the first class of --classes.
 void measure_application_memory(Session& session);
 
 }  // namespace tessera::bench

@@ -42,10 +42,10 @@ constexpr const char* two_sided = "mpi two-sided";
 constexpr const char* exchange_target = "MG: exposed exchange / MPI two-sided";
 constexpr const char* total_target = "MG: time / MPI two-sided";
 
-/// The triad, several times a repetition, so that a sample lasts about as long as one of MG and
-/// both meet the same neighbours.
+/// The triad, several times per repetition. So a sample lasts about as long as one of MG, and both
+/// meet the same load of other programs.
 Candidate long_triad(Session& session, const mg::Problem& problem) {
-  // STREAM asks for arrays of four times the caches each.
+  // STREAM requires arrays of four times the caches' size each.
   const auto ranks = static_cast<std::size_t>(session.crew().size());
   const auto elements = session.options().cold_bytes() / sizeof(double) / ranks;
   Candidate triad = triad_candidate(session.crew(), elements);
@@ -60,13 +60,13 @@ Candidate long_triad(Session& session, const mg::Problem& problem) {
   return triad;
 }
 
-/// One parallel version of the benchmark, and what exchanging took in each run.
+/// One parallel version of the benchmark, and the time of its exchanges in each run.
 struct Version {
   std::string name;
   mg::DistributedRun solver;
-  /// Nanoseconds of the rank that computed longest: what a run would save.
+  /// Nanoseconds of the rank that computed longest: what a run would save without exchanges.
   CallLog exposed = {};
-  /// Of the rank that waited longest, for others' computation too.
+  /// Of the rank that waited longest, including for other ranks' computation.
   CallLog longest = {};
 };
 
@@ -110,7 +110,7 @@ std::optional<Version> version_with(Session& session, const mg::Problem& problem
   return Version{name, std::move(solver).take()};
 }
 
-/// A version that was measured: its times in each run.
+/// A measured version: its times in each run.
 struct Exchanged {
   std::string name;
   std::vector<double> exposed_ns;
@@ -118,7 +118,7 @@ struct Exchanged {
   std::vector<double> total_ns;
 };
 
-/// What exchanging took in each version, as results of their own; the first is the reference.
+/// The time of exchanges in each version, as separate results; the first is the reference.
 void record_exchanges(const Session& session, const mg::Problem& problem,
                       std::span<const Exchanged> all, const std::string& op,
                       std::vector<double> Exchanged::*times_ns) {
@@ -138,8 +138,8 @@ void record_exchanges(const Session& session, const mg::Problem& problem,
   }
 }
 
-/// What the design asks of the exchange: ours beside that of MPI's messages, which goes on
-/// meanwhile or not.
+/// The design's limits for the exchange: Tessera's compared with that of MPI's messages, with and
+/// without overlap.
 void compare_exchanges(Session& session, const mg::Problem& problem,
                        std::span<const Exchanged> others, const Exchanged& own) {
   const auto say = [](const Ratio& ratio) {
@@ -165,7 +165,7 @@ void compare_exchanges(Session& session, const mg::Problem& problem,
   }
 }
 
-/// Collective. What the design asks of the rate.
+/// Collective. The design's limits for the rate.
 void compare_with_triad(Session& session, const mg::Problem& problem,
                         const std::vector<Measured>& measured) {
   if (!session.is_leader()) {
@@ -189,7 +189,7 @@ void compare_with_triad(Session& session, const mg::Problem& problem,
   }
 }
 
-/// Collective. What two ranks reach over the network that their nodes have.
+/// Collective. The limit of two ranks over the network between their nodes.
 std::unique_ptr<mg::Exchange> socket_exchange(Session& session) {
   if (!session.compares_with(Peer::tcp) || session.crew().size() != 2 ||
       session.job().node_count() != 2) {
@@ -208,7 +208,7 @@ struct NamedExchange {
   std::unique_ptr<mg::Exchange> exchange;
 };
 
-/// Of messages and sockets, as far as they are there.
+/// With messages and sockets, if available.
 std::vector<NamedExchange> exchanges_of_others(Session& session) {
   std::vector<NamedExchange> found;
   if (session.compares_with(Peer::mpi)) {
@@ -220,7 +220,7 @@ std::vector<NamedExchange> exchanges_of_others(Session& session) {
   return found;
 }
 
-/// Each version has grids of its own. Errors: BadInput.
+/// Each version has its own grids. Errors: BadInput.
 void check_memory(Session& session, const mg::Problem& problem, std::size_t versions) {
   const auto ranks = static_cast<std::int64_t>(session.crew().size());
   const auto bytes = static_cast<double>(mg::memory_bytes(problem, ranks));
@@ -228,7 +228,7 @@ void check_memory(Session& session, const mg::Problem& problem, std::size_t vers
                                static_cast<double>(versions) * bytes / static_cast<double>(ranks),
                            .what = fmt::format("class {} with {} exchange{}", problem.name,
                                                versions, versions == 1 ? "" : "s"),
-                           .hint = "take a smaller class, or --compare none"});
+                           .hint = "choose a smaller class, or --compare none"});
 }
 
 /// Tessera's version last.
@@ -264,7 +264,7 @@ void compare_versions(Session& session, const mg::Problem& problem,
                     exchanged.back());
 }
 
-/// A run of a fraction of a second: classes S, W and A.
+/// A run takes a fraction of a second: classes S, W and A.
 bool is_short(const mg::Problem& problem) {
   constexpr double operations = 5e9;
   return mg::operations(problem, problem.cycles) < operations;
@@ -277,14 +277,15 @@ void measure_class(Session& session, std::optional<Table>& table, const mg::Prob
     candidates.push_back(mg_candidate(version, problem));
   }
   MeasureOptions options = session.options().measure_options();
-  // Exchanges wait for the slowest rank, so a few short runs say little of them.
+  // Exchanges wait for the slowest rank, so a few short runs are not significant.
   const std::int64_t rounds = is_short(problem) ? 31 : 7;
   options.samples = std::min(options.samples, rounds);
   options.min_samples = rounds;
   options.warm_up_samples = 1;
   options.repetitions = 1;
-  // NPB runs a cycle untimed before those that count. Without, a run of a millisecond goes by whose
-  // it follows: the triad's, which leaves nothing in the caches, or its own. A long one does not.
+  // NPB runs one cycle untimed before the timed ones. Without it, the time of a run of a
+  // millisecond depends on the run before: one of the triad, which leaves nothing in the caches, or
+  // one of MG. A long run doesn't depend on it.
   options.prime = options.prime && is_short(problem);
   if (!table) {
     table.emplace(session.table("NAS MG Time", candidates.size() - 1, Quantity::latency, "Edge"));
@@ -302,7 +303,7 @@ std::string check_mg_classes(const std::string& classes) {
   std::string seen;
   for (const std::string_view name : words_between_commas(classes)) {
     if (name.empty()) {
-      return fmt::format("'{}': between commas a class is missing; name them as A or A,B", classes);
+      return fmt::format("'{}': a class is missing between commas; write A or A,B", classes);
     }
     const mg::ParsedClass parsed = mg::parse_class(name);
     if (!parsed.problem) {

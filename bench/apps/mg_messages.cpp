@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Ghost cells come in three phases, x first and z last, and each phase sends what the ones before
-// have brought, so that corners need no messages of their own and z faces are whole planes, which
-// are sent from where they lie. A dimension in which this rank has all is copied here.
+// Ghost cells arrive in three phases, x first and z last. Each phase sends what the earlier ones
+// have brought. So corners need no separate messages, and z faces are whole planes, which are sent
+// without packing. A dimension that this rank owns completely is copied locally.
 //
-// The exchange is done when it is started, as in NPB; or its last phase is left under way, for MPI
-// to bring on when it is called.
+// Starting the exchange completes it, as in NPB; or it leaves the last phase outstanding, and MPI
+// makes progress in later calls.
 #include "bench/apps/mg_messages.hpp"
 
 #include <algorithm>
@@ -59,7 +59,7 @@ struct Block {
   }
 };
 
-/// One end of a message: a block, and where it is packed.
+/// One end of a message: a block, and its packed copy.
 class Face {
  public:
   explicit Face(const Block& block)
@@ -134,7 +134,7 @@ struct Phase {
   }
 };
 
-/// The part of this rank's slice, ghosts included, that holds `box`.
+/// The part of this rank's slice, ghost cells included, that holds `box`.
 Block block_of(Array<double>& array, const Box& box) {
   const Extents slice = array.distribution().local_extents(array.team().rank());
   const Box own = array.own_box();
@@ -149,7 +149,7 @@ Block block_of(Array<double>& array, const Box& box) {
   return block;
 }
 
-/// `known` in all dimensions but `dim`, and there [lo, hi).
+/// `known` in all dimensions except `dim`, and there [lo, hi).
 Box layers(Box known, int dim, std::int64_t lo, std::int64_t hi) {
   known.set(dim, lo, hi);
   return known;
@@ -162,7 +162,7 @@ int neighbour(const Array<double>& array, int dim, std::int64_t at) {
   return array.team().world_rank(array.owner(there)).value;
 }
 
-/// `known` is the part of the slice that is new already, in the other dimensions.
+/// `known` is the part of the slice that is already updated, in the other dimensions.
 Phase make_phase(Array<double>& array, int dim, const Box& known) {
   const Box own = array.own_box();
   const std::int64_t width = array.distribution().ghosts()[dim];
@@ -205,7 +205,7 @@ std::vector<Phase> make_phases(Array<double>& array, const HaloOptions& options)
   return phases;
 }
 
-/// Whether each block can fill its neighbours' ghosts: the same answer on every rank.
+/// Whether each block can fill its neighbours' ghost cells: the same answer on every rank.
 Status check_blocks(const Array<double>& array) {
   const Distribution& distribution = array.distribution();
   for (int dim = 0; dim < dims; ++dim) {

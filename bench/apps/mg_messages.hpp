@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MG's exchange as MPI programs write it: packed faces by MPI_Isend and MPI_Irecv, dimension by
-// dimension. The kernels are those of apps/mg. This header includes no <mpi.h>.
+// MG's exchange as MPI programs write it: packed faces by MPI_Isend and MPI_Irecv, one dimension
+// after the other. The kernels are those of apps/mg. This header does not include <mpi.h>.
 #pragma once
 
 #include <memory>
@@ -11,9 +11,9 @@
 
 namespace tessera::bench {
 
-/// Null where MPI doesn't run with these ranks. Without `overlaps`, starting an exchange does all
-/// of it, as in NPB. The exchange fails (unsupported, on all ranks) where a block is thinner than
-/// its ghost layers: neighbours' neighbours would have to send, too.
+/// Null if MPI doesn't run with these ranks. Without `overlaps`, starting an exchange completes it,
+/// as in NPB. The exchange fails (unsupported, on all ranks) if a block is thinner than its ghost
+/// layers: the neighbours' neighbours would have to send, too.
 std::unique_ptr<apps::mg::Exchange> make_mpi_exchange(const Crew& crew, bool overlaps);
 
 }  // namespace tessera::bench

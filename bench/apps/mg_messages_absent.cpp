@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Stands in for the exchange by messages in a build without MPI.
+// Replaces the exchange by messages in a build without MPI.
 #include "bench/apps/mg_messages.hpp"
 
 namespace tessera::bench {

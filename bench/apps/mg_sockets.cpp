@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The two ranks' boxes are cut in z, so that both neighbours of a rank are the other one, and its
-// faces are whole planes: they go from where they lie to where they belong, all of an exchange with
-// one call. Nothing says what comes, nobody asks or answers: both ranks exchange in the same order.
-// What is sent when an exchange is started is received when it is finished, or when there is no
+// The two ranks' boxes are divided in z. So both neighbours of a rank are the other one, and its
+// faces are whole planes, sent from and received into their final locations; all of an exchange
+// takes one call. There are no headers, requests or replies: both ranks exchange in the same order.
+// What one rank sends at the start of an exchange, the other receives at its end, or when it has no
 // room to send.
 #include "bench/apps/mg_sockets.hpp"
 
@@ -58,7 +58,7 @@ class Pieces {
   std::size_t next_ = 0;
 };
 
-/// Both ways at once, in the order in which exchanges are started; one at a time.
+/// Both directions at once, in the order in which exchanges start; one exchange at a time.
 class Line {
  public:
   explicit Line(TcpSocket socket) : socket_(std::move(socket)) {}
@@ -84,7 +84,7 @@ class Line {
   }
 
  private:
-  /// Whether anything went.
+  /// Whether any bytes were moved.
   bool advance(Pieces& pieces, std::size_t (TcpSocket::*move)(std::span<const iovec>)) {
     const std::size_t bytes = pieces.is_done() ? 0 : (socket_.*move)(pieces.left());
     pieces.drop(bytes);
@@ -106,7 +106,7 @@ class SocketGhosts final : public apps::mg::GhostExchange {
     const auto planes = [&](std::int64_t at) {
       return iovec{first + at * plane, static_cast<std::size_t>(width * plane) * sizeof(double)};
     };
-    // The other's low layers are this one's high ghosts.
+    // The other rank's low layers are this one's high ghost cells.
     out_ = {planes(width), planes(slice[0] - 2 * width)};
     in_ = {planes(slice[0] - width), planes(0)};
   }
@@ -162,7 +162,7 @@ class SocketExchange final : public apps::mg::Exchange {
  public:
   explicit SocketExchange(TcpSocket socket) : line_(std::make_shared<Line>(std::move(socket))) {}
 
-  // The right-hand side, whose rows' ends nobody else sets, is exchanged once and is not timed.
+  // The right-hand side is exchanged once, untimed: no other code sets the ends of its rows.
   rma::Result<std::unique_ptr<apps::mg::GhostExchange>> plan(Array<double>& array,
                                                              const HaloOptions& options) override {
     if (options.left_out.none()) {
@@ -187,7 +187,7 @@ class SocketExchange final : public apps::mg::Exchange {
 
 std::unique_ptr<apps::mg::Exchange> make_socket_exchange(Crew& crew, std::string& missing) {
   if (crew.size() != 2) {
-    missing = "tcp: needs two ranks, no more";
+    missing = "tcp: needs exactly two ranks";
     return nullptr;
   }
   auto socket = connect_two(crew, false, missing);

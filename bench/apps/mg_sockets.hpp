@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MG's exchange over a bare TCP socket: what the network and two processors allow. The kernels are
-// those of apps/mg.
+// MG's exchange over a bare TCP socket: the limit of the network and two processors. The kernels
+// are those of apps/mg.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@
 
 namespace tessera::bench {
 
-/// Collective. Null, and the reason in `missing`, on other than two ranks and where they can't
-/// connect.
+/// Collective. Null, with the reason in `missing`, if the number of ranks isn't two, or if they
+/// can't connect.
 std::unique_ptr<apps::mg::Exchange> make_socket_exchange(Crew& crew, std::string& missing);
 
 }  // namespace tessera::bench

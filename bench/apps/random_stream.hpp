@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RandomStream: the random numbers of HPC Challenge's RandomAccess, from any place on: a shift
+// RandomStream: the random numbers of HPC Challenge's RandomAccess, from any position on: a shift
 // register over GF(2) with the polynomial x⁶³ + x² + x + 1, of period 1317624576693539401.
 #pragma once
 
@@ -13,7 +13,7 @@ class RandomStream {
  public:
   /// The first next() gives number `position` of the stream. Requires: 0 ≤ position < the period.
   explicit RandomStream(std::int64_t position) {
-    // Multiplication by x is a step; so number n is xⁿ, by squaring and stepping along n's bits.
+    // A step multiplies by x; so number n is xⁿ, computed by squaring and stepping along n's bits.
     const auto bits = static_cast<std::uint64_t>(position);
     for (int bit = 63 - std::countl_zero(bits); bit >= 0; --bit) {
       state_ = squared(state_);
@@ -35,7 +35,7 @@ class RandomStream {
     return (state << 1U) ^ ((state >> 63U) != 0 ? polynomial : 0);
   }
 
-  /// Squaring is linear: the sum of the squares x²ʲ of the powers xʲ that the state has.
+  /// Squaring is linear: the sum of the squares x²ʲ of the powers xʲ in the state.
   static std::uint64_t squared(std::uint64_t state) {
     std::uint64_t sum = 0;
     std::uint64_t square = 1;

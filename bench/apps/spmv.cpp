@@ -33,13 +33,13 @@ using linalg::SpmvPlan;
 namespace spmv = apps::spmv;
 
 constexpr std::int64_t bytes_of_entry = 12;  // a value and a column
-constexpr std::int64_t pattern_edge = 64;    // cells of a picture, at most
+constexpr std::int64_t pattern_edge = 64;    // at most this number of cells per edge of a picture
 
 constexpr const char* messages = "mpi neighbours";
 constexpr const char* aggregate_target = "sparse product between nodes: speed of aggregate / plain";
 constexpr const char* message_target = "sparse product between nodes: speed / MPI neighbours";
 
-/// This rank's rows of an even cut, with equal places summed.
+/// This rank's rows of an even division; entries at the same position are summed.
 LocalCsr<double> own_rows(const spmv::Generator& generator, std::int64_t lo, std::int64_t hi) {
   LocalCsr<double> rows;
   rows.rows = hi - lo;
@@ -64,10 +64,10 @@ LocalCsr<double> own_rows(const spmv::Generator& generator, std::int64_t lo, std
   return rows;
 }
 
-/// Collective. Where all ranks' rows, of which this one has those from `first` on, have entries.
+/// Collective. Where the matrix has entries; this rank has the rows from `first` on.
 MatrixPattern pattern_of(rma::Job& job, const std::string& name, const LocalCsr<double>& rows,
                          std::int64_t first) {
-  const std::int64_t edge = std::min(pattern_edge, rows.columns);  // as many rows
+  const std::int64_t edge = std::min(pattern_edge, rows.columns);  // the same number of rows
   std::vector<std::int64_t> counts(static_cast<std::size_t>(edge * edge));
   for (const auto& [row, column, value] : linalg::to_triplets(rows, first)) {
     const std::int64_t line = row * edge / rows.columns;
@@ -82,7 +82,7 @@ MatrixPattern pattern_of(rma::Job& job, const std::string& name, const LocalCsr<
   return pattern;
 }
 
-/// Matrix and vectors, what y should be, and all that multiplies.
+/// Matrix and vectors, the expected y, and everything that multiplies.
 struct Problem {
   SparseMatrix<double> matrix;
   Array<double> x;
@@ -147,7 +147,7 @@ std::string differs(const Problem& problem, const double* y) {
   return "";
 }
 
-/// A way to multiply, and what its products spend on elements of other ranks.
+/// A way to multiply, and the time that its products spend on elements of other ranks.
 struct Way {
   Candidate candidate;
   std::shared_ptr<CommunicationLog> log;
@@ -190,7 +190,7 @@ Way way_by_plan(Problem& problem, std::size_t number) {
       });
 }
 
-/// MPI's messages first, where MPI runs; then all plans.
+/// MPI's messages first, if MPI runs; then all plans.
 std::vector<Way> ways_of(Problem& problem) {
   std::vector<Way> ways;
   if (problem.by_messages) {
@@ -222,15 +222,15 @@ void compare(Session& session, const std::string& name, const Problem& problem,
       say("speed of aggregate / plain", speed(measured[plain], measured[plain + 1])));
   if (problem.by_messages) {
     say("speed of default / MPI neighbours", speed(measured[0], measured[plain + 2]));
-    // As there, only neighbours meet.
+    // As with MPI's messages, only neighbours synchronise.
     session.observe_beside(
         messages, message_target, name,
         say("speed of neighbours / MPI neighbours", speed(measured[0], measured.back())));
   }
 }
 
-/// Collective. What each rank spent on elements of others in the measured products of `way`, as a
-/// result of its own: of each product, as everywhere, the slowest rank's; and each rank's median.
+/// Collective. The communication time of each rank in the measured products of `way`, as a separate
+/// result: the slowest rank's of each product, as in all results, and each rank's median.
 void record_communication(Session& session, const Subject& subject, const Way& way,
                           const Measured& measured, bool is_primed) {
   Crew& crew = session.crew();
@@ -251,10 +251,9 @@ void record_communication(Session& session, const Subject& subject, const Way& w
   record.stats = summarise(products);
   record.valid = measured.valid;
   record.notes = measured.notes;
-  record.notes.push_back(
-      fmt::format("of the slowest rank in each of {} measured products; by_rank has the medians of "
-                  "each rank",
-                  products.size()));
+  record.notes.push_back(fmt::format(
+      "time of the slowest rank in each of {} measured products; by_rank has each rank's median",
+      products.size()));
   session.record(std::move(record));
 }
 

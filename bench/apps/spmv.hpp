@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Part "spmv.modes": products with sparse matrices between nodes, with the elements of other ranks
-// read one by one, by aggregates, and as the library does by default, in alternation with the same
-// product by MPI's messages where MPI runs; and what each rank spends communicating in them.
+// Part "spmv.modes": products with sparse matrices between nodes. Elements of other ranks are read
+// one by one, by aggregates, and by the library's default way. They alternate with the same product
+// by MPI's messages, if MPI runs. The part also records each rank's communication time.
 #pragma once
 
 #include <vector>

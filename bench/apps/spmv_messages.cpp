@@ -11,7 +11,7 @@
 namespace tessera::bench {
 namespace {
 
-/// A list for each rank, one behind the other, as MPI_Alltoallv wants it.
+/// A list for each rank, one after the other, as MPI_Alltoallv needs it.
 struct Lists {
   std::vector<int> counts;
   std::vector<int> starts;
@@ -25,7 +25,8 @@ struct Lists {
   }
 };
 
-/// The columns of rows that other ranks have, ascending, and so in the order of the ranks.
+/// The columns of the rows that other ranks own, ascending, and therefore in the order of the
+/// ranks.
 std::vector<std::int64_t> columns_of_others(const linalg::LocalCsr<double>& rows, std::int64_t lo,
                                             std::int64_t hi) {
   std::vector<std::int64_t> others;
@@ -81,7 +82,7 @@ class MpiProduct final : public NeighbourProduct {
   [[nodiscard]] std::span<const double> y() const override { return y_; }
 
  private:
-  /// Tells each rank which of its elements are needed here.
+  /// Sends each rank the list of its elements that are needed here.
   void exchange_lists(const std::vector<std::int64_t>& others,
                       const std::vector<std::int64_t>& starts, std::int64_t lo) {
     const std::size_t ranks = starts.size() - 1;
@@ -144,11 +145,11 @@ class MpiProduct final : public NeighbourProduct {
 
   std::vector<std::int64_t> row_starts_;
   std::vector<double> values_;
-  std::vector<std::int32_t> columns_;  // places in x_
+  std::vector<std::int32_t> columns_;  // positions in x_
   std::size_t own_ = 0;
   Lists needed_;
   Lists asked_;
-  std::vector<double> x_;  // own elements, and behind them those of others
+  std::vector<double> x_;  // own elements, followed by those of others
   std::vector<double> y_;
   std::vector<double> packed_;
   std::vector<std::size_t> interior_;

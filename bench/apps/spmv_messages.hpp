@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// y = A x as MPI programs write it: each rank tells its neighbours once which elements of x it
-// needs; a product sends them by MPI_Isend, goes on with rows that need none, and finishes with the
-// others. This header includes no <mpi.h>.
+// y = A x as MPI programs write it. Each rank sends its neighbours once the list of elements of x
+// that it needs. A product sends these elements by MPI_Isend, continues with rows that need none,
+// and finishes with the others. This header does not include <mpi.h>.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,15 @@ class NeighbourProduct {
   virtual ~NeighbourProduct() = default;
   /// Collective. One product.
   virtual void run() = 0;
-  /// What this rank's products spent so far on messages, in seconds: packing, starting, waiting.
+  /// The total time of this rank's products for messages, in seconds: packing, starting, waiting.
   [[nodiscard]] virtual double communication_seconds() const = 0;
-  /// This rank's elements; x is set before products.
+  /// This rank's elements; set x before a product.
   [[nodiscard]] virtual std::span<double> x() = 0;
   [[nodiscard]] virtual std::span<const double> y() const = 0;
 };
 
-/// Collective. For the rows of this rank; rank i has those from row_starts[i] to the next number,
-/// and elements of x likewise. Null where MPI doesn't run with these ranks.
+/// Collective. For the rows of this rank; rank i has those from row_starts[i] to row_starts[i + 1],
+/// and the same elements of x. Null if MPI doesn't run with these ranks.
 std::unique_ptr<NeighbourProduct> make_neighbour_product(
     const Crew& crew, const linalg::LocalCsr<double>& rows,
     const std::vector<std::int64_t>& row_starts);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Stands in for the product by messages in a build without MPI.
+// Replaces the product by messages in a build without MPI.
 #include "bench/apps/spmv_messages.hpp"
 
 namespace tessera::bench {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// armci_bench: what calls of the ARMCI interface take in one implementation of it. The driver,
-// bench/armci/run, compiles it with each implementation and compares; see bench/README.md.
+// armci_bench: measures calls of the ARMCI interface in one implementation of it. The driver,
+// bench/armci/run, compiles it with each implementation and compares the results; see
+// bench/README.md.
 //
-//     cc -std=c11 -O2 -I ROOT bench/armci/*.c -larmci…      job.h tells the -D that there are
+//     cc -std=c11 -O2 -I ROOT bench/armci/*.c -larmci…      job.h lists the -D options
 //     LAUNCHER -n 2 armci_bench [--cases put/*,floor.*] [--samples N] …
 //
-// Only names that the headers of GA, ComEx and ARMCI-MPI have in common; structures by member.
-// Prints a line of JSON a case. Exit code: 0 good, 1 wrong data, 2 bad usage, 3 what broke is on
-// standard error.
+// Uses only names that the headers of GA, ComEx and ARMCI-MPI have in common, and members of
+// structures by name. Prints a line of JSON per case. Exit code: 0 all data right, 1 wrong data, 2
+// wrong usage, 3 another error, which is printed to standard error.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,13 +31,13 @@ static const struct options defaults = {
 
 static const char usage[] =
     "Usage: armci_bench [OPTION…], on at least two ranks\n"
-    "  --cases GLOBS   what is measured, patterns separated by commas (all)\n"
-    "  --samples N     of each case, when the time allows (15)\n"
-    "  --sample-us N   what a sample lasts, about (300)\n"
-    "  --warm-up-ms N  before the samples of a case (5)\n"
-    "  --limit-ms N    for the samples of a case; 3 there are at least (300)\n"
-    "  --busy-ms N     for how long a target computes without a call (2000)\n"
-    "  --pin           all threads of a rank keep to one core, each rank to another\n"
+    "  --cases GLOBS   patterns of the cases to measure, separated by commas (all)\n"
+    "  --samples N     samples of each case; fewer if the time limit comes first (15)\n"
+    "  --sample-us N   approximate duration of a sample (300)\n"
+    "  --warm-up-ms N  warm-up before the samples of a case (5)\n"
+    "  --limit-ms N    time limit for the samples of a case; at least 3 are taken (300)\n"
+    "  --busy-ms N     how long a target computes without a call (2000)\n"
+    "  --pin           pin all threads of a rank to one core; each rank to another one\n"
     "  --list          print the names of the cases\n";
 
 static int exit_with_usage(const char* argument) {
@@ -44,7 +45,7 @@ static int exit_with_usage(const char* argument) {
   return exit_usage;
 }
 
-// Takes one option with a value; false if there is none of this name, or the value is no number.
+// Takes one option with a value; false if no option has this name, or the value is not a number.
 static bool take_value(struct options* options, const char* name, const char* value) {
   char* end = NULL;
   const double number = strtod(value, &end);
@@ -67,7 +68,7 @@ static bool take_value(struct options* options, const char* name, const char* va
   return is_number || strcmp(name, "--cases") == 0;
 }
 
-// Returns the argument that is wrong, or null.
+// Returns the first wrong argument, or null.
 static const char* parse(int argc, char** argv, struct options* options) {
   for (int i = 1; i < argc; ++i) {
     if (strcmp(argv[i], "--pin") == 0) {

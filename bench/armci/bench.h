@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What all cases share: the job, the options, the memory, and how a result is reported.
+// What all cases share: the job, the options, the memory, and how to report a result.
 //
-// Rank 0 is the origin: it alone runs cases. Rank 1 is the target: it waits in a receive for
-// commands (target.h). Further ranks wait for the end.
+// Rank 0 is the origin: it alone runs cases. Rank 1 is the target: it waits for commands in a
+// receive (target.h). Further ranks wait for the end.
 #pragma once
 
 #include "bench/armci/job.h"
@@ -17,22 +17,22 @@ enum { origin_rank = 0, target_rank = 1 };
 enum { largest_bytes = 4 << 20, page_bytes = 4096, name_length = 64 };
 
 struct options {
-  const char* cases;  ///< glob patterns of what is measured, separated by commas
+  const char* cases;  ///< glob patterns of the cases to measure, separated by commas
   struct method method;
-  double busy_ns;  ///< how long a target computes that makes no calls
+  double busy_ns;  ///< how long a target computes without calls
   bool pins;
   bool lists;  ///< only print the names
 };
 
-/// Memory of one rank. All parts begin at a page, so that no implementation suffers from how its
-/// memory happens to lie beside the other's (bench/README.md, "Alignment").
+/// Memory of one rank. All parts begin at a page, so that the relative alignment of buffers doesn't
+/// put an implementation at a disadvantage (bench/README.md, "Alignment").
 struct memory {
-  char* local;         ///< largest_bytes, of the library: what is transferred
-  char* scratch;       ///< the same, to fill and to look at the target's memory
+  char* local;         ///< largest_bytes, allocated by the library: the data to transfer
+  char* scratch;       ///< the same, to fill and to check the target's memory
   char* remote;        ///< the target's largest_bytes, as the origin addresses them
   char* words;         ///< a page of the target's, for atomics
-  char* model_local;   ///< largest_bytes: what `local` must be
-  char* model_remote;  ///< largest_bytes: what `remote` must be
+  char* model_local;   ///< largest_bytes: the expected contents of `local`
+  char* model_remote;  ///< largest_bytes: the expected contents of `remote`
   void* own_segment;
   void* local_block;
   void* scratch_block;
@@ -42,29 +42,29 @@ struct bench {
   struct job job;
   struct options options;
   struct memory memory;
-  bool is_wrong;  ///< whether any case brought wrong data
+  bool is_wrong;  ///< whether some case had wrong data
 };
 
-/// What a case tells.
+/// The result of a case.
 struct result {
   const char* name;
-  long bytes;         ///< that one call moves
-  const char* unit;   ///< "ns", a call; or "fraction"
+  long bytes;         ///< moved by one call
+  const char* unit;   ///< "ns", for a call; or "fraction"
   const char* state;  ///< "ok", "wrong", "no progress" or "skipped"
-  const char* note;   ///< why, or an empty string
+  const char* note;   ///< the reason, or an empty string
   struct samples samples;
 };
 
-/// Collective. Allocates the memory, and has each part touched by its owner.
+/// Collective. Allocates the memory; each part is touched by its owner.
 void allocate_memory(struct bench* bench);
 /// Collective.
 void free_memory(struct bench* bench);
 
-/// Prints a line of JSON. Remembers wrong data.
+/// Prints a line of JSON. Records wrong data.
 void report(struct bench* bench, struct result* result);
-/// Prints the line that says what ran.
+/// Prints the line that describes the run.
 void report_start(const struct bench* bench);
-/// Prints the line by which a reader sees that nothing is missing.
+/// Prints the last line, by which a reader knows that the output is complete.
 void report_end(void);
 
 #ifdef __cplusplus

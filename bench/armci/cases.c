@@ -21,7 +21,7 @@ static const long sizes[] = {8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20, 
 static const long row_sizes[] = {16, 1 << 10};
 static const long live_counts[] = {1, 64, 5000};
 static const long row_counts[] = {1, 4, 16, 64, 256, 512, 1024};
-/// Those of all cases, so that each has its floor.
+/// The sizes of all cases, so that each has its baseline.
 static const long tcp_sizes[] = {8,         16,        64,      256,      512,      1 << 10,
                                  4 << 10,   8000,      8 << 10, 16 << 10, 32 << 10, 64 << 10,
                                  256 << 10, 512 << 10, 1 << 20, 2 << 20,  4 << 20};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The list of cases. A name is `what/size`: put/8, get_strided/16x64 (64 rows of 16 B),
-// acc_vector/1000, floor.memcpy/8. comparison.py knows which floor belongs to which case.
+// acc_vector/1000, floor.memcpy/8. comparison.py has the baseline of each case.
 #pragma once
 
 #include "bench/armci/bench.h"
@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/// Visits all cases in their order: those whose names match the options' patterns are measured, or,
-/// with `lists`, named.
+/// Visits all cases in order. Measures those whose names match the options' patterns or, with
+/// `lists`, prints their names.
 void run_cases(struct bench* bench);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the driver makes of the numbers of several implementations: medians of rounds, their spread,
-ratios to a raw floor and to Tessera; as a table, as JSON and as CSV."""
+"""Evaluates the numbers of several implementations: medians of rounds, their spread, ratios to a
+baseline and to Tessera. Writes them as a table, as JSON and as CSV."""
 
 import csv
 import fnmatch
@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 SUBJECT = "tessera"
 
-# Which floor stands beside a case: by what comes before its size. None: there is none.
+# The baseline of a case, by the part of its name before the size. A case that is not listed has
+# none.
 FLOORS_IN_MEMORY = {
     "put": "memcpy", "get": "memcpy", "acc": "axpy",
     "put_strided": "memcpy_rows", "get_strided": "memcpy_rows", "acc_strided": "axpy_rows",
@@ -19,7 +20,7 @@ FLOORS_IN_MEMORY = {
     "overlap_get": "memcpy",
     "get_each_of": "load_each_of",
 }
-# With one size, whatever that of the case.
+# These have one size, whatever the case's.
 WORD_FLOORS_IN_MEMORY = {
     "fetch_add_int": "xadd/8", "fetch_add_long": "xadd/8",
     "swap_int": "xchg/8", "swap_long": "xchg/8",
@@ -29,8 +30,8 @@ WORD_FLOORS_IN_MEMORY = {
     "in_barrier.get": "memcpy/8", "in_barrier.put_fence": "memcpy/8",
     "computing.get": "memcpy/8", "computing.put_fence": "memcpy/8",
 }
-# Between nodes: puts and accumulates are a stream with one answer at its end, as in their cases;
-# whatever brings something back, or waits, is a round trip of that many bytes.
+# Between nodes: puts and accumulates are a stream with one reply at its end, as in their cases. A
+# case that receives data, or waits, is a round trip of that many bytes.
 STREAMED = ("put", "acc", "put_strided", "acc_strided", "put_vector", "acc_vector")
 ASKED_FOR = ("get", "get_strided", "get_vector", "nb_get_implicit", "nb_get_aggregate", "overlap_get")
 WITHOUT_FLOOR = ("overlap_hidden", "floor")
@@ -47,7 +48,7 @@ def bytes_of(what, size):
 
 
 def floor_of(case, nodes):
-    """The name of the floor of a case, or None."""
+    """The name of the baseline of a case, or None."""
     what, size = case.split("/")
     if what.split(".")[0] in WITHOUT_FLOOR:
         return None
@@ -63,9 +64,9 @@ def floor_of(case, nodes):
 
 
 def choose_cases(names, patterns, nodes):
-    """Of all names, those that match a pattern, and the floors that they need, floors first.
+    """The names that match a pattern, and the baselines that they need; baselines first.
 
-    Floors are not meant by a pattern that doesn't begin with their common prefix.
+    A pattern matches baselines only if it begins with their common prefix, `floor.`.
     """
     def is_meant(name):
         return any(fnmatch.fnmatchcase(name, p) for p in patterns
@@ -78,7 +79,7 @@ def choose_cases(names, patterns, nodes):
 
 
 def middle_half(samples):
-    """The distance of the quartiles of at least two samples."""
+    """The interquartile range of at least two samples."""
     quartiles = statistics.quantiles(samples, n=4, method="inclusive")
     return quartiles[2] - quartiles[0]
 
@@ -86,7 +87,7 @@ def middle_half(samples):
 @dataclass
 class Summary:
     """One case of one implementation, over all rounds."""
-    state: str            # "ok", or what the worst of the rounds says
+    state: str            # "ok", or the state of the first bad round
     note: str
     unit: str
     bytes: int
@@ -96,8 +97,8 @@ class Summary:
 
 
 def spread_of(rounds, samples):
-    """How far the values of the rounds lie apart, or, of one round, the middle half of its samples;
-    as a part of the median. 0 where nothing can be said."""
+    """The range of the rounds' values or, for a single round, the interquartile range of its
+    samples, divided by the median. 0 if it can't be computed."""
     middle = statistics.median(rounds)
     if middle <= 0:
         return 0.0
@@ -107,7 +108,7 @@ def spread_of(rounds, samples):
 
 
 def summarise(records):
-    """The Summary of the records of one case, one a round."""
+    """The Summary of the records of one case, one record per round."""
     bad = [r for r in records if r["state"] != "ok"]
     first = (bad or records)[0]
     rounds = [r["value"] for r in records]
@@ -118,8 +119,7 @@ def summarise(records):
 
 @dataclass
 class Comparison:
-    """All that was measured. `remarks` has a line for each implementation that is missing or
-    failed."""
+    """All results. `remarks` has a line for each implementation that is missing or has failed."""
     nodes: int
     names: list                                   # of the implementations, in their order
     records: dict = field(default_factory=dict)   # (implementation, case): [record of a round]
@@ -137,32 +137,32 @@ class Comparison:
         return summarise(records) if records else None
 
     def floor(self, implementation, case):
-        """The floor's value in the runs of this implementation, or None."""
+        """The baseline's value in the runs of this implementation, or None."""
         name = floor_of(case, self.nodes)
         summary = self.summary(implementation, name) if name else None
         return summary.value if summary and summary.state == "ok" and summary.value > 0 else None
 
     def to_floor(self, implementation, case):
-        """Time / time of the floor in the same runs, or None."""
+        """Time / time of the baseline in the same runs, or None."""
         summary, floor = self.summary(implementation, case), self.floor(implementation, case)
         return summary.value / floor if is_time(summary) and floor else None
 
     def to_subject(self, implementation, case):
-        """Time / Tessera's: above 1, Tessera is faster. None where there is no such ratio."""
+        """Time / Tessera's: above 1, Tessera is faster. None if one of the times is missing."""
         summary, subject = self.summary(implementation, case), self.summary(SUBJECT, case)
         if implementation == SUBJECT or not is_time(summary) or not is_time(subject):
             return None
         return summary.value / subject.value
 
     def present(self):
-        """The implementations that measured anything."""
+        """The implementations that have results."""
         return [n for n in self.names if any(name == n for name, _ in self.records)]
 
     def is_wrong(self):
         return any(r["state"] == "wrong" for records in self.records.values() for r in records)
 
     def rows(self):
-        """The results, flat: a dictionary for each case and implementation."""
+        """The results as a flat list: a dictionary for each case and implementation."""
         for case in self.cases:
             for name in self.present():
                 summary = self.summary(name, case)
@@ -216,7 +216,7 @@ def print_table(comparison, floors_too):
     for name in names:
         ratios = "" if name == SUBJECT or SUBJECT not in names else f"{'/ ' + SUBJECT:>10}"
         head += f"  {name:>{29 + len(ratios)}}"
-        second += f"  {'ns':>12}{'spread':>8}{'/ floor':>9}{ratios}"
+        second += f"  {'ns':>12}{'spread':>8}{'/ base':>9}{ratios}"
     print(head)
     print(second)
     for case in comparison.cases:

@@ -12,7 +12,7 @@
 
 enum { here_salt = 1, there_salt = 2 };
 
-/// Two mappings: as a user's memory is, and as the ranks of a node share theirs.
+/// Two mappings: private, as a user's memory, and shared, as the ranks of a node share memory.
 struct mappings {
   char* own;
   char* shared;
@@ -21,7 +21,7 @@ struct mappings {
 static char* map(int sharing) {
   void* bytes = mmap(NULL, largest_bytes, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS, -1, 0);
   if (bytes == MAP_FAILED) {
-    fail("mapping memory");
+    fail("cannot map memory");
   }
   memset(bytes, 0, largest_bytes);
   return bytes;
@@ -37,7 +37,7 @@ static void drop_mappings(struct mappings mappings) {
   munmap(mappings.shared, largest_bytes);
 }
 
-/// A loop with what it works on.
+/// A loop and its data.
 struct loop {
   struct rows rows;
   double** to;
@@ -78,7 +78,7 @@ static struct loop make_loop(const struct shape* shape, struct mappings mappings
                       malloc(rows * sizeof(double*)),
                       malloc(rows * sizeof(double*))};
   if (loop.to == NULL || loop.from == NULL) {
-    fail("no memory");
+    fail("out of memory");
   }
   for (long row = 0; row < shape->rows; ++row) {
     loop.to[row] = (double*)(void*)(mappings.shared + remote_offset(shape, row));
@@ -155,7 +155,7 @@ void measure_word_floor(struct bench* bench, const char* name, enum word_floor f
   drop_mappings(mappings);
 }
 
-/// A connection with what goes over it.
+/// A connection and the data sent over it.
 struct traffic {
   struct tcp tcp;
   char* bytes;
@@ -182,7 +182,7 @@ static void stream(void* context, long repetitions) {
   settle_tcp(traffic->tcp);
 }
 
-// What is streamed is the answers' own data, so that it may be asked for afterwards.
+// The streamed data are also those of the replies, so that a later request can check them.
 static bool traffic_is_right(struct bench* bench, struct traffic* traffic,
                              const struct subject* subject) {
   fill(bench->memory.model_local, traffic->count, tcp_salt);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The implementations of the ARMCI interface that the driver knows: where they are, how a program is
-compiled with each of them, and how it is started on one node and on two that are played."""
+"""The implementations of the ARMCI interface that the driver knows: where they are, how to compile
+a program with each, and how to start it on one node and on two emulated ones."""
 
 import os
 import shlex
@@ -21,11 +21,11 @@ WITH_MPI = "-DARMCI_BENCH_MPI"
 
 
 class Missing(Exception):
-    """What isn't there, in words for the table."""
+    """An implementation is missing; the message is printed above the table."""
 
 
 class Broken(Exception):
-    """What is there and doesn't work, in words for the table."""
+    """An implementation doesn't work; the message is printed above the table."""
 
 
 @dataclass
@@ -47,14 +47,14 @@ def find_program(name, package):
 
 
 def open_mpi_environment():
-    """What Open MPI wants of root."""
+    """The variables with which Open MPI runs as root."""
     names = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
     return dict.fromkeys(names, "1") if os.geteuid() == 0 else {}
 
 
 # --- Tessera -------------------------------------------------------------------------------------
 def home_of_build(folder):
-    """The source tree of a build folder, or None if it is none."""
+    """The source tree of a build folder, or None if it isn't a build folder."""
     cache = folder / "CMakeCache.txt"
     if not cache.is_file():
         return None
@@ -66,7 +66,7 @@ def home_of_build(folder):
 
 
 def message_header(folders):
-    """The -D that is wanted where armci_msg_… have a header of their own."""
+    """The -D option that is needed if armci_msg_… are declared in their own header."""
     has_one = any((folder / "message.h").is_file() for folder in folders)
     return ["-DARMCI_BENCH_MESSAGE_H"] if has_one else []
 
@@ -87,7 +87,7 @@ def flags_of_prefix(prefix):
     files = sorted(prefix.glob("lib*/**/pkgconfig/tessera_armci.pc"))
     if not files:
         raise Missing(f"not found: libtessera_armci in {prefix}, which is neither a build folder "
-                      "nor an installed prefix that has tessera_armci.pc")
+                      "nor an installed prefix with tessera_armci.pc")
     find_program("pkg-config", "pkg-config")
     environment = {**os.environ, "PKG_CONFIG_PATH": str(files[0].parent)}
 
@@ -124,7 +124,7 @@ def started_by_tessera(place, nodes):
 
 
 def mpiexec_of(place):
-    """The launcher of the MPI that Tessera was built with; of a prefix, the one in PATH."""
+    """The launcher of the MPI that Tessera was built with; for a prefix, the one in PATH."""
     cache = place / "CMakeCache.txt"
     text = cache.read_text(encoding="utf-8", errors="replace") if cache.is_file() else ""
     for line in text.splitlines():
@@ -135,15 +135,15 @@ def mpiexec_of(place):
 
 
 def started_by_mpi(place, nodes):
-    """As ARMCI-MPI is started, on the same MPI."""
+    """Starts Tessera as ARMCI-MPI is started, on the same MPI."""
     program = mpiexec_of(place)
     version = subprocess.run([program, "--version"], text=True, capture_output=True,
                              check=False).stdout
     if "HYDRA" in version:
         launcher, environment = mpich_launch(program, nodes)
     elif nodes > 1:
-        raise Missing("Open MPI makes no windows over TCP for MPI_THREAD_MULTIPLE, which transport "
-                      "mpi asks for")
+        raise Missing("Open MPI can't create windows over TCP with MPI_THREAD_MULTIPLE, which "
+                      "transport mpi needs")
     else:
         launcher, environment = open_mpi_launch(program, nodes)
     return launcher, {**environment, "TESSERA_TRANSPORT": os.environ.get("TESSERA_TRANSPORT", "mpi")}
@@ -151,7 +151,7 @@ def started_by_mpi(place, nodes):
 
 # --- ARMCI-MPI -----------------------------------------------------------------------------------
 def find_archive(compiler, name):
-    """Where the compiler looks, a library is found; elsewhere the bare name comes back."""
+    """The path of a library that the compiler finds; for others it prints only the name."""
     path = subprocess.run([compiler, f"-print-file-name={name}"], text=True, capture_output=True,
                           check=False).stdout.strip()
     if not os.path.isabs(path):
@@ -160,7 +160,7 @@ def find_archive(compiler, name):
 
 
 def open_mpi_launch(program, nodes):
-    """(what comes before a program, what is in its environment)"""
+    """(the words before a program, its environment)"""
     launcher = [program, "--oversubscribe", "--bind-to", "none"]
     if nodes > 1:
         launcher += ["--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "osc", "pt2pt"]
@@ -168,7 +168,7 @@ def open_mpi_launch(program, nodes):
 
 
 def mpich_launch(program, nodes):
-    """The same of MPICH."""
+    """The same for MPICH."""
     environment = {}
     if nodes > 1:
         # Debian's MPICH 4.0 is ch4:ucx: UCX alone would still go through memory. The other two are
@@ -193,7 +193,7 @@ def find_on_mpich(nodes):
 
 # --- any other -----------------------------------------------------------------------------------
 def from_arguments(name, compiler, include, libraries, launcher):
-    """--with: the words of a user. `include` is folders with colons between them."""
+    """--with: the user's own implementation. `include` has folders separated by colons."""
     includes = [word for folder in include.split(":") if folder for word in ("-I", folder)]
     command = shlex.split(compiler)
     if not command or shutil.which(command[0]) is None:
@@ -204,7 +204,7 @@ def from_arguments(name, compiler, include, libraries, launcher):
 
 # --- compiling and running -----------------------------------------------------------------------
 def first_line(text):
-    """The first line that says something, shortened."""
+    """The first line with letters, shortened."""
     for line in text.splitlines():
         if any(c.isalpha() for c in line):
             return line.strip()[:200]
@@ -212,8 +212,7 @@ def first_line(text):
 
 
 def reason_in(text):
-    """The line of a compiler's or a program's messages that tells the reason, as well as can be
-    guessed."""
+    """The line of a compiler's or a program's messages that probably states the reason."""
     for word in ("armci_bench:", "not support", "error", "rror:", "abort", "failed", "not "):
         for line in text.splitlines():
             if word in line:
@@ -222,7 +221,7 @@ def reason_in(text):
 
 
 def compile_program(implementation, folder, *extra_flags):
-    """Compiles the benchmark in a folder of its own. Returns the compiler's warnings."""
+    """Compiles the benchmark in its own folder. Returns the compiler's warnings."""
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / "armci_bench"
     sources = sorted(str(path) for path in SOURCES.glob("*.c"))
@@ -235,7 +234,7 @@ def compile_program(implementation, folder, *extra_flags):
 
 
 def list_cases(program):
-    """The names of all cases, for which a program starts nothing."""
+    """The names of all cases; the program prints them without starting a job."""
     done = subprocess.run([str(program), "--list"], text=True, capture_output=True, check=False)
     if done.returncode != 0:
         raise Broken(f"does not start: {reason_in(done.stderr)}")
@@ -243,7 +242,7 @@ def list_cases(program):
 
 
 def stop(process):
-    """Ends a launcher and what it started: launchers end their ranks when they are asked to."""
+    """Ends a launcher and its ranks: launchers end their ranks on SIGTERM."""
     for how in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(process.pid, how)
@@ -256,7 +255,7 @@ def stop(process):
 
 
 def run_program(implementation, arguments, limit_seconds):
-    """One launch. Returns (exit code, or None if the time was up; output; messages)."""
+    """One launch. Returns (exit code, or None if the time limit was reached; output; messages)."""
     command = [*implementation.launcher, str(implementation.program), *arguments]
     with subprocess.Popen(command, env={**os.environ, **implementation.environment}, text=True,
                           errors="replace", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -268,6 +267,6 @@ def run_program(implementation, arguments, limit_seconds):
             stop(process)
             output, messages = process.communicate()
             return None, output, messages
-        except BaseException:  # a break from the keyboard, too: nothing is left behind
+        except BaseException:  # including a keyboard interrupt: leave no process running
             stop(process)
             raise

@@ -43,7 +43,7 @@ static int announced_rank(void) {
   return rank != NULL ? atoi(rank + 1) : -1;
 }
 
-// The nth core of a set, counted round.
+// The nth core of a set, counted cyclically.
 static int nth_core(const cpu_set_t* cores, int n) {
   int left = n % CPU_COUNT(cores);
   for (unsigned core = 0; core < CPU_SETSIZE; ++core) {
@@ -68,7 +68,8 @@ int pin_to_core(void) {
 
 void start_job(int* argc, char*** argv, struct job* job) {
 #ifdef ARMCI_BENCH_MPI
-  // ARMCI_Init may ask for MPI_THREAD_MULTIPLE, with which Open MPI 4.1 makes no windows over TCP.
+  // ARMCI_Init may request MPI_THREAD_MULTIPLE, with which Open MPI 4.1 can't create windows over
+  // TCP.
   int provided = 0;
   MPI_Init_thread(argc, argv, ARMCI_BENCH_THREADS, &provided);
 #else

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The job as the library sees it: start, ranks, messages, end. The only file that calls
-// armci_msg_… and MPI, which GA declares in another header than ARMCI-MPI does.
+// The job, as the library sees it: start, ranks, messages, end. Only job.c calls armci_msg_… and
+// MPI, which GA declares in a different header than ARMCI-MPI.
 //
-//     -DARMCI_BENCH_MPI         the program starts MPI itself, as ARMCI-MPI and ComEx want it
-//     -DARMCI_BENCH_THREADS=…   with that level of threads (MPI_THREAD_SINGLE)
+//     -DARMCI_BENCH_MPI         the program starts MPI itself, as ARMCI-MPI and ComEx need it
+//     -DARMCI_BENCH_THREADS=…   with this level of threads (default: MPI_THREAD_SINGLE)
 //     -DARMCI_BENCH_MESSAGE_H   armci_msg_… are declared in <message.h>, as in GA
 #pragma once
 
@@ -17,14 +17,15 @@ extern "C" {
 struct job {
   int rank;
   int ranks;
-  int core;  ///< which all threads of this process keep to, or -1
+  int core;  ///< all threads of this process stay on it; -1: not pinned
 };
 
-/// Pins this process and what the library will start in it to a core of its own: call it before
-/// start_job(). Which rank this will be is known from the launcher's environment; -1 if it isn't.
+/// Pins this process, and the threads that the library will start in it, to a core of its own. Call
+/// it before start_job(). It reads the rank from the launcher's environment. Returns the core, or
+/// -1 if the rank is unknown.
 int pin_to_core(void);
 
-/// Starts what carries messages, and ARMCI.
+/// Starts the message layer, and ARMCI.
 void start_job(int* argc, char*** argv, struct job* job);
 void end_job(void);
 /// Waits for all ranks, in the message layer.
@@ -33,7 +34,7 @@ void wait_for_all(void);
 void send_message(void* bytes, int count, int to);
 void receive_message(void* bytes, int count, int from);
 
-/// Says what is wrong and ends the process: a benchmark that can't go on.
+/// Prints an error and ends the process.
 #ifdef __cplusplus
 [[noreturn]]
 #else

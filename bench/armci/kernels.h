@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The loops of the memory floors; apart from what times them, so that no compiler sees through.
+// The loops of the memory baselines, in a file of their own, so that compilers can't optimise
+// across calls.
 #pragma once
 
 #ifdef __cplusplus

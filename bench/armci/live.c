@@ -13,16 +13,16 @@ enum {
   word_bytes = sizeof(double),
   allocation_bytes = 4096,
   line_bytes = 64,
-  together = 100,   ///< are made between two looks at the clock
-  step = 1597,      ///< a prime: so far apart are the places that are visited one after the other
-  apart = 64 << 10  ///< of the floor's places
+  together = 100,   ///< allocations between two clock readings
+  step = 1597,      ///< a prime: the distance between consecutively visited addresses
+  apart = 64 << 10  ///< distance of the baseline's addresses
 };
 
 /// For all allocations of one case.
 static const double limit_ns = 20e9;
 
-// Where a number lies behind the start of its allocation: if all lay at the start of a page, the
-// processor's caches would hold a few of them only.
+// The offset of a number in its allocation. If all lay at the start of a page, the processor's
+// caches could hold only a few of them.
 static long place_in_page(long number) {
   return number % (allocation_bytes / line_bytes) * line_bytes;
 }
@@ -57,7 +57,7 @@ void make_live(struct live* live, long count) {
   live->own = realloc(live->own, (size_t)count * sizeof *live->own);
   live->theirs = realloc(live->theirs, (size_t)count * sizeof *live->theirs);
   if (live->own == NULL || live->theirs == NULL) {
-    fail("no memory");
+    fail("out of memory");
   }
   while (live->count < count) {
     add_allocation(live);
@@ -65,8 +65,8 @@ void make_live(struct live* live, long count) {
   ARMCI_Barrier();
 }
 
-/// Gets of a word from places in turn. Each word tells where the next one is: what is measured is
-/// how long one takes, not how many a processor has under way.
+/// Gets of a word from one address after the other. Each word holds the next address. So the result
+/// is the time of one get, not the number that a processor can have outstanding.
 struct tour {
   char** places;
   long first;  ///< the number in the first of them
@@ -119,14 +119,14 @@ static void measure_tour(struct bench* bench, const char* name, struct tour tour
     result.note = trouble;
   } else if (!all_are_right(&tour)) {
     result.state = "wrong";
-    result.note = "an allocation doesn't hold what its owner wrote";
+    result.note = "an allocation doesn't hold the number that its owner wrote";
   } else {
     take_samples(&bench->options.method, &subject, &result.samples);
   }
   report(bench, &result);
 }
 
-// Whether all could be made in time; tells the target to do the same.
+// Whether all allocations could be made in time; makes the target do the same.
 static bool make_in_time(struct live* live, long count) {
   const double end = now_ns() + limit_ns;
   while (live->count < count && now_ns() < end) {
@@ -143,7 +143,7 @@ void measure_live(struct bench* bench, const char* one, const char* each, long c
   if (bench->job.ranks != 2) {
     trouble = "needs exactly two ranks";
   } else if (!make_in_time(&live, count)) {
-    trouble = "so many allocations take more than 20 s";
+    trouble = "this number of allocations takes more than 20 s";
   }
   double* word = (double*)(void*)bench->memory.local;
   const struct tour all = {live.theirs, 0, count, word};
@@ -165,7 +165,7 @@ void measure_live_floor(struct bench* bench, const char* name, long count) {
       mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   char** places = malloc((size_t)count * sizeof *places);
   if (memory == MAP_FAILED || places == NULL) {
-    fail("no memory");
+    fail("out of memory");
   }
   for (long i = 0; i < count; ++i) {
     const double number = (double)i;

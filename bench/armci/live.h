@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Many live allocations: what it costs to find out where a remote address belongs, as their number
+// Many live allocations: the cost of finding the allocation of a remote address, as their number
 // grows.
 #pragma once
 
@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/// The allocations that were made for these cases; none at first.
+/// The allocations for these cases; none at first.
 struct live {
   int rank;  ///< the caller's
   char** own;
@@ -18,16 +18,16 @@ struct live {
   long count;
 };
 
-/// Collective over both ranks. Allocates until there are `count`, or frees all for 0. In each the
-/// target writes its number, as a double.
+/// Collective over both ranks. Allocates until `count` allocations exist, or frees all for 0. The
+/// target writes each allocation's number into it, as a double.
 void make_live(struct live* live, long count);
 
-/// Gets of 8 bytes while `count` allocations are live: from one of them again and again (`one`),
-/// and from all in turn (`each`); what has no name is not measured. Skipped where more than two
-/// ranks would have to allocate, and where allocating takes too long.
+/// Gets of 8 bytes while `count` allocations are live: from one of them repeatedly (`one`), and
+/// from all, one after the other (`each`). A null name skips its measurement. Skipped if more than
+/// two ranks would have to allocate, or if allocating takes too long.
 void measure_live(struct bench* bench, const char* one, const char* each, long count);
 
-/// 8 bytes from each of `count` places that lie as far apart as allocations do, by loads.
+/// 8 bytes from each of `count` addresses, as far apart as allocations, by loads.
 void measure_live_floor(struct bench* bench, const char* name, long count);
 
 #ifdef __cplusplus

@@ -16,7 +16,7 @@ static char* next_page(void* address) {
 static void* local_block(void) {
   void* block = ARMCI_Malloc_local(largest_bytes + page_bytes);
   if (block == NULL) {
-    fail("ARMCI_Malloc_local gave nothing");
+    fail("ARMCI_Malloc_local returned out of memory");
   }
   memset(block, 0, largest_bytes + page_bytes);
   return block;
@@ -25,7 +25,7 @@ static void* local_block(void) {
 static char* model(void) {
   char* bytes = calloc(1, largest_bytes);
   if (bytes == NULL) {
-    fail("no memory");
+    fail("out of memory");
   }
   return bytes;
 }

@@ -10,14 +10,14 @@
 enum { word_bytes = sizeof(double), there_salt = 8, here_salt = 9 };
 
 static const double ns_in_ms = 1e6;
-/// What the target needs, at most, to be where it was told to go.
+/// The longest time that the target needs to reach the commanded state.
 static const double settling_ns = 5e6;
-/// Of the time that the target computes: nothing is begun after this part, and a call that took
-/// longer than that one has waited for the target's end.
+/// A part of the time that the target computes. After it, no call starts; a call that took longer
+/// has waited for the target's end.
 static const double measured_part = 0.6;
 static const double stalled_part = 0.5;
 
-/// A small operation: what is done, and whether its data came.
+/// A small operation, and the check of its data.
 struct small {
   void (*run)(void* bench, long repetitions);
   bool (*is_right)(struct bench* bench);
@@ -73,7 +73,7 @@ static void measure_while_waiting(struct bench* bench, const struct small* small
   }
 }
 
-// The target computes for a bounded time. A first call tells whether it was waited for.
+// The target computes for a bounded time. A first call shows whether it waits for the target.
 static void measure_while_computing(struct bench* bench, const struct small* small,
                                     struct result* result) {
   const double busy_ns = bench->options.busy_ns;
@@ -85,7 +85,7 @@ static void measure_while_computing(struct bench* bench, const struct small* sma
   const double first = time_batch(&subject, 1);
   if (first > stalled_part * busy_ns) {
     result->state = "no progress";
-    result->note = "the call ended only when the target had computed";
+    result->note = "the call returned only after the target had finished its computation";
     result->samples.count = 1;
     result->samples.value[0] = first;
   } else {
@@ -111,7 +111,7 @@ static void measure_small(struct bench* bench, const char* name, const struct sm
   }
   if (!small->is_right(bench)) {
     result.state = "wrong";
-    result.note = "the word isn't what was sent";
+    result.note = "the word differs from what was sent";
   }
   report(bench, &result);
 }
@@ -124,7 +124,7 @@ void measure_put_fence_while(struct bench* bench, const char* name, enum situati
   measure_small(bench, name, &put_small, situation);
 }
 
-/// Steps of a computation in registers, and whether a transfer goes on beside it.
+/// Steps of a computation in registers, and whether a transfer runs at the same time.
 struct overlap {
   struct bench* bench;
   long steps;
@@ -165,7 +165,7 @@ static void overlapped(void* context, long repetitions) {
   }
 }
 
-// As many steps as last about this long.
+// The number of steps that last about this long.
 static void calibrate(struct overlap* overlap, double ns) {
   const struct subject subject = {NULL, only_computing, overlap};
   overlap->steps = 100000;

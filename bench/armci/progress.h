@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What goes on without the target's help, and while the origin does something else.
+// Progress without the target's help, and while the origin does something else.
 #pragma once
 
 #include "bench/armci/bench.h"
@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/// What the target is doing meanwhile.
+/// What the target does meanwhile.
 enum situation { in_receive, in_barrier, computing };
 
 /// A get of 8 bytes.
@@ -17,8 +17,8 @@ void measure_get_while(struct bench* bench, const char* name, enum situation sit
 /// A put of 8 bytes with a fence.
 void measure_put_fence_while(struct bench* bench, const char* name, enum situation situation);
 
-/// A non-blocking get of largest_bytes with a computation as long as the blocking one, all in all
-/// (`name`), and the part of it that the computation hid (`hidden_name`).
+/// A non-blocking get of largest_bytes, with a computation as long as the blocking get. Measures
+/// the total time (`name`), and the part of the get that the computation hid (`hidden_name`).
 void measure_overlap(struct bench* bench, const char* name, const char* hidden_name);
 
 #ifdef __cplusplus

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-// Primes. The first makes an order that meets every row once, as long as it doesn't divide their
-// number.
+// Primes. The first makes an order that visits each row once if it doesn't divide the number of
+// rows.
 enum { scatter_step = 7919, values = 1021, salt_step = 101 };
 
 long local_offset(const struct shape* shape, long row) {

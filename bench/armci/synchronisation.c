@@ -39,8 +39,8 @@ static void swap_long(void* context, long repetitions) {
 
 static void (*const runs[atomics])(void*, long) = {add_int, add_long, swap_int, swap_long};
 
-// Two operations on a known value, of either width: the first gives that value, the second what
-// the first left.
+// Two operations on a known value, for either width: the first returns that value, the second the
+// value that the first stored.
 static bool int_is_right(void* word, enum atomic atomic) {
   int first = 40;
   int second = 50;
@@ -80,7 +80,7 @@ void measure_atomic(struct bench* bench, const char* name, enum atomic atomic) {
     take_samples(&bench->options.method, &subject, &result.samples);
   } else {
     result.state = "wrong";
-    result.note = "the values differ from those of two operations in turn";
+    result.note = "the values differ from those of two operations, one after the other";
   }
   report(bench, &result);
 }
@@ -119,7 +119,7 @@ void measure_put_fence(struct bench* bench, const char* name) {
     take_samples(&bench->options.method, &subject, &result.samples);
   } else {
     result.state = "wrong";
-    result.note = "what was put isn't there after the fence";
+    result.note = "the put's data have not arrived after the fence";
   }
   report(bench, &result);
 }

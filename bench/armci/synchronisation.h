@@ -12,7 +12,7 @@ extern "C" {
 enum atomic { atomic_add_int, atomic_add_long, atomic_swap_int, atomic_swap_long, atomics };
 
 void measure_atomic(struct bench* bench, const char* name, enum atomic atomic);
-/// Lock and unlock of the target's mutex, which nobody else wants.
+/// Lock and unlock of the target's mutex, without contention.
 void measure_lock(struct bench* bench, const char* name);
 /// A put of 8 bytes, each with a fence.
 void measure_put_fence(struct bench* bench, const char* name);

@@ -15,12 +15,12 @@
 #include "bench/armci/shape.h"
 #include "bench/armci/target.h"
 
-/// What goes before the bytes is one word: kind + request_kinds * count.
+/// The data follow one word: kind + request_kinds * count.
 enum request_kind { request_get, request_put, request_settle, request_end, request_kinds };
 
-// Whether a call that failed is to be made again. Whom we wait for may need this very core.
+// Whether to repeat a failed call. Yields, because the other end may need this core.
 static bool goes_on(struct tcp tcp, int* looks) {
-  enum { looks_before_yielding = 200 };  // some 50 µs
+  enum { looks_before_yielding = 200 };  // about 50 µs
   if (tcp.polls && (errno == EAGAIN || errno == EWOULDBLOCK)) {
     if (++*looks > looks_before_yielding) {
       sched_yield();
@@ -40,7 +40,7 @@ static void send_all(struct tcp tcp, const void* bytes, size_t count) {
       next += sent;
       count -= (size_t)sent;
     } else if (!goes_on(tcp, &looks)) {
-      fail("sending on loopback");
+      fail("cannot send on loopback");
     }
   }
 }
@@ -54,7 +54,7 @@ static void receive_all(struct tcp tcp, void* bytes, size_t count) {
       next += received;
       count -= (size_t)received;
     } else if (received == 0 || !goes_on(tcp, &looks)) {
-      fail("receiving on loopback");
+      fail("cannot receive on loopback");
     }
   }
 }
@@ -76,7 +76,7 @@ static struct sockaddr_in loopback(int port) {
 static struct tcp without_delay(int descriptor, bool polls) {
   const int on = 1;
   if (descriptor < 0 || setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0) {
-    fail("connecting on loopback");
+    fail("cannot connect on loopback");
   }
   const struct tcp tcp = {descriptor, polls};
   return tcp;
@@ -88,7 +88,7 @@ struct tcp open_tcp(bool polls) {
   socklen_t size = sizeof address;
   if (listener < 0 || bind(listener, (struct sockaddr*)&address, size) != 0 ||
       listen(listener, 1) != 0 || getsockname(listener, (struct sockaddr*)&address, &size) != 0) {
-    fail("listening on loopback");
+    fail("cannot listen on loopback");
   }
   command_target(polls ? command_tcp_polling : command_tcp_blocking, ntohs(address.sin_port));
   const int descriptor = accept(listener, NULL, NULL);
@@ -124,7 +124,7 @@ void settle_tcp(struct tcp tcp) {
   receive_all(tcp, &answer, sizeof answer);
 }
 
-// Takes in any number of bytes, as much at once as there is room for.
+// Receives that number of bytes, each time as many as the buffer can hold.
 static void take_stream(struct tcp tcp, char* bytes, long count) {
   while (count > 0) {
     const long portion = count < largest_bytes ? count : largest_bytes;
@@ -159,12 +159,12 @@ void serve_tcp(int port, bool polls) {
   const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const struct sockaddr_in address = loopback(port);
   if (connect(descriptor, (const struct sockaddr*)&address, sizeof address) != 0) {
-    fail("connecting on loopback");
+    fail("cannot connect on loopback");
   }
   const struct tcp tcp = without_delay(descriptor, polls);
   char* bytes = malloc(largest_bytes);
   if (bytes == NULL) {
-    fail("no memory");
+    fail("out of memory");
   }
   fill(bytes, largest_bytes, tcp_salt);
   serve_requests(tcp, bytes);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Bare TCP on loopback: 8 bytes ask, then come the bytes. The target itself serves, on its own
-// core, so that nothing differs from the library's messages but the library. `polls`: both ends
-// call again and again instead of sleeping in the kernel.
+// Bare TCP on loopback: a request of 8 bytes, then the data. The target itself serves, on its own
+// core, so that only the library differs from the library's messages. `polls`: both ends call
+// repeatedly instead of sleeping in the kernel.
 //
 // Errors: fail() of job.h.
 #pragma once
@@ -18,14 +18,14 @@ struct tcp {
   bool polls;
 };
 
-/// Calls the target here, and waits until it has connected.
+/// Sends the target the command to connect, and waits until it has connected.
 struct tcp open_tcp(bool polls);
-/// Tells the target to go back to its receive.
+/// Makes the target return to its receive.
 void close_tcp(struct tcp tcp);
 
-/// A request, answered with `count` bytes of fill(…, tcp_salt).
+/// A request with a reply of `count` bytes of fill(…, tcp_salt).
 void ask_tcp(struct tcp tcp, char* bytes, long count);
-/// Announces that many bytes, which send_tcp() is to send in any portions.
+/// Announces that many bytes, which send_tcp() then sends in any portions.
 void announce_tcp(struct tcp tcp, long count);
 void send_tcp(struct tcp tcp, const char* bytes, long count);
 /// Waits until all that was sent has arrived.

@@ -37,7 +37,7 @@ static bool is_over(const struct method* method, double end) {
   return now >= end || (method->deadline_ns > 0 && now >= method->deadline_ns);
 }
 
-// The repetitions of a batch that lasts long enough; grows by steps, since the first is slow.
+// The repetitions of a batch that lasts long enough; grows in steps, since the first is slow.
 static long batch_size(const struct method* method, const struct subject* subject) {
   long repetitions = 1;
   const double end = now_ns() + method->limit_ns;

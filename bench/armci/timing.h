@@ -2,8 +2,8 @@
 //
 // Time: a clock, and batches of repetitions that are long enough for it.
 //
-// A sample is a batch that lasts about `sample_ns`; what is kept is its time divided by its
-// repetitions. Before the first sample batches run untimed for `warm_up_ns`.
+// A sample is a batch that lasts about `sample_ns`; its value is the time divided by the
+// repetitions. Before the first sample, batches run untimed for `warm_up_ns`.
 #pragma once
 
 #ifdef __cplusplus
@@ -14,13 +14,13 @@ enum { max_samples = 200, min_samples = 3 };
 
 struct method {
   int samples;         ///< at most max_samples
-  double sample_ns;    ///< what a batch lasts, about
-  double warm_up_ns;   ///< batches that are not kept
-  double limit_ns;     ///< no further sample after this time, but for min_samples
-  double deadline_ns;  ///< no further batch after this moment of now_ns(); 0: none
+  double sample_ns;    ///< approximate duration of a batch
+  double warm_up_ns;   ///< duration of untimed batches
+  double limit_ns;     ///< no further sample after this time, once there are min_samples
+  double deadline_ns;  ///< no further batch after this time of now_ns(); 0: none
 };
 
-/// What is measured.
+/// The operation to measure.
 struct subject {
   void (*prepare)(void* context, long repetitions);  ///< before each batch, untimed; may be null
   void (*run)(void* context, long repetitions);
@@ -38,14 +38,14 @@ double now_ns(void);
 /// Sleeps at least this long, without calling any library.
 void sleep_ns(double ns);
 
-/// The time of one batch, in nanoseconds a repetition.
+/// The time of one batch, in nanoseconds per repetition.
 double time_batch(const struct subject* subject, long repetitions);
 
 /// Finds the size of a batch, warms up, and takes the samples.
 void take_samples(const struct method* method, const struct subject* subject,
                   struct samples* samples);
 
-/// The middle value, or 0 of none. Sorts the values.
+/// The median value, or 0 if there are none. Sorts the values.
 double median_of(struct samples* samples);
 
 #ifdef __cplusplus

@@ -7,7 +7,7 @@
 
 enum { local_salt = 1, remote_salt = 2, nothing_salt = 3 };
 
-/// A transfer with its descriptors made, as a user's would be.
+/// A transfer with its descriptors, made as a user would make them.
 struct transfer {
   const struct shape* shape;
   char* local;
@@ -129,7 +129,7 @@ static void make_lists(struct transfer* t) {
   t->locals = malloc(rows * sizeof *t->locals);
   t->remotes = malloc(rows * sizeof *t->remotes);
   if (t->locals == NULL || t->remotes == NULL) {
-    fail("no memory");
+    fail("out of memory");
   }
   for (long row = 0; row < t->shape->rows; ++row) {
     t->locals[row] = t->local + local_offset(t->shape, row);
@@ -166,7 +166,7 @@ void look_at_remote(struct bench* bench, long count) {
   ARMCI_Get(bench->memory.remote, bench->memory.scratch, (int)count, target_rank);
 }
 
-// Whether one transfer of known data leaves at both ends what the plain loop leaves.
+// Whether one transfer of known data gives the plain loop's result at both ends.
 static bool brings_right_data(struct bench* bench, const struct shape* shape,
                               const struct subject* subject) {
   struct memory* memory = &bench->memory;

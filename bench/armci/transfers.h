@@ -10,18 +10,18 @@
 extern "C" {
 #endif
 
-/// How the library is told of the rows.
+/// How rows are described to the library.
 enum layout {
   layout_contiguous,
   layout_strided,    ///< a count array and stride arrays, one level
   layout_vector,     ///< one list of addresses
-  layout_implicit,   ///< a non-blocking call a row without a handle, and one wait
-  layout_aggregate,  ///< a non-blocking call a row with one aggregate handle, and one wait
+  layout_implicit,   ///< one non-blocking call without a handle per row, and one wait
+  layout_aggregate,  ///< one non-blocking call per row with one aggregate handle, and one wait
   layouts
 };
 
 /// Checks the data of one transfer, then measures and reports it. A sample of puts or accumulates
-/// ends with one fence: nobody gains by leaving bytes on the way.
+/// ends with one fence, so that leaving bytes on the way gives no advantage.
 void measure_transfer(struct bench* bench, const char* name, enum layout layout,
                       const struct shape* shape);
 

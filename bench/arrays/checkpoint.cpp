@@ -41,19 +41,19 @@ void check(bool is_good, const std::string& what) {
   }
 }
 
-// A file of the floor: each rank has equally many bytes of it, in pieces of 1 MiB.
+// The baseline's file: each rank has an equal part of it, in pieces of 1 MiB.
 class BareFile {
  public:
   BareFile(rma::Job& job, std::string path, std::int64_t bytes)
       : BareFile(job, std::move(path), bytes, job.size()) {}
-  /// The bytes lie with the first `holders` ranks.
+  /// The first `holders` ranks have the bytes.
   BareFile(rma::Job& job, std::string path, std::int64_t bytes, std::int64_t holders)
       : job_(job),
         path_(std::move(path)),
         first_(bytes / holders * std::min<std::int64_t>(job.rank().value, holders)),
         last_(bytes / holders * std::min<std::int64_t>(job.rank().value + 1, holders)),
         memory_(static_cast<std::size_t>(last_ - first_)) {
-    // As little to be compressed as the array is.
+    // As incompressible as the array.
     std::mt19937_64 random(static_cast<std::uint64_t>(first_));
     std::generate(memory_.begin(), memory_.end(), [&] { return static_cast<char>(random()); });
   }
@@ -83,14 +83,14 @@ class BareFile {
     rma::require(job_.world().barrier());
   }
 
-  /// Collective. Whether what `once` leaves in the file is what this rank has.
+  /// Collective. Whether the file has this rank's bytes after `once`.
   template <class Once>
   std::string verify(Once&& once) {
     once();
     const std::vector<char> written = memory_;
     std::fill(memory_.begin(), memory_.end(), '\0');
     read();
-    return memory_ == written ? "" : "the file has other bytes than were written";
+    return memory_ == written ? "" : "the bytes in the file differ from those written";
   }
 
   void read() {
@@ -103,7 +103,7 @@ class BareFile {
   }
 
  private:
-  // Else the new name could be gone after a crash.
+  // Without it, the new name could be lost after a crash.
   void complete_folder() {
     const std::string folder = path_.substr(0, path_.rfind('/'));
     const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -132,7 +132,7 @@ class BareFile {
 
 constexpr std::uint64_t seed = 1;
 
-// A square array of doubles, cut both ways where there are four ranks.
+// A square array of doubles, divided in both dimensions if there are four ranks.
 Array<double> array_of(Session& session, std::int64_t bytes) {
   const std::int64_t columns = 1024;
   const std::int64_t rows = bytes / columns / std::int64_t{sizeof(double)};
@@ -154,7 +154,7 @@ Candidate together(std::string name, std::int64_t bytes, std::function<void()> o
   return candidate;
 }
 
-// Files take long enough by themselves, and what a device does in between is part of it.
+// Files take long enough, and what a device does between samples is part of the time.
 MeasureOptions options_of(const Session& session) {
   MeasureOptions options = session.options().measure_options();
   options.prime = false;
@@ -169,14 +169,14 @@ std::vector<double> own_elements(const Array<double>& array) {
   return values;
 }
 
-// Collective. What this rank finds different in the file from what array_of() made.
+// Collective. An error message if this rank's elements in the file differ from those of array_of().
 std::string check_checkpoint(Array<double>& array, const std::string& path) {
   rma::require(arrays::fill_random(array, seed));
   const std::vector<double> written = own_elements(array);
   rma::require(arrays::fill(array, -1.0));
   auto file = Checkpoint::open(array.job(), path).value();
   rma::require(file.read_into("A", array));
-  return own_elements(array) == written ? "" : "the file has other elements than were written";
+  return own_elements(array) == written ? "" : "the elements in the file differ from those written";
 }
 
 void write_checkpoint(Array<double>& array, const std::string& path) {
@@ -193,7 +193,7 @@ struct Files {
   std::string checkpoint;
 };
 
-// Up to 64 times the largest size of -m, which is that of transfers.
+// Up to 64 times the largest size of -m, which is meant for transfers.
 std::vector<std::int64_t> sizes(Session& session) {
   std::vector<std::int64_t> sizes = {mib, 16 * mib, 64 * mib, 256 * mib};
   while (sizes.size() > 1 && sizes.back() > 64 * session.options().max_size) {
@@ -240,7 +240,7 @@ void measure_checkpoint_read(Session& session) {
     return;
   }
   Table table = session.table("Checkpoint Read Bandwidth", 1, Quantity::bandwidth, "Bytes");
-  session.remark("files are in the page cache, if they fit");
+  session.remark("files may be read from the page cache, if they fit into it");
   for (const std::int64_t bytes : sizes(session)) {
     auto array = array_of(session, bytes);
     write_checkpoint(array, files.checkpoint);
@@ -261,7 +261,7 @@ void measure_checkpoint_read(Session& session) {
 
 namespace {
 
-/// Some ranks that read what all have written.
+/// Some ranks read what all have written.
 class Restart {
  public:
   Restart(Session& session, std::string path, std::int32_t readers, const arrays::Extents& extents)
@@ -334,7 +334,7 @@ void measure_checkpoint_restart(Session& session) {
   write_checkpoint(array, files.checkpoint);
   Table table =
       session.table("Checkpoint Restart by Some Ranks Bandwidth", 1, Quantity::bandwidth, "Ranks");
-  session.remark("files are in the page cache, if they fit");
+  session.remark("files may be read from the page cache, if they fit into it");
   const std::int32_t ranks = session.job().size();
   std::set<std::int32_t, std::greater<>> readers = {ranks, std::max(ranks / 2, 1), 1};
   for (const std::int32_t count : readers) {

@@ -31,7 +31,7 @@ constexpr std::int64_t bytes_per_element =
 constexpr std::string_view rated = "gather of 10⁶ elements: speed / Global Arrays";
 constexpr std::int64_t rated_count = 1'000'000;
 
-/// The `number`-th of all elements in an order that jumps about; each comes once.
+/// The `number`-th of all elements in a shuffled order, in which each element comes once.
 std::int64_t shuffled(std::int64_t number) {
   constexpr std::uint64_t mask = elements - 1;
   auto mixed = static_cast<std::uint64_t>(number);
@@ -46,7 +46,7 @@ double value_at(std::int64_t element, double factor) {
   return factor * static_cast<double>(element % 1009 + 1);
 }
 
-/// What a rank lists: elements that no other rank has, and as many values.
+/// A rank's list: elements that no other rank lists, and a value for each.
 struct List {
   List(int rank, int ranks, std::int64_t count) : values(static_cast<std::size_t>(count)) {
     for (std::int64_t i = 0; i < count; ++i) {
@@ -61,7 +61,7 @@ struct List {
       values[i] = value_at(numbers[i], factor);
     }
   }
-  /// What differs, or nothing.
+  /// The first difference, or an empty string.
   [[nodiscard]] std::string compare(double factor) const {
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (values[i] != value_at(numbers[i], factor)) {
@@ -77,7 +77,7 @@ struct List {
   std::vector<double> values;
 };
 
-/// Both libraries with the same functions.
+/// The same functions for both libraries.
 class OwnMatrix {
  public:
   static constexpr std::string_view name = "tessera";
@@ -135,7 +135,7 @@ void move(Matrix& matrix, List& list, Operation operation) {
   }
 }
 
-/// Scatters values, moves others once, and gathers what is there then.
+/// Scatters values, does the measured operation once, and gathers the result.
 template <class Matrix>
 std::string verify(Matrix& matrix, List& list, Operation operation) {
   list.fill(1);
@@ -166,12 +166,12 @@ Candidate candidate(const std::shared_ptr<Matrix>& matrix, const std::shared_ptr
   return made;
 }
 
-/// One matrix of each library; theirs only where there is one.
+/// One matrix of each library; Global Arrays' only if available.
 struct Matrices {
   std::shared_ptr<OwnMatrix> own;
   std::shared_ptr<TheirMatrix> theirs;
 
-  /// Ours last.
+  /// Tessera's last.
   [[nodiscard]] std::vector<Candidate> candidates(const std::shared_ptr<List>& list,
                                                   Operation operation) const {
     std::vector<Candidate> all;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Elements at listed places of a distributed matrix, gathered, scattered and added to by all ranks
-// at once, beside Global Arrays.
+// Listed elements of a distributed matrix, gathered, scattered and accumulated by all ranks at
+// once, compared with Global Arrays.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace tessera::bench {
 
-/// Collective. Lists of 1000 to 10⁶ places a rank, as far as -m allows, spread over the whole
+/// Collective. Lists of 1000 to 10⁶ elements per rank, as far as -m allows, spread over the whole
 /// matrix.
 void measure_elements(Session& session);
 

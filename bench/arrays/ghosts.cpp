@@ -26,7 +26,7 @@ using arrays::Extents;
 using arrays::Index;
 
 struct GhostCase {
-  std::string op;  ///< what its records are called: sweeps of two numbers have cases in common
+  std::string op;  ///< name in the records; two sweeps have cases in common
   int dims = 3;
   std::int64_t edge = 64;
   std::int64_t width = 1;
@@ -34,7 +34,7 @@ struct GhostCase {
 
   [[nodiscard]] Extents extents() const { return filled(edge); }
   [[nodiscard]] Extents widths() const { return filled(width); }
-  /// "64 x 64 x 64", and what is not as in most codes.
+  /// "64 x 64 x 64", and unusual properties.
   [[nodiscard]] std::string shape() const {
     std::string text = fmt::format("{}", edge);
     for (int dim = 1; dim < dims; ++dim) {
@@ -50,7 +50,7 @@ struct GhostCase {
   }
 };
 
-/// This rank's block, and who has the blocks beside it.
+/// This rank's block, and the owners of the neighbouring blocks.
 GhostBlock block_of(const Array<double>& array, const GhostCase& ghosts) {
   GhostBlock block;
   block.width = ghosts.width;
@@ -81,7 +81,7 @@ void for_each_cell(const Box& box, Action action) {
   }
 }
 
-/// In how many dimensions a cell lies outside of `own`.
+/// The number of dimensions in which a cell lies outside of `own`.
 int dims_outside(const Box& own, const Index& at) {
   int outside = 0;
   for (int dim = 0; dim < own.ndims(); ++dim) {
@@ -90,8 +90,8 @@ int dims_outside(const Box& own, const Index& at) {
   return outside;
 }
 
-/// Runs an exchange on known data and looks at each ghost cell. `cells` is the block with its
-/// ghosts, row-major. What is wrong, or nothing.
+/// Runs an exchange on known data and checks each ghost cell. `cells` is the block with its ghost
+/// cells, row-major. Returns an error message, or an empty string.
 std::string verify(const Box& own, const GhostCase& ghosts, double* cells, Crew& crew,
                    const std::function<void(std::int64_t)>& run) {
   const auto value_at = [&](const Index& at) {
@@ -132,7 +132,7 @@ class Exchange {
                   .value()),
         messages_(static_cast<std::size_t>(array_.own_box().grown(ghosts.widths()).volume())) {}
 
-  /// Collective. Messages first, where there are any.
+  /// Collective. Messages first, if available.
   std::vector<Candidate> candidates() {
     std::vector<Candidate> made;
     if (session_.compares_with(Peer::mpi)) {
@@ -162,7 +162,7 @@ class Exchange {
     return static_cast<std::int64_t>(halo_.bytes_from_others());
   }
 
-  /// Collective. What an update brings to all ranks.
+  /// Collective. Counts the bytes that an update brings to all ranks.
   void count_bytes() {
     bytes_of_all_ = 0;
     for (int rank = 0; rank < session_.crew().size(); ++rank) {
@@ -197,7 +197,7 @@ void measure(Session& session, std::optional<Table>& table, const std::string& t
                   candidates, together(session.options().measure_options()));
 }
 
-/// Whether each rank has at least as many layers of its own as a neighbour wants.
+/// Whether each rank owns at least as many layers as a neighbour needs.
 bool is_thick(const Session& session, const GhostCase& ghosts) {
   const auto distribution =
       arrays::Distribution::regular(ghosts.extents(), session.job().size()).value();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The ghost exchange of periodic arrays of two and three dimensions, one to three layers, with
-// corners and without, beside the same by messages.
+// The ghost exchange of periodic arrays with two and three dimensions, one to three layers, with
+// and without corners, compared with the same exchange by messages.
 #pragma once
 
 #include "bench/session.hpp"

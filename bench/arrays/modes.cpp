@@ -37,7 +37,7 @@ struct Phase {
   Array<double> matrix;
   std::vector<Box> boxes;
   std::vector<double> values = std::vector<double>(patch * patch, 1.0);
-  std::int64_t checks = 0;  ///< of what was read
+  std::int64_t checks = 0;  ///< number of checks of read data
 
   Phase(Session& session, std::int64_t count)
       : matrix(Array<double>::create(session.job(), {edge, edge}, {.name = "A"}).value()) {
@@ -51,7 +51,7 @@ struct Phase {
   }
 };
 
-/// A phase of `way` in which `act(box)` happens to each patch.
+/// A phase of `way` that calls `act(box)` for each patch.
 template <typename Act>
 void for_patches(Phase& phase, const Way& way, Act act) {
   rma::require(phase.matrix.set_access_mode(way.mode, way.options));
@@ -68,7 +68,7 @@ void run(Phase& phase, const Way& way, bool adds) {
   });
 }
 
-/// Every element that anybody adds to is of ones.
+/// All elements that ranks add are ones.
 std::string check_sums(Session& session, Phase& phase, const Way& way) {
   rma::require(arrays::fill(phase.matrix, 0.0));
   phase.values.assign(phase.values.size(), 1.0);
@@ -85,10 +85,10 @@ std::string check_sums(Session& session, Phase& phase, const Way& way) {
   std::vector<double> found(expected.size());
   rma::require(phase.matrix.get(phase.matrix.box(), found));
   rma::require(phase.matrix.sync());
-  return found == expected ? "" : "the matrix has not what was added to it";
+  return found == expected ? "" : "the sum of the matrix differs from the sum of what was added";
 }
 
-/// Each element is its place in row-major order, behind `first`.
+/// Each element is its row-major position, plus `first`.
 void number_elements(Array<double>& matrix, std::int64_t first) {
   const Box own = matrix.own_box();
   std::vector<double> values;
@@ -114,14 +114,14 @@ bool is_numbered(const Box& box, const std::vector<double>& values, std::int64_t
 }
 
 std::string check_read(Phase& phase, const Way& way) {
-  // Other numbers each time: what a copy or a cache still has is wrong.
+  // Different numbers each time, so that stale data of a copy or a cache are detected.
   const std::int64_t first = edge * edge * ++phase.checks;
   number_elements(phase.matrix, first);
   std::string problem;
   for_patches(phase, way, [&](const Box& box) {
     rma::require(phase.matrix.get(box, phase.values));
     if (!is_numbered(box, phase.values, first)) {
-      problem = fmt::format("patch {} has not what the matrix has", to_string(box));
+      problem = fmt::format("patch {} differs from the matrix", to_string(box));
     }
   });
   return problem;

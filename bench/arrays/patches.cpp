@@ -30,14 +30,14 @@ constexpr std::int64_t large_bytes = 64 << 10;
 constexpr std::string_view bare = "rma";
 constexpr std::string_view large_target = "patches from 64 KiB: speed / rma";
 
-/// The strided call that moves a part of the box that has one owner.
+/// The strided call for a part of the box that one rank owns.
 struct BareCall {
   rma::RemoteAddress at;
   rma::CopyShape shape;
-  std::int64_t first = 0;  ///< where the part begins in the local elements of the box
+  std::int64_t first = 0;  ///< start of the part in the local elements of the box
 };
 
-/// One box, its elements here, and both ways to move it.
+/// One box, its local elements, and both ways to move it.
 class Patches {
  public:
   Patches(const Array<double>& array, const Box& box, Operation operation)
@@ -86,7 +86,7 @@ class Patches {
     }
   }
 
-  /// Does it once and looks at each element; what is wrong, or nothing.
+  /// Runs once and checks each element; returns an error message, or an empty string.
   template <class Once>
   std::string verify(Once&& once) {
     std::vector<double> before(elements_.size());
@@ -253,7 +253,7 @@ class MpiBoxes {
       }
     }
     get_all_();
-    return block_ == wanted ? "" : "the block has other elements than it should";
+    return block_ == wanted ? "" : "the block has wrong elements";
   }
 
  private:
@@ -308,7 +308,7 @@ std::optional<Candidate> mpi_box(const Session& session, const MpiMemory* memory
   return candidate;
 }
 
-/// A box of these extents at the lower corner of the owner's block in Global Arrays.
+/// A box with these extents at the lower corner of the owner's block in Global Arrays.
 class GlobalArrayBoxes {
  public:
   GlobalArrayBoxes(GlobalArray& array, int owner, const arrays::Extents& extents,
@@ -343,7 +343,7 @@ class GlobalArrayBoxes {
     array_.put(box_, there.data());
     move();
     array_.get(box_, there.data());
-    return there == local_ ? "" : "the box has other elements than it should";
+    return there == local_ ? "" : "the box has wrong elements";
   }
 
  private:
@@ -377,7 +377,7 @@ std::optional<Candidate> global_arrays_box(const Session& session, GlobalArray* 
   return candidate;
 }
 
-/// The same array elsewhere; null where that isn't measured.
+/// The same array in other libraries; null if that isn't measured.
 struct Counterparts {
   std::unique_ptr<MpiMemory> mpi;
   std::unique_ptr<GlobalArray> global_array;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Stands in for the ARMCI-MPI floor in a build without it.
+// Replaces the ARMCI-MPI baseline in a build without it.
 #include "bench/floors/floor.hpp"
 
 namespace tessera::bench {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ARMCI-MPI through its own interface: what a Global Arrays program calls today.
+// ARMCI-MPI through its own interface, as a Global Arrays program calls it today.
 //
-// Tessera has functions of the same names (rma/armci/), and the linker would take whichever
-// library comes first. The build therefore links this file and ARMCI-MPI's archive into one object
-// whose ARMCI names are local to it (bench/CMakeLists.txt, "sealed").
+// Tessera has functions of the same names (rma/armci/), and the linker would take those of the
+// first library. The build therefore links this file and ARMCI-MPI's archive into one object whose
+// ARMCI names are local to it (bench/CMakeLists.txt, "sealed").
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -22,7 +22,7 @@ extern "C" {
 namespace tessera::bench {
 namespace {
 
-/// The rank that is put to; rank 0 is the origin.
+/// The target rank; rank 0 is the origin.
 constexpr int target = 1;
 
 /// ARMCI's stride descriptor of a case.
@@ -36,7 +36,7 @@ struct Strides {
   std::array<int, 1> remote;
 };
 
-/// ARMCI's I/O vector of a case; the addresses are made once, as a user's would be.
+/// ARMCI's I/O vector of a case; the addresses are made once, as in a user's program.
 struct AddressList {
   AddressList(const Case& c, std::byte* here, std::byte* there) {
     for (std::int64_t run = 0; run < c.runs; ++run) {
@@ -120,7 +120,7 @@ class ArmciFloor : public Floor {
   }
 
  private:
-  /// Brings all of the remote buffer into this process's page tables.
+  /// Enters all of the remote buffer into this process's page tables.
   void touch() const {
     const std::span<std::byte> zeros = local_->bytes();
     for (std::size_t from = 0; from < zeros.size(); from += touch_bytes) {
@@ -223,7 +223,7 @@ class ArmciFloor : public Floor {
     }
   }
 
-  /// One call without a handle a run, and one wait.
+  /// One non-blocking call without a handle for each run, and one wait.
   [[nodiscard]] Candidate separate(const Case& c) const {
     const auto bytes = static_cast<int>(c.run_bytes);
     switch (c.operation) {
@@ -282,7 +282,7 @@ class ArmciFloor : public Floor {
   [[nodiscard]] Candidate lock_unlock() const {
     Candidate candidate;
     candidate.name = "armci-mpi";
-    // At the origin itself, which is its best: at another rank it takes 7 to 20 µs here.
+    // At the origin itself, its fastest case: at another rank it takes 7 to 20 µs here.
     candidate.run = [here = crew_.rank()](std::int64_t repetitions) {
       for (std::int64_t i = 0; i < repetitions; ++i) {
         ARMCI_Lock(0, here);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Floor: somebody else's way to do a Case, to be measured beside ours.
+// Baseline (class Floor): another library's or a hand-written way to do a Case, measured in the
+// same run as Tessera's.
 //
-// "memcpy" is what the memory can do, "mpi" and "armci-mpi" what a user has today. A floor owns
-// its buffers (or borrows ours, so that both are measured on the same memory) and hands out a
-// Candidate for each Case that it knows; the suites put these first in measure_interleaved().
+// "memcpy" shows what the memory can do, "mpi" and "armci-mpi" what users have today. A baseline
+// owns its buffers, or borrows Tessera's so that both are measured on the same memory. It returns a
+// Candidate for each Case that it supports. The suites put these first in measure_interleaved().
 //
-// Rank 0 is the origin and rank 1 the target. A job of one rank has the memory floor only:
+// Rank 0 is the origin and rank 1 the target. A job of one rank has only the memory baseline:
 // ARMCI-MPI on Open MPI 4.1 ends such a job.
 //
-// Lifetime: a floor outlives its candidates. Creation and destruction are collective.
+// Lifetime: a baseline outlives its candidates. Creation and destruction are collective.
 #pragma once
 
 #include <cstddef>
@@ -27,50 +28,50 @@ namespace tessera::bench {
 
 struct FloorOptions {
   std::size_t capacity_bytes = 16U << 20;  ///< of each buffer: the largest span of a case
-  bool attaches = false;       ///< target memory is the user's, and made a window or region of
-  bool local_is_mpis = false;  ///< of MPI's floor: local buffers are of MPI_Alloc_mem
-  bool cold = false;           ///< rotate through buffers that the caches can't hold
-  std::size_t cold_bytes = 0;  ///< what they have then at least
+  bool attaches = false;                   ///< target memory is the user's, made a window or region
+  bool local_is_mpis = false;  ///< MPI's baseline: local buffers come from MPI_Alloc_mem
+  bool cold = false;           ///< rotate through buffers that are too large for the caches
+  std::size_t cold_bytes = 0;  ///< then the minimum size of a buffer
 
-  /// What each buffer must have.
+  /// The size of each buffer.
   [[nodiscard]] std::size_t buffer_bytes() const;
 };
 
-/// Why a library is missing where FloorOptions::attaches.
+/// Why a library is missing with FloorOptions::attaches.
 inline constexpr const char* own_memory_only =
-    "puts into memory of its own only, not the user's (-w create)";
+    "can write only to memory that it allocated itself, not to the user's (-w create)";
 
-/// Remote buffers are touched by the origin in pieces of this size before they are measured.
+/// The origin touches remote buffers in pieces of this size before a measurement.
 inline constexpr std::size_t touch_bytes = 64U << 20;
 
 class Floor {
  public:
   virtual ~Floor() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
-  /// The candidate for `c`, or none where the floor has no such operation or too small buffers:
-  /// the same answer on every rank.
+  /// The candidate for `c`; empty if the baseline has no such operation, or its buffers are too
+  /// small. The same answer on every rank.
   [[nodiscard]] virtual std::optional<Candidate> candidate(const Case& c) = 0;
 };
 
-/// The floors that this build and this job have, and why the others are missing.
+/// The baselines of this build and this job, and why others are missing.
 struct FloorSet {
   std::vector<std::unique_ptr<Floor>> floors;  ///< memory first
   std::vector<std::string> missing;            ///< "armci-mpi: libarmci-mpi-dev was not found"
 
-  /// The candidates of all floors that know `c`.
+  /// The candidates of all baselines that support `c`.
   [[nodiscard]] std::vector<Candidate> candidates(const Case& c) const;
 };
 
-/// Collective. All floors of memory, MPI and ARMCI-MPI that can be had; those on MPI only where MPI
-/// runs with as many ranks as `crew`, at least two (see MpiSession).
+/// Collective. All available baselines of memory, MPI and ARMCI-MPI. Those on MPI need MPI to run
+/// with the ranks of this group, at least two (see MpiSession).
 FloorSet make_floors(Crew& crew, const FloorOptions& options);
 
-/// Collective. Each gives a null pointer and says why in `missing`, or the floor.
+/// Collective. Each returns the baseline, or null and the reason in `missing`.
 std::unique_ptr<Floor> make_mpi_floor(Crew& crew, const FloorOptions& options,
                                       std::string& missing);
 std::unique_ptr<Floor> make_armci_floor(Crew& crew, const FloorOptions& options,
                                         std::string& missing);
-/// Starts OpenSHMEM, which ends the job where it can't; so it is none of make_floors().
+/// Starts OpenSHMEM, which ends the job if it can't start; so make_floors() does not include it.
 std::unique_ptr<Floor> make_shmem_floor(Crew& crew, const FloorOptions& options,
                                         std::string& missing);
 

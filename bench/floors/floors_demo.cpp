@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Measures the floors against each other: shows that they run and what they say on this machine.
+// Measures the baselines against each other, to show that they run and how fast they are on this
+// machine.
 //
 //     mpirun -n 2 floors_demo -m 8:1M
 //
-// The last floor of a case is the subject of its table. Exit code 1 when data was wrong,
-// 2 for bad usage or a file that can't be written.
+// The last baseline of a case is the subject of its table. Exit code: 1 if data were wrong; 2 for
+// wrong usage or a file that can't be written.
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
@@ -32,19 +33,19 @@
 namespace tessera::bench {
 namespace {
 
-/// One job's measurements: what all of the demo's tables share.
+/// The measurements of one job: what all tables of the demo share.
 class Demo {
  public:
   Demo(Crew& crew, const SuiteOptions& options, RunInfo run)
       : crew_(crew), options_(options), report_(std::move(run)) {}
 
-  /// Collective. Measures the candidates and adds a line to a table of their own. Long samples
-  /// where ranks meet in each repetition.
+  /// Collective. Measures the candidates and adds a line to their table. Samples are long if ranks
+  /// meet in each repetition.
   std::vector<Measured> measure(Table& table, const Subject& subject,
                                 const std::vector<Candidate>& candidates, bool meets = false) {
     MeasureOptions options = options_.measure_options();
     if (meets) {
-      options.timer_multiple = 2000;  // some 40 µs
+      options.timer_multiple = 2000;  // about 40 µs
     }
     auto measured = measure_interleaved(crew_, candidates, options);
     if (crew_.rank() == 0) {
@@ -64,7 +65,7 @@ class Demo {
     return {std::cout, heading, report_.run()};
   }
 
-  /// `c`, complete where -s says.
+  /// `c`, complete when -s says.
   [[nodiscard]] Case as_asked(const Case& c) const {
     return c.completing(options_.completes(c.completes));
   }
@@ -122,7 +123,7 @@ void measure_together(Demo& demo, Crew& crew, const SuiteOptions& options) {
                triad);
 }
 
-/// What goes over a wire, where there is one: TCP, and MPI's messages beside it.
+/// Baselines over a network, if there is one: TCP, and MPI's messages.
 struct Wire {
   std::vector<std::unique_ptr<TcpFloor>> floors;  ///< blocking, polling
 
@@ -137,7 +138,7 @@ struct Wire {
     }
   }
 
-  /// What `make` gives of each floor, after `first`.
+  /// The results of `make` for each baseline, after `first`.
   template <class Make>
   [[nodiscard]] std::vector<Candidate> candidates(std::optional<Candidate> first,
                                                   const Make& make) const {
@@ -185,7 +186,8 @@ void measure_wire(Demo& demo, Crew& crew, const SuiteOptions& options, const Wir
   });
 }
 
-/// How much of a get a helper thread at each end hides, while the target sleeps and computes.
+/// How much of a get a helper thread at each end hides, while the target sleeps and while it
+/// computes.
 void measure_overlap(Demo& demo, Crew& crew, const SuiteOptions& options, const Wire& wire) {
   constexpr std::size_t bytes = 4 << 20;
   for (const auto& floor : wire.floors) {
@@ -214,7 +216,7 @@ void measure_overlap(Demo& demo, Crew& crew, const SuiteOptions& options, const 
   }
 }
 
-/// Collective. The program, once its options are known; returns its exit code.
+/// Collective. The program after its options are parsed; returns its exit code.
 int run_demo(const SuiteOptions& options, int argc, const char* const* argv) {
   const std::unique_ptr<MpiSession> mpi = start_mpi();
   SoloCrew solo;
@@ -259,7 +261,7 @@ int run_demo(const SuiteOptions& options, int argc, const char* const* argv) {
 
 int main(int argc, char** argv) {
   tessera::bench::SuiteOptions options;
-  CLI::App app{"Measures the floors against each other"};
+  CLI::App app{"Measures the baselines against each other"};
   add_options(app, options);
   if (const auto code = tessera::apps::parse_command_line(app, argc, argv)) {
     return *code;

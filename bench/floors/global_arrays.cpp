@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Global Arrays on ARMCI-MPI, as Debian builds it. Sealed with ARMCI-MPI (bench/CMakeLists.txt),
-// for what it calls has the names of Tessera's own ARMCI interface.
+// Global Arrays on ARMCI-MPI, as Debian builds it. Sealed together with ARMCI-MPI
+// (bench/CMakeLists.txt), because it calls functions with the names of Tessera's own ARMCI
+// interface.
 #include "bench/floors/global_arrays.hpp"
 
 #include "bench/floors/mpi_api.hpp"
@@ -14,14 +15,14 @@ extern "C" {
 namespace tessera::bench {
 namespace {
 
-/// Its functions take pointers to what they only read.
+/// Global Arrays' functions take pointers to non-const for data that they only read.
 template <class T>
 T* unconst(const T* pointer) {
   return const_cast<T*>(pointer);
 }
 
-/// A box as its functions want it: the last element included, and the extents of all dimensions but
-/// the first, in which the local elements lie.
+/// A box in Global Arrays' format: including the last element, and with the extents of all
+/// dimensions except the first for the layout of the local elements.
 struct Patch {
   explicit Patch(const GlobalArray::Box& box) : lo(box.lo), hi(box.hi) {
     for (std::size_t dim = 0; dim < lo.size(); ++dim) {
@@ -112,7 +113,7 @@ class Library : public GlobalArrays {
  public:
   Library() {
     GA_Initialize();
-    constexpr Integer doubles = 16 << 20;  // of its stack and its heap, for lists of places
+    constexpr Integer doubles = 16 << 20;  // of its stack and its heap, for lists of elements
     MA_init(MT_C_DBL, doubles, doubles);
   }
   ~Library() override { GA_Terminate(); }

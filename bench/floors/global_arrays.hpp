@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// GlobalArrays: the library of that name, for parts that ask what its users would gain. This
-// header includes nothing of it.
+// GlobalArrays: the Global Arrays library, for parts that compare Tessera with it. This header
+// includes none of its headers.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@
 
 namespace tessera::bench {
 
-/// Doubles in its own distribution. All by global indices, row-major, ends excluded.
+/// An array of doubles in Global Arrays' own distribution. Boxes use global indices, row-major, and
+/// exclude their ends.
 class GlobalArray {
  public:
   struct Box {
@@ -26,27 +27,27 @@ class GlobalArray {
   /// Collective.
   virtual ~GlobalArray() = default;
 
-  /// What a rank has.
+  /// The block of a rank.
   [[nodiscard]] virtual Box block_of(int rank) const = 0;
 
-  /// Complete here. Requires: room for the box.
+  /// Locally complete on return. Requires: room for the box.
   virtual void put(const Box& box, const double* from) = 0;
   virtual void get(const Box& box, double* to) = 0;
   virtual void accumulate(const Box& box, const double* from, double alpha) = 0;
 
-  /// `places` has the numbers of all places one after the other, as many places as values.
+  /// `places` holds the indices of one element after the other, as many elements as values.
   virtual void gather(std::span<const std::int64_t> places, std::span<double> values) = 0;
   virtual void scatter(std::span<const std::int64_t> places, std::span<const double> values) = 0;
   virtual void scatter_accumulate(std::span<const std::int64_t> places,
                                   std::span<const double> values, double alpha) = 0;
 };
 
-/// A number that ranks draw from (NGA_Read_inc).
+/// A counter from which ranks draw numbers (NGA_Read_inc).
 class GlobalCounter {
  public:
   /// Collective.
   virtual ~GlobalCounter() = default;
-  /// Returns the number and adds `count` to it.
+  /// Returns the counter's value and adds `count` to it.
   virtual std::int64_t draw(std::int64_t count) = 0;
 };
 
@@ -54,17 +55,18 @@ class GlobalArrays {
  public:
   static constexpr std::string_view name = "global arrays";
 
-  /// Collective, as all else but what one array does. Null with the reason in `missing` where it
-  /// isn't built in, or MPI doesn't run with these ranks. It can't be started twice in a process.
+  /// Collective, like all functions except those of a single array. Null, with the reason in
+  /// `missing`, if this build lacks Global Arrays or MPI doesn't run with these ranks. It can't be
+  /// started twice in a process.
   static std::unique_ptr<GlobalArrays> start(Crew& crew, std::string& missing);
   virtual ~GlobalArrays() = default;
 
-  /// All zero.
+  /// All elements are zero.
   [[nodiscard]] virtual std::unique_ptr<GlobalArray> create(
       std::span<const std::int64_t> extents) = 0;
-  /// At 0, on rank 0.
+  /// Starts at 0; lives on rank 0.
   [[nodiscard]] virtual std::unique_ptr<GlobalCounter> create_counter() = 0;
-  /// All that any rank has put is there, and all ranks have come.
+  /// Returns after all ranks have called it, and all puts of all ranks have arrived.
   virtual void sync() = 0;
 };
 

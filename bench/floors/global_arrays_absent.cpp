@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Stands in for Global Arrays in a build without it.
+// Replaces Global Arrays in a build without it.
 #include "bench/floors/global_arrays.hpp"
 
 namespace tessera::bench {

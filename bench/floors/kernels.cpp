@@ -7,7 +7,7 @@
 namespace tessera::bench::kernels {
 namespace {
 
-// The buffers are typed by the operation alone: accumulate has doubles in them.
+// Only the operation determines the buffers' type: accumulate uses doubles.
 double* doubles(std::byte* bytes) {
   return reinterpret_cast<double*>(bytes);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The loops of the memory floor, out of line, so that no length is known when they are compiled
-// and no call can be merged with the next. (A single memcpy of run-time length is already a call
-// into the C library.)
+// The loops of the memory baseline, compiled separately, so that the compiler knows no length and
+// can't merge a call with the next. (A single memcpy of run-time length is already a call into the
+// C library.)
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace tessera::bench::kernels {
 
-/// What a user writes by hand: one memcpy a row.
+/// A user's hand-written loop: one memcpy a row.
 void copy_rows(std::byte* to, std::size_t to_stride, const std::byte* from, std::size_t from_stride,
                std::size_t row_bytes, std::int64_t rows);
 
@@ -37,11 +37,11 @@ std::int64_t fetch_add(std::int64_t& word, std::int64_t increment);
 /// One `xchg`.
 std::int64_t swap(std::int64_t& word, std::int64_t desired);
 
-/// One `lock cmpxchg`: stores `desired` if the word is `expected`; the value from before.
+/// One `lock cmpxchg`: stores `desired` if the word is `expected`; returns the old value.
 std::int64_t compare_swap(std::int64_t& word, std::int64_t expected, std::int64_t desired);
 
-/// The two atomic operations that a free lock can't do without: compare-and-swap to take it,
-/// exchange to give it back.
+/// The two atomic operations that a free lock needs: compare-and-swap to acquire it, exchange to
+/// release it.
 void lock_unlock(std::int64_t& word);
 
 /// a[i] = b[i] + scale * c[i], as in STREAM.

@@ -24,12 +24,12 @@ void* map_own(std::size_t bytes) {
 void* map_shared(std::size_t bytes) {
   const int file = memfd_create("tessera-bench-floor", MFD_CLOEXEC);
   if (file < 0) {
-    fail(errno, "memfd_create for a floor's buffer");
+    fail(errno, "cannot create a shared-memory file for a baseline's buffer (memfd_create)");
   }
-  // Backed at once: a later lack of memory would be a SIGBUS.
+  // Allocate now: a later lack of memory would be a SIGBUS.
   if (const int cause = posix_fallocate(file, 0, static_cast<off_t>(bytes)); cause != 0) {
     close(file);
-    fail(cause, "posix_fallocate for a floor's buffer");
+    fail(cause, "cannot allocate shared memory for a baseline's buffer (posix_fallocate)");
   }
   void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);
@@ -42,7 +42,7 @@ Mapping::Mapping(std::size_t bytes, Sharing sharing, std::size_t offset_bytes) {
   const std::size_t all = bytes + offset_bytes;
   void* address = sharing == Sharing::shared ? map_shared(all) : map_own(all);
   if (address == MAP_FAILED) {
-    fail(errno, "mmap for a floor's buffer");
+    fail(errno, "cannot map memory for a baseline's buffer (mmap)");
   }
   mapped_ = {static_cast<std::byte*>(address), all};
   bytes_ = mapped_.subspan(offset_bytes);

@@ -16,8 +16,8 @@ double* doubles(std::byte* bytes) {
   return reinterpret_cast<double*>(bytes);
 }
 
-/// memcpy that the compiler may not merge with the next: a length known at run time only makes it
-/// a call into the C library, the fence makes its result wanted.
+/// A memcpy that the compiler can't merge with the next: a length known at run time only turns it
+/// into a call of the C library, and the fence makes its result needed.
 inline void copy_run(std::byte* to, const std::byte* from, std::size_t bytes) {
   std::memcpy(to, from, bytes);
   std::atomic_signal_fence(std::memory_order_seq_cst);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MemoryFloor: what plain loads and stores do, on memory that ranks of a node could share.
+// MemoryFloor: the baseline of plain loads and stores, on memory that ranks of a node can share.
 //
-// The least that any library can need on one node: memcpy out of line with a length known at run
-// time, a hand-written loop of memcpy for rows and lists, y[i] += a*x[i] without any atomicity,
-// one `lock xadd` or `xchg`, and the two atomic operations of a lock.
+// The least work that any library needs on one node: memcpy out of line with a length known at run
+// time, a hand-written loop of memcpy for rows and lists, y[i] += a*x[i] without atomicity, one
+// `lock xadd` or `xchg`, and the two atomic operations of a lock.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +21,10 @@ namespace tessera::bench {
 
 class MemoryFloor : public Floor {
  public:
-  /// With buffers of its own: private memory for the local one, a memfd for the remote one.
+  /// With its own buffers: private memory for the local one, a memfd for the remote one.
   explicit MemoryFloor(const FloorOptions& options);
-  /// Between the buffers of another candidate, so that both touch the same memory. Both must
-  /// live as long, be aligned to 64 bytes, and may be overwritten. Where ranks share `remote` only
+  /// Uses the buffers of another candidate, so that both touch the same memory. Both must outlive
+  /// this object and be aligned to 64 bytes; they may be overwritten. If ranks share `remote`, only
   /// one of them `verifies`.
   MemoryFloor(std::span<std::byte> local, std::span<std::byte> remote, bool cold,
               bool verifies = true);
@@ -47,12 +47,12 @@ class MemoryFloor : public Floor {
   bool verifies_ = true;
 };
 
-/// Collective when run. STREAM's triad on every rank at once, each on three arrays of its own of
-/// `elements` doubles, allocated by prepare(). `bytes` counts all ranks, as STREAM does: 24 an
+/// Collective when run. STREAM's triad on every rank at once, each on its own three arrays of
+/// `elements` doubles, allocated by prepare(). `bytes` counts all ranks, as STREAM does: 24 per
 /// element.
 Candidate triad_candidate(Crew& crew, std::size_t elements);
 
-/// Elements an array so that the three arrays of all ranks together have `bytes`.
+/// Elements per array, so that the three arrays of all ranks together have `bytes`.
 std::size_t triad_elements(std::size_t bytes, int ranks);
 
 }  // namespace tessera::bench

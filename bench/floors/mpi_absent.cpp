@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Stands in for the MPI floors in a build without MPI.
+// Replaces the MPI baselines in a build without MPI.
 #include "bench/floors/floor.hpp"
 #include "bench/floors/mpi_collectives.hpp"
 #include "bench/floors/mpi_memory.hpp"

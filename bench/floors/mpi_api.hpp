@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The floors' one door to <mpi.h>, and the few things that MPI leaves to its users: counts that
-// fit an int, and types, windows and memory that are given back.
+// The only file of the baselines that includes <mpi.h>. It also adds what MPI leaves to its users:
+// checks that counts fit an int, and owners that free types, windows and memory.
 #pragma once
 
 #include <mpi.h>
@@ -16,19 +16,20 @@
 
 namespace tessera::bench::mpi {
 
-/// Whether MPI runs and has as many ranks as `ranks`.
+/// Whether MPI runs, with `ranks` ranks.
 bool is_running(int ranks);
 
-/// Collective. Whether MPI makes windows among all ranks: Open MPI 4.1 does not over every network.
+/// Collective. Whether MPI can create windows among all ranks: Open MPI 4.1 can't over every
+/// network.
 bool makes_windows();
 
-/// Why a library on MPI can't be used among `ranks`; empty where it can.
+/// Why a library on MPI can't be used among `ranks`; empty if it can.
 std::string missing_ranks(int ranks);
 
-/// Collective. Why a library on MPI's windows can't be used among `ranks`; empty where it can.
+/// Collective. Why a library on MPI's windows can't be used among `ranks`; empty if it can.
 std::string missing_windows(int ranks);
 
-/// Whether all that MPI would be told about the case fits its ints.
+/// Whether all numbers of the case that MPI needs fit into an int.
 inline bool fits_int(const Case& c) {
   constexpr auto limit = static_cast<std::size_t>(std::numeric_limits<int>::max());
   return c.remote_span() + c.remote_stride < limit && c.local_span() + c.local_stride < limit;
@@ -37,7 +38,7 @@ inline bool fits_int(const Case& c) {
 /// A committed derived datatype.
 class Datatype {
  public:
-  /// Takes over `type`, and commits it.
+  /// Takes ownership of `type`, and commits it.
   explicit Datatype(MPI_Datatype type) : type_(type) { MPI_Type_commit(&type_); }
   ~Datatype() { MPI_Type_free(&type_); }
   Datatype(const Datatype&) = delete;
@@ -48,9 +49,9 @@ class Datatype {
   MPI_Datatype type_;
 };
 
-/// Collective. A window on MPI_COMM_WORLD, displacements in bytes: of MPI_Win_allocate, or with
-/// `creates` of MPI_Win_create on memory of its own. With `lock_all` it stays in one passive epoch
-/// until it is freed.
+/// Collective. A window on MPI_COMM_WORLD, with displacements in bytes: of MPI_Win_allocate or,
+/// with `creates`, of MPI_Win_create on its own memory. With `lock_all` it stays in one passive
+/// epoch until it is freed.
 class Window {
  public:
   Window(std::size_t bytes, bool lock_all, bool creates = false);
@@ -58,12 +59,12 @@ class Window {
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
   [[nodiscard]] MPI_Win get() const { return window_; }
-  /// Where this rank's part begins.
+  /// The start of this rank's part.
   [[nodiscard]] const void* base() const { return base_; }
 
  private:
   MPI_Win window_ = MPI_WIN_NULL;
-  std::vector<std::byte> own_;  ///< where it is created
+  std::vector<std::byte> own_;  ///< if created with MPI_Win_create
   void* base_ = nullptr;
   bool lock_all_;
 };

@@ -9,7 +9,7 @@
 namespace tessera::bench {
 namespace {
 
-/// One layer of a block at one end of one dimension, to be sent or received.
+/// One layer of a block at one end of one dimension, to send or receive.
 std::shared_ptr<const mpi::Datatype> layer(const GhostBlock& block, std::size_t dim, bool upper,
                                            bool ghosts) {
   const std::size_t dims = block.points.size();
@@ -37,7 +37,8 @@ std::shared_ptr<const mpi::Datatype> layer(const GhostBlock& block, std::size_t 
   return std::make_shared<const mpi::Datatype>(type);
 }
 
-/// One message of an exchange: a layer goes to one neighbour, and its like comes from the opposite.
+/// One message of an exchange: a layer goes to one neighbour, and the corresponding one comes from
+/// the opposite neighbour.
 struct Shift {
   std::shared_ptr<const mpi::Datatype> sent;
   std::shared_ptr<const mpi::Datatype> received;

@@ -15,26 +15,26 @@
 
 namespace tessera::bench {
 
-/// Collective when run. MPI_Barrier, MPI_Bcast from rank 0, MPI_Allreduce in place,
-/// MPI_Reduce to rank 0, or MPI_Allgather. None where MPI doesn't run with these ranks.
+/// Collective when run. MPI_Barrier, MPI_Bcast from rank 0, MPI_Allreduce in place, MPI_Reduce to
+/// rank 0, or MPI_Allgather. Empty if MPI doesn't run with these ranks.
 std::optional<Candidate> mpi_collective_candidate(Crew& crew, const Collective& collective);
 
-/// Collective, also when run. MPI_Barrier of the first `ranks` ranks, on a communicator of their
-/// own. None where MPI doesn't run with the ranks of `crew`.
+/// Collective, also when run. MPI_Barrier of the first `ranks` ranks, on their own communicator.
+/// Empty if MPI doesn't run with the ranks of this group.
 std::optional<Candidate> mpi_barrier_candidate(Crew& crew, int ranks);
 
 /// The part of a periodic grid that one rank holds, row-major, last index fastest.
 struct GhostBlock {
-  std::vector<std::int64_t> points;  ///< in each dimension, without ghosts
+  std::vector<std::int64_t> points;  ///< in each dimension, without ghost cells
   std::int64_t width = 1;            ///< ghost layers at each end
-  bool corners = true;               ///< false: only cells outside in one dimension
+  bool corners = true;               ///< false: only cells outside in exactly one dimension
   /// World ranks of the neighbours below and above in each dimension.
   std::vector<std::array<int, 2>> neighbours;
 };
 
-/// Collective when run. Fills the ghosts of `block` in `memory` (doubles, with ghosts): in each
-/// dimension in turn, two MPI_Sendrecv of subarray types, which with corners include the ghosts of
-/// the dimensions before. None where MPI doesn't run with these ranks.
+/// Collective when run. Fills the ghost cells of `block` in `memory` (doubles, with ghost cells):
+/// for one dimension after the other, two MPI_Sendrecv of subarray types. With corners, these
+/// include the ghost cells of the earlier dimensions. Empty if MPI doesn't run with these ranks.
 /// Requires: `memory` outlives the candidate.
 std::optional<Candidate> mpi_ghost_candidate(Crew& crew, const GhostBlock& block, double* memory);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // One-sided MPI as its users write it: MPI_Win_allocate, one passive epoch (lock_all), the
-// operation, MPI_Win_flush (MPI_Win_flush_local where a case is complete here). Rows are subarray
-// types and lists hindexed-block types, made once.
+// operation, MPI_Win_flush (MPI_Win_flush_local if the case needs only local completion). Rows are
+// subarray types and lists hindexed-block types, made once.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -22,13 +22,13 @@
 namespace tessera::bench {
 namespace {
 
-/// The rank that is put to; rank 0 is the origin.
+/// The target rank; rank 0 is the origin.
 constexpr int target = 1;
 
-/// The local buffer: ordinary memory, or what MPI gives for transfers.
+/// The local buffer: ordinary memory, or memory of MPI_Alloc_mem.
 class LocalBuffer {
  public:
-  /// `beyond_line` bytes beyond the start of a cache line and a page.
+  /// `beyond_line` bytes after the start of a cache line and a page.
   LocalBuffer(std::size_t bytes, bool is_mpis, std::size_t beyond_line) {
     if (!is_mpis) {
       ordinary_.emplace(bytes, Sharing::own, beyond_line);
@@ -56,20 +56,20 @@ class LocalBuffer {
   std::span<std::byte> bytes_;
 };
 
-/// One end of a transfer: which type, and how many of it.
+/// One end of a transfer: a datatype, and a count.
 struct Layer {
   std::shared_ptr<const mpi::Datatype> owner;
   MPI_Datatype type = MPI_BYTE;
   int count = 0;
 };
 
-/// What ends an operation where its case says.
+/// The call that completes an operation as its case requires.
 using Flush = int (*)(int rank, MPI_Win window);
 Flush flush_of(const Case& c) {
   return c.completes == Completes::at_target ? MPI_Win_flush : MPI_Win_flush_local;
 }
 
-/// The element that MPI is told about: accumulate adds doubles, the rest moves bytes.
+/// The element type for MPI: accumulate adds doubles, other operations move bytes.
 struct Unit {
   explicit Unit(const Case& c)
       : type(c.operation == Operation::accumulate ? MPI_DOUBLE : MPI_BYTE),
@@ -140,7 +140,7 @@ class MpiFloor : public Floor {
     if (is_origin_) {
       touch();
     }
-    crew.barrier();  // Open MPI moves what was put while its target is in a call, too
+    crew.barrier();  // Open MPI also moves puts while their target is in a call
   }
 
   [[nodiscard]] std::string_view name() const override { return "mpi"; }
@@ -166,7 +166,7 @@ class MpiFloor : public Floor {
   }
 
  private:
-  /// Brings all of the remote buffer into this process's page tables.
+  /// Enters all of the remote buffer into this process's page tables.
   void touch() const {
     const std::span<std::byte> zeros = local_.bytes();
     for (std::size_t from = 0; from < zeros.size(); from += touch_bytes) {

@@ -36,7 +36,7 @@ void MpiMemory::start_get(int rank, std::size_t at, void* to, std::size_t bytes)
 
 void MpiMemory::add(int rank, std::size_t at, std::int64_t value) {
   add(rank, std::span(&at, 1), std::span(&value, 1));
-  complete(rank);  // the value goes away with this call
+  complete(rank);  // the value's lifetime ends with this call
 }
 
 void MpiMemory::add(int rank, std::span<const std::size_t> at,

@@ -27,9 +27,9 @@ bool was_launched() {
                      [](const char* name) { return std::getenv(name) != nullptr; });
 }
 
-/// Completes `request`. MPI's own wait keeps a core busy, which another rank or job may need; this
-/// one sleeps, but still lets MPI move on every 50 µs: the target of a one-sided operation waits
-/// here, and some MPIs need its help.
+/// Completes `request`. MPI's own wait keeps a core busy, which another rank or job may need. This
+/// one sleeps, but calls MPI every 50 µs for progress: the target of a one-sided operation waits
+/// here, and some MPIs need its calls.
 void wait_asleep(MPI_Request& request) {
   constexpr int busy_looks = 1000;
   constexpr std::chrono::microseconds nap{50};
@@ -107,7 +107,8 @@ std::unique_ptr<MpiSession> start_mpi(MpiCallers callers) {
   if (callers == MpiCallers::all_threads) {
     constexpr int keep = 0;
     wanted = MPI_THREAD_MULTIPLE;
-    setenv("OMPI_MCA_osc_rdma_priority", "90", keep);  // as rma/bootstrap/mpi.cpp does, and why
+    // as rma/bootstrap/mpi.cpp does, for the same reason
+    setenv("OMPI_MCA_osc_rdma_priority", "90", keep);
   }
   int provided = 0;
   MPI_Init_thread(nullptr, nullptr, wanted, &provided);
@@ -144,7 +145,7 @@ bool makes_windows() {
 
 std::string missing_ranks(int ranks) {
   if (!is_running(ranks)) {
-    return "not started by mpirun or srun with these ranks";
+    return "these ranks were not started by mpirun or srun";
   }
   return ranks < 2 ? "needs two ranks" : "";
 }
@@ -153,7 +154,8 @@ std::string missing_windows(int ranks) {
   if (std::string reason = missing_ranks(ranks); !reason.empty()) {
     return reason;
   }
-  return makes_windows() ? "" : "MPI makes no windows here; try OMPI_MCA_osc=sm,pt2pt";
+  return makes_windows() ? ""
+                         : "MPI can't create windows among these ranks; try OMPI_MCA_osc=sm,pt2pt";
 }
 
 Window::Window(std::size_t bytes, bool lock_all, bool creates)

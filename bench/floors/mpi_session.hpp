@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MpiSession: MPI for the floors, and a Crew of its ranks. This header includes no <mpi.h>.
+// MpiSession: MPI for the baselines, and a rank group of its ranks. This header does not include
+// <mpi.h>.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,8 @@ namespace tessera::bench {
 
 class MpiSession {
  public:
-  /// Collective. Ends MPI if start_mpi() began it. What uses MPI (floors!) must be gone by then.
+  /// Collective. Ends MPI if start_mpi() began it. All users of MPI, such as baselines, must be
+  /// destroyed before.
   virtual ~MpiSession() = default;
 
   /// All ranks of MPI_COMM_WORLD.
@@ -24,13 +26,13 @@ class MpiSession {
 
 /// Which threads of a process call MPI.
 enum class MpiCallers : std::uint8_t {
-  one_thread,   ///< the floors
-  all_threads,  ///< Tessera's, too: its transport mpi
+  one_thread,   ///< the baselines
+  all_threads,  ///< Tessera's threads, too: its transport mpi
 };
 
-/// Collective. Starts MPI, or joins in when the program has started it. Null when MPI isn't built
-/// in, or when no MPI launcher started this process and nobody has started MPI yet: each process
-/// would then be a world of its own. For `all_threads` it starts MPI as Tessera would by itself.
+/// Collective. Starts MPI, or uses it if the program has started it. Null if this build has no MPI,
+/// or if MPI isn't running and no MPI launcher started this process: each process would then be its
+/// own world. With `all_threads`, starts MPI as Tessera itself would.
 std::unique_ptr<MpiSession> start_mpi(MpiCallers callers = MpiCallers::one_thread);
 
 }  // namespace tessera::bench

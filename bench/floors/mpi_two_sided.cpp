@@ -16,17 +16,17 @@
 namespace tessera::bench {
 namespace {
 
-/// The end that begins is rank 0, the other rank 1; further ranks look on.
+/// Rank 0 begins, rank 1 is the other end; further ranks do nothing.
 constexpr int ends = 2;
 
 using Buffer = std::vector<std::byte>;
 
-/// Bytes that differ from place to place.
+/// Bytes that differ between positions.
 std::byte pattern(std::size_t place) {
   return static_cast<std::byte>((place * 131 + place / 256) % 251);
 }
 
-/// Runs it on known data, and looks at what this rank then has; rank 0 has what all should have.
+/// Runs it on known data, and checks this rank's result; rank 0 has the data that all should have.
 std::string check(int rank, Buffer& buffer, const std::function<void(std::int64_t)>& run) {
   for (std::size_t i = 0; i < buffer.size(); ++i) {
     buffer[i] = rank == 0 ? pattern(i) : std::byte{255};
@@ -34,7 +34,7 @@ std::string check(int rank, Buffer& buffer, const std::function<void(std::int64_
   run(1);
   for (std::size_t i = 0; i < buffer.size() && rank < ends; ++i) {
     if (buffer[i] != pattern(i)) {
-      return fmt::format("byte {} of {} arrived wrong", i, buffer.size());
+      return fmt::format("byte {} of {} arrived with a wrong value", i, buffer.size());
     }
   }
   return "";
@@ -97,7 +97,7 @@ std::optional<Candidate> mpi_ping_pong_candidate(Crew& crew, std::size_t bytes) 
           }
         }
       });
-  candidate.bytes = bytes;  // as all others count: what a transfer asks for, not its answer
+  candidate.bytes = bytes;  // as all candidates count: the payload without the reply
   return candidate;
 }
 
@@ -151,7 +151,7 @@ std::optional<Started> mpi_started_get(Crew& crew, std::size_t bytes) {
     wait();
     for (std::size_t i = 0; i < bytes && rank == 0; ++i) {
       if ((*buffer)[i] != pattern(i)) {
-        return fmt::format("byte {} of {} arrived wrong", i, bytes);
+        return fmt::format("byte {} of {} arrived with a wrong value", i, bytes);
       }
     }
     return "";
@@ -161,7 +161,7 @@ std::optional<Started> mpi_started_get(Crew& crew, std::size_t bytes) {
 
 Candidate mpi_helped_by_target(Crew& crew, Candidate candidate) {
   const int rank = crew.rank();
-  // Rank 0 tells when it has done its part; until then rank 1 waits for that, in MPI.
+  // Rank 0 sends a message when it has finished; until then rank 1 waits for it, inside MPI.
   const auto meet = [rank] {
     std::int64_t done = 1;
     if (rank == 0) {
@@ -219,8 +219,8 @@ std::string mpi_compare_swap_problem(Crew& crew) {
       !may_use(std::getenv("OMPI_MCA_osc"), {"rdma"})) {
     return "";
   }
-  return "mpi: no compare-and-swap: Open MPI 4 may end with a segmentation fault in it; "
-         "OMPI_MCA_osc=sm,pt2pt has one that works";
+  return "mpi: compare-and-swap is not measured, because Open MPI 4 may end with a segmentation "
+         "fault in it; OMPI_MCA_osc=sm,pt2pt chooses a working one";
 }
 
 }  // namespace tessera::bench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Stands in for OpenSHMEM in a build without it.
+// Replaces OpenSHMEM in a build without it.
 #include "bench/floors/floor.hpp"
 #include "bench/floors/shmem_memory.hpp"
 #include "bench/floors/shmem_session.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The floors' one door to <shmem.h>: OpenSHMEM beside an MPI that runs, and memory of it that is
-// given back. Its processing elements are MPI's ranks.
+// The only file of the baselines that includes <shmem.h>: OpenSHMEM in a process in which MPI runs,
+// and memory of it that is freed automatically. Its processing elements are MPI's ranks.
 #pragma once
 
 #include <cstddef>
@@ -16,23 +16,24 @@ extern "C" {
 
 namespace tessera::bench::shmem {
 
-// What shmem_long_… works on are the words that all floors count with.
+// shmem_long_… functions work on the words with which all baselines count.
 static_assert(sizeof(long) == sizeof(std::int64_t));
 
-/// Collective. Why OpenSHMEM can't be used among `ranks`; empty where it can, and then it is
-/// started. A start that fails ends the job: OpenSHMEM has no other way.
+/// Collective. Why OpenSHMEM can't be used among `ranks`; empty if it can, and then it is started.
+/// A failed start ends the job; OpenSHMEM offers no other way.
 std::string missing(int ranks);
 
-/// Collective. Memory that every rank has, of one size; where it lies here names it on all of them.
+/// Collective. Memory of the same size on every rank. The local address also identifies it on all
+/// other ranks.
 class Symmetric {
  public:
-  /// All zero.
+  /// All bytes are zero.
   explicit Symmetric(std::size_t bytes);
   ~Symmetric();
   Symmetric(const Symmetric&) = delete;
   Symmetric& operator=(const Symmetric&) = delete;
 
-  /// Null on all ranks where OpenSHMEM's heap has no such room.
+  /// Null on all ranks if OpenSHMEM's heap is too small.
   [[nodiscard]] std::byte* get() const { return bytes_; }
   [[nodiscard]] long* words() const { return reinterpret_cast<long*>(bytes_); }
 
@@ -40,7 +41,7 @@ class Symmetric {
   std::byte* bytes_;
 };
 
-/// What to do where the heap has no room.
+/// The error message for a heap that is too small, with a remedy.
 std::string no_room(std::size_t bytes);
 
 }  // namespace tessera::bench::shmem

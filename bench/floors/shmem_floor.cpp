@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// OpenSHMEM as its users write it: shmem_putmem and shmem_quiet (without it where a case is
-// complete here), or shmem_getmem; of several runs a non-blocking call each, then shmem_quiet. It
-// has no accumulate, and no lists in one call.
+// OpenSHMEM as its users write it: shmem_putmem and shmem_quiet (without it if the case needs only
+// local completion), or shmem_getmem. Several runs take one non-blocking call each, then
+// shmem_quiet. It has no accumulate, and no call for a list.
 #include <algorithm>
 #include <memory>
 
@@ -17,7 +17,7 @@
 namespace tessera::bench {
 namespace {
 
-/// The rank that is put to; rank 0 is the origin.
+/// The target rank; rank 0 is the origin.
 constexpr int target = 1;
 
 class ShmemFloor : public Floor {
@@ -34,7 +34,7 @@ class ShmemFloor : public Floor {
     if (is_origin_ && has_room()) {
       touch();
     }
-    crew.barrier();  // until then the target is where it helps
+    crew.barrier();  // until then the target is inside OpenSHMEM, where it helps
   }
 
   [[nodiscard]] bool has_room() const { return remote_.get() != nullptr && lock_.get() != nullptr; }
@@ -64,7 +64,7 @@ class ShmemFloor : public Floor {
   }
 
  private:
-  /// Brings all of the remote buffer into this process's page tables.
+  /// Enters all of the remote buffer into this process's page tables.
   void touch() const {
     const std::span<std::byte> zeros = local_.bytes();
     for (std::size_t from = 0; from < zeros.size(); from += touch_bytes) {

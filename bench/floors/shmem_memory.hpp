@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ShmemMemory: OpenSHMEM's symmetric memory, for parts in which all ranks act. Counterpart of
-// OwnMemory (bench/rma/memories.hpp), with the same functions. This header includes no <shmem.h>.
+// ShmemMemory: OpenSHMEM's symmetric memory, for parts in which all ranks act. It has the same
+// functions as OwnMemory (bench/rma/memories.hpp). This header does not include <shmem.h>.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ class ShmemMemory {
  public:
   static constexpr std::string_view name = "openshmem";
 
-  /// Collective. Null with the reason in `missing` where it can't be had.
+  /// Collective. Null with the reason in `missing` if it isn't available.
   static std::unique_ptr<ShmemMemory> create(Crew& crew, std::size_t bytes_each,
                                              std::string& missing);
   /// Collective.
@@ -29,14 +29,14 @@ class ShmemMemory {
   ShmemMemory(const ShmemMemory&) = delete;
   ShmemMemory& operator=(const ShmemMemory&) = delete;
 
-  /// Started; complete, also at the target, after complete().
+  /// Starts a put; it is complete, also at the target, after complete().
   void put(int rank, std::size_t at, const void* from, std::size_t bytes);
   void start_get(int rank, std::size_t at, void* to, std::size_t bytes);
-  /// Started: one word, or `values.size()` words at the places `at`.
+  /// Starts an addition to one word, or to `values.size()` words at the offsets `at`.
   void add(int rank, std::size_t at, std::int64_t value);
   void add(int rank, std::span<const std::size_t> at, std::span<const std::int64_t> values);
   void wait(int rank) { complete(rank); }
-  /// OpenSHMEM completes what goes to all ranks at once.
+  /// OpenSHMEM can only complete operations to all ranks at once.
   void complete(int /*rank*/) { complete_all(); }
   void complete_all();
   std::int64_t fetch_add(int rank, std::size_t at, std::int64_t increment);
@@ -47,12 +47,12 @@ class ShmemMemory {
   std::unique_ptr<Heap> heap_;
 };
 
-/// Collective. Whether rank 0 can load and store what OpenSHMEM's rank 1 has: then it uses no
-/// network. False where OpenSHMEM can't be had.
+/// Collective. Whether rank 0 can load and store the memory of OpenSHMEM's rank 1; then OpenSHMEM
+/// uses no network. False if OpenSHMEM isn't available.
 bool shmem_shares_memory(Crew& crew);
 
-/// Collective, also when run. shmem_barrier of the first `ranks` ranks, which also completes what
-/// they have put. None where OpenSHMEM can't be had.
+/// Collective, also when run. shmem_barrier of the first `ranks` ranks, which also completes their
+/// puts. Empty if OpenSHMEM isn't available.
 std::optional<Candidate> shmem_barrier_candidate(Crew& crew, int ranks);
 
 }  // namespace tessera::bench

@@ -63,7 +63,7 @@ std::string missing(int ranks) {
   return "";
 }
 
-// On a page, as the windows and slices beside it.
+// Page-aligned, as the windows and slices that it is compared with.
 Symmetric::Symmetric(std::size_t bytes)
     : bytes_(static_cast<std::byte*>(shmem_align(4096, bytes))) {
   if (bytes_ != nullptr) {
@@ -77,8 +77,9 @@ Symmetric::~Symmetric() {
 }
 
 std::string no_room(std::size_t bytes) {
-  return fmt::format("its heap has no room for {} MiB; SHMEM_SYMMETRIC_HEAP_SIZE makes it larger",
-                     bytes >> 20U);
+  return fmt::format(
+      "its heap has no room for {} MiB; to enlarge it, set SHMEM_SYMMETRIC_HEAP_SIZE",
+      bytes >> 20U);
 }
 
 }  // namespace shmem

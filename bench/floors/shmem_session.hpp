@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How OpenSHMEM ends. This header includes nothing of it.
+// The end of OpenSHMEM. This header includes none of its headers.
 #pragma once
 
 namespace tessera::bench {
 
-/// Collective. Ends OpenSHMEM where it was started; Open MPI's ends MPI, too.
+/// Collective. Ends OpenSHMEM if it was started; Open MPI's then also ends MPI.
 void end_shmem();
 
 }  // namespace tessera::bench

@@ -23,12 +23,12 @@ namespace {
 constexpr int target = 1;
 constexpr std::chrono::seconds connect_limit{10};
 
-/// Buffers of which every place fits into a request.
+/// Buffers of this size or smaller: every offset fits into a request.
 constexpr std::size_t largest_buffer = TcpRequest::field_mask;
 
 }  // namespace
 
-/// Rank 0's helper thread: receives what was started, while the rank computes.
+/// Rank 0's helper thread: receives replies of started gets while the rank computes.
 class TcpFloor::Helper {
  public:
   explicit Helper(std::function<void()> receive)
@@ -93,7 +93,7 @@ TcpFloor::TcpFloor(Crew& crew, const FloorOptions& options, Waiting waiting, Tcp
         while (server_.serve_one(Waiting::blocking) != TcpServer::Served::closed) {
         }
       } catch (const std::system_error&) {
-        socket_.shut_down();  // rank 0 is told, and says so
+        socket_.shut_down();  // rank 0's call then fails, and rank 0 reports it
       }
     });
   }
@@ -249,7 +249,7 @@ std::optional<Candidate> TcpFloor::ping_pong(std::size_t bytes) {
       run(1);
       for (std::size_t i = sizeof word; i < message.size(); ++i) {
         if (message[i] != static_cast<std::byte>(i % 251)) {
-          return fmt::format("byte {} of {} came back wrong", i, message.size());
+          return fmt::format("byte {} of {} came back with a wrong value", i, message.size());
         }
       }
       return "";
@@ -299,7 +299,7 @@ HostName host_name() {
   return name;
 }
 
-/// What rank 1 tells rank 0.
+/// What rank 1 sends to rank 0.
 struct Offer {
   TcpAddress address;
   std::uint64_t token = 0;
@@ -353,7 +353,7 @@ std::optional<TcpSocket> connect_two(Crew& crew, bool outside, std::string& miss
 std::unique_ptr<TcpFloor> make_tcp_floor(Crew& crew, const FloorOptions& options,
                                          const TcpOptions& tcp_options, std::string& missing) {
   if (options.buffer_bytes() > largest_buffer) {
-    missing = "tcp: buffers of at most 1 GiB";
+    missing = "tcp: buffers may have at most 1 GiB; choose smaller sizes with -m";
     return nullptr;
   }
   auto socket = connect_two(crew, tcp_options.outside, missing);

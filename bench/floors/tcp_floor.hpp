@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// TcpFloor: what a program does with a bare TCP connection between rank 0 and rank 1.
+// TcpFloor: the baseline of a bare TCP connection between rank 0 and rank 1.
 //
-// The least that any transport over TCP can need: a request of 8 bytes says what is wanted, then
-// come the bytes themselves, and nothing is copied on the way but by the kernel.
+// The least work of any transport over TCP: a request of 8 bytes says what is wanted, then the data
+// follow. Only the kernel copies them.
 //
 //     put        8 + n bytes there, 8 back        get        8 there, n back
 //     ping-pong  n there, n back                  fetch-add  16 there, 8 back
-//     stream     as puts of which the last is answered, or gets that are asked for all at once
+//     stream     as puts with a reply to the last one only, or gets that are requested all at once
 //
-// Blocking: both ends sleep in the kernel. At rank 1 a helper thread serves, as an agent would, so
-// that the rank itself may do something else; the candidates run at rank 0 alone.
+// Blocking: both ends sleep in the kernel. At rank 1 a helper thread serves requests, as an agent
+// would, so that the rank itself may do something else. The candidates run on rank 0 alone.
 //
-// Polling: both ends call and call again. A helper that polls between measurements would take the
-// core from what is measured beside it; so rank 1 itself serves, and the candidates are
-// cooperative: measure them with together().
+// Polling: both ends call repeatedly. A helper that polls between measurements would take the core
+// from other candidates. So rank 1 itself serves, and the candidates are cooperative: measure them
+// with together().
 //
-// started_get() has a helper thread at both ends: the floor of overlap.
+// started_get() has a helper thread at both ends: the baseline of overlap.
 //
 // Threads: rank 0 uses one candidate at a time. Failures throw std::system_error.
 #pragma once
@@ -39,7 +39,8 @@ namespace tessera::bench {
 
 class TcpFloor : public Floor {
  public:
-  /// Collective; see make_tcp_floor(). `socket` is connected on ranks 0 and 1, empty on the others.
+  /// Collective; see make_tcp_floor(). `socket` is connected on ranks 0 and 1, and empty on the
+  /// others.
   TcpFloor(Crew& crew, const FloorOptions& options, Waiting waiting, TcpSocket socket);
   /// Collective.
   ~TcpFloor() override;
@@ -57,14 +58,14 @@ class TcpFloor : public Floor {
   /// `messages` puts or gets of `bytes` each, all outstanding, and one wait for all.
   [[nodiscard]] std::optional<Candidate> stream(Operation operation, std::size_t bytes,
                                                 std::int64_t messages);
-  /// A get of `bytes` that a helper thread of rank 0 receives. Only where waiting is blocking.
+  /// A get of `bytes` that a helper thread of rank 0 receives. Only if waiting is blocking.
   [[nodiscard]] std::optional<Started> started_get(std::size_t bytes);
 
  private:
   class Helper;
 
   [[nodiscard]] Workspace workspace();
-  /// A candidate whose repetition does `once` at rank 0, which makes `requests` requests.
+  /// A candidate whose repetition calls `once` at rank 0, which makes `requests` requests.
   template <class Once>
   [[nodiscard]] Candidate transfer(const Case& c, std::int64_t requests, Once once);
   [[nodiscard]] Candidate fetch_add();
@@ -84,26 +85,26 @@ class TcpFloor : public Floor {
   bool is_target_;
   TcpSocket socket_;
   Mapping local_;
-  Mapping remote_;  ///< at rank 1; elsewhere a byte
+  Mapping remote_;  ///< at rank 1; a single byte elsewhere
   TcpServer server_;
-  std::thread agent_;               ///< at rank 1, when blocking
-  std::shared_ptr<Helper> helper_;  ///< at rank 0, once started_get() was asked for
+  std::thread agent_;               ///< at rank 1, if blocking
+  std::shared_ptr<Helper> helper_;  ///< at rank 0, after the first call of started_get()
 };
 
-/// Which way the connection goes.
+/// The route of the connection.
 struct TcpOptions {
   Waiting waiting = Waiting::blocking;
-  /// Over an address that other hosts may reach even where both ranks are on one host.
+  /// Uses an address that other hosts may reach, even if both ranks are on one host.
   bool outside = false;
 };
 
-/// Collective. A connection of ranks 0 and 1, over loopback where they are on one host and not
-/// `outside`; other ranks get an end that isn't connected. None on all ranks, and the reason in
-/// `missing`, when that fails or there is one rank.
+/// Collective. Connects ranks 0 and 1, over loopback if they are on one host and not `outside`;
+/// other ranks get an unconnected end. Empty on all ranks, with the reason in `missing`, if that
+/// fails or there is only one rank.
 std::optional<TcpSocket> connect_two(Crew& crew, bool outside, std::string& missing);
 
-/// Collective. Connects ranks 0 and 1: over loopback where they are on one host. A null pointer on
-/// all ranks, and the reason in `missing`, when that fails or there is one rank.
+/// Collective. Connects ranks 0 and 1, over loopback if they are on one host. Null on all ranks,
+/// with the reason in `missing`, if that fails or there is only one rank.
 std::unique_ptr<TcpFloor> make_tcp_floor(Crew& crew, const FloorOptions& options,
                                          const TcpOptions& tcp_options, std::string& missing);
 

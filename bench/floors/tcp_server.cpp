@@ -14,7 +14,8 @@ TcpServer::Served TcpServer::serve_one(Waiting waiting) {
   }
   const TcpRequest request = TcpRequest::decode(word);
   if (request.offset > memory_.size() || request.bytes > memory_.size() - request.offset) {
-    throw std::system_error(EPROTO, std::generic_category(), "a request beyond the memory");
+    throw std::system_error(EPROTO, std::generic_category(),
+                            "a request addresses memory outside the buffer");
   }
   const auto place = memory_.subspan(request.offset, request.bytes);
   switch (request.kind) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// TcpServer: rank 1's end of a TcpFloor, and what the two ends say to each other.
+// TcpServer: rank 1's end of a TcpFloor, and the requests that rank 0 sends.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace tessera::bench {
 
 enum class TcpKind : std::uint64_t { end, echo, put, put_unanswered, get, add };
 
-/// What rank 0 wants; 8 bytes on the wire.
+/// A request of rank 0; 8 bytes on the wire.
 struct TcpRequest {
   TcpKind kind = TcpKind::end;
   std::size_t offset = 0;
@@ -31,7 +31,7 @@ struct TcpRequest {
   }
 };
 
-/// The bytes of a value, to be sent or received.
+/// The bytes of a value, to send or receive.
 template <class T>
 std::span<const std::byte> bytes_of(const T& value) {
   return std::as_bytes(std::span(&value, 1));
@@ -41,14 +41,14 @@ std::span<std::byte> writable_bytes_of(T& value) {
   return std::as_writable_bytes(std::span(&value, 1));
 }
 
-/// Rank 1's end: does what requests say on its memory.
+/// Rank 1's end: executes requests on its memory.
 class TcpServer {
  public:
   TcpServer(TcpSocket& socket, std::span<std::byte> memory)
       : socket_(socket), reader_(socket), memory_(memory) {}
 
   enum class Served { request, end, closed };
-  /// Serves one request; `end` is a request that asks for nothing.
+  /// Serves one request; an `end` request has no reply.
   Served serve_one(Waiting waiting);
 
  private:

@@ -26,7 +26,7 @@ namespace {
   throw std::system_error(error, std::generic_category(), what);
 }
 
-/// Decides whether a call that failed is to be made again.
+/// Decides whether to repeat a failed call.
 class Retry {
  public:
   explicit Retry(Waiting waiting) : waiting_(waiting) {}
@@ -64,8 +64,8 @@ Address* generic(sockaddr_in& address) {
   return reinterpret_cast<Address*>(&address);
 }
 
-/// BBR sends at a rate that it estimates, which no floor of what the network can do should. cubic
-/// is what Linux has otherwise; not everybody may choose it.
+/// BBR sends at an estimated rate, which a baseline of the network must not do. cubic is Linux's
+/// usual control; the process may lack the permission to choose it.
 void avoid_pacing(int descriptor) {
   constexpr std::size_t longest_name = 16;  // TCP_CA_NAME_MAX of Linux
   std::array<char, longest_name + 1> own = {};
@@ -82,22 +82,22 @@ void avoid_pacing(int descriptor) {
   }
 }
 
-/// Waits until the listener has somebody, or throws.
+/// Waits until a peer connects to the listener, or throws.
 void wait_for_caller(int descriptor, std::chrono::milliseconds limit) {
   pollfd entry = {descriptor, POLLIN, 0};
   const int ready = ::poll(&entry, 1, static_cast<int>(limit.count()));
   if (ready < 0 && errno != EINTR) {
-    fail("waiting for a connection");
+    fail("no peer connected");
   }
   if (ready == 0) {
-    fail("waiting for a connection", ETIMEDOUT);
+    fail("no peer connected", ETIMEDOUT);
   }
 }
 
 }  // namespace
 
 void Patience::pause() {
-  constexpr int looks_before_yielding = 200;  // some 50 µs
+  constexpr int looks_before_yielding = 200;  // about 50 µs
   if (++looks_ > looks_before_yielding) {
     std::this_thread::yield();
   }
@@ -108,7 +108,7 @@ TcpSocket::TcpSocket(int descriptor) : descriptor_(descriptor) {
   if (::setsockopt(descriptor_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0) {
     const int error = errno;
     ::close(descriptor_);
-    fail("setting TCP_NODELAY", error);
+    fail("cannot set TCP_NODELAY", error);
   }
   avoid_pacing(descriptor_);
 }
@@ -181,7 +181,7 @@ std::size_t TcpSocket::try_send(std::span<const iovec> parts) {
 
 std::size_t TcpSocket::try_receive(std::span<const iovec> parts) {
   msghdr message = {};
-  message.msg_iov = const_cast<iovec*>(parts.data());  // NOLINT: likewise of recvmsg()
+  message.msg_iov = const_cast<iovec*>(parts.data());  // recvmsg() doesn't change them either
   message.msg_iovlen = parts.size();
   const ssize_t received = ::recvmsg(descriptor_, &message, MSG_DONTWAIT);
   if (received == 0) {
@@ -216,7 +216,7 @@ TcpSocket TcpListener::accept(std::uint64_t token, std::chrono::milliseconds lim
     wait_for_caller(descriptor_, limit);
     const int descriptor = ::accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC);
     if (descriptor < 0) {
-      fail("accepting a connection");
+      fail("cannot accept a connection");
     }
     TcpSocket socket(descriptor);
     std::uint64_t shown = 0;
@@ -230,7 +230,7 @@ TcpSocket TcpListener::accept(std::uint64_t token, std::chrono::milliseconds lim
 TcpSocket connect_tcp(const TcpAddress& address, std::uint64_t token) {
   const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (descriptor < 0) {
-    fail("making a socket");
+    fail("cannot create a socket");
   }
   TcpSocket socket(descriptor);
   sockaddr_in system = to_system(address);

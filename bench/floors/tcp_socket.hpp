@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// TcpSocket: one end of a TCP connection, waiting in the way that is being measured.
+// TcpSocket: one end of a TCP connection; it waits in the way that is measured.
 //
-// No Nagle's algorithm; the congestion control that Tessera's connections take; the system's own
-// socket buffers. What fails throws std::system_error, also
-// when the other end is gone.
+// No Nagle's algorithm; the same congestion control as Tessera's connections; the system's default
+// socket buffers. Failures throw std::system_error, also if the other end has closed.
 #pragma once
 
 #include <sys/uio.h>
@@ -19,11 +18,11 @@
 namespace tessera::bench {
 
 enum class Waiting {
-  polling,   ///< calls that never block, again and again; after 50 µs it yields the core
+  polling,   ///< non-blocking calls, again and again; yields the core after 50 µs
   blocking,  ///< sleeps in the kernel
 };
 
-/// Between two looks of who polls: whom it waits for may need this very core.
+/// Called between two polls; yields, because the other end may need this core.
 class Patience {
  public:
   void pause();
@@ -35,7 +34,7 @@ class Patience {
 class TcpSocket {
  public:
   TcpSocket() = default;
-  /// Takes over a connected descriptor.
+  /// Takes ownership of a connected descriptor.
   explicit TcpSocket(int descriptor);
   ~TcpSocket();
   TcpSocket(TcpSocket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
@@ -44,25 +43,25 @@ class TcpSocket {
     return *this;
   }
 
-  /// Sends both parts with one call where that is possible; returns when all is in the kernel.
+  /// Sends both parts with one call if possible; returns when all is in the kernel.
   void send(std::span<const std::byte> head, std::span<const std::byte> body, Waiting waiting);
   void send(std::span<const std::byte> bytes, Waiting waiting) { send(bytes, {}, waiting); }
   /// Receives all of `bytes`.
   void receive(std::span<std::byte> bytes, Waiting waiting);
-  /// Receives what there is, at least one byte. Returns 0 when the other end has closed.
+  /// Receives the available bytes, at least one. Returns 0 if the other end has closed.
   std::size_t receive_some(std::span<std::byte> bytes, Waiting waiting);
-  /// Sends from, or receives into, `parts` in order, as much as goes without waiting. Returns how
-  /// many bytes that is; 0 when it would have to wait. Fails when the other end has closed.
+  /// Sends from, or receives into, `parts` in order, as much as possible without waiting. Returns
+  /// the number of bytes; 0 if it would have to wait. Fails if the other end has closed.
   std::size_t try_send(std::span<const iovec> parts);
   std::size_t try_receive(std::span<const iovec> parts);
-  /// Ends the connection, so that whoever waits for it, here or there, is told.
+  /// Ends the connection; threads that wait for it, at either end, return.
   void shut_down();
 
  private:
   int descriptor_ = -1;
 };
 
-/// Where a listener listens: IPv4, in the byte order of the network.
+/// A listener's address: IPv4, in network byte order.
 struct TcpAddress {
   std::uint32_t host = 0;
   std::uint16_t port = 0;
@@ -70,14 +69,14 @@ struct TcpAddress {
 
 class TcpListener {
  public:
-  /// On a free port of `host`, an address of this machine.
+  /// Listens on a free port of `host`, an address of this machine.
   explicit TcpListener(std::uint32_t host);
   ~TcpListener();
   TcpListener(const TcpListener&) = delete;
   TcpListener& operator=(const TcpListener&) = delete;
 
   [[nodiscard]] TcpAddress address() const { return address_; }
-  /// The connection of whoever sends `token` first; others are turned away.
+  /// Returns the connection of the first peer that sends `token`; rejects others.
   [[nodiscard]] TcpSocket accept(std::uint64_t token, std::chrono::milliseconds limit) const;
 
  private:
@@ -85,20 +84,20 @@ class TcpListener {
   TcpAddress address_;
 };
 
-/// Connects, and shows the token.
+/// Connects, and sends the token.
 TcpSocket connect_tcp(const TcpAddress& address, std::uint64_t token);
 
 /// 127.0.0.1.
 std::uint32_t loopback_host();
-/// The first address of this machine that others may reach; loopback_host() when there is none.
+/// The first address of this machine that other hosts may reach; loopback_host() if none exists.
 std::uint32_t outside_host();
 
-/// Receives through a small buffer, so that a request and a short body that come together take one
-/// call; long bodies go straight to their place.
+/// Receives through a small buffer, so that a request and a short body that arrive together take
+/// one call. Long bodies go directly to their destination.
 class TcpReader {
  public:
   explicit TcpReader(TcpSocket& socket) : socket_(socket) {}
-  /// False when the other end closed before the first byte.
+  /// False if the other end closed before the first byte.
   bool read(std::span<std::byte> bytes, Waiting waiting);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Stands in for the verbs floor in a build without RDMA devices.
+// Replaces the verbs baseline in a build without RDMA devices.
 #include "bench/floors/verbs_floor.hpp"
 
 namespace tessera::bench {

@@ -14,7 +14,7 @@ namespace tessera::bench {
 namespace {
 
 constexpr int target = 1;
-/// For checks, through which a case's own buffers can't go.
+/// For the data checks, which can't use a case's own buffers.
 constexpr std::size_t staging_bytes = std::size_t{256} * 1024;
 
 /// Buffers and connection of ranks 0 and 1.
@@ -39,7 +39,7 @@ class Ends {
       loop_.await(1);
     }
   }
-  /// Copies from there.
+  /// Copies from the start of the remote buffer.
   void read_remote(std::span<std::byte> bytes) {
     for (std::size_t done = 0; done < bytes.size(); done += staging_bytes) {
       const auto part = bytes.subspan(done, std::min(staging_bytes, bytes.size() - done));
@@ -54,7 +54,7 @@ class Ends {
 
   Mapping local_;
   Mapping remote_;
-  VerbsLoop loop_;  // ends before its memory
+  VerbsLoop loop_;  // destroyed before its memory
 };
 
 class BareVerbs final : public VerbsFloor {
@@ -63,7 +63,7 @@ class BareVerbs final : public VerbsFloor {
   BareVerbs(Crew& crew, const FloorOptions& options, std::unique_ptr<Ends> ends)
       : crew_(crew), options_(options), is_origin_(crew.rank() == 0), ends_(std::move(ends)) {}
   ~BareVerbs() override {
-    crew_.barrier();  // rank 1's memory is there until rank 0 has done
+    crew_.barrier();  // rank 1's memory must exist until rank 0 has finished
   }
   BareVerbs(const BareVerbs&) = delete;
   BareVerbs& operator=(const BareVerbs&) = delete;
@@ -145,7 +145,7 @@ std::optional<Candidate> BareVerbs::put_and_read(std::size_t bytes) {
   return transfer(c, [=, this](std::size_t local, std::size_t remote) {
     std::byte* const here = ends_->local().data();
     ends_->loop().write_silently(here + local, remote, bytes);
-    // What is read is behind the buffer: nobody looks at it.
+    // The read's data go after the buffer; they are not used.
     ends_->loop().read(here + ends_->local().size(), 0, 1);
     ends_->loop().await(1);
   });

@@ -19,7 +19,7 @@
 namespace tessera::bench {
 namespace {
 
-/// As the library's own limit, so that the same requests carry their data.
+/// The library's own limit, so that the same requests carry their data inline.
 constexpr std::uint32_t most_inline = 220;
 constexpr std::uint32_t first_packet = 0;
 
@@ -27,7 +27,8 @@ constexpr std::uint32_t first_packet = 0;
   throw std::system_error(error, std::generic_category(), what);
 }
 
-/// What libibverbs made, or an exception that says what it could not make.
+/// Returns an object that libibverbs made, or throws an exception that names what it could not
+/// make.
 template <class Object>
 Object* made(Object* object, const char* what) {
   if (object == nullptr) {
@@ -36,7 +37,7 @@ Object* made(Object* object, const char* what) {
   return object;
 }
 
-/// What TESSERA_VERBS_DEVICE and TESSERA_VERBS_GID ask for.
+/// The device and address that TESSERA_VERBS_DEVICE and TESSERA_VERBS_GID choose.
 struct Wish {
   std::string device;
   int port = 0;        ///< 0: any
@@ -54,7 +55,7 @@ std::string_view variable(const char* name) {
   return text == nullptr ? std::string_view() : std::string_view(text);
 }
 
-// The job has looked at both when it started, and refused what makes no sense.
+// The job has checked both when it started.
 Wish wish() {
   const std::string_view device = variable("TESSERA_VERBS_DEVICE");
   const std::size_t colon = device.find(':');
@@ -98,7 +99,7 @@ std::vector<ibv_gid_entry> gids_of(ibv_context* context, std::uint8_t port) {
   return all;
 }
 
-/// None where the port has no address that would do; InfiniBand's LID does without.
+/// Empty if the port has no suitable address; InfiniBand's LID needs none.
 std::optional<ibv_gid_entry> gid_for(const VerbsPort& port, int asked) {
   std::vector<ibv_gid_entry> gids = gids_of(port.context.get(), port.port);
   if (asked >= 0) {
@@ -139,7 +140,7 @@ std::uint8_t ports_of(ibv_device* device) {
   return is_known ? attributes.phys_port_cnt : 0;
 }
 
-/// The list that libibverbs makes, while it is looked at.
+/// libibverbs' list of devices, freed at the end of its scope.
 class DeviceList {
  public:
   DeviceList() : devices_(ibv_get_device_list(&count_)) {}
@@ -155,7 +156,7 @@ class DeviceList {
   }
 
  private:
-  int count_ = 0;  // before devices_, whose making sets it
+  int count_ = 0;  // declared before devices_, whose initialiser sets it
   ibv_device** devices_;
 };
 
@@ -183,7 +184,9 @@ VerbsPort open_verbs_port() {
     }
   }
   if (!best) {
-    throw std::runtime_error("no RDMA device has an active port with the address asked for");
+    throw std::runtime_error(
+        "no RDMA device has an active port with the requested address (TESSERA_VERBS_DEVICE, "
+        "TESSERA_VERBS_GID)");
   }
   return std::move(*best);
 }
@@ -197,11 +200,11 @@ VerbsLoop::VerbsLoop(std::span<std::byte> local, std::span<std::byte> exposed)
   domain_.reset(made(ibv_alloc_pd(context), "ibv_alloc_pd"));
   completions_.reset(made(ibv_create_cq(context, depth, nullptr, nullptr, 0), "ibv_create_cq"));
   local_.reset(made(ibv_reg_mr(domain_.get(), local.data(), local.size(), IBV_ACCESS_LOCAL_WRITE),
-                    "ibv_reg_mr; `ulimit -l` has to allow it"));
+                    "ibv_reg_mr; raise the limit of locked memory (`ulimit -l`)"));
   exposed_.reset(
       made(ibv_reg_mr(domain_.get(), exposed.data(), exposed.size(),
                       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE),
-           "ibv_reg_mr; `ulimit -l` has to allow it"));
+           "ibv_reg_mr; raise the limit of locked memory (`ulimit -l`)"));
   create_queue_pair();
   to_init();
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// VerbsLoop: a reliable connection between two RDMA devices, as a program opens it that uses
-// libibverbs and nothing else: post a request, poll for its completion.
+// VerbsLoop: a reliable connection between two RDMA devices that uses libibverbs directly: post a
+// request, poll for its completion.
 //
-// It shares no code with rma/verbs/, which is measured beside it, but it takes the same device,
-// port and GID: those of TESSERA_VERBS_DEVICE and TESSERA_VERBS_GID, else the first active port,
-// InfiniBand before Ethernet, and there the RoCE v2 GID of an IPv4 address.
+// It shares no code with rma/verbs/, which it is compared with, but uses the same device, port and
+// GID: those of TESSERA_VERBS_DEVICE and TESSERA_VERBS_GID. By default that is the first active
+// port, InfiniBand before Ethernet; on Ethernet, the RoCE v2 GID of an IPv4 address.
 //
-// Threads: one at a time. Failures throw std::system_error or std::runtime_error. The memory that
-// it is given outlives it.
+// Threads: one at a time. Failures throw std::system_error or std::runtime_error. The memory passed
+// to it must outlive it.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -21,7 +21,7 @@
 
 namespace tessera::bench {
 
-/// Destroys what libibverbs made.
+/// Destroys an object of libibverbs.
 template <auto Destroy>
 struct VerbsDestroyer {
   template <class Object>
@@ -35,7 +35,7 @@ using VerbsCompletions = std::unique_ptr<ibv_cq, VerbsDestroyer<ibv_destroy_cq>>
 using VerbsQueuePair = std::unique_ptr<ibv_qp, VerbsDestroyer<ibv_destroy_qp>>;
 using VerbsMemory = std::unique_ptr<ibv_mr, VerbsDestroyer<ibv_dereg_mr>>;
 
-/// An open device, the port to be used, and the address by which it is known.
+/// An open device, the port to use, and its address.
 struct VerbsPort {
   VerbsContext context;
   ibv_port_attr attributes = {};
@@ -48,37 +48,39 @@ struct VerbsPort {
   }
 };
 
-/// Throws std::runtime_error when there is none, or not the one that was asked for.
+/// Throws std::runtime_error if there is no device, or not the requested one.
 VerbsPort open_verbs_port();
 
-/// What the other end has to know.
+/// What the other end needs for the connection.
 struct VerbsAddress {
   ibv_gid gid = {};
   std::uint32_t queue_pair = 0;
   std::uint32_t key = 0;     ///< of the memory that it may read and write
-  std::uint64_t memory = 0;  ///< where that begins
+  std::uint64_t memory = 0;  ///< start of that memory
   std::uint16_t lid = 0;
   std::uint8_t mtu = 0;    ///< as ibv_mtu
-  std::uint8_t reads = 0;  ///< that may be under way
+  std::uint8_t reads = 0;  ///< the number that may be outstanding
 };
 
 class VerbsLoop {
  public:
-  /// Requests that may be under way.
+  /// The largest number of outstanding requests.
   static constexpr int depth = 128;
 
-  /// `local` is what this end's requests move, `exposed` what the other end's do.
+  /// `local` is the memory that this end's requests move; `exposed` is for the other end's
+  /// requests.
   VerbsLoop(std::span<std::byte> local, std::span<std::byte> exposed);
 
   [[nodiscard]] VerbsAddress address() const;
   void connect(const VerbsAddress& other);
 
-  /// Starts a write of `bytes` from `local` to the other end's memory at `offset`. Requires: local
-  /// memory that it was given; at most `depth` requests under way.
+  /// Starts a write of `bytes` from `local` to the other end's memory at `offset`. Requires:
+  /// `local` lies in the memory passed to the constructor; at most `depth` requests are
+  /// outstanding.
   void write(const std::byte* local, std::size_t offset, std::size_t bytes);
   /// The same in the other direction.
   void read(std::byte* local, std::size_t offset, std::size_t bytes);
-  /// A write of which no completion tells: a read behind it does.
+  /// A write without a completion; the completion of a later read covers it.
   void write_silently(const std::byte* local, std::size_t offset, std::size_t bytes);
   /// Polls until `count` requests have completed.
   void await(std::int64_t count);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Does one kind of small operation many times, for bench/instructions/count, which counts the
-// instructions of each: 8 bytes of a region; a box of 4 x 4 of an array on one rank; the same rows
-// of its region; a lock that nobody has, taken and given back; a fence with nothing to complete; a
-// barrier.
+// Repeats one kind of small operation, for bench/instructions/count, which counts the instructions
+// of each: 8 bytes of a region; a box of 4 x 4 of an array on one rank; the same rows of its
+// region; acquiring and releasing a free lock; a fence with nothing to complete; a barrier.
 //
 //     instruction_probe put|get|fetch_add|array_{put,get,accumulate}|strided_{put,get,accumulate}|
 //     lock|fence|barrier COUNT
@@ -25,7 +24,7 @@ using tessera::rma::require;
 
 using tessera::rma::Job;
 
-// Calls `operation` so often.
+// Calls `operation` the given number of times.
 template <class Operation>
 void repeat(std::int64_t count, Operation&& operation) {
   for (std::int64_t i = 0; i < count; ++i) {

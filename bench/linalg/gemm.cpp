@@ -38,7 +38,7 @@ constexpr const char* regular = "regular";
 constexpr const char* one_node_target = "gemm, n >= 4000: speed / dgemm at once";
 constexpr const char* nodes_target = "gemm over nodes, n >= 4000: speed / dgemm at once";
 constexpr const char* scalapack_target = "gemm of local matrices, n >= 4000: speed / pdgemm";
-constexpr std::int64_t least_edge = 4000;  // of which the design speaks
+constexpr std::int64_t least_edge = 4000;  // the smallest size that the design has a limit for
 constexpr std::int64_t block = 64;
 
 /// The elements of A and B: small integers, so that products are exact.
@@ -54,7 +54,7 @@ double element_of_product(std::int64_t n, std::int64_t row, std::int64_t column)
   return sum;
 }
 
-/// Each rank's own product of the size of its share of C, in its own memory.
+/// Each rank's own product, as large as its share of C, in its own memory.
 Candidate floor_candidate(Session& session, std::int64_t n) {
   const Distribution shares = Distribution::regular({n, n}, session.job().size()).value();
   const Box own = shares.box_of(session.job().world().rank());
@@ -159,7 +159,8 @@ Distribution round_robin(std::int64_t n, std::int64_t ranks) {
       .value();
 }
 
-/// Collective. Three matrices of each distribution, and of ScaLAPACK's, and the floor's own.
+/// Collective. Checks for three matrices of each distribution, three of ScaLAPACK's, and the
+/// baseline's own.
 void check_memory(Session& session, std::int64_t n) {
   constexpr double matrices = 3 * 4;
   const double of_library = session.compares_with(Peer::scalapack) ? 3 : 0;
@@ -173,7 +174,7 @@ void check_memory(Session& session, std::int64_t n) {
                           (rows + columns) * edge + rows * columns;
   require_memory(session, {.bytes_per_rank = elements * sizeof(double),
                            .what = fmt::format("gemm of {0} x {0} matrices", n),
-                           .hint = "name smaller ones by --edges"});
+                           .hint = "choose smaller matrices with --edges"});
 }
 
 std::vector<Candidate> candidates_of(Session& session, std::int64_t n) {
@@ -204,7 +205,7 @@ const Measured* find(const std::vector<Measured>& measured, std::string_view nam
   return nullptr;
 }
 
-/// What the design asks of matrices of this size, on rank 0.
+/// Reports the rates to the design's targets for this size, on rank 0.
 void report(Session& session, std::int64_t n, const std::vector<Measured>& measured) {
   const double operations = 2 * std::pow(static_cast<double>(n), 3) / session.job().size();
   const Measured& floor = measured.front();
@@ -238,7 +239,7 @@ void measure(Session& session, std::optional<Table>& table, std::int64_t n) {
     table.emplace(session.table("Matrix Product Latency", 1, Quantity::latency, "Edge"));
   }
   MeasureOptions options = together(session.options().measure_options());
-  options.prime = n < 1000;  // longer ones bring their own data
+  options.prime = n < 1000;  // longer ones load their own data into the caches
   const auto measured =
       session.measure(*table, {"gemm", "gemm", fmt::format("{0} x {0}", n), n * n * 8}, n,
                       candidates_of(session, n), options);
@@ -250,8 +251,9 @@ void measure(Session& session, std::optional<Table>& table, std::int64_t n) {
 }  // namespace
 
 void measure_gemm(Session& session) {
-  session.remark(fmt::format("BLAS threads a rank: {} (0: as its own variables say)",
-                             linalg::blas_threads(session.job())));
+  session.remark(fmt::format(
+      "BLAS threads per rank: {} (0: chosen by the BLAS library's own environment variables)",
+      linalg::blas_threads(session.job())));
   std::optional<Table> table;
   for (const std::int64_t edge : session.options().gemm_edges) {
     measure(session, table, edge);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The distributed matrix product beside as many local ones at once, and beside ScaLAPACK's.
+// The distributed matrix product, compared with simultaneous local products, one on each rank, and
+// with ScaLAPACK's.
 #pragma once
 
 #include <vector>

@@ -26,7 +26,7 @@ using arrays::Extents;
 
 constexpr std::int64_t block = 64;
 
-/// Two matrices, the second of which is to become the first or its transpose.
+/// Two matrices; the operation makes the second one the first one or its transpose.
 struct Pair {
   Array<double> from;
   Array<double> to;
@@ -45,7 +45,7 @@ struct Pair {
 
   void move() { rma::require(transposes ? linalg::transpose(from, to) : copy(from, to)); }
 
-  /// Collective. Looks at this rank's elements after one movement.
+  /// Collective. Checks this rank's elements after one operation.
   std::string verify() {
     rma::require(arrays::fill(to, -1.0));
     move();
@@ -55,7 +55,7 @@ struct Pair {
       number_elements(box, wanted, transposes);
       rma::require(to.get(box, values));
       if (values != wanted) {
-        wrong = fmt::format("elements of {} are not what they should be", to_string(box));
+        wrong = fmt::format("elements of {} are wrong", to_string(box));
       }
     });
     rma::require(to.sync());
@@ -72,7 +72,7 @@ struct Pair {
     }
   }
 
-  /// Each element is its number in the matrix that all began with.
+  /// Each element is its number in the original matrix.
   void number_elements(const arrays::Box& box, std::vector<double>& values, bool transposed) const {
     const std::int64_t n = from.extents()[0];
     std::size_t place = 0;
@@ -84,7 +84,7 @@ struct Pair {
   }
 };
 
-/// Each rank copies as much as its share, in its own memory.
+/// Each rank copies the bytes of its share, in its own memory.
 Candidate local_copies(std::int64_t n, std::int64_t ranks) {
   const auto share = static_cast<std::size_t>((n * n + ranks - 1) / ranks);
   const auto from = std::make_shared<std::vector<double>>(share, 1.5);
@@ -115,7 +115,7 @@ Candidate own_movement(Session& session, const Distribution& before, const Distr
   return candidate;
 }
 
-/// What is moved, and what ScaLAPACK calls the same.
+/// An operation, and ScaLAPACK's name for it.
 struct Movement {
   std::string title;
   std::string op;
@@ -123,14 +123,15 @@ struct Movement {
   std::function<std::optional<Candidate>(Crew&, std::int64_t n, const Extents& grid)> library;
 };
 
-/// Collective. Two matrices of ours, of the floor and of ScaLAPACK, and what checks them.
+/// Collective. Checks for two matrices of Tessera's, of the baseline and of ScaLAPACK, and for the
+/// data of the check.
 void check_memory(Session& session, const std::string& part, std::int64_t n) {
   const double matrices = session.compares_with(Peer::scalapack) ? 8 : 6;
   const auto edge = static_cast<double>(n);
   require_memory(session,
                  {.bytes_per_rank = matrices * edge * edge * sizeof(double) / session.job().size(),
                   .what = fmt::format("{} of {} x {} matrices", part, n, n),
-                  .hint = "name smaller ones by --edges"});
+                  .hint = "choose smaller matrices with --edges"});
 }
 
 void measure(Session& session, const Movement& movement) {
@@ -161,7 +162,7 @@ Distribution in_one_block(std::int64_t n, std::int64_t ranks) {
   return Distribution::regular({n, n}, ranks).value();
 }
 
-/// In as many places as ranks; ScaLAPACK's way, so that both move the same.
+/// One block row and column per rank, as ScaLAPACK does it, so that both move the same data.
 Distribution cyclic(std::int64_t n, std::int64_t ranks) {
   return Distribution::scalapack({n, n}, {block, block}, square_grid(ranks), ranks).value();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Suite "layouts": matrices that are distributed otherwise, and transposed, beside ScaLAPACK's
-// pdgemr2d and pdtran and a copy of as many bytes in each rank's own memory.
+// Suite "layouts": matrices that are redistributed and transposed, compared with ScaLAPACK's
+// pdgemr2d and pdtran and with a copy of the same number of bytes in each rank's own memory.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace tessera::bench {
 
-/// One block a rank to blocks of 64 dealt in turn, and back.
+/// One block per rank to blocks of 64 dealt cyclically, and back.
 void measure_redistribution(Session& session);
-/// One block a rank to one block a rank.
+/// One block per rank to one block per rank.
 void measure_transposition(Session& session);
 
-/// The grid of as many ranks that is nearest to a square.
+/// The nearly square grid for this number of ranks.
 arrays::Extents square_grid(std::int64_t ranks);
 
 }  // namespace tessera::bench

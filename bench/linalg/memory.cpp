@@ -34,16 +34,17 @@ using Matrices = std::vector<Array<double>>;
 struct Work {
   std::string name;
   int matrices = 1;
-  std::int64_t buffers = 0;  ///< bytes that its documentation says it takes besides, a rank
+  // bytes per rank that the operation takes in addition, according to its documentation
+  std::int64_t buffers = 0;
   std::function<void(Matrices&)> run;
-  bool has_whole_columns = false;  ///< in the layout that our own factorisations compute in
+  bool has_whole_columns = false;  ///< the layout in which Tessera's factorisations compute
 };
 
 Distribution distribution_of(const Work& work, std::int64_t n, std::int64_t ranks, int number) {
   if (work.has_whole_columns) {
     return Distribution::scalapack({n, n}, {n, 128}, {1, ranks}, ranks).value();
   }
-  // The second operand is distributed otherwise than the first.
+  // The second operand has another distribution than the first.
   return number % 2 == 0 ? Distribution::regular({n, n}, ranks).value()
                          : Distribution::block_cyclic({n, n}, {64, 64}, ranks).value();
 }

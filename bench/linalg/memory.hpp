@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The most memory that operations on whole arrays take, beside the data that they work on.
+// The peak memory of operations on whole arrays, compared with their data.
 #pragma once
 
 #include "bench/session.hpp"

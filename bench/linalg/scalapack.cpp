@@ -135,7 +135,7 @@ class Product {
     pdgemm_("N", "N", &n_, &n_, &n_, &alpha, a_.data(), &one, &one, a_.descriptor(), b_.data(),
             &one, &one, b_.descriptor(), &beta, c_.data(), &one, &one, c_.descriptor());
   }
-  /// What is wrong with C, or an empty string.
+  /// An error message if C is wrong, or an empty string.
   [[nodiscard]] std::string verify() {
     std::string wrong;
     c_.for_each([&](int, int, double value) {
@@ -154,7 +154,7 @@ class Product {
   Matrix c_;
 };
 
-/// The matrix of the numbers of its elements, to be moved into another.
+/// A matrix whose elements are their numbers, to be moved into another one.
 class Movement {
  public:
   Movement(const ScalapackProblem& before, const ScalapackProblem& after, bool transposes)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ScaLAPACK's matrix product, redistribution and transposition, in the layouts that they were made
-// for. This header includes neither <mpi.h> nor anything of ScaLAPACK, which has no headers.
+// ScaLAPACK's matrix product, redistribution and transposition, in the layouts for which they were
+// made. This header includes neither <mpi.h> nor a header of ScaLAPACK, which has none.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@
 
 namespace tessera::bench {
 
-/// Square matrices in blocks, dealt to a grid of processes.
+/// Square matrices in blocks that are dealt to a grid of processes.
 struct ScalapackProblem {
   std::int64_t edge = 0;
   std::int64_t block = 0;
   std::int64_t grid_rows = 1;
   std::int64_t grid_columns = 1;
-  std::int64_t block_columns = 0;  ///< where blocks are no squares
+  std::int64_t block_columns = 0;  ///< if blocks are not square
 };
 
-/// Collective, as the others. C = A B by pdgemm. None where ScaLAPACK isn't built in, or MPI
+/// Collective, like the others. C = A B by pdgemm. Empty if this build has no ScaLAPACK, or if MPI
 /// doesn't run with these ranks.
 std::optional<Candidate> scalapack_candidate(Crew& crew, std::string name,
                                              const ScalapackProblem& problem);

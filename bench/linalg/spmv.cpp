@@ -89,7 +89,7 @@ std::vector<std::int64_t> at_random(std::int64_t row) {
   return columns;
 }
 
-/// Few rows with entries, so that single elements of x are read.
+/// Few rows have entries, so that single elements of x are read.
 std::vector<std::int64_t> scattered(std::int64_t row) {
   return row % 32 == 0 ? at_random(row) : std::vector<std::int64_t>();
 }
@@ -117,7 +117,7 @@ struct SerialRows {
   std::vector<double> y;
 };
 
-/// What a user writes by hand.
+/// A user's hand-written loop.
 [[gnu::noinline]] void serial_product(SerialRows& rows) {
   for (std::size_t i = 0; i + 1 < rows.row_starts.size(); ++i) {
     double sum = 0;
@@ -155,8 +155,8 @@ SerialRows serial_rows(const LocalCsr<double>& rows) {
   return serial;
 }
 
-/// Bytes that all ranks' products have to read and write, whatever the cache does: value and column
-/// of each entry, and for each row its start, x and y.
+/// The bytes that all ranks' products must read and write, whatever the cache does: value and
+/// column of each entry, and for each row its start, x and y.
 std::size_t least_bytes(const SparseMatrix<double>& matrix) {
   return static_cast<std::size_t>(matrix.entries()) * (sizeof(double) + sizeof(std::int32_t)) +
          static_cast<std::size_t>(matrix.rows()) * 3 * sizeof(double);
@@ -228,7 +228,7 @@ Candidate plan_candidate(Products& products, std::size_t number) {
     }
   };
   own.verify = [&products, run = own.run]() {
-    // What another plan left there would be right, too.
+    // Otherwise the result of another plan could pass as right.
     std::fill_n(reinterpret_cast<double*>(products.y.region().local()), products.serial.y.size(),
                 std::numeric_limits<double>::quiet_NaN());
     run(1);
@@ -249,7 +249,7 @@ void compare(Session& session, const Problem& problem, const Products& products,
       static_cast<double>(least_bytes(products.matrix)) / own.stats_ns.median;  // GB/s
   session.remark(fmt::format(
       "{}: {} entries, {} elements of x from others on rank 0: speed / serial loop: {:.3f} "
-      "[{:.3f},{:.3f}], {:.2f} GB/s of the least bytes, triad {:.2f} GB/s",
+      "[{:.3f},{:.3f}], {:.2f} GB/s if each byte is moved once, triad {:.2f} GB/s",
       problem.name, products.matrix.entries(), products.plans.back().second.elements_from_others(),
       ratio.value, ratio.ci95.lo, ratio.ci95.hi, rate, triad.bytes_per_s() * 1e-9));
   if (problem.name == rated) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// y = A x with a sparse matrix over the ranks, beside the loop that each rank would do on its rows
-// if it had all of x to itself, and beside STREAM's triad.
+// y = A x with a sparse matrix over the ranks, compared with the loop that each rank would run on
+// its rows if it had all of x, and with STREAM's triad.
 #pragma once
 
 #include <vector>

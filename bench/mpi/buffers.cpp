@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What local memory is made of ([ARMCIMPI12], figure 5): memory of the library, a slice of a
-// region, the user's memory that was used before, and memory that is mapped for each transfer,
-// which the clock doesn't count. Beside them MPI's calls with memory of MPI and of the user.
+// Kinds of local memory ([ARMCIMPI12], figure 5): memory of the library, a slice of a region, the
+// user's memory used before, and memory mapped for each transfer. The clock does not count the
+// mapping. They are compared with MPI's calls with memory of MPI and of the user.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -17,7 +17,7 @@
 namespace tessera::bench {
 namespace {
 
-/// Our side and MPI's with each kind of local memory.
+/// Tessera's side and MPI's with each kind of local memory.
 class Buffers {
  public:
   /// Collective.
@@ -50,7 +50,7 @@ class Buffers {
     }
     candidates.push_back(renamed(*ordinary_.candidate(c), "ordinary memory"));
     candidates.push_back(
-        renamed(*ordinary_.with_new_memory(operation, bytes, clock), "mapped anew"));
+        renamed(*ordinary_.with_new_memory(operation, bytes, clock), "newly mapped"));
     candidates.push_back(renamed(*slice_.candidate(c), "own slice"));
     candidates.push_back(renamed(*allocated_.candidate(c), "allocate_local"));
     const auto size = static_cast<std::int64_t>(bytes);
@@ -66,7 +66,7 @@ class Buffers {
   OwnSide ordinary_;
   OwnSide slice_;
   OwnSide allocated_;
-  std::vector<std::unique_ptr<Floor>> floors_;  ///< of MPI: the user's memory, its own
+  std::vector<std::unique_ptr<Floor>> floors_;  ///< of MPI: with the user's memory, and with MPI's
 };
 
 }  // namespace
@@ -75,7 +75,7 @@ void measure_windows_buffers(Session& session) {
   Buffers buffers(session);
   for (const Operation operation : {Operation::get, Operation::put}) {
     const bool gets = operation == Operation::get;
-    Topic topic{std::string(gets ? "Get" : "Put, complete here,") + " Bandwidth by Local Memory",
+    Topic topic{std::string(gets ? "Get" : "Put, locally complete,") + " Bandwidth by Local Memory",
                 gets ? "get_by_memory" : "put_by_memory", Quantity::bandwidth};
     for (const std::size_t bytes : large_sizes(session)) {
       buffers.measure(topic, operation, bytes);

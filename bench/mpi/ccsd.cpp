@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// CCSD and (T) on MPI's windows beside the native transports ([ARMCIMPI12], figure 6). Each
-// transport has a job of the same ranks, so all of them stand in the same rounds.
+// CCSD and (T) on MPI's windows, compared with the native transports ([ARMCIMPI12], figure 6). Each
+// transport has a job of the same ranks, so all of them take part in the same rounds.
 #include <string>
 #include <vector>
 
@@ -22,7 +22,7 @@ rma::Job start_on(rma::Job& first, const char* transport, std::int64_t ranks_per
 }  // namespace
 
 void measure_windows_ccsd(Session& session) {
-  // One node of all ranks, and a node of each.
+  // One node with all ranks, and one node for each rank.
   rma::Job shm = start_on(session.job(), "shm", session.job().size());
   rma::Job tcp = start_on(session.job(), "shm,tcp", 1);
   measure_ccsd_by_jobs(session, "mpi",

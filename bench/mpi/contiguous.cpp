@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Contiguous transfers beside the calls of MPI that the transport makes ([ARMCIMPI12], figure 3).
-// Complete here stands beside MPI_Win_flush_local, behind a fence beside MPI_Win_flush.
+// Contiguous transfers, compared with the MPI calls that the transport makes ([ARMCIMPI12], figure
+// 3). Local completion is compared with MPI_Win_flush_local, a fence with MPI_Win_flush.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -26,16 +26,17 @@ struct Kind {
 };
 
 constexpr std::array kinds = {
-    Kind{Operation::put, Completes::here, "Put, complete here,", "put_here", windows_target::put},
+    Kind{Operation::put, Completes::here, "Put, locally complete,", "put_here",
+         windows_target::put},
     Kind{Operation::put, Completes::at_target, "Put and Fence", "put", windows_target::put},
     Kind{Operation::get, Completes::at_target, "Get", "get", windows_target::get},
-    Kind{Operation::accumulate, Completes::here, "Accumulate, complete here,", "accumulate_here",
+    Kind{Operation::accumulate, Completes::here, "Accumulate, locally complete,", "accumulate_here",
          windows_target::accumulate},
     Kind{Operation::accumulate, Completes::at_target, "Accumulate and Fence", "accumulate",
          windows_target::accumulate},
 };
 
-/// Whether -s leaves it. A get is complete wherever that is.
+/// Whether -s includes this kind. A get is complete in any case.
 bool is_asked_for(const Session& session, const Kind& kind) {
   return kind.operation == Operation::get ||
          session.options().completes(kind.completes) == kind.completes;
@@ -66,7 +67,7 @@ void measure_windows_contiguous(Session& session) {
     if (!is_asked_for(session, kind)) {
       continue;
     }
-    // Small sizes as times, the same with the large ones as rates: OSU has a program for each.
+    // Small sizes as times, then the large ones as rates: OSU has a program for each.
     for (const Quantity quantity : {Quantity::latency, Quantity::bandwidth}) {
       Topic topic{
           fmt::format("{} {}", kind.title, quantity == Quantity::latency ? "Latency" : "Bandwidth"),

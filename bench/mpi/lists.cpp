@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Segments by the methods of the transport ([ARMCIMPI12], figure 4): each call complete before the
-// next, all calls and one flush, MPI's datatypes, and what the library chooses. Beside them MPI's
-// types that were made before, and ARMCI-MPI as it comes.
+// next, all calls and one flush, MPI's datatypes, and the library's choice. They are compared with
+// MPI's datatypes made in advance, and with ARMCI-MPI in its default configuration.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,7 @@
 namespace tessera::bench {
 namespace {
 
-/// What TESSERA_MPI_VECTORS and TESSERA_MPI_STRIDES are.
+/// Values of TESSERA_MPI_VECTORS and TESSERA_MPI_STRIDES.
 struct ListMethod {
   std::string_view name;
   const char* vectors;
@@ -39,7 +39,7 @@ constexpr std::array<ListMethod, 4> methods = {{
     {"auto", "auto", "auto"},
 }};
 
-/// A job that has one method, and our way to do a case in it.
+/// A job with one method, and Tessera's side of a case in it.
 class MethodSide {
  public:
   /// Collective.
@@ -66,7 +66,7 @@ class MethodSide {
 
 using Sides = std::vector<std::unique_ptr<MethodSide>>;
 
-/// Rows have one way to make a call for each.
+/// For rows, only one method makes a call for each.
 bool knows(const MethodSide& side, Layout layout) {
   return layout == Layout::vector || side.name() != conservative;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The parts of suite "mpi": what Tessera takes on MPI's windows beside the calls of MPI that it
-// makes, beside ARMCI-MPI, and beside its own native transports ([ARMCIMPI12], figures 3 to 6).
+// The parts of suite "mpi": Tessera on MPI's windows, compared with the MPI calls that it makes,
+// with ARMCI-MPI, and with its own native transports ([ARMCIMPI12], figures 3 to 6).
 //
-// Rank 0 is the origin and rank 1 the target. Both have to be started by mpirun or srun, with
+// Rank 0 is the origin and rank 1 the target. Start both with mpirun or srun and
 // TESSERA_TRANSPORT=mpi, or with shm,mpi on different nodes.
 #pragma once
 
@@ -15,10 +15,12 @@
 
 namespace tessera::bench {
 
-/// `part`, where rank 0 reaches rank 1 by transport mpi; else a remark says how to make it so.
+/// Runs `part` if rank 0 reaches rank 1 by transport mpi; otherwise prints a remark that says how
+/// to get that.
 std::function<void(Session&)> over_windows(std::function<void(Session&)> part);
 
-/// Put, get and accumulate of one run, over the sizes of -m; complete here and at the target.
+/// Put, get and accumulate of one run, over the sizes of -m; locally complete, and complete at the
+/// target.
 void measure_windows_contiguous(Session& session);
 /// 1 to 1024 segments of 16 and 1024 bytes, as lists and as rows, by each method.
 void measure_windows_lists(Session& session);
@@ -29,7 +31,7 @@ void measure_windows_translation(Session& session);
 /// Coupled cluster on this transport and on native ones, in the same rounds.
 void measure_windows_ccsd(Session& session);
 
-/// What the design asks of transport mpi.
+/// The design's limits for transport mpi.
 std::vector<Target> windows_targets();
 
 namespace windows_target {

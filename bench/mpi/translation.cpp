@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What it takes to find the region of (rank, address) as ARMCI's programs name it ([ARMCIMPI12],
-// section V.B), while 5000 regions live. Each lookup asks for another region, in an order that is
-// no order of addresses: a cache of the last hit gains nothing. Beside it a binary search, which
-// has nothing else to do.
+// The time to find the region of (rank, address), as ARMCI's programs specify it ([ARMCIMPI12],
+// section V.B), while 5000 regions exist. Each lookup is for another region, in an order unrelated
+// to the addresses, so a cache of the last hit does not help. The baseline is a binary search and
+// nothing else.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +27,7 @@ constexpr std::size_t region_bytes = 64;
 constexpr rma::TeamRank target{1};
 constexpr rma::WorldRank target_rank{1};
 
-/// The regions, and an address in each slice of rank 1, in the order in which they are asked for.
+/// The regions, and an address in each slice of rank 1, in the order of the lookups.
 class Regions {
  public:
   /// Collective.
@@ -35,7 +35,7 @@ class Regions {
     for (std::size_t i = 0; i < region_count; ++i) {
       regions_.push_back(rma::Region::allocate(job.world(), region_bytes).value());
     }
-    constexpr std::size_t step = 1951;  // has no divisor in common with their number
+    constexpr std::size_t step = 1951;  // has no divisor in common with the number of regions
     for (std::size_t i = 0; i < region_count; ++i) {
       const std::size_t at = i * step % region_count;
       asked_.push_back(static_cast<const std::byte*>(regions_[at].raw_pointer(target)) + offset);
@@ -62,7 +62,7 @@ class Regions {
  private:
   static constexpr std::uint64_t offset = 24;
 
-  /// One repetition is a lookup; each depends on the one before, as a call on the last one's end.
+  /// One repetition is a lookup; each depends on the previous one's result.
   template <class LookUp>
   Candidate looked_up(std::string name, std::size_t among, LookUp look_up) {
     Candidate candidate;
@@ -83,7 +83,7 @@ class Regions {
     for (std::size_t i = 0; i < region_count; ++i) {
       const auto found = job_.translate(target_rank, asked_[i]);
       if (!found.ok() || found->region != expected_[i] || found->offset != offset) {
-        return fmt::format("address {} is not found where it lies", i);
+        return fmt::format("address {} was not found in its region", i);
       }
     }
     return "";
@@ -94,19 +94,19 @@ class Regions {
   std::vector<const std::byte*> asked_;
   std::vector<const std::byte*> sorted_;
   std::vector<rma::RegionId> expected_;
-  std::uint64_t sum_ = 0;  ///< keeps lookups from being left out
+  std::uint64_t sum_ = 0;  ///< keeps the compiler from removing lookups
 };
 
 }  // namespace
 
 void measure_windows_translation(Session& session) {
   Regions regions(session.job());
-  Topic topic{fmt::format("Translation among {} Regions Latency", region_count), "translation",
+  Topic topic{fmt::format("Translation Among {} Regions Latency", region_count), "translation",
               Quantity::latency, "Regions"};
   const std::vector<Candidate> candidates = {regions.binary_search(),
                                              regions.translate("same region", 1),
                                              regions.translate("tessera", region_count)};
-  // Samples in which all regions have their turn, so that none finds the others' caches.
+  // Each sample visits all regions, so that no candidate finds the others' data in the caches.
   const auto measured =
       measure_line(session, topic, {"mpi", topic.op, fmt::format("regions = {}", region_count), 0},
                    region_count, candidates, side_by_side(session.options().measure_options()));

@@ -13,8 +13,8 @@ std::function<void(Session&)> over_windows(std::function<void(Session&)> part) {
       part(session);
     } else {
       session.remark(
-          "missing: mpi: rank 1 is not reached by transport mpi; TESSERA_TRANSPORT=mpi mpirun -n 2 "
-          "tessera-bench mpi takes it there");
+          "missing: mpi: rank 0 does not reach rank 1 by transport mpi; run TESSERA_TRANSPORT=mpi "
+          "mpirun -n 2 tessera-bench mpi");
     }
   };
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the parts of suite "mpi" share: how a line is measured, and how a target hears of it.
+// What the parts of suite "mpi" share: how to measure a line, and how to report it to a target.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace tessera::bench {
 
-/// The candidates of the libraries that know `c`: MPI, ARMCI-MPI.
+/// The candidates of the libraries that support `c`: MPI, ARMCI-MPI.
 std::vector<Candidate> library_candidates(Session& session, const Case& c);
 
 /// Collective. Measures `c`, records, and adds line `line`.
@@ -22,9 +22,9 @@ std::vector<Measured> measure_on_windows(Session& session, Topic& topic, const C
                                          std::int64_t line,
                                          const std::vector<Candidate>& candidates);
 
-/// Tells `target` the ratio of the subject, which is the last candidate, to `reference`, in the
-/// target's sense; or that its reference is missing. Does nothing where other modes than the
-/// default ones were asked for.
+/// Reports to `target` the ratio of the subject, which is the last candidate, to `reference`, in
+/// the target's sense; or that its reference is missing. Does nothing if options choose modes other
+/// than the default ones.
 void observe_on_windows(const Session& session, const char* target, Target::Sense sense,
                         const std::string& where, const std::vector<Measured>& measured,
                         std::string_view reference);

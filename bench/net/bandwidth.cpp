@@ -14,7 +14,7 @@
 namespace tessera::bench {
 namespace {
 
-/// Where the design has a target: our speed by that of the faster raw connection.
+/// If the design has a target: Tessera's speed / that of the faster raw connection.
 void observe_speed(Session& session, const char* target, const std::string& where,
                    const std::vector<Measured>& measured) {
   if (!session.is_leader()) {
@@ -55,13 +55,13 @@ void measure_contiguous(Wire& wire, Operation operation, std::int64_t outstandin
   }
 }
 
-/// Sockets and MPI's messages, where they do the same as `c`.
+/// Sockets and MPI's messages, if they do the same as `c`.
 std::vector<Candidate> answered_windows(Wire& wire, const Case& c, std::size_t bytes,
                                         std::int64_t messages) {
   if (!wire.session().has_answers_beside(c)) {
     return {};
   }
-  // Sockets don't add: beside accumulates they put as many bytes.
+  // Sockets don't add; accumulates are compared with puts of the same number of bytes.
   const bool gets = c.operation == Operation::get;
   std::vector<Candidate> found =
       wire.tcp_streams(gets ? Operation::get : Operation::put, bytes, messages);
@@ -71,7 +71,7 @@ std::vector<Candidate> answered_windows(Wire& wire, const Case& c, std::size_t b
   return found;
 }
 
-/// As osu_put_bw, osu_get_bw and osu_acc_bw: -W messages outstanding, as many of them as fit.
+/// As osu_put_bw, osu_get_bw and osu_acc_bw: -W messages outstanding, or as many as fit.
 void measure_window(Wire& wire, Operation operation, const std::string& title) {
   const SuiteOptions& options = wire.session().options();
   const auto room = static_cast<std::int64_t>(net_options(wire.session()).capacity_bytes);
@@ -88,7 +88,7 @@ void measure_window(Wire& wire, Operation operation, const std::string& title) {
   }
 }
 
-/// Rows beside the same bytes in one piece, ours and over raw TCP.
+/// Rows compared with the same bytes in one piece, by Tessera and over raw TCP.
 void measure_rows(Wire& wire, Operation operation, std::size_t row_bytes) {
   constexpr std::size_t long_row = 1024;
   constexpr std::int64_t many_rows = 1024;
@@ -112,7 +112,7 @@ void measure_rows(Wire& wire, Operation operation, std::size_t row_bytes) {
   }
 }
 
-/// Square patches of a matrix: in one call, and in a non-blocking call a row ([ARMCI06], figure
+/// Square patches of a matrix: in one call, and in one non-blocking call per row ([ARMCI06], figure
 /// 18).
 void measure_patches(Wire& wire, Operation operation) {
   constexpr std::int64_t columns = 1024;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// fence_all when some ranks were changed and others were not, called by rank 0 alone and by all
-// ranks at once ([CLUSTERS02], figure 12). Beside it the same ranks are fenced one after the other,
-// and by fence_all with at most 3, 5 and 7 fences outstanding: each of these is a setting of a job,
-// so it has a job of its own (bench/support/job_beside.hpp).
+// fence_all after puts to some of the ranks, called by rank 0 alone and by all ranks at once
+// ([CLUSTERS02], figure 12). It is compared with fences of the same ranks one after the other, and
+// with fence_all with at most 3, 5 and 7 outstanding fences. Each of these is a setting of a job,
+// so it has its own job (bench/support/job_beside.hpp).
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -49,29 +49,29 @@ void clear_own_word(rma::Job& job, rma::Region& region) {
   rma::require(job.fence_all());
 }
 
-/// Which of the ranks `changed` doesn't have its word; empty where all have.
+/// An error message if one of the ranks `changed` lacks its word; empty if all have it.
 std::string unchanged(rma::Job& job, rma::Region& region,
                       const std::vector<std::int32_t>& changed) {
   for (const std::int32_t rank : changed) {
     std::int64_t found = 0;
     rma::require(rma::get(job, region.at(rma::TeamRank{rank}), &found, sizeof found));
     if (found != 1) {
-      return fmt::format("rank {} has {} behind a fence, not 1", rank, found);
+      return fmt::format("rank {} has {} after a fence, not 1", rank, found);
     }
   }
   return "";
 }
 
-/// Fences of one kind, in a job and a region of its own.
+/// Fences of one kind, in their own job and region.
 struct Side {
   std::string name;
   Fencing fencing;
   rma::Job* job;
   rma::Region* region;
-  std::int32_t most_outstanding = 1;  ///< with fewer ranks changed it is as with more
+  std::int32_t most_outstanding = 1;  ///< with fewer ranks changed, a larger limit has no effect
 };
 
-/// A job in which fence_all has so many fences outstanding.
+/// A job in which fence_all has at most this number of fences outstanding.
 class Windowed {
  public:
   /// Collective.
@@ -97,7 +97,7 @@ class Windowed {
   rma::Region region_;
 };
 
-/// The `count` ranks behind this one change, of rank 0 alone or of every rank; in rank order.
+/// Puts to the `count` ranks after this one, by rank 0 alone or by every rank; in rank order.
 Candidate fence_candidate(Crew& crew, const Side& side, std::int32_t count, Callers callers) {
   const std::vector<std::int32_t> changed = ranks_behind(crew.rank(), count, crew.size());
   Candidate candidate;
@@ -147,7 +147,7 @@ void measure(Wire& wire, const std::vector<Side>& sides, Callers callers) {
 }  // namespace
 
 void measure_net_fence(Session& session) {
-  constexpr std::array windows = {3, 5, 7};  // as the paper has them
+  constexpr std::array windows = {3, 5, 7};  // the paper's numbers
   Wire wire(session);
   rma::Job& job = session.job();
   rma::Region& region = wire.own().region();
@@ -160,7 +160,9 @@ void measure_net_fence(Session& session) {
     }
   }
   if (windowed.size() < windows.size()) {
-    session.remark("fence_all of 3, 5 and 7: as many fences outstanding, on 8 ranks and more");
+    session.remark(
+        "fence_all of 3, 5 and 7: that number of outstanding fences; measured with 8 or more "
+        "ranks");
   }
   sides.push_back({"fence_all", Fencing::together, &job, &region, 0});
   measure(wire, sides, Callers::one);

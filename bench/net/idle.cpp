@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the library's threads take of a processor while a job communicates nothing.
+// The processor time of the library's threads while a job communicates nothing.
 #include <array>
 #include <chrono>
 #include <string>
@@ -21,14 +21,14 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Which part of a core the threads of that name take on this rank while nothing happens.
+/// The part of a core that the threads with that name take on this rank while nothing happens.
 double part_of_core(const char* thread) {
   const auto before = processor_time_of(thread);
   const std::int64_t start = now_ns();
   std::this_thread::sleep_for(milliseconds(1000));
   const auto after = processor_time_of(thread);
   const auto elapsed = static_cast<double>(now_ns() - start);
-  // Ranks that have no such thread take nothing.
+  // Ranks without such a thread take nothing.
   return before && after ? static_cast<double>((*after - *before).count()) / elapsed : 0;
 }
 
@@ -38,7 +38,8 @@ double idle_window(Session& session, const char* thread) {
   const std::int64_t word = 0;
   rma::require(rma::put(session.job(), region.at(rma::TeamRank{1}), &word, sizeof word));
   rma::require(session.job().barrier());
-  // The last of the barrier's messages, and what the agent stays awake for after them, at most.
+  // Wait for the last of the barrier's messages, and for the longest time that the agent stays
+  // awake after them.
   std::this_thread::sleep_for(milliseconds(1300));
   return session.crew().maximum(part_of_core(thread));
 }
@@ -63,7 +64,7 @@ void measure_net_idle(Session& session) {
     record.unit = "cores";
     record.stats = stats;
     session.record(std::move(record));
-    // An agent that was told to poll is never idle.
+    // An agent that polls by its setting is never idle.
     if (session.is_leader() && server != "poll" && thread == std::string("tessera-agent")) {
       session.targets().observe(net_target::idle_agent, "server " + server,
                                 {stats.max, {stats.min, stats.max}});

@@ -13,7 +13,7 @@
 namespace tessera::bench {
 namespace {
 
-/// The floor of a round trip depends on what the agent does between requests.
+/// The baseline of a round trip depends on what the agent does between requests.
 void observe_get(Session& session, const std::vector<Measured>& measured) {
   const bool blocks = session.job().settings().server == "block";
   const Measured* const floor = find(measured, blocks ? "tcp blocking" : "tcp polling");
@@ -41,9 +41,9 @@ void measure_transfers(Wire& wire, Operation operation, const std::string& title
   }
 }
 
-/// What a call takes when the next one follows at once: the target answers none.
+/// The time of a call if the next one follows immediately: the target sends no replies.
 void measure_unfenced_put(Wire& wire) {
-  Topic topic{"Put Latency, complete here", "put_here"};
+  Topic topic{"Put Latency, locally complete", "put_here"};
   std::vector<Candidate> candidates;
   add(candidates,
       wire.own().candidate(Case::contiguous(Operation::put, 8).completing(Completes::here)));

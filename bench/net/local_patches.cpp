@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Patches of larger local arrays: rows with gaps on this side, packed at the other. By each way
-// that TESSERA_DIRECT_ROW chooses, beside the same rows without gaps. Each way gets a job of its
-// own, as in protocols.cpp.
+// Patches of larger local arrays: rows with gaps at this end, packed at the other one. Each way
+// that TESSERA_DIRECT_ROW chooses is compared with the same rows without gaps. Each way has its own
+// job, as in protocols.cpp.
 #include <algorithm>
 #include <string>
 #include <utility>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How much of a get hides behind a computation, beside what a program with bare sockets and a
-// helper thread at each end hides in the same rounds: behind one that is long enough for all of it,
-// and behind some that grow ([ARMCI06], section 6.1.2 and figure 19).
+// How much of a get a computation hides ([ARMCI06], section 6.1.2 and figure 19). It is compared
+// with what a program with bare sockets and a helper thread at each end hides in the same rounds.
+// One computation is long enough to hide all of the get; others grow.
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -21,7 +21,7 @@
 namespace tessera::bench {
 namespace {
 
-/// Local. The median of some transfers, of rank 0.
+/// Local. The median time of a few transfers, of rank 0.
 double typical_ns(const Started& transfer) {
   constexpr int trials = 15;
   std::vector<double> times;
@@ -34,7 +34,7 @@ double typical_ns(const Started& transfer) {
   return summarise(times).median;
 }
 
-/// Bare sockets with helpers, where they can be had, and ours.
+/// Bare sockets with helpers, if available, and Tessera.
 std::vector<Started> transfers_of(Wire& wire, std::size_t bytes) {
   std::vector<Started> transfers;
   TcpFloor* const tcp = wire.tcp(Waiting::blocking);
@@ -45,7 +45,7 @@ std::vector<Started> transfers_of(Wire& wire, std::size_t bytes) {
   return transfers;
 }
 
-/// All that has to stand in the same rounds; the last is ours beside the computation.
+/// All candidates of the same rounds; the last is Tessera with a computation.
 std::vector<Candidate> candidates_of(const std::vector<Started>& transfers,
                                      const Computation& computation) {
   std::vector<Candidate> candidates = {computing_candidate(computation)};
@@ -56,8 +56,8 @@ std::vector<Candidate> candidates_of(const std::vector<Started>& transfers,
   return candidates;
 }
 
-/// Three times as long as the slower transfer takes where nothing is computed here. Both ends'
-/// helpers may then have one core between them, and need twice that.
+/// Three times the duration of the slower transfer without a computation. Both ends' helpers may
+/// then share one core, and need twice the time.
 Computation computation_for(const Session& session, const std::vector<Started>& transfers) {
   double slowest_ns = 0;
   for (const Started& transfer : transfers) {
@@ -79,16 +79,16 @@ bool is_credible(const Overlap& overlap) {
                              summarise(overlap.overlapped_ns).median);
 }
 
-/// The target's own business, on rank 1, while this lives.
+/// What the target, rank 1, does during this object's lifetime.
 enum class TargetDoes { nothing, compute };
 
-/// What measurements beside such a target are called.
+/// The names of measurements with such a target.
 const char* op_of(TargetDoes what) {
   return what == TargetDoes::compute ? "overlap_busy" : "overlap_idle";
 }
 
 /// Records what a computation hid of a transfer, in each round. `topic` and `shape` are those of
-/// the times that it is made of.
+/// the times from which it is computed.
 void record_hidden(const Session& session, const std::string& topic, const std::string& shape,
                    const Started& transfer, const Overlap& overlap) {
   constexpr double percent = 100;
@@ -108,7 +108,8 @@ void observe(Session& session, TargetDoes what, const std::vector<Measured>& mea
   for (const Started& each : transfers) {
     if (!is_credible(overlap_of(measured, each.name))) {
       session.remark(
-          "the computation or the transfer took longer alone than both together: nothing is told");
+          "the computation or the transfer took longer alone than both together, because of other "
+          "load: no result");
       return;
     }
     const Ratio part = hidden(overlap_of(measured, each.name));
@@ -124,12 +125,12 @@ void observe(Session& session, TargetDoes what, const std::vector<Measured>& mea
   } else if (transfers.size() > 1) {
     const Overlap raw = overlap_of(measured, transfers.front().name);
     if (!hides_anything(raw)) {
-      session.remark(transfers.front().name + " hid nothing to speak of: no ratio to it");
+      session.remark(transfers.front().name + " hid too little for a ratio to it");
       return;
     }
     const Ratio ratio = hidden_ratio(ours, raw);
-    session.remark(fmt::format("hidden, ours / {}: {:.3f} [{:.3f},{:.3f}]", transfers.front().name,
-                               ratio.value, ratio.ci95.lo, ratio.ci95.hi));
+    session.remark(fmt::format("hidden, Tessera / {}: {:.3f} [{:.3f},{:.3f}]",
+                               transfers.front().name, ratio.value, ratio.ci95.lo, ratio.ci95.hi));
     session.targets().observe(net_target::overlap_busy, where, ratio);
   }
 }
@@ -145,7 +146,7 @@ void measure(Wire& wire, TargetDoes what) {
   const std::vector<Started> transfers = transfers_of(wire, bytes);
   const Computation computation = computation_for(session, transfers);
   Topic topic{
-      fmt::format("Get beside a Computation Latency, target {}", computes ? "computing" : "idle"),
+      fmt::format("Get During a Computation Latency, target {}", computes ? "computing" : "idle"),
       op_of(what)};
   topic.sampling_limit = std::chrono::seconds(15);  // a round takes 50 ms and more
   const auto size = static_cast<std::int64_t>(bytes);
@@ -161,15 +162,16 @@ std::string shape_of(const std::string& step) {
   return fmt::format("computation {}", step);
 }
 
-/// Says what a computation hid of each transfer.
+/// Prints what a computation hid of each transfer.
 void remark_on_step(Session& session, const std::vector<Measured>& measured,
                     const std::vector<Started>& transfers, const std::string& step) {
   for (const Started& each : transfers) {
     const Overlap overlap = overlap_of(measured, each.name);
     if (!is_credible(overlap)) {
       session.remark(
-          fmt::format("{}: {}: it or the computation took longer alone than both together", step,
-                      session.shown(each.name)));
+          fmt::format("{}: {}: it or the computation took longer alone than both together, because "
+                      "of other load: no result",
+                      step, session.shown(each.name)));
       continue;
     }
     const Ratio part = hidden(overlap);
@@ -179,16 +181,16 @@ void remark_on_step(Session& session, const std::vector<Measured>& measured,
   }
 }
 
-/// The experiment of [ARMCI06], figure 19, which had MPI's messages, too: as the computation grows,
-/// the whole takes no longer, until it has used up all the time in which the processor would have
-/// been idle.
+/// The experiment of [ARMCI06], figure 19, which also had MPI's messages. As the computation grows,
+/// the total time stays the same until the computation fills the time in which the processor was
+/// idle.
 void measure_steps(Wire& wire, std::size_t bytes) {
   Session& session = wire.session();
   std::vector<Started> transfers = transfers_of(wire, bytes);
   if (auto by_messages = wire.mpi_started_get(bytes)) {
     transfers.insert(transfers.end() - 1, std::move(*by_messages));
   }
-  Topic topic{fmt::format("Get of {} B beside a Growing Computation Latency", bytes), steps_op,
+  Topic topic{fmt::format("Get of {} B During a Growing Computation Latency", bytes), steps_op,
               Quantity::latency, "Percent"};
   topic.sampling_limit = std::chrono::seconds(1);  // there are many lines
   const auto size = static_cast<std::int64_t>(bytes);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The parts of suite "net": one-sided communication between rank 0 and rank 1, which are on
-// different nodes. The agent of rank 1's node executes what comes.
+// The parts of suite "net": one-sided communication between rank 0 and rank 1 on different nodes.
+// The agent of rank 1's node executes requests.
 //
-// Puts and accumulates are measured with a fence behind them, since the floors answer, too; where
-// they are not, the title says so.
+// Puts and accumulates are measured with a fence after them, because the baselines' requests also
+// have replies. If they are not, the title says so.
 #pragma once
 
 #include <functional>
@@ -15,15 +15,15 @@
 
 namespace tessera::bench {
 
-/// `part`, where ranks 0 and 1 are on different nodes; else a remark says how to make it so.
-/// `bench` is the suite that it is a part of.
+/// Runs `part` if ranks 0 and 1 are on different nodes; otherwise prints a remark that says how to
+/// get that. `bench` is the suite that it is a part of.
 std::function<void(Session&)> between_nodes(std::function<void(Session&)> part,
                                             const std::string& bench = "net");
 
-/// Put, get, accumulate, fetch_add, swap; lock and unlock that nobody contends.
+/// Put, get, accumulate, fetch_add, swap; lock and unlock without contention.
 void measure_net_latency(Session& session);
-/// The same on rank 0's node and across nodes; lock and unlock each for itself. Works wherever rank
-/// 0 has both neighbours, and says so where it hasn't.
+/// The same on rank 0's node and across nodes; lock and unlock separately. Needs a rank on rank 0's
+/// node and one on another; otherwise prints a remark.
 void measure_net_places(Session& session);
 /// Many small messages outstanding.
 void measure_net_rate(Session& session);
@@ -31,29 +31,29 @@ void measure_net_rate(Session& session);
 void measure_net_bandwidth(Session& session);
 /// Puts, gets and accumulates with -W of them outstanding.
 void measure_net_window(Session& session);
-/// Rows of 16 and 1024 bytes; square patches in one call and in a call a row.
+/// Rows of 16 and 1024 bytes; square patches in one call and in one call per row.
 void measure_net_strided(Session& session);
 /// Large transfers and square patches by each of the protocols that settings choose.
 void measure_net_protocols(Session& session);
-/// Patches of larger local arrays: packed, direct, and as the library chooses.
+/// Patches of larger local arrays: packed, direct, and by the library's choice.
 void measure_net_local_patches(Session& session);
 /// 1000 scattered doubles: as one list, as an aggregate, and in 1000 non-blocking calls.
 void measure_net_scattered(Session& session);
 /// How much of a get a computation hides, while the target sleeps and while it computes.
 void measure_net_overlap(Session& session);
-/// The same for smaller gets, with computations that grow: where the whole begins to take longer.
+/// The same for smaller gets, with growing computations: from where on the total time grows.
 void measure_net_overlap_steps(Session& session);
-/// Small operations at moments that nobody expects, while the target computes.
+/// Small operations at unpredictable moments, while the target computes.
 void measure_net_progress(Session& session);
-/// fence_all with changes at none, some and all of the other ranks; by rank 0 and by all ranks.
+/// fence_all after changes of none, some and all of the other ranks; by rank 0 and by all ranks.
 void measure_net_fence(Session& session);
-/// What the agent takes of a processor when there is nothing to do.
+/// The processor time of an idle agent.
 void measure_net_idle(Session& session);
 
-/// What the design asks between nodes (its section 5, rows "tcp" and "idle agent").
+/// The design's limits between nodes (rows "tcp" and "idle agent").
 std::vector<Target> net_targets();
 
-/// The names of those targets that a part tells of, with Targets::observe().
+/// The names of targets whose ratios a part reports with Targets::observe().
 namespace net_target {
 
 inline constexpr const char* get_awake = "get 8 B, agent awake: time / polling TCP";

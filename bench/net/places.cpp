@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Small operations side by side on rank 0's own node and on another one ([ARMCI06], table 1;
-// [CLUSTERS02], table 2); and on its NUMA node, on another one of its node, and on another node.
+// Small operations on rank 0's own node and on another one ([ARMCI06], table 1; [CLUSTERS02], table
+// 2). And the same on its NUMA node, on another NUMA node of its node, and on another node.
 //
-// Lock and unlock are timed each for itself, though neither can be repeated without the other: a
-// PausableClock stands still during the other one, and while a get waits until the agent has done
-// with it. On one node, where each takes less than reading the clock, so many locks are taken one
-// after the other, and then released, that the clock doesn't count. Between nodes it is one lock,
-// since the messages of several would go together. There the time of unlock is what it takes the
-// caller: it is a message that nobody waits for.
+// Lock and unlock are timed separately, though neither can be repeated without the other. A
+// PausableClock stops during the other one, and while a get waits until the agent has finished it.
+// On one node each takes less than reading the clock. So a number of locks is acquired one after
+// the other, and then released, that makes the clock's time negligible. Between nodes it is only
+// one lock, since the messages of several would be sent together. There, the time of unlock is the
+// caller's: it is a message without a wait.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -30,12 +30,12 @@
 namespace tessera::bench {
 namespace {
 
-/// Of each rank, as many as make two readings of the clock short beside them.
+/// Per rank; this number makes two readings of the clock short in comparison.
 constexpr std::int64_t locks_each = 64;
 
 enum class Half { lock, unlock };
 
-/// One target, and what is done with it.
+/// One target, and the operations on it.
 class Place {
  public:
   /// Collective.
@@ -83,7 +83,7 @@ class Place {
     }
   }
 
-  /// A get is answered when what was asked for before it is done.
+  /// A get's reply comes after all earlier requests are done.
   void wait_for_agent() {
     std::int64_t word = 0;
     rma::require(rma::get(job_, own_.region().at(own_.target()), &word, sizeof word));
@@ -96,7 +96,7 @@ class Place {
   std::int64_t batch_;
 };
 
-/// The table, and its places.
+/// The table, and its locations.
 class Comparison {
  public:
   struct NamedRank {
@@ -104,7 +104,7 @@ class Comparison {
     std::int32_t rank = 0;
   };
 
-  /// Collective. `subject` is the place that the table is about.
+  /// Collective. `subject` is the location that the table is about.
   Comparison(Session& session, std::string bench, const std::string& title,
              const std::vector<NamedRank>& ranks, std::size_t subject)
       : session_(session),
@@ -139,7 +139,7 @@ class Comparison {
     measure(line, candidates, clock.clock());
   }
 
-  /// All that is compared.
+  /// Runs all comparisons.
   void run() {
     transfer("get", Operation::get);
     transfer("put_here", Operation::put, Completes::here);
@@ -167,7 +167,7 @@ class Comparison {
   Table table_;
 };
 
-/// Collective. Where all ranks are.
+/// Collective. The locations of all ranks.
 std::vector<Whereabouts> whereabouts(Session& session) {
   const int numa = numa_node_of(own_processors(), numa_nodes("/sys"));
   std::vector<Whereabouts> all;
@@ -204,8 +204,8 @@ void measure_net_places(Session& session) {
   const auto ranks = near_and_far(nodes);
   if (!ranks) {
     session.remark(
-        "net.places: rank 0 needs another rank on its node and one on another node; 4 ranks with "
-        "TESSERA_RANKS_PER_NODE=2 have both");
+        "net.places: skipped; rank 0 needs another rank on its node and one on another node, for "
+        "example 4 ranks with TESSERA_RANKS_PER_NODE=2");
     return;
   }
   Comparison(session, "net", "Same Node and Across Nodes, 8 B, Latency",

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What small operations take that come now and then to a rank that computes: its node's agent has
-// to get a processor first. Beside bare sockets, where a thread at the target sleeps until a
-// request comes. MPI's windows are no floor here: a target that doesn't call MPI need not answer
-// before it does.
+// The time of small operations that arrive from time to time at a rank that computes: its node's
+// agent must get a processor first. They are compared with bare sockets, where a thread at the
+// target sleeps until a request comes. MPI's windows are not a baseline here: a target that doesn't
+// call MPI need not answer.
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -22,7 +22,7 @@
 namespace tessera::bench {
 namespace {
 
-/// Moments that fall anywhere in a time slice of the system's, which lasts some milliseconds.
+/// Random moments within a time slice of the operating system, which lasts some milliseconds.
 class Moments {
  public:
   void wait() { std::this_thread::sleep_for(std::chrono::microseconds(pause_us_(random_))); }
@@ -32,7 +32,7 @@ class Moments {
   std::uniform_int_distribution<int> pause_us_{200, 3000};
 };
 
-/// The same at moments that nobody expects, the waiting for which is not timed.
+/// The same operation at unpredictable moments; the wait before each is not timed.
 Candidate now_and_then(Candidate candidate, Moments& moments, PausableClock& clock) {
   candidate.run = [run = std::move(candidate.run), &moments, &clock](std::int64_t repetitions) {
     for (std::int64_t i = 0; i < repetitions; ++i) {
@@ -43,7 +43,7 @@ Candidate now_and_then(Candidate candidate, Moments& moments, PausableClock& clo
   return candidate;
 }
 
-/// A median says little where one of some has to wait long.
+/// A median doesn't show that a few operations wait long.
 void remark_on_late(const Session& session, const char* operation,
                     const std::vector<Measured>& measured) {
   constexpr double us_per_ns = 1e-3;
@@ -71,8 +71,8 @@ void measure(Wire& wire, Operation operation, const char* name) {
   MeasureOptions options = session.options().measure_options();
   options.clock = clock.clock();
   options.repetitions = 1;
-  options.prime = false;  // a request that was just answered may find the agent awake
-  Topic topic{fmt::format("{} Latency now and then, target computing", name),
+  options.prime = false;  // after a recent request, the agent may still be awake
+  Topic topic{fmt::format("{} Latency at Random Times, target computing", name),
               "progress_" + c.name()};
   topic.sampling_limit = std::chrono::seconds(5);
   const auto measured =

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Bandwidth by protocol ([CLUSTERS02], figures 6 to 11; the protocols are those of [ARMCI06],
-// section 5.2): what one transfer after the other reaches when all of it is copied through buffers,
-// or none, or as the library chooses by the length of rows.
+// section 5.2): one transfer after the other, with all of it copied through buffers, or none, or by
+// the library's choice from the length of rows.
 //
-// Which protocol carries a transfer is a setting of a job (docs/tuning.md), so each one gets a job
-// of its own, of the same ranks, beside the benchmark's. All of them stand in the same rounds; the
-// agents of those whose turn it isn't sleep.
+// The protocol of a transfer is a setting of a job (docs/tuning.md). So each one has its own job of
+// the same ranks, in addition to the benchmark's job. All of them take part in the same rounds; the
+// agents of idle jobs sleep.
 #include <array>
 #include <cstddef>
 #include <memory>
@@ -27,18 +27,18 @@ namespace {
 
 struct Protocol {
   const char* name;
-  std::int64_t direct_row;  ///< rows from this length on are not copied
-  std::int64_t chunk_kib;   ///< of what is copied; 0: parts by the transfer's size
-  std::int64_t pipeline;    ///< from which size on; 0: chosen
-  const char* tcp_times;    ///< by which what is 0 is chosen
+  std::int64_t direct_row;  ///< rows of at least this length are not copied
+  std::int64_t chunk_kib;   ///< chunk of copied data; 0: parts by the transfer's size
+  std::int64_t pipeline;    ///< from this size on; 0: chosen
+  const char* tcp_times;    ///< how to choose values that are 0
 };
 
-/// What TESSERA_DIRECT_ROW and TESSERA_CHUNK take at most: no row is so long, and that is the
-/// largest buffer.
+/// The maxima of TESSERA_DIRECT_ROW and TESSERA_CHUNK: no row is that long, and that is the largest
+/// buffer.
 constexpr std::int64_t above_all_rows = 1 << 30;
 constexpr std::int64_t whole_buffer_kib = 1024;
 
-/// Of the shortest pipelines that there are.
+/// The size of the shortest pipelines.
 constexpr std::int64_t short_pipeline = 2048;
 constexpr std::int64_t short_part_kib = 1;
 
@@ -55,7 +55,7 @@ const std::array<Protocol, 6> protocols = {{
      measured},
 }};
 
-/// A job that has one protocol, and our way to do a case in it.
+/// A job with one protocol, and Tessera's side of a case in it.
 class ProtocolSide {
  public:
   /// Collective.
@@ -83,7 +83,7 @@ class ProtocolSide {
 
 using Sides = std::vector<std::unique_ptr<ProtocolSide>>;
 
-/// One line: `c` by each protocol, beside its bytes in one piece over a raw connection.
+/// One line: `c` by each protocol, compared with its bytes in one piece over a raw connection.
 void measure_line(Wire& wire, Sides& sides, Topic& topic, const Case& c, std::int64_t line) {
   std::vector<Candidate> candidates;
   if (TcpFloor* const tcp = wire.tcp(Waiting::blocking)) {
@@ -104,8 +104,8 @@ void measure_contiguous(Wire& wire, Sides& sides, Operation operation, const std
   }
 }
 
-/// n rows of n doubles: rows of 16 B to 4 KiB, as long as there are many. 2 to 16 KiB is where
-/// short pipelines may gain.
+/// n rows of n doubles: rows of 16 B to 4 KiB, and equally many of them. Short pipelines may help
+/// from 2 to 16 KiB.
 void measure_patches(Wire& wire, Sides& sides, Operation operation, const std::string& title) {
   constexpr std::int64_t columns = 1024;
   Topic topic{title + " n x n Doubles Bandwidth by Protocol",

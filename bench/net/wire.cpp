@@ -26,8 +26,8 @@ std::function<void(Session&)> between_nodes(std::function<void(Session&)> part,
       part(session);
     } else {
       session.remark(bench +
-                     ": ranks 0 and 1 have to be on different nodes; TESSERA_RANKS_PER_NODE=1 "
-                     "makes a node of each rank");
+                     ": skipped; ranks 0 and 1 must be on different nodes; "
+                     "TESSERA_RANKS_PER_NODE=1 makes each rank its own node");
     }
   };
 }

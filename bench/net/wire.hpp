@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Wire: what the parts of suite "net" share: our side, the floors of the network, and how a set of
-// candidates is measured.
+// Wire: what the parts of suite "net" share: Tessera's side, the network's baselines, and how to
+// measure a set of candidates.
 #pragma once
 
 #include <chrono>
@@ -19,13 +19,14 @@
 
 namespace tessera::bench {
 
-/// A table of the suite, made when its first line is measured; the subject is the last candidate.
+/// A table of the suite, created when its first line is measured; the subject is the last
+/// candidate.
 struct Topic {
   std::string title;
   std::string op;  ///< in the records
   Quantity quantity = Quantity::latency;
   std::string size_name = "Size";
-  std::chrono::nanoseconds sampling_limit = std::chrono::seconds(2);  ///< of each line
+  std::chrono::nanoseconds sampling_limit = std::chrono::seconds(2);  ///< per line
   std::optional<Table> table = {};
 };
 
@@ -36,15 +37,15 @@ std::vector<Measured> measure_line(Session& session, Topic& topic, const Subject
 
 class Wire {
  public:
-  /// Collective. Says in remarks which floors are missing.
+  /// Collective. Prints in remarks which baselines are missing.
   explicit Wire(Session& session);
 
   [[nodiscard]] Session& session() { return session_; }
   [[nodiscard]] OwnSide& own() { return own_; }
-  /// The floor of that kind, or null.
+  /// The baseline of that kind, or null.
   [[nodiscard]] TcpFloor* tcp(Waiting waiting) const;
 
-  /// Raw TCP, polling and blocking, for `c`; where it has no such case none.
+  /// Raw TCP, polling and blocking, for `c`; empty if it doesn't support the case.
   [[nodiscard]] std::vector<Candidate> tcp_floors(const Case& c) const;
   /// Raw TCP with several messages outstanding; see TcpFloor::stream().
   [[nodiscard]] std::vector<Candidate> tcp_streams(Operation operation, std::size_t bytes,
@@ -54,17 +55,18 @@ class Wire {
   /// MPI's messages: a round trip, and a stream from rank 0 to rank 1.
   [[nodiscard]] std::optional<Candidate> mpi_ping_pong(std::size_t bytes) const;
   [[nodiscard]] std::optional<Candidate> mpi_stream(std::size_t bytes, std::int64_t messages) const;
-  /// A get by messages, whose target waits inside MPI; at once, or started and waited for.
+  /// A get by messages, with a target that waits inside MPI; blocking, or with separate start and
+  /// wait.
   [[nodiscard]] std::optional<Candidate> mpi_get(std::size_t bytes) const;
   [[nodiscard]] std::optional<Started> mpi_started_get(std::size_t bytes) const;
 
   /// Collective. Measures, records, and adds line `line`; `size` is the payload. Samples are long
-  /// beside the time that ranks take to meet over a network.
+  /// compared with the time that ranks take to meet over a network.
   std::vector<Measured> measure(Topic& topic, const std::string& shape, std::int64_t size,
                                 std::int64_t line, const std::vector<Candidate>& candidates) const;
 
  private:
-  /// Null where it isn't asked for, or is missing.
+  /// Null if --compare doesn't name it, or if it is missing.
   [[nodiscard]] std::unique_ptr<Floor> start(Peer peer, decltype(make_mpi_floor)* make);
 
   Session& session_;
@@ -77,7 +79,7 @@ class Wire {
 /// Buffers for four of the largest messages at once.
 FloorOptions net_options(const Session& session);
 
-/// Of -m, the powers of 4 from 1 KiB on.
+/// The powers of 4 from 1 KiB on, within -m.
 std::vector<std::size_t> large_sizes(const Session& session);
 
 /// The same candidate under another name.
@@ -85,7 +87,7 @@ Candidate renamed(Candidate candidate, std::string name);
 
 /// The candidate of that name, or null.
 const Measured* find(const std::vector<Measured>& measured, std::string_view name);
-/// The faster of the raw TCP floors, or null.
+/// The faster of the raw TCP baselines, or null.
 const Measured* fastest_tcp(const std::vector<Measured>& measured);
 
 }  // namespace tessera::bench

@@ -8,17 +8,18 @@
 namespace tessera::bench::report {
 namespace {
 
-/// A name of bench/floors or of a suite; names that begin with it and a blank mean the same, as
-/// "mpi in memory" does.
+/// A name of bench/floors or of a suite. Names that begin with it and a blank mean the same, for
+/// example "mpi in memory".
 struct Known {
   std::string_view name;
   Kind kind;
   int style;
 };
 
-// Names that stand on one chart have different styles. Longer names stand before those that they
-// begin with.
+// Names that stand on one chart have different styles. A longer name stands before each name that
+// is its prefix.
 constexpr std::array<Known, 97> known = {{
+    // Tessera: transports, ways and modes.
     {"tessera", Kind::ours, 0},
     {"shm", Kind::ours, 0},
     {"tcp polling", Kind::floor, 4},
@@ -43,6 +44,7 @@ constexpr std::array<Known, 97> known = {{
     {"batched", Kind::ours, 6},
     {"conservative", Kind::ours, 7},
     {"native shm", Kind::ours, 7},
+    // Tessera on MPI's windows.
     {"native tcp", Kind::ours, 6},
     {"neighbours", Kind::ours, 5},
     {"one list", Kind::ours, 0},
@@ -50,6 +52,7 @@ constexpr std::array<Known, 97> known = {{
     {"counter", Kind::ours, 0},
     {"conjugate gradients", Kind::ours, 0},
     {"rows", Kind::ours, 0},
+    // Tessera: participating ranks, kinds of memory.
     {"all ranks", Kind::ours, 0},
     {"across nodes", Kind::ours, 0},
     {"allocate_local", Kind::ours, 0},
@@ -57,7 +60,8 @@ constexpr std::array<Known, 97> known = {{
     {"own slice", Kind::ours, 3},
     {"same region", Kind::ours, 7},
     {"used before", Kind::ours, 7},
-    {"mapped anew", Kind::ours, 6},
+    {"newly mapped", Kind::ours, 6},
+    // Ways to transfer.
     {"plain loops", Kind::floor, 1},
     {"plain", Kind::ours, 7},  // a mode of spmv
     {"aggregate", Kind::ours, 3},
@@ -72,6 +76,7 @@ constexpr std::array<Known, 97> known = {{
     {"constants", Kind::ours, 1},
     {"zero-copy", Kind::ours, 3},
     {"round robin", Kind::ours, 7},
+    // Tessera: layouts, locations, counters.
     {"tiled", Kind::ours, 6},
     {"local matrix", Kind::ours, 3},
     {"same node", Kind::ours, 7},
@@ -84,6 +89,7 @@ constexpr std::array<Known, 97> known = {{
     {"two levels", Kind::ours, 6},
     {"fence each", Kind::ours, 7},
     {"fence and barrier", Kind::ours, 7},
+    // Baselines.
     {"memcpy", Kind::floor, 1},
     {"axpy", Kind::floor, 1},
     {"lock xadd", Kind::floor, 1},
@@ -99,6 +105,7 @@ constexpr std::array<Known, 97> known = {{
     {"cg at once", Kind::floor, 1},
     {"rma", Kind::floor, 1},
     {"pwrite", Kind::floor, 1},
+    // Other libraries.
     {"pread", Kind::floor, 1},
     {"bare loop", Kind::floor, 1},
     {"own table", Kind::floor, 5},
@@ -140,7 +147,7 @@ const Known* find(std::string_view backend) {
 
 Kind kind_of(std::string_view backend) {
   const Known* const found = find(backend);
-  // With a computation in its time, or without the part of it that waits.
+  // Its time contains a computation, or lacks the part that waits.
   if (backend.ends_with(" overlapped") && backend != "mpi overlapped") {
     return Kind::yardstick;
   }
@@ -172,7 +179,7 @@ std::vector<int> styles_of(const std::vector<std::string>& backends) {
   for (int& style : chosen) {
     if (style < 0) {
       const auto* const free = std::find(taken.begin(), taken.end(), false);
-      // With more series than styles those behind begin again.
+      // With more series than styles, the later ones start again at the first style.
       next += next % styles == style_of_mpi ? 1 : 0;
       style = free != taken.end() ? static_cast<int>(free - taken.begin()) : next++ % styles;
       taken[static_cast<std::size_t>(style)] = true;

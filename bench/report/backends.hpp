@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the names of candidates mean: which are floors, and how each is drawn, so that it looks the
-// same on every chart.
+// The meaning of candidates' names: which are baselines, and how each is drawn, so that it looks
+// the same on every chart.
 #pragma once
 
 #include <string>
@@ -12,23 +12,24 @@ namespace tessera::bench::report {
 
 enum class Kind {
   ours,
-  floor,      ///< does the same in another way: what ours is divided by
-  yardstick,  ///< does something else: a triad, a computation
-  unknown,    ///< ours only where a file says that its measurement is about it
+  floor,      ///< does the same work in another way; the denominator of ratios
+  yardstick,  ///< does different work: a triad, a computation
+  unknown,    ///< belongs to Tessera only if a file says that its measurement is about it
 };
 
 Kind kind_of(std::string_view backend);
 
-/// What people read: ours are called Tessera, with what tells several of them apart.
+/// The name to print: Tessera's candidates are called Tessera, plus what distinguishes them from
+/// each other.
 std::string display_name(const std::string& backend);
 
-/// How many ways there are to draw a series.
+/// The number of styles for series.
 inline constexpr int styles = 8;
-/// MPI's windows and messages have it, and nothing else.
+/// Reserved for MPI's windows and messages.
 inline constexpr int style_of_mpi = 2;
 
-/// The styles of series that stand together: each backend's own one, which is the same on every
-/// chart; for those that aren't known, the next that is free.
+/// The styles of series on one chart: each known backend's own one, which is the same on every
+/// chart; the next free one for others.
 std::vector<int> styles_of(const std::vector<std::string>& backends);
 
 }  // namespace tessera::bench::report

@@ -11,7 +11,7 @@
 namespace tessera::bench::report {
 namespace {
 
-/// b / a, with the ends that the ends of both allow at most.
+/// b / a, with the extreme ends that the ends of both allow.
 std::optional<Ratio> quotient(const Ratio& b, const Ratio& a) {
   if (a.value <= 0 || a.ci95.lo <= 0) {
     return std::nullopt;
@@ -19,26 +19,26 @@ std::optional<Ratio> quotient(const Ratio& b, const Ratio& a) {
   return Ratio{b.value / a.value, {b.ci95.lo / a.ci95.hi, b.ci95.hi / a.ci95.lo}};
 }
 
-/// What stands beside `entry` in its rounds, and both sides' results are divided by.
+/// The reference of `entry` in its rounds, by which both sides' results are divided.
 std::string reference_of(const Entry& entry) {
   const auto& ratio = entry.first().ratio;
   return ratio && kind_of(ratio->reference) != Kind::ours ? ratio->reference : "";
 }
 
-/// Of fewer samples an interval says nothing.
+/// With fewer samples, intervals mean nothing.
 bool has_intervals(const Entry& entry) {
   return std::all_of(entry.launches.begin(), entry.launches.end(), [](const Result* launch) {
     return launch->samples_n >= samples_for_an_interval;
   });
 }
 
-/// Whether changes of `entry` are Tessera's: a name that isn't known may be a floor's.
+/// Whether changes of `entry` are Tessera's: an unknown name may be a baseline's.
 bool is_ours(const Entry& entry) {
   const Kind kind = kind_of(entry.backend);
   return kind == Kind::ours || (kind == Kind::unknown && entry.first().against.has_value());
 }
 
-/// Adds what can be said of a result that both have.
+/// Adds the change of a result that both have.
 void compare(const Measurement& measurement, const Entry& before, const Entry& after,
              Changes& changes) {
   const std::string reference = reference_of(after);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Chart: numbers that belong on one sheet. How they are drawn is for drawing.hpp; where they come
-// from, for whoever fills it.
+// Chart: numbers that belong on one chart. drawing.hpp draws them; other files fill it in.
 #pragma once
 
 #include <optional>
@@ -17,7 +16,7 @@ namespace tessera::bench::report {
 struct Point {
   double x = 0;
   double y = 0;
-  Interval ci95;  ///< of y; y twice where it isn't known
+  Interval ci95;  ///< of y; y twice if unknown
 };
 
 struct Series {
@@ -35,17 +34,17 @@ struct Axis {
 struct Chart {
   std::string title;
   std::string subtitle = {};     ///< under which setting
-  std::string description = {};  ///< for those who can't see it
+  std::string description = {};  ///< text for readers who can't see the chart
   Axis x;
   Axis y;
   std::vector<Series> series;
-  /// The names of x = 0, 1, …; a chart that has them shows bars or dots, else curves.
+  /// The names of x = 0, 1, …; a chart with categories shows bars or dots, otherwise curves.
   std::vector<std::string> categories = {};
-  std::optional<double> level = std::nullopt;  ///< a line at that y
+  std::optional<double> level = std::nullopt;  ///< a horizontal line at that y
 
   [[nodiscard]] bool is_empty() const;
-  /// A bar is as long as its number only where the axis begins at 0. On a logarithmic one dots
-  /// stand in its place.
+  /// A bar's length shows its number only if the axis begins at 0. A logarithmic axis has dots
+  /// instead.
   [[nodiscard]] bool has_bars() const {
     return !categories.empty() && y.spacing == Spacing::linear;
   }

@@ -41,7 +41,7 @@ bool is_same(const std::string& a, const std::string& b) {
   return a == b || std::filesystem::equivalent(a, b, error);
 }
 
-/// All files, the baseline's first, each once. A launch that was given twice would count twice.
+/// All files, the baseline's first, each once: a launch given twice would count twice.
 std::string collect_files(const Options& options, std::vector<std::string>& all) {
   all = options.baseline;
   for (const std::string& file : options.files) {
@@ -53,10 +53,11 @@ std::string collect_files(const Options& options, std::vector<std::string>& all)
   for (auto file = all.begin(); file != all.end(); ++file) {
     const auto same = [&file](const std::string& other) { return is_same(*file, other); };
     if (std::find_if(std::next(file), all.end(), same) != all.end()) {
-      return fmt::format("{} is given twice; each launch counts once", *file);
+      return fmt::format("{} is given twice; give each file once", *file);
     }
     if (same(options.output)) {
-      return fmt::format("{} would be read and written", *file);
+      return fmt::format("{} is both an input and the output; choose another name for the page",
+                         *file);
     }
   }
   return "";
@@ -93,9 +94,11 @@ int write_page(const Options& options) {
 
 int run_command(int argc, const char* const* argv) {
   Options options;
-  CLI::App app{"Makes one page (HTML) of what tessera-bench --json wrote.", "tessera-bench report"};
+  CLI::App app{"Makes one HTML page of the results that tessera-bench --json wrote.",
+               "tessera-bench report"};
   app.set_version_flag("--version", std::string(suite_version()));
-  app.add_option("files", options.files, "what --json wrote; several launches are combined")
+  app.add_option("files", options.files,
+                 "files that --json wrote; several launches of a run are combined")
       ->required()
       ->type_name("FILE");
   app.add_option("-o,--output", options.output, "the page")
@@ -103,7 +106,7 @@ int run_command(int argc, const char* const* argv) {
       ->check(apps::check_file_name)
       ->type_name("FILE");
   app.add_option("--baseline", options.baseline,
-                 "what the others are compared with (else: the version of the first file)")
+                 "files to compare the others with (default: those of the first file's version)")
       ->type_name("FILE");
   app.add_flag("--quiet", options.quiet, "print nothing");
   if (const auto code = apps::parse_command_line(app, argc, argv)) {

@@ -9,8 +9,9 @@
 
 namespace tessera::bench::report {
 
-/// `report FILE… -o FILE`; argv[0] is "report". Returns the exit code: 0, or 2 for bad usage and
-/// for files that can't be read, are none of ours, or can't be written, after saying so.
+/// `report FILE… -o FILE`; argv[0] is "report". Returns the exit code: 0, or 2 for wrong usage, for
+/// files that can't be read or that tessera-bench didn't write, and for a page that can't be
+/// written; then it prints why.
 int run_command(int argc, const char* const* argv);
 
 /// The page of a run that has just ended.

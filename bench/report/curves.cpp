@@ -31,7 +31,7 @@ std::vector<Point> points_in_order(const Series& series, const Sheet& sheet) {
   return points;
 }
 
-/// Down to the axis where an interval goes below what a logarithmic one can show.
+/// An interval's end that a logarithmic axis can't show lies on the axis.
 double height_of(const Sheet& sheet, double value) {
   const bool is_above = sheet.y.spacing() == Spacing::linear || value > 0;
   return sheet.y(is_above ? value : sheet.y.values().lo);
@@ -80,7 +80,7 @@ std::string markers(const Chart& chart, const Series& series, const std::vector<
   return drawn;
 }
 
-/// How the bars of one category share its width.
+/// How the bars of a category share its width.
 struct Columns {
   double width;  ///< of a category
   std::size_t count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The parts that drawing.cpp puts together.
+// The parts of which drawing.cpp composes a chart.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace tessera::bench::report {
 
-/// Where values lie on a chart's sheet.
+/// Where values lie in a chart's drawing.
 struct Sheet {
   Scale x;
   Scale y;
@@ -26,11 +26,11 @@ struct Area {
 
 /// The bands, lines and markers of all series.
 std::string curves(const Chart& chart, const Sheet& sheet);
-/// Bars, or dots on a logarithmic axis, side by side over each category, with their intervals, and
-/// their values below where there is room.
+/// Bars, or dots on a logarithmic axis, for each category, with their intervals; their values stand
+/// below if there is room.
 std::string columns(const Chart& chart, const Sheet& sheet, const Area& area);
 
-/// Marker number `style` around a place.
+/// Marker number `style` at a position.
 std::string marker(int style, double x, double y);
 /// The dashes of style `style`, as an attribute; empty for a solid line.
 std::string dashes(int style);

@@ -45,7 +45,7 @@ bool is_of(const RunFile& run, const Result& result) {
                      [&result](const Result& each) { return &each == &result; });
 }
 
-/// A case that a run measured twice is no second launch: the first one counts.
+/// If a run measured a case twice, the first result counts; the second is not another launch.
 void add_result(std::vector<Measurement>& measurements, const RunFile& run, const Result& result) {
   Measurement like{result.bench, result.op, result.shape, result.size, result.unit, {}};
   auto found = std::find_if(measurements.begin(), measurements.end(),
@@ -64,8 +64,8 @@ void add_result(std::vector<Measurement>& measurements, const RunFile& run, cons
   }
 }
 
-/// Of adapters as files tell them, "eth0 10000 Mbit/s, veth2", those of the machine: a container's
-/// link is another one each time.
+/// Of a list of adapters, "eth0 10000 Mbit/s, veth2", those of the machine. A container's link has
+/// another name each time.
 std::string lasting_adapters(std::string_view all) {
   constexpr std::string_view comma = ", ";
   std::string lasting;
@@ -80,7 +80,7 @@ std::string lasting_adapters(std::string_view all) {
   return lasting;
 }
 
-/// All by which runs can differ that makes their numbers incomparable.
+/// All settings whose differences make the numbers of runs incomparable.
 std::map<std::string, std::string> setting_of(const RunFile& run) {
   std::map<std::string, std::string> found = run.env;
   found.erase(std::string(launcher_variable));
@@ -88,8 +88,8 @@ std::map<std::string, std::string> setting_of(const RunFile& run) {
     if (key == "cpu" || key == "cores" || key == "blas_threads") {
       found[key] = value;
     } else if (key == "mpi") {
-      found[key] = value.substr(0, value.find(','));  // without who built it
-    } else if (key == "nics" && run.nodes > 1) {      // on one node nothing goes there
+      found[key] = value.substr(0, value.find(','));  // without the part that names the builder
+    } else if (key == "nics" && run.nodes > 1) {      // on one node, nothing uses adapters
       found[key] = lasting_adapters(value);
     }
   }
@@ -291,7 +291,7 @@ void Dataset::name_settings() {
     variants_[i].setting = fmt::format("{} on {}", plural(value_of(i, "ranks"), "rank"),
                                        plural(value_of(i, "nodes"), "node"));
   }
-  // More only where that doesn't tell settings apart.
+  // Add more only if that doesn't distinguish the settings.
   std::vector<std::set<std::string>> differences(variants_.size());
   for (std::size_t i = 0; i < variants_.size(); ++i) {
     for (std::size_t j = 0; j < variants_.size(); ++j) {
@@ -314,7 +314,8 @@ void Dataset::name_settings() {
 std::vector<const Variant*> Dataset::shown() const {
   std::vector<const Variant*> found;
   for (std::size_t i = 0; i < variants_.size(); ++i) {
-    // What is compared with the baseline goes before it, wherever the two were given.
+    // A version that is compared with the baseline is shown before it, whatever the order of the
+    // files.
     bool is_shown = true;
     for (std::size_t j = 0; j < variants_.size(); ++j) {
       const bool is_rival =
@@ -363,7 +364,7 @@ std::string Dataset::mismatch(std::size_t baseline, std::size_t other) const {
                         phrase_of(key, setting_value(other, key)));
   }
   return fmt::format("{}: {}", variants_[other].launches.front()->file,
-                     text.empty() ? "the same setting, but no result that is in both" : text);
+                     text.empty() ? "the same setting, but no result in common" : text);
 }
 
 std::vector<std::string> Dataset::mismatches() const {

@@ -60,24 +60,24 @@ std::string height_axis(const Chart& chart, const Sheet& sheet) {
   return drawn + text("axis-y", 4, title_y, chart.y.title);
 }
 
-/// How many letters `name` has, in UTF-8.
+/// The number of letters of `name`, in UTF-8.
 std::size_t letters_of(std::string_view name) {
   return static_cast<std::size_t>(std::count_if(name.begin(), name.end(), [](char byte) {
     return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80;
   }));
 }
 
-/// What has room in `most` letters, with an ellipsis where it was longer.
+/// The first `most` letters, with an ellipsis if the name is longer.
 std::string shortened(const std::string& name, std::size_t most) {
   std::size_t end = name.size();
   while (letters_of(std::string_view(name).substr(0, end)) > most) {
-    --end;  // from inside of a letter too
+    --end;  // even from the middle of a letter
   }
   return end == name.size() ? name : name.substr(0, end) + "…";
 }
 
-/// In two lines of as many letters, broken at the last blank that allows it, where it is longer
-/// than one; shortened where there is none.
+/// A long name in two lines of at most `most` letters, broken at the last possible blank; shortened
+/// if there is no such blank.
 std::vector<std::string> lines_of(const std::string& name, std::size_t most) {
   if (letters_of(name) <= most) {
     return {name};
@@ -104,7 +104,7 @@ std::string category_axis(const Chart& chart, const Sheet& sheet) {
   for (std::size_t i = 0; i < chart.categories.size(); i += step) {
     const double x = sheet.x(static_cast<double>(i));
     const std::string& name = chart.categories[i];
-    // A second line stands where the axis would have its title.
+    // A second line would lie where the axis has its title.
     const auto lines = chart.x.title.empty() ? lines_of(name, room)
                                              : std::vector<std::string>{shortened(name, room)};
     drawn += fmt::format("<g><title>{}</title>", escape(name));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The experiments of the papers that Tessera's design follows, made again with its benchmarks.
+// The experiments of the papers that Tessera's design follows (docs/literature.md), repeated with
+// its benchmarks.
 #pragma once
 
 #include <string>
@@ -10,16 +11,18 @@
 
 namespace tessera::bench::report {
 
-/// What commands take, for Part::takes.
+/// What commands need, for Part::takes.
 inline constexpr const char* takes_a_device =
-    "It takes an RDMA device. tests/rdma-vm/run --keep vm report makes one of software, and leaves "
+    "This needs an RDMA device. tests/rdma-vm/run --keep vm report makes a software device, and "
+    "leaves "
     "vm/csv.json.";
 inline constexpr const char* takes_two_counts =
-    "It takes files of several numbers of ranks, with as many on each node.";
+    "This needs files of runs with several numbers of ranks, and the same number of ranks per "
+    "node.";
 
-/// Panels whose results one command makes.
+/// Panels that need the results of one command.
 struct Part {
-  std::string command;  ///< empty where other parts tell what is missing
+  std::string command;  ///< empty if other parts describe what is missing
   std::vector<Panel> panels;
   std::string takes = {};  ///< what the command needs, in a sentence; empty for nothing special
 };
@@ -27,10 +30,10 @@ struct Part {
 struct Experiment {
   std::string number;  ///< "Figure 14"
   std::string title;
-  std::string shown;  ///< what the paper had, in our words
+  std::string shown;  ///< the paper's result, in our words
   std::string here;   ///< what is measured instead
   std::vector<Part> parts;
-  std::string later = {};  ///< what it waits for; empty for one that can be made
+  std::string later = {};  ///< what the experiment waits for; empty if it can be run
 };
 
 struct Paper {

@@ -24,9 +24,9 @@ Part verbs(const std::string& parts, std::vector<Panel> panels) {
   return {over_devices + parts, std::move(panels), takes_a_device};
 }
 Panel mpi_beside(const std::string& bench, const std::string& op, Runs runs = Runs::any) {
-  return part_of_another("MPI beside them", bench, op, runs, "mpi");
+  return part_of_another("MPI, for comparison", bench, op, runs, "mpi");
 }
-/// A second number of ranks, beside net().
+/// Runs with a second number of ranks, in addition to net().
 Part more_ranks(const std::string& parts, Panel panel) {
   return {on_four_nodes + parts, {std::move(panel)}, takes_two_counts};
 }
@@ -35,74 +35,76 @@ std::vector<Experiment> microbenchmarks() {
   return {
       {"Table 1",
        "Latency of put and get",
-       "On four machines a put took 2 to 12.8 µs and a get 2.1 to 17.8 µs: least where memory can "
-       "be loaded and stored directly (Cray X1), most over Myrinet.",
+       "On four machines a put took 2 to 12.8 µs and a get 2.1 to 17.8 µs: least on the Cray X1, "
+       "which can load and store remote memory directly, most over Myrinet.",
        "The same operations of 8 bytes through shared memory, over TCP and over RDMA devices.",
        {{"",
-         {small_operations({"Put, complete here", "Put and fence", "Get"},
+         {small_operations({"Put, locally complete", "Put and fence", "Get"},
                            {{"own node", "rma", {"put", "put_fence", "get"}, Runs::on_one_node},
                             {"another node, TCP", "net", {"put_here", "put", "get"}},
                             {"another node, RDMA", "verbs", {"put", "put_fence", "get"}}})}},
+        // Commands that measure the rows.
         {shared("rma.contiguous"),
-         {part_of_another("the line of the own node", "rma", "put", Runs::on_one_node)}},
+         {part_of_another("the row of the own node", "rma", "put", Runs::on_one_node)}},
         {net("net.latency"),
-         {part_of_another("the line of another node over TCP", "net", "put_here")}},
+         {part_of_another("the row of another node over TCP", "net", "put_here")}},
         verbs("verbs.latency",
-              {part_of_another("the line of another node over RDMA", "verbs", "put")})}},
+              {part_of_another("the row of another node over RDMA", "verbs", "put")})}},
+      // Bandwidth, compared with networks and memory.
       {"Figure 14",
-       "Bandwidth beside raw RDMA",
-       "On InfiniBand put and get came close to the vendor's own RDMA test, and ahead of MPI's "
-       "messages.",
-       "Puts and gets over an RDMA device beside a bare loop on libibverbs. MPI's messages are not "
-       "there: MPI doesn't run in the machine of tests/rdma-vm.",
+       "Bandwidth compared with raw RDMA",
+       "On InfiniBand, put and get came close to the vendor's own RDMA test, and were faster than "
+       "MPI's messages.",
+       "Puts and gets over an RDMA device, compared with a bare loop on libibverbs. There are no "
+       "MPI messages: MPI doesn't run in the virtual machine of tests/rdma-vm.",
        {verbs("verbs.bandwidth",
               {curves_of("verbs", "put", Show::speed), curves_of("verbs", "get", Show::speed),
                curves_of("verbs", "put_stream", Show::speed),
                curves_of("verbs", "get_stream", Show::speed)})}},
+      // Other networks, and shared memory.
       {"Figures 15 and 16",
-       "Bandwidth beside a network's own protocol",
-       "On Myrinet (GM) and Quadrics (Elan4) put lost little against the native protocol, and beat "
-       "MPI's messages, which have tags to match.",
-       "Here the native protocol is TCP: bare sockets, that poll or block, and MPI over TCP.",
+       "Bandwidth compared with a network's own protocol",
+       "On Myrinet (GM) and Quadrics (Elan4), put was only a little slower than the native "
+       "protocol, and faster than MPI's messages, which need tag matching.",
+       "The native protocol is TCP: bare sockets that poll or block, and MPI over TCP.",
        {{net("net.bandwidth"),
          {curves_of("net", "put", Show::speed), curves_of("net", "get", Show::speed),
           curves_of("net", "put_stream", Show::speed), curves_of("net", "get_stream", Show::speed),
           mpi_beside("net", "put")}}}},
       {"Figure 17",
-       "Get where memory is shared",
-       "On the Cray X1, where every processor reaches all memory, put and get were as fast as its "
-       "memory copy, and far ahead of messages.",
-       "Gets and puts on one node beside memcpy between the same buffers, and beside MPI.",
+       "Get from shared memory",
+       "On the Cray X1, every processor can access all memory. Put and get were as fast as its "
+       "memory copy, and much faster than messages.",
+       "Gets and puts on one node, compared with memcpy between the same buffers and with MPI.",
        {{shared("rma.contiguous"),
          {curves_of("rma", "get", Show::speed, Runs::on_one_node),
           curves_of("rma", "put", Show::speed, Runs::on_one_node),
           mpi_beside("rma", "get", Runs::on_one_node)}}}},
       {"Figure 18",
        "Square patches in one call",
-       "A patch of n × n doubles in one strided call was faster than in a non-blocking call for "
-       "each row, on InfiniBand by scatter and gather without a copy, on Myrinet by pipelined "
-       "packing.",
+       "A patch of n × n doubles was faster in one strided call than in one non-blocking call for "
+       "each row. InfiniBand used scatter and gather without a copy, Myrinet pipelined packing.",
        "The same patches, in one call and in n calls (net), and rows of growing length (verbs).",
        {{net("net.strided"),
          {curves_of("net", "get_patch", Show::speed), curves_of("net", "put_patch", Show::speed)}},
         verbs("verbs.strided", {curves_of("verbs", "get_strided", Show::speed),
                                 curves_of("verbs", "put_strided", Show::speed)})}},
       {"Figure 19",
-       "Communication hidden behind computation",
-       "A computation was put between the start of a get and its wait, and grew until the whole "
-       "took longer. Without copies 99 % of the get could be hidden, through buffers 90 %; of "
-       "MPI's messages little from 16 KiB on, where they wait for a handshake.",
-       "The same with gets over TCP, beside bare sockets with a helper thread at each end and, of "
-       "growing computations, MPI's messages on request; and what a transfer over RDMA leaves of "
-       "the processor.",
+       "Communication hidden by computation",
+       "A computation ran between the start of a get and its wait, and grew until the total time "
+       "grew, too. It could hide 99 % of a get without copies, and 90 % of one through buffers. It "
+       "hid little of MPI's messages from 16 KiB on, which wait for a handshake.",
+       "The same with gets over TCP, compared with bare sockets with a helper thread at each end. "
+       "With growing computations, also compared with MPI's messages on request. And how much "
+       "processor time a transfer over RDMA leaves to the program.",
        {{std::string(over_tcp) + "--bind-to none tessera-bench net.overlap net.overlap_steps",
          {hidden_by_steps(), hidden_at_most(), mpi_beside("net", "overlap_steps")}},
         verbs("verbs.overlap", {left_by_transfers()})}},
       {"Figure 20",
        "Aggregation of many small transfers",
-       "1000 doubles in 1000 non-blocking calls took several times as long as in an aggregate, "
-       "which was nearly as fast as one call with a list of them all.",
-       "The same three ways over TCP, beside one bare round trip.",
+       "1000 doubles in 1000 non-blocking calls took several times as long as in an aggregate. An "
+       "aggregate was nearly as fast as one call with a list of all.",
+       "The same three ways over TCP, compared with one bare round trip.",
        {{net("net.scattered"),
          {bars_of("1000 scattered doubles over TCP", "net",
                   {{"get_vector", "get"}, {"put_vector", "put"}})}}}},
@@ -112,7 +114,7 @@ std::vector<Experiment> microbenchmarks() {
 constexpr const char* messages = "mpi two-sided";
 constexpr const char* short_classes = "mg --classes S,W,A,B";
 
-/// Those that aren't there with messages beside them.
+/// One panel for each class, missing if it was not measured together with messages.
 std::vector<Panel> multigrid_classes(const std::string& where, Runs runs) {
   std::vector<Panel> panels;
   for (const std::string name : {"S", "W", "A", "B"}) {
@@ -124,76 +126,78 @@ std::vector<Panel> multigrid_classes(const std::string& where, Runs runs) {
 }
 
 Experiment multigrid() {
-  return {
-      "Figures 21 and 22",
-      "NAS MG by one-sided communication and by messages",
-      "With one-sided exchange MG ran 14 to 27 % faster than NPB's MPI version on InfiniBand, in "
-      "classes A and B, and 28 to 46 % faster on Myrinet, in classes A to C.",
-      "The same kernels with each exchange in one program, in alternation, on two nodes with that "
-      "over a bare socket, too; what each exchange adds to a run, that is, what it takes on the "
-      "rank that computes longest; and what it takes with "
-      "waiting for that rank.",
-      {{"",
-        {bars_of("NAS MG, time", "mg",
-                 {{"class_S", "S"},
-                  {"class_W", "W"},
-                  {"class_A", "A"},
-                  {"class_B", "B"},
-                  {"class_C", "C"}}),
-         bars_of("NAS MG, exposed exchange", "mg",
-                 {{"exposed_S", "S"},
-                  {"exposed_W", "W"},
-                  {"exposed_A", "A"},
-                  {"exposed_B", "B"},
-                  {"exposed_C", "C"}}),
-         bars_of("NAS MG, exchange of the rank that waits longest", "mg",
-                 {{"exchange_S", "S"},
-                  {"exchange_W", "W"},
-                  {"exchange_A", "A"},
-                  {"exchange_B", "B"},
-                  {"exchange_C", "C"}})}},
-       {shared(short_classes), multigrid_classes("on one node", Runs::on_one_node),
-        "Without MPI's messages there is nothing to compare."},
-       {net(short_classes), multigrid_classes("between nodes", Runs::between_nodes)},
-       {net("mg --classes C -i 5 -x 1"),
-        {part_of_another("class C", "mg", "class_C", Runs::any, messages)},
-        "It takes some 9 GiB of memory and many minutes."},
-       more_ranks(short_classes, times_by_ranks("MG by numbers of ranks", "mg",
-                                                {{"class_S", "MG class S"},
-                                                 {"class_W", "MG class W"},
-                                                 {"class_A", "MG class A"},
-                                                 {"class_B", "MG class B"},
-                                                 {"class_C", "MG class C"}}))}};
+  return {"Figures 21 and 22",
+          "NAS MG by one-sided communication and by messages",
+          "With one-sided exchange, MG ran 14 to 27 % faster than NPB's MPI version on InfiniBand "
+          "(classes A and B), and 28 to 46 % faster on Myrinet (classes A to C).",
+          "The same kernels in one program, which alternates between the exchanges; on two nodes, "
+          "one of them uses a bare socket. The charts show the time of a run; the time that each "
+          "exchange adds to a run, which is its time on the rank that computes longest; and its "
+          "time on the rank that waits longest for that rank.",
+          {{"",
+            {bars_of("NAS MG, time", "mg",
+                     {{"class_S", "S"},
+                      {"class_W", "W"},
+                      {"class_A", "A"},
+                      {"class_B", "B"},
+                      {"class_C", "C"}}),
+             // The same by the time that exchanges add.
+             bars_of("NAS MG, exposed exchange", "mg",
+                     {{"exposed_S", "S"},
+                      {"exposed_W", "W"},
+                      {"exposed_A", "A"},
+                      {"exposed_B", "B"},
+                      {"exposed_C", "C"}}),
+             bars_of("NAS MG, exchange on the rank that waits longest", "mg",
+                     {{"exchange_S", "S"},
+                      {"exchange_W", "W"},
+                      {"exchange_A", "A"},
+                      {"exchange_B", "B"},
+                      {"exchange_C", "C"}})}},
+           {shared(short_classes), multigrid_classes("on one node", Runs::on_one_node),
+            "Without MPI's messages, these charts have nothing to compare."},
+           {net(short_classes), multigrid_classes("between nodes", Runs::between_nodes)},
+           {net("mg --classes C -i 5 -x 1"),
+            {part_of_another("class C", "mg", "class_C", Runs::any, messages)},
+            "This takes about 9 GiB of memory and many minutes."},
+           more_ranks(short_classes, times_by_ranks("MG by numbers of ranks", "mg",
+                                                    {{"class_S", "MG class S"},
+                                                     {"class_W", "MG class W"},
+                                                     {"class_A", "MG class A"},
+                                                     {"class_B", "MG class B"},
+                                                     {"class_C", "MG class C"}}))}};
 }
 
 std::vector<Experiment> sparse_products() {
   return {
       {"Figure 23",
        "Sparse matrix–vector product with and without aggregation",
-       "A picture of a finite-element matrix of 41,092 rows and 1.7 million entries; and its "
-       "products, each process reading the elements of the vector that it lacks. Aggregated reads "
-       "won on all numbers of processes, and scaled.",
-       "Three matrices, finite elements among them, and where each has its entries. Elements read "
-       "one by one, by aggregates, as the library does by default, and by MPI's messages between "
-       "neighbours. tessera-spmv --matrix multiplies a matrix of one's own.",
+       "A picture of a finite-element matrix of 41,092 rows and 1.7 million entries, and times of "
+       "its products, in which each process reads the elements of the vector that it lacks. "
+       "Aggregated reads were faster on all numbers of processes, and scaled.",
+       "Three matrices, one from finite elements, and the positions of their entries. Elements are "
+       "read one by one, by aggregates, by the library's default way, and by MPI's messages "
+       "between neighbours. tessera-spmv --matrix multiplies your own matrix.",
        {{net("spmv.modes"),
          {patterns_of({"fe2d:200", "stencil27:24", "random:10000,9"}),
+          // Times of the products.
           bars_of("Product with a sparse matrix, time", "spmv",
                   {{"fe2d:200", "finite elements"},
                    {"stencil27:24", "27-point stencil"},
                    {"random:10000,9", "random"}}),
           mpi_beside("spmv", "fe2d:200")}},
+        // The same by numbers of ranks.
         more_ranks("spmv.modes", times_by_ranks("products by numbers of ranks", "spmv",
                                                 {{"fe2d:200", "Finite elements"},
                                                  {"stencil27:24", "27-point stencil"},
                                                  {"random:10000,9", "Random matrix"}}))}},
       {"Figure 24",
        "Communication of each process",
-       "On 32 processes two bars for each: the time spent communicating with single reads, high "
-       "and uneven, and with aggregates, low on all.",
-       "The same for each rank, and for each way of Figure 23: the median of its measured "
-       "products. Of MPI's messages it is packing, starting and waiting; under tessera-run they "
-       "aren't there.",
+       "Two bars for each of 32 processes: the communication time with single reads, high and "
+       "uneven, and with aggregates, low on all processes.",
+       "The same for each rank and for each way of Figure 23: the median over its measured "
+       "products. With MPI's messages, the time includes packing, starting and waiting. Runs under "
+       "tessera-run have no MPI messages.",
        {{net("spmv.modes"), {communication_by_rank()}}}},
   };
 }
@@ -201,7 +205,8 @@ std::vector<Experiment> sparse_products() {
 }  // namespace
 
 Paper armci_paper() {
-  Paper paper{"armci", "ARMCI, a portable remote memory copy (2006)", microbenchmarks()};
+  Paper paper{"armci", "[ARMCI06] The ARMCI approach to remote memory access (2006)",
+              microbenchmarks()};
   paper.experiments.push_back(multigrid());
   for (Experiment& experiment : sparse_products()) {
     paper.experiments.push_back(std::move(experiment));

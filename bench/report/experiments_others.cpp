@@ -14,9 +14,10 @@ constexpr const char* with_messages =
     "TESSERA_RANKS_PER_NODE=1 mpirun -n 2 --mca pml ob1 --mca btl self,tcp --mca osc pt2pt "
     "tessera-bench net.bandwidth net.strided";
 constexpr const char* takes_windows =
-    "It takes an MPI library that makes windows among the ranks, and the settings of the command.";
+    "This needs an MPI library that can create windows among the ranks, and the settings in the "
+    "command.";
 
-/// What a part of suite mpi makes.
+/// A part that suite mpi measures.
 Part windows(const std::string& parts, std::vector<Panel> panels) {
   return {"TESSERA_TRANSPORT=mpi mpirun -n 2 tessera-bench " + parts, std::move(panels),
           takes_windows};
@@ -29,14 +30,14 @@ constexpr const char* forwarded = "tessera-run -n 4 tessera-bench scale.forward"
 Paper protocols_paper() {
   return {
       "protocols",
-      "Protocols for remote memory operations on Myrinet and cLAN clusters (2002)",
+      "[CLUSTERS02] Protocols for remote memory operations on Myrinet and cLAN clusters (2002)",
       {
           {"Figure 2",
-           "Registering memory beside copying it",
-           "What it takes to register and deregister memory, beside the bandwidth of a copy: "
-           "registration is cheap on cLAN and grows with the pages on Myrinet, so that for small "
-           "and medium sizes a copy is faster.",
-           "Puts from memory that is registered, that was used before, and that is new to the "
+           "Registering memory compared with copying it",
+           "The time to register and deregister memory, compared with the bandwidth of a copy. "
+           "Registration is cheap on cLAN. On Myrinet it grows with the number of pages, so that a "
+           "copy is faster for small and medium sizes.",
+           "Puts from registered memory, from memory used before, and from memory new to the "
            "device; and memcpy.",
            {{"TESSERA_RANKS_PER_NODE=1 tessera-run -n 2 tessera-bench verbs.registration",
              {curves_of("verbs", "put_registration", Show::time)},
@@ -45,16 +46,16 @@ Paper protocols_paper() {
              {curves_of("rma", "put", Show::time, Runs::on_one_node)}}}},
           {"Figures 6 and 7",
            "Get by protocol",
-           "Zero-copy won on cLAN for all but small gets. On Myrinet, where registration is dear, "
-           "it was the worst, and copies in a pipeline the best.",
-           "All through buffers, in a pipeline, without copies, and as the library chooses.",
+           "Zero-copy was fastest on cLAN for all except small gets. On Myrinet, where "
+           "registration is expensive, it was slowest, and pipelined copies were fastest.",
+           "Gets through buffers, in a pipeline, without copies, and with the library's choice.",
            {{protocols, {curves_of("net", "get_by_protocol", Show::speed)}}}},
           {"Figures 8 to 11",
-           "Put and get, contiguous and strided, beside messages",
-           "Gets were about as fast as MPI's messages, puts faster from medium sizes on, within 5 "
-           "% of the bare network on Myrinet. Between strided and contiguous transfers the gap was "
-           "smaller than MPI's.",
-           "The same transfers over TCP, by protocol and beside MPI.",
+           "Put and get, contiguous and strided, compared with messages",
+           "Gets were about as fast as MPI's messages. Puts were faster from medium sizes on, and "
+           "within 5 % of the bare network on Myrinet. The gap between strided and contiguous "
+           "transfers was smaller than MPI's.",
+           "The same transfers over TCP, by protocol and compared with MPI.",
            {{protocols,
              {curves_of("net", "put_by_protocol", Show::speed),
               curves_of("net", "get_patch_by_protocol", Show::speed),
@@ -65,18 +66,18 @@ Paper protocols_paper() {
               curves_of("net", "put_patch", Show::speed)}}}},
           {"Figure 12",
            "Fences with several outstanding requests",
-           "fence_all asks several servers at once and then waits for them all: a gain over one "
-           "after the other, larger when one process calls it than when all do.",
-           "The gain by how many ranks were changed, and with at most 3, 5 and 7 fences "
-           "outstanding as in the paper. That takes 8 nodes.",
+           "fence_all sends requests to several servers at once and then waits for all. It is "
+           "faster than a fence for each, more so if one process calls it than if all do.",
+           "The gain by the number of ranks written to, and with at most 3, 5 and 7 outstanding "
+           "fences as in the paper. That takes 8 nodes.",
            {{"TESSERA_RANKS_PER_NODE=1 tessera-run -n 8 tessera-bench net.fence",
              {gain_of_fence_all(), curves_of("net", "fence_all", Show::time),
               curves_of("net", "fence_all_by_all", Show::time)}}}},
           {"Table 2",
            "Latency on a node and between nodes",
-           "Get 0.38 µs on a node and 35 µs between nodes, where an interrupt wakes the server; "
-           "lock 1.1 and 36 µs; unlock, which nobody waits for, 0.8 and 1.6 to 1.9 µs; "
-           "read-modify-write much as get.",
+           "A get took 0.38 µs on a node and 35 µs between nodes, where an interrupt wakes the "
+           "server; a lock 1.1 and 36 µs; an unlock, which returns without waiting, 0.8 and 1.6 to "
+           "1.9 µs; a read-modify-write about as long as a get.",
            "The same operations by rank 0, with a rank of its own node and with one of another.",
            {{"TESSERA_RANKS_PER_NODE=2 tessera-run -n 4 tessera-bench net.places",
              {bars_of("Operations of 8 bytes", "net",
@@ -85,7 +86,7 @@ Paper protocols_paper() {
                        {"place_unlock", "unlock"},
                        {"place_fetch_add", "fetch_add"},
                        {"place_swap", "swap"},
-                       {"place_put_here", "put here"},
+                       {"place_put_here", "put, locally complete"},
                        {"place_put_fence", "put + fence"}})}}}},
       }};
 }
@@ -96,10 +97,10 @@ std::vector<Experiment> transfers_on_windows() {
   return {
       {"Figure 3",
        "Bandwidth of get, put and accumulate",
-       "ARMCI-MPI beside native ARMCI on four machines: behind it on most, most of all in "
+       "ARMCI-MPI compared with native ARMCI on four machines: slower on most, especially in "
        "accumulate on InfiniBand, but twice as fast on the Cray XE.",
-       "Tessera on MPI's windows beside MPI's own calls and ARMCI-MPI; and on one node by loads "
-       "and stores, beside these and plain loops.",
+       "Tessera on MPI's windows, compared with MPI's own calls and ARMCI-MPI. And Tessera on one "
+       "node by loads and stores, compared with these and plain loops.",
        {windows("mpi.contiguous",
                 {curves_of("mpi", "get", Show::speed), curves_of("mpi", "put", Show::speed),
                  curves_of("mpi", "accumulate", Show::speed)}),
@@ -109,11 +110,10 @@ std::vector<Experiment> transfers_on_windows() {
           curves_of("rma", "accumulate", Show::speed, Runs::on_one_node)}}}},
       {"Figure 4",
        "Strided transfers by method",
-       "Segments of 16 and 1024 bytes, 1 to 1024 of them, by ARMCI-MPI's methods. Which is "
-       "best depends on machine and length: MPI's types for short segments, a call for each "
-       "for long ones.",
-       "The same segments by the methods of transport mpi, as rows and as lists, beside MPI's "
-       "types and ARMCI-MPI; and on one node by loads and stores.",
+       "1 to 1024 segments of 16 and 1024 bytes by ARMCI-MPI's methods. The best method depends on "
+       "machine and length: MPI's types for short segments, one call for each for long ones.",
+       "The same segments by the methods of transport mpi, as rows and as lists, compared with "
+       "MPI's types and ARMCI-MPI. And on one node by loads and stores.",
        {windows("mpi.lists", {curves_of("mpi", "get_strided", Show::speed),
                               curves_of("mpi", "put_strided", Show::speed),
                               curves_of("mpi", "accumulate_strided", Show::speed),
@@ -131,10 +131,10 @@ std::vector<Experiment> buffers_and_coupled_cluster() {
   return {
       {"Figure 5",
        "Buffers of one library in the other's transfers",
-       "A get into memory that the other run-time system had allocated was much slower: it "
-       "wasn't registered where it was used.",
+       "A get into memory that the other runtime system had allocated was much slower, because the "
+       "memory wasn't registered with the network that used it.",
        "Gets into memory of the library, of MPI and of the user, also into memory that neither "
-       "has seen: by transport mpi beside MPI's own, and over an RDMA device.",
+       "library has used: by transport mpi, compared with MPI's own gets, and over an RDMA device.",
        {windows("mpi.buffers", {curves_of("mpi", "get_by_memory", Show::speed)}),
         {"TESSERA_RANKS_PER_NODE=1 tessera-run -n 2 tessera-bench verbs.bandwidth",
          {curves_of("verbs", "get", Show::speed)},
@@ -143,18 +143,20 @@ std::vector<Experiment> buffers_and_coupled_cluster() {
        "Coupled cluster",
        "CCSD and (T) of a water cluster by NWChem: ARMCI-MPI up to twice as slow as native "
        "ARMCI on InfiniBand, 30 % faster on the Cray XE.",
-       "The contractions in which CCSD spends its time, and the triples of (T), by orbitals "
-       "and by numbers of ranks; and the same on MPI's windows beside the native transports in "
+       "The contractions in which CCSD spends its time, and the triples of (T), by orbitals and by "
+       "numbers of ranks. And the same on MPI's windows, compared with the native transports in "
        "the same rounds.",
        {windows("mpi.ccsd -m 8:32M", {bars_of("Contractions of CCSD by transport, time", "mpi",
                                               {{"O = 4, V = 16", "O 4, V 16"},
                                                {"O = 8, V = 32", "O 8, V 32"},
                                                {"O = 16, V = 64", "O 16, V 64"},
                                                {"O = 16, V = 128", "O 16, V 128"}}),
+                                      // The triples, also by transport.
                                       bars_of("Triples of CCSD(T) by transport, time", "mpi",
                                               {{"(T) O = 4, V = 16", "O 4, V 16"},
                                                {"(T) O = 8, V = 32", "O 8, V 32"},
                                                {"(T) O = 16, V = 64", "O 16, V 64"}})}),
+        // The native transports alone.
         {"TESSERA_RANKS_PER_NODE=1 tessera-run -n 2 tessera-bench ccsd -m 8:32M",
          {bars_of("Contractions of CCSD, time", "ccsd",
                   {{"O = 4, V = 16", "O 4, V 16"},
@@ -165,6 +167,7 @@ std::vector<Experiment> buffers_and_coupled_cluster() {
                   {{"(T) O = 4, V = 16", "O 4, V 16"},
                    {"(T) O = 8, V = 32", "O 8, V 32"},
                    {"(T) O = 16, V = 64", "O 16, V 64"}})}},
+        // Several numbers of ranks.
         {"TESSERA_RANKS_PER_NODE=1 tessera-run -n 4 tessera-bench ccsd -m 8:32M",
          {times_by_ranks("contractions by numbers of ranks", "ccsd",
                          {{"O = 4, V = 16", "CCSD, O 4, V 16"},
@@ -182,7 +185,9 @@ std::vector<Experiment> buffers_and_coupled_cluster() {
 }  // namespace
 
 Paper armci_mpi_paper() {
-  Paper paper{"armci-mpi", "ARMCI on MPI's one-sided communication (2012)", transfers_on_windows()};
+  Paper paper{"armci-mpi",
+              "[ARMCIMPI12] Global Arrays and ARMCI on MPI's one-sided communication (2012)",
+              transfers_on_windows()};
   for (Experiment& experiment : buffers_and_coupled_cluster()) {
     paper.experiments.push_back(std::move(experiment));
   }
@@ -190,46 +195,47 @@ Paper armci_mpi_paper() {
 }
 
 Paper clustering_paper() {
-  return {"clustering",
-          "Cooperative server clustering",
-          {
-              {"Figure 6",
-               "Latency, direct and forwarded",
-               "Put and get took about as long with clustered servers as without, also where an "
-               "intermediate server forwards the request.",
-               "Gets, and puts with a fence, to a node that rank 0 asks itself and to one to which "
-               "another agent passes its requests on.",
-               {{std::string(in_clusters) + forwarded,
-                 {curves_of("scale", "get_forwarded", Show::time),
-                  curves_of("scale", "put_forwarded", Show::time)}}}},
-              {"Figure 7",
-               "Bandwidth, direct and forwarded",
-               "A little less for small messages, the same for large ones.",
-               "The same, as bytes a second.",
-               {{std::string(in_clusters) + forwarded,
-                 {curves_of("scale", "get_forwarded", Show::speed),
-                  curves_of("scale", "put_forwarded", Show::speed)}}}},
-              {"Figure 8",
-               "Memory of the servers",
-               "Linear in the number of processes without clustering; with it 34.7 MB instead of "
-               "169.7 MB for 9600 processes on 800 nodes.",
-               "Resident memory of a process that makes the agent's objects for so many processes, "
-               "12 a node: as by default, in clusters, and with a buffer for each client.",
-               {{"tessera-bench scale.memory", {growth_of_agents()}}}},
-              {"Figure 9",
-               "An application's time",
-               "A density functional computation on 2400 processes ran 45 % faster, since it had "
-               "more memory.",
-               "NAS MG and products of a sparse matrix, with clusters and without.",
-               {{std::string(in_clusters) +
-                     "tessera-run -n 4 tessera-bench mg spmv.modes --classes S,W,A",
-                 {bars_of("MG by class, time", "mg",
-                          {{"class_S", "S"}, {"class_W", "W"}, {"class_A", "A"}}),
-                  bars_of("Product with a sparse matrix, time", "spmv",
-                          {{"fe2d:200", "finite elements"},
-                           {"stencil27:24", "27-point stencil"},
-                           {"random:10000,9", "random"}})}}}},
-          }};
+  return {
+      "clustering",
+      "[CLUSTERED10] Cooperative server clustering (2010)",
+      {
+          {"Figure 6",
+           "Latency, direct and forwarded",
+           "Put and get took about as long with clustered servers as without, even if an "
+           "intermediate server forwards the request.",
+           "Gets, and puts with a fence, to a node that rank 0 contacts directly, and to one whose "
+           "requests another agent forwards.",
+           {{std::string(in_clusters) + forwarded,
+             {curves_of("scale", "get_forwarded", Show::time),
+              curves_of("scale", "put_forwarded", Show::time)}}}},
+          {"Figure 7",
+           "Bandwidth, direct and forwarded",
+           "A little less for small messages, the same for large ones.",
+           "The same, in bytes per second.",
+           {{std::string(in_clusters) + forwarded,
+             {curves_of("scale", "get_forwarded", Show::speed),
+              curves_of("scale", "put_forwarded", Show::speed)}}}},
+          {"Figure 8",
+           "Memory of the servers",
+           "Without clustering, it is linear in the number of processes. With clustering it is "
+           "34.7 MB instead of 169.7 MB for 9600 processes on 800 nodes.",
+           "Resident memory of a process that creates the agent's objects for a growing number of "
+           "processes, 12 per node: by default, in clusters, and with a buffer for each client.",
+           {{"tessera-bench scale.memory", {growth_of_agents()}}}},
+          {"Figure 9",
+           "An application's time",
+           "A density functional computation on 2400 processes ran 45 % faster, because it had "
+           "more memory.",
+           "NAS MG and products of a sparse matrix, with and without clusters.",
+           {{std::string(in_clusters) +
+                 "tessera-run -n 4 tessera-bench mg spmv.modes --classes S,W,A",
+             {bars_of("MG by class, time", "mg",
+                      {{"class_S", "S"}, {"class_W", "W"}, {"class_A", "A"}}),
+              bars_of("Product with a sparse matrix, time", "spmv",
+                      {{"fe2d:200", "finite elements"},
+                       {"stencil27:24", "27-point stencil"},
+                       {"random:10000,9", "random"}})}}}},
+      }};
 }
 
 }  // namespace tessera::bench::report

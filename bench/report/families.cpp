@@ -14,8 +14,8 @@
 namespace tessera::bench::report {
 namespace {
 
-/// What variants that differ in their numbers of ranks alone have in common: "1 rank a node", and
-/// all other settings but those that follow from these numbers.
+/// What variants that differ only in their numbers of ranks have in common: "1 rank a node", and
+/// all other settings that don't follow from these numbers.
 struct Family {
   std::string density;
   std::map<std::string, std::string> setting;

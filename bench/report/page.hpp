@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The report's page: one HTML file that needs nothing else, no script either, and is well-formed
-// XML, too.
+// The report's page: one HTML file that needs no other file and no script, and is also well-formed
+// XML.
 #pragma once
 
 #include <string>

@@ -25,12 +25,12 @@ namespace {
 
 constexpr double whole = 100;  // percent
 
-/// Which of several settings a line speaks of.
+/// The setting that a row refers to, if there are several.
 std::string place_of(const Dataset& dataset, const Variant& variant) {
   return dataset.shown().size() > 1 ? " (" + variant.setting + ")" : "";
 }
 
-/// The figures that `of` makes of each shown variant.
+/// The figures that `of` makes for each shown variant.
 template <class Of>
 std::string figures(const Dataset& dataset, const Of& of) {
   std::string all;
@@ -69,7 +69,7 @@ Series& series_of(Chart& chart, const std::string& name) {
   return found != chart.series.end() ? *found : chart.series.emplace_back(Series{name, 0, {}});
 }
 
-/// A part of a time, in percent, from the times that it is made of.
+/// A part of a time, in percent, computed from the times.
 struct Part {
   double value;
   Interval ci95;
@@ -79,9 +79,9 @@ double clamped(double percent) {
   return std::clamp(percent, 0.0, whole);
 }
 
-/// What a computation hides of a transfer, (blocking + computing - overlapped) / blocking, at most
-/// what it lasts, with ends that the intervals of the three allow; none where one of the two took
-/// longer alone than both together, by others' doing.
+/// The part of a transfer that a computation hides, (blocking + computing - overlapped) / blocking,
+/// at most the computation's time. Its ends follow from the intervals of the three. Empty if
+/// transfer or computation took longer alone than both together, because of other load.
 std::optional<Part> hidden_part(const Entry& blocking, const Entry& computing,
                                 const Entry& overlapped) {
   const Interval alone = blocking.ci95();
@@ -105,7 +105,7 @@ struct HiddenPart {
   Part part;
 };
 
-/// Of each transfer that a measurement has alone and beside a computation.
+/// For each transfer that a measurement has with and without a computation.
 std::vector<HiddenPart> hidden_parts(const Measurement& measurement) {
   std::vector<HiddenPart> found;
   const Entry* const computing = measurement.find("computation");
@@ -136,11 +136,11 @@ std::optional<double> step_of(std::string_view shape) {
   return read.ec == std::errc{} ? std::optional(percent) : std::nullopt;
 }
 
-/// What the longest step hid of each size, and for each size what each step hid. Not the step that
-/// hid most: the highest of several numbers is the one that chance helped most. Nor a shorter step
-/// of a transfer of which the longest tells nothing: it would stand beside longer ones of others.
+/// What the longest step hid for each size, and for each size what each step hid. Not the step that
+/// hid most: the maximum of several numbers owes most to chance. Also not a shorter step for a
+/// transfer whose longest step has no result: it would stand next to longer steps of others.
 std::vector<Chart> step_charts(const Variant& variant) {
-  Chart longest = blank_chart("What the longest computation hides of a get, by its size",
+  Chart longest = blank_chart("Part of a get that the longest computation hides, by size",
                               {"Size", Unit::bytes, Spacing::logarithmic}, percent_axis("Hidden"));
   std::map<std::int64_t, Chart> by_size;
   std::map<std::int64_t, double> longest_step;
@@ -155,9 +155,10 @@ std::vector<Chart> step_charts(const Variant& variant) {
         by_size
             .try_emplace(
                 each.size,
-                blank_chart(fmt::format("Get of {} beside a computation", label(size, Unit::bytes)),
-                            {"Computation, of the get's time", Unit::percent, Spacing::linear},
-                            percent_axis("Hidden")))
+                blank_chart(
+                    fmt::format("Get of {} during a computation", label(size, Unit::bytes)),
+                    {"Computation, in percent of the get's time", Unit::percent, Spacing::linear},
+                    percent_axis("Hidden")))
             .first->second;
     for (const auto& [name, part] : hidden_parts(each)) {
       series_of(chart, name).points.push_back({*step, part.value, part.ci95});
@@ -178,7 +179,7 @@ std::vector<Chart> step_charts(const Variant& variant) {
 }
 
 std::vector<Chart> long_computation_charts(const Variant& variant) {
-  Chart chart = blank_chart("Get of 4 MiB beside a computation that is long enough",
+  Chart chart = blank_chart("Get of 4 MiB during a computation that is long enough",
                             {"Target", Unit::count, {}}, percent_axis("Hidden"));
   for (const auto& [op, name] :
        {std::pair{"overlap_idle", "target idle"}, std::pair{"overlap_busy", "target computing"}}) {
@@ -193,9 +194,9 @@ std::vector<Chart> long_computation_charts(const Variant& variant) {
   return {chart};
 }
 
-/// 1 − running / blocking of each transfer.
+/// 1 − running / blocking for each transfer.
 Chart left_chart(const Variant& variant, const char* op) {
-  Chart chart = blank_chart(fmt::format("verbs {}: left of the processor", op),
+  Chart chart = blank_chart(fmt::format("verbs {}: processor time left", op),
                             {"Size", Unit::bytes, Spacing::logarithmic}, percent_axis("Left"));
   for (const Measurement& each : variant.measurements) {
     for (const Entry& blocking : each.entries) {
@@ -214,7 +215,7 @@ Chart left_chart(const Variant& variant, const char* op) {
   return chart;
 }
 
-/// How many ranks a measurement of net.fence changed; older files tell it by the bytes alone.
+/// The number of ranks written to in a measurement of net.fence; older files have it only as bytes.
 double ranks_changed(const Measurement& measurement) {
   constexpr double word = 8;
   const auto counted = counted_of(measurement.shape);
@@ -222,7 +223,7 @@ double ranks_changed(const Measurement& measurement) {
                  : static_cast<double>(measurement.size) / word;
 }
 
-/// How much faster `fence` is than a fence for each rank, in percent.
+/// How much faster `fence` is than one fence for each rank, in percent.
 std::optional<Part> gain_of(const Measurement& measurement, std::string_view fence) {
   const Entry* const entry = measurement.find(fence);
   const auto ratio = entry == nullptr ? std::nullopt : entry->ratio_to("fence each");
@@ -236,10 +237,11 @@ std::optional<Part> gain_of(const Measurement& measurement, std::string_view fen
 constexpr std::array fence_callers{std::pair{"fence_all", "called by one rank"},
                                    std::pair{"fence_all_by_all", "called by all ranks"}};
 
-/// The same by how many ranks were changed.
+/// The gain by the number of ranks written to.
 Chart fence_chart(const Variant& variant) {
-  Chart chart = blank_chart("fence_all: gain over a fence for each rank",
-                            {"Ranks changed", Unit::count, Spacing::linear}, percent_axis("Gain"));
+  Chart chart =
+      blank_chart("fence_all: gain over a fence for each rank",
+                  {"Ranks written to", Unit::count, Spacing::linear}, percent_axis("Gain"));
   for (const auto& [op, name] : fence_callers) {
     for (const Measurement& each : variant.measurements) {
       if (const auto gain = each.op == op ? gain_of(each, "fence_all") : std::nullopt) {
@@ -250,7 +252,7 @@ Chart fence_chart(const Variant& variant) {
   return chart;
 }
 
-/// The same by how many fences are outstanding at most, where the most ranks were changed.
+/// The gain by the limit of outstanding fences, for the largest number of ranks.
 Chart window_chart(const Variant& variant) {
   Chart chart =
       blank_chart("fence_all: gain by outstanding fences",
@@ -283,8 +285,8 @@ std::vector<Chart> fence_charts(const Variant& variant) {
   return charts;
 }
 
-/// Of rank number `rank`, over all launches that tell of it: the median of theirs, and an interval
-/// that has all of theirs. None where no launch does.
+/// Rank number `rank` over all launches that have it: the median of theirs, and an interval that
+/// contains all of theirs. Empty if no launch has it.
 std::optional<Point> point_of_rank(const Entry& entry, std::size_t rank) {
   std::vector<Ratio> launches;
   for (const Result* const launch : entry.launches) {
@@ -351,7 +353,7 @@ std::string small_row(const Dataset& dataset, const Variant& variant, const Smal
                  : "";
 }
 
-/// The times of `bar` by ranks, a chart for each family.
+/// The times of `bar` by ranks, one chart per family.
 std::vector<Chart> charts_by_ranks(const Dataset& dataset, const std::string& bench,
                                    const Bar& bar) {
   std::vector<const Variant*> with_bar;
@@ -378,14 +380,14 @@ std::vector<Chart> charts_by_ranks(const Dataset& dataset, const std::string& be
   return charts;
 }
 
-/// A panel of figures that `of` makes of each shown variant.
+/// A panel with the figures that `of` makes for each shown variant.
 template <class Of>
 Panel panel_of(std::string what, Of of) {
   return {std::move(what), [of](const Dataset& dataset) { return figures(dataset, of); }};
 }
 
-/// Whether any of its measurements has an entry whose name begins with `by`. What went through
-/// memory between nodes is another thing than what is asked for, and says so in its name.
+/// Whether any of its measurements has an entry whose name begins with `by`. Entries that used
+/// shared memory between nodes don't match: their names say so.
 bool has(const Variant& variant, const std::string& bench, const std::string& op,
          const std::string& by) {
   return std::ranges::any_of(variant.measurements, [&](const Measurement& each) {
@@ -437,7 +439,8 @@ Panel bars_of(const std::string& title, const std::string& bench, const std::vec
   });
 }
 
-// Numbers of processes beyond the paper's stand in the table of results: a million would hide them.
+// Larger numbers of processes than the paper's are only in the table of results: a million would
+// hide them.
 Panel growth_of_agents() {
   const std::string title = "Growth of an agent's process, by processes of the job";
   return panel_of(title, [=](const Variant& variant) {
@@ -480,15 +483,17 @@ Panel small_operations(const std::vector<std::string>& columns, const std::vecto
 }
 
 Panel hidden_by_steps() {
-  return panel_of("what growing computations hide of a get, undisturbed", step_charts);
+  return panel_of("the part of a get that growing computations hide, undisturbed by other load",
+                  step_charts);
 }
 
 Panel hidden_at_most() {
-  return panel_of("what a long computation hides of a get, undisturbed", long_computation_charts);
+  return panel_of("the part of a get that a long computation hides, undisturbed by other load",
+                  long_computation_charts);
 }
 
 Panel left_by_transfers() {
-  return panel_of("what transfers over RDMA leave of the processor", [](const Variant& variant) {
+  return panel_of("processor time that transfers over RDMA leave", [](const Variant& variant) {
     return std::vector{left_chart(variant, "overlap_put"), left_chart(variant, "overlap_get")};
   });
 }

@@ -16,9 +16,9 @@
 namespace tessera::bench::report {
 namespace {
 
-constexpr std::size_t shade_count = 5;  // style_sheet() has as many
+constexpr std::size_t shade_count = 5;  // style_sheet() has the same number
 
-/// Cells that are drawn alike.
+/// Cells that are drawn with the same shade.
 struct Shade {
   std::int64_t least = 0;  ///< entries of a cell
   std::int64_t most = 0;
@@ -35,7 +35,7 @@ struct Shade {
 };
 using Shades = std::array<Shade, shade_count>;
 
-/// The counts of cells that have entries.
+/// The range of the counts of non-empty cells.
 struct Range {
   std::int64_t least = 0;
   std::int64_t most = 0;
@@ -54,7 +54,8 @@ Range range_of(const MatrixPattern& pattern) {
   return range;
 }
 
-/// Equal steps of the logarithm: a band of a matrix and what is scattered beside it both show.
+/// Equal steps of the logarithm, so that both a band of the matrix and scattered entries next to it
+/// are visible.
 std::size_t shade_of(std::int64_t count, const Range& range) {
   if (range.least == range.most) {
     return shade_count - 1;
@@ -66,7 +67,7 @@ std::size_t shade_of(std::int64_t count, const Range& range) {
   return std::min(static_cast<std::size_t>(part * shade_count), shade_count - 1);
 }
 
-/// One line of the picture: neighbours of a shade become one rectangle.
+/// One row of the picture: neighbours of the same shade become one rectangle.
 void add_line(Shades& shades, const std::vector<std::int64_t>& line, std::size_t y,
               const Range& range) {
   for (std::size_t x = 0; x < line.size();) {

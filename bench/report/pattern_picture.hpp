@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A picture of where a sparse matrix has entries: row 0 above, a square a cell, darker where there
-// are more entries, and empty where there are none.
+// A picture of where a sparse matrix has entries: row 0 at the top, one square per cell, darker for
+// more entries, and empty for none.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace tessera::bench::report {
 
-/// The picture with its title, what the shades mean, and a folded table of that, as HTML.
-/// Requires: at least one cell; all lines have as many.
+/// The picture with its title, a legend of the shades, and a folded table of them, as HTML.
+/// Requires: at least one cell; all rows have the same number.
 std::string figure(const MatrixPattern& pattern);
 
 }  // namespace tessera::bench::report

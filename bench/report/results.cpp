@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The sections that show all that the files have.
+// The sections that show all results of the files.
 #include <algorithm>
 #include <cstddef>
 #include <optional>
@@ -47,11 +47,11 @@ std::string curves_of_bench(const Variant& variant, const std::string& bench) {
   return text;
 }
 
-/// The subject beside one other candidate, or alone.
+/// The subject compared with one other candidate, or alone.
 struct Comparison {
   const Measurement* measurement;
   const Entry* subject;
-  const Entry* other;  ///< null when it stands alone
+  const Entry* other;  ///< null if it stands alone
   std::optional<Ratio> ratio;
 };
 
@@ -70,7 +70,7 @@ std::vector<Comparison> comparisons_of(const Measurement& measurement) {
   return found;
 }
 
-/// A number and its interval; bytes as people read them.
+/// A number and its interval; bytes in readable units.
 std::string value_in(const std::string& unit, const Entry& entry) {
   const Interval ci95 = entry.ci95();
   if (unit == "bytes") {
@@ -81,13 +81,13 @@ std::string value_in(const std::string& unit, const Entry& entry) {
   return fmt::format("<td>{}</td><td class=\"ci\">{}</td>", brief(entry.median()), brief(ci95));
 }
 
-/// A time as people read it; the pointer shows its interval.
+/// A time in readable units; its tooltip shows the interval.
 std::string time_of(const Entry& entry) {
   return fmt::format("<td title=\"{} µs\">{}</td>", brief(entry.ci95()),
                      label(entry.median(), Unit::time));
 }
 
-/// The operation and our time stand in the first line of each measurement.
+/// The operation and Tessera's time stand in the first row of each measurement.
 std::string comparison_line(const Comparison& comparison, bool is_first, Interval range) {
   std::string line = is_first ? fmt::format("<tr><th>{}</th><td class=\"text\">{}</td>{}",
                                             escape(comparison.measurement->name()),
@@ -123,7 +123,7 @@ std::string comparison_table(const std::vector<Comparison>& comparisons) {
   }
   return table(
       "<th class=\"text\">Operation</th><th class=\"text\">By</th><th>Time</th>"
-      "<th class=\"text\">Beside</th><th>Time</th><th>Ratio</th><th>95 %</th><th>" +
+      "<th class=\"text\">Compared with</th><th>Time</th><th>Ratio</th><th>95 %</th><th>" +
           draw_interval_axis(range) + "</th>",
       body);
 }
@@ -171,15 +171,15 @@ std::string of_each(const Dataset& dataset, std::string (*content)(const Variant
                           escape(variant->version), found);
     }
   }
-  return text.empty() ? "<p>These files have none.</p>\n" : text;
+  return text.empty() ? "<p>These files have no such results.</p>\n" : text;
 }
 
 }  // namespace
 
 std::string operations(const Dataset& dataset) {
-  return "<p>Medians, with a band of their 95 % interval; with several launches the median of "
-         "theirs, and an interval that has all of them. Percent of a floor: 100 × the floor's time "
-         "/ ours, in the same rounds.</p>\n" +
+  return "<p>Medians, with their 95 % intervals as bands; with several launches, the median of "
+         "their medians, and an interval that contains all of theirs. Percent of a baseline: 100 × "
+         "the baseline's time / Tessera's, in the same rounds.</p>\n" +
          of_each(dataset, [](const Variant& variant) {
            std::string text;
            for (const std::string& bench : benches_of(variant)) {
@@ -190,7 +190,7 @@ std::string operations(const Dataset& dataset) {
 }
 
 std::string single_results(const Dataset& dataset) {
-  return "<p>Ratio: the time of the first / that of the second, in the same rounds; below 1 the "
+  return "<p>Ratio: the first candidate's time / the second's, in the same rounds; below 1, the "
          "first is faster.</p>\n" +
          of_each(dataset, [](const Variant& variant) {
            return single_times(variant) + other_units(variant);

@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* schema_name = "tessera-bench/1";
 
-/// A value of the file, which knows where it stands in it.
+/// A value of the file, which knows its path in it.
 class Value {
  public:
   Value(const std::string& file, const Json& json, std::string path)
@@ -44,7 +44,7 @@ class Value {
     return json_.get<bool>();
   }
 
-  /// Text that names something.
+  /// Text that is a name.
   [[nodiscard]] std::string name() const {
     if (text().empty()) {
       fail("expected a name, found an empty string");
@@ -52,7 +52,8 @@ class Value {
     return text();
   }
 
-  /// One that a measurement may have given: what the page makes of such two is a number, too.
+  /// A number that may be a measurement: small enough that what the page computes from two is
+  /// finite.
   [[nodiscard]] double number() const {
     expect(json_.is_number(), "a number");
     const auto found = json_.get<double>();
@@ -111,7 +112,7 @@ class Value {
     return found;
   }
 
-  /// What people read: text as it is, lists with commas.
+  /// Text to print: text as it is, lists with commas.
   [[nodiscard]] std::string description() const {
     if (!json_.is_array()) {
       return json_.is_string() ? json_.get<std::string>() : json_.dump();
@@ -171,7 +172,7 @@ RatioTo to_ratio(const Value& ratio) {
   return {ratio.at("to").text(), {ratio.at("value").number_from_0(), ratio.at("ci95").interval()}};
 }
 
-/// What no samples have: order statistics out of order, or a time below 0.
+/// Detects statistics that no samples can have: order statistics out of order, or a time below 0.
 void check_statistics(const Value& json, const Result& result) {
   if (result.ci95.lo > result.median || result.median > result.ci95.hi) {
     json.at("median").fail(fmt::format("expected a number in ci95_median, [{}, {}], found {}",
@@ -220,7 +221,7 @@ Result to_result(const Value& json) {
     const Value intervals = json.at("by_rank_ci95");
     result.by_rank_ci95 = all_of(intervals, [](const Value& each) { return each.interval(); });
     if (result.by_rank_ci95.size() != result.by_rank.size()) {
-      intervals.fail(fmt::format("expected as many intervals as by_rank has numbers, {}, found {}",
+      intervals.fail(fmt::format("expected {} intervals, one for each number of by_rank, found {}",
                                  result.by_rank.size(), result.by_rank_ci95.size()));
     }
   }
@@ -257,7 +258,7 @@ RatingLine to_rating(const Value& json) {
           json.at("valid").truth()};
 }
 
-/// Lines that are as long as the first one, and have `entries` together.
+/// Rows of the same length as the first one; their sum is `entries`.
 std::vector<std::vector<std::int64_t>> to_cells(const Value& json, std::int64_t entries) {
   std::vector<std::vector<std::int64_t>> cells;
   std::int64_t missing = entries;
@@ -265,13 +266,13 @@ std::vector<std::vector<std::int64_t>> to_cells(const Value& json, std::int64_t 
     cells.push_back(all_of(line, [&](const Value& cell) {
       const std::int64_t count = cell.integer(0);
       if (count > missing) {
-        cell.fail(fmt::format("expected no more than the matrix's {} entries together", entries));
+        cell.fail(fmt::format("expected a sum of at most {}, the matrix's entries", entries));
       }
       missing -= count;
       return count;
     }));
     if (cells.back().empty() || cells.back().size() != cells.front().size()) {
-      line.fail(fmt::format("expected as many cells as in the first line, {}, found {}",
+      line.fail(fmt::format("expected {} cells, as in the first line, found {}",
                             std::max<std::size_t>(cells.front().size(), 1), cells.back().size()));
     }
   }
@@ -293,9 +294,10 @@ MatrixPattern to_pattern(const Value& json) {
 
 void check_schema(const Value& root) {
   if (!root.has("schema")) {
-    root.fail(fmt::format(
-        "expected a field 'schema' with \"{}\", found none: no file of tessera-bench --json",
-        schema_name));
+    root.fail(
+        fmt::format("expected a field 'schema' with \"{}\", found none: tessera-bench --json did "
+                    "not write this file",
+                    schema_name));
   }
   const Value schema = root.at("schema");
   if (schema.text() != schema_name) {
@@ -319,10 +321,10 @@ void read_launch(const Value& launch, RunFile& run) {
   run.ranks = launch.at("ranks").integer(1);
   run.nodes = launch.at("nodes").integer(1);
   if (run.nodes > run.ranks) {
-    launch.at("nodes").fail(
-        fmt::format("expected no more nodes than ranks, {}, found {}", run.ranks, run.nodes));
+    launch.at("nodes").fail(fmt::format("expected at most {} nodes, the number of ranks, found {}",
+                                        run.ranks, run.nodes));
   }
-  // Files from before tell it by their command alone.
+  // Older files have it only in their command.
   if (std::find(run.argv.begin(), run.argv.end(), no_check_option) != run.argv.end()) {
     run.options.emplace(no_check_option, "yes");
   }
@@ -330,7 +332,7 @@ void read_launch(const Value& launch, RunFile& run) {
   run.is_oversubscribed = launch.at("oversubscribed").truth();
 }
 
-/// Where byte number `offset` stands, both from 1.
+/// The position of byte number `offset`; line and column count from 1.
 struct Position {
   std::size_t line = 1;
   std::size_t column = 1;
@@ -343,7 +345,7 @@ Position position_of(std::string_view text, std::size_t offset) {
           line_end == std::string_view::npos ? before.size() + 1 : before.size() - line_end};
 }
 
-/// The parser's words without its name and its own idea of the place.
+/// The parser's message without its name and its own position.
 std::string reason_of(const Json::parse_error& error) {
   const std::string_view all = error.what();
   constexpr std::string_view column = ", column ";
@@ -389,7 +391,7 @@ RunFile to_run_file(const std::string& name, const Json& json) {
   return run;
 }
 
-// Results are five deep; who looks at what is nested does so by calling itself.
+// Results are five levels deep. A limit, because nested data are read recursively.
 constexpr int deepest = 64;
 
 RunFile parse_run_file(const std::string& name, std::string_view text) {
@@ -397,7 +399,7 @@ RunFile parse_run_file(const std::string& name, std::string_view text) {
   try {
     json = Json::parse(text, [&name](int depth, Json::parse_event_t, const Json&) {
       if (depth > deepest) {
-        throw BadFile(fmt::format("{}: nested more than {} deep", name, deepest));
+        throw BadFile(fmt::format("{}: nested more than {} levels deep", name, deepest));
       }
       return true;
     });
@@ -417,7 +419,7 @@ RunFile read_run_file(const std::string& path) {
   errno = 0;
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;
-  text << in.rdbuf();  // of a folder that fails, of an empty file without a reason
+  text << in.rdbuf();  // fails for a folder; for an empty file it fails without an error code
   if (!in.is_open() || (text.fail() && errno != 0)) {
     throw BadFile(fmt::format("cannot read {}: {}", path,
                               std::generic_category().message(errno != 0 ? errno : EIO)));

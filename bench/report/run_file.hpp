@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RunFile: what tessera-bench --json wrote, read back.
+// RunFile: reads the files that tessera-bench --json wrote.
 //
-// Fields that a reader doesn't know are passed over, so that reports read what newer versions of
-// the suite write; what it needs has to be there and be of the right kind.
+// Unknown fields are ignored, so that reports can read files of newer versions of the suite.
+// Required fields must be present and of the right kind.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@
 
 namespace tessera::bench::report {
 
-/// A file that can't be read, is no JSON, or none of ours: "a.json: /results/3/median: expected a
-/// number, found a string".
+/// A file that can't be read, is not JSON, or was not written by tessera-bench: "a.json:
+/// /results/3/median: expected a number, found a string".
 class BadFile : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -43,26 +43,26 @@ struct Result {
   double p99 = 0;
   Interval ci95;
   double bytes_per_s = 0;
-  double operations_per_s = 0;  ///< 0 where the file doesn't tell
+  double operations_per_s = 0;  ///< 0 if the file lacks it
   bool valid = true;
   std::vector<std::string> notes;
   std::optional<RatioTo> ratio;
   std::optional<std::vector<RatioTo>> against;
   std::vector<double> by_rank;
-  std::vector<Interval> by_rank_ci95;  ///< as many, or none where the file doesn't tell
+  std::vector<Interval> by_rank_ci95;  ///< the same number; empty if the file lacks them
 };
 
-/// What tessera-run tells each of its ranks, which is no setting.
+/// A variable that tessera-run sets for each of its ranks; it is not a setting.
 inline constexpr std::string_view launcher_variable = "TESSERA_LAUNCH";
 
 struct TargetLine {
   std::string name;
   std::string reference;
-  bool is_at_most = true;  ///< of times; else at least, of speeds
+  bool is_at_most = true;  ///< of times; otherwise at least, of speeds
   double limit = 0;
   std::int64_t cases = 0;
   std::int64_t cases_without_reference = 0;
-  std::optional<Ratio> worst;  ///< without samples_n where the file doesn't tell
+  std::optional<Ratio> worst;  ///< without samples_n if the file lacks it
   std::string where;
 };
 
@@ -74,10 +74,10 @@ struct RatingLine {
 };
 
 struct RunFile {
-  /// Whether --no-check left the check of the data out.
+  /// Whether --no-check disabled the check of the data.
   [[nodiscard]] bool is_unchecked() const { return options.contains(no_check_option); }
   [[nodiscard]] bool is_unfinished() const { return !unfinished.empty(); }
-  /// Whether some interval of it has all samples, and less than 95 %.
+  /// Whether some interval is the range of all samples, with less than 95 % confidence.
   [[nodiscard]] bool has_few_samples() const;
 
   std::string file;
@@ -85,7 +85,7 @@ struct RunFile {
   std::string git;
   std::vector<std::pair<std::string, std::string>> host;  ///< as written: "cpu", "kernel", …
   std::vector<std::string> argv;
-  std::map<std::string, std::string> options;  ///< of argv, those by which numbers differ
+  std::map<std::string, std::string> options;  ///< those of argv that change the meaning of numbers
   std::int64_t ranks = 1;
   std::int64_t nodes = 1;
   std::string binding;
@@ -93,7 +93,7 @@ struct RunFile {
   std::map<std::string, std::string> env;
   std::vector<std::string> objections;
   double noise_percent = 0;
-  std::string unfinished;  ///< what ended the run too early; empty for one that came to its end
+  std::string unfinished;  ///< why the run ended early; empty if it ended normally
   std::vector<TargetLine> targets;
   std::vector<RatingLine> ratings;
   std::vector<MatrixPattern> patterns;
@@ -102,7 +102,7 @@ struct RunFile {
 
 /// Throws BadFile.
 RunFile read_run_file(const std::string& path);
-/// The same from text, or from an object; `name` stands for the file in messages.
+/// Parses text, or an object; `name` stands for the file in messages.
 RunFile parse_run_file(const std::string& name, std::string_view text);
 RunFile to_run_file(const std::string& name, const nlohmann::ordered_json& json);
 

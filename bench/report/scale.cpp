@@ -11,7 +11,7 @@
 namespace tessera::bench::report {
 namespace {
 
-/// Values that were computed may miss the end that they stand on by that.
+/// Computed values may deviate by this from the end on which they lie.
 constexpr double rounding = 1e-9;
 
 bool is_inside(double value, Interval range) {
@@ -19,7 +19,7 @@ bool is_inside(double value, Interval range) {
   return value >= range.lo - slack && value <= range.hi + slack;
 }
 
-/// No measurement is larger, nor smaller; what axes and ticks are computed of must not overflow.
+/// Limits of measurements; computations of axes and ticks must not overflow.
 constexpr double largest = 1e100;
 
 bool can_be_drawn(double value, bool is_linear) {
@@ -31,7 +31,7 @@ std::vector<Tick> binary_ticks(Interval range, Unit unit) {
   const double octaves = std::log2(range.hi / range.lo);
   const int step = std::max(1, static_cast<int>(std::ceil(octaves / most)));
   std::vector<Tick> found;
-  // From a multiple of the step, so that axes of different lengths share their ticks.
+  // Start at a multiple of the step, so that axes of different lengths share their ticks.
   int exponent = static_cast<int>(std::ceil(std::log2(range.lo) / step - rounding)) * step;
   for (; is_inside(std::exp2(exponent), range); exponent += step) {
     found.push_back({std::exp2(exponent), label(std::exp2(exponent), unit)});
@@ -58,7 +58,7 @@ std::vector<Tick> decimal_ticks(Interval range, Unit unit, std::span<const doubl
 
 std::vector<Tick> linear_ticks(Interval range, Unit unit) {
   constexpr double wanted = 6;
-  const double least = unit == Unit::count ? 1 : 0;  // nothing lies between whole numbers
+  const double least = unit == Unit::count ? 1 : 0;  // there are no ticks between whole numbers
   const double rough = std::max((range.hi - range.lo) / wanted, least);
   const double power = std::pow(10, std::floor(std::log10(rough)));
   double step = 10 * power;
@@ -66,9 +66,9 @@ std::vector<Tick> linear_ticks(Interval range, Unit unit) {
     step = factor * power >= rough * (1 - rounding) ? factor * power : step;
   }
   std::vector<Tick> found;
-  // Adding 0 makes a 0 of -0.
+  // Adding 0 turns -0 into 0.
   const double first = std::ceil(range.lo / step - rounding) + 0.0;
-  // By number: of great numbers close to each other the next may be the same double.
+  // Count the ticks: adding the step to a large number may give the same double.
   for (int i = 0; i <= 2 * static_cast<int>(wanted) && is_inside((first + i) * step, range); ++i) {
     found.push_back({(first + i) * step, label((first + i) * step, unit)});
   }

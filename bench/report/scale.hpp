@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Scale: where a value lies on paper; and the ticks that an axis has.
+// Scale: maps values to positions on paper, and finds the ticks of an axis.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ enum class Spacing { linear, logarithmic };
 
 class Scale {
  public:
-  /// `values.lo` comes to lie at `paper.lo`, `values.hi` at `paper.hi`, which may be the smaller.
-  /// Requires: values.lo < values.hi; positive where logarithmic.
+  /// Maps `values.lo` to `paper.lo` and `values.hi` to `paper.hi`, which may be the smaller one.
+  /// Requires: values.lo < values.hi; positive if logarithmic.
   Scale(Spacing spacing, Interval values, Interval paper);
 
   /// Values outside lie on the nearer end.
@@ -30,9 +30,9 @@ class Scale {
   Interval paper_;
 };
 
-/// An axis that has room for all of `values`, with a little air where they don't go up in powers of
-/// two; a linear one begins at 0. One that shows a single value has room on both sides of it.
-/// Values that the spacing can't show don't count; where there are none it is [1, 10].
+/// The range of an axis that shows all of `values`. It has some margin unless the axis goes up in
+/// powers of two; a linear one begins at 0. An axis with a single value has room on both sides.
+/// Ignores values that the spacing can't show; if there are no others, it is [1, 10].
 Interval axis_range(const std::vector<double>& values, Unit unit, Spacing spacing);
 
 struct Tick {
@@ -40,9 +40,9 @@ struct Tick {
   std::string label;
 };
 
-/// At most some ten, ascending: powers of two for bytes and powers on a logarithmic axis; else
-/// powers of ten, and numbers between them where there are few; on a linear axis multiples of 1, 2
-/// or 5 times a power of ten.
+/// At most about ten ticks, ascending: powers of two for bytes and for powers on a logarithmic
+/// axis. Otherwise powers of ten, and numbers between them if these are few. On a linear axis,
+/// multiples of 1, 2 or 5 times a power of ten.
 std::vector<Tick> ticks(Interval values, Unit unit, Spacing spacing);
 
 }  // namespace tessera::bench::report

@@ -43,7 +43,7 @@ std::set<std::string> wrong_results(const Dataset& dataset) {
   return found;
 }
 
-/// What ended runs too early, in a box; empty where all came to their end.
+/// Why runs ended early, in a box; empty if all runs ended normally.
 std::string unfinished_box(const Dataset& dataset) {
   std::set<std::string> found;
   for (const RunFile& run : dataset.runs()) {
@@ -53,13 +53,13 @@ std::string unfinished_box(const Dataset& dataset) {
   }
   return found.empty()
              ? ""
-             : "<div class=\"box\"><strong>Not whole.</strong> These runs ended too early. "
-               "What they had measured is here; the rest is missing, and so are their "
+             : "<div class=\"box\"><strong>Incomplete.</strong> These runs ended early. This page "
+               "has their results until then; the rest is missing, and so are their "
                "targets:" +
                    list(found) + "</div>\n";
 }
 
-/// Files of which `says` is true, in a box; empty where there are none.
+/// The files for which `says` is true, in a box; empty if there are none.
 std::string box_of(const Dataset& dataset, const std::string& words,
                    bool (RunFile::*says)() const) {
   std::set<std::string> found;
@@ -73,7 +73,7 @@ std::string box_of(const Dataset& dataset, const std::string& words,
 
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
-/// What one file tells, as lines of names and values.
+/// The facts of one file, as rows of names and values.
 Facts facts_of(const RunFile& run) {
   Facts facts = {{"version", run.suite_version},
                  {"git", run.git},
@@ -94,7 +94,7 @@ Facts facts_of(const RunFile& run) {
   return facts;
 }
 
-/// The same of all launches of one variant: each value that any of them has, once.
+/// The facts of all launches of a variant: each value that any launch has, once.
 Facts facts_of(const Variant& variant) {
   Facts all = {{"files", std::to_string(variant.launches.size())}};
   std::set<std::pair<std::string, std::string>> seen;
@@ -116,7 +116,7 @@ Facts facts_of(const Variant& variant) {
   return all;
 }
 
-/// All names in the order in which they first come.
+/// All names, in the order in which they first appear.
 std::vector<std::string> names_of(const std::vector<Facts>& columns) {
   std::vector<std::string> names;
   for (const auto& column : columns) {
@@ -160,7 +160,7 @@ std::string files_table(const Dataset& dataset) {
                     code(fmt::format("{}", fmt::join(run.argv, " "))));
   }
   return table(
-      "<th class=\"text\">File</th><th>Results</th><th>Fixed work varies by</th>"
+      "<th class=\"text\">File</th><th>Results</th><th>Time of fixed work varies by</th>"
       "<th class=\"text\">Command</th>",
       body);
 }
@@ -170,9 +170,9 @@ std::string_view verdict_on(const RatingLine& rating, const RunFile& run) {
     return "wrong";
   }
   if (run.is_unchecked()) {
-    return "not checked; no headline";
+    return "data not checked; not a headline";
   }
-  return run.objections.empty() ? "verified" : "verified; no headline";
+  return run.objections.empty() ? "verified" : "verified; not a headline";
 }
 
 std::string_view class_of(const RatingLine& rating, const RunFile& run) {
@@ -212,7 +212,7 @@ std::string claim_of(std::size_t launches) {
     return "may be claimed";
   }
   return launches >= launches_for_a_claim
-             ? "may be said; in public from 10 launches on"
+             ? "may be said; public claims need 10 launches"
              : fmt::format("a hint: {} of at least 5 launches", launches);
 }
 
@@ -248,8 +248,8 @@ std::string version_and_launches(const Variant& variant) {
 std::string changes_of_pair(const Dataset::Pair& pair) {
   const Changes changes = changes_of(*pair.before, *pair.after);
   const std::string text = fmt::format(
-      "<h3>{}</h3><p>From {} to {}: {} of {} results changed. {} more have no floor "
-      "beside them{}.</p>\n",
+      "<h3>{}</h3><p>From {} to {}: {} of {} results changed. {} more have no baseline in their "
+      "rounds{}.</p>\n",
       escape(pair.after->setting), version_and_launches(*pair.before),
       version_and_launches(*pair.after), changes.found.size(), changes.compared, changes.alone,
       changes.with_few_samples == 0
@@ -258,7 +258,7 @@ std::string changes_of_pair(const Dataset::Pair& pair) {
   return changes.found.empty() ? text : text + changes_table(changes);
 }
 
-/// Stands in the place of what the files don't have, and tells how to make it.
+/// Stands in place of results that the files don't have, and says how to make them.
 std::string hint(const Part& part, const std::vector<std::string>& missing) {
   return fmt::format(
       "<p class=\"later\">Not in these files: {}. {}, with {}, measures it.{}{}</p>\n",
@@ -318,22 +318,23 @@ std::string objections_box(const Dataset& dataset) {
   std::string box;
   if (const auto wrong = wrong_results(dataset); !wrong.empty()) {
     box +=
-        "<div class=\"box\"><strong>Wrong data.</strong> Of these results nothing may be "
-        "concluded:" +
+        "<div class=\"box\"><strong>Wrong data.</strong> Do not draw conclusions from these "
+        "results:" +
         list(wrong) + "</div>\n";
   }
   box += unfinished_box(dataset);
-  box += box_of(dataset,
-                "<strong>Not checked.</strong> Nobody looked whether the data of these files was "
-                "right:",
-                &RunFile::is_unchecked);
-  box += box_of(dataset,
-                fmt::format("<strong>Few samples.</strong> Some results of these files have fewer "
-                            "than {}: their intervals have all that was seen, which is less than "
-                            "95 %:",
-                            samples_for_an_interval),
-                &RunFile::has_few_samples);
-  std::map<std::string, std::string> files;  // by what stands against them
+  box += box_of(
+      dataset,
+      "<strong>Not checked.</strong> These runs did not check whether their data were right:",
+      &RunFile::is_unchecked);
+  box += box_of(
+      dataset,
+      fmt::format("<strong>Few samples.</strong> Some results of these files have fewer "
+                  "than {}: their intervals are the range of all samples, with a confidence below "
+                  "95 %:",
+                  samples_for_an_interval),
+      &RunFile::has_few_samples);
+  std::map<std::string, std::string> files;  // files by objection
   for (const RunFile& run : dataset.runs()) {
     for (const std::string& objection : run.objections) {
       std::string& names = files[objection];
@@ -360,20 +361,21 @@ std::string machines(const Dataset& dataset) {
 std::string changes(const Dataset& dataset) {
   const auto pairs = dataset.pairs();
   if (const auto reasons = dataset.mismatches(); pairs.empty() && !reasons.empty()) {
-    return "<p>A baseline was given, but nothing is compared with it: only what ran under the same "
-           "setting is.</p>" +
+    return "<p>Nothing can be compared with the given baseline: only runs under the same setting "
+           "are compared.</p>" +
            list({reasons.begin(), reasons.end()}) + "\n";
   }
   if (pairs.empty()) {
-    return "<p>There is nothing to compare: under each setting all files with the same results are "
-           "of one version. Files "
-           "of another version, or " +
-           code("--baseline FILE") + ", are compared here.</p>\n";
+    return "<p>No comparison is possible: under each setting, all files with the same results "
+           "are of one version. To compare, add files of another version, or name a baseline "
+           "with " +
+           code("--baseline FILE") + ".</p>\n";
   }
   std::string text =
-      "<p>Ratios are after / before, above 1 slower now; only those whose interval excludes 1 for "
-      "every pair of launches. Each time was divided first by that of a floor in the same rounds: "
-      "times alone say more of the hour than of the code.</p>\n";
+      "<p>Ratios are after / before; above 1 means slower now. Only ratios whose interval excludes "
+      "1 for every pair of launches are shown. Each time was first divided by that of a baseline "
+      "in the same rounds, because times alone depend more on the machine's load than on the "
+      "code.</p>\n";
   for (const Dataset::Pair& pair : pairs) {
     text += changes_of_pair(pair);
   }

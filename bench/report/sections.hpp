@@ -10,17 +10,17 @@
 
 namespace tessera::bench::report {
 
-/// What stands against quoting these numbers, and data that was wrong; empty when nothing does.
+/// The reasons not to quote these numbers, and wrong data; empty if there are none.
 std::string objections_box(const Dataset& dataset);
-/// The files, and the machines, settings and versions that they come from.
+/// The files, and their machines, settings and versions.
 std::string machines(const Dataset& dataset);
 std::string targets(const Dataset& dataset);
-/// What changed from the baseline; says so when there is nothing to compare.
+/// The changes since the baseline; says so if no comparison is possible.
 std::string changes(const Dataset& dataset);
 std::string paper(const Dataset& dataset, const Paper& paper);
 /// The curves of every operation that was measured in more than one size.
 std::string operations(const Dataset& dataset);
-/// Operations of one size, and what is no time.
+/// Operations of one size, and results that are not times.
 std::string single_results(const Dataset& dataset);
 
 }  // namespace tessera::bench::report

@@ -3,8 +3,8 @@
 
 namespace tessera::bench::report {
 
-// Colours told apart by people who don't see all of them (after Okabe and Ito), as dark on white as
-// bright on black; lines differ in dashes and markers, too.
+// Colours that people with colour blindness can distinguish (after Okabe and Ito); dark colours on
+// white, bright ones on black. Lines also differ in dashes and markers.
 std::string style_sheet() {
   return R"css(
 :root { color-scheme: light dark; --paper: #ffffff; --ink: #1b1f24; --faint: #5c6570;

@@ -17,7 +17,7 @@
 namespace tessera::bench::report {
 namespace {
 
-/// "64 x 16 B": so many pieces of so many bytes.
+/// "64 x 16 B": the number of pieces and the bytes of each.
 struct Pieces {
   std::int64_t count;
   std::int64_t bytes;
@@ -39,7 +39,7 @@ std::optional<Pieces> pieces_of(std::string_view shape) {
 
 using Measurements = std::vector<const Measurement*>;
 
-/// How many different values `key` has.
+/// The number of different values of `key`.
 template <class Key>
 std::size_t count_of(const Measurements& measurements, const Key& key) {
   std::set<decltype(key(**measurements.begin()))> seen;
@@ -49,7 +49,7 @@ std::size_t count_of(const Measurements& measurements, const Key& key) {
   return seen.size();
 }
 
-/// The sweep among `sweeps` that has this part, made when it's new.
+/// The sweep of `sweeps` with this part; creates it if it is new.
 Sweep& part_of(std::vector<Sweep>& sweeps, const Measurement& like, const std::string& part,
                const Axis& axis) {
   const auto found = std::find_if(sweeps.begin(), sweeps.end(),
@@ -58,7 +58,7 @@ Sweep& part_of(std::vector<Sweep>& sweeps, const Measurement& like, const std::s
                                : sweeps.emplace_back(Sweep{like.bench, like.op, part, axis, {}});
 }
 
-/// Linear where a logarithm has nothing to show.
+/// Linear if a logarithmic axis can't show the values.
 Axis with_spacing(Axis axis, const std::vector<Sweep::Line>& lines) {
   constexpr double narrow = 3;
   const auto [least, most] =
@@ -87,7 +87,7 @@ std::string capitalised(std::string name) {
   return name;
 }
 
-/// In what the measurements of an operation differ, and what tells their sweeps apart.
+/// How the measurements of an operation differ, and what distinguishes their sweeps.
 enum class Differ { in_bytes_of_pieces, in_rows, in_a_count, in_size, in_size_and_shape };
 
 Differ differ(const Measurements& measurements) {
@@ -147,7 +147,7 @@ Interval divided(double numerator, Interval by) {
   return {numerator / by.hi, numerator / by.lo};
 }
 
-/// A rate at the median, with the interval that the time's interval gives.
+/// A rate at the median, with an interval that follows from the time's.
 std::optional<Shown> rate_of(const Entry& entry, double rate) {
   const double time = entry.median();
   const Interval ci95 = entry.ci95();
@@ -199,7 +199,8 @@ void add_candidates(Builder& builder, const Sweep::Line& line, Show show) {
   }
 }
 
-/// How much more bytes `subject` moves in a repetition than `floor` does: several ranks beside one.
+/// Bytes that `subject` moves in a repetition / bytes that `floor` moves: several ranks against
+/// one.
 double work_ratio(const Entry& subject, const Entry& floor) {
   const auto bytes = [](const Entry& entry) {
     return entry.first().bytes_per_s * entry.first().median;
@@ -254,7 +255,7 @@ const char* name_of(Show show) {
     case Show::messages:
       return "message rate";
     case Show::percent_of_floor:
-      return "percent of each floor's speed";
+      return "percent of each baseline's speed";
   }
   return "";
 }
@@ -283,7 +284,7 @@ Axis axis_of(Show show) {
     case Show::messages:
       return {"Messages a second", Unit::messages, Spacing::logarithmic};
     case Show::percent_of_floor:
-      return {"Speed, in percent of the floor's", Unit::percent, Spacing::linear};
+      return {"Speed, in percent of the baseline's", Unit::percent, Spacing::linear};
   }
   return {};
 }
@@ -312,7 +313,7 @@ std::vector<Sweep> sweeps_of(const Variant& variant, std::string_view bench) {
 
 namespace {
 
-/// Bars need an axis from 0, on which the shortest of them can still be seen.
+/// Bars need an axis from 0, on which the shortest bar is still visible.
 void choose_spacing(Chart& chart) {
   constexpr double widest = 20;
   double least = std::numeric_limits<double>::max();

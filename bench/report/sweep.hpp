@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Sweep: the measurements of one operation that differ in one number, its size, how many rows it
-// has or what its shape counts; and the charts of it.
+// Sweep: the measurements of one operation that differ in one number (its size, its number of rows,
+// or the number in its shape), and their charts.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@
 
 namespace tessera::bench::report {
 
-/// "ranks changed: 3": what was counted, and the number.
+/// "ranks changed: 3": the counted thing, and the number.
 struct Counted {
   std::string_view name;  ///< of the shape that it was read from
   std::int64_t number = 0;
 };
-/// None where `shape` is no such text.
+/// Empty if `shape` has another format.
 std::optional<Counted> counted_of(std::string_view shape);
 
 /// What a chart shows of a measurement.
@@ -28,7 +28,7 @@ enum class Show {
   time,
   speed,             ///< bytes a second
   messages,          ///< operations a second
-  percent_of_floor,  ///< of the speed of each floor, which the subject reaches
+  percent_of_floor,  ///< Tessera's speed in percent of each baseline's
 };
 
 struct Sweep {
@@ -38,7 +38,7 @@ struct Sweep {
   };
   std::string bench;
   std::string op;
-  std::string part;  ///< "rows of 16 B", or another shape; empty where all have one
+  std::string part;  ///< "rows of 16 B", or another shape; empty if all have the same
   Axis x;
   std::vector<Line> lines;
 
@@ -46,16 +46,16 @@ struct Sweep {
   [[nodiscard]] std::string name() const;
 };
 
-/// All that a variant measured of `op`, in times.
+/// All times of `op` that a variant measured.
 std::vector<Sweep> sweeps_of(const Variant& variant, std::string_view bench, std::string_view op);
-/// The same of every operation of `bench`, in the order in which they were measured.
+/// The same for every operation of `bench`, in the order in which they were measured.
 std::vector<Sweep> sweeps_of(const Variant& variant, std::string_view bench);
 
-/// Curves, or bars where the sweep has one line; empty where nothing is known of it. What is no
-/// time of the same work, as a triad, stands on no chart.
+/// Curves, or bars if the sweep has one line; empty if nothing is known of it. Leaves out times of
+/// other work, such as a triad.
 Chart chart_of(const Sweep& sweep, Show show);
 
-/// What `entry` shows: a value with its interval; none where it isn't known.
+/// The value and interval that the chart shows for `entry`; empty if unknown.
 struct Shown {
   double value = 0;
   Interval ci95;
@@ -68,7 +68,7 @@ const char* name_of(Show show);
 /// The axis of `show`.
 Axis axis_of(Show show);
 
-/// Gives all series their styles and the names that people read, and fills in a description.
+/// Gives all series their styles and printed names, and fills in a description.
 void finish(Chart& chart);
 
 }  // namespace tessera::bench::report

@@ -26,7 +26,7 @@ std::string verdict_of(const TargetVerdict& verdict) {
                      escape(verdict.line.reference));
 }
 
-/// How far a target is exceeded: 1 where it is just met, more where there is room.
+/// The factor by which a target is exceeded: 1 if it is just met, more if there is room.
 Ratio room_of(const TargetVerdict& verdict) {
   const double limit = verdict.line.limit > 0 ? verdict.line.limit : 1;
   const Ratio& worst = *verdict.worst;
@@ -70,13 +70,13 @@ std::string targets_table(const std::vector<TargetVerdict>& verdicts) {
     body += target_line(verdict, range);
   }
   return table(
-      "<th class=\"text\">Target</th><th class=\"text\">Verdict</th><th>Asked</th>"
+      "<th class=\"text\">Target</th><th class=\"text\">Verdict</th><th>Limit</th>"
       "<th>Worst</th><th>95 %</th><th>" +
           draw_interval_axis(range) + "</th><th class=\"text\">At</th><th>Cases</th>",
       body);
 }
 
-/// The names of those that nothing was measured for, folded away.
+/// The names of targets for which nothing was measured, folded away.
 std::string unmeasured(const std::vector<TargetVerdict>& verdicts) {
   std::string names;
   for (const TargetVerdict& verdict : verdicts) {
@@ -106,11 +106,12 @@ std::string targets(const Dataset& dataset) {
   for (const Variant* const variant : dataset.shown()) {
     text += variant->targets().empty() ? "" : targets_of(*variant);
   }
-  return text.empty() ? "<p>These files tell of none.</p>\n"
-                      : "<p>What the design asks of ratios, and the worst that was measured; with "
-                        "several launches the median of their worst. The line shows how far that "
-                        "is from what was asked: right of the mark at 1 the target is met.</p>\n" +
-                            text;
+  return text.empty()
+             ? "<p>These files have no targets.</p>\n"
+             : "<p>The limits that the design sets for ratios, and the worst measured case; with "
+               "several launches, the median of their worst cases. The line shows how far that is "
+               "from the limit: right of the mark at 1, the target is met.</p>\n" +
+                   text;
 }
 
 }  // namespace tessera::bench::report

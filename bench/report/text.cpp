@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
 
-/// How many bytes the character takes that begins with `lead`; 0 when none does.
+/// The length in bytes of the character that begins with `lead`; 0 if none does.
 std::size_t length_by_lead(unsigned char lead) {
   if (lead < 0x80) {
     return 1;
@@ -37,7 +37,7 @@ bool is_allowed(std::uint32_t code) {
   return code != 0x7F && !is_surrogate && code != 0xFFFE && code != 0xFFFF && code < 0x110000;
 }
 
-/// The length of the character at the beginning of `text` that XML may hold; 0 when there is none.
+/// The length of the character at the beginning of `text` if XML may hold it; otherwise 0.
 std::size_t good_length(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text.front());
   const std::size_t length = length_by_lead(lead);
@@ -56,7 +56,7 @@ std::size_t good_length(std::string_view text) {
   return code >= least[length] && is_allowed(code) ? length : 0;
 }
 
-/// Three significant digits, no zeros behind the point.
+/// Three significant digits, no zeros after the decimal point.
 std::string short_number(double value) {
   return std::abs(value) >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
 }
@@ -66,7 +66,7 @@ struct Prefix {
   std::string_view symbol;
 };
 
-/// By the largest of `prefixes`, in ascending order, that isn't above the value.
+/// Uses the largest of `prefixes`, which are ascending, that isn't above the value.
 template <std::size_t N>
 std::string with_prefix(double value, const std::array<Prefix, N>& prefixes) {
   const Prefix* best = prefixes.data();
@@ -77,7 +77,7 @@ std::string with_prefix(double value, const std::array<Prefix, N>& prefixes) {
   return fmt::format("{} {}", short_number(value / best->factor), best->symbol);
 }
 
-/// An axis has no room for more than six digits.
+/// An axis has room for six digits only.
 std::string percent_label(double value) {
   constexpr double thousand = 1e3;
   constexpr double million = 1e6;

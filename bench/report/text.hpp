@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Text of the report's page: what others wrote made harmless, and numbers as people read them.
+// Text of the report's page: escapes text from files, and formats numbers.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace tessera::bench::report {
 
-/// `text` as it stands in an element or a quoted attribute. What XML can't hold, control characters
-/// and bytes that are no UTF-8, becomes U+FFFD.
+/// `text` escaped for an element or a quoted attribute. Control characters that XML can't hold and
+/// invalid UTF-8 become U+FFFD.
 std::string escape(std::string_view text);
 
 /// What the numbers of an axis are.
@@ -29,16 +29,17 @@ enum class Unit {
 /// A tick's label, with its unit: "64 B", "4 KiB"; "250 ns", "1.5 µs"; "20 MB/s"; "90 %".
 std::string label(double value, Unit unit);
 
-/// "µs", "MB/s", …: what stands in the head of a table, whose numbers are plain(); else empty.
+/// "µs", "MB/s", …: for the header of a table whose numbers are plain(); empty for units without
+/// one.
 std::string_view symbol(Unit unit);
 
-/// Six significant digits, without an exponent where one can do without; four.
+/// Six significant digits, without an exponent if possible; four.
 std::string plain(double value);
 std::string brief(double value);
 /// "[1.2, 1.31]", in four digits.
 std::string brief(Interval interval);
 
-/// `text` as code that breaks between its words only, in HTML.
+/// `text` as HTML code that breaks only between its words.
 std::string code(std::string_view text);
 
 }  // namespace tessera::bench::report

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Collectives, beside MPI's. The time is that of the slowest rank.
+// Collectives, compared with MPI's. The time is that of the slowest rank.
 #include <memory>
 #include <optional>
 #include <string>
@@ -57,7 +57,7 @@ Candidate own_collective(rma::Job& job, const Collective& collective) {
   return candidate;
 }
 
-/// What a collective is called in the records, and in its table.
+/// The names of a collective in the records, and in its table.
 struct Name {
   std::string bench;
   std::string title;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Several ranks on one target. What the memory itself does when several processors write to it is
-// measured beside: the plain loop of all ranks at once, which loses updates.
+// Several ranks on one target. The baseline is a plain loop of all ranks at once, which loses
+// updates: it shows what the memory itself does when several processors write to it.
 #include <atomic>
 #include <optional>
 #include <string>
@@ -21,7 +21,7 @@
 namespace tessera::bench {
 namespace {
 
-/// How many ranks act: rank 0 alone, or all.
+/// Which ranks act: rank 0 alone, or all.
 enum class Actors { one, all };
 
 Candidate cooperative(const std::string& name, Session& session, Actors actors, std::size_t bytes,
@@ -40,7 +40,7 @@ Candidate cooperative(const std::string& name, Session& session, Actors actors, 
   return candidate;
 }
 
-/// The rate of all ranks divided by that of one, which did the same work each.
+/// The rate of all ranks divided by the rate of one, which did the same work per rank.
 Ratio rate_ratio(const Measured& one, const Measured& all) {
   const Ratio times = ratio_of_medians(one.samples_ns, all.samples_ns);
   const double factor = static_cast<double>(all.bytes) / static_cast<double>(one.bytes);
@@ -52,22 +52,22 @@ void add_plainly(std::byte* to, const std::byte* from, std::size_t bytes) {
                 bytes / sizeof(double));
 }
 
-/// Collective. The target's slice, where all ranks can load and store it, else null: floors are the
-/// same on all ranks.
+/// Collective. The target's slice if all ranks can load and store it, otherwise null: all ranks
+/// must have the same baselines.
 std::byte* shared_slice(Session& session, OwnSide& own) {
   std::byte* const there =
       session.compares_with(Peer::memory) ? own.region().direct(own.target()) : nullptr;
   return session.crew().maximum(there == nullptr ? 1 : 0) == 0 ? there : nullptr;
 }
 
-/// Where on one target the ranks accumulate.
+/// Where on the target the ranks accumulate.
 enum class Places {
-  same,   ///< all on the same bytes, whose cache lines then go from core to core
-  apart,  ///< each on bytes of its own
+  same,   ///< all on the same bytes; their cache lines then move from core to core
+  apart,  ///< each on its own bytes
 };
 
-/// The candidates for ranks that accumulate `bytes` each on one target: what plain loops do, which
-/// lose updates, and ours, by one rank and by all; the last is all of ours.
+/// The candidates for ranks that accumulate `bytes` each on one target: plain loops, which lose
+/// updates, and Tessera, each by one rank and by all. The last one is Tessera by all ranks.
 std::vector<Candidate> accumulate_candidates(Session& session, OwnSide& own, Places places,
                                              std::size_t bytes) {
   const auto checked = [&session, &own, places, bytes](Candidate candidate, Actors actors) {
@@ -89,7 +89,7 @@ std::vector<Candidate> accumulate_candidates(Session& session, OwnSide& own, Pla
   std::byte* const here = own.local().data();
   std::vector<Candidate> candidates;
   if (there != nullptr) {
-    // On the same bytes each rank begins at a place of its own: in step they would fight for
+    // On the same bytes, each rank starts at a different offset: in step they would compete for
     // every cache line.
     const std::size_t turn = places == Places::same ? rank * (bytes / ranks / 64 * 64) : 0;
     const auto plain = [=, to = there + offset] {
@@ -104,7 +104,7 @@ std::vector<Candidate> accumulate_candidates(Session& session, OwnSide& own, Pla
   }
   const auto ours = [=, &job = session.job(), to = own.region().at(own.target(), offset)] {
     rma::require(rma::accumulate(job, to, here, bytes, rma::Scale::of(1.0)));
-    rma::require(job.fence(to.rank));  // else it would be counted what is only on its way
+    rma::require(job.fence(to.rank));  // otherwise operations that are still under way would count
   };
   candidates.push_back(
       checked(cooperative("one rank", session, Actors::one, bytes, ours), Actors::one));
@@ -134,7 +134,7 @@ void measure_accumulate(Session& session, const std::string& bench, OwnSide& own
     session.remark(fmt::format("{}: rate of all ranks / one: {:.3f} [{:.3f},{:.3f}]", size,
                                scaling.value, scaling.ci95.lo, scaling.ci95.hi));
     if (measured.size() == 4) {
-      session.remark(fmt::format("{}: the same of plain loops: {:.3f}", size,
+      session.remark(fmt::format("{}: the same for plain loops: {:.3f}", size,
                                  rate_ratio(measured[0], measured[1]).value));
     }
     if (session.crew().size() == 2 && session.job().node_count() == 1) {
@@ -143,7 +143,7 @@ void measure_accumulate(Session& session, const std::string& bench, OwnSide& own
   }
 }
 
-/// A word of the target's on another cache line than the spin lock.
+/// A word of the target on another cache line than the spin lock.
 rma::RemoteAddress counted_under_lock(OwnSide& own) {
   constexpr std::size_t a_page = 4096;
   return own.region().at(own.target(), a_page);
@@ -166,7 +166,7 @@ Candidate spin_lock(Session& session, OwnSide& own, std::byte* place) {
   });
   candidate.prepare = [&session, unlock, acts = session.is_leader()] {
     if (acts) {
-      unlock();  // whatever stood there
+      unlock();  // whatever value it had
     }
     session.crew().barrier();
   };
@@ -227,7 +227,7 @@ void measure_counter(Session& session, const std::string& bench, OwnSide& own) {
 
 void measure_contention(Session& session, const std::string& bench) {
   if (session.crew().size() < 2) {
-    session.remark("contention: needs two ranks");
+    session.remark("contention: skipped, it needs two ranks");
     return;
   }
   // Room for the largest accumulate of each rank.

@@ -17,7 +17,7 @@ std::span<double> numbers_at(std::byte* memory, std::size_t bytes) {
   return {reinterpret_cast<double*>(memory), bytes / sizeof(double)};
 }
 
-/// What is wrong with the target's own memory, where `part` begins; rank r added r + 1.
+/// An error message for the target's own memory, in which `part` begins; rank r added r + 1.
 std::string problem_of_part(const Sums& sums, int part) {
   const double whole = sums.adders * (sums.adders + 1) / 2.0;
   const double own = part < sums.adders ? part + 1.0 : 0;
@@ -52,7 +52,8 @@ std::string verify_sums(Crew& crew, rma::Job& job, const Sums& sums,
   for (int part = 0; is_target && problem.empty() && part < parts; ++part) {
     problem = problem_of_part(sums, part);
   }
-  std::fill(own.begin(), own.end(), 0);  // what is measured then adds nothing, however often
+  // then the measured accumulates add nothing, however often they run
+  std::fill(own.begin(), own.end(), 0);
   crew.barrier();
   return problem;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Whether what ranks do to one target at the same time is all there afterwards: sums, what is
-// counted under a lock, tickets of a counter. All are collective over `crew`, and say what is
-// wrong, or nothing.
+// Checks that nothing is lost when several ranks change one target at the same time: sums, a count
+// under a lock, tickets of a counter. All are collective, and return an error message
+// or an empty string.
 #pragma once
 
 #include <cstddef>
@@ -20,22 +20,22 @@ namespace tessera::bench {
 struct Sums {
   rma::Region& region;
   rma::TeamRank target;
-  std::byte* from = nullptr;  ///< this rank's numbers, written by the check
-  std::size_t bytes = 0;      ///< of each rank
-  bool are_apart = false;     ///< each rank's at `bytes` times its number, or all at 0
-  int adders = 0;             ///< the first so many ranks add; the others watch
+  std::byte* from = nullptr;  ///< this rank's numbers; the check writes them
+  std::size_t bytes = 0;      ///< per rank
+  bool are_apart = false;     ///< true: rank r's begin at r × `bytes`; false: all begin at 0
+  int adders = 0;             ///< the first `adders` ranks add; the others only watch
 };
 
-/// `add` adds this rank's numbers once; it is called on those that add.
+/// `add` adds this rank's numbers once; it is called on the ranks that add.
 std::string verify_sums(Crew& crew, rma::Job& job, const Sums& sums,
                         const std::function<void()>& add);
 
-/// Whether no two ranks are between `lock` and `unlock`: all count there, in steps that would lose
-/// each other's, in the word at `word`.
+/// Whether at most one rank at a time is between `lock` and `unlock`. All ranks count in the word
+/// at `word`, in steps that would lose counts of other ranks.
 std::string verify_lock(Crew& crew, rma::Job& job, const rma::RemoteAddress& word,
                         const std::function<void()>& lock, const std::function<void()>& unlock);
 
-/// Whether `draw` gives each number once, and leaves none out.
+/// Whether `draw` returns each number exactly once.
 std::string verify_draws(Crew& crew, const std::function<std::int64_t()>& draw);
 
 }  // namespace tessera::bench

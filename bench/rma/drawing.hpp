@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Drawing: tasks from a shared counter, of one level or two, and the check that none was given
-// twice.
+// Drawing: tasks drawn from a shared counter, of one level or two, and a check that no task was
+// drawn twice.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +21,9 @@
 
 namespace tessera::bench {
 
-/// Some 20 ns: a chain that the compiler can't leave out, since its end is kept.
+/// About 20 ns: a chain that the compiler must keep, since its result is used.
 inline void work_on_task(std::int64_t task, std::uint64_t& state) {
-  constexpr int steps = 16;  // of one multiplication each
+  constexpr int steps = 16;  // one multiplication each
   for (int i = 0; i < steps; ++i) {
     state = state * 6364136223846793005U + static_cast<std::uint64_t>(task);
   }
@@ -40,12 +40,12 @@ class OneLevel {
   Memory& memory_;
 };
 
-/// A counter for each node, at the lowest rank there, of pieces that the node has drawn from the
-/// common one. Piece n of the node is drawn by the rank that takes its first task, and told to the
-/// others in a slot; they look there until it has come.
+/// A counter for each node, on the node's lowest rank, for pieces that the node has drawn from the
+/// common counter. The rank that takes the first task of a piece draws the piece. It publishes the
+/// piece in a slot, which the other ranks poll.
 class TwoLevels {
  public:
-  /// Collective. Begins with no piece: draws of another size may have left a part of one.
+  /// Collective. Begins without a piece: draws of another size may have left a part of one.
   TwoLevels(rma::Job& job, OwnMemory& memory)
       : memory_(memory), head_(job.node_ranks().front().value) {
     rma::require(job.barrier());
@@ -80,7 +80,7 @@ class TwoLevels {
   }
 
   static constexpr std::int64_t piece = 1024;
-  /// A slot is used again so many pieces later: more than ranks of a node can be behind.
+  /// A slot is reused after this number of pieces: more than the ranks of a node can lag.
   static constexpr std::int64_t slots = 4096;
   static constexpr std::size_t own_counter = 64;
   static constexpr std::size_t slots_at = 128;
@@ -92,7 +92,7 @@ class TwoLevels {
   int head_;
 };
 
-/// What the first `ranks` ranks do with a counter.
+/// Draws from a counter by the first `ranks` ranks.
 template <class Level>
 class Drawing {
  public:
@@ -114,7 +114,7 @@ class Drawing {
     }
   }
 
-  /// Collective. Whether each task went to one rank only.
+  /// Collective. Whether each task was drawn by one rank only.
   std::string verify() {
     std::array<std::int64_t, 16> mine = {};
     crew_.barrier();

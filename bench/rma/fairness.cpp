@@ -12,7 +12,7 @@
 namespace tessera::bench {
 namespace {
 
-/// Repetitions of `once` in the time.
+/// The number of repetitions of `once` in the given time.
 std::int64_t count_for(std::int64_t time_ns, const std::function<void()>& once) {
   std::int64_t count = 0;
   for (const std::int64_t end = now_ns() + time_ns; now_ns() < end; ++count) {

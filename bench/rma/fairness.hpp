@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How evenly ranks that want the same are served: how often each of them does a thing in the same
+// How evenly ranks are served that want the same: how often each repeats an operation in the same
 // time.
 #pragma once
 
@@ -11,9 +11,9 @@
 
 namespace tessera::bench {
 
-/// Collective over Session::crew(). All ranks do `once` again and again, several times for 10 ms;
-/// records fewest / most of the ranks' counts as `subject` of `backend`, and says it in a remark.
-/// 1 is fair. One rank alone has nobody to be fair to: nothing is recorded.
+/// Collective over the session's ranks. All ranks repeat `once` for 10 ms, several times. Records
+/// fewest / most of the ranks' counts as `subject` of `backend`, and prints it in a remark. 1 is
+/// fair. Records nothing for a single rank.
 void measure_fairness(Session& session, const Subject& subject, const std::string& backend,
                       const std::function<void()>& once);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Fencer: puts of a word with a fence behind them, and the check that what was fenced is there.
+// Fencer: puts of a word, each followed by a fence, and a check that the data have arrived after
+// it.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,8 @@ namespace tessera::bench {
 
 enum class Fencing { one, all };
 
-/// Of the first `ranks` ranks, puts of this one's number to its place in others' slices.
+/// Puts of this rank's number into its own word in other ranks' slices; the first `ranks` ranks
+/// take part.
 template <class Memory>
 class Fencer {
  public:
@@ -46,7 +48,7 @@ class Fencer {
     }
   }
 
-  /// Collective. Looks for what was put, on the side of each target.
+  /// Collective. Each target checks that the numbers have arrived.
   std::string verify() {
     ++value_;
     crew_.barrier();
@@ -60,7 +62,8 @@ class Fencer {
       memory_.start_get(crew_.rank(), place(sender), &found, word);
       memory_.wait(crew_.rank());
       if (sends && found != value_) {
-        wrong = fmt::format("rank {} put {} behind a fence, here is {}", sender, value_, found);
+        wrong =
+            fmt::format("rank {} put {} and fenced, but this rank has {}", sender, value_, found);
       }
     }
     crew_.barrier();

@@ -19,7 +19,7 @@ void OwnMemory::add(int rank, std::span<const std::size_t> at,
                     std::span<const std::int64_t> values) {
   list_.clear();
   for (std::size_t i = 0; i < values.size(); ++i) {
-    // Accumulate only reads what the list calls local.
+    // Accumulate only reads the memory that the list calls local.
     list_.push_back({const_cast<std::int64_t*>(&values[i]), at[i], sizeof(std::int64_t)});
   }
   rma::require(rma::accumulate(job_, slice(rank), list_, rma::Scale::of(unit)));

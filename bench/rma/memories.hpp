@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Memory of which every rank has a slice, by whoever moves it: OwnMemory is Tessera's, PlainMemory
-// what processors do by themselves where slices are mapped, MpiMemory and ShmemMemory
-// (bench/floors/) MPI's and OpenSHMEM's. They have the same functions, so that parts in which all
-// ranks act are written once, as templates.
+// Memory with a slice on every rank. OwnMemory is Tessera's; PlainMemory uses plain loads and
+// stores if slices are mapped; MpiMemory and ShmemMemory (bench/floors/) are MPI's and OpenSHMEM's.
+// They have the same functions, so that parts in which all ranks act are written once, as
+// templates.
 //
-// Creation and destruction are collective. Their crew is Session::crew(): MPI needs targets that
-// wait inside of it.
+// Creation and destruction are collective. Their rank group is the session's: MPI needs targets
+// that wait inside MPI.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ class OwnMemory {
   void put(int rank, std::size_t at, const void* from, std::size_t bytes) {
     rma::require(rma::put(job_, slice(rank) + at, from, bytes));
   }
-  /// Started; the data is here after wait().
+  /// Starts a get; the data are here after wait().
   void start_get(int rank, std::size_t at, void* to, std::size_t bytes) {
     rma::get_async(job_, slice(rank) + at, to, bytes).detach();
   }
@@ -45,10 +45,10 @@ class OwnMemory {
     rma::require(
         rma::accumulate(job_, slice(rank) + at, &value, sizeof value, rma::Scale::of(unit)));
   }
-  /// Adds to as many words as there are values.
+  /// Adds to one word for each value.
   void add(int rank, std::span<const std::size_t> at, std::span<const std::int64_t> values);
   void wait(int rank) { rma::require(job_.wait_rank(rma::WorldRank{rank})); }
-  /// What was put and added is seen at the target.
+  /// Returns when all that this rank put and added has arrived at the target.
   void complete(int rank) { rma::require(job_.fence(rma::WorldRank{rank})); }
   void complete_all() { rma::require(job_.fence_all()); }
   std::int64_t fetch_add(int rank, std::size_t at, std::int64_t increment) {
@@ -76,8 +76,8 @@ class PlainMemory {
  public:
   static constexpr std::string_view name = "plain loops";
 
-  /// Collective. None where not all ranks can load and store all slices, or --compare leaves
-  /// memory out. `memory` must live as long.
+  /// Collective. Null if some rank can't load and store all slices, or if --compare leaves memory
+  /// out. `memory` must outlive it.
   static std::unique_ptr<PlainMemory> create(Session& session, OwnMemory& memory);
 
   void put(int rank, std::size_t at, const void* from, std::size_t bytes) {
@@ -88,7 +88,7 @@ class PlainMemory {
     std::memcpy(to, slice(rank) + at, bytes);
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
-  /// Not atomic: what others add at the same time may be lost.
+  /// Not atomic: simultaneous additions of other ranks may be lost.
   void add(int rank, std::size_t at, std::int64_t value) { word(rank, at) += value; }
   void add(int rank, std::span<const std::size_t> at, std::span<const std::int64_t> values) {
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -112,14 +112,15 @@ class PlainMemory {
   std::vector<std::byte*> slices_;
 };
 
-/// All that there are, floors first. Whatever is measured on them ends before they do.
+/// All available memories, baselines first. They must outlive their candidates.
 class Memories {
  public:
   Memories(Session& session, std::size_t bytes_each);
 
   [[nodiscard]] OwnMemory& own() { return own_; }
 
-  /// A candidate of each memory, by `make(memory)`; ours last. Named after their memory.
+  /// A candidate for each memory, made by `make(memory)` and named after its memory; Tessera's is
+  /// last.
   template <class Make>
   [[nodiscard]] std::vector<Candidate> candidates(Make make) {
     std::vector<Candidate> made;
@@ -147,7 +148,7 @@ class Memories {
   std::unique_ptr<ShmemMemory> shmem_;
 };
 
-/// Collective. Null where --compare doesn't name OpenSHMEM, or with a remark where it can't be had.
+/// Collective. Null if --compare doesn't name OpenSHMEM, or, with a remark, if it isn't available.
 std::unique_ptr<ShmemMemory> make_shmem_memory(Session& session, std::size_t bytes_each);
 
 }  // namespace tessera::bench

@@ -53,7 +53,7 @@ LocalBuffer make_local(rma::Job& job, std::size_t bytes, LocalMemory memory) {
   return {std::move(owner), {static_cast<std::byte*>(allocated), bytes}};
 }
 
-/// Memory as a user has it.
+/// Memory that the user allocated.
 std::unique_ptr<Mapping> make_attached(std::size_t bytes) {
   return std::make_unique<Mapping>(bytes, Sharing::own);
 }
@@ -250,7 +250,7 @@ Candidate OwnSide::aggregate(const Case& c) {
   std::byte* const here = local().data();
   const RemoteAddress there = region_.at(target_);
   const bool gets = c.operation == Operation::get;
-  // One for all repetitions, as a program would keep it.
+  // One aggregate for all repetitions, as a program would keep it.
   const auto gathered = std::make_shared<rma::Aggregate>(job_);
   return make(c, [=](std::size_t local, std::size_t remote) {
     for (std::int64_t run = 0; run < c.runs; ++run) {
@@ -284,7 +284,7 @@ Candidate OwnSide::atomic(const Case& c) {
         const std::int64_t after = rma::swap(job, word, std::int64_t{0}).value();
         return before == first && after == second
                    ? ""
-                   : fmt::format("swapping {} and {} in gave {} and {}", first, second, before,
+                   : fmt::format("swapping in {} and {} returned {} and {}", first, second, before,
                                  after);
       };
     }

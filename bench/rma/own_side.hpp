@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// OwnSide: Tessera's way to do a Case, to be measured beside the floors.
+// OwnSide: Tessera's way to do a Case, which is compared with the baselines.
 //
-// A region of one slice a rank, a local buffer, and one lock a rank. Rank 0 is the origin;
-// rank 1 the target, or rank 0 itself where it is alone, unless another is given. Statuses are
-// looked at, as a user's would be.
+// It has a region with one slice per rank, a local buffer, and one lock per rank. Rank 0 is the
+// origin. Rank 1 is the target, or rank 0 itself if it is alone, unless another target is given. It
+// checks all statuses, as a user would.
 //
-// Ownership: outlives its candidates. Creation and destruction are collective.
+// Ownership: must outlive its candidates. Creation and destruction are collective.
 #pragma once
 
 #include <cstddef>
@@ -29,52 +29,52 @@
 
 namespace tessera::bench {
 
-/// What the local buffer is made of.
+/// The memory of the local buffer.
 enum class LocalMemory {
-  ordinary,   ///< private, as a user's that has not heard of allocate_local
-  allocated,  ///< of Job::allocate_local
+  ordinary,   ///< private, as a user's that was not allocated by allocate_local
+  allocated,  ///< by Job::allocate_local
   slice,      ///< this rank's slice of another region
 };
 
 class OwnSide {
  public:
-  /// Collective. Throws rma::Error when there is no memory.
+  /// Collective. Throws rma::Error if there is no memory.
   OwnSide(rma::Job& job, const FloorOptions& options);
-  /// The same with another target than rank 1.
+  /// The same with a target other than rank 1.
   OwnSide(rma::Job& job, const FloorOptions& options, rma::TeamRank target,
           LocalMemory memory = LocalMemory::ordinary);
 
-  /// The transport that carries operations to the target: "shm". Of transport mpi "tessera", for
-  /// MPI itself stands beside it.
+  /// The transport that carries operations to the target: "shm". For transport mpi it is "tessera",
+  /// because MPI itself is another candidate.
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] rma::TeamRank target() const { return target_; }
   [[nodiscard]] rma::Region& region() { return region_; }
-  /// Why there are no locks among these ranks; ok when there are.
+  /// Why there are no locks among these ranks; ok if there are.
   [[nodiscard]] const rma::Status& lock_problem() const { return locks_.status(); }
   [[nodiscard]] std::span<std::byte> local() const { return local_; }
 
-  /// None when the buffers are too small, or there are no locks.
+  /// Empty if the buffers are too small, or if there are no locks.
   [[nodiscard]] std::optional<Candidate> candidate(const Case& c);
-  /// `messages` puts or gets of `bytes` each side by side, all outstanding, and one wait for all;
-  /// behind puts also a fence, unless they complete here. None when the buffers are too small.
+  /// `messages` adjacent puts or gets of `bytes` each, all outstanding, and one wait for all; after
+  /// puts also a fence, unless they need only local completion. Empty if the buffers are too small.
   [[nodiscard]] std::optional<Candidate> stream(Operation operation, std::size_t bytes,
                                                 std::int64_t messages,
                                                 Completes completes = Completes::at_target);
-  /// A put or get of `bytes` that is started and waited for; a put then is complete here. None when
+  /// A put or get of `bytes` with separate start and wait; a put then is locally complete. Empty if
   /// the buffers are too small.
   [[nodiscard]] std::optional<Started> started(Operation operation, std::size_t bytes);
-  /// A put of `bytes` out of memory, or a get into memory, that is mapped for it, and unmapped
-  /// behind it, while `clock` stands still. Requires: `clock` times it and outlives it. None when
-  /// the buffers are too small.
+  /// A put of `bytes` from memory, or a get into memory, that is mapped before and unmapped after
+  /// each operation. `clock` is paused meanwhile. Requires: `clock` times it and outlives it. Empty
+  /// if the buffers are too small.
   [[nodiscard]] std::optional<Candidate> with_new_memory(Operation operation, std::size_t bytes,
                                                          PausableClock& clock);
-  /// Locks and unlocks the lock of `owner`; all ranks do when `cooperative`.
+  /// Locks and unlocks the lock of `owner`; if `cooperative`, all ranks do.
   /// Requires: lock_problem() is ok.
   [[nodiscard]] Candidate lock_unlock(rma::TeamRank owner, bool cooperative);
   void lock(rma::TeamRank owner) { rma::require(locks_->lock(owner, 0)); }
   void unlock(rma::TeamRank owner) { rma::require(locks_->unlock(owner, 0)); }
 
-  /// A memory floor between these very buffers where the target's is mapped, else on its own.
+  /// A memory baseline that uses these buffers if the target's is mapped, otherwise its own.
   [[nodiscard]] std::unique_ptr<Floor> make_memory_floor();
 
  private:
@@ -96,7 +96,7 @@ class OwnSide {
   std::string name_;
   std::shared_ptr<const void> local_owner_;
   std::span<std::byte> local_;
-  std::unique_ptr<Mapping> attached_;  ///< the region's memory, where it is the user's
+  std::unique_ptr<Mapping> attached_;  ///< the region's memory, if it is the user's
   rma::Region region_;
   rma::Result<rma::LockSet> locks_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Several ranks that send at once, each to one other: the message rate of pairs, and both ways
-// between two.
+// Several ranks that send at once, each to one other rank: the message rate of pairs, and both ways
+// between two ranks.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -18,7 +18,7 @@
 namespace tessera::bench {
 namespace {
 
-/// Ranks 0 … pairs − 1 send to as many others, so that no two have the same target.
+/// Ranks 0 … pairs − 1 send to the same number of others, so that no two have the same target.
 Peers pairs_of(int pairs, int ranks) {
   const int half = std::max(ranks / 2, 1);
   Peers peers(static_cast<std::size_t>(ranks), -1);
@@ -85,7 +85,7 @@ void measure_rate_of_pairs(Session& session) {
 void measure_both_ways(Session& session) {
   const int ranks = session.crew().size();
   if (ranks < 2) {
-    session.remark("rma.both_ways: needs two ranks");
+    session.remark("rma.both_ways: skipped, it needs two ranks");
     return;
   }
   const auto room = static_cast<std::int64_t>(session.floor_options().capacity_bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Reader: gets of what rank 0 has, by all ranks, and their data check.
+// Reader: gets of rank 0's data by all ranks, and their data check.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace tessera::bench {
 
-/// What ranks read of rank 0's slice: each another part, or all the same.
+/// The parts of rank 0's slice that ranks read: a different one each, or one for all.
 enum class ReadPlaces { apart, same };
 
 inline std::byte read_byte(std::size_t place) {
@@ -52,7 +52,7 @@ class Reader {
     crew_.barrier();
     for (std::size_t i = 0; i < buffer_.size(); ++i) {
       if (buffer_[i] != read_byte(at_ + i)) {
-        return fmt::format("byte {} of {} arrived wrong", i, buffer_.size());
+        return fmt::format("byte {} of {} arrived with a wrong value", i, buffer_.size());
       }
     }
     return "";

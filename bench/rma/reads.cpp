@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// All ranks read what rank 0 has: each another part, or all the same block, which is then hot. Also
-// how evenly they are served.
+// All ranks read rank 0's data: each a different part, or all one block, which is then in high
+// demand. Also measures how evenly they are served.
 #include <algorithm>
 #include <array>
 #include <functional>

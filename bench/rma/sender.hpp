@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Sender: messages of ranks that each send to one other, all at once, and their data check. Works
-// on any of the memories of bench/rma/memories.hpp.
+// Sender: messages from several ranks at once, each to one other rank, and their data check. Works
+// on each memory of bench/rma/memories.hpp.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +17,12 @@
 
 namespace tessera::bench {
 
-/// Who sends to whom: the peer of each rank, −1 of those that send nothing.
+/// The destination of each rank's messages; −1 for a rank that sends nothing.
 using Peers = std::vector<int>;
 
 struct Traffic {
   Operation operation = Operation::put;  ///< or get
-  std::size_t bytes = 8;                 ///< of a message
+  std::size_t bytes = 8;                 ///< per message
   std::int64_t messages = 64;            ///< outstanding at once
   Peers peers;
 
@@ -34,13 +34,13 @@ struct Traffic {
   }
 };
 
-/// What rank `rank` has at `place` before it sends, or before others get it.
+/// The byte of rank `rank` at `place` before it sends, or before others get it.
 inline std::byte sent_byte(int rank, std::size_t place) {
   return static_cast<std::byte>((place * 131 + place / 256 + static_cast<std::size_t>(rank) * 29) %
                                 251);
 }
 
-/// One memory's traffic, as this rank sees it.
+/// The messages in one memory, from this rank's point of view.
 template <class Memory>
 class Sender {
  public:
@@ -67,7 +67,7 @@ class Sender {
     }
   }
 
-  /// Collective. Once, on known data; what is wrong, or nothing.
+  /// Collective. Runs once on known data; returns an error message, or an empty string.
   std::string verify() {
     const bool gets = traffic_.operation == Operation::get;
     fill_slice(gets ? rank_ : -1);
@@ -114,7 +114,8 @@ class Sender {
   [[nodiscard]] std::string difference(int source) const {
     for (std::size_t i = 0; i < buffer_.size(); ++i) {
       if (buffer_[i] != sent_byte(source, i)) {
-        return fmt::format("byte {} of {} from rank {} arrived wrong", i, buffer_.size(), source);
+        return fmt::format("byte {} of {} from rank {} arrived with a wrong value", i,
+                           buffer_.size(), source);
       }
     }
     return "";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What it takes to agree that something is done: a barrier of some ranks; a put with a fence of its
-// target; puts to all other ranks with one fence of all. By how many ranks take part at once.
+// The cost of agreeing that something is done, for different numbers of ranks at once: a barrier of
+// some ranks; a put with a fence of its target; puts to all other ranks with one fence of all.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -47,7 +47,7 @@ void measure_fence(Session& session, Fencing fencing) {
   }
 }
 
-/// Collective. Barriers of the first `ranks` ranks; with a fence of all before where `fences`.
+/// Collective. Barriers of the first `ranks` ranks; with `fences`, a fence of all before each.
 Candidate own_barrier(Session& session, int ranks, bool fences) {
   const bool acts = session.crew().rank() < ranks;
   const auto team = std::make_shared<rma::Team>(

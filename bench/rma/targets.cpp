@@ -15,7 +15,7 @@ bool is_word(const Case& c) {
 bool is_run(const Case& c, std::size_t from_bytes) {
   return c.layout == Layout::contiguous && c.run_bytes >= from_bytes;
 }
-/// Patches of at least 64 rows, the fewest of which the design speaks.
+/// Patches of at least 64 rows, the smallest number that the design has a limit for.
 bool is_patch(const Case& c) {
   return c.layout == Layout::strided && c.runs >= 64;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Tasks that ranks draw from a shared counter: how many draws a second, by how many ranks; and how
-// many tasks, each with some 20 ns of work, in chunks of 1 to 64.
+// Tasks that ranks draw from a shared counter: draws per second for different numbers of ranks; and
+// tasks per second, each with about 20 ns of work, drawn in chunks of 1 to 64.
 //
-// In two levels each node has a counter of its own, which is refilled from the common one: only
-// refills cross nodes.
+// With two levels, each node has its own counter, which is refilled from the common one: only
+// refills go to other nodes.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -26,10 +26,10 @@ namespace {
 
 enum class Work { none, some };
 
-/// What all draw from.
+/// The counters from which all ranks draw.
 struct Counters {
   Memories memories;
-  std::unique_ptr<GlobalCounter> theirs;  ///< null where it isn't measured
+  std::unique_ptr<GlobalCounter> theirs;  ///< null if it isn't measured
 
   explicit Counters(Session& session) : memories(session, TwoLevels::bytes) {
     if (GlobalArrays* const library = session.global_arrays()) {
@@ -38,7 +38,7 @@ struct Counters {
   }
 };
 
-/// That of Global Arrays.
+/// Global Arrays' counter.
 class TheirLevel {
  public:
   explicit TheirLevel(GlobalCounter& counter) : counter_(counter) {}
@@ -64,7 +64,7 @@ Candidate drawing(Session& session, Level level, int ranks, std::int64_t chunk, 
   return candidate;
 }
 
-/// One of each memory; where there are several nodes first that in two levels.
+/// One candidate for each memory; with several nodes, the one with two levels comes first.
 std::vector<Candidate> candidates_of(Session& session, Counters& counters, int ranks,
                                      std::int64_t chunk, Work work) {
   rma::Job& job = session.job();
@@ -107,10 +107,10 @@ void measure_chunks(Session& session, Counters& counters) {
   for (const std::int64_t chunk : {1, 2, 4, 8, 16, 32, 64}) {
     const auto candidates = candidates_of(session, counters, all, chunk, Work::some);
     if (!table) {
-      table.emplace(session.table("Tasks Drawn in Chunks, Each Some 20 ns, Rate",
+      table.emplace(session.table("Tasks Drawn in Chunks, About 20 ns Each, Rate",
                                   candidates.size() - 1, Quantity::rate, "Chunk"));
     }
-    // As "tasks a draw: N", which pages draw over N; a draw moves one word whatever it takes.
+    // As "tasks a draw: N", which pages draw over N; a draw always moves one word.
     session.measure(*table, {"rma", "tasks", fmt::format("tasks a draw: {}", chunk), 8}, chunk,
                     candidates, side_by_side(session.options().measure_options()));
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The parts of suite "rma" in which rank 0 acts alone: each case beside all floors that know it.
+// The parts of suite "rma" in which rank 0 acts alone: each case compared with all baselines that
+// support it.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -42,7 +43,7 @@ std::string title_of(Operation operation) {
   return "Unknown";
 }
 
-/// Our side and the floors of one part, and how a case is measured with them.
+/// Tessera's side and the baselines of one part; measures a case with them.
 class Bench {
  public:
   explicit Bench(Session& session)
@@ -53,7 +54,7 @@ class Bench {
 
   [[nodiscard]] OwnSide& own() { return own_; }
 
-  /// The floors that know `c`, memory first.
+  /// The baselines that support `c`, memory first.
   [[nodiscard]] std::vector<Candidate> floors(const Case& c) {
     std::vector<Candidate> found;
     add(found, memory_ ? memory_->candidate(c) : std::nullopt);
@@ -64,7 +65,7 @@ class Bench {
     return found;
   }
 
-  /// Collective. Measures `c` and adds a line to `table`, which is made for the first case.
+  /// Collective. Measures `c` and adds a line to `table`, which the first case creates.
   void measure(std::optional<Table>& table, const std::string& title, Quantity quantity,
                const Case& unasked, std::int64_t line) {
     const Case c = session_.as_asked(unasked);
@@ -86,14 +87,14 @@ class Bench {
     if (!table) {
       table.emplace(session_.table_of(c, title, candidates.size() - 1, quantity, size_name));
     }
-    // MPI's messages need both ends, which begin a little apart.
+    // MPI's messages involve both ends, which don't begin at exactly the same time.
     const bool has_both_ends =
         std::any_of(candidates.begin(), candidates.end(),
                     [](const Candidate& candidate) { return candidate.cooperative; });
     const MeasureOptions options = session_.options().measure_options();
     const auto measured = session_.measure(*table, subject, line, candidates,
                                            has_both_ends ? together(options) : options);
-    // Their limits are those of shared memory, where a put that is complete here is in its place.
+    // The limits are for shared memory, where a locally complete put has arrived.
     const bool is_judged = subject.op == c.name() && session_.options().has_default_modes() &&
                            session_.job().node_count() == 1;
     if (session_.is_leader() && is_judged) {
@@ -102,8 +103,8 @@ class Bench {
   }
 
  private:
-  /// What MPI's messages do that one-sided operations in one piece do ([ARMCI06], figure 17): a
-  /// message and its answer, and one that is asked for.
+  /// MPI's messages for one-sided operations in one piece ([ARMCI06], figure 17): a message and its
+  /// reply, and a requested one.
   [[nodiscard]] std::optional<Candidate> by_messages(const Case& c) {
     if (c.layout != Layout::contiguous || !session_.compares_with(Peer::mpi)) {
       return std::nullopt;
@@ -199,7 +200,7 @@ void measure_contiguous(Session& session) {
   session.remark_on_answers("MPI's messages",
                             session.as_asked(Case::contiguous(Operation::put, 8)));
   for (const Operation operation : transfers) {
-    // Small sizes as times, the same with the large ones as rates: OSU has a program for each.
+    // Small sizes as times, then the large ones as rates: OSU has a program for each.
     for (const Quantity quantity : {Quantity::latency, Quantity::bandwidth}) {
       constexpr std::int64_t large = 4096;
       std::optional<Table> table;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Latency and bandwidth of requests that an agent passes on ([CLUSTERED10], figures 6 and 7).
+// Latency and bandwidth of requests that an agent forwards ([CLUSTERED10], figures 6 and 7).
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,8 +15,8 @@
 namespace tessera::bench {
 namespace {
 
-/// A rank whose agent rank 0 asks itself, and one of the same cluster to which that agent passes
-/// on.
+/// A rank whose agent rank 0 contacts directly, and one of the same cluster to which that agent
+/// forwards requests.
 struct DirectAndForwarded {
   std::int32_t direct = -1;
   std::int32_t forwarded = -1;
@@ -46,8 +46,8 @@ void measure_scale_forward(Session& session) {
   const auto ranks = choose(session.job());
   if (!ranks) {
     session.remark(
-        "scale.forward: no request of rank 0 is passed on; TESSERA_SERVER_CLUSTER=2 "
-        "TESSERA_RANKS_PER_NODE=1 tessera-run -n 4 makes it so");
+        "scale.forward: skipped, because no request of rank 0 is forwarded; use "
+        "TESSERA_SERVER_CLUSTER=2 TESSERA_RANKS_PER_NODE=1 tessera-run -n 4");
     return;
   }
   constexpr std::int64_t most = 1 << 20;
@@ -68,7 +68,7 @@ void measure_scale_forward(Session& session) {
       session.measure(table, {"scale", name + "_forwarded", "", bytes}, bytes, candidates);
     }
   }
-  Table hop = session.table("Get Latency, for the length of a hop", 0, Quantity::latency);
+  Table hop = session.table("Get Latency, for the Time of a Hop", 0, Quantity::latency);
   const Case word = Case::contiguous(Operation::get, sizeof(std::int64_t));
   const auto measured = session.measure(
       hop, {"scale", "hop", "", 8}, 8,
@@ -76,10 +76,9 @@ void measure_scale_forward(Session& session) {
   if (session.is_leader()) {
     const double one = measured[0].stats_ns.median;
     const double two = measured[1].stats_ns.median;
-    session.remark(
-        fmt::format("a get that is passed on takes {:.2f} of one that is not: {:.2f} "
-                    "half round trips more",
-                    two / one, (two - one) / (one / 2)));
+    session.remark(fmt::format(
+        "a forwarded get takes {:.2f} times as long as a direct one: {:.2f} half round trips more",
+        two / one, (two - one) / (one / 2)));
   }
 }
 

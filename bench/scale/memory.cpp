@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Memory of agents by the number of processes ([CLUSTERED10], figure 8). What is measured is the
-// resident memory of a process that makes the agent's objects: the kernel's buffers of connections
-// come on top of it, for as many connections as are named.
+// Memory of agents by the number of processes ([CLUSTERED10], figure 8). This is the resident
+// memory of a process that creates the agent's objects. The kernel's buffers of connections, whose
+// number is printed, come in addition.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -60,12 +60,12 @@ std::int64_t limit_on_files() {
 
 struct Growth {
   double bytes = 0;
-  std::int64_t clients = 0;   // that the agent has
-  std::int64_t measured = 0;  // of them; the rest is taken to cost as much each
-  std::int64_t agents = 0;    // that it has connections with
+  std::int64_t clients = 0;   // of the agent
+  std::int64_t measured = 0;  // of these; each of the others is assumed to need the same memory
+  std::int64_t agents = 0;    // agents with which it has connections
 };
 
-// In a process of its own, so that no memory is used again.
+// In a separate process, so that it doesn't reuse freed memory.
 std::optional<Growth> growth_of(std::int64_t processes, AgentBuffers buffers) {
   std::array<int, 2> ends{};
   if (pipe(ends.data()) != 0) {
@@ -82,7 +82,7 @@ std::optional<Growth> growth_of(std::int64_t processes, AgentBuffers buffers) {
       growth.clients = rig.clients();
       growth.agents = rig.agents();
       growth.measured = std::min({growth.clients, most, limit_on_files() - other_files});
-      rma::require(rig.add_client());  // what the first one makes is the agent's
+      rma::require(rig.add_client());  // the first client's also creates what belongs to the agent
       const std::int64_t before = resident_bytes();
       for (std::int64_t client = 1; client < growth.measured; ++client) {
         rma::require(rig.add_client());
@@ -187,7 +187,7 @@ void measure_scale_job(Session& session) {
   auto region = rma::Region::allocate(job.world(), sizeof(std::int64_t)).value();
   rma::require(job.barrier());
   const std::int64_t before = resident_bytes();
-  // Rank by rank, so that few connections are made at a time.
+  // One distance after the other, so that few connections are made at the same time.
   for (std::int32_t distance = 1; distance < job.size(); ++distance) {
     const rma::TeamRank other{(job.rank().value + distance) % job.size()};
     std::int64_t word = 0;
@@ -199,7 +199,7 @@ void measure_scale_job(Session& session) {
   const double worst = session.crew().maximum(has_agent ? grown : 0);
   const double worst_of_others = session.crew().maximum(has_agent ? 0 : grown);
   session.remark(fmt::format(
-      "job_growth_{}: {:.2f} MB in the process with an agent that grew most, {:.2f} MB in one "
+      "job_growth_{}: at most {:.2f} MB in a process with an agent, at most {:.2f} MB in one "
       "without, on {} nodes; TESSERA_SERVER_CLUSTER={}, replies {}, buffers {}",
       job.size(), worst / mega, worst_of_others / mega, job.node_count(),
       job.settings().server_cluster, job.settings().server_replies, job.settings().server_buffers));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The parts of suite "scale": what agents of very many nodes cost ([CLUSTERED10], figures 6 to 8).
+// The parts of suite "scale": the cost of agents with very many nodes ([CLUSTERED10], figures 6 to
+// 8).
 #pragma once
 
 #include <vector>
@@ -9,17 +10,18 @@
 
 namespace tessera::bench {
 
-/// How much an agent's process grows when N processes of 12 a node talk to it: as it is, with
-/// agents in clusters, and with buffers for each client. The agent's real objects, made by rank 0
-/// alone.
+/// How much an agent's process grows if N processes, 12 per node, communicate with it: in the
+/// current configuration, with agents in clusters, and with buffers for each client. Rank 0 alone
+/// creates the agent's real objects.
 void measure_scale_memory(Session& session);
-/// The same of this job: by how much the processes with agents grow while all ranks talk to all.
+/// The same for this job: how much the processes with agents grow while all ranks communicate with
+/// all.
 void measure_scale_job(Session& session);
-/// Gets and puts from rank 0 to a node that it reaches itself, beside one to which another agent
-/// passes its requests on. Needs agents in clusters.
+/// Gets and puts from rank 0 to a node that it contacts directly, compared with a node to which
+/// another agent forwards its requests. Needs agents in clusters.
 void measure_scale_forward(Session& session);
 
-/// What is asked of the memory of agents.
+/// The limits for the memory of agents.
 std::vector<Target> scale_targets();
 
 }  // namespace tessera::bench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which source these programs were built from; the definitions are written at each build.
+// The source that these programs were built from; the definitions are written at each build.
 #pragma once
 
 #include <string_view>

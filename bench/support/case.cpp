@@ -6,7 +6,7 @@
 namespace tessera::bench {
 namespace {
 
-/// A prime, so that multiples of it modulo the number of runs visit every run once.
+/// A prime, so that its multiples modulo the number of runs visit each run once.
 constexpr std::int64_t scatter_step = 7919;
 
 const char* operation_name(Operation operation) {

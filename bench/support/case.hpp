@@ -3,21 +3,21 @@
 // Case: the operation that all candidates of one measurement do, byte for byte.
 //
 // A transfer moves `runs` runs of `run_bytes` between a local and a remote buffer. Contiguous is
-// one run. Strided runs lie `local_stride` and `remote_stride` bytes apart. Vector runs lie at the
-// same places as strided ones, but are visited at the remote end in a scattered order:
+// one run. Strided runs lie `local_stride` and `remote_stride` bytes apart. Vector runs have the
+// same positions as strided ones, but the order at the remote end is scattered:
 //
 //     contiguous  |##############|
 //     strided     |####----|####----|####----|        remote order 0 1 2
 //     vector      |####----|####----|####----|        remote order 0 2 1, say
 //
-// Separate runs are those of a vector, each moved by a non-blocking call of its own; then all are
-// waited for. In an aggregate each is added by a call of its own, and all are sent together. A
-// window is OSU's: runs side by side at both ends, each moved by a non-blocking call of its own.
+// Separate runs are those of a vector, each moved by a non-blocking call of its own; then the
+// caller waits for all. In an aggregate, a call adds each run, and all are sent together. A window
+// is OSU's: adjacent runs at both ends, each moved by a non-blocking call of its own.
 //
 // Accumulate works on doubles: remote += scale * local.
 //
-// Where a put or an accumulate is complete belongs to the case: one that is under way to its target
-// and one that has arrived there are two things to measure.
+// A case also says when a put or an accumulate is complete: after local completion, or after the
+// data have arrived. These are two different measurements.
 #pragma once
 
 #include <cstddef>
@@ -32,27 +32,27 @@ enum class Operation {
   accumulate,
   fetch_add,     ///< of one 64-bit integer
   swap,          ///< of one 64-bit integer
-  compare_swap,  ///< of one 64-bit integer, which is as expected
+  compare_swap,  ///< of one 64-bit integer that has the expected value
   lock_unlock,   ///< of a free mutex
 };
 
-/// Where a put or an accumulate is complete before the next repetition begins.
+/// When a put or an accumulate is complete, before the next repetition begins.
 enum class Completes {
-  here,       ///< the source may be reused: what the call promises
-  at_target,  ///< after a fence: what MPI_Win_flush and an answer over TCP promise
+  here,       ///< the source may be reused: what the call guarantees
+  at_target,  ///< after a fence: what MPI_Win_flush and a reply over TCP guarantee
 };
 
 enum class Layout { contiguous, strided, vector, separate, aggregate, window };
 
-/// Whether it works on one word or lock, and moves no runs.
+/// Whether it works on one word or lock and moves no runs.
 constexpr bool is_atomic(Operation operation) {
   return operation == Operation::fetch_add || operation == Operation::swap ||
          operation == Operation::compare_swap || operation == Operation::lock_unlock;
 }
 
-/// Where puts and accumulates of a layout are complete, unless somebody asks for another place. On
-/// one node what is complete here has arrived. Between nodes it is on its way, and so would those
-/// be compared that wait for it and those that don't.
+/// When puts and accumulates of a layout are complete by default. On one node, locally complete
+/// data have arrived. Between nodes they are still on the way, so that a comparison would mix
+/// operations that wait for the arrival with operations that don't.
 constexpr Completes usual_completion(Layout layout, int nodes) {
   return layout == Layout::window || nodes > 1 ? Completes::at_target : Completes::here;
 }
@@ -70,8 +70,8 @@ struct Case {
   static Case contiguous(Operation operation, std::size_t bytes);
   /// Rows packed in the local buffer, and two row lengths apart in the remote one.
   static Case strided(Operation operation, std::size_t row_bytes, std::int64_t rows);
-  /// Packed in the local buffer, scattered in the remote one.
-  /// Requires: `runs` is no multiple of 7919, with which the order is made.
+  /// Packed in the local buffer, scattered in the remote one. Requires: `runs` is not a multiple of
+  /// 7919, the step that makes the order.
   static Case vector(Operation operation, std::size_t run_bytes, std::int64_t runs);
   /// `n` rows of `n` doubles, packed in the local buffer, out of a remote matrix of `leading`
   /// columns.
@@ -81,21 +81,21 @@ struct Case {
   static Case local_patch(Operation operation, std::int64_t n, std::int64_t local_leading);
   /// As vector(), in `runs` non-blocking calls.
   static Case separate(Operation operation, std::size_t run_bytes, std::int64_t runs);
-  /// As vector(), in `runs` calls that gather what is then sent.
+  /// As vector(), in `runs` calls that collect the runs; one message sends them.
   static Case aggregate(Operation operation, std::size_t run_bytes, std::int64_t runs);
-  /// `messages` runs side by side, all outstanding at once.
+  /// `messages` adjacent runs, all outstanding at once.
   static Case window(Operation operation, std::size_t run_bytes, std::int64_t messages);
-  /// The same, complete there.
+  /// The same case with completion `where`.
   [[nodiscard]] Case completing(Completes where) const;
 
-  /// Whether a fence belongs to it. A get is complete where it arrives.
+  /// Whether the case includes a fence. A get is complete when its data arrive.
   [[nodiscard]] bool needs_fence() const {
     return completes == Completes::at_target && operation != Operation::get;
   }
 
   /// Payload.
   [[nodiscard]] std::size_t bytes() const { return run_bytes * static_cast<std::size_t>(runs); }
-  /// Bytes from the first to the last touched, at either end.
+  /// Bytes from the first to the last one touched, at either end.
   [[nodiscard]] std::size_t local_span() const { return span(local_stride); }
   [[nodiscard]] std::size_t remote_span() const { return span(remote_stride); }
   /// Where run `index` begins, at either end.
@@ -104,8 +104,8 @@ struct Case {
   }
   [[nodiscard]] std::size_t remote_offset(std::int64_t index) const;
 
-  /// Whether the runs are out of order. Repetitions keep to one place then, for lists of addresses
-  /// are made once, and what takes no list is measured beside them.
+  /// Whether the runs are out of order. Then all repetitions use the same offsets: lists of
+  /// addresses are made once, and operations without lists must be comparable.
   [[nodiscard]] bool is_scattered() const {
     return layout == Layout::vector || layout == Layout::separate || layout == Layout::aggregate;
   }

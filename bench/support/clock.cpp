@@ -14,7 +14,7 @@ std::int64_t now_ns() {
 }
 
 double timer_cost_ns(const Clock& clock) {
-  // One difference is only a few ticks of the clock, so each of these spans `readings` of them.
+  // One difference is only a few ticks of the clock, so each measurement spans `readings` of them.
   constexpr int readings = 32;
   std::array<double, 65> costs = {};
   for (double& cost : costs) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Time for benchmarks: monotonic nanoseconds, and what reading the clock costs.
+// Time for benchmarks: monotonic nanoseconds, and the cost of reading the clock.
 //
-// A clock is passed as a function, so that the tests of the method run on invented time.
+// A clock is passed as a function, so that tests of the method can use invented time.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ using Clock = std::function<std::int64_t()>;
 /// The machine's steady clock.
 std::int64_t now_ns();
 
-/// The median difference of two successive readings of `clock`, in nanoseconds: what one timed
-/// sample contains that isn't the work.
+/// The median difference of two successive readings of `clock`, in nanoseconds: the part of a timed
+/// sample that isn't the work.
 double timer_cost_ns(const Clock& clock = now_ns);
 
-/// A clock that can be stopped, so that one part of what a candidate has to do is timed and the
-/// rest is not. It has no other use: what can be timed alone needs none. A pause leaves about one
-/// reading of the clock in the time, which only a batch makes small.
-/// Threads: one. Ownership: outlives the Clock that it gives.
+/// A clock that can be stopped, so that only a part of a candidate's work is timed. Use it only if
+/// that part can't be timed alone: a pause leaves about one reading of the clock in the time, which
+/// only a large batch makes negligible. Threads: one. Ownership: must outlive the Clock that it
+/// gives.
 class PausableClock {
  public:
   explicit PausableClock(Clock clock = now_ns) : clock_(std::move(clock)) {}
@@ -35,7 +35,7 @@ class PausableClock {
     return [this] { return now(); };
   }
 
-  /// Runs `untimed`, and takes no time for it.
+  /// Runs `untimed` without counting its time.
   template <class Untimed>
   void pause(Untimed untimed) {
     const std::int64_t start = clock_();

@@ -6,7 +6,8 @@
 namespace tessera::bench {
 namespace {
 
-/// Element `index` of what `rank` gives: no two ranks the same, nor neighbours of one.
+/// Element `index` of the contribution of `rank`; different for all ranks and for neighbouring
+/// elements.
 double given(int rank, std::size_t index) {
   constexpr std::size_t period = 101;
   return static_cast<double>(rank + 1) * static_cast<double>(index % period + 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Collective: an operation among all ranks, and what is in its buffers before and after, which is
-// the same whoever does it.
+// Collective: an operation among all ranks, and the contents of its buffers before and after, which
+// are the same for all implementations.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace tessera::bench {
 
-/// A collective operation among all ranks, on doubles where it computes. `bytes` are each rank's, a
-/// multiple of a double's.
+/// A collective operation among all ranks. Reductions compute with doubles. `bytes` are each
+/// rank's, a multiple of a double's size.
 struct Collective {
   enum class Kind : std::uint8_t { barrier, broadcast, allreduce, reduce, allgather };
   Kind kind = Kind::barrier;
@@ -25,15 +25,16 @@ class CollectiveBuffers {
  public:
   CollectiveBuffers(const Collective& collective, int rank, int ranks);
 
-  /// What this rank gives, and has back where the operation is done in place.
+  /// What this rank contributes; also its result if the operation is done in place.
   [[nodiscard]] std::span<double> own() { return own_; }
-  /// Room for what an allgather or a reduction out of place gives: in all other cases as own().
+  /// Room for the result of an allgather or of a reduction out of place; otherwise the same as
+  /// own().
   [[nodiscard]] std::span<double> all() { return all_; }
 
-  /// Local. What each rank has to give.
+  /// Local. Fills own() with this rank's contribution.
   void fill();
-  /// Local. What is wrong in `result` after the operation on buffers that all ranks had filled;
-  /// empty where nothing is. A reduction's result is rank 0's; a barrier has none.
+  /// Local. An error message for `result`, after the operation on buffers that all ranks had
+  /// filled; empty if the result is right. A reduction's result is on rank 0; a barrier has none.
   [[nodiscard]] std::string problem(std::span<const double> result) const;
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Compare-and-swap as all candidates do it: each counts one word up, so that all but the first of a
-// batch finds what it expects, and stores.
+// Compare-and-swap as all candidates do it: each counts one word up. So all except the first of a
+// batch find the expected value, and store.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,7 @@
 
 namespace tessera::bench {
 
-/// `once(expected, desired)` gives the value from before; `verifies` says whether this rank is the
-/// one to check.
+/// `once(expected, desired)` returns the old value; `verifies` says whether this rank checks it.
 template <class Once>
 Candidate compare_swap_candidate(std::string name, bool verifies, Once once) {
   Candidate candidate;
@@ -31,7 +30,7 @@ Candidate compare_swap_candidate(std::string name, bool verifies, Once once) {
   if (verifies) {
     candidate.verify = [once]() -> std::string {
       const std::int64_t start = once(0, 0);
-      once(start + 1, start + 2);  // is not as expected, so nothing is stored
+      once(start + 1, start + 2);  // not the expected value, so nothing is stored
       once(start, start + 5);
       const std::int64_t end = once(start + 5, start);
       return end == start + 5 ? ""

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Crew: the ranks that take part in one measurement, whoever started them.
+// RankGroup: the ranks that take part in one measurement, however they were started.
 //
-// The method needs no more of a job than this, so that the same code measures a Tessera job, an
-// MPI communicator, threads of one process, or one process alone. A crew's calls are made outside
-// the timed regions; their speed doesn't matter, but a rank that waits in one should not take
-// time from a core that another rank needs.
+// The method needs only this of a job. So the same code measures a Tessera job, an MPI
+// communicator, threads of one process, or one process alone. Calls of a group are made outside the
+// timed regions; their speed doesn't matter. But a rank that waits in one should not take time on a
+// core that another rank needs.
 //
 // Threads: one thread of each rank calls, all ranks in the same order.
 #pragma once
@@ -26,7 +26,8 @@ class Crew {
 
   /// Collective. Returns when all ranks have called it.
   virtual void barrier() = 0;
-  /// Collective. Copies `bytes` of rank `root` to all ranks. Requires: one length on all ranks.
+  /// Collective. Copies `bytes` of rank `root` to all ranks. Requires: the same length on all
+  /// ranks.
   virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
   /// Collective. The largest `value` of all ranks, on all ranks.
   virtual double maximum(double value) = 0;
@@ -50,9 +51,9 @@ class SoloCrew : public Crew {
   double maximum(double value) override { return value; }
 };
 
-/// Runs `body` on `ranks` threads of this process, each with its own Crew, and returns when all
-/// have returned. The first exception of a body is thrown again, after all have ended.
-/// Requires: a body that throws does so on every rank, or the others wait for ever.
+/// Runs `body` on `ranks` threads of this process, each with its own group, and returns when all
+/// have returned. Throws the first exception of a body again, after all threads have ended.
+/// Requires: a body that throws does so on every rank; otherwise the others wait for ever.
 void run_threads(int ranks, const std::function<void(Crew&)>& body);
 
 }  // namespace tessera::bench

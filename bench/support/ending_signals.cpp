@@ -12,14 +12,14 @@
 namespace tessera::bench {
 namespace {
 
-/// Where a handler tells what has come; a handler has nothing else to find it by.
+/// The pipe to which a handler writes its signal; a handler needs a global to find it.
 std::atomic<int> told_to{-1};
 static_assert(std::atomic<int>::is_always_lock_free);
 
 constexpr unsigned char nothing = 0;  // no signal has this number
 
 void tell(unsigned char number) {
-  // A pipe has room for many more than come.
+  // The pipe has room for many more signals than can arrive.
   [[maybe_unused]] const ssize_t written = write(told_to.load(), &number, 1);
 }
 
@@ -29,7 +29,7 @@ extern "C" void tell_of_signal(int number) {
   errno = error;
 }
 
-/// As if no handler had been there.
+/// Ends the process as if no handler had been installed.
 void end_by(int number) {
   std::signal(number, SIG_DFL);
   sigset_t only_this;

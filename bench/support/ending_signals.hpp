@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// EndingSignals: the last that a program does when it is told to end.
+// EndingSignals: calls a function when a signal is about to end the program.
 #pragma once
 
 #include <csignal>
@@ -11,15 +11,17 @@
 
 namespace tessera::bench {
 
-/// While it lives, the first SIGINT, SIGTERM, SIGHUP or SIGPIPE calls `last`, and then ends the
-/// process as it would have without; those that come meanwhile are passed over, and those that the
-/// process ignores stay ignored. `last` runs in a thread of its own, which blocks all signals,
-/// while the others go on. It may do anything, but must not throw, nor end this object. One at a
-/// time in a process. Throws std::system_error where the system has no pipe or thread for it.
+/// During its lifetime, the first SIGINT, SIGTERM, SIGHUP or SIGPIPE calls `last`, and then ends
+/// the process as it would have done without this object. Ignores such signals that arrive
+/// meanwhile. Signals that the process ignores stay ignored. `last` runs in a thread of its own,
+/// which blocks all signals, while the other threads continue. It may do anything except throw or
+/// destroy this object. At most one object per process. Throws std::system_error if the system
+/// can't provide a pipe or a thread.
 class EndingSignals {
  public:
   explicit EndingSignals(std::function<void(int number)> last);
-  /// When this returns `last` isn't called any more. Where it has been called nothing returns.
+  /// After it returns, `last` isn't called any more. If a signal has called `last`, the destructor
+  /// does not return.
   ~EndingSignals();
   EndingSignals(const EndingSignals&) = delete;
   EndingSignals& operator=(const EndingSignals&) = delete;

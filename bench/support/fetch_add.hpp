@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Fetch-and-add as all candidates do it: one is added to a word, again and again.
+// Fetch-and-add as all candidates do it: each adds one to a word, again and again.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,7 @@
 
 namespace tessera::bench {
 
-/// `add(increment)` gives the value from before; `verifies` says whether this rank is the one to
-/// check.
+/// `add(increment)` returns the old value; `verifies` says whether this rank checks it.
 template <class Add>
 Candidate fetch_add_candidate(std::string name, bool verifies, Add add) {
   Candidate candidate;

@@ -15,7 +15,7 @@
 namespace tessera::bench {
 namespace {
 
-/// Lets further jobs of the same ranks start, and doesn't end what the first one still needs.
+/// Lets further jobs of the same ranks start, and keeps what the first job still needs.
 class SameRanks final : public rma::Bootstrap {
  public:
   /// `first` must outlive this.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// start_beside(): a job of the same ranks as another one, with settings of its own.
+// start_beside(): a second job with the same ranks and its own settings.
 //
-// What a setting chooses, it chooses for a whole job. So each choice that is to be compared gets a
-// job, and all of them stand in the same rounds. Their threads sleep while it isn't their turn.
+// A setting applies to a whole job. So each choice to compare gets its own job, and all of them
+// take part in the same rounds. The threads of idle jobs sleep.
 #pragma once
 
 #include "rma/job.hpp"
@@ -11,8 +11,8 @@
 
 namespace tessera::bench {
 
-/// Collective over the ranks of `first`, which outlives the new job. Throws rma::Error where it
-/// can't start.
+/// Collective over the ranks of `first`, which must outlive the new job. Throws rma::Error if the
+/// job can't start.
 rma::Job start_beside(rma::Job& first, const rma::Settings& settings);
 
 }  // namespace tessera::bench

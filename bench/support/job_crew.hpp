@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// JobCrew: a Crew of the ranks of a Tessera job, however they were started. A rank that waits in it
+// A rank group of the ranks of a Tessera job, however they were started. A rank that waits in it
 // sleeps.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace tessera::bench {
 
 class JobCrew : public Crew {
  public:
-  /// All ranks of `job`, which must outlive the crew. Its calls throw rma::Error when a rank is
+  /// All ranks of `job`, which must outlive the group. Its calls throw rma::Error if a rank is
   /// lost.
   explicit JobCrew(rma::Job& job) : job_(job) {}
 

@@ -67,8 +67,8 @@ std::optional<RatioOverLaunches> ratio_over(const std::vector<Json>& reports, co
   return combined;
 }
 
-/// Appends those of one result to all that stood beside it. Only what a table is about has any:
-/// floors are not compared with each other.
+/// Appends the ratios of one result to all others in its table. Only the result that the table is
+/// about has any: baselines are not compared with each other.
 void add_ratios(const std::vector<Json>& reports, const Json& first,
                 std::vector<RatioOverLaunches>& ratios) {
   if (!first.contains("against")) {
@@ -100,7 +100,8 @@ std::optional<TargetOverLaunches> target_over(const std::vector<Json>& reports, 
                             summarise(worst), has_few_samples};
 }
 
-/// What may be said: in every launch faster, or slower, or neither. A few launches only hint at it.
+/// The verdict: faster in every launch, slower in every launch, or neither; "?" for too few
+/// launches.
 std::string verdict(const RatioOverLaunches& ratio, int launches) {
   if (ratio.faster != launches && ratio.slower != launches) {
     return "-";
@@ -152,11 +153,11 @@ void print(std::ostream& out, const Launches& launches) {
     reference = std::max(reference, ratio.reference.size() + 2);
   }
   fmt::print(out,
-             "# Ratios of times over {} launches; faster and slower: in each of them; with ?: of "
-             "fewer than {}, a hint\n",
+             "# Ratios of times over {} launches; faster, slower: in each launch; with ?: only a "
+             "hint, because of fewer than {} launches\n",
              launches.count, launches_for_a_claim);
   fmt::print(out, "# {:<{}}{:<{}}{:<{}}{:>9}{:>9}{:>9}  {}\n", "Of", what - 2, "backend", backend,
-             "to", reference, "median", "least", "most", "says");
+             "to", reference, "median", "min", "max", "verdict");
   for (const RatioOverLaunches& ratio : launches.ratios) {
     fmt::print(out, "{:<{}}{:<{}}{:<{}}{:>9}{:>9}{:>9}  {}\n", ratio.what, what, ratio.backend,
                backend, ratio.reference, reference, ratio_text(ratio.values.median),

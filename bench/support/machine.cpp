@@ -77,13 +77,13 @@ Host describe_host() {
   return host;
 }
 
-/// One rank's place, as it is told to the others.
+/// One rank's location, which it sends to the others.
 struct Place {
   std::size_t node = 0;  ///< hash of the node's name
   Processors cpus;
 };
 
-/// Collective. Fills in what takes all ranks to know.
+/// Collective. Fills in what depends on all ranks.
 void describe_placement(Crew& crew, Host& host, Launch& launch) {
   utsname names = {};
   uname(&names);
@@ -134,8 +134,9 @@ std::uint64_t fixed_work() {
 
 bool is_of_note(std::string_view variable) {
   constexpr std::array<std::string_view, 2> blas = {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"};
-  // What chooses between memory, TCP and devices for MPI and OpenSHMEM, and how they wait: with it
-  // they are another floor. Not all that begins like these, for launchers set many.
+  // These choose between shared memory, TCP and devices for MPI and OpenSHMEM, and how they wait:
+  // each choice is another baseline. Only some variables with these prefixes are listed, because
+  // launchers set many others.
   constexpr std::array<std::string_view, 10> ways = {"OMPI_MCA_btl",
                                                      "OMPI_MCA_pml",
                                                      "OMPI_MCA_osc",
@@ -185,7 +186,7 @@ double noise_probe_percent() {
     sink ^= fixed_work() + i;
     times.push_back(static_cast<double>(now_ns() - start));
   }
-  volatile std::uint64_t keep = sink;  // else the work could be left out
+  volatile std::uint64_t keep = sink;  // without it the compiler could remove the work
   (void)keep;
   const Stats stats = summarise(times);
   return 100 * (stats.p95 - stats.min) / stats.min;
@@ -212,26 +213,27 @@ std::vector<std::string> objections(const RunInfo& run) {
                                   run.launch.ranks, run.launch.nodes, run.host.cores));
   }
   if (!run.is_checked()) {
-    reasons.emplace_back("data was not checked (--no-check)");
+    reasons.emplace_back("data were not checked (--no-check)");
   }
   if (run.host.governor != "performance") {
     reasons.push_back(fmt::format("frequency governor is {}, not performance", run.host.governor));
   }
   if (run.noise_percent > noise_limit_percent) {
-    reasons.push_back(fmt::format("fixed work varies by {:.1f} %, more than {:.0f} %",
-                                  run.noise_percent, noise_limit_percent));
+    reasons.push_back(
+        fmt::format("the time of a fixed piece of work varies by {:.1f} %, more than {:.0f} %",
+                    run.noise_percent, noise_limit_percent));
   }
   if (run.host.tcp_congestion.starts_with("bbr")) {
-    reasons.push_back(fmt::format(
-        "TCP has {}, which paces: peers' long messages are slower for it, Tessera and the floors "
-        "take another one",
-        run.host.tcp_congestion));
+    reasons.push_back(
+        fmt::format("TCP's congestion control is {}, which paces long messages: it slows down "
+                    "other libraries; Tessera and the baselines choose another one",
+                    run.host.tcp_congestion));
   }
   if (run.host.memory_bytes > 0 &&
       4 * run.host.llc_bytes > largest_cold_bytes(run.host.memory_bytes)) {
     reasons.push_back(fmt::format(
-        "a cache of {} MiB is large for {} MiB of memory: cold data is less than four times that "
-        "(--cache tells what the cache holds for this machine)",
+        "a cache of {} MiB is large for {} MiB of memory: cold data are less than four times the "
+        "cache (if the cache's size is wrong, give the right one with --cache)",
         run.host.llc_bytes >> 20, run.host.memory_bytes >> 20));
   }
   return reasons;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MatrixPattern: where a sparse matrix has entries, as counts over a coarse grid of cells: what a
-// picture of it needs, whatever its size.
+// MatrixPattern: where a sparse matrix has entries, as counts over a coarse grid of cells. A
+// picture needs only these, whatever the matrix's size.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 namespace tessera::bench {
 
 struct MatrixPattern {
-  std::string name;  ///< as the results call the matrix
+  std::string name;  ///< the results' name for the matrix
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   std::int64_t entries = 0;
-  /// Entries in each cell, from above; all lines have as many cells.
+  /// Entries in each cell, row by row from the top; all rows have the same number of cells.
   std::vector<std::vector<std::int64_t>> cells;
 };
 

@@ -14,15 +14,15 @@
 namespace tessera::bench {
 namespace {
 
-/// What rank 0 tells the others to run next.
+/// The next step, which rank 0 sends to the others.
 struct Step {
   std::int64_t candidate = finished;
   std::int64_t repetitions = 0;
   static constexpr std::int64_t finished = -1;
 };
 
-/// Brings all ranks to the same moment, awake. One that slept in a barrier comes out of it tens of
-/// microseconds after the others, who might have done all their work by then.
+/// Brings all ranks to the same moment, awake. A rank that slept in a barrier leaves it tens of
+/// microseconds after the others, which might have done all their work by then.
 void meet_awake(Crew& crew) {
   constexpr double prompt_ns = 10'000;
   constexpr int attempts = 20;
@@ -51,7 +51,7 @@ double timed_run(Crew& crew, const Candidate& candidate, std::int64_t repetition
   return candidate.cooperative ? crew.maximum(elapsed) : elapsed;
 }
 
-/// The ranks other than 0: runs what rank 0 says until it has finished.
+/// The ranks other than 0: runs the steps that rank 0 sends until it has finished.
 void follow(Crew& crew, const std::vector<Candidate>& candidates, const MeasureOptions& options) {
   for (Step step = crew.share(Step{}); step.candidate != Step::finished;
        step = crew.share(Step{})) {
@@ -98,7 +98,7 @@ class Leader {
     return std::max(net, 0.0) / static_cast<double>(repetitions);
   }
 
-  /// The fewest repetitions, about, whose fastest of three samples lasts long enough.
+  /// About the fewest repetitions for which the fastest of three samples lasts long enough.
   std::int64_t calibrate(std::size_t candidate) {
     const double wanted = std::max(options_.timer_multiple * timer_cost_ns_, 1.0);
     constexpr std::int64_t limit = std::int64_t{1} << 32;
@@ -117,7 +117,7 @@ class Leader {
     return repetitions;
   }
 
-  /// Runs until times have settled, or a limit; returns how long a sample takes altogether.
+  /// Runs until times have settled, or a limit is reached; returns the total time of a sample.
   double warm_up(std::size_t candidate) {
     WarmUp warm_up;
     const std::int64_t start = options_.clock();
@@ -130,7 +130,7 @@ class Leader {
       spent = static_cast<double>(options_.clock() - start);
     } while (options_.warm_up_samples > 0 ? taken < options_.warm_up_samples
                                           : !warm_up.is_settled() && spent < limit);
-    // Samples so long that the limit came before three windows say nothing either way.
+    // If the limit came before three windows of long samples, nothing is known about settling.
     if (options_.warm_up_samples == 0 && warm_up.movement() >= WarmUp::tolerance &&
         !std::isinf(warm_up.movement())) {
       results_[candidate].notes.push_back(
@@ -139,7 +139,7 @@ class Leader {
     return spent / static_cast<double>(taken);
   }
 
-  /// Pairs of rounds, the second in the first one's order turned round: A C B, B C A, C A B, …
+  /// Pairs of rounds; the second has the first one's order reversed: A C B, B C A, C A B, …
   void take_samples(double round_ns) {
     const auto limit = static_cast<double>(options_.sampling_limit.count());
     const double affordable = std::min(limit / std::max(round_ns, 1.0), 1e9);

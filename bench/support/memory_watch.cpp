@@ -26,7 +26,7 @@ std::int64_t own_bytes() {
   return 0;
 }
 
-// The node's memory is a file without a name, which this process has open.
+// The node's shared memory is an unnamed file that this process has open.
 std::string find_node_file() {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
@@ -40,7 +40,8 @@ std::string find_node_file() {
 
 std::int64_t allocated_bytes(const std::string& file) {
   struct stat found {};
-  constexpr std::int64_t block = 512;  // of st_blocks, whatever the file system's is
+  // unit of st_blocks, whatever the file system's block size is
+  constexpr std::int64_t block = 512;
   return !file.empty() && stat(file.c_str(), &found) == 0 ? found.st_blocks * block : 0;
 }
 

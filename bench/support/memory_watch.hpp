@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MemoryWatch: the most memory that a rank had while something ran: its own pages, and its share of
-// what the ranks of its node have together.
+// MemoryWatch: the peak memory of a rank during some work: its own pages, and its share of the
+// shared memory of its node.
 //
 //     MemoryWatch watch;
 //     work();
 //     const MemoryUse most = watch.stop();
 //
-// It looks at /proc every half millisecond, so what lives shorter is not seen. A page of the node's
-// that several ranks look at counts once: by the size of the file behind it, not by who maps it.
+// It reads /proc every half millisecond, so it misses shorter peaks. A page of the node's shared
+// memory counts once, even if several ranks map it: it uses the size of the file, not the mappings.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ struct MemoryUse {
   std::int64_t shared = 0;  ///< bytes of the node's shared memory
 };
 
-/// Local. As it is now. Zero where the system doesn't tell.
+/// Local. The memory in use now. Zero if the system doesn't report it.
 MemoryUse memory_in_use();
 
 class MemoryWatch {
@@ -32,7 +32,7 @@ class MemoryWatch {
   MemoryWatch(const MemoryWatch&) = delete;
   MemoryWatch& operator=(const MemoryWatch&) = delete;
 
-  /// Ends the watch, and returns the most of each.
+  /// Ends the watch, and returns the maximum of each.
   MemoryUse stop();
 
  private:

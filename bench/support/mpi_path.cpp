@@ -11,7 +11,7 @@
 namespace tessera::bench {
 namespace {
 
-/// A list of names, or of all but these.
+/// A list of names, or a list of excluded names.
 struct Choice {
   std::vector<std::string_view> names;
   bool excludes = false;
@@ -24,7 +24,7 @@ struct Choice {
   }
 };
 
-/// What UCX calls its ways through memory, alone and together.
+/// UCX's names of its transports through memory, single and grouped.
 struct UcxTransport {
   std::string_view name;
   bool maps_memory;  ///< one of `mm`
@@ -32,7 +32,7 @@ struct UcxTransport {
 constexpr std::array<UcxTransport, 5> through_memory = {
     {{"posix", true}, {"sysv", true}, {"xpmem", true}, {"cma", false}, {"knem", false}}};
 
-/// Whether UCX_TLS leaves UCX a way through memory, be it for long messages only.
+/// Whether UCX_TLS leaves UCX a transport through memory, even if only for long messages.
 bool ucx_shares_memory(const char* value) {
   if (value == nullptr || *value == '\0') {
     return true;
@@ -75,7 +75,7 @@ MpiPath mpi_path_on_a_host(const Variable& variable, bool has_its_devices) {
   } else {
     path.messages_share_memory = !may_be_ob1 || may_use(variable("OMPI_MCA_btl"), {"vader", "sm"});
   }
-  // "rdma" maps the memory of ranks of its host, whatever takes it to others.
+  // "rdma" maps the memory of ranks of its host, whatever transport it uses to other hosts.
   const char* const osc = variable("OMPI_MCA_osc");
   path.windows_share_memory = may_use(osc, {"sm", "rdma"}) ||
                               (may_use(osc, {"ucx"}) && ucx_shares) ||

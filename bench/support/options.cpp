@@ -19,7 +19,7 @@ namespace {
 /// "MIN:MAX", "MIN:", ":MAX" or "MAX", as the OSU benchmarks take it.
 void parse_range(const std::string& text, SuiteOptions& options) {
   if (text.empty() || text == ":") {
-    throw CLI::ValidationError("-m", "'" + text + "' has no size; MIN:MAX or MAX is expected");
+    throw CLI::ValidationError("-m", "'" + text + "' has no size; give MIN:MAX or MAX");
   }
   const std::size_t colon = text.find(':');
   const std::string low = colon == std::string::npos ? "" : text.substr(0, colon);
@@ -139,14 +139,14 @@ void add_options(CLI::App& app, SuiteOptions& options) {
   app.set_version_flag("--version", std::string(suite_version()));
   app.add_option_function<std::string>(
          "-m,--message-size", [&options](const std::string& text) { parse_range(text, options); },
-         "sizes in bytes, MIN:MAX or MAX; K, M and G are powers of 1024")
+         "sizes in bytes, MIN:MAX or MAX; suffixes K, M, G are powers of 1024")
       ->type_name("MIN:MAX")
       ->default_str("8:4M");
   app.add_option("-i,--iterations", options.samples, "samples of each number")
       ->transform(apps::whole_number(1, 10'000'000))
       ->capture_default_str();
   app.add_option("-x,--warmup", options.warm_up_samples,
-                 "samples taken before measuring; 0: until times settle")
+                 "untimed samples before the measurement; 0: until times settle")
       ->transform(apps::whole_number(0, 10'000'000))
       ->capture_default_str();
   app.add_option("-W,--window-size", options.window,
@@ -154,13 +154,14 @@ void add_options(CLI::App& app, SuiteOptions& options) {
       ->transform(apps::whole_number(1, 1'000'000))
       ->capture_default_str();
   app.add_option("-s,--sync-option", options.sync,
-                 "where puts and accumulates of suite rma are complete before the next: "
-                 "flush_local (here), flush (at the target); default: as each table says")
+                 "when puts and accumulates are complete before the next one starts: flush_local "
+                 "(local completion), flush (arrived at the target); default: each table's own")
       ->check(CLI::IsMember({"flush_local", "flush"}));
   app.add_option_function<std::string>(
          "-w,--win-option",
          [&options](const std::string& kind) { options.attaches = kind == "create"; },
-         "what target memory in suite rma is: allocate (by the library) or create (attached)")
+         "target memory of suite rma: allocate (by the library) or create (attached memory of the "
+         "user)")
       ->check(CLI::IsMember({"allocate", "create"}))
       ->default_str("allocate");
   app.add_flag("-c,--check,!--no-check", options.check, "check the data once at every size (on)");
@@ -170,14 +171,14 @@ void add_options(CLI::App& app, SuiteOptions& options) {
   app.add_option_function<std::string>(
          "--cache",
          [&options](const std::string& text) { options.cache_bytes = parse_size(text, "--cache"); },
-         "what the largest cache holds, where the system doesn't tell it right")
+         "size of the largest cache, if the system reports a wrong one")
       ->type_name("SIZE");
   app.add_option("--json", options.json,
-                 "write the results as JSON; - for standard output, alone there")
+                 "write the results as JSON; - is standard output, which then has nothing else")
       ->check(apps::check_file_name)
       ->type_name("FILE");
   app.add_option("--csv", options.csv,
-                 "write the results as CSV; - for standard output, alone there")
+                 "write the results as CSV; - is standard output, which then has nothing else")
       ->check(apps::check_file_name)
       ->type_name("FILE");
   app.add_flag("--quiet", options.quiet, "print no tables");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// OutputFiles: where a run writes its results, tried before it measures for minutes.
+// OutputFiles: where a run writes its results, tried before a measurement that takes minutes.
 #pragma once
 
 #include <sstream>
@@ -12,15 +12,15 @@
 
 namespace tessera::bench {
 
-/// A file that is tried early and written late, so that what was there stays until then; without a
-/// path it isn't asked for, and "-" is standard output. What goes wrong is said on standard error.
+/// A file that is tried early and written late; its old contents stay until then. An empty path
+/// means no file, and "-" standard output. Prints errors to standard error.
 class OutputFile {
  public:
-  /// False when it can't be written; true for an empty path.
+  /// False if the file can't be written; true for an empty path.
   [[nodiscard]] bool open(const std::string& path);
   [[nodiscard]] bool is_wanted() const { return !path_.empty(); }
   [[nodiscard]] std::ostream& stream() { return stream_; }
-  /// Writes what the stream has got. False when not all could be written.
+  /// Writes the stream's contents. False if not all could be written.
   [[nodiscard]] bool close();
 
  private:
@@ -30,13 +30,13 @@ class OutputFile {
 
 class OutputFiles {
  public:
-  /// Collective. Tries the files of --json and --csv, on rank 0. False on all ranks when one can't
-  /// be; rank 0 has then said so on standard error.
+  /// Collective. Tries the files of --json and --csv on rank 0, which prints an error for each that
+  /// can't be written. Returns false on all ranks if there is one.
   [[nodiscard]] bool open(Crew& crew, const SuiteOptions& options);
 
   [[nodiscard]] bool is_any_wanted() const { return json_.is_wanted() || csv_.is_wanted(); }
 
-  /// Writes the report. False when not all of it could be written, after saying so.
+  /// Writes the report. Returns false if not all of it could be written, and prints why.
   [[nodiscard]] bool write(const Report& report);
 
  private:

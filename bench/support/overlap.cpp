@@ -99,7 +99,7 @@ bool is_credible_overlap(double transfer_ns, double computation_ns, double overl
 
 namespace {
 
-/// What is less is noise as likely as something hidden.
+/// A smaller hidden part can't be distinguished from noise.
 constexpr double least_hidden = 0.05;
 
 }  // namespace

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Overlap: how much of a transfer hides behind computation.
+// Overlap: how much of a transfer is hidden by computation.
 //
-// The method of [ARMCI06], section 6.1.2: a transfer is started, a computation of known work is
-// done, the transfer is waited for. Three candidates in alternation give what hides:
+// The method of [ARMCI06], section 6.1.2: start a transfer, do a computation of known work, wait
+// for the transfer. Three candidates in alternation give the hidden part:
 //
 //     blocking    |start wait|
 //     computing   |compute      |
-//     overlapped  |start compute wait|        hidden = (blocking + computing - overlapped) /
-//     blocking
+//     overlapped  |start compute wait|
+//     hidden = (blocking + computing - overlapped) / blocking
 //
-// The work is a number of steps, not a time: where the transfer's threads need the same core, the
-// computation then takes longer, as a user's would.
+// The work is a number of steps, not a time. If the transfer's threads need the same core, the
+// computation takes longer, as a user's would.
 #pragma once
 
 #include <atomic>
@@ -29,22 +29,22 @@
 
 namespace tessera::bench {
 
-/// One transfer that is started and waited for, by one thread of a rank.
+/// One transfer that one thread of a rank starts and waits for.
 struct Started {
   std::string name;
   std::size_t bytes = 0;
   std::function<void()> start;
   std::function<void()> wait;
-  std::function<std::string()> verify = {};  ///< as a Candidate's
-  bool is_cooperative = false;               ///< other ranks have their part in it
-  bool computes = true;                      ///< this rank does, meanwhile
+  std::function<std::string()> verify = {};  ///< as Candidate::verify
+  bool is_cooperative = false;               ///< other ranks take part in it
+  bool computes = true;                      ///< this rank computes meanwhile
 };
 
-/// Work in registers that no memory and no other core can slow down.
+/// Work in registers, which neither memory nor other cores can slow down.
 class Computation {
  public:
   explicit Computation(std::int64_t steps) : steps_(steps) {}
-  /// About this long on an idle core; the fastest of some trials.
+  /// A computation of about this time on an idle core; the fastest of some trials.
   static Computation lasting(std::chrono::nanoseconds time);
 
   void run() const;
@@ -54,7 +54,7 @@ class Computation {
   std::int64_t steps_;
 };
 
-/// A thread that computes for as long as this lives: a target that is busy.
+/// A thread that computes during the object's lifetime: a busy target.
 class BackgroundComputation {
  public:
   BackgroundComputation();
@@ -74,16 +74,16 @@ Candidate computing_candidate(const Computation& computation);
 /// Starts, computes, waits.
 Candidate overlapped_candidate(const Started& transfer, const Computation& computation);
 
-/// How much more of the same work may take alone than as a part of a whole, before others must have
-/// disturbed it.
+/// Tolerance for the time of a part measured alone relative to the time of the whole. Beyond it,
+/// other load must have disturbed the measurement.
 inline constexpr double overlap_tolerance = 1.05;
 
-/// The part of the transfer that the computation hid, from 0 to 1. No computation hides more than
-/// it lasts, whatever was measured: to see all that can be hidden, it has to last at least as long
-/// as the transfer. Requires: `transfer_ns` > 0.
+/// The part of the transfer that the computation hid, from 0 to 1. A computation can't hide more
+/// than its own duration: to see all that can be hidden, it must last at least as long as the
+/// transfer. Requires: `transfer_ns` > 0.
 double hidden_fraction(double transfer_ns, double computation_ns, double overlapped_ns);
-/// Whether neither the transfer nor the computation took longer alone than both together. Else
-/// others disturbed them, and what hid is not known.
+/// Whether neither the transfer nor the computation took longer alone than both together. Otherwise
+/// other load disturbed the measurement, and the hidden part is unknown.
 bool is_credible_overlap(double transfer_ns, double computation_ns, double overlapped_ns);
 
 /// The three candidates of one transfer, as measured.
@@ -96,10 +96,10 @@ struct Overlap {
 Ratio hidden(const Overlap& overlap);
 /// hidden_fraction() of each round.
 std::vector<double> hidden_by_rounds(const Overlap& overlap);
-/// Whether it hides so much that others' parts can be divided by it.
+/// Whether the hidden part is large enough to divide by.
 bool hides_anything(const Overlap& overlap);
-/// What `subject` hides / what `reference` hides, which hides_anything(). Requires: one set of
-/// rounds, one computation.
+/// Hidden part of `subject` / hidden part of `reference`. Requires: hides_anything(reference), the
+/// same rounds and the same computation.
 Ratio hidden_ratio(const Overlap& subject, const Overlap& reference);
 
 }  // namespace tessera::bench

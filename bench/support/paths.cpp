@@ -17,7 +17,7 @@ bool has(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// That a computation stood beside a transfer; but one of MG's exchanges has that for its name.
+// Marks a transfer with simultaneous computation. One of MG's exchanges has this word in its name.
 constexpr std::string_view overlapped = " overlapped";
 constexpr std::string_view exchange_of_mg = "mpi overlapped";
 constexpr std::string_view in_memory = " in memory";

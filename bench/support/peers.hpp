@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which ranks a rank works with: near_and_far(), to compare rank 0's own node with another one;
-// places_around(), to tell its NUMA node from others;
-// ranks_behind(), so that all ranks together spread their work evenly.
+// Which ranks a rank works with. near_and_far() compares rank 0's own node with another one.
+// places_around() distinguishes its NUMA node from others. ranks_behind() lets all ranks together
+// spread their work evenly.
 #pragma once
 
 #include <algorithm>
@@ -15,11 +15,11 @@ namespace tessera::bench {
 
 struct NearAndFar {
   std::int32_t near = 0;  ///< shares rank 0's node
-  std::int32_t far = 0;   ///< is on another one
+  std::int32_t far = 0;   ///< is on another node
 };
 
-/// The lowest rank besides 0 on rank 0's node, and the lowest one elsewhere; none when one of them
-/// is missing. `nodes` has the node of each rank. Requires: at least one rank.
+/// The lowest rank other than 0 on rank 0's node, and the lowest rank elsewhere; empty if one of
+/// them doesn't exist. `nodes` has the node of each rank. Requires: at least one rank.
 inline std::optional<NearAndFar> near_and_far(const std::vector<std::int32_t>& nodes) {
   const auto others = nodes.begin() + 1;
   const auto near = std::find(others, nodes.end(), nodes.front());
@@ -32,21 +32,21 @@ inline std::optional<NearAndFar> near_and_far(const std::vector<std::int32_t>& n
                     static_cast<std::int32_t>(far - nodes.begin())};
 }
 
-/// Where a rank is: its node, and its NUMA node there; −1 when that isn't known.
+/// Location of a rank: its node, and its NUMA node there; −1 if that is unknown.
 struct Whereabouts {
   std::int32_t node = 0;
   std::int32_t numa = -1;
 };
 
-/// A rank that stands for a place, or why none does.
+/// A rank that represents a location, or why none does.
 struct PlaceOfRank {
-  std::string name;  ///< "same numa", "other numa", "other node"; "same node" when NUMA is unknown
+  std::string name;  ///< "same numa", "other numa", "other node"; "same node" if NUMA is unknown
   std::optional<std::int32_t> rank;
-  std::string missing;  ///< the reason, when there is no rank
+  std::string missing;  ///< the reason, if there is no such rank
 };
 
-/// The places around rank 0, the nearest first, each with its lowest rank. Requires: at least one
-/// rank; `numa_nodes` are those of rank 0's node.
+/// The locations around rank 0, the nearest first, each with its lowest rank. Requires: at least
+/// one rank; `numa_nodes` are those of rank 0's node.
 inline std::vector<PlaceOfRank> places_around(const std::vector<Whereabouts>& ranks,
                                               std::size_t numa_nodes) {
   const Whereabouts first = ranks.front();
@@ -57,11 +57,13 @@ inline std::vector<PlaceOfRank> places_around(const std::vector<Whereabouts>& ra
   };
   const bool is_known = first.numa >= 0;
   std::vector<PlaceOfRank> places;
-  places.push_back({is_known ? "same numa" : "same node", find([&](const Whereabouts& other) {
-                      return other.node == first.node && other.numa == first.numa;
-                    }),
-                    is_known ? "no other rank is on rank 0's NUMA node"
-                             : "no other rank of rank 0's node is as unbound as rank 0"});
+  places.push_back(
+      {is_known ? "same numa" : "same node", find([&](const Whereabouts& other) {
+         return other.node == first.node && other.numa == first.numa;
+       }),
+       is_known
+           ? "no other rank is on rank 0's NUMA node"
+           : "rank 0 is not bound to one NUMA node, and no other rank of its node is unbound"});
   places.push_back({"other numa", find([&](const Whereabouts& other) {
                       return other.node == first.node && is_known && other.numa >= 0 &&
                              other.numa != first.numa;
@@ -75,8 +77,7 @@ inline std::vector<PlaceOfRank> places_around(const std::vector<Whereabouts>& ra
   return places;
 }
 
-/// The `count` ranks behind `rank`, after the last one the first, in ascending order.
-/// Requires: 0 ≤ count < ranks.
+/// The `count` ranks after `rank`, cyclically, in ascending order. Requires: 0 ≤ count < ranks.
 inline std::vector<std::int32_t> ranks_behind(std::int32_t rank, std::int32_t count,
                                               std::int32_t ranks) {
   std::vector<std::int32_t> found;

@@ -52,7 +52,7 @@ Json ratio_json(const RatioTo& ratio) {
   return {{"to", ratio.reference}, {"value", ratio.ratio.value}, {"ci95", {ci95.lo, ci95.hi}}};
 }
 
-/// What is divided by nothing has no number, which JSON couldn't hold and nobody could read.
+/// A division by zero has no result that JSON can hold.
 bool is_told(const RatioTo& each) {
   return std::isfinite(each.ratio.value) && std::isfinite(each.ratio.ci95.lo) &&
          std::isfinite(each.ratio.ci95.hi);
@@ -136,7 +136,7 @@ Json pattern_json(const MatrixPattern& pattern) {
           {"cells", pattern.cells}};
 }
 
-/// By what readers tell records apart; see find_like() of launches.cpp.
+/// The fields by which readers distinguish records; see find_like() of launches.cpp.
 auto key_of(const Record& record) {
   return std::tie(record.bench, record.op, record.shape, record.size, record.unit, record.backend);
 }
@@ -146,7 +146,7 @@ std::string name_of(const Record& record) {
                      record.shape, record.size, record.backend);
 }
 
-/// A field of a comma-separated line, quoted as RFC 4180 wants it.
+/// A field of a comma-separated line, quoted as RFC 4180 requires.
 std::string csv_text(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) {
     return text;
@@ -201,7 +201,7 @@ void Report::add(std::vector<Record> records) {
   for (Record& record : records) {
     if (std::any_of(records_.begin(), records_.end(),
                     [&record](const Record& each) { return key_of(each) == key_of(record); })) {
-      record.notes.emplace_back("measured before under the same names, which pages show alone");
+      record.notes.emplace_back("measured twice under these names; pages show only the first");
       recorded_twice_.push_back(name_of(record));
     }
     records_.push_back(std::move(record));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Record: one measured number with all that is needed to read it later, and its written forms.
+// Record: one measured number with all that is needed to interpret it later, and its written forms.
 //
-// A run writes one JSON object (bench/schema.json describes it) or a flat CSV table, one line a
-// record. Field names are those of the object; percentiles are in `unit`.
+// A run writes one JSON object (bench/schema.json describes it) or a flat CSV table with one line
+// per record. Field names are those of the JSON object; percentiles are in `unit`.
 #pragma once
 
 #include <cstdint>
@@ -24,33 +24,33 @@
 
 namespace tessera::bench {
 
-/// A ratio of times and what it was taken against.
+/// A ratio of times and its reference.
 struct RatioTo {
-  std::string reference;  ///< the backend that stands below the line
+  std::string reference;  ///< the backend whose time is the denominator
   Ratio ratio;
 };
 
 struct Record {
   std::string bench;      ///< the suite: "latency", "shapes"
-  std::string backend;    ///< who did it: "shm", "memcpy", "armci-mpi"
-  std::string op;         ///< what: "put", "get_strided"
-  std::string shape;      ///< "64 x 16 B" for rows × row bytes, else empty
+  std::string backend;    ///< the implementation: "shm", "memcpy", "armci-mpi"
+  std::string op;         ///< the operation: "put", "get_strided"
+  std::string shape;      ///< "64 x 16 B" for rows × row bytes; empty for contiguous data
   std::int64_t size = 0;  ///< payload bytes of one operation
   std::string unit = "us";
   Stats stats;                  ///< in `unit`
-  double bytes_per_s = 0;       ///< at the median; 0 where it makes no sense
-  double operations_per_s = 0;  ///< at the median; 0 where none are counted
+  double bytes_per_s = 0;       ///< at the median; 0 if no bandwidth is defined
+  double operations_per_s = 0;  ///< at the median; 0 if no operations are counted
   std::optional<RatioTo> ratio;
-  /// In the candidate that a table is about: its ratio to each of the others.
+  /// For the candidate that the table is about: its ratio to each of the others.
   std::optional<std::vector<RatioTo>> against = {};
-  /// What each rank's part was, in `unit`; empty where ranks were not told apart.
+  /// Each rank's part, in `unit`; empty if ranks were not distinguished.
   std::vector<double> by_rank = {};
   std::vector<Interval> by_rank_ci95 = {};  ///< of each, where they are medians
-  bool valid = true;                        ///< nothing was found wrong; see RunInfo::is_checked()
+  bool valid = true;                        ///< no check failed; see RunInfo::is_checked()
   std::vector<std::string> notes;
 };
 
-/// What a measurement is called in the records.
+/// The names of a measurement in the records.
 struct Subject {
   std::string bench;
   std::string op;
@@ -58,14 +58,14 @@ struct Subject {
   std::int64_t size = 0;
 };
 
-/// One record a candidate, in microseconds; all but the first carry their ratio to the first.
+/// One record per candidate, in microseconds; all but the first carry their ratio to the first.
 std::vector<Record> to_records(const Subject& subject, const std::vector<Measured>& measured);
-/// The same of measurements that are about candidate number `own`, whose record carries its ratios
-/// to all others. Requires: samples.
+/// The same for measurements about candidate number `own`, whose record carries its ratios to all
+/// others. Requires: samples.
 std::vector<Record> to_records(const Subject& subject, const std::vector<Measured>& measured,
                                std::size_t own);
 
-/// What an application reached, in one number, as the last lines of HPCG and HPL say it.
+/// What an application reached, in one number, as the last lines of HPCG and HPL show it.
 struct Rating {
   std::string name;  ///< "gups", "mg class A"
   double value = 0;
@@ -73,22 +73,22 @@ struct Rating {
   bool valid = true;
 };
 
-/// Collects the records of a run, and writes them. One thread may write what others still add to;
-/// what is given back by reference is for those who add.
+/// Collects the records of a run and writes them. One thread may write while others add. References
+/// that it returns are only for threads that add.
 class Report {
  public:
   explicit Report(RunInfo run) : run_(std::move(run)) {}
 
-  /// One that has the names, size and unit of an earlier one gets a note: whoever reads records by
-  /// these finds only the first.
+  /// Adds a note to a record that repeats the names, size and unit of an earlier one: readers that
+  /// look records up by these find only the first.
   void add(std::vector<Record> records);
   void add(Rating rating);
-  /// Written to JSON only.
+  /// Adds a pattern, which only the JSON holds.
   void add(MatrixPattern pattern);
-  /// What the run's suites were asked for; written to JSON only. The worst of a run that didn't
-  /// come to its end may be missing.
+  /// Sets the targets of the run's suites, which only the JSON holds. In a run that ended early,
+  /// the worst cases may be missing.
   void set_targets(std::vector<TargetResult> targets);
-  /// What ended the run before its end; written to JSON only.
+  /// Sets why the run ended early; only the JSON holds it.
   void set_unfinished(std::string why);
 
   [[nodiscard]] const RunInfo& run() const { return run_; }
@@ -97,7 +97,7 @@ class Report {
   [[nodiscard]] bool has_records() const;
   /// Whether every record is valid.
   [[nodiscard]] bool is_valid() const;
-  /// What was recorded twice, once each: "rma put 8 B, shm".
+  /// The records that were recorded more than once: "rma put 8 B, shm".
   [[nodiscard]] const std::vector<std::string>& recorded_twice() const { return recorded_twice_; }
 
   [[nodiscard]] nlohmann::ordered_json to_json() const;
@@ -112,7 +112,8 @@ class Report {
   std::vector<Rating> ratings_;
   std::vector<MatrixPattern> patterns_;
   std::string unfinished_;
-  std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();  ///< of all but run_
+  // guards all members except run_
+  std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();
 };
 
 }  // namespace tessera::bench

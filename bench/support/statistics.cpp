@@ -19,7 +19,7 @@ std::size_t draw(std::mt19937_64& random, std::size_t n) {
   return static_cast<std::size_t>(((random() >> 32) * n) >> 32);
 }
 
-/// The number of resamples of so many rounds, ascending.
+/// `number` of `options.resamples` bootstrap resamples, each of `rounds_drawn` rounds; ascending.
 std::vector<double> resampled_numbers(
     const std::vector<std::span<const double>>& sets, std::size_t rounds_drawn,
     const std::function<double(std::span<const double> medians)>& number,
@@ -43,7 +43,7 @@ std::vector<double> resampled_numbers(
   return resampled;
 }
 
-/// The ends of an interval around `value`, each so much of its distance nearer.
+/// An interval around `value` with each distance from it multiplied by `factor`.
 Interval drawn_together(const Interval& interval, double value, double factor) {
   if (factor == 1 || !std::isfinite(interval.lo) || !std::isfinite(interval.hi)) {
     return interval;
@@ -81,7 +81,7 @@ double quantile(std::span<const double> ascending, double fraction) {
   const auto below = static_cast<std::size_t>(position);
   const std::size_t above = std::min(below + 1, ascending.size() - 1);
   const double part = position - static_cast<double>(below);
-  // Neighbours may be infinite: no ratio to nothing is.
+  // Neighbours may be infinite, after a division by zero.
   return part == 0 || ascending[below] == ascending[above]
              ? ascending[below]
              : ascending[below] + part * (ascending[above] - ascending[below]);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What is said about a set of samples, and about the ratio of two sets.
+// Statistics of a set of samples, and of the ratio of two sets.
 //
 // Times on a shared machine have a long tail to one side, so nothing here assumes a normal
-// distribution: the headline is the median with an order-statistic confidence interval, and two
-// candidates are compared by the ratio of their medians with a bootstrap interval. A mean is kept
-// because the OSU column `Avg` exists; it is never compared.
+// distribution. The headline is the median with an order-statistic confidence interval. Two
+// candidates are compared by the ratio of their medians with a bootstrap interval. The mean exists
+// only for the OSU column `Avg`; it is never compared.
 #pragma once
 
 #include <cstdint>
@@ -57,12 +57,12 @@ struct RankInterval {
 };
 RankInterval median_ranks95(std::int64_t n);
 
-/// The fewest samples of which all bound the median with 95 % confidence. Of fewer, intervals hold
-/// all that was seen, which is less.
+/// The fewest samples whose range bounds the median with 95 % confidence. With fewer, intervals are
+/// the range of all samples, with less confidence.
 inline constexpr std::int64_t samples_for_an_interval = 6;
 
-/// How likely the median lies among all of `n` samples: what intervals of too few samples have in
-/// the place of 95 %.
+/// The probability that the median lies in the range of all of `n` samples: the confidence of
+/// intervals of too few samples, instead of 95 %.
 double confidence_of_all(std::int64_t n);
 
 /// Order statistics of `samples`, in any order. An empty set gives samples_n = 0.
@@ -72,11 +72,11 @@ Stats summarise(std::span<const double> samples);
 struct Ratio {
   double value = 1;
   Interval ci95 = {1, 1};
-  std::int64_t samples_n = 0;  ///< that it was made of; 0 for what was not sampled
+  std::int64_t samples_n = 0;  ///< number of samples; 0 for a number that was not sampled
 
-  /// Whether "faster" or "slower" may be said at all.
+  /// Whether the interval excludes 1, so that "faster" or "slower" may be said.
   [[nodiscard]] bool is_a_difference() const { return ci95.lo > 1 || ci95.hi < 1; }
-  /// Whether there were fewer samples than an interval of 95 % takes.
+  /// Whether there were fewer samples than a 95 % interval needs.
   [[nodiscard]] bool has_few_samples() const {
     return samples_n > 0 && samples_n < samples_for_an_interval;
   }
@@ -86,30 +86,29 @@ struct Ratio {
   }
 };
 
-/// A ratio as tables have it: three places, or three digits that count where it is small; "-" for
-/// what was divided by nothing.
+/// A ratio as tables show it: three decimal places, or three significant digits if it is small; "-"
+/// after a division by zero.
 std::string ratio_text(double ratio);
-/// "[0.951,0.96]"; "-" where an end has no number.
+/// "[0.951,0.96]"; "-" if an end is not a number.
 std::string ratio_text(const Interval& interval);
 
 struct BootstrapOptions {
   std::int64_t resamples = 1000;
-  /// How many rounds a resample draws at most: what bounds the work for any number of rounds.
+  /// The most rounds that a resample draws; bounds the work for any number of rounds.
   std::int64_t rounds = 1000;
   std::uint64_t seed = 20061121;  ///< fixed, so that the same samples give the same interval
 };
 
-/// median(subject) / median(reference) of samples taken in alternation: subject[i] and
-/// reference[i] belong to the same round. Rounds, not samples, are drawn in the bootstrap, so
-/// what disturbed both in one round doesn't widen the interval. Of more rounds than
-/// `options.rounds` a resample draws only so many (the "m out of n" bootstrap of Bickel, Götze and
-/// van Zwet), and its distance from the ratio is scaled by √(m / n), as that of medians shrinks.
-/// Requires: equal, non-zero lengths.
+/// median(subject) / median(reference) of samples taken in alternation: subject[i] and reference[i]
+/// belong to the same round. The bootstrap draws rounds, not samples, so a disturbance of both in
+/// one round doesn't widen the interval. With more than `options.rounds` rounds, a resample draws
+/// only that number (the "m out of n" bootstrap of Bickel, Götze and van Zwet). Its distance from
+/// the ratio is scaled by √(m / n), as that of medians shrinks. Requires: equal, non-zero lengths.
 Ratio ratio_of_medians(std::span<const double> subject, std::span<const double> reference,
                        const BootstrapOptions& options = {});
 
-/// The same for any number that is made of the medians of several sets, as what overlap hides is.
-/// Requires: equal, non-zero lengths.
+/// The same for any number computed from the medians of several sets, for example the hidden part
+/// of an overlap. Requires: equal, non-zero lengths.
 Ratio number_of_medians(const std::vector<std::span<const double>>& sets,
                         const std::function<double(std::span<const double> medians)>& number,
                         const BootstrapOptions& options = {});

@@ -39,7 +39,7 @@ const char* column_title(Quantity quantity) {
   return "";
 }
 
-/// A candidate's column: OSU's width, or as much as its title needs.
+/// The width of a candidate's column: OSU's, or as much as its title needs.
 std::string comparison_title(const Measured& measured, Quantity quantity) {
   return fmt::format("{} ({})", measured.name, unit_name(quantity));
 }
@@ -125,7 +125,7 @@ void Table::print_columns(const std::vector<Measured>& measured, std::size_t sub
   fmt::print(out_, "{:<{}}{}", "# " + heading_.size_name, size_width,
              column(column_title(heading_.quantity), value_width));
   if (heading_.full) {
-    // What falls as times grow has its least where they are greatest.
+    // A rate falls as times grow, so its minimum is at the largest time.
     const bool is_time = heading_.quantity == Quantity::latency;
     for (const char* name : {"Avg", "Min", "P50", is_time ? "P99" : "P1", "Max", "Iterations"}) {
       out_ << column(name, value_width);
@@ -178,7 +178,8 @@ void Table::add(const std::string& line, const std::vector<Measured>& measured) 
     }
     if (names_.empty() && subject.stats_ns.samples_n < samples_for_an_interval) {
       fmt::print(out_,
-                 "# fewer than {} samples: intervals have all that was seen, less than 95 %\n",
+                 "# fewer than {} samples: intervals show the range of all samples, with a "
+                 "confidence below 95 %\n",
                  samples_for_an_interval);
     }
     names_ = names_of(measured);

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Table: results as text, in the shape of the OSU benchmarks, so that scripts that read those read
-// these.
+// Table: results as text, in the format of the OSU benchmarks, so that scripts that read OSU's
+// output read these tables, too.
 //
 //     # Tessera Put Latency v0.1.0
-//     # backend: shm, sync: default, ranks: 2, nodes: 1, cores: 2, binding: none, oversubscribed:
-//     no # not a headline: frequency governor is unknown, not performance # Size          Latency
-//     (us)      memcpy (us)   ratio 8                     0.0070           0.0014    5.00
+//     # backend: shm, sync: default, ranks: 2, nodes: 1, cores: 2, binding: none, …
+//     # not a headline: frequency governor is unknown, not performance
+//     # Size          Latency (us)      memcpy (us)   ratio
+//     8                     0.0070           0.0014    5.00
 //
-// The first two columns are OSU's. Then come, with `full`, `Avg Min P50 P99 Max Iterations`; then a
-// pair of columns for each other candidate: its value, and the subject's time divided by its time,
-// so that a ratio below 1 means that the subject is faster; with `full` also that ratio's 95 %
-// interval. A line begins with a number or, where a table compares operations, with the name of one
-// (a word); all others begin with `#`.
+// The first two columns are OSU's. With `full`, `Avg Min P50 P99 Max Iterations` follow. Then each
+// other candidate has two columns: its value, and the subject's time divided by its time. A ratio
+// below 1 means that the subject is faster. With `full`, the ratio's 95 % interval follows. A line
+// of results begins with a number or, if a table compares operations, with the name of one (a
+// word). All other lines begin with `#`.
 #pragma once
 
 #include <cstdint>
@@ -34,11 +35,11 @@ enum class Quantity {
 struct Heading {
   std::string title;  ///< "Put Latency"
   Quantity quantity = Quantity::latency;
-  std::size_t subject = 0;  ///< of the first line's candidates, the one in the second column
+  std::size_t subject = 0;  ///< the candidate of the second column: its index in the first line
   bool full = false;
   std::string size_name = "Size";
   std::string sync =
-      "";  ///< the word of -s for the table's cases; empty: what the run was asked for
+      "";  ///< the word of -s for the table's cases; empty: what the run's options say
   BootstrapOptions bootstrap = {};
 };
 
@@ -47,12 +48,13 @@ class Table {
   /// `out` and `run` must outlive the table.
   Table(std::ostream& out, Heading heading, const RunInfo& run);
 
-  /// Which of `measured` stands in the second column: the one with the name of the first line's,
-  /// wherever it is, for not every line has all candidates. Throws std::logic_error without it.
+  /// Which of `measured` stands in the second column: the candidate with the subject's name in the
+  /// first line. Lines may have different candidates, so its index may differ. Throws
+  /// std::logic_error if it is missing.
   [[nodiscard]] std::size_t subject_in(const std::vector<Measured>& measured);
-  /// Writes one line; before the first, and when the candidates have changed, the headers.
+  /// Writes one line; writes headers before the first line and whenever the candidates change.
   void add(std::int64_t size, const std::vector<Measured>& measured);
-  /// The same for a line that has a name, one word of at most 9 letters: "fetch_add".
+  /// The same for a line with a name, one word of at most 9 letters: "fetch_add".
   void add(const std::string& line, const std::vector<Measured>& measured);
 
  private:
@@ -65,13 +67,13 @@ class Table {
   Heading heading_;
   const RunInfo& run_;
   std::string subject_name_;
-  std::vector<std::string> names_;  ///< of the columns that stand in the last header
+  std::vector<std::string> names_;  ///< of the columns in the last header
 };
 
-/// `text` at the right end of a column of that width, with a blank before it however long it is.
+/// `text` right-aligned in a column of that width; at least one blank stands before it.
 std::string column(const std::string& text, int width);
 
-/// Writes the `# ` lines that say what was measured and where.
+/// Writes the `# ` lines that say what was measured, and where.
 void print_heading(std::ostream& out, const Heading& heading, const RunInfo& run,
                    const std::string& backend);
 

@@ -97,7 +97,7 @@ void Targets::print(std::ostream& out) const {
     width = std::max(width, result.target.name.size());
   }
   width += 2;
-  fmt::print(out, "# {:<{}}{}{}{}  {:<32}{:>6}  {}\n", "Target", width - 2, column("asked", narrow),
+  fmt::print(out, "# {:<{}}{}{}{}  {:<32}{:>6}  {}\n", "Target", width - 2, column("limit", narrow),
              column("worst", narrow), column("95 % interval", wide), "at", "cases", "reached");
   for (const TargetResult& result : results_) {
     const char* sign = result.target.sense == Target::Sense::time_at_most ? "<=" : ">=";

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Targets: what the design asks of ratios, and whether this run reached it.
+// Targets: the limits that the design sets for ratios, and whether this run reached them.
 //
-// A target names a reference and the cases that it speaks of. Of all that are measured the worst
-// counts, and the summary says which that was:
+// A target names a reference and the cases that it covers. The worst measured case counts, and the
+// summary names it:
 //
-//     # Target                                         asked     worst  95 % interval   at reached
+//     # Target                                         limit     worst  95 % interval   at reached
 //     put and get of 8 B, time / memcpy               <= 6.00     4.81  [4.79,4.85]     put 8 yes
 //
 // Speeds are the reciprocals of times: "speed / memcpy >= 0.95" is the time of memcpy divided by
-// ours.
+// Tessera's.
 #pragma once
 
 #include <cstdint>
@@ -32,24 +32,24 @@ struct Target {
   };
 
   std::string name;
-  std::string reference;  ///< the candidate below the line: "memcpy"
+  std::string reference;  ///< another candidate: "memcpy"
   Sense sense = Sense::speed_at_least;
   double limit = 1;
-  /// Which cases it speaks of; empty for one that is told by observe().
+  /// The cases that the target covers; empty for a target whose ratios observe() reports.
   std::function<bool(const Case&)> applies = {};
 };
 
-/// A target and the worst that was measured for it.
+/// A target and the worst case that was measured for it.
 struct TargetResult {
   Target target;
-  std::optional<Ratio> worst;  ///< in the target's sense; none when nothing was measured
+  std::optional<Ratio> worst;  ///< in the target's sense; empty if nothing was measured
   std::string where;           ///< the case of `worst`
-  std::int64_t cases = 0;      ///< how many were measured
-  /// How many it speaks of that were measured without its reference.
+  std::int64_t cases = 0;      ///< number of measured cases
+  /// Number of covered cases that were measured without the reference.
   std::int64_t cases_without_reference = 0;
 
   [[nodiscard]] bool is_reached() const;
-  /// Whether the worst is of too few samples to say that it was reached or missed.
+  /// Whether the worst case has too few samples to decide whether the target was reached.
   [[nodiscard]] bool has_few_samples() const { return worst && worst->has_few_samples(); }
 };
 
@@ -57,12 +57,12 @@ class Targets {
  public:
   void add(std::vector<Target> targets);
 
-  /// Looks whether a measurement concerns a target. Requires: samples, as rank 0 has them.
+  /// Adds a measurement to the targets that cover it. Requires: samples, as rank 0 has them.
   void look(const Case& c, const std::vector<Measured>& measured, const Measured& subject);
-  /// Tells the ratio of a target that no case stands for, in the target's sense.
+  /// Adds a ratio, in the target's sense, to a target that no Case represents.
   void observe(std::string_view name, const std::string& where, const Ratio& ratio);
 
-  /// Tells that a case of such a target was measured without its reference.
+  /// Records that a case of such a target was measured without its reference.
   void miss_reference(std::string_view name);
 
   [[nodiscard]] const std::vector<TargetResult>& results() const { return results_; }

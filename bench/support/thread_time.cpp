@@ -10,8 +10,8 @@
 
 namespace tessera::bench {
 
-// From schedstat, which counts nanoseconds: the ticks of `stat` are 10 ms, as much as an idle
-// thread may take in a second altogether.
+// Reads schedstat, which counts nanoseconds. The ticks of `stat` are 10 ms, as much as an idle
+// thread may take in a second.
 std::optional<std::chrono::nanoseconds> processor_time_of(std::string_view name) {
   std::optional<std::chrono::nanoseconds> total;
   std::error_code gone;
@@ -30,7 +30,8 @@ std::optional<std::chrono::nanoseconds> processor_time_of(std::string_view name)
 std::int64_t thread_time_ns() {
   timespec time = {};
   if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) {
-    throw std::system_error(errno, std::generic_category(), "the processor time of a thread");
+    throw std::system_error(errno, std::generic_category(),
+                            "cannot read the processor time of a thread");
   }
   constexpr std::int64_t ns_per_s = 1'000'000'000;
   return time.tv_sec * ns_per_s + time.tv_nsec;

@@ -10,12 +10,12 @@
 
 namespace tessera::bench {
 
-/// Local. Of all threads of this process whose name is `name`, together; none when there is no such
-/// thread or the kernel doesn't tell. Names are as pthread_setname_np() takes them.
+/// Local. The total of all threads of this process whose name is `name`; empty if no thread has
+/// that name, or if the kernel doesn't report it. Names are as in pthread_setname_np().
 std::optional<std::chrono::nanoseconds> processor_time_of(std::string_view name);
 
-/// Nanoseconds that the calling thread has been running, in the kernel, too: a Clock.
-/// Throws std::system_error where the kernel doesn't tell. Cost: a system call.
+/// Nanoseconds that the calling thread has been running, including in the kernel; a Clock. Throws
+/// std::system_error if the kernel doesn't report it. Cost: a system call.
 std::int64_t thread_time_ns();
 
 }  // namespace tessera::bench

@@ -24,7 +24,7 @@ std::string first_line(const fs::path& file) {
   return line;
 }
 
-/// The number behind a name such as "node12", or −1.
+/// The number after the prefix of a name such as "node12", or −1.
 int number_behind(std::string_view name, std::string_view prefix) {
   int number = -1;
   if (name.starts_with(prefix)) {
@@ -35,7 +35,7 @@ int number_behind(std::string_view name, std::string_view prefix) {
   return -1;
 }
 
-/// The entries of a folder that are a prefix and a number, in the order of the numbers.
+/// The entries of a folder whose names are the prefix and a number, in the order of the numbers.
 std::vector<fs::path> numbered(const fs::path& folder, std::string_view prefix) {
   std::vector<std::pair<int, fs::path>> found;
   std::error_code unreadable;
@@ -89,7 +89,7 @@ std::vector<Processors> numa_nodes(const fs::path& sys) {
   std::vector<Processors> nodes;
   for (const fs::path& node : numbered(sys / "devices/system/node", "node")) {
     const Processors processors = parse_processors(first_line(node / "cpulist"));
-    if (processors.any()) {  // others are memory without processors
+    if (processors.any()) {  // others have memory, but no processors
       nodes.push_back(processors);
     }
   }

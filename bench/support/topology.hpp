@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What /sys tells of a node: its NUMA nodes, packages, cores and network adapters.
+// What /sys shows of a node: its NUMA nodes, packages, cores and network adapters.
 //
-// `sys` is "/sys", or a folder of the same shape. All are local, and give what little they find
-// where the kernel shows less.
+// `sys` is "/sys", or a folder of the same structure. All functions are local, and return less if
+// the kernel shows less.
 #pragma once
 
 #include <bitset>
@@ -14,16 +14,16 @@
 
 namespace tessera::bench {
 
-/// As many processors as an affinity mask can have.
+/// Large enough for any affinity mask.
 using Processors = std::bitset<1024>;
 
-/// "0-3,8" as a set; what is no such list gives none.
+/// "0-3,8" as a set; an empty set for any other text.
 Processors parse_processors(std::string_view list);
 
-/// The processors of each NUMA node that has any, in the order of their numbers.
+/// The processors of each NUMA node that has any, in the order of the nodes' numbers.
 std::vector<Processors> numa_nodes(const std::filesystem::path& sys);
 
-/// The NUMA node that has all of `processors`; −1 when they are spread over several, or none has.
+/// The NUMA node that has all of `processors`; −1 if several nodes have them, or none.
 int numa_node_of(const Processors& processors, const std::vector<Processors>& nodes);
 
 /// The processors that this thread may run on.

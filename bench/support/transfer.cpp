@@ -15,7 +15,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-/// Bytes that differ from place to place; as doubles (of small integers) when `numbers`.
+/// Bytes that differ between positions; as doubles with small integer values if `numbers`.
 Bytes pattern(std::size_t size, std::size_t seed, bool numbers) {
   Bytes bytes(size);
   for (std::size_t i = 0; i < size; ++i) {
@@ -41,7 +41,7 @@ void accumulate_run(std::byte* to, const std::byte* from, std::size_t bytes, dou
   }
 }
 
-/// The case itself, done the plain way on two images of the buffers.
+/// Does the case with plain loops on images of the two buffers.
 void reference(const Case& c, Bytes& local, Bytes& remote) {
   for (std::int64_t run = 0; run < c.runs; ++run) {
     std::byte* here = local.data() + c.local_offset(run);

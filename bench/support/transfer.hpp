@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// From "do it once, at these places" to a Candidate: rotation through buffers, and the data check.
+// Makes a Candidate from "do it once, at these offsets": rotation through buffers, and the data
+// check.
 //
-// Both are the same for every backend, so that a difference between two candidates is one between
-// the backends. A backend gives a Workspace and a callable once(local_offset, remote_offset) that
-// does a Case with both buffers shifted by that many bytes:
+// Both are the same for every backend, so that two candidates differ only by their backends. A
+// backend gives a Workspace and a callable once(local_offset, remote_offset), which does a Case
+// with both buffers shifted by that many bytes:
 //
 //     transfer_candidate("memcpy", c, workspace, [=](std::size_t local, std::size_t remote) {
 //       std::memcpy(there + remote, here + local, c.run_bytes);
@@ -29,20 +30,21 @@ struct Workspace {
   std::span<std::byte> local;
   std::size_t remote_bytes = 0;
   /// Contiguous copies between a caller's buffer and the start of the remote buffer, complete at
-  /// the remote end on return. Slow is fine. Empty where there is nothing to check.
+  /// the remote end on return. They may be slow. Empty if nothing is checked.
   std::function<void(std::span<const std::byte>)> write_remote = {};
   std::function<void(std::span<std::byte>)> read_remote = {};
-  /// Use another part of the buffers in each repetition, but for scattered runs. For data that
-  /// shall not be in the caches the buffers should have cold_bytes() of the largest cache.
+  /// Use another part of the buffers in each repetition, except for scattered runs. To keep data
+  /// out of the caches, make the buffers cold_bytes() of the largest cache.
   bool rotate = false;
 };
 
-/// Four times `cache_bytes`, and at least 64 MiB: what --cold rotates through, and STREAM's rule
-/// for an array. At most a thirty-second of the machine's memory: a virtual machine may be told of
-/// its host's whole cache. objections() says so where that makes it less than four times.
+/// Four times `cache_bytes`, and at least 64 MiB: the size that --cold rotates through, and
+/// STREAM's rule for an array. At most a thirty-second of the machine's memory, because a virtual
+/// machine may report its host's whole cache. objections() says so if that is less than four times
+/// the cache.
 std::size_t cold_bytes(std::int64_t cache_bytes);
 
-/// The places that successive repetitions use.
+/// The offsets that successive repetitions use.
 class Rotation {
  public:
   struct Place {
@@ -67,7 +69,7 @@ class Rotation {
   [[nodiscard]] std::size_t slots() const { return slots_; }
 
  private:
-  /// A place takes whole cache lines, so that none is warm from its neighbour.
+  /// An offset is a multiple of a cache line, so that no position is warm from its neighbour.
   static std::size_t line_up(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
   std::size_t local_step_;
@@ -79,12 +81,13 @@ class Rotation {
 /// Whether the case fits into the workspace.
 bool fits(const Case& c, const Workspace& workspace);
 
-/// Fills both ends with known data, calls `once`, and compares both with what a plain loop gives,
-/// gaps included. Returns what is wrong, or an empty string. Destroys the contents of both.
+/// Fills both ends with known data, calls `once`, and compares both with the result of a plain
+/// loop, gaps included. Returns an error message, or an empty string. Destroys the contents of
+/// both.
 std::string verify_transfer(const Case& c, const Workspace& workspace,
                             const std::function<void()>& once);
 
-/// A candidate for put, get or accumulate; `verifies` says whether this rank is the one to check.
+/// A candidate for put, get or accumulate; `verifies` says whether this rank checks the data.
 /// Requires: fits(c, workspace).
 template <class Once>
 Candidate transfer_candidate(std::string name, const Case& c, const Workspace& workspace,
@@ -93,7 +96,7 @@ Candidate transfer_candidate(std::string name, const Case& c, const Workspace& w
   candidate.name = std::move(name);
   candidate.bytes = c.bytes();
   candidate.run = [rotation = Rotation(c, workspace), once](std::int64_t repetitions) mutable {
-    Rotation here = rotation;  // in registers: an operation may take no more than a nanosecond
+    Rotation here = rotation;  // in registers: an operation may take only a nanosecond
     for (std::int64_t i = 0; i < repetitions; ++i) {
       const Rotation::Place place = here.next();
       once(place.local, place.remote);

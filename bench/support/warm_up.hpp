@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// WarmUp: says when times have settled.
+// WarmUp: decides when times have settled.
 //
-// Samples are taken in windows; times have settled when the medians of the last three windows lie
-// within 1 % of each other. Caches, page tables, branch predictors and clock frequency settle; a
-// neighbour's load doesn't, so the caller also caps the time, and reports that it did.
+// Samples are taken in windows. Times have settled when the medians of the last three windows lie
+// within 1 % of each other. Caches, page tables, branch predictors and clock frequency settle; the
+// load of other programs doesn't. So the caller also limits the time, and reports if it reached the
+// limit.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +22,8 @@ class WarmUp {
 
   void add(double sample);
 
-  /// Relative distance of the extreme medians of the last windows; infinite before there are
-  /// enough windows.
+  /// Relative distance of the extreme medians of the last windows; infinite until there are enough
+  /// windows.
   [[nodiscard]] double movement() const { return movement_; }
   [[nodiscard]] bool is_settled() const { return movement_ < tolerance; }
   /// The median of the last full window, or 0.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Large puts and gets from both kinds of memory. A put is complete here when the device says that
-// the other end has it, which is what the bare loop waits for, too.
+// Large puts and gets with both kinds of memory. A put is locally complete when the device reports
+// that the other end has the data; the bare loop waits for the same event.
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,7 +13,7 @@
 namespace tessera::bench {
 namespace {
 
-/// Of the bare loop's speed, what both of ours have.
+/// Reports the speed of both kinds of memory / the bare loop's speed to the targets.
 void observe(Session& session, const std::string& where, const std::vector<Measured>& measured) {
   const Measured* const bare = find(measured, "bare loop");
   if (!session.is_leader() || bare == nullptr) {

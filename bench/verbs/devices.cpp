@@ -12,7 +12,7 @@ namespace {
 
 constexpr rma::WorldRank target{1};
 
-/// Collective. By what rank 0 reaches rank 1.
+/// Collective. Whether rank 0 reaches rank 1 over RDMA devices.
 bool goes_over_devices(Session& session) {
   const auto name = session.job().transport_to(target);
   return session.crew().share(name.ok() && *name == "verbs");
@@ -27,8 +27,8 @@ void measure_over_devices(Session& session, const std::function<void(VerbsPair&)
   if (!goes_over_devices(session)) {
     if (bare) {
       session.remark(
-          "missing: verbs: rank 1 is reached by another transport; TESSERA_TRANSPORT=shm,verbs "
-          "tells why");
+          "missing: verbs: rank 0 reaches rank 1 by another transport; set "
+          "TESSERA_TRANSPORT=shm,verbs to see the reason");
     }
     return;
   }
@@ -66,7 +66,8 @@ std::vector<Measured> VerbsPair::measure(Topic& topic, const std::string& shape,
                                          std::int64_t line,
                                          const std::vector<Candidate>& candidates,
                                          Clock clock) const {
-  // Some 100 µs: puts that are complete here follow each other, and the device sets the pace.
+  // About 100 µs: puts that need only local completion follow each other, and the device limits the
+  // rate.
   constexpr double clock_readings = 5000;
   MeasureOptions options = session_.options().measure_options();
   options.timer_multiple = clock_readings;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// VerbsPair: what the parts of suite "verbs" share: our side with local memory of both kinds, the
-// bare loop, and how a set of candidates is measured.
+// VerbsPair: what the parts of suite "verbs" share: Tessera's side with local memory of both kinds,
+// the bare loop, and how to measure a set of candidates.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class VerbsPair {
   [[nodiscard]] Session& session() const { return session_; }
   /// With a local buffer of Job::allocate_local.
   [[nodiscard]] OwnSide& allocated() { return allocated_; }
-  /// With a local buffer that nobody has registered.
+  /// With a local buffer that is not registered.
   [[nodiscard]] OwnSide& ordinary() { return ordinary_; }
 
   /// The bare loop for `c`, or with several outstanding; see VerbsFloor.
@@ -49,11 +49,11 @@ class VerbsPair {
   OwnSide allocated_;
 };
 
-/// Of `sizes` those that -m asks for.
+/// The `sizes` that lie within -m.
 std::vector<std::size_t> asked_for(const Session& session, const std::vector<std::size_t>& sizes);
 
-/// `part`, where ranks 0 and 1 are on different nodes and reach each other over RDMA devices; else
-/// a remark says what is missing.
+/// Runs `part` if ranks 0 and 1 are on different nodes and reach each other over RDMA devices;
+/// otherwise prints a remark that names what is missing.
 std::function<void(Session&)> over_devices(std::function<void(VerbsPair&)> part);
 
 }  // namespace tessera::bench

@@ -13,7 +13,7 @@
 namespace tessera::bench {
 namespace {
 
-/// What a small operation is compared with, and ours.
+/// The baselines of a small operation, and Tessera.
 struct Line {
   std::optional<Candidate> bare;
   std::optional<Candidate> own;
@@ -45,7 +45,7 @@ void measure_verbs_latency(VerbsPair& pair) {
       return Line{pair.bare(c), pair.allocated().candidate(c)};
     };
   };
-  measure_small(pair, {"Put Latency, complete here", "put"}, of(Operation::put));
+  measure_small(pair, {"Put Latency, locally complete", "put"}, of(Operation::put));
   measure_small(pair, {"Put and Fence Latency", "put_fence"}, [&pair](std::size_t bytes) {
     const Case c = Case::contiguous(Operation::put, bytes);
     return Line{pair.bare_put_and_read(bytes), pair.allocated().candidate(c)};

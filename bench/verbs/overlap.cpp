@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a transfer leaves of the processor to a computation beside it: 1 − (time that the thread was
-// running in start and wait) / (time of the blocking call). The computation takes twice as long as
-// the transfer, so that nothing is left to wait for ([ARMCI06], figure 19).
+// The part of the processor time that a transfer leaves to a simultaneous computation: 1 − (time
+// that the thread was running in start and wait) / (time of the blocking call). The computation
+// takes twice as long as the transfer, so that nothing is left to wait for ([ARMCI06], figure 19).
 //
-// A device that the kernel plays works within the thread that posts. So there is a second number,
-// for which the time that the bare loop's thread is running doesn't count: what the library adds.
+// A software device of the kernel works within the thread that posts. So a second number does not
+// count the running time of the bare loop's thread: it shows what the library adds.
 //
-// Both times are taken in turn, but not by measure_interleaved(): they have different clocks.
+// Both times are measured alternately, but not by measure_interleaved(), because their clocks
+// differ.
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -27,7 +28,7 @@
 namespace tessera::bench {
 namespace {
 
-/// One transfer: how often it is repeated in a sample, what is computed beside it, and its samples.
+/// One transfer: its repetitions in a sample, the simultaneous computation, and its samples.
 class Trial {
  public:
   explicit Trial(Started transfer) : transfer_(std::move(transfer)) {
@@ -50,7 +51,7 @@ class Trial {
       return std::max(0.0, 1 - ns[1] / ns[0]);
     });
   }
-  /// The same without what `bare`, another transfer of these rounds, takes as well.
+  /// The same without the running time of `bare`, another transfer of these rounds.
   [[nodiscard]] Ratio left_beside(const Trial& bare) const {
     return number_of_medians({blocking_ns_, running_ns_, bare.running_ns_},
                              [](std::span<const double> ns) {
@@ -76,7 +77,7 @@ class Trial {
     return static_cast<double>(now_ns() - start) / static_cast<double>(repetitions);
   }
 
-  // Each pause leaves one reading of the clock, and so does the sample.
+  // Each pause leaves one reading of the clock in the time, and so does the sample.
   [[nodiscard]] double running_sample() const {
     PausableClock clock(thread_time_ns);
     const std::int64_t start = clock.now();
@@ -110,7 +111,7 @@ class Trial {
   std::vector<double> running_ns_;
 };
 
-/// Whether the transfer brings the right data; says so if it doesn't.
+/// Whether the transfer brings the right data; prints an error if it doesn't.
 bool is_right(const Session& session, const Started& transfer) {
   const std::string problem = session.options().check ? transfer.verify() : "";
   if (!problem.empty()) {
@@ -119,7 +120,7 @@ bool is_right(const Session& session, const Started& transfer) {
   return problem.empty();
 }
 
-/// As many as asked for, when the time allows.
+/// Takes the requested number of rounds, or fewer if the time limit comes first.
 void take_rounds(std::vector<Trial>& trials, const MeasureOptions& options) {
   const std::int64_t start = now_ns();
   const auto is_late = [&] { return now_ns() - start > options.sampling_limit.count(); };
@@ -129,7 +130,7 @@ void take_rounds(std::vector<Trial>& trials, const MeasureOptions& options) {
   }
 }
 
-/// Tells the targets what is left to others, and the reader.
+/// Reports the remaining processor time to the targets, and prints it.
 void observe_left(const Session& session, const Subject& subject,
                   const std::vector<Trial>& trials) {
   const std::string where = fmt::format("{} {}", subject.op, subject.size);
@@ -145,7 +146,8 @@ void observe_left(const Session& session, const Subject& subject,
   }
 }
 
-/// Local to rank 0. One line of the table, of the transfers in the same rounds; ours is the last.
+/// Local to rank 0. One line of the table, for the transfers of the same rounds; Tessera's is the
+/// last.
 void measure_line(const VerbsPair& pair, Table& table, const Subject& subject,
                   const std::vector<Started>& transfers) {
   const Session& session = pair.session();
@@ -161,7 +163,8 @@ void measure_line(const VerbsPair& pair, Table& table, const Subject& subject,
     const std::vector<Measured> both = each.measured(is_valid);
     measured.insert(measured.end(), both.begin(), both.end());
   }
-  // As in all records: to what the line begins with. What a transfer leaves is told apart.
+  // The reference of all records is the line's first candidate. The remaining processor time is
+  // recorded separately.
   for (Measured& each : measured) {
     each.ratio = ratio_of_medians(each.samples_ns, measured.front().samples_ns);
   }
@@ -192,8 +195,8 @@ void measure_overlap(VerbsPair& pair, Operation operation, const std::string& ti
 }  // namespace
 
 void measure_verbs_overlap(VerbsPair& pair) {
-  measure_overlap(pair, Operation::put, "Put beside a Computation Latency");
-  measure_overlap(pair, Operation::get, "Get beside a Computation Latency");
+  measure_overlap(pair, Operation::put, "Put During a Computation Latency");
+  measure_overlap(pair, Operation::get, "Get During a Computation Latency");
 }
 
 }  // namespace tessera::bench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The parts of suite "verbs": puts and gets between rank 0 and rank 1 over RDMA devices, beside a
-// program with nothing but libibverbs (bench/floors/verbs_floor.hpp) in the same rounds.
+// The parts of suite "verbs": puts and gets between rank 0 and rank 1 over RDMA devices, compared
+// with a program that uses only libibverbs (bench/floors/verbs_floor.hpp) in the same rounds.
 #pragma once
 
 #include <functional>
@@ -14,18 +14,19 @@ namespace tessera::bench {
 
 /// Blocking puts and gets of 8 B to 4 KiB.
 void measure_verbs_latency(VerbsPair& pair);
-/// 64 KiB to 4 MiB, from registered memory and from memory that nobody has registered.
+/// 64 KiB to 4 MiB, with registered memory and with memory that is not registered.
 void measure_verbs_bandwidth(VerbsPair& pair);
-/// Rows of 16 B to 8 KiB beside as many bytes in one piece ([ARMCI06], figure 18).
+/// Rows of 16 B to 8 KiB, compared with the same number of bytes in one piece ([ARMCI06], figure
+/// 18).
 void measure_verbs_strided(VerbsPair& pair);
-/// Patches of larger local arrays: packed, direct, and as the library chooses.
+/// Patches of larger local arrays: packed, direct, and by the library's choice.
 void measure_verbs_local_patches(VerbsPair& pair);
-/// What a transfer leaves to a computation beside it ([ARMCI06], figure 19).
+/// The processor time that a transfer leaves to a simultaneous computation ([ARMCI06], figure 19).
 void measure_verbs_overlap(VerbsPair& pair);
-/// Puts from memory that is registered, that was used before, and that is new each time.
+/// Puts from registered memory, from memory used before, and from memory new each time.
 void measure_verbs_registration(VerbsPair& pair);
 
-/// What the design asks of RDMA devices (its section 5, rows "verbs").
+/// The design's limits for RDMA devices (rows "verbs").
 std::vector<Target> verbs_targets();
 
 namespace verbs_target {

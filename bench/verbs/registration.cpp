@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What it takes that memory is registered: puts out of memory that always is, out of memory that
-// was used before, and out of memory that is mapped for each of them, which the clock doesn't
-// count.
+// The cost of registering memory: puts from memory that is always registered, from memory used
+// before, and from memory that is mapped for each put. The clock does not count the mapping.
 #include <utility>
 #include <vector>
 
@@ -22,7 +21,7 @@ void measure_verbs_registration(VerbsPair& pair) {
     candidates.push_back(renamed(*pair.allocated().candidate(c), "allocate_local"));
     candidates.push_back(renamed(*pair.ordinary().candidate(c), "used before"));
     candidates.push_back(
-        renamed(*pair.ordinary().with_new_memory(Operation::put, bytes, clock), "mapped anew"));
+        renamed(*pair.ordinary().with_new_memory(Operation::put, bytes, clock), "newly mapped"));
     const auto size = static_cast<std::int64_t>(bytes);
     pair.measure(topic, "", size, size, candidates, clock.clock());
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Rows beside the same bytes in one piece: by whatever protocol this job's settings choose, so one
-// launch a protocol ([ARMCI06], figure 18). Puts have a fence behind them: packed rows are complete
-// here when they are copied.
+// Rows, compared with the same bytes in one piece. This job's settings choose the protocol, so each
+// protocol takes one launch ([ARMCI06], figure 18). Puts have a fence after them: packed rows are
+// locally complete when they are copied.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -13,7 +13,7 @@
 namespace tessera::bench {
 namespace {
 
-/// 256, as long as that is no more than 1 MiB.
+/// 256, or fewer if these would exceed 1 MiB.
 std::int64_t rows_of(std::size_t row_bytes) {
   constexpr std::size_t most_rows = 256;
   constexpr std::size_t most_bytes = 1 << 20;
