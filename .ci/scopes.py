@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds functions and namespace-scope statements in C++ by counting braces; no compiler needed.
+"""Finds functions and namespace-scope statements in C++ by counting braces, without a compiler.
 
-It reads text that source_tree.blank() has cleaned. What it calls a function is a brace at namespace
-or class scope whose head has a parameter list; lambdas belong to the function around them.
+It reads text that source_tree.blank() has cleaned. A function is a brace at namespace or class scope
+whose head has a parameter list; lambdas belong to the function around them.
 """
 
 import re
@@ -102,7 +102,7 @@ def closing_brace(text, opening):
 
 
 class Scan:
-    """Functions and the statements outside them. `balanced` is false when the braces do not match,
+    """Functions and the statements outside them. `balanced` is false if the braces do not match,
     for example because two branches of an #if open the same one."""
 
     def __init__(self, blanked):

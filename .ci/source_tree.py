@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the checkers of this folder share: the list of files, a scanner for C++ and the report."""
+"""Shared by the checkers of this folder: the list of files, a scanner for C++ and the report."""
 
 import argparse
 import os
@@ -25,7 +25,7 @@ def is_build_folder(name):
 
 
 def all_files(root):
-    """Every file of the tree as a path relative to it, sorted; build folders and .git are not."""
+    """Every file of the tree as a path relative to it, sorted, without build folders and .git."""
     found = []
     for folder, subfolders, names in os.walk(root):
         here = Path(folder).relative_to(root)
@@ -68,9 +68,9 @@ def _blank(part):
 
 
 def blank(text, keep_strings=False):
-    """The text with its comments, and unless told otherwise its literals, replaced by blanks.
+    """The text with its comments replaced by blanks, and its literals, too, unless `keep_strings`.
 
-    Lines and columns stay. Literals keep their quotes.
+    Lines and columns do not change. Literals keep their quotes.
     """
     out = []
     i = 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Run at each build: writes OUTPUT from INPUT with VERSION and the state of the repository SOURCE, and
-# leaves it alone where nothing has changed.
+# Run at each build: writes OUTPUT from INPUT with VERSION and the state of the repository SOURCE; does
+# not touch OUTPUT if nothing has changed.
 set(TESSERA_BENCH_GIT "")
 if(GIT)
   execute_process(COMMAND ${GIT} describe --always --dirty WORKING_DIRECTORY ${SOURCE}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Everything that is found outside this tree. Required packages that are missing are named all at once,
-# by their Debian names too; an optional one is listed in the summary at the end of configure. The
-# Debian names are also in .ci/packages, which apps/run and tests/run install from, and in README.md;
-# .ci/check_style compares.
+# All packages outside this tree. Missing required packages are reported all at once, with their Debian
+# names; optional ones are listed in the summary at the end of configure. The Debian names are also in
+# .ci/packages, from which apps/run and tests/run install, and in README.md; .ci/check_style compares
+# them.
 include(features)
 
 set(tessera_missing "")
@@ -15,8 +15,8 @@ macro(tessera_require package debian)
   tessera_require_found(${package} ${debian} ${package}_FOUND)
 endmacro()
 
-# tessera_require_found(NAME DEBIAN VARIABLE …): what was looked for already; the variables are false
-# where it is missing. DEBIAN may be several packages, with blanks between them.
+# tessera_require_found(NAME DEBIAN VARIABLE …): for a package that was searched already; a variable is
+# false if it is missing. DEBIAN may be several packages, separated by blanks.
 macro(tessera_require_found name debian)
   foreach(tessera_variable ${ARGN})
     if(NOT ${tessera_variable})
@@ -56,16 +56,16 @@ tessera_require(nlohmann_json nlohmann-json3-dev)
 if(TESSERA_APPS)
   tessera_require(CLI11 libcli11-dev)
 endif()
-# Checksums of frames between nodes: headers only, and without a package file for CMake.
+# Checksums of frames between nodes: headers only, and has no package file for CMake.
 find_path(TESSERA_XXHASH_INCLUDE_DIR xxhash.h)
 mark_as_advanced(TESSERA_XXHASH_INCLUDE_DIR)
 tessera_require_found(xxHash libxxhash-dev TESSERA_XXHASH_INCLUDE_DIR)
-# Proofs between nodes. libsodium brings no package file for CMake.
+# Authentication between nodes. libsodium has no package file for CMake.
 find_path(TESSERA_SODIUM_INCLUDE_DIR sodium.h)
 find_library(TESSERA_SODIUM_LIBRARY sodium)
 mark_as_advanced(TESSERA_SODIUM_INCLUDE_DIR TESSERA_SODIUM_LIBRARY)
 tessera_require_found(libsodium libsodium-dev TESSERA_SODIUM_INCLUDE_DIR TESSERA_SODIUM_LIBRARY)
-# BLAS and LAPACK. cblas.h is looked for beside what only OpenBLAS has: other libraries have one, too.
+# BLAS and LAPACK. cblas.h is searched next to a file of OpenBLAS: other libraries have one, too.
 find_path(TESSERA_OPENBLAS_INCLUDE_DIR openblas_config.h
   PATH_SUFFIXES openblas-pthread openblas-openmp openblas-serial openblas)
 find_library(TESSERA_OPENBLAS_LIBRARY openblas)
@@ -83,7 +83,7 @@ if(TESSERA_MPI)
 else()
   tessera_feature("Start under mpirun and srun" OFF "switched off by -DTESSERA_MPI=OFF")
 endif()
-# ScaLAPACK is built for one MPI, whose name it carries in Debian; with another one it would crash.
+# ScaLAPACK is built for one MPI, which is in its Debian name; with another MPI it would crash.
 set(tessera_scalapack "")
 if(TESSERA_MPI)
   if("${MPI_C_LIBRARIES}" MATCHES "openmpi|open-mpi")
@@ -98,13 +98,13 @@ if(TESSERA_MPI)
     tessera_feature("ScaLAPACK" ON "${tessera_scalapack}")
   else()
     tessera_feature("ScaLAPACK" OFF
-      "our own solvers do all; apt-get install lib${tessera_scalapack_name}-dev")
+      "Tessera's own solvers are used; apt-get install lib${tessera_scalapack_name}-dev")
   endif()
 else()
-  tessera_feature("ScaLAPACK" OFF "needs MPI; our own solvers do all")
+  tessera_feature("ScaLAPACK" OFF "needs MPI; Tessera's own solvers are used")
 endif()
 if(TESSERA_VERBS)
-  # libibverbs brings no package file for CMake.
+  # libibverbs has no package file for CMake.
   find_path(TESSERA_IBVERBS_INCLUDE_DIR infiniband/verbs.h)
   find_library(TESSERA_IBVERBS_LIBRARY ibverbs)
   mark_as_advanced(TESSERA_IBVERBS_INCLUDE_DIR TESSERA_IBVERBS_LIBRARY)
@@ -114,7 +114,7 @@ if(TESSERA_VERBS)
 else()
   tessera_feature("RDMA devices" OFF "switched off by -DTESSERA_VERBS=OFF")
 endif()
-# The serial library: one rank uses it, and without MPI.
+# The serial library: one rank uses it, without MPI.
 set(HDF5_PREFER_PARALLEL FALSE)
 if(TESSERA_HDF5)
   find_package(HDF5 1.10.2 QUIET COMPONENTS C)
@@ -127,7 +127,7 @@ elseif(HDF5_IS_PARALLEL)
   tessera_feature("Checkpoints" OFF "this HDF5 is for MPI programs; on Debian: apt-get install libhdf5-dev")
 else()
   set(TESSERA_HAS_HDF5 TRUE)
-  # FindHDF5 also names what a static library needs, which is no matter of those who use a shared one.
+  # FindHDF5 also names what a static library needs, which users of a shared one do not need.
   set(TESSERA_HDF5_LIBRARIES ${HDF5_C_LIBRARIES})
   list(FILTER TESSERA_HDF5_LIBRARIES INCLUDE REGEX "libhdf5[^/]*[.]so")
   if(NOT TESSERA_HDF5_LIBRARIES)
@@ -135,9 +135,9 @@ else()
   endif()
   tessera_feature("Checkpoints" ON "HDF5 ${HDF5_VERSION}")
 endif()
-# The header with which C++ reads Fortran's arguments is the Fortran compiler's; other compilers than
-# gfortran have it on the way that find_path() goes. A copy stands alone, so that any C++ compiler and
-# clang-tidy find it.
+# C++ reads Fortran's arguments with a header of the Fortran compiler. find_path() finds that of other
+# compilers than gfortran. It is copied into a folder of its own, so that any C++ compiler and clang-tidy
+# find it.
 if(TESSERA_FORTRAN)
   include(CheckLanguage)
   check_language(Fortran)
@@ -164,7 +164,7 @@ endif()
 if(TESSERA_APPS)
   # Matrix files of tessera-spmv may be deflated.
   tessera_require(ZLIB zlib1g-dev)
-  # Graph partitioners, of which tessera-spmv uses what is there. Neither brings a package file.
+  # Graph partitioners, used by tessera-spmv if available. Neither has a package file.
   find_path(TESSERA_METIS_INCLUDE_DIR metis.h)
   find_library(TESSERA_METIS_LIBRARY metis)
   find_path(TESSERA_SCOTCH_INCLUDE_DIR scotch.h PATH_SUFFIXES scotch)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What other projects need to use an installed Tessera:
+# Files that other projects need to use an installed Tessera:
 #   CMake       find_package(tessera COMPONENTS arrays), then link tessera::arrays
 #   pkg-config  tessera_arrays
-# Both work from wherever the installed tree is moved to.
+# Both work after the installed tree was moved.
 include(CMakePackageConfigHelpers)
 
 set(tessera_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tessera)
 
-# What a layer links with: PUBLIC for its users too, or PRIVATE for itself only.
+# The libraries that a layer links: PUBLIC for its users too, or PRIVATE for itself only.
 function(tessera_link_items layer visibility result)
   get_target_property(all tessera_${layer} LINK_LIBRARIES)
   get_target_property(public tessera_${layer} INTERFACE_LINK_LIBRARIES)
@@ -27,7 +27,7 @@ function(tessera_link_items layer visibility result)
   endif()
 endfunction()
 
-# The packages that find_package(tessera) has to find first: those that public headers need, and in a
+# The packages that find_package(tessera) must find first: those that public headers need, and in a
 # static build all that are linked.
 function(tessera_packages_of_users result)
   get_property(layers GLOBAL PROPERTY TESSERA_LAYERS)
@@ -48,12 +48,12 @@ function(tessera_packages_of_users result)
   set(${result} "${packages}" PARENT_SCOPE)
 endfunction()
 
-# What a C++ compiler links that a C compiler doesn't: the runtime of C++, and what that needs.
+# Libraries that a C++ compiler links and a C compiler doesn't: the C++ runtime and its dependencies.
 set(tessera_cxx_runtime ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
 list(REMOVE_ITEM tessera_cxx_runtime ${CMAKE_C_IMPLICIT_LINK_LIBRARIES})
 list(REMOVE_DUPLICATES tessera_cxx_runtime)
 
-# Sorts what a layer links with into pkg-config modules and plain linker flags.
+# Sorts the libraries that a layer links into pkg-config modules and plain linker flags.
 function(tessera_pkg_config_of layer visibility modules_result flags_result)
   tessera_link_items(${layer} ${visibility} items)
   set(modules "")
@@ -70,7 +70,7 @@ function(tessera_pkg_config_of layer visibility modules_result flags_result)
     elseif(item MATCHES "^nlohmann_json::|^CLI11::")
       continue()  # headers only, and only while Tessera itself is built
     elseif(item MATCHES "::")
-      message(FATAL_ERROR ".cmake/install.cmake does not know how pkg-config calls ${item}; "
+      message(FATAL_ERROR ".cmake/install.cmake does not know the pkg-config name of ${item}; "
                           "add it to tessera_pkg_config_of()")
     elseif(IS_ABSOLUTE "${item}" OR item MATCHES "^-")
       list(APPEND flags ${item})
@@ -84,10 +84,10 @@ function(tessera_pkg_config_of layer visibility modules_result flags_result)
   set(${flags_result} "${flags}" PARENT_SCOPE)
 endfunction()
 
-# The same for `pkg-config --static` of a layer that C programs link: they know nothing of C++. In a
-# build of shared libraries its archive holds the layers below, which have none of their own, and
-# stands beside the shared library of its name. `-Wl,-Bstatic` before all this chooses the archive,
-# and ends where others' libraries begin; it does no harm where there are only archives.
+# The same for `pkg-config --static` of a layer that C programs link, without the C++ runtime. In a build
+# of shared libraries its archive also contains the layers below, which have no archives, and is next to
+# the shared library of its name. A preceding `-Wl,-Bstatic` selects the archive, and ends before the
+# libraries of others; it has no effect if there are only archives.
 function(tessera_pkg_config_of_archive layer modules_result flags_result)
   tessera_pkg_config_of(${layer} PRIVATE modules flags)
   if(BUILD_SHARED_LIBS)
@@ -136,10 +136,10 @@ function(tessera_pkg_config_file layer)
   if(is_for_c)
     tessera_pkg_config_of_archive(${layer} pc_requires_private pc_flags_private)
   endif()
-  if(NOT BUILD_SHARED_LIBS)  # there is no other library that would bring these
+  if(NOT BUILD_SHARED_LIBS)  # no shared library brings these
     string(APPEND pc_requires " ${pc_requires_private}")
     string(APPEND pc_flags " ${pc_flags_private}")
-    if(NOT is_for_c)  # of the lowest layer they stand at the end, after all archives that need them
+    if(NOT is_for_c)  # the lowest layer has them at the end, after all archives that need them
       list(TRANSFORM tessera_cxx_runtime PREPEND -l OUTPUT_VARIABLE runtime)
       list(JOIN runtime " " runtime)
       string(APPEND pc_flags " ${runtime}")
@@ -177,7 +177,7 @@ endforeach()
 
 tessera_packages_of_users(TESSERA_PACKAGES)
 list(JOIN tessera_layers " " TESSERA_COMPONENTS)
-set(TESSERA_CXX_RUNTIME "")  # of archives
+set(TESSERA_CXX_RUNTIME "")  # for archives
 if(NOT BUILD_SHARED_LIBS)
   list(JOIN tessera_cxx_runtime " " TESSERA_CXX_RUNTIME)
 endif()

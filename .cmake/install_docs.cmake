@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What users read, below share/doc/tessera: the pages and the guide, the examples, which can be built
-# there (docs/examples/installed), and the sources of the Fortran modules, whose comments say what
-# each procedure does. tests/install/documents looks whether all of it is there.
+# Documents for users, below share/doc/tessera: the pages and the guide, the examples, which can be built
+# there (docs/examples/installed), and the sources of the Fortran modules, whose comments describe each
+# procedure. tests/install/documents checks that all of them are there.
 if(PROJECT_IS_TOP_LEVEL)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc
     PATTERN CMakeLists.txt EXCLUDE

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The two kinds of things that are built and installed: a layer of the house, and a program.
+# The two kinds of targets that are built and installed: a library layer and a program.
 
-# Where the libraries are, seen from the programs: an installed tree may be moved as a whole.
+# The path of the libraries relative to the programs, so that an installed tree may be moved as a whole.
 if(TESSERA_INSTALL AND NOT IS_ABSOLUTE "${CMAKE_INSTALL_BINDIR}" AND NOT IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
   file(RELATIVE_PATH tessera_lib_from_bin "/prefix/${CMAKE_INSTALL_BINDIR}"
        "/prefix/${CMAKE_INSTALL_LIBDIR}")
@@ -15,19 +15,19 @@ if(TESSERA_APPS)
   add_custom_target(programs)
 endif()
 
-# The package file says the same to CMake: before 1.0 a new minor version may change the interface.
+# The package file states the same for CMake: before 1.0 a new minor version may change the interface.
 set(tessera_compatibility SameMinorVersion)
 set(tessera_soversion ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 
-# install(…), where this is wanted.
+# install(…), if TESSERA_INSTALL is on.
 function(tessera_install)
   if(TESSERA_INSTALL)
     install(${ARGN})
   endif()
 endfunction()
 
-# Links a target with MPI. Projects that use an installed archive link the same libraries by their
-# paths: FindMPI needs a language that they may not have.
+# Links a target with MPI. Projects that use an installed archive link the same libraries by their paths,
+# because FindMPI needs a language that they may not have enabled.
 function(tessera_link_mpi target)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:MPI::MPI_C>)
   foreach(library IN LISTS MPI_C_LIBRARIES)
@@ -35,12 +35,12 @@ function(tessera_link_mpi target)
   endforeach()
 endfunction()
 
-# tessera_layer(NAME SOURCES … HEADERS … LINK … PRIVATE_LINK …): one library of the house. HEADERS
-# are its public ones (those directly in its folder); they are installed, the rest is private.
-# LINK is what its headers need from others, PRIVATE_LINK what only its sources need. FOREIGN is for
-# the interface of another library: its headers are C's and found by their names alone. C_INTERFACE is
-# for C's headers of our own. FOLDER is where the headers are, if not in a folder of the layer's name.
-# The layer is a component of the same name: `cmake --install build --component rma`.
+# tessera_layer(NAME SOURCES … HEADERS … LINK … PRIVATE_LINK …): one library of Tessera. HEADERS are its
+# public headers (those directly in its folder); they are installed, all others are private. LINK lists
+# the libraries that its headers need, PRIVATE_LINK those that only its sources need. FOREIGN is for the
+# interface of another library, whose C headers are found by their names alone. C_INTERFACE is for
+# Tessera's own C headers. FOLDER is the folder of the headers, if it is not the layer's name. The layer
+# is a component of the same name: `cmake --install build --component rma`.
 function(tessera_layer name)
   cmake_parse_arguments(arg "FOREIGN;C_INTERFACE" "FOLDER" "SOURCES;HEADERS;LINK;PRIVATE_LINK" ${ARGN})
   if(NOT arg_FOLDER)
@@ -75,8 +75,8 @@ function(tessera_layer name)
   set_property(GLOBAL APPEND PROPERTY TESSERA_LAYERS ${name})  # for install.cmake and the summary
 endfunction()
 
-# What reads command lines and writes reports does so once a run, by headers of CLI11 and JSON that
-# take a compiler long: half as long with -O1.
+# For sources that read command lines or write reports, which run once: the headers of CLI11 and JSON
+# take long to compile, and half as long with -O1.
 function(tessera_compile_fast)
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O1>")
 endfunction()

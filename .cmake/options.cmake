@@ -1,33 +1,33 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Every switch of the build, with its default.
-option(TESSERA_NATIVE "Compile for the processor of this machine (-march=native)" ON)
-# As a subproject only the libraries are built, and the variables of the project around it stay as they are.
-option(TESSERA_APPS "Build the programs: launcher, doctor and applications" ${PROJECT_IS_TOP_LEVEL})
-option(TESSERA_INSTALL "Install what is built" ${PROJECT_IS_TOP_LEVEL})
-option(TESSERA_TESTS "Build the tests (needs GoogleTest and Eigen)" OFF)
-option(TESSERA_EXAMPLES "Build the examples, and with the tests the guide's code" OFF)
-option(TESSERA_BENCH "Build the benchmarks" OFF)
-option(TESSERA_MPI "Support start-up under mpirun and srun (needs an MPI library)" ON)
-option(TESSERA_VERBS "Support RDMA devices (needs libibverbs)" ON)
-option(TESSERA_HDF5 "Support checkpoints (uses HDF5 where there is one)" ON)
-# A language has to be enabled by the project whose targets link what is written in it.
+option(TESSERA_NATIVE "Compile for the processor of this machine (-march=native)." ON)
+# As a subproject only the libraries are built, and the variables of the enclosing project are unchanged.
+option(TESSERA_APPS "Build the programs: launcher, doctor and applications." ${PROJECT_IS_TOP_LEVEL})
+option(TESSERA_INSTALL "Install what is built." ${PROJECT_IS_TOP_LEVEL})
+option(TESSERA_TESTS "Build the tests (needs GoogleTest and Eigen)." OFF)
+option(TESSERA_EXAMPLES "Build the examples, and with the tests the guide's code." OFF)
+option(TESSERA_BENCH "Build the benchmarks." OFF)
+option(TESSERA_MPI "Support start-up under mpirun and srun (needs an MPI library)." ON)
+option(TESSERA_VERBS "Support RDMA devices (needs libibverbs)." ON)
+option(TESSERA_HDF5 "Support checkpoints (uses HDF5 if it is found)." ON)
+# A project must enable the languages of the sources that its targets link.
 get_property(tessera_languages GLOBAL PROPERTY ENABLED_LANGUAGES)
 set(tessera_fortran_default ON)
 if(NOT PROJECT_IS_TOP_LEVEL AND NOT "Fortran" IN_LIST tessera_languages)
   set(tessera_fortran_default OFF)
 endif()
-option(TESSERA_FORTRAN "Build the Fortran module (where there is a Fortran compiler)"
+option(TESSERA_FORTRAN "Build the Fortran module (if there is a Fortran compiler)."
        ${tessera_fortran_default})
-option(TESSERA_PRECOMPILE "Precompile headers of the standard library, which takes a third off a build" ON)
-option(TESSERA_WERROR "Treat warnings as errors" OFF)
-option(TESSERA_FUZZ "Build the fuzz targets with libFuzzer (needs clang)" OFF)
+option(TESSERA_PRECOMPILE "Precompile headers of the standard library, which takes a third off a build." ON)
+option(TESSERA_WERROR "Treat warnings as errors." OFF)
+option(TESSERA_FUZZ "Build the fuzz targets with libFuzzer (needs clang)." OFF)
 set(TESSERA_SANITIZE "" CACHE STRING "Sanitizers to compile with, for example address,undefined")
 
 if((TESSERA_TESTS OR TESSERA_EXAMPLES OR TESSERA_BENCH) AND NOT TESSERA_APPS)
   message(FATAL_ERROR "TESSERA_TESTS, TESSERA_EXAMPLES and TESSERA_BENCH use the programs: add -DTESSERA_APPS=ON")
 endif()
 if(PROJECT_IS_TOP_LEVEL)
-  option(BUILD_SHARED_LIBS "Build shared libraries" ON)
+  option(BUILD_SHARED_LIBS "Build shared libraries." ON)
   if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
     set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
   endif()
@@ -39,7 +39,7 @@ endif()
 if(TESSERA_INSTALL)
   include(GNUInstallDirs)
 endif()
-# Of this folder and those below only.
+# For this folder and those below only.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)

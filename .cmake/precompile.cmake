@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Precompiles headers of the standard library, fmt and GoogleTest: parsing them is most of what
-# compiling takes. Once for all targets that are compiled alike. Sources include what they use all
-# the same; the legs `headers`, `fuzz` and `tidy` of tests/run see them without. Included last of all.
+# Precompiles headers of the standard library, fmt and GoogleTest, whose parsing takes most of the
+# compile time. Once for all targets with the same compile options. Sources still include what they use;
+# the legs `headers`, `fuzz` and `tidy` of tests/run compile without precompiled headers. Must be included
+# last.
 
-# Fewer sources of a kind don't earn what the headers cost.
+# With fewer sources of a kind the precompiled headers take longer than they save.
 set(tessera_least_precompiled 4)
 set(tessera_precompiled
   <algorithm> <array> <atomic> <chrono> <complex> <cstdint> <cstring> <functional> <limits> <map>
   <memory> <mutex> <optional> <span> <sstream> <string> <string_view> <thread> <unordered_map>
   <utility> <vector> <fmt/format.h>)
 
-# GCC 12 forgets that what was precompiled is the system's, and warns of the insides of strings that
-# it inlines from there. Sources where it does go without. So do those with xxHash inline: at -O0 GCC
-# takes its own AVX-512 header for that of optimised code, if the precompiled headers are from -O0.
+# GCC 12 forgets that precompiled headers are system headers, and warns about code of strings that it
+# inlines from them. Sources with such warnings do not use them; nor do sources with xxHash inline: at
+# -O0 GCC uses its AVX-512 header for optimised code if the precompiled headers are from -O0.
 set(tessera_not_precompiled
   tessera_rma rma/server/wire.cpp
   tessera_arrays arrays/checkpoint/checksum.cpp
@@ -27,10 +28,10 @@ set(tessera_not_precompiled
   test_spmv tests/apps/spmv/public_matrices_test.cpp
   rig_hello tests/rigs/hello.cpp)  # for another processor
 
-# What those link who have GoogleTest.
+# What targets with GoogleTest link.
 set(tessera_with_gtest "GTest::|test_support")
 
-# All targets that were made in a folder and below.
+# All targets that were created in a folder and below.
 function(tessera_list_targets folder result)
   get_property(found DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
   get_property(folders DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
@@ -41,8 +42,8 @@ function(tessera_list_targets folder result)
   set(${result} ${found} PARENT_SCOPE)
 endfunction()
 
-# The headers of a target by `result`_headers; by `result`_key what it is compiled with, which is the
-# same for targets that can share them.
+# Sets `result`_headers to the headers of a target, and `result`_key to a hash of its compile options,
+# which is the same for targets that can share precompiled headers.
 function(tessera_describe_target target result)
   get_target_property(kind ${target} TYPE)
   get_target_property(options ${target} COMPILE_OPTIONS)
@@ -63,7 +64,7 @@ function(tessera_describe_target target result)
   set(${result}_key ${key} PARENT_SCOPE)
 endfunction()
 
-# What fmt and GoogleTest define for those who link them, for those who don't but share the headers.
+# Definitions of fmt and GoogleTest, for targets that do not link them but share the headers.
 function(tessera_define_for target headers)
   target_compile_definitions(${target} PRIVATE
     $<TARGET_PROPERTY:fmt::fmt,INTERFACE_COMPILE_DEFINITIONS>)
@@ -74,7 +75,7 @@ function(tessera_define_for target headers)
   endif()
 endfunction()
 
-# A target of its own, for others to share its headers; `like` is one of them.
+# A separate target whose precompiled headers others share; `like` is one of them.
 function(tessera_add_carrier name like headers)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/precompiled.cpp CONTENT "// Targets have a source.\n")
   add_library(${name} OBJECT ${PROJECT_BINARY_DIR}/precompiled.cpp)
@@ -95,7 +96,7 @@ function(tessera_add_carrier name like headers)
   target_precompile_headers(${name} PRIVATE ${headers})
 endfunction()
 
-# Targets with C++ sources, in groups that share headers; then a carrier for each that is worth one.
+# Groups targets with C++ sources that can share headers, and adds a target for each large group.
 function(tessera_precompile_all)
   tessera_list_targets(${PROJECT_SOURCE_DIR} targets)
   set(keys)

@@ -1,44 +1,45 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests as ctest sees them; docs/testing.md tells which kind to choose.
+# Functions that add tests for ctest; docs/testing.md says which kind to choose.
 #
 #   add_test_program(TARGET SOURCES … [LINK …])
-#       a test executable in <build>/tests/bin, with GoogleTest; its own main() goes before
+#       a test executable in <build>/tests/bin, with GoogleTest; its own main(), if any, replaces
 #       GoogleTest's. add_rank_test() runs it.
 #
 #   add_unit_test(NAME SOURCES … [LINK …] [LABELS fast] [TIMEOUT 120] [ENVIRONMENT A=1 …])
-#       builds such an executable, one process, and makes it one ctest entry of that NAME.
+#       builds such an executable, of one process, and adds it as one ctest entry of that NAME.
 #
 #   add_rank_test(NAME PROGRAM target [ARGS …] RANKS 1 2 3 4 7 [TRANSPORTS loopback shm]
 #                 [BOOTSTRAPS threads fork mpi] [RANKS_PER_NODE 1] [LABELS fast] [TIMEOUT 120]
 #                 [ENVIRONMENT A=1 …])
-#       one ctest entry for each way of starting the program on N ranks: NAME.shm.fork.n4
+#       one ctest entry for each way to start the program on N ranks: NAME.shm.fork.n4
 #         threads   PROGRAM --ranks N        ranks are threads of one process
 #         fork      tessera-run -n N PROGRAM
 #         mpi       mpirun -n N PROGRAM
-#       TESSERA_TRANSPORT holds the transport; `tcp` is between emulated nodes of RANKS_PER_NODE
-#       ranks, and then NAME.tcp.fork.n4.k1 is the entry's name; so is `shm_mpi`, which stands for shm,mpi. `loopback` goes with threads only, and `mpi` is left
-#       out where Tessera is built without MPI; more than 4 ranks in processes are `slow`.
+#       TESSERA_TRANSPORT holds the transport. `tcp` is used between emulated nodes of RANKS_PER_NODE
+#       ranks; the entry's name is then NAME.tcp.fork.n4.k1. The same holds for `shm_mpi`, which
+#       stands for shm,mpi. `loopback` runs with threads only, and `mpi` is left out if Tessera is
+#       built without MPI. More than 4 ranks in processes are `slow`.
 #
 #   add_end_of_job_test(NAME PROGRAM)
-#       the program's last of two ranks ends the job with the code it is given: NAME.7 for 7, and
+#       the last of the program's two ranks ends the job with the given code: NAME.7 for 7, and
 #       NAME.0 for 0, where the job must end as failed.
 #
 #   use_reference_gemv(TARGET)
 #       lets a sanitized TARGET, and the libraries in it, call tests/support/reference_gemv.cpp; for
 #       programs that compute with complex matrices.
 #
-# Each entry carries its transport and its bootstrap as labels too, so `ctest -L '^shm$'` works. A
-# program that exits with 77 is skipped.
+# Each entry has its transport and its bootstrap as labels too, so `ctest -L '^shm$'` works. A
+# program that exits with 77 counts as skipped.
 
 set(tessera_skip_code 77)
 
-# How this MPI's mpirun starts more ranks than there are cores; root may, too.
+# Lets mpirun of this MPI start more ranks than there are cores, also as root.
 set(tessera_mpirun_environment
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
   OMPI_MCA_btl_base_warn_component_unused=0)
 if(TESSERA_SANITIZE MATCHES "address")
-  # MPI libraries unload modules that keep memory: no suppression can name them. Leaks of ours are
+  # MPI libraries unload modules that keep memory, so no suppression can name them. Leaks of Tessera are
   # found without MPI.
   list(APPEND tessera_mpirun_environment
        ASAN_OPTIONS=detect_leaks=0:strict_string_checks=1:allocator_may_return_null=1)
@@ -79,12 +80,12 @@ function(add_unit_test name)
   tessera_test_properties(${name} 1 "unit;${arg_LABELS}" "${arg_TIMEOUT}" "${arg_ENVIRONMENT}")
 endfunction()
 
-# Where ranks have a core each they stay awake while they wait, and need it.
+# If each rank has its own core, it polls while it waits, and needs the core.
 cmake_host_system_information(RESULT tessera_cores QUERY NUMBER_OF_LOGICAL_CORES)
 
-# Labels default to `fast`, the timeout to 120 s. A test takes as many places in `ctest -j` as it
-# has ranks; a fast one of more ranks than there are cores, which mostly sleep, takes one. Under a
-# sanitizer it needs the cores to end in time.
+# Labels default to `fast`, the timeout to 120 s. A test takes as many places in `ctest -j` as it has
+# ranks. A fast test with more ranks than cores mostly sleeps and takes one place; under a sanitizer it
+# needs the cores to end in time.
 function(tessera_test_properties name ranks labels timeout environment)
   if(NOT labels MATCHES "(^|;)(fast|slow|long)(;|$)")
     list(APPEND labels fast)
@@ -155,7 +156,7 @@ function(add_rank_test name)
           endif()
         endif()
         if(transport MATCHES "^(tcp|verbs|fake_verbs)$")
-          # Between emulated nodes; memory is shm's.
+          # Between emulated nodes; shm provides the memory.
           if(NOT arg_RANKS_PER_NODE)
             set(arg_RANKS_PER_NODE 1)
           endif()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Prints what this build will have: a line for each tessera_feature(), and the settings.
+# Prints the contents of this build: a line for each tessera_feature(), and the settings.
 function(tessera_print_row name found detail)
   string(LENGTH "${name}" length)
   math(EXPR blanks "34 - ${length}")
@@ -29,7 +29,7 @@ function(tessera_print_summary)
   message(STATUS "  compiler      ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
   message(STATUS "  build type    ${CMAKE_BUILD_TYPE}")
   if(TESSERA_NATIVE)
-    message(STATUS "  processor     this machine's; programs end with SIGILL on one that has less, and in "
+    message(STATUS "  processor     this machine's; programs end with SIGILL on others, and in "
                    "valgrind: -DTESSERA_NATIVE=OFF builds for any")
   else()
     message(STATUS "  processor     any ${CMAKE_SYSTEM_PROCESSOR}; -DTESSERA_NATIVE=ON builds for this machine's, which is faster")

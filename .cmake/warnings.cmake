@@ -8,7 +8,7 @@ target_compile_options(tessera_flags INTERFACE
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-psabi> # notes that concern g++ 4.3
   $<$<COMPILE_LANGUAGE:Fortran>:-std=f2018>
   $<$<BOOL:${TESSERA_WERROR}>:-Werror>)
-# What is installed names no folder of the build. Debuggers look there for the sources.
+# Installed files do not name the build folder, except in debug builds, where debuggers need it.
 if(NOT CMAKE_BUILD_TYPE STREQUAL Debug)
   target_compile_options(tessera_flags INTERFACE -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=
     -ffile-prefix-map=${PROJECT_BINARY_DIR}/=)
@@ -20,8 +20,8 @@ if(TESSERA_SANITIZE)
   target_compile_options(tessera_flags INTERFACE -fsanitize=${TESSERA_SANITIZE}
                          -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(tessera_flags INTERFACE -fsanitize=${TESSERA_SANITIZE})
-  # The checks of each single pointer take g++ two thirds of its time. The libraries have them; from
-  # those who call the libraries AddressSanitizer catches the same mistakes.
+  # The checks of each single pointer take g++ two thirds of its time. Only the libraries have them; in
+  # callers of the libraries AddressSanitizer finds the same mistakes.
   if(TESSERA_SANITIZE MATCHES "undefined" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(tessera_flags INTERFACE
       $<$<NOT:$<BOOL:$<TARGET_PROPERTY:TESSERA_ALL_CHECKS>>>:-fno-sanitize=null,vptr,object-size,alignment>)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What ranks say together of input that is wrong.
+// Agreement of ranks on errors in their common input.
 #include "apps/common/agreement.hpp"
 
 #include <fmt/format.h>

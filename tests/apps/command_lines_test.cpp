@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the programs say to users who mistype, and when a rank dies; and their exit codes.
+// The errors of programs for wrong command lines, and for a dying rank; and their exit codes.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -47,7 +47,8 @@ TEST(CommandLine, CountsBelowOneAreRefusedInOneSentence) {
 TEST(CommandLine, WhoWritesAsForMpirunLearnsTheOption) {
   const Ending ending = run({TESSERA_RUN, "-np", "2", "true"});
   EXPECT_EQ(ending.exit_code, usage);
-  EXPECT_EQ(ending.output, "tessera-run: there is no option -np; the number of ranks is -n N\n");
+  EXPECT_EQ(ending.output,
+            "tessera-run: there is no option -np; give the number of ranks with -n N\n");
 }
 
 TEST(CommandLine, AnEmptyNameIsNoFile) {
@@ -73,10 +74,10 @@ TEST(CommandLine, ThreadsOfRanksAreRefused) {
   const Ending ending = run({TESSERA_RUN, "-n", "2", "--quiet", TESSERA_MG, "--threads", "2"});
   EXPECT_EQ(ending.exit_code, usage);
   EXPECT_EQ(ending.output,
-            "tessera-mg: --threads: tessera-run starts ranks already; leave one of them out\n");
+            "tessera-mg: --threads: tessera-run already starts ranks; use only one of the two\n");
 }
 
-// What a shell does with `COMMAND >FILE 2>&1`, or with one of the two.
+// What a shell does for `COMMAND >FILE 2>&1`, or for one of the two.
 Ending redirected(const std::string& redirections, const std::vector<std::string>& command) {
   std::vector<std::string> words = {"sh", "-c", "\"$@\" " + redirections, "sh"};
   words.insert(words.end(), command.begin(), command.end());
@@ -125,8 +126,9 @@ TEST(CommandLine, AnUnknownSubcommandIsToldWhichThereAre) {
     const Ending ending = run({TESSERA, word});
     EXPECT_EQ(ending.exit_code, usage);
     EXPECT_EQ(ending.output,
-              fmt::format("tessera: '{}' is no {}\nThe subcommands are: info, doctor, timeline\n",
-                          word, kind));
+              fmt::format(
+                  "tessera: '{}' is not a valid {}\nThe subcommands are: info, doctor, timeline\n",
+                  word, kind));
   }
 }
 
@@ -166,7 +168,7 @@ TEST(Info, HasTheTableOfSettingsBesideOneThatIsRefused) {
   const Ending ending = run({"env", "TESSERA_BOOTSTRAP=xx", TESSERA, "info"});
   EXPECT_EQ(ending.exit_code, 1);
   EXPECT_NE(ending.output.find("tessera: TESSERA_BOOTSTRAP=xx is not usable"), std::string::npos);
-  // What it might be set to, where the message sends people.
+  // The values that it may have, in the place to which the message refers.
   EXPECT_NE(ending.output.find("\nTESSERA_BOOTSTRAP          auto           default"),
             std::string::npos)
       << ending.output;
@@ -248,7 +250,7 @@ TEST(Mg, AClassThatDoesNotFitTheMachineIsRefused) {
   EXPECT_EQ(ending.exit_code, usage) << ending.output;
   EXPECT_EQ(occurrences(ending.output, "class D needs "), 1U) << ending.output;
   EXPECT_NE(ending.output.find(" on this machine, for 4 of its ranks; "), std::string::npos);
-  EXPECT_NE(ending.output.find("\n  hint: take a smaller class, or more machines\n"),
+  EXPECT_NE(ending.output.find("\n  hint: use a smaller class, or more machines\n"),
             std::string::npos)
       << ending.output;
   EXPECT_EQ(occurrences(ending.output, "exited with code 2"), 4U) << ending.output;
@@ -263,7 +265,7 @@ TEST(Bench, AClassThatDoesNotFitTheMachineIsRefused) {
                              "--classes", "D", "--compare", "tcp", "--quiet"});
   EXPECT_EQ(ending.exit_code, usage) << ending.output;
   EXPECT_EQ(occurrences(ending.output, "class D with 2 exchanges needs "), 1U) << ending.output;
-  EXPECT_NE(ending.output.find("take a smaller class, or --compare none\n"), std::string::npos);
+  EXPECT_NE(ending.output.find("choose a smaller class, or --compare none\n"), std::string::npos);
 }
 #endif
 
@@ -280,7 +282,7 @@ TEST(Mg, TheLowestSurvivorTellsOnceWhatWasLostAndWhen) {
     // A run that was still setting up waits for a flag.
     const bool is_named =
         occurrences(ending.output, fmt::format("rank {} died", victim)) == 1 ||
-        occurrences(ending.output, fmt::format("rank {} is gone and the flag", victim)) == 1;
+        occurrences(ending.output, fmt::format("rank {} is gone: the flag", victim)) == 1;
     EXPECT_TRUE(is_named) << ending.output;
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the programs say where their address space is limited, as batch systems do it (ulimit -v).
+// The errors of programs with limited address space, as batch systems set it (ulimit -v).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ TEST_F(LimitedMemory, MgNamesTheLimitThatBoundsTheArena) {
   EXPECT_NE(ending.output.find(" is more than the node's arena of "), std::string::npos)
       << ending.output;
   EXPECT_NE(ending.output.find("hint: use more nodes, or raise the limit on address space, 1.5 GiB "
-                               "(ulimit -v unlimited): it bounds the arena\n"),
+                               "(ulimit -v unlimited): it limits the arena\n"),
             std::string::npos)
       << ending.output;
 }
@@ -55,13 +55,12 @@ TEST_F(LimitedMemory, SpmvRefusesAMatrixThatItsProcessHasNoRoomFor) {
   const Ending ending = run(1500, TESSERA_SPMV, "--generate stencil27:80 --iterations 1");
   EXPECT_EQ(ending.exit_code, usage) << ending.output;
   EXPECT_NE(ending.output.find("tessera-spmv: the matrix of 512000 x 512000 with 1.38e+07 entries "
-                               "needs 791.0 MiB more of address space in each process; "),
+                               "needs 791.0 MiB more address space in each process; "),
             std::string::npos)
       << ending.output;
-  EXPECT_NE(
-      ending.output.find(" of a limit of 1.5 GiB (ulimit -v)\n  hint: ulimit -v unlimited; or "
-                         "take a smaller matrix"),
-      std::string::npos)
+  EXPECT_NE(ending.output.find(" of a limit of 1.5 GiB (ulimit -v)\n  hint: run `ulimit -v "
+                               "unlimited`, or use a smaller matrix"),
+            std::string::npos)
       << ending.output;
 }
 
@@ -70,7 +69,7 @@ TEST_F(LimitedMemory, SpmvRunsWhatHasRoom) {
   EXPECT_EQ(ending.exit_code, 0) << ending.output;
 }
 
-// OpenBLAS would ask for its buffer for ever.
+// OpenBLAS would ask for its buffer forever.
 TEST_F(LimitedMemory, CcsdIsRefusedWhereOpenBlasGetsNoBuffer) {
   const Ending ending = run(400, TESSERA_CCSD, "--fcidump " H2O_STO3G);
   EXPECT_EQ(ending.exit_code, usage) << ending.output;

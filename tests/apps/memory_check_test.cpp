@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the programs say when their ranks need more memory than a machine has.
+// The errors of programs whose ranks need more memory than a machine has.
 #include "apps/common/memory_check.hpp"
 
 #include <gtest/gtest.h>
@@ -42,12 +42,12 @@ TEST(MemoryCheck, OneRankThatNeedsTooMuchIsToldToAll) {
     const double bytes = job.rank().value == job.size() - 1 ? 0x1p100 : 0.0;
     const auto fits = check_memory(job, {bytes, "It", "take less"});
     EXPECT_TRUE(fails(fits, Code::no_memory, {"It needs 1.2e+21 GiB on this machine"}));
-    // It is the machine's memory, not that of the rank that says so.
+    // It is the machine's memory, not that of the rank that prints.
     EXPECT_TRUE(fits.message().starts_with("It needs ")) << fits.message();
   });
 }
 
-// The limit is of each process: ranks that are threads of one share it.
+// The limit applies to each process: ranks that are threads of one process share it.
 TEST(MemoryCheck, AddsUpTheRanksOfAProcessWhereItsAddressSpaceIsLimited) {
   if (test::is_sanitized) {
     GTEST_SKIP() << "a sanitizer needs address space of its own";
@@ -64,9 +64,9 @@ TEST(MemoryCheck, AddsUpTheRanksOfAProcessWhereItsAddressSpaceIsLimited) {
     EXPECT_TRUE(ok(check_memory(job, {1.0, "It", "none", limited / 100 / job.size()})));
     const auto fits = check_memory(job, {1.0, "It", "take less", limited});
     EXPECT_TRUE(fails(fits, Code::no_memory,
-                      {"It needs ", " more of address space in each process; ",
+                      {"It needs ", " more address space in each process; ",
                        " are left of a limit of 256.0 TiB (ulimit -v)",
-                       "hint: ulimit -v unlimited; or take less"}));
+                       "hint: run `ulimit -v unlimited`, or take less"}));
     EXPECT_TRUE(ok(job.world().barrier()));
     setrlimit(RLIMIT_AS, &usual);
   });

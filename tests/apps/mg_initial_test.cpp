@@ -18,7 +18,7 @@
 namespace tessera::apps::mg {
 namespace {
 
-/// x(1) … x(count), one after the other, with nothing that could overflow.
+/// x(1) … x(count), one after the other, without any overflow.
 std::vector<std::uint64_t> naive_sequence(std::int64_t count) {
   std::vector<std::uint64_t> values;
   std::uint64_t x = 314159265;

@@ -3,9 +3,9 @@
 // The fast kernels of MG against the plain reference, on boxes of all parities, and the whole
 // benchmark of the small classes.
 //
-// Method: a cube of random values is copied into a Grid, whose ghosts come from the cube too (its
-// indices wrap around); everything that a kernel must not read is NaN, everything that it must not
-// write holds a mark.
+// Method: a cube of random values is copied into a Grid. Its ghosts come from the cube, too, as
+// indices wrap around. Values that a kernel must not read are NaN; those that it must not write
+// have a mark.
 #include "apps/mg/kernels.hpp"
 
 #include <gtest/gtest.h>
@@ -213,7 +213,7 @@ TEST(Kernels, RestrictionSetsPeriodicImagesOfWhatItWrites) {
     const Box coarse = coarsened(box);
     const TestGrid fine(box, r, grown(box, 2));
     const TestGrid target(coarse);
-    // In two parts, as while ghost cells are on their way.
+    // In two parts, as if ghost cells were still being exchanged.
     Box below = coarse;
     Box above = coarse;
     below.hi.z = above.lo.z = 7;
@@ -287,7 +287,7 @@ TEST(Kernels, FillPeriodicAlsoWhenTheLevelIsThinnerThanTheGhosts) {
   }
 }
 
-// One sweep and what it should give, from the reference.
+// One sweep and its expected result, from the reference.
 struct SweepCase {
   Cube u = random_cube(edge, 20);
   Cube v = random_cube(edge, 21);
@@ -303,7 +303,7 @@ struct SweepCase {
   }
 };
 
-// The least strips, so that even these small boxes are cut into several, and the usual ones.
+// The smallest strips, so that even these small boxes are split into several, and the usual ones.
 std::vector<std::int64_t> strip_sizes() {
   return {1, SweepBuffers::default_strip_bytes};
 }
@@ -493,7 +493,7 @@ TEST(Reference, VerifiesClassS) {
 TEST(SerialRun, VerifiesTheSmallClasses) {
   for (const char* name : {"S", "W"}) {
     if (tessera::test::is_sanitized && *name == 'W') {
-      continue;  // ten times as much of the same
+      continue;  // ten times the same work
     }
     const Problem problem = *parse_class(name).problem;
     const SerialResult result = run_serial(problem, problem.cycles).value();

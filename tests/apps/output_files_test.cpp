@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// --json of the programs: paths that can't be written are refused before the work, and what is in
-// the files.
+// --json of the programs: paths that cannot be written are refused before the work; and the
+// contents of the files.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -128,7 +128,7 @@ TEST(OutputFiles, OneThatIsNotThereYetIsTheSameByAnyName) {
   std::filesystem::current_path(here);
   EXPECT_EQ(
       same.message(),
-      "./new.json: what is to be written there would write over new.json, which was given, too");
+      "./new.json: this output would overwrite new.json, which the program also reads or writes");
   EXPECT_TRUE(other.ok()) << other.message();
   EXPECT_TRUE(devices.ok()) << devices.message();
 }
@@ -157,7 +157,7 @@ TEST(OutputFiles, ADiskThatIsFullFailsTheRunByName) {
   }
 }
 
-// What is written when files may have so many bytes, the usual limit being taken back.
+// The output with a limit on file sizes; then the usual limit is restored.
 rma::Status write_within(rlim_t bytes, const std::string& path, std::string_view contents) {
   rlimit usual{};
   EXPECT_EQ(getrlimit(RLIMIT_FSIZE, &usual), 0);
@@ -235,7 +235,7 @@ TEST(OutputFiles, HaveNumbersWhereLinesHaveWords) {
   // Six tiles of the largest matrix, which has 25 rows and columns.
   EXPECT_EQ(result["memory_buffer_tiles_bytes_per_rank"], 6 * 25 * 25 * 8);
   EXPECT_GT(result["memory_total_bytes_per_rank"], 6 * 25 * 25 * 8);
-  EXPECT_NE(ending.output.find("\nmemory_buffer_tiles: 29.3 KiB a rank\n"), std::string::npos)
+  EXPECT_NE(ending.output.find("\nmemory_buffer_tiles: 29.3 KiB on each rank\n"), std::string::npos)
       << ending.output;
   EXPECT_NE(ending.output.find("\ntransport: shm\n"), std::string::npos) << ending.output;
 }
@@ -254,9 +254,9 @@ TEST(Mg, NumbersOfCyclesThatNoNormIsPublishedForAreNotVerified) {
   const std::string file = folder.file("result.json");
   const Ending ending = run({TESSERA_MG, "--class", "S", "--iterations", "1", "--json", file});
   EXPECT_EQ(ending.exit_code, 0);
-  EXPECT_TRUE(ending.output.ends_with(
-      "\nNOT VERIFIED: no norm is published for 1 cycles of class S; it is less than at the "
-      "start\n"))
+  EXPECT_TRUE(
+      ending.output.ends_with("\nNOT VERIFIED: no norm is published for 1 cycles of class S; the "
+                              "norm decreased from the start\n"))
       << ending.output;
   EXPECT_EQ(ending.output.find("VERIFICATION"), std::string::npos) << ending.output;
   const json result = json::parse(contents_of(file));
@@ -271,7 +271,7 @@ TEST(Mg, TheNumberOfCyclesOfTheClassIsVerifiedIfGiven) {
   EXPECT_TRUE(ending.output.ends_with("\nVERIFICATION SUCCESSFUL\n")) << ending.output;
 }
 
-// What tessera-run --json says of three ranks.
+// The report of tessera-run --json on three ranks.
 json how_it_went(const Words& options, const std::string& script, const TemporaryFolder& folder) {
   const std::string file = folder.file("run.json");
   Words words = {TESSERA_RUN, "-n", "3", "--quiet", "--json", file};
@@ -328,7 +328,7 @@ TEST(Launcher, LeavesStandardOutputToTheProgram) {
   const Ending ending = run({TESSERA_RUN, "--json", "-", "echo", "started"});
   EXPECT_EQ(ending.exit_code, usage);
   EXPECT_EQ(ending.output,
-            "tessera-run: --json -: standard output is the program's; name a file\n");
+            "tessera-run: --json -: the program uses standard output; give a file name\n");
 }
 
 TEST(Launcher, StartsNothingWhereItsFileCannotBeWritten) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a program says of its ranks' run, and the exit code that it has of it.
+// What a program prints about the run of its ranks, and its exit code.
 #include "apps/common/run_ranks.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using rma::Status;
 
 constexpr int ranks = 3;
 
-/// How a run of threads ended, and what it said.
+/// How a run of threads ended, and what it printed.
 struct Heard {
   int exit_code = -1;
   std::string errors;
@@ -56,7 +56,7 @@ TEST(RunRanks, AnErrorIsNeverGood) {
             exit_failed);
 }
 
-// The others find a rank gone that got no memory by itself; that isn't why the run ended.
+// A rank could not allocate memory and left; the error of the other ranks must not hide that.
 TEST(RunRanks, MemoryThatOneRankLacksIsTheUsersToMend) {
   const Heard heard = hear([](Job& job) -> Outcome {
     if (is_last(job)) {
@@ -66,7 +66,7 @@ TEST(RunRanks, MemoryThatOneRankLacksIsTheUsersToMend) {
                                          : Status::error(Code::peer_lost, "rank 2 is gone"));
   });
   EXPECT_EQ(heard.exit_code, exit_usage);
-  EXPECT_NE(heard.errors.find("program: rank 2 got no memory: "), std::string::npos)
+  EXPECT_NE(heard.errors.find("program: rank 2 could not allocate memory: "), std::string::npos)
       << heard.errors;
 }
 

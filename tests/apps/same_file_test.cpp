@@ -23,7 +23,7 @@ using rma::test::ok;
 using rma::test::on_ranks;
 using tessera::test::TemporaryFolder;
 
-/// Each rank has a file of its own, as on disks of nodes.
+/// Each rank has its own file, as on disks of nodes.
 FileMark mark_of(const std::string& contents) {
   const TemporaryFolder folder;
   tessera::test::write_contents(folder.file("copy"), contents);
@@ -49,15 +49,15 @@ TEST(SameFile, AnotherHeadTailOrSizeIsToldWithItsRank) {
         EXPECT_TRUE(ok(status));
         continue;
       }
-      EXPECT_TRUE(
-          fails(status, Code::invalid_argument,
-                {fmt::format("m: on rank {} this is another file than on rank 0", job.size() - 1),
-                 "copy it to all nodes again"}));
+      EXPECT_TRUE(fails(
+          status, Code::invalid_argument,
+          {fmt::format("m: the contents on rank {} differ from those on rank 0", job.size() - 1),
+           "copy it to all nodes again"}));
     }
   });
 }
 
-// What is wrong where it can't be read is told by who reads it.
+// A rank that cannot read the file reports that itself.
 TEST(SameFile, WhereItCannotBeReadNothingIsCompared) {
   on_ranks([](Job& job) {
     const FileMark mine = job.rank().value == 0 ? mark_of_file("/nowhere/m") : mark_of("text");

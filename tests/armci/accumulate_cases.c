@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Accumulates of all six types. All processes add to the same elements at once; values are small
- * whole numbers, so that sums are exact in whatever order they are made.
+ * Accumulates of all six types. All processes add to the same elements at once. Values are small
+ * whole numbers, so that sums are exact in any order.
  */
 #include <complex.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 enum { elements = 500, largest = 16, room = elements * largest };
 
-/* How a type's elements are written and scaled. */
+/* How to write and scale the elements of a type. */
 typedef struct {
   int optype;
   size_t bytes;
@@ -96,7 +96,7 @@ static int aggregate(const Type* type, void* factor, char* source, char* target,
   return ARMCI_Wait(&handle);
 }
 
-/* Every other element by one call, the rest by another. */
+/* Every second element by one call, the rest by another. */
 static int strided(const Type* type, void* factor, char* source, char* target, int count,
                    int proc) {
   const int bytes = (int)type->bytes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Aggregate handles: what is kept and goes together does what single operations do, whatever is
- * mixed in one handle.
+ * Aggregate handles: operations that are kept and sent together have the effect of single
+ * operations, whatever one handle mixes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static void make_aggregate(armci_hdl_t* handle) {
   ARMCI_SET_AGGREGATE_HANDLE(handle);
 }
 
-/* A place in a process's memory that is this process's own. */
+/* A word in a process's memory that only this process uses. */
 static char* own_place(void** at, int proc, int number) {
   return shared_at(at, proc, ((long)count * me() + number) * word);
 }
@@ -135,7 +135,7 @@ static void unset_starts_what_was_kept(void) {
   shared_free(at);
 }
 
-/* Set while operations are under way, and in what held anything before. */
+/* Aggregation is set while operations are under way, and in handles with any previous content. */
 static void set_at_any_time(void) {
   void** const at = words_for_all();
   const int proc = neighbour(1);
@@ -202,8 +202,9 @@ static void several_aggregates_at_once(void) {
   shared_free(at);
 }
 
-/* Vectors of `each` segments, one after another: segment `number` of vector `vector` is word
- * each * vector + number here, and a word of the process's own there, in another order. */
+/* Vectors of `each` segments, one after another. Segment `number` of vector `vector` is local
+ * word each * vector + number, and a word of this process in the target's memory, in another
+ * order. */
 enum { each = 25, vectors = 40 };
 
 typedef struct {
@@ -230,7 +231,7 @@ static void vectors_of_all_kinds(void) {
   long* const values = zeroed(count * sizeof(long));
   long* const seen = zeroed(count * sizeof(long));
   long two = 2;
-  Vector one; /* used again and again: its arrays may go when the call returns */
+  Vector one; /* reused: its arrays may change when the call returns */
   armci_hdl_t handle;
   make_aggregate(&handle);
   for (int step = 0; step < nproc(); ++step) {
@@ -262,7 +263,8 @@ static void vectors_of_all_kinds(void) {
   shared_free(at);
 }
 
-/* Of what is put twice the last stays, in one vector, and of several that go together. */
+/* If bytes are put twice the last put wins, within one vector and among several that are sent
+ * together. */
 static void puts_that_overlap_stay_in_order(void) {
   enum { places = 10, length = 12 };
   void** const at = shared_allocate((armci_size_t)(places + length) * nproc());
@@ -299,7 +301,7 @@ static void puts_that_overlap_stay_in_order(void) {
   shared_free(at);
 }
 
-/* No bytes are no operation, wherever they would go. */
+/* An operation of 0 bytes does nothing, at any address. */
 static void nothing_is_kept_of_no_bytes(void) {
   long one = 1;
   int strides[] = {word};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A program that knows of nothing but ARMCI: begun by ARMCI_Init_args, and ended by ARMCI_Finalize.
- * Its launcher, whichever it is, takes that for a good end.
+ * A program that uses nothing but ARMCI: it starts with ARMCI_Init_args, and ends with
+ * ARMCI_Finalize. Every launcher must see a normal end.
  */
 #include <stdio.h>
 

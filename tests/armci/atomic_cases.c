@@ -74,7 +74,7 @@ static int compare_longs(const void* left, const void* right) {
   return (a > b) - (a < b);
 }
 
-/* All values that all processes got must be 0, step, 2 step, …: each once. */
+/* The values that all processes got must be 0, step, 2 step, …: each once. */
 static void check_tickets(const long* mine, int rounds, long step) {
   const int all = rounds * nproc();
   long* const tickets = zeroed((size_t)all * sizeof(long));
@@ -89,7 +89,7 @@ static void check_tickets(const long* mine, int rounds, long step) {
   free(tickets);
 }
 
-/* So many that processes meet at the word, which takes few between nodes. */
+/* Enough for processes to meet at the word, which takes few rounds between nodes. */
 static int meeting_rounds(void) {
   return armci_domain_count(ARMCI_DOMAIN_SMP) > 1 ? 200 : 10000;
 }
@@ -121,7 +121,7 @@ static void fetch_and_add_gives_each_number_once(void) {
   shared_free(at);
 }
 
-/* Each process swaps in numbers of its own: every number but the last comes out once. */
+/* Each process swaps in its own numbers: every number but the last comes out once. */
 static void swaps_lose_nothing(int is_long) {
   const int rounds = meeting_rounds();
   void** const at = shared_allocate(8);
@@ -166,7 +166,7 @@ static void negative_increments(void) {
   shared_free(at);
 }
 
-/* Words of this process that ARMCI did not allocate are as good, for this process. */
+/* A process may also use its own words that ARMCI did not allocate. */
 static void words_of_ones_own(void) {
   int word = 5;
   long wide = 1L << 40;
@@ -180,7 +180,7 @@ static void words_of_ones_own(void) {
   CHECK_EQUAL(wide, 8);
 }
 
-/* A lock of a swap: the word is 1 while it is held. */
+/* A lock made of a swap: the word is 1 while the lock is held. */
 static void swap_makes_a_lock(void) {
   enum { rounds = 50 };
   void** const at = shared_allocate(16);

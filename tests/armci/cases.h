@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * cases.h: the cases of each file, by what they are about.
+ * cases.h: the cases of each file, by subject.
  */
 #ifndef TESSERA_TESTS_ARMCI_CASES_H
 #define TESSERA_TESTS_ARMCI_CASES_H

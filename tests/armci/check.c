@@ -11,7 +11,7 @@
 #include "rma/armci/armcix.h"
 #include "rma/armci/message.h"
 
-/* Of the case that runs in this process. */
+/* The case that runs in this process. */
 static char case_name[100];
 static char timeout_text[200];
 static int failures;
@@ -28,7 +28,7 @@ static void on_alarm(int signal_number) {
   _exit(1);
 }
 
-/* True where the failure is to be printed. */
+/* Whether to print the failure. */
 static int note_failure(const char* file, int line) {
   ++failures;
   if (failures > most_printed) {

@@ -3,8 +3,8 @@
  * check.h: cases for the ARMCI interface, in C as its users write. All processes run the same cases
  * in the same order; a case fails on all of them if a check fails on one.
  *
- * Errors of ARMCI's are returned (TESSERA_ARMCI_ERRORS=return): one that a case leaves behind fails
- * it, so that functions that return nothing are checked, too.
+ * Errors of ARMCI are returned (TESSERA_ARMCI_ERRORS=return). A case fails if an error remains at
+ * its end: so functions that return nothing are checked, too.
  */
 #ifndef TESSERA_TESTS_ARMCI_CHECK_H
 #define TESSERA_TESTS_ARMCI_CHECK_H
@@ -20,21 +20,21 @@ typedef struct {
   void (*run)(void);
 } Case;
 
-/* Cases by a name before the dot; a case without a name ends them. */
+/* The cases of a suite; the suite's name precedes the dot. A case without a name ends the list. */
 typedef struct {
   const char* name;
   const Case* cases;
 } Suite;
 
-/* Runs the cases whose names, SUITE.CASE, match the shell pattern, each for `seconds` at most.
+/* Runs the cases whose names, SUITE.CASE, match the shell pattern, each for at most `seconds`.
  * Returns how many failed. Collective. */
 int run_suites(const Suite* suites, const char* pattern, unsigned seconds);
-/* Leaves a case out and says why. The case returns after it; all processes do the same. */
+/* Skips a case and prints the reason. The case must then return; all processes do the same. */
 void skip(const char* reason);
 /* Whether a check failed in this process's case. */
 int has_failed(void);
 
-/* Each returns whether it holds. */
+/* Each returns whether the check holds. */
 #define CHECK(condition) check_true((condition) ? 1 : 0, #condition, __FILE__, __LINE__)
 #define CHECK_EQUAL(actual, expected) \
   check_equal((long long)(actual), (long long)(expected), #actual, __FILE__, __LINE__)
@@ -43,9 +43,10 @@ int has_failed(void);
   check_pointer((actual), (expected), #actual, __FILE__, __LINE__)
 #define CHECK_BYTES(actual, expected, bytes) \
   check_bytes((actual), (expected), (size_t)(bytes), #actual, __FILE__, __LINE__)
-/* That a function that returns 0 if all is well does so. */
+/* Checks that a function that returns 0 on success does so. */
 #define CHECK_OK(call) check_equal((call), 0, #call, __FILE__, __LINE__)
-/* That a call failed with this code and a message that holds these words; forgets the error. */
+/* Checks that a call failed with this code and a message that contains these words; clears the
+ * error. */
 #define CHECK_ERROR(code, words) check_error((code), (words), __FILE__, __LINE__)
 
 int check_true(int holds, const char* what, const char* file, int line);

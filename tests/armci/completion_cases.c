@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Fences and barriers: what they promise about memory that others read. The reader is told by a
- * message, which promises nothing by itself.
+ * Fences and barriers: their guarantees for memory that other processes read. A message notifies
+ * the reader, and guarantees nothing by itself.
  */
 #include <stdlib.h>
 
@@ -26,7 +26,8 @@ static void complete(Completion how, int proc, ARMCI_Group* group) {
   }
 }
 
-/* Puts to a neighbour, and tells the process after that, which looks at the neighbour's memory. */
+/* Puts to a neighbour, and then notifies the process after that, which reads the neighbour's
+ * memory. */
 static void third_party_sees(Completion how) {
   void** const at = shared_allocate((armci_size_t)large);
   const int to = neighbour(1);
@@ -48,7 +49,7 @@ static void third_party_sees(Completion how) {
     armci_msg_snd(tag, &token, sizeof token, reader);
     armci_msg_rcv(tag, &token, sizeof token, &length, writer);
     CHECK_EQUAL(token, round);
-    /* What is last on the way is looked at first. */
+    /* The last bytes sent are checked first. */
     const unsigned char* const last = at[between];
     CHECK_EQUAL(ARMCI_Same_node(between) ? last[large - 1] : 16 * writer + round,
                 16 * writer + round);
@@ -94,7 +95,7 @@ static void implicit_puts_are_seen_after_a_barrier(void) {
   shared_free(at);
 }
 
-/* A fence completes what was started without a handle, or with one that is waited for later. */
+/* A fence completes operations with a null handle, and with a handle that is waited for later. */
 static void fences_complete_what_is_not_waited_for(void) {
   void** const at = shared_allocate(bytes);
   char* const source = zeroed(bytes);
@@ -116,7 +117,7 @@ static void fences_complete_what_is_not_waited_for(void) {
   shared_free(at);
 }
 
-/* Whoever is behind a barrier knows that all were before it. */
+/* A process that leaves a barrier knows that all processes have reached it. */
 static void barriers_hold_all_back(void) {
   void** const at = shared_allocate(sizeof(long));
   for (long round = 1; round <= 50; ++round) {

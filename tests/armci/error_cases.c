@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Errors, returned instead of ending the job: codes and words, of what returns nothing, too.
+ * Errors that are returned instead of ending the job: codes and words, also of functions without a
+ * result.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ static void arguments_that_make_no_sense(void) {
   CHECK_EQUAL(ARMCI_Put(&word, at[0], -1, 0), FAIL);
   CHECK_ERROR(FAIL, "ARMCI_Put: a transfer of -1 bytes");
   CHECK_EQUAL(ARMCI_Acc(99, &word, &word, at[0], 8, 0), FAIL);
-  CHECK_ERROR(FAIL, "99 is no accumulate operation");
+  CHECK_ERROR(FAIL, "99 is not an accumulate operation");
   CHECK_EQUAL(ARMCI_Acc(ARMCI_ACC_LNG, NULL, &word, at[0], 8, 0), FAIL);
   CHECK_ERROR(FAIL, "scale factor is null");
   CHECK_EQUAL(ARMCI_Acc(ARMCI_ACC_LNG, &word, &word, at[0], 7, 0), FAIL);
@@ -38,13 +39,13 @@ static void arguments_that_make_no_sense(void) {
   CHECK_EQUAL(ARMCI_PutV(&set, 1, 0), FAIL);
   CHECK_ERROR(FAIL, "null array of source pointers");
   CHECK_EQUAL(ARMCI_Rmw(99, &word, at[0], 1, 0), FAIL);
-  CHECK_ERROR(FAIL, "99 is no read-modify-write");
+  CHECK_ERROR(FAIL, "99 is not a read-modify-write");
   CHECK_EQUAL(ARMCI_Test(NULL), FAIL);
   CHECK_ERROR(FAIL, "handle is null");
   shared_free(at);
 }
 
-/* Nothing was sent, and the memory is as it was. */
+/* Nothing was sent, and the memory is unchanged. */
 static void memory_that_is_nobodys(void) {
   void** const at = shared_allocate(64);
   char source[200] = {1};
@@ -68,7 +69,7 @@ static void memory_that_is_nobodys(void) {
 static void memory_for_others_has_an_end(void) {
   armci_meminfo_t info;
   ARMCI_Memget((size_t)1 << 50U, &info, 0);
-  CHECK_ERROR(FAIL6, "are left of those set aside");
+  CHECK_ERROR(FAIL6, "do not fit the free part of the memory set aside");
   ARMCI_Memget(0, &info, 0);
   CHECK_ERROR(FAIL, "0 bytes");
   ARMCI_Memget(10, &info, 1);
@@ -79,7 +80,7 @@ static void memory_for_others_has_an_end(void) {
   armci_meminfo_t copy = info;
   ARMCI_Memctl(&info);
   ARMCI_Memctl(&copy);
-  CHECK_ERROR(FAIL, "given back before");
+  CHECK_ERROR(FAIL, "already freed");
 }
 
 static void what_returns_nothing_has_a_text(void) {
@@ -100,7 +101,7 @@ static void what_returns_nothing_has_a_text(void) {
   CHECK_EQUAL(armci_domain_count(1), 0);
   CHECK_ERROR(FAIL, "no kind of domain 1");
   armci_msg_igop(&process, 1, "?");
-  CHECK_ERROR(FAIL, "'?' is no reduction");
+  CHECK_ERROR(FAIL, "'?' is not a reduction");
   armci_msg_bcast(&process, sizeof process, nproc());
   CHECK_ERROR(FAIL, "the root is");
 }
@@ -189,13 +190,14 @@ static void loads_and_stores_where_there_are_none(void) {
   ARMCI_Access_begin(at[me()]);
   CHECK_ERROR(FAIL, "without loads and stores");
   CHECK_EQUAL(ARMCIX_Mode_set(0, at[me()], &world), FAIL);
-  CHECK_ERROR(FAIL, "no combination of access modes");
+  CHECK_ERROR(FAIL, "is not a combination of access modes");
   ARMCI_Access_end(at[me()]);
   CHECK_ERROR(FAIL, "was begun");
   shared_free(at);
 }
 
-/* As a program ends that forgets that it is one: by all that ends ARMCI, and by an error. */
+/* A forked child that ends like the program itself: calls every function that ends ARMCI, and
+ * reports an error. */
 static void child_of_a_process(void* const* at) {
   long word = 1;
   const int is_refused = ARMCI_Put(&word, at[neighbour(1)], sizeof word, neighbour(1)) == FAIL3;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Names every function and macro of the four headers, as C11 and as C++17 (every_function.cmake),
- * and finds each of them when it is linked. What they do is the cases' matter.
+ * and checks that all of them link. The cases test what they do.
  */
 #include <stdio.h>
 
@@ -295,7 +295,7 @@ static const int constants[] = {FAIL,
                                 ARMCIX_MODE_CONFLICT_FREE,
                                 ARMCIX_MODE_NO_LOAD_STORE};
 
-/* What is a macro, in one process: returns how many things are wrong. */
+/* Uses the macros, in one process; returns the number of wrong results. */
 static int use_macros(void) {
   int from = 1;
   int to = 0;

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Compares what the headers declare with what every_function.c names and what the cases call.
+# Compares the headers' declarations with those that every_function.c names and the cases call.
 #
 #   cmake -DHEADERS=DIR -DCASES=DIR -P every_function.cmake
 #
-# Functions of parmci.h are called by profiled.h, which gives the cases their names.
+# profiled.h calls the functions of parmci.h, under the names that the cases use.
 
-# The functions that a header declares: what stands in front of a bracket and begins its line.
+# The functions that a header declares: names at the beginning of a line, before a bracket.
 function(declared_functions header result)
   file(READ ${header} text)
   string(REGEX REPLACE "/\\*[^*]*\\*+([^/*][^*]*\\*+)*/" "" text "${text}")

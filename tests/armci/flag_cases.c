@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Puts that raise a flag, and notifications: who sees the one sees the data.
+ * Puts that raise a flag, and notifications: a process that sees the flag sees the data.
  */
 #include <sched.h>
 #include <stdatomic.h>
@@ -13,7 +13,7 @@
 
 enum { bytes = 1000, rounds = 60, far = 24, block = 8, blocks = bytes / block };
 
-/* For each process, the data that comes from it, and its flag. */
+/* For each process, the data that it sends, and its flag. */
 typedef struct {
   int flag;
   char data[blocks * far];
@@ -47,7 +47,8 @@ static int strided_direct(char* source, Slot* slot, int value, int proc) {
   return ARMCI_PutS_flag_dir(source, NULL, slot->data, NULL, counts, 0, &slot->flag, value, proc);
 }
 
-/* All processes to all others, round after round; each answers a round before the next begins. */
+/* All processes to all others, round after round; each replies to a round before the next
+ * begins. */
 static void raise_flags(FlagCall call) {
   void** const at = shared_allocate((armci_size_t)sizeof(Slot) * nproc());
   char source[bytes];
@@ -78,7 +79,7 @@ static void direct_put_with_flag(void) {
   raise_flags(strided_direct);
 }
 
-/* A flag of a strided put whose blocks are apart, and one without data. */
+/* The flag of a strided put with gaps between its blocks, and of one without data. */
 static void flag_of_blocks_apart_and_of_nothing(void) {
   void** const at = shared_allocate((armci_size_t)sizeof(Slot) * nproc());
   char source[bytes];
@@ -103,7 +104,7 @@ static void flag_of_blocks_apart_and_of_nothing(void) {
   shared_free(at);
 }
 
-/* To this process, where neither need be ARMCI's. */
+/* To this process itself, where neither need be ARMCI memory. */
 static void flag_of_ones_own(void) {
   double data[4] = {0};
   const double source[4] = {1, 2, 3, 4};
@@ -113,7 +114,7 @@ static void flag_of_ones_own(void) {
   CHECK(memcmp(data, source, sizeof data) == 0);
 }
 
-/* So much that whoever saw the flag too early would find that the data is not there. */
+/* So much data that a process that saw the flag too early would find the data missing. */
 static void flag_comes_after_much_data(void) {
   enum { large = 300000 };
   const long flag_place = large + 64 - large % 64;
@@ -139,7 +140,7 @@ static void flag_comes_after_much_data(void) {
   shared_free(at);
 }
 
-/* Puts of many sizes before a notification are there when it is. */
+/* Puts of many sizes before a notification have arrived when it arrives. */
 static void notification_comes_after_the_data(void) {
   void** const at = shared_allocate((armci_size_t)sizeof(Slot) * nproc());
   char source[bytes];
@@ -166,7 +167,7 @@ static void notification_comes_after_the_data(void) {
   shared_free(at);
 }
 
-/* Puts that nobody waited for are puts before, too. */
+/* Implicit puts without a wait also come before the notification. */
 static void notification_comes_after_implicit_puts(void) {
   enum { large = 300000 };
   void** const at = shared_allocate(large);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Groups: odd ones, children, splits, the default group, and memory, fences and collectives of
- * them.
+ * Groups: unusual groups, children, splits, the default group, and their memory, fences and
+ * collectives.
  */
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@
 #include "tests/armci/check.h"
 #include "tests/armci/memory.h"
 
-/* A list of processes, and the caller's place in it or -1. */
+/* A list of processes, and the caller's rank in it or -1. */
 typedef struct {
   int size;
   int place;
@@ -27,7 +27,7 @@ static List list_of(int first, int step) {
   return list;
 }
 
-/* What is true of a group of the listed processes. */
+/* Checks what must hold for a group of the listed processes. */
 static void check_is(ARMCI_Group* group, const List* list) {
   int size = -1;
   int rank = -1;
@@ -70,7 +70,7 @@ static void check_collectives(ARMCI_Group* group, const List* list) {
   armci_msg_group_barrier(group);
 }
 
-/* Puts to all members; memory of a group names them by their places. */
+/* Puts to all members; memory of a group names them by their ranks. */
 static void check_memory(ARMCI_Group* group, const List* list) {
   void** const at = zeroed((size_t)list->size * sizeof(void*));
   CHECK_OK(ARMCI_Malloc_group(at, list->size * (armci_size_t)sizeof(int), group));
@@ -96,7 +96,7 @@ static void check_whole(ARMCI_Group* group, const List* list) {
   check_memory(group, list);
 }
 
-/* Programs ask all processes for rank and size, and let all free it, to see who is a member. */
+/* Programs call rank, size and free on all processes to find out which are members. */
 static void check_not_in_it(ARMCI_Group* group) {
   int rank = 0;
   int size = 1;
@@ -111,7 +111,7 @@ static void check_not_in_it(ARMCI_Group* group) {
   CHECK_EQUAL(ARMCIX_Error_code(), 0);
 }
 
-/* Makes the group, on its members only or on all, and looks at it. */
+/* Creates the group, on its members only or on all, and checks it. */
 static void try_list(List list, int others_call) {
   ARMCI_Group group = 12345;
   if (list.size > 0 && (list.place >= 0 || others_call)) {
@@ -137,7 +137,7 @@ static void groups_of_any_processes_in_any_order(void) {
   }
 }
 
-/* Different groups at once, and again and again. */
+/* Different groups at once, repeatedly. */
 static void disjoint_groups_at_once(void) {
   for (int round = 0; round < 10; ++round) {
     try_list(list_of(me() % 2, 2), 0);
@@ -148,7 +148,7 @@ static void children_number_by_their_parent(void) {
   const List all = list_of(nproc() - 1, -1);
   ARMCI_Group reversed;
   ARMCI_Group_create(all.size, all.process, &reversed);
-  /* Places 0 and 1 of the parent, that is the last two processes, turned around. */
+  /* Ranks 0 and 1 of the parent, which are the last two processes, exchanged. */
   if (nproc() > 1) {
     int places[] = {1, 0};
     int processes[] = {nproc() - 2, nproc() - 1};
@@ -216,7 +216,7 @@ static void duplicates_are_groups_of_their_own(void) {
   free(reversed.process);
 }
 
-/* What is collective is so over the default group; processes are numbered over the job. */
+/* Collective functions use the default group; processes are numbered over the job. */
 static void default_group_owns_what_is_allocated(void) {
   List list = list_of(nproc() - 1, -2);
   ARMCI_Group group = -1;
@@ -255,7 +255,7 @@ static void default_group_owns_what_is_allocated(void) {
   free(list.process);
 }
 
-/* The children of a default group that is not the whole. */
+/* Children of a default group that is not the whole job. */
 static void groups_are_created_in_the_default_group(void) {
   List list = list_of(nproc() - 1, -1);
   ARMCI_Group reversed;

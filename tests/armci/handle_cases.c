@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Non-blocking transfers by explicit and null handles, as programs of all kinds treat them: one for
- * many operations, never initialised, used again, copied, tested.
+ * Non-blocking transfers by explicit and null handles, as programs use them: one handle for many
+ * operations, handles that are not initialised, reused, copied, tested.
  */
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static int wait_as(Claim claim, armci_hdl_t* handle, int proc) {
                                       : ARMCI_WaitProc(proc);
 }
 
-/* Puts and fetches it again, with each process in turn. */
+/* Puts and gets back, with each process in turn. */
 static void there_and_back(Claim claim) {
   void** const at = shared_allocate((armci_size_t)bytes * nproc());
   char source[bytes];
@@ -80,7 +80,7 @@ static void many_with_one_handle(int content) {
                            seen + (long)rounds * proc, rounds * (int)sizeof(int), proc, &handle));
     }
     CHECK_OK(ARMCI_Wait(&handle));
-    CHECK_OK(ARMCI_Wait(&handle)); /* it is one on nothing now */
+    CHECK_OK(ARMCI_Wait(&handle)); /* it is empty now */
     for (int proc = 0; proc < nproc(); ++proc) {
       CHECK_BYTES(seen + (long)rounds * proc, values, rounds * sizeof(int));
     }
@@ -142,7 +142,7 @@ static void test_says_when_wait_would_not_block(void) {
   shared_free(at);
 }
 
-/* Completion in another order than that of the start, and copies of handles. */
+/* Completion in another order than the start, and copies of handles. */
 static void handles_may_be_copied(void) {
   enum { count = 50 };
   void** const at = shared_allocate((armci_size_t)count * bytes * nproc());
@@ -175,7 +175,7 @@ static void handles_may_be_copied(void) {
   shared_free(at);
 }
 
-/* More than may be outstanding: the oldest ones are completed. */
+/* More than the limit: the oldest ones are completed. */
 static void more_than_may_be_outstanding(void) {
   enum { count = 3 * ARMCI_MAX_NUM_REQUESTS };
   void** const at = shared_allocate((armci_size_t)count * (armci_size_t)sizeof(long) * nproc());
@@ -201,7 +201,7 @@ static void more_than_may_be_outstanding(void) {
   shared_free(at);
 }
 
-/* What blocks comes after what this process started before, with the same process. */
+/* A blocking call comes after this process's earlier operations on the same process. */
 static void wait_completes_what_the_blocking_call_does(void) {
   void** const at = shared_allocate((armci_size_t)sizeof(long) * nproc());
   const int proc = neighbour(1);

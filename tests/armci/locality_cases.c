@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Domains, beside the layout that the job was started with: consecutive processes share a node,
- * TESSERA_RANKS_PER_NODE of them or all.
+ * Domains, compared with the layout that the job was started with: consecutive processes share a
+ * node, TESSERA_RANKS_PER_NODE of them or all.
  */
 #include <stdlib.h>
 
@@ -41,8 +41,8 @@ static void processes_know_who_shares_their_node(void) {
   }
 }
 
-/* Scopes, of the whole and of a group in reverse: the node's members, and the first of each node.
- */
+/* Scopes of the whole job and of a reversed group: the node's members, and the first of each
+ * node. */
 static void scopes_follow_the_nodes(void) {
   const int size = per_node();
   const int first = me() / size * size;
@@ -108,7 +108,7 @@ static void node_reductions_of_all_types(void) {
   CHECK_REAL(of_double, last);
 }
 
-/* The nodes' memory is that of the same pages: stores are seen by loads elsewhere on the node. */
+/* Processes of a node share pages: loads on one see stores of another. */
 static void pointers_on_the_node_are_for_loads_and_stores(void) {
   void** const at = shared_allocate((armci_size_t)sizeof(long) * nproc());
   for (int proc = 0; proc < nproc(); ++proc) {

@@ -56,7 +56,7 @@ static Options options_of(int argc, char** argv) {
 }
 
 #ifdef TESSERA_ARMCI_HAS_MPI
-/* A communicator of the test's own, in which ranks are turned around. */
+/* A communicator of the test's own, with the ranks reversed. */
 static int start_on_communicator(int* argc, char*** argv, int is_thread) {
   int rank = 0;
   MPI_Comm reversed = MPI_COMM_NULL;
@@ -75,7 +75,7 @@ static int start_on_communicator(int* argc, char*** argv, int is_thread) {
 }
 #endif
 
-/* Whether ARMCI runs. */
+/* Whether ARMCI is running. */
 static int start(const char* how, int* argc, char*** argv) {
   if (is_same(how, "msg")) {
     armci_msg_init(argc, argv);
@@ -95,7 +95,7 @@ static int start(const char* how, int* argc, char*** argv) {
   return is_same(how, "init") && ARMCI_Init() == 0;
 }
 
-/* Does not return unless `how` is none of them. */
+/* Does not return if `how` is one of them. */
 static void end_with_error(const char* how) {
   const int seven = 7;
   if (is_same(how, "error")) {

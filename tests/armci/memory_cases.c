@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Allocation: sizes that differ, none, many at once, and what one process takes for others.
+ * Allocation: sizes that differ, none, many at once, and memory that one process allocates for
+ * others.
  */
 #include "tests/armci/memory.h"
 
@@ -13,7 +14,7 @@
 #include "tests/armci/cases.h"
 #include "tests/armci/check.h"
 
-/* Whether so many bytes are 0. */
+/* Whether that many bytes are 0. */
 static int is_zero(const char* memory, long bytes) {
   for (long index = 0; index < bytes; ++index) {
     if (memory[index] != 0) {
@@ -30,7 +31,7 @@ static int allocate_on_device(void* pointers[], armci_size_t bytes) {
   return ARMCI_Malloc_memdev(pointers, bytes, "/some/device");
 }
 
-/* Process p has bytes[p % 4] bytes; those without have null and free null. */
+/* Process p has bytes[p % 4] bytes; a process without memory has null and frees null. */
 static void allocate_unequal(Allocate allocate, Free release) {
   static const armci_size_t sizes[] = {0, 1, 100003, 64};
   void** const at = zeroed((size_t)nproc() * sizeof(void*));
@@ -52,7 +53,7 @@ static void allocate_unequal(Allocate allocate, Free release) {
     const armci_size_t own = sizes[(me() + shift) % 4];
     if (own > 0) {
       CHECK_EQUAL(*shared_at(at, me(), own - 1), me() + 1);
-      memset(at[me()], 0xff, (size_t)own); /* what comes next in its place is zeroed */
+      memset(at[me()], 0xff, (size_t)own); /* later memory in this place must be zeroed */
     }
     armci_msg_barrier();
     CHECK_OK(release(at[me()]));
@@ -90,7 +91,7 @@ static int open_descriptors(void) {
   return count;
 }
 
-/* Each with its number in it, freed in another order; descriptors don't grow with them. */
+/* Each holds its number; freed in another order. The number of descriptors does not grow. */
 static void thousands_alive_at_once(void) {
   const int is_one_node = armci_domain_count(ARMCI_DOMAIN_SMP) == 1;
   const int count = effort(is_one_node ? 3000 : 600); /* where meeting takes longer */
@@ -136,7 +137,8 @@ static void local_memory_of_all_sizes(void) {
   CHECK_OK(ARMCI_Free_local(NULL));
 }
 
-/* One process takes memory and tells the others, who use it and never met for it. */
+/* One process allocates memory and sends its description to the others, which use it; no
+ * collective call. */
 static void memory_of_one_process_is_used_by_others(void) {
   enum { bytes = 10000 };
   armci_meminfo_t* const infos = zeroed((size_t)nproc() * sizeof *infos);
@@ -200,7 +202,7 @@ static void access_is_between_begin_and_end(void) {
     CHECK_EQUAL(ARMCI_GetValueInt((int*)at[proc] + 50, proc), 1000 * round + 50 + proc);
     ARMCI_Barrier();
   }
-  ARMCI_Access_begin(own + 7); /* anywhere in it, and within each other */
+  ARMCI_Access_begin(own + 7); /* anywhere in it, and nested */
   ARMCI_Access_begin(own);
   ARMCI_Access_end(own);
   ARMCI_Access_end(own + 7);
@@ -273,8 +275,8 @@ static void modes_allow_what_they_say(void) {
   shared_free(at);
 }
 
-/* Each process adds to its own elements of every process without locks; then all to the same ones,
- * with them. */
+/* Each process adds to its own elements of every process without locks; then all add to the same
+ * elements, with locks. */
 static void accumulates_are_exact_in_each_mode(void) {
   enum { each = 600 };
   void** const at = shared_allocate((armci_size_t)sizeof(double) * each * nproc());
@@ -314,7 +316,7 @@ static void accumulates_are_exact_in_each_mode(void) {
   shared_free(at);
 }
 
-/* The program's own memory, of unequal sizes, and none at one process. */
+/* Existing memory of the program, of unequal sizes, and none at one process. */
 static void memory_of_the_program_is_offered(void) {
   enum { least = 3000 };
   const size_t mine = me() == 1 ? 0 : least + 100 * (size_t)me();
@@ -357,7 +359,7 @@ static void memory_of_the_program_is_offered(void) {
     ARMCI_Barrier();
     CHECK(own == NULL || *(long*)(void*)own == nproc());
     CHECK_EQUAL(ARMCI_Free(own), FAIL);
-    CHECK_ERROR(FAIL, "given back by ARMCIX_Detach");
+    CHECK_ERROR(FAIL, "detach it with ARMCIX_Detach");
     CHECK_OK(ARMCIX_Detach(own, &world));
   }
   free(own);
@@ -366,7 +368,7 @@ static void memory_of_the_program_is_offered(void) {
   free(sent);
 }
 
-/* Nothing has to be said about shared memory, and there is no limit to set. */
+/* Programs need not configure shared memory, and there is no limit to set. */
 static void shared_memory_is_used(void) {
   ARMCI_Group world;
   ARMCI_Group_get_world(&world);
@@ -378,7 +380,7 @@ static void shared_memory_is_used(void) {
   shared_free(at);
 }
 
-/* Free completes what others have under way to the memory. */
+/* Free completes operations of other processes on the memory. */
 static void free_waits_for_what_is_under_way(void) {
   enum { bytes = 200000 };
   char* const source = zeroed(bytes);

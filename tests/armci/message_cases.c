@@ -36,7 +36,7 @@ static void messages_of_all_sizes_go_around(void) {
   free(buffer);
 }
 
-/* In their order by tag, though others come between. */
+/* Messages of a tag arrive in their order, even with others between them. */
 static void messages_of_a_tag_come_in_order(void) {
   enum { many = 100 };
   const int to = neighbour(1);
@@ -54,7 +54,7 @@ static void messages_of_a_tag_come_in_order(void) {
   }
 }
 
-/* More than there is room for on the way: who waits for room takes in what comes meanwhile. */
+/* More messages than fit: a process that waits for room receives incoming messages meanwhile. */
 static void all_send_before_they_receive(void) {
   enum { many = 1000, bytes = 500 };
   char message[bytes];
@@ -72,7 +72,7 @@ static void all_send_before_they_receive(void) {
   }
 }
 
-/* Process 0 gets one from each of the others, in whatever order, and says who sent it. */
+/* Process 0 gets one message from each of the others, in any order, and checks the sender. */
 static void receive_from_anybody(void) {
   enum { rounds = 10 };
   if (me() != 0) {
@@ -138,7 +138,7 @@ static void broadcasts_from_every_root(void) {
   free(model);
 }
 
-/* From the first of some members of a group, which the others do not notice. */
+/* From the first of some members of a group; the other members take no part. */
 static void broadcast_among_some_of_a_group(void) {
   ARMCI_Group world;
   ARMCI_Group_get_world(&world);
@@ -152,7 +152,8 @@ static void broadcast_among_some_of_a_group(void) {
   }
 }
 
-/* Who says that another is its child is that one's parent, and all are below the root. */
+/* If a process names another its child, it is the parent of that process; all are below the
+ * root. */
 static void trees_are_trees(void) {
   int root = -2;
   int up = -2;
@@ -219,7 +220,7 @@ static void exchanged_pointers_name_others_memory(void) {
   shared_free(at);
 }
 
-/* Without ARMCI_Malloc's array: each knows only its own pointer, as Global Arrays does it. */
+/* Without ARMCI_Malloc's array: each process knows only its own pointer, as in Global Arrays. */
 static void exchanged_pointers_of_a_reversed_group(void) {
   int* const reversed = zeroed((size_t)nproc() * sizeof(int));
   void** const at = shared_allocate(64);

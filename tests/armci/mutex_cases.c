@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Mutexes: the one set of ARMCI's, and sets of groups.
+ * Mutexes: ARMCI's single set, and sets of groups.
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -13,11 +13,11 @@
 
 enum { rounds = 40 };
 
-/* Adds 1 to a word of a process's by get and put, which loses some unless a mutex protects it. */
+/* Adds 1 to a word of a process by get and put; without a mutex some additions are lost. */
 static void add_one(void* word, int proc) {
   long value = 0;
   CHECK_OK(ARMCI_Get(word, &value, sizeof value, proc));
-  sched_yield(); /* so that others come between even on one processor */
+  sched_yield(); /* so that others run in between even on one processor */
   ++value;
   CHECK_OK(ARMCI_Put(&value, word, sizeof value, proc));
   ARMCI_Fence(proc);
@@ -40,8 +40,9 @@ static void mutexes_exclude_all_others(void) {
   shared_free(at);
 }
 
-/* Every process holds mutexes of its own while it waits for all others to have theirs: one of
- * another number than the others', and one of the same number but at another process. */
+/* Every process holds its own mutexes while it waits for all others to have theirs. One mutex
+ * has another number than the others', and one has the same number but belongs to another
+ * process. */
 static void mutexes_of_other_numbers_and_processes_are_free(void) {
   const int same = nproc();
   CHECK_OK(ARMCI_Create_mutexes(nproc() + 1));
@@ -87,7 +88,7 @@ static void several_mutexes_at_once(void) {
   shared_free(at);
 }
 
-/* Their numbers differ by process, and may be 0. */
+/* The number of mutexes differs by process, and may be 0. */
 static void numbers_of_mutexes_differ(void) {
   CHECK_OK(ARMCI_Create_mutexes(me()));
   for (int proc = 0; proc < nproc(); ++proc) {
@@ -125,7 +126,7 @@ static void trylock_tells_who_has_it(void) {
     ARMCIX_Unlock_hdl(set, 1, last);
   }
   if (me() == last) {
-    while (ARMCIX_Trylock_hdl(set, 1, last) == 1) { /* nobody waits for an unlock's message */
+    while (ARMCIX_Trylock_hdl(set, 1, last) == 1) { /* does not wait for an unlock's message */
       sched_yield();
     }
     ARMCIX_Unlock_hdl(set, 1, last);
@@ -133,7 +134,7 @@ static void trylock_tells_who_has_it(void) {
   CHECK_OK(ARMCIX_Destroy_mutexes_hdl(set));
 }
 
-/* Two sets at once, of groups in which processes have other numbers than in the job. */
+/* Two sets at once, of groups in which processes have other ranks than in the job. */
 static void sets_belong_to_groups(void) {
   ARMCI_Group world;
   ARMCI_Group half;

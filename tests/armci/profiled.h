@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * profiled.h: goes in front of the cases, so that they call each function by its second name
+ * profiled.h: included before the cases, so that they call each function by its second name
  * (parmci.h).
  */
 #ifndef TESSERA_TESTS_ARMCI_PROFILED_H

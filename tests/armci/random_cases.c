@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Operations by chance beside a model. TEST_SEED repeats those of a seed that was printed.
+ * Random operations compared with a model. TEST_SEED repeats a run with a printed seed.
  */
 #include <stdlib.h>
 
@@ -9,14 +9,14 @@
 #include "tests/armci/check.h"
 #include "tests/armci/memory.h"
 
-/* --- location consistency ----------------------------------------------------------------------
+/* --- location consistency ---
  *
- * Each process has a part of every process's memory to itself, and a model of each. It sees its own
- * operations in their order; after a barrier all see them. */
+ * Each process has a private part of every process's memory, and a model of each. It sees its
+ * own operations in their order; after a barrier all processes see them. */
 
 enum { part = 2048, part_bytes = part * (int)sizeof(int), most_rows = 12, most_segments = 20 };
 
-/* What one process knows of its part of another's memory. */
+/* What one process knows about its part of another's memory. */
 typedef struct {
   int* model;
   int* buffer; /* of the operation under way */
@@ -166,14 +166,14 @@ static void one_operation(World* world) {
       break;
     default:
       start_bytes(world, proc);
-      /* What bytes by chance would make overflow is put to rest. */
+      /* Random bytes might make sums overflow, so they are zeroed first. */
       CHECK_OK(ARMCI_Wait(&world->target[proc].handle));
       memset(world->target[proc].model, 0, part_bytes);
       CHECK_OK(ARMCI_Put(world->target[proc].model, own_part(world, proc), part_bytes, proc));
   }
 }
 
-/* Each process tells its models; the others look at the memory. */
+/* Each process sends its models; the others compare their memory with them. */
 static void compare_all(World* world) {
   int* const models = zeroed((size_t)part_bytes * (size_t)nproc());
   int* const seen = zeroed(part_bytes);
@@ -223,7 +223,7 @@ static void own_operations_in_order_and_all_after_a_barrier(void) {
   shared_free(world.at);
 }
 
-/* --- overlapping accumulates -------------------------------------------------------------------
+/* --- overlapping accumulates ---
  *
  * All processes add patches to the same elements of all; the sums are exact. */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Reductions: all operators on all types, beside the same done serially over the values that all
- * processes have. Values are small and whole, so that results are exact.
+ * Reductions: all operators on all types, compared with a serial reduction of all processes'
+ * values. Values are small and whole, so that results are exact.
  */
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ static double magnitude(double value) {
   return value < 0 ? -value : value;
 }
 
-/* What "a op b" is, for values that all types hold. */
+/* The result of "a op b", for values that all types hold. */
 static double combine(const char* op, double a, double b) {
   if (strcmp(op, "+") == 0) {
     return a + b;
@@ -59,7 +59,7 @@ static long combine_bits(const char* op, long a, long b) {
   return a | b;
 }
 
-/* The reduction of all processes' values; of magnitudes where the operator is of magnitudes. */
+/* The reduction of all processes' values; of magnitudes for the absolute operators. */
 static double expected_real(const char* op, int index) {
   double result = value_of(0, index, op);
   if (strncmp(op, "abs", 3) == 0) {
@@ -165,7 +165,7 @@ static void logical_operators_on_integers(void) {
   free(row);
 }
 
-/* At process 0 only; what the others have then is not said. */
+/* At process 0 only; the other processes' values afterwards are undefined. */
 static void reductions_to_the_first(void) {
   enum { count = 100 };
   Row* const row = zeroed(sizeof *row);
@@ -195,7 +195,7 @@ static void reductions_to_the_first(void) {
   free(row);
 }
 
-/* Results are the same bits on all processes, and each time. */
+/* Results are bitwise equal on all processes, and in each repetition. */
 static void sums_of_reals_are_the_same_everywhere(void) {
   enum { count = 200 };
   double first[count];
@@ -237,7 +237,7 @@ static void selection_takes_all_of_the_best(void) {
   }
 }
 
-/* Of equal ones the first, and only those that contribute. */
+/* Among equal values the first counts, and only processes that contribute. */
 static void selection_among_those_who_contribute(void) {
   struct {
     int key;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A program as those of Global Arrays' tests begin and end, by the names of mp3.h: each process
- * puts its number to the next one.
+ * A program that starts and ends like the tests of Global Arrays, by the names of mp3.h: each
+ * process puts its number to the next one.
  */
 #include <mp3.h>
 #include <stdio.h>

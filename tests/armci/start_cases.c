@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Starting what runs already, and ending what others still need: the message layer holds the job
- * (main.c), so that ARMCI can end and begin again.
+ * Repeated starts, and ends that others still need: the message layer holds the job (main.c), so
+ * that ARMCI can end and start again.
  */
 #include "rma/armci/message.h"
 #include "tests/armci/cases.h"

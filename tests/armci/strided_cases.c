@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Strided transfers of all shapes, by every function that takes strides, beside a serial copy.
+ * Strided transfers of all shapes, by every function that takes strides, compared with a serial
+ * copy.
  */
 #include <stdlib.h>
 
@@ -11,7 +12,7 @@
 
 enum { room = 24000 };
 
-/* Levels, counts, strides of the source and of the target, and where the first block begins. */
+/* Levels, counts, strides of the source and of the target, and the offset of the first block. */
 static const Strided shapes[] = {
     {0, {1}, {0}, {0}, 0, 0},
     {0, {777}, {0}, {0}, 3, 5},
@@ -50,7 +51,7 @@ static const Strided shapes[] = {
 };
 enum { shape_count = sizeof shapes / sizeof shapes[0] };
 
-/* With no levels, nobody needs to give strides. */
+/* With no levels, the strides may be null. */
 static int* strides_of(const Strided* shape, const int* strides) {
   return shape->levels == 0 ? NULL : (int*)strides;
 }
@@ -73,7 +74,7 @@ static int nb_put(void* source, const Strided* shape, void* target, int proc) {
   ARMCI_INIT_HANDLE(&handle);
   const int code = ARMCI_NbPutS(source, source_strides, target, target_strides, count,
                                 shape->levels, proc, &handle);
-  memset(source_strides, 0x7f, sizeof source_strides); /* they may go at once */
+  memset(source_strides, 0x7f, sizeof source_strides); /* they may change at once */
   memset(target_strides, 0x7f, sizeof target_strides);
   memset(count, 0x7f, sizeof count);
   return code != 0 ? code : ARMCI_Wait(&handle);
@@ -130,7 +131,7 @@ static void put_all_shapes(StridedCall call) {
       memset(model, 0, room);
       strided_copy(shape, source, model);
       if (!CHECK_BYTES(shared_at(at, me(), (long)room * from), model, room)) {
-        CHECK_EQUAL(-1, number); /* says which shape it was */
+        CHECK_EQUAL(-1, number); /* prints the shape's number */
       }
     }
     memset(at[me()], 0, (size_t)room * (size_t)nproc());
@@ -187,7 +188,7 @@ static void aggregate_get_of_all_shapes(void) {
   get_all_shapes(aggregate_get);
 }
 
-/* A block's bytes are the elements of the type that it has room for. */
+/* A block's bytes are as many elements of the type as fit. */
 static void add_serially(const Strided* shape, const int* source, char* target, int scale) {
   const long blocks = strided_blocks(shape);
   for (long number = 0; number < blocks; ++number) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Threads of each process: transfers, handles of their own, read-modify-write and values.
+ * Threads of each process: transfers, their own handles, read-modify-write and values.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 enum { threads = 4, part = 800, rounds = 100 };
 
-/* A thread's part of every process's memory, a counter for all, and what it found wrong. */
+/* A thread's part of every process's memory, a counter for all, and the number of errors. */
 typedef struct {
   void** at;
   int number;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A profiling tool as parmci.h describes it: some functions of ARMCI's are this program's, which
- * counts their calls and has them done by their second names. As such tools do, it includes armci.h
- * only, which has the second names and the messages, too.
+ * A profiling tool as parmci.h describes it: this program defines some functions of ARMCI, counts
+ * their calls, and calls their second names. Like such tools it includes armci.h only, which also
+ * declares the second names and the messages.
  */
 #include <stdio.h>
 

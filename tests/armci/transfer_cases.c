@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Contiguous transfers: between all pairs of processes, of all kinds of sizes, and of memory that
- * is not what one expects.
+ * Contiguous transfers: between all pairs of processes, of all kinds of sizes, and of unusual
+ * memory.
  */
 #include <stdlib.h>
 
@@ -93,8 +93,7 @@ static void nothing_may_come_from_nowhere(void) {
   shared_free(at);
 }
 
-/* Puts, or gets, the bytes from `from` on to those from `to` on, of one piece of memory, and what
- * memmove does with the same. */
+/* Puts, or gets, within one piece of memory, and compares with memmove. */
 static void move_within(char* memory, int proc, int from, int to, int bytes, int is_get) {
   enum { all = 4096 };
   char model[all];
@@ -164,7 +163,7 @@ static void own_ordinary_memory_is_a_target(void) {
   CHECK_REAL(ARMCI_GetValueDouble(&target[14], me()), 15);
 }
 
-/* Both ends of a transfer in memory of ARMCI's, on this process and on others. */
+/* Both ends of a transfer in ARMCI memory, on this process and on others. */
 static void local_buffers_are_global_memory(void) {
   enum { bytes = 5000 };
   void** const at = shared_allocate(3 * bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Vectors: sets of segments, in several allocations, of all lengths, and none at all.
+ * Vectors: sets of segments, in several allocations, of all lengths, and empty ones.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 
 enum { segments = 40, longest = 100, region_count = 3, set_count = 5, part = 20000 };
 
-/* Sets with segments of a length of their own each; the local side is one piece of memory, the
- * remote side is spread over regions. */
+/* Sets with different segment lengths; the local side is one piece of memory, the remote side is
+ * spread over regions. */
 typedef struct {
   armci_giov_t set[set_count];
   void* local[set_count][segments];
@@ -26,7 +26,7 @@ typedef struct {
 static const int lengths[set_count] = {8, 1, 0, longest, 24};
 static const int numbers[set_count] = {segments, 17, 5, 30, 0};
 
-/* Segments that do not overlap: ascending places with gaps, given in an order that jumps. */
+/* Segments without overlap: ascending places with gaps, given in a permuted order. */
 static void make_vectors(Vectors* vectors, void*** at, int proc, char* local, int is_put) {
   long next_local = 0;
   long next_remote[region_count] = {0};
@@ -57,7 +57,7 @@ static int nb_put(armci_giov_t* sets, int len, int proc) {
   armci_hdl_t handle;
   memset(&handle, 0xff, sizeof handle);
   const int code = ARMCI_NbPutV(sets, len, proc, &handle);
-  memset(sets[0].src_ptr_array, 0, segments * sizeof(void*)); /* pointer arrays may go at once */
+  memset(sets[0].src_ptr_array, 0, segments * sizeof(void*)); /* pointer arrays may change */
   return code != 0 ? code : ARMCI_Wait(&handle);
 }
 
@@ -258,7 +258,7 @@ static void many_segments_of_one_byte(void) {
   shared_free(at);
 }
 
-/* A byte that is written twice has what the last segment writes there. */
+/* A byte that is written twice has the value of the last segment. */
 static void put_of_segments_that_overlap(void) {
   enum { count = 40, length = 12 };
   const int proc = neighbour(1);
@@ -284,7 +284,7 @@ static void put_of_segments_that_overlap(void) {
   CHECK_OK(ARMCI_Get(at[proc], seen, sizeof seen, proc));
   CHECK_BYTES(seen, model, sizeof seen);
 
-  /* Gets into one place: the last one's bytes. */
+  /* Gets into one place: the last one's bytes remain. */
   for (int number = 0; number < count; ++number) {
     from[number] = to[number];
     to[number] = source[0];

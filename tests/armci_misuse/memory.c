@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Misuses of memory, of groups, and of what tells where processes are.
+ * Misuses of memory, of groups, and of functions that locate processes.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -189,7 +189,7 @@ static int put_in_read_only(void) {
   return code;
 }
 
-/* --- memory of the program's own --- */
+/* --- existing memory of the program --- */
 static int attach_null(void) {
   void* pointers[64];
   long word = 0;
@@ -402,39 +402,44 @@ const struct misuse memory_cases[] = {
     {"memget_with_a_flag", one, "ARMCI_Memget", FAIL, "memflg is 1", memget_with_a_flag},
     {"memget_of_nothing", one, "ARMCI_Memget", FAIL, "0 bytes", memget_of_nothing},
     {"memget_of_too_much", one, "ARMCI_Memget", FAIL6, "TESSERA_ARMCI_MEMGET", memget_of_too_much},
+    /* infos */
     {"memctl_twice", one, "ARMCI_Memctl", FAIL, "names no memory", memctl_twice},
-    {"memctl_of_a_copy", one, "ARMCI_Memctl", FAIL, "given back before", memctl_of_a_copy},
+    {"memctl_of_a_copy", one, "ARMCI_Memctl", FAIL, "already freed", memctl_of_a_copy},
     {"memctl_of_garbage", one, "ARMCI_Memctl", FAIL, "of process 1515870810", memctl_of_garbage},
     {"memat_of_garbage", one, "ARMCI_Memat", FAIL, "of process 1515870810", memat_of_garbage},
     {"memat_of_null", one, "ARMCI_Memat", FAIL, "armci_meminfo_t is null", memat_of_null},
     {"memat_after_memctl", one, "ARMCI_Memat", FAIL, "names no memory", memat_after_memctl},
-    {"memat_behind_the_end", one, "ARMCI_Memat", FAIL2, "byte 65 of memory of 64 bytes",
-     memat_behind_the_end},
+    {"memat_behind_the_end", one, "ARMCI_Memat", FAIL2,
+     "byte 65 is outside of the memory of 64 bytes", memat_behind_the_end},
 
     {"access_to_the_stack", one, "ARMCI_Access_begin", FAIL2, "lies in no region",
      access_to_the_stack},
     {"end_of_no_access", one, "ARMCI_Access_end", FAIL, "no access", end_of_no_access},
-    {"unknown_mode", one_of_all, "ARMCIX_Mode_set", FAIL, "on rank 0|32 is no combination",
+    {"unknown_mode", one_of_all, "ARMCIX_Mode_set", FAIL, "on rank 0|32 is not a combination",
      unknown_mode},
+    /* modes */
     {"mode_that_allows_nothing", everybody, "ARMCIX_Mode_set", FAIL,
      "allows nothing|give one of the two", mode_that_allows_nothing},
     {"modes_that_differ", one_of_all, "ARMCIX_Mode_set", FAIL,
      "gave another access mode|all members must give the same", modes_that_differ},
+    /* accesses */
     {"mode_within_an_access", one_of_all, "ARMCIX_Mode_set", FAIL,
-     "on rank 0|1 accesses to the memory are not ended", mode_within_an_access},
+     "on rank 0|1 accesses to the memory have not ended", mode_within_an_access},
     {"put_in_read_only", everybody, "ARMCI_Put", FAIL,
      "put on region 'ARMCI_Malloc' (region|is read_only|ARMCIX_Mode_set", put_in_read_only},
+    /* attached memory */
     {"attach_null", one_of_all, "ARMCIX_Attach", FAIL, "on rank 0|8 bytes of memory to attach",
      attach_null},
     {"attach_negative", one_of_all, "ARMCIX_Attach", FAIL, "on rank 0|-8 bytes", attach_negative},
     {"attach_into_null", one_of_all, "ARMCIX_Attach", FAIL, "on rank 0|pointers is null",
      attach_into_null},
+    /* the wrong end */
     {"detach_what_was_allocated", everybody, "ARMCIX_Detach", FAIL,
-     "is ARMCI_Malloc's|given back by ARMCI_Free", detach_what_was_allocated},
+     "allocated by ARMCI_Malloc|free it with ARMCI_Free", detach_what_was_allocated},
     {"detach_an_inner_pointer", one_of_all, "ARMCIX_Detach", FAIL, "on rank 0|not at its start",
      detach_an_inner_pointer},
     {"free_what_was_attached", everybody, "ARMCI_Free", FAIL,
-     "the program's own|given back by ARMCIX_Detach", free_what_was_attached},
+     "the program's own|detach it with ARMCIX_Detach", free_what_was_attached},
     {"access_without_loads", everybody, "ARMCI_Access_begin", FAIL, "without loads|ARMCIX_Mode_set",
      access_without_loads},
     {"mode_of_the_stack", one, "ARMCIX_Mode_get", FAIL2, "lies in no region", mode_of_the_stack},

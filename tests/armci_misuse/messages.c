@@ -52,7 +52,7 @@ static int any_message_longer_than_the_buffer(void) {
   return told();
 }
 
-/* --- collectives with arguments that are wrong everywhere --- */
+/* --- collectives with arguments that are wrong on all processes --- */
 static int unknown_scope(void) {
   armci_msg_gop_scope(1, values, 1, "+", ARMCI_INT);
   return told();
@@ -122,7 +122,7 @@ static int node_broadcast_of_too_many(void) {
   return told();
 }
 
-/* --- the same, wrong at process 0 only: all are told --- */
+/* --- the same, wrong at process 0 only: all return the error --- */
 static int one_unknown_operator(void) {
   armci_msg_igop(values, 1, me() == 0 ? "plus" : "+");
   return told();
@@ -163,12 +163,13 @@ const struct misuse message_cases[] = {
     {"any_message_longer_than_the_buffer", everybody, "armci_msg_rcvany", FAIL, "64 bytes|8",
      any_message_longer_than_the_buffer},
 
-    {"unknown_scope", everybody, "armci_msg_gop_scope", FAIL, "1 is no scope|SCOPE_ALL",
+    {"unknown_scope", everybody, "armci_msg_gop_scope", FAIL, "1 is not a scope|SCOPE_ALL",
      unknown_scope},
-    {"unknown_operator", everybody, "armci_msg_igop", FAIL, "'plus' is no reduction",
+    {"unknown_operator", everybody, "armci_msg_igop", FAIL, "'plus' is not a reduction",
      unknown_operator},
-    {"null_operator", everybody, "armci_msg_dgop", FAIL, "'' is no reduction", null_operator},
-    {"unknown_type", everybody, "armci_msg_reduce", FAIL, "1 is no type|ARMCI_INT", unknown_type},
+    {"null_operator", everybody, "armci_msg_dgop", FAIL, "'' is not a reduction", null_operator},
+    {"unknown_type", everybody, "armci_msg_reduce", FAIL, "1 is not an element type|ARMCI_INT",
+     unknown_type},
     {"bits_of_reals", everybody, "armci_msg_dgop", FAIL, "bit_and|float64", bits_of_reals},
     {"negative_elements", everybody, "armci_msg_igop", FAIL, "length -1", negative_elements},
     {"null_elements", everybody, "armci_msg_igop", FAIL, "length 4 at 0x0", null_elements},
@@ -178,15 +179,16 @@ const struct misuse message_cases[] = {
      sum_on_a_null_group_pointer},
     {"barrier_of_group_minus_one", one, "armci_msg_group_barrier", FAIL, "no group -1",
      barrier_of_group_minus_one},
-    {"select_a_sum", everybody, "armci_msg_sel", FAIL, "'+' selects nothing|min", select_a_sum},
+    {"select_a_sum", everybody, "armci_msg_sel", FAIL, "'+' cannot select a value|min",
+     select_a_sum},
     {"select_of_half_a_value", everybody, "armci_msg_sel", FAIL, "4 bytes|value of 8 bytes",
      select_of_half_a_value},
-    {"tree_of_an_unknown_scope", everybody, "armci_msg_bintree", FAIL, "1 is no scope",
+    {"tree_of_an_unknown_scope", everybody, "armci_msg_bintree", FAIL, "1 is not a scope",
      tree_of_an_unknown_scope},
     {"exchange_of_null", everybody, "armci_exchange_address", FAIL, "pointers at 0x0",
      exchange_of_null},
     {"node_broadcast_of_too_many", everybody, "armci_grp_clus_brdcst", FAIL,
-     "processes from 1 on, in a group", node_broadcast_of_too_many},
+     "processes from 1 on do not fit a group", node_broadcast_of_too_many},
 
     {"one_unknown_operator", one_of_all, "armci_msg_igop", FAIL, "", one_unknown_operator},
     {"one_null_buffer", one_of_all, "armci_msg_brdcst", FAIL, "", one_null_buffer},

@@ -2,10 +2,10 @@
  *
  * Misuses ARMCI's interface.
  *
- *     misuse --list     name, ranks' places, function, code and words of each case, with tabs
+ *     misuse --list     name, callers, function, code and words of each case, with tabs
  *     misuse CASE       one case; ends with 0 if it did not end the job
- *     misuse --all      all cases in one job, with TESSERA_ARMCI_ERRORS=return: looks whether each
- *                       is told as it should be, and whether everything works afterwards
+ *     misuse --all      all cases in one job, with TESSERA_ARMCI_ERRORS=return: checks that each
+ *                       returns the right error, and that everything works afterwards
  */
 #include "tests/armci_misuse/misuse.h"
 
@@ -64,7 +64,7 @@ static void check_told(const struct misuse* each, int returned) {
     wrong(each, "the message does not begin with the function");
   }
   if (strstr(message, "hint: ") == NULL) {
-    wrong(each, "the message says no remedy");
+    wrong(each, "the message has no remedy");
   }
   strcpy(words, each->words);
   for (char* word = strtok(words, "|"); word != NULL; word = strtok(NULL, "|")) {

@@ -1,36 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One misuse of ARMCI's interface a case: which function tells of it, with which code and words.
+ * The misuses of ARMCI's interface, one for each case: the function that reports it, its code and
+ * its words.
  */
 #ifndef TESSERA_TESTS_ARMCI_MISUSE_H
 #define TESSERA_TESTS_ARMCI_MISUSE_H
 
-/* Who calls, and when. */
+/* The callers, and the time. */
 enum place {
   before,     /* all, before ARMCI_Init */
   after,      /* all, after ARMCI_Finalize */
   one,        /* the last process; the others are in a barrier */
-  everybody,  /* all processes, collectively: each is told */
-  one_of_all, /* all processes, collectively, one of them with what is wrong: each is told */
+  everybody,  /* all processes, collectively: each returns the error */
+  one_of_all, /* all processes, collectively, one of them with the error: each returns it */
 };
 
 struct misuse {
   const char* name;
   enum place place;
-  const char* function; /* that the message begins with */
+  const char* function; /* the beginning of the message */
   int code;
-  const char* words; /* of the message, with | between them */
-  int (*body)(void); /* returns what the function returns; told() where that is no code */
+  const char* words; /* in the message, with | between them */
+  int (*body)(void); /* returns the function's result, or the last error's code */
 };
 
-/* What the cases work on: 1024 zeroed bytes of each process. */
+/* Memory of the cases: 1024 zeroed bytes of each process. */
 extern void** shared;
 enum { shared_bytes = 1024 };
 
 int me(void);
 int size(void);
 int next(void); /* the next process in a ring */
-/* The code of what this process was told last. */
+/* The code of this process's last error. */
 int told(void);
 
 extern const struct misuse transfer_cases[];

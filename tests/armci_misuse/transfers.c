@@ -51,7 +51,7 @@ static int get_before_the_start(void) {
 static int put_to_the_wrong_process(void) {
   return ARMCI_Put(local, shared[0], 8, 1);
 }
-/* Also where it is mapped here, and a store would do. */
+/* Also if the memory is mapped here, and a store would work. */
 static int put_to_anothers_as_own(void) {
   return ARMCI_Put(local, shared[0], 16, me());
 }
@@ -340,6 +340,7 @@ const struct misuse transfer_cases[] = {
     {"wait_before", before, "ARMCI_Wait", FAIL3, "ARMCI is not running", wait_outside},
     {"lock_before", before, "ARMCI_Lock", FAIL3, "ARMCI is not running", lock_outside},
     {"barrier_before", before, "ARMCI_Barrier", FAIL3, "ARMCI is not running", barrier_outside},
+    /* after the end */
     {"put_after", after, "ARMCI_Put", FAIL3, "ARMCI is not running|ARMCI_Finalize", put_outside},
     {"wait_after", after, "ARMCI_Wait", FAIL3, "ARMCI is not running", wait_outside},
     {"barrier_after", after, "ARMCI_Barrier", FAIL3, "ARMCI is not running", barrier_outside},
@@ -388,7 +389,7 @@ const struct misuse transfer_cases[] = {
     {"negative_sets", one, "ARMCI_AccV", FAIL, "-1 sets", negative_sets},
     {"null_descriptors", one, "ARMCIX_PutS_dscr", FAIL, "1 sets at 0x0", null_descriptors},
 
-    {"unknown_accumulate", one, "ARMCI_Acc", FAIL, "1 is no accumulate", unknown_accumulate},
+    {"unknown_accumulate", one, "ARMCI_Acc", FAIL, "1 is not an accumulate", unknown_accumulate},
     {"null_scale", one, "ARMCI_Acc", FAIL, "scale factor is null", null_scale},
     {"half_an_element", one, "ARMCI_Acc", FAIL, "12 bytes|float64|8 bytes", half_an_element},
     {"accumulate_from_null", one, "ARMCI_Acc", FAIL, "16 bytes|null", accumulate_from_null},
@@ -409,7 +410,7 @@ const struct misuse transfer_cases[] = {
     {"wait_for_process_minus_one", one, "ARMCI_WaitProc", FAIL, "no process -1",
      wait_for_process_minus_one},
 
-    {"unknown_rmw", one, "ARMCI_Rmw", FAIL, "99 is no read-modify-write", unknown_rmw},
+    {"unknown_rmw", one, "ARMCI_Rmw", FAIL, "99 is not a read-modify-write", unknown_rmw},
     {"rmw_without_local", one, "ARMCI_Rmw", FAIL, "null", rmw_without_local},
     {"unaligned_rmw", one, "ARMCI_Rmw", FAIL, "8 bytes at offset 4|aligned", unaligned_rmw},
     {"rmw_of_unaligned_own", one, "ARMCI_Rmw", FAIL, "8-byte word at address|not aligned",

@@ -79,7 +79,7 @@ TEST(AxisCut, BlocksBySizeEndWithAShorterOne) {
   }
 }
 
-// Every way to cut an axis of up to 10 elements: each bit of `cuts` is a bound or none.
+// Every way to cut an axis of up to 10 elements: each bit of `cuts` says whether a bound is there.
 TEST(AxisCut, BlocksBeginAtTheirBounds) {
   for (std::int64_t extent = 1; extent <= 10; ++extent) {
     for (unsigned cuts = 0; cuts < (1U << (extent - 1)); ++cuts) {
@@ -148,7 +148,7 @@ TEST(AxisCut, BadArgumentsAreNamed) {
   };
   EXPECT_EQ(message(10, {0, 4, 4}),
             "bounds must increase strictly, but bounds[1] is 4 and bounds[2] is 4");
-  EXPECT_EQ(message(10, {1, 4}), "bounds[0] is 1; the first block begins at 0");
+  EXPECT_EQ(message(10, {1, 4}), "bounds[0] is 1, but the first block must begin at 0");
   EXPECT_NE(message(10, {0, 10}).find("leave out the end"), std::string::npos);
   EXPECT_NE(message(10, {}).find("no bounds"), std::string::npos);
   EXPECT_EQ(AxisCut::even(-1, 2).status().message(), "extent -1 is negative");

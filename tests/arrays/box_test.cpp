@@ -49,7 +49,8 @@ TEST(Box, VolumesAreChecked) {
   EXPECT_EQ(elements, 3000);
 }
 
-// Every pair of intervals in 0 … 5, in two dimensions by pairing one dimension with a fixed other.
+// Every pair of intervals in 0 … 5, in two dimensions by pairing one dimension with a fixed other
+// one.
 TEST(Box, IntersectsAndContainsAsItsElementsDo) {
   for (std::int64_t a = 0; a < 36; ++a) {
     for (std::int64_t b = 0; b < 36; ++b) {

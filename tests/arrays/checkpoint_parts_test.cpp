@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The parts of checkpoints that need no ranks: ranges as boxes, distributions as numbers, fragments
-// of a file, and the guard behind it.
+// of a file, and the guard after it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ Random seeded() {
   return Random(static_cast<std::uint64_t>(::testing::UnitTest::GetInstance()->random_seed()));
 }
 
-// The places of a box in row-major order, one by one: the oracle.
+// The positions of a box's elements in row-major order, one by one: the oracle.
 std::vector<std::int64_t> places_of(const Extents& extents, const Box& box) {
   std::vector<std::int64_t> places;
   arrays::testing::for_each_index(box, [&](const Index& index) {
@@ -91,7 +91,7 @@ TEST(StoredDistribution, KeepsTheNodesOfAProcessGrid) {
 
 TEST(StoredDistribution, NumbersThatTellOfNoneAreRefused) {
   Random random = seeded();
-  EXPECT_TRUE(fails(distribution_from({}), Code::protocol, {"makes no sense"}));
+  EXPECT_TRUE(fails(distribution_from({}), Code::protocol, {"is invalid"}));
   const auto good = to_numbers(Distribution::regular({20, 30}, 4).value());
   auto other_format = good;
   other_format[0] = 2;
@@ -102,9 +102,9 @@ TEST(StoredDistribution, NumbersThatTellOfNoneAreRefused) {
   auto longer = good;
   longer.push_back(1);
   EXPECT_TRUE(fails(distribution_from(longer), Code::protocol,
-                    {"it has " + std::to_string(longer.size()) + " numbers, and " +
-                     std::to_string(good.size()) + " are enough"}));
-  // Anything at all is refused, or is a distribution; it never is an accident.
+                    {"it has " + std::to_string(longer.size()) + " numbers, but " +
+                     std::to_string(good.size()) + " are expected"}));
+  // Any numbers are either refused or a valid distribution; they never crash.
   for (int round = 0; round < 3000; ++round) {
     auto numbers = to_numbers(pick_distribution(random, pick_extents(random, 2, 9)));
     auto& victim = numbers[static_cast<std::size_t>(pick(random, 1, std::ssize(numbers) - 1))];
@@ -156,7 +156,7 @@ TEST(Checksum, OfPiecesIsThatOfTheWhole) {
   pieces.add(std::span(bytes).first(17));
   pieces.add(std::span(bytes).subspan(17));
   EXPECT_EQ(pieces.value(), checksum(bytes));
-  // So that files are the same everywhere: XXH3 of nothing, as its specification tells.
+  // Files are the same everywhere: XXH3 of nothing has the value in its specification.
   EXPECT_EQ(checksum({}), 0x2d06'8005'38d3'94c2U);
 }
 

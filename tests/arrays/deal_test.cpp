@@ -35,7 +35,7 @@ std::vector<int> owners(const rma::Result<Deal>& deal) {
   return ranks;
 }
 
-// Each block has one owner, which has it at the number that the deal says, and nothing else.
+// Each block has one owner, with the number that the deal says, and no other.
 void expect_consistent(const rma::Result<Deal>& made) {
   ASSERT_TRUE(made.ok()) << made.status().describe();
   const Deal& deal = *made;
@@ -146,7 +146,7 @@ TEST(Deal, EveryNodeGridIsConsistent) {
         if (4 % a == 0 && 6 % b == 0) {
           const auto deal = Deal::grid({4, 6}, 25, {.order = order, .node_grid = {a, b}});
           expect_consistent(deal);
-          // The ranks of one node lie in one tile.
+          // The ranks of one node are in one tile.
           for (const Index& block : all_blocks(*deal)) {
             const Index corner = {block[0] / a * a, block[1] / b * b};
             EXPECT_EQ(deal->owner(block).value / (a * b), deal->owner(corner).value / (a * b));
@@ -165,9 +165,9 @@ TEST(Deal, BadArgumentsAreNamed) {
   EXPECT_NE(message(Deal::grid({2, 3}, 5)).find("6 blocks (2 x 3) for 5 ranks"), std::string::npos);
   EXPECT_NE(message(Deal::grid({4, 4}, 16, {.node_grid = {3, 1}})).find("does not divide"),
             std::string::npos);
-  EXPECT_NE(message(Deal::cyclic_grid({4, 4}, {2, 3}, 5)).find("needs 6, the team has 5"),
+  EXPECT_NE(message(Deal::cyclic_grid({4, 4}, {2, 3}, 5)).find("needs 6 ranks, but the team has 5"),
             std::string::npos);
-  EXPECT_NE(message(Deal::cyclic_grid({4, 4}, {0, 3}, 5)).find("has none"), std::string::npos);
+  EXPECT_NE(message(Deal::cyclic_grid({4, 4}, {0, 3}, 5)).find("is empty"), std::string::npos);
   EXPECT_NE(message(Deal::cyclic_grid({4, 4}, {3}, 5)).find("dimensions differ"),
             std::string::npos);
   EXPECT_NE(message(Deal::round_robin({4, 4}, 0)).find("0 ranks"), std::string::npos);

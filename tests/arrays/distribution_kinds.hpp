@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Random distributions of every kind, and a walk over the indices of a box, for the tests of what
-// is built on distributions.
+// Random distributions of every kind, and a loop over the indices of a box, for tests of code that
+// uses distributions.
 #pragma once
 
 #include <algorithm>
@@ -81,7 +81,7 @@ inline Box pick_box(Random& random, const Extents& extents) {
   return box;
 }
 
-/// A deal of any kind of the blocks, on at most 8 ranks or as many as a grid needs.
+/// A random deal of the blocks, on at most 8 ranks, or more if a grid needs them.
 inline Deal pick_deal(Random& random, const Extents& blocks) {
   const std::int64_t ranks = pick(random, 1, 8);
   const MemoryOrder order = pick_order(random);
@@ -97,7 +97,7 @@ inline Deal pick_deal(Random& random, const Extents& blocks) {
     return *Deal::table(blocks, owners, ranks, order);
   }
   if (kind == 2) {
-    // Tiles of nodes where they divide the grid.
+    // Tiles of nodes if they divide the grid.
     Extents node_grid = blocks;
     for (int dim = 0; dim < blocks.ndims(); ++dim) {
       node_grid[dim] = blocks[dim] % 2 == 0 && blocks[dim] > 0 ? 2 : 1;
@@ -111,7 +111,7 @@ inline Deal pick_deal(Random& random, const Extents& blocks) {
   return *Deal::cyclic_grid(blocks, grid, volume(grid) + pick(random, 0, 2), order);
 }
 
-/// Any legal composition for these extents.
+/// Any legal combination for these extents.
 inline Distribution pick_distribution(Random& random, const Extents& extents) {
   std::vector<AxisCut> cuts;
   Extents blocks = extents;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Distributions of every kind against brute force: element by element, each at one place of one
-// rank; and against the published formulas of the layouts that others define.
+// Distributions of every kind against brute force: each element has one location on one rank.
+// Layouts that other libraries define are compared with their published formulas.
 #include "arrays/distribution.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ using testing::Random;
 
 using Places = std::set<std::pair<std::int32_t, std::int64_t>>;
 
-// The owner straight from the definitions: find the block by looking at all, ask the deal.
+// The owner by definition: search all blocks, then ask the deal.
 TeamRank slow_owner(const Distribution& d, const Index& index) {
   Index block = index;
   for (int dim = 0; dim < d.ndims(); ++dim) {
@@ -36,7 +36,7 @@ TeamRank slow_owner(const Distribution& d, const Index& index) {
   return d.deal().owner(block);
 }
 
-// Every element has its own place within the slice of its owner.
+// Every element has its own location in its owner's slice.
 void expect_bijection(const Distribution& d) {
   Places taken;
   for_each_index(Box::whole(d.extents()), [&](const Index& index) {
@@ -48,7 +48,8 @@ void expect_bijection(const Distribution& d) {
   });
 }
 
-// The blocks of the ranks tile the array, lie where locate() says, and leave room for their ghosts.
+// The blocks of the ranks tile the array, are where locate() says, and leave room for their ghost
+// cells.
 void expect_blocks(const Distribution& d) {
   std::int64_t total = 0;
   for (std::int32_t rank = 0; rank < d.nranks(); ++rank) {
@@ -82,7 +83,7 @@ void expect_blocks(const Distribution& d) {
   EXPECT_EQ(total, volume(d.extents()));
 }
 
-// With the dimensions the other way round, each element is where it was.
+// With the dimensions reversed, each element is at the same location.
 void expect_reversible(const Distribution& d) {
   const Distribution other = d.reversed();
   EXPECT_EQ(other.extents(), d.extents().reversed());
@@ -170,7 +171,7 @@ TEST(Distribution, NodesHoldCompactParts) {
   EXPECT_EQ(d.owner({0, 0}).value, 0);
   EXPECT_EQ(d.owner({16, 16}).value, 3);
   EXPECT_EQ(d.owner({0, 32}).value, 4);
-  // A grid that the user gives is dealt as it stands.
+  // The ranks of a grid that the user gives are not reordered.
   const Distribution plain =
       *Distribution::regular({64, 64}, 16, {.process_grid = {4, 4}, .ranks_per_node = 4});
   EXPECT_EQ(plain.owner({16, 16}).value, 5);
@@ -326,7 +327,7 @@ TEST(Distribution, ATableThatNoMemoryHoldsIsAnError) {
 
 TEST(Distribution, StaysAfterItWasMovedFrom) {
   Distribution d = *Distribution::regular({4}, 2);
-  // There is no move on purpose.
+  // A move is a copy, on purpose.
   const Distribution other = std::move(d);  // NOLINT(performance-move-const-arg)
   EXPECT_EQ(d, other);                      // NOLINT: what it is for
 }
@@ -370,13 +371,13 @@ TEST(Distribution, BadArgumentsAreNamed) {
   const std::vector<AxisCut> cuts = {*AxisCut::by_size(10, 2)};
   const Deal robin = *Deal::round_robin({5}, 2);
   expect_error(Distribution::create(cuts, *Deal::round_robin({4}, 2)), invalid,
-               "dimension 0 is cut into 5 blocks, but 4 are dealt");
+               "dimension 0 is cut into 5 blocks, but the deal has 4");
   expect_error(Distribution::create(cuts, *Deal::round_robin({5, 1}, 2)), invalid,
                "the cuts have 1 dimensions, the deal has 2");
   expect_error(Distribution::create(cuts, robin, {.ghosts = {1}}), unsupported,
-               "need one block a rank; here a rank has 3");
+               "need at most one block on each rank; here a rank has 3");
   expect_error(Distribution::create(cuts, robin, {.storage = Storage::local_matrix}), unsupported,
-               "form no local matrix");
+               "do not form a local matrix");
   const std::vector<AxisCut> nine(9, *AxisCut::even(1, 1));
   expect_error(Distribution::create(nine, robin), invalid, "more than 8 dimensions");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ExactSum against sums of whole numbers that are known exactly, and at the borders of doubles.
+// ExactSum against sums of whole numbers that are known exactly, and at the limits of doubles.
 #include "arrays/exact_sum.hpp"
 
 #include <gtest/gtest.h>

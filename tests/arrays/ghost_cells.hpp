@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which ghost cells an update fills, and with what, cell by cell from the words of arrays/halo.hpp.
+// The ghost cells that an update fills, and their values, cell by cell, from the documentation in
+// arrays/halo.hpp.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,7 @@
 
 namespace tessera::arrays::test {
 
-/// The element that a cell stands for where the array closes on itself.
+/// The element that a cell copies if the array is periodic.
 inline Index periodic_image(Index cell, const Extents& extents) {
   for (int dim = 0; dim < cell.ndims(); ++dim) {
     cell[dim] = ((cell[dim] % extents[dim]) + extents[dim]) % extents[dim];

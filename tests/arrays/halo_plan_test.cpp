@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// HaloPlan and HaloMail, carried out in ordinary memory: slices of all ranks, filled with the
-// numbers of their elements, in which every ghost cell must come to hold the number of the element
-// it stands for.
+// HaloPlan and HaloMail, executed in ordinary memory: the slices of all ranks are filled with the
+// numbers of their elements, and every ghost cell must get the number of the element that it
+// copies.
 #include "arrays/halo_plan.hpp"
 
 #include "arrays/halo_mail.hpp"
@@ -58,7 +58,8 @@ class Model {
       copy(to, from, piece.shape, piece.shape.levels);
     }
   }
-  // All that others send to the rank, letters by way of `place`, the first or the second.
+  // Everything that others send to the rank; packed messages use buffer `place`, the first or the
+  // second.
   void pack(const HaloMail& mail, rma::TeamRank rank, std::size_t place) {
     std::vector<std::byte>& control = controls_[static_cast<std::size_t>(rank.value)];
     control.resize(mail.bytes());
@@ -103,7 +104,7 @@ class Model {
   std::vector<std::int64_t>& slice_of(rma::TeamRank rank) {
     return slices_[static_cast<std::size_t>(rank.value)];
   }
-  // What lies below stride level `levels`.
+  // Copies the levels below `levels`.
   static void copy(std::byte* to, const std::byte* from, const rma::CopyShape& shape, int levels) {
     if (levels == 0) {
       std::memcpy(to, from, shape.run_bytes);
@@ -145,7 +146,7 @@ Case pick_case(Random& random) {
                                            : pick_cut(random, extents[dim]));
     blocks[dim] = cuts.back().blocks();
   }
-  // One rank more than blocks, which then has none.
+  // One more rank than blocks; it owns none.
   const Deal deal = *Deal::grid(blocks, volume(blocks) + 1);
   HaloOptions options{.periodic = pick_dims(random),
                       .corners = pick(random, 0, 3) > 0,
@@ -159,13 +160,13 @@ bool is_covered(const Case& each, const Box& own, const Index& at) {
   return is_updated(at, own, each.distribution.extents(), each.options, each.widths);
 }
 
-// The cells that a rank has, none where it has no elements.
+// The cells of a rank's slice; empty if it owns no elements.
 Box slice_box(const Distribution& distribution, rma::TeamRank rank) {
   const Box own = distribution.box_of(rank);
   return own.is_empty() ? own : own.grown(distribution.ghosts());
 }
 
-// What the caller sets itself, before an update.
+// The cells that the caller sets itself, before an update.
 void set_left_out(const Case& each, Model& model, rma::TeamRank rank) {
   const Box own = each.distribution.box_of(rank);
   for_each_index(slice_box(each.distribution, rank), [&](const Index& at) {
@@ -211,8 +212,8 @@ TEST(HaloPlan, FillsEveryGhostCellOfRandomArrays) {
   }
 }
 
-// Letters of different senders, flags and the two places of one sender overlap nowhere: all are
-// written before any is read.
+// Packed messages of different senders, flags and the two buffers of one sender don't overlap: all
+// are written before any is read.
 TEST(HaloMail, CarriesWhatThePlanAsksFor) {
   Random random(9);
   for (int i = 0; i < 1000 && !::testing::Test::HasFailure(); ++i) {
@@ -276,7 +277,7 @@ TEST(HaloPlan, NeighboursKnowEachOther) {
   }
 }
 
-// As MG cuts its levels: whole planes go, each way as one run.
+// As MG cuts its levels: whole planes are sent, as one run in each direction.
 TEST(HaloPlan, SendsWholePlanesWhereOneDimensionIsCut) {
   const std::vector<AxisCut> cuts{*AxisCut::even(16, 2), *AxisCut::even(12, 1),
                                   *AxisCut::even(10, 1)};

@@ -12,7 +12,7 @@
 namespace tessera::arrays {
 namespace {
 
-// By looking at each element.
+// Checks each pair of elements.
 bool are_apart(const Extents& extents, const Strides& strides) {
   std::set<std::int64_t> places;
   Index at = Index::zeros(extents.ndims());

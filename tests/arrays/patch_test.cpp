@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The walk over the patches of a box, against brute force: every element of the box occurs once,
-// where locate() says. And the byte patterns made from patches, executed on small buffers.
+// The loop over the patches of a box, against brute force: every element of the box occurs once,
+// where locate() says. Also the byte patterns made from patches, executed on small buffers.
 #include "arrays/patch.hpp"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ void expect_tiling(const Distribution& d, const Box& box) {
   EXPECT_TRUE(std::all_of(seen.begin(), seen.end(), [](int times) { return times == 1; }));
 }
 
-// All boxes of a small array, the empty ones included.
+// All boxes of a small array, with the empty ones.
 template <class Body>
 void for_each_box(const Extents& extents, Body body) {
   Extents bounds = extents;
@@ -148,7 +148,7 @@ void transfer(const rma::CopyShape& shape, int level, std::byte* local, const st
   }
 }
 
-// Gathers random boxes from simulated slices whose elements know their index.
+// Gathers random boxes from simulated slices whose elements contain their index.
 TEST(CopyShape, MovesTheElementsOfThePatch) {
   const auto seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));

@@ -37,8 +37,8 @@ TEST(Periodic, ABoxBeyondTheEndWrapsAround) {
   EXPECT_EQ(pieces[1].shift, Index{10});
 }
 
-// Every box of [-9,9) over small arrays: each of its elements occurs in exactly one piece, at the
-// element that it stands for.
+// Every box of [-9,9) over small arrays: each of its elements is in exactly one piece, at the
+// element that it corresponds to.
 TEST(Periodic, PiecesCoverTheBoxOnce) {
   for (std::int64_t n = 1; n <= 4; ++n) {
     for (std::int64_t lo = -9; lo < 9; ++lo) {

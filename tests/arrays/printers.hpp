@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How GoogleTest shows our values when an expectation fails.
+// How GoogleTest prints Tessera's values if an expectation fails.
 #pragma once
 
 #include <ostream>

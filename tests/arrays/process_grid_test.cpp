@@ -35,7 +35,7 @@ double cut_area(const Extents& extents, const Extents& grid) {
   return area;
 }
 
-// All grids of exactly so many ranks with at least one element a block.
+// All grids of exactly `ranks` ranks with at least one element in each block.
 void all_grids(const Extents& extents, std::int64_t ranks, int dim, Extents& grid,
                std::vector<Extents>& found) {
   if (dim == extents.ndims()) {
@@ -77,7 +77,7 @@ TEST(ProcessGrid, EqualsCutTheSlowDimensionMore) {
 TEST(ProcessGrid, BlocksAreNotShorterThanAskedFor) {
   EXPECT_EQ(grid_of({100, 100}, 16, {.min_block = {50, 0}}), (Extents{2, 8}));
   EXPECT_EQ(grid_of({100, 100}, 4, {.min_block = {0, 100}}), (Extents{4, 1}));
-  // Ranks stay empty where the limits leave no choice.
+  // Ranks stay idle if the limits leave no other choice.
   EXPECT_EQ(grid_of({100, 100}, 64, {.min_block = {30, 60}}), (Extents{3, 1}));
 }
 
@@ -106,14 +106,15 @@ TEST(ProcessGrid, NodesGetCompactParts) {
   const auto chosen = choose_process_grid({64, 64, 64}, 64, {.ranks_per_node = 8});
   EXPECT_EQ(chosen->grid, (Extents{4, 4, 4}));
   EXPECT_EQ(chosen->node_grid, (Extents{2, 2, 2}));
-  // Of the equals 8 x 4 and 4 x 8, and of the parts of a node: the shortest border between nodes.
+  // Among the equal grids 8 x 4 and 4 x 8, and the sub-grids of a node: the shortest border between
+  // nodes.
   const auto flat = choose_process_grid({64, 64}, 32, {.ranks_per_node = 4});
   EXPECT_EQ(flat->grid, (Extents{8, 4}));
   EXPECT_EQ(flat->node_grid, (Extents{2, 2}));
 }
 
 TEST(ProcessGrid, NodesDecideBetweenEqualSurfaces) {
-  // 3 x 4 and 2 x 6 cut alike here, but only the latter divides into nodes of 2 x 2.
+  // 3 x 4 and 2 x 6 have equal cuts here, but only the latter divides into nodes of 2 x 2.
   EXPECT_EQ(grid_of({60, 120}, 12), (Extents{3, 4}));
   const auto chosen = choose_process_grid({60, 120}, 12, {.ranks_per_node = 4});
   EXPECT_EQ(chosen->grid, (Extents{2, 6}));
@@ -126,7 +127,7 @@ TEST(ProcessGrid, NodesDoNotMatterWhereTheyDoNotFit) {
   EXPECT_TRUE(choose_process_grid({64, 64}, 4, {.ranks_per_node = 1})->node_grid.is_empty());
 }
 
-// Against all grids there are: within the balance, none has less surface.
+// Compared with all existing grids: none within the balance has less surface.
 TEST(ProcessGrid, NoBetterGridExists) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -174,7 +175,7 @@ TEST(ProcessGrid, BadArgumentsAreNamed) {
   };
   EXPECT_EQ(message({100, 100}, 4, {.fixed = {3, 2}}),
             "choosing a process grid for 100 x 100 on 4 ranks: the process grid 3 x 2 needs more "
-            "ranks than the 4 there are");
+            "ranks than the 4 available");
   EXPECT_NE(message({100, 100}, 4, {.min_block = {5}}).find("the minimum block 5 has 1 dimensions"),
             std::string::npos);
   EXPECT_NE(message({100, 100}, 4, {.min_block = {5, -1}}).find("negative entry"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the check for missing syncs remembers: boxes that meet, order, and bounded memory.
+// The records of the race check: boxes that overlap, order, and bounded memory.
 #include "arrays/detail/touch.hpp"
 
 #include <gtest/gtest.h>
@@ -96,7 +96,7 @@ TEST(Touch, MayBeOrderedByACallAfterTheOneAndBeforeTheOther) {
   b.acquired = true;
   EXPECT_TRUE(may_be_ordered(a, b, false));
   EXPECT_TRUE(may_be_ordered(b, a, true));
-  // Not if it is known to be the later one.
+  // Not if its time is known to be later.
   a.first_ns = a.last_ns = 30;
   EXPECT_FALSE(may_be_ordered(a, b, true));
   EXPECT_TRUE(may_be_ordered(a, b, false));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a program that is compiled with TESSERA_CHECK_VIEWS=1, as debug builds are, hears of a wrong
-// index; and that right ones work as in other programs.
+// The error of a wrong index in a program that is compiled with TESSERA_CHECK_VIEWS=1, as debug
+// builds are; valid indices work as in other programs.
 #include <gtest/gtest.h>
 
 #include <cstdint>

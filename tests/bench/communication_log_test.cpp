@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which products the communication of a rank is told of: those of the samples, and no others.
+// The communication log returns the products of the samples, and no others.
 #include "bench/apps/communication_log.hpp"
 
 #include <gtest/gtest.h>

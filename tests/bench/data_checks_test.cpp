@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The data checks of parts in which all ranks act: they pass what is right, and find what is lost.
+// The data checks of parts in which all ranks act: they accept right data, and detect lost
+// operations.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -28,10 +29,10 @@ namespace {
 constexpr int ranks = 3;
 constexpr std::size_t slice_bytes = 1U << 16U;
 
-/// What a Losing memory does not do.
+/// What a Losing memory loses.
 enum class Loss { nothing, puts, gets, adds, counts };
 
-/// OwnMemory that forgets some of what others want of a rank's slice.
+/// OwnMemory that loses some of other ranks' operations on a rank's slice.
 class Losing {
  public:
   Losing(OwnMemory& memory, int own_rank, Loss loss)
@@ -48,7 +49,7 @@ class Losing {
     }
   }
   void add(int rank, std::size_t at, std::int64_t value) {
-    constexpr int lost = 20;  // one in so many
+    constexpr int lost = 20;  // one operation in this number
     if (loss_ != Loss::adds || ++added_ % lost != 0) {
       memory_.add(rank, at, value);
     }
@@ -72,7 +73,7 @@ class Losing {
   int added_ = 0;
 };
 
-/// What `check` finds wrong on any rank of a job of threads, or nothing.
+/// The error that `check` finds on any rank of a job of threads, or an empty string.
 std::string on_all_ranks(
     Loss loss, const std::function<std::string(Crew&, rma::Job&, OwnMemory&, Losing&)>& check) {
   std::mutex mutex;
@@ -100,8 +101,8 @@ std::string send(Loss loss, Operation operation) {
 TEST(DataChecks, OfMessagesFindWhatIsLost) {
   EXPECT_EQ(send(Loss::nothing, Operation::put), "");
   EXPECT_EQ(send(Loss::nothing, Operation::get), "");
-  EXPECT_NE(send(Loss::puts, Operation::put).find("arrived wrong"), std::string::npos);
-  EXPECT_NE(send(Loss::gets, Operation::get).find("arrived wrong"), std::string::npos);
+  EXPECT_NE(send(Loss::puts, Operation::put).find("arrived with a wrong value"), std::string::npos);
+  EXPECT_NE(send(Loss::gets, Operation::get).find("arrived with a wrong value"), std::string::npos);
 }
 
 std::string fence(Loss loss, Fencing fencing, int actors) {
@@ -115,7 +116,7 @@ TEST(DataChecks, OfFencesFindWhatIsLost) {
   for (const Fencing fencing : {Fencing::one, Fencing::all}) {
     for (const int actors : {1, 2, ranks}) {
       EXPECT_EQ(fence(Loss::nothing, fencing, actors), "");
-      EXPECT_NE(fence(Loss::puts, fencing, actors).find("behind a fence, here is 0"),
+      EXPECT_NE(fence(Loss::puts, fencing, actors).find("and fenced, but this rank has 0"),
                 std::string::npos);
     }
   }
@@ -154,7 +155,7 @@ TEST(TwoLevels, GiveEachTaskOnce) {
         std::string found;
         for (const std::int64_t chunk : {1, 64, 512, 2}) {
           Drawing<TwoLevels> drawing(crew, {job, memory}, ranks, chunk);
-          for (int round = 0; round < 20; ++round) {  // so that pieces are used up
+          for (int round = 0; round < 20; ++round) {  // so that pieces are exhausted
             const std::string one = drawing.verify();
             found = one.empty() ? found : one;
           }
@@ -164,7 +165,7 @@ TEST(TwoLevels, GiveEachTaskOnce) {
   EXPECT_EQ(wrong, "");
 }
 
-/// Ranks count under a lock; with `forgets` rank 0 sets back what it and others have counted.
+/// Ranks count under a lock; with `forgets`, rank 0 resets the counts of all ranks.
 std::string count_under_lock(bool forgets) {
   return on_all_ranks(Loss::nothing, [=](Crew& crew, rma::Job& job, OwnMemory& memory, Losing&) {
     constexpr rma::TeamRank owner{1};
@@ -269,7 +270,7 @@ TEST(DataChecks, OfUpdatesCountTheWrongWords) {
 
 TEST(GupsTable, MayLoseOneInAHundredOfMany) {
   const GupsTable table = GupsTable::create(std::int64_t{1} << 25, 2);
-  EXPECT_EQ(words_that_may_get_lost(table, 1), table.words / 100) << "nobody is in the way";
+  EXPECT_EQ(words_that_may_get_lost(table, 1), table.words / 100) << "one rank loses nothing";
   EXPECT_EQ(words_that_may_get_lost(table, 2), table.words / 100 + 16) << "2 * 256 * 1024 updates";
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How floors are measured in tests, which assert no times: once or twice, quickly.
+// Options to measure baselines in tests, which assert no times: once or twice, quickly.
 #pragma once
 
 #include "bench/support/measure.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The floors that need no MPI do what a case says; floors_demo proves the others under mpirun.
+// The baselines that need no MPI do what a case says; floors_demo tests the others under mpirun.
 #include <gtest/gtest.h>
 
 #include "bench/floors/floor.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// JobCrew: a Tessera job as the method sees it; start_beside(): a second one of the same ranks.
+// JobCrew: a rank group of a Tessera job; start_beside(): a second job of the same ranks.
 #include "bench/support/job_crew.hpp"
 
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ TEST(JobBeside, HasTheSameRanksAndItsOwnSettings) {
     EXPECT_EQ(beside.settings().fence_window, 3);
     EXPECT_EQ(job.settings().mpi_vectors, rma::Settings{}.mpi_vectors);
     EXPECT_EQ(JobCrew(beside).maximum(beside.rank().value), ranks - 1);
-    // The first one goes on without it.
+    // The first job continues without it.
     rma::Status stopped = beside.stop();
     EXPECT_EQ(JobCrew(job).maximum(-job.rank().value), 0.0);
     return stopped;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Several launches: how their reports are put together, and their command lines.
+// Several launches: how their reports are combined, and their command lines.
 #include "bench/support/launches.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ Json result(const std::string& backend, std::int64_t size) {
           {"size", size},   {"unit", "us"}, {"backend", backend}};
 }
 
-/// That of the candidate that the table is about: `ratio` of memcpy's time, 3 of MPI's or so.
+/// The result of the candidate that the table is about: `ratio` × memcpy's time, about 3 × MPI's.
 Json own_result(double ratio) {
   Json own = result("shm", 8);
   own["ratio"] = ratio_to("memcpy", ratio, 0.1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The method, on an invented clock: each reading takes 10 ns, and a candidate's repetitions take
-// exactly what the test says.
+// exactly the time that the test sets.
 #include "bench/support/measure.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ Candidate takes(Time& time, std::string name, std::int64_t ns) {
   return candidate;
 }
 
-/// A candidate that writes its letter once a timed batch.
+/// A candidate that writes its letter once per timed batch.
 Candidate writes(std::string& log, char letter) {
   Candidate candidate;
   candidate.name = letter;
@@ -117,7 +117,7 @@ TEST(Measure, TurnsEachSecondRoundRound) {
   EXPECT_EQ(orders, orders_of_rounds(40));
 }
 
-// Or what one leaves in the caches would count for some, and against others.
+// Otherwise the caches' contents after one candidate would favour some candidates.
 TEST(Measure, LetsEachCandidateFollowEachOtherAlike) {
   constexpr std::int64_t rounds = 3000;
   std::map<std::string, int> pairs;

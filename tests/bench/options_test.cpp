@@ -23,7 +23,7 @@ SuiteOptions parse(std::vector<std::string> words) {
   SuiteOptions options;
   CLI::App app;
   add_options(app, options);
-  std::reverse(words.begin(), words.end());  // CLI11 takes them so
+  std::reverse(words.begin(), words.end());  // CLI11 expects them in this order
   app.parse(words);
   return options;
 }

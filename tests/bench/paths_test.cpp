@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What others are called by the way that they go between nodes.
+// The names of other libraries, by the way that they communicate between nodes.
 #include "bench/support/paths.hpp"
 
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ TEST(NameByPath, IsKnownAgain) {
   }
 }
 
-/// "messages windows", each where they share memory, by these variables.
+/// "messages windows": which of them use shared memory with these variables.
 std::string in_memory(const std::map<std::string, std::string>& variables,
                       bool has_its_devices = false) {
   const MpiPath path = mpi_path_on_a_host(
@@ -75,8 +75,8 @@ std::string in_memory(const std::map<std::string, std::string>& variables,
 
 const char* const both = "messages windows";
 
-// What a put with a flush and a round trip took by Open MPI 4.1 on one host with these: below 1 µs
-// through memory, above 9 µs else.
+// Times of a put with a flush and of a round trip with Open MPI 4.1 on one host with these
+// settings: below 1 µs through memory, otherwise above 9 µs.
 TEST(MpiPath, OfOpenMpiGoesByItsComponents) {
   EXPECT_EQ(in_memory({}), both);
   EXPECT_EQ(in_memory({{"OMPI_MCA_pml", "ob1"}, {"OMPI_MCA_btl", "self,tcp"}}), " windows");
@@ -99,7 +99,7 @@ TEST(MpiPath, GoesByUcxWhereThatIsTaken) {
   EXPECT_EQ(
       in_memory({{"OMPI_MCA_pml", "ucx"}, {"OMPI_MCA_btl", "self,tcp"}, {"OMPI_MCA_osc", "pt2pt"}}),
       both)
-      << "UCX asks nobody for a BTL";
+      << "UCX doesn't use a BTL";
   EXPECT_EQ(in_memory({{"OMPI_MCA_pml", "ucx"}, {"UCX_TLS", "tcp,self"}}), " windows");
   EXPECT_EQ(in_memory({{"OMPI_MCA_btl", "self,tcp"}, {"OMPI_MCA_osc", "ucx"}}), " windows");
   EXPECT_EQ(in_memory({{"UCX_TLS", "tcp,self"}}), both) << "without its devices it isn't taken";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which ranks stand for rank 0's own node and for another one, and which ones a rank changes.
+// Which ranks represent rank 0's own node and another one, and to which ranks a rank writes.
 #include "bench/support/peers.hpp"
 
 #include <gtest/gtest.h>

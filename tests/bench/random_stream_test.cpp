@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The numbers of HPC Challenge's RandomAccess: one after the other, and from any place on.
+// The numbers of HPC Challenge's RandomAccess: one after the other, and from any position on.
 #include "bench/apps/random_stream.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ TEST(RandomStream, BeginsAnywhere) {
 }
 
 TEST(RandomStream, JumpsFar) {
-  // Jumps add up: 2^40 + 5 is five steps behind 2^40.
+  // Jumps add up: 2^40 + 5 is five steps after 2^40.
   constexpr std::int64_t far = std::int64_t{1} << 40;
   RandomStream stream(far);
   for (std::int64_t step = 0; step < 5; ++step) {

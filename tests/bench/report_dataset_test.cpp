@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which runs are launches of one thing, what is said of several, and what counts as a change.
+// Which runs are launches of one run, the statistics of several launches, and what counts as a
+// change.
 #include "bench/report/dataset.hpp"
 
 #include <gtest/gtest.h>
@@ -47,7 +48,7 @@ TEST(Dataset, CombinesLaunchesOfOneVersion) {
   ASSERT_TRUE(ratio);
   EXPECT_DOUBLE_EQ(ratio->value, 3.0 / 8);
   EXPECT_DOUBLE_EQ(ratio->ci95.lo, 0.98 * 2 / 8);
-  EXPECT_FALSE(put.subject()->ratio_to("nobody"));
+  EXPECT_FALSE(put.subject()->ratio_to("missing"));
 }
 
 TEST(Dataset, CountsNoLaunchTwiceWhereACaseIsMeasuredTwice) {
@@ -192,7 +193,7 @@ TEST(Changes, AreWhatBecameSlowerBesideItsFloor) {
 
 TEST(Changes, AreNotWhatTheMachineDid) {
   auto slow_hour = launches({2}, "new");
-  for (Result& result : slow_hour[0].results) {  // twice as long, floors too
+  for (Result& result : slow_hour[0].results) {  // twice as long, baselines too
     result.median *= 2;
     result.ci95 = {2 * result.ci95.lo, 2 * result.ci95.hi};
   }
@@ -225,7 +226,7 @@ TEST(Changes, AreNotSaidOfAFewSamples) {
   EXPECT_TRUE(changes.found.empty());
   EXPECT_EQ(changes.compared, 0U);
   EXPECT_EQ(changes.with_few_samples, 6U);
-  EXPECT_EQ(changes.alone, 0U) << "a floor is beside each";
+  EXPECT_EQ(changes.alone, 0U) << "each has a baseline";
 }
 
 TEST(Changes, AreSeenBesidePlainLoops) {
@@ -257,7 +258,7 @@ TEST(Changes, AreThoseOfAnUnknownNameWhereTheFileIsAboutIt) {
       result.against.reset();
     }
   }
-  EXPECT_EQ(changes_in(Dataset(runs)).compared, 0U) << "it may be a new floor";
+  EXPECT_EQ(changes_in(Dataset(runs)).compared, 0U) << "it may be a new baseline";
 }
 
 TEST(Changes, AreNotSaidOfTimesAlone) {
@@ -296,34 +297,41 @@ TEST(Backends, HaveStylesOfTheirOwn) {
   EXPECT_EQ(styles_of({"memcpy", "shm"}), (std::vector<int>{1, 0}));
   EXPECT_EQ(styles_of({"Tessera, shm"}), (std::vector<int>{0}));
   const auto all = styles_of({"round", "memcpy", "square", "tcp", "mpi"});
-  EXPECT_EQ(all, (std::vector<int>{3, 1, 4, 0, 2})) << "the unknown take what is free";
+  EXPECT_EQ(all, (std::vector<int>{3, 1, 4, 0, 2})) << "unknown backends take the free styles";
   EXPECT_EQ(styles_of({"a", "b", "c", "d", "e", "f", "g", "h", "i"}).back(), 1);
 }
 
 TEST(Backends, LookTheSameWithWhomeverTheyStand) {
-  // What the suites measure together.
+  // Candidates that the suites measure together.
   const std::vector<std::vector<std::string>> charts = {
       {"mpi neighbours", "vector", "plain", "aggregate", "default", "neighbours"},
+      // Products, and transfers on one node.
       {"serial loop", "plain", "aggregate", "vector"},
       {"memcpy", "mpi", "armci-mpi", "1000 calls", "aggregate", "one list"},
+      // Transfers between nodes.
       {"tcp polling", "tcp blocking", "mpi", "1000 calls", "aggregate", "tcp"},
       {"tcp polling", "tcp blocking", "mpi", "mpi two-sided", "tcp"},
       {"tcp polling", "tcp blocking", "mpi in memory", "mpi two-sided in memory", "tcp"},
       {"tcp polling", "tcp blocking", "mpi", "n calls", "tcp"},
+      // Protocols, overlap and fences.
       {"tcp blocking", "buffered", "pipelined", "pipelined from 2K", "zero-copy", "constants",
        "default"},
       {"tcp with helpers", "mpi two-sided", "tcp"},
       {"tcp polling", "tcp blocking", "fence each", "fence_all"},
       {"fence each", "fence_all of 3", "fence_all of 5", "fence_all"},
+      // Products of matrices.
       {"dgemm at once", "pdgemm", "tiled", "round robin", "local matrix", "regular"},
       {"dgemm at once", "one rank", "tessera"},
       {"rma", "contiguous", "mpi subarray", "global arrays", "tessera"},
+      // Suites that use all ranks.
       {"loads and stores", "own table", "mpi", "one by one", "tessera"},
       {"plain loops", "mpi", "global arrays", "two levels", "tessera"},
       {"one axpy", "all axpy", "one rank", "all ranks"},
+      // Memory and registration.
       {"bare loop", "ordinary memory", "allocate_local"},
-      {"allocate_local", "used before", "mapped anew"},
+      {"allocate_local", "used before", "newly mapped"},
       {"bare loop", "contiguous", "rows"},
+      // Access modes, exchanges, callers.
       {"each to its owner", "cache", "copies on nodes"},
       {"mpi two-sided", "mpi overlapped", "tessera-mg"},
       {"memcpy", "mpi", "armci-mpi", "shm"},

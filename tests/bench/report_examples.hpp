@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Runs that never were, as tessera-bench --json would have written them.
+// Invented runs, in the format of tessera-bench --json.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,7 @@ namespace tessera::bench::report {
 
 using Json = nlohmann::ordered_json;
 
-/// A candidate that takes `median` µs, with an interval 1 % to both sides. `bytes` is what it
-/// moves.
+/// A candidate that takes `median` µs, with an interval of 1 % to both sides. It moves `bytes`.
 inline Json example_result(const std::string& backend, const std::string& op, std::int64_t size,
                            double median, double bytes) {
   return {{"bench", "rma"},
@@ -45,7 +44,7 @@ inline Json example_ratio(const std::string& to, double value) {
   return {{"to", to}, {"value", value}, {"ci95", {0.98 * value, 1.02 * value}}};
 }
 
-/// memcpy, MPI and ours, which takes `factor` times as long as memcpy.
+/// memcpy, MPI and Tessera, which takes `factor` times as long as memcpy.
 inline std::vector<Json> example_round(const std::string& op, std::int64_t size, double factor) {
   const double copy = 0.001 * static_cast<double>(size) + 0.0123456;
   std::vector<Json> results = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the report says of files that it can't use; and that it reads those that the suite writes.
+// Messages about files that the report can't use; and it reads the files that the suite writes.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -28,7 +28,7 @@ std::string complaint_about(const std::string& text) {
   return "none";
 }
 
-/// Of the example, after `change`.
+/// The message for the example after `change`.
 std::string complaint_after(const std::function<void(Json&)>& change) {
   Json json = example_json();
   change(json);
@@ -113,8 +113,8 @@ TEST(RunFile, RefusesEveryTruncation) {
 
 TEST(RunFile, RefusesOtherProgramsFiles) {
   EXPECT_EQ(complaint_about("{\"context\": 1}"),
-            "x.json: /: expected a field 'schema' with \"tessera-bench/1\", found none: no file of "
-            "tessera-bench --json");
+            "x.json: /: expected a field 'schema' with \"tessera-bench/1\", found none: "
+            "tessera-bench --json did not write this file");
   EXPECT_EQ(complaint_about("{\"schema\": \"other/2\"}"),
             "x.json: /schema: expected \"tessera-bench/1\", found \"other/2\"");
   EXPECT_EQ(complaint_about("[1]"), "x.json: /: expected an object, found a list");
@@ -126,8 +126,8 @@ TEST(RunFile, RefusesIntervalsOfOtherRanks) {
               json["results"][0]["by_rank"] = {1, 2};
               json["results"][0]["by_rank_ci95"] = {{1, 2}};
             }),
-            "x.json: /results/0/by_rank_ci95: expected as many intervals as by_rank has numbers, "
-            "2, found 1");
+            "x.json: /results/0/by_rank_ci95: expected 2 intervals, one for each number of "
+            "by_rank, found 1");
 }
 
 TEST(RunFile, SaysWhatWasExpectedWhere) {
@@ -163,7 +163,7 @@ TEST(RunFile, SaysWhatWasExpectedWhere) {
             "x.json: /results/2/against/1/to: expected a string, found the number 1");
 }
 
-/// Of a pattern of a matrix with five entries, with these cells.
+/// The message for a pattern of a matrix with five entries, with these cells.
 std::string complaint_about_cells(const Json& cells) {
   return complaint_after([&cells](Json& json) {
     json["patterns"] = Json::array(
@@ -174,11 +174,11 @@ std::string complaint_about_cells(const Json& cells) {
 TEST(RunFile, RefusesPatternsThatNoMatrixHas) {
   EXPECT_EQ(complaint_about_cells({{1, 2}, {0, 2}}), "none");
   EXPECT_EQ(complaint_about_cells({{1, 2}, {2}}),
-            "x.json: /patterns/0/cells/1: expected as many cells as in the first line, 2, found 1");
+            "x.json: /patterns/0/cells/1: expected 2 cells, as in the first line, found 1");
   EXPECT_EQ(complaint_about_cells(Json::array({Json::array()})),
-            "x.json: /patterns/0/cells/0: expected as many cells as in the first line, 1, found 0");
+            "x.json: /patterns/0/cells/0: expected 1 cells, as in the first line, found 0");
   EXPECT_EQ(complaint_about_cells({{1, 2}, {0, 3}}),
-            "x.json: /patterns/0/cells/1/1: expected no more than the matrix's 5 entries together");
+            "x.json: /patterns/0/cells/1/1: expected a sum of at most 5, the matrix's entries");
   EXPECT_EQ(complaint_about_cells({{1, 2}, {0, 1}}),
             "x.json: /patterns/0/cells: expected 5 entries in cells, found 4");
   EXPECT_EQ(complaint_about_cells(Json::array()),
@@ -198,7 +198,7 @@ TEST(RunFile, RefusesNumbersThatNothingCanHold) {
             "x.json: number overflow parsing '1e999'; expected numbers below 1.8e308");
 }
 
-/// Of the third result, after `change`; it has a median of 0.0406912.
+/// The message for the third result after `change`; it has a median of 0.0406912.
 std::string complaint_about_result(const Json& change) {
   return complaint_after([&change](Json& json) { json["results"][2].update(change); });
 }
@@ -214,7 +214,7 @@ TEST(RunFile, RefusesStatisticsThatNoSamplesHave) {
             "x.json: /results/2/ci95_median: expected times of at least 0, found -8");
   EXPECT_EQ(complaint_about_result({{"median", -7}, {"ci95_median", {-8, -6}}, {"unit", "%"}}),
             "none")
-      << "what is hidden may be less than nothing";
+      << "the hidden part may be negative";
 }
 
 TEST(RunFile, RefusesNumbersThatNothingWasMeasuredBy) {
@@ -231,7 +231,7 @@ TEST(RunFile, RefusesNumbersThatNothingWasMeasuredBy) {
             }),
             "x.json: /ratings/0/value: expected a number of at least 0, found -1");
   EXPECT_EQ(complaint_after([](Json& json) { json["launch"]["nodes"] = 3; }),
-            "x.json: /launch/nodes: expected no more nodes than ranks, 2, found 3");
+            "x.json: /launch/nodes: expected at most 2 nodes, the number of ranks, found 3");
   EXPECT_EQ(complaint_about_result({{"backend", ""}}),
             "x.json: /results/2/backend: expected a name, found an empty string");
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The page: that its tables have the records' numbers, that drawings show them where they are, that
-// no text becomes markup, and that it needs nothing else. tests/bench/report_check reads pages of
-// real runs.
+// Tests of the page: its tables have the records' numbers, drawings show them at the right
+// positions, text never becomes markup, and the page needs no other file. tests/bench/report_check
+// reads pages of real runs.
 #include "bench/report/page.hpp"
 
 #include <gtest/gtest.h>
@@ -34,8 +34,8 @@ std::size_t count(const std::string& text, const std::string& part) {
   return found;
 }
 
-/// What is wrong with the nesting of elements, or nothing. Knows what pages have: no comments, no
-/// CDATA, one DOCTYPE.
+/// An error message for wrong nesting of elements, or an empty string. Expects what pages contain:
+/// no comments, no CDATA, one DOCTYPE.
 std::string nesting_problem(const std::string& text) {
   static const std::regex tag("<(/?)([A-Za-z!][A-Za-z0-9]*)((?:[^<>\"]|\"[^<\"]*\")*)>");
   std::vector<std::string> open;
@@ -61,7 +61,7 @@ std::string nesting_problem(const std::string& text) {
   return open.empty() ? "" : "not closed: " + open.back();
 }
 
-/// The cells of a table's body, line by line.
+/// The cells of a table's body, row by row.
 std::vector<std::vector<std::string>> cells_of(const std::string& table) {
   static const std::regex cell("<t[hd][^>]*>([^<]*)</t[hd]>");
   std::vector<std::vector<std::string>> lines;
@@ -102,7 +102,7 @@ TEST(ChartTable, HasSpeedsAndPercents) {
   const auto speeds = cells_of(table_of(chart_of(sweeps.at(0), Show::speed)));
   EXPECT_EQ(speeds.at(0).at(1), plain(run.results[0].bytes_per_s * 1e-6));
   const auto percents = cells_of(table_of(chart_of(sweeps.at(0), Show::percent_of_floor)));
-  ASSERT_EQ(percents.at(0).size(), 5U) << "two floors";
+  ASSERT_EQ(percents.at(0).size(), 5U) << "two baselines";
   EXPECT_EQ(percents[0][1], "50") << "of memcpy: twice as long";
   EXPECT_EQ(percents[0][2], fmt::format("[{}, {}]", plain(50 / 1.02), plain(50 / 0.98)));
   EXPECT_EQ(percents[0][3], "400") << "of mpi, which takes 8 times as long as memcpy";
@@ -111,7 +111,7 @@ TEST(ChartTable, HasSpeedsAndPercents) {
 TEST(ChartTable, ComparesSpeedsWhereTheWorkDiffers) {
   RunFile run = example_run();
   for (Result& result : run.results) {
-    result.bytes_per_s *= result.backend == "shm" ? 2 : 1;  // as two ranks beside one
+    result.bytes_per_s *= result.backend == "shm" ? 2 : 1;  // as two ranks compared with one
   }
   const Dataset data(one(run));
   const auto sweeps = sweeps_of(data.variants()[0], "rma", "put");
@@ -161,7 +161,7 @@ TEST(Sweeps, GoByWhatAShapeCounts) {
   const auto sweeps = sweeps_of(data.variants()[0], "rma", "put");
   ASSERT_EQ(sweeps.size(), 1U);
   EXPECT_EQ(sweeps[0].name(), "rma put");
-  EXPECT_EQ(sweeps[0].x.title, "Ranks changed");
+  EXPECT_EQ(sweeps[0].x.title, "Ranks written to");
   EXPECT_EQ(sweeps[0].x.unit, Unit::count);
   EXPECT_EQ(sweeps[0].lines[2].x, 3);
   for (const char* const other : {"ranks changed: 3 of 4", "ranks changed:3", ": 3", "ranks: -1"}) {
@@ -305,10 +305,10 @@ TEST(Page, SaysOfAllLaunchesWhereTheyRan) {
 
 TEST(Page, SaysWhatEndedARunTooEarly) {
   RunFile run = example_run("runs/a.json");
-  EXPECT_FALSE(has(page(Dataset(one(run))), "Not whole"));
+  EXPECT_FALSE(has(page(Dataset(one(run))), "Incomplete"));
   run.unfinished = "signal 2 (Interrupt)";
   const std::string text = page(Dataset(one(run)));
-  EXPECT_TRUE(has(text, "Not whole.")) << text;
+  EXPECT_TRUE(has(text, "Incomplete.")) << text;
   EXPECT_TRUE(has(text, "<li>runs/a.json: signal 2 (Interrupt)</li>")) << text;
 }
 
@@ -337,7 +337,7 @@ TEST(Page, ShowsObjectionsAndWrongData) {
   EXPECT_TRUE(has(text, "a.json: rma put  8 B by shm: byte 3 is &lt;wrong&gt;"));
 }
 
-/// A page of one run with a rating, as `option` had it made.
+/// A page of one run with a rating; the run has the option `option`.
 std::string page_with_rating(const std::string& option) {
   Json json = example_json();
   json["ratings"] = {{{"name", "mg class A"}, {"value", 9}, {"unit", "Mop/s"}, {"valid", true}}};
@@ -351,7 +351,7 @@ TEST(Page, CallsVerifiedOnlyWhatWasChecked) {
   EXPECT_FALSE(has(checked, "Not checked."));
   const std::string unchecked = page_with_rating("--no-check");
   EXPECT_FALSE(has(unchecked, "verified"));
-  EXPECT_TRUE(has(unchecked, "<td class=\"text faint\">not checked; no headline</td>"));
+  EXPECT_TRUE(has(unchecked, "<td class=\"text faint\">data not checked; not a headline</td>"));
   EXPECT_TRUE(has(unchecked, "Not checked.</strong>"));
 }
 
@@ -371,9 +371,9 @@ TEST(Page, SaysWhatKeepsABaselineFromBeingCompared) {
     runs[0].ranks = ranks;
     return page(Dataset(std::move(runs), {"old.json"}));
   };
-  EXPECT_FALSE(has(text_beside(2), "A baseline was given"));
+  EXPECT_FALSE(has(text_beside(2), "Nothing can be compared"));
   const std::string text = text_beside(4);
-  EXPECT_TRUE(has(text, "A baseline was given, but nothing is compared")) << text;
+  EXPECT_TRUE(has(text, "Nothing can be compared with the given baseline")) << text;
   EXPECT_TRUE(has(text, "<li>new.json: ranks 4 in the baseline, ranks 2 here</li>")) << text;
 }
 
@@ -472,13 +472,14 @@ TEST(Page, SaysOfHowManyNothingIsSaidAndWhy) {
   std::vector<RunFile> runs;
   runs.push_back(example_run("a.json", 2, "old"));
   runs.push_back(example_run("b.json", 3, "new"));
-  EXPECT_TRUE(has(changes(Dataset(runs)), " 0 more have no floor beside them.</p>"));
+  EXPECT_TRUE(has(changes(Dataset(runs)), " 0 more have no baseline in their rounds.</p>"));
   for (Result& result : runs[1].results) {
     result.samples_n = result.size == 8 ? 3 : result.samples_n;
   }
   const std::string text = changes(Dataset(std::move(runs)));
   EXPECT_TRUE(has(text, "4 of 4 results changed")) << text;
-  EXPECT_TRUE(has(text, "0 more have no floor beside them, 2 have too few samples.")) << text;
+  EXPECT_TRUE(has(text, "0 more have no baseline in their rounds, 2 have too few samples."))
+      << text;
 }
 
 TEST(Experiments, AreAllThereWithTheirCommandOrWhatTheyWaitFor) {
@@ -503,7 +504,7 @@ TEST(Experiments, AreAllThereWithTheirCommandOrWhatTheyWaitFor) {
 /// A run with one result of each of these operations.
 RunFile with_operations(const std::vector<std::pair<std::string, std::string>>& operations) {
   RunFile run = example_run();
-  const Result like = run.results[2];  // ours
+  const Result like = run.results[2];  // Tessera's
   run.results.clear();
   for (const auto& [bench, op] : operations) {
     run.results.push_back(like);
@@ -527,9 +528,9 @@ TEST(Experiments, TellWhatIsMissingOfThemWhereTheRestIsThere) {
   EXPECT_TRUE(has(text, "<th>own node</th>")) << text;
   EXPECT_TRUE(has(text, "<th>another node, TCP</th>"));
   EXPECT_TRUE(has(text,
-                  "Not in these files: the line of another node over RDMA. "
+                  "Not in these files: the row of another node over RDMA. "
                   "TESSERA_RANKS_PER_NODE=1 tessera-run -n 2 tessera-bench verbs.latency, "
-                  "with --json FILE, measures it. It takes an RDMA device"));
+                  "with --json FILE, measures it. This needs an RDMA device"));
   EXPECT_EQ(count(text, "Not in these files"), 1U) << text;
   const std::string registration = text_of(protocols_paper(), "Figure 2", data);
   EXPECT_TRUE(has(registration, "Not in these files: time of verbs put_registration. "));
@@ -543,21 +544,21 @@ TEST(Experiments, HaveAHintForEachCommandWhereNothingIsThere) {
   EXPECT_EQ(count(text, "class=\"figures\""), 0U);
 }
 
-// Classes A and B are there without messages.
+// Classes A and B are present without messages.
 TEST(Experiments, AskForClassCByItselfAndForClassesWithMessages) {
   const Dataset data(one(with_operations({{"mg", "class_A"}, {"mg", "class_B"}})));
   const std::string text = text_of(armci_paper(), "Figures 21 and 22", data);
   EXPECT_TRUE(has(text, "Not in these files: class C. ")) << text;
-  EXPECT_TRUE(
-      has(text,
-          "tessera-bench mg --classes C -i 5 -x 1, with --json FILE, measures it. It takes some "
-          "9 GiB of memory and many minutes."));
+  EXPECT_TRUE(has(text,
+                  "tessera-bench mg --classes C -i 5 -x 1, with --json FILE, measures it. This "
+                  "takes about 9 GiB of memory and many minutes."));
   for (const char* where : {"on one node", "between nodes"}) {
     EXPECT_TRUE(has(text, fmt::format("Not in these files: class S {0}, class W {0}, class A {0}, "
                                       "class B {0}. ",
                                       where)));
   }
-  EXPECT_TRUE(has(text, "measures it. Without MPI&#39;s messages there is nothing to compare."));
+  EXPECT_TRUE(
+      has(text, "measures it. Without MPI&#39;s messages, these charts have nothing to compare."));
 }
 
 TEST(Experiments, ShowCoupledClusterOfOneNumberOfRanksAndAskForASecond) {

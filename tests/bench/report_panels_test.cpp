@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the experiments' panels compute of the results.
+// What the experiments' panels compute from the results.
 #include "bench/report/panels.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace tessera::bench::report {
 namespace {
 
-/// A measurement of suite net with these candidates, of which only times count here.
+/// A measurement of suite net with these candidates; only their times matter here.
 RunFile with_measurement(const std::string& op, const std::string& shape, std::int64_t size,
                          const std::vector<std::pair<std::string, double>>& times) {
   RunFile run = example_run();
@@ -36,7 +36,7 @@ RunFile with_measurement(const std::string& op, const std::string& shape, std::i
 }
 
 TEST(Panels, ComputeWhatAComputationHides) {
-  // Alone 100, with a computation of 100 150: a half is hidden.
+  // 100 alone, 150 with a computation of 100: half of it is hidden.
   const Dataset data(
       one(with_measurement("overlap_steps", "computation 100 %", 4096,
                            {{"computation", 100}, {"tcp", 100}, {"tcp overlapped", 150}})));
@@ -92,7 +92,7 @@ TEST(Panels, TakeHowManyRanksWereChangedFromTheShape) {
   const Dataset data(one(run));
   EXPECT_TRUE(has(gain_of_fence_all()(data), "<th>3</th><td>50</td>"));
   const std::string times = curves_of("net", "fence_all", Show::time)(data);
-  EXPECT_TRUE(has(times, "<th>Ranks changed</th>")) << times;
+  EXPECT_TRUE(has(times, "<th>Ranks written to</th>")) << times;
   EXPECT_TRUE(has(times, "<th>3</th><td>30</td>"));
   EXPECT_FALSE(has(times, "3 B"));
 }
@@ -100,7 +100,7 @@ TEST(Panels, TakeHowManyRanksWereChangedFromTheShape) {
 TEST(Panels, ComputeTheGainOfOneFenceForAll) {
   RunFile run = with_measurement("fence_all", "", 16, {{"fence each", 30}, {"fence_all", 20}});
   run.results[1].ratio = RatioTo{"fence each", {2.0 / 3, {2.0 / 3, 2.0 / 3}}};
-  EXPECT_EQ(gain_of_fence_all()(Dataset(one(run))), "") << "one place is no curve";
+  EXPECT_EQ(gain_of_fence_all()(Dataset(one(run))), "") << "a single point is not a curve";
   for (const std::size_t i : {0U, 1U}) {
     run.results.push_back(run.results[i]);
     run.results.back().size = 24;
@@ -146,14 +146,14 @@ TEST(Panels, DrawWhereAMatrixHasEntries) {
   run.patterns.push_back({"band <5>", 6, 6, 12, {{4, 1, 0}, {1, 4, 1}, {0, 1, 0}}});
   run.patterns.push_back({"full", 2, 2, 4, {{4}}});
   const Dataset data(one(std::move(run)));
-  const std::string text = patterns_of({"band <5>", "nobody's"})(data);
+  const std::string text = patterns_of({"band <5>", "missing"})(data);
   EXPECT_TRUE(has(text, "Entries of band &lt;5&gt;<small>6 × 6, 12 entries, in 3 × 3 cells"))
       << text;
   EXPECT_TRUE(has(text, "shade0\" d=\"M1,0h1v1H1zM0,1h1v1H0zM2,1h1v1H2zM1,2h1v1H1z\"/>"));
   EXPECT_TRUE(has(text, "shade4\" d=\"M0,0h1v1H0zM1,1h1v1H1z\"/>"));
   EXPECT_TRUE(has(text, "<th>4</th><td>2</td><td>8</td>"));
   EXPECT_TRUE(has(text, "<th>1</th><td>4</td><td>4</td>"));
-  EXPECT_FALSE(has(text, "nobody"));
+  EXPECT_FALSE(has(text, "missing"));
   EXPECT_TRUE(has(patterns_of({"full"})(data), "shade4\" d=\"M0,0h1v1H0z\"/>"));
   EXPECT_EQ(patterns_of({"band"})(data), "");
 }
@@ -224,7 +224,7 @@ TEST(Panels, StandForWhatOthersDrawBesideOneOfAName) {
 }
 
 TEST(Panels, TakeWhatWentThroughMemoryForNothingMeasured) {
-  const Panel panel = part_of_another("MPI beside them", "net", "put", Runs::any, "mpi");
+  const Panel panel = part_of_another("MPI, for comparison", "net", "put", Runs::any, "mpi");
   const auto is_measured = [&panel](const std::string& other) {
     return panel.is_measured(
         Dataset(one(with_measurement("put", "", 8, {{other, 2}, {"tcp", 1}}))));
@@ -236,7 +236,7 @@ TEST(Panels, TakeWhatWentThroughMemoryForNothingMeasured) {
 }
 
 TEST(Panels, CompareLongestComputationsWithNoShorterOnes) {
-  // Of the longest computation only one of the two transfers tells anything.
+  // Only one of the two transfers has a result with the longest computation.
   RunFile run = with_measurement("overlap_steps", "computation 50 %", 4096,
                                  {{"computation", 50},
                                   {"tcp", 100},
@@ -279,7 +279,7 @@ TEST(Panels, KeepFamiliesOfRanksApart) {
 }
 
 TEST(Panels, HaveOneTimeForEachNumberOfRanks) {
-  // Without MPI, and with: as one family they would have two times for two ranks.
+  // Without MPI, and with it: one family would have two times for two ranks.
   std::vector<RunFile> runs;
   for (const int ranks : {2, 4, 2}) {
     runs.push_back(with_measurement("product", "", 8, {{"plain", 10.0 * ranks}}));

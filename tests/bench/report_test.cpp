@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a run writes: the table, the JSON object against bench/schema.json, and the CSV.
+// The output of a run: the table, the JSON object checked against bench/schema.json, and the CSV.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -37,7 +37,7 @@ Measured measured(std::string name, double median_ns) {
   return one;
 }
 
-/// The floor takes 1 µs, ours 2 µs.
+/// The baseline takes 1 µs, Tessera 2 µs.
 std::vector<Measured> two_measured() {
   std::vector<Measured> results = {measured("memcpy", 1000), measured("shm", 2000)};
   results[1].ratio = ratio_of_medians(results[1].samples_ns, results[0].samples_ns);
@@ -225,15 +225,15 @@ TEST(Objections, NameEachCause) {
   run.host.tcp_congestion = "bbr";
   ASSERT_EQ(objections(run).size(), 1U);
   EXPECT_EQ(objections(run)[0],
-            "TCP has bbr, which paces: peers' long messages are slower for it, Tessera and the "
-            "floors take another one");
+            "TCP's congestion control is bbr, which paces long messages: it slows down other "
+            "libraries; Tessera and the baselines choose another one");
   run.host.tcp_congestion = "";
   run.host.memory_bytes = std::int64_t{1} << 30;
   run.host.llc_bytes = std::int64_t{480} << 20;
   ASSERT_EQ(objections(run).size(), 1U);
   EXPECT_EQ(objections(run)[0],
-            "a cache of 480 MiB is large for 1024 MiB of memory: cold data is less than four times "
-            "that (--cache tells what the cache holds for this machine)");
+            "a cache of 480 MiB is large for 1024 MiB of memory: cold data are less than four "
+            "times the cache (if the cache's size is wrong, give the right one with --cache)");
   run.host.llc_bytes = 1 << 20;
   run.host.governor = "unknown";
   run.noise_percent = 7.5;
@@ -243,7 +243,7 @@ TEST(Objections, NameEachCause) {
   const auto reasons = objections(run);
   ASSERT_EQ(reasons.size(), 3U);
   EXPECT_EQ(reasons[0], "oversubscribed: 4 ranks on 1 node(s), 2 core(s) here");
-  EXPECT_EQ(reasons[2], "fixed work varies by 7.5 %, more than 5 %");
+  EXPECT_EQ(reasons[2], "the time of a fixed piece of work varies by 7.5 %, more than 5 %");
 }
 
 TEST(DescribeRun, SeesMoreRanksThanCores) {
@@ -266,7 +266,7 @@ std::vector<std::string> lines(const std::string& text) {
   return found;
 }
 
-/// `line` with each run of blanks made one.
+/// `line` with each run of blanks replaced by one.
 std::string squeezed(const std::string& line) {
   std::istringstream in(line);
   std::string result;
@@ -457,7 +457,7 @@ TEST(Table, HasNoRatioToNothing) {
 
 TEST(Records, HaveARateWhereOperationsAreCounted) {
   auto measured = two_measured();
-  measured[1].operations = 1;  // one rank of two draws
+  measured[1].operations = 1;  // one of two ranks draws
   const auto records = to_records({"rma", "draws", "1 of 2 ranks", 8}, measured);
   EXPECT_EQ(records[0].operations_per_s, 0);
   EXPECT_NEAR(records[1].operations_per_s, 500'000, 1);

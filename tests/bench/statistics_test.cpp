@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Statistics against values worked out by hand, or with NumPy where named.
+// Statistics compared with values calculated by hand, or with NumPy where the test says so.
 #include "bench/support/statistics.hpp"
 
 #include <gtest/gtest.h>
@@ -140,7 +140,7 @@ TEST(RatioOfMedians, ClaimsNothingAboutEqualCandidates) {
   EXPECT_FALSE(ratio_of_medians(subject, reference).is_a_difference());
 }
 
-/// What coin-like noise of 10 % to both sides makes of so many rounds.
+/// The ratio for random noise of 10 % to both sides and this number of rounds.
 Ratio ratio_of_noise(std::size_t rounds, const BootstrapOptions& options = {}) {
   std::mt19937_64 random(7);
   std::vector<double> subject;
@@ -164,7 +164,7 @@ TEST(RatioOfMedians, DrawsABoundedNumberOfRounds) {
   (void)number_of_medians({samples, samples}, count);
   const std::clock_t taken = std::clock() - start;
   EXPECT_EQ(looked_at, 1 + BootstrapOptions{}.resamples);
-  // All rounds of all resamples are two thousand million samples, which takes many seconds.
+  // All rounds of all resamples would be two thousand million samples, which takes many seconds.
   EXPECT_LT(taken, 3 * CLOCKS_PER_SEC);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Targets: which measurements they look at, that the worst counts, and what is printed.
+// Targets: which measurements they cover, that the worst case counts, and the printed table.
 #include "bench/support/target.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ Measured measured(std::string name, double time_ns) {
   return one;
 }
 
-/// The floor takes `floor_ns`, ours `own_ns`.
+/// The baseline takes `floor_ns`, Tessera `own_ns`.
 std::vector<Measured> pair(double floor_ns, double own_ns) {
   return {measured("memcpy", floor_ns), measured("shm", own_ns)};
 }
@@ -149,7 +149,7 @@ TEST(Targets, PrintsSmallRatiosByTheirDigitsAndKeepsColumns) {
   std::string heading;
   std::getline(lines, heading);
   for (std::string line; std::getline(lines, line);) {
-    EXPECT_EQ(line.find("<= "), heading.find("asked") - 2) << line;
+    EXPECT_EQ(line.find("<= "), heading.find("limit") - 2) << line;
   }
 }
 

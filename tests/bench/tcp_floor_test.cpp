@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The TCP floors do what a case says, between two threads; floors_demo does it between processes.
+// The TCP baselines do what a case says, between two threads; floors_demo tests them between
+// processes.
 #include "bench/floors/tcp_floor.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +20,7 @@ FloorOptions small() {
   return options;
 }
 
-/// Runs `body` with each kind of floor, on `ranks` threads.
+/// Runs `body` with each kind of baseline, on `ranks` threads.
 template <class Body>
 void with_floors(int ranks, const Body& body) {
   run_threads(ranks, [&](Crew& crew) {
@@ -34,7 +35,7 @@ void with_floors(int ranks, const Body& body) {
   });
 }
 
-/// Measures it, data check and all.
+/// Measures it, including the data check.
 void expect_right(Crew& crew, const std::optional<Candidate>& candidate) {
   ASSERT_TRUE(candidate);
   const auto measured = measure_interleaved(crew, {*candidate}, few_samples());

@@ -12,7 +12,7 @@
 namespace tessera::bench {
 namespace {
 
-/// Runs `body` while a thread named `name` does `work` until it is told to end.
+/// Runs `body` while a thread named `name` does `work` until it must stop.
 template <class Work, class Body>
 void beside_thread(const char* name, const Work& work, const Body& body) {
   std::atomic<int> phase = 0;
@@ -37,7 +37,7 @@ TEST(ProcessorTime, GrowsForAThreadThatComputes) {
     }
   };
   beside_thread("computes", compute, [] {
-    // A test asserts no time: it waits for as long as it takes.
+    // A test asserts no time: it waits as long as necessary.
     const auto before = processor_time_of("computes");
     ASSERT_TRUE(before);
     while (*processor_time_of("computes") < *before + std::chrono::milliseconds(5)) {
@@ -51,7 +51,7 @@ TEST(ProcessorTime, StandsStillForAThreadThatSleeps) {
       "sleeps", [](std::atomic<int>& phase) { phase.wait(1); },
       [] {
         const auto time = [] { return processor_time_of("sleeps").value().count(); };
-        // It may still be on its way to sleep at first.
+        // At first the thread may not yet be asleep.
         std::int64_t before = time();
         for (int i = 0; i < 1000; ++i) {
           std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -59,12 +59,12 @@ TEST(ProcessorTime, StandsStillForAThreadThatSleeps) {
             return;
           }
         }
-        FAIL() << "it still runs";
+        FAIL() << "the thread is still running";
       });
 }
 
 TEST(ProcessorTime, IsNoneForAThreadThatIsNotThere) {
-  EXPECT_FALSE(processor_time_of("nobody"));
+  EXPECT_FALSE(processor_time_of("missing"));
 }
 
 TEST(ThreadTime, GrowsWhileThisThreadComputes) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What /sys tells of a node, from folders of its shape.
+// The topology of a node, from folders with the structure of /sys.
 #include "bench/support/topology.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder of the shape of /sys that goes with the test.
+/// A folder with the structure of /sys, removed after the test.
 class FakeSys : public ::testing::Test {
  public:
   ~FakeSys() override { fs::remove_all(sys_); }

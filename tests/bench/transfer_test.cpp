@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Cases, rotation, and that the data check finds what is wrong.
+// Cases, rotation, and the data check, which must detect wrong data.
 #include "bench/support/transfer.hpp"
 
 #include <gtest/gtest.h>
@@ -111,7 +111,7 @@ TEST(Rotation, UsesOtherCacheLinesEachTimeAndComesBack) {
   EXPECT_EQ(rotation.next().remote, 0U);
 }
 
-// Lists are made once, so all that is measured beside them is to be as warm.
+// Lists are made once, so everything they are compared with must be as warm.
 TEST(Rotation, KeepsToOnePlaceForScatteredRuns) {
   Buffers buffers;
   Workspace workspace = buffers.workspace();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The verbs floor does what a case says, between two threads, where there is an RDMA device; in the
-// virtual machine of tests/rdma-vm there is one.
+// The verbs baseline does what a case says, between two threads, if there is an RDMA device, as in
+// the virtual machine of tests/rdma-vm.
 #include "bench/floors/verbs_floor.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace tessera::bench {
 namespace {
 
-/// Runs `body` with a floor on two threads; skips the test where there is none.
+/// Runs `body` with a baseline on two threads; skips the test if there is no device.
 template <class Body>
 void with_floor(bool cold, const Body& body) {
   FloorOptions options;
@@ -39,7 +39,7 @@ void with_floor(bool cold, const Body& body) {
   }
 }
 
-/// Measures it, data check and all.
+/// Measures it, including the data check.
 void expect_right(Crew& crew, const std::optional<Candidate>& candidate) {
   ASSERT_TRUE(candidate);
   EXPECT_EQ(static_cast<bool>(candidate->verify), crew.rank() == 0);

@@ -8,7 +8,7 @@ static double* element(const tessera_local_block* block, int64_t i, int64_t j) {
          (j - block->ghost_lo[1]) * block->strides[1];
 }
 
-/* Each member stores to its own elements, whatever its order of memory. */
+/* Each member stores to its own elements, in any order of memory. */
 static void stores_and_loads(void) {
   for (tessera_order order = TESSERA_ROW_MAJOR; order <= TESSERA_COLUMN_MAJOR; ++order) {
     const int64_t extents[2] = {9, 8};
@@ -78,8 +78,8 @@ static void begin_and_end(const tessera_array* array, tessera_access** copy) {
   CHECK_OK(tessera_access_end(&access));
 }
 
-/* However often an array is accessed, each old handle is told to be one, also while others of its
- * kind are in use. */
+/* However often an array is accessed, each old handle is recognised as freed, also while other
+ * handles of its kind are in use. */
 static void tell_all_ended_ones(void) {
   enum { uses = 600 };
   tessera_access* copies[uses];
@@ -98,7 +98,7 @@ static void tell_all_ended_ones(void) {
     CHECK_ERROR(tessera_access_end(&copies[use]), TESSERA_CLOSED, "local access");
   }
   CHECK_ERROR(tessera_array_sync((const tessera_array*)first), TESSERA_INVALID_ARGUMENT,
-              "what is given as the array is not one");
+              "the argument for the array is not a handle of that kind");
   CHECK_OK(tessera_access_end(&second));
   CHECK_OK(tessera_access_end(&first));
   release(array);
@@ -108,7 +108,7 @@ static double megabytes_in_use(void) {
   return (double)heap_bytes() / (1 << 20);
 }
 
-/* Of 200000 accesses 0.2 MB stay; a shell for each would be 27. */
+/* 200000 accesses leave 0.2 MB; a shell for each would leave 27. */
 static void take_no_memory_for_each(void) {
   tessera_array* const array = make_matrix(9, 7, "A");
   tessera_access* copy = NULL;
@@ -135,7 +135,7 @@ static tessera_array* make_grown(const int64_t ghosts[2]) {
   return array;
 }
 
-/* That every ghost cell is its element's periodic image. */
+/* Checks that every ghost cell is its element's periodic image. */
 static void check_images(const tessera_array* array) {
   tessera_access* access = NULL;
   tessera_local_block block;
@@ -163,9 +163,9 @@ static void exchanges_ghost_cells(void) {
     CHECK_OK(tessera_halo_post(halo));
   }
   CHECK_OK(tessera_halo_start(halo));
-  CHECK_ERROR(tessera_halo_start(halo), TESSERA_INVALID_ARGUMENT, "is under way");
-  CHECK_ERROR(tessera_halo_post(halo), TESSERA_INVALID_ARGUMENT, "is under way");
-  CHECK_ERROR(tessera_halo_update(halo), TESSERA_INVALID_ARGUMENT, "is under way");
+  CHECK_ERROR(tessera_halo_start(halo), TESSERA_INVALID_ARGUMENT, "is in progress");
+  CHECK_ERROR(tessera_halo_post(halo), TESSERA_INVALID_ARGUMENT, "is in progress");
+  CHECK_ERROR(tessera_halo_update(halo), TESSERA_INVALID_ARGUMENT, "is in progress");
   CHECK_OK(tessera_halo_finish(halo));
   check_images(array);
   CHECK_ERROR(tessera_halo_finish(halo), TESSERA_INVALID_ARGUMENT, "tessera_halo_start");
@@ -210,7 +210,7 @@ static void exchanges_what_is_asked_for(void) {
   release(array);
 }
 
-/* Cells that are outside of this rank's box in the second dimension only are the caller's. */
+/* Cells outside this rank's box only in the second dimension are the caller's. */
 static void leaves_out_what_is_asked_for(void) {
   const int64_t ghosts[2] = {2, 1};
   tessera_array* const array = make_grown(ghosts);
@@ -288,7 +288,7 @@ static void adds_in_phases(void) {
     CHECK_ERROR(tessera_array_get(array, lo, hi, &value, NULL), TESSERA_INVALID_ARGUMENT,
                 "the array is accumulate_only now, which forbids a get");
     CHECK_ERROR(tessera_array_set_access_mode(array, TESSERA_ACCESS_NO_LOCAL, 1, 0),
-                TESSERA_INVALID_ARGUMENT, "copies on nodes are asked for");
+                TESSERA_INVALID_ARGUMENT, "a copy on each node was requested for");
   }
   CHECK_OK(tessera_array_set_access_mode(array, TESSERA_ACCESS_ANY, 0, 0));
   CHECK_ALL(array, by_index_and_members);

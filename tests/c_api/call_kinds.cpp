@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The cases of test_c_api once more, with each call of a function watched: a profiled job counts
-// where its ranks wait for each other. A function that is one-sided or local by its comment never
-// meets other ranks, and each collective one does so in some call.
+// Runs the cases of test_c_api and watches each call of a function: a profiled job counts where its
+// ranks wait for each other. A function that is one-sided or local by its comment must never meet
+// other ranks; each collective one must do so in some call.
 //
-// The cases are compiled with a header that write_call_kinds makes of ours: tessera_f(…) stands for
+// write_call_kinds makes a header from ours with which the cases are compiled: tessera_f(…) means
 // begin_call(), tessera_f(…), end_call().
 #include <cstdint>
 #include <cstdio>
@@ -27,7 +27,7 @@ namespace {
 using tessera::rma::detail::Wait;
 using tessera::rma::detail::WaitTallies;
 
-// Of these no call can be watched: there is no profile yet, or no longer.
+// Calls of these cannot be watched: there is no profile yet, or no longer.
 constexpr const char* unwatched[] = {"tessera_job_start", "tessera_job_start_mpi",
                                      "tessera_job_start_with", "tessera_job_stop",
                                      "tessera_job_free"};
@@ -57,7 +57,7 @@ std::uint64_t count(const WaitTallies& tallies, std::initializer_list<Wait> kind
   return sum;
 }
 
-// What the job has counted so far; false where it counts nothing.
+// The job's counts so far; false if it counts nothing.
 bool look(Call& call) {
   if (job == nullptr || job->was_stopped || job->contents == nullptr ||
       job->contents->state().recorder == nullptr) {

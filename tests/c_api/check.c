@@ -30,7 +30,7 @@ static void on_alarm(int signal_number) {
   _exit(1);
 }
 
-/* True where the failure is to be printed. */
+/* True if the failure should be printed. */
 static int note_failure(const char* file, int line) {
   ++failures;
   if (failures > most_printed) {
@@ -99,7 +99,7 @@ int check_error(int code, int expected, const char* words, const char* what, con
 
 /* --- teams ------------------------------------------------------------------------------------ */
 
-/* The ranks of the team of this number, or 0 where there is no such team. */
+/* The ranks of the team of this number, or 0 if there is no such team. */
 static int64_t ranks_of_team(int number, int64_t ranks[]) {
   static const int64_t scattered[] = {0, 2, 3};
   const int64_t size = number < 2 ? world_size : number == 2 ? 2 : 3;
@@ -118,7 +118,7 @@ static int64_t ranks_of_team(int number, int64_t ranks[]) {
   return size;
 }
 
-/* Whether this rank is in the team, which is the one that cases run on from then. */
+/* Whether this rank is in the team, on which cases then run. */
 static int join(int number) {
   int64_t ranks[most_ranks];
   const int64_t size = ranks_of_team(number, ranks);

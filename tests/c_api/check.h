@@ -4,7 +4,7 @@
  * same order; a case fails on all of them if a check fails on one.
  *
  * A case of arrays runs for several teams, one after the other: all ranks, the same in reverse, the
- * last two, and the ranks 0, 2 and 3. Who isn't a member waits meanwhile.
+ * last two, and the ranks 0, 2 and 3. Other ranks wait meanwhile.
  */
 #ifndef TESSERA_TESTS_C_API_CHECK_H
 #define TESSERA_TESTS_C_API_CHECK_H
@@ -20,34 +20,34 @@ typedef struct {
   void (*run)(void);
 } Case;
 
-/* Cases by a name before the dot; a case without a name ends them. */
+/* Cases; their names follow the suite's name and a dot. A case without a name ends the list. */
 typedef struct {
   const char* name;
   const Case* cases;
   int for_each_team; /* 0: for all ranks only */
 } Suite;
 
-/* What the running case works with. */
+/* The objects of the running case. */
 extern tessera_job* job;
 extern tessera_team* team;
-extern int64_t member;  /* this rank's place in `team` */
+extern int64_t member;  /* this rank's number in `team` */
 extern int64_t members; /* their number */
 
-/* Runs the cases whose names, SUITE.CASE, match the shell pattern, each for `seconds` at most.
- * Returns how many failed. Collective. */
+/* Runs the cases whose names, SUITE.CASE, match the shell pattern, each for at most `seconds`.
+ * Returns the number of failures. Collective. */
 int run_suites(const Suite* suites, const char* pattern, unsigned seconds);
 
-/* Each returns whether it holds. */
+/* Each returns whether the check holds. */
 #define CHECK(condition) check_true((condition) ? 1 : 0, #condition, __FILE__, __LINE__)
 #define CHECK_EQUAL(actual, expected) \
   check_equal((long long)(actual), (long long)(expected), #actual, __FILE__, __LINE__)
 #define CHECK_REAL(actual, expected) check_real((actual), (expected), #actual, __FILE__, __LINE__)
 #define CHECK_TEXT(actual, expected) check_text((actual), (expected), #actual, __FILE__, __LINE__)
-/* That the text holds these words. */
+/* Checks that the text contains these words. */
 #define CHECK_HAS(text, words) check_has((text), (words), #text, __FILE__, __LINE__)
-/* That a function of the C interface succeeds. */
+/* Checks that a function of the C interface succeeds. */
 #define CHECK_OK(call) check_ok((call), #call, __FILE__, __LINE__)
-/* That it fails with this code, and a message that holds these words. */
+/* Checks that it fails with this code, and a message that contains these words. */
 #define CHECK_ERROR(call, code, words) \
   check_error((call), (code), (words), #call, __FILE__, __LINE__)
 

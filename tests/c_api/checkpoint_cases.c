@@ -6,7 +6,7 @@
 #include "tests/c_api/cases.h"
 #include "tests/c_api/model.h"
 
-/* A path of the team's own, and whether this build has checkpoints at all. */
+/* A path for the team, and whether this build has checkpoints at all. */
 static int path_for(char path[], int64_t capacity) {
   tessera_checkpoint* file = NULL;
   int64_t number = (int64_t)getpid();
@@ -191,7 +191,7 @@ static void write_bytes(const char* path, const char bytes[], size_t count) {
   }
 }
 
-/* Where these bytes are among those of a file. */
+/* The position of these bytes in a file. */
 static size_t find_bytes(const char bytes[], size_t count, const void* wanted, size_t size) {
   size_t place = 0;
   while (place + size <= count && memcmp(bytes + place, wanted, size) != 0) {
@@ -201,7 +201,7 @@ static size_t find_bytes(const char bytes[], size_t count, const void* wanted, s
   return place;
 }
 
-/* Element (4, 4) of a file of pieces of 100 bytes with another byte; then the first half of it. */
+/* A file of pieces of 100 bytes with a changed byte in element (4, 4); then its first half. */
 static void damaged_files(void) {
   char path[100];
   static char bytes[1 << 20];
@@ -238,7 +238,7 @@ static void damaged_files(void) {
   CHECK_ERROR(tessera_checkpoint_open(job, team, path, &file), TESSERA_PROTOCOL,
               "can't be read as HDF5");
   CHECK_HAS(tessera_last_error(), path);
-  CHECK_HAS(tessera_last_error(), "hint: it is damaged, truncated, or no HDF5 file");
+  CHECK_HAS(tessera_last_error(), "hint: it is damaged, truncated, or not an HDF5 file");
   CHECK(file == NULL);
   CHECK_OK(tessera_team_barrier(team));
   if (member == 0) {
@@ -247,7 +247,7 @@ static void damaged_files(void) {
   release(a);
 }
 
-/* What is not committed leaves nothing behind. */
+/* A writer that does not commit leaves no file. */
 static void give_up(void) {
   char path[100];
   tessera_checkpoint_writer* writer = NULL;

@@ -64,7 +64,7 @@ double difference(const Dense* a, const Dense* b) {
   CHECK_EQUAL(a->columns, b->columns);
   for (int64_t place = 0; place < a->rows * a->columns; ++place) {
     const double one = cabs(a->at[place] - b->at[place]);
-    most = one <= most ? most : one; /* also if it is no number */
+    most = one <= most ? most : one; /* also if it is NaN */
   }
   return most;
 }

@@ -25,21 +25,21 @@ extern const tessera_type scalars[scalar_types];
 int is_complex(tessera_type type);
 double epsilon_of(tessera_type type);
 
-/* Small numbers, whole in both parts; and such that a square matrix of them is Hermitian positive
+/* Small integers in both parts, such that a square matrix of them is Hermitian positive
  * definite. */
 double complex small_number(int64_t i, int64_t j);
 double complex hermitian(int64_t i, int64_t j);
 
-/* What a matrix of this type is to hold: of real ones the real parts. */
+/* The value that a matrix of this type holds: for real ones the real part. */
 Dense dense_of(tessera_type type, int64_t rows, int64_t columns, DenseRule rule);
 /* op(A) op(B), and the largest difference of two elements. */
 Dense product(const Dense* a, tessera_transposition op_a, const Dense* b,
               tessera_transposition op_b);
 double difference(const Dense* a, const Dense* b);
-/* What lies on one side of the diagonal, and the diagonal or ones. */
+/* The elements on one side of the diagonal, and the diagonal or ones. */
 Dense triangle_of(const Dense* a, tessera_triangle triangle, int unit_diagonal);
 
-/* A number of this type at a place of a list, and the list's number there. */
+/* A number of this type, as an element of a list. */
 void write_number(tessera_type type, void* list, int64_t place, double complex number);
 double complex read_number(tessera_type type, const void* list, int64_t place);
 /* A list of as many real numbers as values have: float or double. */

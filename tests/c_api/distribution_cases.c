@@ -4,8 +4,8 @@
 #include "tests/c_api/cases.h"
 #include "tests/c_api/model.h"
 
-/* That every element is in one block of one member, at the place that locate() tells, and that an
- * array so distributed holds what is put to it. Frees it. */
+/* Checks that every element is in one block of one member, where locate() reports it, and that an
+ * array with this distribution holds what is put to it. Frees the distribution. */
 static void check_distribution(tessera_distribution* parts, int64_t rows, int64_t columns) {
   int owners[most_elements] = {0};
   tessera_array* array = NULL;
@@ -246,8 +246,8 @@ static void grids_and_patches(void) {
   CHECK_OK(tessera_distribution_free(&parts));
 }
 
-/* Blocks and members along each dimension, and the place of each member, which has the blocks whose
- * numbers leave that rest. */
+/* Blocks and members along each dimension, and the coordinates of each member, which has the blocks
+ * with that remainder. */
 static void tell_their_grids(void) {
   const int64_t extents[2] = {13, 11};
   const int64_t block[2] = {3, 4};
@@ -272,7 +272,7 @@ static void tell_their_grids(void) {
     CHECK_EQUAL(first.lo[1], 4 * place[1]);
   }
   CHECK_ERROR(tessera_distribution_coordinates(parts, 6, place), TESSERA_OUT_OF_RANGE,
-              "member 6 has no place in the grid of 2 x 3 members");
+              "member 6 is outside the grid of 2 x 3 members");
   CHECK_ERROR(tessera_distribution_coordinates(parts, 7, place), TESSERA_OUT_OF_RANGE,
               "there is no member 7: there are 7");
   CHECK_ERROR(tessera_distribution_coordinates(parts, 0, NULL), TESSERA_INVALID_ARGUMENT,

@@ -12,7 +12,7 @@ static void of_handles(void) {
   CHECK_ERROR(tessera_array_get(NULL, NULL, NULL, values, NULL), TESSERA_INVALID_ARGUMENT,
               "tessera_array_get: the array is null");
   CHECK_ERROR(tessera_array_get((const tessera_array*)team, NULL, NULL, values, NULL),
-              TESSERA_INVALID_ARGUMENT, "what is given as the array is not one");
+              TESSERA_INVALID_ARGUMENT, "the argument for the array is not a handle of that kind");
   CHECK_OK(tessera_array_free(&array));
   CHECK_OK(tessera_array_free(&array));
   CHECK_ERROR(tessera_array_get(copy, NULL, NULL, values, NULL), TESSERA_CLOSED,
@@ -31,7 +31,7 @@ static void of_handles(void) {
   CHECK_ERROR(tessera_job_start_mpi(0, NULL), TESSERA_INVALID_ARGUMENT, "null");
 }
 
-/* In front of each text, where the job has several ranks. */
+/* At the beginning of each text, if the job has several ranks. */
 static void name_the_rank(void) {
   tessera_array* array = make_matrix(9, 7, "A");
   double value = 0;
@@ -95,7 +95,7 @@ static void of_types_and_options(void) {
               TESSERA_INVALID_ARGUMENT, "elements of different types");
   CHECK_HAS(tessera_last_error(), "array 'B' (int32, 9 x 7) and array 'A' (float64, 9 x 7)");
   CHECK_ERROR(tessera_array_fill(tessera_part_whole(c), &one), TESSERA_INVALID_ARGUMENT,
-              "elements that are only moved");
+              "opaque elements");
   CHECK_ERROR(tessera_array_fill(tessera_part_whole(a), NULL), TESSERA_INVALID_ARGUMENT,
               "number is null");
   memset(&options, 0, sizeof options);
@@ -123,7 +123,7 @@ static void of_types_and_options(void) {
   release(a);
 }
 
-/* What one member alone does wrong in a collective is an error of all, and nobody waits. */
+/* An error of one member in a collective is an error of all, and no member waits. */
 static void of_one_member(void) {
   const int64_t extents[2] = {9, 7};
   const int64_t bad[2] = {-1, 7};

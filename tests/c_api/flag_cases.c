@@ -19,8 +19,8 @@ static tessera_array* make_flags(void) {
   return make_array(TESSERA_I32, 1, &members, "flags");
 }
 
-/* Each round goes around: everybody puts `length` elements of its right neighbour's, from the
- * `first` element of its part on, and looks at its own once the flag has come. */
+/* In each round every member puts `length` elements of its right neighbour's, from the `first`
+ * element of its part, and checks its own after the flag has come. */
 typedef int (*Send)(const tessera_array* data, const double* values, const tessera_array* flags,
                     int32_t value);
 
@@ -58,7 +58,7 @@ static void go_around(Send send) {
     for (int i = 0; i < length; ++i) {
       CHECK_REAL(seen[i], (double)(1000 * round + 100 * left() + i));
     }
-    CHECK_OK(tessera_team_barrier(team)); /* all have looked */
+    CHECK_OK(tessera_team_barrier(team)); /* all have checked */
   }
   release(flags);
   release(data);
@@ -71,8 +71,8 @@ static void come_with_puts(void) {
   go_around(put_together);
 }
 
-/* Of a box that lies at all members: all of it is there when the flag is. Large enough that a flag
- * that comes too early finds something missing; and between strides. */
+/* A box with elements of all members: all of it has arrived when the flag is seen. Large enough
+ * that a flag that is too early would be noticed; and with strides. */
 static void come_behind_all_owners(void) {
   enum { rows = 512, columns = 48 };
   const int64_t extents[2] = {rows, columns};
@@ -106,7 +106,7 @@ static void come_behind_all_owners(void) {
   release(data);
 }
 
-/* Nothing but the flag; and by another team's array than that of the data. */
+/* Only the flag; and in an array of another team than the data's. */
 static void come_with_nothing(void) {
   tessera_array* const data = make_vector(8, "data");
   tessera_array* const flags = make_flags();
@@ -132,7 +132,7 @@ static void are_refused(void) {
   double values[8] = {1, 2, 3, 4, 5, 6, 7, 8};
   int32_t now = 77;
   CHECK_ERROR(tessera_array_raise_flag(data, &first, 1), TESSERA_INVALID_ARGUMENT,
-              "raising a flag of array 'data' (float64, 8): its elements are no flags");
+              "raising a flag of array 'data' (float64, 8): its elements can't be flags");
   CHECK_HAS(tessera_last_error(), "TESSERA_I32");
   CHECK_ERROR(tessera_array_raise_flag(flags, &beyond, 1), TESSERA_OUT_OF_RANGE,
               "raising a flag of array 'flags'");
@@ -146,7 +146,7 @@ static void are_refused(void) {
   CHECK_ERROR(tessera_array_put_with_flag(data, NULL, NULL, values, NULL, NULL, &first, 1),
               TESSERA_INVALID_ARGUMENT, "the array is null");
   CHECK_ERROR(tessera_array_put_with_flag(data, NULL, NULL, values, NULL, data, &first, 1),
-              TESSERA_INVALID_ARGUMENT, "its elements are no flags");
+              TESSERA_INVALID_ARGUMENT, "its elements can't be flags");
   CHECK_ERROR(tessera_array_wait_for_flag(flags, &member, 1, members), TESSERA_OUT_OF_RANGE,
               "there is no member");
   CHECK_ERROR(tessera_array_wait_for_flag(flags, &member, 1, -1), TESSERA_OUT_OF_RANGE,
@@ -157,7 +157,7 @@ static void are_refused(void) {
     const int64_t other = right();
     CHECK_ERROR(tessera_array_wait_for_flag(flags, &other, 1, 0), TESSERA_INVALID_ARGUMENT,
                 "waiting for a flag of array 'flags'");
-    CHECK_HAS(tessera_last_error(), "a get looks at others");
+    CHECK_HAS(tessera_last_error(), "read others with get");
     CHECK_ERROR(tessera_array_wait_for_flag_change(flags, &other, 0, 0, &now),
                 TESSERA_INVALID_ARGUMENT, "waits for it");
   }
@@ -173,7 +173,7 @@ static void are_refused(void) {
   release(data);
 }
 
-/* What a notification follows is there; they are counted for each pair of ranks. */
+/* After a notification the data are there; notifications are counted for each pair of ranks. */
 static void notifications_come_behind_puts(void) {
   tessera_array* const data = make_vector(members * length, "data");
   const int64_t lo = right() * length;

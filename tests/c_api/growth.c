@@ -31,7 +31,7 @@ static void check(int holds, const char* what) {
 }
 #define CHECK_OK(call) check((call) == TESSERA_OK, #call)
 
-/* Each makes one thing and frees it, and gives a copy of its handle. */
+/* Each makes one object and frees it, and returns a copy of its handle. */
 
 static void* split_team(int64_t number) {
   tessera_team* part = NULL;
@@ -224,7 +224,7 @@ static int use_spmv(void* plan) {
   return tessera_spmv_multiply(plan, kept, x, y);
 }
 
-/* Gone with its wait: a copy of the handle can't be recognised. */
+/* Freed by its wait: a copy of the handle cannot be recognised. */
 static void* start_transfer(int64_t number) {
   tessera_handle* transfers = NULL;
   double values[48];
@@ -268,7 +268,7 @@ static int use_file(void* file) {
   return tessera_checkpoint_array_count(file, &count);
 }
 
-/* A job within the job: no copy of its handle may be used. */
+/* A job within the job: copies of its handle must not be used. */
 static void* start_job(int64_t number) {
   tessera_job* other = NULL;
   tessera_team* team = NULL;
@@ -283,7 +283,7 @@ typedef struct {
   const char* name;
   void* (*once)(int64_t number);
   int (*use)(void* copy); /* null: there is no handle to use */
-  int64_t share;          /* of COUNT: slow ones are made less often */
+  int64_t share;          /* of COUNT: fewer of the slow ones are made */
 } Kind;
 
 static const Kind kinds[] = {{"team, split", split_team, use_team, 1},
@@ -356,7 +356,7 @@ static void make_operands(void) {
   snprintf(path, sizeof path, "/tmp/tessera-growth-%lld.h5", (long long)number);
 }
 
-/* Whether this build has checkpoints: leaves a file to be opened. */
+/* Whether this build has checkpoints: writes a file to be opened. */
 static int has_checkpoints(void) {
   tessera_checkpoint_writer* writer = NULL;
   if (tessera_checkpoint_writer_create(job, NULL, path, NULL, &writer) == TESSERA_UNSUPPORTED) {

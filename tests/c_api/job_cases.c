@@ -109,7 +109,7 @@ static void gives_memory_of_the_node(void) {
   CHECK_ERROR(tessera_job_allocate_local(job, -1, &memory), TESSERA_INVALID_ARGUMENT, "-1");
 }
 
-/* A job of its own in the same process; what is left of it after it was stopped. */
+/* A separate job in the same process, and its handles after it was stopped. */
 static void starts_alone(void) {
   tessera_job* alone = NULL;
   tessera_array* array = NULL;
@@ -135,7 +135,7 @@ static void starts_alone(void) {
   CHECK_OK(tessera_job_free(&alone));
 }
 
-/* What is left of a job that was stopped is freed quietly, and nothing else is done with it. */
+/* Handles of a stopped job can be freed, but not used. */
 static void keeps_what_is_left(void) {
   tessera_job* alone = NULL;
   tessera_team* all = NULL;
@@ -179,7 +179,7 @@ static void keeps_what_is_left(void) {
   CHECK_OK(tessera_job_free(&alone));
 }
 
-/* Settings of the program's go before those of the environment, of this job only. */
+/* Settings of the program override those of the environment, for this job only. */
 static void starts_with_settings(void) {
   const char* const wanted[3] = {"TESSERA_BOOTSTRAP=alone", "TESSERA_MAX_OUTSTANDING=77",
                                  "TESSERA_CHECK_OVERLAP=0"};
@@ -202,7 +202,7 @@ static void starts_with_settings(void) {
               "tessera_job_start_with: there is no setting 'TESSERA_NONE'");
   CHECK_ERROR(tessera_job_start_with(1, &wrong[1], NULL, &alone), TESSERA_INVALID_ARGUMENT,
               "the setting 'TESSERA_LOG' has no value");
-  CHECK_HAS(tessera_last_error(), "hint: settings are given as NAME=value");
+  CHECK_HAS(tessera_last_error(), "hint: write settings as NAME=value");
   CHECK_ERROR(tessera_job_start_with(1, &wrong[2], NULL, &alone), TESSERA_INVALID_ARGUMENT,
               "TESSERA_MAX_OUTSTANDING");
   CHECK_HAS(tessera_last_error(), "many");
@@ -217,7 +217,7 @@ static void starts_with_settings(void) {
   CHECK(alone == NULL);
 }
 
-/* No more than the machine has, and some. */
+/* At most what the machine has, and more than nothing. */
 static void knows_what_memory_is_left(void) {
   int64_t bytes = -1;
   CHECK_OK(tessera_memory_available(&bytes));

@@ -171,7 +171,7 @@ static void permutations(void) {
     }
   }
   CHECK_ERROR(tessera_array_permute(from, wrong, NULL, to), TESSERA_INVALID_ARGUMENT,
-              "does not order the dimensions");
+              "is not an order of the dimensions");
   CHECK_ERROR(tessera_array_permute(from, NULL, NULL, to), TESSERA_INVALID_ARGUMENT,
               "dimensions is null");
   CHECK_ERROR(tessera_array_permute(NULL, dims, NULL, to), TESSERA_INVALID_ARGUMENT,
@@ -221,7 +221,7 @@ static void transposes_of_parts(void) {
             (is_inside ? a.at[(j - 1 + 4) * 7 + i - 1 + 2] : before.at[i * 9 + j]));
     }
   }
-  /* To a plane of three dimensions, and back: B is A transposed then. */
+  /* To a plane of three dimensions, and back: then B is A transposed. */
   CHECK_OK(
       tessera_part_permute(tessera_part_whole(to), planes, NULL, tessera_part_box(cube, lo, hi)));
   CHECK_OK(
@@ -249,12 +249,13 @@ static void bad_operands(void) {
   tessera_product_options options;
   tessera_product_options_init(&options);
   CHECK_ERROR(tessera_matrix_gemm(of_a, tessera_matrix_whole(whole), NULL, of_a),
-              TESSERA_INVALID_ARGUMENT, "'whole' (int32, 9 x 9) has elements that linear algebra");
+              TESSERA_INVALID_ARGUMENT,
+              "'whole' (int32, 9 x 9) has elements of a type that linear algebra");
   CHECK_ERROR(tessera_matrix_gemm(of_a, of_a, NULL, tessera_matrix_whole(single)),
               TESSERA_INVALID_ARGUMENT, "elements of different types");
   CHECK_ERROR(tessera_matrix_gemm(of_a, of_a, NULL, of_a), TESSERA_INVALID_ARGUMENT, "share");
   CHECK_ERROR(tessera_matrix_gemm(tessera_matrix_plane(a, NULL, NULL, 1, 1), of_a, NULL, of_a),
-              TESSERA_INVALID_ARGUMENT, "make no matrix of 2 dimensions");
+              TESSERA_INVALID_ARGUMENT, "do not make a matrix of 2 dimensions");
   CHECK_ERROR(tessera_matrix_gemm(of_a, tessera_matrix_whole(NULL), NULL, of_a),
               TESSERA_INVALID_ARGUMENT, "the array is null");
   CHECK_ERROR(tessera_array_transpose(a, NULL, single), TESSERA_INVALID_ARGUMENT,
@@ -262,7 +263,7 @@ static void bad_operands(void) {
   options.op_b = 3;
   CHECK_ERROR(tessera_matrix_gemm(of_a, of_a, &options, of_a), TESSERA_INVALID_ARGUMENT,
               "there is no transposition 3");
-  /* Of one member alone: the others are told. */
+  /* An error of one member is reported to the others. */
   const int code = tessera_matrix_gemm(of_a, of_a, member == members - 1 ? &options : NULL,
                                        tessera_matrix_whole(single));
   CHECK_EQUAL(code, TESSERA_INVALID_ARGUMENT);

@@ -2,7 +2,7 @@
 #include "tests/c_api/cases.h"
 #include "tests/c_api/model.h"
 
-/* Each member adds to one element by get and put, which only a lock makes right. */
+/* Each member adds to one element by get and put, which is only right with a lock. */
 static void exclude_each_other(void) {
   enum { turns = 20 };
   const int64_t owner = members - 1;
@@ -57,7 +57,7 @@ static void are_tried_and_counted(void) {
               "tessera_locks_create");
 }
 
-/* Everybody draws; together they draw each number once. */
+/* All members draw; together they draw each number once. */
 static void counters_give_each_number_once(void) {
   enum { draws = 25 };
   tessera_counter* counter = NULL;

@@ -70,9 +70,9 @@ static int start_on_communicator(void) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reversed);
-  /* As MPI_Comm_split gives to those who stay outside. */
+  /* As MPI_Comm_split returns to processes outside. */
   if (tessera_job_start_mpi(MPI_Comm_c2f(MPI_COMM_NULL), &job) != TESSERA_INVALID_ARGUMENT ||
-      strstr(tessera_last_error(), "stands for no communicator") == NULL) {
+      strstr(tessera_last_error(), "is not the handle of a communicator") == NULL) {
     return 1;
   }
   const int code = tessera_job_start_mpi(MPI_Comm_c2f(reversed), &job);
@@ -90,7 +90,7 @@ static int start(const char* how) {
   return strcmp(how, "") != 0 || tessera_job_start(&job) != 0;
 }
 
-/* What nobody frees: that ends with the job. */
+/* Handles that the program does not free end with the job. */
 static void leave_things_behind(void) {
   const int64_t extents[2] = {8, 8};
   const int64_t ghosts[2] = {1, 1};

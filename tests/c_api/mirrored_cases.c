@@ -30,7 +30,7 @@ static int64_t count_nodes(void) {
   return count;
 }
 
-/* What a member adds to its node's copy: numbers that only that member adds. */
+/* What a member adds to its node's copy: numbers that only this member adds. */
 static int64_t share_of(int64_t of, int64_t i) {
   return 7 * i + (of + 1) * 1000000;
 }
@@ -118,7 +118,7 @@ static void are_shared_by_the_members_on_a_node(void) {
   release_mirrored(mirrored);
 }
 
-/* Boxes go to boxes elsewhere, and what is around them stays. */
+/* Boxes are copied to boxes elsewhere; the elements around them stay. */
 static void move_boxes(void) {
   const int64_t from_lo[2] = {3, 1}, from_hi[2] = {9, 5};
   const int64_t to_lo[2] = {2, 7}, to_hi[2] = {8, 11};
@@ -201,7 +201,7 @@ static void refuse_what_does_not_fit(void) {
   const tessera_part all = tessera_part_whole(b);
   CHECK_ERROR(tessera_mirrored_merge_into(mirrored, lo, hi, tessera_part_box(b, lo, wide)),
               TESSERA_INVALID_ARGUMENT,
-              "the box [0,4) x [0,4) of array 'M' (float64, 11 x 7) is 4 x 4, and the box [0,4) x "
+              "the box [0,4) x [0,4) of array 'M' (float64, 11 x 7) is 4 x 4, but the box [0,4) x "
               "[0,5) of array 'B' (float64, 11 x 7) is 4 x 5");
   CHECK_ERROR(tessera_mirrored_load(mirrored, lo, beyond, all), TESSERA_OUT_OF_RANGE,
               "tessera_mirrored_load: loading the copies of array 'M'");
@@ -213,7 +213,7 @@ static void refuse_what_does_not_fit(void) {
       "array 'M' (float64, 11 x 7) and array 'I' (int32, 4 x 4) have elements of different");
   CHECK_ERROR(tessera_mirrored_load(mirrored, NULL, NULL, tessera_part_whole(NULL)),
               TESSERA_INVALID_ARGUMENT, "the array is null");
-  /* One member alone. */
+  /* An error of one member. */
   CHECK_EQUAL(tessera_mirrored_load(mirrored, lo, member == members - 1 ? NULL : hi,
                                     tessera_part_box(b, lo, hi)),
               TESSERA_INVALID_ARGUMENT);
@@ -233,14 +233,14 @@ static void are_made_of_numbers_and_cut_alike(void) {
   options.name = "N";
   CHECK_ERROR(tessera_mirrored_create(job, tessera_type_opaque(12), 2, extents, &options, &none),
               TESSERA_INVALID_ARGUMENT,
-              "mirrored array 'N': elements that are only moved have no sum");
+              "mirrored array 'N': opaque elements, which are only moved, have no sum");
   CHECK_ERROR(tessera_mirrored_create(job, TESSERA_F64, 2, NULL, &options, &none),
               TESSERA_INVALID_ARGUMENT, "extents is null");
   CHECK_ERROR(tessera_mirrored_create(job, TESSERA_F64, 2, extents, &options, NULL),
               TESSERA_INVALID_ARGUMENT, "mirrored array is null");
   options.process_grid = grid;
   CHECK_ERROR(tessera_mirrored_create(job, TESSERA_F64, 2, extents, &options, &none),
-              TESSERA_INVALID_ARGUMENT, "holders and process_grid are for one array");
+              TESSERA_INVALID_ARGUMENT, "holders and process_grid can't be given");
   CHECK(none == NULL);
 }
 

@@ -11,10 +11,10 @@
 extern "C" {
 #endif
 
-/* The most elements of an array of a case. */
+/* The largest number of elements of an array in a case. */
 enum { most_elements = 4096 };
 
-/* What an element is to be. */
+/* The expected value of an element. */
 typedef double (*Rule)(int64_t i, int64_t j);
 
 double by_index(int64_t i, int64_t j); /* 100 i + j + 1 */
@@ -32,7 +32,7 @@ tessera_array* make_vector_of(tessera_type type, int64_t length, const void* val
 void release(tessera_array* array);
 /* Collective on `team`. Sets all elements of a matrix or vector (its j is the index, i is 0). */
 void set_all(const tessera_array* array, Rule rule);
-/* Collective on `team`. That all elements are so, seen by each member. */
+/* Collective on `team`. Checks that all elements have these values, as each member sees them. */
 #define CHECK_ALL(array, rule) check_all((array), (rule), #array, __FILE__, __LINE__)
 void check_all(const tessera_array* array, Rule rule, const char* what, const char* file, int line);
 

@@ -80,7 +80,7 @@ static void enumerate(void) {
   release(to);
 }
 
-/* Every member adds its place to the bin of its parity, and 10 + its place to bin 2. */
+/* Every member adds its number to the bin of its parity, and 10 + its number to bin 2. */
 static void fill_bins(void) {
   const int64_t bins[2] = {member % 2, 2};
   const int64_t values[2] = {member, 10 + members - 1 - member};
@@ -115,7 +115,7 @@ static void fill_bins(void) {
     CHECK_EQUAL(found[members + i], 10 + i);
   }
   CHECK_ERROR(tessera_array_count_bins(reals, 2, bins), TESSERA_INVALID_ARGUMENT,
-              "make it of TESSERA_I64");
+              "create it with TESSERA_I64");
   CHECK_ERROR(tessera_array_count_bins(counts, 1, (int64_t[]){3}), TESSERA_OUT_OF_RANGE, "bin 3");
   CHECK_ERROR(tessera_array_count_bins(counts, 1, NULL), TESSERA_INVALID_ARGUMENT, "bins is null");
   CHECK_ERROR(tessera_array_add_to_bins(contents, offsets, filled, 1, bins, NULL),

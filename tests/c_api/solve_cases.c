@@ -5,7 +5,7 @@
 #include "tests/c_api/dense.h"
 #include "tests/c_api/model.h"
 
-/* What is left of A X - B is compared with this many rounding errors of the largest numbers. */
+/* The residual A X - B is compared with this many rounding errors of the largest numbers. */
 enum { size = 9, sides = 3, roundings = 1000 };
 
 static double tolerance(tessera_type type) {
@@ -128,7 +128,7 @@ static void of_triangles(tessera_type type) {
   options.op = TESSERA_TRANSPOSED;
   options.diagonal = TESSERA_DIAGONAL_OF_ONES;
   options.alpha = &alpha;
-  /* Without growth: the triangle is scaled to be small beside its ones. */
+  /* Without growth: the triangle is scaled to be small against its ones. */
   Dense small_part = upper;
   for (int64_t i = 0; i < size; ++i) {
     for (int64_t j = 0; j < size; ++j) {

@@ -5,8 +5,8 @@
 
 enum { rows = 9, columns = 7, most_entries = rows * columns };
 
-/* Which entries the matrix of the cases has, and what they are: small whole numbers, so that sums
- * are exact in all types. */
+/* The entries of the cases' matrix, and their values: small integers, so that sums are exact in all
+ * types. */
 static int has_entry(int64_t i, int64_t j) {
   return (i * 3 + j) % 4 == 0 || i == j;
 }
@@ -116,7 +116,7 @@ static void building(void) {
   }
 }
 
-/* Rows that each member has already: as many as its number and one. */
+/* Rows that each member already has: as many as its number plus one. */
 static void from_own_rows(void) {
   const int64_t own = member + 1;
   int64_t starts[65];
@@ -167,7 +167,7 @@ static void from_own_rows(void) {
       tessera_sparse_create(job, TESSERA_I32, 1, 3, NULL, places, values, &options, &matrix),
       TESSERA_INVALID_ARGUMENT, "starts of rows is null");
   CHECK_ERROR(tessera_sparse_create(job, TESSERA_I8, 0, 3, NULL, NULL, NULL, &options, &matrix),
-              TESSERA_INVALID_ARGUMENT, "sparse matrices don't have elements of type int8");
+              TESSERA_INVALID_ARGUMENT, "sparse matrices do not support elements of type int8");
 }
 
 static void asking(void) {
@@ -336,7 +336,7 @@ static void products(void) {
   }
 }
 
-/* What falls into the buckets: each row once, with one sign. */
+/* The contents of the buckets: each row once, with one sign. */
 static void sketches(void) {
   enum { buckets = 3 };
   tessera_sparse* const matrix = build(TESSERA_F64, "A");
@@ -410,7 +410,7 @@ static void with_vectors(void) {
   }
 }
 
-/* y = 3 A x of whole numbers that a double would round. */
+/* y = 3 A x with integers that a double would round. */
 static void whole_numbers(void) {
   enum { length = 12 };
   const int64_t large = ((int64_t)1 << 57) + 1;
@@ -470,11 +470,11 @@ static void mistakes(void) {
               TESSERA_INVALID_ARGUMENT, "no balance of rows 5");
   options.balance = TESSERA_BALANCE_ROWS;
   CHECK_ERROR(tessera_sparse_builder_create(job, TESSERA_F64, -3, 3, &options, &builder),
-              TESSERA_INVALID_ARGUMENT, "extents are not negative");
+              TESSERA_INVALID_ARGUMENT, "must not be negative");
   CHECK_ERROR(tessera_sparse_builder_create(job, TESSERA_U8, 3, 3, &options, &builder),
-              TESSERA_INVALID_ARGUMENT, "sparse matrices don't have elements of type uint8");
+              TESSERA_INVALID_ARGUMENT, "sparse matrices do not support elements of type uint8");
   CHECK(builder == NULL && none == NULL && plan == NULL);
-  /* Of one member alone: the others are told. */
+  /* An error of one member is reported to the others. */
   const int code = tessera_sparse_duplicate(matrix, "B", member == members - 1 ? NULL : &none);
   CHECK_EQUAL(code, TESSERA_INVALID_ARGUMENT);
   tessera_sparse* copy = matrix;

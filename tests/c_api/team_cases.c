@@ -55,7 +55,7 @@ static void are_split(void) {
   CHECK_OK(tessera_team_free(&own));
   CHECK_OK(tessera_team_free(&part));
   CHECK_ERROR(tessera_team_split(team, INT64_MAX, 0, &part), TESSERA_INVALID_ARGUMENT,
-              "do not fit 32 bits");
+              "do not fit into 32 bits");
 }
 
 static void exchange_bytes(void) {
@@ -79,7 +79,7 @@ static void exchange_bytes(void) {
   CHECK_ERROR(tessera_team_broadcast(team, NULL, 1, 0), TESSERA_INVALID_ARGUMENT, "bytes is null");
   if (members > 1) {
     char allowed[96];
-    snprintf(allowed, sizeof allowed, "of %lld members, each can give at most %lld",
+    snprintf(allowed, sizeof allowed, "with %lld members, each can contribute at most %lld",
              (long long)members, (long long)(INT64_MAX / members));
     CHECK_ERROR(tessera_team_allgather(team, &mine, INT64_MAX, all), TESSERA_INVALID_ARGUMENT,
                 allowed);
@@ -111,7 +111,7 @@ static void reduce_elements(void) {
               TESSERA_INVALID_ARGUMENT, "tessera_team_reduce");
 }
 
-/* What one member can't take part in, the others don't wait for. */
+/* If one member cannot take part, the others do not wait. */
 static void hear_of_one_members_mistake(void) {
   double value = 1;
   if (members == 1) {
@@ -124,7 +124,7 @@ static void hear_of_one_members_mistake(void) {
   CHECK_OK(tessera_team_barrier(team));
 }
 
-/* Members that call different collectives, or the same with different sizes, are told so; the team
+/* Members that call different collectives, or the same with different sizes, get an error; the team
  * works afterwards. */
 static void tell_different_collectives(void) {
   double values[3] = {1, 1, 1};
@@ -154,7 +154,7 @@ static void agree_on_a_code(void) {
                                  is_last ? "no input file" : NULL),
               TESSERA_UNREACHABLE, "no input file");
   CHECK_EQUAL(tessera_last_error_rank(), members - 1);
-  /* Of two errors that of the lower member; without a text, its last error's. */
+  /* Of two errors it is that of the lower member; without a text, the text of its last error. */
   int64_t rank = -1;
   int code = tessera_team_world_rank(team, members, &rank);
   CHECK_EQUAL(code, TESSERA_OUT_OF_RANGE);
@@ -162,7 +162,7 @@ static void agree_on_a_code(void) {
   CHECK_EQUAL(code, TESSERA_OUT_OF_RANGE);
   CHECK_HAS(tessera_last_error(), "there is no member");
   CHECK_ERROR(tessera_team_agree(team, member == 0 ? 77 : TESSERA_OK, NULL),
-              TESSERA_INVALID_ARGUMENT, "77 is no code");
+              TESSERA_INVALID_ARGUMENT, "77 is not an error code");
   CHECK_ERROR(tessera_team_agree(NULL, TESSERA_OK, NULL), TESSERA_INVALID_ARGUMENT,
               "the team is null");
   CHECK_OK(tessera_team_barrier(team));

@@ -159,7 +159,7 @@ static void reach_over_the_ends(void) {
     CHECK_OK(tessera_array_accumulate_periodic(array, &lo, &hi, 1, values, NULL, &two, NULL));
   }
   CHECK_ALL(array, wrapped_twice);
-  /* Started only. */
+  /* Only started. */
   tessera_handle* handle = NULL;
   if (member == members - 1) {
     CHECK_OK(tessera_array_put_periodic(array, &lo, &hi, 1, values, NULL, &handle));
@@ -213,7 +213,7 @@ static void move_fields(void) {
   }
   CHECK_OK(tessera_array_get_element(array, (int64_t[]){11}, &particle));
   CHECK_EQUAL(particle.charge, seen[11]);
-  /* Started only. */
+  /* Only started. */
   tessera_handle* handle = NULL;
   CHECK_OK(tessera_array_sync(array));
   if (member == members - 1) {
@@ -236,7 +236,7 @@ static void move_fields(void) {
   CHECK_ERROR(tessera_array_get_field(array, NULL, NULL, -4, 4, seen, NULL, NULL),
               TESSERA_INVALID_ARGUMENT, "-4");
   CHECK_ERROR(tessera_array_accumulate(array, NULL, NULL, seen, NULL, NULL),
-              TESSERA_INVALID_ARGUMENT, "elements are only moved");
+              TESSERA_INVALID_ARGUMENT, "its elements are opaque");
   CHECK_ERROR(tessera_array_accumulate_field(array, NULL, NULL, 0, -8, seen, NULL, NULL, NULL),
               TESSERA_INVALID_ARGUMENT, "no element type");
   release(array);
@@ -270,7 +270,7 @@ static void take_lists(void) {
               "places is null");
   CHECK_ERROR(tessera_array_gather(array, -1, places, seen), TESSERA_INVALID_ARGUMENT, "-1");
   CHECK_ERROR(tessera_array_scatter(array, INT64_MAX, places, seen), TESSERA_INVALID_ARGUMENT,
-              "too many: with 2 numbers each, at most 4611686018427387903 can be given");
+              "too many: with 2 indices each, at most 4611686018427387903 are possible");
   CHECK_OK(tessera_array_gather(array, 0, NULL, NULL));
   release(array);
 }
@@ -292,7 +292,7 @@ static void take_elements(void) {
   release(array);
 }
 
-/* Draws by all from each element of an array come out once. */
+/* Draws by all members from each element of an array are all different. */
 static void change_elements_in_one_step(void) {
   const int64_t extent = 5;
   const int32_t one = 1;
@@ -322,7 +322,7 @@ static void change_elements_in_one_step(void) {
   }
   CHECK_OK(tessera_array_sync(array));
   CHECK_ERROR(tessera_array_fetch_add(reals, &own, &one, &before), TESSERA_INVALID_ARGUMENT,
-              "can't be changed in one step");
+              "do not support atomic operations");
   CHECK_ERROR(tessera_array_swap(array, &extent, &one, &before), TESSERA_OUT_OF_RANGE,
               "array 'counters'");
   CHECK_ERROR(tessera_array_swap(array, &own, &one, NULL), TESSERA_INVALID_ARGUMENT, "null");

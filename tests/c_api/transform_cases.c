@@ -112,7 +112,7 @@ static void by_folding(void) {
   CHECK_ERROR(tessera_array_reduce(2, operands, TESSERA_F64, 0, fold_products, NULL, NULL),
               TESSERA_INVALID_ARGUMENT, "value is null");
   {
-    /* A count that one member alone gives wrongly is told to the others. */
+    /* A wrong count of one member is reported to the others. */
     const int64_t count = member == 0 ? 7 : 2;
     CHECK_ERROR(tessera_array_reduce(count, operands, TESSERA_F64, TESSERA_SUM, fold_products, NULL,
                                      &value),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Access modes that change from phase to phase: what each forbids is refused, also where the slice
-// was used before; what it allows is right; and what was begun before is complete when it begins.
+// Access modes that change from phase to phase. Operations that a mode forbids are refused, also if
+// the same slice was used before; operations that it allows give right results. Operations that
+// began before a mode are complete when the mode begins.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -26,7 +27,7 @@ using test::on_ranks;
 constexpr std::size_t words = 4096;
 constexpr std::size_t slice_bytes = words * sizeof(std::int64_t);
 
-// What is wrong with an operation is found before anything is moved: one of each kind and form.
+// One operation of each kind and form. Errors are found before any data is moved.
 struct Attempts {
   Attempts(Job& job, const Region& region) : job_(job), at_(region.at(neighbour(job))) {}
 
@@ -72,7 +73,7 @@ void expect_refused(const std::vector<Status>& all, const std::string& mode) {
   for (const Status& each : all) {
     EXPECT_TRUE(fails(each, Code::invalid_argument,
                       {"array 'rho' (region", "whose access mode is " + mode,
-                       "set another one first, on all members: Region::set_access_mode"}));
+                       "set another mode first, on all members: Region::set_access_mode"}));
   }
 }
 
@@ -109,7 +110,7 @@ TEST(AccessModePhases, RefuseWhatTheyForbidAlsoWhereItWasDoneBefore) {
   });
 }
 
-// Nobody fences: the mode's beginning completes what was put before it.
+// No rank calls a fence: the start of the mode completes the puts before it.
 TEST(AccessModePhases, BeginWithAllThatWasDoneBefore) {
   on_ranks([](Job& job) {
     Region region = Region::allocate(job.world(), slice_bytes).value();
@@ -130,8 +131,8 @@ TEST(AccessModePhases, BeginWithAllThatWasDoneBefore) {
   });
 }
 
-// The sums of all ranks on all elements; in an accumulate_only phase they meet, in one without
-// conflicts each rank has its own part of every slice.
+// All ranks add to all slices. In an accumulate_only phase they add to the same elements; in a
+// phase without conflicts each rank has its own part of every slice.
 std::vector<std::int64_t> sums_in_phase(Job& job, AccessMode mode, Conflicts conflicts) {
   Region region = Region::allocate(job.world(), slice_bytes).value();
   EXPECT_TRUE(ok(region.set_access_mode(mode, conflicts)));
@@ -213,7 +214,7 @@ TEST(AccessModePhases, AreTheSameOnAllMembers) {
           region.set_access_mode(AccessMode::any, is_last ? Conflicts::none : Conflicts::possible),
           Code::invalid_argument, {"gave another access mode"}));
     }
-    EXPECT_EQ(region.options().access_mode, AccessMode::any) << "it stays as it was";
+    EXPECT_EQ(region.options().access_mode, AccessMode::any) << "a refused call changed the mode";
     const std::int64_t value = 5;
     EXPECT_TRUE(ok(put(job, region.at(neighbour(job)), &value, 8)));
     ASSERT_TRUE(ok(region.free()));
@@ -221,7 +222,8 @@ TEST(AccessModePhases, AreTheSameOnAllMembers) {
   });
 }
 
-// Other regions of the same ranks stay as they are: the ways that threads remember are found anew.
+// Other regions of the same ranks keep their mode: threads look up again the routes that they had
+// cached.
 TEST(AccessModePhases, ConcernOneRegion) {
   on_ranks([](Job& job) {
     Region one = Region::allocate(job.world(), slice_bytes).value();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Accumulate: all element types, with and without a factor, of all forms; alone against the model
-// and by all ranks at once on the same target, where integers must be exact.
+// Accumulate: all element types, all forms, with and without a factor. One rank alone is compared
+// with the model; then all ranks add to the same target at once, and integers must be exact.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -29,7 +29,7 @@ using test::SharedSeed;
 
 constexpr std::size_t slice_bytes = std::size_t{96} << 10;
 
-// A small whole number as an element.
+// Converts a small whole number to an element.
 template <class T>
 T number(std::int64_t value) {
   if constexpr (std::is_arithmetic_v<T>) {
@@ -47,7 +47,7 @@ std::string name_of(const testing::TestParamInfo<ElementType>& each) {
 
 class AccumulateOf : public testing::TestWithParam<ElementType> {};
 
-// Elements of each type, as target and source, in runs that are whole elements.
+// Compares an accumulate of whole elements of `type` with the model.
 void compare_one(Job& job, const Region& region, TeamRank target, ElementType type, int round,
                  std::mt19937_64& random, ModelMemory& model) {
   const std::size_t element = size_of(type);

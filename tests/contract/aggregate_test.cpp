@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Aggregates against a model of the slice: all kinds of operations and shapes, more than fit at
-// once, several regions, and misuse.
+// Aggregates, compared with a model of the slice: all kinds of operations and shapes, more
+// operations than one message holds, several regions, and misuse.
 #include "rma/aggregate.hpp"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ TEST(Aggregate, TakesContiguousStridedAndScatteredPuts) {
       ASSERT_TRUE(ok(puts.put(region.at(target, 8 * (i * 7 % 1000)), &source[i], 8)));
       expected[i * 7 % 1000] = source[i];
     }
-    // Ten rows of two words, upwards here and downwards there.
+    // Ten rows of two words: ascending addresses in local memory, descending in the remote slice.
     ASSERT_TRUE(ok(puts.put(region.at(target, std::uint64_t{8} * 1090), &source[1000],
                             CopyShape::rows(16, 10, 24, -40))));
     for (std::size_t row = 0; row < 10; ++row) {
@@ -182,13 +182,13 @@ TEST(Aggregate, TakesOneKindOneRankAndOneScale) {
     std::int64_t value = 0;
     Aggregate all(job);
     ASSERT_TRUE(ok(all.get(region.at(target), &value, 8)));
-    EXPECT_TRUE(
-        fails(all.put(region.at(target), &value, 8), Code::invalid_argument,
-              {"operations 'get' " + there + " takes no 'put' " + there, "start() it first"}));
+    EXPECT_TRUE(fails(all.put(region.at(target), &value, 8), Code::invalid_argument,
+                      {"operations 'get' " + there + " cannot take 'put' " + there,
+                       "start() this aggregate first"}));
     if (job.size() > 1) {
       const TeamRank own = job.world().rank();
       EXPECT_TRUE(fails(all.get(region.at(own), &value, 8), Code::invalid_argument,
-                        {there + " takes no 'get' to rank " + std::to_string(own.value)}));
+                        {there + " cannot take 'get' to rank " + std::to_string(own.value)}));
     }
     ASSERT_TRUE(ok(all.wait()));
     ASSERT_TRUE(ok(all.accumulate(region.at(target), &value, 8, Scale::of(2.0))));
@@ -202,7 +202,7 @@ TEST(Aggregate, TakesOneKindOneRankAndOneScale) {
                       Code::out_of_range, {"a run begins -16 bytes from offset 8"}));
     EXPECT_TRUE(fails(all.put(region.at(target), &value, CopyShape::rows(8, -1, 8, 8)),
                       Code::invalid_argument, {}));
-    // Nothing was added: any kind will do.
+    // The aggregate is empty, so it accepts any kind of operation.
     ASSERT_TRUE(ok(all.get(region.at(target), &value, 8)));
     ASSERT_TRUE(ok(all.wait()));
     EXPECT_TRUE(ok(all.wait()));

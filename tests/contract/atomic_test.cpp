@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// fetch_add, swap and compare_swap, by all ranks on the same words.
+// fetch_add, swap and compare_swap by all ranks on the same words.
 #include "rma/atomic.hpp"
 
 #include <gtest/gtest.h>
@@ -90,7 +90,7 @@ TYPED_TEST(Atomic, SwapLosesAndDoublesNothing) {
     constexpr std::int32_t each = 400;
     Region region = Region::allocate(job.world(), 64).value();
     const RemoteAddress word = region.at(TeamRank{job.size() - 1}, 8);
-    std::int64_t balance = 0;  // what this rank put in less what it took out
+    std::int64_t balance = 0;  // the sum put in by this rank minus the sum it took out
     for (std::int32_t i = 0; i < each; ++i) {
       const TypeParam token = job.rank().value * each + i + 1;
       balance += token - swap<TypeParam>(job, word, token).value();
@@ -164,7 +164,7 @@ TYPED_TEST(Atomic, WordsMustBeAligned) {
   });
 }
 
-// --- by devices, where there are some that can; what holds is the same everywhere
+// --- atomics by the device, if it has them; the expected results are the same on every transport
 
 const RegionOptions by_device{.atomics = Atomics::device};
 
@@ -207,7 +207,7 @@ TEST(DeviceAtomics, SwapLosesAndDoublesNothing) {
     constexpr std::int32_t each = 200;
     Region region = Region::allocate(job.world(), 64, by_device).value();
     const RemoteAddress word = region.at(TeamRank{job.size() - 1}, 8);
-    std::int64_t balance = 0;  // what this rank put in less what it took out
+    std::int64_t balance = 0;  // the sum put in by this rank minus the sum it took out
     for (std::int32_t i = 0; i < each; ++i) {
       const std::int64_t token = job.rank().value * each + i + 1;
       balance += token - swap(job, word, token).value();
@@ -256,7 +256,7 @@ TEST(DeviceAtomics, OfFourBytesAreForProcessors) {
     const RemoteAddress at = region.at(neighbour(job), 16);
     const auto before = fetch_add(job, at, std::int32_t{1});
     if (region.atomics() == Atomics::device) {
-      EXPECT_TRUE(fails(before, Code::unsupported, {"words of 8 bytes only"}));
+      EXPECT_TRUE(fails(before, Code::unsupported, {"support 8-byte words only"}));
       EXPECT_EQ(get_value<std::int64_t>(job, at).value(), 0);
     } else {
       EXPECT_EQ(region.atomics(), Atomics::separate);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Input that makes no sense gets an error that says so, and changes nothing.
+// Input that makes no sense is refused with an error that names it, and changes nothing.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -155,7 +155,7 @@ TEST(BadInput, PartsOfElementsAreRefused) {
     const std::vector<Fragment> list{{values.data(), 0, 8}, {values.data(), 8, 6}};
     EXPECT_TRUE(fails(accumulate(job, at, list, Scale::of(1.0)), Code::invalid_argument));
     EXPECT_EQ(get_value<double>(job, at).value(), 0);
-    // Rows of half elements that are dense make whole ones.
+    // Dense rows of half an element each together form whole elements.
     EXPECT_TRUE(
         ok(accumulate(job, at, values.data(), CopyShape::rows(4, 4, 4, 4), Scale::of(1.0))));
   });
@@ -172,7 +172,7 @@ TEST(BadInput, MoreMemoryThanThereIsIsRefusedOnAllRanksWithNumbers) {
       EXPECT_NE(status.message().find("64.0 TiB"), std::string::npos) << status.describe();
     }
     EXPECT_FALSE(job.allocate_local(far_too_much).ok());
-    // More than is free, though less than the address space: refused before anything is taken.
+    // More than is free, but less than the address space: refused before any memory is allocated.
     if (test::transport_name() == "shm") {
       const Status tight = Region::allocate(job.world(), 40ULL << 30).status();
       EXPECT_TRUE(tight.code() == Code::no_memory || tight.code() == Code::limit_exceeded)
@@ -184,7 +184,7 @@ TEST(BadInput, MoreMemoryThanThereIsIsRefusedOnAllRanksWithNumbers) {
 
 TEST(BadInput, UnknownTransportsAreRefusedWithTheOnesThereAre) {
   if (!test::ranks_are_threads()) {
-    GTEST_SKIP() << "looks at Job::start of all ranks itself, which needs threads";
+    GTEST_SKIP() << "calls Job::start for all ranks itself, which needs ranks that are threads";
   }
   Settings settings;
   settings.transport = "pigeon";
@@ -198,7 +198,7 @@ TEST(BadInput, UnknownTransportsAreRefusedWithTheOnesThereAre) {
 
 TEST(BadInput, AStoppedJobIsClosed) {
   if (!test::ranks_are_threads()) {
-    GTEST_SKIP() << "stops its jobs, and the program's one lives on";
+    GTEST_SKIP() << "stops the jobs that it starts; the job of this program must not stop";
   }
   on_ranks([](Job& job) {
     auto own = Job::start({.bootstrap = alone_bootstrap(), .settings = Settings{}}).value();
@@ -223,7 +223,7 @@ TEST(BadInput, AStoppedJobIsClosed) {
 
 TEST(BadInput, CollectivesWithARankThatHasLeftAreClosed) {
   if (!test::ranks_are_threads()) {
-    GTEST_SKIP() << "stops its jobs, and the program's one lives on";
+    GTEST_SKIP() << "stops the jobs that it starts; the job of this program must not stop";
   }
   const Status status =
       run_on_threads(test::rank_count(),

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// BusyTarget: rank 0 is in one long call, and says in its own memory when it goes in and when it
-// has come out; all others operate on it meanwhile, and can tell whether it still was in that call.
+// BusyTarget: rank 0 stays in one long call and writes to its own memory when it enters the call
+// and when it leaves it. All other ranks operate on it meanwhile, and can see whether it was still
+// in the call.
 //
-// Unlike progress_test.cpp, where the target comes out of a short call every now and then: there a
-// library that gets on only when the target happens to call something could get through.
+// In progress_test.cpp the target leaves a short call from time to time. There, a library that
+// makes progress only when the target calls it could pass by chance.
 #pragma once
 
 #include <atomic>
@@ -27,10 +28,10 @@ class BusyTarget {
         origins_(job.world().split(is_target() ? -1 : 0, job.rank().value).value()) {}
 
   [[nodiscard]] bool is_target() const { return job_.rank().value == 0; }
-  /// The others, without the target.
+  /// All ranks except the target.
   [[nodiscard]] Team& origins() { return origins_; }
 
-  /// By the target: makes that call, and none to Tessera.
+  /// Called by the target: makes that call, which must not call Tessera.
   void be_in(const std::function<void()>& call) {
     ++round_;
     own_word(entered_offset).store(round_);
@@ -38,8 +39,8 @@ class BusyTarget {
     own_word(left_offset).store(round_);
   }
 
-  /// By the others: all operations, when the target is about to make its call. Returns whether none
-  /// of the origins has seen that it came out again.
+  /// Called by the origins when the target is about to make its call: performs every operation.
+  /// Returns true if no origin saw the target leave the call.
   bool operate() {
     ++round_;
     const auto is_in = [&] { return read(entered_offset) == round_; };
@@ -49,11 +50,11 @@ class BusyTarget {
     return origins_.allreduce(is_out, Reduction::max).value() == 0;
   }
 
-  /// Adds one to what the target sees by seen(), by the last operation of an origin.
+  /// Called by an origin as its last operation: adds one to the target's seen().
   void show() {
     EXPECT_TRUE(ok(fetch_add<std::int64_t>(job_, region_.at(target, seen_offset), 1)));
   }
-  /// By the target: how often it was shown something. No call to Tessera.
+  /// Called by the target: the number of calls of show() so far. Does not call Tessera.
   [[nodiscard]] std::int64_t seen() { return own_word(seen_offset).load(); }
 
  private:

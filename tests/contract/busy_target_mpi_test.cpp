@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Operations on a rank that waits for a message of MPI, which is sent when they are through.
+// Operations on a rank that waits in MPI for a message; the message is sent after the operations
+// are complete.
 #include <gtest/gtest.h>
 #include <mpi.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Operations on a rank that stays in one call: of its own code, and of a BLAS.
+// Operations on a rank that stays in one call, either of its own code or of a BLAS.
 #include "tests/contract/busy_target.hpp"
 
 #include <dlfcn.h>
@@ -18,7 +18,8 @@ using test::BusyTarget;
 using test::ok;
 using test::on_ranks;
 
-// No system call either, by which the processor would come free for whoever serves this rank.
+// The target makes no system call either, which could free its processor for the thread that serves
+// this rank.
 TEST(ABusyTarget, IsOperatedOnWhileItSpinsInItsOwnCode) {
   on_ranks([](Job& job) {
     BusyTarget busy(job);
@@ -28,14 +29,14 @@ TEST(ABusyTarget, IsOperatedOnWhileItSpinsInItsOwnCode) {
         }
       });
     } else {
-      EXPECT_TRUE(busy.operate()) << "the target came out before it was told to";
+      EXPECT_TRUE(busy.operate()) << "the target left its call before the operations were complete";
       busy.show();
     }
     ASSERT_TRUE(ok(job.barrier()));
   });
 }
 
-// The dgemm of OpenBLAS, looked for at run time: nothing else of this program needs it.
+// The dgemm of OpenBLAS, loaded at run time because nothing else in this program needs it.
 class Blas {
  public:
   Blas() {
@@ -56,7 +57,8 @@ class Blas {
   Dgemm* dgemm_ = nullptr;
 };
 
-// Of two n × n matrices. They are made before, so that compute() is one call of the BLAS.
+// The product of two n × n matrices. They are filled beforehand, so that compute() is one call of
+// the BLAS.
 class Product {
  public:
   Product(const Blas& blas, std::int32_t n)
@@ -81,8 +83,8 @@ class Product {
   std::vector<double> c_;
 };
 
-// How long a product takes is nobody's business here: if it was over too soon, a larger one is
-// tried. Operations that had to wait for its end would be too late for the largest as well.
+// The duration of a product is not tested: if it ends too soon, a larger one is tried. Operations
+// that had to wait for its end would be too late for the largest one as well.
 constexpr std::int32_t least_n = 500;
 constexpr std::int32_t most_n = 4000;
 
@@ -105,7 +107,7 @@ TEST(ABusyTarget, IsOperatedOnWhileItIsInALongDgemm) {
       }
       is_through = job.world().allreduce(mine, Reduction::min).value() != 0;
     }
-    EXPECT_TRUE(is_through) << "operations were through only when a product of " << most_n << " × "
+    EXPECT_TRUE(is_through) << "the operations ended only after a product of " << most_n << " × "
                             << most_n << " matrices had ended";
     ASSERT_TRUE(ok(job.barrier()));
   });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What is coalesced comes in order, and never waits for what waits for it.
+// Coalesced operations arrive in order, and a thread sends what it holds back before it waits for
+// anything that depends on it.
 #include "rma/coalescing.hpp"
 
 #include <gtest/gtest.h>
@@ -67,9 +68,9 @@ TEST(Coalescing, BringsDataBeforeTheirFlagWhateverTheirLength) {
   });
 }
 
-// Each of these would wait for what nobody sends before the next look after lost ranks, some 10 ms
-// later, if it did not send what is kept. Ranks may be rounds apart, so each round has flags and
-// words of its own.
+// Each of these waits depends on held-back data. If the waiting thread did not send it, the wait
+// would last until the next liveness check, about 10 ms later. Ranks may be rounds apart, so each
+// round has flags and words of its own.
 TEST(Coalescing, SendsWhatIsKeptWhenItsThreadWaits) {
   on_ranks({.change = [](Settings&) {}}, [](Job& job) {
     constexpr std::int32_t rounds = 10;
@@ -97,7 +98,7 @@ TEST(Coalescing, SendsWhatIsKeptWhenItsThreadWaits) {
                          .status()));
       std::int64_t came = 1;
       std::memcpy(&came, region.local() + own_word + 8, sizeof came);
-      EXPECT_EQ(came, -round) << "notifications come behind";
+      EXPECT_EQ(came, -round) << "a notification arrives after the put before it";
       ASSERT_TRUE(ok(job.fence(WorldRank{neighbour(job).value})));
     }
   });
@@ -148,7 +149,8 @@ TEST(Coalescing, GoesToManyAndMayBeNested) {
   });
 }
 
-// One thread's scope keeps nothing of another's back for long, and both use the same connection.
+// The scope of one thread does not delay the operations of another thread for long, although both
+// use the same connection.
 TEST(Coalescing, IsOfAThread) {
   on_ranks({.change = [](Settings&) {}}, [](Job& job) {
     constexpr std::size_t bytes = 20'000;
@@ -166,7 +168,7 @@ TEST(Coalescing, IsOfAThread) {
         ASSERT_TRUE(ok(wait_for_flag(job, own_flag(job, region, 2 * number), round, before(job))));
         ASSERT_EQ(std::memcmp(region.local() + at, data.data(), bytes), 0) << "round " << round;
         ASSERT_TRUE(ok(sent.wait()));
-        // The sender may put again.
+        // Allows the sender to put again.
         const RemoteAddress seen = region.at(TeamRank{before(job).value}, flag_of(2 * number + 1));
         ASSERT_TRUE(ok(raise_flag(job, seen, round)));
         ASSERT_TRUE(ok(wait_for_flag(job, own_flag(job, region, 2 * number + 1), round,
@@ -180,7 +182,8 @@ TEST(Coalescing, IsOfAThread) {
   });
 }
 
-// What it holds back itself may wait; the flag of a thread that holds nothing goes on its way.
+// A coalescing thread may hold back its own operations; the flag of another thread that holds back
+// nothing is sent at once.
 TEST(Coalescing, OfOneThreadDoesNotKeepWhatOthersSend) {
   on_ranks({.change = [](Settings&) {}}, [](Job& job) {
     Region region = Region::allocate(job.world(), data_at + 4096).value();
@@ -201,7 +204,7 @@ TEST(Coalescing, OfOneThreadDoesNotKeepWhatOthersSend) {
       });
       ASSERT_TRUE(test::eventually([&] { return is_holding.load(); }));
       EXPECT_TRUE(ok(raise_flag(job, region.at(neighbour(job), 0), round)));
-      // Looks without a call of the library, which would send what is kept.
+      // Polls memory directly: a call of the library would send what is held back.
       auto* const flag = reinterpret_cast<std::int32_t*>(region.local());
       EXPECT_TRUE(test::eventually([&] { return std::atomic_ref(*flag).load() == round; }));
       may_send = true;

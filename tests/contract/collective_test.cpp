@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Collectives: every kind, type and reduction, sizes about those of their buffers, and what happens
-// when members call different things.
+// Collectives: every kind, type and reduction, sizes around the limits of their buffers, and
+// members that call different collectives.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,20 +27,21 @@ using test::fails;
 using test::ok;
 using test::on_ranks;
 
-// In jobs with the smallest buffers, so that all but the smallest collectives take several steps.
+// Jobs with the smallest buffers, so that all but the smallest collectives take several steps.
 void on_ranks_with_small_slots(const std::function<void(Job&)>& body) {
   on_ranks({.change = [](Settings& settings) { settings.collective_slot_bytes = 256; }}, body);
 }
 
-// About slots, of either size; about two of them, behind which data is long for teams over nodes;
-// about that data's pieces, of 16 slots, and 4 pieces; and some more.
+// Sizes around one slot of either size; around two slots, above which teams over several nodes
+// treat data as long; around the pieces of long data, of 16 slots, and around 4 pieces; and some
+// larger ones.
 constexpr std::array<std::size_t, 23> sizes{
     0,    1,    7,      255,    256,    257,    511,    512,    513,     1000,    1024,   1025,
     4096, 4097, 16'384, 16'385, 32'768, 32'769, 65'536, 65'537, 100'001, 262'145, 600'001};
 
-// The smallest slots bring small data to all of these borders, and four times around the pieces;
-// once under a sanitizer. The hundreds of steps that more takes would be the half of this suite's
-// time.
+// With the smallest slots, small data already reaches all of these limits, and makes up to four
+// rounds of 4 pieces, or one under a sanitizer. Larger data would take hundreds of steps, and half
+// of this suite's time.
 bool is_worthwhile(const Job& job, std::size_t bytes) {
   constexpr std::size_t most = tessera::test::is_sanitized ? 16'385 : 65'537;
   return bytes <= most || job.settings().collective_slot_bytes > 256;
@@ -118,7 +119,7 @@ std::vector<T> absolute(std::vector<T> values) {
   return values;
 }
 
-// The bit that all operands have, or any of them has.
+// The bits that are set in all operands, or in any of them.
 template <class T>
 T reduced_bits(const std::vector<T>& operands, Reduction reduction) {
   T result = 0;
@@ -161,7 +162,7 @@ T reduced_reals(const std::vector<T>& operands, Reduction reduction) {
   }
 }
 
-// What the operands of all ranks, in rank order, come to.
+// The reduction of the operands of all ranks, in rank order.
 template <class T>
 T reduced(const std::vector<T>& operands, Reduction reduction) {
   if (reduction == Reduction::sum) {
@@ -177,7 +178,7 @@ T reduced(const std::vector<T>& operands, Reduction reduction) {
   }
 }
 
-// What rank `rank` brings: small whole numbers, so that results are exact.
+// The operand of rank `rank`: small whole numbers, so that results are exact.
 template <class T>
 std::vector<T> brought(std::size_t count, std::int32_t rank) {
   std::vector<T> values(count);
@@ -263,7 +264,7 @@ void reduce_borders_of_integers(Job& job) {
   EXPECT_EQ(world.allreduce(least, Reduction::bit_and).value(), least);
   EXPECT_EQ(world.allreduce(mine, Reduction::bit_or).value(), job.size() > 1 ? T{-5} : least);
   EXPECT_EQ(world.allreduce(least, Reduction::logical_and).value(), T{1});
-  // A bit for each rank.
+  // One bit for each rank.
   const T bit = T{1} << job.rank().value;
   EXPECT_EQ(world.allreduce(bit, Reduction::bit_or).value(), (T{1} << job.size()) - 1);
   EXPECT_EQ(world.allreduce(static_cast<T>(~bit), Reduction::bit_and).value(),
@@ -321,7 +322,8 @@ TEST(Barrier, HoldsUntilAllHaveCome) {
   on_ranks([](Job& job) {
     Region region = Region::allocate(job.world(), 64).value();
     for (std::int32_t round = 1; round <= 100; ++round) {
-      // A put to oneself, a barrier, and a look at the neighbour.
+      // Each rank puts to its own slice, meets the others in a barrier and reads its neighbour's
+      // slice.
       ASSERT_TRUE(ok(put_value(job, region.at(job.world().rank()), round)));
       ASSERT_TRUE(ok(job.barrier()));
       ASSERT_EQ(get_value<std::int32_t>(job, region.at(test::neighbour(job))).value(), round);
@@ -378,7 +380,7 @@ TEST(Agree, TellsAllWhereMembersWereAskedForDifferentThings) {
           Code::invalid_argument,
           {"rank " + std::to_string(last) + " called fill where rank 0 called sum", "hint:"}));
     }
-    // What a member finds wrong comes before what another asked for.
+    // A member's own error takes precedence over an error that another member reports.
     EXPECT_TRUE(fails(job.world().agree(is_odd ? Status::error(Code::closed, "gone") : Status(),
                                         Asked{is_odd ? 0U : 7U}),
                       Code::closed, {"on rank " + std::to_string(last) + ": gone"}));

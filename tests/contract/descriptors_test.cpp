@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A rank that has no descriptor for a connection goes on without: nobody takes that for a death,
-// and who waits long keeps none.
+// A rank that has no file descriptor for a connection continues without one: no other rank takes it
+// for dead. A rank that waits long keeps no descriptor open.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -26,10 +26,10 @@ namespace {
 using test::ok;
 using test::on_ranks;
 
-constexpr std::chrono::milliseconds late{300};  // several looks after the others
-constexpr WorldRank stranger{3};  // of six nodes the one that rank 0 doesn't connect to
+constexpr std::chrono::milliseconds late{300};  // several liveness checks
+constexpr WorldRank stranger{3};  // the one of six nodes to which rank 0 does not connect
 
-/// While it lives, this process can open nothing.
+/// While an object of this class exists, the process can open no file.
 class NoDescriptors {
  public:
   NoDescriptors() {
@@ -52,7 +52,8 @@ std::ptrdiff_t open_descriptors() {
   return std::distance(begin(all), end(all));
 }
 
-/// Six ranks that are processes, each on a node of its own; without a sanitizer.
+/// Whether the job has six ranks that are processes, each on a node of its own, without a
+/// sanitizer.
 bool fits(Job& job) {
   const auto processes = job.world().allgather_value(getpid());
   return !tessera::test::is_sanitized && processes.ok() && job.size() == 6 &&
@@ -60,8 +61,8 @@ bool fits(Job& job) {
 }
 
 constexpr const char* elsewhere =
-    tessera::test::is_sanitized ? "looks of the sanitizer at objects need descriptors"
-                                : "six processes on six nodes have that: contract.descriptors";
+    tessera::test::is_sanitized ? "the sanitizer needs file descriptors to inspect objects"
+                                : "needs six processes on six nodes: contract.descriptors runs it";
 
 TEST(Descriptors, ThatAreMissingAreNobodysDeath) {
   on_ranks([](Job& job) {
@@ -69,7 +70,7 @@ TEST(Descriptors, ThatAreMissingAreNobodysDeath) {
       GTEST_SKIP() << elsewhere;
     }
     Region region = Region::allocate(job.world(), 64).value();
-    if (job.rank() == stranger) {  // it connects while rank 0's agent can take it on
+    if (job.rank() == stranger) {  // connects while rank 0's agent can still accept it
       ASSERT_TRUE(ok(put_value(job, region.at(TeamRank{0}, 8), 1)));
     }
     ASSERT_TRUE(ok(job.barrier()));

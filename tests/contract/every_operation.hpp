@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Every one-sided operation once, for tests of who has to take part in them: nobody but the origin.
+// Performs every one-sided operation once, for tests that only the origin takes part in them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,8 +15,9 @@
 
 namespace tessera::rma::test {
 
-/// Operates on the bytes from 64 to 2048 of `target`'s slice, which nobody else does who holds its
-/// lock 0. What is there afterwards is what the operations should have left.
+/// Operates on bytes 64 to 2047 of `target`'s slice under lock 0 of `target`; all callers change
+/// these bytes only while they hold that lock. Checks afterwards that the slice holds the results
+/// of the operations.
 inline void operate_on(Job& job, Region& region, LockSet& locks, TeamRank target) {
   const RemoteAddress at = region.at(target, 64);
   const RemoteAddress counter = region.at(target, 2040);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// An error of any public function names the rank whose call failed, where the job has several.
+// Every public function's error names the rank whose call failed, if the job has several ranks.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -25,7 +25,7 @@ namespace {
 using test::ok;
 using test::on_ranks;
 
-/// What fails by `status` names this rank in front.
+/// Checks that the text of an error begins with the number of this rank, exactly once.
 class Failures {
  public:
   explicit Failures(const Job& job)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a transport reports comes to the caller: every code, from every function, at once and late.
+// Errors that a transport reports reach the caller: every code, from every function, both at the
+// call and later.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -130,7 +131,7 @@ TEST(AFault, OfConnectingNamesThePeerAndIsNotForEver) {
 TEST(AFault, OfStartingATransportFailsTheStartOnAllRanks) {
   const auto start = [](Job&) {};
   if (!test::ranks_are_threads()) {
-    GTEST_SKIP() << "looks at Job::start of all ranks itself, which needs threads";
+    GTEST_SKIP() << "calls Job::start for all ranks itself, which needs ranks that are threads";
   }
   static_cast<void>(start);
   const TransportFactory factory{
@@ -161,7 +162,7 @@ TEST(AFault, InThePutOfAComposedOperationLeavesTheLockFree) {
         EXPECT_TRUE(fails(fetch_add(job, at, one), Code::timed_out));
         ASSERT_TRUE(ok(job.barrier()));
         EXPECT_TRUE(ok(accumulate(job, at, &one, 8, Scale::of(one))));
-        ASSERT_TRUE(ok(job.barrier()));  // the two kinds are not atomic among each other
+        ASSERT_TRUE(ok(job.barrier()));  // the two kinds are not atomic towards each other
         EXPECT_TRUE(ok(fetch_add(job, at, one)));
         ASSERT_TRUE(ok(job.barrier()));
         EXPECT_EQ(get_value<std::int64_t>(job, at).value(), 2 * job.size());

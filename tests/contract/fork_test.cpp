@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A child that a rank makes by fork() is no rank: it is refused, disturbs nobody, and may end as
-// programs do. Its parent goes on.
+// A child process that a rank makes by fork() is not a rank: its calls are refused, it does not
+// disturb any rank, and it may exit normally. Its parent continues.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ using test::neighbour;
 using test::ok;
 using test::on_ranks;
 
-// What a rank has when it forks.
+// The objects that a rank owns when it forks.
 struct Belongings {
   Job job;
   Region region;
@@ -48,7 +48,8 @@ bool says_child(const Status& status) {
 }
 
 constexpr int all_refused = 0;
-// The number of the first thing that was not refused as closed. Whatever it has is destroyed.
+// Returns the number of the first call that was not refused with Code::closed, or all_refused.
+// Destroys all objects that the child has.
 int act_as_a_rank(Belongings own) {
   const TeamRank next = neighbour(own.job);
   const WorldRank world_next = own.job.world().world_rank(next);
@@ -64,7 +65,7 @@ int act_as_a_rank(Belongings own) {
         wait_for_notifications(own.job, world_next, 1000).status(), own.locks.lock(next, 0),
         own.job.free_local(own.local), own.job.allocate_local(8).status()}) {
     ++number;
-    // What was under way may have ended before.
+    // The operation under way may have completed before the fork.
     if (number == 6 ? status.code() != Code::closed && !status.ok() : !says_child(status)) {
       return number;
     }
@@ -72,7 +73,7 @@ int act_as_a_rank(Belongings own) {
   return all_refused;
 }
 
-// The exit code; −1 where it doesn't end in time.
+// Returns the exit code; −1 if the child does not end in time.
 int wait_for(pid_t child) {
   constexpr std::chrono::seconds patience{20};
   const auto deadline = std::chrono::steady_clock::now() + patience;
@@ -136,7 +137,7 @@ TEST(Fork, WhatAParentKeepsBackIsSentOnce) {
     ASSERT_GE(child, 0);
     if (child == 0) {
       one_message.reset();
-      const Status waited = added.wait();  // on one node it has ended before
+      const Status waited = added.wait();  // on one node it completed before the fork
       _exit(waited.ok() || waited.code() == Code::closed ? all_refused : 1);
     }
     EXPECT_EQ(wait_for(child), all_refused);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Handles: collecting, looking, waiting, dropping, detaching; and the bound on what is outstanding.
-// Operations are held back by FaultyTransport, so that they are really under way on each transport.
+// Handles: collecting, polling, waiting, dropping and detaching them, and the limit on outstanding
+// operations. FaultyTransport holds operations back, so that they are really under way on each
+// transport.
 #include "rma/handle.hpp"
 
 #include <gtest/gtest.h>
@@ -97,8 +98,8 @@ TEST(Handle, IsNotDoneBeforeAllThatItsPartsCollected) {
   on_ranks(faulty_job(holding()), [](Job& job) {
     EndpointMemory memory(job.world(), 64);
     const std::int64_t value = 3;
-    // The held operations end in the order in which they were started, one at each look. The last
-    // one is collected by a handle that is itself collected.
+    // The held operations complete in the order in which they were started, one at each call of
+    // done(). The last one is collected by a handle that is itself collected.
     Handle outer = put_async(job, memory.at(neighbour(job)), &value, 8);
     Handle middle = put_async(job, memory.at(neighbour(job), 8), &value, 8);
     Handle inner = put_async(job, memory.at(neighbour(job), 16), &value, 8);

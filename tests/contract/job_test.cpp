@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Jobs: who and where the ranks are, counters, local access, and several jobs at once.
+// Jobs: ranks and their nodes, counters, local access, and several jobs at once.
 #include "rma/job.hpp"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ TEST(Job, KnowsItsRanksAndItsNode) {
 
 TEST(Job, CountsTheProcessorsThatItsNodeMayUse) {
   on_ranks([](Job& job) {
-    // Those of one rank at least; more where a launcher binds each rank to others.
+    // The processors of at least one rank; more if a launcher binds each rank to different ones.
     cpu_set_t mask;
     CPU_ZERO(&mask);
     ASSERT_EQ(sched_getaffinity(0, sizeof mask, &mask), 0) << "this test needs to know its mask";
@@ -86,10 +86,10 @@ TEST(Job, CountsTheProcessorsThatItsNodeMayUse) {
 
 TEST(Job, RefusesNodesThatNoTransportConnects) {
   if (!test::ranks_are_threads() || test::rank_count() == 1) {
-    GTEST_SKIP() << "looks at Job::start of several ranks itself, which needs threads";
+    GTEST_SKIP() << "calls Job::start for several ranks itself, which needs ranks that are threads";
   }
   Settings settings;
-  // The rule is of those that stay on a node, also where this runs over one that doesn't.
+  // The rule concerns transports that stay within a node, also if this test runs over another one.
   const std::string name = test::transport_name();
   settings.transport = name.find("tcp") == std::string::npos ? name : "shm";
   settings.ranks_per_node = 1;
@@ -145,7 +145,7 @@ TEST(Traffic, CountsOperationsAndBytesExactly) {
     ASSERT_TRUE(ok(locks.lock(neighbour(job), 0)));
     ASSERT_TRUE(ok(locks.unlock(neighbour(job), 0)));
     ASSERT_TRUE(ok(notify(job, at.rank)));
-    // What is refused isn't counted.
+    // Refused operations are not counted.
     EXPECT_FALSE(put(job, at + 4000, values.data(), 800).ok());
     const Traffic traffic = job.traffic();
     ASSERT_EQ(traffic.peers.size(), 1U);
@@ -189,7 +189,7 @@ TEST(Traffic, IsKeptForEachPeerAndEachThread) {
 
 TEST(LocalAccess, BeginsAndEndsAtTheTransport) {
   if (!test::ranks_are_threads()) {
-    GTEST_SKIP() << "the transport that counts connects threads only";
+    GTEST_SKIP() << "the transport that counts operations connects only ranks that are threads";
   }
   const auto counts = std::make_shared<test::ToyCounts>();
   Settings settings;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The memory model: one test for each of its sentences about completion, order and atomicity.
-// docs/memory-model.md names them. Operations are held back by FaultyTransport where a sentence is
-// about what is still under way.
+// The memory model: one test for each of its sentences about completion, order and atomicity;
+// docs/memory-model.md names them. FaultyTransport holds operations back if a sentence concerns
+// operations under way.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -31,7 +31,7 @@ using test::ok;
 using test::on_ranks;
 
 // Runs `body` with memory of each kind: allocated by the transport under test, and reached through
-// endpoints that hold every operation back until somebody waits.
+// endpoints that hold every operation back until a thread waits.
 void on_both_kinds(const std::function<void(Job&, Region&)>& body) {
   on_ranks([&](Job& job) {
     Region region = Region::allocate(job.world(), 4096).value();
@@ -94,8 +94,8 @@ TEST(LitmusCompletion, EveryKindOfFenceCompletesAtTheTarget) {
     const std::vector<std::function<Status(WorldRank)>> fences{
         [&](WorldRank rank) { return job.fence(rank); }, [&](WorldRank) { return job.fence_all(); },
         [&](WorldRank) { return region.fence(); }, [&](WorldRank) { return job.barrier(); }};
-    // Each rank writes to its neighbour and says so without touching the target; the rank behind
-    // reads at that third place.
+    // Each rank writes to its neighbour and meets the others in a team's barrier, which does not
+    // touch the target's data. The second rank before the target then reads the value there.
     std::int64_t value = 0;
     for (int round = 0; round < 20; ++round) {
       for (const auto& fence : fences) {
@@ -129,8 +129,7 @@ TEST(LitmusCompletion, ADroppedHandleWaitsAndTellsItsErrorAtTheNextFence) {
   });
 }
 
-// Operations of one thread on one word, by every form there is, in turn; each must see the one
-// before.
+// Operations of one thread on one word, in every form; each must see the result of the one before.
 void walk_through_forms(Job& job, RemoteAddress at, std::int64_t start) {
   std::int64_t expected = start;
   const std::int64_t three = 3;
@@ -172,8 +171,8 @@ TEST(LitmusOrder, AThreadSeesItsOwnOperationsOnATargetInTheOrderOfTheirCompletio
 
 TEST(LitmusOrder, MixedRoutesToOneTargetKeepIt) {
   on_ranks([](Job& job) {
-    // Allocated and attached memory of the same rank: load and store for one, endpoints for the
-    // other.
+    // Allocated and attached memory of the same rank: one is reached by load and store, the other
+    // through endpoints.
     Region first = Region::allocate(job.world(), 4096).value();
     EndpointMemory second(job.world(), 4096);
     for (std::int64_t round = 1; round < 50; ++round) {
@@ -186,8 +185,9 @@ TEST(LitmusOrder, MixedRoutesToOneTargetKeepIt) {
   });
 }
 
-// Writer: data, then a flag. Reader: the flag until it is new, then the data, which must be at
-// least as new. The data are words on several cache lines, as rows or one by one.
+// The writer puts data, then a flag. The reader gets the flag until it is new, then the data, which
+// must be at least as new. The data are words on several cache lines, transferred as rows or one by
+// one.
 void pass_messages(Job& job, Region& region, bool fenced) {
   constexpr std::int64_t words = 12;
   constexpr std::int64_t stride = 72;
@@ -281,7 +281,7 @@ TEST(LitmusAtomicity, AccumulatesOfAnyFormAreAtomicForEachElement) {
 
 TEST(LitmusAtomicity, ReadModifyWritesAreAtomicWhoeverMakesThem) {
   on_both_kinds([](Job& job, Region& region) {
-    // The owner is among those who add; 32-bit halves of a word are words of their own.
+    // The owner adds too; the two 32-bit halves of a 64-bit word are separate words.
     const RemoteAddress at = region.at(TeamRank{job.size() - 1}, 64);
     for (int round = 0; round < 100; ++round) {
       ASSERT_TRUE(ok(fetch_add<std::int64_t>(job, at, 1)));
@@ -313,7 +313,7 @@ TEST(LitmusAtomicity, StrictRegionsMakeAccumulateAndReadModifyWriteAtomicTogethe
   });
 }
 
-// Two patterns are put over each other again and again, while somebody else gets: it must never see
+// Two patterns are put over each other again and again while another rank gets: it must never see
 // parts of both.
 template <class Word>
 void tear(Job& job, Region& region, int form) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// LockSet: exclusion, fairness, independence of locks, several threads a rank, and misuse.
+// LockSet: exclusion, fairness, independence of locks, several threads per rank, and misuse.
 #include "rma/lock.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ using test::fails;
 using test::ok;
 using test::on_ranks;
 
-// Raises a plain counter, without any atomic operation, under a lock.
+// Increments a plain counter, without any atomic operation, under a lock.
 void raise_under(Job& job, LockSet& locks, TeamRank owner, std::int64_t index,
                  RemoteAddress counter) {
   ASSERT_TRUE(ok(locks.lock(owner, index)));
@@ -71,8 +71,9 @@ TEST(LockSet, LetsOneThreadInAtATime) {
   });
 }
 
-// One attempt: rank 0 holds the lock while the others come, one a turn; returns whether they got
-// it in that order. That a rank came too late, on a busy machine, cannot be told from unfairness.
+// One attempt: rank 0 holds the lock while the other ranks request it, one every 25 ms. Returns
+// whether they got it in that order. On a busy machine, a rank whose request came too late cannot
+// be distinguished from an unfair lock.
 bool served_in_order(Job& job, LockSet& locks, Region& region, int attempt) {
   constexpr std::chrono::milliseconds turn{25};
   const RemoteAddress counter = region.at(TeamRank{0}, 8 * static_cast<std::uint64_t>(attempt));
@@ -84,7 +85,7 @@ bool served_in_order(Job& job, LockSet& locks, Region& region, int attempt) {
   if (job.rank().value == 0) {
     std::this_thread::sleep_for(turn * (job.size() + 1));
     require(locks.unlock(TeamRank{0}, 0));
-    // Who unlocks and locks again comes behind those who wait.
+    // A rank that unlocks and locks again gets the lock after the ranks that already wait.
     require(locks.lock(TeamRank{0}, 0));
     served = fetch_add<std::int64_t>(job, counter, 1).value();
     require(locks.unlock(TeamRank{0}, 0));
@@ -115,7 +116,8 @@ TEST(LockSet, ServesWaitersInTheOrderInWhichTheyCame) {
 
 TEST(LockSet, HasLocksThatAreIndependent) {
   on_ranks([](Job& job) {
-    // As many locks as the rank's number plus two; rank r takes lock r of every owner that has one.
+    // Each rank has a different number of locks, its rank plus two. Rank r takes lock r of every
+    // owner that has one.
     LockSet locks = LockSet::create(job.world(), job.rank().value + 2).value();
     for (std::int32_t owner = 0; owner < job.size(); ++owner) {
       ASSERT_EQ(locks.count(TeamRank{owner}), owner + 2);
@@ -123,7 +125,8 @@ TEST(LockSet, HasLocksThatAreIndependent) {
         ASSERT_TRUE(ok(locks.lock(TeamRank{owner}, job.rank().value)));
       }
     }
-    // All hold all of theirs now; if two were one, somebody would not come here.
+    // All ranks hold all of their locks now; if two locks were the same, one rank would not reach
+    // this line.
     ASSERT_TRUE(ok(job.barrier()));
     for (std::int32_t owner = job.size() - 1; owner >= 0; --owner) {
       if (job.rank().value < owner + 2) {
@@ -170,7 +173,7 @@ TEST(LockSet, TellsWhatIsWrong) {
     EXPECT_TRUE(fails(locks.lock(beyond, 0), Code::out_of_range, {"the team has"}));
     EXPECT_TRUE(fails(locks.lock(TeamRank{-1}, 0), Code::out_of_range));
     EXPECT_TRUE(fails(locks.lock(TeamRank{0}, 3), Code::out_of_range,
-                      {"there is no lock 3 at rank 0, which has 3"}));
+                      {"there is no lock 3 at rank 0, which has 3 locks"}));
     EXPECT_TRUE(fails(locks.lock(TeamRank{0}, -1), Code::out_of_range));
     EXPECT_TRUE(
         fails(locks.unlock(job.world().rank(), 0), Code::invalid_argument, {"does not hold"}));
@@ -225,14 +228,15 @@ TEST(LockSet, IsTriedWithoutWaiting) {
     ASSERT_TRUE(ok(job.barrier()));
     const auto again = locks.try_lock(owner, 1);
     ASSERT_TRUE(ok(again));
-    EXPECT_FALSE(*again) << "rank 0 has it";
+    EXPECT_FALSE(*again) << "rank 0 holds the lock";
     ASSERT_TRUE(ok(job.barrier()));
     if (is_first) {
       ASSERT_TRUE(ok(locks.unlock(owner, 1)));
     }
     ASSERT_TRUE(ok(job.barrier()));
     if (job.rank().value == job.size() - 1) {
-      // What comes from another node may still be on its way, behind the barrier's own messages.
+      // The unlock from another node may still be under way, as it can arrive after the messages of
+      // the barrier.
       EXPECT_TRUE(test::eventually([&] { return *locks.try_lock(owner, 1); }));
       EXPECT_TRUE(ok(locks.unlock(owner, 1)));
     }

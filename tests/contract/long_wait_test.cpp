@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A rank that waits long in a collective, for a lock, a flag or a notification warns of it in the
-// log and says for whom. A thread that locks what it holds gets an error at once.
+// A rank that waits long in a collective or for a lock, a flag or a notification writes a warning
+// to the log that names the ranks it waits for. A thread that locks a lock that it already holds
+// gets an error at once.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -65,7 +66,7 @@ TEST(LongWait, DoesNotWarnWhereTheSettingIsZero) {
   EXPECT_EQ(wait.due(detail::LongWait::Clock::now() + seconds(1000)), LogLevel::info);
 }
 
-/// What a rank writes to its log while this lives.
+/// The lines that a rank writes to its log while this object exists.
 class Lines {
  public:
   explicit Lines(Job& job) : job_(job) {
@@ -78,7 +79,7 @@ class Lines {
   Lines& operator=(const Lines&) = delete;
   ~Lines() { job_.log().set_sink({}); }
 
-  /// Warnings of a long wait with `text`.
+  /// The number of long-wait warnings that contain `text`.
   [[nodiscard]] std::ptrdiff_t count(std::string_view text) const {
     const std::lock_guard guard(mutex_);
     return std::count_if(lines_.begin(), lines_.end(), [&](const std::string& line) {
@@ -100,12 +101,12 @@ class Lines {
   std::vector<std::string> lines_;
 };
 
-// With a short time before the first warning: contract.long_wait.
+// Run by contract.long_wait, where the first warning comes after a short time.
 class LongWaits : public testing::Test {
  protected:
   void SetUp() override {
     if (std::getenv("TESSERA_WAIT_WARNING_MS") == nullptr) {
-      GTEST_SKIP() << "the first warning comes after a minute: contract.long_wait";
+      GTEST_SKIP() << "contract.long_wait runs this: here the first warning takes a minute";
     }
   }
   static void outlast_the_first_warning() { std::this_thread::sleep_for(seconds(1)); }
@@ -121,9 +122,10 @@ TEST_F(LongWaits, InCollectivesNameTheCallAndWhoHasNotCome) {
     }
     EXPECT_TRUE(ok(job.barrier()));
     if (job.rank().value == 0) {
-      const std::string whom = job.shares_node(WorldRank{last})
-                                   ? "on this node rank " + std::to_string(last) + " has not come"
-                                   : "nothing has come from rank " + std::to_string(last);
+      const std::string whom =
+          job.shares_node(WorldRank{last})
+              ? "rank " + std::to_string(last) + " on this node has not arrived"
+              : "nothing has arrived from rank " + std::to_string(last);
       EXPECT_TRUE(
           lines.have("in barrier of a team of " + std::to_string(job.size()) + ": " + whom));
     }
@@ -150,7 +152,7 @@ TEST_F(LongWaits, ForATeamNameWhoHasNotCome) {
       EXPECT_TRUE(ok(Team::create(job, members)));
     }
     if (job.rank().value == 1) {
-      EXPECT_TRUE(lines.have("in forming a team of 2: rank 0 has not come"));
+      EXPECT_TRUE(lines.have("in forming a team of 2: rank 0 has not arrived"));
     }
     EXPECT_TRUE(ok(job.barrier()));
   });
@@ -182,8 +184,8 @@ TEST_F(LongWaits, ForLocksFlagsAndNotificationsNameWhoHasThem) {
     } else {
       EXPECT_TRUE(ok(locks.lock(TeamRank{0}, 0)));
       const bool is_here = job.shares_node(WorldRank{0});
-      EXPECT_TRUE(
-          lines.have(is_here ? "for lock 0 of rank 0, which rank 0 has" : "for lock 0 of rank 0"));
+      EXPECT_TRUE(lines.have(is_here ? "for lock 0 of rank 0, which rank 0 holds"
+                                     : "for lock 0 of rank 0"));
       EXPECT_TRUE(ok(locks.unlock(TeamRank{0}, 0)));
     }
     EXPECT_TRUE(ok(region.free()));
@@ -207,18 +209,18 @@ TEST_F(LongWaits, ForALockOfAnotherThreadOfTheRankSaySo) {
     EXPECT_TRUE(ok(locks.lock(TeamRank{0}, own)));
     holder.join();
     EXPECT_TRUE(lines.have("for lock " + std::to_string(own) +
-                           " of rank 0, which another thread of this rank has"));
+                           " of rank 0, which another thread of this rank holds"));
     EXPECT_TRUE(ok(locks.unlock(TeamRank{0}, own)));
     EXPECT_TRUE(ok(locks.free()));
   });
 }
 
-/// Stops a process for a while, with its node's agent if that is in it.
+/// Stops a process for a while, together with its node's agent if the agent is in that process.
 class Stopped {
  public:
   Stopped(pid_t process, std::chrono::milliseconds period) {
     kill(process, SIGSTOP);
-    // Its threads stop one after the other, the agent perhaps behind one more answer.
+    // Its threads stop one after the other; the agent may still send one reply.
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     going_on_ = std::thread([=] {
       std::this_thread::sleep_for(period);
@@ -233,8 +235,8 @@ class Stopped {
   std::thread going_on_;
 };
 
-/// Rank 0 waits for `works`, each with the process of the last rank stopped, and warns as each of
-/// them says.
+/// A piece of work of rank 0 during which the last rank's process is stopped, and the warning that
+/// rank 0 must write meanwhile.
 struct WaitingWork {
   std::function<Status()> work;
   std::string warning;
@@ -295,13 +297,13 @@ TEST_F(LongWaits, ForAnAgentThatIsStoppedNameTheRankAndTheKind) {
                       },
                       "for a put to" + rank},
                      {[&] { return locks.try_lock(TeamRank{last.value}, 0).status(); },
-                      "for an answer of the agent of node 1, in the process of" + rank}});
+                      "for a reply from the agent of node 1, in the process of" + rank}});
     EXPECT_TRUE(ok(locks.free()));
     EXPECT_TRUE(ok(region.free()));
   });
 }
 
-// Returns after this process was stopped for a while, later than at `before`.
+// Returns after this process was stopped for a while after the time `before`.
 void wait_until_stopped(std::chrono::steady_clock::time_point before) {
   while (std::chrono::steady_clock::now() - before < seconds(3)) {
     before = std::chrono::steady_clock::now();
@@ -309,8 +311,8 @@ void wait_until_stopped(std::chrono::steady_clock::time_point before) {
   }
 }
 
-// A rank that waits in a collective asks the agent of the node that doesn't come whether all is
-// well, and doesn't wait for its answer for ever.
+// A rank that waits in a collective asks the agent of the late node whether that node is alive. It
+// does not wait for this agent's reply for ever.
 TEST_F(LongWaits, InACollectiveComeWhereAnAgentIsStopped) {
   on_ranks([](Job& job) {
     const WorldRank last{job.size() - 1};
@@ -327,7 +329,7 @@ TEST_F(LongWaits, InACollectiveComeWhereAnAgentIsStopped) {
         const Stopped stopped(other, seconds(6));
         EXPECT_TRUE(ok(job.barrier()));
       }
-      EXPECT_TRUE(lines.have("nothing has come from rank " + std::to_string(last.value)));
+      EXPECT_TRUE(lines.have("nothing has arrived from rank " + std::to_string(last.value)));
     } else {
       if (job.rank() == last) {
         wait_until_stopped(before);
@@ -337,7 +339,7 @@ TEST_F(LongWaits, InACollectiveComeWhereAnAgentIsStopped) {
   });
 }
 
-// On this node and on others.
+// For locks on this node and on other nodes.
 TEST(ALock, ThatItsThreadHoldsAlreadyIsRefusedAtOnce) {
   on_ranks([](Job& job) {
     LockSet locks = LockSet::create(job.world(), job.size()).value();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Messages from rank to rank: order, matching, any number and any size of them, and who waits.
+// Messages from rank to rank: order, matching, any number and size of messages, and waiting senders
+// and receivers.
 #include "rma/armci/mailbox.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +34,7 @@ using rma::test::random_in;
 constexpr std::size_t part_bytes = detail::part_bytes;
 constexpr std::size_t three_megabytes = 3'000'001;
 
-// The bytes of a message, which no other message has.
+// The bytes of a message; no other message has the same bytes.
 std::vector<std::byte> content(std::uint32_t message, std::size_t bytes) {
   std::vector<std::byte> result(bytes);
   std::uint32_t state = message * 2'654'435'761U + 12'345U;
@@ -66,7 +67,7 @@ WorldRank previous(const Job& job) {
   return {(job.rank().value + job.size() - 1) % job.size()};
 }
 
-// Runs `body` with a mailbox that is freed in good order behind it.
+// Runs `body` with a mailbox that is freed properly afterwards.
 void with_mailbox(const std::function<void(Job&, Mailbox&)>& body) {
   on_ranks([&](Job& job) {
     Mailbox mailbox = Mailbox::create(job).value();
@@ -136,7 +137,8 @@ TEST(Mailbox, CarriesEverySize) {
                                          4 * part_bytes + 1,
                                          5 * part_bytes,
                                          three_megabytes};
-    // Long messages wait: odd ranks, and the last one where that is even, receive first.
+    // Long messages wait for their receiver. Odd ranks receive first, and so does the last rank if
+    // its number is even.
     const bool sends_first = job.rank().value % 2 == 0 && job.rank().value + 1 < job.size();
     for (std::uint32_t i = 0; i < sizes.size(); ++i) {
       const std::vector<std::byte> message = content(i, sizes[i]);
@@ -151,7 +153,7 @@ TEST(Mailbox, CarriesEverySize) {
   });
 }
 
-// Nobody takes anything in meanwhile: all stand in a barrier.
+// No rank receives anything meanwhile: all wait in a barrier.
 TEST(Mailbox, BuffersSoManyMessagesAsItPromises) {
   with_mailbox([](Job& job, Mailbox& mailbox) {
     for (int round = 0; round < 3; ++round) {
@@ -260,7 +262,7 @@ TEST(Mailbox, CarriesMessagesToOneself) {
     }
     std::vector<std::byte> buffer(10);
     EXPECT_TRUE(fails(mailbox.receive(1, buffer, job.rank()), Code::invalid_argument,
-                      {"tag 1", "has sent itself none"}));
+                      {"tag 1", "has not sent itself this message"}));
   });
 }
 
@@ -309,8 +311,8 @@ TEST(Mailbox, RefusesWhatMakesNoSense) {
     EXPECT_TRUE(
         fails(mailbox.send(1, nowhere, next(job)), Code::invalid_argument, {"null pointer"}));
     if (job.size() == 1) {
-      EXPECT_TRUE(
-          fails(mailbox.receive_any(1, buffer), Code::invalid_argument, {"has sent itself none"}));
+      EXPECT_TRUE(fails(mailbox.receive_any(1, buffer), Code::invalid_argument,
+                        {"has not sent itself this message"}));
     }
     ASSERT_TRUE(ok(mailbox.free()));
     EXPECT_TRUE(ok(mailbox.free()));
@@ -338,7 +340,7 @@ TEST(Mailbox, DropsWhatNobodyReceivedAndMayBeMadeAgain) {
 
 TEST(Mailbox, TellsOfARankThatHasLeft) {
   if (!rma::test::ranks_are_threads() || rma::test::rank_count() < 2) {
-    GTEST_SKIP() << "stops its jobs, and the program's one lives on";
+    GTEST_SKIP() << "stops the jobs that it starts; the job of this program must not stop";
   }
   const auto body = [](Job& job) -> Status {
     TESSERA_ASSIGN_OR_RETURN(Mailbox mailbox, Mailbox::create(job));
@@ -350,13 +352,14 @@ TEST(Mailbox, TellsOfARankThatHasLeft) {
     }
     std::vector<std::byte> buffer(10);
     if (job.rank().value == 0) {
-      // What it sent before it left is received where its memory is still there.
+      // A message that the leaver sent before it left can still be received if its memory still
+      // exists.
       static_cast<void>(mailbox.receive(1, buffer, leaver));
     }
     const Result<Received> nothing = mailbox.receive(2, buffer, leaver);
     EXPECT_TRUE(fails(nothing, Code::peer_lost, {"tag 2", "is gone"}));
     EXPECT_EQ(nothing.status().rank(), leaver);
-    // Its node may be gone with it, and have said so.
+    // If the leaver's node has announced that it left, the send fails with Code::closed instead.
     const Status unsent = mailbox.send(2, content(1, 600'000), leaver);
     EXPECT_TRUE(fails(unsent, Code::peer_lost, {"tag 2"}) ||
                 fails(unsent, Code::closed, {"tag 2", "has left"}))
@@ -378,7 +381,7 @@ struct Message {
   Kind kind = Kind::short_message;
   std::int32_t tag = 0;
   std::size_t bytes = 0;
-  std::size_t received_at = 0;  // behind so many steps of the script
+  std::size_t received_at = 0;  // the script's step after which it is received
 };
 
 std::size_t random_bytes(std::mt19937_64& random, Kind kind) {
@@ -395,8 +398,9 @@ std::size_t random_bytes(std::mt19937_64& random, Kind kind) {
              : sizes[static_cast<std::size_t>(random_in(random, 0, 3))];
 }
 
-// The same at all ranks. Long messages are received at the step in which they are sent, and have
-// tags of their own, so that nobody waits in a circle; others any number of steps later.
+// Makes the same script at all ranks. Long messages are received at the step in which they are
+// sent, and have tags of their own, so that ranks do not wait for each other in a circle. Other
+// messages are received any number of steps later.
 std::vector<Message> make_script(std::mt19937_64& random, std::int32_t ranks) {
   std::vector<Message> script(tessera::test::rounds(std::size_t{1200}));
   for (std::size_t step = 0; step < script.size(); ++step) {
@@ -415,8 +419,8 @@ std::vector<Message> make_script(std::mt19937_64& random, std::int32_t ranks) {
   return script;
 }
 
-// One rank of the script. What it receives is judged by what was sent to it, of which it keeps a
-// list for each sender and tag.
+// Plays the part of one rank in the script. Compares each received message with the oldest one
+// outstanding from that sender with that tag.
 class Player {
  public:
   Player(Job& job, Mailbox& mailbox, const std::vector<Message>& script)
@@ -457,7 +461,7 @@ class Player {
                                           : mailbox_.receive(like.tag, buffer, like.from);
     ASSERT_TRUE(ok(received));
     std::deque<std::uint32_t>& oldest = coming_[{received->from, like.tag}];
-    ASSERT_FALSE(oldest.empty()) << "rank " << received->from.value << " sent nothing like this";
+    ASSERT_FALSE(oldest.empty()) << "rank " << received->from.value << " sent no such message";
     expect_message(received, buffer, like.kind == Kind::for_any ? received->from : like.from,
                    content(oldest.front(), script_[oldest.front()].bytes));
     oldest.pop_front();
@@ -476,7 +480,7 @@ TEST(Mailbox, CarriesRandomTrafficAsItWasSent) {
     for (int round = 0; round < tessera::test::rounds(3); ++round) {
       const std::vector<Message> script = make_script(random, job.size());
       ASSERT_NO_FATAL_FAILURE(Player(job, mailbox, script).play());
-      // Who receives from any rank would take messages of the next round.
+      // Without this barrier, a receive from any rank could take messages of the next round.
       ASSERT_TRUE(ok(job.barrier()));
     }
   });

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Looks that every test that docs/memory-model.md names exists.
+# Checks that every test that docs/memory-model.md names exists.
 #
 #   cmake -DPROGRAM=test_contract -DPAGE=docs/memory-model.md -P memory_model_names.cmake
 cmake_minimum_required(VERSION 3.25)
@@ -23,7 +23,7 @@ list(LENGTH names count)
 foreach(name IN LISTS names)
   string(REPLACE "`" "" name "${name}")
   if(NOT name IN_LIST tests)
-    message(SEND_ERROR "${PAGE} names ${name}, which is no test of ${PROGRAM}")
+    message(SEND_ERROR "${PAGE} names ${name}, which is not a test of ${PROGRAM}")
   endif()
 endforeach()
 if(count LESS 40)

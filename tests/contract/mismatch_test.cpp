@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Members that call different collectives, or the same with different arguments: all are told, and
-// the team works afterwards.
+// Members call different collectives, or the same one with different arguments: all members get an
+// error, and the team works afterwards.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -36,7 +36,7 @@ Status allreduce_of(Team& team, std::int64_t count, ElementType type, Reduction 
   return team.allreduce(data.data(), count, type, reduction);
 }
 
-// The odd one out calls `odd`, the others `usual`; afterwards all of the team's collectives work.
+// One member calls `odd`, the others call `usual`; afterwards all collectives of the team work.
 void mismatch(Job& job, const Collective& usual, const Collective& odd,
               std::initializer_list<std::string_view> words) {
   if (job.size() == 1) {
@@ -59,7 +59,7 @@ Status plain_barrier(Team& team) {
   return team.barrier();
 }
 
-// Who came first and who was the odd one is decided anew each time.
+// Each round has another order of arrival and another odd member.
 TEST(MismatchedCollectives, AreDescribedInFullHoweverTheirMembersMeet) {
   on_ranks([](Job& job) {
     if (job.size() == 1) {
@@ -121,7 +121,8 @@ TEST(MismatchedCollectives, OfDifferentRootsTypesAndReductionsAreToldToAll) {
   });
 }
 
-// What a member gets wrong by itself is told to the others, too, who would wait for it otherwise.
+// If the arguments of one member are refused, the other members get the error too: otherwise they
+// would wait for that member.
 TEST(MismatchedCollectives, WithAMemberThatIsRefusedAreToldToAll) {
   on_ranks([](Job& job) {
     mismatch(

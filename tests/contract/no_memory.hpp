@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Memory that runs out on one rank. One allocation of each rank after the other fails, until an
-// operation is through without one that fails; then its result is right. Nothing is thrown, nobody
-// waits for ever, and behind each failure the job goes on: of a collective all members hear, and of
-// other operations the rank that called them.
+// Memory that runs out on one rank. Each memory allocation of each rank fails in turn, until the
+// operation completes without a failed one; then its result must be right. No exception is thrown,
+// no rank waits for ever, and the job continues after each failure. All members of a collective get
+// the error; of other operations, the calling rank.
 //
-// Only what ranks allocate themselves fails, and not what the threads behind them do.
+// Only allocations of the ranks' own threads fail, not those of the library's threads.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,14 +28,16 @@ using test::FailingNew;
 using test::ok;
 using test::on_ranks;
 
-// Of one rank, in one operation.
+// The limit on the allocations of one rank in one operation.
 inline constexpr std::int64_t most_allocations = 5000;
-// Of many that are alike, some: the next one is farther away by this part of their number.
+// If there are many similar allocations, only some fail: from number n, the next one to fail is 1 +
+// n / part_left_out further.
 inline constexpr std::int64_t part_left_out = tessera::test::rounds(16);
 
 using Operation = test::FailingOperation;
 
-// Collective. Whether that allocation of this rank was reached; without an error all is right.
+// Collective. Returns whether this rank reached allocation `number`; if there was no error, the
+// results are checked.
 inline bool fail_allocation(Job& job, const Operation& operation, std::int32_t rank,
                             std::int64_t number) {
   const test::FailingOutcome failed = test::fail_allocation(job, operation, rank, number, {});
@@ -52,13 +54,14 @@ inline void fail_each_allocation(Job& job, const Operation& operation, std::int3
       number += 1 + number / part_left_out;
     }
   } catch (const std::bad_alloc&) {
-    ADD_FAILURE() << "an exception leaves it, of allocation " << number;
+    ADD_FAILURE() << "an exception left the operation at failed allocation " << number;
     throw;
   }
   EXPECT_LE(number, most_allocations);
 }
 
-// A turn of the agent's, which a waiting rank takes over, is no work of the rank's.
+// A waiting rank can poll on behalf of its agent. That work is not the rank's own, so it is
+// switched off here.
 inline void leave_agent_alone(Job& job) {
   job.state().node->set_helper(nullptr);
 }
@@ -67,7 +70,8 @@ inline void expect_all_told(const std::function<Operation(Job&)>& make) {
   on_ranks([&](Job& job) {
     leave_agent_alone(job);
     const Operation operation = make(job);
-    // What is kept for the next time, connections and buffers of theirs, is there.
+    // A first run creates what the library keeps for later operations, such as connections and
+    // their buffers.
     operation.prepare();
     ASSERT_TRUE(ok(operation.run()));
     operation.check();

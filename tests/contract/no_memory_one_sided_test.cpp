@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One-sided operations where one rank has no memory left.
+// One-sided operations if one rank has no memory left.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ using test::neighbour;
 
 constexpr std::size_t slice_bytes = std::size_t{3} << 20;
 
-// A slice at a neighbour that only this rank works on, and as much local memory.
+// A slice of a neighbour that only this rank uses, and as much local memory.
 struct Slices {
   explicit Slices(Job& with)
       : job(with), region(Region::allocate(job.world(), slice_bytes).value()) {
@@ -45,7 +45,7 @@ struct Slices {
     EXPECT_TRUE(ok(put(job, to, sent.data(), slice_bytes)));
     EXPECT_TRUE(ok(job.fence_all()));
   }
-  // The remote slice.
+  // The present content of the remote slice.
   std::vector<std::int32_t> there() {
     std::vector<std::int32_t> all(slice_bytes / 4);
     EXPECT_TRUE(ok(get(job, to, all.data(), slice_bytes)));
@@ -58,7 +58,8 @@ struct Slices {
   std::vector<std::int32_t> received = std::vector<std::int32_t>(slice_bytes / 4);
 };
 
-// What a fence is to tell is told by this one, and not by the next operation's.
+// Fences after the operation, so that this fence reports its late errors and not the fence of the
+// next operation.
 Status and_fence(Job& job, Status status) {
   Status fenced = job.fence_all();
   return status.ok() ? std::move(fenced) : std::move(status);
@@ -81,7 +82,8 @@ void fill(Slices& slices) {
   slices.fill();
 }
 
-// The runs of `shape`, both sides alike, are what was sent, or twice that; all else is 0.
+// Checks that the runs of `shape`, the same on both sides, hold the data that was sent, or twice
+// that; all else is 0.
 void expect_sent(const Slices& slices, const std::vector<std::int32_t>& found,
                  const CopyShape& shape, std::int32_t times = 1) {
   std::vector<std::int32_t> expected(found.size());
@@ -143,7 +145,7 @@ TEST(NoMemory, InAccumulates) {
   }
 }
 
-// Runs of `bytes`, `stride` apart.
+// A list of runs of `bytes` each, `stride` apart.
 std::vector<Fragment> fragments_of(std::vector<std::int32_t>& local, std::size_t count,
                                    std::size_t bytes, std::size_t stride) {
   std::vector<Fragment> list;
@@ -181,7 +183,7 @@ TEST(NoMemory, InScatteredTransfers) {
   }
 }
 
-// Many at once: collected, detached and dropped.
+// Many operations at once, whose handles are collected, detached and dropped.
 TEST(NoMemory, InHandles) {
   constexpr std::int64_t count = 150;
   const auto each = [](Slices& slices, std::int64_t i) {
@@ -298,7 +300,7 @@ TEST(NoMemory, InAtomics) {
 TEST(NoMemory, InLocks) {
   expect_all_told([](Job& job) -> Operation {
     const auto locks = std::make_shared<LockSet>(LockSet::create(job.world(), 1).value());
-    const TeamRank owner{0};  // all want the same
+    const TeamRank owner{0};  // all ranks request the same lock
     return {.prepare = nothing,
             .run = [=]() -> Status {
               TESSERA_RETURN_IF_ERROR(locks->lock(owner, 0));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Collectives, teams, regions and locks where one rank has no memory left; and the first operations
-// of a job.
+// Collectives, teams, regions and locks if one rank has no memory left, and the first operations of
+// a job.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -130,7 +130,7 @@ TEST(NoMemory, InAgreements) {
   });
 }
 
-// Whatever there is no memory for, all know what kind of error it was.
+// Whichever allocation fails, all members get the code of the first error.
 TEST(NoMemory, InAgreementsOnErrors) {
   on_ranks([](Job& job) {
     leave_agent_alone(job);
@@ -248,10 +248,10 @@ TEST(NoMemory, InSetsOfLocks) {
   });
 }
 
-// ---- The first time
+// ---- First operations of a job
 
-// In a job of its own each time. What a connection needs may be what there is no memory for, so
-// that it is lost: then all say so, and soon.
+// A new job for each failed allocation. If a connection cannot be set up for lack of memory, it is
+// lost: then all ranks report that soon.
 TEST(NoMemory, InTheFirstOperations) {
   for (std::int64_t number = 1; number <= 60; ++number) {
     on_ranks({.change = [](Settings& settings) { settings.liveness_ms = 20; }}, [=](Job& job) {

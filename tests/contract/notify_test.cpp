@@ -30,7 +30,7 @@ WorldRank before(const Job& job) {
 }
 
 TEST(Notify, CountsForEachPairOfRanks) {
-  // A job of its own: the numbers count from the start of the job.
+  // A new job, since the numbers count from the start of the job.
   on_ranks({.change = [](Settings&) {}}, [](Job& job) {
     for (std::uint64_t i = 1; i <= 5; ++i) {
       EXPECT_EQ(notify(job, after(job)).value(), i);
@@ -45,7 +45,7 @@ TEST(Notify, CountsForEachPairOfRanks) {
 
 TEST(Notify, WakesOneThatSleeps) {
   on_ranks({.change = [](Settings&) {}}, [](Job& job) {
-    // A ring of hops, so that everybody waits long at some time.
+    // A notification goes round a ring, so that every rank waits long at some time.
     for (std::uint64_t round = 1; round <= 20; ++round) {
       if (job.rank().value != 0) {
         ASSERT_TRUE(ok(wait_for_notifications(job, before(job), round)));
@@ -74,7 +74,7 @@ TEST(Notify, ComesAfterTheDataThatWerePutBefore) {
         const LocalAccess access = LocalAccess::begin(region).value();
         ASSERT_EQ(std::memcmp(access.data(), data.data(), count * 8), 0) << "round " << round;
       }
-      // Nobody puts again before all have looked.
+      // No rank puts again before all ranks have checked their data.
       ASSERT_TRUE(ok(job.world().barrier()));
     }
   });
@@ -93,8 +93,8 @@ TEST(Notify, RefusesRanksThatDoNotExist) {
 
 TEST(PutWithFlag, ShowsTheDataToWhoSeesTheFlag) {
   on_ranks([](Job& job) {
-    // Rows of words, which are copied atomically: the thread sanitizer knows nothing of the fences
-    // that order them.
+    // Rows of words, which are copied atomically: the thread sanitizer does not know the fences
+    // that order other copies.
     constexpr std::int64_t words = 1500;
     constexpr std::uint64_t flag_offset = 16 * words;
     const CopyShape shape = CopyShape::rows(8, words, 8, 16);
@@ -208,7 +208,7 @@ TEST(PutWithFlag, TellsWhatIsWrong) {
     EXPECT_TRUE(ok(wait_for_flag(job, own + 8, 0, before(job))));
     if (job.size() > 1) {
       EXPECT_TRUE(fails(put_with_flag(job, at, &value, whole, own, 1), Code::invalid_argument,
-                        {"their flag to rank"}));
+                        {"their flag is on rank"}));
       EXPECT_TRUE(fails(wait_for_flag(job, at, 0, before(job)), Code::invalid_argument,
                         {"waits for a flag of rank"}));
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The memory model: progress without the target, and threads.
+// The memory model: progress without calls of the target, and threads.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -26,15 +26,16 @@ using test::neighbour;
 using test::ok;
 using test::on_ranks;
 
-// Rank 0 does `work` and nothing else until all others are through.
+// Rank 0 does `work` and nothing else until all other ranks have completed their operations.
 void operate_while(Job& job, const std::function<void()>& work) {
   Region region = Region::allocate(job.world(), 4096).value();
   LockSet locks = LockSet::create(job.world(), 1).value();
-  // A rank that is alone operates on itself from a second thread.
+  // If the job has one rank, a second thread of that rank operates on it.
   std::thread operating([&] {
     if (job.rank().value != 0 || job.size() == 1) {
       test::operate_on(job, region, locks, TeamRank{0});
-      // A sign that the target can see in its own memory without calling anything.
+      // Signals the end in the target's own memory, which the target can see without a call of the
+      // library.
       ASSERT_TRUE(ok(fetch_add<std::int32_t>(job, region.at(TeamRank{0}), 1)));
     }
   });
@@ -132,7 +133,7 @@ TEST(LitmusThreads, FencesAndDetachedOperationsMayComeFromManyThreads) {
   });
 }
 
-// Both begin to wait at a time: neither may leave the other's operation to the other.
+// Both threads begin to wait at the same time: neither may leave its operation to the other.
 TEST(LitmusThreads, WaitsCompleteWhatTheirThreadDetached) {
   on_ranks([](Job& job) {
     constexpr std::size_t bytes = 256 * 1024;
@@ -171,7 +172,7 @@ TEST(LitmusThreads, DifferentTeamsMayBeInCollectivesAtOnce) {
   });
 }
 
-// Each thread of a rank has a team of its own, and the ranks get to them in different orders.
+// Each thread of a rank has a team of its own, and the ranks use these teams in different orders.
 TEST(LitmusThreads, RegionsOfDifferentTeamsMayBeMadeAtOnce) {
   on_ranks([](Job& job) {
     std::vector<Team> teams;

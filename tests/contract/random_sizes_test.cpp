@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Many operations under way at once, of sizes around every limit at which one way of moving bytes
-// gives way to the next, at places aligned to nothing, on all ranks and this one; compared with a
-// model. No two of a round write the same bytes, so that any order of theirs gives the same.
+// Many operations under way at once, compared with a model. Their sizes lie around every limit at
+// which the library changes the way of moving bytes. Addresses are unaligned, and targets are all
+// ranks, including the origin. No two operations of a round write the same bytes, so any order
+// gives the same result.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +36,7 @@ constexpr std::int64_t most_bytes = (4 << 20) + 64;
 
 enum class Fate : std::uint8_t { waited, moved, elsewhere, collected, dropped, detached };
 
-// A piece of the part of a rank's slice in which this rank works, and of local memory.
+// One transfer: a range of bytes in the origin's part of a target's slice and in local memory.
 struct Piece {
   std::int32_t target = 0;
   std::int64_t offset = 0;
@@ -43,7 +44,7 @@ struct Piece {
   bool is_put = true;
 };
 
-// Pieces that share no byte, until the part is full.
+// Pieces that share no byte, until each part is full.
 std::vector<Piece> random_pieces(std::mt19937_64& random, std::int32_t ranks) {
   std::vector<Piece> pieces;
   for (std::int32_t target = 0; target < ranks; ++target) {

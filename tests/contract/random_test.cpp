@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Long random sequences of operations by all ranks on all slices. Each rank works in a part of
-// every slice that is its own, so that all ranks can find out serially what everything must be at
-// the end.
+// Long random sequences of operations by all ranks on all slices. Each rank works in its own part
+// of every slice, so that every rank can compute serially what all slices must hold at the end.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -33,11 +32,11 @@ struct Step {
   Kind kind = Kind::put;
   Form form = Form::blocking;
   std::int32_t target = 0;
-  std::uint64_t offset = 0;  // in the slice
+  std::uint64_t offset = 0;  // in the slice, in bytes
   CopyShape shape;
   Scale scale = Scale::one(ElementType::i32);
   std::vector<std::byte> memory;
-  std::size_t origin = 0;  // of offset 0 of the shape in `memory`
+  std::size_t origin = 0;  // the index in `memory` of the shape's offset 0
 
   [[nodiscard]] std::byte* local() { return memory.data() + origin; }
 };
@@ -70,7 +69,7 @@ Step random_step(std::mt19937_64& random, std::int32_t rank, std::int32_t ranks)
   return step;
 }
 
-// Does a step on the model. For a get, `received` is what local memory must be afterwards.
+// Performs a step on the model. For a get, `received` becomes the expected content of local memory.
 void simulate(ModelMemory& model, Step& step, std::vector<std::byte>& received) {
   switch (step.kind) {
     case Kind::put:

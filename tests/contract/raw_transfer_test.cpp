@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Transfers by (rank, pointer): the same as by RemoteAddress, and what only pointers can get wrong.
+// Transfers by (rank, pointer): they behave like transfers by RemoteAddress, and errors that only
+// pointers can cause are found.
 #include "rma/raw_transfer.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +31,7 @@ using test::SharedSeed;
 
 constexpr std::size_t slice_bytes = std::size_t{128} * 1024;
 
-// A region, and its slices as ARMCI's programs see them.
+// A region, and the addresses of its slices, as ARMCI programs use them.
 struct Named {
   explicit Named(Job& job, std::size_t bytes = slice_bytes)
       : region(Region::allocate(job.world(), bytes).value()) {
@@ -54,7 +55,8 @@ std::vector<std::byte> random_bytes(std::mt19937_64& random, std::size_t count) 
   return bytes;
 }
 
-// More regions than a thread remembers slices, of unequal sizes, and every other one freed midway.
+// More regions than the slices that a thread caches, of unequal sizes; every other one is freed
+// midway.
 TEST(RawTransfer, FindsItsWayAmongManyRegions) {
   on_ranks([](Job& job) {
     constexpr std::size_t count = 150;
@@ -77,7 +79,7 @@ TEST(RawTransfer, FindsItsWayAmongManyRegions) {
         double got = 0;
         EXPECT_TRUE(ok(get(job, regions[i].raw(next), &got, sizeof got)));
         ASSERT_EQ(got, value(job.rank().value, i)) << i;
-        // Behind its own slice a rank may have memory of another kind.
+        // A rank may have memory of another kind after its own slice.
         EXPECT_TRUE(job.size() == 1 ||
                     fails(get(job, regions[i].raw(next, bytes_of(i)), &got, sizeof got),
                           Code::out_of_range));
@@ -171,7 +173,7 @@ TEST(RawTransfer, MovesRandomShapesAsTheModelDoes) {
   });
 }
 
-// The runs of a list, in an order of their own on both sides.
+// The runs of a list, in a different order on each side.
 struct Runs {
   Runs(std::mt19937_64& random, std::size_t count, std::size_t bytes, std::byte* remote,
        std::byte* local, bool in_order)
@@ -257,7 +259,7 @@ TEST(RawTransfer, MovesListsOfSeveralRegionsAndSizesAtOnce) {
   });
 }
 
-// A byte that is written twice has what the list's last run writes there.
+// A byte that is written twice holds what the last run of the list writes there.
 TEST(RawTransfer, MovesRunsThatOverlapInTheirOrder) {
   on_ranks([](Job& job) {
     const Named memory(job);
@@ -281,7 +283,7 @@ TEST(RawTransfer, MovesRunsThatOverlapInTheirOrder) {
     ASSERT_TRUE(ok(get(job, memory.raw(target), seen.data(), seen.size())));
     EXPECT_EQ(seen, model);
 
-    // All into the same local place.
+    // All runs have the same local address.
     std::array<std::uint8_t, 5> last{};
     std::fill(from.begin(), from.end(), last.data());
     const RunList into_one{to, from, last.size()};
@@ -401,7 +403,7 @@ TEST(RawTransfer, KnowsAddressesOfManyRegionsAndForgetsThem) {
   });
 }
 
-// Source and destination of one rank's slice, as memmove would do it.
+// Source and destination overlap in one rank's slice; the result must be that of memmove.
 TEST(OverlappingSides, MoveAsIfTheSourceWereReadFirst) {
   on_ranks([](Job& job) {
     constexpr std::size_t bytes = 8000;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Regions: sizes, many of them, attached memory, addresses and pointers, access modes.
+// Regions: sizes, large numbers of regions, attached memory, addresses and pointers, access modes.
 #include "rma/region.hpp"
 
 #include <gtest/gtest.h>
@@ -117,7 +117,7 @@ TEST(Region, ThousandsLiveAtOnceWithoutADescriptorEach) {
       ASSERT_TRUE(ok(put_value(job, regions[i].at(neighbour(job), 8), std::uint64_t{i})));
     }
     ASSERT_TRUE(ok(job.barrier()));
-    // Other threads may be looking at the same time, by a descriptor each.
+    // Other threads may count at the same time, and each count opens one descriptor.
     EXPECT_LE(open_descriptors(), before + static_cast<std::size_t>(job.size()));
     ASSERT_TRUE(ok(job.barrier()));
     for (std::size_t i = 0; i < many; i += 7) {
@@ -155,7 +155,7 @@ TEST(Region, ThatWasFreedIsClosedForEver) {
 }
 
 TEST(Region, AddressesThatWereNeverSetReachNobody) {
-  // Regions come and go until each place of the table that looks them up has been used.
+  // Regions are created and freed until each entry of the lookup table has been used.
   on_ranks({.change = [](Settings&) {}}, [](Job& job) {
     for (int i = 0; i < 150; ++i) {
       Region region = Region::allocate(job.world(), 64).value();
@@ -221,7 +221,7 @@ TEST(Region, OfMemoryThatTheProgramHas) {
   });
 }
 
-// MPI libraries round such addresses: see running-on-mpi-windows.md.
+// Some MPI libraries round such addresses: see running-on-mpi-windows.md.
 TEST(Region, OfMemoryThatTheProgramHasBeginsAtAnyWord) {
   if (test::transport_name() == "toy") {
     GTEST_SKIP() << "nothing can be attached";
@@ -255,7 +255,7 @@ TEST(Region, OfMemoryThatTheProgramHasBeginsAtAnyWord) {
   });
 }
 
-// Also where the slices before it end anywhere.
+// Even if the slices before it end at any address.
 TEST(Region, BeginsWhereAnyTypeMay) {
   on_ranks([](Job& job) {
     for (const std::size_t bytes : {100U, 4104U, 300'008U, 700'001U}) {
@@ -278,7 +278,7 @@ TEST(Region, BeginsWhereAnyTypeMay) {
   });
 }
 
-// However long, though no transport between nodes puts them in their place directly.
+// Transfers of any length, although no transport between nodes writes directly to this memory.
 TEST(Region, OfMemoryThatTheProgramHasTakesLongTransfers) {
   if (test::transport_name() == "toy") {
     GTEST_SKIP() << "nothing can be attached";
@@ -301,7 +301,7 @@ TEST(Region, OfMemoryThatTheProgramHasTakesLongTransfers) {
     ASSERT_TRUE(ok(put(job, there, sent.data(), sent.size())));
     ASSERT_TRUE(ok(get(job, there, back.data(), back.size())));
     EXPECT_TRUE(back == sent);
-    // Rows, and a list of long pieces.
+    // Transfers rows, and a list of long pieces.
     const CopyShape rows = CopyShape::rows(mib, 4, 2 * static_cast<std::int64_t>(mib),
                                            2 * static_cast<std::int64_t>(mib));
     std::fill(back.begin(), back.end(), std::byte{0});
@@ -318,7 +318,7 @@ TEST(Region, OfMemoryThatTheProgramHasTakesLongTransfers) {
     ASSERT_TRUE(ok(get(job, there, back.data(), 5 * mib)));
     EXPECT_TRUE(std::equal(back.begin(), back.begin() + 3 * mib, sent.begin() + 2 * mib));
     EXPECT_TRUE(std::equal(back.begin() + 3 * mib, back.begin() + 5 * mib, sent.begin()));
-    // Adds, exactly once each.
+    // Accumulates, exactly once for each element.
     const std::vector<std::int64_t> ones(3 * mib / 8, 1);
     std::vector<std::int64_t> words(ones.size(), 4);
     ASSERT_TRUE(ok(put(job, there, words.data(), 3 * mib)));
@@ -343,7 +343,7 @@ TEST(Region, MayBeSparseAndLargerThanTwoGibibytes) {
     }
     Region region = std::move(allocated).value();
     const RemoteAddress at = region.at(neighbour(job));
-    // Three rows 2.5 GiB apart, then the same from the top downwards.
+    // Three rows 2.5 GiB apart, first in ascending and then in descending order of addresses.
     const std::vector<std::int64_t> rows{11, 22, 33};
     constexpr auto stride = static_cast<std::int64_t>(5 * gib / 2);
     ASSERT_TRUE(ok(put(job, at + 8, rows.data(), CopyShape::rows(8, 3, 8, stride))));
@@ -450,7 +450,7 @@ TEST(LocalMemory, IsGivenAndTakenBack) {
     Region region = Region::allocate(job.world(), 100'000).value();
     EXPECT_TRUE(ok(put(job, region.at(neighbour(job)), memory, 100'000)));
     EXPECT_TRUE(fails(job.free_local(memory + 8), Code::invalid_argument,
-                      {"was not given by allocate_local"}));
+                      {"is not memory from allocate_local"}));
     EXPECT_TRUE(ok(job.free_local(memory)));
     EXPECT_TRUE(fails(job.free_local(memory), Code::invalid_argument));
     EXPECT_TRUE(ok(job.free_local(nullptr)));
@@ -520,7 +520,7 @@ TEST(Region, IsListedUntilItIsFreed) {
     EXPECT_NE(table.find("region  name           members  bytes here\n"), std::string::npos)
         << table;
     EXPECT_NE(table.find("the program's"), std::string::npos) << table;
-    EXPECT_NE(table.find("3000, of the program's own\n"), std::string::npos) << table;
+    EXPECT_NE(table.find("3000, attached\n"), std::string::npos) << table;
     EXPECT_TRUE(ok(theirs->free()));
     EXPECT_TRUE(ok(mine.free()));
     EXPECT_TRUE(named().empty());
@@ -528,7 +528,7 @@ TEST(Region, IsListedUntilItIsFreed) {
   });
 }
 
-// What the kernel was told of the pages at an address; less than 0 where it cannot be asked.
+// The kernel's placement policy for the page at an address; negative if the kernel cannot be asked.
 int placement_of(const void* at) {
   int policy = -1;
   const auto of_address = static_cast<unsigned long>(MPOL_F_ADDR);
@@ -543,7 +543,7 @@ TEST(AccessModes, MemoryThatNobodyIsNearToLiesOnAllNumaNodes) {
     }
     const int usual = placement_of(&job);
     if (usual < 0) {
-      GTEST_SKIP() << "SKIPPED: this kernel tells no placement of pages";
+      GTEST_SKIP() << "SKIPPED: this kernel does not report the placement of pages";
     }
     for (int round = 0; round < 2; ++round) {
       Region spread =
@@ -551,7 +551,7 @@ TEST(AccessModes, MemoryThatNobodyIsNearToLiesOnAllNumaNodes) {
               .value();
       EXPECT_EQ(placement_of(spread.local()), MPOL_INTERLEAVE);
       ASSERT_TRUE(ok(spread.free()));
-      // The same addresses, most likely.
+      // Most likely at the same addresses.
       Region near = Region::allocate(job.world(), 1 << 20).value();
       EXPECT_EQ(placement_of(near.local()), usual);
       ASSERT_TRUE(ok(near.free()));

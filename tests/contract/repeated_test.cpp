@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a rank does again and again takes a shorter way than the first time: it has to do the same,
-// keep its order, and refuse what is wrong.
+// A repeated operation takes a shorter path than its first call. It must have the same effect, keep
+// its order, and refuse invalid arguments.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -26,7 +26,8 @@ using test::on_ranks;
 
 constexpr int times = 4;
 
-/// Pieces of 8 to 24 bytes, in another order at the target than here. Number `odd` lies elsewhere.
+/// Pieces of 8 to 24 bytes, in different orders in remote and local memory. Piece `odd` lies
+/// elsewhere.
 std::vector<Fragment> list_in(std::vector<std::byte>& local, std::size_t from, std::size_t odd) {
   constexpr std::size_t pieces = 23;
   constexpr std::size_t room = 32;
@@ -48,7 +49,7 @@ void fill(std::vector<std::byte>& bytes, int round) {
   }
 }
 
-/// Puts the list and gets all of the slice; what is there is what a loop of copies gives.
+/// Puts the list and gets the whole slice, which must equal the result of a loop of copies.
 void put_and_compare(Job& job, const RemoteAddress& there, const std::vector<Fragment>& list,
                      std::uint64_t base, std::vector<std::byte>& expected) {
   ASSERT_TRUE(ok(put(job, there + base, list)));
@@ -125,7 +126,8 @@ TEST(Repeated, OperationsOfAllKindsKeepTheirOrder) {
   });
 }
 
-/// Once inside the slice, so that the way is known; then beyond its end.
+/// The first transfer lies inside the slice, so that its path is cached; the next one goes beyond
+/// the slice's end.
 TEST(Repeated, WhatDoesNotLieInTheSliceIsRefused) {
   on_ranks([](Job& job) {
     Region region = Region::allocate(job.world(), 64).value();
@@ -170,7 +172,7 @@ TEST(Repeated, ARegionThatWasFreedIsClosed) {
     EXPECT_TRUE(fails(put(job, at, &word, sizeof word), Code::closed));
     EXPECT_TRUE(fails(get(job, at, &word, sizeof word), Code::closed));
     EXPECT_TRUE(fails(fetch_add(job, at, word).status(), Code::closed));
-    // Another one in its place has its own memory.
+    // A new region in the same table entry has memory of its own.
     Region next = Region::allocate(job.world(), 64).value();
     word = 1;
     ASSERT_TRUE(ok(get(job, next.at(neighbour(job)), &word, sizeof word)));

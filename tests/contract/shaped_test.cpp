@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Strided and scattered transfers, by random shapes and lists against the model, and the shapes
-// that people really use against plain loops.
+// Strided and scattered transfers: random shapes and lists compared with the model, and common
+// shapes compared with plain loops.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ using test::SharedSeed;
 
 constexpr std::size_t slice_bytes = std::size_t{128} * 1024;
 
-// A shape with a place for it in a slice, and with local memory around it.
+// A shape, its offset in a slice, and local memory for it.
 struct Placed {
   CopyShape shape;
   std::uint64_t offset = 0;
@@ -56,7 +56,7 @@ Placed random_placed(std::mt19937_64& random, int levels) {
   return placed;
 }
 
-// The rank's own slice is its neighbour's target: only the rank before writes it.
+// Compares the slice of this rank, which only the rank before writes.
 void compare_slice(Job& job, const Region& region, TeamRank target, ModelMemory& model,
                    const CopyShape& shape) {
   std::vector<std::byte> slice(slice_bytes);
@@ -241,13 +241,14 @@ TEST(ScatteredTransfers, ThatOverlapWhereTheyWriteAreRefusedAndChangeNothing) {
     for (const std::uint64_t offset : {0U, 100U, 115U}) {
       EXPECT_EQ(get_value<std::byte>(job, at + offset).value(), std::byte{0});
     }
-    // A get writes local memory: target bytes may be read twice, local ones not be written twice.
+    // A get writes local memory: target bytes may be read twice, but local bytes must not be
+    // written twice.
     std::vector<Fragment> reads{{local.data(), 100, 16}, {local.data() + 16, 100, 16}};
     EXPECT_TRUE(ok(get(job, at, reads)));
     reads[1].local = local.data() + 15;
     EXPECT_TRUE(fails(get(job, at, reads), Code::invalid_argument,
                       {"fragments 0 and 1 overlap", "in local memory"}));
-    // Touching is not overlapping, and empty fragments overlap nothing.
+    // Adjacent fragments do not overlap, and empty fragments overlap nothing.
     EXPECT_TRUE(ok(put(
         job, at,
         std::vector<Fragment>{{local.data(), 8, 8}, {local.data() + 8, 0, 8}, {nullptr, 10, 0}})));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Teams: who is in them and where, however they are made; and memory that belongs to them.
+// Teams: their members, the order of members however a team is made, and memory that belongs to a
+// team.
 #include "rma/team.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,8 @@ using test::fails;
 using test::ok;
 using test::on_ranks;
 
-// Sums the world ranks of the members, and writes around the team, to see that it works.
+// Checks that the team works: sums the world ranks of its members, and writes around the ring of
+// members.
 void use_team(Job& job, Team& team) {
   const std::int32_t sum = team.allreduce(job.rank().value, Reduction::sum).value();
   std::int32_t expected = 0;
@@ -77,7 +79,7 @@ TEST(Team, OfTheWorldHasAllRanksInOrder) {
 TEST(Team, IsMadeFromAnyListByItsMembersOnly) {
   on_ranks([](Job& job) {
     expect_team(job, every(job, 0, 1));
-    expect_team(job, every(job, 1, 1));  // doesn't begin at 0
+    expect_team(job, every(job, 1, 1));  // does not begin at rank 0
     expect_team(job, every(job, 0, 2));  // not contiguous
     expect_team(job, every(job, 1, 2));
     std::vector<WorldRank> reversed = every(job, 0, 1);
@@ -89,7 +91,7 @@ TEST(Team, IsMadeFromAnyListByItsMembersOnly) {
   });
 }
 
-// Teams come to lie where those before them did.
+// New teams reuse the memory of freed ones.
 TEST(Team, DoesNotUseWhatAnotherLeft) {
   on_ranks([](Job& job) {
     std::vector<WorldRank> reversed = every(job, 0, 1);
@@ -137,7 +139,7 @@ TEST(Team, SplitsByColourInTheOrderOfKeys) {
       EXPECT_LT(half.world_rank(TeamRank{i}).value, half.world_rank(TeamRank{i - 1}).value);
     }
     use_team(job, half);
-    // Equal keys: in the order of places here.
+    // Equal keys: the order is that of the ranks in the parent team.
     Team same = job.world().split(7, 0).value();
     EXPECT_EQ(same.size(), job.size());
     EXPECT_EQ(same.rank().value, me);

@@ -30,7 +30,7 @@ constexpr std::array<std::size_t, 26> sizes{
     0,  1,  2,  3,  4,   5,    7,    8,    9,    15,    16,    17,      31,
     33, 63, 64, 65, 127, 1000, 4096, 4097, 9999, 65537, 99991, 1 << 20, (1 << 20) - 7};
 
-// What rank `rank` puts in round `round`: bytes that tell both.
+// The bytes that rank `rank` puts in round `round`; they identify both.
 std::vector<std::byte> pattern(std::size_t bytes, std::int32_t rank, std::size_t round) {
   std::vector<std::byte> result(bytes);
   for (std::size_t i = 0; i < bytes; ++i) {
@@ -39,8 +39,8 @@ std::vector<std::byte> pattern(std::size_t bytes, std::int32_t rank, std::size_t
   return result;
 }
 
-// Puts and gets back `bytes` at `offset` of the neighbour, and looks that the bytes around are left
-// alone. The slices are used by one rank at a time: each by the rank before.
+// Puts and gets back `bytes` at `offset` of the neighbour, and checks that the bytes around them do
+// not change. Each slice is used only by the rank before its owner.
 void round_trip(Job& job, const Region& region, std::size_t bytes, std::size_t offset,
                 std::size_t round, bool async) {
   const RemoteAddress at = region.at(neighbour(job), offset);
@@ -63,7 +63,7 @@ void round_trip(Job& job, const Region& region, std::size_t bytes, std::size_t o
   ASSERT_EQ(received, expected) << bytes << " bytes at offset " << offset;
 }
 
-// All alignments of what is long take a sanitizer long, and are one to it.
+// Long data in all alignments takes a long time under a sanitizer, which treats them all alike.
 bool is_worthwhile(std::size_t bytes, std::size_t shift) {
   constexpr std::size_t is_long = 65'536;
   return !tessera::test::is_sanitized || bytes < is_long || shift == 0 || shift == 11;

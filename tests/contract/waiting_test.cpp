@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What waiting costs: a rank that waits three seconds for another one sleeps, whatever it waits
-// for. The measure is the processor time of the waiting process, in which its node's agent counts
-// too.
+// The cost of waiting: a rank that waits three seconds for another rank sleeps, whatever it waits
+// for. The test measures the processor time of the waiting process, including its node's agent.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -44,17 +43,17 @@ double processor_seconds() {
 
 void expect_cheap(const std::string& what, double used) {
   EXPECT_LE(used, most_seconds) << "waiting " << wait_length.count() << " s for " << what
-                                << " took so many seconds of processor time";
+                                << " used more processor time (in seconds) than allowed";
 }
 
 class Waiting : public testing::Test {
  protected:
   void SetUp() override {
     if (::tessera::test::is_sanitized || test::ranks_are_threads()) {
-      GTEST_SKIP() << "the processor time is that of a process, without a sanitizer";
+      GTEST_SKIP() << "needs ranks that are processes, without a sanitizer";
     }
   }
-  // Rank 0 comes late to what the others wait for. Returns what that cost this rank.
+  // Rank 0 delays what the other ranks wait for. Checks the processor time that this rank used.
   template <class Late, class Others>
   static void let_others_wait(Job& job, const std::string& what, Late&& late, Others&& others) {
     ASSERT_TRUE(ok(job.barrier()));
@@ -79,8 +78,8 @@ class Waiting : public testing::Test {
     work();
     return processor_seconds() - before;
   }
-  // Rank 1 works on rank 0, whose process, and so its node's agent, is stopped meanwhile. What the
-  // work costs without that doesn't count.
+  // Rank 1 operates on rank 0 while the process of rank 0, and therefore its node's agent, is
+  // stopped. The cost of the same work without a stop is subtracted.
   static void wait_for_a_stopped_rank(const std::string& what,
                                       const std::function<void(Job&, Region&)>& work) {
     on_ranks([&](Job& job) {
@@ -89,7 +88,7 @@ class Waiting : public testing::Test {
       }
       const auto processes = job.world().allgather_value(getpid()).value();
       Region region = Region::allocate(job.world(), std::size_t{64} << 20U).value();
-      // Both have a connection.
+      // Makes sure that both have a connection.
       EXPECT_TRUE(ok(put_value(job, region.at(TeamRank{(job.rank().value + 1) % job.size()}), 1)));
       EXPECT_TRUE(ok(job.barrier()));
       if (job.rank().value == 1) {

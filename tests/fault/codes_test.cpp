@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One test for each code of rma/status.hpp, which provokes it: the table of docs/errors.md names
-// them. A code that no test can provoke has no place there.
+// One test for each code of rma/status.hpp, which provokes that code; the table of docs/errors.md
+// names these tests. A code that no test can provoke does not belong in the table.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -43,7 +43,8 @@ Settings small() {
   return settings;
 }
 
-// What `body` gets on `ranks` threads; the body of each rank must get the same code.
+// Runs `body` on `ranks` threads and returns its status; the body of each rank must return the same
+// code.
 Status on_threads(std::int32_t ranks, const std::function<Status(Job&)>& body,
                   const Settings& settings = small()) {
   return run_on_threads(ranks, body, {.settings = settings, .transports = {}});
@@ -55,7 +56,7 @@ TEST(Code, InvalidArgumentForATeamThatTheCallerIsNotIn) {
     return rma::Team::create(job, other).status();
   });
   EXPECT_EQ(status.code(), Code::invalid_argument);
-  EXPECT_EQ(status.message(), "rank 0 makes a team of which it is not a member");
+  EXPECT_EQ(status.message(), "rank 0 makes a team but is not in its list of members");
 }
 
 TEST(Code, InvalidArgumentForCollectivesThatDoNotMatch) {
@@ -127,11 +128,11 @@ TEST(Code, NoMemoryForMoreThanTheMachineHas) {
   const Status status = on_threads(
       2,
       [&](Job& job) {
-        // Rank 1 asks for all of it and rank 0 for little: both are refused.
+        // Rank 1 requests all of the memory and rank 0 a little: both are refused.
         const std::size_t mine = job.rank().value == 1 ? too_much : 1000;
         Status refused = Region::allocate(job.world(), mine).status();
         Region after = Region::allocate(job.world(), 1000).value();
-        EXPECT_TRUE(after.free().ok()) << "a refused allocation leaves nothing behind";
+        EXPECT_TRUE(after.free().ok()) << "a refused allocation must keep no memory";
         return refused;
       },
       settings);
@@ -165,7 +166,7 @@ TEST(Code, UnreachableForRanksOnOtherNodes) {
   EXPECT_EQ(status.code(), Code::unreachable);
 }
 
-// A child's network namespace has a loopback that is down: no address has a route.
+// In a new network namespace the loopback interface is down, so no address has a route.
 TEST(Code, UnreachableForNodesWithoutANetwork) {
   std::array<int, 2> ends{};
   ASSERT_EQ(pipe(ends.data()), 0);
@@ -191,7 +192,7 @@ TEST(Code, UnreachableForNodesWithoutANetwork) {
   int state = 0;
   EXPECT_EQ(waitpid(child, &state, 0), child);
   if (told == "SKIPPED") {
-    GTEST_SKIP() << "this user can make no network namespace";
+    GTEST_SKIP() << "this user may not create network namespaces";
   }
   EXPECT_TRUE(told.starts_with("unreachable: ")) << told;
   EXPECT_NE(told.find("cannot be reached: Network is unreachable"), std::string::npos) << told;
@@ -215,7 +216,7 @@ TEST(Code, TimedOutForARankThatNeverCame) {
       Job::start({.bootstrap = group.member(WorldRank{0}), .settings = settings, .transports = {}});
   EXPECT_EQ(job.status().code(), Code::timed_out);
   EXPECT_EQ(job.status().message(),
-            "only 1 of 2 threads came to the start of the job within 20 ms");
+            "only 1 of 2 threads reached the start of the job within 20 ms");
 }
 
 TEST(Code, ProtocolForALaunchVariableThatMakesNoSense) {
@@ -226,7 +227,7 @@ TEST(Code, ProtocolForALaunchVariableThatMakesNoSense) {
   EXPECT_EQ(job.status().code(), Code::protocol);
   EXPECT_EQ(job.status().message(),
             "TESSERA_LAUNCH=3:x:2 does not describe a job\n"
-            "  hint: unset it, or start the program anew under tessera-run");
+            "  hint: unset it, or start the program again under tessera-run");
 }
 
 TEST(Code, ProtocolForMemoryOfAnotherVersion) {

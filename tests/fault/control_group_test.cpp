@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Jobs in a control group whose memory doesn't suffice: each rank gets an error, and none is ended
-// by the kernel. Needs a control group of its own, which only root may make, and not everywhere.
+// Jobs in a control group whose memory does not suffice: each rank gets an error, and the kernel
+// kills none. The tests need a control group of their own, which only root may create, and not on
+// every system.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -17,7 +18,7 @@
 namespace tessera::fault {
 namespace {
 
-// A control group with so much memory. Of version 1 or 2, whichever this machine has.
+// A control group with a memory limit, of version 1 or 2, whichever this machine has.
 class ControlGroup {
  public:
   explicit ControlGroup(int mib) {
@@ -47,14 +48,14 @@ class ControlGroup {
   ControlGroup& operator=(const ControlGroup&) = delete;
 
   [[nodiscard]] bool is_there() const { return is_there_; }
-  /// tessera-run in the group.
+  /// Starts tessera-run in the group.
   [[nodiscard]] Program start(std::vector<std::string> arguments) const {
     const std::string script =
         fmt::format("echo $$ > {}/cgroup.procs && exec \"$0\" \"$@\"", folder_);
     arguments.insert(arguments.begin(), {"sh", "-c", script, TESSERA_RUN});
     return Program(arguments);
   }
-  /// How many processes the kernel has killed.
+  /// The number of processes that the kernel has killed.
   [[nodiscard]] int kills() const {
     std::ifstream file(folder_ + "/" + kills_);
     std::string word;
@@ -81,7 +82,7 @@ class ControlGroup {
 constexpr const char* why_skipped =
     "this needs a control group of its own: root, and /sys/fs/cgroup with the memory controller";
 
-// All pass the check of what is available, and only one of them can be given it.
+// All ranks pass the check of available memory, but there is enough for only one of them.
 TEST(ControlGroup, NodesThatAskForMemoryAtOnceAreRefused) {
   const ControlGroup group(300);
   if (!group.is_there()) {
@@ -92,7 +93,7 @@ TEST(ControlGroup, NodesThatAskForMemoryAtOnceAreRefused) {
         group.start({"-n", "4", "--nodes", "4", FAULT_WORKER, "take-mib:100", "9", "1"}).wait();
     EXPECT_EQ(ending.exit_code, 0) << ending.output;
     EXPECT_EQ(occurrences(ending.output, " no_memory: "), 4U) << ending.output;
-    EXPECT_EQ(occurrences(ending.output, "100.0 MiB of shared memory were asked for on this node"),
+    EXPECT_EQ(occurrences(ending.output, "100.0 MiB of shared memory were requested on this node"),
               4U)
         << ending.output;
     EXPECT_EQ(occurrences(ending.output, " available of the 300.0 MiB of its control group, of "),
@@ -104,7 +105,7 @@ TEST(ControlGroup, NodesThatAskForMemoryAtOnceAreRefused) {
 
 TEST(ControlGroup, TeamsThatAskForMemoryAtOnceAreRefusedUnlessThereIsEnough) {
 #ifdef TESSERA_SANITIZED
-  const ControlGroup group(520);  // of which the sanitizer takes 220 for itself
+  const ControlGroup group(520);  // 220 of them are for the sanitizer
 #else
   const ControlGroup group(300);
 #endif
@@ -143,7 +144,7 @@ TEST(ControlGroup, JobsThatAskForMemoryAtOnceAreRefusedUnlessThereIsEnough) {
   EXPECT_EQ(group.kills(), 0);
 }
 
-// None of them is worth a look of its own.
+// Each request is too small for a check of the group's memory of its own.
 TEST(ControlGroup, ManySmallRequestsAreRefusedInTime) {
   const ControlGroup group(100);
   if (!group.is_there()) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One of several ranks dies, somewhere. Each case asks the same: the survivors are told who it was
-// within a few look periods, they go on with everything that doesn't need the dead rank, they end
-// by main, and nothing is left on the machine.
+// One rank of a job dies in the middle of an operation. Every case checks the same: the survivors
+// get an error that names the dead rank within a few liveness checks. They continue with everything
+// that does not need the dead rank, they end by returning from main(), and nothing is left on the
+// machine.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -14,7 +15,8 @@
 namespace tessera::fault {
 namespace {
 
-// A look period is 20 ms here. Tests do not measure; this only tells "soon" from "at some time".
+// Liveness checks are 20 ms apart here. The tests do not measure time: this limit only
+// distinguishes a prompt report from a late one.
 constexpr long soon_ms = 10'000;
 
 void expect_clean_end(const Plan& plan, const Outcome& outcome) {
@@ -30,14 +32,14 @@ void expect_clean_end(const Plan& plan, const Outcome& outcome) {
 void expect_report(const Outcome& outcome, int rank, const std::string& step,
                    const std::string& code, int named_rank) {
   const Report* const report = outcome.find(rank, step);
-  ASSERT_NE(report, nullptr) << "rank " << rank << " says nothing of " << step;
+  ASSERT_NE(report, nullptr) << "rank " << rank << " did not report " << step;
   EXPECT_EQ(report->code, code) << "rank " << rank << ", " << step;
   EXPECT_EQ(report->named_rank, named_rank) << "rank " << rank << ", " << step;
   EXPECT_LT(report->elapsed_ms, soon_ms);
 }
 
-// What was put to a lost node, flags included, before it was known to be lost is told of once more
-// by stop(); in scenarios that put to the victim.
+// If a scenario puts to a victim on another node before its loss is known, stop() reports the loss
+// of those puts and flags once more.
 bool may_be_told_again(const Plan& plan, const Outcome& outcome, int rank) {
   const std::string& scenario = plan.scenario;
   const bool puts = scenario.starts_with("awaited_receive") || scenario == "exchanges_messages" ||
@@ -47,7 +49,8 @@ bool may_be_told_again(const Plan& plan, const Outcome& outcome, int rank) {
          report->code == "peer_lost";
 }
 
-// All survivors got `code` for the scenario's step, with the victim's number; and they went on.
+// Checks that all survivors got `code` with the victim's number in the scenario's step, and that
+// they then continued.
 void expect_survivors(const Plan& plan, const Outcome& outcome, const std::string& code) {
   for (int rank = 0; rank < plan.ranks; ++rank) {
     if (rank != plan.victim) {
@@ -69,7 +72,7 @@ Outcome expect_loss(const Plan& plan) {
   return outcome;
 }
 
-// ---- The survivors wait for the dead -----------------------------------------------------------
+// ---- The survivors wait for the dead rank ------------------------------------------------------
 
 class AwaitedRank : public testing::TestWithParam<const char*> {};
 
@@ -102,7 +105,7 @@ TEST(Fault, WhoWaitsForAMemberThatKnowsOfTheDeathIsToldToo) {
 TEST(Fault, ANotificationThatCannotComeIsNoticedAmidOthers) {
   const Plan plan{.scenario = "awaited_notification_amid_noise", .ranks = 3, .victim = 1};
   const Outcome outcome = expect_loss(plan);
-  expect_report(outcome, 0, "told", "peer_lost", 1);
+  expect_report(outcome, 0, "notified", "peer_lost", 1);
 }
 
 TEST(Fault, WhoWaitsForAMessageOfAnyRankLearnsThatNobodyIsLeft) {
@@ -112,10 +115,10 @@ TEST(Fault, WhoWaitsForAMessageOfAnyRankLearnsThatNobodyIsLeft) {
 TEST(Fault, WhoWaitsForAMessageThatCannotComeNoticesAmidOthers) {
   const Plan plan{.scenario = "awaited_message_amid_noise", .ranks = 3, .victim = 1};
   const Outcome outcome = expect_loss(plan);
-  expect_report(outcome, 0, "told", "peer_lost", 1);
+  expect_report(outcome, 0, "notified", "peer_lost", 1);
 }
 
-// ---- The dead was in the middle of something ---------------------------------------------------
+// ---- The dead rank was in the middle of an operation -------------------------------------------
 
 void expect_loss_at_any_moment(const std::string& scenario) {
   for (const int delay_ms : {0, 3, 11}) {
@@ -139,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(Fault, BusyRank,
                                          "streaming_fetch_adds", "fights_for_lock"),
                          [](const auto& each) { return std::string(each.param); });
 
-// Also the rank that doesn't exchange with the victim itself.
+// Even the rank that exchanges no ghost cells with the victim gets the error.
 TEST(Fault, AllWhoExchangeGhostCellsLearnOfADeathAmongThem) {
   expect_loss_at_any_moment("inside_halo_updates");
 }
@@ -153,7 +156,7 @@ TEST(Fault, AttachedMemoryGoesWithItsRank) {
   expect_loss({.scenario = "attached_memory", .ranks = 2, .victim = 0});
 }
 
-// ---- The dead held a lock ----------------------------------------------------------------------
+// ---- The dead rank held a lock -----------------------------------------------------------------
 
 // From another node, the death of a rank looks like the loss of its connection.
 TEST(Fault, ALockOfADeadRankGoesToItsWaitersAndOneIsTold) {
@@ -162,9 +165,9 @@ TEST(Fault, ALockOfADeadRankGoesToItsWaitersAndOneIsTold) {
                                : "died, or lost its connection to the lock's node,";
   for (const char* scenario : {"holds_lock", "holds_lock_awaited"}) {
     const Outcome outcome = expect_loss({.scenario = scenario, .ranks = 4, .victim = 2});
-    EXPECT_EQ(outcome.count("told"), 1) << scenario << "\n" << describe(outcome);
+    EXPECT_EQ(outcome.count("notified"), 1) << scenario << "\n" << describe(outcome);
     for (const Report& each : outcome.reports) {
-      if (each.step == "told") {
+      if (each.step == "notified") {
         EXPECT_EQ(each.named_rank, 2);
         EXPECT_EQ(each.message,
                   "rank 2 " + died +
@@ -177,7 +180,7 @@ TEST(Fault, ALockOfADeadRankGoesToItsWaitersAndOneIsTold) {
 
 TEST(Fault, ADeadWaiterIsLeftOutOfTheQueue) {
   const Outcome outcome = expect_loss({.scenario = "waits_for_lock", .ranks = 3, .victim = 1});
-  EXPECT_EQ(outcome.count("told"), 0) << describe(outcome);
+  EXPECT_EQ(outcome.count("notified"), 0) << describe(outcome);
 }
 
 class InternalLock : public testing::TestWithParam<const char*> {};
@@ -210,7 +213,7 @@ TEST(Fault, ARankThatLeavesInGoodOrderIsNotCalledDead) {
   for (const int rank : {0, 2}) {
     const Report* const report = outcome.find(rank, "outcome");
     ASSERT_NE(report, nullptr);
-    EXPECT_EQ(report->message, "rank 1 has left the job and takes part in no more collectives");
+    EXPECT_EQ(report->message, "rank 1 has left the job and takes part in no further collectives");
   }
   EXPECT_FALSE(HasFailure()) << describe(outcome);
 }
@@ -243,7 +246,7 @@ void expect_failed_start(const Plan& plan, const std::string& code, int named_ra
   EXPECT_FALSE(testing::Test::HasFailure()) << plan.scenario << ":\n" << describe(outcome);
 }
 
-// Job::start makes six exchanges and then forms the world team; the victim stops before each of
+// Job::start makes six exchanges and then forms the world team. The victim stops before each of
 // them, and after each.
 TEST(FaultAtStart, ARankThatDiesIsNamedWhereverItStood) {
   for (int exchange = 0; exchange < 6; ++exchange) {
@@ -256,8 +259,8 @@ TEST(FaultAtStart, ARankThatDiesIsNamedWhereverItStood) {
   }
 }
 
-// The first that loses its patience says so and ends; the others may hear of that before they lose
-// theirs.
+// The first rank whose wait times out reports it and ends. The others may receive that report
+// before their own wait times out.
 TEST(FaultAtStart, ARankThatDoesNotComeIsATimeOut) {
   const Plan plan{.scenario = "start:0",
                   .ranks = 3,
@@ -273,7 +276,7 @@ TEST(FaultAtStart, ARankThatDoesNotComeIsATimeOut) {
     if (report->code == "timed_out") {
       ++timed_out;
       EXPECT_TRUE(
-          report->message.ends_with("of 3 ranks came to the start of the job within 200 ms"));
+          report->message.ends_with("of 3 ranks reached the start of the job within 200 ms"));
     } else {
       EXPECT_EQ(report->code, "peer_lost");
       EXPECT_EQ(report->named_rank, 1 - rank);
@@ -285,7 +288,7 @@ TEST(FaultAtStart, ARankThatDoesNotComeIsATimeOut) {
 
 // ---- Limits of one rank ------------------------------------------------------------------------
 
-// All ranks fail alike, with the number of the one whose limit it was.
+// Checks that all ranks fail with the same code, which names the rank that reached its limit.
 void expect_all_refused(const Plan& plan, const std::string& code, const std::string& hint) {
   const Outcome outcome = direct(plan);
   expect_clean_end(plan, outcome);
@@ -301,10 +304,10 @@ void expect_all_refused(const Plan& plan, const std::string& code, const std::st
 
 TEST(FaultAtStart, AllRanksAreToldOfOnesLimitOnOpenFiles) {
 #ifdef TESSERA_SANITIZED
-  GTEST_SKIP() << "a sanitizer needs descriptors of its own";
+  GTEST_SKIP() << "a sanitizer needs file descriptors itself";
 #endif
   for (const int victim : {0, 1}) {
-    for (const char* room : {"0", "1"}) {  // beyond those that are open
+    for (const char* room : {"0", "1"}) {  // in addition to the descriptors that are open
       expect_all_refused({.scenario = std::string("start-with-files:") + room,
                           .ranks = 3,
                           .victim = victim,
@@ -316,7 +319,7 @@ TEST(FaultAtStart, AllRanksAreToldOfOnesLimitOnOpenFiles) {
 
 TEST(FaultAtStart, AllRanksAreToldOfOnesLimitOnAddressSpace) {
 #ifdef TESSERA_SANITIZED
-  GTEST_SKIP() << "a sanitizer needs address space of its own";
+  GTEST_SKIP() << "a sanitizer needs address space itself";
 #endif
   for (const int victim : {0, 1}) {
     expect_all_refused({.scenario = "start-with-mib:16", .ranks = 3, .victim = victim, .signal = 0},
@@ -324,10 +327,11 @@ TEST(FaultAtStart, AllRanksAreToldOfOnesLimitOnAddressSpace) {
   }
 }
 
-// The node's first rank takes what it may have, and the others follow.
+// The node's first rank allocates an arena that fits its address space, and the others use that
+// size.
 TEST(FaultAtStart, TheArenaShrinksIntoTheAddressSpaceOfTheFirstRank) {
 #ifdef TESSERA_SANITIZED
-  GTEST_SKIP() << "a sanitizer needs address space of its own";
+  GTEST_SKIP() << "a sanitizer needs address space itself";
 #endif
   const Plan plan{.scenario = "start-with-mib:600",
                   .ranks = 2,
@@ -342,12 +346,13 @@ TEST(FaultAtStart, TheArenaShrinksIntoTheAddressSpaceOfTheFirstRank) {
   EXPECT_FALSE(HasFailure()) << describe(outcome);
 }
 
-// Its memory would be sought in whatever process has the number here that it has there.
+// The victim's process id is that of its own process namespace. Outside, that id denotes a
+// different process or none, so the victim's memory cannot be attached.
 TEST(FaultAtStart, MemoryOfARankInAProcessNameSpaceOfItsOwnIsNotAttached) {
   const Outcome outcome = direct({.scenario = "attach-apart", .victim = 1, .signal = 0});
   EXPECT_FALSE(outcome.hung);
   if (outcome.count("impossible") > 0) {
-    GTEST_SKIP() << "this user may make no name spaces";
+    GTEST_SKIP() << "this user may not create namespaces";
   }
   for (const int rank : {0, 1, 2}) {
     const Report* const attach = outcome.find(rank, "attach");

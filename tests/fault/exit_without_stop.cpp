@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A program that ends without stopping its job, in the way that its argument says.
+// A program that ends without stopping its job, in the way that its argument names.
 #include <unistd.h>
 
 #include <cstdio>
@@ -20,7 +20,7 @@ int main(int count, char** arguments) {
   }
   const bool is_last = job->rank().value == job->size() - 1;
   if (way == "fork" && is_last) {
-    // A child that exits is no rank: it writes nothing, and keeps nobody.
+    // A child process that exits is not a rank: it writes nothing, and its exit delays no rank.
     const pid_t child = fork();
     if (child == 0) {
       std::exit(EXIT_SUCCESS);

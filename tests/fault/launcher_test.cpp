@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// tessera-run as its users meet it: exit codes, signals, arguments, output.
+// tessera-run as its users see it: exit codes, signals, arguments and output.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -50,7 +50,7 @@ TEST(TesseraRun, ExitsWithZeroWhenAllRanksDo) {
   EXPECT_EQ(ending.output, "");
 }
 
-// A rank that ends the job ends those that compute, too, and those that don't listen to SIGTERM.
+// A rank that ends the job also ends ranks that compute, and ranks that ignore SIGTERM.
 TEST(TesseraRun, EndsAllRanksWhenOneEndsTheJob) {
   for (const char* const kind : {"end-job", "end-job-of-deaf"}) {
     const Ending ending = tessera_run({"-n", "4", FAULT_WORKER, kind, "2", "1"}).wait();
@@ -59,7 +59,7 @@ TEST(TesseraRun, EndsAllRanksWhenOneEndsTheJob) {
   }
 }
 
-// That another one ended well before is not how the job ended.
+// The exit code is that of the rank that ended the job, although another rank exited with 0 before.
 TEST(TesseraRun, TellsTheCodeOfWhoEndedTheJobBehindAnother) {
   const Ending ending =
       tessera_run({"-n", "3", FAULT_WORKER, "end-job-behind-one", "2", "1"}).wait();
@@ -67,12 +67,12 @@ TEST(TesseraRun, TellsTheCodeOfWhoEndedTheJobBehindAnother) {
   EXPECT_NE(ending.output.find("tessera-run: rank 2 exited with code 7\n"), std::string::npos);
 }
 
-// The stream that a thread reads is locked for as long as there is no input.
+// A stream stays locked while a thread waits for input from it.
 TEST(TesseraRun, EndsTheJobWhileAThreadOfItsEnderReads) {
   const Ending ending =
       tessera_run({"-n", "2", "--quiet", FAULT_WORKER, "end-job-while-reading", "0", "1"}).wait();
   EXPECT_EQ(ending.exit_code, 7);
-  // Standard output and standard error come by different pipes.
+  // Standard output and standard error arrive through separate pipes.
   EXPECT_EQ(occurrences(ending.output, "of standard output, "), 1U) << ending.output;
   EXPECT_EQ(occurrences(ending.output, "of a stream"), 1U) << ending.output;
 }
@@ -84,7 +84,8 @@ TEST(TesseraRun, EndsAnEnderThatDoesNotEnd) {
   EXPECT_EQ(ending.output, "tessera-run: rank 1 was ended by signal 9 (Killed)\n");
 }
 
-// It runs alone, whatever becomes of it, and the ranks go on.
+// A tool that a rank starts is a job of one rank. Its exit code does not end the job, and the ranks
+// continue.
 TEST(TesseraRun, AToolThatARankStartsIsNoRank) {
   const Ending ending = tessera_run({"-n", "3", FAULT_WORKER, "start-a-tool", "1", "1"}).wait();
   EXPECT_EQ(ending.exit_code, 0);
@@ -94,7 +95,7 @@ TEST(TesseraRun, AToolThatARankStartsIsNoRank) {
                                       "tool's code 3", "tool: rank 0 of 1", "tool: rank 0 of 1"}));
 }
 
-// A shell may start programs one after the other, as ranks all of them, and keep their codes back.
+// A shell may start programs one after the other, each as a rank, and hide their exit codes.
 TEST(TesseraRun, AWrapperMayStartProgramsOneAfterTheOther) {
   const std::string script =
       "'" FAULT_WORKER "' start-a-tool 5 1 && '" FAULT_WORKER "' start-a-tool 5 1; true";
@@ -104,7 +105,7 @@ TEST(TesseraRun, AWrapperMayStartProgramsOneAfterTheOther) {
   EXPECT_EQ(occurrences(ending.output, "rank 1 of 2\n"), 4U) << ending.output;
 }
 
-// As `subprocess.run(program)` does in Python, whose close_fds is True by default.
+// Python's `subprocess.run(program)` does this, since its close_fds is True by default.
 TEST(TesseraRun, AWrapperMayCloseAllDescriptors) {
   const std::string script =
       "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; '" FAULT_WORKER "' start-a-tool 1 1";
@@ -114,7 +115,7 @@ TEST(TesseraRun, AWrapperMayCloseAllDescriptors) {
     EXPECT_EQ(occurrences(ending.output, std::string("rank ") + rank + " of 4\n"), 2U)
         << ending.output;
   }
-  EXPECT_EQ(occurrences(ending.output, "tool: rank 0 of 1\n"), 2U) << "what a rank starts is alone";
+  EXPECT_EQ(occurrences(ending.output, "tool: rank 0 of 1\n"), 2U) << "a tool is a job of one rank";
 }
 
 TEST(TesseraRun, StartsAJobBelowEachRankOfAnother) {
@@ -164,7 +165,7 @@ TEST(TesseraRun, ExitsWith128AndTheSignalOfAKilledRankAndLetsTheOthersFinish) {
                                       "tessera-run: rank 0 was ended by signal 9 (Killed)"}));
 }
 
-// As `| head -1` does: the ranks go on, and what they have done counts.
+// A reader such as `| head -1` closes the pipe: the ranks continue, and their exit codes count.
 TEST(TesseraRun, GoesOnWhenNobodyReadsItsOutput) {
   const TemporaryFolder folder;
   const std::string file = folder.file("done");
@@ -213,16 +214,16 @@ Program under_bash(const std::string& script, std::vector<std::string> arguments
   return Program(arguments);
 }
 
-// Of shared memory, too, which is a file to the system.
+// The limit also concerns shared memory, which is a file to the system.
 TEST(TesseraRun, SaysThatFilesMayNotBeAsLargeAsItNeeds) {
   const Ending ending = under_bash("ulimit -f 1", {TESSERA_RUN, "-n", "4", "true"}).wait();
   EXPECT_EQ(ending.exit_code, 2) << ending.signal;
   EXPECT_EQ(ending.output,
-            "tessera-run: 8.1 KiB of shared memory are needed to start 4 ranks, and files may have "
+            "tessera-run: 8.1 KiB of shared memory are needed to start 4 ranks, but files may have "
             "1.0 KiB at most\n  hint: raise the limit on file sizes (ulimit -f)\n");
 }
 
-// The arena's least size, and a little less and more.
+// The smallest arena, and a little less and more.
 TEST(TesseraRun, RanksSayThatFilesMayNotBeAsLargeAsTheyNeed) {
   for (const char* const kib : {"64", "65535", "65536", "65599", "65600"}) {
     const Ending ending =
@@ -232,7 +233,7 @@ TEST(TesseraRun, RanksSayThatFilesMayNotBeAsLargeAsTheyNeed) {
     const bool is_enough = std::stoi(kib) >= 65536;
     EXPECT_EQ(occurrences(ending.output, "rank 1 of 2\n"), is_enough ? 2U : 0U) << ending.output;
     EXPECT_EQ(occurrences(ending.output,
-                          "a node's shared memory needs 64.0 MiB at least, and files may have "),
+                          "a node's shared memory needs at least 64.0 MiB, but files may have "),
               is_enough ? 0U : 2U)
         << kib << ": " << ending.output;
   }
@@ -279,7 +280,7 @@ TEST(TesseraRun, TagsLinesWithTheirRanks) {
                                       "[1] one", "[1] two"}));
 }
 
-// The launcher passes lines on in pieces of up to 1 MiB.
+// The launcher passes on output in pieces of at most 1 MiB.
 TEST(TesseraRun, TagsALongLineOnce) {
   const Ending ending =
       tessera_run({"--tag", "-n", "1", "sh", "-c", "head -c 3000000 /dev/zero | tr '\\0' x"})
@@ -332,7 +333,7 @@ TEST(TesseraRun, PassesSignalsOn) {
   }
 }
 
-// Programs give these a meaning of their own, such as to write a checkpoint.
+// Programs give these signals meanings of their own, such as writing a checkpoint.
 TEST(TesseraRun, GoesOnAfterASignalThatIsNotToEndTheRanks) {
   Program program = tessera_run(
       {"-n", "2", "sh", "-c",
@@ -353,7 +354,7 @@ void expect_gone(int pid, const char* what) {
   EXPECT_FALSE(exists(pid)) << what;
 }
 
-// A shell that a signal ends says nothing to what it waits for.
+// A shell that a signal ends does not pass the signal on to its child.
 TEST(TesseraRun, EndsWhatAScriptLeavesBehindThatWasToldToEnd) {
   Program program =
       tessera_run({"-n", "2", "--quiet", "sh", "-c", "sh -c 'echo $$; exec sleep 1000'; true"});
@@ -380,7 +381,7 @@ TEST(TesseraRun, LetsAScriptEndItsProgramByItself) {
   EXPECT_EQ(ending.exit_code, 9);
 }
 
-// As above, where another rank ends the job.
+// The same, if another rank ends the job.
 TEST(TesseraRun, EndsWhatScriptsLeaveBehindWhenTheJobEnds) {
   const std::string script = "sh -c \"echo \\$\\$; exec '" FAULT_WORKER "' end-job 1 1\"; true";
   const Ending ending = tessera_run({"-n", "2", "--quiet", "sh", "-c", script}).wait();
@@ -404,7 +405,7 @@ TEST(TesseraRun, TakesItsRanksWithItWhenItIsKilled) {
 }
 
 TEST(TesseraRun, LinesOfRanksStayWhole) {
-  // Long lines, and a program that writes them in blocks as C's stdio does into a pipe.
+  // Long lines, from a program that writes them in blocks, as C's stdio writes into a pipe.
   const Ending ending =
       tessera_run(each_rank("3",
                             "awk -v r=$r 'BEGIN { s = sprintf(\"%0200d\", r); "
@@ -420,7 +421,7 @@ TEST(TesseraRun, LinesOfRanksStayWhole) {
   EXPECT_EQ(wrong, 0);
 }
 
-// Whether it ends in time, without that its output is read or its exit code taken.
+// Whether the program ends in time; does not read its output or collect its exit code.
 bool ends_unread(const Program& program) {
   siginfo_t info{};
   for (int tries = 0; tries < 600 && info.si_pid == 0; ++tries) {
@@ -430,7 +431,8 @@ bool ends_unread(const Program& program) {
   return info.si_pid == program.pid();
 }
 
-// As far as `sleep` is one. Standard error is the same pipe.
+// The reader is one that does not read, as in `tessera-run … | sleep 100`. Standard error goes to
+// the same pipe.
 TEST(TesseraRun, EndsWithASignalWhenItsReaderDoesNotRead) {
   Program program = tessera_run({"-n", "2", "yes", "a line of a rank"});
   for (int tries = 0; tries < 500 && program.children().size() < 2; ++tries) {
@@ -444,10 +446,10 @@ TEST(TesseraRun, EndsWithASignalWhenItsReaderDoesNotRead) {
   const std::vector<std::string> lines = sorted_lines(ending.output);
   EXPECT_GE(std::count(lines.begin(), lines.end(), "a line of a rank"),
             static_cast<std::ptrdiff_t>(lines.size()) - 1)
-      << "but for the last";
+      << "all lines except the last must be whole";
 }
 
-// The ranks have ended when the signal comes, and what they have printed waits.
+// The ranks have ended when the signal comes, but the launcher still holds some of their output.
 TEST(TesseraRun, EndsWithASignalWhenOnlyItsReaderIsLeft) {
   Program program = tessera_run({"-n", "1", "--quiet", "sh", "-c", "yes | head -c 150000"});
   for (const bool are_there : {true, false}) {
@@ -458,7 +460,7 @@ TEST(TesseraRun, EndsWithASignalWhenOnlyItsReaderIsLeft) {
   EXPECT_TRUE(program.children().empty());
   kill(program.pid(), SIGTERM);
   EXPECT_TRUE(ends_unread(program));
-  EXPECT_EQ(program.wait().exit_code, 1) << "output is lost";
+  EXPECT_EQ(program.wait().exit_code, 1) << "the exit code must report lost output";
 }
 
 TEST(TesseraRun, KeepsWholeLinesForALateReader) {

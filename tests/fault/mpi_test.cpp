@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Ranks under an MPI launcher: how they start and end, and what happens when one dies. The launcher
-// then ends the whole run; what we owe is that nothing hangs and nothing is left.
+// Ranks under an MPI launcher: how they start and end, and what happens if one dies. The launcher
+// then ends the whole run; Tessera must not hang or leave anything on the machine.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,8 @@ namespace {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-// Runs the worker and looks for what it leaves; mpirun keeps its own files in our TMPDIR.
+// Runs the worker and checks that it leaves nothing on the machine. mpirun keeps its own files in
+// the test's TMPDIR.
 Ending run(const std::vector<std::string>& arguments, const Variables& further = {}) {
   const Traces traces;
   const ScopedEnvironment mark(traces.environment());
@@ -70,7 +71,7 @@ TEST(UnderMpirun, ASecondJobIsRefusedWhereTheFirstHasEndedMpi) {
   const Ending ending = mpirun("2", "twice");
   EXPECT_EQ(ending.exit_code, 0) << ending.output;
   EXPECT_EQ(count_of(ending.output,
-                     "again: closed: MPI was ended in this process, and starts only once\n"),
+                     "again: closed: MPI was finalised in this process and cannot start again\n"),
             2)
       << ending.output;
 }
@@ -81,7 +82,7 @@ TEST(UnderMpirun, ARankThatDiesEndsTheRunAndLeavesNothing) {
   EXPECT_EQ(ending.signal, 0);
 }
 
-// A launcher of another MPI starts single processes that know nothing of each other.
+// The launcher of another MPI starts single processes that do not know of each other.
 TEST(UnderAForeignLauncher, TheProcessSaysThatItSeesOnlyItself) {
   for (const auto& [launcher, ranks, variables] :
        {std::tuple<std::string, int, Variables>{
@@ -104,14 +105,15 @@ TEST(UnderTesseraRun, MpiIsNotStarted) {
   EXPECT_EQ(count_of(ending.output, "stopped, finalized 0\n"), 2) << ending.output;
 }
 
-// They would be two jobs of one rank.
+// The two processes would be two jobs of one rank each.
 TEST(UnderTesseraRun, AProgramThatStartedMpiSaysThatItSeesOnlyItself) {
   const Ending ending = run({TESSERA_RUN, "-n", "2", MPI_FAULT_WORKER, "behind_mpi"});
-  EXPECT_EQ(count_of(ending.output,
-                     "behind MPI: unreachable: tessera-run says that it started 2 processes, but "
-                     "this program's MPI sees only itself\n  hint: a program that starts MPI "
-                     "itself is started with mpirun"),
-            2)
+  EXPECT_EQ(
+      count_of(ending.output,
+               "after MPI_Init: unreachable: tessera-run says that it started 2 processes, but "
+               "this program's MPI sees only itself\n  hint: start a program that calls "
+               "MPI_Init itself with mpirun"),
+      2)
       << ending.output;
 }
 

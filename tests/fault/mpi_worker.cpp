@@ -45,7 +45,7 @@ int work_and_stop() {
   return 0;
 }
 
-// MPI starts once, and the first job has ended it.
+// MPI can start only once, and the first job has ended it.
 int start_twice() {
   if (const int wrong = work_and_stop(); wrong != 0) {
     return wrong;
@@ -55,16 +55,17 @@ int start_twice() {
   return 0;
 }
 
-// MPI belongs to the program, whose launcher may not be MPI's.
+// MPI belongs to the program; its launcher may be another one than MPI's.
 int start_behind_mpi(int* argc, char*** argv) {
   MPI_Init(argc, argv);
   const auto job = Job::start();
-  std::printf("behind MPI: %s\n", job.ok() ? "ok" : job.status().describe().c_str());
+  std::printf("after MPI_Init: %s\n", job.ok() ? "ok" : job.status().describe().c_str());
   MPI_Finalize();
   return 0;
 }
 
-// MPI belongs to the program: jobs come and go, also over a part of the processes, and MPI stays.
+// MPI belongs to the program: jobs start and stop, also over a part of the processes, and MPI
+// continues.
 int work_within_a_users_mpi(int* argc, char*** argv) {
   MPI_Init(argc, argv);
   int rank = 0;
@@ -112,7 +113,7 @@ int die_in_the_middle() {
   }
   while (job->barrier().ok()) {
   }
-  std::printf("survivor was told\n");
+  std::printf("survivor got an error\n");
   std::fflush(stdout);
   return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The first rank of a node carries its agent. When it is killed its node is lost, and the others
-// are told which rank that was and go on among themselves; when it stops, nothing is lost.
+// The first rank of a node runs its agent. If that rank is killed, its node is lost: ranks on other
+// nodes get an error that names it, and continue among themselves. If it stops, nothing is lost.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -23,7 +23,7 @@ Plan on_three_nodes(const std::string& scenario, int signal) {
 void expect_report(const Outcome& outcome, int rank, const std::string& step,
                    const std::string& code, int named_rank, const std::string& words = "") {
   const Report* const report = outcome.find(rank, step);
-  ASSERT_NE(report, nullptr) << "rank " << rank << " says nothing of " << step;
+  ASSERT_NE(report, nullptr) << "rank " << rank << " did not report " << step;
   EXPECT_EQ(report->code, code) << "rank " << rank << ", " << step;
   EXPECT_EQ(report->named_rank, named_rank) << "rank " << rank << ", " << step;
   EXPECT_NE(report->message.find(words), std::string::npos) << report->message;
@@ -39,10 +39,11 @@ TEST(NodeDeath, AKilledFirstRankIsNamedAndOtherNodesGoOn) {
     expect_report(outcome, rank, "carry_on", "ok", -1);
     EXPECT_NE(outcome.find(rank, "stop"), nullptr) << "rank " << rank;
   }
-  // Who had a connection, and who had none, unless it waited so long before that it looked there.
+  // Rank 1 had a connection with the lost node. Rank 5 had none, unless a liveness check during its
+  // wait made one.
   expect_report(outcome, 1, "outcome", "peer_lost", 2, "the connection with 127.0.0.1:");
   expect_report(outcome, 5, "outcome", "peer_lost", 2, " 127.0.0.1:");
-  // The one that was with it on its node.
+  // Rank 3 shared the lost node.
   expect_report(outcome, 3, "outcome", "peer_lost", 2);
   expect_report(outcome, 3, "outwards", "ok", -1);
   for (const rma::RankExit& each : outcome.exits) {
@@ -52,7 +53,7 @@ TEST(NodeDeath, AKilledFirstRankIsNamedAndOtherNodesGoOn) {
   EXPECT_FALSE(HasFailure()) << describe(outcome);
 }
 
-// Ranks of other nodes live, and nothing that they do arrives any more.
+// Ranks of other nodes are alive, but their messages can no longer arrive.
 TEST(NodeDeath, WhoWaitsForAnotherNodeIsToldOfItsOwnNodesFirstRank) {
   Plan plan = on_three_nodes("node:mate_is_cut_off", SIGKILL);
   plan.ranks = 4;
@@ -61,8 +62,8 @@ TEST(NodeDeath, WhoWaitsForAnotherNodeIsToldOfItsOwnNodesFirstRank) {
   EXPECT_TRUE(outcome.left_behind.empty());
   expect_report(outcome, 3, "lock", "peer_lost", 0);
   expect_report(outcome, 3, "lock_again", "ok", -1);
-  expect_report(outcome, 3, "flag", "peer_lost", 2, "nothing comes from rank 0 any more");
-  expect_report(outcome, 3, "notice", "peer_lost", 2, "nothing comes from rank 0 any more");
+  expect_report(outcome, 3, "flag", "peer_lost", 2, "nothing from rank 0 can arrive any more");
+  expect_report(outcome, 3, "notice", "peer_lost", 2, "nothing from rank 0 can arrive any more");
   expect_report(outcome, 3, "barrier", "peer_lost", 2);
   expect_report(outcome, 3, "team", "peer_lost", 2);
   for (const int rank : {0, 1, 3}) {
@@ -71,7 +72,7 @@ TEST(NodeDeath, WhoWaitsForAnotherNodeIsToldOfItsOwnNodesFirstRank) {
   EXPECT_FALSE(HasFailure()) << describe(outcome);
 }
 
-// What a team's member sent before it freed the team may take its time to arrive.
+// A message that a member sent before it freed the team may arrive late.
 TEST(NodeDeath, ATeamMayBeFreedWhileAnothersLastStepIsUnderWay) {
   Plan plan = on_three_nodes("node:team_is_freed_early", SIGSTOP);
   plan.ranks = 4;
@@ -115,7 +116,8 @@ TEST(NodeDeath, ALoneRankThatStopsIsKnownToHaveLeftOnAllOfSixNodes) {
   EXPECT_FALSE(HasFailure()) << describe(outcome);
 }
 
-// An agent that passes requests on dies: its own node is lost, and the others are reached round it.
+// An agent that forwards requests dies: its own node is lost, and requests to other nodes take
+// another route.
 class IntermediaryDeath : public testing::TestWithParam<const char*> {};
 
 TEST_P(IntermediaryDeath, CostsItsOwnNodeOnly) {
@@ -142,11 +144,11 @@ TEST_P(IntermediaryDeath, CostsItsOwnNodeOnly) {
 INSTANTIATE_TEST_SUITE_P(Replies, IntermediaryDeath, testing::Values("direct", "via"),
                          [](const auto& each) { return std::string(each.param); });
 
-// A fence covers a flag also where nothing was put or got before it.
+// A fence covers a flag even if there was no put or get before it.
 TEST(NodeDeath, AFenceTellsOfAFlagThatCameTooLateThoughNothingElseWasSent) {
   const Outcome outcome = direct(on_three_nodes("node:flag_comes_too_late", 0));
   EXPECT_FALSE(outcome.hung);
-  expect_report(outcome, 5, "outcome", "closed", 0, "it was freed, or never was");
+  expect_report(outcome, 5, "outcome", "closed", 0, "it was freed or never created");
   expect_report(outcome, 5, "later", "ok", -1);
   EXPECT_FALSE(HasFailure()) << describe(outcome);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What becomes of a node when its first rank, which carries its agent, dies or stops: three nodes
-// of two ranks, over tcp. The victim is rank 2, and rank 3 is with it. And of a node of rank 3
-// alone among seven such.
+// Scenarios in which the first rank of a node, which runs its agent, dies or stops: three nodes of
+// two ranks, over tcp. The victim is rank 2, and rank 3 shares its node. Another scenario has rank
+// 3 alone on one of seven nodes.
 #include <chrono>
 #include <optional>
 #include <string_view>
@@ -22,7 +22,7 @@ using rma::WorldRank;
 
 constexpr WorldRank carrier{2};
 constexpr WorldRank mate{3};
-// Non-leading ranks: they have a connection with a node only when they ask for one.
+// Not the first ranks of their nodes: they connect to a node only when they operate on it.
 constexpr WorldRank acquainted{1};
 constexpr WorldRank unacquainted{5};
 constexpr WorldRank mate_of_unacquainted{4};
@@ -35,7 +35,7 @@ Status put_and_fence(rma::Job& job, rma::Region& region) {
   return job.fence(mate);
 }
 
-// Members of other nodes, or of all, make a team and use it.
+// Survivors make a team and use it.
 Status go_on(rma::Job& job, const std::vector<WorldRank>& members) {
   TESSERA_ASSIGN_OR_RETURN(rma::Team team, rma::Team::create(job, members));
   TESSERA_ASSIGN_OR_RETURN(rma::Region region, rma::Region::allocate(team, 4096));
@@ -51,8 +51,8 @@ Status go_on(rma::Job& job, const std::vector<WorldRank>& members) {
   return region.free();
 }
 
-// Until operations on the mate of the dead fail; the unacquainted rank tries only then, for the
-// first time.
+// Operates on the dead rank's mate until that fails. The unacquainted rank operates for the first
+// time after that.
 Status use_lost_node(rma::Job& job, rma::Region& region) {
   if (job.rank() == unacquainted) {
     TESSERA_RETURN_IF_ERROR(rma::wait_for_notifications(job, mate_of_unacquainted, 1).status());
@@ -68,7 +68,7 @@ Status use_lost_node(rma::Job& job, rma::Region& region) {
   return status;
 }
 
-// The region is not freed before the mate's put has come; or not for a while, if it never does.
+// Waits until the mate's put has arrived, for 20 s at most, so that the region is not freed before.
 void wait_for_the_mate(rma::Job& job, const rma::Region& region) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (rma::get_value<double>(job, region.at(TeamRank{0}, outwards_offset)).value() !=
@@ -84,7 +84,7 @@ void carrier_dies(rma::Job& job, const Line& line, rma::Region& region) {
     wait_for_the_end();
   }
   if (job.rank() == mate) {
-    // It is cut off from requests of others, and not from theirs.
+    // Requests of other nodes no longer reach this rank, but its own requests still reach them.
     line.report("outcome", job.barrier());
     Status outwards = put_value(job, region.at(TeamRank{0}, outwards_offset), outwards_value);
     line.report("outwards", outwards.ok() ? job.fence(WorldRank{0}) : outwards);
@@ -106,16 +106,16 @@ void carrier_stops(rma::Job& job, const Line& line, rma::Region& region) {
   while (job.is_present(carrier)) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  // Its mate is served all the same, also for those that come only now.
+  // The stopped rank's agent still serves its mate, even for ranks that connect only now.
   line.report("outcome", put_and_fence(job, region));
   line.report("mate", job.is_present(mate)
                           ? Status()
-                          : Status::error(rma::Code::internal, "its mate is taken for gone"));
+                          : Status::error(rma::Code::internal, "its mate counts as lost"));
   line.report("carry_on",
               go_on(job, {WorldRank{0}, acquainted, mate, mate_of_unacquainted, unacquainted}));
 }
 
-// All others learn it, also those that never talked to its node.
+// All other ranks see that the lone rank has left, even those that never connected to its node.
 void lone_rank_stops(rma::Job& job, const Line& line) {
   if (job.rank() == mate) {
     line.report("left", job.stop());
@@ -134,9 +134,9 @@ void lone_rank_stops(rma::Job& job, const Line& line) {
   line.report("carry_on", go_on(job, others));
 }
 
-// The first that a rank sends to another is a flag, for memory which that one has given up: it
-// need not wait for all to come when one has left. It stays until the other has seen what became
-// of it.
+// The first message of a rank to rank 0 is a flag for memory that rank 0 has already freed: after a
+// rank has left, free() does not wait for all members. Rank 0 stays until the sender has seen the
+// result.
 Status flag_comes_too_late(rma::Job& job, const Line& line, rma::Region& region) {
   if (job.rank() == carrier) {
     return job.stop();
@@ -145,7 +145,7 @@ Status flag_comes_too_late(rma::Job& job, const Line& line, rma::Region& region)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   if (job.rank() != unacquainted) {
-    region.free().ignore("one has left");
+    region.free().ignore("a member has left");
     if (job.rank().value != 0) {
       return {};
     }
@@ -159,13 +159,14 @@ Status flag_comes_too_late(rma::Job& job, const Line& line, rma::Region& region)
   return rma::notify(job, WorldRank{0}).status();
 }
 
-// What the carrier's mate waits for comes from ranks of other nodes that live: nobody takes it in.
+// Everything for which the carrier's mate waits comes from live ranks of other nodes, but no agent
+// receives it.
 struct Awaited {
   rma::Job& job;
   const Line& line;
   rma::Region& region;
   rma::LockSet& locks;
-  rma::Team& pair;  // of the mate and the first rank
+  rma::Team& pair;  // of the mate and rank 0
 };
 
 rma::Result<rma::Team> make_pair(rma::Job& job) {
@@ -211,8 +212,8 @@ Status mate_is_cut_off(rma::Job& job, const Line& line, rma::Region& region) {
   return {};
 }
 
-// The carrier is stopped while its mate's last step with the first rank is under way, and the first
-// rank, which has all that it needs, frees the team.
+// The carrier is stopped while the last step of its mate with rank 0 is under way; rank 0, which
+// already has all it needs, frees the team.
 Status team_is_freed_early(rma::Job& job, const Line& line) {
   constexpr std::chrono::milliseconds until_stopped{300};
   std::optional<rma::Team> pair;
@@ -232,8 +233,8 @@ Status team_is_freed_early(rma::Job& job, const Line& line) {
   return job.barrier();
 }
 
-// --- nodes 0 to 5 of one rank in two clusters of three: what rank 0 says to ranks 4 and 5 is
-// passed on by node 3, whose rank dies
+// --- six nodes of one rank, in two clusters of three: node 3 forwards the requests of rank 0 to
+// ranks 4 and 5, and its rank dies
 
 constexpr WorldRank passed_to[] = {WorldRank{4}, WorldRank{5}};
 constexpr WorldRank intermediary{3};
@@ -253,7 +254,7 @@ Status put_get_and_fence(rma::Job& job, rma::Region& region, WorldRank rank, dou
   return job.fence(rank).context("in fence");
 }
 
-// The puts that were under way are lost; all later ones go round the dead.
+// The puts under way are lost; all later ones take a route around the dead node.
 void go_round_the_intermediary(rma::Job& job, const Line& line, rma::Region& region) {
   Status under_way;
   for (double value = 1; under_way.ok(); ++value) {
@@ -276,7 +277,7 @@ void intermediary_dies(rma::Job& job, const Line& line, rma::Region& region) {
   if (job.rank().value == 0) {
     go_round_the_intermediary(job, line, region);
   } else if (job.rank().value < intermediary.value) {
-    // Others pass on what these say, also to the dead.
+    // Other nodes forward the requests of these ranks, including those to the dead rank.
     Status to_the_dead;
     Status to_others;
     for (double value = 1; to_the_dead.ok() && to_others.ok(); ++value) {
@@ -294,7 +295,7 @@ void intermediary_dies(rma::Job& job, const Line& line, rma::Region& region) {
   }
   job.fence_all().ignore("what was under way to the dead");
   line.report("victim", put_get_and_fence(job, region, intermediary, 1.0));
-  job.fence_all().ignore("likewise");
+  job.fence_all().ignore("what was under way to the dead, again");
   line.report("carry_on",
               go_on(job, {WorldRank{0}, WorldRank{1}, WorldRank{2}, passed_to[0], passed_to[1]}));
 }

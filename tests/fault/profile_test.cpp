@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Profiles of jobs in which a rank dies: the survivors are not kept waiting, and each leaves what
-// it knows.
+// Profiles of jobs in which a rank dies: the survivors do not wait for it, and each writes its own
+// part.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -54,7 +54,7 @@ TEST_P(ProfileOfADeath, IsAFileOfEachSurvivor) {
 INSTANTIATE_TEST_SUITE_P(Fault, ProfileOfADeath,
                          testing::Values(Case{1, "0"}, Case{0, "0"}, Case{1, "1"}, Case{0, "1"}));
 
-// Two ranks that end without stopping their job, in one of the ways of exit_without_stop.cpp.
+// Two ranks end without stopping their job, in one of the ways of exit_without_stop.cpp.
 Ending exit_by(const std::string& way, const std::string& mode, const TemporaryFolder& folder) {
   return Program({"env", "TESSERA_PROFILE=" + mode, "TESSERA_PROFILE_FILE=" + folder.file("p.json"),
                   TESSERA_RUN, "-n", "2", EXIT_WITHOUT_STOP, way})

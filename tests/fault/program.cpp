@@ -52,7 +52,7 @@ Program::~Program() {
   }
 }
 
-// False at the end of the output, or when the time is up.
+// Returns false at the end of the output or after the time limit.
 bool Program::read_some() {
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
       limit_ - std::chrono::steady_clock::now());

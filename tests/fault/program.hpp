@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Program: another program run by a test, with its output collected. No shell.
+// Program: runs another program without a shell and collects its output.
 //
-// Ends what it started, by its id, when it goes out of scope or its time is up.
+// Its destructor kills the process that it started, by its id, if that has not ended.
 #pragma once
 
 #include <chrono>
@@ -14,9 +14,9 @@
 namespace tessera::fault {
 
 struct Ending {
-  int exit_code = -1;  ///< −1 when a signal ended it, or the time was up
+  int exit_code = -1;  ///< −1 if a signal ended it, or the time limit was reached
   int signal = 0;
-  std::string output;  ///< of standard output and standard error, as it came
+  std::string output;  ///< standard output and standard error, in order of arrival
 };
 
 class Program {
@@ -27,14 +27,15 @@ class Program {
   Program& operator=(Program&&) = delete;
 
   [[nodiscard]] int pid() const { return pid_; }
-  /// The processes that it started, in the order of their beginning.
+  /// The child processes of the program, oldest first.
   [[nodiscard]] std::vector<int> children() const;
   [[nodiscard]] const std::string& output() const { return output_; }
 
-  /// True when the output is `text`, or has so many lines, before the time is up.
+  /// Waits until the output is `text`, or has `count` lines. Returns false if the time limit comes
+  /// first.
   bool wait_for_output(const std::string& text);
   bool wait_for_lines(int count);
-  /// Waits until it has ended and all of its output has come.
+  /// Waits until the program has ended and all of its output has been read, or for the time limit.
   Ending wait();
 
  private:
@@ -47,7 +48,7 @@ class Program {
   std::string output_;
 };
 
-/// How often `part` stands in `text`.
+/// The number of times `part` occurs in `text`.
 std::size_t occurrences(std::string_view text, std::string_view part);
 
 }  // namespace tessera::fault

@@ -31,7 +31,7 @@ Report parse_report(std::istringstream& words) {
   return report;
 }
 
-// Listens to the workers and strikes the victim; lives in a thread beside launch().
+// Reads the workers' reports and signals the victim; runs in a thread beside launch().
 class Director {
  public:
   explicit Director(const Plan& plan)
@@ -40,7 +40,7 @@ class Director {
     if (pipe2(ends, O_CLOEXEC) == 0) {
       listen_ = ends[0];
       speak_ = ends[1];
-      fcntl(speak_, F_SETFD, 0);  // The workers inherit it.
+      fcntl(speak_, F_SETFD, 0);  // for the workers
     }
   }
   ~Director() { close(listen_); }
@@ -49,7 +49,7 @@ class Director {
 
   [[nodiscard]] int pipe_for_workers() const { return speak_; }
 
-  // Called in the launching thread for each process.
+  // Called by the launching thread after it has started each process.
   void started(int rank, int pid) {
     const std::lock_guard guard(mutex_);
     pids_[static_cast<std::size_t>(rank)] = pid;
@@ -65,7 +65,7 @@ class Director {
     }
   }
 
-  // Until all workers have closed their ends of the pipe, or the time is up.
+  // Reads until all workers have closed their ends of the pipe, or the time limit is reached.
   void listen(Outcome& outcome) {
     const auto limit = Clock::now() + plan_.time_limit;
     std::string text;
@@ -112,7 +112,8 @@ class Director {
     known_.wait(guard, [&] { return pid > 0; });
     kill(pid, signal);
   }
-  // launch() has not collected them while it waits, so the ids are still theirs.
+  // launch() does not collect ended processes while it waits, so these ids cannot belong to other
+  // processes.
   void strike_all() {
     const std::lock_guard guard(mutex_);
     for (const int pid : pids_) {
@@ -140,7 +141,7 @@ std::vector<std::string> entries(const std::string& folder) {
   return names;
 }
 
-// The descriptors of this process that stand for shared memory.
+// The descriptors of this process that refer to shared memory.
 std::vector<std::string> memory_descriptors() {
   std::vector<std::string> found;
   for (const std::string& name : entries("/proc/self/fd")) {
@@ -234,7 +235,7 @@ std::string describe(const Outcome& outcome) {
                         each.signal);
   }
   for (const std::string& each : outcome.left_behind) {
-    text += "  left behind: " + each + "\n";
+    text += "  left on the machine: " + each + "\n";
   }
   return text;
 }
@@ -286,7 +287,7 @@ std::vector<std::string> Traces::left_behind() const {
     }
     std::this_thread::sleep_for(milliseconds(20));
   }
-  // Others use /dev/shm meanwhile: only what has our name is ours.
+  // Other programs use /dev/shm meanwhile: only entries with Tessera's name count.
   append_new(found, shared_before_, entries("/dev/shm"), "tessera");
   append_new(found, {}, entries(folder_), "");
   append_new(found, descriptors_before_, memory_descriptors(), "");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The director of the fault tests: starts a worker program on real processes, strikes one of them
-// when it says that it stands where it shall, listens to the others, and sees to it that nothing
-// and nobody is left behind.
+// The director of the fault tests: starts a worker program on real processes and signals one of
+// them when it is ready. It reads the reports of the others, and checks that no process, file or
+// descriptor is left.
 //
-// Ends only processes that it started, by their ids. Every run has a time limit; who is still there
-// then is ended, and Outcome::hung says so.
+// It ends only processes that it started, by their ids. Every run has a time limit; workers that
+// still run then are killed, and Outcome::hung is set.
 #pragma once
 
 #include <chrono>
@@ -18,22 +18,22 @@
 
 namespace tessera::fault {
 
-/// What a worker told about one step.
+/// A worker's report about one step.
 struct Report {
   int rank = -1;
   std::string step;
   std::string code;     ///< "ok", "peer_lost", …
   int named_rank = -1;  ///< the rank that the status names, or −1
   long elapsed_ms = 0;
-  std::string message;  ///< with | for line ends
+  std::string message;  ///< line ends are replaced by |
 };
 
 struct Plan {
   std::string scenario;
   int ranks = 3;
   int victim = 1;
-  int signal = SIGKILL;                         ///< 0: nobody is struck
-  std::chrono::milliseconds delay{10};          ///< from the victim's "ready" to the blow
+  int signal = SIGKILL;                         ///< 0: no signal is sent
+  std::chrono::milliseconds delay{10};          ///< from the victim's "ready" to the signal
   std::chrono::milliseconds continue_after{0};  ///< then SIGCONT; 0: none
   std::chrono::milliseconds time_limit{20'000};
   std::vector<std::pair<std::string, std::string>> environment = {};
@@ -45,7 +45,7 @@ struct Outcome {
   bool hung = false;
   std::vector<std::string> left_behind;  ///< processes, files and descriptors; should be empty
 
-  /// The report of `rank` about `step`; null when there is none.
+  /// The report of `rank` about `step`; null if there is none.
   [[nodiscard]] const Report* find(int rank, const std::string& step) const;
   [[nodiscard]] int count(const std::string& step) const;
 };
@@ -53,10 +53,10 @@ struct Outcome {
 /// Runs fault_worker as `plan` says.
 Outcome direct(const Plan& plan);
 
-/// For the description of a failure.
+/// The outcome as text for failure messages.
 std::string describe(const Outcome& outcome);
 
-/// Sets variables of this process for a scope. Children inherit them.
+/// Sets variables of this process while the object exists. Child processes inherit them.
 class ScopedEnvironment {
  public:
   explicit ScopedEnvironment(const std::vector<std::pair<std::string, std::string>>& variables);
@@ -69,8 +69,8 @@ class ScopedEnvironment {
   std::vector<std::string> unset_before_;
 };
 
-/// Watches for what a run could leave behind: processes that carry its mark in their environment,
-/// entries of /dev/shm and of a TMPDIR of its own, and descriptors of this process.
+/// Finds what a run leaves: processes that carry its mark in their environment, entries of /dev/shm
+/// and of a TMPDIR of its own, and descriptors of this process.
 class Traces {
  public:
   Traces();
@@ -78,9 +78,9 @@ class Traces {
   Traces(const Traces&) = delete;
   Traces& operator=(const Traces&) = delete;
 
-  /// Variables for the run: the mark, and TMPDIR.
+  /// The variables for the run: the mark, and TMPDIR.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> environment() const;
-  /// What is there now and was not before. Processes get a moment to end.
+  /// What exists now and did not exist before. Processes get a moment to end.
   [[nodiscard]] std::vector<std::string> left_behind() const;
 
  private:

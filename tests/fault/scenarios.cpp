@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Where a rank may die while the job runs, and what the others do meanwhile.
+// Scenarios: the operations in which a rank dies while the job runs, and those of the survivors
+// meanwhile.
 #include <sys/stat.h>
 
 #include <array>
@@ -35,8 +36,8 @@ void stand_still(Stage& stage) {
 
 // ---- Ghost cells ------------------------------------------------------------------------------
 
-// One updates with its neighbours until that fails. On a ring of four the one opposite the victim
-// is no neighbour of it.
+// Each rank updates ghost cells with its neighbours until that fails. In a ring of four, the rank
+// opposite the victim is not its neighbour.
 Status exchange_ghosts(Stage& stage) {
   const std::int64_t extent = std::int64_t{1000} * stage.job.size();
   TESSERA_ASSIGN_OR_RETURN(auto array,
@@ -166,11 +167,12 @@ template <Status (*Move)(Stage&, TeamRank)>
 void stream_as_victim(Stage& stage) {
   stage.line.ready();
   for (int i = 0;; ++i) {
-    Move(stage, TeamRank{i % stage.job.size()}).ignore("the victim has nobody to tell");
+    Move(stage, TeamRank{i % stage.job.size()}).ignore("the victim reports nothing");
   }
 }
 
-// Memory outlives its rank: streams to and from it go on; the next barrier tells.
+// Shared memory outlives its rank, so transfers to and from it continue; the next barrier reports
+// the death.
 template <Status (*Move)(Stage&, TeamRank)>
 Status stream(Stage& stage) {
   int left = 50;
@@ -183,7 +185,7 @@ Status stream(Stage& stage) {
   return stage.job.barrier();
 }
 
-// Attached memory is private to its process and goes with it.
+// Attached memory belongs to its process and is lost with it.
 Status stream_to_attached(Stage& stage) {
   std::vector<std::byte> memory(piece, std::byte{1});
   TESSERA_ASSIGN_OR_RETURN(rma::Region region,
@@ -209,12 +211,12 @@ void hold_lock(Stage& stage) {
   }
 }
 
-// One of the survivors is told; all of them get the lock after that.
+// One survivor gets the error; all get the lock after that.
 Status take_lock_of_the_dead(Stage& stage) {
   stage.wait_for_the_death();
   Status told = stage.locks.lock(TeamRank{0}, 1);
   if (!told.ok()) {
-    stage.line.report("told", told);
+    stage.line.report("notified", told);
     TESSERA_RETURN_IF_ERROR(stage.locks.lock(TeamRank{0}, 1));
   }
   TESSERA_RETURN_IF_ERROR(stage.locks.unlock(TeamRank{0}, 1));
@@ -230,7 +232,7 @@ Status wait_for_lock_of_the_dying(Stage& stage) {
     told = stage.locks.lock(TeamRank{0}, 1);
   }
   if (!told.ok()) {
-    stage.line.report("told", told);
+    stage.line.report("notified", told);
     TESSERA_RETURN_IF_ERROR(stage.locks.lock(TeamRank{0}, 1));
   }
   TESSERA_RETURN_IF_ERROR(stage.locks.unlock(TeamRank{0}, 1));
@@ -258,7 +260,7 @@ Status hold_lock_until_the_death(Stage& stage) {
   return stage.job.barrier();
 }
 
-// All ranks fight for one lock; the victim dies anywhere in it.
+// All ranks compete for one lock; the victim dies at any point of locking or unlocking.
 Status lock_and_unlock(Stage& stage) {
   TESSERA_RETURN_IF_ERROR(stage.locks.lock(TeamRank{0}, 0));
   return stage.locks.unlock(TeamRank{0}, 0);
@@ -272,7 +274,7 @@ Status fight_for_lock(Stage& stage) {
       if (status.code() != rma::Code::peer_lost) {
         return std::move(status).context("fighting for the lock");
       }
-      stage.line.report("told", status);
+      stage.line.report("notified", status);
     }
     left -= stage.victim_lives() ? 0 : 1;
   }
@@ -327,7 +329,7 @@ void take_local_memory_for_ever(Stage& stage) {
   while (true) {
     const auto memory = stage.job.allocate_local(100'000);
     if (memory.ok()) {
-      stage.job.free_local(*memory).ignore("the victim has nobody to tell");
+      stage.job.free_local(*memory).ignore("the victim reports nothing");
     }
   }
 }
@@ -343,13 +345,15 @@ Status notification(Stage& stage) {
   return wait_for_notifications(stage.job, WorldRank{stage.victim}, 1).status();
 }
 
-// The bell of one survivor never rests, and yet it must look after the victim.
+// One survivor is woken all the time by messages of the others, and must still make its liveness
+// checks of the victim.
 Status notification_amid_noise(Stage& stage) {
   if (stage.rank() != stage.first_survivor()) {
     const int noisy = stage.first_survivor();
     const auto quiet = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (std::chrono::steady_clock::now() < quiet) {
-      // The last bell is the flag's in this rank's own slice, which the waiter raises when done.
+      // The last wake comes from the flag in this rank's own slice, which the waiting rank raises
+      // when it has finished.
       TESSERA_RETURN_IF_ERROR(notify(stage.job, WorldRank{noisy}).status());
       TESSERA_ASSIGN_OR_RETURN(
           const auto done,
@@ -365,7 +369,7 @@ Status notification_amid_noise(Stage& stage) {
     TESSERA_RETURN_IF_ERROR(
         put_value(stage.job, stage.region.at(TeamRank{rank}, 16), std::int32_t{1}));
   }
-  stage.line.report("told", told);
+  stage.line.report("notified", told);
   return stage.job.barrier();
 }
 
@@ -374,8 +378,8 @@ Status notify_the_dead(Stage& stage) {
   return notify(stage.job, WorldRank{stage.victim}).status();
 }
 
-// Whoever learns of the death otherwise may not come to a collective at all; the others, who wait
-// for it and not for the dead, are told all the same.
+// A rank that finds out about the death in another operation may never enter a collective. The
+// other ranks wait for that rank, not for the dead one, and must nevertheless get the error.
 Status in_deserted_barrier(Stage& stage) {
   const std::int32_t deserter = (stage.victim + 2) % stage.job.size();
   return stage.rank() == deserter ? notify_the_dead(stage) : stage.job.barrier();
@@ -392,7 +396,7 @@ using rma::armci::Mailbox;
 
 constexpr std::size_t long_message = 1'000'000;
 
-// Each does `Exchange` with the victim, which stands still.
+// Each survivor performs `Exchange` with the victim, which stands still.
 template <Status (*Exchange)(Stage&, Mailbox&)>
 Status with_mailbox(Stage& stage) {
   TESSERA_ASSIGN_OR_RETURN(Mailbox mailbox, Mailbox::create(stage.job));
@@ -427,18 +431,19 @@ Status send_many_messages(Stage& stage, Mailbox& mailbox) {
   }
 }
 
-// The bell of one survivor never rests, and yet it must look after the victim.
+// One survivor is woken all the time by messages of the others, and must still make its liveness
+// checks of the victim.
 Status receive_message_amid_noise(Stage& stage, Mailbox& mailbox) {
   constexpr std::uint64_t done_at = 16;
   if (stage.rank() == stage.first_survivor()) {
     Status told = receive_message(stage, mailbox);
-    stage.line.report("told", told);
+    stage.line.report("notified", told);
     const std::int32_t done = 1;
     for (const WorldRank rank : stage.survivors()) {
       TESSERA_RETURN_IF_ERROR(
           put_value(stage.job, stage.region.at(TeamRank{rank.value}, done_at), done));
     }
-    // Takes in what they send until they know.
+    // Receives what the others send until they have seen that this rank has finished.
     for (const WorldRank rank : stage.survivors()) {
       if (rank.value != stage.rank()) {
         TESSERA_RETURN_IF_ERROR(mailbox.receive(3, {}, rank).status());
@@ -459,7 +464,7 @@ Status receive_message_amid_noise(Stage& stage, Mailbox& mailbox) {
   }
 }
 
-// All survivors and the victim send each other short and long messages, without end.
+// All survivors and the victim exchange short and long messages without end.
 Status exchange_with_victim(Stage& stage, Mailbox& mailbox) {
   std::vector<std::byte> buffer(long_message);
   const bool is_victim = stage.rank() == stage.victim;
@@ -495,14 +500,14 @@ void exchange_messages_to_the_end(Stage& stage) {
 
 // ---- Memory ------------------------------------------------------------------------------------
 
-// What the node's memory file holds.
+// The number of bytes that the node's memory file holds.
 std::int64_t backed_bytes(Stage& stage) {
   struct stat file {};
   fstat(node(stage).memory().file(), &file);
   return std::int64_t{file.st_blocks} * 512;
 }
 
-// Regions and teams of which a member died go with the last of the others.
+// Regions and teams with a dead member are freed when the last of the other members frees them.
 Status use_much_memory(Stage& stage) {
   const std::int64_t before = backed_bytes(stage);
   TESSERA_RETURN_IF_ERROR(stage.job.barrier());
@@ -539,7 +544,7 @@ void leave(Stage& stage) {
   stage.line.report("left", stage.job.stop());
 }
 
-// The victim is stopped by SIGSTOP, lives, and goes on when told.
+// The victim is stopped by SIGSTOP, stays alive, and continues after SIGCONT.
 void pause_and_go_on(Stage& stage) {
   stage.line.ready();
   std::this_thread::sleep_for(std::chrono::milliseconds(100));

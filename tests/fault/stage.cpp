@@ -17,7 +17,7 @@ using rma::TeamRank;
 
 void Line::say(const std::string& text) const {
   if (write(fd_, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
-    _exit(70);  // Without the director there is no play.
+    _exit(70);  // The director has ended.
   }
 }
 
@@ -61,7 +61,7 @@ Status expect(bool condition, std::string_view claim) {
                    : Status::error(rma::Code::internal, fmt::format("not true: {}", claim));
 }
 
-// A team's barrier doesn't fence, and a fence of all would tell of the dead rank.
+// A team's barrier does not fence, and a fence of all ranks would report the loss of the dead rank.
 Status fence_and_meet(rma::Region& region, rma::Team& team) {
   TESSERA_RETURN_IF_ERROR(region.fence());
   return team.barrier();
@@ -110,8 +110,8 @@ Status use_locks(Stage& stage, rma::Team& team) {
 }  // namespace
 
 Status carry_on(Stage& stage) {
-  // What a survivor sent to another may have come when that had given its memory up already, as one
-  // does who learns of the death first. The next fence tells of it.
+  // A survivor that finds out about the death first may free its memory while messages for it are
+  // still under way. The next fence reports them.
   stage.job.fence_all().ignore("of the time before");
   const std::vector<rma::WorldRank> members = stage.survivors();
   TESSERA_ASSIGN_OR_RETURN(rma::Team team, rma::Team::create(stage.job, members));

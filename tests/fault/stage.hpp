@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Stage: what a scenario of the fault tests plays on. One rank of a job that one rank, the victim,
-// will not survive; and the line to the director (run.hpp), who kills it and hears the survivors.
+// Stage: what a scenario of the fault tests works with. It is one rank of a job in which one rank,
+// the victim, dies, and a pipe to the director (run.hpp), which kills the victim and reads the
+// survivors' reports.
 //
-// A scenario has two roles. The victim says ready() when it stands where it shall die and never
-// returns; the survivors return what the library told them. What every scenario has in common is in
-// worker.cpp: afterwards the survivors must still be able to work without the victim.
+// A scenario has two roles. The victim calls ready() at the point where it is to die and never
+// returns; the survivors return the status that they got from the library. worker.cpp does what all
+// scenarios have in common: afterwards the survivors must still be able to work without the victim.
 #pragma once
 
 #include <string>
@@ -18,14 +19,14 @@
 
 namespace tessera::fault {
 
-/// The pipe to the director. Each line is one write, so that lines of several ranks stay whole.
+/// The pipe to the director. Each line is one write, so that lines of several ranks do not mix.
 class Line {
  public:
   Line(int fd, int rank) : fd_(fd), rank_(rank) {}
 
-  /// "I stand where I shall be struck."
+  /// Reports that this rank is ready to be killed.
   void ready() const;
-  /// Tells what the library returned for `step`, and how long the step took.
+  /// Reports the status that the library returned for `step`, and the time that the step took.
   void report(std::string_view step, const rma::Status& status, long elapsed_ms = 0) const;
 
  private:
@@ -34,7 +35,7 @@ class Line {
   int rank_;
 };
 
-/// Sleeps until somebody ends this process.
+/// Sleeps until a signal ends this process.
 [[noreturn]] void wait_for_the_end();
 
 struct Stage {
@@ -48,26 +49,28 @@ struct Stage {
 
   [[nodiscard]] int rank() const { return job.rank().value; }
   [[nodiscard]] bool victim_lives() const { return job.is_present(rma::WorldRank{victim}); }
-  /// The lowest rank but the victim.
+  /// The lowest rank that is not the victim.
   [[nodiscard]] int first_survivor() const { return victim == 0 ? 1 : 0; }
   [[nodiscard]] std::vector<rma::WorldRank> survivors() const;
-  /// Sleeps until this rank's library says that the victim is gone.
+  /// Sleeps until this rank's library no longer counts the victim as present.
   void wait_for_the_death() const;
 };
 
 struct Scenario {
   std::string_view name;
-  void (*victim)(Stage& stage);  ///< returns only where it leaves in good order
+  void (*victim)(Stage& stage);  ///< returns only if it stops the job properly
   rma::Status (*survivor)(Stage& stage);
 };
 
-/// All scenarios in which the job has started.
+/// The scenario of this name, of those in which the victim dies after the start of the job; null if
+/// there is none.
 const Scenario* find_scenario(std::string_view name);
 
-/// What survivors must still be able to do: a team, a region, transfers and locks of their own.
+/// What survivors must still be able to do: make a team, a region and locks of their own, and use
+/// them.
 rma::Status carry_on(Stage& stage);
 
-/// The scenarios "node:…", of three nodes of two ranks; reports for itself.
+/// Runs a scenario "node:…", which has several nodes; these scenarios report themselves.
 rma::Status play_on_nodes(std::string_view name, rma::Job& job, const Line& line);
 
 }  // namespace tessera::fault

@@ -4,8 +4,8 @@
 //
 //     fault_worker SCENARIO VICTIM PIPE
 //
-// SCENARIO is one of scenarios.cpp or node_scenarios.cpp, or one of these, which end with the start
-// of the job:
+// SCENARIO is one of scenarios.cpp or node_scenarios.cpp, or one of these, which end after the
+// start of the job:
 //
 //     start:K              the victim stops before the K-th exchange of the bootstrap
 //     start:K+             … after it
@@ -13,11 +13,11 @@
 //     start-with-mib:N     the victim may have N MiB more of address space
 //
 // or attach-apart: see attach_apart(); or end-job, end-job-of-deaf, end-job-while-reading,
-// end-job-into-full-pipe: see end_job_of_all();
-// end-job-behind-one: see end_job_behind_one(); start-a-tool, be-a-tool: see start_a_tool();
-// take-mib:N, take-mib-alone:N, take-small-pieces: see take_memory().
+// end-job-into-full-pipe: see end_job_of_all(); end-job-behind-one: see end_job_behind_one();
+// start-a-tool, be-a-tool: see start_a_tool(); take-mib:N, take-mib-alone:N, take-small-pieces: see
+// take_memory().
 //
-// Survivors exit with 0 whatever the library told them: the director judges what they report.
+// Survivors exit with 0 even if the library returned errors: the director judges their reports.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
@@ -60,7 +60,7 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// A bootstrap on which the victim stops before or after its K-th exchange.
+// A bootstrap during which the victim stops before or after its K-th exchange.
 class StoppingBootstrap final : public rma::Bootstrap {
  public:
   StoppingBootstrap(std::shared_ptr<rma::Bootstrap> real, const Line& line, int exchange,
@@ -93,7 +93,7 @@ class StoppingBootstrap final : public rma::Bootstrap {
   bool after_;
 };
 
-// The number behind `prefix` in `scenario`, or −1 when it begins otherwise.
+// The number after `prefix` in `scenario`, or −1 if the scenario begins otherwise.
 int number_behind(std::string_view prefix, std::string_view scenario) {
   int number = -1;
   if (scenario.starts_with(prefix)) {
@@ -107,7 +107,7 @@ void limit(int resource, rlim_t most) {
   setrlimit(static_cast<__rlimit_resource>(resource), &both);
 }
 
-// Bytes of address space that this process has, in which its libraries are most.
+// Bytes of address space that this process uses, mostly for its libraries.
 rlim_t address_space() {
   rlim_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
@@ -160,7 +160,7 @@ int rank_from_launcher() {
   return bootstrap.ok() ? (*bootstrap)->rank().value : -1;
 }
 
-// Has another thread wait for input for ever, which keeps standard input's stream locked.
+// Lets another thread wait for input for ever, which keeps the stream of standard input locked.
 void read_in_a_thread() {
   int ends[2] = {-1, -1};
   if (pipe(ends) != 0 || dup2(ends[0], STDIN_FILENO) < 0) {
@@ -170,7 +170,7 @@ void read_in_a_thread() {
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
 }
 
-// What is printed from now on waits for a reader for ever.
+// Makes every later print wait for ever for a reader.
 void print_into_full_pipe() {
   int ends[2] = {-1, -1};
   if (pipe2(ends, O_NONBLOCK) != 0 || dup2(ends[1], STDOUT_FILENO) < 0) {
@@ -181,7 +181,7 @@ void print_into_full_pipe() {
   fcntl(STDOUT_FILENO, F_SETFL, 0);
 }
 
-// The victim ends the job as soon as the others compute, some of them without ear for SIGTERM.
+// The victim ends the job as soon as the others compute; in some kinds they ignore SIGTERM.
 void end_job_of_all(bool is_victim, const std::string& kind) {
   if (kind == "end-job-of-deaf" || kind == "end-job-into-full-pipe") {
     std::signal(SIGTERM, SIG_IGN);
@@ -193,11 +193,11 @@ void end_job_of_all(bool is_victim, const std::string& kind) {
   }
   if (kind == "end-job-into-full-pipe" && is_victim) {
     print_into_full_pipe();
-    std::fputs("nobody reads this", stdout);
+    std::fputs("no process reads this", stdout);
   }
   auto job = rma::Job::start();
   if (job.ok()) {
-    job->barrier().ignore("one may be ending already");
+    job->barrier().ignore("a rank may be ending already");
   }
   if (is_victim) {
     rma::end_job(7);
@@ -205,8 +205,8 @@ void end_job_of_all(bool is_victim, const std::string& kind) {
   wait_for_the_end();
 }
 
-// The victim, which takes a while to be gone, ends the job when the first rank has ended well, and
-// the launcher is woken all the time.
+// The victim ends the job after the first rank has exited with 0. Its own exit takes a while
+// because of its memory, and the other ranks' output wakes the launcher all the time.
 void end_job_behind_one(int rank, bool is_victim) {
   if (rank == 0) {
     return;
@@ -222,7 +222,7 @@ void end_job_behind_one(int rank, bool is_victim) {
   }
 }
 
-// A program that a rank starts, and that uses Tessera itself.
+// A program that a rank starts and that uses Tessera itself.
 void be_a_tool() {
   const auto job = rma::Job::start();
   std::puts(job.ok() ? fmt::format("tool: rank {} of {}", job->rank().value, job->size()).c_str()
@@ -230,7 +230,7 @@ void be_a_tool() {
   rma::end_job(3);
 }
 
-// The victim starts a tool, which fails, between the meetings of all; and again in a second job.
+// Between two barriers the victim starts a tool, which fails; and again in a second job.
 void start_a_tool(bool is_victim) {
   const std::string tool =
       fmt::format("'{}' be-a-tool 0 1", std::filesystem::read_symlink("/proc/self/exe").string());
@@ -246,7 +246,7 @@ void start_a_tool(bool is_victim) {
   }
 }
 
-// Goes on as the first process of a process name space of its own. False where that isn't allowed.
+// Continues as the first process of a new process namespace. Returns false if that is not allowed.
 bool number_apart() {
   if (unshare(CLONE_NEWPID) != 0) {
     return false;
@@ -261,7 +261,7 @@ bool number_apart() {
   return child == 0;
 }
 
-// The victim is in a container of its own, as it were.
+// The victim runs in its own process namespace, as if it were in a container.
 void attach_apart(bool is_victim, const Line& line) {
   if (is_victim && !number_apart()) {
     line.report("impossible", Status());
@@ -277,8 +277,8 @@ void attach_apart(bool is_victim, const Line& line) {
   line.report("stop", job->stop());
 }
 
-// All ranks ask for memory at the same moment: together, each in a team of its own, or each again
-// and again until there is no more.
+// All ranks allocate memory at the same moment: together, each in a team of its own, or each again
+// and again until an allocation fails.
 void take_memory(std::string_view name) {
   rma::Job job = rma::Job::start().value();
   const int together = number_behind("take-mib:", name);

@@ -40,7 +40,7 @@ contains
     call run_case("halo.errors", halo_errors, .true.)
   end subroutine run_access_cases
 
-  !> However often a variable is used, copies of what it had are told to be closed.
+  !> However often a variable is used, copies of its former contents return `closed`.
   subroutine copies()
     integer, parameter :: uses = 300
     type(tessera_array) :: a
@@ -79,7 +79,7 @@ contains
     end subroutine use_one_of_its_own
   end subroutine copies
 
-  !> Of 100000 accesses 0.3 MB stay, in whatever variable; a cell for each would be 6.
+  !> 100000 accesses leave 0.3 MB, in any variable; a cell for each would leave 6.
   subroutine memory()
     type(tessera_array) :: a
     type(tessera_block) :: block
@@ -176,7 +176,7 @@ contains
     end subroutine begin
   end subroutine types
 
-  !> Elements of a type of the program's own, by their address; with ghost cells around them, too.
+  !> Elements of the program's own type, by their address; also with ghost cells around them.
   subroutine structures()
     type(tessera_array) :: a
     type(tessera_block) :: block
@@ -252,8 +252,8 @@ contains
     call block%end()
   end subroutine ranks
 
-  !> A CONTIGUOUS pointer to a block between ghost cells would show other elements: of the wrong
-  !> declaration, which compilers accept, comes an error. The right ones show what the array has.
+  !> A CONTIGUOUS pointer to a block between ghost cells would show other elements. The wrong
+  !> declaration, which compilers accept, gives an error. The right ones show the array's elements.
   subroutine gaps()
     type(tessera_array) :: a
     type(tessera_block) :: block
@@ -272,10 +272,10 @@ contains
     if (.not. block%is_empty()) then
       call block%pointer(wrong, stat=code, errmsg=message)
       call check_error(tessera_invalid_argument, "local access to array 'u': the block has &
-          &gaps in memory: neighbours along dimension 2 lie")
+          &gaps in memory: neighbours along dimension 2 are")
       call block%pointer(x, strided=.true.)
-      write (distances, "(a, i0, a, i0, a)") "lie ", size(x, 1) + 2, " elements apart, and a CONTIGUOUS &
-          &pointer would take them to lie ", size(x, 1), " apart"
+      write (distances, "(a, i0, a, i0, a)") "are ", size(x, 1) + 2, " elements apart, but a CONTIGUOUS &
+          &pointer would assume a distance of ", size(x, 1), ""
       call check_has(message, trim(distances))
       call check_has(message, "give ghosts=.true. for the block with its ghost cells, which has no gaps; or &
           &give strided=.true., and declare the pointer without CONTIGUOUS")
@@ -302,8 +302,8 @@ contains
     end subroutine compare
   end subroutine gaps
 
-  !> Ghost cells of the last dimension alone make no gaps. A ScaLAPACK matrix has some between its
-  !> blocks, and the other order between all elements.
+  !> Ghost cells only in the last dimension make no gaps. A ScaLAPACK matrix has gaps between its
+  !> blocks; the other order has gaps between all elements.
   subroutine gaps_of_others()
     type(tessera_array) :: a, b, c
     type(tessera_distribution) :: d
@@ -321,8 +321,8 @@ contains
     if (.not. block%is_empty()) then
       call block%pointer(x, stat=code, errmsg=message)
       call check_error(tessera_invalid_argument, "array 'b': the block has gaps in memory: &
-          &neighbours along dimension 2 lie 16 elements apart, and a CONTIGUOUS pointer would take them &
-          &to lie 2 apart")
+          &neighbours along dimension 2 are 16 elements apart, but a CONTIGUOUS pointer would assume &
+          &a distance of 2")
       call check_has(message, "hint: give strided=.true., and declare the pointer without CONTIGUOUS")
       call block%pointer(x, strided=.true.)
       call check(all(shape(x) == 2), "a block")
@@ -370,10 +370,10 @@ contains
     nullify (wrong, list, x)
     call make_matrix(a, 9, 7, "A")
     call block%pointer(x, stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "the local access of this call has not been made")
+    call check_error(tessera_invalid_argument, "the local access in this call has not been created")
     call block%begin(a)
     call block%begin(a, stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "this variable has its local access already")
+    call check_error(tessera_invalid_argument, "this variable already has its local access")
     call block%pointer(wrong, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
         "the pointer is to real(real32), but the array has real(real64)")
@@ -429,8 +429,8 @@ contains
     call halo%free()
   end subroutine periodic_halo
 
-  !> Periodic in the first dimension, without corners; the second one's outer cells stay as they
-  !> are.
+  !> Periodic in the first dimension, without corners; the outer cells of the second one do not
+  !> change.
   subroutine halo_options()
     type(tessera_array) :: a
     type(tessera_halo) :: halo
@@ -478,7 +478,7 @@ contains
     call check_error(tessera_invalid_argument, "widths has 3 numbers")
     call halo%create(a)
     call halo%finish(stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "no update of these ghost cells is under way")
+    call check_error(tessera_invalid_argument, "no update of these ghost cells was started")
     call halo%free()
     call halo%update(stat=code, errmsg=message)
     call check_error(tessera_closed, "the halo was freed")

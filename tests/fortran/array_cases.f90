@@ -40,7 +40,7 @@ contains
     call run_case("array.ends", ends, .true.)
   end subroutine run_array_cases
 
-  !> That each element of an n x m distribution has one place, and is in the block that says so.
+  !> Checks that each element of an n x m distribution has one owner and offset, in the right block.
   subroutine check_places(d, n, m, what)
     type(tessera_distribution), intent(in) :: d
     integer, intent(in) :: n, m
@@ -155,7 +155,7 @@ contains
       call check(all(first%lo(1:2) == [3, 4] * place + 1), "its first block")
     end do
     place = d%coordinates(6, stat=code, errmsg=message)
-    call check_error(tessera_out_of_range, "member 6 has no place in the grid")
+    call check_error(tessera_out_of_range, "member 6 is outside the grid")
     call check(size(place) == 0, "results of what failed")
     call d%free()
     call d%create_regular(job, 6, [13, 11], process_grid=[3, 2], ghosts=[1, 2])
@@ -172,7 +172,7 @@ contains
     call check_error(tessera_unsupported, "the members have no grid")
     call d%free()
     call d%create_restricted(job, 5, [13, 11], holders=[3, 1])
-    call check(d%deal() == tessera_deal_table, "as a list tells")
+    call check(d%deal() == tessera_deal_table, "as in a table")
     call d%free()
     of = d%deal(stat=code, errmsg=message)
     call check_error(tessera_closed, "the distribution was freed")
@@ -188,15 +188,15 @@ contains
     call d%create_irregular(job, 4, [13, 8], [1, 1], [1, 1, 5], stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "starts has 3 numbers, but counts is (1, 1)")
     call d%create_irregular(job, 4, [13, 8], [1, 1], [0, 1], stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "indices begin with 1")
+    call check_error(tessera_invalid_argument, "indices begin at 1")
     call d%create_regular(job, 0, [13, 8], stat=code, errmsg=message)
     call check(code == tessera_invalid_argument, "no members")
     call d%create_regular(job, 4, [13, 8])
     call d%locate([14, 1], owner, stat=code, errmsg=message)
     call check_error(tessera_out_of_range, &
-        "the index (14, 1) has 14 in dimension 1, which has the indices 1 to 13")
+        "the index (14, 1) has 14 in dimension 1, which has indices 1 to 13")
     call d%block(0, 2, patch, stat=code, errmsg=message)
-    call check_error(tessera_out_of_range, "there is no block 2: member 0 has 1, counted from 1")
+    call check_error(tessera_out_of_range, "there is no block 2: member 0 has 1 blocks, counted from 1")
   end subroutine distribution_errors
 
   !> Puts and gets a vector of each type.
@@ -315,7 +315,7 @@ contains
         atomics=tessera_atomics_strict, huge_pages=.true.)
     call a%set_access_mode(tessera_access_read_only, copy_on_each_node=.true.)
     call a%get_element([12, 5], message(1:8), stat=code, errmsg=message)
-    call check(code == tessera_invalid_argument, "a text is no number")
+    call check(code == tessera_invalid_argument, "a text is not a number")
     call a%set_access_mode(tessera_access_accumulate_only, copy_on_each_node=.true.)
     call a%accumulate([2, 2], [3, 4], spread(spread(1.0_real64, 1, 2), 2, 3), alpha=2.0_real64)
     call a%get_element([2, 2], x, stat=code, errmsg=message)
@@ -324,7 +324,7 @@ contains
     call a%get_element([3, 4], x)
     call check(x == 2.0_real64 * members, "what all added")
     call a%get_element([3, 5], x)
-    call check(x == 0.0_real64, "nobody added there")
+    call check(x == 0.0_real64, "no rank added there")
   end subroutine options
 
   subroutine distributed()
@@ -340,7 +340,7 @@ contains
     call a%team(its)
     call check(its%size() == members .and. its%rank() == member, "its team")
     if (member == 0) call a%put([1, 1], [10, 7], [(rule(i, 1), i = 1, 10)], stat=code)
-    if (member == 0) call check(code == tessera_invalid_argument, "a list is no matrix")
+    if (member == 0) call check(code == tessera_invalid_argument, "a list is not a matrix")
     if (member == 0) then
       call a%put([1, 1], [10, 7], reshape([((rule(i, j), i = 1, 10), j = 1, 7)], [10, 7]))
     end if
@@ -424,7 +424,7 @@ contains
     call a%sum(total)
     call check(total == 0, "the sum of nothing")
     call a%get_element([1, 1], total, stat=code, errmsg=message)
-    call check_error(tessera_out_of_range, "dimension 1 has the indices 1 to 0")
+    call check_error(tessera_out_of_range, "dimension 1 has indices 1 to 0")
     call a%free()
     call make_matrix(a, 5, 4, "A")
     call a%get([3, 1], [2, 4], x)
@@ -436,7 +436,7 @@ contains
     integer :: last
     call a%create(job, tessera_real64, [5, -1], name="A", team=team, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
-        "array 'A' of shape (5, -1): dimension 2 can't have -1 elements")
+        "array 'A' of shape (5, -1): dimension 2 cannot have -1 elements")
     call a%create(job, tessera_real64, [1, 1, 1, 1, 1, 1, 1, 1, 1], team=team, stat=code, &
         errmsg=message)
     call check_error(tessera_invalid_argument, "9 dimensions")
@@ -452,14 +452,14 @@ contains
     call check_error(tessera_invalid_argument, "array 'unnamed' of shape (5, -1): dimension 2")
     call make_matrix(a, 5, 4, "A")
     call a%create(job, tessera_real64, [5, 4], team=team, stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "this variable has its array already")
-    call check_has(message, "hint: free it first, or the variables are in the wrong order")
+    call check_error(tessera_invalid_argument, "this variable already has its array")
+    call check_has(message, "hint: free it first, or check the order of the arguments")
     call b%get_element([1, 1], last, stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "the array of this call has not been made")
+    call check_error(tessera_invalid_argument, "the array in this call has not been created")
     call b%sync(stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "tessera_array%sync: the array of this call has not been made")
+    call check_error(tessera_invalid_argument, "tessera_array%sync: the array in this call has not been created")
     last = b%ndims(stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "tessera_array%ndims: the array of this call has not been made")
+    call check_error(tessera_invalid_argument, "tessera_array%ndims: the array in this call has not been created")
     b = a
     call a%free()
     call b%get_element([1, 1], last, stat=code, errmsg=message)
@@ -469,7 +469,7 @@ contains
     call a%free()
   end subroutine array_errors
 
-  !> An optional argument that is there, but was not made, is no absent one.
+  !> An optional argument that is present, but was not created, is not absent.
   subroutine empty_variables()
     type(tessera_team) :: none
     type(tessera_distribution) :: d, nowhere
@@ -478,24 +478,24 @@ contains
     memory = 0
     call a%create(job, tessera_real64, [5, 4], team=none, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
-        "tessera_array%create: the team of this call has not been made")
+        "tessera_array%create: the team in this call has not been created")
     call check_has(message, "hint: call create first, or another procedure of tessera_team that")
     call d%create_regular(job, members, [5, 4])
     call a%create_distributed(job, tessera_real64, d, team=none, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
-        "tessera_array%create_distributed: the team of this call has not been made")
+        "tessera_array%create_distributed: the team in this call has not been created")
     call a%attach(job, tessera_real64, d, memory, team=none, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
-        "tessera_array%attach: the team of this call has not been made")
+        "tessera_array%attach: the team in this call has not been created")
     call a%create_distributed(job, tessera_real64, nowhere, team=team, stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "the distribution of this call has not been made")
+    call check_error(tessera_invalid_argument, "the distribution in this call has not been created")
     call none%create(job)
     call none%free()
     call a%create(job, tessera_real64, [5, 4], team=none, stat=code, errmsg=message)
     call check_error(tessera_closed, "the team was freed")
   end subroutine empty_variables
 
-  !> The end of a variable frees what was made in it, and that of a copy doesn't.
+  !> The end of a variable frees what was made in it; the end of a copy does not.
   subroutine ends()
     type(tessera_array) :: kept
     type(tessera_array), allocatable :: list(:)

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! Files that are not there, or not what was written; round trips are among linalg_cases.
+! Files that are missing or damaged; round trips are in linalg_cases.
 module checkpoint_cases
   use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_double, c_int, c_int64_t, &
       c_null_char, c_ptr
@@ -96,7 +96,7 @@ contains
     close (unit, status="delete")
   end subroutine remove
 
-  !> What is to be had from C by the handles of files.
+  !> What C gets by the handles of files.
   subroutine handles()
     type(tessera_checkpoint_writer) :: writer
     type(tessera_checkpoint) :: file
@@ -108,10 +108,10 @@ contains
     integer(c_int) :: status
     real(real64) :: value
     handle = file%c_handle(stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "the checkpoint of this call has not been made")
+    call check_error(tessera_invalid_argument, "the checkpoint in this call has not been created")
     call check(.not. c_associated(handle), "no handle")
     handle = writer%c_handle(stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "the writer of a checkpoint of this call has not been made")
+    call check_error(tessera_invalid_argument, "the writer of a checkpoint in this call has not been created")
     path = new_path()
     call writer%create(job, path, team, stat=code)
     if (code == tessera_unsupported) return
@@ -129,7 +129,7 @@ contains
     call other%create(job, tessera_real32, [9, 6], name="other", team=team)
     call file%read_into("A", other, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "tessera_checkpoint_read_into")
-    call check_has(message, "note: dimensions are in C's order here")
+    call check_has(message, "note: in this message dimensions are in C's order")
     call file%read_into("missing", other, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "there is no array 'missing'")
     call check(index(message, "note:") == 0, "a text without dimensions")
@@ -138,7 +138,7 @@ contains
     if (member == 0) call remove(path)
   end subroutine handles
 
-  !> One that is missing, one with another byte among its elements, and one that was cut off.
+  !> A missing file, one with a changed byte among its elements, and a truncated one.
   subroutine files()
     type(tessera_checkpoint) :: file
     type(tessera_array) :: a
@@ -170,12 +170,12 @@ contains
     call team%barrier()
     call file%open(job, path, team, stat=code, errmsg=message)
     call check_error(tessera_protocol, path // " can't be read as HDF5")
-    call check_has(message, "hint: it is damaged, truncated, or no HDF5 file")
+    call check_has(message, "hint: it is damaged, truncated, or not an HDF5 file")
     call team%barrier()
     if (member == 0) call remove(path)
   end subroutine files
 
-  !> What one member alone does wrong.
+  !> Errors of one member.
   subroutine one_member()
     type(tessera_checkpoint) :: file
     type(tessera_array) :: a
@@ -184,14 +184,14 @@ contains
     if (.not. is_written(path)) return
     call file%open(job, path, team)
     call file%read(merge("B", "A", member == members - 1), a, stat=code, errmsg=message)
-    call check(code == tessera_invalid_argument, "what one does wrong all are told")
+    call check(code == tessera_invalid_argument, "an error of one member is reported to all")
     call check_has(message, "tessera_checkpoint_read")
     call file%read("A", a)
     call team%barrier()
     if (member == 0) call remove(path)
   end subroutine one_member
 
-  !> An optional argument that is there, but was not made, is no absent one.
+  !> An optional argument that is present, but was not created, is not absent.
   subroutine empty_variables()
     type(tessera_checkpoint_writer) :: writer
     type(tessera_checkpoint) :: file
@@ -202,15 +202,15 @@ contains
     path = new_path()
     call writer%create(job, path, no_team, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
-        "tessera_checkpoint_writer%create: the team of this call has not been made")
+        "tessera_checkpoint_writer%create: the team in this call has not been created")
     call file%open(job, path, no_team, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
-        "tessera_checkpoint%open: the team of this call has not been made")
+        "tessera_checkpoint%open: the team in this call has not been created")
     if (.not. is_written(path)) return
     call file%open(job, path, team)
     call file%read("A", a, no_distribution, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
-        "tessera_checkpoint%read: the distribution of this call has not been made")
+        "tessera_checkpoint%read: the distribution in this call has not been created")
     call file%read("A", a)
     call file%free()
     call team%barrier()

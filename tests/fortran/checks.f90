@@ -1,8 +1,8 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! checks: cases for the Fortran module. All ranks run the same cases in the same order; a case is
+! checks: cases for the Fortran module. All ranks run the same cases in the same order. A case is
 ! run for several teams, one after the other: all ranks, the same in reverse, the last two, and the
-! ranks 0, 2 and 3. Who isn't a member waits meanwhile. What is wrong is printed, and counted.
+! ranks 0, 2 and 3. Other ranks wait meanwhile. Failures are printed and counted.
 module checks
   use, intrinsic :: iso_fortran_env, only: error_unit, int32, int64, real32, real64
   use tessera
@@ -11,7 +11,7 @@ module checks
   public :: run_case, check, check_error, check_has, failures_of_all, make_matrix, make_vector, rule
 
   type(tessera_job), public, save :: job
-  !> What the running case works with.
+  !> The objects of the running case.
   type(tessera_team), public, save :: team
   integer, public, save :: member, members
   character(400), public, save :: message
@@ -32,7 +32,7 @@ module checks
 
 contains
 
-  !> What the element at (i, j) is to be.
+  !> The expected value of element (i, j).
   elemental function rule(i, j) result(value)
     integer, intent(in) :: i, j
     real(real64) :: value
@@ -76,8 +76,8 @@ contains
     write (error_unit, "(a, i0, 4a)") "rank ", job%rank(), ": ", running, ": not so: ", what
   end subroutine check
 
-  !> That the last call failed with this code and a message that has these words: of `code` and
-  !> `message`.
+  !> Checks `code` and `message` of the last call: it failed with this code, and the message
+  !> contains these words.
   subroutine check_error(expected, words)
     integer, intent(in) :: expected
     character(*), intent(in) :: words
@@ -92,7 +92,7 @@ contains
     call check(index(text, words) > 0, "'" // trim(text) // "' has '" // words // "'")
   end subroutine check_has
 
-  !> Collective. How many checks failed on all ranks.
+  !> Collective. The number of failed checks on all ranks.
   function failures_of_all() result(number)
     type(tessera_team) :: world
     integer :: number

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! The last rank ends the job, with the code that is given, while all others only compute.
+! The last rank ends the job, with the given code, while all others only compute.
 program end_of_all
   use tessera
   implicit none

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! The program that tests/fortran/use_installed builds in all the ways that docs/fortran.md tells.
+! The program that tests/fortran/use_installed builds in all the ways in docs/fortran.md.
 program first
   use, intrinsic :: iso_fortran_env, only: real64
   use tessera

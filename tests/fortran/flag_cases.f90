@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! Flags and notifications: who sees the one sees the data.
+! Flags and notifications: a rank that sees them sees the data.
 module flag_cases
   use checks
   use, intrinsic :: iso_fortran_env, only: int8, int32, int64, real64
@@ -32,7 +32,7 @@ contains
     neighbour = mod(member + members - 1, members)
   end function left
 
-  !> What is to be in the part of `member` in a round.
+  !> The expected contents of the part of `member` in a round.
   function values_of(from, round) result(values)
     integer, intent(in) :: from, round
     real(real64) :: values(length)
@@ -40,7 +40,7 @@ contains
     values = [(1000.0_real64 * round + 100 * from + i, i = 1, length)]
   end function values_of
 
-  !> That the own part of `data` is what the left neighbour put there.
+  !> Checks that the own part of `data` is what the left neighbour put there.
   subroutine check_own_part(data, round)
     type(tessera_array), intent(in) :: data
     integer, intent(in) :: round
@@ -114,25 +114,25 @@ contains
     call data%raise_flag(1, 1, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
         "tessera_array%raise_flag: raising a flag of array 'data' (real(real64), shape (8))")
-    call check_has(message, "its elements are no flags")
+    call check_has(message, "its elements can't be flags")
     call flags%raise_flag(0, 1, stat=code, errmsg=message)
-    call check_error(tessera_out_of_range, "dimension 1 has the indices 1 to")
+    call check_error(tessera_out_of_range, "dimension 1 has indices 1 to")
     call flags%raise_flag([1, 1], 1, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "index has 2 numbers")
     call flags%raise_flag(1, 2_int64**31, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "value is 2147483648; flags have 32 bits")
     call flags%raise_flag(1, 1.0, stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "value is real(real32); it has to be of integers")
+    call check_error(tessera_invalid_argument, "value is real(real32); it must be of type integer")
     call none%raise_flag(1, 1, stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "the array of this call has not been made")
+    call check_error(tessera_invalid_argument, "the array in this call has not been created")
     call data%put_with_flag(2, 9, x, flags, 1, 1, stat=code, errmsg=message)
     call check_error(tessera_out_of_range, "put to array 'data' (real(real64), shape (8)): (2:9)")
     call data%put_with_flag(1, 8, x(1:7), flags, 1, 1, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "the buffer has the shape (7)")
     call data%put_with_flag(1, 8, x, data, 1, 1, stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "its elements are no flags")
+    call check_error(tessera_invalid_argument, "its elements can't be flags")
     call data%put_with_flag(1, 8, x, none, 1, 1, stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "the array of this call has not been made")
+    call check_error(tessera_invalid_argument, "the array in this call has not been created")
     call flags%wait_for_flag(member + 1, 1, members, stat=code, errmsg=message)
     call check_error(tessera_out_of_range, "there is no member")
     if (members > 1) then
@@ -162,9 +162,9 @@ contains
     do round = 1, rounds
       call data%put(right() * length + 1, (right() + 1) * length, values_of(member, round))
       call job%notify(to, sent)
-      call check(sent >= round, "how often it was told")
+      call check(sent >= round, "notifications sent")
       call job%wait_for_notifications(from, before + round, received)
-      call check(received == before + round, "how often this one was told")
+      call check(received == before + round, "notifications received")
       call check_own_part(data, round)
     end do
   end subroutine notifications

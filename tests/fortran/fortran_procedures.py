@@ -26,9 +26,9 @@ DEFINITION = re.compile(r"^  (?:\w+ )*?(?:subroutine|function) (\w+)\(([^)]*)\)(
                         r"(.*?)^  end (?:subroutine|function)", re.M | re.S)
 DECLARATION = re.compile(r"^    (\w[^:\n]*(?:\(:\)[^:\n]*)?) :: (.*)$", re.M)
 NAME = re.compile(r"\w+")
-# What is in a type for the sake of the files only.
+# Components that are only for the library's files.
 INNER = {"tessera_reachable": "tessera_array"}
-# assignment(=) is there to be refused.
+# assignment(=) exists only to be refused.
 NOT_CALLED = {"assignment"}
 
 
@@ -75,10 +75,10 @@ def kinds_of(definitions):
 
 
 def signature(definition, is_bound, kinds=None):
-    """The arguments of a procedure but for stat and errmsg, as a row has them."""
+    """The arguments of a procedure except stat and errmsg, as a row has them."""
     names, result, body = definition
     declared = declarations(body)
-    # agree() takes what others return.
+    # agree() takes what other procedures return.
     is_report = "(inout)" not in declared.get("stat", "")
     names = [name for name in NAME.findall(names)
              if not (is_report and name in ("stat", "errmsg"))]

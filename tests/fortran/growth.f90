@@ -2,8 +2,9 @@
 !
 ! Usage: test_fortran_growth [COUNT]
 !
-! Makes and frees COUNT things of each kind, and checks that this takes no memory: less than a byte
-! for each, and 16 KiB. Copies of variables that were freed long ago still give the error `closed`.
+! Makes and frees COUNT objects of each kind, and checks that this takes no memory: less than a byte
+! for each, and 16 KiB. Copies of variables that were freed long ago still return the error
+! `closed`.
 program growth
   use, intrinsic :: iso_fortran_env, only: error_unit, int64, real64
   use tessera
@@ -96,7 +97,7 @@ contains
     write (error_unit, "(2a)") "test_fortran_growth: memory grows: ", name
   end subroutine run
 
-  !> Of the first arrays that make_array freed; since then their cells had many other uses.
+  !> Of the first arrays that make_array freed; their cells have had many other uses since.
   subroutine check_old()
     character(200) :: message
     integer :: i, code
@@ -142,7 +143,7 @@ contains
     call array%create(job, tessera_real64, [5, 7])
   end function new_array
 
-  !> The variable has a copy of the function's; compilers differ in what they finalise.
+  !> The variable has a copy of the function's contents; compilers differ in what they finalise.
   subroutine take_array(number)
     integer, intent(in) :: number
     type(tessera_array) :: array

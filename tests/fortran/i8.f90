@@ -1,8 +1,8 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! A program of which all integers, logicals and reals are default ones, with the module of
-! tessera_fortran_i8; it is built with -fdefault-integer-8, and with -fdefault-real-8 besides. None
-! of its arguments says what kind it is of, except sizes of memory.
+! A program with only default integers, logicals and reals, with the module of tessera_fortran_i8.
+! It is built with -fdefault-integer-8, and also with -fdefault-real-8. None of its arguments has an
+! explicit kind, except sizes of memory.
 program i8
   use tessera
   implicit none
@@ -108,14 +108,14 @@ contains
     call halo%free()
   end subroutine with_ghosts
 
-  !> Also numbers whose lower half would be another one.
+  !> Also numbers whose lower half would be a valid number.
   subroutine errors()
     integer, parameter :: far = 2**32
     type(tessera_array) :: none
     call a%get([1, 1], [n + 1, m], x, stat=ierr, errmsg=message)
     call expect(ierr == tessera_out_of_range .and. index(message, "array 'A'") > 0, "a get")
     call expect(job%node(far, stat=ierr) == -1, "there is no such rank")
-    call expect(ierr == tessera_out_of_range, "which is told")
+    call expect(ierr == tessera_out_of_range, "which is an error")
     call locks%lock(far, 1, stat=ierr)
     call expect(ierr == tessera_out_of_range, "nor member")
     call none%create(job, tessera_element_like(x), [n], order=far, stat=ierr, errmsg=message)

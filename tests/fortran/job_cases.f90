@@ -72,11 +72,11 @@ contains
   end subroutine completion
 
   subroutine job_errors()
-    type(tessera_job), save :: other  ! the record of a job outlives it
+    type(tessera_job), save :: other  ! the cell of a job outlives it
     integer :: nothing
     character(:), allocatable :: text
     call job%start(stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "this variable has its job already")
+    call check_error(tessera_invalid_argument, "this variable already has its job")
     call other%barrier(stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "tessera_job%barrier: the job has not been started")
     call check_has(message, "hint: call job%start() first")
@@ -95,7 +95,7 @@ contains
     call other%stop()
   end subroutine job_errors
 
-  !> Settings of the program's go before those of the environment, of this job only.
+  !> Settings of the program override those of the environment, for this job only.
   subroutine settings()
     type(tessera_job), save :: other
     character(40) :: lines(4)
@@ -116,7 +116,7 @@ contains
     call check_error(tessera_invalid_argument, "block, poll or adaptive")
   end subroutine settings
 
-  !> Exactly it is looked at by the cases of C.
+  !> The cases of C check this exactly.
   subroutine memory()
     integer(int64) :: bytes
     type(tessera_array) :: a
@@ -209,7 +209,7 @@ contains
     status = merge(99, 0, member == 0)
     call team%agree(status, text)
     call check(status == tessera_invalid_argument, "no code")
-    call check_has(text, "99 is no code")
+    call check_has(text, "99 is not an error code")
   end subroutine agreement
 
   !> Of all ranks, without a variable for their team.
@@ -253,7 +253,7 @@ contains
     is_so = .true.
     call job%allreduce(is_so, tessera_sum, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
-        "tessera_job%allreduce: the buffer is logical of 4 bytes; it has to be of numbers")
+        "tessera_job%allreduce: the buffer is logical of 4 bytes; it must be of a numeric type")
     call job%allreduce(word, tessera_sum, stat=code)
     call check(code == tessera_invalid_argument, "a text")
     call check_has(tessera_last_error(), "the buffer is character(len=5)")
@@ -286,18 +286,18 @@ contains
     call other%create(job, [job%rank(), job%rank()], stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "twice")
     call other%create(job, [1.5, 2.5], stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "ranks is real(real32); it has to be of integers")
+    call check_error(tessera_invalid_argument, "ranks is real(real32); it must be of type integer")
     call team%allreduce(is_so, tessera_sum, stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "logical of 4 bytes; it has to be of numbers")
+    call check_error(tessera_invalid_argument, "logical of 4 bytes; it must be of a numeric type")
     call team%allgather(mine, all_of_it, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "all has 1 elements")
     call team%allgather(mine, small, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "mine is real(real64), but all is real(real32)")
     call other%barrier(stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "the team of this call has not been made")
+    call check_error(tessera_invalid_argument, "the team in this call has not been created")
   end subroutine team_errors
 
-  !> Nobody knows how many elements there are.
+  !> The number of elements is not known.
   subroutine assumed_size()
     real(real64) :: x(4), all_of_it(4 * members)
     x = member + 1
@@ -308,8 +308,8 @@ contains
     subroutine move(x, everybody)
       real(real64), intent(inout) :: x(*), everybody(*)
       call team%broadcast(x, 0, stat=code, errmsg=message)
-      call check_error(tessera_invalid_argument, "the buffer is of assumed size; how many elements")
-      call check_has(message, "hint: give the section that is meant, as x(1:n)")
+      call check_error(tessera_invalid_argument, "the buffer is of assumed size; its number of elements")
+      call check_has(message, "hint: give a section with an upper bound, such as x(1:n)")
       call team%allreduce(x, tessera_sum, stat=code, errmsg=message)
       call check_error(tessera_invalid_argument, "%allreduce: the buffer is of assumed size")
       call team%reduce(x, tessera_sum, 0, stat=code, errmsg=message)
@@ -345,7 +345,7 @@ contains
     ! One that is refused before it gets there.
     if (is_odd) then
       call team%reduce(is_odd, tessera_sum, 0, stat=code, errmsg=message)
-      call check_error(tessera_invalid_argument, "logical of 4 bytes; it has to be of numbers")
+      call check_error(tessera_invalid_argument, "logical of 4 bytes; it must be of a numeric type")
     else
       call team%barrier(stat=code, errmsg=message)
       call check_error(tessera_invalid_argument, "called different collectives")
@@ -422,7 +422,7 @@ contains
     call team%barrier()
     call counter%reset(1000)
     call counter%next(tiny_one, stat=code, errmsg=message)
-    call check_error(tessera_out_of_range, "which integer(int8) does not hold")
+    call check_error(tessera_out_of_range, "which does not fit integer(int8)")
     call counter%next(value, 1.0, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "count is real(real32)")
     call team%barrier()

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! Integers and numbers of any kind, where the module takes and gives single ones.
+! Integers and numbers of any kind, for scalar arguments and results of the module.
 module kind_cases
   use, intrinsic :: iso_c_binding, only: c_associated, c_ptr
   use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64
@@ -21,7 +21,7 @@ contains
     call run_case("kinds.attributes", attributes, .true.)
   end subroutine run_kind_cases
 
-  !> A default integer does what an int64 does, and what is none is refused.
+  !> A default integer works like an int64; other types are refused.
   subroutine integers_given()
     type(tessera_array) :: a, b, c, d, e
     type(c_ptr) :: memory
@@ -37,13 +37,13 @@ contains
     call b%get([1, 1], [9, 7], y)
     call check(all(x == y), "by a byte")
     call b%fill_random(4.2, 0d0, 1d0, stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "seed is real(real32); it has to be an integer")
+    call check_error(tessera_invalid_argument, "seed is real(real32); it must be an integer")
     call b%fill_random(42, 0d0, .true., stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
-        "high is logical of 4 bytes; it has to be a real number")
+        "high is logical of 4 bytes; it must be a real number")
     call b%fill_random(42, 0.1, 1.0, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "low is 0.1 of real(real32), but real(real64) is &
-        &needed, which has no number of these digits")
+        &needed, which cannot represent these digits")
     call b%set_access_mode(tessera_access_read_only, cache_bytes=4096)
     call b%set_access_mode(tessera_access_any)
     call b%set_access_mode(tessera_access_read_only, cache_bytes=1.0, stat=code, errmsg=message)
@@ -61,7 +61,7 @@ contains
     call tessera_transpose(c, d, buffer_bytes=64)
   end subroutine integers_given
 
-  !> What comes back fits a variable of any kind, or is refused.
+  !> Results fit a variable of any kind, or are refused.
   subroutine integers_returned()
     type(tessera_distribution) :: d
     type(tessera_array) :: a, marks, packed
@@ -76,7 +76,7 @@ contains
     call d%locate(300, owner, offset)
     call check(owner == 0 .and. offset == 299, "an offset of two bytes")
     call d%locate(300, owner, small, stat=code, errmsg=message)
-    call check_error(tessera_out_of_range, "offset is 299, which integer(int8) does not hold")
+    call check_error(tessera_out_of_range, "offset is 299, which does not fit integer(int8)")
     call make_vector(a, tessera_real64, 11, "a")
     call make_vector(marks, tessera_int32, 11, "marks")
     call make_vector(packed, tessera_real64, 11, "packed")
@@ -86,7 +86,7 @@ contains
     call packed%unpack(a, marks, bytes)
     call check(bytes == 11, "and of eight")
     call packed%pack(a, marks, wrong, stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "count is real(real32); it has to be of integers")
+    call check_error(tessera_invalid_argument, "count is real(real32); it must be of type integer")
     operations = -1
     bytes = -1
     call job%traffic(tessera_op_get, operations, bytes)
@@ -140,8 +140,8 @@ contains
     call make_vector(a, tessera_real64, 11, "a")
     call a%scale(0.1, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "the number is 0.1 of real(real32), but real(real64) &
-        &is needed, which has no number of these digits")
-    call check_has(message, "hint: write the number in the kind that is needed, such as 0.1_real64")
+        &is needed, which cannot represent these digits")
+    call check_has(message, "hint: write the number in that kind, for example 0.1_real64")
     call a%fill(9007199254740993_int64, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "the number is 9007199254740993 of integer(int64)")
     call a%fill(9007199254740992_int64)
@@ -210,7 +210,7 @@ contains
     call file%get_attribute("large", large)
     call check(step == 12 .and. small == 100 .and. large == 5000000000_int64, "integers")
     call file%get_attribute("short", small, stat=code, errmsg=message)
-    call check_error(tessera_out_of_range, "attribute 'short' is 1000; the variable holds -128 to &
+    call check_error(tessera_out_of_range, "attribute 'short' is 1000; the variable can hold -128 to &
         &127")
     call file%get_attribute("large", step, stat=code, errmsg=message)
     call check_error(tessera_out_of_range, "attribute 'large' is 5000000000")
@@ -222,7 +222,7 @@ contains
     call file%get_attribute("done", is_done)
     call check(is_done, "a logical")
     call file%get_attribute("step", is_done, stat=code, errmsg=message)
-    call check_error(tessera_out_of_range, "attribute 'step' is 12; the variable holds 0 to 1")
+    call check_error(tessera_out_of_range, "attribute 'step' is 12; the variable can hold 0 to 1")
     call file%free()
     call team%barrier()
     if (member == 0) then

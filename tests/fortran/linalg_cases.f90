@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! Linear algebra, compared with matmul and with what defines each result; and checkpoints.
+! Linear algebra, compared with matmul and with the equations of each result; and checkpoints.
 module linalg_cases
   use checks
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
@@ -138,7 +138,7 @@ contains
       call tessera_eigenvalues(plane, values, method=9, stat=code, errmsg=message)
       call check_error(tessera_invalid_argument, "9")
       call tessera_eigenvalues(plane, none, stat=code, errmsg=message)
-      call check_error(tessera_invalid_argument, "has to be a list of 6 numbers")
+      call check_error(tessera_invalid_argument, "must be a list of 6 numbers")
       call tessera_lu(plane, pivots)
       call check(all(pivots >= 1 .and. pivots <= n), "pivots of a plane")
     end associate
@@ -149,7 +149,7 @@ contains
     call tessera_permute(cube%part([2, 1, 1], [2, n, 4]), [2, 3], c)
     call check_near(elements_of(c), y, "to a plane and back")
     call tessera_gemm(cube, b, c, stat=code, errmsg=message)
-    call check(code == tessera_invalid_argument, "all of a cube is no matrix")
+    call check(code == tessera_invalid_argument, "all of a cube is not a matrix")
   end subroutine planes
 
   subroutine contract()
@@ -270,7 +270,7 @@ contains
     call check(abs(norm2(sample(n, 1, 1)) - abs(q(1, 1))) < tolerance, "R(1, 1)")
     call tessera_qr(a, pivots(:m), stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
-        "the list is integer(int32); it has to be real(real64)")
+        "the list is integer(int32); it must be real(real64)")
   end subroutine factors
 
   subroutine eigens()
@@ -289,7 +289,7 @@ contains
     call tessera_eigenvalues(a, values)
     call check(abs(sum(values) - sum([(s(i, i), i = 1, n)])) < tolerance * 100, "trace")
     call tessera_eigenvalues(a, values(1:3), stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "the list has to be a list of 6 numbers")
+    call check_error(tessera_invalid_argument, "the list must be a list of 6 numbers")
     t = sample(n, m, 7)
     call make_of(a, t)
     call make_matrix(u, n, m, "U")
@@ -325,16 +325,16 @@ contains
         "alpha is logical of 4 bytes, but the array has real(real64)")
     call tessera_gemm(a, b, c, buffer_bytes=1e6, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
-        "buffer_bytes is real(real32); it has to be an integer")
+        "buffer_bytes is real(real32); it must be an integer")
     call i%create(job, tessera_int32, [n, m], team=team)
     call tessera_solve(i, i, stat=code, errmsg=message)
     call check(code == tessera_invalid_argument, "integers")
     call tessera_solve(a%part([1, 1], [n, m + 1]), b, stat=code, errmsg=message)
-    call check_error(tessera_out_of_range, "(1:6, 1:5) lies outside of the array")
+    call check_error(tessera_out_of_range, "(1:6, 1:5) lies outside the array")
     call check(index(message, "note:") == 0, "in Fortran's terms")
     call tessera_permute(a, [1, 2], i, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "tessera_part_permute")
-    call check_has(message, "note: dimensions are in C's order here")
+    call check_has(message, "note: in this message dimensions are in C's order")
   end subroutine linalg_errors
 
   subroutine round_trip()
@@ -392,7 +392,7 @@ contains
     call file%open(job, "/nowhere/file.h5", team, stat=code, errmsg=message)
     call check(code /= 0, "no such file")
     call file%read("A", a, stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "the checkpoint of this call has not been made")
+    call check_error(tessera_invalid_argument, "the checkpoint in this call has not been created")
   end subroutine checkpoint_errors
 
 end module linalg_cases

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! A program whose default integers and logicals have 8 bytes (-fdefault-integer-8), as
-! docs/fortran.md tells to write it: what isn't a list of bounds or sizes gets its kind.
+! A program whose default integers and logicals have 8 bytes (-fdefault-integer-8), written as in
+! docs/fortran.md: arguments that are not lists of bounds or sizes get their kind.
 program long_integers
   use, intrinsic :: iso_c_binding, only: c_int
   use, intrinsic :: iso_fortran_env, only: real64
@@ -37,7 +37,7 @@ program long_integers
   call counter%create(world)
   call counter%next(task)
   if (task < 0 .or. task >= ranks) error stop "what was drawn"
-  ! Logicals, and the code of errors.
+  ! Logicals, and the error code.
   call a%get_periodic([0, 0], [1, 1], logical([.true., .true.], 4), x(1:2, 1:2))
   call a%sum(total, reproducible=logical(.true., 4))
   if (nint(total) /= 2 * n * m) error stop "the sum"

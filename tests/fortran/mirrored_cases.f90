@@ -39,7 +39,7 @@ contains
     end do
   end function node_count
 
-  !> What a member adds: numbers that only that member adds.
+  !> What a member adds: numbers that only this member adds.
   function share_of(of) result(share)
     integer, intent(in) :: of
     integer(int64) :: share(n, m)
@@ -152,22 +152,22 @@ contains
     call mirrored%load(a%part([0, 1], [n, m]), stat=code, errmsg=message)
     call check_error(tessera_out_of_range, "part of array 'A' (real(real64), shape (7, 11)): ")
     call mirrored%load(a, [1, 1], stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "of lo and hi one is given without the other")
+    call check_error(tessera_invalid_argument, "lo and hi must be given together")
     call mirrored%merge_into(a%part([1, 1], [2, 2]), stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "merging the copies of array 'M'")
-    call check_has(message, "note: dimensions are in C's order here")
+    call check_has(message, "note: in this message dimensions are in C's order")
     call mirrored%merge_into(integers, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "elements of different types")
     call other%create(job, tessera_real64, [-1, 2], name="N", team=team, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "array 'N' of shape (-1, 2): dimension 1")
     call other%create(job, -12_int64, [1, 2], name="N", team=team, stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "mirrored array 'N': elements that are only moved")
+    call check_error(tessera_invalid_argument, "mirrored array 'N': opaque elements")
     call other%create(job, tessera_real64, [1, 2], team=none, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
-        "tessera_mirrored%create: the team of this call has not been made")
+        "tessera_mirrored%create: the team in this call has not been created")
     call other%merge(stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "the mirrored array of this call has not been made")
-    ! One member alone.
+    call check_error(tessera_invalid_argument, "the mirrored array in this call has not been created")
+    ! An error of one member.
     if (member == members - 1) then
       call mirrored%load(a, [1, 1], [n, m + 1], stat=code, errmsg=message)
     else
@@ -178,11 +178,11 @@ contains
   contains
     subroutine make_again()
       call mirrored%create(job, tessera_real64, [n, m], team=team, stat=code, errmsg=message)
-      call check_error(tessera_invalid_argument, "this variable has its mirrored array already")
+      call check_error(tessera_invalid_argument, "this variable already has its mirrored array")
     end subroutine make_again
   end subroutine mirrored_errors
 
-  !> The copy goes with the mirrored array, and not before.
+  !> The copy ends with the mirrored array, and not before.
   subroutine ends()
     type(tessera_mirrored) :: mirrored
     type(tessera_array) :: here

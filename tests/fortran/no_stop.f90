@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! Ends without stopping its job: its profile is written all the same.
+! Ends without stopping its job: its profile is still written.
 program no_stop
   use tessera
   implicit none

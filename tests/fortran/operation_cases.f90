@@ -157,7 +157,7 @@ contains
     call check(all(z == (5.0, 0.0)), "their absolute values")
   end subroutine other_types
 
-  !> The same numbers whoever has them.
+  !> The numbers do not depend on the distribution.
   subroutine random()
     type(tessera_array) :: a, b
     real(real64) :: x(n, m), y(n, m)
@@ -208,7 +208,7 @@ contains
         < tolerance * 100, "rows")
   end subroutine norms
 
-  !> Of vectors, which have no rows and columns to change places, and of what has no such norm.
+  !> Vectors, which have no rows and columns to exchange, and operands without such a norm.
   subroutine other_norms()
     type(tessera_array) :: v, cube
     type(tessera_part) :: part
@@ -373,7 +373,7 @@ contains
     call check_error(tessera_invalid_argument, "the number has rank 1")
     call a%copy(b, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "elements of different types")
-    call check_has(message, "note: dimensions are in C's order here")
+    call check_has(message, "note: in this message dimensions are in C's order")
     call a%copy(c, stat=code, errmsg=message)
     call check(code == tessera_invalid_argument, "other shapes")
     call a%fill_random(1, 1, 0, stat=code, errmsg=message)
@@ -382,7 +382,7 @@ contains
     part = a%part([1, 1], [9, 8])
     call part%fill(1.0_real64, stat=code, errmsg=message)
     call check_error(tessera_out_of_range, "part of array 'A' (real(real64), shape (9, 7)): &
-        &(1:9, 1:8) lies outside of the array: dimension 2 has the indices 1 to 7")
+        &(1:9, 1:8) lies outside the array: dimension 2 has indices 1 to 7")
     part = a%part([1, 1, 1], [9, 7])
     call part%fill(1.0_real64, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "lo has 3 numbers, but the array has 2 dimensions")
@@ -394,7 +394,7 @@ contains
     last = merge(8, 7, member == members - 1)
     part = a%part([1, 1], [9, last])
     call part%fill(1.0_real64, stat=code, errmsg=message)
-    call check(code == tessera_out_of_range, "what one does wrong all are told")
+    call check(code == tessera_out_of_range, "an error of one member is reported to all")
     call c%free()
     call a%copy(c, stat=code, errmsg=message)
     call check_error(tessera_closed, "the array was freed")

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! Lacks a sync between a put of rank 0 and a get of rank 1, and has one between theirs before.
-! TESSERA_CHECK=races finds the first only.
+! A sync is missing between a put of rank 0 and a get of rank 1; an earlier put and get have one.
+! TESSERA_CHECK=races finds only the first.
 program races
   use, intrinsic :: iso_fortran_env, only: real64
   use tessera

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! Sections, and what is not there, as buffers. This file is compiled with array temporaries as
+! Sections, and missing arguments, as buffers. This file is compiled with array temporaries as
 ! errors: that it compiles shows that the program makes no copy of them.
 module sections
   use, intrinsic :: iso_fortran_env, only: real64
@@ -10,7 +10,7 @@ module sections
   private
   public :: put_section_of, get_section_of, start_get_of_section, take_what_is_not_there, particle
 
-  !> Elements of a structure, some of whose components are transferred.
+  !> Elements of a structure; some of its components are transferred.
   type :: particle
     real(real64) :: x = 0, y = 0
     integer :: number = 0, kind = 0
@@ -40,7 +40,7 @@ contains
     call array%get_async(lo, hi, buffer(2:n:2, :), transfers)
   end subroutine start_get_of_section
 
-  !> Here, because a compiler that saw both sides would warn of it.
+  !> In this file, because a compiler that saw both sides would warn.
   subroutine take_what_is_not_there(array, none, nowhere)
     type(tessera_array), intent(in) :: array
     real(real64), intent(inout), allocatable :: none(:, :)
@@ -49,7 +49,7 @@ contains
     call check_error(tessera_invalid_argument, "the buffer is not allocated")
     call array%get([1, 1], [9, 7], nowhere, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
-        "the buffer is not allocated, or a pointer to nothing")
+        "the buffer is not allocated, or a pointer that is not associated")
   end subroutine take_what_is_not_there
 
 end module sections

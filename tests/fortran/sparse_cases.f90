@@ -267,7 +267,7 @@ contains
     call check_is(a, x, "those of which it is a copy were not")
   end subroutine own_rows
 
-  !> A cut of rows, some members with none, and each gives its own.
+  !> A distribution of rows in which some members have none; each gives its own.
   subroutine given_rows()
     type(tessera_sparse) :: a, cut
     type(tessera_sparse_builder) :: builder
@@ -347,8 +347,8 @@ contains
     call check_is(a, x, "which it is not")
   end subroutine asking
 
-  !> Sums of rows with signs: what is left of a column's sum is even. Those of columns are the
-  !> transposed ones of the transpose.
+  !> Sums of rows with signs: the remainder of a column's sum is even. The sketch of columns is the
+  !> transposed sketch of the transpose.
   subroutine sketches()
     type(tessera_sparse) :: a, t, of_rows, of_columns
     type(tessera_array) :: whole
@@ -375,19 +375,19 @@ contains
     type(tessera_team) :: empty
     type(tessera_array) :: vector
     call builder%create(job, tessera_real64, n, m, team=empty, stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "the team of this call has not been made")
+    call check_error(tessera_invalid_argument, "the team in this call has not been created")
     call builder%create(job, tessera_real64, n, m, team=team)
     call builder%add(10, 1, 1.0_real64, stat=code, errmsg=message)
-    call check_error(tessera_out_of_range, "rows has 10; there are 1 to 9")
+    call check_error(tessera_out_of_range, "rows has 10; 1 to 9 are possible")
     call builder%add(1, 0, 1.0_real64, stat=code, errmsg=message)
-    call check_error(tessera_out_of_range, "columns has 0; there are 1 to 7")
+    call check_error(tessera_out_of_range, "columns has 0; 1 to 7 are possible")
     call builder%add(1, 1, 1, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
         "values is integer(int32), but the array has real(real64)")
     call builder%add([1, 2], [1], [1.0_real64], stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "2 rows, 1 columns and 1 values")
     call a%scale(1.0_real64, stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "the sparse matrix of this call has not been made")
+    call check_error(tessera_invalid_argument, "the sparse matrix in this call has not been created")
     call builder%assemble(a)
     call builder%add(1, 1, 1.0_real64, stat=code, errmsg=message)
     call check(code == tessera_closed, "after assemble")
@@ -400,7 +400,7 @@ contains
     call check_has(message, "note: rows and columns are Fortran's")
     call a%to_dense(vector, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "tessera_sparse_to_dense")
-    call check_has(message, "note: dimensions are in C's order here")
+    call check_has(message, "note: in this message dimensions are in C's order")
   end subroutine sparse_errors
 
 end module sparse_cases

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! Transfers of every kind, each compared with what the same assignments do to a local array.
+! Transfers of every kind, each compared with the same assignments to a local array.
 module transfer_cases
   use checks
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
@@ -87,7 +87,7 @@ contains
     call check(all(wide(1:10:2, :) == -1), "nothing between them, asynchronously")
     call make_vector(v, tessera_real64, 6, "v")
     call v%enumerate(1.0_real64, 1.0_real64)
-    ! Of components gfortran makes a copy, which it writes back.
+    ! gfortran copies components of structures, and writes them back.
     call v%get(1, 6, particles%y)
     call check(all(particles%y == [(real(i, real64), i = 1, 6)]), "components")
     call check(all(particles%x == 0) .and. all(particles%number == 0), "their neighbours")
@@ -153,7 +153,7 @@ contains
     call leave_under_way(a, z)
     call check(all(z == (1 - members) * x), "the end of a variable waits")
     call a%get_async([1, 1], [10, 7], z, transfers, stat=code, errmsg=message)
-    call check_error(tessera_out_of_range, "(1:10, 1:7) lies outside of the array")
+    call check_error(tessera_out_of_range, "(1:10, 1:7) lies outside the array")
   end subroutine asyncs
 
   subroutine leave_under_way(a, z)
@@ -192,10 +192,10 @@ contains
       call check(all(again == x), "put and accumulated")
     end block
     call a%get_section([2, 1], [9, 7], [0, 3], some, stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "each has to be 1 or more")
+    call check_error(tessera_invalid_argument, "each must be 1 or more")
     call a%get_section([2, 1], [9, 7], [3, 2], some, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
-        "the buffer has the shape (3, 3), the section of the array (3, 4)")
+        "the buffer has the shape (3, 3), but the section of the array has (3, 4)")
   end subroutine sections_of_arrays
 
   subroutine periodic()
@@ -284,7 +284,7 @@ contains
     call n%fetch_add(2, 0.5, before, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "increment is 0.5 of real(real32)")
     call a%fetch_add([1, 1], 1.0_real64, x, stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "can't be changed in one step")
+    call check_error(tessera_invalid_argument, "do not support atomic operations")
   end subroutine elements
 
   subroutine lists()
@@ -338,12 +338,12 @@ contains
     call make_matrix(a, 9, 7, "A")
     before = "get from array 'A' (real(real64), shape (9, 7)): "
     call a%get([3, 4], [10, 6], x(1:8, 1:3), stat=code, errmsg=message)
-    call check_error(tessera_out_of_range, before // "(3:10, 4:6) lies outside of the array: &
-        &dimension 1 has the indices 1 to 9, and the upper bound is 10")
-    call check_has(message, "hint: bounds count from 1 and are included")
+    call check_error(tessera_out_of_range, before // "(3:10, 4:6) lies outside the array: &
+        &dimension 1 has indices 1 to 9, and the upper bound is 10")
+    call check_has(message, "hint: bounds count from 1 and are inclusive")
     call a%get([3, 0], [4, 6], x(1:2, 1:7), stat=code, errmsg=message)
     call check_error(tessera_out_of_range, &
-        "dimension 2 has the indices 1 to 7, and the lower bound is 0")
+        "dimension 2 has indices 1 to 7, and the lower bound is 0")
     call a%put([3, 5], [2, 3], x, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
         "(3:2, 5:3): in dimension 2 the lower bound 5 is above the upper bound 3")
@@ -352,7 +352,7 @@ contains
     call a%put([3, 1], 2, x, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "hi has 1 number, but the array has 2 dimensions")
     call a%put([1.0, 1.0], [9, 7], x, stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "lo is real(real32); it has to be of integers")
+    call check_error(tessera_invalid_argument, "lo is real(real32); it must be of type integer")
     precise = 0
     call a%put([1, 1], [9, 7], precise, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "the buffer is real of 16 bytes")
@@ -360,18 +360,18 @@ contains
     call check_error(tessera_invalid_argument, "the buffer is complex of 32 bytes")
     call a%put([1, 1], [9, 7], x(:, 1:6), stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
-        "the buffer has the shape (9, 6), the section of the array (9, 7)")
+        "the buffer has the shape (9, 6), but the section of the array has (9, 7)")
     call a%put([1, 1], [9, 7], real(x), stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
         "the buffer is real(real32), but the array has real(real64)")
     call a%put([1, 1], [9, 7], x(9:1:-1, :), stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "the buffer runs backwards in its dimension 1")
+    call check_error(tessera_invalid_argument, "the buffer has a negative stride in its dimension 1")
     call take_what_is_not_there(a, none, nowhere)
     call a%accumulate([1, 1], [9, 7], x, 0.1, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
         "alpha is 0.1 of real(real32), but real(real64) is needed")
     call a%accumulate([1, 1], [9, 7], x, [2.0_real64], stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "alpha has rank 1; it has to be one number")
+    call check_error(tessera_invalid_argument, "alpha has rank 1; it must be a scalar")
     call a%get([huge(1_int64), 1_int64], [huge(1_int64), 1_int64], x, stat=code, errmsg=message)
     call check(code == tessera_out_of_range, "bounds of any size")
     call a%get([-huge(1_int64), 1_int64], [1_int64, 1_int64], x, stat=code, errmsg=message)
@@ -379,7 +379,7 @@ contains
     call a%get_element([1, 8], x(1, 1), stat=code, errmsg=message)
     call check_error(tessera_out_of_range, &
         "array 'A' (real(real64), shape (9, 7)): the index (1, 8) &
-        &lies outside of the array: dimension 2 has the indices 1 to 7, and it is 8")
+        &lies outside the array: dimension 2 has indices 1 to 7, and it is 8")
     call take_assumed_size(a, x)
     call a%get([1, 1], [9, 7], x)
     call check(all(x == 0), "nothing was changed")
@@ -389,7 +389,7 @@ contains
     call check_error(tessera_closed, "tessera_array%get: the array was freed")
   end subroutine transfer_errors
 
-  !> As programs have them that are older than Fortran 90: hints say what works, and it does.
+  !> As in programs in the style of Fortran 77: hints say what works, and it does.
   subroutine old_buffers()
     type(tessera_array) :: a
     real(real64), target :: work(300)
@@ -412,7 +412,7 @@ contains
     real(real64), intent(inout) :: x(n, *)
     call a%get([1, 1], [9, 7], x, stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "is of assumed size; its shape is not known")
-    call check_has(message, "hint: give the section that is meant, as x(1:9, 1:7)")
+    call check_has(message, "hint: give a section with an upper bound, such as x(1:9, 1:7)")
     call a%get([1, 1], [9, 7], x(1:9, 1:7))
   end subroutine by_leading_dimension
 
@@ -424,26 +424,26 @@ contains
     call check_error(tessera_invalid_argument, "is of assumed size; its shape is not known")
     call check_has(message, "hint: give p, where p(1:9, 1:7) => x(1:63), and x is a TARGET")
     call a%get([1, 1], [9, 7], x(1:63), stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "has the shape (63), the section of the array (9, 7)")
+    call check_error(tessera_invalid_argument, "has the shape (63), but the section of the array has (9, 7)")
     call check_has(message, "hint: give p, where p(1:9, 1:7) => x(1:63), and x is a TARGET")
     call a%get([4, 1], [4, 7], x, stat=code, errmsg=message)
-    call check_has(message, "hint: give the section that is meant, as x(1:7)")
+    call check_has(message, "hint: give a section with an upper bound, such as x(1:7)")
     p(1:9, 1:7) => x(1:63)
     call a%get([1, 1], [9, 7], p)
   end subroutine by_beginning
 
-  !> As GA's programs have it, whose buffers are elements of one large array.
+  !> As in GA's programs, whose buffers are elements of one large array.
   subroutine by_place(a, x, k)
     type(tessera_array), intent(in) :: a
     real(real64), intent(inout), target :: x(*)
     integer, intent(in) :: k
     real(real64), pointer :: p(:, :)
     call a%get([1, 1], [9, 7], x(k), stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "the buffer is one element, the section of the array")
+    call check_error(tessera_invalid_argument, "the buffer is one element, but the section of the array")
     call check_has(message, "has the shape (9, 7)")
     call check_has(message, "hint: give p, where p(1:9, 1:7) => x(k:k+62), and x is a TARGET")
     call a%get([4, 1], [4, 7], x(k), stat=code, errmsg=message)
-    call check_has(message, "hint: give the section that is meant, as x(k:k+6)")
+    call check_has(message, "hint: give a section with an upper bound, such as x(k:k+6)")
     p(1:9, 1:7) => x(k:k+62)
     call a%get([1, 1], [9, 7], p)
   end subroutine by_place
@@ -473,11 +473,11 @@ contains
     call a%gather(reshape([1, 1, 10, 1], [2, 2]), values, stat=code, errmsg=message)
     call check_error(tessera_out_of_range, "the index (10, 1) lies outside")
     call a%gather(reshape([1, 1, 9, 1, 2, 2], [3, 2]), values, stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "places has to have the shape (2, number of places)")
+    call check_error(tessera_invalid_argument, "places must have the shape (2, number of elements)")
     call a%gather(reshape([1, 1, 9, 1, 2, 2], [2, 3]), values, stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "values has 2 elements for 3 places")
+    call check_error(tessera_invalid_argument, "values has 2 numbers for 3 elements")
     call a%gather([1, 1], values, stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "places has to have the shape")
+    call check_error(tessera_invalid_argument, "places must have the shape")
   end subroutine list_errors
 
 end module transfer_cases

@@ -107,7 +107,7 @@ contains
     type(tessera_array) :: counts
     call make_vector(counts, tessera_int64, 3, "counts")
     call counts%count_bins([1, 0], stat=code, errmsg=message)
-    call check_error(tessera_out_of_range, "there is no bin 0; there are 1 to 3")
+    call check_error(tessera_out_of_range, "there is no bin 0; 1 to 3 are possible")
     call counts%add_to_bins(counts, counts, [1, 2], [1_int64], stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "values has 1 elements for 2 bins")
   end subroutine bin_errors

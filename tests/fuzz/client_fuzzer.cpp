@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Feeds any bytes to the client's side of a conversation: a link behind its handshake, whose agent
-// is the input. No memory changes but what an operation under way has asked for, none once it has
-// ended, and every operation ends, once, when the link is lost at the latest.
+// Feeds arbitrary bytes to the client's side of a connection: a link that has completed its
+// handshake, with the input in place of the agent. An operation changes only the memory that it
+// asked for, and only while it is under way. Every operation completes exactly once, at the latest
+// when the link is lost.
 //
 // An input is
 //
-//     byte 0     most bytes that the channel gives at once, less one
-//     byte 1     how many bytes of requests it has room for at a time, times 64; 0: none
-//     then       frames of the agent's, one behind the other
+//     byte 0     the largest number of bytes that the channel returns at once, minus one
+//     byte 1     the bytes of requests that it accepts at a time, divided by 64; 0: none
+//     then       the agent's frames, one after the other
 //
-// The second byte of a frame says what the client starts before it comes: nothing if it is 0, else
-// one of `starters`. What a fuzzer cannot guess is made right (tests/fuzz/fed_channel.hpp): nearly
-// always the operation, too, which is one of the first few that a link numbers.
+// The second byte of a frame chooses what the client starts before the frame arrives: nothing if it
+// is 0, else one of `starters`. Fields that a fuzzer cannot guess are set to valid values
+// (tests/fuzz/fed_channel.hpp). In nearly all frames this includes the operation number, which
+// becomes one of the first few of the link.
 //
-// With libFuzzer: TESSERA_FUZZ in .cmake/options.cmake. Without, tests/fuzz/replay_main.cpp runs
-// it over the seeds.
+// With libFuzzer: TESSERA_FUZZ in .cmake/options.cmake. Without it, tests/fuzz/replay_main.cpp runs
+// this target over the seeds.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -39,7 +41,7 @@ constexpr WorldRank self{3};
 constexpr WorldRank peer{1};
 constexpr Target target{.rank = TeamRank{1}, .offset = 64, .region = RegionId{1}};
 
-// One that the client started, with local memory of its own.
+// An operation that the client started, with local memory of its own.
 class Operation {
  public:
   explicit Operation(std::size_t data_bytes) : memory_(2 * guard_bytes + data_bytes, canary) {
@@ -49,13 +51,14 @@ class Operation {
   Completion done;
 
   [[nodiscard]] std::byte* at(std::int64_t offset) { return memory_.data() + guard_bytes + offset; }
-  // The same place, where so many bytes may change while it is under way.
+  // Returns at(offset), and notes that `bytes` bytes there may change while the operation is under
+  // way.
   std::byte* await(std::int64_t offset, std::size_t bytes) {
     awaited_.emplace_back(at(offset), bytes);
     return at(offset);
   }
 
-  // Takes note of its end.
+  // Checks whether the operation has completed, and notes it.
   void look() {
     if (!has_ended_ && done.done()) {
       has_ended_ = true;
@@ -64,7 +67,7 @@ class Operation {
       must(error.ok() || !error.message().empty());
     }
   }
-  // Requires: the link is lost, and look() was called since.
+  // Requires: the link is lost, and look() was called after that.
   void check() const {
     must(has_ended_ && done.done());
     must(memory_ == at_end_);
@@ -85,7 +88,7 @@ class Operation {
   Bytes at_end_;
 };
 
-// --- what the client may ask for; make_client_seeds.cpp knows the numbers -----------------------
+// --- operations that the client may start; make_client_seeds.cpp uses their numbers ------------
 
 Status get_bytes(Endpoint& endpoint, Operation& mine, std::size_t bytes) {
   return endpoint.get(mine.await(0, bytes), target, CopyShape::contiguous(bytes), mine.done);
@@ -147,7 +150,7 @@ const std::array<Starter, 13> starters = {{
     {0, [](auto& to, auto& mine) { return to.start_fence(mine.done); }},
 }};
 
-// A client without nodes of its own: the links that it gets are the fuzzer's.
+// A client that has no nodes of its own; the fuzzer gives it its links.
 Client& client() {
   static Client one([] {
     ClientOptions options;
@@ -159,7 +162,7 @@ Client& client() {
   return one;
 }
 
-// The link, and what goes on over it.
+// The link and the operations over it.
 class Talk {
  public:
   Talk(std::size_t most_in, std::size_t room) : room_(room) { channel_->begin(most_in); }
@@ -170,7 +173,7 @@ class Talk {
     }
     const Starter& starter = starters[which % starters.size()];
     Operation& mine = *operations_.emplace_back(std::make_unique<Operation>(starter.data_bytes));
-    // An operation that was refused has not ended, and never will by itself.
+    // A refused operation is not complete, and nothing else completes it.
     if (Status refused = starter.start(endpoint_, mine); !refused.ok()) {
       must(link_.is_lost() && !mine.done.done());
       mine.done.end(std::move(refused));
@@ -183,13 +186,13 @@ class Talk {
       move();
     }
   }
-  // Loses the link, if it isn't lost yet.
+  // Closes the channel, which loses the link if it is not lost yet.
   void finish() {
     channel_->end();
     while (!link_.is_lost()) {
       move();
     }
-    start(operations_.size());  // any one; it is refused, or ends at once
+    start(operations_.size());  // any operation; it is refused or completes at once
     for (const auto& each : operations_) {
       each->look();
       each->check();
@@ -202,7 +205,7 @@ class Talk {
   static constexpr int most_moves = 1'000'000;
 
   void move() {
-    must(++moves_ < most_moves);  // else it makes no progress
+    must(++moves_ < most_moves);  // fails if there is no progress
     channel_->make_room(room_);
     link_.progress();
     for (const auto& each : operations_) {
@@ -210,7 +213,7 @@ class Talk {
     }
   }
 
-  std::vector<std::unique_ptr<Operation>> operations_;  // outlive the link
+  std::vector<std::unique_ptr<Operation>> operations_;  // must outlive the link
   std::size_t room_;
   int moves_ = 0;
   FedChannel* channel_ = new FedChannel;
@@ -218,7 +221,8 @@ class Talk {
   ServerEndpoint endpoint_{link_, self, peer};
 };
 
-// A link numbers its operations by place and generation: one of the first few of either.
+// A link numbers its operations by slot and generation: makes the number one of the first few of
+// each.
 void make_operation_likely(std::span<std::byte, header_bytes> header) {
   const auto number = load<std::uint64_t>(header.data() + 32);
   if (number != 0 && number != unwatched_operation) {

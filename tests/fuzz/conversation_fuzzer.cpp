@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Feeds any bytes to an agent's conversation, as a peer that has come through the handshake: as it
-// really does here, since whoever runs this knows the secret. Nothing but the slices that a node
-// published may change, whatever comes.
+// Feeds arbitrary bytes to an agent's connection, from a peer that has completed the handshake. The
+// handshake is real, since this program knows the secret. Whatever arrives, only the slices that a
+// node published may change.
 //
 // An input is
 //
-//     byte 0     most bytes that the channel gives at once, less one
-//     byte 1     how many bytes of answers it has room for at a time, times 65536; 0: none
-//     then       frames, one behind the other
+//     byte 0     the largest number of bytes that the channel returns at once, minus one
+//     byte 1     the bytes of replies that it accepts at a time, divided by 65536; 0: none
+//     then       frames, one after the other
 //
-// What a fuzzer cannot guess is made right in each header (tests/fuzz/fed_channel.hpp), nearly
-// always the rank, too.
+// Fields that a fuzzer cannot guess are set to valid values in each header
+// (tests/fuzz/fed_channel.hpp), in nearly all frames including the rank.
 //
-// With libFuzzer: TESSERA_FUZZ in .cmake/options.cmake. Without, tests/fuzz/replay_main.cpp runs
-// it over the seeds.
+// With libFuzzer: TESSERA_FUZZ in .cmake/options.cmake. Without it, tests/fuzz/replay_main.cpp runs
+// this target over the seeds.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -41,8 +41,8 @@ constexpr std::int32_t job_ranks = 4;
 constexpr WorldRank peer_rank{3};
 constexpr std::uint64_t job_number = 77;
 
-// A node of two ranks, one of which has slices in its memory, with bytes around them that nobody
-// may touch; and the memory of a team.
+// A node of two ranks. Its memory holds slices of both, the memory of a team and locks, with bytes
+// around them that must not change.
 class FuzzedNode {
  public:
   FuzzedNode() {
@@ -87,7 +87,7 @@ class FuzzedNode {
     check_canaries(second_start + second_bytes, mail_start);
     check_canaries(mail_start + mail_bytes, locks_start);
     check_canaries(locks_start + lock_count * lock_bytes_, all_bytes);
-    // No lock is left held, and what begins the node's memory is as it was made.
+    // No lock is held, and the header of the node's memory is unchanged.
     must(memory_->header().magic == magic_ && memory_->header().ranks == 2);
     must(memory_->record(0).box_lock.try_lock(node_->lock_context()));
     memory_->record(0).box_lock.unlock();
@@ -97,7 +97,7 @@ class FuzzedNode {
 
  private:
   static constexpr int canary = 0xca;
-  // Lengths that are no multiples of anything, as users' are; starts are the arena's.
+  // Lengths are multiples of nothing, as those of users; the arena chooses the starts.
   static constexpr std::size_t first_start = 4096;
   static constexpr std::size_t first_bytes = 40'001;
   static constexpr std::size_t second_start = 65'536;
@@ -137,7 +137,7 @@ const Secret& secret() {
   return one;
 }
 
-// A conversation behind its handshake, and the channel that it owns.
+// A connection that has completed its handshake, and the channel that it owns.
 std::pair<std::unique_ptr<Conversation>, FedChannel*> introduced(detail::Node& node,
                                                                  LockKeeper& locks) {
   auto channel = std::make_unique<FedChannel>();
@@ -155,7 +155,7 @@ std::pair<std::unique_ptr<Conversation>, FedChannel*> introduced(detail::Node& n
   return {std::move(conversation), fed};
 }
 
-// Makes the headers right and leaves the rest.
+// Sets the headers of all frames to valid values and leaves the rest.
 void seal(std::span<std::byte> frames) {
   while (!frames.empty()) {
     const auto first = first_frame(frames, [](unsigned choice, auto header) {
@@ -167,7 +167,7 @@ void seal(std::span<std::byte> frames) {
   }
 }
 
-// As the agent does: reads while there may be more, sends while there is room.
+// Does as the agent does: reads while there may be more, sends while there is room.
 void converse(Conversation& conversation, FedChannel& channel, std::size_t room) {
   constexpr int most_turns = 100'000;
   for (int turn = 0; turn < most_turns; ++turn) {
@@ -177,7 +177,7 @@ void converse(Conversation& conversation, FedChannel& channel, std::size_t room)
     }
     if (!conversation.may_read()) {
       if (room == 0) {
-        return;  // It waits for a peer that doesn't read.
+        return;  // It waits for a peer that does not read.
       }
       continue;
     }
@@ -189,7 +189,7 @@ void converse(Conversation& conversation, FedChannel& channel, std::size_t room)
     }
     must(*came || channel.is_empty());
   }
-  must(false);  // it makes no progress
+  must(false);  // there is no progress
 }
 
 }  // namespace
@@ -210,7 +210,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   channel->end();
   channel->begin(std::size_t{1} + std::to_integer<std::size_t>(input[0]));
   converse(*conversation, *channel, 65'536 * std::to_integer<std::size_t>(input[1]));
-  // Its locks are others' now, and nobody answers it any more.
+  // Other ranks get the peer's locks now, and the peer gets no reply any more.
   conversation.reset();
   node.node().memory().guest_fate(peer_rank) = detail::GuestFate::lost;
   locks.forget(peer_rank);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Feeds any bytes to the reader of FCIDUMP files. Headers that it accepts make sense, and integrals
-// are finite and of orbitals that there are.
+// Feeds arbitrary bytes to the reader of FCIDUMP files. Headers that it accepts make sense;
+// integrals are finite and refer to orbitals that exist.
 //
-// With libFuzzer: TESSERA_FUZZ in .cmake/options.cmake. Without, tests/fuzz/replay_main.cpp runs
-// it over the seeds.
+// With libFuzzer: TESSERA_FUZZ in .cmake/options.cmake. Without it, tests/fuzz/replay_main.cpp runs
+// this target over the seeds.
 #include <cmath>
 #include <cstdint>
 #include <vector>

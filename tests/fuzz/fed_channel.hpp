@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the fuzz targets of both sides of a conversation stand on: a channel whose other end is the
-// input, and frames of which those fields are right that a fuzzer cannot guess.
+// Shared by the fuzz targets of both sides of a connection: a channel whose remote end is the
+// input, and valid values for the header fields that a fuzzer cannot guess.
 #pragma once
 
 #include <algorithm>
@@ -21,20 +21,21 @@ namespace tessera::rma::server {
 using Bytes = std::vector<std::byte>;
 using View = std::span<const std::byte>;
 
-// Not assert(), which a release build would leave out.
+// Used instead of assert(), which release builds leave out.
 inline void must(bool holds) {
   if (!holds) {
     std::abort();
   }
 }
 
-/// A stream whose other end is the input.
+/// A stream whose remote end is the input.
 class FedChannel final : public detail::Channel {
  public:
   void give(View bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
-  /// Nothing more comes behind what was given; before, there is only nothing just now.
+  /// Marks the end of the input. Before this call, a receive without bytes means that nothing has
+  /// arrived yet.
   void end() { is_ended_ = true; }
-  /// From now on gives so many bytes at once, and has room for none until make_room().
+  /// From now on returns at most `most_in` bytes at once, and accepts none until make_room().
   void begin(std::size_t most_in) {
     most_in_ = most_in;
     room_ = 0;
@@ -46,10 +47,10 @@ class FedChannel final : public detail::Channel {
 
   Result<std::size_t> send(std::span<const iovec> pieces) override {
     if (total_ > most_sent) {
-      return Status::error(Code::peer_lost, "the peer has heard enough");
+      return Status::error(Code::peer_lost, "the output limit of the fuzzer is reached");
     }
     auto moved = move(pieces, room_, [&](std::byte* at, std::size_t bytes) {
-      sent_.assign(at, at + bytes);  // a sanitizer sees what may not be read
+      sent_.assign(at, at + bytes);  // lets a sanitizer see reads of invalid bytes
       return bytes;
     });
     room_ -= *moved;
@@ -87,7 +88,7 @@ class FedChannel final : public detail::Channel {
     return moved;
   }
 
-  // Overlapping rows make much out of few bytes; more of that finds nothing new.
+  // Overlapping rows let few bytes of input request much output; more of it finds nothing new.
   static constexpr std::size_t most_sent = std::size_t{40} << 20U;
 
   Bytes bytes_;
@@ -99,10 +100,10 @@ class FedChannel final : public detail::Channel {
   Bytes sent_;
 };
 
-/// The first of the frames in `bytes`, as long as the sizes in its header say, or what there is of
-/// it. Magic, version, checksum and reserved bytes are made right, and what fix(choice, header)
-/// does. The frame's first byte chooses: a choice of 2 leaves unknown flags, 3 leaves all that is
-/// made right behind fix(); the others are fix()'s.
+/// Returns the first frame in `bytes`, as long as its header says, or all bytes if there are fewer.
+/// Sets magic, version, checksum and reserved bytes to valid values, and calls fix(choice, header).
+/// The frame's first byte gives `choice`: 2 leaves unknown flags set; 3 leaves the header as fix()
+/// returns it, except for unknown flags; fix() gives all other values their meaning.
 template <class Fix>
 std::span<std::byte> first_frame(std::span<std::byte> bytes, Fix&& fix) {
   if (bytes.size() < header_bytes) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Feeds any bytes to what decodes those from other nodes: headers, descriptors, the handshake.
-// What is accepted has to survive being encoded and decoded again.
+// Feeds arbitrary bytes to the decoders of messages from other nodes: headers, descriptors and the
+// handshake. Accepted input must be the same after it is encoded and decoded again.
 //
-// The first byte of an input chooses the decoder; the others are its bytes.
+// The first byte of an input chooses the decoder; the decoder gets the rest.
 //
-// With libFuzzer: TESSERA_FUZZ in .cmake/options.cmake. Without, tests/fuzz/replay_main.cpp runs
-// it over the seeds.
+// With libFuzzer: TESSERA_FUZZ in .cmake/options.cmake. Without it, tests/fuzz/replay_main.cpp runs
+// this target over the seeds.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -29,7 +29,7 @@ using namespace tessera::rma::server;  // NOLINT(google-build-using-namespace)
 using Bytes = std::vector<std::byte>;
 using View = std::span<const std::byte>;
 
-// Not assert(), which a release build would leave out.
+// Used instead of assert(), which release builds leave out.
 void must(bool holds) {
   if (!holds) {
     std::abort();
@@ -99,7 +99,7 @@ void decode_any_accumulate(View input) {
     encode_accumulate(scale, Fragments(std::get<std::vector<Fragment>>(terms.value().pattern)),
                       again);
   }
-  // The head and the factor come back bit for bit, also those that are no numbers.
+  // The head and the factor come back bit for bit, even if the factor is not a number.
   must(again.size() >= 24 && std::equal(again.begin(), again.begin() + 24, input.begin()));
   must(total_bytes(decode_accumulate(again).value().pattern) == total_bytes(terms.value().pattern));
 }
@@ -125,7 +125,8 @@ const Secret& secret() {
   return one;
 }
 
-// In pieces whose size the first byte says. Nobody gets in who doesn't know the server's nonce.
+// Feeds the handshake in pieces; the first byte gives their size. A peer that does not know the
+// server's nonce cannot complete it.
 template <class Side>
 void talk(Side& side, View input) {
   if (input.empty()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Writes the seeds of client_fuzzer.cpp. Run it after a change of the format:
+// Writes the seeds of client_fuzzer.cpp. Run it after each change of the wire format:
 //
 //     build/tests/bin/make_client_seeds tests/fuzz/seeds/client
 #include <string>
@@ -17,7 +17,7 @@ using namespace tessera::rma::server;  // NOLINT(google-build-using-namespace)
 
 using Bytes = std::vector<std::byte>;
 
-// The fuzzer's starters, by number, and how many bytes answer them.
+// The fuzzer's starters, by number, and the sizes of their replies.
 enum class Start : std::uint8_t {
   nothing,
   get_word,
@@ -39,12 +39,12 @@ constexpr std::size_t long_rows_bytes = 1560;
 constexpr std::size_t short_fragments_bytes = 27;
 constexpr std::size_t long_fragments_bytes = 1812;
 
-// As a link numbers them: the place that was free last is taken first.
+// The number that a link gives to an operation; the link reuses the slot that was freed last.
 constexpr std::uint64_t operation(std::uint64_t place, std::uint64_t generation = 1) {
   return generation << 32U | place;
 }
 
-// Frames of an agent's, with what the client starts before each.
+// The agent's frames, and what the client starts before each.
 class Talk {
  public:
   Talk& say(Start before, Kind kind, std::uint64_t operation, const Bytes& payload) {
@@ -55,7 +55,7 @@ class Talk {
                              .operation = operation,
                              .words = {0xffff'fff0, 0}};
     auto fixed = encode(header);
-    fixed[0] = std::byte{64};  // all is made right
+    fixed[0] = std::byte{64};  // sets all fields to valid values
     fixed[1] = static_cast<std::byte>(before);
     bytes_.insert(bytes_.end(), fixed.begin(), fixed.end());
     bytes_.insert(bytes_.end(), payload.begin(), payload.end());
@@ -64,7 +64,7 @@ class Talk {
   Talk& say(Start before, Kind kind, std::uint64_t operation, std::size_t payload = 0) {
     return say(before, kind, operation, Bytes(payload, std::byte{0x11}));
   }
-  // A frame that nobody minds, so that something is started.
+  // A frame without effect, before which `what` is started.
   Talk& start(Start what) { return say(what, Kind::done, 0); }
   [[nodiscard]] const Bytes& bytes() const { return bytes_; }
 
@@ -118,7 +118,7 @@ std::vector<std::pair<std::string, Talk>> talks() {
   add("too-much").say(Start::get_1001, Kind::data, operation(0), 1002);
   add("not-what-was-asked").say(Start::get_1001, Kind::value, operation(0));
   add("a-request").say(Start::get_word, Kind::get, operation(0));
-  add("good-bye").start(Start::get_16384).say(Start::fetch_add_32, Kind::bye, 0);
+  add("bye").start(Start::get_16384).say(Start::fetch_add_32, Kind::bye, 0);
   add("reasons-for-the-end")
       .start(Start::get_16384)
       .say(Start::put_3000, Kind::failed, 0, failure(Code::protocol, "you said nonsense"));
@@ -133,7 +133,7 @@ int main(int argc, char** argv) {
     for (const auto& [name, talk] : all) {
       folder.write(name, {255, 16}, talk.bytes());
     }
-    // An agent that sends little at a time, and one that reads nothing.
+    // An agent that sends few bytes at a time, and one that reads nothing.
     folder.write("slow-packed", {12, 1}, all[2].second.bytes());
     folder.write("unread-requests", {255, 0}, all[4].second.bytes());
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Writes the seeds of conversation_fuzzer.cpp. Run it after a change of the format:
+// Writes the seeds of conversation_fuzzer.cpp. Run it after each change of the wire format:
 //
 //     build/tests/bin/make_conversation_seeds tests/fuzz/seeds/conversation
 #include <complex>
@@ -19,7 +19,7 @@ using namespace tessera::rma::server;  // NOLINT(google-build-using-namespace)
 
 using Bytes = std::vector<std::byte>;
 
-// Those of the fuzzer's node.
+// The same ranks and regions as in the fuzzer's node.
 constexpr WorldRank peer{3};
 constexpr WorldRank first_owner{1};
 constexpr WorldRank second_owner{0};
@@ -30,7 +30,7 @@ constexpr RegionId locks{4};
 
 const std::uint64_t lock_bytes = detail::QueueLock::bytes(8);
 
-// Frames, one behind the other.
+// Frames, one after the other.
 class Talk {
  public:
   Talk& say(FrameHeader header, const Bytes& descriptor = {}, std::size_t payload = 0) {
@@ -159,7 +159,7 @@ int main(int argc, char** argv) {
     for (const auto& [name, talk] : all) {
       folder.write(name, {255, 1}, talk.bytes());
     }
-    // A peer that sends little at a time, and one that reads nothing.
+    // A peer that sends few bytes at a time, and one that reads nothing.
     folder.write("slow-puts", {12, 1}, all[1].second.bytes());
     folder.write("unread-gets", {255, 0}, all[2].second.bytes());
   });

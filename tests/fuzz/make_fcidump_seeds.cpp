@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Writes the seeds of fcidump_fuzzer.cpp. Run it after a change of what is read:
+// Writes the seeds of fcidump_fuzzer.cpp. Run it after each change of the reader:
 //
 //     build/tests/bin/make_fcidump_seeds tests/fuzz/seeds/fcidump
 #include <span>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Writes the seeds of frame_fuzzer.cpp. Run it after a change of the format:
+// Writes the seeds of frame_fuzzer.cpp. Run it after each change of the wire format:
 //
 //     build/tests/bin/make_frame_seeds tests/fuzz/seeds/frame
 #include <complex>
@@ -20,7 +20,7 @@ using namespace tessera::rma::server;  // NOLINT(google-build-using-namespace)
 
 using Bytes = std::vector<std::byte>;
 
-// The places of the decoders in frame_fuzzer.cpp's list.
+// The positions of the decoders in the list of frame_fuzzer.cpp.
 enum class Decoder : std::uint8_t {
   header,
   sealed_header,
@@ -85,7 +85,7 @@ void write_patterns(Folder& folder) {
   bytes.clear();
   encode_fragments(mixed, bytes);
   folder.write("fragments-mixed", Decoder::fragments, bytes);
-  bytes[7] = std::byte{0x80};  // a number that would wrap in 32 bits
+  bytes[7] = std::byte{0x80};  // a number that would overflow 32 bits
   folder.write("fragments-wrapped", Decoder::fragments, bytes);
   bytes.clear();
   encode_accumulate(Scale::of(-0.5), shape, bytes);
@@ -104,7 +104,8 @@ void write_small_ones(Folder& folder) {
   folder.write("failure", Decoder::failure, bytes);
 }
 
-// With fixed bytes where there are nonces and proofs, so that the files are the same each time.
+// A handshake message with fixed bytes in place of nonces and proofs, so that the files are the
+// same each time.
 Bytes message(std::string_view head, std::string_view names, std::size_t size) {
   Bytes bytes = bytes_of(head);
   const Bytes more = bytes_of(names);
@@ -118,7 +119,7 @@ void write_handshake(Folder& folder) {
   const auto names = "\x88\x77\x66\x55\x44\x33\x22\x11\5\0\0\0\2\0\0\0"sv;
   const Bytes hello = message("TSRH\1\0\1\0"sv, names, hello_bytes);
   const Bytes answer = message("TSRH\1\0\3\0"sv, "", answer_bytes);
-  Bytes all = {std::byte{12}};  // the pieces, less one
+  Bytes all = {std::byte{12}};  // the size of the pieces, minus one
   all.insert(all.end(), hello.begin(), hello.end());
   all.insert(all.end(), answer.begin(), answer.end());
   folder.write("server-replay", Decoder::server, all);

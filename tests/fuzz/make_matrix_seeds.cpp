@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Writes the seeds of matrix_fuzzer.cpp. Run it after a change of what is read:
+// Writes the seeds of matrix_fuzzer.cpp. Run it after each change of the readers:
 //
 //     build/tests/bin/make_matrix_seeds tests/fuzz/seeds/matrix
 #include <span>
@@ -16,7 +16,8 @@ void write(SeedFolder& folder, const std::string& name, const std::string& text)
   folder.write(name, {}, std::as_bytes(std::span(text)));
 }
 
-// The head of a Harwell-Boeing file of 2 x 2, with as many lines of pointers, rows and values.
+// The header of a Harwell-Boeing file of a 2 x 2 matrix, with the given numbers of lines of
+// pointers, rows and values.
 std::string boeing(const std::string& type, int entries, int value_lines,
                    const std::string& value_format, const std::string& rest,
                    const std::string& index_format = "(3I3)           ") {

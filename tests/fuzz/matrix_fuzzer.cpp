@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Feeds any bytes to the readers of matrix files. What they accept lies inside the matrix, and is
-// as many entries as the head says.
+// Feeds arbitrary bytes to the readers of matrix files. Entries that they accept lie inside the
+// matrix, and their number is the one in the header.
 //
-// With libFuzzer: TESSERA_FUZZ in .cmake/options.cmake. Without, tests/fuzz/replay_main.cpp runs
-// it over the seeds.
+// With libFuzzer: TESSERA_FUZZ in .cmake/options.cmake. Without it, tests/fuzz/replay_main.cpp runs
+// this target over the seeds.
 #include <cmath>
 #include <complex>
 #include <cstdint>

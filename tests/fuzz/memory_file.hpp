@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Bytes as a file without a name in any folder, for readers that take a path.
+// Bytes as a file in memory that has no name in any folder, for readers that take a path.
 #pragma once
 
 #include <sys/mman.h>
@@ -13,7 +13,7 @@
 
 namespace tessera::rma::fuzz {
 
-/// Not assert(), which a release build would leave out.
+/// Used instead of assert(), which release builds leave out.
 inline void must(bool holds) {
   if (!holds) {
     std::abort();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Runs a fuzz target over files, each and its beginnings, without libFuzzer.
+// Runs a fuzz target over files and over prefixes of each file, without libFuzzer.
 //
-// Usage: replay FOLDER…    exits with 1 when a folder has no files
+// Usage: replay FOLDER…    exits with 1 if a folder has no files
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -20,8 +20,8 @@ std::vector<std::uint8_t> read(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// Of long inputs, which are mostly payload, every second or third one will do; to the thread
-// sanitizer, which doesn't look for bytes that are read too far, still fewer.
+// For long inputs, which are mostly payload, every second or third prefix suffices. The thread
+// sanitizer, which does not look for reads beyond the end, needs even fewer.
 #ifdef __SANITIZE_THREAD__
 constexpr std::size_t most_beginnings = 512;
 #else
@@ -32,7 +32,7 @@ int replay(const std::filesystem::path& folder) {
   int files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::vector<std::uint8_t> input = read(entry.path());
-    // A copy of each size, so that a sanitizer sees a byte that is read too far.
+    // A copy of exactly each size, so that a sanitizer detects reads beyond the end.
     const std::size_t step = 1 + input.size() / most_beginnings;
     for (std::size_t size = input.size() % step; size <= input.size(); size += step) {
       const std::vector<std::uint8_t> beginning(input.begin(),

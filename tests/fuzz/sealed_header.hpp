@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a fuzzer cannot guess of a frame's header: magic, version and checksum are made right; the
-// fields are whatever bytes it has.
+// Sets the fields of a frame's header that a fuzzer cannot guess: magic, version and checksum
+// become valid; the other fields keep the fuzzer's bytes.
 #pragma once
 
 #include <array>
@@ -14,7 +14,8 @@
 
 namespace tessera::rma::server {
 
-/// The same fields, where docs/wire-format.md has them, and 0 in the reserved bytes.
+/// Returns the header with the same fields (their positions are in docs/wire-format.md), valid
+/// magic, version and checksum, and 0 in the reserved bytes.
 inline std::array<std::byte, header_bytes> sealed(std::span<const std::byte, header_bytes> fields) {
   const std::byte* const from = fields.data();
   FrameHeader header;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the programs that write seeds have in common.
+// Shared by the programs that write seeds.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,14 @@
 
 namespace tessera::rma::fuzz {
 
-/// A folder into which seeds are written; made when it is not there.
+/// A folder for seeds; created if it does not exist.
 class SeedFolder {
  public:
   explicit SeedFolder(std::filesystem::path path) : path_(std::move(path)) {
     std::filesystem::create_directories(path_);
   }
-  /// A file of what tells the fuzzer how to use the bytes, and the bytes.
+  /// Writes a file: first the bytes `how`, which choose how the fuzzer uses the rest, then the
+  /// bytes.
   void write(const std::string& name, std::initializer_list<int> how,
              std::span<const std::byte> bytes) {
     std::ofstream file(path_ / name, std::ios::binary);
@@ -39,7 +40,7 @@ class SeedFolder {
   bool failed_ = false;
 };
 
-/// The main() of such a program: calls write_all(folder) for the folder that its argument names.
+/// The main() of such a program: calls write_all(folder) for the folder in its argument.
 template <class WriteAll>
 int write_seeds(int argc, char** argv, const char* program, const WriteAll& write_all) {
   if (argc != 2) {

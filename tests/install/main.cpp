@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The smallest program that needs Tessera's headers and its library.
+// The smallest program that uses Tessera's headers and library.
 #include <iostream>
 
 #include "rma/status.hpp"

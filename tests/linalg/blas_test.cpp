@@ -236,7 +236,7 @@ TEST(BlasErrors, AreToldBeforeAnythingIsTouched) {
   EXPECT_TRUE(fails(blas::gemm<double>(1, {huge}, {wide}, 0, wide), Code::limit_exceeded,
                     {"gemm: matrix A (1099511627776 x 2", "beyond the 2147483647", "hint:"}));
   EXPECT_TRUE(fails(blas::gemm<double>(1, {wide}, {wide}, 0, wide), Code::invalid_argument,
-                    {"gemm: A is 2 x 3, B 2 x 3, and C 2 x 3"}));
+                    {"gemm: A is 2 x 3, B is 2 x 3, and C is 2 x 3"}));
   const LocalMatrix<double> far{&one, 2, 3, std::int64_t{1} << 31, 1};
   EXPECT_TRUE(far.is_row_major());
   EXPECT_FALSE(far.fits_blas()) << "so that callers copy it";
@@ -245,17 +245,15 @@ TEST(BlasErrors, AreToldBeforeAnythingIsTouched) {
                     {"strides 2147483648 and 1", "beyond the 2147483647"}));
   const LocalMatrix<double> spread{&one, 2, 3, 12, 2};
   EXPECT_TRUE(fails(blas::gemm<double>(1, {spread}, {wide}, 0, wide), Code::invalid_argument,
-                    {"matrix A (2 x 3) has strides 12 and 2, and one has to be 1"}));
+                    {"matrix A (2 x 3) has strides 12 and 2, but one must be 1"}));
   EXPECT_TRUE(fails(blas::potrf<double>(Triangle::lower, wide), Code::invalid_argument,
                     {"potrf: matrix A is 2 x 3, not square"}));
   double minus = -1;
   EXPECT_TRUE(fails(blas::potrf<double>(Triangle::lower, {&minus, 1, 1, 1, 1}),
-                    Code::invalid_argument,
-                    {"part of 1 x 1 of A (1 x 1) is not positive definite"}));
+                    Code::invalid_argument, {"1 x 1 part of A (1 x 1) is not positive definite"}));
   std::array<double, 4> with_nan{4, 1, 1, std::nan("")};
   EXPECT_TRUE(fails(blas::potrf<double>(Triangle::lower, {with_nan.data(), 2, 2, 1, 2}),
-                    Code::invalid_argument,
-                    {"part of 2 x 2 of A (2 x 2) is not positive definite"}));
+                    Code::invalid_argument, {"2 x 2 part of A (2 x 2) is not positive definite"}));
   double zero = 0;
   std::int32_t pivot = 7;
   EXPECT_TRUE(fails(blas::getrf<double>({&zero, 1, 1, 1, 1}, std::span(&pivot, 1)),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How many threads BLAS gets, in jobs of ranks that are threads.
+// The number of BLAS threads, in jobs of ranks that are threads.
 #include "linalg/blas_threads.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The oracle of linear algebra tests: a dense matrix with plain loops in double precision, numbers
-// of every type from indices, and how far from the oracle a result may be.
+// of every type from indices, and the allowed distance of a result from the oracle.
 #pragma once
 
 #include <cmath>
@@ -27,7 +27,7 @@ double epsilon() {
   }
 }
 
-/// A number between −1 and 1 in each part that follows from `place` and `seed` alone.
+/// A number between −1 and 1 in each part, determined by `place` and `seed`.
 template <class T>
 T number(std::uint64_t place, std::uint64_t seed) {
   const auto part = [](std::uint64_t word) {
@@ -94,7 +94,7 @@ inline Dense product(Wide alpha, const Dense& a, const Dense& b, Wide beta, cons
   return result;
 }
 
-/// What rounding may make of a sum of `terms` products of numbers of T, together of `size`.
+/// The rounding error of a sum of `terms` products of numbers of T with total size `size`.
 template <class T>
 double bound(std::int64_t terms, double size) {
   return 8 * static_cast<double>(terms + 2) * epsilon<T>() * std::max(size, 1.0);

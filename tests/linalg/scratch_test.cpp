@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Scratch: large pieces are kept for the thread's next use, and never more than were used at once.
+// Scratch: large pieces are kept for the thread's next use, and never more than the largest use so
+// far.
 #include "linalg/detail/scratch.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ using rma::test::ok;
 
 constexpr std::size_t mib = std::size_t{1} << 20U;
 
-/// What this process has allocated beyond what it had when this was made.
+/// The memory that this process has allocated since this object was made.
 class Growth {
  public:
   /// In MiB, without what malloc may add to align that many pieces.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Whether rma/verbs/ does with the real libibverbs and a real device what it says: all requests,
-// with the builder interface and without, between two queue pairs of this process.
+// Checks rma/verbs/ with the real libibverbs and a real device: all requests, with the builder
+// interface and without, between two queue pairs of this process.
 //
 //   tests/rdma-vm/run -- build-vm/tests/bin/verbs_probe
 //
-// Ends with the line "N passed, N failed". Exits with 77 where there is no RDMA device.
+// Ends with the line "N passed, N failed". Exits with 77 if there is no RDMA device.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -80,7 +80,7 @@ class Probe : public testing::TestWithParam<bool> {
       pairs_.push_back(std::move(pair).take());
     }
     for (std::size_t i = 0; i < 2; ++i) {
-      // As between processes: through bytes.
+      // Encoded as between processes.
       const auto other = PathAddress::decode(pairs_[1 - i].address().encode());
       ASSERT_TRUE(other.ok()) << other.status().describe();
       const Status status = pairs_[i].connect(*other);
@@ -116,7 +116,7 @@ class Probe : public testing::TestWithParam<bool> {
     return library_->post_send(pairs_[0].get(), &list, bad);
   }
 
-  // The next completion, or one with a status that is none when nothing comes.
+  // The next completion, or one with an impossible status if none comes.
   ibv_wc next(ibv_cq* queue) {
     const auto deadline = std::chrono::steady_clock::now() + patience;
     std::array<ibv_wc, 1> found{};
@@ -126,7 +126,7 @@ class Probe : public testing::TestWithParam<bool> {
       }
       sched_yield();
     }
-    ADD_FAILURE() << "no completion came";
+    ADD_FAILURE() << "no completion arrived";
     found[0].status = IBV_WC_GENERAL_ERR;
     return found[0];
   }
@@ -164,7 +164,7 @@ class Probe : public testing::TestWithParam<bool> {
     ASSERT_EQ(library_->post_srq_recv(receives_.get(), &receive, bad), 0);
   }
 
-  // Bytes that tell their place.
+  // Bytes that depend on their position.
   void fill(std::byte* from, std::size_t bytes) {
     for (std::size_t i = 0; i < bytes; ++i) {
       from[i] = static_cast<std::byte>(i * 7 + i / 251 + 1);
@@ -192,7 +192,7 @@ TEST_P(Probe, TheDeviceTellsItsLimits) {
   fmt::print("  shared receives {} of {} pieces, reads {} and {}, atomics {}, fork status {}\n",
              limits.max_srq, limits.srq_sge, limits.reads_as_initiator, limits.reads_as_target,
              limits.has_atomics, static_cast<int>(limits.fork));
-  fmt::print("  builder {}; a queue pair of {} places and {} inline bytes got {} and {}\n",
+  fmt::print("  builder {}; a queue pair for {} requests and {} inline bytes got {} and {}\n",
              pairs_[0].get()->qp_context != nullptr, depth, limits.max_inline,
              pairs_[0].capacities().max_send_wr, pairs_[0].capacities().max_inline_data);
   EXPECT_GT(limits.max_message, half_bytes);
@@ -392,7 +392,7 @@ TEST_P(Probe, ARequestOfNothingIsARequest) {
   run(nothing);
 }
 
-// Without the builder this is the provider's affair.
+// Without the builder the provider decides.
 TEST_P(BuilderProbe, AnUnknownRequestIsRefusedAndNothingOfItsListIsDone) {
   std::array list{piece(memory_.here(), 8)};
   memory_.words[0] = 3;

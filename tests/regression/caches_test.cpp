@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Reads that are served from a cache, and what transfers do to the program around them.
+// Reads that a cache serves, and side effects of transfers on the program.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ Array<double> make_cached(Job& job) {
   return array;
 }
 
-// Global Arrays ignored the caller's leading dimension when it had the patch already.
+// Global Arrays ignored the caller's leading dimension if it had cached the patch.
 TEST(CachedReads, KeepTheLeadingDimensionOfTheCaller) {
   on_ranks([](Job& job) {
     auto array = make_cached(job);
@@ -58,7 +58,7 @@ TEST(CachedReads, KeepTheLeadingDimensionOfTheCaller) {
   });
 }
 
-// What this rank got from other nodes so far.
+// The bytes that this rank has received from other nodes so far.
 std::uint64_t bytes_from_other_nodes(const Job& job) {
   std::uint64_t bytes = 0;
   for (const rma::PeerTraffic& peer : job.traffic().peers) {
@@ -79,7 +79,7 @@ void read_all(const Array<double>& array) {
   }
 }
 
-// Global Arrays' cache of ten patches kept the last one only.
+// Global Arrays' cache for ten patches kept only the last one.
 TEST(CachedReads, KeepManyBoxes) {
   on_ranks([](Job& job) {
     auto array = make_cached(job);
@@ -102,7 +102,7 @@ TEST(CachedReads, OfACopyOnTheNodeStayThere) {
   });
 }
 
-// The programmer's own numbers: what the standard library gives after srand().
+// The program's own random numbers: what the standard library returns after srand().
 std::array<int, 8> draw() {
   std::array<int, 8> numbers{};
   for (int& number : numbers) {
@@ -119,7 +119,7 @@ TEST(Transfers, LeaveTheRandomNumbersOfTheProgramAlone) {
   on_ranks([](Job& job) {
     auto array = Array<double>::create(job, {40, 30}, {.name = "A"}).value();
     std::vector<double> all(1'200, 1.0);
-    if (job.rank().value == 0) {  // of a process whose ranks may be threads
+    if (job.rank().value == 0) {  // once for each process; ranks may be threads
       begin_again();
       const auto expected = draw();
       begin_again();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Calls that blocked each other, ended the program, or needed another library: locks, threads,
-// progress, errors, solvers.
+// Calls that blocked each other, ended the program, or needed another library in Global Arrays:
+// locks, threads, progress, errors, solvers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ using rma::test::fails;
 using rma::test::ok;
 using rma::test::on_ranks;
 
-// Global Arrays' mutexes were all one: to lock a second one was a deadlock.
+// Global Arrays had one mutex for all of its mutexes: to lock a second one was a deadlock.
 TEST(Locks, OneRankHoldsSeveralAtOnce) {
   on_ranks([](Job& job) {
     auto locks = LockSet::create(job.world(), 3).value();
@@ -51,7 +51,7 @@ TEST(Locks, OneRankHoldsSeveralAtOnce) {
   });
 }
 
-// Global Arrays' different mutexes kept each other out.
+// Holders of different mutexes of Global Arrays blocked each other.
 TEST(Locks, HoldersOfOthersDoNotWait) {
   on_ranks([](Job& job) {
     const bool is_first = job.rank().value == 0;
@@ -72,7 +72,7 @@ TEST(Locks, HoldersOfOthersDoNotWait) {
   });
 }
 
-// Global Arrays issues #12 and #27: built with CMake it had no locks against threads.
+// Global Arrays issues #12 and #27: built with CMake, it didn't lock against other threads.
 TEST(Threads, SeveralOfARankTransferAtOnce) {
   on_ranks([](Job& job) {
     constexpr int rounds = 100;
@@ -109,7 +109,7 @@ TEST(Threads, SeveralOfARankTransferAtOnce) {
   });
 }
 
-// Global Arrays' default port moved nothing while the target computed.
+// Global Arrays' default port transferred nothing while the target computed.
 TEST(Progress, NeedsNoCallOfTheTarget) {
   on_ranks([](Job& job) {
     auto array =
@@ -133,7 +133,7 @@ TEST(Progress, NeedsNoCallOfTheTarget) {
   });
 }
 
-// Global Arrays issue #29: a fence was for all arrays and all ranks. This one is of one array.
+// Global Arrays issue #29: a fence was for all arrays and all ranks. Here it is for one array.
 TEST(Fences, AreOfOneArray) {
   on_ranks([](Job& job) {
     auto array = Array<double>::create(job, {job.size()}, {.name = "A"}).value();
@@ -150,7 +150,7 @@ TEST(Fences, AreOfOneArray) {
   });
 }
 
-// Global Arrays ended the program on each of these, without the array's name in most.
+// Global Arrays ended the program on each of these, mostly without the array's name.
 TEST(Errors, AreReturnedAndTheProgramGoesOn) {
   on_ranks([](Job& job) {
     auto array = Array<double>::create(job, {10, 10}, {.name = "A"}).value();
@@ -158,7 +158,7 @@ TEST(Errors, AreReturnedAndTheProgramGoesOn) {
     EXPECT_TRUE(fails(array.get(Box({0, 0}, {10, 11}), buffer), Code::out_of_range,
                       {"array 'A' (float64, 10 x 10)", "dimension 1 exceeds by 1"}));
     EXPECT_TRUE(fails(array.put(array.box(), std::span(buffer).first(99)), Code::invalid_argument,
-                      {"the local buffer has 99 elements and the box 100"}));
+                      {"the local buffer has 99 elements, but the box has 100"}));
     auto other = Array<double>::create(job, {10, 11}, {.name = "B"}).value();
     EXPECT_TRUE(fails(add(1.0, array, 1.0, other, array), Code::invalid_argument,
                       {"extents differ: 10 x 10 of array 'A'", "and 10 x 11 of array 'B'",
@@ -175,12 +175,12 @@ TEST(Errors, AreReturnedAndTheProgramGoesOn) {
   });
 }
 
-// Element (i, j) of a matrix without structure, and not symmetric.
+// Element (i, j) of a matrix without structure that is not symmetric.
 double element(const Index& at) {
   return std::sin(static_cast<double>(at[0] * 37 + at[1] * at[1] * 11 + 1));
 }
 
-// Global Arrays could not solve without ScaLAPACK, and from Fortran no more than 100 equations.
+// Global Arrays could not solve systems without ScaLAPACK, and from Fortran at most 100 equations.
 TEST(LinearAlgebra, SolvesWithoutScalapack) {
   on_ranks([](Job& job) {
     const std::int64_t n = 150;
@@ -199,7 +199,7 @@ TEST(LinearAlgebra, SolvesWithoutScalapack) {
   });
 }
 
-// Global Arrays' ga_diag_std and its kin needed PeIGS, which isn't to be had.
+// Global Arrays' ga_diag_std and related functions needed PeIGS, which is not available.
 TEST(LinearAlgebra, FindsEigenvaluesWithoutScalapack) {
   on_ranks([](Job& job) {
     const std::int64_t n = 40;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How programs start and end: alone, again and again, several at once; settings; the package.
+// The start and end of programs: one rank, repeated jobs, several at once; settings; the package.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -26,7 +26,7 @@ using rma::test::fails;
 using rma::test::ok;
 using rma::test::on_ranks;
 
-// What a program needs of a job.
+// The parts of a job that a program uses.
 void work(Job& job) {
   auto array = Array<double>::create(job, {12, 9}, {.name = "A", .ghosts = {1, 1}}).value();
   EXPECT_TRUE(ok(fill(array, 2.0)));
@@ -39,7 +39,7 @@ void work(Job& job) {
   EXPECT_TRUE(ok(job.barrier()));
 }
 
-// Global Arrays issue #183: "must be at least" two ranks, one of which makes progress only.
+// Global Arrays issue #183: at least two ranks were needed, one of which made only progress.
 TEST(Jobs, OneRankIsEnough) {
   auto job = Job::start({.bootstrap = rma::alone_bootstrap()});
   ASSERT_TRUE(ok(job));
@@ -48,7 +48,7 @@ TEST(Jobs, OneRankIsEnough) {
   EXPECT_TRUE(ok(job->stop()));
 }
 
-// Global Arrays issue #183: one rank of each node was missing from all that programs asked.
+// Global Arrays issue #183: programs could not use one rank of each node.
 TEST(Jobs, AllRanksAreTheProgrammers) {
   on_ranks([](Job& job) {
     EXPECT_EQ(job.size(), rma::test::rank_count());
@@ -65,7 +65,7 @@ TEST(Jobs, StartAgainAfterTheirEnd) {
   }
 }
 
-// Global Arrays issue #151: one instance a process, of all of MPI_COMM_WORLD.
+// Global Arrays issue #151: one instance in each process, with all of MPI_COMM_WORLD.
 TEST(Jobs, SeveralRunAtOnce) {
   on_ranks([](Job& job) {
     auto own = Job::start({.bootstrap = rma::alone_bootstrap()}).value();
@@ -81,7 +81,7 @@ TEST(Jobs, SeveralRunAtOnce) {
   });
 }
 
-// Global Arrays took 16 progress ranks a node and used a number that nobody had set.
+// Global Arrays accepted 16 progress ranks on a node and used an uninitialised number.
 TEST(Jobs, SettingsOutOfRangeAreRefused) {
   const std::vector<std::string> threads{"TESSERA_SERVER_THREADS=16"};
   EXPECT_TRUE(fails(Settings::from(threads), Code::invalid_argument,
@@ -94,7 +94,7 @@ std::string text_of(const std::string& name) {
   return text.str();
 }
 
-// Global Arrays 5.9.2's CMake package said that it was 5.8.0.
+// Global Arrays 5.9.2's CMake package had the version 5.8.0.
 TEST(Jobs, PackagesHaveTheVersionOfTheLibrary) {
   const std::string version(rma::version());
   EXPECT_NE(text_of("tessera-config-version.cmake").find("PACKAGE_VERSION \"" + version + '"'),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A rank that is killed leaves nothing behind.
+// A rank that is killed leaves no memory in /dev/shm.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -10,7 +10,7 @@
 namespace tessera::fault {
 namespace {
 
-// nwchem#1164: Global Arrays left its files in /dev/shm, which filled up crash by crash.
+// nwchem#1164: Global Arrays left its files in /dev/shm, which filled up with each crash.
 TEST(Killed, ARankLeavesNoMemoryBehind) {
   for (const char* const scenario : {"inside_allocations", "streaming_puts", "fights_for_lock"}) {
     const Outcome outcome = direct({.scenario = scenario, .ranks = 3, .victim = 1});
@@ -20,7 +20,7 @@ TEST(Killed, ARankLeavesNoMemoryBehind) {
     EXPECT_EQ(outcome.exits[1].signal, SIGKILL);
     for (const int survivor : {0, 2}) {
       EXPECT_EQ(outcome.exits[static_cast<std::size_t>(survivor)].exit_code, 0)
-          << "rank " << survivor << " was told, and ended by itself";
+          << "rank " << survivor << " was notified, and ended by itself";
     }
   }
 }

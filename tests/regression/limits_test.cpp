@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Nothing wraps at 32 bits, runs out or grows that need not: strides, increments, element types,
+// Nothing overflows 32 bits, runs out or grows without need: strides, increments, element types,
 // names, handles, descriptors, memory.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -33,7 +33,7 @@ using rma::test::fails;
 using rma::test::ok;
 using rma::test::on_ranks;
 
-// Two planes of 2.5 GB, of which memory is taken only where it is touched.
+// Two planes of 2.5 GB; memory is used only for the parts that are accessed.
 constexpr std::int64_t side = 50'000;
 constexpr std::int64_t plane = side * side;
 using Bytes = std::int8_t;
@@ -45,7 +45,7 @@ Array<Bytes> make_planes(Job& job) {
       .value();
 }
 
-// Memory of this process for as many elements, likewise.
+// Memory of this process for that many elements, also used only where it is accessed.
 class LocalPlanes {
  public:
   LocalPlanes()
@@ -64,7 +64,7 @@ class LocalPlanes {
   void* memory_;
 };
 
-// Global Arrays issue #48 and its rest: strides of more than 2 GiB wrapped, and the put crashed.
+// Global Arrays issue #48 and related ones: strides above 2 GiB wrapped, and the put crashed.
 TEST(Limits, StridesOfMoreThan2GiBAtTheOwner) {
   on_ranks([](Job& job) {
     auto array = make_planes(job);
@@ -91,7 +91,7 @@ TEST(Limits, StridesOfMoreThan2GiBAtTheOwner) {
   });
 }
 
-// Global Arrays issue #48: the same strides at the caller's.
+// Global Arrays issue #48: the same strides in the caller's memory.
 TEST(Limits, StridesOfMoreThan2GiBInLocalMemory) {
   on_ranks([](Job& job) {
     const LocalPlanes local;
@@ -163,7 +163,7 @@ TYPED_TEST(EachType, AccumulatesScattersAddsAndReduces) {
   });
 }
 
-// Global Arrays aborted in an accumulate of long long; through double it would lose the last bits.
+// Global Arrays aborted in an accumulate of long long; through double, the last bits would be lost.
 TEST(Limits, SumsOf64BitIntegersAreExactBeyond2To53) {
   on_ranks([](Job& job) {
     constexpr std::int64_t odd = (std::int64_t{1} << 53) + 1;
@@ -182,7 +182,7 @@ TEST(Limits, SumsOf64BitIntegersAreExactBeyond2To53) {
   });
 }
 
-// Global Arrays built messages with sprintf into 256 and 400 bytes.
+// Global Arrays wrote messages with sprintf into buffers of 256 and 400 bytes.
 TEST(Limits, MessagesHoldNamesOfAnyLength) {
   on_ranks([](Job& job) {
     const std::string name = std::string(5'000, 'n') + "%s%n";
@@ -203,18 +203,19 @@ std::int64_t open_descriptors() {
   return count;
 }
 
-// Global Arrays issue #257: (ranks per node)² descriptors an array, until the system had none left.
+// Global Arrays issue #257: (ranks per node)² descriptors for each array, until the system had none
+// left.
 TEST(Limits, ThousandsOfArraysTakeNoDescriptors) {
   on_ranks([](Job& job) {
     auto first = Array<double>::create(job, {64}, {.name = "first"}).value();
     EXPECT_TRUE(ok(fill(first, 1.0)));
     EXPECT_TRUE(ok(job.barrier()));
-    // Who counts has a folder open: of the ranks of one process, only one does.
+    // The rank that counts has a folder open, so only one rank of a process counts.
     const bool counts = !rma::test::ranks_are_threads() || job.rank().value == 0;
     const std::int64_t before = counts ? open_descriptors() : 0;
     EXPECT_TRUE(ok(job.barrier()));
     std::vector<Array<double>> arrays;
-    // Between nodes each takes some milliseconds where they share two processors.
+    // Between nodes that share two processors, each one takes some milliseconds.
     const int count = job.node_count() == 1 ? 10'000 : 2'000;
     for (int i = 0; i < tessera::test::rounds(count); ++i) {
       arrays.push_back(Array<double>::create(job, {64}, {.name = std::to_string(i)}).value());
@@ -231,7 +232,7 @@ TEST(Limits, ThousandsOfArraysTakeNoDescriptors) {
   });
 }
 
-// Global Arrays issue #95: names of memory ran out when arrays came and went.
+// Global Arrays issue #95: names of memory ran out after many arrays were made and freed.
 TEST(Limits, ArraysComeAndGoWithoutEnd) {
   on_ranks([](Job& job) {
     for (int i = 0; i < tessera::test::rounds(1'000); ++i) {
@@ -244,7 +245,7 @@ TEST(Limits, ArraysComeAndGoWithoutEnd) {
   });
 }
 
-// Global Arrays issue #232: 256 handles, and the oldest was silently gone.
+// Global Arrays issue #232: 256 handles; the oldest one was silently lost.
 TEST(Limits, ThousandsOfTransfersAreUnderWayAtOnce) {
   on_ranks([](Job& job) {
     const std::int64_t count = 3'000;
@@ -276,7 +277,7 @@ TEST(Limits, ThousandsOfTransfersAreUnderWayAtOnce) {
   });
 }
 
-// Global Arrays' mpi3 port kept an MPI_Group of each transfer, and all took 124 bytes a rank.
+// Global Arrays' mpi3 port kept an MPI_Group of 124 bytes for each transfer, on each rank.
 TEST(Limits, TransfersTakeNoMemoryThatStays) {
   on_ranks([](Job& job) {
     auto array = Array<double>::create(job, {40, 40}, {.name = "A"}).value();

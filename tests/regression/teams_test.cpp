@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Every layout and what needs one, on teams that don't begin at rank 0, have gaps, or are in
-// another order.
+// Every layout and the operations that need one, on teams that don't begin at rank 0, have gaps, or
+// are in another order.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ using test::fingerprint;
 using test::fingerprints;
 using test::for_each_index;
 
-// The first member writes all; everybody reads boxes, and adds one everywhere.
+// The first member writes all elements; all members read boxes, and add one everywhere.
 void check_transfers(const Array<double>& array) {
   const Team& team = array.team();
   if (team.rank().value == 0) {
@@ -124,7 +124,7 @@ TEST(Teams, GhostCellsAreUpdated) {
   });
 }
 
-// Each feature on such teams (checklist of Global Arrays' weak points).
+// Each feature on such teams (from a list of Global Arrays' weak points).
 TEST(Teams, RestrictedMirroredAndMultipliedArraysWork) {
   on_ranks([](Job& job) {
     for_each_team(job, [&](Team& team) {
@@ -159,7 +159,7 @@ TEST(Teams, RestrictedMirroredAndMultipliedArraysWork) {
   });
 }
 
-// Numbers by chance are different on members, and are the same whoever makes them.
+// Random numbers differ among elements, and are the same on any team.
 TEST(Teams, RandomElementsDoNotDependOnTheTeam) {
   on_ranks([](Job& job) {
     auto whole = Array<double>::create(job, {50, 3}, {.name = "whole"}).value();
@@ -194,7 +194,7 @@ TEST(Teams, BlocksMayBeFewerThanRanks) {
   });
 }
 
-// Global Arrays issue #300: tiles of unequal size could not be asked for, nor printed.
+// Global Arrays issue #300: tiles of unequal sizes could be neither requested nor printed.
 TEST(Teams, IrregularTilesTellWhereTheyLie) {
   const std::vector<std::vector<std::int64_t>> starts{{0, 5, 6, 20}, {0, 1, 9}};
   const auto layout = Distribution::tiled_irregular({23, 17}, starts, {2, 2}, 5).value();
@@ -215,7 +215,7 @@ TEST(Teams, IrregularTilesTellWhereTheyLie) {
   EXPECT_NE(text.str().find("[20,23) x [9,17)"), std::string::npos) << text.str();
 }
 
-// Global Arrays issue #224: bounds of many ranks were refused, and the error named nothing.
+// Global Arrays issue #224: bounds for many ranks were refused, and the error named no cause.
 TEST(Teams, IrregularBoundsOfManyRanks) {
   const std::int64_t ranks = 20'000;
   std::vector<std::vector<std::int64_t>> starts(1);

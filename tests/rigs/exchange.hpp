@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Exchange: rounds in which each member of a team writes to all others, and all see that everything
-// came. One round after the other, all members alike; any may return an error, and then it is over.
+// Exchange: rounds in which each member of a team writes to all others, and all check that
+// everything has arrived. All members run the same rounds, one after the other. If a member returns
+// an error, the exchange is over.
 #pragma once
 
 #include <fmt/format.h>
@@ -19,14 +20,14 @@
 
 namespace tessera::rma {
 
-/// An error that quotes `claim` where that is not true.
+/// An error that quotes `claim`, if `condition` is false.
 inline Status expect(bool condition, std::string_view claim) {
   return condition ? Status() : Status::error(Code::internal, fmt::format("not true: {}", claim));
 }
 
 class Exchange {
  public:
-  /// Collective on `team`, which outlives this.
+  /// Collective on `team`, which outlives this object.
   static Result<Exchange> create(Job& job, Team& team) {
     TESSERA_ASSIGN_OR_RETURN(Region region, Region::allocate(team, slice_bytes(team)));
     return Exchange(job, team, std::move(region));
@@ -34,7 +35,7 @@ class Exchange {
 
   [[nodiscard]] std::int64_t rounds() const noexcept { return round_; }
 
-  /// Collective. Errors: what the library says; internal, when something is missing.
+  /// Collective. Errors: those of the library; internal, if something is missing.
   Status play_rounds(std::int64_t count) {
     for (const std::int64_t last = round_ + count; round_ < last;) {
       TESSERA_RETURN_IF_ERROR(play_round());
@@ -42,7 +43,7 @@ class Exchange {
     return {};
   }
 
-  /// Collective. One of them.
+  /// Collective. One round.
   Status play_round() {
     ++round_;
     TESSERA_RETURN_IF_ERROR(write_to_all());
@@ -51,7 +52,7 @@ class Exchange {
     return team_.barrier();
   }
 
-  /// One-sided. The first part of a round: nobody sees any more what came before.
+  /// One-sided. The first part of a round: all members have checked the previous round.
   Status write_to_all() {
     for (std::int32_t each = 1; each < team_.size(); ++each) {
       TESSERA_RETURN_IF_ERROR(write_to(TeamRank{(team_.rank().value + each) % team_.size()}));
@@ -66,7 +67,7 @@ class Exchange {
   Exchange(Job& job, Team& team, Region region)
       : job_(job), team_(team), region_(std::move(region)) {}
 
-  // The sum of what was added, and a block from each member.
+  // The sum of the additions, and a block from each member.
   static std::size_t slice_bytes(const Team& team) {
     return sum_bytes + block_bytes * static_cast<std::size_t>(team.size());
   }
@@ -82,7 +83,7 @@ class Exchange {
     return accumulate(job_, region_.at(rank), &one, sizeof(one), Scale::of(one));
   }
 
-  // Of what was written here, and of one's own block at the next member.
+  // Checks what the others wrote here, and this rank's block at the next member.
   Status look() {
     std::vector<std::int64_t> block(block_words);
     for (std::int32_t writer = 0; writer < team_.size(); ++writer) {
@@ -103,7 +104,7 @@ class Exchange {
     TESSERA_RETURN_IF_ERROR(get(job_, block_at(rank, writer), block.data(), block_bytes));
     const bool is_whole = std::all_of(block.begin(), block.end(),
                                       [this](std::int64_t word) { return word == round_; });
-    return expect(is_whole, "the block is that of this round");
+    return expect(is_whole, "the block is this round's");
   }
 
   Job& job_;

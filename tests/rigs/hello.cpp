@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Whether the ranks of an MPI job run on as many hosts as they should: hosts(N) of them.
+// Checks that the ranks of an MPI job run on N hosts.
 //
 //     mpirun -n 6 rig_hello 3
 //
-// Each rank says where it is; the exit code is 1 when the hosts' names are more or fewer.
+// Each rank prints its host; the exit code is 1 if the number of host names differs from N.
 #include <mpi.h>
 
 #include <array>

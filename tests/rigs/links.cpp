@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a job makes of a cable that is pulled out while its ranks put, get, add and meet.
+// Tests a job while a cable is pulled out and its ranks put, get, add and synchronise.
 //
 //     namespaces/run -- rig_links lost h2   The cable of h2 stays out. The ranks of the other hosts
-//                                           are told that the rank which carried h2's node is lost,
-//                                           and go on among themselves; those of h2 do the same.
+//                                           get an error for the agent host of h2's node, and
+//                                           continue among themselves; those of h2 do the same.
 //     namespaces/run -- rig_links waits h2  The same, with ranks that wait for a notification, or
-//                                           for a lock that a rank behind the lost link holds.
-//     namespaces/run -- rig_links back h2   The cable is put back after a few seconds: nobody gets
-//                                           an error, and nothing that was sent is missing.
+//                                           for a lock of a holder beyond the lost link.
+//     namespaces/run -- rig_links back h2   The cable is put back after a few seconds: no rank gets
+//                                           an error, and no data are missing.
 //
-// Exits with 1 when a rank finds it otherwise; one that hangs is ended by its alarm.
+// Exits with 1 if a rank finds a difference; a rank that hangs is ended by its alarm.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -38,10 +38,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Several times what finding a dead link takes at most.
+// Several times the longest time to detect a dead link.
 constexpr unsigned patience_seconds = 100;
-// Shorter than the silence after which a machine is given up, and longer than a few of TCP's
-// attempts to send again.
+// Shorter than the silence after which a machine counts as lost, and longer than a few of TCP's
+// retransmission attempts.
 constexpr std::chrono::seconds outage{5};
 constexpr std::int64_t rounds_before = 10;
 constexpr std::int64_t rounds_after = 10;
@@ -52,13 +52,13 @@ std::string host_name() {
   return name.data();
 }
 
-// Asks the rig to take a host's cable out, or to put it back.
+// Makes the rig take a host's cable out, or put it back.
 void change_cable(std::string_view change, std::string_view host) {
   const char* const pipe = std::getenv("RIG_CABLES");
   std::ofstream(pipe == nullptr ? "" : pipe) << change << ' ' << host << std::endl;
 }
 
-// Where the ranks are: on the host whose cable is pulled, or elsewhere.
+// The ranks on the host whose cable is pulled, and the others.
 struct Sides {
   bool is_cut_off = false;         ///< this rank
   std::vector<WorldRank> cut_off;  ///< ascending
@@ -80,12 +80,12 @@ Result<Sides> find_sides(Job& job, std::string_view host) {
     (is_there ? sides.cut_off : sides.elsewhere).push_back(WorldRank{rank});
   }
   TESSERA_RETURN_IF_ERROR(expect(!sides.cut_off.empty() && !sides.elsewhere.empty(),
-                                 "there are ranks on that host and on others"));
+                                 "that host and other hosts have ranks"));
   TESSERA_RETURN_IF_ERROR(expect(!job.shares_node(sides.other().front()), "hosts are nodes"));
   return sides;
 }
 
-// The first rank of a node carries it.
+// The first rank of a node is its agent host.
 bool is_carrier(const Job& job, WorldRank rank) {
   for (std::int32_t each = 0; each < rank.value; ++each) {
     if (job.node_of(WorldRank{each}) == job.node_of(rank)) {
@@ -95,35 +95,36 @@ bool is_carrier(const Job& job, WorldRank rank) {
   return true;
 }
 
-// That `loss` names one of the other side.
+// Checks that `loss` names a rank of the other side.
 Status check_loss(const Job& job, const Sides& sides, std::string_view where, const Status& loss) {
-  fmt::print("rank {} on {} was told by {}: {}\n", job.rank().value, host_name(), where,
+  fmt::print("rank {} on {} got from {}: {}\n", job.rank().value, host_name(), where,
              loss.describe());
   TESSERA_RETURN_IF_ERROR(expect(loss.code() == Code::peer_lost, "the loss is a peer_lost"));
   TESSERA_RETURN_IF_ERROR(expect(loss.rank().has_value(), "the loss names a rank"));
   const std::vector<WorldRank>& others = sides.other();
   TESSERA_RETURN_IF_ERROR(expect(std::count(others.begin(), others.end(), *loss.rank()) == 1,
-                                 "the rank that is named is one that is lost"));
-  return expect(!job.is_present(*loss.rank()), "a rank that is lost is not present");
+                                 "the named rank is lost"));
+  return expect(!job.is_present(*loss.rank()), "a lost rank is not present");
 }
 
-// The same of an operation that nobody but the node itself answers for.
+// The same for an operation that only the node itself can answer.
 Status check_loss_of_node(const Job& job, const Sides& sides, std::string_view where,
                           const Status& loss) {
   TESSERA_RETURN_IF_ERROR(check_loss(job, sides, where, loss));
-  return expect(is_carrier(job, *loss.rank()), "the rank that is named carried its node");
+  return expect(is_carrier(job, *loss.rank()), "the named rank was its node's agent host");
 }
 
 Status go_on(Job& job, const Sides& sides) {
   TESSERA_ASSIGN_OR_RETURN(Team team, Team::create(job, sides.own()));
   TESSERA_ASSIGN_OR_RETURN(Exchange exchange, Exchange::create(job, team));
   TESSERA_RETURN_IF_ERROR(exchange.play_rounds(rounds_after));
-  fmt::print("rank {} on {} went on in a team of {}\n", job.rank().value, host_name(), team.size());
+  fmt::print("rank {} on {} continued in a team of {}\n", job.rank().value, host_name(),
+             team.size());
   return {};
 }
 
-// Plays until that fails. The first rank of each node plays with the others' first ranks, all of
-// it; its mates only write and fence, so that no collective tells them.
+// Plays until that fails. The first rank of each node plays full rounds with the others' first
+// ranks. Its mates only write and fence, so that no collective reports the loss to them.
 Status play_until_loss(Job& job, Exchange& with_all, std::string_view host) {
   const bool is_first = is_carrier(job, job.rank());
   TESSERA_ASSIGN_OR_RETURN(Team firsts, job.world().split(is_first ? 0 : -1, job.rank().value));
@@ -146,7 +147,8 @@ Status lose(Job& job, const Sides& sides, std::string_view host) {
   return go_on(job, sides);
 }
 
-// Who waits for what while the cable is out, on three nodes of two ranks. Lock 0 of each is meant.
+// Operations that wait while the cable is out, on three nodes of two ranks. They use lock 0 of each
+// rank.
 class Waits {
  public:
   static Result<Waits> create(Job& job, const Sides& sides) {
@@ -164,13 +166,13 @@ class Waits {
     return meet_owners();
   }
 
-  // Nothing comes of any of these.
+  // None of these can complete.
   Status wait() {
     if (is(near_[0])) {
       return wait_for_notifications(job_, lost_[1], 1).status();
     }
     if (is(near_[1])) {
-      return lock(near_[0]);  // of this node, and the holder is lost
+      return lock(near_[0]);  // on this node; the holder is lost
     }
     if (is(far_[0])) {
       return lock(lost_[0]);
@@ -181,8 +183,8 @@ class Waits {
     return is(lost_[0]) ? wait_for_notifications(job_, near_[1], 1).status() : lock(far_[0]);
   }
 
-  // A lock whose holder is lost is free again after it was told. A waiter that is lost is passed
-  // over, or gets the lock before its agent finds out, and is its holder then.
+  // A lock of a lost holder is free after the loss was reported. A lost waiter is skipped; or it
+  // gets the lock before its agent detects the loss, and is then its holder.
   Status use_locks() {
     if (is(far_[1])) {
       TESSERA_RETURN_IF_ERROR(locks_.unlock(member(far_[0]), 0));
@@ -202,13 +204,13 @@ class Waits {
         far_{sides.elsewhere[2], sides.elsewhere[3]},
         lost_{sides.cut_off[0], sides.cut_off[1]} {}
 
-  // Whoever asks a node for the first time when it is cut off is told that it is unreachable.
+  // The first request to a node that is cut off returns that it is unreachable.
   Status meet_owners() {
     const WorldRank owner = is(far_[0]) ? lost_[0] : is(lost_[1]) ? far_[0] : job_.rank();
     return get_value<std::int32_t>(job_, region_.at(member(owner))).status();
   }
   [[nodiscard]] bool is(WorldRank rank) const { return job_.rank() == rank; }
-  // Of the world's team, whose members are in the order of their ranks.
+  // In the world's team, members are in the order of their ranks.
   [[nodiscard]] static TeamRank member(WorldRank rank) { return TeamRank{rank.value}; }
   Status lock(WorldRank owner) { return locks_.lock(member(owner), 0); }
   Status lock_and_unlock(WorldRank owner) {
@@ -240,7 +242,7 @@ Status wait_in_vain(Job& job, const Sides& sides, std::string_view host) {
   return go_on(job, sides);
 }
 
-// Watches this host's cable from its own thread: a rank in a transfer can't look.
+// Watches this host's cable from its own thread: a rank can't do that during a transfer.
 class CableWatch {
  public:
   CableWatch() : thread_([this] { watch(); }) {}
@@ -279,8 +281,8 @@ void interrupt(std::string_view host) {
   change_cable("up", host);
 }
 
-// All wait for the first rank, with which most had nothing to do before: to see whether it lives
-// they have to connect while the cable is out.
+// All wait for the first rank, with which most have not communicated before: to check whether it is
+// alive, they must connect while the cable is out.
 Status wait_for_first(Job& job, std::string_view host) {
   if (job.rank().value != 0) {
     return wait_for_notifications(job, WorldRank{0}, 1).status();
@@ -292,7 +294,7 @@ Status wait_for_first(Job& job, std::string_view host) {
   return {};
 }
 
-// Rounds until those on that host have seen the cable come back, and some more.
+// Rounds until the ranks on that host have seen the cable come back, and some more.
 Status play_through(Job& job, const Sides& sides, std::string_view host) {
   TESSERA_ASSIGN_OR_RETURN(Exchange exchange, Exchange::create(job, job.world()));
   CableWatch watch;
@@ -326,7 +328,8 @@ Status play(Job& job, std::string_view scenario, std::string_view host) {
                                : come_back(job, sides, host);
 }
 
-// What was under way to a lost node is an error of stop(), too, which stops all the same.
+// An operation to a lost node that was under way also makes stop() return an error; it stops
+// nevertheless.
 Status stop(Job& job, std::string_view scenario) {
   Status stopped = job.stop();
   return scenario != "back" && stopped.code() == Code::peer_lost ? Status() : stopped;

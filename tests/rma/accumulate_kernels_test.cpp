@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// The kernels that accumulate contiguous and strided data, compared with a plain model.
 #include <gtest/gtest.h>
 
 #include <complex>
@@ -63,7 +65,7 @@ void accumulate_naively(Side& target, Side& source, const CopyShape& shape, T sc
 template <class T>
 class AccumulateKernels : public testing::Test {
  protected:
-  /// One comparison of accumulate_shape (or of accumulate_run, for no levels) with the model.
+  /// Compares accumulate_shape, or accumulate_run if there are no levels, with the model once.
   void compare_with_model(const CopyShape& shape, T scale) {
     const test::Bounds bounds = test::bounds_of(shape);
     const auto shift = [&] { return static_cast<std::size_t>(random_in(random_, 0, 15)); };
@@ -105,7 +107,7 @@ TYPED_TEST(AccumulateKernels, AgreeWithTheModelForRandomShapes) {
   for (int round = 0; round < tessera::test::rounds(1500); ++round) {
     const int levels = round % (max_stride_levels + 1);
     const auto run_bytes = static_cast<std::size_t>(step * random_in(this->random_, 0, 20));
-    // Strides in whole elements, so that runs that meet agree on where elements begin.
+    // Strides are whole elements, so that overlapping runs agree on where elements begin.
     const CopyShape shape = test::random_shape(this->random_, levels, run_bytes, step);
     this->compare_with_model(round % 2 == 0 ? shape : shape.normalised(), this->scale(round));
     ASSERT_FALSE(this->HasFatalFailure());
@@ -113,7 +115,7 @@ TYPED_TEST(AccumulateKernels, AgreeWithTheModelForRandomShapes) {
 }
 
 TYPED_TEST(AccumulateKernels, AddEveryRunThatMeetsTheSameElement) {
-  // A remote stride of 0: all rows add to one.
+  // The remote stride is 0: all rows add to the same row.
   for (std::size_t elements = 1; elements <= 9; ++elements) {
     const std::size_t row_bytes = elements * sizeof(TypeParam);
     this->compare_with_model(CopyShape::rows(row_bytes, 7, static_cast<std::int64_t>(row_bytes), 0),

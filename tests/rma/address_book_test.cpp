@@ -14,7 +14,7 @@
 namespace tessera::rma::detail {
 namespace {
 
-// The book never touches what it keeps track of, so its arena need not be mapped.
+// The book never accesses the memory that it records, so its arena need not be mapped.
 // NOLINTNEXTLINE(performance-no-int-to-ptr)
 const auto* const arena = reinterpret_cast<const std::byte*>(std::uintptr_t{1} << 40);
 constexpr std::uint64_t arena_bytes = 1ULL << 30;
@@ -126,7 +126,7 @@ TEST(AddressBook, ForeignAddressesAreUniqueAndComeBackWhole) {
     EXPECT_EQ(book->find(at), RegionId{piece.region});
     EXPECT_EQ(book->find(at + piece.bytes - 1), RegionId{piece.region});
   }
-  // Gaps grow together again: what was everything once can be had in one piece.
+  // Adjacent gaps merge: after all is released, the whole range is available in one piece.
   for (const auto& [at, piece] : model) {
     book->release_foreign(at, piece.bytes);
   }
@@ -139,10 +139,9 @@ TEST(AddressBook, SaysWhenForeignAddressesAreUsedUp) {
   const auto book = make_book();
   const auto refused = book->reserve_foreign(1ULL << 50, RegionId{1});
   EXPECT_EQ(refused.status().code(), Code::limit_exceeded);
-  EXPECT_EQ(
-      refused.status().message(),
-      "no 1.0 PiB of address space are left in one piece of the 4.0 TiB that are set aside for "
-      "remote pointers");
+  EXPECT_EQ(refused.status().message(),
+            "no contiguous 1.0 PiB are left in the 4.0 TiB of address space that are reserved for "
+            "remote pointers");
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// An agent on a processor of its own: awake for a time after a request, then asleep, and awake
-// again with the next one. Seen by the time that the kernel gives its thread.
+// An agent with a processor of its own polls for a time after a request, then sleeps, and polls
+// again after the next request. The tests observe this in the processor time of its thread.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -19,7 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-/// What the threads of that name have had of processors so far.
+/// The processor time that the threads of that name have used so far.
 nanoseconds processor_time(const std::string& thread) {
   std::int64_t all = 0;
   for (const auto& each : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -34,7 +34,7 @@ nanoseconds processor_time(const std::string& thread) {
   return nanoseconds(all);
 }
 
-/// What the agent's thread takes within 100 ms.
+/// The processor time that the agent's thread uses within 100 ms.
 nanoseconds taken() {
   const nanoseconds before = processor_time("tessera-agent");
   std::this_thread::sleep_for(milliseconds(100));
@@ -54,7 +54,7 @@ TEST(AgentAwake, SleepsAgainAfterItsTimeAndIsAwakeWithTheNextRequest) {
     EXPECT_TRUE(test::eventually([&] {
       ask(peer);
       return taken() > milliseconds(20);
-    })) << "it is asleep where a processor is spare, in round "
+    })) << "it sleeps although a processor is spare, in round "
         << round;
     EXPECT_TRUE(test::eventually([] { return taken() < milliseconds(1); }))
         << "it never sleeps, in round " << round;

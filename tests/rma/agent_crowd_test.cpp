@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// An agent whose core somebody computes on, as ranks do that are bound to one: who asks now and
-// then must not find it waiting for the core. A thread that yields there gets it back behind a
-// slice of some milliseconds, one that sleeps gets it at once.
+// An agent that shares its core with a computation, as ranks do that are bound to a core:
+// occasional requests must not find it waiting for the core. A thread that yields there gets the
+// core back after a time slice of some milliseconds. A thread that sleeps gets it at once.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -20,7 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Takes all the time that it gets.
+/// Uses all the processor time that it gets.
 class Computation {
  public:
   ~Computation() {
@@ -39,7 +39,7 @@ class Computation {
   }};
 };
 
-/// Of `requests`, each some time behind the answer to the one before, how many were answered late.
+/// Sends `requests` with a pause before each, and returns how many were answered late.
 int late_of(int requests, RawPeer& peer) {
   constexpr std::chrono::microseconds late{1000};
   std::minstd_rand random;
@@ -55,8 +55,9 @@ int late_of(int requests, RawPeer& peer) {
   return count;
 }
 
-// A third or more were late where losses were forgotten within two slices. Who asks runs elsewhere,
-// if there is another processor: on this one its falling asleep would let the agent go on.
+// A third or more of the requests are late if the agent forgets within two time slices that it lost
+// the core. The client runs on another processor if there is one: on this processor the client's
+// own sleep would let the agent continue.
 TEST(AgentCrowd, RequestsNowAndThenAreAnsweredSoon) {
   constexpr int requests = 200;
   std::optional<tessera::test::OnOneProcessor> one(std::in_place);

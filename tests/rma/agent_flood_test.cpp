@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// An agent whose port strangers connect to as fast as three processes can: who belongs to the job
-// is served as fast as beside three processes that only compute.
+// Three foreign processes connect to the agent's port as fast as they can. The job's own processes
+// must be served as fast as beside three processes that only compute.
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -20,7 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Connects, many times at once, and resets the connections.
+// Opens 100 connections at a time, and resets them.
 [[noreturn]] void connect_for_ever(TcpAddress to) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -47,7 +47,7 @@ using Clock = std::chrono::steady_clock;
 
 class AgentFlood : public testing::Test {
  protected:
-  // The time that a request takes beside three processes that do this.
+  // The time that a request takes while three other processes run `work`.
   std::chrono::nanoseconds time_beside(const std::function<void()>& work) {
     constexpr int rounds = 2000;
     std::list<detail::ForkedRank> others;
@@ -85,7 +85,7 @@ TEST_F(AgentFlood, ByStrangersDelaysPeersAsComputationDoes) {
     RecordProperty("flooded_ns", static_cast<int>(flooded.count()));
     return flooded <= 2 * computed;
   };
-  // What else the machine does meanwhile is not the same for both.
+  // Other load of the machine may differ between the two measurements: retry.
   EXPECT_TRUE(is_served() || is_served() || is_served());
   EXPECT_LE(node_.warnings(0).size(), 100U) << "lines in the log";
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Frames that an agent doesn't carry out: those that no client of ours sends, and requests that
-// make sense and cannot be done. Each by itself, while a client beside it goes on.
+// Frames that an agent does not execute: malformed frames, which no Tessera client sends, and valid
+// requests that are impossible. Each test sends one, while another client continues undisturbed.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -15,7 +15,7 @@ namespace {
 
 using test::fails;
 
-// --- frames that nobody of ours sends --------------------------------------------------------
+// --- frames that no Tessera client sends -----------------------------------------------------
 
 struct Malformed {
   const char* name;
@@ -28,7 +28,7 @@ Bytes with_byte(Bytes bytes, std::size_t at, int value) {
   return bytes;
 }
 
-// What is wrong in the header alone.
+// Frames whose header alone is wrong.
 std::vector<Malformed> malformed_headers() {
   return {
       {"AForeignMagic", [] { return with_byte(frame(request(Kind::fence)), 0, 'X'); },
@@ -38,7 +38,7 @@ std::vector<Malformed> malformed_headers() {
       {"AFlippedBit", [] { return with_byte(frame(request(Kind::fence)), 56, 1); },
        "a frame header's checksum is"},
       {"AnUnknownKind", [] { return frame(request(static_cast<Kind>(99))); },
-       "a frame has kind 99; there are 1 to 22"},
+       "a frame has kind 99; valid are 1 to 22"},
       {"AnUnknownFlag",
        [] { return frame(changed(request(Kind::fence), [](auto& each) { each.flags = 0x80; })); },
        "a fence frame has flags 0x80"},
@@ -58,19 +58,19 @@ std::vector<Malformed> malformed_headers() {
        [] {
          return frame(changed(request(Kind::get), [](auto& each) { each.target = WorldRank{-1}; }));
        },
-       "a get frame goes from rank 2 to rank -1; there are none below 0"},
+       "a get frame goes from rank 2 to rank -1; ranks start at 0"},
       {"ANegativeOrigin",
        [] {
          return frame(changed(request(Kind::get), [](auto& each) { each.origin = WorldRank{-2}; }));
        },
-       "a get frame goes from rank -2 to rank 1; there are none below 0"},
+       "a get frame goes from rank -2 to rank 1; ranks start at 0"},
       {"ANegativeNode",
        [] { return frame(changed(request(Kind::get), [](auto& each) { each.reply_to = -7; })); },
        "a get frame names node -7 for answers"},
   };
 }
 
-// What is wrong with what the header says.
+// Frames whose descriptor or payload does not fit the header.
 std::vector<Malformed> malformed_requests() {
   return {
       {"AnotherRanksFrame",
@@ -86,40 +86,40 @@ std::vector<Malformed> malformed_requests() {
          return frame(request(Kind::put), shape_descriptor(CopyShape::rows(16, 3, 16, 64)),
                       Bytes(49));
        },
-       "moves 48 bytes and brings 49"},
+       "moves 48 bytes but carries 49"},
       {"LessThanIsMoved",
        [] {
          return frame(request(Kind::put), shape_descriptor(CopyShape::rows(16, 3, 16, 64)),
                       Bytes(40));
        },
-       "moves 48 bytes and brings 40"},
+       "moves 48 bytes but carries 40"},
       {"TooMuchAtOnce",
        [] {
          return frame(
              changed(request(Kind::get), [](auto& each) { each.words[1] = max_direct_bytes + 1; }));
        },
-       "moves 16777217 bytes at once; the most is 16777216"},
+       "moves 16777217 bytes in one request; the limit is 16777216"},
       {"TooManyShortRows",
        [] {
          return frame(request(Kind::get), shape_descriptor(CopyShape::rows(16, 65537, 16, 64)));
        },
-       "asks for 1048592 bytes of short rows at once; the most is 1048576"},
+       "requests 1048592 bytes of short rows at once; the limit is 1048576"},
       {"TooLargeADelivery",
        [] {
          return frame(changed(request(Kind::deliver),
                               [](auto& each) { each.payload_bytes = max_packed_bytes + 1; }));
        },
-       "brings 1048577 bytes at once; the most is 1048576"},
+       "carries 1048577 bytes; the limit is 1048576"},
       {"APayloadOfAFence", [] { return frame(request(Kind::fence), {}, Bytes(8)); },
-       "brings 8 bytes; it has no payload"},
+       "carries 8 bytes; its kind has no payload"},
       {"ADescriptorOfAProbe", [] { return frame(request(Kind::probe), atomic_descriptor()); },
-       "has a descriptor of 8 bytes; there is none for it"},
+       "has a descriptor of 8 bytes; its kind has none"},
       {"DataInTheHeaderOfAnAccumulate",
        [] {
          return frame(changed(request(Kind::accumulate),
                               [](auto& each) { each.flags = flags::inline_data; }));
        },
-       "has its data in the header, as only a put may"},
+       "has its data in the header; only a put may"},
       {"NineBytesInAHeader",
        [] {
          return frame(changed(request(Kind::put), [](auto& each) {
@@ -127,7 +127,7 @@ std::vector<Malformed> malformed_requests() {
            each.words[1] = 9;
          }));
        },
-       "moves 9 bytes at once; the most is 8"},
+       "moves 9 bytes in one request; the limit is 8"},
       {"AnAtomicWithoutTerms", [] { return frame(request(Kind::atomic)); },
        "a atomic descriptor has 0 bytes"},
       {"APatternOfNoSense",
@@ -160,10 +160,10 @@ TEST_P(MalformedFrame, EndsItsOwnConversationAndSaysWhy) {
   const Malformed& each = malformed()[GetParam()];
   RawPeer peer = introduced();
   ASSERT_TRUE(peer.send(each.bytes()));
-  // The peer is told before it is left.
+  // The peer gets the reason before the connection closes.
   EXPECT_TRUE(fails(peer.receive_failure(), Code::protocol, {each.words}));
   EXPECT_TRUE(peer.is_closed_by_the_other());
-  expect_warning("ended the conversation with rank 2 at 127.0.0.1:", each.words);
+  expect_warning("closed the connection with rank 2 at 127.0.0.1:", each.words);
   expect_slice_untouched();
 }
 
@@ -172,7 +172,7 @@ INSTANTIATE_TEST_SUITE_P(Frames, MalformedFrame, testing::Range(std::size_t{0}, 
                            return std::string(malformed()[each.param].name);
                          });
 
-// --- requests that make sense and cannot be carried out --------------------------------------
+// --- valid requests that cannot be executed --------------------------------------------------
 
 struct Refused {
   const char* name;
@@ -188,11 +188,11 @@ FrameHeader delivery(std::uint64_t offset, std::uint64_t flag_offset) {
   return header;
 }
 
-// Of slices.
+// Transfers on slices.
 std::vector<Refused> refused_transfers() {
   return {
       {"NoSuchRegion", [] { return frame(request(Kind::put, 0, RegionId{9}), {}, Bytes(2000)); },
-       Code::closed, "rank 1 has no slice of region 9: it was freed, or never was"},
+       Code::closed, "rank 1 has no slice of region 9: it was freed or never created"},
       {"MoreThanIsKeptForNoSuchRegion",
        [] { return frame(request(Kind::put, 0, RegionId{9}), {}, Bytes(3 * max_packed_bytes)); },
        Code::closed, "rank 1 has no slice of region 9"},
@@ -228,7 +228,7 @@ std::vector<Refused> refused_transfers() {
   };
 }
 
-// Of the rest.
+// All other requests.
 std::vector<Refused> refused_others() {
   return {
       {"ADeliveryOutside", [] { return frame(delivery(mail_bytes - 4, 0), {}, Bytes(8)); },
@@ -243,7 +243,7 @@ std::vector<Refused> refused_others() {
          return frame(changed(delivery(0, 0), [](auto& each) { each.region = RegionId{9}; }), {},
                       Bytes(100'000));
        },
-       Code::closed, "there is no memory 9 here any more"},
+       Code::closed, "memory 9 is no longer published on this node"},
       {"AFlagOutside", [] { return frame(delivery(0, mail_bytes), {}, Bytes(8)); },
        Code::out_of_range, "with a flag at 4096 of memory 8, which has 4096"},
       {"AnOddFlag", [] { return frame(delivery(0, 12), {}, Bytes(8)); }, Code::out_of_range,

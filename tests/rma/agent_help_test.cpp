@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// An agent whose work is done by a rank that waits: what happens when that rank falls asleep.
+// A waiting rank does the agent's work. These tests check what happens when that rank sleeps.
 #include <gtest/gtest.h>
 #include <poll.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// So long that nobody takes the end of one for an answer.
+// Long enough that the end of a timed wait is never taken for a reply.
 constexpr std::chrono::seconds nap{20};
 
 void ask(RawPeer& peer) {
@@ -25,13 +25,14 @@ bool has_come(const RawPeer& peer) {
   return poll(&answer, 1, 0) == 1;
 }
 
-// A request that comes while everybody sleeps must not lie for the rest of a nap.
+// A request that arrives while all threads sleep must not wait for the end of a timed wait.
 TEST(AgentHelp, ThatIsHandedBackEndsANap) {
   ServedNode node({.naps = {.waited_for = nap, .by_itself = nap, .longest = nap}});
   RawPeer peer(node.address());
   ASSERT_TRUE(test::ok(peer.introduce(node.secret(), stranger)));
   node.agent().begin();
-  // This wakes the thread, which naps then, since it is helped. So the answer is the helper's.
+  // This wakes the thread. It then enters a timed wait, since a helper is active; so the helper
+  // sends the reply.
   ask(peer);
   const auto& sleepers = node.memory()->header().agent_bell.sleepers;
   ASSERT_TRUE(test::eventually([&] { return sleepers.load() == 0; }));
@@ -48,8 +49,8 @@ TEST(AgentHelp, ThatIsHandedBackEndsANap) {
   EXPECT_LT(Clock::now() - start, nap / 2);
 }
 
-// An answer waits for room, so the next request waits in the agent; then there is room for all, and
-// another peer is heard. Nothing comes any more that would remind of the first one.
+// A reply waits for room, so the next request waits in the agent. Then there is room for all, and
+// the agent reads from another peer. No further event reminds it of the first peer's requests.
 TEST(AgentHelp, TakesUpRequestsThatWaitedBehindAnswers) {
   constexpr std::uint64_t requests = 5;
   ServedNode node(
@@ -65,7 +66,8 @@ TEST(AgentHelp, TakesUpRequestsThatWaitedBehindAnswers) {
     const Bytes each = frame({.kind = Kind::fence, .origin = stranger, .operation = i});
     many.insert(many.end(), each.begin(), each.end());
   }
-  // The thread naps from now on. The first peer was heard last, so that one look finds both others.
+  // The thread is in a timed wait from now on. The agent read from the first peer last, so one poll
+  // finds both others.
   node.agent().begin();
   ask(first);
   ASSERT_TRUE(test::eventually([&] {
@@ -86,7 +88,7 @@ TEST(AgentHelp, TakesUpRequestsThatWaitedBehindAnswers) {
     }
   }
   node.agent().end();
-  node.agent().hand_back();  // or the node ends after the nap
+  node.agent().hand_back();  // otherwise the node ends only after the timed wait
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the tests of an agent's robustness share: a client that goes on all the time, the fixture
-// that looks after it, and requests by hand.
+// Shared by the tests of an agent's robustness: a client that works all the time, the fixture that
+// checks it, and functions that build requests byte by byte.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ namespace tessera::rma::server {
 
 inline constexpr WorldRank stranger{2};
 
-/// A client that puts, counts and gets all the time, and compares.
+/// A client that puts and gets all the time, compares the data and counts its rounds.
 class Bystander {
  public:
   explicit Bystander(const ServedNode& node) : client_(options_for(node)) {
@@ -32,11 +32,11 @@ class Bystander {
   Bystander(const Bystander&) = delete;
   Bystander& operator=(const Bystander&) = delete;
 
-  // It has done more since this was called, all of it right.
+  // Waits until the client has completed more rounds, all of them correct.
   void expect_unharmed() {
     const int before = rounds_.load();
     EXPECT_TRUE(test::eventually([&] { return rounds_.load() >= before + 3 || has_failed_; }))
-        << "the others are served no more";
+        << "the other clients are no longer served";
     EXPECT_FALSE(has_failed_);
   }
   void end() {
@@ -80,7 +80,7 @@ class Bystander {
 
 class AgentRobustness : public testing::Test {
  protected:
-  // What was asked for is right, and so is what nobody asked for.
+  // The client's data are right, and no other memory has changed.
   void TearDown() override {
     bystander_.expect_unharmed();
     bystander_.end();
@@ -102,7 +102,7 @@ class AgentRobustness : public testing::Test {
     EXPECT_TRUE(std::all_of(node_.slice(), node_.slice() + slice_bytes,
                             [](std::byte each) { return each == std::byte{0}; }));
   }
-  // The conversation goes on: what is asked now is answered.
+  // The connection still works: a request on it is answered.
   static void expect_fence_answered(RawPeer& peer, WorldRank rank = stranger) {
     ASSERT_TRUE(peer.send(frame({.kind = Kind::fence, .origin = rank, .operation = 99})));
     const auto answer = peer.receive_frame();

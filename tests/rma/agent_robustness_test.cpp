@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What an agent lives through. Each test has a peer do something that no client of ours does, byte
-// by byte, while a client beside it goes on: the agent says what was wrong, tells the peer where
-// that can be told, touches no memory but what was asked for, and the other client notices nothing.
+// An agent survives faulty peers. In each test a peer sends, byte by byte, what no Tessera client
+// sends, while another client works. The agent logs what was wrong, reports it to the peer if it
+// can, and changes only the memory that the request named. The other client notices nothing.
 #include <gtest/gtest.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
@@ -24,7 +24,7 @@ namespace {
 using test::fails;
 using test::ok;
 
-// --- what is cut off --------------------------------------------------------------------------
+// --- truncated frames -------------------------------------------------------------------------
 
 TEST_F(AgentRobustness, AHeaderThatIsCutOffIsTold) {
   {
@@ -32,8 +32,8 @@ TEST_F(AgentRobustness, AHeaderThatIsCutOffIsTold) {
     peer.send(first_bytes(frame(request(Kind::fence)), 50));
   }
   expect_warning("rank 2 at 127.0.0.1:",
-                 "was lost in the middle of a request, which is not carried"
-                 " out: the connection with");
+                 "was lost in the middle of a request, which is not executed"
+                 ": the connection with");
 }
 
 TEST_F(AgentRobustness, AShortRowedPutThatIsCutOffStoresNothing) {
@@ -69,7 +69,7 @@ TEST_F(AgentRobustness, APeerKilledInAPutHarmsOnlyWhatItPutTo) {
   close(ready[0]);
   close(ready[1]);
   expect_warning("rank 2 at 127.0.0.1:",
-                 "was lost in the middle of a put to rank 1, of which some "
+                 "was lost in the middle of a put to rank 1; some of its "
                  "bytes may have been stored");
   std::memset(node_.slice() + start, 0, size);
   expect_slice_untouched();
@@ -86,14 +86,14 @@ TEST_F(AgentRobustness, WhoOnlyLooksWhetherThePortIsOpenIsNotWorthALine) {
   EXPECT_TRUE(node_.warnings(0).empty());
 }
 
-// The bytes that come late belong to nobody: not to whoever has that memory now.
+// The late bytes must not be stored in memory that has another use by then.
 TEST_F(AgentRobustness, APutWhoseRegionIsFreedOnTheWayStoresNothingMore) {
   RawPeer peer = introduced();
   constexpr std::size_t size = 1U << 20U;
   const Bytes whole = frame(request(Kind::put), {}, Bytes(size, std::byte{1}));
   ASSERT_TRUE(peer.send(std::span(whole).first(size / 2)));
-  // By then the agent has read that, and stored it: it has turned to others since, under the same
-  // lock.
+  // After this the agent has read and stored the first half: it has served the bystander since
+  // then, under the same lock.
   bystander_.expect_unharmed();
   bystander_.expect_unharmed();
   node_.free_region();
@@ -110,14 +110,14 @@ TEST_F(AgentRobustness, AnAccumulateWhoseRegionIsFreedOnTheWayAddsNothing) {
   encode_accumulate(Scale::of(1.0), CopyShape::contiguous(8000), terms);
   const Bytes whole = frame(request(Kind::accumulate), terms, Bytes(8000, std::byte{1}));
   ASSERT_TRUE(peer.send(std::span(whole).first(4000)));
-  bystander_.expect_unharmed();  // so the agent has read that
+  bystander_.expect_unharmed();  // so the agent has read the first half
   node_.free_region();
   ASSERT_TRUE(peer.send(std::span(whole).subspan(4000)));
   EXPECT_TRUE(fails(peer.receive_failure(), Code::closed, {"rank 1 has no slice of region 5"}));
   expect_slice_untouched();
 }
 
-// A delivery of 300,000 bytes behind the flag at the beginning of the long mailbox.
+// A delivery of 300,000 bytes after the flag at the beginning of the long mailbox.
 class LongDelivery : public AgentRobustness {
  protected:
   static constexpr std::size_t size = 300'000;
@@ -132,7 +132,7 @@ class LongDelivery : public AgentRobustness {
     }
     whole_ = frame(header, {}, bytes_);
   }
-  // The agent has read what was sent before: it has turned to others since.
+  // On return the agent has read `some`: it has served the bystander since then.
   void send_and_wait(RawPeer& peer, std::span<const std::byte> some) {
     ASSERT_TRUE(peer.send(some));
     bystander_.expect_unharmed();
@@ -171,7 +171,7 @@ TEST_F(LongDelivery, ThatIsCutOffRaisesNoFlag) {
     ASSERT_TRUE(peer.send(std::span(whole_).first(whole_.size() - 1)));
   }
   expect_warning("rank 2 at 127.0.0.1:",
-                 "was lost in the middle of a request, which is not carried out");
+                 "was lost in the middle of a request, which is not executed");
   EXPECT_EQ(flag(), 0U);
   expect_zeros(start + size, long_mail_bytes);
 }
@@ -183,12 +183,13 @@ TEST_F(LongDelivery, WhoseMailboxIsWithdrawnOnTheWayStoresNothingMore) {
   node_.withdraw_long_mail();
   std::memset(node_.long_mail(), 0, long_mail_bytes);
   ASSERT_TRUE(peer.send(std::span(whole_).subspan(half)));
-  EXPECT_TRUE(fails(peer.receive_failure(), Code::closed, {"there is no memory 10 here any more"}));
+  EXPECT_TRUE(fails(peer.receive_failure(), Code::closed,
+                    {"memory 10 is no longer published on this node"}));
   expect_fence_answered(peer);
   expect_zeros(0, long_mail_bytes);
 }
 
-// --- strangers, and what was recorded ---------------------------------------------------------
+// --- unauthenticated peers and replayed connections -------------------------------------------
 
 TEST_F(AgentRobustness, ARecordedConversationIsOfNoUse) {
   Bytes recorded;
@@ -206,7 +207,7 @@ TEST_F(AgentRobustness, ARecordedConversationIsOfNoUse) {
   EXPECT_TRUE(again.is_closed_by_the_other(&heard));
   ASSERT_EQ(heard.size(), challenge_bytes + refusal_bytes) << "a new challenge, and the refusal";
   EXPECT_EQ(heard.back(), std::byte{5}) << "the proof";
-  expect_warning("ended the conversation with 127.0.0.1:",
+  expect_warning("closed the connection with 127.0.0.1:",
                  "a client that says it is rank 2 does not know this job's secret, or replays an "
                  "old conversation");
   expect_slice_untouched();
@@ -217,8 +218,8 @@ TEST_F(AgentRobustness, AFrameWithoutAHandshakeIsNotLookedAt) {
   ASSERT_TRUE(peer.send(frame(request(Kind::put), {}, Bytes(1000, std::byte{1}))));
   Bytes heard;
   EXPECT_TRUE(peer.is_closed_by_the_other(&heard));
-  EXPECT_TRUE(heard.empty()) << "strangers are told nothing";
-  expect_warning("ended the conversation with 127.0.0.1:",
+  EXPECT_TRUE(heard.empty()) << "an unauthenticated peer gets no information";
+  expect_warning("closed the connection with 127.0.0.1:",
                  "a connection begins with 'TSRA....', which is not Tessera's handshake");
   expect_slice_untouched();
 }
@@ -226,7 +227,7 @@ TEST_F(AgentRobustness, AFrameWithoutAHandshakeIsNotLookedAt) {
 TEST_F(AgentRobustness, AFrameOfAnotherConnectionIsRefused) {
   RawPeer peer = introduced(stranger);
   FrameHeader recorded = request(Kind::put);
-  recorded.origin = origin;  // whose connection it was on
+  recorded.origin = origin;  // the rank that it was recorded from
   ASSERT_TRUE(peer.send(frame(recorded, {}, Bytes(1000, std::byte{1}))));
   EXPECT_TRUE(
       fails(peer.receive_failure(), Code::protocol, {"sent a request in the name of rank 3"}));
@@ -240,14 +241,14 @@ TEST_F(AgentRobustness, OneOfTheAgentsOwnNodeMayAskTheWayToItsDeviceOnly) {
     FrameHeader way = request(Kind::locate);
     way.origin = WorldRank{0};
     ASSERT_TRUE(peer.send(frame(way)));
-    EXPECT_TRUE(fails(peer.receive_failure(), Code::unsupported, {"no network but TCP"}));
+    EXPECT_TRUE(fails(peer.receive_failure(), Code::unsupported, {"no network other than TCP"}));
     FrameHeader other = request(kind);
     other.origin = WorldRank{0};
     ASSERT_TRUE(peer.send(frame(other)));
     EXPECT_TRUE(fails(peer.receive_failure(), Code::protocol,
                       {"rank 0 at 127.0.0.1:", "to the agent of its own node"}));
     EXPECT_TRUE(peer.is_closed_by_the_other());
-    expect_warning("ended the conversation with rank 0 at", "its own node", ++warnings);
+    expect_warning("closed the connection with rank 0 at", "its own node", ++warnings);
   }
   expect_slice_untouched();
 }
@@ -259,7 +260,7 @@ TEST_F(AgentRobustness, RanksThatTheJobDoesNotHaveAreRefused) {
                       {"its job has no such rank"}));
   }
   expect_warning(
-      "ended the conversation with 127.0.0.1:", "says that it is rank 4 of a job of 4 ranks", 2);
+      "closed the connection with 127.0.0.1:", "says that it is rank 4 of a job of 4 ranks", 2);
 }
 
 TEST_F(AgentRobustness, AnotherHandshakesVersionIsToldWhy) {
@@ -269,7 +270,7 @@ TEST_F(AgentRobustness, AnotherHandshakesVersionIsToldWhy) {
   EXPECT_TRUE(peer.is_closed_by_the_other(&heard));
   ASSERT_EQ(heard.size(), refusal_bytes);
   EXPECT_EQ(heard.back(), std::byte{1});
-  expect_warning("ended the conversation with 127.0.0.1:",
+  expect_warning("closed the connection with 127.0.0.1:",
                  "the other side's handshake has version 2; this library's has 1");
 }
 
@@ -279,7 +280,7 @@ TEST_F(AgentRobustness, ListensOnNoAddressButItsOwn) {
                     {"cannot connect to 127.0.0.2:", "Connection refused"}));
 }
 
-// --- those who say nothing, or listen to nothing ----------------------------------------------
+// --- peers that send nothing, or read nothing -------------------------------------------------
 
 class SilentStranger : public testing::TestWithParam<StayAwake> {};
 
@@ -294,7 +295,7 @@ TEST_P(SilentStranger, IsDisconnected) {
   const auto warnings = node.warnings(2);
   ASSERT_EQ(warnings.size(), 2U);
   for (const std::string& each : warnings) {
-    EXPECT_TRUE(each.ends_with("did not introduce itself within 50 ms and was disconnected"))
+    EXPECT_TRUE(each.ends_with("did not complete the handshake within 50 ms and was disconnected"))
         << each;
   }
   bystander.expect_unharmed();
@@ -303,21 +304,22 @@ TEST_P(SilentStranger, IsDisconnected) {
 INSTANTIATE_TEST_SUITE_P(Waiting, SilentStranger, testing::ValuesIn(ways_to_wait), name_of_way);
 
 TEST_F(AgentRobustness, StrangersAreBoundedInNumber) {
-  bystander_.expect_unharmed();  // so it is known by now
+  bystander_.expect_unharmed();  // so it has completed its handshake
   std::vector<RawPeer> silent;
   for (int i = 0; i < 70; ++i) {
     silent.emplace_back(node_.address());
   }
   expect_warning("127.0.0.1:",
-                 "was disconnected: 65 connections have not introduced themselves, 64 at "
-                 "most may wait",
+                 "was disconnected: 65 connections have not completed the handshake; the limit "
+                 "is 64",
                  6);
-  EXPECT_TRUE(silent.front().is_closed_by_the_other()) << "who has been silent longest goes first";
+  EXPECT_TRUE(silent.front().is_closed_by_the_other())
+      << "the peer that has been silent longest is disconnected first";
   RawPeer peer = introduced();
   expect_fence_answered(peer);
 }
 
-// Anybody can make any number of connections: the log has the first few of them, and then counts.
+// Any process can open any number of connections. The log names the first few, and then a count.
 TEST(ManyStrangers, AreCountedInTheLogAfterTheFirstFew) {
   constexpr int lines = 3;
   constexpr int strangers = 50;
@@ -327,7 +329,7 @@ TEST(ManyStrangers, AreCountedInTheLogAfterTheFirstFew) {
     ASSERT_TRUE(stranger.send(Bytes(100, std::byte{'x'})));
     EXPECT_TRUE(stranger.is_closed_by_the_other());
   }
-  node.stop_agent();  // which tells of those that it has counted
+  node.stop_agent();  // which logs the count
   const std::vector<std::string> warnings = node.warnings(lines + 1);
   ASSERT_GE(warnings.size(), lines + 1U);
   for (int i = 0; i < lines; ++i) {
@@ -337,8 +339,8 @@ TEST(ManyStrangers, AreCountedInTheLogAfterTheFirstFew) {
   }
   int counted = 0;
   for (std::size_t i = lines; i < warnings.size(); ++i) {
-    EXPECT_TRUE(
-        warnings[i].ends_with(" more connections ended that had not proven to belong to this job"))
+    EXPECT_TRUE(warnings[i].ends_with(
+        " more connections ended without proving that they belong to this job"))
         << warnings[i];
     counted += std::stoi(warnings[i]);
   }
@@ -346,7 +348,7 @@ TEST(ManyStrangers, AreCountedInTheLogAfterTheFirstFew) {
   EXPECT_LE(warnings.size(), lines + 20U);
 }
 
-// The program of a rank has descriptors of its own to open.
+// The rank's program needs descriptors for its own files.
 TEST(ManyStrangers, LeaveMostDescriptorsToTheProgram) {
   constexpr rlim_t few = 256;
   constexpr int part = 8;
@@ -392,7 +394,7 @@ long resident_mib() {
   return resident * sysconf(_SC_PAGESIZE) >> 20;
 }
 
-// Asks for 4 GB, a megabyte a request, before it reads anything.
+// Requests 4 GB, a megabyte per request, before it reads anything.
 TEST_F(AgentRobustness, APeerThatDoesNotReadCostsLittleMemory) {
   constexpr int requests = 4000;
   constexpr std::size_t rows = 60'000;
@@ -407,7 +409,7 @@ TEST_F(AgentRobustness, APeerThatDoesNotReadCostsLittleMemory) {
   bystander_.expect_unharmed();
   bystander_.expect_unharmed();
   EXPECT_LT(resident_mib() - before, 300);
-  // It is served when it reads, in order and completely.
+  // When it reads, it gets all replies completely and in order.
   for (int i = 0; i < 50; ++i) {
     const auto answer = peer.receive_frame();
     ASSERT_TRUE(answer);
@@ -418,7 +420,7 @@ TEST_F(AgentRobustness, APeerThatDoesNotReadCostsLittleMemory) {
   }
 }
 
-// Requests that lie in the agent's buffer when the answers have no room are not forgotten.
+// Requests that wait in the agent's buffer until there is room for replies are not lost.
 TEST_F(AgentRobustness, APeerThatReadsLateGetsAllItsAnswers) {
   constexpr std::uint64_t requests = 500;
   RawPeer peer = introduced();
@@ -437,7 +439,7 @@ TEST_F(AgentRobustness, APeerThatReadsLateGetsAllItsAnswers) {
   expect_fence_answered(peer);
 }
 
-// A stream that never pauses: the agent has to turn to the others by itself.
+// The peer's stream never pauses: the agent must interrupt it to serve the others.
 TEST_F(AgentRobustness, APeerThatFloodsDoesNotKeepOthersWaiting) {
   std::atomic<bool> is_over{false};
   std::thread flood([&] {
@@ -477,7 +479,7 @@ TEST_F(AgentRobustness, ARankThatWaitsForVeryManyLocksIsRefusedMore) {
     ASSERT_TRUE(greedy.send(frame(lock_request(Kind::lock))));
   }
   EXPECT_TRUE(fails(greedy.receive_failure(), Code::limit_exceeded,
-                    {"rank 2 waits for 1024 locks of rank 0's node at once"}));
+                    {"rank 2 already waits for 1024 locks of rank 0's node, which is the limit"}));
   expect_fence_answered(greedy);
   EXPECT_TRUE(node_.lock(0).unlock(node_.node()));
 }
@@ -494,11 +496,11 @@ TEST_F(AgentRobustness, GarbageInTheNameOfARankDoesNotTakeItsLocksAway) {
   ASSERT_TRUE(holder.send(frame(lock_request(Kind::unlock))));
   const auto done = holder.receive_frame();
   ASSERT_TRUE(done);
-  EXPECT_EQ(done->first.kind, Kind::done) << "it holds the lock no more";
+  EXPECT_EQ(done->first.kind, Kind::done) << "it no longer holds the lock";
 }
 
-// The handshake's last bytes, a request for a lock and the end in one segment: the agent takes all
-// three in one go.
+// The handshake's last bytes, a request for a lock and the closing frame arrive in one segment: the
+// agent processes all three in one step.
 TEST_F(AgentRobustness, ARankThatEndsWithItsFirstRequestKeepsNoLock) {
   const FrameHeader lock = lock_request(Kind::lock);
   for (const Kind last : {Kind::bye, Kind::done}) {
@@ -550,13 +552,13 @@ TEST(HalfOpen, BothEndsAskWhetherTheOtherIsThere) {
   for (const Channel* each : {outer.get(), inner.get()}) {
     EXPECT_EQ(option_of(each->descriptor(), SOL_SOCKET, SO_KEEPALIVE), 1);
     EXPECT_LE(option_of(each->descriptor(), IPPROTO_TCP, TCP_KEEPIDLE), 5);
-    // That would end connections with peers that live and do not read for a while.
+    // A user timeout would end connections with live peers that do not read for a while.
     EXPECT_EQ(option_of(each->descriptor(), IPPROTO_TCP, TCP_USER_TIMEOUT), 0);
     EXPECT_TRUE(ok(each->check()));
   }
 }
 
-// With TCP_REPAIR a socket is closed without a word, as when its machine loses power.
+// With TCP_REPAIR a socket closes without sending anything, as when its machine loses power.
 TEST_F(AgentRobustness, APeerThatVanishesWithoutAWordIsFoundGone) {
   RawPeer peer = introduced();
   ASSERT_TRUE(peer.send(first_bytes(frame(request(Kind::fence)), 50)));
@@ -576,8 +578,8 @@ rlim_t descriptors_in_use() {
   return static_cast<rlim_t>(next);
 }
 
-// In a process of its own, since the limit is one of processes. It serves a client that it has
-// while no other can be taken on, and takes that on when there is a descriptor again.
+// Runs in a separate process, since the limit applies to a process. The agent serves its connected
+// client while it cannot accept another one, and accepts that when a descriptor is free again.
 int serve_without_descriptors(const Secret& secret, int to_parent, int from_parent) {
   ServedNode node({.secret = secret});
   Bystander bystander(node);
@@ -597,12 +599,12 @@ int serve_without_descriptors(const Secret& secret, int to_parent, int from_pare
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   EXPECT_EQ(warnings.size(), 1U);
-  EXPECT_EQ(warnings.front(),
-            "the agent can take on no peer until a descriptor is free: cannot open a socket: Too "
-            "many open files (this process may have " +
-                std::to_string(none.rlim_cur) +
-                ")\n  hint: raise the limit on open files (ulimit -n)");
-  EXPECT_EQ(node.warnings(1).size(), 1U) << "once, and not each time it tries";
+  EXPECT_EQ(
+      warnings.front(),
+      "the agent cannot accept a connection until a descriptor is free: cannot open a socket: "
+      "Too many open files (this process may have " +
+          std::to_string(none.rlim_cur) + ")\n  hint: raise the limit on open files (ulimit -n)");
+  EXPECT_EQ(node.warnings(1).size(), 1U) << "logged once, and not at each attempt";
   const rlimit again{before, before};
   setrlimit(RLIMIT_NOFILE, &again);
   char end = 0;
@@ -630,7 +632,7 @@ TEST(Descriptors, ThatAreUsedUpDelayNewPeersAndHarmNoOthers) {
   TcpAddress address;
   ASSERT_EQ(read(up[0], &address, sizeof(address)), static_cast<ssize_t>(sizeof(address)));
   RawPeer peer(address);
-  EXPECT_TRUE(ok(peer.introduce(secret, stranger))) << "it is taken on in the end";
+  EXPECT_TRUE(ok(peer.introduce(secret, stranger))) << "it is accepted in the end";
   close(down[1]);
   EXPECT_EQ(agent.wait(), 0);
   close(up[0]);

@@ -31,16 +31,16 @@ std::uint64_t memory_bytes(const NodeMemory& memory) {
   return static_cast<std::uint64_t>(file.st_blocks) * 512;
 }
 
-// What is allocated, as a map; refuses overlaps.
+// The allocated pieces as a map; rejects overlaps.
 class Model {
  public:
   void add(std::uint64_t offset, std::uint64_t bytes) {
     const std::lock_guard guard(mutex_);
     const std::uint64_t end = offset + granules_of(bytes) * granule_bytes;
     const auto next = pieces_.lower_bound(offset);
-    EXPECT_TRUE(next == pieces_.end() || next->first >= end) << "overlaps what lies behind";
+    EXPECT_TRUE(next == pieces_.end() || next->first >= end) << "overlaps the next piece";
     EXPECT_TRUE(next == pieces_.begin() || std::prev(next)->second <= offset)
-        << "overlaps what lies before";
+        << "overlaps the previous piece";
     pieces_[offset] = end;
   }
   void remove(std::uint64_t offset) {
@@ -94,7 +94,7 @@ TEST(Arena, RandomPiecesOfSeveralThreadsNeverOverlap) {
   for (std::thread& thread : threads) {
     thread.join();
   }
-  // All of it is free again: one piece as large as the whole fits.
+  // All of it is free again: a piece as large as the whole arena fits.
   const auto node = rig_node(memory, 0, true);
   const std::uint64_t whole = memory->size() - memory->header().arena_offset;
   EXPECT_TRUE(node->arena().allocate(whole).ok()) << "seed " << seed;
@@ -150,16 +150,16 @@ TEST(Arena, RefusesMoreMemoryThanTheMachineHas) {
   const Status status = node->arena().back(offset, too_much);
   EXPECT_EQ(status.code(), Code::no_memory);
   EXPECT_TRUE(status.message().starts_with(human_bytes(too_much) +
-                                           " of shared memory were asked for on this node and "))
+                                           " of shared memory were requested on this node, but "))
       << status.message();
   EXPECT_TRUE(
-      status.message().ends_with(", of which 64.0 MiB are left to other programs\n"
+      status.message().ends_with(", of which 64.0 MiB are reserved for other programs\n"
                                  "  hint: free memory, or spread the job over more nodes"))
       << status.message();
 }
 
-// A profiler's timer interrupts posix_fallocate, which then begins anew; it must get on all the
-// same.
+// A profiler's timer interrupts posix_fallocate, which then starts again from the beginning. It
+// must complete nevertheless.
 TEST(Arena, BacksMemoryWhileSignalsRain) {
   const auto memory = rig_memory(1, 1ULL << 30);
   const auto node = rig_node(memory, 0, true);
@@ -173,7 +173,7 @@ TEST(Arena, BacksMemoryWhileSignalsRain) {
   const std::uint64_t offset = node->arena().allocate(bytes).value();
   std::atomic<bool> done{false};
   std::thread alarm_off([&] {
-    // Without a remedy the loop has no end: after the patience is used up, let it finish.
+    // If the arena does not handle this, the loop has no end: stop the alarms after the patience.
     EXPECT_TRUE(eventually([&] { return done.load(); })) << "interrupted for ever";
     setitimer(ITIMER_REAL, &never, nullptr);
   });
@@ -215,7 +215,7 @@ TEST(Arena, SurvivesADeathAtAnyInstructionOfAllocateAndFree) {
   }
 }
 
-// A device knows pages: those of a kept piece stay the same, whoever has them.
+// A device addresses pages: the pages of a kept piece stay the same, whatever they are used for.
 TEST(Arena, KeepsTheMemoryThatADeviceHoldsOnTo) {
   const auto memory = rig_memory(1, 64ULL << 20);
   const auto node = rig_node(memory, 0, true);
@@ -224,12 +224,13 @@ TEST(Arena, KeepsTheMemoryThatADeviceHoldsOnTo) {
   const std::uint64_t piece = arena.allocate(bytes).value();
   ASSERT_TRUE(arena.back(piece, bytes).ok());
   std::memset(arena.at(piece), 7, bytes);
-  // Its second half, and two granules that nobody has.
+  // Its second half, and two granules that are not allocated.
   ASSERT_TRUE(arena.keep(piece + bytes / 2, bytes).ok());
-  EXPECT_EQ(*arena.at(piece), std::byte{7}) << "what is there stays";
+  EXPECT_EQ(*arena.at(piece), std::byte{7}) << "existing data stay";
   const std::uint64_t before = memory_bytes(*memory);
   arena.free(piece, bytes);
-  EXPECT_EQ(memory_bytes(*memory), before - bytes / 2) << "the other half is given back";
+  EXPECT_EQ(memory_bytes(*memory), before - bytes / 2)
+      << "the other half is returned to the system";
   const std::uint64_t again = arena.allocate(2 * bytes).value();
   ASSERT_EQ(again, piece);
   ASSERT_TRUE(arena.back(again, 2 * bytes).ok());

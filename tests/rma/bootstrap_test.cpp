@@ -34,7 +34,7 @@ namespace {
 using detail::ForkControl;
 using std::chrono::milliseconds;
 
-// An environment in which no launcher has been, but for the given variables.
+// An environment without any launcher's variables, except the given ones.
 class LauncherEnvironment {
  public:
   explicit LauncherEnvironment(const std::map<std::string, std::string>& variables) {
@@ -118,7 +118,7 @@ TEST(DetectLauncher, TakesTheInnermostOfSeveral) {
   EXPECT_EQ(trace({{"OMPI_COMM_WORLD_SIZE", "2"}, {"TESSERA_LAUNCH", "3:0:2"}}), "tessera-run 2");
 }
 
-// What a rank starts is no rank, of no launcher's.
+// A process that a rank starts is not a rank of any launcher.
 TEST(DetectLauncher, TellsARankFromWhatItStarts) {
   EXPECT_EQ(trace({{"TESSERA_LAUNCH", fmt::format("3:0:2:{}", getpid())}}), "tessera-run 2");
   EXPECT_EQ(trace({{"TESSERA_LAUNCH", fmt::format("3:0:2:{}", getppid())}}), " 0");
@@ -153,7 +153,7 @@ TEST(ChooseBootstrap, ForkNeedsTheLauncher) {
 
 // ---- fork_bootstrap ----------------------------------------------------------------------------
 
-// What tessera-run shares with the ranks that it starts.
+// The memory that tessera-run shares with the ranks that it starts.
 class LauncherMemory {
  public:
   explicit LauncherMemory(std::int32_t ranks)
@@ -193,13 +193,14 @@ TEST(ForkBootstrap, RefusesWhatARankHasStarted) {
   EXPECT_EQ(made.status().code(), Code::invalid_argument);
   EXPECT_EQ(
       made.status().message(),
-      "this process is no rank: a rank of tessera-run's started it\n"
-      "  hint: it is a job of its own without TESSERA_BOOTSTRAP=fork; for several ranks start "
+      "this process is not a rank: a rank of tessera-run started it\n"
+      "  hint: without TESSERA_BOOTSTRAP=fork it runs as a separate job; for several ranks start "
       "it as: tessera-run -n 4 program");
   EXPECT_EQ(choose_bootstrap({}).value()->name(), "alone");
 }
 
-// With the first exchange, not before: a program may ask for its number and start the rank then.
+// Child processes do not inherit the descriptor after the first exchange. Before it they do: a
+// program may read its rank, and then start the program that becomes the rank.
 TEST(ForkBootstrap, LeavesTheLaunchersMemoryToNobodyElse) {
   const LauncherMemory memory(1);
   const int inherited = dup(memory.fd());
@@ -216,7 +217,7 @@ TEST(ForkBootstrap, LeavesTheLaunchersMemoryToNobodyElse) {
   close(inherited);
 }
 
-// Runs `body` in a forked child; what it returns.
+// Runs `body` in a forked child and returns its result.
 std::string in_child(const std::function<std::string()>& body) {
   std::array<int, 2> ends{-1, -1};
   EXPECT_EQ(pipe(ends.data()), 0);
@@ -233,7 +234,7 @@ std::string in_child(const std::function<std::string()>& body) {
   return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
 }
 
-// As below Python's subprocess.run(), and below a shell that closes all above 2.
+// As under Python's subprocess.run(), or a shell that closes all descriptors above 2.
 TEST(ForkBootstrap, FindsTheLauncherWithoutItsDescriptor) {
   const LauncherMemory memory(3);
   const std::string launch = fmt::format("{}@{}:2:3", memory.fd(), getpid());
@@ -241,7 +242,7 @@ TEST(ForkBootstrap, FindsTheLauncherWithoutItsDescriptor) {
     const std::string said = in_child([&] {
       close(memory.fd());
       if (is_used_again && open("/dev/zero", O_RDWR) != memory.fd()) {
-        return std::string("the descriptor is another");
+        return std::string("the descriptor has another number");
       }
       const LauncherEnvironment environment({{"TESSERA_LAUNCH", launch}});
       const auto made = fork_bootstrap();
@@ -276,7 +277,7 @@ TEST(ForkBootstrap, SaysWhyTheLauncherCannotBeFound) {
   EXPECT_EQ(said.substr(0, expected.size()), expected);
 }
 
-// A program with an environment that was copied before the rank began (Python's os.environ).
+// The program's environment was copied before the rank started (as Python's os.environ).
 TEST(ForkBootstrap, ARankHasOneProcessAtATime) {
   const LauncherMemory memory(1);
   const LauncherEnvironment environment(
@@ -288,14 +289,14 @@ TEST(ForkBootstrap, ARankHasOneProcessAtATime) {
   const Status refused = (*second)->allgather({}, milliseconds(1000)).status();
   EXPECT_EQ(refused.code(), Code::invalid_argument);
   EXPECT_EQ(refused.message(),
-            fmt::format("this process is no rank: process {} is rank 0 already\n  hint: unset "
-                        "TESSERA_LAUNCH for a program that is to run as a job of its own beside "
-                        "the rank",
+            fmt::format("this process is not a rank: process {} is rank 0 already\n  hint: unset "
+                        "TESSERA_LAUNCH for a program that runs as a separate job beside the rank",
                         getppid()));
   detail::ask_launcher_to_end(5);
-  EXPECT_EQ(memory.control().ender.load(), -1) << "its end is its own";
+  EXPECT_EQ(memory.control().ender.load(), -1)
+      << "a process that is not the rank cannot end the job";
 
-  // The next program of a script, while the shell hasn't noticed the end of the first.
+  // The next program of a script starts before the shell has noticed the end of the first.
   const pid_t first = fork();
   if (first == 0) {
     pause();
@@ -343,7 +344,7 @@ TEST(ForkBootstrap, RefusesTextsThatDescribeNoJob) {
     EXPECT_EQ(made.status().code(), Code::protocol) << '\'' << text << '\'';
     EXPECT_EQ(made.status().message(),
               fmt::format("TESSERA_LAUNCH={} does not describe a job\n  hint: unset it, or start "
-                          "the program anew under tessera-run",
+                          "the program again under tessera-run",
                           text));
   }
 }
@@ -357,7 +358,7 @@ TEST(ForkBootstrap, RefusesMemoryThatIsNotALaunchers) {
   EXPECT_EQ(made.status().message(), "tessera-run and the program are of different versions");
 }
 
-// Every rank gives the bytes (rank, round, i) and expects those of all.
+// Every rank contributes bytes made from (rank, round, i) and expects those of all ranks.
 void exchange_and_check(Bootstrap& bootstrap, std::size_t bytes, int rounds) {
   for (int round = 0; round < rounds; ++round) {
     const auto byte_of = [&](std::int32_t rank, std::size_t i) {
@@ -390,7 +391,7 @@ void exchange_among(std::int32_t ranks, MakeMember&& make_member) {
       exchange_and_check(*member, 0, 2);
       exchange_and_check(*member, 5, 40);
       exchange_and_check(*member, 1024, 3);
-      exchange_and_check(*member, 5000, 3);  // several slots' worth
+      exchange_and_check(*member, 5000, 3);  // fills several slots
     });
   }
   for (std::thread& thread : threads) {
@@ -413,7 +414,7 @@ TEST(ForkBootstrap, TimesOutEachTimeAndIsUsableWhenTheOthersComeAfterAll) {
     const auto refused = first->allgather(bytes, milliseconds(20));
     ASSERT_EQ(refused.status().code(), Code::timed_out) << "attempt " << attempt;
     EXPECT_EQ(refused.status().message(),
-              "only 1 of 2 ranks came to the start of the job within 20 ms");
+              "only 1 of 2 ranks reached the start of the job within 20 ms");
   }
   const auto second = memory.member(1);
   std::thread other([&] { exchange_and_check(*second, 8, 5); });
@@ -446,7 +447,7 @@ TEST(ThreadGroup, TimesOutAndIsUsableWhenTheOthersComeAfterAll) {
   const auto refused = first->allgather(std::vector<std::byte>(4), milliseconds(20));
   EXPECT_EQ(refused.status().code(), Code::timed_out);
   EXPECT_EQ(refused.status().message(),
-            "only 1 of 2 threads came to the start of the job within 20 ms");
+            "only 1 of 2 threads reached the start of the job within 20 ms");
   const auto second = group.member(WorldRank{1});
   std::thread other([&] { exchange_and_check(*second, 8, 5); });
   exchange_and_check(*first, 8, 5);
@@ -467,7 +468,7 @@ TEST(ThreadGroup, NamesAThreadThatGaveUp) {
   EXPECT_EQ(lost.status().message(), "rank 1 gave up while the job was starting");
 }
 
-// ---- Starting on emulated nodes and strange transports -----------------------------------------
+// ---- Starting on emulated nodes and with unusual transports ------------------------------------
 
 TEST(JobStart, RanksOnSeveralNodesAreUnreachableWithoutATransportBetweenThem) {
   Settings settings;
@@ -483,7 +484,7 @@ TEST(JobStart, RanksOnSeveralNodesAreUnreachableWithoutATransportBetweenThem) {
             "TESSERA_RANKS_PER_NODE");
 }
 
-// Who shares memory with whom would be another matter on each.
+// Otherwise the ranks would disagree about which ranks share memory.
 TEST(JobStart, RanksThatDifferInTheirNodesAreRefusedAtOnce) {
   ThreadGroup group(2);
   const auto start = [&](std::int32_t rank) {
@@ -504,7 +505,8 @@ TEST(JobStart, RanksThatDifferInTheirNodesAreRefusedAtOnce) {
   }
 }
 
-// They would make regions by different transports, and wait for each other at different places.
+// Otherwise they would create regions by different transports, and wait for each other in different
+// calls.
 TEST(JobStart, RanksThatDifferInTheirTransportsAreRefusedAtOnce) {
   ThreadGroup group(3);
   const auto start = [&](std::int32_t rank) {

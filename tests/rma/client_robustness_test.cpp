@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a client lives through: agents that send garbage, end, die or say nothing. Played by a
-// listener of the test's own, byte by byte. Whoever waits is told why, and other nodes go on.
+// A client survives faulty agents: they send garbage, end, die or stay silent. The test plays the
+// agent with its own listener, byte by byte. Pending operations end with the reason, and the
+// connections to other nodes continue to work.
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -33,13 +34,13 @@ namespace {
 using test::fails;
 using test::ok;
 
-// An agent whose answers the test makes up.
+// An agent that the test plays: it sends what the test gives it.
 class PlayedAgent {
  public:
   [[nodiscard]] TcpAddress address() const { return listener_->address(); }
   [[nodiscard]] const Secret& secret() const { return secret_; }
 
-  // Takes the next connection on, as an agent does.
+  // Accepts the next connection and does the handshake, as an agent does.
   RawPeer take_on() {
     std::unique_ptr<Channel> channel;
     EXPECT_TRUE(test::eventually([&] {
@@ -71,7 +72,7 @@ class ClientRobustness : public testing::Test {
     options.stray_error = [](const Status& error) { ADD_FAILURE() << error.describe(); };
     return options;
   }
-  // Both ends of a conversation: the client's link, and the played agent.
+  // Makes both ends of a connection: the client's link, and the played agent.
   void meet() {
     std::thread agent([&] { peer_.emplace(agent_.take_on()); });
     const auto link = client_.link_to(NodeId{0});
@@ -86,7 +87,7 @@ class ClientRobustness : public testing::Test {
       if (std::chrono::steady_clock::now() > deadline) {
         ADD_FAILURE() << "the operation never ends";
         client_.close();
-        std::abort();  // its completion may not go while somebody may end it
+        std::abort();  // the completion must outlive the operation
       }
       client_.wait(done, std::chrono::milliseconds(1));
     }
@@ -101,11 +102,11 @@ class ClientRobustness : public testing::Test {
   std::optional<ServerEndpoint> endpoint_;
 };
 
-// --- answers that no agent of ours gives -----------------------------------------------------
+// --- replies that no Tessera agent sends -----------------------------------------------------
 
 struct Answer {
   const char* name;
-  std::function<Bytes(std::uint64_t operation)> bytes;  // to a get of 100 bytes
+  std::function<Bytes(std::uint64_t operation)> bytes;  // the reply to a get of 100 bytes
   const char* words;
 };
 
@@ -119,20 +120,20 @@ const std::vector<Answer>& answers() {
       {"ARequest", [](auto operation) { return frame(answer(Kind::get, operation)); },
        "sent a request (get) where answers are expected"},
       {"NoData", [](auto operation) { return frame(answer(Kind::data, operation)); },
-       "sent 0 bytes where 100 were asked for"},
+       "sent 0 bytes; 100 were requested"},
       {"LessData",
        [](auto operation) { return frame(answer(Kind::data, operation), {}, Bytes(99)); },
-       "sent 99 bytes where 100 were asked for"},
+       "sent 99 bytes; 100 were requested"},
       {"MoreData",
        [](auto operation) { return frame(answer(Kind::data, operation), {}, Bytes(101)); },
-       "sent 101 bytes where 100 were asked for"},
+       "sent 101 bytes; 100 were requested"},
       {"AWordInsteadOfData", [](auto operation) { return frame(answer(Kind::value, operation)); },
-       "answered with value where 100 bytes were asked for"},
+       "answered with value to a request for 100 bytes"},
       {"DoneInsteadOfData", [](auto operation) { return frame(answer(Kind::done, operation)); },
-       "answered with done where 100 bytes were asked for"},
+       "answered with done to a request for 100 bytes"},
       {"AnOperationThatNobodyAskedFor",
        [](auto operation) { return frame(answer(Kind::value, operation + 1)); },
-       "which nobody waits for"},
+       "which is not pending"},
       {"AFailureOfNoSense",
        [](auto operation) { return frame(answer(Kind::failed, operation), {}, Bytes(8)); },
        "a failure has code 0"},
@@ -141,10 +142,10 @@ const std::vector<Answer>& answers() {
        "a failure has 0 bytes"},
       {"AFailureTooLong",
        [](auto operation) { return frame(answer(Kind::failed, operation), {}, Bytes(2000)); },
-       "sent 2000 bytes at once with failed; the most is 1008"},
+       "sent 2000 bytes with failed; the limit is 1008"},
       {"AWordWithAPayload",
        [](auto operation) { return frame(answer(Kind::value, operation), {}, Bytes(8)); },
-       "sent 8 bytes at once with value; the most is 0"},
+       "sent 8 bytes with value; the limit is 0"},
       {"TheReasonForItsEnd",
        [](auto) {
          Bytes text;
@@ -161,7 +162,7 @@ class WrongAnswer : public ClientRobustness, public testing::WithParamInterface<
 TEST_P(WrongAnswer, EndsWhatWaitsWithTheReason) {
   meet();
   const Answer& each = answers()[GetParam()];
-  // What was asked for, and room around it that nothing may be stored in.
+  // The destination of the get, with guard bytes around it that must not change.
   Bytes memory(300, std::byte{0x33});
   Completion done;
   done.begin();
@@ -181,16 +182,16 @@ TEST_P(WrongAnswer, EndsWhatWaitsWithTheReason) {
   done.begin();
   std::int64_t word = 0;
   EXPECT_TRUE(ok(endpoint_->get(&word, at, CopyShape::contiguous(8), done)));
-  EXPECT_TRUE(fails(wait(done), Code::protocol, {"node 0"})) << "it stays lost";
+  EXPECT_TRUE(fails(wait(done), Code::protocol, {"node 0"})) << "the link stays lost";
 }
 
 INSTANTIATE_TEST_SUITE_P(Answers, WrongAnswer, testing::Range(std::size_t{0}, answers().size()),
                          [](const auto& each) { return std::string(answers()[each.param].name); });
 
-// --- small operations that go together --------------------------------------------------------
+// --- small operations in one message ----------------------------------------------------------
 
-// Answers gets of words until the other side closes: with their offset, and beyond `end` with an
-// error, which spoils the whole list that such a get is in. Returns how many lists it spoilt.
+// Replies to gets of words until the other side closes: with the words' offsets, or with an error
+// if the last word is beyond `end`. The error fails a whole list. Returns how many lists failed.
 int answer_gets(RawPeer& peer, std::uint64_t end) {
   int spoilt = 0;
   Bytes error;
@@ -239,7 +240,7 @@ TEST_F(ClientRobustness, GetsOfAListThatFailsAreAskedForOneByOne) {
   EXPECT_TRUE(fails(wait(done[count - 1]), Code::out_of_range, {"that is too far"}));
   client_.close();
   agent.join();
-  EXPECT_GT(spoilt, 0) << "no list was sent with the one that is wrong";
+  EXPECT_GT(spoilt, 0) << "the wrong get was not sent in a list";
 }
 
 TEST_F(ClientRobustness, GetsThatWaitForOthersToGoWithEndWhenTheAgentDies) {
@@ -256,8 +257,8 @@ TEST_F(ClientRobustness, GetsThatWaitForOthersToGoWithEndWhenTheAgentDies) {
   }
 }
 
-// What was delivered to a team that its members gave up meanwhile concerns nobody; a delivery that
-// was wrong does.
+// A delivery to a team that was freed in the meantime is not reported. A delivery that was wrong is
+// reported.
 TEST(ClientOfATeamThatIsGone, IsNotToldOfDeliveriesThatCameTooLate) {
   PlayedAgent agent;
   ClientOptions options;
@@ -274,7 +275,7 @@ TEST(ClientOfATeamThatIsGone, IsNotToldOfDeliveriesThatCameTooLate) {
   taking.join();
   for (const Code code : {Code::closed, Code::out_of_range}) {
     Bytes text;
-    encode_failure(Status::error(code, "there is no memory 9 here any more"), text);
+    encode_failure(Status::error(code, "memory 9 is no longer published on this node"), text);
     ASSERT_TRUE(peer->send(frame(answer(Kind::failed, unwatched_operation), {}, text)));
   }
   EXPECT_TRUE(test::eventually([&] {
@@ -304,7 +305,7 @@ TEST_F(ClientRobustness, AnAgentThatDiesInTheMiddleOfAnAnswerIsNamed) {
   EXPECT_EQ(lost.rank(), WorldRank{0});
 }
 
-// What the sockets have no room for is the link's: who posted it may write over its own.
+// The link keeps a copy of what the sockets have no room for, so the caller may reuse its memory.
 TEST_F(ClientRobustness, ACopiedBodyMayBeReusedAtOnce) {
   meet();
   constexpr std::uint64_t most = 32;
@@ -327,7 +328,7 @@ TEST_F(ClientRobustness, ACopiedBodyMayBeReusedAtOnce) {
   }
 }
 
-// Puts that are not yet sent are waited for, too.
+// A wait includes puts that are not sent yet.
 class UnsentPuts : public ClientRobustness {
  protected:
   void put_more_than_there_is_room_for() {
@@ -341,7 +342,7 @@ class UnsentPuts : public ClientRobustness {
     }
     FAIL() << "everything went into the sockets' buffers";
   }
-  // Not so much that a put waits for room; more than the sockets take.
+  // More than the sockets take, but not enough to make a put wait for room.
   Bytes memory_ = Bytes(3U << 20U);
   Completion done_;
 };
@@ -383,7 +384,7 @@ TEST(ClientOfANodeThatHasLeft, IsToldSoWithoutAsking) {
 
 // --- nodes that cannot be reached --------------------------------------------------------------
 
-// A client of one node, and how often it tried to reach that.
+// A client of one node, and a count of its attempts to connect.
 class UnreachedNode : public testing::Test {
  protected:
   Client& client_of(TcpAddress address, std::chrono::milliseconds pause) {
@@ -395,14 +396,14 @@ class UnreachedNode : public testing::Test {
     options.connect_timeout = std::chrono::milliseconds(20);
     options.first_pause = pause;
     options.longest_pause = 2 * pause;
-    // Asked before an attempt, and behind one that failed.
+    // Called before each attempt, and after a failed one.
     options.has_left = [this](NodeId) {
       ++asked_;
       return false;
     };
     return client_.emplace(std::move(options));
   }
-  // No stream leads to a network's broadcast address. This one is there without a network.
+  // TCP cannot connect to a broadcast address. The loopback network's exists on every machine.
   static constexpr TcpAddress nowhere{0x7fff'ffff, 9};
   static constexpr std::chrono::hours forever{1};
 
@@ -439,7 +440,7 @@ TEST_F(UnreachedNode, ThatNeverAnswersIsLeftAloneForAWhile) {
   auto silent = TcpListener::create({loopback_host, 0}).value();
   Client& client = client_of(silent.address(), forever);
   const Status first = client.link_to(NodeId{0}).status();
-  EXPECT_TRUE(fails(first, Code::timed_out, {"did not introduce itself in time"}));
+  EXPECT_TRUE(fails(first, Code::timed_out, {"did not complete the handshake in time"}));
   std::vector<std::unique_ptr<Channel>> accepted;
   const auto accept = [&] {
     auto channel = silent.accept().value();
@@ -453,7 +454,7 @@ TEST_F(UnreachedNode, ThatNeverAnswersIsLeftAloneForAWhile) {
   EXPECT_FALSE(accept()) << "it was tried again";
 }
 
-// Signals a hundred times a second, as a profiler's.
+// Sends this process a signal a hundred times a second, as a profiler does.
 class Alarms {
  public:
   Alarms() {
@@ -484,7 +485,7 @@ TEST(WaitReady, EndsAtItsDeadlineAndNoSoonerWhateverSignalsCome) {
   constexpr std::chrono::milliseconds time{200};
   const auto begin = std::chrono::steady_clock::now();
   std::atomic<bool> has_ended{false};
-  // In a thread of its own, which a wait that never ends doesn't keep the test from ending.
+  // In a separate thread, so that the test can fail if the wait has no end.
   std::thread waiting([&] {
     EXPECT_FALSE(detail::wait_ready(ends[0], POLLIN, begin + time));
     has_ended = true;
@@ -502,7 +503,7 @@ TEST(WaitReady, EndsAtItsDeadlineAndNoSoonerWhateverSignalsCome) {
   close(ends[1]);
 }
 
-// Somebody listens, and more have called already than there is room for.
+// A listener that accepts nothing, with a full queue of connections.
 class DeafListener {
  public:
   DeafListener() {
@@ -532,7 +533,7 @@ class DeafListener {
   std::array<int, 4> callers_{};
 };
 
-// No new thread gets a stack while one of these is there.
+// While an object of this class exists, no new thread gets a stack.
 class NoThreads {
  public:
   NoThreads() {
@@ -557,7 +558,7 @@ TEST(ClientWithoutThreads, SaysSoAndLeavesSignalsAsTheyWere) {
     const NoThreads none;
     const Client client{ClientOptions{}};
     EXPECT_TRUE(fails(client.started(), Code::limit_exceeded,
-                      {"cannot start a thread of Tessera's: ", "; ", "ulimit -u"}));
+                      {"cannot start one of Tessera's own threads: ", "; ", "ulimit -u"}));
   }
   pthread_sigmask(SIG_SETMASK, nullptr, &after);
   EXPECT_EQ(sigismember(&before, SIGUSR1), sigismember(&after, SIGUSR1));
@@ -578,7 +579,7 @@ TEST_F(UnreachedNode, IsReachedAsSoonAsItAnswers) {
   auto slow = TcpListener::create({loopback_host, 0}).value();
   Client& client = client_of(slow.address(), std::chrono::milliseconds(1));
   EXPECT_TRUE(fails(client.link_to(NodeId{0}), Code::timed_out));
-  // From now on it answers. Who has given up meanwhile is gone.
+  // From now on the agent answers. Earlier connections were closed by the client.
   std::atomic<bool> is_ending{false};
   std::thread agent([&] {
     while (!is_ending) {
@@ -600,7 +601,7 @@ TEST_F(UnreachedNode, IsReachedAsSoonAsItAnswers) {
   agent.join();
 }
 
-// What is short of descriptors here says nothing of the node.
+// A lack of descriptors in this process is not a property of the node.
 TEST_F(UnreachedNode, IsNotWhatLacksADescriptorHere) {
   auto agent = TcpListener::create({loopback_host, 0}).value();
   Client& client = client_of(agent.address(), forever);
@@ -623,7 +624,7 @@ TEST_F(UnreachedNode, IsNotOneThatKnowsAnotherSecret) {
                     {"node 0: the side that listens does not know this job's secret"}));
 }
 
-// As one does that has too many strangers.
+// As an agent does that has too many unauthenticated connections.
 TEST(ClientOfABusyAgent, TriesAgainWhenItIsDisconnectedInTheHandshake) {
   ServedNode node;
   auto busy = TcpListener::create({loopback_host, 0}).value();
@@ -648,7 +649,8 @@ TEST(ClientOfABusyAgent, TriesAgainWhenItIsDisconnectedInTheHandshake) {
   agent.join();
 }
 
-// An agent that accepts and says nothing: its process is stopped, or has no descriptor left.
+// The agent's system accepts the connection, but the agent is silent: its process is stopped, or
+// has no free descriptor.
 TEST(ClientOfASilentAgent, IsToldAndMeanwhileOtherNodesGoOn) {
   ServedNode other;
   auto silent = TcpListener::create({loopback_host, 0}).value();
@@ -656,7 +658,7 @@ TEST(ClientOfASilentAgent, IsToldAndMeanwhileOtherNodesGoOn) {
   options.agents.insert(options.agents.begin(), silent.address());
   options.agents.push_back(silent.address());
   Client client(std::move(options));
-  // The node in the middle is one that answers; it thinks itself node 0.
+  // The node in the middle replies, but as node 0.
   std::atomic<bool> has_ended{false};
   Status told;
   std::thread waiting([&] {
@@ -668,15 +670,15 @@ TEST(ClientOfASilentAgent, IsToldAndMeanwhileOtherNodesGoOn) {
     accepted = silent.accept().value();
     return accepted != nullptr;
   }));
-  // Refused at once, since the agent is of another node: an answer, while the other call waits.
+  // The agent of another node refuses this at once: a reply, while the other call waits.
   EXPECT_TRUE(fails(client.link_to(NodeId{1}), Code::protocol, {"serves another node"}));
   EXPECT_EQ(client.progress(), 0);
   EXPECT_FALSE(has_ended);
   waiting.join();
   EXPECT_TRUE(fails(told, Code::timed_out,
                     {"node 0: the agent at 127.0.0.1:",
-                     "did not introduce itself in time\n  hint: its process is stopped, or "
-                     "can open no more files (ulimit -n)"}));
+                     "did not complete the handshake in time\n  hint: its process is stopped or "
+                     "has no free descriptor (ulimit -n)"}));
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // An emulated cluster without a network: the memories of several nodes in one machine, and a
-// NodeLink that reaches into them. Its ranks are threads, or processes forked after it was made.
+// NodeLink that writes to them directly. Ranks are threads, or processes forked after the cluster
+// was made.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,7 +28,7 @@
 
 namespace tessera::rma::detail {
 
-/// What all processes of a cluster know; in shared memory.
+/// State that all processes of a cluster share, in shared memory.
 struct ClusterBoard {
   struct Entry {
     std::atomic<std::uint32_t> memory{0};
@@ -38,15 +39,17 @@ struct ClusterBoard {
   RobustLock lock;
   std::array<Entry, 256> entries{};
   std::atomic<int> deliveries{0};
-  std::atomic<int> refused{0};  ///< beyond the memory that they named
-  /// By rank: it is at work in another node's memory, in the name of a rank of that node. An agent
-  /// would do that in its own, so whoever ends a rank lets it come back first.
+  std::atomic<int> refused{0};  ///< deliveries that would exceed the memory that they name
+  /// By rank: true while the rank works in another node's memory on behalf of a rank of that node.
+  /// In a real cluster an agent does that in its own process. So a test kills a rank only when this
+  /// is false.
   std::array<std::atomic<bool>, 64> abroad{};
 };
 
 class Cluster {
  public:
-  /// `node_of_rank` numbers nodes by their first rank.
+  /// `node_of_rank` has the node of each rank; nodes are numbered in the order of their first
+  /// ranks.
   explicit Cluster(const std::vector<std::uint64_t>& node_of_rank)
       : map_(node_of_rank, 0),
         group_(static_cast<std::int32_t>(node_of_rank.size())),
@@ -89,7 +92,7 @@ class Cluster {
         WaitPolicy{.spin = std::chrono::nanoseconds(200), .look_period = rig_look_period});
   }
 
-  /// A rank's part of the job, and of its world team.
+  /// Creates a rank's part of the job and of its world team.
   [[nodiscard]] std::shared_ptr<JobState> start(WorldRank rank, bool one_process,
                                                 std::int64_t slot_bytes);
 
@@ -101,7 +104,8 @@ class Cluster {
   ClusterBoard* board_ = nullptr;
 };
 
-/// Copies straight into the other node's memory. Sometimes late, so that nothing relies on timing.
+/// Copies directly into the other node's memory, sometimes after a delay, so that no test relies on
+/// timing.
 class ClusterLink final : public NodeLink, private Liveness {
  public:
   ClusterLink(const Cluster& cluster, WorldRank self, bool one_process)
@@ -111,23 +115,23 @@ class ClusterLink final : public NodeLink, private Liveness {
         context_{.place = self.value, .liveness = this, .look_period = rig_look_period},
         dice_(static_cast<unsigned>(self.value) + 1) {}
 
-  // Teams need neither.
+  // Teams use neither flags, notifications nor locks.
   Status raise_flag(WorldRank, RegionId, std::uint64_t, std::int32_t) override {
-    return Status::error(Code::unsupported, "no flags here");
+    return Status::error(Code::unsupported, "the test rig has no flags");
   }
   Result<std::uint64_t> notify(WorldRank) override {
-    return Status::error(Code::unsupported, "no notifications here");
+    return Status::error(Code::unsupported, "the test rig has no notifications");
   }
 
   Result<LockOutcome> lock(NodeId, RegionId, std::uint64_t,
                            const std::function<void()>& /*look*/) override {
-    return Status::error(Code::unsupported, "no locks here");
+    return Status::error(Code::unsupported, "the test rig has no locks");
   }
   Result<LockOutcome> try_lock(NodeId, RegionId, std::uint64_t) override {
-    return Status::error(Code::unsupported, "no locks here");
+    return Status::error(Code::unsupported, "the test rig has no locks");
   }
   Status unlock(NodeId, RegionId, std::uint64_t) override {
-    return Status::error(Code::unsupported, "no locks here");
+    return Status::error(Code::unsupported, "the test rig has no locks");
   }
 
   Status publish(RegionId memory, const PublishedMemory& piece) override {
@@ -185,7 +189,7 @@ class ClusterLink final : public NodeLink, private Liveness {
   }
 
  private:
-  // Who holds the board's lock: here, places are world ranks.
+  // The liveness of holders of the board's lock, where local ranks are world ranks.
   [[nodiscard]] bool has_ended(int place) const override {
     return fate(WorldRank{place}) == Fate::died;
   }
@@ -252,7 +256,7 @@ inline Result<Team> world_of(JobState& job) {
   return Team(std::move(state));
 }
 
-/// Runs `body` as every rank, a thread each, and returns when all have.
+/// Runs `body` as every rank, each in a thread, and returns when all have returned.
 inline void on_cluster(Cluster& cluster, std::int64_t slot_bytes,
                        const std::function<void(JobState&, Team&)>& body) {
   std::vector<std::thread> threads;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which agents share requests, by which of them a process goes, and what they keep for it.
+// Clusters of nodes whose agents forward requests for each other: their members, the intermediary
+// of each process, and the agents' pool of buffers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,14 +18,14 @@
 namespace tessera::rma::server {
 namespace {
 
-// Nodes and the size of their clusters.
+// Parameters: the number of nodes, and the size of a cluster.
 class ClustersOf : public testing::TestWithParam<std::tuple<int, int>> {
  protected:
   const std::int32_t nodes_ = std::get<0>(GetParam());
   const std::int64_t size_ = std::get<1>(GetParam());
   const Clusters clusters_{nodes_, size_};
 
-  // The nodes of each cluster, in order.
+  // The nodes of each cluster in ascending order.
   [[nodiscard]] std::vector<std::vector<std::int32_t>> members() const {
     std::vector<std::vector<std::int32_t>> all;
     for (std::int32_t node = 0; node < nodes_; ++node) {
@@ -88,7 +89,7 @@ TEST_P(ClustersOf, LeadToAllOtherMembersInTurn) {
   }
 }
 
-// Each agent hears its share of the processes of other clusters.
+// Each agent serves its share of the processes of other clusters.
 TEST_P(ClustersOf, DivideProcessesEvenly) {
   constexpr std::int32_t ranks_each = 12;
   const auto cluster = members().front();
@@ -148,7 +149,7 @@ TEST(BufferPool, KeepsAFewAndFreesThemWhenNobodyNeedsThem) {
     pool.give(std::move(each));
   }
   EXPECT_EQ(pool.kept(), 3U);
-  pool.look();  // all were in use since the last look
+  pool.look();  // all were in use since the last check
   EXPECT_EQ(pool.kept(), 3U);
   pool.look();
   EXPECT_EQ(pool.kept(), 1U);

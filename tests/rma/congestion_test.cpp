@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Congestion control of the connections between nodes.
+// The choice of congestion control for connections between nodes.
 #include "rma/server/congestion.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ detail::Descriptor new_socket() {
   return detail::Descriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
 }
 
-/// Both ends of a connection that was made with that choice.
+/// Both ends of a connection made with a given choice.
 struct Ends {
   std::unique_ptr<Channel> caller;
   std::unique_ptr<Channel> called;
@@ -57,7 +57,7 @@ TEST(Congestion, AutoPacesNeverAndKeepsAnyOther) {
   EXPECT_TRUE(choose_congestion(socket.get(), "auto").ok());
   EXPECT_EQ(congestion_of(socket.get()), "reno");
   if (!choose_congestion(socket.get(), "bbr").ok()) {
-    GTEST_SKIP() << "this kernel has no bbr that may be chosen";
+    GTEST_SKIP() << "this kernel does not allow bbr";
   }
   EXPECT_TRUE(choose_congestion(socket.get(), "auto").ok());
   const std::string taken = congestion_of(socket.get());
@@ -76,7 +76,7 @@ TEST(Congestion, BothEndsHaveWhatWasAskedFor) {
 TEST(Congestion, ANameThatTheKernelDoesNotHaveIsRefused) {
   const std::string message =
       "TESSERA_TCP_CONGESTION=hare is not usable: expected auto, system or one that the kernel "
-      "lets you choose: ";
+      "allows: ";
   EXPECT_TRUE(
       test::fails(TcpListener::create(loopback, "hare"), Code::invalid_argument, {message}));
   auto listener = TcpListener::create(loopback).value();

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// The kernels that copy contiguous and strided data, compared with a copy byte by byte.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -19,7 +21,7 @@ namespace {
 using test::random_in;
 using test::Side;
 
-/// What copy_shape has to do, byte by byte.
+/// The effect that copy_shape must have, byte by byte.
 void copy_naively(Side& to, Side& from, const CopyShape& shape, Direction direction) {
   const bool is_put = direction == Direction::to_remote;
   for (const test::Run& byte : test::bytes_of(shape)) {
@@ -27,7 +29,7 @@ void copy_naively(Side& to, Side& from, const CopyShape& shape, Direction direct
   }
 }
 
-/// One comparison of copy_shape with the model, guard bytes and the source included.
+/// Compares copy_shape with the model once, including guard bytes and the source.
 void compare_with_model(std::mt19937_64& random, const CopyShape& shape, Direction direction) {
   const test::Bounds bounds = test::bounds_of(shape);
   const auto shift = [&] {
@@ -132,7 +134,7 @@ TEST(MoveRun, MovesOverlappingRunsBothWays) {
   }
 }
 
-/// How one value is put into and got from the shared word in the tests of tearing.
+/// The kernel that copies a value to and from the shared word in the tests of tearing.
 enum class Path { run, small, shape };
 
 void move_word(Path path, std::byte* local, std::byte* shared, std::size_t bytes,
@@ -146,15 +148,15 @@ void move_word(Path path, std::byte* local, std::byte* shared, std::size_t bytes
       copy_small(is_put ? shared : local, is_put ? local : shared, bytes);
       break;
     case Path::shape:
-      // Two rows: the word itself and its neighbour.
+      // Two rows: the word and another one beside it.
       copy_shape(local, shared, CopyShape::rows(bytes, 2, 16, 64), direction);
       break;
   }
 }
 
-/// Two threads put words of equal bytes while a third gets them; each word got must have equal
-/// bytes. `shift` moves the private side off alignment. Under ThreadSanitizer this also shows
-/// that the accesses are no data races.
+/// Two threads put words of equal bytes while a third gets them; each word that it gets must have
+/// equal bytes. `shift` misaligns the private side. Under ThreadSanitizer this also checks that the
+/// accesses are not data races.
 void expect_whole_words(Path path, std::size_t bytes, std::size_t shift) {
   constexpr int rounds = 2000;
   alignas(64) std::array<std::byte, 128> shared = {};

@@ -113,14 +113,15 @@ TEST_F(DirectoryTest, RefusesWhatTheArenaHasNoRoomForAndGoesOnAfterwards) {
   EXPECT_TRUE(directory_.insert(RegionId{1}, std::vector{slice_of(0, 0)}).ok());
 }
 
-// A rank may die at any instruction. A table that has more entries than are counted fills up, and
-// then a search for what isn't there never ends.
+// A rank may die at any instruction. If a table had more entries than its count, it could become
+// full, and a search for a missing entry would never end.
 TEST(DirectorySteps, NeverCountFewerEntriesThanTheTableHas) {
   const auto memory = rig_memory(2);
   const auto node = rig_node(memory, 0, false);
   Directory directory(node->arena(), node->lock_context());
   const DirectoryHeader& header = memory->header().directory;
-  // So many that the next one needs another table, in which none of these is.
+  // Fills the table with removed entries, so that the next insertion makes a new table without
+  // them.
   constexpr std::uint32_t most = 512;
   for (std::uint32_t region = 1; region <= most; ++region) {
     ASSERT_TRUE(directory.insert(RegionId{region}, std::vector{slice_of(0, 0)}).ok());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How a node that leaves tells all others.
+// Shutdown notices: a node that leaves the job notifies all other nodes.
 #include "rma/server/farewells.hpp"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ std::size_t open_descriptors() {
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
-// Allows this process so many descriptors more than it has, for a scope.
+// Limits this process to `more` descriptors beyond those in use, for a scope.
 class FewDescriptors {
  public:
   explicit FewDescriptors(std::size_t more) {
@@ -50,7 +50,7 @@ class FewDescriptors {
   rlimit before_{};
 };
 
-// Links to all at once would take two descriptors each here, where both ends are.
+// Links to all nodes at once would need two descriptors each, since both ends are in this process.
 TEST_F(FarewellsOf, OneOfManyNodesNeedFewDescriptors) {
   start(60);
   const std::size_t before = open_descriptors();
@@ -64,14 +64,14 @@ TEST_F(FarewellsOf, OneOfManyNodesNeedFewDescriptors) {
     }
   }
   EXPECT_TRUE(test::eventually([&] { return open_descriptors() <= before; }))
-      << "links were kept that only the farewell needed";
+      << "links that only the shutdown notice needed were kept";
 }
 
 TEST_F(FarewellsOf, SevenNodesThatLeaveOneAfterTheOtherReachAllThatAreLeft) {
   start(7);
   for (std::int32_t goner = 0; goner < count(); ++goner) {
     at(goner).leave();
-    at(goner).agent.reset();  // nobody can ask it any more
+    at(goner).agent.reset();  // the node cannot be queried any longer
     for (std::int32_t witness = goner + 1; witness < count(); ++witness) {
       for (std::int32_t gone = 0; gone <= goner; ++gone) {
         expect_left(witness, gone);
@@ -89,7 +89,7 @@ TEST_F(FarewellsOf, SevenNodesThatLeaveAtOnceWaitForNobodyForEver) {
   for (std::thread& each : leaving) {
     each.join();
   }
-  // Of two nodes that leave, at least one was there to be told.
+  // Of two nodes that leave, at least one was still present to receive the other's notice.
   for (std::int32_t one = 0; one < count(); ++one) {
     for (std::int32_t other = 0; other < one; ++other) {
       EXPECT_TRUE(at(one).farewells->has_left(NodeId{other}) ||
@@ -99,7 +99,7 @@ TEST_F(FarewellsOf, SevenNodesThatLeaveAtOnceWaitForNobodyForEver) {
   }
 }
 
-// The conversation for the farewell is one of its own; those that are there stay as they are.
+// The shutdown notice uses a separate connection; existing links stay as they are.
 TEST_F(FarewellsOf, ANodeWithALinkGoOverThat) {
   start(5);
   ASSERT_TRUE(ok(at(1).client->link_to(NodeId{3})));
@@ -113,7 +113,7 @@ TEST_F(FarewellsOf, ANodeWithALinkGoOverThat) {
   }
 }
 
-// Who first asks for a node that has left, and had nothing to do with it before, learns it.
+// A rank that first connects to a node after that node has left is informed that it left.
 TEST_F(FarewellsOf, ANodeReachThoseThatAskForItLate) {
   start(7);
   at(3).leave();
@@ -127,7 +127,7 @@ TEST_F(FarewellsOf, ANodeReachThoseThatAskForItLate) {
 TEST_F(FarewellsOf, ANodeReachTheLivingAmongTheDead) {
   start(7);
   for (const std::int32_t dead : {2, 3, 5}) {
-    at(dead).agent.reset();  // without a word
+    at(dead).agent.reset();  // dies without a notice
   }
   at(1).leave();
   for (const std::int32_t witness : {0, 4, 6}) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What is raised under a guard kills nobody, and leaves nothing; and the price of a guard.
+// Floating-point exceptions under a guard do not trap and leave no flags. Also tests a guard's
+// cost.
 #include "rma/floating_point_guard.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +20,7 @@ namespace {
 
 using test::FloatingPointTraps;
 
-// Each computed twice: by SSE, and by the x87 unit, which has flags and masks of its own.
+// Each operation runs twice: with SSE, and on the x87 unit, which has separate flags and masks.
 template <class Real>
 void raise_everything() {
   volatile Real zero = 0;
@@ -100,7 +101,7 @@ TEST(FloatingPointGuard, Nests) {
   EXPECT_EQ(fegetexcept(), FloatingPointTraps::trapped);
 }
 
-// The library's own threads compute with what other ranks send.
+// The library's own threads compute with numbers that other ranks send.
 TEST(FloatingPointGuard, HoldsForThreadsOfTheLibrary) {
   const FloatingPointTraps traps;
   int trapped_there = -1;
@@ -114,7 +115,7 @@ TEST(FloatingPointGuard, HoldsForThreadsOfTheLibrary) {
   EXPECT_EQ(fegetexcept(), FloatingPointTraps::trapped);
 }
 
-// The best of many rounds, since the machine may be busy with something else.
+// The best of many rounds, since the machine may be busy with other work.
 template <class Guard>
 double nanoseconds() {
   constexpr int guards = 1000;
@@ -130,7 +131,7 @@ double nanoseconds() {
   return best;
 }
 
-// The x87 of a program that traps is the exception: its registers alone take 65 ns on Zen 4.
+// The x87 unit of a program with traps may take longer: its registers alone take 65 ns on Zen 4.
 TEST(FloatingPointGuard, TakesAtMostFiftyNanoseconds) {
   EXPECT_LE(nanoseconds<FloatingPointGuard>(), 50);
   EXPECT_LE(nanoseconds<VectorUnitGuard>(), 50);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// An agent of a cluster, frame by frame: as the one that passes requests on, and as the one that
-// they are for. The test is the processes and the other agent.
+// An agent in a cluster of nodes, frame by frame: as the agent that forwards requests, and as their
+// target. The test plays the processes and the other agent.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -20,18 +20,18 @@ namespace {
 
 using test::ok;
 
-// Ranks 0 and 1 are on node 0, whose agent is real; 2 and 3 on nodes 1 and 2.
+// Ranks 0 and 1 are on node 0, whose agent is real. Rank 2 is on node 1, rank 3 on node 2.
 const std::vector<std::uint64_t> machines{1, 1, 2, 3};
 constexpr WorldRank other_carrier{2};
 constexpr NodeId other_node{1};
 
-// The place of the agent of node 1.
+// The agent of node 1, played by the test.
 class OtherAgent {
  public:
   OtherAgent() : listener_(TcpListener::create({loopback_host, 0}).value()) {}
   [[nodiscard]] TcpAddress address() const { return listener_.address(); }
 
-  /// The connection that the agent of node 0 makes.
+  /// Accepts the connection from the agent of node 0.
   std::unique_ptr<RawPeer> accept(const Secret& secret) {
     std::unique_ptr<Channel> channel;
     EXPECT_TRUE(test::eventually([&] {
@@ -74,7 +74,7 @@ class Forwarding : public testing::Test {
     EXPECT_TRUE(ok(peer->introduce(node_->secret(), rank)));
     return peer;
   }
-  // The other agent's trunk to node 0.
+  // The connection by which the other agent forwards requests to node 0.
   std::unique_ptr<RawPeer> trunk() {
     auto peer = process(other_carrier);
     EXPECT_TRUE(peer->send(frame(introduction(ConnectionUse::agent, other_carrier))));
@@ -105,7 +105,7 @@ class Forwarding : public testing::Test {
   std::optional<ServedNode> node_;
 };
 
-// --- the agent that passes on -------------------------------------------------------------------
+// --- the agent that forwards --------------------------------------------------------------------
 
 TEST_F(Forwarding, PassesAPutOnAsItCameAndNamesItsNode) {
   node();
@@ -151,7 +151,8 @@ TEST_F(Forwarding, HoldsAProcessUpWhoseTrunkIsFullAndServesTheOthers) {
   const auto trunk = other_.accept(node_->secret());
   ASSERT_TRUE(trunk->receive_frame().has_value());
   ASSERT_TRUE(trunk->receive_frame().has_value());
-  // The third waits; another process is served, whose own request for node 1 would wait, too.
+  // The third request waits. Another process is served, although its requests for node 1 would
+  // wait.
   const auto other_process = process(other_carrier);
   FrameHeader fence = request_to(Kind::fence, other_carrier, owner);
   fence.operation = 9;
@@ -189,15 +190,16 @@ TEST_F(Forwarding, TellsWhoAskedThatTheOtherAgentIsLost) {
 }
 
 TEST_F(Forwarding, RefusesRequestsForOtherClusters) {
-  node(2);  // nodes 0; 1 and 2
+  node(2);  // the clusters are node 0, and nodes 1 and 2
   const auto peer = process(origin);
   FrameHeader get = request_to(Kind::get, origin, other_carrier);
   get.operation = 5;
   ASSERT_TRUE(peer->send(frame(get)));
   const Status told = peer->receive_failure();
   EXPECT_EQ(told.code(), Code::invalid_argument);
-  EXPECT_NE(told.message().find("node 0 passes on nothing to node 1, which is in another cluster"),
-            std::string::npos)
+  EXPECT_NE(
+      told.message().find("node 0 passes no requests on to node 1, which is in another cluster"),
+      std::string::npos)
       << told.message();
 }
 
@@ -218,7 +220,7 @@ TEST_F(Forwarding, EndsATrunkThatAcknowledgesTooMuch) {
       << told.message();
 }
 
-// --- the agent that they are for ---------------------------------------------------------------
+// --- the agent that is the target --------------------------------------------------------------
 
 TEST_F(Forwarding, CarriesOutWhatAnotherAgentPassesOnAndAcknowledgesIt) {
   node();
@@ -255,7 +257,7 @@ TEST_F(Forwarding, AnswersOverTheConnectionThatTheProcessHasForIt) {
   node();
   const auto replies = process(origin);
   ASSERT_TRUE(replies->send(frame(introduction(ConnectionUse::replies, origin))));
-  // Behind an answer on it the introduction is known.
+  // A reply on this connection shows that the agent has read the introduction.
   FrameHeader fence = request_to(Kind::fence, origin, owner);
   fence.operation = 1;
   ASSERT_TRUE(replies->send(frame(fence)));
@@ -294,7 +296,7 @@ TEST_F(Forwarding, DropsWhatComesByAnOlderWayAndAcknowledgesIt) {
   EXPECT_EQ(there, 2);
 }
 
-// What ends the conversation, and with which words.
+// Frames that end the connection, and the words of the error.
 struct Forged {
   const char* name;
   std::function<FrameHeader(FrameHeader)> change;
@@ -353,7 +355,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_F(Forwarding, RefusesToBeTheAgentOfANodeToThoseWhoAreNot) {
   node();
-  const auto peer = process(origin);  // carries node 2, and says that it is node 1's
+  const auto peer = process(origin);  // node 2's agent process, which claims to be node 1's agent
   FrameHeader forged = introduction(ConnectionUse::agent, origin);
   forged.operation = 4;
   ASSERT_TRUE(peer->send(frame(forged)));
@@ -371,7 +373,7 @@ TEST_F(Forwarding, IsOverWhenOnlyAgentsAreLeft) {
   fence.operation = 2;
   ASSERT_TRUE(other_agent->send(frame(fence)));
   ASSERT_TRUE(other_agent->receive_frame().has_value());
-  node_->agent().wait_until_alone();  // doesn't wait for another agent
+  node_->agent().wait_until_alone();  // does not wait for other agents
 }
 
 }  // namespace

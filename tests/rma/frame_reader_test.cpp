@@ -15,7 +15,7 @@
 namespace tessera::rma::server {
 namespace {
 
-/// Gives what came, one batch a call, as a socket does whose sender is slow.
+/// Returns one batch per call, as a socket with a slow sender does.
 class BatchChannel final : public Channel {
  public:
   Result<std::size_t> send(std::span<const iovec>) override { return std::size_t{0}; }
@@ -38,7 +38,7 @@ class BatchChannel final : public Channel {
   }
   [[nodiscard]] Status check() const override { return {}; }
   [[nodiscard]] int descriptor() const noexcept override { return -1; }
-  [[nodiscard]] std::string peer() const override { return "nobody"; }
+  [[nodiscard]] std::string peer() const override { return "no peer"; }
 
   void feed(std::string batch) { batches_.push_back(std::move(batch)); }
   [[nodiscard]] std::size_t left() const { return batches_.size(); }
@@ -47,7 +47,7 @@ class BatchChannel final : public Channel {
   std::deque<std::string> batches_;
 };
 
-/// Lists the frames that have ended. Somebody waits for flags.
+/// Lists the complete frames. Flags count as frames that a caller waits for.
 class Listing final : public FrameSink {
  public:
   Status begin(const FrameHeader& header, std::span<const std::byte>,
@@ -81,14 +81,14 @@ std::string frame(Kind kind, std::size_t payload_bytes = 0) {
          std::string(payload_bytes, 'x');
 }
 
-// As many bytes as are asked for at once, so that the reader would go on.
+// As many bytes as the reader requests at once, so that it would read again.
 constexpr std::size_t long_payload = std::size_t{100} * 1024;
 
 TEST(FrameReader, StopsBehindAFrameThatIsAwaited) {
   BatchChannel channel;
   Listing sink;
   FrameReader reader(channel, sink);
-  // A put and its flag fill the room that a call offers; the put behind them came meanwhile.
+  // A put and its flag fill the buffer of one call. Another put has arrived after them.
   const std::string put = frame(Kind::put, long_payload);
   const std::string flag = frame(Kind::flag);
   channel.feed(put + flag + frame(Kind::put, long_payload));
@@ -96,7 +96,7 @@ TEST(FrameReader, StopsBehindAFrameThatIsAwaited) {
   EXPECT_TRUE(reader.advance().value());
   EXPECT_EQ(sink.ended, (std::vector{Kind::put, Kind::flag}));
   EXPECT_TRUE(reader.was_awaited());
-  EXPECT_EQ(channel.left(), 1U) << "the put behind the flag was read, too";
+  EXPECT_EQ(channel.left(), 1U) << "the put after the flag was also read";
 
   EXPECT_TRUE(reader.advance().value());
   EXPECT_EQ(sink.ended, (std::vector{Kind::put, Kind::flag, Kind::put}));

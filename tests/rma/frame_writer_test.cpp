@@ -19,7 +19,7 @@ using test::fails;
 using test::ok;
 using When = FrameWriter::When;
 
-/// Takes what it has room for, and remembers it.
+/// Accepts bytes up to its room, and keeps them.
 class NarrowChannel final : public Channel {
  public:
   explicit NarrowChannel(std::size_t room) : room_(room) {}
@@ -38,7 +38,7 @@ class NarrowChannel final : public Channel {
   Result<std::size_t> receive(std::span<const iovec>) override { return std::size_t{0}; }
   [[nodiscard]] Status check() const override { return {}; }
   [[nodiscard]] int descriptor() const noexcept override { return -1; }
-  [[nodiscard]] std::string peer() const override { return "nobody"; }
+  [[nodiscard]] std::string peer() const override { return "no peer"; }
 
   void make_room(std::size_t bytes) { room_ += bytes; }
   [[nodiscard]] const std::string& sent() const { return sent_; }
@@ -57,7 +57,7 @@ struct Text {
   [[nodiscard]] std::array<iovec, 1> piece() { return {iovec{text.data(), text.size()}}; }
 };
 
-/// One that is under way.
+/// The completion of a frame that is being sent.
 struct Sent {
   Sent() { done.begin(); }
   Completion done;
@@ -99,7 +99,7 @@ TEST(FrameWriter, KeepsWhatThereIsNoRoomForAndSendsItInOrder) {
   EXPECT_EQ(channel.sent(), "a" + first.text + "b" + second.text);
 }
 
-// Long puts in the background, which the communication thread copies to the socket.
+// Long puts in the background: the progress thread copies them to the socket.
 TEST(FrameWriter, LeavesToFlushWhatMayGoLater) {
   NarrowChannel channel(1'000'000);
   FrameWriter writer(channel);
@@ -107,12 +107,12 @@ TEST(FrameWriter, LeavesToFlushWhatMayGoLater) {
   Sent sent;
   EXPECT_TRUE(ok(writer.post(Text{"head"}.bytes(), body.piece(), &sent.done, When::later)));
   EXPECT_EQ(channel.sent(), "") << "nothing is copied yet";
-  EXPECT_TRUE(writer.is_held_up()) << "so that somebody is called";
+  EXPECT_TRUE(writer.is_held_up()) << "so that the progress thread is woken";
   EXPECT_FALSE(sent.done.done());
-  EXPECT_TRUE(ok(writer.post(Text{"behind"}.bytes(), {}, nullptr, When::now)));
+  EXPECT_TRUE(ok(writer.post(Text{"after"}.bytes(), {}, nullptr, When::now)));
   EXPECT_EQ(channel.sent(), "") << "frames stay in order";
   EXPECT_TRUE(ok(writer.flush()));
-  EXPECT_EQ(channel.sent(), "head" + body.text + "behind");
+  EXPECT_EQ(channel.sent(), "head" + body.text + "after");
   EXPECT_TRUE(sent.done.done());
   EXPECT_TRUE(writer.is_empty());
 }
@@ -127,8 +127,8 @@ TEST(FrameWriter, SendsSmallFramesTogetherWhenTheyMayWait) {
   EXPECT_EQ(channel.sent(), "one two three");
 }
 
-// A put that is complete here and its fence, or a window of puts: a call of the system each would
-// take longer than copying them.
+// A locally complete put and its fence, or a window of puts: a system call for each would take
+// longer than copying them.
 TEST(FrameWriter, CopiesWhatMayWaitUntilItIsWorthACall) {
   NarrowChannel channel(1'000'000);
   FrameWriter writer(channel);
@@ -208,7 +208,7 @@ TEST(FrameWriter, SendsSmallFramesThatGoTogetherAsOne) {
   EXPECT_EQ(channel.sends(), 1);
 }
 
-// Wherever the channel is full, frames go on there and end one by one.
+// Wherever the channel becomes full, frames continue there and complete one by one.
 TEST(FrameWriter, GoesOnWithinAnyOfThoseThatGoTogether) {
   for (const std::size_t room : {1U, 5000U, 5001U, 5002U, 9000U, 10001U, 10002U}) {
     NarrowChannel channel(room);

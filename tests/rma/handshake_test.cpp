@@ -57,7 +57,7 @@ std::string refusal(Side& side, const Bytes& in) {
   return progress.status().message();
 }
 
-// Both sides until they are finished, in pieces of `piece` bytes; with frames behind the answer.
+// Runs both sides to their end in pieces of `piece` bytes, with frames after the client's reply.
 void shake_hands(std::size_t piece) {
   HandshakeClient one = client();
   HandshakeServer other = server();
@@ -118,10 +118,10 @@ TEST(Handshake, ClientRefusesAServerWithAnotherSecret) {
   EXPECT_EQ(
       refusal(one, take(other)),
       "the side that listens does not know this job's secret, or replays an old conversation");
-  EXPECT_TRUE(one.outgoing().empty()) << "nothing is proven to it";
+  EXPECT_TRUE(one.outgoing().empty()) << "the client sends it no proof";
 }
 
-// What a client without the secret can do: everything but the proof.
+// A client without the secret can do everything except the proof.
 TEST(Handshake, ServerRefusesAProofWithAnotherSecret) {
   HandshakeServer other = server();
   HandshakeClient one = client(secret_of(2));
@@ -192,7 +192,7 @@ TEST(Handshake, NamesAreBoundIntoTheProof) {
     HandshakeServer other = server();
     Bytes hello = take(one);
     hello[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
-    if (other.feed(hello).ok()) {  // another rank that there is, or another nonce
+    if (other.feed(hello).ok()) {  // another existing rank, or another nonce
       EXPECT_NE(refusal(one, take(other)).find("does not know"), std::string::npos) << bit;
     }
   }
@@ -247,8 +247,7 @@ TEST(Handshake, MessagesOutOfOrderAreRefused) {
   HandshakeClient one = client();
   const Bytes hello = take(one);
   ASSERT_TRUE(other.feed(hello).ok());
-  EXPECT_EQ(refusal(other, hello),
-            "a handshake message of type 1 (0) came where one of type 3 was due");
+  EXPECT_EQ(refusal(other, hello), "a handshake message of type 1 (0) came; type 3 was expected");
 }
 
 TEST(Handshake, TruncatedConversationsSayWhere) {

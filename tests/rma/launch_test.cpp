@@ -36,7 +36,7 @@ TEST(Launch, RefusesWhatCannotBeStarted) {
   EXPECT_EQ(message({"true"}, {.ranks = 2, .nodes = -1, .started = {}}),
             "2 ranks cannot be split over -1 nodes");
   EXPECT_EQ(message({"true"}, {.ranks = 4, .nodes = 3, .started = {}}),
-            "4 ranks cannot be split over 3 nodes: 2 on each of them fill 2\n"
+            "4 ranks cannot be split over 3 nodes: with 2 per node they fill 2\n"
             "  hint: all nodes but the last one get the same number of ranks");
 }
 
@@ -69,7 +69,7 @@ TEST(Launch, ReportsExitCodesSignalsAndProgramsThatAreNotThere) {
             "tessera-run: cannot start /there/is/no/such/program: No such file or directory\n");
 }
 
-// The system gives a signal to any thread that doesn't block it.
+// The system may deliver a signal to any thread that does not block it.
 TEST(Launch, HearsOfTheEndAlsoWhereAnotherThreadTakesTheSignal) {
   std::atomic<bool> is_over{false};
   std::thread other([&] {
@@ -109,8 +109,8 @@ TEST(Launch, LeavesAnotherChildOfTheCallerAlone) {
   EXPECT_EQ(WEXITSTATUS(state), 5);
 }
 
-// What a terminal shows of two ranks that count interrupts, when it sends one.
-// Nothing where there are no terminals.
+// The output of two ranks that count interrupts, in a terminal that sends one interrupt; nothing if
+// the system has no pseudo-terminals.
 std::optional<std::string> interrupted_in_a_terminal() {
   int terminal = -1;
   const pid_t launcher = forkpty(&terminal, nullptr, nullptr, nullptr);
@@ -136,7 +136,8 @@ std::optional<std::string> interrupted_in_a_terminal() {
   return shown;
 }
 
-// A program may end in good order at the first one, and at once at the second.
+// A program may stop properly at the first interrupt, and at once at the second. So each rank must
+// get exactly one.
 TEST(Launch, LeavesWhatATerminalSendsToTheTerminal) {
   const auto shown = interrupted_in_a_terminal();
   if (!shown) {

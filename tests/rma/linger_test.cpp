@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// The yield phase of a wait, and how a waiter finds out that its processor is oversubscribed.
 #include "rma/node/linger.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +22,7 @@ constexpr Crowd::Limits limits{
     .least = milliseconds(2), .most = milliseconds(7), .forgotten = milliseconds(100)};
 constexpr Linger for_long{.budget = seconds(20), .between_yields = std::chrono::nanoseconds(300)};
 
-// On a thread of its own, whose crowd nobody else has seen.
+// Runs `body` on a new thread, whose record of oversubscription is empty.
 template <class Body>
 void on_new_thread(Body body) {
   std::thread(body).join();
@@ -78,7 +80,8 @@ TEST(Linger, LetsOthersOnItsProcessorBringWhatItWaitsFor) {
   });
 }
 
-// The other one has brought it and computes on, so that a slice has passed when the waiter sees it.
+// The other thread sets the value and continues to compute, so the waiter sees it only after a time
+// slice.
 TEST(Linger, IsFollowedBySleepWhereOthersComputeOnItsProcessor) {
   on_new_thread([] {
     const tessera::test::OnOneProcessor one;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the log does when standard error takes no more.
+// The log when standard error accepts no further output.
 #include "rma/log.hpp"
 
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 namespace tessera::rma {
 namespace {
 
-// Two descriptors: what is written to `writing` is read at `reading`.
+// Two descriptors: data written to `writing` can be read from `reading`.
 struct Ends {
   int reading = -1;
   int writing = -1;
@@ -45,18 +45,18 @@ Ends make_terminal() {
   const int other = open(ptsname(own), O_RDWR | O_NOCTTY);
   termios settings{};
   tcgetattr(other, &settings);
-  settings.c_oflag &= ~static_cast<tcflag_t>(OPOST);  // line ends stay as they are
+  settings.c_oflag &= ~static_cast<tcflag_t>(OPOST);  // no conversion of line ends
   tcsetattr(other, TCSANOW, &settings);
   return {own, other};
 }
 
-// Standard error is `ends.writing`, and full.
+// Redirects standard error to `ends.writing`, and fills it.
 class FullStandardError {
  public:
   explicit FullStandardError(Ends ends) : ends_(ends), before_(dup(STDERR_FILENO)) {
     dup2(ends.writing, STDERR_FILENO);
     set_waiting(false);
-    // A terminal passes some on meanwhile, which makes room.
+    // A terminal moves some bytes on in the meantime, which makes room.
     for (int rounds = 0; rounds < 5; ++rounds) {
       const std::string filler(1000, '.');
       while (write(ends.writing, filler.data(), filler.size()) > 0) {
@@ -76,7 +76,7 @@ class FullStandardError {
   FullStandardError(const FullStandardError&) = delete;
   FullStandardError& operator=(const FullStandardError&) = delete;
 
-  // What has come but for the filler, until there is nothing for a while.
+  // Reads until nothing arrives for a while; returns the text after the filler.
   [[nodiscard]] std::string read_all() const {
     constexpr int patience_ms = 100;
     std::string text;
@@ -89,7 +89,7 @@ class FullStandardError {
     return text.substr(std::min(text.size(), text.find_first_not_of('.')));
   }
 
-  // What was read makes room in a terminal a little later.
+  // In a terminal, reading makes room only after a short time.
   void wait_for_room() const {
     constexpr int patience_ms = 5000;
     pollfd one{.fd = ends_.writing, .events = POLLOUT, .revents = 0};
@@ -110,14 +110,14 @@ TEST(Log, WarningsDoNotWaitForAReader) {
     const FullStandardError error(make());
     Log log(LogLevel::warning, WorldRank{5});
     for (int i = 0; i < 3; ++i) {
-      log.warning("nobody reads this");  // the test would stand still here
+      log.warning("no reader gets this");  // the test would hang here
     }
     EXPECT_EQ(error.read_all(), "");
     error.wait_for_room();
     log.warning("read");
     log.warning("read, too");
     EXPECT_EQ(error.read_all(),
-              "tessera[5]: 3 lines were dropped: standard error took no more\n"
+              "tessera[5]: 3 lines were dropped: standard error was full\n"
               "tessera[5]: read\n"
               "tessera[5]: read, too\n");
   }
@@ -127,10 +127,10 @@ TEST(Log, SaysAtItsEndWhatItDropped) {
   const FullStandardError error(make_pipe());
   {
     Log log;
-    log.warning("nobody reads this");
+    log.warning("no reader gets this");
     EXPECT_EQ(error.read_all(), "");
   }
-  EXPECT_EQ(error.read_all(), "tessera[0]: 1 line was dropped: standard error took no more\n");
+  EXPECT_EQ(error.read_all(), "tessera[0]: 1 line was dropped: standard error was full\n");
 }
 
 TEST(Log, WhatWasAskedForWaitsForItsReader) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Many nodes of one rank in one process, with a real agent and a real client each.
+// Many nodes of one rank each in one process. Each has a real agent and a real client.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ inline std::vector<std::uint64_t> one_rank_a_node(std::int32_t nodes) {
   return keys;
 }
 
-// What a node of one rank has between start and stop.
+// The objects of a node with one rank between start and stop.
 struct LoneRank {
   std::shared_ptr<detail::NodeMemory> memory = detail::rig_memory(1, 64ULL << 20);
   std::shared_ptr<detail::Node> node;
@@ -57,7 +57,7 @@ class LoneRanks : public testing::Test {
       start_agent(number);
     }
   }
-  /// They go to the agents by LoneRank::address.
+  /// The clients connect to the agents at LoneRank::address.
   void start_clients() {
     for (std::int32_t number = 0; number < count(); ++number) {
       start_client(number);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a rank says of another one to which its connection was lost, or was never made. Only a rank
-// whose process has ended is dead.
+// The state that a rank reports for a peer after its connection was lost, or was never made. A peer
+// counts as dead only if its process has ended.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -29,7 +29,7 @@ using Clock = std::chrono::steady_clock;
 constexpr NodeId there{1};
 constexpr WorldRank other{1};
 
-// Rank 0 reaches rank 1 by a relay.
+// Rank 0 connects to rank 1 through a relay.
 class LostContact : public LoneRanks {
  protected:
   void SetUp() override {
@@ -42,24 +42,24 @@ class LostContact : public LoneRanks {
     link_.emplace(std::shared_ptr<Client>(own.client.get(), [](Client*) {}), own.node, map(),
                   own.farewells);
   }
-  // The connection, which is lost afterwards.
+  // Makes the connection, and then loses it.
   void lose_the_connection() {
     ASSERT_TRUE(ok(at(0).client->link_to(there)));
     EXPECT_TRUE(ok(link_->notify(other)));
     relay_->reset_all();
     EXPECT_TRUE(test::eventually([&] { return !link_->notify(other).ok(); }));
   }
-  // Whatever it says, it says so in time, and the second time it knows.
+  // Whatever the answer is, it comes in time. The second answer needs no new connection.
   template <class Ask>
   void expect_in_time(Ask&& ask) {
     const auto patience = at(0).client->options().connect_timeout;
     const auto begin = Clock::now();
     ask();
     EXPECT_LT(Clock::now() - begin, patience / 2);
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the relay has taken all by then
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the relay accepts connections
     const int before = relay_->accepted();
     ask();
-    EXPECT_EQ(relay_->accepted(), before) << "it was asked again at once";
+    EXPECT_EQ(relay_->accepted(), before) << "the peer was queried again at once";
   }
 
   std::optional<Relay> relay_;
@@ -78,7 +78,7 @@ TEST_F(LostContact, OfALivingRankIsNoDeath) {
   EXPECT_EQ(contact.error, ECONNRESET);
 }
 
-// Nor are several resets, of the connections by which it is asked for.
+// Resets of the connections that query the peer are not a death either.
 TEST_F(LostContact, AgainAndAgainIsNoDeath) {
   lose_the_connection();
   relay_->reset_next(3);
@@ -93,7 +93,7 @@ TEST_F(LostContact, WithAPortThatIsClosedNowIsADeath) {
   EXPECT_EQ(*fate, Fate::died);
 }
 
-// The port is another program's now.
+// Another program listens at the port now.
 TEST_F(LostContact, WithAPortThatTalksOtherwiseIsADeath) {
   lose_the_connection();
   relay_->set(Relay::Way::talks_otherwise);
@@ -124,12 +124,12 @@ TEST_F(LostContact, ThatNeverWasSaysNothingYetWhereNobodyAnswers) {
   });
   EXPECT_FALSE(link_->is_gone(other)) << "it may be stopped";
   link_->note_loss(other, false);
-  EXPECT_TRUE(link_->is_gone(other)) << "others have lost it, and it says nothing";
+  EXPECT_TRUE(link_->is_gone(other)) << "other ranks have lost the peer, and it does not reply";
   link_->note_loss(other, true);
   EXPECT_EQ(link_->fate_of(other).value(), Fate::died);
 }
 
-// A process that is stopped lives, and nobody waits for it to say so.
+// A stopped process is alive, and no call waits until it replies.
 TEST_F(LostContact, IsNotWhatAStoppedAgentHas) {
   ASSERT_TRUE(ok(at(0).client->link_to(there)));
   EXPECT_EQ(link_->fate_of(other).value(), Fate::here);
@@ -161,7 +161,7 @@ TEST(ContactWordOf, ALostConnectionNamesItAndItsReason) {
   ASSERT_TRUE(ContactWord::is(word));
   const Status status = ContactWord(word).status(WorldRank{0});
   EXPECT_TRUE(fails(status, Code::peer_lost,
-                    {"the connection to the node of rank 2 was lost, whose process may still run: "
+                    {"the connection to the node of rank 2 was lost; its process may still run: "
                      "Connection reset by peer"}));
   EXPECT_EQ(status.rank(), WorldRank{2});
 }

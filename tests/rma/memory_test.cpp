@@ -15,7 +15,7 @@
 namespace tessera::rma {
 namespace {
 
-// What `ask` returns where no descriptor is free.
+// Returns what `ask` returns while no descriptor is free.
 template <class Ask>
 auto without_descriptors(Ask&& ask) {
   rlimit usual{};
@@ -63,7 +63,8 @@ TEST(Memory, KnowsTheLimitOnAddressSpace) {
   EXPECT_EQ(address_space_limit().has_value(), usual.rlim_cur != RLIM_INFINITY);
 }
 
-// The control group's limit is in files, too: the machine's memory is not what may be taken.
+// Without a descriptor the control group's limit cannot be read either, so the machine's memory is
+// not a valid answer.
 TEST(Memory, IsUnknownWhereNoDescriptorIsFree) {
   const Status status = without_descriptors([] { return find_available_memory().status(); });
   EXPECT_EQ(status.code(), Code::limit_exceeded);

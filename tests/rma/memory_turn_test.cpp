@@ -26,7 +26,7 @@ TEST(MemoryTurn, IsOfOneThreadAtATime) {
   EXPECT_TRUE(MemoryTurn(no_patience).is_held());
 }
 
-// A child that has the turn and says so.
+// A child process that holds the turn, and reports it.
 struct Holder {
   Holder() {
     std::array<int, 2> ends{-1, -1};

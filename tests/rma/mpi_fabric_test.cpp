@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A machine whose kernel shows the given devices.
+/// A machine whose file system shows the given devices.
 class Machine {
  public:
   explicit Machine(const std::vector<std::string>& paths)
@@ -61,7 +61,7 @@ TEST(Fabric, IsNotUsedWhereTheUserMadeMpiUseTcp) {
   EXPECT_EQ(reason({{"FI_PROVIDER", "tcp;ofi_rxm"}}), "FI_PROVIDER makes MPI use TCP");
   EXPECT_EQ(reason({{"OMPI_MCA_pml", "ob1"}, {"OMPI_MCA_btl", "self,tcp"}}),
             "OMPI_MCA_btl makes MPI use TCP");
-  // What leaves MPI another way.
+  // Settings that leave MPI a network other than TCP.
   EXPECT_EQ(reason({{"UCX_TLS", "rc,tcp,self"}}), "");
   EXPECT_EQ(reason({{"OMPI_MCA_btl", "self,tcp"}}), "");
   EXPECT_EQ(reason({{"OMPI_MCA_pml", "ob1"}, {"OMPI_MCA_btl", "self,vader"}}), "");

@@ -37,7 +37,7 @@ TEST(NodeMap, SplitsAMachineIntoEmulatedNodes) {
 }
 
 TEST(NodeMap, SplitsEachOfSeveralMachinesInRankOrder) {
-  // Two machines filled round robin, two ranks an emulated node.
+  // Two machines filled round-robin, with two ranks per emulated node.
   const std::vector<std::uint64_t> keys{1, 2, 1, 2, 1, 2, 1, 2};
   EXPECT_EQ(nodes_of(NodeMap(keys, 2), 8), (std::vector<std::int32_t>{0, 1, 0, 1, 2, 3, 2, 3}));
 }

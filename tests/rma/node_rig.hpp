@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the tests of rma/node/ stand on: a node's memory without a job, its ranks as threads or as
-// forked processes, and processes that can be ended after any number of machine instructions.
+// The base of the tests of rma/node/: a node's memory without a job, its ranks as threads or forked
+// processes, and processes that can be killed after any number of machine instructions.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ inline std::shared_ptr<NodeMemory> rig_memory(int ranks, std::uint64_t bytes = 2
   return made.ok() ? std::shared_ptr<NodeMemory>(std::move(made).take()) : nullptr;
 }
 
-/// The node as the rank at `place` sees it. `one_process`: all ranks are threads of this process.
+/// The node as local rank `place` sees it. `one_process`: all ranks are threads of this process.
 inline std::unique_ptr<Node> rig_node(const std::shared_ptr<NodeMemory>& memory, int place,
                                       bool one_process) {
   std::vector<WorldRank> ranks;
@@ -50,7 +50,7 @@ inline std::unique_ptr<Node> rig_node(const std::shared_ptr<NodeMemory>& memory,
   return node;
 }
 
-/// A child process that runs `body` and ends; ended by SIGKILL at the latest with this object.
+/// A child process that runs `body` and ends. The destructor kills it if it still runs.
 class ForkedRank {
  public:
   template <class Body>
@@ -65,14 +65,14 @@ class ForkedRank {
   ForkedRank& operator=(const ForkedRank&) = delete;
 
   [[nodiscard]] pid_t pid() const { return pid_; }
-  /// Kills and collects it.
+  /// Kills the process and reaps it.
   void end() {
     if (pid_ > 0) {
       kill(pid_, SIGKILL);
       wait();
     }
   }
-  /// Waits until it has ended; returns the state as waitpid gives it.
+  /// Waits until the process has ended; returns its state as waitpid does.
   int wait() {
     int state = 0;
     while (waitpid(pid_, &state, 0) < 0 && errno == EINTR) {
@@ -80,7 +80,7 @@ class ForkedRank {
     pid_ = -1;
     return state;
   }
-  /// As wait(); nothing if it has not ended after `rig_patience`.
+  /// As wait(), but returns nothing if the process has not ended after `rig_patience`.
   std::optional<int> wait_in_time() {
     int state = 0;
     pid_t ended = 0;
@@ -101,12 +101,13 @@ class ForkedRank {
   pid_t pid_;
 };
 
-/// Instructions from one death to the next where a rank dies at any of them. A sanitizer adds
-/// several to each access, and makes a process's start many times as slow.
+/// The step, in instructions, of tests that kill a rank after each number of instructions. A
+/// sanitizer adds several instructions to each access, and makes the start of a process many times
+/// slower.
 inline constexpr int steps_between_deaths = tessera::test::is_sanitized ? 4 : 1;
 
-/// Runs a forked rank's `body` between two marks under the debugger's single step, so that it can
-/// be ended after exactly so many instructions.
+/// Runs a forked rank's `body` in single steps under ptrace, so that it can be killed after an
+/// exact number of instructions.
 class SteppedRank {
  public:
   /// Runs `prepare` freely and stops before `body`.
@@ -124,13 +125,13 @@ class SteppedRank {
   [[nodiscard]] bool is_possible() const { return is_possible_; }
 #ifdef __SANITIZE_THREAD__
   static constexpr bool is_quick = false;
-  static constexpr const char* impossible = "the thread sanitizer's own steps are too many";
+  static constexpr const char* impossible = "ThreadSanitizer adds too many instructions";
 #else
   static constexpr bool is_quick = true;
   static constexpr const char* impossible = "this process may not trace its children";
 #endif
 
-  /// Lets it run `count` instructions. False when the body ended before.
+  /// Runs `count` instructions. Returns false if the body ended before.
   bool step(int count) {
     for (int i = 0; i < count; ++i) {
       int state = 0;
@@ -147,22 +148,22 @@ class SteppedRank {
   }
 
  private:
-  // A step takes a third of the time where the debugger is on the same processor.
+  // A step takes a third of the time if both processes run on the same processor.
   const tessera::test::OnOneProcessor one_;
   ForkedRank rank_;
   bool is_possible_ = false;
 };
 
-/// True when `condition` came true while one was willing to wait.
+/// Waits up to `rig_patience`; returns true if `condition` became true.
 template <class Condition>
 bool eventually(Condition&& condition) {
   return test::eventually(std::forward<Condition>(condition), rig_patience);
 }
 
-/// True when `body` ended while one was willing to wait. It has a thread of its own, so that a lost
-/// lock fails the test and doesn't hang it; that thread is left behind, with what `body` holds.
-/// The thread of a body that ended is gone altogether: a rank that is forked beside a thread on its
-/// way out may inherit a lock of the sanitizer's that nobody gives back.
+/// Runs `body` and waits up to `rig_patience`; returns true if it ended. It runs in a separate
+/// thread, so that a lost lock fails the test instead of hanging it. The thread of a hanging body
+/// remains, with everything that `body` holds. The thread of a body that ended is joined: a rank
+/// that is forked while a thread ends may inherit a held lock of the sanitizer.
 template <class Body>
 bool ends_in_time(Body body) {
   const auto has_ended = std::make_shared<std::atomic<bool>>(false);

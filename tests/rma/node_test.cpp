@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The node's shared memory, who is alive in it, its post boxes and doorbells, and how descriptors
-// get from process to process.
+// The node's shared memory, the liveness of its ranks, its inboxes and doorbells, and how
+// descriptors are passed between processes.
 #include "rma/node/node.hpp"
 
 #include <fcntl.h>
@@ -36,11 +36,11 @@ TEST(NodeMemory, TakesLessAddressSpaceWhereItMustAndSaysWhenEvenTheLeastIsTooMuc
     const rlimit half_a_gib{512ULL << 20, 512ULL << 20};
     setrlimit(RLIMIT_AS, &half_a_gib);
     const auto made = NodeMemory::create(2, 16ULL << 30);
-    // The other half is the program's.
+    // The arena takes at most half of the limit; the other half is for the program.
     _exit(made.ok() && (*made)->size() >= 64ULL << 20 && (*made)->size() <= 256ULL << 20 &&
                   (*made)->enlarging() ==
                       "raise the limit on address space, 512.0 MiB (ulimit -v unlimited): it "
-                      "bounds the arena"
+                      "limits the arena"
               ? 0
               : 1);
   });
@@ -54,7 +54,7 @@ TEST(NodeMemory, TakesLessAddressSpaceWhereItMustAndSaysWhenEvenTheLeastIsTooMuc
               ? 0
               : 1);
   });
-  EXPECT_EQ(told.wait(), 0) << "what a setting says is taken whole where it fits";
+  EXPECT_EQ(told.wait(), 0) << "the size in a setting is taken in full if it fits";
   ForkedRank starved([] {
     const rlimit nothing{1 << 20, 1 << 20};
     setrlimit(RLIMIT_AS, &nothing);
@@ -102,7 +102,8 @@ TEST(NodeMemory, AnotherProcessesFileIsAdoptedAndAForeignOneRefused) {
   ASSERT_EQ(ftruncate(foreign.get(), 128 << 20), 0);
   const auto refused = NodeMemory::adopt(std::move(foreign), Descriptor());
   EXPECT_EQ(refused.status().code(), Code::protocol);
-  EXPECT_EQ(refused.status().message(), "the node's shared memory was made by another version");
+  EXPECT_EQ(refused.status().message(),
+            "the node's shared memory was created by another version of Tessera");
 }
 
 TEST(NodeMemory, ItsAgentIsCalledOnlyWhereItSleeps) {
@@ -131,15 +132,15 @@ TEST(LifeMark, GoesWithTheProcessHoweverItEnds) {
     pause();
   });
   ASSERT_TRUE(eventually([&] { return memory->has_life_mark(1); }));
-  // A stopped process lives.
+  // A stopped process is alive.
   kill(killed.pid(), SIGSTOP);
   EXPECT_TRUE(memory->has_life_mark(1));
   kill(killed.pid(), SIGCONT);
   killed.end();
   EXPECT_FALSE(memory->has_life_mark(1));
 
-  // Ended, and not yet collected by its parent.
-  ForkedRank zombie([&] { memory->hold_life_mark(2).ignore("looked at below"); });
+  // This process has ended, but its parent has not reaped it yet.
+  ForkedRank zombie([&] { memory->hold_life_mark(2).ignore("checked below"); });
   siginfo_t info{};
   ASSERT_EQ(waitid(P_PID, static_cast<id_t>(zombie.pid()), &info, WEXITED | WNOWAIT), 0);
   EXPECT_FALSE(memory->has_life_mark(2));
@@ -153,7 +154,7 @@ TEST(LifeMark, IsNotInheritedByChildren) {
     EXPECT_TRUE(memory->hold_life_mark(1).ok());
     if (fork() == 0) {
       char byte = 0;
-      _exit(read(ends[0], &byte, 1) == 1 ? 0 : 1);  // outlives its parent
+      _exit(read(ends[0], &byte, 1) == 1 ? 0 : 1);  // this child outlives the rank
     }
   });
   EXPECT_EQ(rank.wait(), 0);
@@ -166,13 +167,13 @@ TEST(LifeMark, IsNotInheritedByChildren) {
 TEST(LifeMark, OfAPlaceThatAnotherProcessHasIsAnInternalError) {
   const auto memory = rig_memory(2);
   ForkedRank owner([&] {
-    memory->hold_life_mark(1).ignore("looked at below");
+    memory->hold_life_mark(1).ignore("checked below");
     pause();
   });
   ASSERT_TRUE(eventually([&] { return memory->has_life_mark(1); }));
   const Status status = memory->hold_life_mark(1);
   EXPECT_EQ(status.code(), Code::internal);
-  EXPECT_TRUE(status.message().starts_with("cannot mark place 1 as alive: "));
+  EXPECT_TRUE(status.message().starts_with("cannot mark local rank 1 as alive: "));
 }
 
 TEST(Node, KnowsThePlacesOfRanksThatAreNotConsecutive) {
@@ -200,7 +201,7 @@ TEST(Node, TellsLeavingFromDyingAndBothFromNotYetBeingThere) {
   EXPECT_TRUE(node->has_left(1));
   EXPECT_TRUE(node->is_gone(2));
   EXPECT_FALSE(node->has_left(2));
-  EXPECT_FALSE(node->is_gone(0)) << "a rank is there for itself";
+  EXPECT_FALSE(node->is_gone(0)) << "a rank is present for itself";
 }
 
 TEST(Node, GivesUpAmidRingingThatConcernsOthers) {
@@ -215,7 +216,7 @@ TEST(Node, GivesUpAmidRingingThatConcernsOthers) {
         std::this_thread::sleep_for(std::chrono::microseconds(100));
       }
       return done.load();
-    })) << "a waiter whose bell rings all the time never looks after its peer";
+    })) << "the waiter's bell rings all the time, and the waiter never checks its peer";
     done = true;
   });
   bool asked = false;
@@ -229,7 +230,7 @@ TEST(Node, GivesUpAmidRingingThatConcernsOthers) {
   ringer.join();
 }
 
-// From a rank of the same node, for as long as that is there.
+// Receives from a rank of the same node, until that rank is gone.
 Result<Invitation> accept(Node& node, std::uint64_t key, int sender_place) {
   return node.accept(key, node.rank_at(sender_place), [&] { return node.is_gone(sender_place); });
 }
@@ -262,7 +263,8 @@ TEST(PostBox, AFullOneMakesTheSenderWait) {
   post.join();
 }
 
-// One of those whose letters fill the box may be the one whose letter is waited for.
+// The sender whose messages fill the inbox may also be the one whose message the receiver waits
+// for.
 TEST(PostBox, AFullOneIsEmptiedByWhoWaitsForALetterBehindIt) {
   const auto memory = rig_memory(2);
   const auto sender = rig_node(memory, 0, true);
@@ -357,7 +359,7 @@ TEST(DescriptorPassing, OtherCountsThanExpectedAreRefused) {
   ForkedRank expecting([&] {
     const auto fetched = fetch_descriptors(server->name(), 2, milliseconds(5000));
     _exit(fetched.status().message() ==
-                  "the first rank of this node sent 1 descriptors; 2 belong to its shared memory"
+                  "the first rank of this node sent 1 descriptors of its shared memory instead of 2"
               ? 0
               : 1);
   });
@@ -371,7 +373,7 @@ TEST(DescriptorPassing, SaysHowManyCame) {
   const Status status = server->serve(standard_input, 3, milliseconds(20));
   EXPECT_EQ(status.code(), Code::timed_out);
   EXPECT_EQ(status.message(),
-            "0 of 3 processes of this node came for its shared memory within 20 ms");
+            "only 0 of 3 processes of this node fetched its shared memory within 20 ms");
 }
 
 TEST(DescriptorPassing, AnUnknownNameIsUnreachable) {
@@ -407,7 +409,7 @@ TEST(DescriptorPassing, NamesTheLimitOnDescriptors) {
 #endif
   auto server = DescriptorServer::create();
   ASSERT_TRUE(server.ok());
-  for (const rlim_t room : {0U, 1U}) {  // none for the socket; none for what it brings
+  for (const rlim_t room : {0U, 1U}) {  // none for the socket; none for the received descriptor
     ForkedRank limited([&] {
       const int lowest_free = dup(0);
       close(lowest_free);
@@ -417,7 +419,8 @@ TEST(DescriptorPassing, NamesTheLimitOnDescriptors) {
       const auto fetched = fetch_descriptors(server->name(), 1, milliseconds(5000));
       _exit(static_cast<int>(fetched.status().code()));
     });
-    server->serve(standard_input, 1, milliseconds(500)).ignore("nobody comes in the first case");
+    server->serve(standard_input, 1, milliseconds(500))
+        .ignore("no process connects in the first case");
     const int state = limited.wait();
     EXPECT_EQ(WEXITSTATUS(state), static_cast<int>(Code::limit_exceeded)) << room;
   }

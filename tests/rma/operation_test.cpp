@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a job remembers of operations that nobody has a handle of.
+// The operations without handles that a job keeps, and operations that one handle collects.
 #include "rma/engine/operation.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ namespace {
 using test::fails;
 using test::ok;
 
-// Else a program that fences seldom would need memory for each operation that it ever started.
+// Otherwise a program with few fences would need memory for each operation that it started.
 TEST(AdoptedOperations, AreForgottenWhenTheyHaveEndedWell) {
   Cluster cluster({0});
   const auto job = cluster.start(WorldRank{0}, true, 256);
@@ -68,7 +68,8 @@ TEST(AdoptedOperations, AreKeptUntilTheyEnd) {
   job->node->leave();
 }
 
-// Whoever comes second waits for what the first is waiting for: it has to be complete behind both.
+// The second thread waits for the operation that the first waits for: it is complete after both
+// calls.
 TEST(AdoptedOperations, AreWaitedForByAllWhoComplete) {
   Cluster cluster({0});
   const auto job = cluster.start(WorldRank{0}, true, 256);
@@ -86,7 +87,7 @@ TEST(AdoptedOperations, AreWaitedForByAllWhoComplete) {
   std::thread second(complete);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_TRUE(outstanding.concerns_fences());
-  operation->completion().end(Status::error(Code::internal, "told once"));
+  operation->completion().end(Status::error(Code::internal, "reported once"));
   first.join();
   second.join();
   EXPECT_EQ(errors, 1);
@@ -94,7 +95,7 @@ TEST(AdoptedOperations, AreWaitedForByAllWhoComplete) {
   job->node->leave();
 }
 
-// Each handle takes the one before, as a loop may do it that builds a list from behind.
+// Each handle collects the previous one, as in a loop that builds a list from its end.
 TEST(CollectedOperations, MayBeChainedWithoutEnd) {
   Cluster cluster({0});
   const auto job = cluster.start(WorldRank{0}, true, 256);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// TESSERA_ACCUMULATE=origin: sums that are exact whoever adds, on one node and between nodes; and
-// what becomes of a turn whose holder is gone. The contract's accumulates run this way, too.
+// TESSERA_ACCUMULATE=origin: sums are exact for any combination of ranks, on one node and between
+// nodes. Also tests a lock whose holder is gone. The tests of the public interface's accumulates
+// run in this mode, too.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -48,10 +49,10 @@ void on_ranks(std::int32_t ranks, const Settings& settings, const std::function<
 
 const Scale one = Scale::of(std::int64_t{1});
 
-// Long enough that the origin needs several temporaries, in each form of a transfer.
+// Long enough that the origin needs several temporary buffers, in each form of a transfer.
 constexpr std::int64_t words = 300'000;
 
-// Adds 1 to each word but 2 to those of even number.
+// Adds 2 to the words with even numbers, and 1 to the others.
 Status add_in_all_forms(Job& job, const RemoteAddress& at, std::vector<std::int64_t>& ones) {
   TESSERA_RETURN_IF_ERROR(accumulate(job, at, ones.data(), 8 * words, one));
   TESSERA_RETURN_IF_ERROR(
@@ -102,7 +103,8 @@ TEST(AccumulateByOrigin, AndAtomicsOnOneWordOfAStrictRegionLoseNothing) {
   });
 }
 
-// What somebody puts between the elements that others add to stays: it is never put back as it was.
+// Data that a rank puts between the elements of an accumulate stay: the accumulate never writes
+// their old values back.
 TEST(AccumulateByOrigin, LeavesTheBytesBetweenTheElementsAlone) {
   on_ranks(3, by_origin(1), [](Job& job) {
     constexpr std::int64_t rows = 64;
@@ -125,8 +127,8 @@ TEST(AccumulateByOrigin, LeavesTheBytesBetweenTheElementsAlone) {
   });
 }
 
-// Rows over each other, all on one, descending, in an order that crosses itself, and too large for
-// one temporary.
+// Rows that overlap, that all start at one element, that descend, that interleave, and that are too
+// large for one temporary buffer.
 TEST(AccumulateByOrigin, AddsAgainWhereverAShapeMeetsAnElementAgain) {
   CopyShape crossing = CopyShape::rows(16, 5, 16, 64);
   crossing.repeat(4, 80, 8);
@@ -220,7 +222,8 @@ TEST(AccumulateByOrigin, IsCountedAsAnAccumulateAndNothingElse) {
   });
 }
 
-// The last rank leaves in its turn at rank 0; the next one is told, and has not added.
+// The last rank leaves the job while it holds the lock at rank 0. The next rank gets an error, and
+// has added nothing.
 void leave_in_turn(std::int32_t ranks, const Settings& settings) {
   EXPECT_TRUE(ok(run_on_threads(
       ranks,
@@ -231,13 +234,13 @@ void leave_in_turn(std::int32_t ranks, const Settings& settings) {
             const Status met = job.barrier();
             return met.ok() ? job.stop() : met;
           });
-          EXPECT_TRUE(fails(left, Code::closed, {"ending the turn to accumulate to rank 0"}));
+          EXPECT_TRUE(fails(left, Code::closed, {"finishing an accumulate to rank 0"}));
           return {};
         }
         TESSERA_RETURN_IF_ERROR(job.barrier());
         const RemoteAddress at = region.at(TeamRank{0});
         const std::int64_t source = 5;
-        const std::string why = "waiting for the turn to accumulate to rank 0: rank " +
+        const std::string why = "waiting to accumulate to rank 0: rank " +
                                 std::to_string(ranks - 1) + " left the job while it held lock 0";
         EXPECT_TRUE(fails(accumulate(job, at, &source, 8, one), Code::peer_lost, {why}));
         EXPECT_EQ(get_value<std::int64_t>(job, at).value(), 0);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// Which shapes and lists of fragments write or read a byte more than once.
 #include "rma/protocol/overlap.hpp"
 
 #include <gtest/gtest.h>

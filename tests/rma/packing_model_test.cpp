@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The model by which tcp packs: its limits, and its choices beside all that could be chosen, in a
-// pipeline that is simulated stage by stage.
+// The model by which tcp chooses the sizes of packed parts: its limits, and its choices compared
+// with all possible choices in a pipeline that is simulated stage by stage.
 #include "rma/server/packing_model.hpp"
 
 #include <gtest/gtest.h>
@@ -21,10 +21,10 @@ namespace {
 
 constexpr std::size_t kib = 1024;
 
-// --- what it is held against
+// --- the simulation
 
-/// A stage works on one part at a time, in order, and begins one when the stage before has ended
-/// it.
+/// A stage works on one part at a time, in order. It begins a part when the previous stage has
+/// finished it.
 class Stage {
  public:
   Stage(double each_frame, double each_kib) : frame_(each_frame), kib_(each_kib) {}
@@ -60,7 +60,7 @@ std::vector<std::size_t> cut(std::size_t bytes, const Parts& parts) {
   return all;
 }
 
-/// The least time of any parts, in steps of 1 KiB.
+/// The minimum time over all sizes of parts, in steps of 1 KiB.
 double least_simulated(const TcpTimes& times, std::size_t bytes) {
   constexpr std::size_t step = min_part_bytes;
   double least =
@@ -100,7 +100,7 @@ TEST(PackingModel, TellsWhatThePipelineTakes) {
   }
 }
 
-// 5 % are given away for one part, and parts are powers of two.
+// The choice may lose 5 % in favour of a single part, and parts are powers of two.
 TEST(PackingModel, ChoosesNearlyTheBestOfAllParts) {
   std::minstd_rand random(2);
   double worst = 1;
@@ -114,7 +114,7 @@ TEST(PackingModel, ChoosesNearlyTheBestOfAllParts) {
       worst = std::max(worst, ratio);
     }
   }
-  EXPECT_GT(worst, 1.0) << "it is a search in powers of two";
+  EXPECT_GT(worst, 1.0) << "the search uses powers of two only";
 }
 
 TEST(PackingModel, CutsWhereStagesAreSlowBesideFrames) {
@@ -130,13 +130,13 @@ TEST(PackingModel, CutsWhereStagesAreSlowBesideFrames) {
   EXPECT_LT(coarse.first, bytes);
   times.send = times.receive = 10;
   const Parts fine = PackingModel(times).best_parts(bytes);
-  EXPECT_LT(fine.each, coarse.each) << "frames cost nothing";
+  EXPECT_LT(fine.each, coarse.each) << "frames are cheap";
   EXPECT_LT(PackingModel(times).best_parts(2 * kib).first, 2 * kib);
   times.send = times.receive = 1'000'000;
   EXPECT_EQ(PackingModel(times).best_parts(bytes), (Parts{bytes, bytes}));
 }
 
-// What there is to hide is the copying.
+// Cutting can only hide the time of copying.
 TEST(PackingModel, DoesNotCutWhereTheNetworkTakesNearlyAllOfTheTime) {
   TcpTimes times{.send = 2000,
                  .receive = 2000,
@@ -173,7 +173,7 @@ TEST(PackingModel, KeepsItsBuffersSmall) {
   }
 }
 
-// --- monotone
+// --- monotonicity
 
 TEST(PackingModel, TakesLongerPartsOfLongerTransfersAndForDearerFrames) {
   std::minstd_rand random(4);

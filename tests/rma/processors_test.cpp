@@ -52,7 +52,7 @@ TEST(Processors, ToWhichANodeIsBoundAreItsOwn) {
   const std::vector<RankPlace> ranks{place(1, 0, {0, 1}), place(1, 1, {2, 3}),
                                      place(1, 2, {3, 4, 5})};
   EXPECT_EQ(processors_of(NodeId{0}, ranks).share, 2);
-  EXPECT_EQ(processors_of(NodeId{1}, ranks).share, 1) << "one, and half of another";
+  EXPECT_EQ(processors_of(NodeId{1}, ranks).share, 1) << "one processor, and half of another";
   EXPECT_EQ(processors_of(NodeId{2}, ranks).share, 2) << "two, and half of another";
 }
 
@@ -83,7 +83,8 @@ TEST(Processors, AreNoMoreThanAControlGroupGives) {
   const std::vector<RankPlace> bound{place(1, 0, {0, 1, 2, 3}), place(1, 0, {0, 1, 2, 3})};
   EXPECT_EQ(processors_of(NodeId{0}, with_quota(bound, 2.5, 8)).usable, 2);
   EXPECT_EQ(processors_of(NodeId{0}, with_quota(bound, 2.5, 8)).share, 2);
-  EXPECT_EQ(processors_of(NodeId{0}, with_quota(bound, 9, 8)).share, 4) << "there are no more";
+  EXPECT_EQ(processors_of(NodeId{0}, with_quota(bound, 9, 8)).share, 4)
+      << "only four are available";
   EXPECT_EQ(processors_of(NodeId{0}, with_quota(bound, 0.5, 8)).usable, 1) << "it runs on one";
   EXPECT_EQ(processors_of(NodeId{0}, with_quota(bound, 0.5, 8)).share, 0);
 }
@@ -103,7 +104,7 @@ TEST(Processors, OfAControlGroupAreSharedByTheNodesThatAreInIt) {
 
 TEST(Processors, OfThisProcessAreThoseOfItsMask) {
   cpu_set_t before;
-  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0) << "this test needs to know its mask";
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0) << "this test must read its own mask";
   const ProcessorSet all = own_processors();
   for (std::size_t at = 0; at < all.size(); ++at) {
     EXPECT_EQ(all.test(at), CPU_ISSET(at, &before) != 0) << at;
@@ -129,7 +130,8 @@ TEST(AgentProcessors, AreSpareWhereTheHostHasOneForEachThread) {
   EXPECT_EQ(reason(two), "4 processors for 2 threads of ranks and 2 of agents");
   std::vector<RankPlace> three = two;
   three.push_back(place(1, 1, {0, 1, 2, 3}));
-  EXPECT_FALSE(are_spare(three)) << "its own ranks leave one, all of the host's don't";
+  EXPECT_FALSE(are_spare(three))
+      << "one is left by this node's ranks, but none by all ranks of the host";
   EXPECT_EQ(reason(three), "4 processors for 3 threads of ranks and 2 of agents");
   three.front().kernel = 2;
   EXPECT_TRUE(are_spare(three)) << "another machine's ranks don't count";
@@ -149,7 +151,7 @@ TEST(AgentProcessors, CountThreads) {
   ranks.push_back(place(1, 0, {0, 1, 2, 3, 4, 5}));
   ranks[1].agent_threads = 8;
   EXPECT_EQ(reason(ranks), "6 processors for 5 threads of ranks and 2 of agents")
-      << "a node's agent lives with its first rank";
+      << "a node's agent runs in the process of its first rank";
 }
 
 TEST(AgentProcessors, AreWhereTheFirstRankMayRun) {
@@ -157,25 +159,25 @@ TEST(AgentProcessors, AreWhereTheFirstRankMayRun) {
   EXPECT_FALSE(are_spare(bound));
   EXPECT_EQ(reason(bound),
             "3 processors for 2 threads of ranks and 1 of agents, but ranks are "
-            "bound to those that an agent may use");
+            "bound to processors that an agent may use");
   EXPECT_TRUE(are_spare({place(1, 0, {0, 1}), place(1, 0, {2})}));
   EXPECT_TRUE(are_spare({place(1, 0, {0, 1, 2}), place(1, 0, {0}), place(1, 0, {9})}))
-      << "the first rank's thread can give way";
+      << "the first rank's thread can run elsewhere";
   const std::vector<RankPlace> apart{place(1, 0, {0, 1}), place(1, 1, {2}), place(1, 2, {3})};
   EXPECT_TRUE(are_spare(apart));
-  EXPECT_FALSE(are_spare(apart, 1)) << "only those who share processors count";
+  EXPECT_FALSE(are_spare(apart, 1)) << "only ranks that share processors count";
 }
 
 TEST(AgentProcessors, AreNotSpareBeyondAQuota) {
   const RankPlace rank = place(1, 0, {0, 1, 2, 3});
   EXPECT_FALSE(are_spare(with_quota({rank}, 1.5, 8)));
   EXPECT_EQ(reason(with_quota({rank}, 1.5, 8)),
-            "a control group gives 1.5 processors' worth of time for 1 thread of ranks and 1 of "
+            "a control group allows the time of 1.5 processors for 1 thread of ranks and 1 of "
             "agents");
   EXPECT_TRUE(are_spare(with_quota({rank}, 2, 8)));
   std::vector<RankPlace> two = with_quota({rank, place(1, 1, {0, 1, 2, 3})}, 3.5, 8);
   EXPECT_EQ(reason(two),
-            "a control group gives 3.5 processors' worth of time for 2 threads of "
+            "a control group allows the time of 3.5 processors for 2 threads of "
             "ranks and 2 of agents");
   two[1].quota.group = 9;
   EXPECT_TRUE(are_spare(two)) << "each group has its own";
@@ -210,7 +212,7 @@ TEST(AgentProcessors, GoByTheFilesOfControlGroups) {
   EXPECT_TRUE(has_spare());
 }
 
-// Whether threads with those sets can have a processor each, by trying all.
+// True if threads with those sets can have a processor each, found by trying all assignments.
 bool fit(const std::vector<ProcessorSet>& threads, std::size_t from, ProcessorSet taken) {
   if (from == threads.size()) {
     return true;
@@ -232,7 +234,7 @@ TEST(AgentProcessors, AreFoundAsByTryingAllPlaces) {
     std::vector<ProcessorSet> threads;
     const int count = 1 + static_cast<int>(random() % 4);
     for (int i = 0; i < count; ++i) {
-      RankPlace rank = place(1, 0, {0});  // all share it, so all count
+      RankPlace rank = place(1, 0, {0});  // all ranks share processor 0, so all count
       rank.processors |= ProcessorSet(random() % 64);
       ranks.push_back(rank);
       threads.push_back(rank.processors);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Jobs of threads that are profiled, what they write, and what their logs hear.
+// Profiled jobs whose ranks are threads, with their files and their log lines.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 
 namespace tessera::rma::test {
 
-/// How many ranks, on nodes of how many; 0: one node.
+/// The number of ranks, and of ranks per node; 0: all on one node.
 struct Ranks {
   std::int32_t count = 1;
   std::int64_t each_node = 0;
@@ -36,7 +36,7 @@ inline void PrintTo(const Ranks& ranks, std::ostream* out) {
   *out << ranks.count << " ranks on " << ranks.nodes() << " nodes";
 }
 
-/// Each number of ranks on one node, on nodes of their own, and on nodes of two.
+/// Several numbers of ranks, on one node, on a node per rank, and on nodes of two ranks.
 inline std::vector<Ranks> all_kinds_of_ranks() {
   return {{1, 0}, {2, 0}, {3, 0}, {4, 0}, {2, 1}, {3, 1}, {4, 1}, {3, 2}, {4, 2}};
 }
@@ -66,12 +66,12 @@ class ProfiledRun {
                                   {.settings = settings, .transports = {}})));
   }
 
-  /// What the ranks' logs said, reports included.
+  /// The lines of all ranks' logs, including reports.
   [[nodiscard]] const std::string& said() const { return said_; }
   [[nodiscard]] bool said(const std::string& text) const {
     return said_.find(text) != std::string::npos;
   }
-  /// The file; null when it isn't there, discarded when it is not JSON.
+  /// The parsed file; null if it does not exist, `discarded` if it is not JSON.
   [[nodiscard]] nlohmann::json json(const std::string& name = "profile.json") const {
     std::ifstream file(folder.file(name));
     return file ? nlohmann::json::parse(file, nullptr, false) : nlohmann::json();

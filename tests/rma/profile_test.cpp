@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Profiles (docs/profile.md): known operations give known counts, in the file and in the table; and
-// what becomes of a profile that can't be made or written.
+// Profiles (docs/profile.md): known operations give known counts in the file and in the table. Also
+// tests profiles that cannot be collected or written.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ using test::ok;
 using test::ProfiledRun;
 using test::Ranks;
 
-// What each rank does to its neighbour, itself where it is alone.
+// Operations of each rank on its neighbour; a single rank is its own neighbour.
 void do_known_operations(Job& job) {
   Region a = Region::allocate(job.world(), 4096, {.name = "A"}).value();
   Region b = Region::allocate(job.world(), 128, {.name = "B"}).value();
@@ -69,7 +69,7 @@ void do_known_operations(Job& job) {
   require(job.world().allgather_value(1.0).status());
 }
 
-// The entry of an array in which all the fields are so; null when there is none.
+// The first entry of an array with all the given fields; null if none has them.
 json find(const json& entries, const json& fields) {
   const auto found = std::find_if(entries.begin(), entries.end(), [&](const json& each) {
     return std::all_of(fields.items().begin(), fields.items().end(), [&](const auto& field) {
@@ -151,7 +151,7 @@ TEST_P(Profile, NamesTheCallsThatWait) {
   EXPECT_EQ(count("free B"), n);
   EXPECT_EQ(count("create lock set"), n);
   EXPECT_EQ(count("free lock set"), n);
-  EXPECT_EQ(count("barrier"), json()) << "a barrier that the program called is in waits alone";
+  EXPECT_EQ(count("barrier"), json()) << "a barrier that the program called is only in waits";
 }
 
 TEST_P(Profile, CountsWaitsOnceAndWithTheirTime) {
@@ -161,18 +161,19 @@ TEST_P(Profile, CountsWaitsOnceAndWithTheirTime) {
   const json file = run.json();
   const json& waits = file["waits"];
   const auto count = [&](const char* wait) { return find(waits, {{"wait", wait}})["count"]; };
-  EXPECT_EQ(count("barrier"), 2 * n) << "those of allocations belong to these";
+  EXPECT_EQ(count("barrier"), 2 * n) << "barriers within allocations count as memory";
   EXPECT_EQ(count("broadcast"), n);
   EXPECT_EQ(find(waits, {{"wait", "broadcast"}})["bytes"], 128 * n);
   EXPECT_EQ(count("reduce"), n);
   EXPECT_EQ(count("allgather"), n);
-  EXPECT_EQ(count("memory"), 6 * n) << "made and freed: two regions and the locks";
+  EXPECT_EQ(count("memory"), 6 * n) << "allocated and freed: two regions and the locks";
   EXPECT_EQ(count("lock"), n);
-  EXPECT_EQ(count("agree"), json()) << "only within the making of regions";
-  // Job::barrier fences, and the end of the job; freeing regions of several nodes is within that.
+  EXPECT_EQ(count("agree"), json()) << "called only within allocations";
+  // Two calls of Job::barrier and the end of the job fence. A fence in the freeing of regions is
+  // part of "memory".
   EXPECT_EQ(count("fence"), 3 * n);
 
-  // Blocking transfers wait where they go to another node, and nowhere else.
+  // Blocking transfers wait only if they go to another node.
   std::uint64_t waiting_gets = 0;
   for (std::int32_t rank = 0; rank < GetParam().count; ++rank) {
     waiting_gets += GetParam().share_a_node(rank, (rank + 1) % GetParam().count) ? 0U : 3U;
@@ -237,7 +238,7 @@ TEST(ProfileFile, IsAsItsSchemaSays) {
   EXPECT_EQ(code, 0);
 }
 
-// Files of this process have so many bytes at most while this lives, as on a disk that is full.
+// Limits the size of this process's files for a scope, as a full disk does.
 class ScopedFileSize {
  public:
   explicit ScopedFileSize(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -276,7 +277,7 @@ TEST(ProfileFile, OfATraceThatHasNoRoomLeavesNoHalfBehind) {
   detail::TraceFile trace;
   ASSERT_TRUE(ok(trace.open(file)));
   trace.add(rank, {}, {}, 0);
-  errno = ETIMEDOUT;  // of what is done between the writes
+  errno = ETIMEDOUT;  // set by other calls between the writes
   EXPECT_TRUE(test::fails(trace.finish(1, ""), Code::invalid_argument,
                           {"cannot write " + file + ": File too large"}));
   EXPECT_TRUE(folder.names().empty());
@@ -292,7 +293,7 @@ TEST(ProfileFile, OfATraceThatIsNotFinishedGoes) {
   EXPECT_TRUE(folder.names().empty());
 }
 
-// The hottest owner and the greatest mover are who they are.
+// The profile names the rank whose memory has most traffic, and the rank that moved most bytes.
 TEST(ProfileImbalance, NamesTheHottestOwnerAndWhoMovedMost) {
   ProfiledRun run("json", {.count = 3});
   run.run([](Job& job) {
@@ -311,7 +312,7 @@ TEST(ProfileImbalance, NamesTheHottestOwnerAndWhoMovedMost) {
   EXPECT_EQ(imbalance["moved_bytes"]["most_of_mean"], 2);
 }
 
-// More regions than the slice cache has lines, used in turn: lines change their region.
+// The job uses more regions than the slice cache has entries, so entries change their regions.
 TEST(ProfileRegions, KeepTheirCountsApartWhenLinesTurn) {
   constexpr std::uint64_t regions = 200;
   ProfiledRun run("json", {.count = 2});
@@ -340,7 +341,7 @@ TEST(ProfileRegions, KeepTheirCountsApartWhenLinesTurn) {
   expect_kind(odd["operations"], "put", "contiguous", tally(6 * regions, 6 * 8 * regions));
 }
 
-// What threads counted that have ended is there, too; regions that are gone keep their counts.
+// The counts of threads that have ended are included, and freed regions keep their counts.
 TEST(ProfileRegions, HaveWhatOtherThreadsDidBeforeTheyWereFreed) {
   ProfiledRun run("json", {.count = 2});
   run.run([](Job& job) {
@@ -355,7 +356,7 @@ TEST(ProfileRegions, HaveWhatOtherThreadsDidBeforeTheyWereFreed) {
   });
   const json temporary = find(run.json()["regions"], {{"name", "temporary"}});
   EXPECT_EQ(temporary["regions"], 3);
-  EXPECT_EQ(temporary["bytes"], 128) << "one at a time";
+  EXPECT_EQ(temporary["bytes"], 128) << "one region at a time";
   expect_kind(temporary["operations"], "get", "contiguous", tally(6, 48));
 }
 
@@ -363,7 +364,7 @@ TEST(ProfileEnd, WhoDoesNotStopInTimeLeavesTheOthersToThemselves) {
   for (const std::int64_t each_node : {0, 1}) {
     ProfiledRun run("json", {.count = 3, .each_node = each_node});
     run.settings.profile_wait_ms = 200;
-    std::ofstream(run.settings.profile_file) << "{\"complete\": true}";  // of an earlier job
+    std::ofstream(run.settings.profile_file) << "{\"complete\": true}";  // by an earlier job
     run.run([](Job& job) {
       require(job.barrier());
       if (job.rank().value == 1) {
@@ -375,13 +376,13 @@ TEST(ProfileEnd, WhoDoesNotStopInTimeLeavesTheOthersToThemselves) {
     EXPECT_EQ(own["complete"], false);
     EXPECT_EQ(own["by_rank"].size(), 1U);
     EXPECT_EQ(find(own["waits"], {{"wait", "barrier"}})["count"], 1);
-    EXPECT_FALSE(own["imbalance"].contains("owned_bytes")) << "others are not known";
+    EXPECT_FALSE(own["imbalance"].contains("owned_bytes")) << "other ranks are not known";
     EXPECT_TRUE(run.json("profile.json.rank2").is_object());
     EXPECT_TRUE(run.json().is_null());
   }
 }
 
-// Who comes late finds the others gone, which have printed.
+// The late rank finds that the others have printed their tables and are gone.
 TEST(ProfileEnd, WhoDoesNotStopInTimePrintsNoTableOfItsOwn) {
   for (const std::int64_t each_node : {0, 1}) {
     ProfiledRun run("summary", {.count = 3, .each_node = each_node});
@@ -392,7 +393,7 @@ TEST(ProfileEnd, WhoDoesNotStopInTimePrintsNoTableOfItsOwn) {
         std::this_thread::sleep_for(std::chrono::seconds(1));
       }
     });
-    EXPECT_TRUE(run.said("of rank 0 alone: rank 1 did not stop within 200 ms")) << run.said();
+    EXPECT_TRUE(run.said("rank 0 only: rank 1 did not stop within 200 ms")) << run.said();
     EXPECT_EQ(run.said().find("tessera profile:"), run.said().rfind("tessera profile:"))
         << run.said();
   }

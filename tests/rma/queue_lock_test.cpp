@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// The fair lock of a node: its order, ranks of other nodes, and holders and waiters that die.
 #include "rma/node/queue_lock.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +19,7 @@ namespace {
 
 using Outcome = QueueLock::Outcome;
 
-// A queue lock at the start of the arena, and a counter a megabyte behind it.
+// A queue lock at the start of the arena, and a counter a megabyte after it.
 class QueueLockTest : public testing::Test {
  protected:
   static constexpr std::uint32_t capacity = 8;
@@ -33,14 +35,14 @@ class QueueLockTest : public testing::Test {
   [[nodiscard]] std::unique_ptr<Node> other(int place) const {
     return rig_node(memory_, place, one_process_);
   }
-  // Takes the lock as whoever it is given to, and gives it back.
+  // Takes the lock, even if earlier holders died, and releases it.
   void take_and_release(Node& node) {
     int dead = -1;
     while (lock_->lock(node, dead) == Outcome::holder_died) {
     }
     EXPECT_TRUE(lock_->unlock(node));
   }
-  // True when the lock can still be taken.
+  // True if the lock can still be taken.
   bool is_usable() {
     return ends_in_time([this, memory = memory_] { take_and_release(*node_); });
   }
@@ -92,7 +94,7 @@ TEST_F(QueueLockTest, ServesWaitersInTheOrderInWhichTheyCame) {
       order.push_back(i);
       lock_->unlock(*node_);
     });
-    // Long enough to be in the queue before the next one comes.
+    // Long enough for this thread to be in the queue before the next one.
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
   }
   ASSERT_TRUE(lock_->unlock(*node_));
@@ -159,7 +161,7 @@ TEST_F(QueueLockTest, ADeadWaiterIsPassedOver) {
   EXPECT_TRUE(is_usable());
 }
 
-// A rank dies with the lock, and with more waiters of its own than the ring has room for.
+// A rank dies that holds the lock and has more waiting threads than the ring has entries.
 TEST_F(QueueLockTest, ARingFullOfDeadWaitersBlocksNobody) {
   make(2, false);
   ForkedRank crowd([&] {
@@ -189,7 +191,7 @@ TEST_F(QueueLockTest, ARingFullOfDeadWaitersBlocksNobody) {
 
 // ---- Ranks of other nodes ----------------------------------------------------------------------
 
-// The test is the agent in whose hands the guests' turns are.
+// The test plays the agent, which waits in the queue for ranks of other nodes.
 class QueueLockGuests : public QueueLockTest {
  protected:
   void make_with_guests(int ranks, bool one_process, int own_place = 0) {
@@ -285,7 +287,7 @@ TEST_F(QueueLockGuests, ThatAreGoneArePassedOverAndTheirLocksAreOthers) {
   EXPECT_TRUE(is_usable());
 }
 
-// Nobody writes their fates down any more.
+// After the death of the agent's process their states are no longer updated.
 TEST_F(QueueLockGuests, AreGoneWithTheCarrierOfTheNode) {
   make_with_guests(2, false, 1);
   QueueLock::Turn holder = turn_of(3);
@@ -326,11 +328,12 @@ TEST_F(QueueLockGuests, AreToldThatARankDiedWithTheLock) {
 
 // ---- Death after every single instruction ------------------------------------------------------
 
-// Ends a rank after 0, 1, 2, … instructions of `body` while two threads of this rank wait for the
-// lock, and asks each time whether they were served.
+// Kills a rank after 0, 1, 2, … instructions of `body` while two threads of this rank wait for the
+// lock, and checks each time that both get it.
 class QueueLockSteps : public QueueLockTest {
  protected:
-  // `before`: what the rank did to the lock before. Returns how many steps `body` has.
+  // The rank runs `before` first, without steps. Returns the number of instructions of `body`, or
+  // -1 if this process cannot trace its children.
   int survive_every_step(const std::function<void(Node&)>& before,
                          const std::function<void(Node&)>& body, int most_steps) {
     int steps = 0;
@@ -357,8 +360,8 @@ class QueueLockSteps : public QueueLockTest {
       more = rank.step(steps);
       rank.end();
       if (!eventually([&] { return served == 2; }) || !is_usable()) {
-        ADD_FAILURE() << "nobody gets the lock after a death at instruction " << steps;
-        std::_Exit(1);  // The waiters cannot be ended otherwise.
+        ADD_FAILURE() << "the waiters do not get the lock after a death at instruction " << steps;
+        std::_Exit(1);  // The waiting threads cannot be ended in any other way.
       }
       first.join();
       second.join();

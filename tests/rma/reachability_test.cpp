@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What nodes find out about their connections before there is a job; ranks are threads here.
+// Checks of the connections between nodes before a job starts. Ranks are threads here.
 #include "rma/reachability.hpp"
 
 #include <arpa/inet.h>
@@ -34,7 +34,7 @@ void on_threads(int ranks, const std::function<void(Bootstrap&)>& body) {
   }
 }
 
-// The first one of the system's that is not loopback, if there is one.
+// The first IPv4 address of this machine that is not loopback, or "".
 std::string first_address() {
   ifaddrs* list = nullptr;
   EXPECT_EQ(getifaddrs(&list), 0);

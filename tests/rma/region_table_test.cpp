@@ -13,7 +13,8 @@
 namespace tessera::rma::detail {
 namespace {
 
-// A state that is never touched, made from its region's number so that a reader can check it.
+// A pointer that is never dereferenced. It is made from the region's number, so that a reader can
+// check it.
 RegionState* state_of(std::uint32_t id) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
   return reinterpret_cast<RegionState*>(std::uintptr_t{id} * 64);
@@ -28,7 +29,7 @@ std::uint32_t below(std::mt19937& random, std::uint32_t limit) {
 }
 
 #ifdef TESSERA_SANITIZED
-constexpr std::uint32_t many = 10'000;  // a sanitizer makes each of them tens of times slower
+constexpr std::uint32_t many = 10'000;  // a sanitizer makes each step tens of times slower
 #else
 constexpr std::uint32_t many = 100'000;
 #endif
@@ -40,7 +41,7 @@ TEST(RegionTable, BeginsAnEpochWhenAskedAndKeepsAllRegions) {
   for (int round = 0; round < 100; ++round) {
     const auto before = table.shared_epoch();
     table.prepare_epoch();
-    EXPECT_EQ(table.epoch(), before.get()) << "to prepare begins nothing";
+    EXPECT_EQ(table.epoch(), before.get()) << "preparing does not begin an epoch";
     table.renew_epoch();
     EXPECT_NE(table.epoch(), before.get());
   }
@@ -48,7 +49,7 @@ TEST(RegionTable, BeginsAnEpochWhenAskedAndKeepsAllRegions) {
   const auto before = table.shared_epoch();
   table.remove(RegionId{3});
   table.remove(RegionId{4});
-  EXPECT_NE(table.epoch(), before.get()) << "there is one for each region still";
+  EXPECT_NE(table.epoch(), before.get()) << "the epoch after the removal of regions is another one";
 }
 
 TEST(RegionTable, FindsWhatAMapFinds) {
@@ -60,7 +61,7 @@ TEST(RegionTable, FindsWhatAMapFinds) {
     if (model.empty() || random() % 100 < 52) {
       insert(table, next);
       model[next] = true;
-      // Numbers rise, with gaps of any size, so that probes collide.
+      // Numbers increase with gaps of varying size, so that probes collide.
       next += 1 + (below(random, 8) == 0 ? below(random, 1'000) : 0);
     } else {
       const auto victim = std::next(
@@ -84,13 +85,13 @@ TEST(RegionTable, RemovingWhatIsNotThereChangesNothing) {
   RegionTable table;
   insert(table, 1);
   table.remove(RegionId{2});
-  table.remove(RegionId{65});  // same place in a table of 64
+  table.remove(RegionId{65});  // the same index in a table of 64
   EXPECT_EQ(table.find(RegionId{1}), state_of(1));
   EXPECT_EQ(table.find(RegionId{65}), nullptr);
 }
 
-// Regions that live throughout are found at every moment, whole, while others come and go and the
-// table grows.
+// Readers always find permanent regions with complete entries, while a writer inserts and removes
+// others and the table grows.
 TEST(RegionTable, ReadersSeeWholeEntriesWhileAWriterWorks) {
   RegionTable table;
   constexpr std::uint32_t lasting = 40;

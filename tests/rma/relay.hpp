@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Relay: what lies between a client and an agent. It passes bytes on, resets connections as a
-// middlebox does, or stands where another program listens now.
+// Relay: stands between a client and an agent. It passes bytes on, resets connections as a
+// middlebox does, or plays another program that listens at the agent's port.
 #pragma once
 
 #include <poll.h>
@@ -26,7 +26,7 @@ namespace tessera::rma::server {
 
 class Relay {
  public:
-  /// What becomes of connections from now on.
+  /// How the relay handles connections from now on.
   enum class Way { passes_on, is_silent, closes, talks_otherwise };
 
   explicit Relay(TcpAddress to) : to_(to), thread_([this] { work(); }) {}
@@ -39,9 +39,9 @@ class Relay {
 
   [[nodiscard]] TcpAddress address() const { return address_; }
   void set(Way way) { way_ = way; }
-  /// So many of the next connections are reset when the client has said more than a handshake.
+  /// Resets the next `count` connections after the client has sent more than a handshake.
   void reset_next(int count) { resets_ = count; }
-  /// Nothing gets through until it goes on, as if the agent's process was stopped.
+  /// Passes nothing on until go_on(), as if the agent's process was stopped.
   void stop() { is_stopped_ = true; }
   void go_on() { is_stopped_ = false; }
   /// Resets all connections, at both ends.
@@ -53,7 +53,7 @@ class Relay {
     }
     pairs_.clear();
   }
-  /// Nobody listens there any more.
+  /// Closes the relay's port.
   void stop_listening() {
     const std::lock_guard guard(mutex_);
     listener_.reset();
@@ -65,7 +65,7 @@ class Relay {
   struct Pair {
     End first;
     End second;
-    std::size_t said = 0;  // bytes of the client
+    std::size_t said = 0;  // bytes that the client has sent
   };
 
   static void abort(End& end) {

@@ -13,7 +13,7 @@
 namespace tessera::rma::detail {
 namespace {
 
-// Any lock of the node will do.
+// Any of the node's locks serves the tests.
 RobustLock& lock_of(const NodeMemory& memory, std::size_t at = 0) {
   return memory.header().stripes[at].lock;
 }
@@ -91,7 +91,7 @@ TEST(RobustLock, IsTakenOverWhenItsHolderDied) {
     taken = true;
     lock.unlock();
   });
-  // Not while the holder lives, however long it holds.
+  // The waiter never gets the lock while the holder is alive, even after a long time.
   std::this_thread::sleep_for(20 * rig_look_period);
   EXPECT_FALSE(taken);
   holder.end();
@@ -124,7 +124,7 @@ TEST(RobustLock, TellsOnlyTheHeirThatItsHolderDied) {
   EXPECT_EQ(told, 1);
 }
 
-// A rank that left the job may still give memory back, under locks.
+// A rank that left the job may still hold locks while it frees memory.
 TEST(RobustLock, IsNotTakenFromARankThatLeftAndStillRuns) {
   const auto memory = rig_memory(2);
   const auto node = rig_node(memory, 0, true);

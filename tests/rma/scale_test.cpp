@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a process pays for ranks and nodes that it knows of, for those that it talks to, and for
-// those that talk to its node: the real objects, made for a job of ten thousand nodes, and what the
-// heap says of them. docs/tuning.md has the table; the bounds here are what it promises.
+// The memory that a process needs for the ranks and nodes of its job, for those that it
+// communicates with, and for those that connect to its node. The tests make the real objects for a
+// job of ten thousand nodes and measure the heap. The bounds here are those of the table in
+// docs/tuning.md.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -34,12 +35,12 @@ using test::ok;
 
 constexpr std::size_t many = 10'000;
 
-// Signed: differences may be below zero.
+// Signed, since differences may be negative.
 std::int64_t heap_bytes() {
   return static_cast<std::int64_t>(::heap_bytes());
 }
 
-// Memory of this process that is really there.
+// The resident memory of this process in bytes.
 std::int64_t resident_bytes() {
   std::ifstream statm("/proc/self/statm");
   std::int64_t all = 0;
@@ -52,11 +53,11 @@ class Scale : public testing::Test {
  protected:
   void SetUp() override {
 #ifdef TESSERA_SANITIZED
-    GTEST_SKIP() << "a sanitizer has memory of its own beside the program's";
+    GTEST_SKIP() << "a sanitizer needs memory in addition to the program's";
 #endif
   }
 
-  // States what one of `count` costs, and fails where that is more than `most`.
+  // Prints the bytes per object of `count`, and fails if that is more than `most`.
   static void expect_each(const char* what, std::int64_t bytes, std::size_t count, double most) {
     const double each = static_cast<double>(bytes) / static_cast<double>(count);
     std::printf("%-28s %9.1f bytes each, of %zu (bound: %.0f)\n", what, each, count, most);
@@ -74,7 +75,7 @@ std::vector<std::uint64_t> nodes_of_ranks(std::size_t ranks_each) {
   return keys;
 }
 
-// --- what is known of all: O(nodes), or O(members) of a team ------------------------------------
+// --- data about all nodes: O(nodes), or O(members) of a team ------------------------------------
 
 TEST_F(Scale, ANodeMapCostsLittleForEachNode) {
   const auto keys = nodes_of_ranks(1);
@@ -105,7 +106,7 @@ TEST_F(Scale, ATeamCostsLittleForEachMember) {
   const std::int64_t after = heap_bytes();
   ASSERT_EQ(nodes.count(), static_cast<std::int32_t>(many));
   expect_each("team_nodes_a_member", after - before, many, 128);
-  EXPECT_LE(nodes.partners().size(), 28U) << "partners of a leader, of whom 2 log2 nodes are many";
+  EXPECT_LE(nodes.partners().size(), 28U) << "a leader has at most about 2 log2(nodes) partners";
 }
 
 TEST_F(Scale, FarewellsCostLittleForEachNode) {
@@ -129,7 +130,7 @@ TEST_F(Scale, AGuestBookTakesNoMemoryBeforeGuestsCome) {
   const auto node = detail::rig_node(memory, 0, true);
   const std::int64_t before = resident_bytes();
   ASSERT_TRUE(ok(node->make_guest_book(many)));
-  // 65 if it did: a word a rank for each of eight, and a byte.
+  // The pages would take 65 bytes per rank: a word for each of the eight local ranks, and a byte.
   expect_each("guest_book_a_rank", resident_bytes() - before, many, 16);
 }
 
@@ -146,7 +147,7 @@ TEST_F(Scale, AClientCostsLittleForEachNodeThatItNeverTalksTo) {
   expect_each("client_a_node", heap_bytes() - before, many, 128);
 }
 
-// --- raw pointers: what a region's slices elsewhere cost those who ask for their addresses -----
+// --- raw pointers: the cost of addresses for a region's slices on other nodes ------------------
 
 TEST_F(Scale, RawPointersCostAWordForEachGranuleOfTheSlices) {
   constexpr std::uint64_t slice = 1U << 20U;
@@ -164,7 +165,7 @@ TEST_F(Scale, RawPointersCostAWordForEachGranuleOfTheSlices) {
   expect_each("raw_pointers_on_the_heap", heap_bytes() - heap_before, 1, 1024);
 }
 
-// --- those that one talks to: O(active peers) ----------------------------------------------------
+// --- data about active peers: O(active peers) ----------------------------------------------------
 
 TEST_F(Scale, CountsCostSomethingForEachRankThatWasTouchedOnly) {
   detail::CounterStore store;
@@ -176,7 +177,7 @@ TEST_F(Scale, CountsCostSomethingForEachRankThatWasTouchedOnly) {
   expect_each("counts_a_touched_rank", heap_bytes() - before, many, 192);
 }
 
-// As many as this process may have descriptors for, two each.
+// The number of connections that this process has descriptors for, at two each.
 std::size_t connections_possible() {
   rlimit files{};
   getrlimit(RLIMIT_NOFILE, &files);
@@ -185,7 +186,7 @@ std::size_t connections_possible() {
   return std::min<std::size_t>(500, files.rlim_cur / 2 - 50);
 }
 
-// Many clients' links to one agent; all in this process, so that the heap is that of both sides.
+// Links of many clients to one agent, all in this process, so that the heap has both sides.
 class ScaleOfConversations : public Scale {
  protected:
   void connect_all() {
@@ -204,8 +205,8 @@ class ScaleOfConversations : public Scale {
     }
     at_client_ = heap_bytes() - before;
   }
-  // Starts something on each link, one after the other, and waits for it; returns how much the heap
-  // has grown by that.
+  // Starts an operation on each link, one after the other, and waits for it. Returns the growth of
+  // the heap in bytes.
   template <class Start>
   std::int64_t on_each(const Start& start) {
     const std::int64_t before = heap_bytes();
@@ -234,7 +235,7 @@ class ScaleOfConversations : public Scale {
       return endpoint.start_fence(done);
     });
   }
-  // What may wait for more is copied; see FrameWriter.
+  // A client's FrameWriter copies frames that may wait for others.
   std::int64_t put_in_bursts_on_each() {
     return on_each([&](Endpoint& endpoint, Completion& done) {
       for (int puts = 0; puts < 20; ++puts) {
@@ -245,7 +246,7 @@ class ScaleOfConversations : public Scale {
       return endpoint.start_fence(done);
     });
   }
-  // The answers, likewise.
+  // The agent's FrameWriter copies its replies in the same way.
   std::int64_t get_in_bursts_on_each() {
     return on_each([&](Endpoint& endpoint, Completion& done) {
       for (int gets = 0; gets < 19; ++gets) {
@@ -278,7 +279,7 @@ TEST_F(ScaleOfConversations, CostABufferOnEachSideAndKeepWhatWasPacked) {
               2 * 1024);
   expect_each("client_after_a_burst", put_in_bursts_on_each(), count_, 86 * 1024);
   expect_each("agent_after_a_burst", get_in_bursts_on_each(), count_, 90 * 1024);
-  // 256 KiB of short rows: what they are unpacked from stays for the next time.
+  // 256 KiB of short rows: the buffer that they are unpacked from is kept for the next transfer.
   const CopyShape rows = CopyShape::rows(64, 4096, 64, 128);
   constexpr double packed = 256 * 1024 + 1024;
   expect_each("client_after_256_KiB_packed", get_on_each(rows), count_, packed);

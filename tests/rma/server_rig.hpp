@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the tests of the data server stand on: a node of two ranks with an agent and slices in its
-// memory, and peers that talk to an agent byte by byte, as no client of ours would.
+// The base of the tests of the data server: a node of two ranks with an agent and slices in its
+// memory, and peers that send an agent any bytes, also those that no Tessera client sends.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ inline const std::uint64_t lock_bytes = detail::QueueLock::bytes(8);
 inline constexpr std::uint32_t loopback_host = 0x7f00'0001;
 inline constexpr std::uint64_t slice_bytes = 8ULL << 20;
 
-/// The ways in which an agent may wait, for tests of each of them.
+/// The ways in which an agent may wait, for tests that try each.
 inline constexpr std::array<StayAwake, 3> ways_to_wait{StayAwake(0), std::chrono::microseconds(50),
                                                        StayAwake::max()};
 inline std::string name_of_way(const testing::TestParamInfo<StayAwake>& each) {
@@ -62,15 +62,15 @@ struct ServedNodeOptions {
   std::chrono::milliseconds patience{10'000};
   StrangerLog::Limits stranger_lines{};
   Secret secret = new_secret().value();
-  /// Finds the network beside TCP, if there is one.
+  /// Finds a network other than TCP, if there is one.
   std::function<std::shared_ptr<detail::FabricSource>(const std::shared_ptr<detail::Node>&)>
       find_fabric = [](const auto&) { return nullptr; };
   std::shared_ptr<const ForwardOptions> forwards = nullptr;
 };
 
-/// A node with an agent; its second rank has a slice in two regions and a half, and bytes that
-/// nobody may touch lie around them. In the name of its first rank stand three queue locks and two
-/// mailboxes.
+/// A node with an agent. Its second rank has a slice in each of two regions, and a third region
+/// with device atomics that shares the second slice; guard bytes lie around the slices. Three queue
+/// locks and two mailboxes belong to its first rank.
 class ServedNode {
  public:
   explicit ServedNode(const ServedNodeOptions& options = {}) : secret_(options.secret) {
@@ -108,29 +108,29 @@ class ServedNode {
   [[nodiscard]] Agent& agent() const { return *agent_; }
   void stop_agent() { agent_.reset(); }
 
-  /// Takes the slice of `region` out of the directory, as freeing the region does.
+  /// Removes the slice of `region` from the directory, as freeing the region does.
   void free_region() {
     const detail::DirectorySlice slice{.owner = owner};
     directory_.remove(region, std::span(&slice, 1));
   }
-  /// Sets how the slice of `region` may be used, as all members of a team do.
+  /// Sets the access mode of the slice of `region`, as Region::set_access_mode does.
   void set_mode(AccessMode mode) {
     EXPECT_TRUE(directory_.change(
         region, owner, [&](detail::DirectorySlice& slice) { slice.access_mode = mode; }));
   }
-  /// The same for a mailbox, as a team does that ends.
+  /// Removes the long mailbox from the directory, as a team does at its end.
   void withdraw_long_mail() {
     const detail::DirectorySlice slice{.owner = WorldRank{0}};
     directory_.remove(long_mail_memory, std::span(&slice, 1));
   }
 
-  /// What the agent warned of so far, once `wanted` lines are there.
+  /// Waits for `wanted` warnings of the agent; returns all warnings so far.
   std::vector<std::string> warnings(std::size_t wanted) {
     test::eventually([&] { return copy_of_warnings().size() >= wanted; });
     return copy_of_warnings();
   }
 
-  /// Nothing outside of the two slices has changed.
+  /// True if the guard bytes around the two slices have not changed.
   [[nodiscard]] bool is_intact_around() const {
     const auto is_canary = [](std::byte each) { return each == canary; };
     return std::all_of(slice_ - guard_bytes, slice_, is_canary) &&
@@ -219,7 +219,7 @@ inline ClientOptions options_for(const ServedNode& node, WorldRank rank = origin
   return options;
 }
 
-/// A frame as it is on the wire. Its sizes are right unless `header` says otherwise.
+/// A frame as on the wire. Its sizes are correct unless `header` has larger ones.
 inline Bytes frame(FrameHeader header, const Bytes& descriptor = {}, const Bytes& payload = {}) {
   header.descriptor_bytes =
       std::max(header.descriptor_bytes, static_cast<std::uint32_t>(descriptor.size()));
@@ -231,14 +231,14 @@ inline Bytes frame(FrameHeader header, const Bytes& descriptor = {}, const Bytes
   return bytes;
 }
 
-/// One end of a connection, byte by byte.
+/// One end of a connection, which sends and receives plain bytes.
 class RawPeer {
  public:
   explicit RawPeer(TcpAddress address)
       : channel_(connect_tcp(address, std::chrono::seconds(10)).value()) {}
   explicit RawPeer(std::unique_ptr<Channel> channel) : channel_(std::move(channel)) {}
 
-  /// Sends all of it, waiting for room. False when the other side closed.
+  /// Sends all bytes, and waits for room. Returns false if the other side closed.
   bool send(std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
       const iovec piece{const_cast<std::byte*>(bytes.data()), bytes.size()};
@@ -254,8 +254,8 @@ class RawPeer {
     return true;
   }
 
-  /// At most `most` bytes, once some have come; empty when the other side closed, or said nothing
-  /// for the rig's patience.
+  /// Waits for bytes, and returns at most `most`. Returns none if the other side closed, or sent
+  /// nothing for the rig's patience.
   Bytes receive(std::size_t most = 65536) {
     const auto deadline = std::chrono::steady_clock::now() + detail::rig_patience;
     Bytes bytes(most);
@@ -274,7 +274,7 @@ class RawPeer {
     }
     return {};
   }
-  /// Exactly so many, or fewer when the other side closed.
+  /// Receives exactly `count` bytes, or fewer if the other side closed.
   Bytes receive_all(std::size_t count) {
     Bytes bytes;
     while (bytes.size() < count) {
@@ -286,7 +286,8 @@ class RawPeer {
     }
     return bytes;
   }
-  /// True when the other side closes; what it sends before goes to `last_words`.
+  /// Waits until the other side closes; appends what it sends before that to `last_words`. Returns
+  /// false if it neither closes nor sends for the rig's patience.
   bool is_closed_by_the_other(Bytes* last_words = nullptr) {
     while (!is_closed_) {
       const Bytes more = receive();
@@ -300,7 +301,7 @@ class RawPeer {
     return is_closed_;
   }
 
-  /// Goes through the handshake as the client; keeps what it said in `said`.
+  /// Does the handshake as the client; appends the bytes that it sent to `said`.
   Status introduce(const Secret& secret, WorldRank rank, Bytes* said = nullptr,
                    std::uint64_t job = job_number) {
     TESSERA_ASSIGN_OR_RETURN(
@@ -321,7 +322,7 @@ class RawPeer {
         side.sent(out.size());
         continue;
       }
-      const Bytes came = receive(1);  // no byte too many
+      const Bytes came = receive(1);  // not a byte more than the handshake
       if (came.empty()) {
         return side.ended();
       }
@@ -331,7 +332,7 @@ class RawPeer {
     return {};
   }
 
-  /// The next frame's header and payload.
+  /// Receives the next frame's header and payload.
   std::optional<std::pair<FrameHeader, Bytes>> receive_frame() {
     const Bytes head = receive_all(header_bytes);
     if (head.size() < header_bytes) {
@@ -344,14 +345,14 @@ class RawPeer {
     }
     return std::pair(*header, receive_all(header->payload_bytes));
   }
-  /// The error that the next frame tells; ok when it tells something else.
+  /// Receives a frame and returns the error that it reports; ok if it is another kind of frame.
   Status receive_failure() {
     const auto answer = receive_frame();
     return answer && answer->first.kind == Kind::failed ? decode_failure(answer->second) : Status();
   }
 
   [[nodiscard]] int descriptor() const { return channel_->descriptor(); }
-  /// Gives the connection away; nothing else may be called behind this.
+  /// Moves the connection to the caller; no other function may be called after this.
   [[nodiscard]] std::unique_ptr<Channel> take_channel() { return std::move(channel_); }
 
  private:

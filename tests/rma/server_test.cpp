@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Agent, client and endpoint together, over real sockets: a node of two ranks with an agent, and
-// clients in the name of ranks of another node. What the endpoints do is compared with a model of
-// the slice. No job: everything is made by hand.
+// Agent, client and endpoint together over real sockets: a node of two ranks with an agent, and
+// clients for ranks of another node. Transfers are compared with a model of the slice. The tests
+// create all objects directly, without a job.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/mman.h>
@@ -45,7 +45,7 @@ class ServerTest : public testing::TestWithParam<StayAwake> {
   static Target at(std::uint64_t offset, RegionId id = region) {
     return {.rank = TeamRank{1}, .offset = offset, .region = id};
   }
-  // Runs one operation and waits for its end.
+  // Starts one operation and waits for its completion.
   template <class Start>
   Status finish(Start&& start) {
     Completion done;
@@ -111,7 +111,7 @@ TEST_P(ServerTest, RowsOfAnyLengthArriveAndNothingElseChanges) {
   }
 }
 
-// Of one size and of many, longer than a request and more than one takes.
+// Fragments of one size and of several sizes; some need more than one request.
 std::vector<std::vector<std::size_t>> lists_of_sizes() {
   std::vector<std::vector<std::size_t>> lists{
       {8}, {3, 5, 1}, std::vector<std::size_t>(9000, 8), {8, 300'000, 16, 700'001, 600}};
@@ -173,7 +173,7 @@ TEST_P(ServerTest, BurstsOfPutsArriveWithoutAnybodyWaiting) {
   const auto& last =
       *reinterpret_cast<std::atomic<std::uint64_t>*>(node_.slice() + 8 * std::ptrdiff_t{999});
   EXPECT_TRUE(detail::eventually([&] { return last.load() == values.back(); }));
-  ASSERT_TRUE(ok(endpoint_.fence()));  // before that the bytes may not be read like one's own
+  ASSERT_TRUE(ok(endpoint_.fence()));  // the local bytes may be read only after the fence
   EXPECT_EQ(std::memcmp(node_.slice(), values.data(), 8000), 0);
 }
 
@@ -234,7 +234,7 @@ TEST_P(ServerTest, ReadModifyWritesThatAreForADeviceAreRefused) {
                       Code::unsupported, {"by this node's device only", "has no path to it"}));
     EXPECT_EQ(previous, -1);
     EXPECT_TRUE(fails(endpoint_.atomic_by_device(at(64, device_region), one), Code::unsupported,
-                      {"no device leads to the peer's memory"}));
+                      {"no RDMA device reaches the peer's memory"}));
   }
   const double value = 1.5;
   ASSERT_TRUE(ok(put(64, &value, CopyShape::contiguous(8), device_region)));
@@ -269,7 +269,7 @@ TEST_P(ServerTest, ManyMayBeOutstandingAndAreCompletedWithoutAnybodyWaiting) {
     ASSERT_TRUE(ok(endpoint_.get(&back[i], at(8 * i), CopyShape::contiguous(8), done)));
   }
   client_.stir();
-  EXPECT_TRUE(done.wait_for(detail::rig_patience)) << "the communication thread does not move them";
+  EXPECT_TRUE(done.wait_for(detail::rig_patience)) << "the progress thread does not move them";
   EXPECT_TRUE(ok(done.take_error()));
   EXPECT_TRUE(back == sent);
 }
@@ -307,10 +307,10 @@ TEST_P(ServerTest, AFenceConcernsTheRegionAndTheRankThatWereChanged) {
   EXPECT_FALSE(endpoint_.is_fenced(strict_region));
   EXPECT_FALSE(endpoint_.is_fenced(any_region));
   EXPECT_TRUE(endpoint_.is_fenced(region));
-  EXPECT_TRUE(another.is_fenced(any_region)) << "it is a rank of the same node";
+  EXPECT_TRUE(another.is_fenced(any_region)) << "the rank is on the same node";
   std::uint64_t back = 0;
   ASSERT_TRUE(ok(get(&back, 8, CopyShape::contiguous(8), strict_region)));
-  EXPECT_FALSE(endpoint_.is_fenced(strict_region)) << "nobody has asked yet";
+  EXPECT_FALSE(endpoint_.is_fenced(strict_region)) << "no fence was requested yet";
   ASSERT_TRUE(ok(endpoint_.fence()));
   EXPECT_TRUE(endpoint_.is_fenced(strict_region));
   EXPECT_TRUE(endpoint_.is_fenced(any_region));
@@ -319,7 +319,7 @@ TEST_P(ServerTest, AFenceConcernsTheRegionAndTheRankThatWereChanged) {
 TEST(Changes, AreCoveredByAFenceBehindThem) {
   Changes changes;
   std::mt19937 random(5);
-  // What each pair of rank and region would have to say if its place were its own.
+  // The last change of each pair of rank and region, without collisions of entries.
   std::map<std::pair<int, std::uint32_t>, std::uint64_t> last;
   std::uint64_t fenced = 0;
   for (int step = 0; step < 10'000; ++step) {
@@ -328,7 +328,7 @@ TEST(Changes, AreCoveredByAFenceBehindThem) {
     if (random() % 50 == 0) {
       fenced = changes.count() - random() % (changes.count() - fenced + 1);
       changes.note_fenced(fenced);
-      changes.note_fenced(fenced / 2);  // an answer that comes late
+      changes.note_fenced(fenced / 2);  // a late reply
     } else {
       changes.note(rank, id);
       last[{rank.value, id.value}] = changes.count();
@@ -364,7 +364,8 @@ TEST_P(ServerTest, WhatLiesOutsideIsRefusedAndTheConversationGoesOn) {
   EXPECT_TRUE(ok(get(bytes.data(), 0, CopyShape::contiguous(1000))));
 }
 
-// Ranks that keep to the mode never ask for it: this is for one that has not heard of it.
+// Ranks that know the mode never send such requests. This protects against ranks that do not know
+// it.
 TEST_P(ServerTest, WhatASlicesModeForbidsIsRefused) {
   std::vector<std::string> told;
   std::mutex mutex;
@@ -422,18 +423,18 @@ TEST_P(ServerTest, ARefusedPutIsToldBehindItAndChangesNothing) {
   ASSERT_TRUE(
       ok(endpoint.put(at(slice_bytes - 100), bytes.data(), CopyShape::contiguous(2000), done)));
   ASSERT_TRUE(ok(endpoint.fence()));
-  ASSERT_EQ(told.size(), 1U) << "a fence comes back behind all that was refused before it";
+  ASSERT_EQ(told.size(), 1U) << "a fence completes after all refusals before it";
   EXPECT_NE(told[0].find("put of bytes [8388508, 8390508)"), std::string::npos) << told[0];
   EXPECT_EQ(node_.slice()[slice_bytes - 1], std::byte{0});
 }
 
-// Requests for the locks of a node, as ranks of other nodes send them.
+// Sends requests for the locks of a node, as ranks of other nodes do.
 class LockClient {
  public:
   LockClient(const ServedNode& node, WorldRank rank)
       : rank_(rank), client_(options_for(node, rank)), link_(*client_.link_to(NodeId{0}).value()) {}
 
-  // Asks and doesn't wait: result() does.
+  // Sends the request without waiting; result() waits.
   void ask(std::uint64_t offset, RegionId memory = lock_memory) {
     done_.begin();
     Awaited awaited;
@@ -528,7 +529,7 @@ TEST_P(ServerTest, LocksThatAreNoneAreRefused) {
   EXPECT_TRUE(fails(client.result(), Code::out_of_range, {"there is no lock at"}));
   client.ask(0, region);
   EXPECT_TRUE(fails(client.result(), Code::closed, {"the locks were freed"}));
-  // Nor are locks a region.
+  // Locks are not a region either.
   ServerEndpoint to_first(*client_.link_to(NodeId{0}).value(), origin, WorldRank{0});
   std::uint64_t value = 1;
   EXPECT_TRUE(fails(finish([&](Completion& done) {
@@ -553,10 +554,9 @@ TEST_P(ServerTest, AnAgentThatEndsTellsEverybodyWhoWaits) {
   EXPECT_EQ(client_.link_to(NodeId{0}).value()->is_lost(), true);
 }
 
-// --- memory that is not there
-// ------------------------------------------------------------------------------------
+// --- inaccessible memory ----------------------------------------------------------------------
 
-// Three megabytes, of which only the first may be touched.
+// Three megabytes; only the first is accessible.
 class HalfABuffer {
  public:
   static constexpr std::size_t bytes = 3U << 20U;
@@ -573,7 +573,8 @@ class HalfABuffer {
   void* start_;
 };
 
-// The stream is broken off inside a frame, so the link is lost; the agent waits for it no more.
+// The stream ends inside a frame, so the link is lost. The agent does not wait for this client any
+// longer.
 TEST_P(ServerTest, ABadLocalBufferEndsItsOperationAndTheConversation) {
   const HalfABuffer half;
   constexpr WorldRank rank{2};
@@ -602,7 +603,8 @@ TEST_P(ServerTest, ABadLocalBufferEndsItsOperationAndTheConversation) {
   node_.agent().wait_until_alone();
 }
 
-// Its number may be another process's by now: here it is the test's own.
+// Another process may have the dead process's number by now. Here it is the number of the test's
+// own process.
 TEST(AttachedMemory, OfARankThatDiedIsNotSoughtInAnotherProcess) {
   const auto memory = detail::rig_memory(2);
   const auto node = detail::rig_node(memory, 0, false);
@@ -631,8 +633,7 @@ TEST(AttachedMemory, OfARankThatDiedIsNotSoughtInAnotherProcess) {
   EXPECT_EQ(innocent, (std::array<std::uint64_t, 8>{}));
 }
 
-// --- strangers
-// ------------------------------------------------------------------------------------
+// --- unauthenticated peers --------------------------------------------------------------------
 
 TEST(ServerStrangers, AClientOfAnotherJobIsToldWhy) {
   ServedNode node;
@@ -644,14 +645,14 @@ TEST(ServerStrangers, AClientOfAnotherJobIsToldWhy) {
   other.job = job_number + 1;
   Client late(std::move(other));
   EXPECT_TRUE(fails(late.link_to(NodeId{0}), Code::protocol, {"job"}));
-  // One of the client's own accord, when it found that the agent has another secret.
+  // The first client closed the connection itself, since the agent has another secret.
   const auto warnings = node.warnings(2);
   ASSERT_EQ(warnings.size(), 2U);
   EXPECT_NE(warnings[0].find("in the middle of its handshake"), std::string::npos) << warnings[0];
   EXPECT_NE(warnings[1].find("a client of job"), std::string::npos) << warnings[1];
 }
 
-// Sends `bytes` and waits for the agent to hang up.
+// Sends `bytes` and waits until the agent closes the connection.
 void send_and_be_dropped(TcpAddress address, std::span<const std::byte> bytes) {
   auto channel = connect_tcp(address, std::chrono::seconds(5)).value();
   const iovec piece{const_cast<std::byte*>(bytes.data()), bytes.size()};

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// Strided shapes: their checks, their normal form, and the walk over their runs.
 #include "rma/shape.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +39,7 @@ TEST(CopyShape, RefusesANegativeCountAtAnyLevel) {
   expect_refused(CopyShape::rows(8, -3, 8, 16), "count -3 at stride level 0 is negative");
   expect_refused(CopyShape::rows(8, 4, 8, 16).repeat(2, 64, 64).repeat(-1, 8, 8),
                  "count -1 at stride level 2 is negative");
-  // Also behind a level that makes the transfer empty.
+  // Also after a level that makes the transfer empty.
   expect_refused(CopyShape::rows(8, 0, 8, 16).repeat(-1, 8, 8),
                  "count -1 at stride level 1 is negative");
 }
@@ -61,7 +63,7 @@ TEST(CopyShape, RefusesAnExtentThatOverflowsOnEitherSide) {
   expect_refused(CopyShape::rows(8, 2, 8, 16).repeat(3, 16, most / 2 - 4),
                  "size or extent of the transfer overflows 63 bits at stride level 1 (count 3, "
                  "strides 16 and 4611686018427387899)");
-  // Downwards too; the run itself lies above offset 0.
+  // This holds downwards, too; the run itself lies above offset 0.
   EXPECT_TRUE(CopyShape::rows(8, 2, 8, 8 - most).check().ok());
   expect_refused(CopyShape::rows(8, 2, 8, 8 - most).repeat(2, 16, -2),
                  "size or extent of the transfer overflows 63 bits at stride level 1 (count 2, "
@@ -89,7 +91,7 @@ TEST(CopyShape, NothingMovedIsNoRunsNoBytesAndNoExtent) {
 }
 
 TEST(CopyShape, NormalisesAtTheEdgeOfWhatCheckAccepts) {
-  // Twice these strides is more than 63 bits, though the second run still ends within them.
+  // Twice the stride exceeds 63 bits, although the second run still ends within 63 bits.
   const std::int64_t stride = most / 2 + 1;
   const CopyShape shape = CopyShape::rows(8, 2, stride, stride).repeat(2, 16, 16);
   ASSERT_TRUE(shape.check().ok());
@@ -187,7 +189,7 @@ TEST(Walk, VisitsNothingWhenRunsAreEmpty) {
 }
 
 TEST(Walk, DoesNotOverflowAtTheEdgeOfWhatCheckAccepts) {
-  // Twice these strides is more than 63 bits; the second line is as far as the walk may count.
+  // Twice the strides exceeds 63 bits; the second run is the farthest that the walk may compute.
   const CopyShape shape = CopyShape::rows(8, 1, 8, 8).repeat(2, most - 8, 8 - most);
   ASSERT_TRUE(shape.check().ok());
   std::vector<test::Run> visited;

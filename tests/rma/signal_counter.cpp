@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A rank's program that says how many interrupts (SIGINT) came within a second. Shells and
-// interpreters take two that follow each other closely for one.
+// A rank's program that prints how many interrupts (SIGINT) it gets within a second. Shells and
+// interpreters cannot do this: they count two interrupts in quick succession as one.
 #include <csignal>
 #include <cstdio>
 #include <ctime>

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t slice_bytes = 96;
 
-// Slices of 100 ranks that follow each other in `memory_`, which is not touched.
+// Consecutive slices of 100 ranks in `memory_`, which the tests do not access.
 class SliceCache : public testing::Test {
  protected:
   static constexpr std::int32_t ranks = 100;
@@ -49,7 +49,8 @@ TEST_F(SliceCache, FindsWhatWasFilledAndNothingElse) {
   EXPECT_EQ(line->start, memory_.data() + 3 * slice_bytes);
   EXPECT_EQ(find(4, 1), nullptr);
   EXPECT_EQ(find(3, 2), nullptr);
-  EXPECT_EQ(find(3 + static_cast<std::int32_t>(cached_slices), 1), nullptr) << "the same line";
+  EXPECT_EQ(find(3 + static_cast<std::int32_t>(cached_slices), 1), nullptr)
+      << "the same cache entry";
 }
 
 TEST_F(SliceCache, GivesOnlyBytesThatTheSliceHas) {
@@ -89,12 +90,12 @@ TEST_F(SliceCache, IsOfTheEpochThatItWasLookedUpIn) {
 }
 
 TEST_F(SliceCache, TurnsALineOnlyToAnotherSliceOfTheSameRankAndTime) {
-  // Region numbers so far apart share a line.
+  // Region numbers with this distance share a cache entry.
   constexpr std::uint32_t alike = cached_slices;
   CachedSlice* const line = fill(3, 1);
   EXPECT_EQ(find_to_turn(regions_, WorldRank{3}, RegionId{1 + alike}), line);
   EXPECT_EQ(find_to_turn(regions_, WorldRank{3 + cached_slices}, RegionId{1}), nullptr);
-  EXPECT_EQ(find_to_turn(regions_, WorldRank{3}, RegionId{2}), nullptr) << "an empty line";
+  EXPECT_EQ(find_to_turn(regions_, WorldRank{3}, RegionId{2}), nullptr) << "an empty entry";
   const RegionTable other;
   EXPECT_EQ(find_to_turn(other, WorldRank{3}, RegionId{1 + alike}), nullptr);
   RegionState* const anything = reinterpret_cast<RegionState*>(memory_.data());
@@ -171,7 +172,7 @@ TEST_F(SliceCache, HandsOverWhenItsThreadEnds) {
 }
 
 TEST_F(SliceCache, IsGoneForWhatOutlivesIt) {
-  // Destroyed after the cache, which was made later.
+  // Destroyed after the cache, which is created later.
   struct Late {
     std::function<void()> act;
     ~Late() { act(); }

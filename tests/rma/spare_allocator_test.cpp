@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// SpareAllocator: what is given back is used again, and nothing is lost when threads end.
+// SpareAllocator: freed memory is reused, and nothing leaks when threads end.
 #include "rma/engine/spare_allocator.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ TEST(SpareAllocator, UsesAgainWhatWasGivenBack) {
 }
 
 TEST(SpareAllocator, GivesEachThingMemoryOfItsOwn) {
-  constexpr std::size_t many = 5000;  // more than are kept
+  constexpr std::size_t many = 5000;  // more than the allocator keeps
   for (int round = 0; round < 3; ++round) {
     std::vector<std::shared_ptr<Thing>> things(many);
     std::set<const Thing*> places;
@@ -46,7 +46,7 @@ TEST(SpareAllocator, GivesEachThingMemoryOfItsOwn) {
   }
 }
 
-// Here and below the address sanitizer judges: by what stays behind, or is used after its end.
+// This test and the next one rely on AddressSanitizer to find leaks and uses after free.
 TEST(SpareAllocator, TakesThingsOfThreadsThatHaveEnded) {
   std::vector<std::shared_ptr<Thing>> things(2000);
   std::thread([&] {
@@ -59,7 +59,7 @@ TEST(SpareAllocator, TakesThingsOfThreadsThatHaveEnded) {
 
 TEST(SpareAllocator, TakesThingsAtTheEndOfAThread) {
   std::thread([] {
-    // Destroyed after the thread's spares, which come later.
+    // Destroyed after the thread's free list, which is created later.
     thread_local std::shared_ptr<Thing> last;
     last = nullptr;
     last = make_thing();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a process is started without or limited in, and what it does then. Each in a process of its
-// own.
+// Processes that start with closed standard streams or low limits. Each test runs in a separate
+// process.
 #include "rma/node/standard_streams.hpp"
 
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 namespace tessera::rma::detail {
 namespace {
 
-/// What `body` returns in a child of this process.
+/// Runs `body` in a child process and returns its result.
 int code_of_child(const std::function<int()>& body) {
   const pid_t child = fork();
   if (child == 0) {
@@ -64,7 +64,7 @@ TEST(NodeMemory, KeepsToTheLimitOnFiles) {
               return NodeMemory::create(2, std::uint64_t{1} << 34).ok() ? 0 : 1;
             }),
             0)
-      << "less than was asked for";
+      << "smaller than requested";
   EXPECT_EQ(code_of_child([] {
               limit(RLIMIT_FSIZE, rlim_t{1} << 20);
               const auto memory = NodeMemory::create(2, std::uint64_t{1} << 34);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// Status and Result: codes, messages, contexts and hints.
 #include "rma/status.hpp"
 
 #include <gtest/gtest.h>

@@ -20,7 +20,7 @@ using std::chrono::milliseconds;
 
 constexpr std::uint32_t loopback_host = 0x7f00'0001;
 
-// Others may take the processor for so long that it ends without.
+// Other processes may take the processor so often that a measurement times out: retry.
 Result<TcpTimes> measured() {
   auto times = measure_tcp_times();
   for (int i = 0; i < 100 && !times.ok() && times.status().code() == Code::timed_out; ++i) {
@@ -41,7 +41,7 @@ TEST(MeasuredTimes, AreThoseOfThisMachine) {
   EXPECT_EQ(times->wire_kib, 0);
 }
 
-// On a machine whose processors others use, too, a thread may wait long for one: the best counts.
+// On a busy machine a thread may wait long for a processor, so the best time counts.
 TEST(MeasuredTimes, TakeLessThanTwentyMilliseconds) {
   auto shortest = Clock::duration::max();
   for (int i = 0; i < 100 && shortest >= milliseconds(20); ++i) {
@@ -55,7 +55,7 @@ TEST(MeasuredTimes, TakeLessThanTwentyMilliseconds) {
 TEST(MeasuredTimes, AreNoneWithoutTime) {
   const auto times = measure_tcp_times(std::chrono::nanoseconds(0));
   EXPECT_EQ(times.status().code(), Code::timed_out);
-  EXPECT_EQ(times.status().message().find("this machine is too busy to measure what TCP takes"),
+  EXPECT_EQ(times.status().message().find("this machine is too busy to measure the speed of TCP"),
             0U);
 }
 

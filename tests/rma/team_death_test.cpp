@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Members of teams over nodes that die, in whatever they do: what the others are told.
+// Members of teams over several nodes that die at any point: the errors that the others get.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using Shape = std::vector<std::uint64_t>;  // the node of each rank
 
 constexpr std::int64_t slot = 256;
 
-// What forked ranks found, in shared memory.
+// The outcome of a forked rank, in shared memory.
 struct Outcome {
   std::atomic<std::uint32_t> code{0xffff};
   std::atomic<std::int32_t> rank{-1};
@@ -29,7 +29,7 @@ struct Outcome {
 
 // Kills a rank at any instruction except those that an agent of another node would execute: it
 // continues until it has left the other node's memory. It runs longer each time, because on a
-// busy machine a short time passes before it is scheduled at all. False: it never left.
+// busy machine a short time passes before it is scheduled at all. Returns false if it never left.
 bool end_on_own_node(ForkedRank& rank, const std::atomic<bool>& is_abroad) {
   const auto deadline = std::chrono::steady_clock::now() + rig_patience;
   std::chrono::microseconds run_time(50);
@@ -48,7 +48,7 @@ bool end_on_own_node(ForkedRank& rank, const std::atomic<bool>& is_abroad) {
   return is_on_own_node;
 }
 
-constexpr int when_killed = 1 << 30;  // collectives that nobody reaches
+constexpr int when_killed = 1 << 30;  // more collectives than any rank reaches
 
 using Call = std::function<Status(Team&)>;
 
@@ -56,7 +56,7 @@ Status barrier(Team& team) {
   return team.barrier();
 }
 
-// Of several parts, from and to all.
+// Collectives on long data of several parts, with each rank as root.
 Status long_collectives(Team& team) {
   for (std::int32_t root = 0; root < team.size(); ++root) {
     std::vector<std::byte> data(40'000);
@@ -69,8 +69,8 @@ Status long_collectives(Team& team) {
   return {};
 }
 
-// One rank dies after some calls, or is killed after some time; what all others get from the next
-// ones.
+// One rank dies after `calls` collectives, or is killed after some time. Checks that the next
+// collective of all others returns peer_lost with that rank.
 void die_in_team(const Shape& shape, std::int32_t victim, int calls,
                  std::chrono::microseconds kill_after = {}, const Call& call = barrier) {
   Cluster cluster(shape);
@@ -94,7 +94,7 @@ void die_in_team(const Shape& shape, std::int32_t victim, int calls,
       }
       outcome->rank.store(status.rank() ? status.rank()->value : -1);
       outcome->code.store(static_cast<std::uint32_t>(status.code()));
-      // None leaves before all have been told; the next to leave would be a cause, too.
+      // No rank leaves before all have their error, since a rank that leaves would also cause one.
       while (!std::all_of(outcomes, outcomes + cluster.size(), [&](const Outcome& each) {
         return &each == outcomes + victim || each.code.load() != 0xffff;
       })) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Teams whose members are on several nodes, over a link that copies (cluster_rig.hpp): all
-// collectives for many shapes of cluster, what is told when members differ, and when some have
-// left.
+// Teams whose members are on several nodes, over a link that copies memory (cluster_rig.hpp): all
+// collectives for many shapes of clusters, and the errors after mismatched calls and after members
+// have left.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,8 +28,8 @@ using test::ok;
 using Shape = std::vector<std::uint64_t>;  // the node of each rank
 
 constexpr std::int64_t slot = 256;
-// About one and two slots, behind which data counts as long; a piece of that is 16 slots, and a
-// lane and a part hold 4 pieces.
+// Sizes around one slot, and around two slots, the limit of short data. A piece of long data is 16
+// slots; a lane and a part hold 4 pieces.
 constexpr std::array<std::size_t, 15> sizes{0,    1,    255,  256,  257,    512,    513,   1025,
                                             3000, 4095, 4096, 4097, 16'384, 16'385, 50'001};
 
@@ -51,7 +51,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, OverNodes,
                            return name;
                          });
 
-// What is done to all sizes by the world's team need not be by others, too, under a sanitizer.
+// The largest size for teams other than the world's: under a sanitizer they skip the longest data.
 constexpr std::size_t most_of_others = tessera::test::is_sanitized ? 4097 : sizes.back();
 
 std::vector<std::byte> pattern(std::size_t bytes, std::int32_t rank) {
@@ -117,7 +117,7 @@ TEST_P(OverNodes, BarrierHoldsUntilAllHaveCome) {
   });
 }
 
-// Numbers of which sums depend on their order, as bytes of elements.
+// Elements whose sums depend on the order of summation, as bytes.
 std::vector<std::byte> numbers(ElementType type, std::size_t count, std::int32_t rank) {
   std::vector<std::byte> bytes(count * size_of(type));
   dispatch(type, [&]<class T>(Tag<T>) {
@@ -139,8 +139,8 @@ std::vector<std::byte> numbers(ElementType type, std::size_t count, std::int32_t
   return bytes;
 }
 
-// As a tree over the nodes' numbers: those beyond the largest power of two are folded first, then
-// halves. For short data one by one.
+// Combines the nodes' results: short data one by one, long data as a tree over the nodes' numbers.
+// The tree first folds the nodes beyond the largest power of two, then halves.
 std::vector<std::byte> combine_nodes(std::vector<std::vector<std::byte>> parts, ElementType type,
                                      Reduction reduction) {
   const auto add = [&](std::size_t into, std::size_t from) {
@@ -165,7 +165,7 @@ std::vector<std::byte> combine_nodes(std::vector<std::vector<std::byte>> parts, 
   return parts.front();
 }
 
-// The order that is promised: the nodes by their lowest member, and on each in team order.
+// The documented order: nodes by their lowest member, and the members of a node in team order.
 std::vector<std::byte> reference(const Cluster& cluster, const Team& team, ElementType type,
                                  Reduction reduction, std::size_t count) {
   std::vector<WorldRank> sorted(team.members().begin(), team.members().end());
@@ -251,7 +251,7 @@ TEST_P(OverNodes, AgreeTellsAllWhereTwoWereAskedForDifferentThings) {
       ASSERT_TRUE(fails(
           agreed, Code::invalid_argument,
           {"rank " + std::to_string(odd) + " called agree with other arguments than rank 0"}));
-      // What a member finds wrong comes before what another asked for.
+      // A member's own error takes precedence over different arguments of another member.
       const bool fails_here = job.rank.value == odd;
       ASSERT_TRUE(fails(team.agree(fails_here ? Status::error(Code::closed, "gone") : Status(),
                                    Asked{fails_here ? 0U : 7U}),
@@ -360,7 +360,7 @@ Status broadcast_of(Team& team, std::size_t bytes, std::int32_t root) {
   return team.broadcast(data, TeamRank{root});
 }
 
-// The odd one calls `odd`, the others `usual`; all get the same error, and the team goes on.
+// One rank calls `odd`, the others `usual`. All get the same error, and the team remains usable.
 void mismatch(const Shape& shape, const std::function<Status(Team&)>& usual,
               const std::function<Status(Team&)>& odd, std::vector<std::string> words) {
   Cluster cluster(shape);
@@ -378,7 +378,7 @@ void mismatch(const Shape& shape, const std::function<Status(Team&)>& usual,
         told[static_cast<std::size_t>(odd_rank)].push_back(status.message());
       }
       ASSERT_TRUE(ok(team.barrier()));
-      // From here on there is memory for long data.
+      // From here on the team has memory for long data.
       ASSERT_TRUE(ok(broadcast_of(team, 3000, 0)));
       ASSERT_EQ(team.allreduce(1, Reduction::sum).value(), job.size);
       const auto all = team.allgather_value(job.rank.value).value();
@@ -445,7 +445,7 @@ TEST_P(OverNodes, AMemberThatLeftEndsAllCollectives) {
       for (int round = 0; round < 2; ++round) {
         const Status status = team.barrier();
         EXPECT_TRUE(fails(status, Code::closed, {"has left the job"}));
-        // Whoever leaves next may be told of as well, once somebody has been told and left.
+        // The error may also name a rank that left after its own error.
         EXPECT_TRUE(status.rank().has_value());
       }
     });
@@ -496,12 +496,13 @@ TEST_P(OverNodes, ANodeWithoutMemoryForLongDataSendsItSlotBySlot) {
       }
       const int published = cluster.published();
       ASSERT_TRUE(ok(team.barrier()));
-      // Beyond all borders. More would only be more slots, each a step of the whole team.
+      // Beyond all limits between algorithms. More bytes would only need more slots, and each slot
+      // is a step of the whole team.
       constexpr std::size_t most = 16'385;
       broadcast_all(team, std::min(most, most_of_others));
       allgather_all(team, most);
       ASSERT_TRUE(ok(team.barrier()));
-      // Those that had memory have given it back.
+      // The nodes that had memory have freed it.
       EXPECT_EQ(cluster.published(), published);
       for (const std::uint64_t offset : taken) {
         job.node->arena().free(offset, granule_bytes);
@@ -535,7 +536,7 @@ TEST_P(OverNodes, SegmentsHaveTheSlicesOfEachNodeInItsArena) {
       ASSERT_TRUE(ok(team.barrier()));
       ASSERT_TRUE(ok(segment.free()));
     }
-    // More than one node's arena: an error on all, with the rank that knows.
+    // More than one node's arena: an error on all ranks, which names the rank that found it.
     const bool is_greedy = job.rank.value == job.size - 1;
     EXPECT_TRUE(fails(
         shm::ArenaSegment::create(*job.node, team, is_greedy ? std::size_t{1} << 40U : 64, {}),
@@ -589,7 +590,7 @@ TEST(AStep, IsSummarisedTheSameInWhateverOrderNodesAreJoined) {
       in_order.join(one);
     }
     StepSummary shuffled;
-    for (int i = 0; i < 3; ++i) {  // Some of them several times.
+    for (int i = 0; i < 3; ++i) {  // each summary joins several times
       std::shuffle(each.begin(), each.end(), dice);
       for (const StepSummary& one : each) {
         shuffled.join(one);

@@ -29,6 +29,7 @@ TEST(ThreadLimit, IsTheTightestOfThoseOfTheSystem) {
   EXPECT_EQ(thread_limit(root.path()).reason,
             "each needs 2 mappings of memory, and a process may have 500 (vm.max_map_count), 4 of "
             "them in use");
+
   write("/proc/self/cgroup", "3:pids:/batch/step\n0::/\n");
   write("/sys/fs/cgroup/pids/batch/pids.max", "100\n");
   write("/sys/fs/cgroup/pids/batch/pids.current", "30\n");

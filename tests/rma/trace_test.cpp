@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// TESSERA_PROFILE=trace: a file in the Chrome trace event format whose events are in order, nested,
+// TESSERA_PROFILE=trace: a file in the Chrome trace event format. Its events are in order, nested,
 // and on one clock for all ranks.
 #include <algorithm>
 #include <cstdint>
@@ -22,7 +22,7 @@ using test::Ranks;
 
 constexpr int barriers = 20;
 
-// Meets often; the ranks come one after the other.
+// Many barriers, with a get before each.
 void meet_often(Job& job) {
   Region region = Region::allocate(job.world(), 1024).value();
   std::vector<double> values(64);
@@ -56,7 +56,7 @@ TEST_P(Trace, EventsAreInOrderAndOneEndsBeforeTheNextOrWithinIt) {
   run.run(meet_often);
   const json trace = run.json();
   ASSERT_TRUE(trace.is_object()) << run.said();
-  constexpr double rounding = 0.0021;  // of two times with three digits
+  constexpr double rounding = 0.0021;  // of two times with three digits each
   std::map<std::pair<int, int>, std::vector<Interval>> open;
   std::map<std::pair<int, int>, double> last;
   std::size_t count = 0;
@@ -116,7 +116,8 @@ TEST_P(Trace, EventsHaveTheNamesOfCallsAndTheirKinds) {
   EXPECT_EQ(names.size(), 2U);
 }
 
-// Nobody leaves a barrier before everybody came. The times of ranks on several nodes say so, too.
+// No rank leaves a barrier before all ranks have arrived. The times of ranks on several nodes must
+// agree with this.
 TEST_P(Trace, BarriersOfAllRanksMeetOnOneClock) {
   ProfiledRun run("trace", GetParam());
   run.run(meet_often);
@@ -126,7 +127,7 @@ TEST_P(Trace, BarriersOfAllRanksMeetOnOneClock) {
   const double error = trace["otherData"]["clock_error_us"];
   EXPECT_EQ(GetParam().nodes() == 1, error == 0);
   for (const auto& [rank, own] : by_rank) {
-    // Those that are within the making and freeing of memory are no more and no less on any rank.
+    // All ranks have the same number of barriers, including those of allocating and freeing memory.
     ASSERT_EQ(own.size(), by_rank.at(0).size()) << rank;
     ASSERT_GE(own.size(), static_cast<std::size_t>(barriers));
   }
@@ -141,7 +142,7 @@ TEST_P(Trace, BarriersOfAllRanksMeetOnOneClock) {
   }
 }
 
-// All nodes are on this machine, whose clock is one: what was measured is known.
+// All nodes are on this machine and share its clock, so the correct offsets are known: 0.
 TEST(TraceClock, IsAheadOfItselfByNoMoreThanTheErrorSays) {
   ProfiledRun run("trace", {.count = 3, .each_node = 1});
   run.run(meet_often);

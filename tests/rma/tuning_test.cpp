@@ -31,7 +31,7 @@ TEST(Settings, EveryRowIsNamedOnceAndTellsUnitRangeAndMeaning) {
   std::set<std::string_view> names;
   for (const SettingInfo& row : setting_table()) {
     EXPECT_TRUE(row.name.starts_with("TESSERA_")) << row.name;
-    EXPECT_TRUE(names.insert(row.name).second) << row.name << " stands there twice";
+    EXPECT_TRUE(names.insert(row.name).second) << row.name << " is in the table twice";
     EXPECT_FALSE(row.unit.empty() || row.range.empty() || row.meaning.empty()) << row.name;
   }
 }
@@ -142,7 +142,7 @@ TEST(Settings, EveryMisspelledRowFindsItselfAgain) {
   }
 }
 
-// The largest values are usable, not only accepted: no sum of times overflows.
+// The largest values also work, since no sum of times overflows.
 TEST(Settings, AJobStartsWithEveryTimeAtItsMost) {
   Settings settings;
   settings.arena_mib = 64;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// When a machine counts as gone, by what the kernel says of a connection to it.
+// How the kernel's state of a connection shows that a machine is gone.
 #include "rma/server/unanswered.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,8 @@ using std::chrono::seconds;
 constexpr seconds longest{15};
 constexpr Unanswered::TimePoint start{std::chrono::hours(10)};
 
-// Looks once a second from `from` on; the second at which the machine was gone, or −1.
+// Checks once a second, beginning at second `from`; returns the second at which the machine was
+// gone, or -1.
 template <class LookAt>
 int gone_after(int from, int to, LookAt&& look_at) {
   Unanswered unanswered(longest);
@@ -26,8 +27,9 @@ int gone_after(int from, int to, LookAt&& look_at) {
   return -1;
 }
 
-// The other end sends all the time, and hears nothing: what it sends again comes at 0.2, 0.6, 1.4
-// and so on, the last time at 25.4 s.
+// Packets come from the other machine all the time, but it acknowledges nothing: they get through
+// in one direction only. The kernel here retransmits after 0.2, 0.6, 1.4 s and so on, last
+// after 25.4 s.
 TEST(AMachine, ThatIsHeardAndHearsNothingIsGoneInTime) {
   const int gone = gone_after(0, 60, [](int second) {
     return Unanswered::Look{.sent_again = static_cast<unsigned>(second == 0 ? 0 : 2 + second / 4),
@@ -49,7 +51,7 @@ TEST(AMachine, ThatAcknowledgesSomethingNowAndThenIsThere) {
             -1);
 }
 
-// A program that waits for nothing looks at its connections seldom.
+// A program that does not wait checks its connections rarely.
 TEST(AMachine, IsNotGoneByALookThatComesLate) {
   Unanswered unanswered(longest);
   EXPECT_FALSE(unanswered.is_gone({.acknowledged = 5}, start));
@@ -58,7 +60,7 @@ TEST(AMachine, IsNotGoneByALookThatComesLate) {
   EXPECT_TRUE(unanswered.is_gone({.sent_again = 6, .acknowledged = 5}, start + seconds(1015)));
 }
 
-// Its program is stopped and reads nothing, and its kernel says so whenever it is asked.
+// The machine's program is stopped and reads nothing; its kernel replies to each window probe.
 TEST(AMachine, WithoutRoomIsThereWhileItSaysSo) {
   const auto asked = [](milliseconds since) {
     return [since](int) {

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// The bytes between nodes: frame headers and descriptors decode to what was encoded, and wrong
+// bytes are refused with a reason.
 #include "rma/server/wire.hpp"
 
 #include <gtest/gtest.h>
@@ -39,7 +42,7 @@ FrameHeader random_header(std::mt19937_64& random) {
   return header;
 }
 
-// The header's bytes with one changed, and a checksum that is right again.
+// The header's bytes with one byte changed, and a correct checksum.
 HeaderBytes sealed(const FrameHeader& header, std::size_t at, std::uint8_t value) {
   HeaderBytes bytes = encode(header);
   bytes[at] = static_cast<std::byte>(value);
@@ -89,15 +92,15 @@ TEST(FrameHeader, SaysWhatIsWrong) {
   HeaderBytes bytes = {};
   std::memcpy(bytes.data(), "GET / HTTP/1.1", 14);
   EXPECT_EQ(refusal(decode(bytes)),
-            "a frame begins with 20544547, and not with 41525354: the sender is no Tessera, or "
+            "a frame begins with 20544547 instead of 41525354: the sender is not Tessera, or "
             "bytes were lost");
   EXPECT_EQ(refusal(decode(sealed(header, 4, 2))),
             "a frame has wire version 2; this library speaks version 1");
   bytes = encode(header);
   bytes[40] = std::byte{1};
   EXPECT_NE(refusal(decode(bytes)).find("a frame header's checksum is"), std::string::npos);
-  EXPECT_EQ(refusal(decode(sealed(header, 6, 0))), "a frame has kind 0; there are 1 to 22");
-  EXPECT_EQ(refusal(decode(sealed(header, 6, 23))), "a frame has kind 23; there are 1 to 22");
+  EXPECT_EQ(refusal(decode(sealed(header, 6, 0))), "a frame has kind 0; valid are 1 to 22");
+  EXPECT_EQ(refusal(decode(sealed(header, 6, 23))), "a frame has kind 23; valid are 1 to 22");
   EXPECT_EQ(refusal(decode(sealed(header, 7, 0x81))), "a put frame has flags 0x81; known are 0x03");
   EXPECT_EQ(refusal(decode(sealed(header, 11, 1))),
             "a put frame announces a descriptor of 16777216 bytes; at most 1048576 are possible");
@@ -105,11 +108,11 @@ TEST(FrameHeader, SaysWhatIsWrong) {
             "a put frame announces a payload of 281474976710656 bytes; at most 1099511627776 are "
             "possible");
   EXPECT_EQ(refusal(decode(sealed(header, 15, 0x80))),
-            "a put frame goes from rank -2147483648 to rank 0; there are none below 0");
+            "a put frame goes from rank -2147483648 to rank 0; ranks start at 0");
   EXPECT_EQ(refusal(decode(sealed(header, 28, 0xfe))),
-            "a put frame names node -2 for answers and -1 as forwarder; -1 is the least");
+            "a put frame names node -2 for answers and -1 as forwarder; the minimum is -1");
   EXPECT_EQ(refusal(decode(sealed(header, 85, 1))),
-            "a put frame has something in the reserved bytes 80 to 91");
+            "a put frame has values other than 0 in the reserved bytes 80 to 91");
 }
 
 TEST(RemoteSpan, KeepsItsNumbersInLittleEndian) {
@@ -167,7 +170,7 @@ bool equal(const std::vector<Fragment>& a, const std::vector<Fragment>& b) {
                     });
 }
 
-// No beginning of a descriptor is one, nor one with a byte more.
+// A truncated descriptor is invalid, and so is one with an extra byte.
 template <class Decode>
 void expect_exact_length(const Bytes& bytes, Decode decode_it) {
   for (std::size_t size = 0; size < bytes.size(); ++size) {
@@ -227,18 +230,18 @@ TEST(ShapeOfBothSides, SaysWhatIsWrong) {
   expect_exact_length(sides_bytes(shape),
                       [](std::span<const std::byte> bytes) { return decode_sides(bytes); });
   EXPECT_EQ(refusal(decode_sides(shape_bytes(shape))),
-            "a push descriptor begins with tag 1, and not with 5");
+            "a push descriptor begins with tag 1 instead of 5");
   EXPECT_EQ(
       refusal(decode_sides(sides_bytes(CopyShape::contiguous((4U << 20U) + 1)))),
-      "a push descriptor is of 4194305 bytes in 1 runs; at most 4194304 and 8192 are possible");
+      "a push descriptor describes 4194305 bytes in 1 runs; at most 4194304 and 8192 are possible");
   EXPECT_EQ(refusal(decode_sides(sides_bytes(CopyShape::rows(1, 8193, 1, 2)))),
-            "a push descriptor is of 8193 bytes in 8193 runs; at most 4194304 and 8192 are "
+            "a push descriptor describes 8193 bytes in 8193 runs; at most 4194304 and 8192 are "
             "possible");
   EXPECT_EQ(refusal(decode_sides(sides_bytes(CopyShape::rows(1, 2, most / 2, 1)))),
             "a push descriptor reaches from 0 to 4611686018427387904; at most 1152921504606846976 "
             "are possible");
   EXPECT_EQ(refusal(decode_sides(sides_bytes(CopyShape::rows(1, -1, 1, 1))))
-                .find("a push descriptor makes no sense"),
+                .find("a push descriptor is invalid"),
             0U);
 }
 
@@ -252,7 +255,7 @@ TEST(RemoteShape, IsRefusedWhereItMakesNoSense) {
   EXPECT_EQ(refusal(decode_shape(many)),
             "a shape descriptor has 9 stride levels (0, 0); at most 8 are possible");
   EXPECT_EQ(refusal(decode_shape(shape_bytes(CopyShape::rows(8, -3, 8, 8)))),
-            "a shape descriptor makes no sense: count -3 at stride level 0 is negative");
+            "a shape descriptor is invalid: count -3 at stride level 0 is negative");
   EXPECT_NE(refusal(decode_shape(shape_bytes(CopyShape::rows(8, 3, 8, most)))).find("overflows"),
             std::string::npos);
   EXPECT_NE(refusal(decode_shape(shape_bytes(CopyShape::rows(8, most, 8, 0)))).find("overflows"),
@@ -260,7 +263,7 @@ TEST(RemoteShape, IsRefusedWhereItMakesNoSense) {
   EXPECT_NE(refusal(decode_shape(shape_bytes(CopyShape::contiguous(~std::size_t{0})))).find("63"),
             std::string::npos);
   EXPECT_EQ(refusal(decode_shape(shape_bytes(CopyShape::rows(1, most, 1, 0)))),
-            "a shape descriptor is of 9223372036854775807 bytes of data; at most 1099511627776 "
+            "a shape descriptor describes 9223372036854775807 bytes of data; at most 1099511627776 "
             "are possible");
   EXPECT_TRUE(decode_shape(shape_bytes(CopyShape::rows(8, 2, 8, -max_reach_bytes))).ok());
   refusal(decode_shape(shape_bytes(CopyShape::rows(8, 2, 8, max_reach_bytes))));
@@ -269,8 +272,7 @@ TEST(RemoteShape, IsRefusedWhereItMakesNoSense) {
             "1152921504606846976 are possible");
   Bytes tagged = shape_bytes(CopyShape::contiguous(8));
   tagged[0] = std::byte{7};
-  EXPECT_EQ(refusal(decode_pattern(tagged)),
-            "a shape descriptor begins with tag 7, and not with 1");
+  EXPECT_EQ(refusal(decode_pattern(tagged)), "a shape descriptor begins with tag 7 instead of 1");
   EXPECT_EQ(refusal(decode_pattern({})), "a transfer has no pattern");
 }
 
@@ -315,15 +317,14 @@ TEST(FragmentList, HasItsExactLength) {
 TEST(FragmentList, IsRefusedWhereItMakesNoSense) {
   Bytes bytes = fragment_bytes({{nullptr, 0, 8}});
   bytes[1] = std::byte{2};
-  EXPECT_EQ(refusal(decode_fragments(bytes)),
-            "a fragment list is of form 2 (0); there are 0 and 1");
+  EXPECT_EQ(refusal(decode_fragments(bytes)), "a fragment list has form 2 (0); valid are 0 and 1");
   bytes = fragment_bytes({{nullptr, 0, 8}});
-  bytes[7] = std::byte{0xff};  // four thousand million fragments: no memory is taken for them
+  bytes[7] = std::byte{0xff};  // 4 * 10^9 fragments, for which no memory may be allocated
   EXPECT_NE(refusal(decode_fragments(bytes)).find("are announced"), std::string::npos);
   bytes = fragment_bytes({{nullptr, 0, 8}, {nullptr, 64, 9}});
   bytes[7] = std::byte{0x80};  // twice this number is 4 in 32 bits
   EXPECT_EQ(refusal(decode_fragments(bytes)),
-            "a fragment list goes on for 32 bytes after its beginning; 34359738400 are announced");
+            "a fragment list has 32 bytes after its beginning; 34359738400 are announced");
   const auto reach = static_cast<std::uint64_t>(max_reach_bytes);
   EXPECT_TRUE(decode_fragments(fragment_bytes({{nullptr, reach - 1, 1}})).ok());
   EXPECT_EQ(refusal(decode_fragments(fragment_bytes({{nullptr, reach, 1}}))),
@@ -375,11 +376,11 @@ TEST(AccumulateTerms, AreRefusedWhereTheyMakeNoSense) {
   Bytes bad = bytes;
   bad[1] = std::byte{12};
   EXPECT_EQ(refusal(decode_accumulate(bad)),
-            "an accumulate descriptor names element type 12 (0, 0); there are 0 to 11");
+            "an accumulate descriptor names element type 12 (0, 0); valid are 0 to 11");
   bad = bytes;
   bad[23] = std::byte{1};
   EXPECT_EQ(refusal(decode_accumulate(bad)),
-            "byte 15 of an accumulate's factor is not 0, and float32 has 4 bytes");
+            "byte 15 of an accumulate's factor is not 0, but float32 has 4 bytes");
   bytes.clear();
   encode_accumulate(Scale::of(2.0), CopyShape::contiguous(12), bytes);
   EXPECT_EQ(refusal(decode_accumulate(bytes)),
@@ -407,18 +408,18 @@ TEST(AtomicTerms, AreRefusedWhereTheyMakeNoSense) {
             "an atomic descriptor is for a word of 2 bytes; 4 and 8 are possible");
   bytes[1] = std::byte{3};
   EXPECT_EQ(refusal(decode_atomic(bytes)),
-            "an atomic descriptor names operation 3 (0); there are 0 to 2");
+            "an atomic descriptor names operation 3 (0); valid are 0 to 2");
 }
 
 TEST(Failure, KeepsCodeRankAndText) {
   for (int code = 1; code <= static_cast<int>(Code::internal); ++code) {
     Bytes bytes;
-    encode_failure(Status::error_at(WorldRank{7}, static_cast<Code>(code), "it broke").hint("mend"),
-                   bytes);
+    encode_failure(
+        Status::error_at(WorldRank{7}, static_cast<Code>(code), "it broke").hint("fix it"), bytes);
     const Status back = decode_failure(bytes);
     EXPECT_EQ(back.code(), static_cast<Code>(code));
     EXPECT_EQ(back.rank(), WorldRank{7});
-    EXPECT_EQ(back.message(), "it broke\n  hint: mend");
+    EXPECT_EQ(back.message(), "it broke\n  hint: fix it");
   }
   Bytes bytes;
   encode_failure(Status::error(Code::closed, ""), bytes);
@@ -440,12 +441,12 @@ TEST(Failure, IsAProtocolErrorWhereItMakesNoSense) {
     bytes[at] = static_cast<std::byte>(value);
     return decode_failure(bytes).message();
   };
-  EXPECT_EQ(with(0, 0), "a failure has code 0; there are 1 to 11");
-  EXPECT_EQ(with(0, 12), "a failure has code 12; there are 1 to 11");
+  EXPECT_EQ(with(0, 0), "a failure has code 0; valid are 1 to 11");
+  EXPECT_EQ(with(0, 12), "a failure has code 12; valid are 1 to 11");
   EXPECT_EQ(with(1, 2), "a failure names rank 0 (form 2)");
   EXPECT_EQ(with(4, 9), "a failure names rank 9 (form 0)");
-  EXPECT_EQ(with(2, 4), "a failure goes on for 3 bytes after its beginning; 4 are announced");
-  EXPECT_EQ(with(3, 8), "a failure's text is of 2051 bytes; at most 1000 are possible");
+  EXPECT_EQ(with(2, 4), "a failure has 3 bytes after its beginning; 4 are announced");
+  EXPECT_EQ(with(3, 8), "a failure's text has 2051 bytes; at most 1000 are possible");
   EXPECT_EQ(decode_failure({}).message(), "a failure has 0 bytes; at least 8 are needed");
 }
 

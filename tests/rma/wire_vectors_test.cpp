@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The bytes that docs/wire-format.md shows are those that the code sends and understands. They
-// were made without the code, from the tables of that page.
+// The example bytes in docs/wire-format.md are those that the code sends and accepts. They were
+// made by hand from the tables of that page, without the code.
 #include <gtest/gtest.h>
 
 #include <complex>
@@ -19,7 +19,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-// The blocks "```hex NAME" of the page.
+// The page's code blocks "```hex NAME".
 std::map<std::string, Bytes> read_vectors() {
   std::map<std::string, Bytes> vectors;
   std::ifstream page(WIRE_FORMAT_PAGE);
@@ -43,13 +43,13 @@ std::map<std::string, Bytes> read_vectors() {
 
 class WireFormatPage : public testing::Test {
  protected:
-  // The vector's bytes; each is asked for once.
+  // Takes the vector's bytes; each may be taken once.
   Bytes bytes(const std::string& name) {
     const auto found = vectors_.extract(name);
     EXPECT_FALSE(found.empty()) << "no vector " << name;
     return found.empty() ? Bytes() : found.mapped();
   }
-  // Header and what follows it are the vector, and are understood.
+  // Checks that the header and `rest` are the vector, and that the header decodes.
   void expect(const std::string& name, FrameHeader header, const Bytes& rest) {
     const auto head = encode(header);
     Bytes frame(head.begin(), head.end());
@@ -111,7 +111,7 @@ void WireFormatPage::expect_handshake() {
   }
   const Secret secret{std::span<const std::byte, secret_bytes>(numbers)};
 
-  // A client's hello is the vector but for its nonce, and a server takes the vector.
+  // A client's hello equals the vector except for its nonce, and a server accepts the vector.
   const std::uint64_t job = 0x1122334455667788;
   const auto client = HandshakeClient::create(secret, {job, WorldRank{5}, NodeId{2}});
   const auto sent = client.value().outgoing();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the tests of the contract say often: that a status is good, or is this error with these
-// words; where the neighbour is; and that something happens before long.
+// Common checks of the contract's tests: a status is ok, or is this error with these words; the
+// neighbour's rank; and that something happens soon.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 
 namespace tessera::rma {
 
-// How GoogleTest prints ranks.
+// Prints ranks in GoogleTest's messages.
 inline void PrintTo(WorldRank rank, std::ostream* out) {
   *out << "rank " << rank.value;
 }
@@ -37,7 +37,7 @@ testing::AssertionResult ok(const Result<T>& result) {
   return ok(result.status());
 }
 
-/// The status is an error with `code`, and its message has all of `words` in it.
+/// The status is an error with `code`, and its message contains all of `words`.
 inline testing::AssertionResult fails(const Status& status, Code code,
                                       std::initializer_list<std::string_view> words = {}) {
   if (status.code() != code) {
@@ -58,12 +58,13 @@ testing::AssertionResult fails(const Result<T>& result, Code code,
   return fails(result.status(), code, words);
 }
 
-/// The rank `steps` places further, around the world team.
+/// The rank `steps` positions further, around the world team.
 inline TeamRank neighbour(const Job& job, std::int32_t steps = 1) {
   return TeamRank{(job.rank().value + steps) % job.size()};
 }
 
-/// Looks again and again, and sleeps in between, until `happened()`; no longer than `patience`.
+/// Checks `happened()` repeatedly, with sleeps in between, until it is true; at most for
+/// `patience`.
 template <class Happened>
 bool eventually(Happened&& happened, std::chrono::seconds patience = std::chrono::seconds(30)) {
   const auto deadline = std::chrono::steady_clock::now() + patience;

@@ -17,7 +17,7 @@ namespace {
 
 // Without constructors: it is used before and after everything else.
 struct Countdown {
-  std::int64_t left = 0;  // until the one that fails; 0: none does
+  std::int64_t left = 0;  // until the one that fails; 0: none fails
   FailingKind kind;
   bool has_failed = false;
 };
@@ -27,7 +27,7 @@ bool has_name(const char* path, const char* name) noexcept {
   return path != nullptr && std::strstr(path, name) != nullptr;
 }
 
-// By the code that each function that is under way returns to.
+// Looks at the return address of each active function.
 bool is_within(const char* library) noexcept {
   std::array<void*, 64> places = {};
   const int count = backtrace(places.data(), static_cast<int>(places.size()));
@@ -51,7 +51,8 @@ void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
   if (fails_now(bytes)) {
     return nullptr;
   }
-  // Whole lines, as aligned_alloc() wants them; not none, as `new` gives distinct addresses.
+  // Whole cache lines, as aligned_alloc() requires; at least one, because `new` returns distinct
+  // addresses.
   const std::size_t whole =
       (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
   return alignment <= alignof(std::max_align_t) ? std::malloc(whole)

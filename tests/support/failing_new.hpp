@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Memory that runs out where a test wants it. Programs that have failing_new.cpp among their
-// sources get it, as that replaces operator new.
+// Allocations that fail when a test chooses. Programs with failing_new.cpp among their sources get
+// this, because it replaces operator new.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@ namespace tessera::rma::test {
 /// Which allocations may fail.
 struct FailingKind {
   std::size_t least_bytes = 1;
-  const char* except_within = nullptr;  ///< but not of functions of this library, or called by them
+  const char* except_within = nullptr;  ///< except in functions of this library, or called by them
 };
 
-/// While it lives, one allocation of this thread's by `new` fails, as if no memory were left: of
-/// those of a kind, the one with this number, from 1 on; with 0 none. One at a time. Threads: the
-/// one that made it.
+/// During its lifetime, one allocation of this thread by `new` fails, as if no memory were left:
+/// among those of a kind, the one with this number, counted from 1; with 0, none. One object at a
+/// time. Threads: the one that made it.
 class FailingNew {
  public:
   FailingNew(std::int64_t number, const FailingKind& kind) noexcept;
@@ -25,11 +25,11 @@ class FailingNew {
   FailingNew& operator=(const FailingNew&) = delete;
   ~FailingNew();
 
-  /// The allocation has been asked for, and failed.
+  /// Whether that allocation was requested, and failed.
   [[nodiscard]] bool has_failed() const noexcept;
 };
 
-/// Whether functions of this library can be told from others: it is shared.
+/// Whether functions of this library can be distinguished from others: true if it is shared.
 bool is_shared_library(const char* name) noexcept;
 
 }  // namespace tessera::rma::test

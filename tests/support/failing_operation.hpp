@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One allocation of one rank fails in an operation that all ranks do, or each for itself: who hears
-// of it. Programs need failing_new.cpp among their sources.
+// One allocation of one rank fails in an operation that all ranks do together, or each for itself:
+// which ranks get an error. Programs need failing_new.cpp among their sources.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,19 +16,19 @@
 
 namespace tessera::rma::test {
 
-/// What is tried, and what it needs.
+/// The operation, and what it needs.
 struct FailingOperation {
-  std::function<void()> prepare;  ///< collective: its operands, as they are before it
-  std::function<Status()> run;    ///< what is tried; allocates nothing itself
-  std::function<void()> check;    ///< that what it leaves is right
-  bool is_collective = true;      ///< else errors are this rank's only
-  bool may_need_nothing = false;  ///< all is in place where ranks share memory
+  std::function<void()> prepare;  ///< collective: sets its operands as they are before it
+  std::function<Status()> run;    ///< the operation; allocates nothing itself
+  std::function<void()> check;    ///< checks that its result is right
+  bool is_collective = true;      ///< otherwise errors are this rank's only
+  bool may_need_nothing = false;  ///< needs no memory if ranks share memory
 };
 
-/// How it went on one rank.
+/// The result on one rank.
 struct FailingOutcome {
   Code code = Code::ok;
-  bool has_failed = false;  ///< the allocation
+  bool has_failed = false;  ///< whether the allocation failed
 };
 
 inline FailingOutcome try_with_failure(const FailingOperation& operation, std::int64_t number,
@@ -40,8 +40,8 @@ inline FailingOutcome try_with_failure(const FailingOperation& operation, std::i
   return outcome;
 }
 
-/// Collective. Fails the allocation of that number and kind of `rank`; how it went there. Expects
-/// no_memory of it at most, and of a collective that all have the same.
+/// Collective. Fails the allocation with that number and kind on `rank`; returns the results there.
+/// Expects only no_memory as an error, and the same result on all ranks for a collective.
 inline FailingOutcome fail_allocation(Job& job, const FailingOperation& operation,
                                       std::int32_t rank, std::int64_t number,
                                       const FailingKind& kind) {
@@ -50,7 +50,8 @@ inline FailingOutcome fail_allocation(Job& job, const FailingOperation& operatio
   const FailingOutcome mine = try_with_failure(operation, fails_here ? number : 0, kind);
   const std::vector<FailingOutcome> all = job.world().allgather_value(mine).value();
   const FailingOutcome failed = all[static_cast<std::size_t>(rank)];
-  // Where it can be done without, by a smaller piece of work perhaps, it is no error.
+  // It is not an error if the operation can work without that allocation, for example in smaller
+  // parts.
   EXPECT_TRUE(failed.code == Code::ok || (failed.has_failed && failed.code == Code::no_memory))
       << to_string(failed.code) << ", allocation " << number << " of rank " << rank;
   EXPECT_EQ(mine.code, operation.is_collective || fails_here ? failed.code : Code::ok)

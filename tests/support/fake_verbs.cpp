@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What tests say to FakeVerbs and ask of it. The calls of the Library are in
+// The functions by which tests control and inspect FakeVerbs. The calls of the Library are in
 // fake_verbs_devices.cpp, fake_verbs_completions.cpp and fake_verbs_queues.cpp.
 #include "tests/support/fake_verbs.hpp"
 
@@ -30,7 +30,7 @@ void tell_port(Network& network, Hardware& hardware, ibv_event_type type) {
   });
 }
 
-/// The device, or null and a note that the test named none.
+/// The device, or null after recording that the test named a missing one.
 Hardware* named(Network& network, const std::string& name) {
   Hardware* const hardware = network.find_hardware(name);
   if (hardware == nullptr) {

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// FakeVerbs: libibverbs over a network that lies within this process. Devices that are opened from
-// one object reach each other through reliable connections, and a thread, the wire, moves the data
-// later than the call that posted them, as hardware does.
+// FakeVerbs: libibverbs over a network within this process. Devices opened from one object reach
+// each other through reliable connections. A thread, the wire, moves the data later than the call
+// that posted them, as hardware does.
 //
-// It is strict. Whatever the InfiniBand specification makes the user responsible for is checked
-// for each request: keys, bounds, access rights, depths of queues, states and attribute masks,
-// limits of the device. Where devices differ, it does what is harder to live with: keys for here
-// and for there are different numbers, a completion with an error has no opcode, a full send queue
-// has room again only when a later completion has been polled, destroying a queue pair takes its
-// completions with it. Of what tests do with it each kind of failure can be had on demand.
+// It is strict. It checks each request for everything that the InfiniBand specification requires of
+// the user: keys, bounds, access rights, depths of queues, states and attribute masks, limits of
+// the device. If devices differ, it has the more difficult behaviour. Local and remote keys are
+// different numbers. A completion with an error has no opcode. A full send queue has room again
+// only after a later completion has been polled. Destroying a queue pair removes its completions.
+// Tests can request each kind of failure.
 //
-// Order: requests of one queue pair take effect in their order; those of different ones mix, piece
-// by piece. Answers to reads and atomics arrive later than what was posted after them may start,
-// unless that has IBV_SEND_FENCE. Writes of at most flag_bytes, into memory that isn't registered
-// with IBV_ACCESS_RELAXED_ORDERING, release what the same queue pair wrote before; longer ones and
-// those into relaxed memory order nothing by themselves, and the latter land in random order.
+// Order: requests of one queue pair take effect in order; those of different ones interleave, piece
+// by piece. Replies to reads and atomics may arrive after later requests have started, unless these
+// have IBV_SEND_FENCE. Writes of at most flag_bytes, into memory registered without
+// IBV_ACCESS_RELAXED_ORDERING, release earlier writes of the same queue pair. Longer writes and
+// those into relaxed memory do not; the latter land in random order.
 //
-// Time is short: an unreachable peer is given up after (retry_cnt + 1) × retry_interval unless
-// `timeout` is 0, and a receiver that isn't ready is asked again each rnr_interval.
+// Times are short: an unreachable peer is given up after (retry_cnt + 1) × retry_interval unless
+// `timeout` is 0, and a receiver that isn't ready is tried again each rnr_interval.
 //
-// Threads: all functions from any thread, as libibverbs. Memory that goes away under a registration
-// is the user's mistake. Destroy what was made before the object itself.
+// Threads: all functions from any thread, as libibverbs. Unmapping registered memory is the user's
+// mistake. Destroy all other objects before this one.
 #pragma once
 
 #include <chrono>
@@ -41,11 +41,11 @@ namespace fake {
 class Network;  // fake_verbs_network.hpp
 }
 
-/// What a device is, said before it is opened.
+/// The properties of a device, set before it is opened.
 struct DeviceModel {
   std::string name;
   ibv_device_attr attributes{};
-  ibv_port_attr port{};  ///< of its one port, number 1
+  ibv_port_attr port{};  ///< of its only port, number 1
   std::vector<ibv_gid_entry> gids;
   std::uint32_t max_inline_bytes = 0;
 };
@@ -53,7 +53,7 @@ struct DeviceModel {
 /// The device "fake<number>", with the limits of soft RoCE: messages of 8 MiB, 32 pieces, 400 bytes
 /// inline, 128 reads at a time. GID 0 is link-local, GID 1 is 10.77.0.<number + 1>, both RoCE v2.
 DeviceModel soft_roce(int number);
-/// `count` of these, from number 0.
+/// `count` of these devices, from number 0.
 std::vector<DeviceModel> soft_roce_devices(int count);
 
 class FakeVerbs final : public verbs::Library {
@@ -62,10 +62,10 @@ class FakeVerbs final : public verbs::Library {
 
   static constexpr Clock::duration retry_interval = std::chrono::microseconds(500);
   static constexpr Clock::duration rnr_interval = std::chrono::microseconds(100);
-  /// The longest write that a thread may look at to learn of earlier ones.
+  /// The longest write that a thread may poll to detect earlier ones.
   static constexpr std::size_t flag_bytes = 64;
 
-  /// What can be made to fail.
+  /// The calls that can be made to fail.
   enum class Call : std::uint8_t {
     open_device,
     query_device,
@@ -86,7 +86,7 @@ class FakeVerbs final : public verbs::Library {
     post_send,
   };
 
-  /// How many of each there are.
+  /// The numbers of existing objects.
   struct Live {
     std::size_t devices = 0;
     std::size_t domains = 0;
@@ -98,14 +98,14 @@ class FakeVerbs final : public verbs::Library {
     bool operator==(const Live&) const = default;
   };
 
-  /// A region comes, or goes.
+  /// A memory region is registered or deregistered.
   struct Registration {
     bool is_new = false;
     void* address = nullptr;
     std::size_t bytes = 0;
   };
 
-  /// A request that post_send took.
+  /// A request that post_send accepted.
   struct Posted {
     std::uint32_t queue_pair = 0;
     ibv_wr_opcode opcode = IBV_WR_RDMA_WRITE;
@@ -116,7 +116,7 @@ class FakeVerbs final : public verbs::Library {
     std::uint64_t batch = 0;  ///< requests of one post_send have the same number
   };
 
-  /// `seed` decides which queue pair goes on, and how relaxed writes land.
+  /// `seed` decides which queue pair proceeds next, and how relaxed writes land.
   explicit FakeVerbs(std::vector<DeviceModel> devices = soft_roce_devices(2),
                      std::uint64_t seed = 1);
   ~FakeVerbs() override;
@@ -130,45 +130,46 @@ class FakeVerbs final : public verbs::Library {
   void fail(Call call, int error, int after = 0, int times = 1);
   /// Registrations that would make registered_bytes() exceed this fail with ENOMEM.
   void limit_memlock(std::size_t bytes);
-  /// Called after each reg_mr and before each dereg_mr, by the thread that calls it. Null ends it.
+  /// Called after each reg_mr and before each dereg_mr, by the thread that calls it. Null removes
+  /// it.
   void watch_registrations(std::function<void(const Registration&)> watcher);
-  /// What is_fork_initialized() says.
+  /// The result of is_fork_initialized().
   void set_fork_status(ibv_fork_status status);
-  /// The queue pair fails: its requests are flushed, and IBV_EVENT_QP_FATAL tells of it.
+  /// The queue pair fails: its requests are flushed, and IBV_EVENT_QP_FATAL is raised.
   void break_queue_pair(std::uint32_t number);
-  /// The next request of that kind which is carried out ends with `status`.
+  /// The next request of that kind that the wire executes ends with `status`.
   void break_next(ibv_wc_opcode kind, ibv_wc_status status);
   /// Nothing gets through between the two devices, in either direction, until heal().
   void cut(const std::string& one, const std::string& other);
   void heal(const std::string& one, const std::string& other);
   /// The device is gone: IBV_EVENT_DEVICE_FATAL, and calls fail with EIO; destroying works.
   void remove_device(const std::string& name);
-  /// The port's link is lost, and comes back; IBV_EVENT_PORT_ERR and _ACTIVE tell of it.
+  /// The port's link is lost, and comes back; IBV_EVENT_PORT_ERR and _ACTIVE are raised.
   void port_down(const std::string& name);
   void port_up(const std::string& name);
-  /// While true, the wire carries nothing: no data move, and of completions only those come that
-  /// flush a queue pair which somebody breaks.
+  /// While true, the wire moves no data, and the only completions are those that flush a queue pair
+  /// after break_queue_pair().
   void hold(bool is_held);
-  /// Memory that is registered from now on is as with IBV_ACCESS_RELAXED_ORDERING: some machines'
-  /// firmware makes it so.
+  /// Memory registered from now on behaves as with IBV_ACCESS_RELAXED_ORDERING: some machines'
+  /// firmware enforces it.
   void relax_all();
-  /// Each message takes this much longer, those under way as well.
+  /// Each message takes this much longer, including those under way.
   void slow_down(Clock::duration each_message);
 
   // --- what happened
 
   Live live() const;
   std::size_t registered_bytes() const;
-  /// How often completion queues were looked at.
+  /// The number of polls of completion queues.
   std::uint64_t poll_count() const;
-  /// How often a message found no receive where it came.
+  /// How often an arriving message found no receive.
   std::size_t not_ready_count() const;
-  /// A sentence for each mistake that a call revealed: something destroyed that is in use, an
-  /// event that was not acknowledged, an object that doesn't exist.
+  /// A sentence for each mistake that a call detected: destroying an object in use, an event
+  /// without acknowledgement, an object that does not exist.
   std::vector<std::string> misuses() const;
-  /// Forgets what was posted, and remembers what is posted from now on.
+  /// Starts a new trace of posted requests.
   void start_trace();
-  /// What was posted since start_trace().
+  /// The requests posted since start_trace().
   std::vector<Posted> trace() const;
 
   // --- verbs::Library
@@ -221,8 +222,8 @@ struct ConnectOptions {
   std::uint8_t rnr_retry = 7;
 };
 
-/// Brings `queue` from RESET to RTS, connected with the other one, which needs the same. 0, or the
-/// error number of the step that failed. Works on any library.
+/// Brings `queue` from RESET to RTS, connected with `other`, which needs the same call. Returns 0,
+/// or the error number of the step that failed. Works on any library.
 int connect_to(verbs::Library& library, ibv_qp* queue, ibv_qp* other,
                const ConnectOptions& options = {});
 /// Both of them; a queue pair may be connected with itself.

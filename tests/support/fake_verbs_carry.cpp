@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the wire does with each kind of request.
+// How the wire executes each kind of request.
 #include <algorithm>
 #include <cstring>
 #include <thread>
@@ -21,8 +21,8 @@ WireOrder order_of(const Request& request) {
   return request.bytes <= FakeVerbs::flag_bytes ? WireOrder::release_acquire : WireOrder::none;
 }
 
-/// A device whose atomics hold among themselves only: between its read and its write there is room
-/// for a processor's access.
+/// A device whose atomics are atomic only among themselves: between its read and its write, a
+/// processor can access the word.
 std::uint64_t swap_on_device(std::uint64_t* word, const ibv_send_wr& wr) {
   const std::uint64_t before = __atomic_load_n(word, __ATOMIC_ACQUIRE);
   std::this_thread::yield();
@@ -34,7 +34,7 @@ std::uint64_t swap_on_device(std::uint64_t* word, const ibv_send_wr& wr) {
   return before;
 }
 
-/// A device whose atomics hold among those of processors, too.
+/// A device whose atomics are also atomic with respect to those of processors.
 std::uint64_t swap_everywhere(std::uint64_t* word, const ibv_send_wr& wr) {
   if (wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
     return __atomic_fetch_add(word, wr.wr.atomic.compare_add, __ATOMIC_ACQ_REL);

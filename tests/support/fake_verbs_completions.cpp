@@ -18,7 +18,7 @@ using fake::Device;
 using fake::failed;
 using fake::QueuePair;
 
-/// Forgets events that nobody fetched, since their queue goes away.
+/// Removes events that were not fetched, since their queue is destroyed.
 void withdraw_events(CompletionQueue& queue) {
   if (queue.channel != nullptr) {
     static_cast<Channel*>(queue.channel)->events.withdraw([&](const ibv_cq* event) {
@@ -130,7 +130,7 @@ int FakeVerbs::req_notify_cq(ibv_cq* face) {
 }
 
 int FakeVerbs::get_cq_event(ibv_comp_channel* channel, ibv_cq*& queue) {
-  // Without any lock, since it may wait.
+  // Without a lock, since it may wait.
   if (static_cast<Channel*>(channel)->events.pop(queue) != 0) {
     return -1;
   }
@@ -148,7 +148,7 @@ void FakeVerbs::ack_cq_events(ibv_cq* face, unsigned count) {
   lock.unlock();
   if (is_too_many) {
     const std::lock_guard guard(network_->mutex);
-    network_->misuse(EINVAL, "ack_cq_events: more than there were");
+    network_->misuse(EINVAL, "ack_cq_events: more than were fetched");
   }
 }
 

@@ -49,7 +49,7 @@ bool is_valid_access(int access) {
          ((access & writing) == 0 || (access & IBV_ACCESS_LOCAL_WRITE) != 0);
 }
 
-/// Why these bytes can't be registered, or 0.
+/// The error for registering these bytes, or 0.
 int registration_error(const Network& network, const ibv_pd* domain, void* address,
                        std::size_t bytes, int access) {
   if (!network.domains.has(domain) || bytes == 0 || !is_valid_access(access)) {
@@ -247,7 +247,7 @@ int FakeVerbs::fork_init() {
   }
   if (network_->fork_status == IBV_FORK_DISABLED) {
     if (network_->has_registered) {
-      return EINVAL;  // too late: pages are registered that a child would share
+      return EINVAL;  // too late: some registered pages would be shared with a child
     }
     network_->fork_status = IBV_FORK_ENABLED;
   }
@@ -296,7 +296,7 @@ int FakeVerbs::dereg_mr(ibv_mr* region) {
   lock.unlock();
   tell_watcher(*network_, {.is_new = false, .address = region->addr, .bytes = region->length});
   lock.lock();
-  // What the wire still has for this memory lands before the memory may go away.
+  // The wire's outstanding data for this memory land before the memory may be freed.
   network_->queue_pairs.for_each([&](QueuePair& queue) { network_->wire.settle(queue); });
   network_->local_keys.erase(region->lkey);
   network_->remote_keys.erase(region->rkey);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// EventQueue: events behind a file descriptor that is readable while there are some; what lies
-// under a completion channel and under a device's async_fd.
+// EventQueue: events with a file descriptor that is readable while the queue isn't empty; the
+// implementation of a completion channel and of a device's async_fd.
 //
 // Threads: all functions from any thread.
 #pragma once
@@ -24,7 +24,7 @@ class EventQueue {
   EventQueue(const EventQueue&) = delete;
   EventQueue& operator=(const EventQueue&) = delete;
 
-  /// Negative, with errno, when there was none left.
+  /// Negative, with errno, if the descriptor could not be created.
   int fd() const noexcept { return fd_; }
 
   void push(const Event& event) {
@@ -36,7 +36,8 @@ class EventQueue {
     }
   }
 
-  /// The oldest one. Waits if the user left the descriptor blocking; else -1, errno EAGAIN.
+  /// The oldest event. Waits if the user left the descriptor blocking; otherwise returns -1 with
+  /// errno EAGAIN.
   int pop(Event& event) {
     for (;;) {
       std::uint64_t one = 0;
@@ -44,7 +45,7 @@ class EventQueue {
         return -1;
       }
       const std::lock_guard guard(mutex_);
-      if (!events_.empty()) {  // else it was withdrawn meanwhile
+      if (!events_.empty()) {  // otherwise it was withdrawn meanwhile
         event = events_.front();
         events_.pop_front();
         return 0;
@@ -52,7 +53,7 @@ class EventQueue {
     }
   }
 
-  /// Takes back events that nobody fetched. The descriptor may stay readable, for nothing.
+  /// Removes events that were not fetched. The descriptor may stay readable with an empty queue.
   template <class Condition>
   void withdraw(Condition&& is_withdrawn) {
     const std::lock_guard guard(mutex_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Faults: which calls and which requests are to fail.
+// Faults: the calls and requests that must fail.
 //
 // Threads: all functions from any thread.
 #pragma once
@@ -19,9 +19,9 @@ class Faults {
   void fail(FakeVerbs::Call call, int error, int after, int times);
   void break_next(ibv_wc_opcode kind, ibv_wc_status status);
 
-  /// The error that this call is to end with, or 0. Counts the call.
+  /// The error with which this call must end, or 0. Counts the call.
   int take(FakeVerbs::Call call);
-  /// The status that this request is to end with, if any.
+  /// The status with which this request must end, if any.
   std::optional<ibv_wc_status> take(ibv_wc_opcode kind);
 
  private:
@@ -36,7 +36,7 @@ class Faults {
     ibv_wc_status status;
   };
 
-  std::atomic<bool> has_any_{false};  // so that calls which are to succeed don't meet here
+  std::atomic<bool> has_any_{false};  // so that calls without faults need no lock
   std::mutex mutex_;
   std::vector<FailingCall> calls_;
   std::vector<BrokenRequest> requests_;

@@ -32,7 +32,7 @@ void write_word(std::byte* memory, const std::byte* from, WireOrder order) noexc
   }
 }
 
-/// The widest word that may begin at this address and has at most `left` bytes.
+/// The widest word at this address with at most `left` bytes.
 std::size_t word_at(const void* memory, std::size_t left) noexcept {
   const std::uintptr_t address = kernels::address_of(memory);
   if (left >= 8 && kernels::is_multiple<8>(address)) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How the wire touches the memory of ranks: by atomic accesses only, as wide as the alignment
-// allows, so that threads which look at that memory meanwhile see no torn words.
+// How the wire accesses the memory of ranks: by atomic accesses only, as wide as the alignment
+// allows, so that threads that read that memory at the same time see no torn words.
 #pragma once
 
 #include <cstddef>
 
 namespace tessera::rma::test {
 
-/// Whether what a rank did before it changed a word comes with that word, and the other way round.
+/// Whether a change of a word also publishes the rank's earlier changes, and vice versa.
 enum class WireOrder : bool { none, release_acquire };
 
 /// Copies from a rank's memory into the wire's.

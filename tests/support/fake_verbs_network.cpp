@@ -8,7 +8,7 @@
 namespace tessera::rma::test::fake {
 namespace {
 
-/// Whether packets that `from` addresses so arrive at `to`.
+/// Whether packets of `from` with this address arrive at `to`.
 bool leads_to(const Hardware& from, const ibv_ah_attr& path, const Hardware& to) {
   if (path.is_global == 0) {
     return path.dlid == to.model.port.lid;
@@ -49,7 +49,7 @@ const void* subject_of(const ibv_async_event& event) {
 }
 
 Network::Network(std::vector<DeviceModel> models, std::uint64_t seed) : wire(*this, seed) {
-  // The wire waits until there is a queue pair, so it may start before the devices are there.
+  // The wire waits for a queue pair, so it may start before the devices exist.
   const std::lock_guard guard(mutex);
   std::uint16_t lid = 1;
   for (DeviceModel& model : models) {
@@ -163,7 +163,7 @@ void Network::complete(QueuePair& queue, const Request& request, ibv_wc_status s
   completion.wc.wr_id = request.wr.wr_id;
   completion.wc.status = status;
   completion.wc.qp_num = queue.qp_num;
-  // With an error the other members say nothing.
+  // With an error, the other members are undefined.
   completion.wc.opcode = is_good ? request.kind() : IBV_WC_DRIVER3;
   completion.wc.byte_len = is_good ? static_cast<std::uint32_t>(request.bytes) : UINT32_MAX;
   completion.wc.vendor_err = is_good ? 0 : static_cast<std::uint32_t>(status) + 0x80;

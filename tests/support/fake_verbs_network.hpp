@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Network: all devices of one FakeVerbs, what was made on them, and the rules that hold between
-// them. FakeVerbs changes it as its callers wish, the Wire carries out what they posted.
+// Network: all devices of one FakeVerbs, the objects made on them, and the rules between them.
+// FakeVerbs changes it at its callers' requests; the Wire executes what they posted.
 //
-// Threads: `mutex` guards everything here, and is held by who calls a function of it; except
-// `faults` and completion queues, which have locks of their own.
+// Threads: `mutex` guards everything here, and callers of its functions hold it. Exceptions are
+// `faults` and completion queues, which have their own locks.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@
 
 namespace tessera::rma::test::fake {
 
-/// Objects of one kind, owned, and found by the pointer that the user has.
+/// Objects of one kind, owned, and found by the user's pointer.
 template <class Object>
 class Table {
  public:
@@ -58,14 +58,14 @@ class Table {
   std::map<const void*, std::unique_ptr<Object>> objects_;
 };
 
-/// What a call returns that gives null and errno.
+/// The result of a failed call that returns a pointer: null, with errno.
 inline std::nullptr_t failed(int error) {
   errno = error;
   return nullptr;
 }
 
-/// The object that the event is about, which can't be destroyed before it is acknowledged; null
-/// when that is the device.
+/// The object that the event is about, which can't be destroyed before the event is acknowledged;
+/// null if it is the device.
 const void* subject_of(const ibv_async_event& event);
 
 inline const DeviceModel& model_of(const ibv_context* device) {
@@ -78,39 +78,39 @@ class Network {
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
-  /// Why a call on this device is to fail, or 0.
+  /// The error with which a call on this device must fail, or 0.
   int error_of(FakeVerbs::Call call, const ibv_context* device);
 
   // --- devices
-  /// Null when there is no such device, or not any more.
+  /// Null if the device doesn't exist, or was removed.
   Hardware* find_hardware(const std::string& name);
   void tell(Device& device, const ibv_async_event& event);
   void tell(QueuePair& queue, ibv_event_type type);
-  /// Forgets events about an object that goes away.
+  /// Removes events about an object that is destroyed.
   void withdraw_events(ibv_context& device, const void* subject);
-  /// Where this queue pair's messages arrive, or null when nothing gets there.
+  /// The receiver of this queue pair's messages, or null if they don't arrive.
   QueuePair* peer_of(const QueuePair& queue);
 
   // --- memory
-  /// The region that holds this piece and grants `access`, to who works in `domain`.
+  /// The region that contains this piece and grants `access` to requests in `domain`.
   Region* find_local(const ibv_pd* domain, const ibv_sge& piece, int access);
-  /// The region that `peer` lets others use so.
+  /// The region of `peer` that grants remote access.
   Region* find_remote(const QueuePair& peer, std::uint32_t key, std::uint64_t address,
                       std::uint64_t bytes, int access);
 
   // --- queues
-  /// Adds a completion, or breaks the queue when it has no room.
+  /// Adds a completion, or breaks the queue if it is full.
   void complete(CompletionQueue& queue, const Completion& completion);
   void complete(QueuePair& queue, const Request& request, ibv_wc_status status);
-  /// The queue pair fails: what it still has is flushed.
+  /// The queue pair fails: its outstanding requests are flushed.
   void set_error(QueuePair& queue);
-  /// Forgets requests and completions, as when it is reset or destroyed.
+  /// Removes requests and completions, as for a reset or a destruction.
   void clear(QueuePair& queue);
-  /// The queue pairs of completion queues that ran over fail too.
+  /// Fails the queue pairs whose completion queues overflowed.
   void sweep_broken();
 
   // --- what users did
-  /// Notes a mistake, and gives the error that the call is to return.
+  /// Records a mistake of the user, and returns the error of the call.
   int misuse(int error, const std::string& what);
   /// As misuse(EBUSY), unless `users` is 0.
   int refuse_busy(std::size_t users, const std::string& what);
@@ -132,7 +132,7 @@ class Network {
   std::map<std::uint32_t, Region*> local_keys;
   std::map<std::uint32_t, Region*> remote_keys;
   std::map<std::uint32_t, QueuePair*> numbers;
-  std::map<const void*, int> unacknowledged;  // events of a queue that were fetched
+  std::map<const void*, int> unacknowledged;  // fetched events of a queue
 
   std::size_t registered_bytes = 0;
   std::size_t memlock_limit = SIZE_MAX;

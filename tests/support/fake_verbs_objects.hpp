@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What stands behind the pointers that FakeVerbs gives out: each object is the structure of
-// libibverbs, and what the fake remembers of it.
+// The objects whose pointers FakeVerbs returns: each is libibverbs' structure, plus the fake's own
+// data.
 //
-// Threads: guarded by the network's mutex, but for what says otherwise.
+// Threads: guarded by the network's mutex, except where stated.
 #pragma once
 
 #include <atomic>
@@ -30,7 +30,7 @@ struct Hardware {
   bool is_removed = false;
 };
 
-/// One opening of it.
+/// An open device.
 struct Device : ibv_context {
   Hardware* hardware = nullptr;
   EventQueue<ibv_async_event> events;  // has its own lock
@@ -46,14 +46,14 @@ struct Channel : ibv_comp_channel {
   EventQueue<ibv_cq*> events;  // has its own lock
 };
 
-/// A completion in its queue, and how many requests of the send queue polling it sets free.
+/// A completion in its queue, and the number of requests of the send queue that polling it frees.
 struct Completion {
   ibv_wc wc{};
   std::shared_ptr<std::atomic<std::uint64_t>> freed;
   std::uint64_t freed_until = 0;
 };
 
-/// Has a lock of its own, so that who polls doesn't wait while the wire copies.
+/// Has its own lock, so that polling doesn't wait while the wire copies.
 struct CompletionQueue : ibv_cq {
   std::mutex guard;
   std::deque<Completion> completions;
@@ -77,15 +77,15 @@ struct ReceiveQueue : ibv_srq {
 struct Request {
   ibv_send_wr wr{};  // without its pointers
   std::vector<ibv_sge> pieces;
-  std::vector<std::byte> payload;  // inline data, or the answer that is on its way
+  std::vector<std::byte> payload;  // inline data, or the reply that is under way
   std::uint64_t number = 0;        // of its queue pair, from 1
   std::size_t bytes = 0;
-  std::size_t moved = 0;     // bytes that are through, of the phase it is in
-  bool is_answered = false;  // a read or an atomic, whose answer is in `payload`
-  bool is_done = false;      // waits only for those before it to complete
+  std::size_t moved = 0;     // bytes moved in the current phase
+  bool is_answered = false;  // a read or an atomic with its reply in `payload`
+  bool is_done = false;      // waits only for earlier requests to complete
   int rnr_retries = 0;
   std::optional<Clock::time_point> begun;     // when its turn came
-  std::optional<Clock::time_point> due;       // the link or the receiver lets it wait until then
+  std::optional<Clock::time_point> due;       // the link or the receiver delays it until then
   std::optional<Clock::time_point> given_up;  // when an unreachable peer is given up
 
   bool awaits_answer() const noexcept {
@@ -95,7 +95,7 @@ struct Request {
   bool has_immediate() const noexcept {
     return wr.opcode == IBV_WR_RDMA_WRITE_WITH_IMM || wr.opcode == IBV_WR_SEND_WITH_IMM;
   }
-  /// As completions name it.
+  /// The opcode in its completion.
   ibv_wc_opcode kind() const noexcept {
     switch (wr.opcode) {
       case IBV_WR_RDMA_READ:
@@ -121,7 +121,7 @@ struct LoosePiece {
 
 struct QueuePair : ibv_qp {
   Device& device() const noexcept { return *static_cast<Device*>(context); }
-  /// How many reads and atomics are under way.
+  /// The number of outstanding reads and atomics.
   std::size_t answers_awaited() const noexcept {
     std::size_t count = 0;
     for (std::size_t i = 0; i < started; ++i) {
@@ -135,10 +135,10 @@ struct QueuePair : ibv_qp {
   bool signals_all = false;
   ibv_qp_attr attributes{};
   std::deque<Request> requests;  // oldest first
-  std::size_t started = 0;       // of these: sent, and waiting for an answer or for earlier ones
+  std::size_t started = 0;       // of these: sent, and waiting for a reply or for earlier ones
   std::uint64_t posted = 0;
   std::shared_ptr<std::atomic<std::uint64_t>> freed =
-      std::make_shared<std::atomic<std::uint64_t>>(0);  // places of the send queue given back
+      std::make_shared<std::atomic<std::uint64_t>>(0);  // freed entries of the send queue
   std::vector<LoosePiece> loose;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Between the pieces of a scatter/gather list, in a rank's memory, and the wire's own. The posting
-// of a request and its completion order them, so that these copies order nothing themselves.
+// Copies between the pieces of a scatter/gather list, in a rank's memory, and the wire's memory.
+// Posting a request and its completion order these copies, so they need no ordering of their own.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace tessera::rma::test::fake {
 
-/// So much moves at a time, before another queue pair has its turn.
+/// The most bytes that move before another queue pair has its turn.
 inline constexpr std::size_t step_bytes = std::size_t{64} << 10;
 
 inline std::byte* memory_at(std::uint64_t address) noexcept {
@@ -24,7 +24,7 @@ inline std::byte* memory_at(std::uint64_t address) noexcept {
 std::size_t total_bytes(const std::vector<ibv_sge>& pieces) noexcept;
 /// Fills `to` with what the request sends, from `offset` of it.
 void gather(const Request& request, std::size_t offset, std::span<std::byte> to);
-/// Puts `from` into the pieces, from `offset` of them.
+/// Copies `from` into the pieces, from `offset` on.
 void scatter(const std::vector<ibv_sge>& pieces, std::size_t offset,
              std::span<const std::byte> from);
 

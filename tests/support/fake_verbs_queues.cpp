@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Queue pairs of FakeVerbs: their states and what is posted to them.
+// Queue pairs of FakeVerbs: their states, and posting requests.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -21,7 +21,7 @@ using fake::Network;
 using fake::QueuePair;
 using fake::Request;
 
-/// A step between states of a reliable connection, and the attributes that go with it.
+/// A transition between states of a reliable connection, and its attributes.
 struct Transition {
   ibv_qp_state from;
   ibv_qp_state to;
@@ -85,7 +85,7 @@ bool are_valid(const DeviceModel& model, const ibv_qp_attr& attributes, int mask
          is_at_most(IBV_QP_RNR_RETRY, attributes.rnr_retry, 7);
 }
 
-/// Takes over the attributes that the mask names.
+/// Copies the attributes that the mask names.
 void assign(ibv_qp_attr& to, const ibv_qp_attr& from, int mask) {
   const auto take = [&](int bit, auto member) {
     if ((mask & bit) != 0) {
@@ -118,7 +118,7 @@ bool knows(ibv_wr_opcode opcode, ibv_atomic_cap atomics) {
   }
 }
 
-/// Why the queue pair can't take this request, or 0.
+/// The error for posting this request, or 0.
 int posting_error(const QueuePair& queue, const Request& request) {
   if (queue.now != IBV_QPS_RTS && queue.now != IBV_QPS_ERR) {
     return EINVAL;
@@ -146,7 +146,7 @@ Request request_from(const ibv_send_wr& wr) {
   return request;
 }
 
-/// Inline data are read by who posts them, so that the memory may be reused at once.
+/// The posting thread reads inline data, so that the memory may be reused at once.
 void take_inline_data(Request& request) {
   for (const ibv_sge& piece : request.pieces) {
     const std::byte* const from = memory_at(piece.addr);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Transport "fake_verbs": the transport over RDMA devices, on those of
-// tests/support/fake_verbs.hpp. For ranks that are threads of one process: the network lies within
-// it.
+// tests/support/fake_verbs.hpp. Only for ranks that are threads of one process, which contains the
+// network.
 #pragma once
 
 #include "rma/transport.hpp"

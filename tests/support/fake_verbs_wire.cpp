@@ -11,9 +11,9 @@
 namespace tessera::rma::test::fake {
 namespace {
 
-/// How many parts of relaxed writes land, about, before somebody else may run.
+/// About how many parts of relaxed writes land before another thread may run.
 constexpr std::uint64_t steps_a_look = 8;
-/// So many parts of relaxed writes wait at most.
+/// The most parts of relaxed writes that may be pending.
 constexpr std::size_t most_loose = 64;
 /// As rnr_retry.
 constexpr int rnr_forever = 7;
@@ -67,7 +67,7 @@ void Wire::run() {
     const bool shows_it = has_landed_ && random_below(steps_a_look) == 0;
     lock.unlock();
     if (shows_it) {
-      std::this_thread::yield();  // to who may see one write and not yet an earlier one
+      std::this_thread::yield();  // to a thread that may see one write and not yet an earlier one
     }
     lock.lock();
     if (!has_moved) {
@@ -107,7 +107,7 @@ Wire::Step Wire::advance(QueuePair& queue) {
   if (queue.loose.size() > most_loose) {
     return land(queue);
   }
-  // What may happen in any order happens in any order.
+  // Tries the possible orders at random.
   const std::uint64_t first = random_below(3);
   for (std::uint64_t i = 0; i < 3; ++i) {
     const std::uint64_t which = (first + i) % 3;
@@ -259,12 +259,12 @@ Wire::Step Wire::wait_for_receive(QueuePair& queue, Request& request) {
 }
 
 Wire::Step Wire::fail(QueuePair& queue, ibv_wc_status status) {
-  // Requests complete in their order: first come the answers to earlier ones.
+  // Requests complete in order: the replies to earlier ones come first.
   while (queue.started > 0) {
     settle(queue);
     answer(queue);
   }
-  if (queue.now == IBV_QPS_ERR) {  // one of them failed as well
+  if (queue.now == IBV_QPS_ERR) {  // one of them also failed
     return Step::something;
   }
   network_.complete(queue, queue.requests.front(), status);
@@ -293,7 +293,7 @@ void Wire::retire(QueuePair& queue) {
   while (queue.started > 0 && queue.requests.front().is_done) {
     const Request& request = queue.requests.front();
     if (is_signalled(queue, request) && !queue.loose.empty()) {
-      return;  // the completion tells that all has landed, so it waits for that
+      return;  // the completion means that all data have landed, so it must wait for them
     }
     network_.complete(queue, request, IBV_WC_SUCCESS);
     queue.requests.pop_front();

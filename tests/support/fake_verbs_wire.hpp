@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Wire: the thread that carries out what was posted, a piece at a time.
+// Wire: the thread that executes posted requests, one piece at a time.
 //
-// Threads: one of its own, which holds the network's mutex while it moves a piece. The others call
-// its functions with that mutex held.
+// Threads: its own, which holds the network's mutex while it moves a piece. Other threads call its
+// functions with that mutex held.
 #pragma once
 
 #include <condition_variable>
@@ -29,24 +29,24 @@ class Wire {
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
 
-  /// There may be something to do.
+  /// Call it when there may be work.
   void wake();
   void hold(bool is_held);
   void slow_down(Clock::duration each_message);
 
-  /// Lets the pieces of relaxed writes land that are still under way.
+  /// Completes the pieces of relaxed writes that are still under way.
   void settle(QueuePair& queue);
-  /// Takes the queue pair off the list of those with work.
+  /// Removes the queue pair from the list of those with work.
   void forget(QueuePair& queue);
-  /// Puts it there.
+  /// Adds it to that list.
   void remember(QueuePair& queue);
 
  private:
-  /// What became of an attempt to move something.
+  /// The result of an attempt to move data.
   enum class Step : bool { nothing, something };
 
   void run();
-  /// Until wake(), or until something is due.
+  /// Sleeps until wake(), or until some work is due.
   void sleep(std::unique_lock<std::mutex>& lock);
   Step step();
   Step advance(QueuePair& queue);
@@ -63,12 +63,12 @@ class Wire {
   bool may_answer(QueuePair& queue, QueuePair& peer, const Request& request);
   Step wait_for_peer(QueuePair& queue, Request& request);
   Step wait_for_receive(QueuePair& queue, Request& request);
-  /// Takes a receive of the peer's, and completes it.
+  /// Takes a receive of the peer, and completes it.
   void receive(QueuePair& peer, const Request& request, ibv_wc_status status);
-  /// Cuts what is passing into pieces that land when they like.
+  /// Divides a write into pieces that land in any order.
   void loosen(QueuePair& queue, std::byte* target);
 
-  /// What is wrong with the request on this side.
+  /// The error of the request on this side, if any.
   std::optional<ibv_wc_status> local_error(const QueuePair& queue, const Request& request);
   /// The request fails on this side.
   Step fail(QueuePair& queue, ibv_wc_status status);
@@ -82,11 +82,11 @@ class Wire {
   Network& network_;
   std::mt19937_64 random_;
   std::vector<QueuePair*> busy_;
-  std::vector<std::byte> passing_;  // what is between its two places
+  std::vector<std::byte> passing_;  // data between their two locations
   std::condition_variable something_to_do_;
   std::optional<Clock::time_point> next_due_;
   Clock::duration delay_{};
-  bool has_landed_ = false;  // a part of a relaxed write, in this step
+  bool has_landed_ = false;  // a part of a relaxed write landed in this step
   bool is_held_ = false;
   bool is_stopping_ = false;
   bool is_awake_ = false;

@@ -11,12 +11,12 @@
 namespace tessera::rma::test {
 namespace {
 
-// What one rank's transport, segments and endpoints share.
+// Shared by one rank's transport, segments and endpoints.
 class Injector {
  public:
   explicit Injector(std::shared_ptr<FaultPlan> plan) : plan_(std::move(plan)) {}
 
-  // Counts a call; the fault that is planned for it, or null.
+  // Counts a call; returns its planned fault, or null.
   const Fault* next(Call call) {
     const int number = ++counts_[static_cast<std::size_t>(call)];
     for (const Fault& fault : plan_->faults) {
@@ -53,7 +53,7 @@ class Injector {
     return {};
   }
 
-  // Carries out one held operation.
+  // Executes one held operation.
   int progress() {
     const std::lock_guard one_runner(run_mutex_);
     std::function<void()> first;
@@ -104,7 +104,7 @@ class FaultySegment final : public Segment {
     TESSERA_RETURN_IF_ERROR(injector_.check(Call::end_access));
     return inner_->end_access();
   }
-  // The memory goes back in any case: that is collective.
+  // The memory is freed in any case: that is collective.
   Status free() override {
     Status freed = inner_->free();
     TESSERA_RETURN_IF_ERROR(injector_.check(Call::free));
@@ -164,7 +164,7 @@ class FaultyTransport final : public Transport {
  public:
   FaultyTransport(std::unique_ptr<Transport> inner, std::shared_ptr<FaultPlan> plan)
       : inner_(std::move(inner)), injector_(std::move(plan)), can_(inner_->capabilities()) {
-    can_.always_fenced = false;  // fences fail here, and must be asked for
+    can_.always_fenced = false;  // fences can fail here, so callers must fence
   }
 
   [[nodiscard]] std::string_view name() const noexcept override { return "faulty"; }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A transport in front of another one, which fails on purpose: the nth call of a function answers
-// with a chosen error, at once or, where a call has a Completion, through that and later. It can
-// also hold operations back and carry out one at each progress().
+// A transport on top of another one that fails on purpose: the nth call of a function returns a
+// chosen error. If the call has a Completion, the error may also come later through that. It can
+// also hold operations back and execute one at each progress().
 //
-// Threads: a plan is written before the job starts, and read by anybody.
+// Threads: a plan is written before the job starts, and read by any thread.
 #pragma once
 
 #include <atomic>
@@ -32,22 +32,24 @@ enum class Call : std::uint8_t {
 };
 inline constexpr std::size_t call_count = 11;
 
-/// The `nth` call (from 1) at each rank answers with `code`, and all calls after it up to `last`.
+/// The `nth` call (from 1) at each rank returns `code`, as do all calls after it up to `last`.
 struct Fault {
   Call call = Call::put;
   Code code = Code::internal;
-  bool late = false;  ///< put, get, accumulate, atomic: ok() at once, the error by Completion::end
+  // put, get, accumulate, atomic: ok() at once, the error through Completion::end
+  bool late = false;
   int nth = 1;
   int last = 1;
 };
 
 struct FaultPlan {
   std::vector<Fault> faults = {};
-  bool hold = false;                   ///< operations wait for progress(), which does one a call
+  // operations wait for progress(), which executes one per call
+  bool hold = false;
   std::atomic<int> most_in_flight{0};  ///< operations held at a time, over all ranks
 };
 
-/// The transport "faulty", in front of `inner`.
+/// The transport "faulty", on top of `inner`.
 TransportFactory faulty_transport(TransportFactory inner, std::shared_ptr<FaultPlan> plan);
 
 }  // namespace tessera::rma::test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// FileSizeLimit: while it lives no file may grow beyond so many bytes, for all threads of the
-// process. Whoever tries is ended by SIGXFSZ; checkpoints look at the limit before they write.
+// FileSizeLimit: during its lifetime, no file may grow beyond this number of bytes, in any thread
+// of the process. SIGXFSZ ends a process that tries; checkpoints check the limit before they write.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// FloatingPointTraps: while it lives, this thread dies of an invalid operation, a division by zero
-// and an overflow, as programs that are compiled with -ffpe-trap do.
+// FloatingPointTraps: during its lifetime, an invalid operation, a division by zero or an overflow
+// in this thread ends the process, as in programs compiled with -ffpe-trap.
 #pragma once
 
 #include <cfenv>

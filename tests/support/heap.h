@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-/* Of the sanitizers' allocator_interface.h, which GCC does not install. */
+/* From the sanitizers' allocator_interface.h, which GCC does not install. */
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -19,9 +19,9 @@ size_t __sanitizer_get_current_allocated_bytes(void);
 #include <malloc.h>
 #endif
 
-/* Bytes, as they were asked for under a sanitizer, else as the allocator gave them. A sanitizer's
- * allocator stands in for malloc, of which mallinfo2() then knows nothing; and as nothing called it
- * before, several threads would initialise it at once, which ends the process. */
+/* Bytes: as requested under a sanitizer, otherwise as allocated. A sanitizer's allocator replaces
+ * malloc, so mallinfo2() would not count it. And several threads would initialise mallinfo2() at
+ * the same time, which ends the process. */
 static inline size_t heap_bytes(void) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   return __sanitizer_get_current_allocated_bytes();

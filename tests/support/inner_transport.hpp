@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Jobs whose transport is FaultyTransport in front of the one that the program was started with,
-// and memory that is reached through endpoints on each of them.
+// Jobs whose transport is FaultyTransport on top of the program's own, and memory that is reached
+// through the endpoints of each.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@
 
 namespace tessera::rma::test {
 
-/// Jobs of `mpi` are of processes, and windows are no transport within one node.
+/// Jobs of `mpi` consist of processes, and windows can't be a transport within one node.
 inline bool inner_is_shm() {
   return transport_name() == "shm" || transport_name() == "mpi";
 }
@@ -27,13 +27,13 @@ inline TransportFactory inner_transport() {
   return inner_is_shm() ? shm::factory() : name == "toy" ? toy_transport() : loopback::factory();
 }
 
-/// Options of a job with that `plan`; `change` goes on top.
+/// Options of a job with that `plan`; `change` is applied last.
 inline RunOptions faulty_job(std::shared_ptr<FaultPlan> plan,
                              std::function<void(Settings&)> change = {}) {
   return {.change =
               [change = std::move(change)](Settings& settings) {
                 settings.transport = "faulty";
-                settings.ranks_per_node = 0;  // it connects no nodes
+                settings.ranks_per_node = 0;  // it does not connect nodes
                 if (change) {
                   change(settings);
                 }
@@ -42,7 +42,7 @@ inline RunOptions faulty_job(std::shared_ptr<FaultPlan> plan,
           .on_one_machine = true};
 }
 
-/// A region of equal slices that is reached through endpoints: attached where allocated memory
+/// A region of equal slices that is reached through endpoints: attached memory, if allocated memory
 /// would be mapped.
 class EndpointMemory {
  public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Whether a JSON file is as a schema says, by python3-jsonschema.
+// Checks a JSON file against a schema, with python3-jsonschema.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,10 +11,10 @@
 
 namespace tessera::test {
 
-/// What validate_by_schema() returns where there is no validator.
+/// The result of validate_by_schema() without a validator.
 inline constexpr int no_validator = 77;
 
-/// 0: as the schema says; 1: not, and the differences are printed; no_validator.
+/// 0: valid; 1: not valid, and the differences are printed; no_validator.
 inline int validate_by_schema(const std::string& file, const std::string& schema) {
   const std::string program =
       "import sys, json\n"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ModelMemory: what the bytes of a region must be, found out serially, one byte and one element at
-// a time.
+// ModelMemory: the expected bytes of a region, computed serially, one byte and one element at a
+// time.
 #pragma once
 
 #include <algorithm>
@@ -80,15 +80,15 @@ class ModelMemory {
   std::vector<std::vector<std::byte>> slices_;
 };
 
-/// Fills `bytes` by chance.
+/// Fills `bytes` with random values.
 inline void fill(std::mt19937_64& random, std::vector<std::byte>& bytes) {
   for (std::byte& byte : bytes) {
     byte = static_cast<std::byte>(random());
   }
 }
 
-/// Fills memory with elements of `type` that are small whole numbers, so that sums of them are
-/// exact in any order.
+/// Fills memory with elements of `type` that are small whole numbers, so that their sums are exact
+/// in any order.
 inline void fill_small(std::mt19937_64& random, ElementType type, std::byte* to,
                        std::size_t bytes) {
   dispatch(type, [&]<class T>(Tag<T>) {

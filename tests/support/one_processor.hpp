@@ -10,8 +10,8 @@
 
 namespace tessera::test {
 
-/// While it lives, the calling thread and all threads and processes that it starts run on one of
-/// its processors: the one that it is on.
+/// During its lifetime, the calling thread and all threads and processes that it starts run on one
+/// processor: the current one.
 class OnOneProcessor {
  public:
   OnOneProcessor() : is_known_(sched_getaffinity(0, sizeof before_, &before_) == 0) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What random tests share: where their seed comes from, shapes by chance, and the model that shapes
-// are compared with, a plain recursion over the levels that lists every run.
+// Shared by random tests: the origin of their seed, random shapes, and a model of shapes: a plain
+// recursion over the levels that lists every run.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -63,7 +63,8 @@ inline std::vector<Run> runs_of(const CopyShape& shape) {
   return runs;
 }
 
-/// The bytes of every run, one after the other: what a transfer does, whatever levels say it.
+/// The offsets of all bytes of all runs, in order: the effect of a transfer, independent of its
+/// levels.
 inline std::vector<Run> bytes_of(const CopyShape& shape) {
   std::vector<Run> bytes;
   for (const Run& run : runs_of(shape)) {
@@ -74,7 +75,7 @@ inline std::vector<Run> bytes_of(const CopyShape& shape) {
   return bytes;
 }
 
-/// A stride that is dense, or any multiple of `unit` of either sign.
+/// A dense stride, or any multiple of `unit` of either sign.
 inline std::int64_t random_stride(std::mt19937_64& random, std::int64_t dense, std::int64_t unit) {
   return random_in(random, 0, 3) == 0 ? dense : unit * random_in(random, -400 / unit, 400 / unit);
 }
@@ -97,8 +98,8 @@ inline CopyShape random_shape(std::mt19937_64& random, int levels, std::size_t r
   return shape;
 }
 
-/// The strides of one side, in an order of nesting of their own, so that no two runs touch; some
-/// are dense, some have gaps of whole `unit`s, about half of them are negative.
+/// The strides of one side, nested in a random order, so that no two runs touch. Some are dense,
+/// some have gaps of whole `unit`s, about half of them are negative.
 inline std::vector<std::int64_t> random_disjoint_strides(std::mt19937_64& random,
                                                          const std::vector<std::int64_t>& counts,
                                                          std::int64_t run_bytes,
@@ -117,8 +118,8 @@ inline std::vector<std::int64_t> random_disjoint_strides(std::mt19937_64& random
   return strides;
 }
 
-/// A shape none of whose runs touch each other, on either side: for transfers whose result must not
-/// depend on the order of the runs. At most 8 × 8, 4⁴ or 2⁸ runs.
+/// A shape whose runs do not touch each other on either side: for transfers with a result that
+/// doesn't depend on the order of the runs. At most 8 × 8, 4⁴ or 2⁸ runs.
 inline CopyShape random_disjoint_shape(std::mt19937_64& random, int levels, std::size_t run_bytes,
                                        std::int64_t unit) {
   const std::int64_t most = levels <= 2 ? 8 : levels <= 4 ? 4 : 2;
@@ -136,14 +137,13 @@ inline CopyShape random_disjoint_shape(std::mt19937_64& random, int levels, std:
   return shape;
 }
 
-/// Run lengths about which kernels could disagree: every short one, and the ends of the ranges.
+/// Run lengths for which kernels may differ: every short one, and the ends of the ranges.
 inline std::size_t random_run_bytes(std::mt19937_64& random) {
   return static_cast<std::size_t>(random_in(random, 0, 9) == 0 ? random_in(random, 129, 700)
                                                                : random_in(random, 0, 130));
 }
 
-/// A piece of memory that holds a whole transfer, with guard bytes around it; `origin` is the
-/// place of offset 0.
+/// Memory for a whole transfer, with guard bytes around it; `origin` is the position of offset 0.
 struct Side {
   std::vector<std::byte> bytes;
   std::size_t origin = 0;
@@ -168,7 +168,7 @@ inline Side make_side(std::mt19937_64& random, std::int64_t lowest, std::int64_t
   return side;
 }
 
-/// The lowest and highest offset of any byte, by enumeration; both 0 when there is none.
+/// The lowest and highest offset of any byte, by enumeration; both 0 if there is none.
 struct Bounds {
   CopyShape::Extent local;
   CopyShape::Extent remote;

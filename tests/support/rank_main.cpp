@@ -28,7 +28,7 @@ constexpr int exit_bad_usage = 2;
 constexpr int exit_skipped = 77;
 constexpr const char* not_for_teams = "for all ranks, not for those of --team";
 
-// A bootstrap that jobs may share one after the other: it outlives each of them.
+// A bootstrap that several jobs may use, one after the other: it outlives each of them.
 class Lasting final : public Bootstrap {
  public:
   explicit Lasting(std::shared_ptr<Bootstrap> base) : base_(std::move(base)) {}
@@ -54,8 +54,8 @@ struct Program {
   std::int32_t ranks = 1;
   bool threads = false;
   Settings settings;
-  std::shared_ptr<Bootstrap> bootstrap;  // of this process, when ranks are processes
-  std::optional<Job> job;                // likewise
+  std::shared_ptr<Bootstrap> bootstrap;  // of this process, if ranks are processes
+  std::optional<Job> job;                // of this process, if ranks are processes
   bool on_one_machine = true;
   std::vector<WorldRank> team;  // of --team
   std::unique_ptr<Watchdog> watchdog;
@@ -79,14 +79,14 @@ JobOptions job_options(const RunOptions& options, std::shared_ptr<Bootstrap> boo
           .transports = std::move(transports)};
 }
 
-// What each rank says at the end of a test. An odd size, so that it matches no collective of a
-// body that is still under way elsewhere.
+// What each rank reports at the end of a test. It has an odd size, so that it matches no collective
+// of a body that is still running on another rank.
 struct Outcome {
   std::array<char, 37> failed{};
 };
 
-// All members meet. Where one has left its body early, the others' collectives fail by mismatch
-// with this one, here and there, until they have left theirs too.
+// All members meet. If one has left its body early, the others' collectives fail by mismatch with
+// this one, until they have left their bodies, too.
 void settle(Team& team) {
   Outcome mine;
   mine.failed[0] = testing::Test::HasFailure() ? 1 : 0;
@@ -128,7 +128,7 @@ void run_body(Job& job, const std::function<void(Job&)>& body) {
   settle(job.world());
 }
 
-// The body of a rank, as one of --team or beside it.
+// The body of a rank that is a member of --team, or not one.
 void run_as_member(Job& job, const std::function<void(Job&, Team&)>& body) {
   const std::vector<WorldRank>& members = program().team;
   if (members.empty()) {
@@ -181,7 +181,7 @@ std::string full_name(const testing::TestInfo& test) {
   return std::string(test.test_suite_name()) + "." + test.name();
 }
 
-// Tells the watchdog where we are, and lists what was skipped and why.
+// Reports the current test to the watchdog, and lists skipped tests with their reasons.
 class Observer final : public testing::EmptyTestEventListener {
  public:
   void OnTestStart(const testing::TestInfo& test) override {
@@ -209,7 +209,7 @@ class Observer final : public testing::EmptyTestEventListener {
   std::vector<std::string> skips_;
 };
 
-// All that ranks other than 0 print.
+// Prints failures on ranks other than 0; these print nothing else.
 class FailurePrinter final : public testing::EmptyTestEventListener {
  public:
   void OnTestStart(const testing::TestInfo& test) override { test_ = full_name(test); }
@@ -226,7 +226,7 @@ class FailurePrinter final : public testing::EmptyTestEventListener {
   std::string test_;
 };
 
-// Takes "--name value" out of the arguments and returns the value; empty where there is none.
+// Removes "--name value" from the arguments and returns the value; empty if it is missing.
 std::optional<std::string_view> take_text(int& argc, char** argv, std::string_view name) {
   char** const end = argv + argc;
   char** const found = std::find(argv, end, name);
@@ -239,21 +239,21 @@ std::optional<std::string_view> take_text(int& argc, char** argv, std::string_vi
   return text;
 }
 
-// −1 for what is no number, or negative.
+// −1 if the text is not a number, or negative.
 std::int64_t number_in(std::string_view text) {
   std::int64_t value = -1;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
   return parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size() ? value : -1;
 }
 
-// The same of a positive number; −1: it is there, but is none.
+// The same for a positive number; −1: the value is not one.
 std::int64_t take_option(int& argc, char** argv, std::string_view name, std::int64_t otherwise) {
   const auto text = take_text(argc, argv, name);
   const std::int64_t value = text ? number_in(*text) : otherwise;
   return text && value == 0 ? -1 : value;
 }
 
-// The ranks of "--team 0,2,3"; −1 among them for what is no rank.
+// The ranks of "--team 0,2,3"; −1 for each word that is not a rank.
 std::vector<WorldRank> take_team(int& argc, char** argv) {
   std::vector<WorldRank> members;
   std::string_view rest = take_text(argc, argv, "--team").value_or("");
@@ -297,7 +297,7 @@ int start_processes(Program& run) {
   return 0;
 }
 
-// GoogleTest's own choice is the time, which each process looks at by itself.
+// GoogleTest's own choice is the time, which differs between processes.
 int share_random_seed(Program& run) {
   auto seed = static_cast<std::int32_t>(choose_seed());
   if (run.job) {
@@ -358,7 +358,7 @@ void on_ranks(const RunOptions& options, const std::function<void(Job&)>& body) 
     GTEST_SKIP() << not_for_teams;
   }
   if (options.on_one_machine && !program().on_one_machine) {
-    GTEST_SKIP() << "its transport connects no nodes, and the ranks are on several machines";
+    GTEST_SKIP() << "its transport does not connect nodes, and the ranks are on several machines";
   }
   if (program().threads) {
     run_threads(options, body);
@@ -429,7 +429,7 @@ int rank_main(int argc, char** argv) {
 
 }  // namespace tessera::rma::test
 
-// Tests ask for more memory than there is, and look at what the library makes of the refusal.
+// Tests request more memory than exists, and check how the library handles the failure.
 #if defined(__SANITIZE_ADDRESS__)
 extern "C" const char* __asan_default_options() {
   return "allocator_may_return_null=1";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Tests that are meant to fail, one way each, so that ctest can look at what rank_main makes of
-// them (tests/CMakeLists.txt: rank_main.*).
+// Tests that must fail, each in one way, so that ctest can check how rank_main reports them
+// (tests/CMakeLists.txt: rank_main.*).
 #include <gtest/gtest.h>
 
 #include <chrono>

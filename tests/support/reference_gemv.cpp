@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Complex matrix times vector, for whoever calls BLAS in a sanitized program. OpenBLAS reads an
-// element behind the vector where the rows are 2 more than a multiple of 4 (its issue 4013): the
-// program dies of it where the allocator's memory ends there, which under a sanitizer it often
-// does.
+// Complex matrix times vector, for code that calls BLAS in a sanitized program. OpenBLAS (issue
+// 4013) reads one element past the end of the vector if the number of rows is 2 more than a
+// multiple of 4. The program crashes if the allocator's memory ends there, which is likely under a
+// sanitizer.
 #include <complex>
 #include <cstdint>
 
 namespace tessera::test {
 namespace {
 
-// Element i of a vector of n, as BLAS places it: from the end where the stride is negative.
+// Element i of a vector of n, as BLAS places it: from the end if the stride is negative.
 template <class T>
 T& element(T* vector, std::int64_t stride, std::int64_t n, std::int64_t i) {
   return vector[stride > 0 ? i * stride : (i - n + 1) * stride];
@@ -31,7 +31,8 @@ void gemv(char op, std::int64_t m, std::int64_t n, T alpha, const T* a, std::int
       sum += (conjugate ? std::conj(factor) : factor) * element(x, x_stride, terms, term);
     }
     T& into = element(y, y_stride, rows, row);
-    into = alpha * sum + (beta == T(0) ? T(0) : beta * into);  // what is not there may be a NaN
+    // an uninitialised element may be a NaN
+    into = alpha * sum + (beta == T(0) ? T(0) : beta * into);
   }
 }
 

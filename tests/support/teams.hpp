@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Teams that are not all ranks in their order: where code that takes a member's number for a rank's
-// goes wrong.
+// Teams that differ from the world team: they reveal code that takes a member's number for a
+// rank's.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@ inline std::string name_of(const Team& team) {
   return name;
 }
 
-/// Collective over all ranks. Calls `body(team)` on the members of each team that there are ranks
-/// for: of one rank, the first two, in another order, not from rank 0, with a gap.
+/// Collective over all ranks. Calls `body(team)` on the members of each team for which there are
+/// enough ranks: one rank, the first two, another order, not from rank 0, with a gap.
 template <class Body>
 void for_each_team(Job& job, Body&& body) {
   const std::vector<std::vector<std::int32_t>> lists{{0},    {1},       {0, 1},       {1, 0},

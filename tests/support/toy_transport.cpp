@@ -28,7 +28,7 @@ bool copy_word(void* to, const void* from, std::size_t bytes) {
   return true;
 }
 
-// One side of a word may be unaligned: it goes through a word of our own.
+// One side of a word may be unaligned, so the copy uses a local word.
 void copy_bytes(void* to, const void* from, std::size_t bytes) {
   if (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8) {
     alignas(8) std::byte word[8];
@@ -117,7 +117,7 @@ class ToyTransport final : public Transport {
       }
       slices.push_back(*each.slice);
     }
-    // `own` stays until all have copied it.
+    // `own` must exist until all have copied it.
     TESSERA_RETURN_IF_ERROR(team.barrier());
     return std::unique_ptr<Segment>(std::make_unique<ToySegment>(
         std::move(slices), static_cast<std::size_t>(team.rank().value), counts_));

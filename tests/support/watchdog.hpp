@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Watchdog: ends the program when a test takes too long, and says which test and which ranks.
+// Watchdog: ends the program if a test takes too long, and prints the test and its ranks.
 //
 // Threads: enter and leave from any thread; begin and end from the thread that runs the tests.
 #pragma once
@@ -22,11 +22,11 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  /// A test begins, and ends.
+  /// A test begins or ends.
   void begin(const std::string& test);
   void end();
 
-  /// A rank comes into the test's body, and is through.
+  /// A rank enters or leaves the test's body.
   void enter(std::int32_t rank);
   void leave(std::int32_t rank);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// DenseMolecule: all integrals of a small molecule on each rank, for the oracle.
+// DenseMolecule: all integrals of a small molecule on each rank, for the reference calculation.
 #pragma once
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ namespace tessera::apps::ccsd::test {
 
 class DenseMolecule {
  public:
-  /// Local. Throws rma::Error where the file can't be read.
+  /// Local. Throws rma::Error if the file cannot be read.
   explicit DenseMolecule(const std::string& path) {
     auto file = Fcidump::open(path).value();
     orbitals = static_cast<std::size_t>(file.header().orbitals);
@@ -49,7 +49,7 @@ class DenseMolecule {
     }));
   }
 
-  /// The oracle for this molecule with `frozen` orbitals left out.
+  /// The reference calculation for this molecule with `frozen` orbitals left out.
   [[nodiscard]] SpinOrbitalCcsd oracle(const OrbitalSpace& space) const {
     const auto skip = static_cast<std::size_t>(space.frozen);
     return {static_cast<std::size_t>(space.occupied), orbitals - skip, fock(space),
@@ -58,7 +58,7 @@ class DenseMolecule {
             }};
   }
 
-  /// Turns two orbitals into each other.
+  /// Rotates two orbitals into each other.
   void turn(std::size_t one, std::size_t other, double angle) {
     const double c = std::cos(angle);
     const double s = std::sin(angle);

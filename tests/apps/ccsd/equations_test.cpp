@@ -23,6 +23,7 @@
 #include "apps/ccsd/solver.hpp"
 #include "apps/ccsd/synthetic.hpp"
 #include "apps/ccsd/triples.hpp"
+
 #include "tests/apps/ccsd/dense_molecule.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/effort.hpp"
@@ -42,7 +43,7 @@ using rma::test::transport_name;
 constexpr double tolerance = 1e-11;
 constexpr std::int64_t tile = 7;  // so that small matrices have several tiles
 
-/// All that an evaluation of the equations needs.
+/// The objects that an evaluation of the equations needs.
 struct Evaluation {
   Evaluation(Job& job, Molecule made)
       : molecule(std::move(made)),
@@ -85,7 +86,7 @@ std::vector<double> values_of(RowMatrix& matrix) {
   return values;
 }
 
-/// Random amplitudes with the symmetry that doubles have, of all ranks the same.
+/// Random amplitudes with the symmetry of doubles, the same on all ranks.
 void randomise(Amplitudes& amplitudes, Job& job) {
   std::mt19937_64 random(17);
   std::uniform_real_distribution<double> any(-0.3, 0.3);
@@ -105,7 +106,7 @@ void randomise(Amplitudes& amplitudes, Job& job) {
   rma::require(amplitudes.t2.sync());
 }
 
-/// The same amplitudes for the oracle.
+/// The same amplitudes for the reference calculation.
 test::SpinAmplitudes dense(const test::SpinOrbitalCcsd& oracle, const OrbitalSpace& space,
                            Amplitudes& amplitudes) {
   const auto o = static_cast<std::size_t>(space.occupied);
@@ -126,7 +127,7 @@ test::SpinAmplitudes dense(const test::SpinOrbitalCcsd& oracle, const OrbitalSpa
   return oracle.from_closed_shell(t1, t2);
 }
 
-/// A made-up molecule whose orbitals are not canonical.
+/// An artificial molecule with orbitals that are not canonical.
 Molecule make_uncanonical_molecule(Job& job, const OrbitalSpace& space) {
   Molecule molecule = make_synthetic_molecule(job, space).value();
   const std::vector<double> energies = synthetic_orbital_energies(space);
@@ -265,8 +266,8 @@ TEST(Ccsd, OfWaterHasThePublishedEnergies) {
   on_ranks([](Job& job) { expect_energies_of_water(computed(job, H2O_STO3G, 0, nullptr)); });
 }
 
-// What a self-consistent field that stopped early leaves. The energy is linear in it: it is no more
-// that of the canonical orbitals, but that of these ones.
+// Orbitals of a self-consistent field calculation that stopped early. The energy is linear in their
+// error: it belongs to these orbitals, not to the canonical ones.
 TEST(Ccsd, OfOrbitalsThatAreNotQuiteCanonicalTakesAllOfTheFockMatrix) {
   on_ranks([](Job& job) {
     const tessera::test::SharedFolder folder(job);
@@ -287,7 +288,7 @@ TEST(Ccsd, OfOrbitalsThatAreNotQuiteCanonicalTakesAllOfTheFockMatrix) {
   });
 }
 
-// Without a gap the first amplitudes are infinite. A file of an earlier iteration would stay.
+// Without a gap the first amplitudes are infinite. The file of an earlier iteration must stay.
 TEST(Ccsd, ThatDivergesWritesNoCheckpoint) {
   on_ranks([](Job& job) {
     const tessera::test::SharedFolder folder(job);
@@ -330,7 +331,7 @@ TEST(Ccsd, GoesOnWhereACheckpointCannotBeWritten) {
     EXPECT_FALSE(std::filesystem::exists(file));
     options.progress = [&](const Iteration& iteration) {
       if (iteration.number == 3) {
-        set(false);  // there is space again
+        set(false);  // free space again
       }
     };
     const auto later = solve(job, run.molecule.model, run.equations, run.amplitudes, options);
@@ -349,8 +350,8 @@ TEST(Ccsd, GoesOnWhereACheckpointCannotBeWritten) {
   });
 }
 
-/// The same integrals from the last to the first, each in another of its permutations, in the forms
-/// of other programs.
+/// The same integrals in reverse order, each as another of its permutations, in the formats of
+/// other programs.
 std::string rewritten(const std::string& path) {
   std::ifstream file(path);
   std::string line;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The reader of FCIDUMP files: the forms that are read, and what is said of all others.
+// The reader of FCIDUMP files: supported formats, and the errors for all others.
 #include "apps/ccsd/fcidump.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(Fcidump, ReadsHeadersOnOneLineAndOnMany) {
         "\n$FCI NORB 2\n = 2 NELEC=2 $END\n"}) {
     const Text file(text + ending);
     if (text.find("NORB 2") != std::string::npos) {
-      EXPECT_TRUE(fails(file.status, Code::invalid_argument, {"belongs to no name"}));
+      EXPECT_TRUE(fails(file.status, Code::invalid_argument, {"text without a name"}));
       continue;
     }
     EXPECT_TRUE(ok(file.status)) << text;
@@ -43,7 +43,7 @@ TEST(Fcidump, ReadsHeadersOnOneLineAndOnMany) {
   }
 }
 
-// A legend has no digits, an integral has some.
+// A legend has no digits; an integral has some.
 TEST(Fcidump, RefusesNumbersBehindTheHeadersEnd) {
   for (const std::string end : {"&END", "$END", "/"}) {
     const std::string start = "&FCI NORB=2,NELEC=2 " + end;
@@ -56,7 +56,7 @@ TEST(Fcidump, RefusesNumbersBehindTheHeadersEnd) {
     EXPECT_TRUE(fails(file.status, Code::invalid_argument,
                       {"test.fcidump:1:" + std::to_string(start.size() + 2) +
                            ": there is text with numbers after the header's end",
-                       "integrals begin on a line of their own"}));
+                       "begin the integrals on a new line"}));
   }
 }
 
@@ -118,7 +118,7 @@ TEST(Fcidump, RefusesHeadersByName) {
        {"&FCI NORB=2,NELEC=two /\n", "NELEC=TWO is not a whole number"},
        {"&FCI NORB=2,NELEC=3 /\n", "NELEC=3: an odd number of electrons"},
        {"&FCI NORB=2,NELEC=2,MS2=2 /\n", "MS2=2: open shells are not supported"},
-       {"&FCI NORB=2,NELEC=6 /\n", "NELEC=6 electrons do not fit 2 orbitals"},
+       {"&FCI NORB=2,NELEC=6 /\n", "NELEC=6 electrons do not fit into 2 orbitals"},
        {"&FCI NORB=0,NELEC=0 /\n", "NORB=0 is not between"},
        {"&FCI NORB=2,NELEC=2,UHF=.TRUE. /\n", "UHF=.TRUE.: unrestricted integrals"},
        {"&FCI NORB=2,NELEC=2,IUHF=2 /\n", "IUHF=2 is neither true nor false"},
@@ -139,7 +139,7 @@ TEST(Fcidump, RefusesHeadersByName) {
        {"&FCI NORB=2,NELEC=2,III=3 /\n", "III=3: only 0 is supported"},
        {"&FCI NORB=2,NELEC=2,III=x /\n", "III=X is not a number"},
        {"&FCI NORB=2,NELEC=2,CORE=8.5D0 /\n",
-        "CORE=8.5D0: the core energy is read from the line 0 0 0 0 alone"},
+        "CORE=8.5D0: the core energy is read only from the line 0 0 0 0"},
        {"&FCI NORB=2,NELEC=2,NPY2='a/b.npy' /\n",
         "NPY2='A/B.NPY': integrals in another file are not supported"},
        {"&FCI NORB=2,NELEC=2,SYMLZ=0,-1 /\n",
@@ -188,7 +188,7 @@ TEST(Fcidump, PassesOverCommentsInHeaders) {
     EXPECT_EQ(file.head.electrons, 2) << text;
     EXPECT_EQ(file.entries.size(), 3U) << text;
   }
-  // Between quotes it is none.
+  // Between quotes a `!` begins no comment.
   EXPECT_TRUE(fails(Text("&FCI TITLE='a!b',NORB=2,NELEC=2 /\n").status, Code::invalid_argument,
                     {"test.fcidump:1:6: the header has the unknown name TITLE"}));
 }
@@ -203,7 +203,7 @@ TEST(Fcidump, ReadsLinesAsFortranDoes) {
   EXPECT_EQ(file.entries[1].kind, Kind::one_electron);
 }
 
-// Each name by its own place, what is missing by the header's end.
+// Errors have the position of the name, or of the header's end if the name is missing.
 TEST(Fcidump, TellsWhereAHeaderIsWrong) {
   expect_complaints(
       {{"&FCI NORB=2,UHF=.TRUE.,NELEC=2 /\n", "test.fcidump:1:13: UHF=.TRUE.: unrestricted"},
@@ -212,8 +212,7 @@ TEST(Fcidump, TellsWhereAHeaderIsWrong) {
        {"&FCI NORB=2,\nNELEC=3,\n/\n", "test.fcidump:2:1: NELEC=3: an odd number"},
        {"&FCI NORB=2,\n NORB=3,NELEC=2 /\n", "test.fcidump:2:2: the header has NORB twice"},
        {"&FCI NORB=2,\n =3,NELEC=2 /\n", "test.fcidump:2:2: the header has a = without a name"},
-       {"&FCI\n one NORB=2,NELEC=2 /\n",
-        "test.fcidump:2:2: the header has text that belongs to no"},
+       {"&FCI\n one NORB=2,NELEC=2 /\n", "test.fcidump:2:2: the header has text without a name"},
        {"&FCI NORB=2,\n ORBSYM=1,1,\n &END\n", "test.fcidump:3:2: the header has no NELEC"}});
 }
 
@@ -261,7 +260,7 @@ TEST(Fcidump, AHeaderWithoutEndTakesNoMemory) {
                     {"cannot read /dev/zero: is not a regular file"}));
 }
 
-// Names would otherwise be as long as the header, and as many.
+// Otherwise the message would contain names as long as the header, and as many.
 TEST(Fcidump, AHeaderOfNothingButEqualsSignsIsRefusedAtOnce) {
   const Text file("&FCI " + std::string(1'000'000, '=') + " /\n");
   EXPECT_TRUE(fails(file.status, Code::invalid_argument, {"a = without a name before it"}));
@@ -287,11 +286,11 @@ TEST(Fcidump, RefusesLinesByTheirNumber) {
            {"0x1p3 1 1 1 1\n", "'0x1p3' is not a number"},
            {"1.0D 1 1 1 1\n", "'1.0D' is not a number"},
            {"1.0 0x1 1 1 1\n", ":2:5: '0x1' is not the number of an orbital"},
-           {"1.0 3 1 1 1\n", ":2:5: orbital 3 is out of range; there are 2"},
+           {"1.0 3 1 1 1\n", ":2:5: orbital 3 is out of range; the file has 2"},
            {"1.0 -1 1 1 1\n", "orbital -1 is out of range"},
            {"1.0 1.5 1 1 1\n", "'1.5' is not the number of an orbital"},
-           {"1.0 1 1 1 0\n", "1 1 1 0 name no integral"},
-           {"1.0 0 1 0 0\n", "0 1 0 0 name no integral"}}) {
+           {"1.0 1 1 1 0\n", "1 1 1 0 do not name an integral"},
+           {"1.0 0 1 0 0\n", "0 1 0 0 do not name an integral"}}) {
     const Text file(std::string(header) + each.line + ending);
     EXPECT_TRUE(fails(file.status, Code::invalid_argument, {"test.fcidump:2:", each.reason}));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Small FCIDUMP files for tests, and all that is read of them.
+// Small FCIDUMP files for tests, and reading all of them.
 #pragma once
 
 #include <string>

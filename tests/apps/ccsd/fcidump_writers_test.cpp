@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Headers and integrals as programs write them: apps/ccsd/README.md has a table with a row for each
-// of these tests. The layouts are those of the writers, the numbers are our own.
+// Headers and integrals in the formats of programs: apps/ccsd/README.md has a table with a row for
+// each of these tests. The layouts are those of the programs; the numbers are ours.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -58,7 +58,8 @@ TEST(FcidumpOf, MolproWithSymmetry) {
   EXPECT_EQ(occupied("OCC=1,1"), (Orbitals{0, 2}));
   EXPECT_EQ(occupied("CLOSED=0,2,6*0"), (Orbitals{2, 3}));
   EXPECT_EQ(occupied("CLOSED=2"), (Orbitals{0, 1}));
-  // With orbitals that were omitted, of active spaces, or of no sense: they don't tell.
+  // With omitted orbitals, active spaces, or invalid numbers: the header does not give the occupied
+  // ones.
   for (const char* names : {"OCC=2,1,CLOSED=2,1", "OCC=2,2,CLOSED=1,0", "OCC=3,-1", "OCC=0,0,2",
                             "ISYM=1", "OCC=9223372036854775807,9223372036854775807"}) {
     EXPECT_EQ(occupied(names), Orbitals()) << names;
@@ -86,7 +87,7 @@ TEST(FcidumpOf, Psi4) {
       "0    0\n");
 }
 
-// Its header has no commas after some values; a list may begin on the next line.
+// This header has no commas after some values; a list may begin on the next line.
 TEST(FcidumpOf, Neci) {
   expect_read(
       " &FCI NORB=           4 ,NELEC=           4 MS2=           0 ,\n"
@@ -108,7 +109,7 @@ TEST(FcidumpOf, Neci) {
                  ":2:2: NPROP has 2: integrals of more than one k-point");
 }
 
-// The first program that read them: options of its run stand among the rest.
+// The first program that read them: its own run options are among the names.
 TEST(FcidumpOf, KnowlesAndHandy) {
   expect_read(
       "$FCI NORB=4,NELEC=4,MS2=0,ISYM=1,ORBSYM=4*1,IPRTIM=2,IPRINT=-1,IPRDIA=2,IPRHAM=2,\n"
@@ -151,23 +152,23 @@ TEST(FcidumpOf, Block2) {
   expect_refused(start + "  ITGENERAL=1,\n &END\n", ":4:3: ITGENERAL=1: unsymmetric two-electron");
 }
 
-// In fields of three or four columns as many digits leave no blank.
+// In fields of three or four columns, numbers with as many digits leave no blank.
 TEST(FcidumpOf, OrbitalsThatTouchEachOther) {
   for (const char* line :
        {"  0.5536140872437706E+00 1001001001\n", "  0.5536140872437706E+00 100  1  1\n"}) {
     const Text file(std::string("&FCI NORB=100,NELEC=4 /\n") + line);
     EXPECT_TRUE(fails(file.status, Code::invalid_argument,
                       {"test.fcidump:2: found ", " fields, expected 5: a value and four orbitals",
-                       "write blanks between the numbers of orbitals, if they touch each other"}));
+                       "write blanks between the numbers of orbitals, if there are none"}));
   }
 }
 
-// The same integrals behind two numbers instead of a header.
+// The same integrals after two numbers instead of a header.
 TEST(FcidumpOf, Mrcc) {
   const Text file("    4    4\n 1 1 1 1\n  150000\n 0.5 1 1 1 1\n");
   EXPECT_TRUE(fails(file.status, Code::invalid_argument,
                     {"test.fcidump:1: an FCIDUMP file begins with &FCI",
-                     "it may be fort.55 of MRCC, which has no header: this is not read"}));
+                     "it may be MRCC's fort.55, which has no header and is not supported"}));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the equations are made of: products by tasks, layouts, what is kept of a file, amplitudes in
-// files, and what each of them refuses.
+// The parts of the equations: products by tasks, layouts, the integrals kept from a file,
+// amplitudes in files, and the errors of each.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ using rma::test::ok;
 using rma::test::on_ranks;
 using tessera::test::SharedFolder;
 
-/// A number for each place, small enough that sums of products are exact.
+/// A number for each element, small enough that sums of products are exact.
 double value_at(std::int64_t row, std::int64_t column) {
   return static_cast<double>((row * 7 + column * 13) % 17 - 8);
 }
@@ -182,17 +182,16 @@ TEST(ReadMolecule, TakesEachIntegralOnceAndAgainIfItIsTheSame) {
 
 TEST(ReadMolecule, RefusesOrbitalsThatAreNotCanonical) {
   on_ranks([](Job& job) {
-    EXPECT_TRUE(
-        fails(read(job, replaced(canonical, "-0.4 2 2 0 0", "-0.4 2 2 0 0\n0.1 2 1 0 0")),
-              Code::invalid_argument,
-              {"the orbitals are not canonical, or the first 1 orbitals of the file are not "
-               "the occupied ones: the Fock matrix has 0.1 between 1 and 2, its largest "
-               "element off the diagonal, where at most 1e-06 is taken",
-               "converged restricted Hartree-Fock"}));
+    EXPECT_TRUE(fails(read(job, replaced(canonical, "-0.4 2 2 0 0", "-0.4 2 2 0 0\n0.1 2 1 0 0")),
+                      Code::invalid_argument,
+                      {"the orbitals are not canonical, or the first 1 orbitals of the file are "
+                       "not the occupied ones: the Fock matrix has 0.1 between 1 and 2, its "
+                       "largest element off the diagonal; at most 1e-06 is accepted",
+                       "converged restricted Hartree-Fock"}));
     EXPECT_TRUE(fails(read(job, replaced(canonical, "-0.4 2 2 0 0", "-2.4 2 2 0 0")),
                       Code::invalid_argument,
-                      {"the first 1 orbitals of the file are to be the occupied ones",
-                       "stand elsewhere, or are not those of the ground state",
+                      {"the first 1 orbitals of the file are used as the occupied ones",
+                       "are elsewhere, or are not those of the ground state",
                        "with its occupied orbitals first"}));
   });
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// tessera-ccsd from outside: what it prints, its exit codes, restarts on another number of ranks,
-// and what it says of input that can't be used.
+// tessera-ccsd as users run it: its output, its exit codes, restarts on another number of ranks,
+// and its errors for bad input.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ Ending on_ranks(const char* ranks, const std::vector<std::string>& arguments) {
   return run({TESSERA_RUN, "-n", ranks, TESSERA_CCSD}, arguments);
 }
 
-/// The number of a result line `name: value unit`.
+/// The number in a result line `name: value unit`.
 double result(const Ending& ending, const std::string& name) {
   std::istringstream lines(ending.output);
   for (std::string line; std::getline(lines, line);) {
@@ -79,7 +79,7 @@ constexpr std::array<Reference, 6> references{{
     {"n2_631gs", -108.942622958515, -0.316440959813, -0.318395748990, -0.012231966259},
 }};
 
-// Of the digits that Psi4 tells, the last one or two are not those of convergence.
+// Of the digits that Psi4 prints, the last one or two are not converged.
 void expect_energies(const Ending& ending, const Reference& expected) {
   constexpr double tolerance = 1e-11;
   EXPECT_EQ(ending.exit_code, 0) << ending.output;
@@ -115,7 +115,7 @@ TEST(CcsdProgram, HasTheSameEnergiesOnAnyRanksOfOneNodeAndOfTwo) {
   }
 }
 
-/// The molecule with two of its orbitals in each other's place.
+/// The molecule with two of its orbitals exchanged.
 std::string with_swapped(const std::string& text, int one, int other) {
   std::istringstream lines(text);
   std::string result;
@@ -160,7 +160,7 @@ TEST(CcsdProgram, FreezesTheLowestOrbitalsInAnyOrderOfTheFile) {
   }
 }
 
-/// The molecule without the orbital energies that its file tells.
+/// The molecule without the orbital energies of its file.
 std::string without_energies(const std::string& text) {
   std::istringstream lines(text);
   std::string result;
@@ -214,11 +214,11 @@ TEST(CcsdProgram, OccupiesTheOrbitalsThatTheHeaderNames) {
   }
   write_contents(file, with_symmetries(swapped, "ORBSYM=2,1,1,1,1,2,1,\n"));
   expect_refused(on_ranks("2", {"--fcidump", file}),
-                 "or the 5 orbitals that CLOSED or OCC of the header names are not the occupied "
-                 "ones: the Fock matrix has ");
+                 "or the 5 orbitals in the header's CLOSED or OCC are not the occupied ones: the "
+                 "Fock matrix has ");
 }
 
-// The Fock matrix of wrong occupied orbitals is not diagonal, though they are canonical.
+// The Fock matrix of wrong occupied orbitals is not diagonal, although the orbitals are canonical.
 TEST(CcsdProgram, TellsThatOccupiedOrbitalsMayNotComeFirst) {
   const TemporaryFolder folder;
   const std::string file = folder.file("swapped.fcidump");
@@ -226,16 +226,16 @@ TEST(CcsdProgram, TellsThatOccupiedOrbitalsMayNotComeFirst) {
   expect_refused(on_ranks("2", {"--fcidump", file}),
                  "or the first 5 orbitals of the file are not the occupied ones: the Fock matrix "
                  "has ");
-  // The energies tell of others than the integrals.
+  // The energies select other orbitals than the integrals.
   write_contents(file, with_swapped(without_energies(contents_of(H2O_STO3G)), 5, 6) +
                            "-9 1 0 0 0\n-8 2 0 0 0\n-7 3 0 0 0\n-6 4 0 0 0\n1 5 0 0 0\n"
                            "2 6 0 0 0\n-5 7 0 0 0\n");
   expect_refused(on_ranks("2", {"--fcidump", file}),
-                 "or the 5 orbitals of the lowest energies that the file tells are not the "
-                 "occupied ones: the Fock matrix has ");
+                 "or the 5 orbitals with the lowest energies in the file are not the occupied "
+                 "ones: the Fock matrix has ");
 }
 
-// Copies on the disks of two nodes, of which one is stale.
+// Copies on the disks of two nodes, one of them old.
 TEST(CcsdProgram, RefusesAFileThatIsNotTheSameOnAllRanks) {
   const TemporaryFolder folder;
   const std::string text = contents_of(H2O_STO3G);
@@ -252,7 +252,7 @@ TEST(CcsdProgram, RefusesAFileThatIsNotTheSameOnAllRanks) {
         "case $TESSERA_LAUNCH in *:0:3) cd {0}/0;; *) cd {0}/1;; esac; exec '{1}' --fcidump m",
         folder.path(), TESSERA_CCSD);
     const Ending ending = run({TESSERA_RUN, "-n", "3", "--nodes", "3", "sh", "-c", script}, {});
-    expect_refused(ending, "m: on ranks 1, 2 this is another file than on rank 0");
+    expect_refused(ending, "m: the contents on ranks 1, 2 differ from those on rank 0");
   }
 }
 
@@ -297,7 +297,7 @@ TEST(CcsdProgram, RefusesACheckpointThatCannotBeWrittenBeforeTheFirstIteration) 
   EXPECT_TRUE(folder.names().empty()) << "what was tried is still there";
 }
 
-/// With a file system of its own in `folder`, which a checkpoint doesn't fit. That takes rights.
+/// With a file system in `folder` that is too small for a checkpoint. Needs privileges.
 Ending on_a_full_disk(const std::string& folder, const char* ranks,
                       const std::vector<std::string>& arguments) {
   const std::string script =
@@ -322,7 +322,7 @@ TEST(CcsdProgram, ACheckpointThatCannotBeWrittenEndsNoCalculation) {
     EXPECT_EQ(ending.exit_code, usage) << ending.output;
     EXPECT_NEAR(result(ending, "total_energy"), -75.012859893841, 1e-10);
     EXPECT_NE(ending.output.find("\nVERIFICATION SUCCESSFUL\n"), std::string::npos);
-    const std::string warning = "the run goes on, without a checkpoint for now";
+    const std::string warning = "could not write the checkpoint, continuing without it";
     EXPECT_EQ(fault::occurrences(ending.output, warning), 1U) << ending.output;
     EXPECT_NE(ending.output.find("tessera-ccsd: iteration 1: " + warning), std::string::npos);
     EXPECT_EQ(fault::occurrences(ending.output, "are not in " + file), 1U) << ending.output;
@@ -428,8 +428,9 @@ TEST(CcsdProgram, RefusesCommandLinesThatMakeNoSense) {
                  "expected a whole number of at least 1");
   expect_refused(alone({"--fcidump", "x", "--tile", "100000"}), "at most 16384");
   expect_refused(alone({"--occupied", "10", "--virtual", "100000"}), "at most 32767");
-  expect_refused(alone({"--occupied", "4", "--virtual", "8", "--max-iterations", "1"}),
-                 "it takes two iterations to tell whether they lead somewhere");
+  expect_refused(
+      alone({"--occupied", "4", "--virtual", "8", "--max-iterations", "1"}),
+      "artificial integrals need at least two iterations, to check that the steps get smaller");
   for (const char* option : {"--fcidump", "--checkpoint", "--restart", "--json"}) {
     expect_refused(alone({"--fcidump", H2O_STO3G, option, ""}),
                    fmt::format("{}: an empty name is not a file\n", option));
@@ -439,7 +440,7 @@ TEST(CcsdProgram, RefusesCommandLinesThatMakeNoSense) {
 TEST(CcsdProgram, WhatMakesNoSenseIsSaidByOneRank) {
   expect_refused(on_ranks("3", {}), "--fcidump FILE is needed");
   expect_refused(on_ranks("3", {"--occupied", "4", "--virtual", "8", "--max-iterations", "1"}),
-                 "it takes two iterations");
+                 "at least two iterations");
 }
 
 TEST(CcsdProgram, TilesMayBeLargerThanTheMachine) {
@@ -447,7 +448,7 @@ TEST(CcsdProgram, TilesMayBeLargerThanTheMachine) {
   EXPECT_EQ(ending.exit_code, 0) << ending.output;
 }
 
-// The one in front in the file, whichever ranks keep the integrals.
+// Reports the first error in the file, whichever ranks keep the integrals.
 TEST(CcsdProgram, TheFirstOfTwoFaultsIsToldOnAnyNumberOfRanks) {
   const TemporaryFolder folder;
   const std::string file = folder.file("two.fcidump");
@@ -473,7 +474,7 @@ TEST(CcsdProgram, RefusesFilesOnceAndByName) {
   write_contents(file, text + "nan 1 1 1 1\n");
   expect_refused(on_ranks("3", {"--fcidump", file}), "bad.fcidump:311:1: 'nan' is not finite");
   write_contents(file, text + "1.0 8 1 1 1\n");
-  expect_refused(on_ranks("3", {"--fcidump", file}), "orbital 8 is out of range; there are 7");
+  expect_refused(on_ranks("3", {"--fcidump", file}), "orbital 8 is out of range; the file has 7");
   write_contents(file, text + "(1.0,0.5) 1 1 1 1\n");
   expect_refused(on_ranks("3", {"--fcidump", file}), "complex values are not supported");
   write_contents(file, text + "0x10 1 1 1 1\n");
@@ -511,7 +512,7 @@ TEST(CcsdProgram, RefusesIntegralsWhoseEnergyIsNotFinite) {
   expect_refused(on_ranks("2", {"--fcidump", file}), "the integrals are too large: the energy");
 }
 
-// The sums that the Fock matrix is made of, where nothing else is large.
+// The sums of the Fock matrix, where nothing else is large.
 TEST(CcsdProgram, RefusesOccupiedOrbitalsThatDoNotFitTheMachine) {
   const TemporaryFolder folder;
   const std::string file = folder.file("full.fcidump");
@@ -527,13 +528,13 @@ TEST(CcsdProgram, RefusesToWriteOverItsInput) {
   write_contents(input, text);
   for (const char* option : {"--checkpoint", "--json"}) {
     expect_refused(on_ranks("2", {"--fcidump", input, option, folder.path() + "/./h2o"}),
-                   "would write over " + input);
-    expect_refused(alone({"--fcidump", input, option, input}), "would write over this file");
+                   "would overwrite " + input);
+    expect_refused(alone({"--fcidump", input, option, input}), "would overwrite this file");
   }
   EXPECT_EQ(contents_of(input), text);
   expect_refused(alone({"--fcidump", input, "--json", folder.file("out"), "--checkpoint",
                         folder.path() + "/./out"}),
-                 "would write over ");
+                 "would overwrite ");
   EXPECT_EQ(folder.names(), std::vector<std::string>{"h2o"});
 }
 
@@ -541,16 +542,17 @@ TEST(CcsdProgram, RefusesAmplitudeFilesWhereThereAreNoAmplitudes) {
   for (const char* option : {"--checkpoint", "--restart"}) {
     expect_refused(
         on_ranks("2", {"--fcidump", H2O_STO3G, "--frozen-core", "5", option, "/nowhere"}),
-        "there are no amplitudes where no orbitals are correlated");
+        "there are no amplitudes because no orbitals are correlated");
   }
 }
 
 TEST(CcsdProgram, WhatIsMoreThanAnyMachineHasIsCalledSo) {
   const Ending ending = alone({"--occupied", "30000", "--virtual", "30000"});
-  EXPECT_NE(ending.output.find("\nmemory_vvvv: more than 64.0 PiB a rank\n"), std::string::npos)
+  EXPECT_NE(ending.output.find("\nmemory_vvvv: more than 64.0 PiB on each rank\n"),
+            std::string::npos)
       << ending.output;
-  EXPECT_NE(ending.output.find("\nmemory_other_arrays: 0 bytes a rank\n"), std::string::npos);
-  expect_refused(ending, "(its vvvv takes more than 64.0 PiB a rank) needs ");
+  EXPECT_NE(ending.output.find("\nmemory_other_arrays: 0 bytes on each rank\n"), std::string::npos);
+  expect_refused(ending, "(its vvvv takes more than 64.0 PiB on each rank) needs ");
   // All of them: 34 matrices of 30000⁴ numbers or so.
   EXPECT_NE(ending.output.find(" needs 2.6e+11 GiB on this machine"), std::string::npos)
       << ending.output;
@@ -559,7 +561,7 @@ TEST(CcsdProgram, WhatIsMoreThanAnyMachineHasIsCalledSo) {
 TEST(CcsdProgram, RefusesWhatDoesNotFitTheMachine) {
   expect_refused(on_ranks("2", {"--occupied", "100", "--virtual", "3000"}),
                  "on this machine, for 2 of its ranks");
-  // Emulated nodes take from the same memory.
+  // Emulated nodes use the same memory.
   expect_refused(run({TESSERA_RUN, "-n", "4", "--nodes", "2", TESSERA_CCSD},
                      {"--occupied", "100", "--virtual", "3000"}),
                  "on this machine, for 4 of its ranks");

@@ -27,7 +27,7 @@ double tau(const SpinAmplitudes& t, std::size_t i, std::size_t j, std::size_t a,
   return t.t2(i, j, a, b) + factor * (t.t1(i, a) * t.t1(j, b) - t.t1(i, b) * t.t1(j, a));
 }
 
-/// The even and odd ways in which one of three is taken out of its place by P(p/qr).
+/// The even and odd ways in which P(p/qr) moves one of three indices.
 struct Exchange {
   std::size_t first;
   std::size_t second;

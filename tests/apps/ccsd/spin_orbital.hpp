@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// SpinOrbitalCcsd: coupled cluster in spin orbitals, dense, serial and as the textbooks have it;
-// the oracle of the distributed, spin-adapted program, with which it has no formula in common.
+// SpinOrbitalCcsd: coupled cluster in spin orbitals, dense, serial and as in textbooks; the
+// reference calculation for the distributed, spin-adapted program, with which it shares no formula.
 //
 //     singles and doubles   Stanton, Gauss, Watts and Bartlett, J. Chem. Phys. 94, 4334 (1991),
 //                           with any Fock matrix
@@ -77,10 +77,10 @@ class SpinOrbitalCcsd {
   /// Those of a closed shell: t1(i, a) and t2(i, j, a, b) of spatial orbitals.
   [[nodiscard]] SpinAmplitudes from_closed_shell(const Matrix2& t1, const Tensor4& t2) const;
   [[nodiscard]] SpinAmplitudes guess() const;
-  /// The amplitudes that Jacobi's iteration goes on with.
+  /// The amplitudes for the next step of Jacobi's iteration.
   [[nodiscard]] SpinAmplitudes next(const SpinAmplitudes& t) const;
   [[nodiscard]] double energy(const SpinAmplitudes& t) const;
-  /// Iterates until the energy is settled to 1e-13.
+  /// Iterates until the energy has converged to 1e-13.
   [[nodiscard]] SpinAmplitudes solve() const;
   [[nodiscard]] double triples(const SpinAmplitudes& t) const;
 

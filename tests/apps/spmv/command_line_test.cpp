@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What tessera-spmv says and writes, and its exit codes.
+// What tessera-spmv prints and writes, and its exit codes.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -38,20 +38,23 @@ Ending run_on_nodes(std::vector<std::string> words) {
 TEST(SpmvCommandLine, WhatItDoesNotUnderstand) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> lines = {
       {{}, "one of --matrix FILE and --generate KIND:NUMBERS is needed\n"},
-      {{"--matrix", "a", "--generate", "fe2d:3"}, "--matrix and --generate exclude each other"},
-      {{"--generate", "fe4d:3"}, "generator fe4d:3: is none of the kinds that there are\n"},
+      {{"--matrix", "a", "--generate", "fe2d:3"}, "give either --matrix or --generate, not both"},
+      {{"--generate", "fe4d:3"}, "generator fe4d:3: this generator does not exist\n"},
       {{"--generate", "fe2d:3", "--mode", "fast"},
-       "--mode 'fast': there are default, neighbours, plain"},
-      {{"--generate", "fe2d:3", "--partition", "x"}, "--partition x: there are rows, entries"},
+       "--mode 'fast': the modes are default, neighbours, plain"},
+      {{"--generate", "fe2d:3", "--partition", "x"},
+       "--partition x: the choices are rows, entries"},
+
       {{"--generate", "fe2d:3", "--solve", "lu"}, "lu not in {cg,bicgstab}"},
       {{"--generate", "fe2d:3", "--solve", "cg", "--tolerance", "0"},
-       "--tolerance 0: it must be more than 0 and less than 1\n"},
+       "--tolerance 0: must be more than 0 and less than 1\n"},
       {{"--generate", "fe2d:3", "--solve", "cg", "--tolerance", "1"},
-       "--tolerance 1: it must be more than 0 and less than 1\n"},
+       "--tolerance 1: must be more than 0 and less than 1\n"},
       {{"--generate", "fe2d:3", "--steps", "9"}, "--steps requires --solve\n"},
       {{"--generate", "fe2d:3", "--tolerance", "1e-3"}, "--tolerance requires --solve\n"},
       {{"--generate", "fe2d:3", "--precondition", "jacobi"}, "--precondition requires --solve\n"},
-      {{"--generate", "fe2d:3", "--mode", "plain,runs,plain"}, "--mode has plain twice\n"},
+      {{"--generate", "fe2d:3", "--mode", "plain,runs,plain"}, "--mode contains plain twice\n"},
+
       {{"--generate", "fe2d:3", "--json", ""}, "--json: an empty name is not a file\n"},
       {{"--matrix", ""}, "--matrix: an empty name is not a file\n"},
       {{"--generate", "convection:5", "--solve", "cg"},
@@ -72,7 +75,7 @@ TEST(SpmvCommandLine, WhatItDoesNotUnderstandIsSaidByOneRank) {
   EXPECT_EQ(occurrences(ending.output, "exited with code 2"), 3U) << ending.output;
 }
 
-// Copies on the disks of two nodes, of which one is stale.
+// Copies on the disks of two nodes, one of them old.
 TEST(SpmvCommandLine, AFileThatIsNotTheSameOnAllRanksIsRefused) {
   const TemporaryFolder folder;
   const std::string text = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 ";
@@ -86,7 +89,7 @@ TEST(SpmvCommandLine, AFileThatIsNotTheSameOnAllRanksIsRefused) {
   const Ending ending =
       Program({TESSERA_RUN, "-n", "3", "--nodes", "2", "sh", "-c", script}).wait();
   EXPECT_EQ(occurrences(ending.output,
-                        "tessera-spmv: m: on rank 2 this is another file than on rank 0\n"),
+                        "tessera-spmv: m: the contents on rank 2 differ from those on rank 0\n"),
             1U)
       << ending.output;
   EXPECT_EQ(occurrences(ending.output, "exited with code 2"), 3U) << ending.output;
@@ -99,7 +102,7 @@ TEST(SpmvCommandLine, SkewSymmetricFilesAreNotSentFromOneMethodToTheOther) {
                  "%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 2\n2 1 1\n3 2 2\n");
   const Ending ending = run({"--matrix", path, "--solve", "cg"});
   EXPECT_EQ(ending.exit_code, unusable);
-  EXPECT_NE(ending.output.find("bicgstab breaks down on it, too"), std::string::npos)
+  EXPECT_NE(ending.output.find("bicgstab also breaks down on it"), std::string::npos)
       << ending.output;
 }
 
@@ -156,8 +159,7 @@ TEST(SpmvCommandLine, APartitionersMemoryIsThatOfTheFirstRank) {
     if (ending.output.find("was built without it") != std::string::npos) {
       continue;
     }
-    EXPECT_EQ(occurrences(ending.output, "the first rank holds all of the pattern"), 1U)
-        << ending.output;
+    EXPECT_EQ(occurrences(ending.output, "needs the whole pattern on rank 0"), 1U) << ending.output;
     EXPECT_EQ(occurrences(ending.output, "exited with code 2"), 3U) << ending.output;
   }
 }
@@ -219,7 +221,7 @@ TEST(SpmvCommandLine, ItsMatrixIsNotWrittenOver) {
   const std::string text = "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n";
   write_contents(path, text);
   const Ending ending = run_on_nodes({"--matrix", path, "--json", folder.path() + "/./a.mtx"});
-  EXPECT_EQ(occurrences(ending.output, "would write over " + path), 1U) << ending.output;
+  EXPECT_EQ(occurrences(ending.output, "would overwrite " + path), 1U) << ending.output;
   EXPECT_EQ(occurrences(ending.output, "exited with code 2"), 3U) << ending.output;
   EXPECT_EQ(tessera::test::contents_of(path), text);
 }
@@ -252,7 +254,7 @@ TEST(SpmvCommandLine, ALongNameDoesNotHideTheReason) {
 
 TEST(SpmvCommandLine, ThreadsOfRanksAreRefused) {
   const Ending ending = run_on_nodes({"--generate", "fe2d:5", "--threads", "2"});
-  EXPECT_EQ(occurrences(ending.output, "tessera-spmv: --threads: tessera-run starts ranks already"),
+  EXPECT_EQ(occurrences(ending.output, "tessera-spmv: --threads: tessera-run already starts ranks"),
             1U)
       << ending.output;
   EXPECT_EQ(occurrences(ending.output, "exited with code 2"), 3U) << ending.output;
@@ -271,8 +273,9 @@ TEST(SpmvCommandLine, RoundingsThatHideTheToleranceAreTheReason) {
   write_contents(path, text);
   const Ending ending = run({"--matrix", path, "--solve", "cg", "--tolerance", "1e-17"});
   EXPECT_EQ(ending.exit_code, failed);
-  EXPECT_NE(ending.output.find(" of b, more than ten times the tolerance: roundings hide it\n"),
-            std::string::npos)
+  EXPECT_NE(
+      ending.output.find(" |b|, more than ten times the tolerance: rounding errors hid this\n"),
+      std::string::npos)
       << ending.output;
 }
 
@@ -282,7 +285,7 @@ TEST(SpmvCommandLine, AFailedVerificationIsOne) {
   EXPECT_TRUE(ending.output.ends_with("VERIFICATION FAILED\n")) << ending.output;
 }
 
-// Asymmetry is offered as a reason only where the matrix may have it.
+// The message gives asymmetry as a reason only if the matrix may have it.
 TEST(SpmvCommandLine, StepsThatDoNotSuffice) {
   const TemporaryFolder folder;
   const std::string path = folder.file("a.mtx");
@@ -290,9 +293,10 @@ TEST(SpmvCommandLine, StepsThatDoNotSuffice) {
   write_contents(
       path, fmt::format("%%MatrixMarket matrix coordinate real general\n{}", sizes_and_entries));
   const Ending general = run({"--matrix", path, "--solve", "cg", "--steps", "2"});
-  EXPECT_NE(general.output.find("solver_failure: 2 steps did not suffice; conjugate gradients need "
-                                "a symmetric matrix\n"),
-            std::string::npos)
+  EXPECT_NE(
+      general.output.find(
+          "solver_failure: 2 steps were not enough; conjugate gradients need a symmetric matrix\n"),
+      std::string::npos)
       << general.output;
   write_contents(
       path, fmt::format("%%MatrixMarket matrix coordinate real symmetric\n{}", sizes_and_entries));
@@ -302,7 +306,7 @@ TEST(SpmvCommandLine, StepsThatDoNotSuffice) {
     arguments.insert(arguments.end(), {"--solve", "cg", "--steps", "2"});
     const Ending symmetric = run(arguments);
     EXPECT_EQ(symmetric.exit_code, failed);
-    EXPECT_NE(symmetric.output.find("solver_failure: 2 steps did not suffice\n"), std::string::npos)
+    EXPECT_NE(symmetric.output.find("solver_failure: 2 steps were not enough\n"), std::string::npos)
         << symmetric.output;
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Matrix files of all kinds, read by any number of ranks, against what is written in them.
+// Matrix files of all kinds, read by any number of ranks, compared with their contents.
 #include <fmt/format.h>
 
 #include "tests/apps/spmv/matrix_texts.hpp"
@@ -33,7 +33,7 @@ TEST(MatrixMarket, BlanksMayBeBetweenAllItems) {
       "  \t%%MatrixMarket  matrix\tcoordinate real general \n  % a comment\n\t%another one\n \t\n"
       "   2    2\t2  \n\t1 1   1.5\n  % among entries\n  2\t1 2 \n %\n",
       Entries{{0, 0, 1.5}, {1, 0, 2}});
-  // Of an array, where the words in front of a line tell its elements, on other ranks, too.
+  // In an array the number of words before a line determines its elements, also on other ranks.
   expect_entries<double>(
       "%%MatrixMarket matrix array real general\n\t% 7\n 2 3\n  1 2\n \t% 8 9\n\t%\n 3\n\t4 5  6\n"
       "  % 7\n",
@@ -155,7 +155,7 @@ TEST(HarwellBoeing, RutherfordBoeingHasWholeValues) {
       Entries{{0, 0, 10}, {0, 1, -20}, {0, 2, 30}});
 }
 
-// Enough lines for several pieces of each rank, deflated or not; whole numbers are summed exactly.
+// Enough lines for several pieces on each rank, compressed or not; integers are summed exactly.
 TEST(MatrixFiles, OfManyPieces) {
   on_ranks([](Job& job) {
     const SharedFolder folder(job);
@@ -176,7 +176,7 @@ TEST(MatrixFiles, OfManyPieces) {
   });
 }
 
-// Which element a line has depends on the blank lines in front of it, on other ranks too.
+// The blank lines before a line matter for its elements, also on other ranks.
 TEST(MatrixFiles, ArraysWithBlankLinesOfManyPieces) {
   on_ranks([](Job& job) {
     const SharedFolder folder(job);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Small matrix files for tests, and how all of a file is read.
+// Small matrix files for tests, and reading all of them.
 #pragma once
 
 #include <fmt/format.h>
@@ -30,7 +30,8 @@ inline void write_deflated(const std::string& path, const std::string& contents)
   EXPECT_EQ(gzclose(file), Z_OK);
 }
 
-/// Collective. The entries of a file that all ranks read together, by rows; equal places summed.
+/// Collective. The entries of a file that all ranks read together, by rows; repeated entries are
+/// summed.
 template <class T>
 rma::Result<std::vector<linalg::Triplet<T>>> read_all(rma::Job& job, const std::string& path) {
   TESSERA_ASSIGN_OR_RETURN(auto file, MatrixFile::open(job, path));
@@ -46,7 +47,7 @@ rma::Result<std::vector<linalg::Triplet<T>>> read_all(rma::Job& job, const std::
   return linalg::to_triplets(whole);
 }
 
-/// Collective. What is said of a file with these contents, on all ranks the same; "ok" if it is
+/// Collective. The error for a file with these contents, the same on all ranks; "ok" if it can be
 /// read.
 inline std::string complaint(rma::Job& job, const test::SharedFolder& folder,
                              const std::string& contents, bool deflated = false) {
@@ -64,7 +65,7 @@ inline std::string complaint(rma::Job& job, const test::SharedFolder& folder,
   return message;
 }
 
-/// Collective. The entries of a file that the first rank writes.
+/// Collective. The entries of a file that rank 0 writes.
 template <class T>
 std::vector<linalg::Triplet<T>> entries_of(rma::Job& job, const test::SharedFolder& folder,
                                            const std::string& text, bool deflated = false) {
@@ -77,7 +78,7 @@ std::vector<linalg::Triplet<T>> entries_of(rma::Job& job, const test::SharedFold
   return read_all<T>(job, path).value();
 }
 
-/// All ranks read a text: plain and deflated, with both kinds of line ends.
+/// All ranks read a text: plain and compressed, with both kinds of line ends.
 template <class T>
 void expect_entries(const std::string& text, const std::vector<linalg::Triplet<T>>& expected) {
   rma::test::on_ranks([&](rma::Job& job) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Numbers and formats as matrix files have them, and what is refused. No ranks.
+// Numbers and formats of matrix files, and what is refused. No ranks.
 #include <gtest/gtest.h>
 
 #include <iomanip>  // has std::quoted, too
@@ -44,6 +44,7 @@ TEST(Numbers, Real) {
       {"+-1", "'+-1' is not a number"},
       {"1d3", "'1d3' is not a number"},
       {"0x10", "'0x10' is not a number"},
+
       {"nan", "'nan' is not finite"},
       {"-inf", "'-inf' is not finite"},
       {"1e999", "'1e999' is too large for a double (at most 1.8e+308)"}};
@@ -56,12 +57,13 @@ TEST(Numbers, Whole) {
   EXPECT_EQ(parse_whole("-42").value, -42);
   EXPECT_EQ(parse_whole("+7").value, 7);
   EXPECT_EQ(parse_whole("9223372036854775807").value, 9223372036854775807);
-  EXPECT_EQ(parse_whole("9223372036854775808").fault, "'9223372036854775808' does not fit 64 bits");
+  EXPECT_EQ(parse_whole("9223372036854775808").fault,
+            "'9223372036854775808' does not fit into 64 bits");
   EXPECT_EQ(parse_whole("1.0").fault, "'1.0' is not a whole number");
   EXPECT_EQ(parse_whole("").fault, "'' is not a whole number");
 }
 
-// Beyond 2^53 some whole numbers are doubles and others are not.
+// Beyond 2^53 some integers are doubles and others are not.
 TEST(Numbers, WholeNumbersThatADoubleHoldsExactly) {
   const std::vector<std::pair<std::string, double>> good = {{"-42", -42},
                                                             {"+7", 7},
@@ -80,12 +82,13 @@ TEST(Numbers, WholeNumbersThatADoubleHoldsExactly) {
   }
   const std::vector<std::pair<std::string, std::string>> bad = {
       {"9007199254740993",
-       "'9007199254740993' is not held by a double exactly; the nearest is 9007199254740992"},
+       "a double cannot represent '9007199254740993' exactly; the nearest number is "
+       "9007199254740992"},
       {"-9223372036854775807",
-       "'-9223372036854775807' is not held by a double exactly; the nearest is "
+       "a double cannot represent '-9223372036854775807' exactly; the nearest number is "
        "-9223372036854775808"},
       {"18446744073709551615",
-       "'18446744073709551615' is not held by a double exactly; the nearest is "
+       "a double cannot represent '18446744073709551615' exactly; the nearest number is "
        "18446744073709551616"},
       {"", "'' is not a whole number"},
       {"-", "'-' is not a whole number"},
@@ -168,7 +171,7 @@ TEST(FortranFormat, FieldsBehindColumnsThatAreSkipped) {
     }
     EXPECT_EQ(found, columns) << text;
   }
-  // There are more digits in front of the point than one, but a reader need not care.
+  // More than one digit before the point, which readers accept.
   for (const char* text : {"(3ES26.18)", "(3EN26.18)", "(1P,3ES26.18E3)"}) {
     const auto parsed = parse_format(text);
     ASSERT_TRUE(parsed.ok()) << parsed.fault;
@@ -211,7 +214,7 @@ TEST(FortranFormat, WhatIsNone) {
                            "('x',I5)",
                            "(T2,I5)",
                            "((((((((((I5))))))))))"}) {
-    EXPECT_NE(parse_format(text).fault.find("is no format"), std::string::npos) << text;
+    EXPECT_NE(parse_format(text).fault.find("is not a format"), std::string::npos) << text;
   }
   for (const char* text : {"(200I9)", "(1000X,3I9)", "(9999X,I1)", "(1025I1)"}) {
     EXPECT_NE(parse_format(text).fault.find("has lines of more than 1024 columns"),
@@ -222,7 +225,7 @@ TEST(FortranFormat, WhatIsNone) {
             "'(I1,I2,I3,I4,I5)' has more than 4 kinds of fields in a line");
 }
 
-// SVDLIBC writes such formats: its numbers have blanks between them and no columns of their own.
+// SVDLIBC writes such formats: its numbers are separated by blanks and have no columns.
 TEST(FortranFormat, FieldsWithoutAWidthAreCalledSo) {
   for (const char* text : {"(8i)", "(I)", "(8E)", "(4I0)"}) {
     EXPECT_NE(parse_format(text).fault.find("has fields without a width"), std::string::npos)
@@ -239,6 +242,7 @@ TEST(FortranFields, Real) {
   EXPECT_EQ(parse_fortran_real("1.5-003 ", plain).value, 1.5e-3);
   EXPECT_EQ(parse_fortran_real("1.5d-3", plain).value, 1.5e-3);
   EXPECT_EQ(parse_fortran_real("1.5Q+2", plain).value, 150);
+
   EXPECT_EQ(parse_fortran_real("1 .5 e 2", plain).value, 150);
   EXPECT_EQ(parse_fortran_real("15", plain).value, 15e-4);
   EXPECT_EQ(parse_fortran_real("15e4", plain).value, 15);
@@ -249,6 +253,7 @@ TEST(FortranFields, Real) {
   EXPECT_EQ(parse_fortran_real(" NaN", plain).fault, "' NaN' is not finite");
   EXPECT_EQ(parse_fortran_real("9D999", plain).fault,
             "'9D999' is too large for a double (at most 1.8e+308)");
+
   EXPECT_EQ(parse_fortran_whole(" 1 2 ").value, 12);
   EXPECT_EQ(parse_fortran_whole("    ").fault, "is blank where a whole number should be");
   EXPECT_EQ(parse_fortran_whole_as_real(" 18446744073709551616").value, 0x1p64);

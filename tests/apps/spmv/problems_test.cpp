@@ -59,8 +59,8 @@ Dense dense_of(const Generator& generator) {
   return dense;
 }
 
-// By elimination without a choice of pivots, which are all positive if and only if a symmetric
-// matrix is positive definite.
+// By elimination without pivoting; all pivots are positive if and only if a symmetric matrix is
+// positive definite.
 std::vector<double> solved(Dense a, std::vector<double> b) {
   for (std::int64_t k = 0; k < a.rows; ++k) {
     EXPECT_GT(a(k, k), 0) << "pivot " << k;
@@ -82,7 +82,7 @@ std::vector<double> solved(Dense a, std::vector<double> b) {
   return b;
 }
 
-// Each rank makes every so manieth row.
+// Each rank makes every n-th row.
 SparseMatrix<double> matrix_of(Job& job, const Generator& generator,
                                ProductCheck<double>* check = nullptr) {
   auto builder =
@@ -117,7 +117,7 @@ TEST(Generate, MatricesHaveWhatTheyPromise) {
     Dense dense = dense_of(generator);
     bool is_symmetric = true;
     for (std::int64_t i = 0; i < dense.rows; ++i) {
-      // All are diagonally dominant, though some weakly.
+      // All are diagonally dominant, some only weakly.
       double excess = 2 * dense(i, i);
       for (std::int64_t j = 0; j < dense.rows; ++j) {
         is_symmetric = is_symmetric && dense(i, j) == dense(j, i);
@@ -163,9 +163,9 @@ TEST(Generate, WhatThereIsNot) {
                            "random:4,2,x", "convection:4,-1", "stencil27:99999"}) {
     const std::string message = parse_generator(text).status().message();
     EXPECT_NE(message.find(std::string("generator ") + text + ": "), std::string::npos) << message;
-    // Programs have options of different names for it.
+    // Programs have differently named options for it.
     EXPECT_EQ(message.find("--"), std::string::npos) << message;
-    EXPECT_NE(message.find("there are fe2d:N, stencil27:N"), std::string::npos) << message;
+    EXPECT_NE(message.find("the generators are fe2d:N, stencil27:N"), std::string::npos) << message;
   }
   const std::string many = parse_generator("fe2d:4,5").status().message();
   EXPECT_NE(many.find("has 2 numbers; fe2d takes at most 1"), std::string::npos) << many;
@@ -189,7 +189,7 @@ TEST(Products, AllModesAgreeWithTheSumOfTheEntries) {
     const MatrixCounts counts{generator.most_in_row(), matrix.entries()};
     const CheckResult good = check.compare(y, {}, counts).value();
     EXPECT_TRUE(good.is_good()) << good.error;
-    // One element that is a little off is found.
+    // One slightly wrong element is found.
     if (matrix.row_distribution().owner({3}).value == job.rank().value) {
       auto access = y.local().value();
       access.view()(3) *= 1 + 1e-12;
@@ -212,12 +212,12 @@ TEST(Products, BarsAreDrawnOnOneScale) {
 TEST(Products, ModesThatThereAreNot) {
   for (const char* text : {"", "fast", "plain,", "plain,fast"}) {
     EXPECT_NE(
-        parse_modes(text).status().message().find("there are default, neighbours, plain, runs"),
+        parse_modes(text).status().message().find("the modes are default, neighbours, plain, runs"),
         std::string::npos);
   }
 }
 
-// Too many rows to compare each: a weighted sum of all finds what is wrong.
+// Too many rows to compare each: a weighted sum of all finds the error.
 TEST(Check, OfManyRowsIsOneSum) {
   on_ranks([](Job& job) {
     constexpr std::int64_t rows = (1 << 20) + 5;
@@ -240,7 +240,7 @@ TEST(Check, OfManyRowsIsOneSum) {
   });
 }
 
-// What is added has as many roundings as terms, though the matrix has one entry then.
+// The sum has as many roundings as terms, although the matrix then has one entry.
 void expect_good_sum_of_equal_places(Job& job, std::int64_t rows) {
   constexpr std::int64_t times = 20'000;
   const double value = 0.1;
@@ -256,7 +256,7 @@ void expect_good_sum_of_equal_places(Job& job, std::int64_t rows) {
   EXPECT_TRUE(ok(check.agree(team)));
   auto y = Array<double>::create(job, {rows}, {.name = "y"}).value();
   if (job.rank().value == 0) {
-    // Summed in another order: all in one go, and with less error.
+    // Summed in another order: all at once, and with a smaller error.
     const double product = value * static_cast<double>(times) * trial_element<double>(0);
     EXPECT_GT(std::abs(sum * trial_element<double>(0) - product), product * 1e-14);
     EXPECT_TRUE(ok(y.put(arrays::Box({0}, {1}), std::vector<double>{product})));
@@ -319,16 +319,16 @@ void expect_partition(Job& job, Partition how) {
   const auto parts = part_rows(matrix, how).value();
   ASSERT_EQ(parts.size(), static_cast<std::size_t>(generator.rows()));
   for (std::int32_t part = 0; part < job.size(); ++part) {
-    // Nobody has much more than his share of 144 rows.
+    // No rank has much more than its share of 144 rows.
     const auto rows = std::count(parts.begin(), parts.end(), part);
     EXPECT_LE(rows, 144 / job.size() + 144 / job.size() / 4 + 4);
   }
   expect_same_product(job, matrix, check, parts);
-  // Parts of such a matrix are not rows that follow each other.
+  // The parts of such a matrix are not consecutive rows.
   EXPECT_TRUE(job.size() == 1 || !std::is_sorted(parts.begin(), parts.end()));
 }
 
-// Of so few rows that some ranks get none, as a partitioner finds them or whichever these are.
+// So few rows that some ranks have none, with a partitioner's parts or any others.
 void expect_partition_of_few(Job& job, const std::optional<Partition>& how) {
   for (const std::int64_t rows : {2, 4, 6}) {
     const Generator generator = parse_generator(fmt::format("random:{},1", rows)).value();
@@ -378,7 +378,7 @@ TEST(Partition, GraphsAreSymmetricAndWithoutLoops) {
 
 TEST(Partition, WhatThereIsNot) {
   EXPECT_EQ(parse_partition("columns").status().message(),
-            "--partition columns: there are rows, entries, metis, scotch");
+            "--partition columns: the choices are rows, entries, metis, scotch");
 }
 
 void expect_solution(const char* text, Method method, bool jacobi) {
@@ -436,7 +436,7 @@ TEST(Solve, ComplexSystems) {
   });
 }
 
-// x*Ax is zero there, but for roundings, which must not be divided by.
+// x*Ax is zero there, except for rounding errors, by which the solver must not divide.
 TEST(Solve, SkewSymmetricMatricesBreakBicgstabDownAtOnce) {
   on_ranks([](Job& job) {
     constexpr std::int64_t n = 60;
@@ -497,7 +497,7 @@ SparseMatrix<double> matrix_of(Job& job, std::int64_t rows,
   return builder.assemble().value();
 }
 
-// Of A x = b whose solution is trial_element().
+// For A x = b with the solution trial_element().
 SolveResult solve_for_trial(Job& job, SparseMatrix<double>& matrix, const SolveOptions& options) {
   auto exact = trial(job, matrix);
   auto b = exact.duplicate("b").value();
@@ -553,12 +553,12 @@ TEST(Solve, ARightSideThatIsNotFiniteIsTold) {
     auto matrix = matrix_of(job, 2, {{0, 0, 1.7e308}, {0, 1, 1.7e308}, {1, 1, 1}});
     const SolveResult result = solve_for_trial(job, matrix, {Method::cg, 1e-8, 20, false});
     EXPECT_FALSE(result.has_converged);
-    EXPECT_EQ(result.failure, "the right side is not finite: numbers overflow");
+    EXPECT_EQ(result.failure, "the right-hand side is not finite: numbers overflow");
   });
 }
 
-// With b = (1, 0, 0) the first step leaves the residual (0, -1/2, 1/2), without a rounding: it is
-// orthogonal to b. What is left from there has two dimensions, and takes two steps.
+// With b = (1, 0, 0) the first step leaves the residual (0, -1/2, 1/2), without rounding: it is
+// orthogonal to b. The rest has two dimensions, and takes two steps.
 TEST(Solve, BicgstabRestartsWhereItBreaksDown) {
   on_ranks([](Job& job) {
     auto matrix = matrix_of(job, 3, {{0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {2, 1, 1}, {2, 2, 1}});
@@ -575,7 +575,7 @@ TEST(Solve, BicgstabRestartsWhereItBreaksDown) {
   });
 }
 
-// The carried residual goes on to fall when that of x no longer does.
+// The carried residual still falls after that of x has stopped.
 TEST(Solve, RoundingsThatHideTheToleranceAreTold) {
   on_ranks([](Job& job) {
     constexpr std::int64_t n = 12;
@@ -594,8 +594,9 @@ TEST(Solve, RoundingsThatHideTheToleranceAreTold) {
     const SolveResult result = solve(matrix, plan, b, x, {Method::cg, 1e-18, 5000, false}).value();
     ASSERT_TRUE(result.has_converged) << result.failure;
     EXPECT_FALSE(is_accurate(result, 1e-18)) << result.true_residual;
-    EXPECT_NE(result.failure.find(" of b, more than ten times the tolerance: roundings hide it"),
-              std::string::npos)
+    EXPECT_NE(
+        result.failure.find(" |b|, more than ten times the tolerance: rounding errors hid this"),
+        std::string::npos)
         << result.failure;
   });
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Matrices of public collections, which lie beside the project and not in it: each read by all
-// ranks, and by a few lines of serial code that know only its kind of file.
+// Matrices of public collections, stored outside the project. Each is read by all ranks, and by a
+// few lines of serial code that supports only its kind of file.
 #include <zlib.h>
 
 #include <cmath>
@@ -65,7 +65,7 @@ struct Sizes {
   bool is_symmetric;
 };
 
-// The three that are here have one width for pointers and one for rows, of `sizes`.
+// The three available ones have one width for pointers and one for rows, from `sizes`.
 Places boeing_by_columns(const std::string& path, int row_width, const Sizes& sizes) {
   std::istringstream text(inflated(path));
   std::string line;
@@ -75,7 +75,7 @@ Places boeing_by_columns(const std::string& path, int row_width, const Sizes& si
   const auto read = [&](std::size_t count, int width, auto&& convert) {
     while (count > 0) {
       std::getline(text, line);
-      // Lines may have blanks behind the last field.
+      // Lines may have blanks after the last field.
       const std::size_t end = line.find_last_not_of(" \r") + 1;
       for (std::size_t at = 0; at < end && count > 0;
            at += static_cast<std::size_t>(width), --count) {
@@ -129,7 +129,7 @@ TEST(PublicMatrices, MatrixMarket) {
   }
 }
 
-// Its rows and columns count from 2: a million lines before the first that can't be.
+// Its rows and columns count from 2: the first invalid one comes after a million lines.
 TEST(PublicMatrices, AnEntryOutsideIsFoundFarDownALongFile) {
   const std::string name = "fe2d_system.mtx.gz";
   if (!is_there(name)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Files as programs write them: apps/spmv/README.md has a table with a row for each of these tests.
-// The layouts are those of the writers, the numbers are our own.
+// Files in the formats of programs: apps/spmv/README.md has a table with a row for each of these
+// tests. The layouts are those of the programs; the numbers are ours.
 #include <fmt/format.h>
 
 #include "tests/apps/spmv/matrix_texts.hpp"
@@ -57,7 +57,7 @@ TEST(MatrixMarketOf, SciPyWithUnsignedIntegers) {
   expect_complaint(
       "%%MatrixMarket matrix coordinate unsigned-integer general\n%\n1 1 1\n"
       "1 1 18446744073709551615\n",
-      "4:5: '18446744073709551615' is not held by a double exactly; the nearest is "
+      "4:5: a double cannot represent '18446744073709551615' exactly; the nearest number is "
       "18446744073709551616");
 }
 
@@ -70,7 +70,7 @@ TEST(MatrixMarketOf, FastMatrixMarket) {
   expect_entries<Complex>("%%MatrixMarket matrix array complex general\n2 1\n1 -2.5\n0 1e-7\n",
                           ComplexEntries{{0, 0, {1, -2.5}}, {1, 0, {0, 1e-7}}});
   expect_complaint("%%MatrixMarket vector array real general\n2\n1\n2\n",
-                   "1:16: the file has a vector; only matrices are read");
+                   "1:16: the file contains a vector; only matrices are supported");
   expect_complaint("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 inf\n",
                    "3:5: 'inf' is not finite");
 }
@@ -109,7 +109,7 @@ TEST(MatrixMarketOf, Petsc) {
       ComplexEntries{{0, 0, {0.5, -2e20}}});
 }
 
-// mmwrite.m of the format's authors: a date, and two blanks in front of what is positive.
+// mmwrite.m of the format's authors: a date, and two blanks before positive numbers.
 TEST(MatrixMarketOf, Matlab) {
   expect_entries<double>(
       "%%MatrixMarket matrix coordinate real skew-symmetric\n% Generated 29-Nov-2026\n2 2 1\n"
@@ -117,7 +117,7 @@ TEST(MatrixMarketOf, Matlab) {
       Entries{{0, 1, -1.5}, {1, 0, 1.5}});
 }
 
-// Comments that look like banners; entries that are given twice.
+// Comments that look like banners; repeated entries.
 TEST(MatrixMarketOf, GraphBlas) {
   expect_entries<double>(
       "%%MatrixMarket matrix coordinate real general\n%%GraphBLAS type double\n3 1 3\n1 1 1\n"
@@ -157,7 +157,7 @@ TEST(HarwellBoeingOf, CylinderShells) {
       Entries{{0, 0, 4}, {0, 1, -0.25}, {1, 0, -0.25}, {1, 1, 5}});
 }
 
-// Old ones: small letters, D or no letter in exponents, fields that touch.
+// Old files: small letters, D or no letter in exponents, fields without blanks between them.
 TEST(HarwellBoeingOf, OldCollections) {
   expect_entries<double>(
       boeing("rua", columns({2, 2, 3, 0}), columns({3, 1, 1, 1, 0}),
@@ -176,7 +176,7 @@ TEST(HarwellBoeingOf, FilesWithGuessesAndSolutions) {
   expect_entries<double>(boeing("RUA", columns({2, 2, 2, 0}), columns({6, 1, 1, 1, 3}), formats,
                                 kinds + matrix + "   1.0   1.0\n   0.0   0.0\n   1.0   0.5\n"),
                          Entries{{0, 0, 1}, {1, 1, 2}});
-  // A format is not needed for what is passed over.
+  // No format is needed for skipped parts.
   expect_entries<double>(
       boeing("RUA", columns({2, 2, 2, 0}), columns({4, 1, 1, 1, 1}),
              fmt::format("{:<16}{:<16}{:<20}", "(3I3)", "(3I3)", "(2F6.1)"),
@@ -184,7 +184,7 @@ TEST(HarwellBoeingOf, FilesWithGuessesAndSolutions) {
       Entries{{0, 0, 1}, {1, 1, 2}});
 }
 
-// Numbers of the head after a blank each; the type may be of integers.
+// Numbers of the head after one blank each; the type may be integer.
 TEST(HarwellBoeingOf, RutherfordBoeing) {
   const auto counts = [](std::initializer_list<int> numbers) {
     std::string text;
@@ -214,13 +214,13 @@ TEST(HarwellBoeingOf, WritersWithoutColumns) {
   }
 }
 
-// Its numbers have no columns either: they are refused by the format that says so.
+// Its numbers have no columns either, but its format says so, and is refused.
 TEST(HarwellBoeingOf, Svdlibc) {
   expect_complaint(boeing("rra", columns({2, 2, 2, 0}), columns({3, 1, 1, 1, 0}),
                           "            (8i)            (8i)            (8e)            (8e)",
                           "1 2 3 \n1 2 \n2.3 3.8 \n"),
-                   "4:1: '(8I)' has fields without a width, for numbers that blanks separate: "
-                   "these are not read");
+                   "4:1: '(8I)' has fields without a width, for numbers separated by blanks; these "
+                   "are not supported");
 }
 
 }  // namespace

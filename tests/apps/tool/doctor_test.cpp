@@ -44,7 +44,7 @@ Ending shell(const std::string& command) {
   return run({"bash", "-c", command});
 }
 
-// The doctor in a shell, behind that command; on this machine, whatever it lacks.
+// The doctor in a shell, after that command; on this machine, whatever it lacks.
 Ending diagnosis(const std::string& command, const std::string& options = "") {
   return shell(fmt::format("unset OMP_NUM_THREADS OPENBLAS_NUM_THREADS; {} {} doctor {}", command,
                            tessera, options));
@@ -54,7 +54,7 @@ bool has(const Ending& ending, const std::string& text) {
   return ending.output.find(text) != std::string::npos;
 }
 
-// The lines of a check in what the doctor wrote as JSON.
+// The lines of a check in the doctor's JSON output.
 std::vector<json> checks_named(const json& told, const std::string& name) {
   std::vector<json> found;
   for (const json& each : told["checks"]) {
@@ -68,7 +68,7 @@ std::vector<json> checks_named(const json& told, const std::string& name) {
 TEST(Doctor, FindsThatAJobStarts) {
   const Ending ending = diagnosis("");
   EXPECT_EQ(ending.exit_code, 0) << ending.output;
-  EXPECT_TRUE(has(ending, "\ngreen  job: one of this process alone starts, moves data and ends\n"))
+  EXPECT_TRUE(has(ending, "\ngreen  job: a job of one rank starts, moves data and ends\n"))
       << ending.output;
   EXPECT_TRUE(has(ending, ", 0 red\n")) << ending.output;
   EXPECT_FALSE(has(ending, "\033")) << "colours are for terminals";
@@ -78,14 +78,14 @@ TEST(Doctor, NamesSettingsThatAreWrong) {
   const Ending unknown_name = diagnosis("TESSERA_SPIN=1");
   EXPECT_EQ(unknown_name.exit_code, 0);
   EXPECT_TRUE(has(unknown_name,
-                  "yellow settings: TESSERA_SPIN is not a setting and was ignored\n"
-                  "       remedy: unset TESSERA_SPIN, or set TESSERA_SPIN_NS in its place\n"))
+                  "yellow settings: TESSERA_SPIN is not a setting and was ignored\n       remedy: "
+                  "unset TESSERA_SPIN, or set TESSERA_SPIN_NS instead\n"))
       << unknown_name.output;
   const Ending invalid = diagnosis("TESSERA_SPIN_NS=soon");
   EXPECT_EQ(invalid.exit_code, failed);
   EXPECT_TRUE(has(invalid, "red    settings: TESSERA_SPIN_NS=soon is not usable"))
       << invalid.output;
-  EXPECT_TRUE(has(invalid, "yellow job: not tried\n       remedy: fix what is red first\n"))
+  EXPECT_TRUE(has(invalid, "yellow job: not tested\n       remedy: fix the red findings first\n"))
       << invalid.output;
 }
 
@@ -95,19 +95,18 @@ TEST(Doctor, NamesLimitsAndWhatToDo) {
   }
   const Ending limits = diagnosis("ulimit -S -n 64; ulimit -v 40000000; ulimit -l 64;");
   EXPECT_EQ(limits.exit_code, 0) << limits.output;
-  EXPECT_TRUE(
-      has(limits,
-          "yellow descriptors: 64 may be open (ulimit -n), and a process may need 1024: each "
-          "node that it talks to takes one\n       remedy: ulimit -n 4096\n"))
+  EXPECT_TRUE(has(limits,
+                  "yellow descriptors: at most 64 may be open (ulimit -n), but a process may need "
+                  "1024: one for each node it communicates with\n       remedy: ulimit -n 4096\n"))
       << limits.output;
   EXPECT_TRUE(has(limits, "yellow address space: limited to 38.1 GiB")) << limits.output;
   EXPECT_TRUE(has(limits, " locked memory: 64.0 KiB may be locked (ulimit -l)")) << limits.output;
-  // Jobs start there, and programs with a BLAS don't get on.
+  // Jobs start with this limit, but programs with a BLAS hang.
   const Ending short_of_buffers = diagnosis("ulimit -v 390000;");
   EXPECT_EQ(short_of_buffers.exit_code, failed) << short_of_buffers.output;
   EXPECT_TRUE(has(short_of_buffers,
-                  "red    address space: limited to 380.9 MiB (ulimit -v), in which programs that "
-                  "multiply matrices don't run"))
+                  "red    address space: limited to 380.9 MiB (ulimit -v), with which programs "
+                  "that multiply matrices do not run"))
       << short_of_buffers.output;
   EXPECT_TRUE(has(short_of_buffers, "remedy: ulimit -v unlimited")) << short_of_buffers.output;
   const Ending cramped = diagnosis("ulimit -v 60000;");
@@ -117,7 +116,7 @@ TEST(Doctor, NamesLimitsAndWhatToDo) {
   EXPECT_TRUE(has(cramped, "red    address space: limited to 58.6 MiB")) << cramped.output;
 }
 
-// Less than what it tries to share: to make a file larger than may be ends a process.
+// Less than it tries to share: a file larger than the limit would end the process.
 TEST(Doctor, SurvivesALimitOnFiles) {
   const Ending ending = diagnosis("ulimit -f 100;");
   EXPECT_EQ(ending.exit_code, failed) << ending.output;
@@ -128,8 +127,8 @@ TEST(Doctor, CountsThreadsOfABlas) {
   const long processors = sysconf(_SC_NPROCESSORS_ONLN);
   const Ending ending = diagnosis(fmt::format("taskset -c 0 env OMP_NUM_THREADS={}", 8));
   EXPECT_TRUE(has(ending,
-                  "yellow BLAS threads: OMP_NUM_THREADS=8 for each of 1 rank on 1 "
-                  "processor; OpenBLAS says "))
+                  "yellow BLAS threads: OMP_NUM_THREADS=8 for each of 1 rank on 1 processor; "
+                  "OpenBLAS reports "))
       << ending.output;
   EXPECT_TRUE(has(ending, "       remedy: export OMP_NUM_THREADS=1\n")) << ending.output;
   EXPECT_TRUE(has(ending, fmt::format("1 of {} may be used by 1 rank", processors)))
@@ -144,8 +143,9 @@ TEST(Doctor, LooksAtAllRanksOfTesseraRunOnce) {
   for (const char* line :
        {": 4 ranks on 2 nodes\n",
         "green  launcher: tessera-run: 4 ranks on 2 nodes that 1 machine emulates\n",
-        "green  job: one of 4 ranks on 2 nodes that 1 machine emulates starts, moves data and ends",
-        "connections between nodes: all 2 made, the slowest in ",
+        "green  job: a job of 4 ranks on 2 nodes that 1 machine emulates starts, moves data and "
+        "ends",
+        "connections between nodes: all 2 made; the slowest took ",
         "node 0 at 127.0.0.1:", "node 1 at 127.0.0.1:"}) {
     EXPECT_TRUE(has(ending, line)) << line << "\n" << ending.output;
   }
@@ -167,10 +167,10 @@ TEST(Doctor, RefusesRanksWhoseSettingsDoNotGoTogether) {
   const Ending ending = diagnosis(fmt::format("{} -n 2 {}", tessera_run, changed));
   EXPECT_EQ(ending.exit_code, failed) << ending.output;
   EXPECT_TRUE(has(ending,
-                  "red    settings of all ranks: TESSERA_ACCUMULATE=origin holds on only "
-                  "one of the ranks 0 and 1, and has to be the same\n"))
+                  "red    settings of all ranks: TESSERA_ACCUMULATE=origin is set on only one of "
+                  "ranks 0 and 1, but must be the same on all ranks\n"))
       << ending.output;
-  EXPECT_TRUE(has(ending, "yellow job: not tried\n")) << ending.output;
+  EXPECT_TRUE(has(ending, "yellow job: not tested\n")) << ending.output;
 }
 
 TEST(Doctor, TellsRanksThatShareOneProcessor) {
@@ -200,7 +200,7 @@ TEST(Doctor, WritesJsonThatItsSchemaAllows) {
             (json{{"name", "settings"},
                   {"state", "yellow"},
                   {"found", "TESSERA_SPIN is not a setting and was ignored"},
-                  {"remedy", "unset TESSERA_SPIN, or set TESSERA_SPIN_NS in its place"},
+                  {"remedy", "unset TESSERA_SPIN, or set TESSERA_SPIN_NS instead"},
                   {"ranks", {0, 1, 2, 3}}}));
   const int code = tessera::test::validate_by_schema(file, TESSERA_DOCTOR_SCHEMA);
   if (code == tessera::test::no_validator) {
@@ -229,15 +229,15 @@ TEST(Doctor, QuietTellsByItsExitCodeAlone) {
   EXPECT_EQ(ending.exit_code, failed);
 }
 
-// The variables of another MPI's launcher, whose processes are all alone with this MPI.
+// The variables of another MPI's launcher: with this MPI each process is alone.
 TEST(Doctor, SaysThatALauncherIsTheWrongOne) {
   const Ending first = diagnosis("PMI_SIZE=4 PMI_RANK=0");
   EXPECT_EQ(first.exit_code, failed) << first.output;
   EXPECT_TRUE(has(first, "red    ")) << first.output;
   if (rma::mpi_library().is_built_in) {
     EXPECT_TRUE(has(first,
-                    "red    launcher: mpirun started 4 processes, and each of them is "
-                    "alone: they would be 4 jobs of one rank\n"))
+                    "red    launcher: mpirun started 4 processes, but they cannot find each other: "
+                    "they would be 4 jobs of one rank\n"))
         << first.output;
   }
   const Ending second = diagnosis("PMI_SIZE=4 PMI_RANK=1");
@@ -315,7 +315,7 @@ TEST(Timeline, SaysWhichFileItCannotReadOrWrite) {
   const Ending other = shell(fmt::format("echo 7 > '{1}'; {0} timeline '{1}'", tessera, trace));
   EXPECT_EQ(other.exit_code, failed);
   EXPECT_TRUE(
-      has(other, "tessera: 'trace.json' is no timeline of Tessera's: it has no traceEvents"))
+      has(other, "tessera: 'trace.json' is not a timeline of Tessera: the file has no traceEvents"))
       << other.output;
 }
 
@@ -345,16 +345,15 @@ TEST(Info, TellsHowAnAgentWaits) {
     const Ending ending = shell(fmt::format("{} {} info | grep ^agent:", command, tessera));
     return ending.output;
   };
-  EXPECT_EQ(line("TESSERA_SERVER=poll"), "agent: stays awake (TESSERA_SERVER=poll)\n");
+  EXPECT_EQ(line("TESSERA_SERVER=poll"), "agent: always polls (TESSERA_SERVER=poll)\n");
   EXPECT_EQ(line("TESSERA_SERVER=block"),
             "agent: sleeps between requests (TESSERA_SERVER=block)\n");
   const std::string alone = line("taskset -c $(taskset -cp $$ | sed 's/.*: *\\([0-9]*\\).*/\\1/')");
-  EXPECT_TRUE(alone.starts_with("agent: stays awake for 50 us after a request: 1 processor"))
-      << alone;
-  EXPECT_TRUE(alone.ends_with(" leave none to it\n")) << alone;
+  EXPECT_TRUE(alone.starts_with("agent: polls for 50 us after a request: 1 processor")) << alone;
+  EXPECT_TRUE(alone.ends_with(" leave none for it\n")) << alone;
 }
 
-// As a job's log says, on the processors of this machine and bound to one of them.
+// As a job's log prints, on the processors of this machine and bound to one of them.
 TEST(Job, SaysHowItsAgentsWait) {
   const auto job = [](const std::string& command) {
     return shell(
@@ -370,10 +369,12 @@ TEST(Job, SaysHowItsAgentsWait) {
   const rma::AgentProcessors all = rma::processors_for_agent(rma::NodeId{0}, places);
   const Ending free = job("");
   EXPECT_EQ(free.exit_code, 0) << free.output;
-  EXPECT_TRUE(has(free, fmt::format("the agent of node 1 stays awake for {} us after a request; it "
-                                    "has {} of its own: {}",
-                                    all.are_spare ? 1'000'000 : 50,
-                                    all.are_spare ? "processors" : "no processor", all.reason)))
+  EXPECT_TRUE(
+      has(free,
+          fmt::format(
+              "the agent of node 1 stays awake for {} us after a request; it has {} of its own: {}",
+              all.are_spare ? 1'000'000 : 50, all.are_spare ? "processors" : "no processor",
+              all.reason)))
       << free.output;
   EXPECT_TRUE(has(free, "times of tcp (")) << free.output;
   const Ending bound = job("taskset -c $(taskset -cp $$ | sed 's/.*: *\\([0-9]*\\).*/\\1/')");
@@ -401,7 +402,7 @@ TEST(Info, TellsHowTcpPacks) {
   EXPECT_TRUE(has(fixed, "\ntcp_direct_row: 512 B\n")) << fixed.output;
   EXPECT_TRUE(has(fixed, " ns (fixed)\n"));
   EXPECT_TRUE(has(fixed, " 65536:16384+32768 ")) << fixed.output;
-  // A machine that is too busy to be measured has fixed times.
+  // A machine that is too busy for measurements has fixed times.
   const Ending measured = run({TESSERA, "info"});
   EXPECT_TRUE(has(measured, " ns (measured)\n") || has(measured, " ns (fixed)\n"))
       << measured.output;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Each check of a machine: when it is green, yellow and red, and what it says then.
+// Each check of a machine: its states, and its messages.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -30,38 +30,38 @@ TEST(CheckSharedMemory, CaresForDevShmUnderMpiOnly) {
   own.memory.shm_free = 20 * mib;
   EXPECT_EQ(check_shared_memory(own),
             green("shared memory",
-                  "a node's memory needs no file system; 20.0 MiB of 32.0 GiB free in /dev/shm"));
+                  "Tessera's own needs no file system; 20.0 MiB of 32.0 GiB free in /dev/shm"));
   own.launch.bootstrap = "mpi";
   EXPECT_EQ(check_shared_memory(own),
             yellow("shared memory",
-                   "a node's memory needs no file system; 20.0 MiB of 32.0 GiB free in /dev/shm, "
+                   "Tessera's own needs no file system; 20.0 MiB of 32.0 GiB free in /dev/shm, "
                    "which MPI's messages use",
-                   "remove what is left in /dev/shm, or start the container with --shm-size=1g"));
+                   "delete old files in /dev/shm, or start the container with --shm-size=1g"));
   own.memory.shm_total = unknown;
   EXPECT_EQ(check_shared_memory(own).remedy,
             "as root: mkdir -p /dev/shm && mount -t tmpfs tmpfs /dev/shm");
   own.launch.bootstrap = "fork";
   EXPECT_EQ(check_shared_memory(own),
-            green("shared memory", "a node's memory needs no file system; there is no /dev/shm"));
+            green("shared memory", "Tessera's own needs no file system; /dev/shm is missing"));
 }
 
 TEST(CheckSharedMemory, IsRedWhereTheKernelGivesNone) {
   Surroundings own = healthy();
   own.memory.sharing_error = "memfd_create: Operation not permitted";
   EXPECT_EQ(check_shared_memory(own),
-            red("shared memory", "the kernel gives none: memfd_create: Operation not permitted",
-                "allow memfd_create() in the sandbox or container, and leave it memory"));
+            red("shared memory", "the kernel refuses it: memfd_create: Operation not permitted",
+                "allow memfd_create() in the sandbox or container, and give it more memory"));
 }
 
 TEST(CheckSharedMemory, SaysWhatKeepsTheKernelFromIt) {
   Surroundings own = healthy();
-  own.memory.sharing_error = "no file may have any bytes";
+  own.memory.sharing_error = "the limit on file sizes is 0";
   own.memory.sharing_errno = EFBIG;
   EXPECT_EQ(check_shared_memory(own),
-            red("shared memory", "the kernel gives none: no file may have any bytes",
-                "ulimit -f unlimited: a node's memory is a file"));
+            red("shared memory", "the kernel refuses it: the limit on file sizes is 0",
+                "run `ulimit -f unlimited`: Tessera's shared memory is a file"));
   own.memory.sharing_errno = ENOMEM;
-  EXPECT_EQ(check_shared_memory(own).remedy, "leave the container or batch job memory");
+  EXPECT_EQ(check_shared_memory(own).remedy, "give the container or batch job more memory");
   own.memory.sharing_errno = EMFILE;
   EXPECT_EQ(check_shared_memory(own).remedy.substr(0, 14), "ulimit -n 4096");
 }
@@ -75,7 +75,7 @@ TEST(CheckTransparentPages, IsYellowWhereNodeMemoryGetsNone) {
     EXPECT_EQ(check_transparent_pages(own),
               yellow(name,
                      std::string("madvise; ") + word +
-                         " for shared memory: regions that ask for huge pages get small ones",
+                         " for shared memory: arrays that ask for huge pages get small ones",
                      "as root: echo advise > /sys/kernel/mm/transparent_hugepage/shmem_enabled"));
   }
   own.huge_pages = {.transparent = "never", .shared = "always"};
@@ -85,7 +85,7 @@ TEST(CheckTransparentPages, IsYellowWhereNodeMemoryGetsNone) {
   own.huge_pages = {};
   EXPECT_EQ(
       check_transparent_pages(own),
-      yellow(name, "this kernel has none, or /sys is not mounted",
+      yellow(name, "this kernel does not support them, or /sys is not mounted",
              "use a kernel with CONFIG_TRANSPARENT_HUGEPAGE; in a container, as root: mount -t "
              "sysfs sysfs /sys"));
 }
@@ -97,13 +97,13 @@ TEST(CheckReservedPages, IsYellowWhereMuchIsSetAsideForNobody) {
   own.huge_pages.reserved_bytes = 16 * gib;
   own.huge_pages.unused_bytes = 20 * mib;
   EXPECT_EQ(check_reserved_pages(own),
-            green(name, "16.0 GiB set aside for hugetlbfs, 20.0 MiB of it unused"));
+            green(name, "16.0 GiB reserved for hugetlbfs, 20.0 MiB of it unused"));
   own.huge_pages.unused_bytes = 16 * gib;
-  EXPECT_EQ(check_reserved_pages(own),
-            yellow(name,
-                   "16.0 GiB set aside for hugetlbfs, 16.0 GiB of it unused; jobs don't use that "
-                   "memory",
-                   "as root: sysctl vm.nr_hugepages=0, unless another program is to have them"));
+  EXPECT_EQ(
+      check_reserved_pages(own),
+      yellow(name,
+             "16.0 GiB reserved for hugetlbfs, 16.0 GiB of it unused; jobs cannot use that memory",
+             "as root: sysctl vm.nr_hugepages=0, unless another program needs them"));
 }
 
 TEST(CheckLeftMemory, TellsJobsThatRunFromThoseThatWereLeft) {
@@ -111,25 +111,24 @@ TEST(CheckLeftMemory, TellsJobsThatRunFromThoseThatWereLeft) {
   const char* const name = "memory of other jobs";
   EXPECT_EQ(check_left_memory(own), green(name, "none"));
   own.holders = {{.process = 40, .program = "a.out", .bytes = 2 * gib, .is_orphan = false}};
-  EXPECT_EQ(check_left_memory(own), green(name, "held by 1 processes of jobs that run"));
+  EXPECT_EQ(check_left_memory(own), green(name, "held by 1 processes of running jobs"));
   own.holders.push_back({.process = 41, .program = "b.out", .bytes = gib, .is_orphan = true});
   own.holders.push_back({.process = 42, .program = "b.out", .bytes = gib, .is_orphan = true});
   EXPECT_EQ(check_left_memory(own),
             yellow(name, "1.0 GiB held by processes whose launcher has ended: 41, 42",
-                   "end them if they are no longer wanted: kill 41 42"));
+                   "end them if they are not needed: kill 41 42"));
   own.memory.available = 500 * mib;
-  EXPECT_EQ(check_left_memory(own),
-            red(name,
-                "1.0 GiB held by processes whose launcher has ended: 41, 42; only 500.0 MiB are "
-                "available to others",
-                "end them if they are no longer wanted: kill 41 42"));
+  EXPECT_EQ(check_left_memory(own), red(name,
+                                        "1.0 GiB held by processes whose launcher has ended: 41, "
+                                        "42; only 500.0 MiB are available",
+                                        "end them if they are not needed: kill 41 42"));
 }
 
 TEST(CheckDevices, NamesPortsAndWhyTheyAreNotUsed) {
   Surroundings own = healthy();
   const char* const name = "RDMA devices";
   own.rdma.refusal = "there is no RDMA device";
-  EXPECT_EQ(check_devices(own), green(name, "none; nodes are connected by TCP"));
+  EXPECT_EQ(check_devices(own), green(name, "none; TCP connects nodes"));
   own.rdma.ports = {{.device = "mlx5_0",
                      .port = 1,
                      .state = "ACTIVE",
@@ -151,10 +150,10 @@ TEST(CheckDevices, NamesPortsAndWhyTheyAreNotUsed) {
   EXPECT_EQ(check_devices(own),
             yellow(name, ports + "; not used: " + own.rdma.refusal, own.rdma.remedy));
   own.rdma.remedy.clear();
-  EXPECT_EQ(check_devices(own).remedy, "`ibv_devinfo -v` shows what devices and ports lack");
+  EXPECT_EQ(check_devices(own).remedy, "`ibv_devinfo -v` shows the state of devices and ports");
   own.rdma.is_wanted = false;
   EXPECT_EQ(check_devices(own),
-            yellow(name, ports + "; not used, as TESSERA_TRANSPORT doesn't name verbs",
+            yellow(name, ports + "; not used, because TESSERA_TRANSPORT does not name verbs",
                    "unset TESSERA_TRANSPORT, or name verbs in it before tcp"));
 }
 
@@ -172,20 +171,20 @@ TEST(CheckNetwork, IsYellowForNoneABridgeOrASlowOne) {
   own.network.interfaces[1].is_bridge = true;
   EXPECT_EQ(check_network(own),
             yellow("network",
-                   "lo 127.0.0.1; eth0 10.0.0.1, 25000 Mbit/s; eth0 is used between machines, and "
-                   "is a bridge within this one",
-                   "name the network between the machines: export TESSERA_INTERFACE=…"));
+                   "lo 127.0.0.1; eth0 10.0.0.1, 25000 Mbit/s; eth0 is used between machines, but "
+                   "it is a bridge within this machine",
+                   "choose the network between the machines: export TESSERA_INTERFACE=…"));
   own.network.interfaces[1] = {
       .name = "eth0", .address = "10.0.0.1", .is_up = true, .speed_mbit = 100};
   EXPECT_EQ(
       check_network(own),
       yellow("network", "lo 127.0.0.1; eth0 10.0.0.1, 100 Mbit/s; eth0 is used between machines",
-             "name a faster network, if there is one: TESSERA_INTERFACE"));
+             "choose a faster network, if available, by TESSERA_INTERFACE"));
   own.network.interfaces.pop_back();
   own.network.chosen = "127.0.0.1";
   EXPECT_EQ(check_network(own),
-            yellow("network", "lo 127.0.0.1: other machines can't reach this one",
-                   "bring up the network between the machines, if there are to be several"));
+            yellow("network", "lo 127.0.0.1: other machines cannot reach this one",
+                   "for jobs on several machines, bring up the network between them"));
 }
 
 TEST(CheckNetwork, IsYellowWhereNoneIsUpAndNobodyNamedOne) {
@@ -194,17 +193,16 @@ TEST(CheckNetwork, IsYellowWhereNoneIsUpAndNobodyNamedOne) {
   own.network.chosen = "";
   own.network.error = "there is no network interface '' that is up; there are: ";
   EXPECT_EQ(check_network(own),
-            yellow("network", "lo down: other machines can't reach this one",
-                   "bring up the network between the machines, if there are to be several"));
+            yellow("network", "lo down: other machines cannot reach this one",
+                   "for jobs on several machines, bring up the network between them"));
 }
 
 TEST(CheckNetwork, IsRedForOneThatIsNotThere) {
   Surroundings own = healthy();
   own.network.asked = "ib7";
   own.network.error = "there is no network interface 'ib7' that is up; there are: lo, eth0";
-  EXPECT_EQ(check_network(own),
-            red("network", own.network.error,
-                "unset TESSERA_INTERFACE, or give it the name of one of those"));
+  EXPECT_EQ(check_network(own), red("network", own.network.error,
+                                    "unset TESSERA_INTERFACE, or set it to one of these names"));
 }
 
 TEST(CheckCongestion, IsYellowWhereThatPaces) {
@@ -213,25 +211,26 @@ TEST(CheckCongestion, IsYellowWhereThatPaces) {
   own.network.congestion = "";
   EXPECT_EQ(check_congestion(own), green("TCP congestion control", "unknown"));
   own.network.congestion = "bbr";
-  EXPECT_EQ(
-      check_congestion(own),
-      yellow("TCP congestion control", "bbr, which paces: MPI's long messages over TCP take longer",
-             "as root, where that is for connections within the cluster: sysctl -w "
-             "net.ipv4.tcp_congestion_control=cubic"));
+  EXPECT_EQ(check_congestion(own),
+            yellow("TCP congestion control",
+                   "bbr, which paces packets: MPI's long messages over TCP take longer",
+                   "as root, if it is for connections within the cluster: sysctl -w "
+                   "net.ipv4.tcp_congestion_control=cubic"));
 }
 
 TEST(CheckRoot, WarnsRootOfMpirun) {
   Surroundings own = healthy();
   EXPECT_EQ(check_root(own), green("user", "not root"));
   own.launch.is_root = true;
-  EXPECT_EQ(check_root(own), yellow("user", "root, whom mpirun refuses",
-                                    "be somebody else, or export OMPI_ALLOW_RUN_AS_ROOT=1 "
-                                    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; tessera-run needs neither"));
+  EXPECT_EQ(check_root(own),
+            yellow("user", "root, which mpirun refuses",
+                   "use another account, or export OMPI_ALLOW_RUN_AS_ROOT=1 "
+                   "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; tessera-run works without this"));
   own.launch.may_root_use_mpirun = true;
-  EXPECT_EQ(check_root(own), green("user", "root, who may start jobs here"));
+  EXPECT_EQ(check_root(own), green("user", "root, which may start jobs here"));
   own.launch.may_root_use_mpirun = false;
-  own.mpi.version = "MPICH Version: 4.0.2";  // which doesn't mind
-  EXPECT_EQ(check_root(own), green("user", "root, who may start jobs here"));
+  own.mpi.version = "MPICH Version: 4.0.2";  // which accepts root
+  EXPECT_EQ(check_root(own), green("user", "root, which may start jobs here"));
 }
 
 TEST(CheckClockSource, IsYellowForASlowOne) {
@@ -240,9 +239,9 @@ TEST(CheckClockSource, IsYellowForASlowOne) {
   own.clock.source = "hpet";
   EXPECT_EQ(check_clock_source(own),
             yellow("clock", "hpet, which takes a microsecond or more to read",
-                   "boot with clocksource=tsc if this processor's is stable (dmesg tells)"));
+                   "boot with clocksource=tsc if this processor's TSC is stable (see dmesg)"));
   own.clock.source = "";
-  EXPECT_EQ(check_clock_source(own), green("clock", "the kernel doesn't name its source"));
+  EXPECT_EQ(check_clock_source(own), green("clock", "the kernel does not name its source"));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Each check of a process: when it is green, yellow and red, and what it says then.
+// Each check of a process: its states, and its messages.
 #include <gtest/gtest.h>
 
 #include "tests/apps/tool/surroundings_of.hpp"
@@ -23,8 +23,9 @@ TEST(CheckSettings, IsYellowForANameThatIsNoSetting) {
       "TESSERA_SPIN is not a setting and was ignored; did you mean TESSERA_SPIN_NS?",
       "TESSERA_X is not a setting and was ignored; did you mean TESSERA_LOG?"};
   EXPECT_EQ(check_settings(own),
-            yellow("settings", "TESSERA_SPIN is not a setting and was ignored; so are 1 more",
-                   "unset TESSERA_SPIN, or set TESSERA_SPIN_NS in its place"));
+            yellow("settings",
+                   "TESSERA_SPIN is not a setting and was ignored; and 1 more names are unknown",
+                   "unset TESSERA_SPIN, or set TESSERA_SPIN_NS instead"));
 }
 
 TEST(CheckSettings, IsRedForAValueThatJobsRefuse) {
@@ -32,7 +33,7 @@ TEST(CheckSettings, IsRedForAValueThatJobsRefuse) {
   own.configuration.error = "TESSERA_SPIN_NS=soon is not usable: expected -1 or more (ns)";
   EXPECT_EQ(check_settings(own),
             red("settings", "TESSERA_SPIN_NS=soon is not usable: expected -1 or more (ns)",
-                "unset the variable, or give it a value that `tessera info` names"));
+                "unset the variable, or set it to a value that `tessera info` lists"));
   own.configuration.warnings = {
       "TESSERA_X is not a setting and was ignored; did you mean TESSERA_LOG?"};
   EXPECT_EQ(
@@ -40,7 +41,7 @@ TEST(CheckSettings, IsRedForAValueThatJobsRefuse) {
       red("settings",
           "TESSERA_SPIN_NS=soon is not usable: expected -1 or more (ns); and TESSERA_X is not "
           "a setting and was ignored",
-          "unset the variable, or give it a value that `tessera info` names"));
+          "unset the variable, or set it to a value that `tessera info` lists"));
 }
 
 TEST(CheckAddressSpace, HasAllStates) {
@@ -49,25 +50,23 @@ TEST(CheckAddressSpace, HasAllStates) {
   own.limits.address_space = 40 * gib;
   EXPECT_EQ(check_address_space(own),
             yellow("address space",
-                   "limited to 40.0 GiB (ulimit -v): all arrays of a node have to fit in",
+                   "limited to 40.0 GiB (ulimit -v): all arrays of a node must fit into this limit",
                    "ulimit -v unlimited"));
   own.limits.address_space = 64 * mib;
-  EXPECT_EQ(
-      check_address_space(own),
-      red("address space",
-          "limited to 64.0 MiB (ulimit -v), and a program and its node's memory take at least "
-          "128.0 MiB",
-          "ulimit -v unlimited"));
+  EXPECT_EQ(check_address_space(own), red("address space",
+                                          "limited to 64.0 MiB (ulimit -v), but a program and its "
+                                          "node's memory need at least 128.0 MiB",
+                                          "ulimit -v unlimited"));
 }
 
-// It would ask for the buffers for ever.
+// It would ask for the buffers forever.
 TEST(CheckAddressSpace, IsRedWhereOpenBlasGetsNoBuffers) {
   Surroundings own = healthy();
   own.limits.address_space = 1200 * mib;
   EXPECT_EQ(check_address_space(own),
             red("address space",
-                "limited to 1.2 GiB (ulimit -v), in which programs that multiply matrices don't "
-                "run: OpenBLAS takes 128.0 MiB for each of its threads, of which there are 4",
+                "limited to 1.2 GiB (ulimit -v), with which programs that multiply matrices do not "
+                "run: OpenBLAS needs 128.0 MiB for each of its 4 threads",
                 "ulimit -v unlimited; or export OPENBLAS_NUM_THREADS=1"));
   own.blas.threads = 1;
   EXPECT_EQ(check_address_space(own).state, State::yellow);
@@ -80,22 +79,20 @@ TEST(CheckFileSizes, HasAllStates) {
   Surroundings own = healthy();
   EXPECT_EQ(check_file_sizes(own), green("file sizes", "not limited"));
   own.limits.file_size = 10 * gib;
-  EXPECT_EQ(
-      check_file_sizes(own),
-      yellow("file sizes", "limited to 10.0 GiB (ulimit -f): all arrays of a node have to fit in",
-             "ulimit -f unlimited"));
+  EXPECT_EQ(check_file_sizes(own),
+            yellow("file sizes",
+                   "limited to 10.0 GiB (ulimit -f): all arrays of a node must fit into this limit",
+                   "ulimit -f unlimited"));
   own.limits.file_size = 32 * mib;
-  EXPECT_EQ(
-      check_file_sizes(own),
-      red("file sizes",
-          "limited to 32.0 MiB (ulimit -f), and a program and its node's memory take at least 64.0 "
-          "MiB",
-          "ulimit -f unlimited"));
+  EXPECT_EQ(check_file_sizes(own), red("file sizes",
+                                       "limited to 32.0 MiB (ulimit -f), but a program and its "
+                                       "node's memory need at least 64.0 MiB",
+                                       "ulimit -f unlimited"));
 }
 
 TEST(CheckDescriptors, IsGreenWhereThereAreEnough) {
   Surroundings own = healthy();
-  EXPECT_EQ(check_descriptors(own), green("descriptors", "20000 may be open (ulimit -n)"));
+  EXPECT_EQ(check_descriptors(own), green("descriptors", "at most 20000 may be open (ulimit -n)"));
   own.limits.descriptors = no_limit;
   EXPECT_EQ(check_descriptors(own), green("descriptors", "not limited"));
 }
@@ -103,12 +100,10 @@ TEST(CheckDescriptors, IsGreenWhereThereAreEnough) {
 TEST(CheckDescriptors, IsYellowBelowWhatTheJobMayNeed) {
   Surroundings own = healthy();
   own.limits.descriptors = 64;
-  EXPECT_EQ(
-      check_descriptors(own),
-      yellow("descriptors",
-             "64 may be open (ulimit -n), and a process may need 1024: each node that it talks to "
-             "takes one",
-             "ulimit -n 4096"));
+  EXPECT_EQ(check_descriptors(own), yellow("descriptors",
+                                           "at most 64 may be open (ulimit -n), but a process may "
+                                           "need 1024: one for each node it communicates with",
+                                           "ulimit -n 4096"));
   own.limits.descriptors = 4096;
   own.launch.ranks = 5000;
   EXPECT_EQ(check_descriptors(own).remedy, "ulimit -n 10032");
@@ -123,14 +118,14 @@ TEST(CheckDescriptors, AHardLimitIsRaisedBySomebodyElse) {
   own.limits.descriptors = 64;
   own.limits.most_descriptors = 256;
   EXPECT_EQ(check_descriptors(own).remedy,
-            "have the hard limit of 256 raised to 4096 (nofile in /etc/security/limits.d)");
+            "raise the hard limit from 256 to 4096 (nofile in /etc/security/limits.d)");
 }
 
 TEST(CheckDescriptors, IsRedWhereRanksCannotStart) {
   Surroundings own = healthy();
   own.limits.descriptors = 12;
   EXPECT_EQ(check_descriptors(own),
-            red("descriptors", "12 may be open (ulimit -n), and a rank needs 16 to start",
+            red("descriptors", "at most 12 may be open (ulimit -n), but a rank needs 16 to start",
                 "ulimit -n 4096"));
 }
 
@@ -138,10 +133,9 @@ TEST(CheckLockedMemory, IsGreenWhereNothingNeedsIt) {
   Surroundings own = healthy();
   EXPECT_EQ(check_locked_memory(own), green("locked memory", "not limited"));
   own.limits.most_locked = 8 * mib;
-  EXPECT_EQ(check_locked_memory(own),
-            green("locked memory",
-                  "8.0 MiB may be locked (ulimit -l); only RDMA devices need it, and there is "
-                  "none"));
+  EXPECT_EQ(check_locked_memory(own), green("locked memory",
+                                            "8.0 MiB may be locked (ulimit -l); only RDMA devices "
+                                            "need it, and this machine has none"));
   own.limits.may_lock_more = true;
   EXPECT_EQ(check_locked_memory(own),
             green("locked memory", "8.0 MiB may be locked (ulimit -l), and more by CAP_IPC_LOCK"));
@@ -155,7 +149,7 @@ TEST(CheckLockedMemory, IsYellowOrRedWhereADeviceNeedsIt) {
                      .link_layer = "InfiniBand",
                      .rate = "100 Gb/sec (4X EDR)"}};
   const char* const remedy =
-      "have it raised to unlimited: memlock in /etc/security/limits.d, LimitMEMLOCK=infinity for "
+      "raise it to unlimited: memlock in /etc/security/limits.d, LimitMEMLOCK=infinity for "
       "services such as slurmd";
   own.limits.most_locked = 2 * gib;
   EXPECT_EQ(check_locked_memory(own), green("locked memory", "2.0 GiB may be locked (ulimit -l)"));
@@ -164,9 +158,10 @@ TEST(CheckLockedMemory, IsYellowOrRedWhereADeviceNeedsIt) {
             yellow("locked memory", "64.0 MiB may be locked (ulimit -l), which RDMA devices share",
                    remedy));
   own.limits.most_locked = 8 * mib;
-  EXPECT_EQ(check_locked_memory(own),
-            red("locked memory",
-                "8.0 MiB may be locked (ulimit -l), in which an RDMA device can't work", remedy));
+  EXPECT_EQ(
+      check_locked_memory(own),
+      red("locked memory",
+          "8.0 MiB may be locked (ulimit -l), which is too little for an RDMA device", remedy));
 }
 
 TEST(CheckMpi, NamesTheLibraryAndItsThreadLevel) {
@@ -179,37 +174,38 @@ TEST(CheckMpi, NamesTheLibraryAndItsThreadLevel) {
                                   "Open MPI v4.1.4, at MPI_THREAD_FUNNELED; transport mpi: not "
                                   "used: this machine has no network but Ethernet"));
   own.mpi.thread_level = "MPI_THREAD_SINGLE";
-  EXPECT_EQ(check_mpi(own),
-            yellow("MPI",
-                   "Open MPI v4.1.4, at MPI_THREAD_SINGLE though MPI_THREAD_FUNNELED was asked for",
-                   "use an MPI library that was built with support for threads"));
+  EXPECT_EQ(
+      check_mpi(own),
+      yellow("MPI",
+             "Open MPI v4.1.4, at MPI_THREAD_SINGLE, but Tessera asked for MPI_THREAD_FUNNELED",
+             "use an MPI library that was built with support for threads"));
 }
 
 TEST(CheckMpi, IsRedUnderItsLauncherWhenItIsNotBuiltIn) {
   Surroundings own = healthy();
   own.mpi = {};
-  EXPECT_EQ(check_mpi(own), green("MPI", "not built in: tessera-run starts jobs, on one machine"));
+  EXPECT_EQ(check_mpi(own), green("MPI", "not built in; use tessera-run, on one machine"));
   own.launch.launcher = "srun";
-  EXPECT_EQ(check_mpi(own), red("MPI", "this Tessera was built without, and srun started it",
+  EXPECT_EQ(check_mpi(own), red("MPI", "this Tessera was built without MPI, but srun started it",
                                 "start it with tessera-run, or build it with -DTESSERA_MPI=ON"));
 }
 
 TEST(CheckTracing, IsYellowWhereTheKernelKeepsRanksApart) {
   Surroundings own = healthy();
   const char* const name = "memory of other processes";
-  EXPECT_EQ(check_tracing(own), green(name, "may be reached by ranks of one user"));
+  EXPECT_EQ(check_tracing(own), green(name, "ranks of one user may access it"));
   own.ptrace_scope = 1;
   EXPECT_EQ(check_tracing(own),
             yellow(name,
-                   "the kernel keeps ranks from each other's (ptrace_scope 1): operations on "
-                   "attached memory of another rank fail",
-                   "sysctl kernel.yama.ptrace_scope=0 as root, or do without attached memory"));
+                   "the kernel forbids access (ptrace_scope 1): operations on attached memory of "
+                   "another rank fail",
+                   "as root: sysctl kernel.yama.ptrace_scope=0; or do not use attached memory"));
   own.may_trace = true;
-  EXPECT_EQ(check_tracing(own), green(name, "may be reached by CAP_SYS_PTRACE (ptrace_scope 1)"));
+  EXPECT_EQ(check_tracing(own), green(name, "CAP_SYS_PTRACE gives access (ptrace_scope 1)"));
   own.ptrace_scope = 3;  // for root, too
   EXPECT_EQ(check_tracing(own).remedy,
-            "boot without kernel.yama.ptrace_scope=3, which can't be taken back, or do without "
-            "attached memory");
+            "boot without kernel.yama.ptrace_scope=3, which cannot be undone while it runs; or do "
+            "not use attached memory");
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Surroundings that no machine has: all is well in them, and a test spoils one thing.
+// Artificial environments without problems, in which a test changes one thing.
 #pragma once
 
 #include <ostream>
@@ -20,7 +20,7 @@ inline void PrintTo(const Finding& finding, std::ostream* out) {
 inline constexpr std::uint64_t mib = std::uint64_t{1} << 20U;
 inline constexpr std::uint64_t gib = std::uint64_t{1} << 30U;
 
-/// One process on host h1 with four processors, started by nobody.
+/// One process on host h1 with four processors, without a launcher.
 inline Surroundings healthy() {
   Surroundings own;
   own.host = "h1";
@@ -56,7 +56,7 @@ inline Surroundings healthy() {
   return own;
 }
 
-/// As many ranks on each of some machines h1, h2, …, one node each, started by mpirun.
+/// As many ranks on each of several machines h1, h2, …, one node each, started by mpirun.
 inline Picture job_of(int machines, int ranks_each) {
   Picture all;
   for (int rank = 0; rank < machines * ranks_each; ++rank) {

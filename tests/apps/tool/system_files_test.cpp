@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the kernel tells in files, from files that a test has written.
+// Reading the kernel's files, from files that a test has written.
 #include <gtest/gtest.h>
 
 #include <filesystem>

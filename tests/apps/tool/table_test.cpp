@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// From findings of many ranks to one table, for people and for programs.
+// From findings of many ranks to one table, as text and as JSON.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -65,7 +65,7 @@ TEST(Examine, EachLineThatIsNotGreenHasARemedyOfOneLine) {
 TEST(Join, SaysOnceWhatHoldsForAll) {
   const auto lines = lines_of(job_of(3, 2), "descriptors");
   ASSERT_EQ(lines.size(), 1U);
-  EXPECT_EQ(lines[0].finding, green("descriptors", "20000 may be open (ulimit -n)"));
+  EXPECT_EQ(lines[0].finding, green("descriptors", "at most 20000 may be open (ulimit -n)"));
   EXPECT_EQ(lines[0].ranks, (std::vector<int>{0, 1, 2, 3, 4, 5}));
 }
 
@@ -77,12 +77,11 @@ TEST(Join, NamesTheNodeThatDiffersAndPutsItFirst) {
   const auto lines = lines_of(all, "descriptors");
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_EQ(lines[0].finding.state, State::yellow);
-  EXPECT_EQ(
-      lines[0].finding.found,
-      "h2: 64 may be open (ulimit -n), and a process may need 1024: each node that it talks to "
-      "takes one");
+  EXPECT_EQ(lines[0].finding.found,
+            "h2: at most 64 may be open (ulimit -n), but a process may need 1024: one for each "
+            "node it communicates with");
   EXPECT_EQ(lines[0].ranks, (std::vector<int>{2, 3}));
-  EXPECT_EQ(lines[1].finding.found, "h1, h3: 20000 may be open (ulimit -n)");
+  EXPECT_EQ(lines[1].finding.found, "h1, h3: at most 20000 may be open (ulimit -n)");
 }
 
 TEST(Join, NamesRanksWhereTheirNodeIsDivided) {
@@ -170,7 +169,7 @@ TEST(Surroundings, TravelAsTextWithoutLoss) {
   EXPECT_EQ(came.limits.locked, no_limit);
   EXPECT_EQ(came.rdma.ports.at(0).port, 2);
   EXPECT_EQ(came.network.interfaces.at(1).speed_mbit, 25'000);
-  own.host = "h\xff";  // in no encoding of ours
+  own.host = "h\xff";  // not valid UTF-8
   EXPECT_EQ(from_text(to_text(own)).host, "h\xef\xbf\xbd");
 }
 

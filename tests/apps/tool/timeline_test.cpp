@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The page of `tessera timeline`: what it has of a trace, and what is refused.
+// The page of `tessera timeline`: its contents, and what is refused.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
@@ -81,18 +81,18 @@ TEST(Timeline, SaysWhatItLacks) {
       trace_of(wait_of(0, "get", 1, 1), R"({"missing":"rank 1 died","dropped_events":12})"));
   ASSERT_TRUE(page.ok()) << page.status().message();
   EXPECT_EQ(data_of(*page)["note"],
-            "rank 1 died; 12 later events had no room: raise TESSERA_PROFILE_EVENTS");
+            "rank 1 died; 12 later events were not recorded: raise TESSERA_PROFILE_EVENTS");
 }
 
 TEST(Timeline, RefusesWhatIsNoTrace) {
   const std::pair<std::string, std::string> refused[] = {
-      {"", "it is damaged: "},
-      {R"({"traceEvents":[)", "it is damaged: "},
-      {R"({"tessera_profile":1})", "it has no traceEvents"},
-      {"[]", "it has no traceEvents"},
+      {"", "the file is damaged: "},
+      {R"({"traceEvents":[)", "the file is damaged: "},
+      {R"({"tessera_profile":1})", "the file has no traceEvents"},
+      {"[]", "the file has no traceEvents"},
       {trace_of(R"({"name":"get","ph":"X","ts":1})"), "has no number 'dur'"},
-      {trace_of(wait_of(0, "get", -1, 1)), "has 'ts' outside of 0 to 3.2e+15 µs"},
-      {trace_of(R"({"name":7,"ph":"X","ts":1,"dur":1})"), "it is damaged: "},
+      {trace_of(wait_of(0, "get", -1, 1)), "has 'ts' outside 0 to 3.2e+15 µs"},
+      {trace_of(R"({"name":7,"ph":"X","ts":1,"dur":1})"), "the file is damaged: "},
       {trace_of("", R"({"missing":7})"), "'trace.json': its otherData: "},
   };
   for (const auto& [trace, words] : refused) {

@@ -59,7 +59,7 @@ static void repeat_vectors(char* there, int proc) {
 
 static void repeat_nonblocking(void* there, int proc) {
   enum { gets = 11 };
-  static double fetched[gets]; /* what is under way has a place of its own */
+  static double fetched[gets]; /* each operation under way has its own destination */
   double scale = 1;
   armci_hdl_t handle;
   ARMCI_INIT_HANDLE(&handle);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Collectives of arrays agree: what only one rank finds wrong fails on all, and none is left
-// waiting. The one rank is the last.
+// Collectives of arrays agree: an error that only one rank finds fails the call on all, and no rank
+// is left waiting. The one rank is the last.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ using rma::test::fails;
 using rma::test::ok;
 using rma::test::on_team;
 
-// As messages name them.
+// Rank numbers as in messages.
 std::string first_rank(const Team& team) {
   return std::to_string(team.members().front().value);
 }
@@ -94,7 +94,7 @@ TEST(Agreement, ResettingACounterFailsOnAllRanks) {
   });
 }
 
-// An operand of which the last member names a place that isn't there.
+// An operand with a box outside the array on the last member.
 template <class T>
 Part<T> partly_outside(const Array<T>& array) {
   Box box = array.box();
@@ -104,7 +104,7 @@ Part<T> partly_outside(const Array<T>& array) {
   return part(array, box);
 }
 
-// All members are told what the last one did wrong.
+// All members get the error of the last one.
 template <class Outcome>
 void expect_told(const Team& team, const Outcome& outcome, const std::string& verb) {
   EXPECT_TRUE(fails(outcome, Code::out_of_range,
@@ -133,11 +133,11 @@ TEST(Agreement, ABoxThatIsWrongOnOneRankFailsOnAll) {
     std::ostringstream text;
     EXPECT_TRUE(fails(print(wrong, text), Code::out_of_range,
                       {"print: on rank " + last_rank(team) + ": array 'a'"}));
-    EXPECT_TRUE(ok(fill(a, 1.0))) << "nobody was left behind";
+    EXPECT_TRUE(ok(fill(a, 1.0))) << "no rank is left waiting";
   });
 }
 
-// What the last member asks for is right in itself, but the others ask for something else.
+// The last member's arguments are valid, but the others give different ones.
 template <class Outcome>
 void expect_differs(const Team& team, const Outcome& outcome, const std::string& verb) {
   EXPECT_TRUE(fails(outcome, Code::invalid_argument,
@@ -255,7 +255,7 @@ TEST(Agreement, OptionsThatDifferAmongMembersFailOnAll) {
     auto counter = Counter::create(job, team).value();
     EXPECT_TRUE(fails(counter.reset(is_last(team) ? 1 : 2), Code::invalid_argument,
                       {"called reset of a counter with other arguments", "scalars"}));
-    EXPECT_EQ(sum(a).value(), 64) << "nobody was left behind";
+    EXPECT_EQ(sum(a).value(), 64) << "no rank is left waiting";
   });
 }
 
@@ -270,7 +270,7 @@ TEST(Agreement, ScalarsWithTheSameBitsAreTheSame) {
   });
 }
 
-// Members that call different operations are told which.
+// Members that call different operations get the names of these operations.
 TEST(Agreement, OperationsThatDifferAmongMembersAreNamed) {
   on_team([](Job& job, Team& team) {
     if (team.size() == 1) {
@@ -300,7 +300,7 @@ TEST(Agreement, OperationsThatDifferAmongMembersAreNamed) {
   });
 }
 
-// Messages of collectives that don't fit have words that users know.
+// Errors about collectives that don't match have words that users know.
 TEST(Agreement, OtherCollectivesAreToldFromOperationsOnArrays) {
   on_team([](Job& job, Team& team) {
     if (team.size() == 1) {
@@ -354,14 +354,14 @@ TEST(Agreement, AVectorThatIsWrongOnOneRankFailsOnAll) {
   });
 }
 
-// What the last rank asks for differs from what the others do.
+// The last rank's arguments differ from those of the others.
 void expect_difference(Job& job, const Team& team, const Distribution& others,
                        const Distribution& last) {
   const auto array =
       Array<double>::create(job, is_last(team) ? last : others, {.name = "differs", .team = team});
-  EXPECT_TRUE(fails(array, Code::invalid_argument,
-                    {"creating array 'differs'",
-                     "asked for another array than rank " + first_rank(team), "hint:"}))
+  EXPECT_TRUE(fails(
+      array, Code::invalid_argument,
+      {"creating array 'differs'", "gave another array than rank " + first_rank(team), "hint:"}))
       << to_string(others) << " and " << to_string(last);
 }
 
@@ -407,7 +407,7 @@ TEST(Agreement, CreationSeesOtherElementTypesOfTheSameSize) {
                       : Array<double>::create(job, {8}, {.name = "A", .team = team}).status();
     if (team.size() > 1) {
       EXPECT_TRUE(fails(status, Code::invalid_argument,
-                        {"asked for another array than rank " + first_rank(team)}));
+                        {"gave another array than rank " + first_rank(team)}));
     }
   });
 }
@@ -417,8 +417,8 @@ TEST(Agreement, ACounterHasOneOwner) {
     const auto counter = Counter::create(job, team, TeamRank{is_last(team) ? 0 : 1});
     if (team.size() > 1) {
       EXPECT_TRUE(fails(counter, Code::invalid_argument,
-                        {"rank " + first_rank(team) + " asked for a counter of member 1",
-                         "rank " + last_rank(team) + " for one of member 0"}));
+                        {"rank " + first_rank(team) + " requested a counter on member 1",
+                         "rank " + last_rank(team) + " requested one on member 0"}));
     }
   });
 }

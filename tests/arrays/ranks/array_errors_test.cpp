@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What operations say of arrays that are freed or were moved from, and of local buffers and
-// indices that do not fit; each with the array's name.
+// The errors of operations on arrays that were freed or moved from, and for local buffers and
+// indices that don't match; each names the array.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -32,13 +32,13 @@ using rma::test::fails;
 using rma::test::ok;
 using rma::test::on_team;
 
-// The compiler refuses arithmetic on these by one sentence; they are only moved.
+// The compiler refuses arithmetic on these with one sentence; they can only be moved.
 static_assert(detail::OtherNumber<char> && detail::OtherNumber<bool>);
 static_assert(detail::OtherNumber<long double>);
 static_assert(detail::OtherNumber<long long> != std::is_same_v<long long, std::int64_t>);
 static_assert(!detail::OtherNumber<double> && !detail::OtherNumber<std::int8_t>);
 
-// What an exception shows, and what programs print.
+// The text of an exception, which programs print.
 TEST(ArrayErrors, NameTheRankWhoseCallFailed) {
   on_team([](Job& job, Team& team) {
     auto array = Array<double>::create(job, {4, 4}, {.name = "A", .team = team}).value();
@@ -78,7 +78,7 @@ TEST(ArrayErrors, NameTheRankWhoseCallFailed) {
   });
 }
 
-// Everything that may be asked of an array that is no more says so, with these words.
+// Every operation on an array that was freed or moved from returns an error with these words.
 void expect_closed(Array<double>& array, std::initializer_list<std::string_view> words) {
   std::vector<double> buffer(4);
   const std::span<double> span(buffer);
@@ -305,7 +305,7 @@ TEST(ArrayErrors, EmptyArraysOfHugeExtentsAreLegal) {
   });
 }
 
-// Whose other extents' product overflows to something small.
+// Arrays for which the product of the nonzero extents overflows to a small number.
 TEST(ArrayErrors, EmptyArraysOfHugeExtentsMayBeCached) {
   on_team([](Job& job, Team& team) {
     constexpr std::int64_t huge = std::int64_t{1} << 40;

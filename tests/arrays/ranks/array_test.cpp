@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Array<T>: one-sided boxes against a model, on every kind of distribution; and what bad calls say.
+// Array<T>: one-sided boxes against a model, for every kind of distribution; and the errors of
+// invalid calls.
 #include "arrays/array.hpp"
 
 #include <gtest/gtest.h>
@@ -189,7 +190,7 @@ TEST(Array, LocalAccessSeesWhatOthersWroteByGlobalIndices) {
   });
 }
 
-// Every kind of distribution with several blocks a rank, and those with one.
+// Every kind of distribution with several blocks on a rank, and those with one.
 TEST(Array, LocalBlocksAreAllThatARankOwns) {
   on_team([](Job& job, Team& team) {
     const std::int64_t ranks = team.size();
@@ -222,8 +223,9 @@ TEST(Array, OneViewOfSeveralBlocksIsRefused) {
   on_team([](Job& job, Team& team) {
     const auto cyclic = Distribution::block_cyclic({8, 8}, {1, 1}, team.size()).value();
     auto array = Array<double>::create(job, cyclic, {.name = "A", .team = team}).value();
-    EXPECT_TRUE(fails(array.local(), Code::unsupported,
-                      {"local access to array 'A'", "at most one block a rank", "local_blocks()"}));
+    EXPECT_TRUE(
+        fails(array.local(), Code::unsupported,
+              {"local access to array 'A'", "at most one block on each rank", "local_blocks()"}));
     EXPECT_TRUE(ok(array.sync()));
   });
 }
@@ -264,9 +266,9 @@ TEST(Array, SaysWhatIsWrongWithABox) {
     EXPECT_TRUE(fails(array.put(Box({0}, {100}), buffer), Code::invalid_argument, {"dimension"}));
     EXPECT_TRUE(
         fails(array.put(Box({0, 0}, {10, 10}), std::span(buffer).first(99)), Code::invalid_argument,
-              {"put of [0,10) x [0,10)", "the local buffer has 99 elements and the box 100"}));
+              {"put of [0,10) x [0,10)", "the local buffer has 99 elements, but the box has 100"}));
     EXPECT_TRUE(fails(array.get(Box({0, 0}, {2, 2}), LocalView<double>(buffer.data(), {2, 3})),
-                      Code::invalid_argument, {"the local view is 2 x 3 and the box 2 x 2"}));
+                      Code::invalid_argument, {"the local view is 2 x 3, but the box is 2 x 2"}));
     EXPECT_TRUE(fails(array.get(Box({0, 0}, {2, 2}), LocalView<double>(nullptr, {2, 2})),
                       Code::invalid_argument, {"null"}));
     rma::Handle handle = array.get_async(Box({0, 0}, {101, 1}), buffer);
@@ -286,7 +288,7 @@ TEST(Array, CreationFailsOnAllRanksWithTheSameWords) {
     auto array = Array<double>::create(job, {extent}, {.name = "differs", .team = team});
     if (team.size() > 1) {
       EXPECT_TRUE(fails(array, Code::invalid_argument,
-                        {"creating array 'differs'", "asked for another array than rank"}));
+                        {"creating array 'differs'", "gave another array than rank"}));
     }
     auto good = Array<double>::create(job, {10}, {.name = "good", .team = team});
     EXPECT_TRUE(ok(good));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Arrays as values: empty ones, members of structures that move, and what they return as vectors.
+// Arrays as values: empty ones, members of structures that move, and results as vectors.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 #include "tests/support/checks.hpp"
 #include "tests/support/rank_main.hpp"
 
-// No name of the library's is in the way of a program's own.
+// The library's names don't conflict with a program's own.
 using namespace tessera::arrays;  // NOLINT(google-build-using-namespace): is tested
 struct Field {
   int number = 3;
@@ -75,7 +75,7 @@ TEST(ArrayValues, ABufferHasAsManyElementsAsABox) {
     EXPECT_EQ(array.buffer(Box({-1, 0}, {2, 5})).value(), std::vector<double>(15));
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
     EXPECT_TRUE(fails(array.buffer(Box({0, 0}, {most, 2})), Code::invalid_argument,
-                      {"63 bits do not count its elements"}));
+                      {"its number of elements does not fit 63 bits"}));
     EXPECT_TRUE(fails(array.buffer(Box({0, 0}, {most / 2, 1})), Code::no_memory));
   });
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Checkpoints that can't be: paths, names, types, damage, space that runs out. Each is refused by
-// name, on all ranks, and the old file stays.
+// Invalid checkpoints: paths, names, types, damage, lack of space. Each error names its cause, on
+// all ranks, and the old file stays.
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -65,7 +65,7 @@ bool is_last(const Job& job) {
   return job.rank().value == job.size() - 1;
 }
 
-// What rank 0 does to files, the others wait for.
+// Rank 0 changes files while the others wait.
 template <class Action>
 void on_first(Job& job, Action&& action) {
   if (is_first(job)) {
@@ -131,19 +131,22 @@ TEST_F(CheckpointErrors, NamesAndTypesThatDoNotFitAreRefused) {
     auto array = Array<double>::create(job, {10, 10}, {.name = "A"}).value();
     auto writer = CheckpointWriter::create(job, path).value();
     EXPECT_TRUE(ok(writer.add(array)));
-    EXPECT_TRUE(fails(writer.add(array), Code::invalid_argument,
-                      {"adding array 'A' to checkpoint", "there is a 'A' already", "hint:"}));
-    EXPECT_TRUE(fails(writer.add(array, "a/b"), Code::invalid_argument, {"'a/b' is no name"}));
-    EXPECT_TRUE(fails(writer.add(array, ""), Code::invalid_argument, {"'' is no name"}));
+    EXPECT_TRUE(
+        fails(writer.add(array), Code::invalid_argument,
+              {"adding array 'A' to checkpoint", "the name 'A' is already in use", "hint:"}));
+    EXPECT_TRUE(
+        fails(writer.add(array, "a/b"), Code::invalid_argument, {"'a/b' is not a valid name"}));
+    EXPECT_TRUE(fails(writer.add(array, ""), Code::invalid_argument, {"'' is not a valid name"}));
     EXPECT_TRUE(ok(writer.add_attribute("n", std::int64_t{1})));
-    EXPECT_TRUE(fails(writer.add_attribute("n", 2.0), Code::invalid_argument, {"'n' already"}));
+    EXPECT_TRUE(
+        fails(writer.add_attribute("n", 2.0), Code::invalid_argument, {"'n' is already in use"}));
     EXPECT_TRUE(fails(writer.add_attribute("tessera_x", 2.0), Code::invalid_argument,
                       {"'tessera_x' is reserved", "hint:"}));
     auto sums = Array<double>::create(job, {10, 10}, {.name = "sums"}).value();
     EXPECT_TRUE(ok(sums.set_access_mode(rma::AccessMode::accumulate_only)));
     EXPECT_TRUE(fails(writer.add(sums), Code::invalid_argument,
                       {"adding array 'sums'", "the array is accumulate_only now"}));
-    EXPECT_TRUE(ok(writer.commit()));  // what was refused has changed nothing
+    EXPECT_TRUE(ok(writer.commit()));  // the refused calls have changed nothing
 
     auto file = Checkpoint::open(job, path).value();
     EXPECT_TRUE(fails(file.read<double>("B"), Code::invalid_argument,
@@ -174,13 +177,13 @@ TEST_F(CheckpointErrors, CallsThatDifferAmongRanksFailOnAll) {
     const std::string path = folder.file("run.h5");
     const std::string other = folder.file("other.h5");
     EXPECT_TRUE(fails(CheckpointWriter::create(job, is_last(job) ? other : path),
-                      Code::invalid_argument, {"asked for another path"}));
+                      Code::invalid_argument, {"gave another path"}));
     auto array = Array<double>::create(job, {10}, {.name = "A"}).value();
     auto writer = CheckpointWriter::create(job, path).value();
     EXPECT_TRUE(fails(writer.add(array, is_last(job) ? "A" : "B"), Code::invalid_argument,
-                      {"asked for another array"}));
+                      {"gave another array"}));
     EXPECT_TRUE(fails(writer.add_attribute("n", std::int64_t{job.rank().value}),
-                      Code::invalid_argument, {"asked for another attribute"}));
+                      Code::invalid_argument, {"gave another attribute"}));
     EXPECT_TRUE(ok(writer.add(array)));
     EXPECT_TRUE(ok(writer.commit()));
     auto file = Checkpoint::open(job, path).value();
@@ -196,7 +199,7 @@ TEST_F(CheckpointErrors, AnArrayOfAnotherTeamIsRefused) {
       return;
     }
     const SharedFolder folder(job);
-    // The same ranks in another order are another team: what a rank would write lies elsewhere.
+    // The same ranks in another order are another team: a rank's elements are at other locations.
     std::vector<WorldRank> reversed(job.world().members().rbegin(), job.world().members().rend());
     Team team = Team::create(job, reversed).value();
     auto array = Array<double>::create(job, {10}, {.name = "A", .team = team}).value();
@@ -206,7 +209,7 @@ TEST_F(CheckpointErrors, AnArrayOfAnotherTeamIsRefused) {
   });
 }
 
-// What opening and reading everything says.
+// The status of opening and reading everything.
 Status read_all(Job& job, const std::string& path) {
   TESSERA_ASSIGN_OR_RETURN(auto file, Checkpoint::open(job, path));
   TESSERA_ASSIGN_OR_RETURN(auto array, file.read<double>("A"));
@@ -225,8 +228,8 @@ std::string write_small(Job& job, const std::string& path) {
   return contents_of(path);
 }
 
-// Every 16th place up to `end` on one rank, from where chance begins, so that all are tried in
-// time; fewer on several: the cost is in the ranks, the cases are not.
+// Every 16th offset up to `end` on one rank, from a random start, so that all are tested over time.
+// With several ranks fewer offsets are tested, since each takes longer.
 constexpr std::size_t place_step = 16;
 
 std::vector<std::size_t> places(const Job& job, const SharedSeed& seed, std::size_t end) {
@@ -265,14 +268,14 @@ TEST_F(CheckpointErrors, AByteThatChangedIsFoundOrHarmless) {
         damaged[place] = static_cast<char>(damaged[place] ^ (1 << place % 8));
         write_contents(path, damaged);
       });
-      const Status status = read_all(job, path);  // if it succeeds, what is read is right
+      const Status status = read_all(job, path);  // if it succeeds, the elements are right
       if (!status.ok()) {
         EXPECT_TRUE(fails(status, Code::protocol, {"run.h5", "damaged"})) << "byte " << place;
         ++found;
       }
       EXPECT_TRUE(ok(job.barrier()));
     }
-    // Only what is between the parts of the file may change unseen.
+    // Only changes between the parts of the file may be undetected.
     if (job.size() == 1) {
       EXPECT_GT(found, (sizeof(double) * 9 * 14 + 1000) / place_step);
     }
@@ -332,15 +335,17 @@ TEST_F(CheckpointErrors, AFileOfALaterFormatIsNotTriedToRead) {
     bytes.replace(bytes.size() - sizeof proof, sizeof proof,
                   std::string(reinterpret_cast<const char*>(&proof), sizeof proof));
     on_first(job, [&] { write_contents(path, bytes); });
-    EXPECT_TRUE(fails(read_all(job, path), Code::unsupported,
-                      {"run.h5 is a checkpoint of format 2, and 1 is known here", "hint:"}));
+    EXPECT_TRUE(
+        fails(read_all(job, path), Code::unsupported,
+              {"run.h5 is a checkpoint of format 2, but this version of Tessera reads format 1",
+               "hint:"}));
   });
 }
 
 TEST_F(CheckpointErrors, AWriteThatFailsMidwayLeavesTheOldFile) {
   on_ranks([](Job& job) {
     if (rma::test::ranks_are_threads() && job.size() > 1) {
-      return;  // the limit would be that of all ranks, and the test's; one rank stands for it
+      return;  // the limit would apply to all ranks and to the test; one rank suffices
     }
     const SharedFolder folder(job);
     const std::string path = folder.file("run.h5");
@@ -363,7 +368,7 @@ TEST_F(CheckpointErrors, AWriteThatFailsMidwayLeavesTheOldFile) {
       EXPECT_EQ(folder.own().names(), std::vector<std::string>{"run.h5"});
       EXPECT_EQ(contents_of(path), good);
     });
-    // And when it is the description for which there is no room.
+    // Now there is no space for the description.
     auto small = Array<double>::create(job, {4}, {.name = "small"}).value();
     {
       auto writer = CheckpointWriter::create(job, path).value();
@@ -382,7 +387,7 @@ TEST_F(CheckpointErrors, AWriteThatFailsMidwayLeavesTheOldFile) {
   });
 }
 
-// A file system of so many bytes in a folder, while it lives.
+// A file system of `bytes` bytes in a folder, as long as this object exists.
 class SmallFileSystem {
  public:
   SmallFileSystem(std::string folder, const std::string& bytes) : folder_(std::move(folder)) {
@@ -475,7 +480,7 @@ TEST_F(CheckpointErrors, RightsAndLinksStayAsTheyAre) {
   });
 }
 
-// Members open the new file by its name, whatever the rights of the one that it replaces.
+// Members open the new file by name, with any access rights of the file that it replaces.
 TEST_F(CheckpointErrors, AReadOnlyFileIsReplacedByAReadOnlyOne) {
   on_ranks([](Job& job) {
     const SharedFolder folder(job);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the tests of checkpoints share: arrays of fingerprints, written in one call.
+// Shared code of checkpoint tests: arrays of fingerprints, written in one call.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ inline bool has_hdf5() {
   return detail::check_hdf5().ok();
 }
 
-/// The first member writes them all.
+/// The first member writes all elements.
 inline void fill_with_fingerprints(Array<double>& array) {
   if (array.team().rank().value == 0) {
     EXPECT_TRUE(rma::test::ok(array.put(array.box(), fingerprints(array.box()))));
@@ -33,7 +33,7 @@ inline void fill_with_fingerprints(Array<double>& array) {
   EXPECT_TRUE(rma::test::ok(array.sync()));
 }
 
-/// Each member looks at all elements. Collective.
+/// Each member checks all elements. Collective.
 inline void expect_filled(Array<double>& array) {
   std::vector<double> all(static_cast<std::size_t>(array.box().volume()));
   EXPECT_TRUE(rma::test::ok(array.get(array.box(), all)));

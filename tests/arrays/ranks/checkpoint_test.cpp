@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Checkpoints: what is written is read again, whatever the distribution, the element type, and the
-// ranks that read.
+// Checkpoints: elements are read as they were written, for any distribution, element type and
+// number of reading ranks.
 #include "arrays/checkpoint.hpp"
 
 #include <gtest/gtest.h>
@@ -40,11 +40,11 @@ using test::SharedFolder;
 using test::write_checkpoint;
 namespace kinds = arrays::testing;
 
-// Small, so that small arrays have many pieces.
+// Small pieces, so that small arrays have many of them.
 constexpr CheckpointOptions small_pieces{.piece_bytes = 200};
 
-// As pick_distribution, over as many ranks as the team has: what a deal has more is cut off by
-// taking another one.
+// As pick_distribution, for as many ranks as the team has; distributions for other numbers are
+// discarded.
 Distribution pick_for(kinds::Random& random, const Extents& extents, std::int64_t ranks) {
   while (true) {
     Distribution distribution = kinds::pick_distribution(random, extents);
@@ -134,7 +134,7 @@ TYPED_TEST(CheckpointOf, KeepsEachBit) {
     EXPECT_TRUE(ok(again->get(again->box(), got)));
     EXPECT_EQ(std::memcmp(got.data(), all.data(), all.size() * sizeof(TypeParam)), 0);
     EXPECT_TRUE(ok(again->sync()));
-    // The same by those who know the type only when they run.
+    // As above, for callers that know the type only at run time.
     auto untyped = file.read("A", array.distribution(), kind);
     ASSERT_TRUE(ok(untyped));
     got.assign(got.size(), TypeParam());
@@ -151,7 +151,7 @@ TEST(Checkpoint, IsReadByOtherRanksThanWroteIt) {
   on_ranks([](Job& job) {
     const SharedFolder folder(job);
     const std::string path = folder.file("run.h5");
-    // Each of these teams writes, and each reads what each wrote.
+    // Each of these teams writes, and each reads the files of all.
     std::vector<std::vector<WorldRank>> teams;
     for (const std::vector<std::int32_t>& list :
          {std::vector<std::int32_t>{0}, {1, 0}, {2, 3}, {0, 2, 3}, {3, 1, 2, 0}, {6, 1, 4}}) {
@@ -248,7 +248,7 @@ TEST(Checkpoint, KeepsManyChecksumsAndALongTableOfOwners) {
   }
   on_ranks([](Job& job) {
     const SharedFolder folder(job);
-    // Each longer than the 64 KiB that an attribute of the older format could have.
+    // Each list is longer than the 64 KiB that an attribute of the older format could have.
     const std::int64_t blocks = 20'000;
     std::vector<TeamRank> owners(static_cast<std::size_t>(blocks));
     for (std::size_t i = 0; i < owners.size(); ++i) {
@@ -319,7 +319,7 @@ TEST(Checkpoint, ReplacesTheFileOnlyWhenItIsCommitted) {
     }
     auto writer = CheckpointWriter::create(job, path, small_pieces).value();
     EXPECT_TRUE(ok(writer.add(array)));
-    // Still the old one; and an open one remains what it was even after that.
+    // Still the old file; a checkpoint that is open stays readable after the replacement.
     EXPECT_EQ(Checkpoint::open(job, path)->read<double>("A")->get_element({63}).value(), 0.0);
     EXPECT_TRUE(ok(job.barrier()));
     EXPECT_TRUE(ok(writer.commit()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Checkpoints and the tools of HDF5: h5dump and h5py read what is written here, and what h5py
-// writes or changes is read here. Skipped where there are none.
+// Checkpoints and HDF5's tools: h5dump and h5py read what Tessera writes, and Tessera reads what
+// h5py writes or changes. Skipped if the tools are not installed.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -201,12 +201,12 @@ with h5py.File(path, 'w') as f:
                       {"reading array 'big'", "it holds big-endian float64"}));
     EXPECT_TRUE(fails(file->read<double>("half"), Code::invalid_argument, {"it holds float16"}));
     EXPECT_TRUE(fails(file->read<std::int32_t>("narrow"), Code::invalid_argument,
-                      {"it holds int32 of which 24 bits count, from bit 0 on, not int32"}));
+                      {"it holds int32 with 24 significant bits, from bit 0 on, not int32"}));
     EXPECT_TRUE(fails(file->read<float>("odd"), Code::invalid_argument,
                       {"it holds float32 with 11 bits of exponent (bias 1023) and 20 of fraction, "
                        "not float32"}));
     EXPECT_TRUE(fails(file->read<double>("chunked"), Code::unsupported,
-                      {"not in one piece of the file", "h5repack -l CONTI"}));
+                      {"not contiguous in the file", "h5repack -l CONTI"}));
     EXPECT_TRUE(fails(file->read<double>("unwritten"), Code::unsupported, {"never written"}));
     EXPECT_TRUE(fails(file->read<double>("text"), Code::unsupported, {"it has 0 dimensions"}));
   });

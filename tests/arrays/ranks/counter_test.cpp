@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Counter: every number is drawn once.
+// Counter: every number is drawn exactly once.
 #include "arrays/counter.hpp"
 
 #include <gtest/gtest.h>

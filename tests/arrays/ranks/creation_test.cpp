@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The ways in which an array comes about, and how its use changes: named layouts, on some ranks, in
-// memory of others, duplicates; access modes and what reads are served from.
+// The ways to make an array, and changes of its use: named layouts, arrays on some ranks or in
+// other memory, duplicates; access modes and the copies that serve reads.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -70,7 +70,7 @@ TEST(Creation, NamedLayoutsHoldEveryElementOnce) {
   });
 }
 
-// {0} is a list of extents, and no pointer to anything.
+// {0} is a list of extents, not a null pointer.
 TEST(Creation, AnArrayMayHaveNoElements) {
   on_team([](Job& job, Team& team) {
     auto array = Array<double>::create(job, {0}, {.name = "A", .team = team});
@@ -81,7 +81,7 @@ TEST(Creation, AnArrayMayHaveNoElements) {
   });
 }
 
-// Element (i, j) is where ScaLAPACK's own formulas put it.
+// Element (i, j) is where ScaLAPACK's formulas locate it.
 TEST(Creation, ScalapackLayoutIsScalapacks) {
   const std::int64_t m = 11;
   const std::int64_t n = 7;
@@ -94,7 +94,8 @@ TEST(Creation, ScalapackLayoutIsScalapacks) {
     for (std::int64_t j = 0; j < n; ++j) {
       const std::int64_t row = i / mb % 2;
       const std::int64_t column = j / nb % 2;
-      const std::int64_t local_rows = row == 0 ? 6 : 5;  // of 3 3 3 2 dealt in turn
+      const std::int64_t local_rows =
+          row == 0 ? 6 : 5;  // blocks of 3 3 3 2 rows, assigned cyclically
       const std::int64_t local_i = i / mb / 2 * mb + i % mb;
       const std::int64_t local_j = j / nb / 2 * nb + j % nb;
       const ElementPlace place = matrix.locate({i, j});
@@ -112,13 +113,13 @@ TEST(Creation, LayoutsSayWhatIsWrong) {
   const std::vector<TeamRank> twice{TeamRank{1}, TeamRank{1}};
   const std::vector<TeamRank> outside{TeamRank{4}};
   EXPECT_TRUE(fails(Distribution::restricted({4, 4}, twice, 4), Code::invalid_argument,
-                    {"distributing 4 x 4 on some ranks: rank 1 is named twice"}));
+                    {"distributing 4 x 4 on some ranks: rank 1 is listed twice"}));
   EXPECT_TRUE(fails(Distribution::restricted({4, 4}, outside, 4), Code::invalid_argument,
-                    {"rank 4 is to hold it, and there are 4"}));
+                    {"holder 4 is not a rank of the team, which has 4"}));
   EXPECT_TRUE(fails(Distribution::restricted({4, 4}, {}, 4), Code::invalid_argument,
-                    {"no rank is to hold it"}));
+                    {"the list of holders is empty"}));
   EXPECT_TRUE(fails(Distribution::block_cyclic({4, 4}, {2}, 4), Code::invalid_argument,
-                    {"block sizes of 1 dimensions for an array of 2"}));
+                    {"block sizes for 1 dimensions, but the array has 2"}));
   EXPECT_TRUE(fails(Distribution::tiled({4, 4}, {2, 0}, {1, 1}, 4), Code::invalid_argument,
                     {"distributing 4 x 4 in tiles: "}));
   EXPECT_TRUE(fails(Distribution::scalapack({4, 4}, {2, 2}, {3, 3}, 4), Code::invalid_argument));
@@ -174,7 +175,7 @@ TEST(Creation, LiesInMemoryThatItsRanksHave) {
     const std::span<double> short_of(memory.data(), own > 0 ? own - 1 : 0);
     EXPECT_TRUE(fails(
         Array<double>::attach(job, distribution, short_of, {.name = "B", .team = team}),
-        Code::invalid_argument, {"creating array 'B' 10 x 6: on rank ", "the memory given has "}));
+        Code::invalid_argument, {"creating array 'B' 10 x 6: on rank ", "the given memory has "}));
   });
 }
 
@@ -189,7 +190,7 @@ TEST(Creation, LiesOverAnotherArraysMemory) {
       EXPECT_EQ(sum(overlay).value(), std::complex<double>(48.0, 72.0));
       const auto large = Distribution::regular({97}, team.size()).value();
       EXPECT_TRUE(fails(Array<double>::overlay(base, large, "large"), Code::invalid_argument,
-                        {"creating array 'large' 97", "the memory given has"}));
+                        {"creating array 'large' 97", "the given memory has"}));
     }
     EXPECT_EQ(select_max(base).value().value, 3.0) << "what the overlay wrote, after it has gone";
     EXPECT_TRUE(ok(fill(base, 7.0))) << "the memory is still the base's";
@@ -222,9 +223,9 @@ TEST(Creation, ElementsOfAnotherSizeInOneMemoryAreNotComputedFromEachOther) {
         transform(
             base, [](double x) { return static_cast<float>(x); }, halves),
         Code::invalid_argument,
-        {"array 'base' (float64, 16) is written while array 'halves' (float32, 16), which lies in "
+        {"array 'base' (float64, 16) is written while array 'halves' (float32, 16), which is in "
          "the same memory, is read",
-         "into an array of its own"}));
+         "into another array"}));
     EXPECT_EQ(sum(base).value(), 16.0) << "nothing was written";
   });
 }
@@ -238,7 +239,7 @@ TEST(AccessModes, ForbidAllElse) {
     EXPECT_TRUE(ok(array.set_access_mode(AccessMode::read_only)));
     EXPECT_TRUE(fails(array.put(box, buffer), Code::invalid_argument,
                       {"put of [0,2) x [0,2) of array 'A'", "the array is read_only now",
-                       "end that phase with set_access_mode(AccessMode::any)"}));
+                       "end this mode first, with set_access_mode(AccessMode::any)"}));
     EXPECT_TRUE(fails(array.accumulate_async(box, buffer).wait(), Code::invalid_argument,
                       {"accumulate of"}));
     EXPECT_TRUE(
@@ -263,14 +264,14 @@ TEST(AccessModes, ForbidAllElse) {
     EXPECT_TRUE(ok(array.local()));
     EXPECT_TRUE(fails(array.set_access_mode(AccessMode::any, {.cache_bytes = 1 << 20}),
                       Code::invalid_argument,
-                      {"setting the access mode of array 'A'", "a cache for reading is asked for",
+                      {"setting the access mode of array 'A'", "a read cache was requested for",
                        "use read_only"}));
     EXPECT_TRUE(
         fails(array.set_access_mode(AccessMode::no_local_access, {.copy_on_each_node = true}),
               Code::invalid_argument,
-              {"copies on nodes are asked for an array that is no_local_access"}));
+              {"a copy on each node was requested for access mode no_local_access"}));
     EXPECT_TRUE(fails(array.set_access_mode(AccessMode::accumulate_only, {.cache_bytes = 1}),
-                      Code::invalid_argument, {"a cache for reading is asked for"}));
+                      Code::invalid_argument, {"a read cache was requested for"}));
     EXPECT_TRUE(ok(array.sync()));
   });
 }
@@ -283,13 +284,13 @@ TEST(AccessModes, ThatOfTheMemoryLasts) {
             .value();
     EXPECT_EQ(array.access_mode(), AccessMode::read_only);
     EXPECT_TRUE(fails(array.set_access_mode(AccessMode::any), Code::invalid_argument,
-                      {"its memory was allocated as read_only"}));
+                      {"its memory was allocated with access mode read_only"}));
     EXPECT_EQ(array.get_element({3}).value(), 0.0);
     EXPECT_TRUE(ok(array.sync()));
   });
 }
 
-// Every way of reading gives the same, from copies on nodes and from caches of any size.
+// All ways of reading give the same, from copies on nodes and from caches of any size.
 TEST(AccessModes, ReadsFromCopiesGiveTheSame) {
   on_team([](Job& job, Team& team) {
     Random random = test::shared_random(3);
@@ -360,11 +361,11 @@ TEST(AccessModes, WhatIsAddedToCopiesIsInTheArrayAfterwards) {
                                        {.name = "A", .team = team})
                      .value();
     EXPECT_TRUE(ok(fill(array, 0.5)));
-    std::vector<Box> boxes;  // of all ranks and rounds, known to all
+    std::vector<Box> boxes;  // for all ranks and rounds, known to all
     for (int number = 0; number < 4 * team.size(); ++number) {
       boxes.push_back(test::random_box(extents, random));
     }
-    // A mode that is set once more begins anew: what was added before is in the array then.
+    // Setting a mode again ends it and begins it again: earlier additions are in the array then.
     for (int phase = 0; phase < 2; ++phase) {
       EXPECT_TRUE(
           ok(array.set_access_mode(AccessMode::accumulate_only, {.copy_on_each_node = true})));
@@ -377,7 +378,7 @@ TEST(AccessModes, WhatIsAddedToCopiesIsInTheArrayAfterwards) {
       EXPECT_TRUE(fails(array.accumulate(Box({0, 0}, {31, 2}), std::vector<double>(62)),
                         Code::out_of_range, {"accumulate of [0,31) x [0,2) of array 'A'"}));
     }
-    Array<double> moved = std::move(array);  // with what was added
+    Array<double> moved = std::move(array);  // with the additions
     EXPECT_TRUE(ok(moved.set_access_mode(AccessMode::any)));
     std::vector<double> got(static_cast<std::size_t>(moved.box().volume()));
     EXPECT_TRUE(ok(moved.get(moved.box(), got)));

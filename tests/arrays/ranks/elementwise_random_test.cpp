@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Every element-wise operation on parts, by chance, of arrays of any distributions, against the
-// same arithmetic on ordinary vectors.
+// Every element-wise operation on random parts of arrays with any distributions, against the same
+// arithmetic on ordinary vectors.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -35,7 +35,7 @@ template <class T>
 struct Operation {
   const char* name;
   std::function<rma::Status(const P<T>&, const P<T>&, const P<T>&, const P<T>&)> on_parts;
-  std::function<T(T, T, T, T)> on_elements;  // of a, b, c and the old result
+  std::function<T(T, T, T, T)> on_elements;  // arguments: a, b, c and the old result
 };
 
 template <class T>
@@ -163,7 +163,7 @@ TYPED_TEST(ElementwiseOf, AgreesWithVectorsOnPartsOfAnyDistributions) {
   });
 }
 
-// More than one chunk of operands that must be fetched.
+// Operands that must be fetched, in more than one chunk.
 TEST(Elementwise, WorksInChunksWhereOperandsAreFar) {
   on_team([](Job& job, Team& team) {
     const Extents extents{700, 300};

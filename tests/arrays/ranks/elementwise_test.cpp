@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// fill, scale, copy, dot and norm2 against sums by hand (Eigen where it fits).
+// fill, scale, copy, dot and norm2 against loops (Eigen if it is suitable).
 #include "arrays/elementwise.hpp"
 #include "arrays/reductions.hpp"
 #include "arrays/transform.hpp"
@@ -116,12 +116,12 @@ TEST(Elementwise, SaysHowTwoOperandsDoNotFit) {
                       Code::invalid_argument,
                       {"copy: [1,5) x [0,6) of array 'a' (float64, 6 x 6) is written while [0,4) x "
                        "[0,6) of array 'a'",
-                       "copy the part that is read into an array of its own first"}));
+                       "copy the part that is read into another array first"}));
     EXPECT_TRUE(ok(copy(part(a, Box({0, 0}, {3, 6})), part(a, Box({3, 0}, {6, 6})))));
   });
 }
 
-// Also those of other blocks of the same rank.
+// Also those in other blocks of the same rank.
 void expect_others_are_divided(Job& job, Team& team) {
   const auto blocks = Distribution::block_cyclic({12}, {2}, team.size()).value();
   auto a = Array<std::int32_t>::create(job, blocks, {.name = "a", .team = team}).value();
@@ -129,9 +129,11 @@ void expect_others_are_divided(Job& job, Team& team) {
   EXPECT_TRUE(ok(fill(a, 12)));
   EXPECT_TRUE(ok(fill(b, 3)));
   EXPECT_TRUE(ok(fill(part(b, Box({0}, {1})), 0)));
-  EXPECT_TRUE(fails(divide(a, b, a), Code::invalid_argument,
-                    {"divide: ", "of the divisors in [0,12) of array 'b' (int32, 12), 1 of rank ",
-                     "are zero", "all others are computed"}));
+  EXPECT_TRUE(
+      fails(divide(a, b, a), Code::invalid_argument,
+            {"divide: ",
+             "integer division by zero in [0,12) of array 'b' (int32, 12): 1 divisors of rank ",
+             "are zero", "all others are computed"}));
   std::vector<std::int32_t> expected(12, 4);
   expected[0] = 12;
   std::vector<std::int32_t> all(12);
@@ -207,7 +209,8 @@ TEST(Elementwise, MoreOperandsThanThereMayBeAreRefused) {
     auto a = Array<double>::create(job, {3}, {.name = "a", .team = team}).value();
     const std::vector<ChunkOperand> operands(max_operands + 1, reads(a));
     EXPECT_TRUE(fails(on_chunks("walk", operands, [](const Chunk&) { return rma::Status(); }),
-                      Code::invalid_argument, {"walk: 7 operands, and there may be 6"}));
+                      Code::invalid_argument,
+                      {"walk: 7 operands are given; at most 6 are possible"}));
   });
 }
 
@@ -222,7 +225,7 @@ TEST(Elementwise, AMemberWithoutMemoryTellsTheOthers) {
       return x;
     };
     EXPECT_TRUE(fails(transform(a, step, a), Code::no_memory,
-                      {"transform", "gets no memory for what it works on at once"}));
+                      {"transform", "has no memory for temporary buffers"}));
   });
 }
 
@@ -240,7 +243,7 @@ TEST(Elementwise, IntegerDivisionByZeroIsTold) {
     EXPECT_TRUE(ok(a.sync()));
     EXPECT_TRUE(fails(reciprocal(b), Code::invalid_argument, {"reciprocal: ", "zero"}));
     expect_others_are_divided(job, team);
-    // The one quotient that doesn't fit wraps.
+    // The only quotient that doesn't fit wraps around.
     EXPECT_TRUE(ok(fill(a, std::numeric_limits<std::int32_t>::min())));
     EXPECT_TRUE(ok(fill(b, -1)));
     EXPECT_TRUE(ok(divide(a, b, a)));

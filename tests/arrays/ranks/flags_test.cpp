@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Flags of arrays: who sees one sees what was put before.
+// Flags of arrays: a rank that sees a flag sees everything that was put before.
 #include "arrays/flags.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using rma::test::fails;
 using rma::test::ok;
 using rma::test::on_team;
 
-/// `length` elements of each member's own, and a flag of each.
+/// `length` elements on each member, and one flag on each.
 struct Ring {
   Array<double> data;
   Array<std::int32_t> flags;
@@ -47,7 +47,7 @@ double value_of(std::int64_t member, std::int32_t round, std::int64_t i) {
 
 TEST(Flags, WhoSeesOneSeesTheElementsBehindIt) {
   on_team([](Job& job, Team& team) {
-    // One message; two, as 64 KiB are the limit.
+    // One message, or two, since 64 KiB are the limit.
     for (const std::int64_t length : {std::int64_t{1}, std::int64_t{40}, std::int64_t{20'000}}) {
       Ring ring = Ring::create(job, team, length);
       std::vector<double> values(static_cast<std::size_t>(length));
@@ -71,7 +71,8 @@ TEST(Flags, WhoSeesOneSeesTheElementsBehindIt) {
   });
 }
 
-// The box is everybody's, and its flag the last member's: who sees it sees what others own, too.
+// The box belongs to all members, and the flag to the last: a rank that sees it sees others'
+// elements too.
 TEST(Flags, ComeBehindWhatWasPutToOthers) {
   on_team([](Job& job, Team& team) {
     constexpr std::int64_t length = 300;
@@ -107,7 +108,7 @@ TEST(Flags, RefuseWhatIsNone) {
     const std::int64_t members = team.size();
     const Flag mine{ring.flags, {ring.own}};
     EXPECT_TRUE(fails(raise_flag({ring.data, {0}}, 1), Code::invalid_argument,
-                      {"raising a flag of array 'data'", "its elements are no flags",
+                      {"raising a flag of array 'data'", "its elements can't be flags",
                        "hint: make the array of std::int32_t"}));
     EXPECT_TRUE(fails(raise_flag({ring.flags, {members}}, 1), Code::out_of_range,
                       {"raising a flag of array 'flags'"}));
@@ -123,8 +124,8 @@ TEST(Flags, RefuseWhatIsNone) {
     if (members > 1) {
       EXPECT_TRUE(fails(wait_for_flag({ring.flags, {ring.right}}, 1, ring.left),
                         Code::invalid_argument,
-                        {"waiting for a flag of array 'flags'", "the flag is member ",
-                         "hint: wait for elements that this rank owns"}));
+                        {"waiting for a flag of array 'flags'", "the flag belongs to member ",
+                         "hint: wait only for elements that this rank owns"}));
     }
     EXPECT_TRUE(ok(team.barrier()));
     // Nothing was put, no flag raised.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Lists of elements, near and far, against an ordinary vector.
+// Lists of elements, on this and on other nodes, against an ordinary vector.
 #include "arrays/gather.hpp"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ void try_lists(Job& job, const Team& team, Random& random, std::int64_t count) {
       }
       EXPECT_TRUE(ok(adds ? scatter_accumulate(known.array, places, values, static_cast<T>(2))
                           : scatter(known.array, places, values)));
-      // Of places listed twice either value may stay; what did is asked of the array.
+      // If an index is listed twice, either value may stay; the array says which one did.
       if (!adds) {
         EXPECT_TRUE(ok(known.array.fence()));
         EXPECT_TRUE(ok(gather(known.array, places, got)));
@@ -123,7 +123,7 @@ TEST(Gather, GoesInBatches) {
   });
 }
 
-// More than are sorted by their locks, in a memory of several stripes, all ranks at once.
+// Lists that are longer than one sorted batch, in memory with several locks, on all ranks at once.
 TEST(Gather, LongListsOfAllRanksAddUp) {
   on_team([](Job& job, Team& team) {
     constexpr std::int64_t elements = 20'000;
@@ -178,16 +178,16 @@ TEST(Gather, SaysWhichEntryIsWrongAndMovesNothing) {
     auto widest = Array<double>::create(job, Extents::filled(8, 2), {.name = "W", .team = team});
     const std::vector<Index> nine{Index{1, 1, 1, 1, 1, 1, 1, 1, 1}};
     EXPECT_TRUE(fails(gather(*widest, nine, std::span(values).first(1)), Code::invalid_argument,
-                      {"array 'W'", "entry 0 of the list: it has 9 numbers, and the array 8"}));
+                      {"array 'W'", "entry 0 of the list: it has 9 numbers, but the array has 8"}));
     EXPECT_TRUE(fails(gather(array, places, std::span(values).first(3)), Code::invalid_argument,
-                      {"3 values for 4 places"}));
+                      {"3 values for 4 elements"}));
     EXPECT_TRUE(ok(array.sync()));
     EXPECT_TRUE(ok(array.free()));
     EXPECT_TRUE(fails(gather(array, places, values), Code::closed, {"freed"}));
   });
 }
 
-// Global Arrays reset the program's random numbers with every call that spans several owners.
+// Global Arrays reset the program's random numbers in every call that touched several owners.
 TEST(Gather, LeavesTheProgramsRandomNumbersAlone) {
   on_team([](Job& job, Team& team) {
     auto array = Array<double>::create(job, {64, 64}, {.name = "A", .team = team}).value();

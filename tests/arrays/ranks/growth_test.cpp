@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Loops that make and free one thing take no memory: less than a byte each time, and 16 KiB. The
-// number of times is GROWTH_COUNT; tests/c_api/growth.c has the same for the handles of C.
+// Loops that make and free an object don't use more and more memory: less than a byte in each
+// round, plus 16 KiB. GROWTH_COUNT is the number of rounds; tests/c_api/growth.c does the same for
+// C handles.
 #include <gtest/gtest.h>
 
 #include <cstdint>

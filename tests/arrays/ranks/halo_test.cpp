@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Halo: after an update every ghost cell equals the element that it stands for.
+// Halo: after an update every ghost cell equals the element that it copies.
 #include "arrays/halo.hpp"
 
 #include <gtest/gtest.h>
@@ -34,8 +34,8 @@ using test::periodic_image;
 
 constexpr double untouched = -7.0;
 
-// Own elements get fingerprints, and ghost cells that an update leaves to the caller what they
-// stand for; all others a mark.
+// Own elements get fingerprints. Ghost cells that an update leaves to the caller get the value that
+// they copy; all others get a mark.
 void prepare(Array<double>& array, PeriodicDims left_out) {
   auto access = array.local().value();
   const auto view = access.view();
@@ -47,7 +47,7 @@ void prepare(Array<double>& array, PeriodicDims left_out) {
   EXPECT_TRUE(ok(array.sync()));
 }
 
-// What a cell must hold after an update: the element it stands for, or what it held before.
+// The value of a cell after an update: the element that it copies, or its value before.
 double expected_at(const Index& index, const Box& own, const Extents& extents,
                    const HaloOptions& options, const Extents& widths) {
   const bool is_set = own.contains(index) || lies_beside(index, own, options.left_out) ||
@@ -95,7 +95,7 @@ TEST(Halo, FillsPeriodicGhostCellsWithCorners) {
   });
 }
 
-// Faces that are longer than a letter, beside edges and corners that fit one.
+// Faces that are longer than a packed message, and edges and corners that fit one.
 TEST(Halo, FillsWhatIsTooLongForALetter) {
   on_team([](Job& job, Team& team) {
     check_update(job, team, {std::int64_t{4} * team.size() + 1, 101, 90}, {1, 1, 1},
@@ -144,8 +144,8 @@ TEST(Halo, ReadsLayersWiderThanBlocksFromSeveralOwners) {
   });
 }
 
-// Blocks of one plane, so that two ranks of three are neighbours and the array is unlike in its
-// dimensions, in the order that isn't the usual one.
+// Blocks of one plane, so that two of three ranks are neighbours, and an array that differs in its
+// dimensions, in column-major order.
 TEST(Halo, UpdatesColumnMajorArraysAndIrregularBlocks) {
   on_team([](Job& job, Team& team) {
     const std::int64_t ranks = team.size();
@@ -168,8 +168,8 @@ TEST(Halo, UpdatesColumnMajorArraysAndIrregularBlocks) {
   });
 }
 
-// Every rank adds to its elements what it has read from its ghost cells, and goes on at its own
-// pace, with and without posting: an update that came too early or too late would show.
+// Every rank adds the values of its ghost cells to its elements, and continues at its own pace,
+// with and without post(). An update that comes too early or too late changes the result.
 TEST(Halo, KeepsRoundsApartWhileRanksRunFree) {
   on_team([](Job& job, Team& team) {
     constexpr std::int64_t rounds = 200;
@@ -213,8 +213,8 @@ TEST(Halo, KeepsRoundsApartWhileRanksRunFree) {
   });
 }
 
-// The first member starts while no other does, and all change their elements after they have
-// posted. Layers are both longer and shorter than a letter.
+// The first member starts before any other one, and all change their elements after post(). Layers
+// are both longer and shorter than a packed message.
 TEST(Halo, WaitsForNobodyWhoHasPosted) {
   on_team([](Job& job, Team& team) {
     for (const std::int64_t length : {9, 2500}) {
@@ -262,7 +262,7 @@ TEST(Halo, RefusesToBeginWhatIsUnderWay) {
     auto update = halo.start();
     ASSERT_TRUE(ok(update));
     const auto expected = {std::string_view("ghost cells of array 'A'"),
-                           std::string_view("an update is under way")};
+                           std::string_view("an update is in progress")};
     EXPECT_TRUE(fails(halo.start(), Code::invalid_argument, expected));
     EXPECT_TRUE(fails(halo.update(), Code::invalid_argument, expected));
     EXPECT_TRUE(fails(halo.post(), Code::invalid_argument, expected));
@@ -321,7 +321,7 @@ TEST(Halo, RefusesOptionsThatDifferAmongRanks) {
     const std::string first = std::to_string(team.members().front().value);
     const std::string last = std::to_string(team.members().back().value);
     std::string asked_for_another = "rank " + last;
-    asked_for_another += " asked for another update than rank " + first;
+    asked_for_another += " gave another update than rank " + first;
     for (const HaloOptions& other :
          {HaloOptions{.periodic = PeriodicDims(0b01)}, HaloOptions{.corners = false},
           HaloOptions{.widths = {1, 2}}, HaloOptions{.left_out = PeriodicDims(0b10)}}) {
@@ -343,7 +343,7 @@ TEST(Halo, SaysWhatIsWrongWithItsOptions) {
     auto array =
         Array<double>::create(job, {8, 8}, {.name = "A", .team = team, .ghosts = {1, 1}}).value();
     EXPECT_TRUE(fails(Halo::create(array, {.widths = {2, 1}}), Code::invalid_argument,
-                      {"2 ghost layers in dimension 0, of which the array has 1"}));
+                      {"2 ghost layers in dimension 0, but the array has 1"}));
     EXPECT_TRUE(fails(Halo::create(array, {.widths = {1}}), Code::invalid_argument,
                       {"1 ghost widths for an array of 2 dimensions"}));
   });

@@ -107,7 +107,7 @@ TEST(Reshape, KeepsTheOrderOfElements) {
     EXPECT_TRUE(fails(copy_in_order(a, part(a, Box({0, 0}, {3, 5}))), Code::out_of_range,
                       {"copy_in_order: array 'a'"}));
     EXPECT_TRUE(fails(copy_in_order(a, part(a, Box({0, 0}, {3, 4}))), Code::invalid_argument,
-                      {"are 16 elements, and [0,3) x [0,4) of array 'a' (float64, 4 x 4) are 12"}));
+                      {"has 16 elements, but [0,3) x [0,4) of array 'a' (float64, 4 x 4) has 12"}));
     EXPECT_TRUE(fails(copy_in_order(a, a), Code::invalid_argument, {"overlap"}));
     EXPECT_TRUE(ok(copy_in_order(part(a, Box({0, 0}, {2, 4})), part(a, Box({2, 0}, {4, 4})))));
   });
@@ -125,13 +125,13 @@ TEST(Bins, HoldWhatAllRanksPutInThemSorted) {
     auto counts = vector(bins, "counts");
     auto offsets = vector(bins, "offsets");
     auto filled = vector(bins, "filled");
-    // All ranks know what each of them adds.
+    // All ranks know what each rank adds.
     std::vector<std::vector<double>> expected(static_cast<std::size_t>(bins));
     std::vector<std::int64_t> my_bins;
     std::vector<double> my_values;
     for (std::int32_t rank = 0; rank < team.size(); ++rank) {
       for (int i = 0; i < 60; ++i) {
-        const std::int64_t bin = pick(random, 0, bins - 2);  // the last stays empty
+        const std::int64_t bin = pick(random, 0, bins - 2);  // the last bin stays empty
         const auto value = static_cast<double>(pick(random, -100, 100));
         expected[static_cast<std::size_t>(bin)].push_back(value);
         if (rank == team.rank().value) {
@@ -157,7 +157,7 @@ TEST(Bins, HoldWhatAllRanksPutInThemSorted) {
     }
     EXPECT_EQ(got, wanted);
     EXPECT_TRUE(ok(contents.sync()));
-    // NaN goes behind all numbers of its bin; of the longest one here.
+    // NaN is sorted after all numbers of its bin; here in the longest bin.
     const auto longest = std::max_element(
         expected.begin(), expected.end(),
         [](const auto& one, const auto& other) { return one.size() < other.size(); });
@@ -181,8 +181,9 @@ TEST(Bins, HoldWhatAllRanksPutInThemSorted) {
     EXPECT_TRUE(fails(add_to_bins(contents, offsets, filled, full, one), Code::limit_exceeded,
                       {"add_to_bins: bin 0 has", "places"}));
     const std::vector<std::int64_t> outside{bins};
-    EXPECT_TRUE(fails(count_bins(counts, outside), Code::out_of_range,
-                      {"count_bins: bin 13 of array 'counts' (int64, 13), which counts 13 bins"}));
+    EXPECT_TRUE(fails(
+        count_bins(counts, outside), Code::out_of_range,
+        {"count_bins: bin 13 does not exist in array 'counts' (int64, 13), which has 13 bins"}));
     EXPECT_TRUE(ok(contents.sync()));
   });
 }
@@ -209,7 +210,7 @@ TEST(Steps, LeadToTheNearestBound) {
     EXPECT_EQ(bounds.first, 0.0) << "the second element is at its bound";
     EXPECT_EQ(bounds.first_positive, 2.0);
     EXPECT_EQ(bounds.last, 3.0);
-    // The only step leads back: it is the largest one all the same.
+    // The only step leads back; nevertheless it is the largest one.
     ASSERT_TRUE(ok(zero(dx)));
     EXPECT_EQ(step_bounds(x, dx, low, high).value().last, 0.0) << "there is none";
     ASSERT_TRUE(ok(fill(part(dx, Box({2}, {3})), 1.0)));

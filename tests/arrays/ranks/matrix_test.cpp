@@ -28,7 +28,7 @@ using test::pick;
 using test::pick_place;
 using test::Random;
 
-// A matrix and a vector by chance, each within a larger array.
+// A random matrix and vector, each inside a larger array.
 template <class T>
 struct Operands {
   KnownArray<T> matrix;
@@ -155,11 +155,12 @@ TEST(Matrix, SaysHowOperandsDoNotFit) {
     auto cube = Array<double>::create(job, {2, 2, 2}, {.name = "cube", .team = team}).value();
     EXPECT_TRUE(
         fails(add_diagonal(a, v), Code::invalid_argument,
-              {"add_diagonal: the diagonal of array 'a' (float64, 5 x 7) has 5 elements and "
-               "the vector array 'v' (float64, 6) is 6"}));
-    EXPECT_TRUE(fails(scale_rows(a, v), Code::invalid_argument,
-                      {"scale_rows: the vector array 'v' (float64, 6) is 6, and dimension 0 of "
-                       "array 'a' (float64, 5 x 7) has 5 elements"}));
+              {"add_diagonal: the diagonal of array 'a' (float64, 5 x 7) has 5 elements, but "
+               "the vector array 'v' (float64, 6) has extent 6"}));
+    EXPECT_TRUE(
+        fails(scale_rows(a, v), Code::invalid_argument,
+              {"scale_rows: the vector array 'v' (float64, 6) has extent 6, but dimension 0 of "
+               "array 'a' (float64, 5 x 7) has 5 elements"}));
     EXPECT_TRUE(fails(
         symmetrize(a), Code::invalid_argument,
         {"symmetrize of [0,5) x [0,7) of array 'a'", "which is 5 x 7", "only a square matrix"}));
@@ -168,7 +169,7 @@ TEST(Matrix, SaysHowOperandsDoNotFit) {
     EXPECT_TRUE(fails(get_diagonal(a, part(v, Box({2}, {7}))), Code::out_of_range,
                       {"get_diagonal: array 'v' (float64, 6)"}));
     EXPECT_TRUE(ok(a.sync()));
-    // It reads the matrix and writes the vector.
+    // The operation reads the matrix and writes the vector.
     EXPECT_TRUE(ok(fill(a, 2.5)));
     EXPECT_TRUE(ok(a.set_access_mode(rma::AccessMode::read_only)));
     const auto diagonal = part(v, Box({0}, {5}));
@@ -183,7 +184,7 @@ TEST(Matrix, SaysHowOperandsDoNotFit) {
     auto over = Array<double>::overlay(a, flat, "over").value();
     EXPECT_TRUE(
         fails(get_diagonal(a, over), Code::invalid_argument,
-              {"array 'over' (float64, 5) is written while array 'a'", "lies in the same memory"}));
+              {"array 'over' (float64, 5) is written while array 'a'", "is in the same memory"}));
   });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Arrays with a copy on each node, against sums that every rank computes by itself.
+// Arrays with a copy on each node, against sums that every rank computes itself.
 #include "arrays/mirrored.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ std::vector<T> elements_of(const Array<T>& array, const Box& box) {
   return values;
 }
 
-// What a rank adds to its node's copy: numbers that only that rank adds.
+// The numbers that a rank adds to its node's copy; each is added by that rank only.
 std::vector<std::int64_t> share_of(WorldRank rank, std::int64_t elements) {
   std::vector<std::int64_t> values(static_cast<std::size_t>(elements));
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -150,7 +150,7 @@ TEST(Mirrored, LoadsWhatADistributedArrayHas) {
   });
 }
 
-// Sums of numbers whose order shows in the last bits.
+// Sums of numbers for which the order changes the last bits.
 TEST(Mirrored, AllNodesAndAllRunsHaveTheSameBits) {
   on_ranks([](Job& job) {
     std::vector<double> first;
@@ -177,8 +177,8 @@ TEST(Mirrored, AllNodesAndAllRunsHaveTheSameBits) {
 
 TEST(Mirrored, LoadsWhatMembersHaveJustWritten) {
   on_ranks([](Job& job) {
-    constexpr std::int64_t columns = 20'000;  // so that they are still on their way
-    // All at one rank, which isn't where most come from.
+    constexpr std::int64_t columns = 20'000;  // so that they are still being transferred
+    // All elements on one rank; most of them are sent from other ranks.
     const auto owner = static_cast<std::int32_t>(job.size() - 1);
     auto source = Array<double>::create(job, {job.size(), columns},
                                         {.name = "B", .holders = {rma::TeamRank{owner}}})
@@ -220,19 +220,20 @@ TEST(Mirrored, WrongUsesAreRefusedOnAllRanks) {
                       Code::invalid_argument,
                       {"merging the copies of array 'M' (float64, 10 x 6): ",
                        "the box [0,4) x [0,4) of "
-                       "array 'M' (float64, 10 x 6) is 4 x 4, and the box [0,4) x [0,5) of array "
+                       "array 'M' (float64, 10 x 6) is 4 x 4, but the box [0,4) x [0,5) of array "
                        "'B' (float64, 10 x 6) is 4 x 5"}));
     EXPECT_TRUE(fails(mirrored.load(Box({0, 0}, {11, 6}), other), Code::out_of_range,
                       {"loading the copies of array 'M' (float64, 10 x 6): ",
                        "array 'M' (float64, 10 x 6): box [0,11) x [0,6) lies outside"}));
-    EXPECT_TRUE(fails(Mirrored<double>::create(job, {4, 4}, {.name = "N", .process_grid = {1, 1}}),
-                      Code::invalid_argument,
-                      {"creating mirrored array 'N' 4 x 4: ",
-                       "holders and process_grid are for one array, not for one on each node"}));
+    EXPECT_TRUE(
+        fails(Mirrored<double>::create(job, {4, 4}, {.name = "N", .process_grid = {1, 1}}),
+              Code::invalid_argument,
+              {"creating mirrored array 'N' 4 x 4: ",
+               "holders and process_grid can't be given for an array with a copy on each node"}));
     if (job.size() > 1) {
       const std::int64_t rows = job.rank().value == 0 ? 4 : 5;
       EXPECT_TRUE(fails(Mirrored<double>::create(job, {rows, 4}, {.name = "N"}),
-                        Code::invalid_argument, {"rank 1 asked for another mirrored array than"}));
+                        Code::invalid_argument, {"rank 1 gave another mirrored array than"}));
     }
     EXPECT_TRUE(ok(other.free()));
     EXPECT_TRUE(fails(mirrored.load(other), Code::closed, {"'B'"}));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The oracle of array tests: the whole array in one ordinary vector, and boxes at random.
+// The oracle of array tests: the whole array in one ordinary vector, and random boxes.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace tessera::arrays::test {
 
-/// A number that tells an element from all others, the same on every rank.
+/// A number that is different for each element, and the same on every rank.
 inline double fingerprint(const Index& index) {
   double value = 1;
   for (const std::int64_t i : index) {
@@ -50,7 +50,7 @@ inline std::vector<double> fingerprints(const Box& box) {
   return values;
 }
 
-/// A box inside `extents`, seldom empty.
+/// A random box inside `extents`, rarely empty.
 inline Box random_box(const Extents& extents, std::mt19937_64& random) {
   Box box = Box::none(extents.ndims());
   for (int dim = 0; dim < extents.ndims(); ++dim) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One rank frees or uses an object where the others call something else: all get an error that
+// One rank frees or uses an object while the others call another operation: all get an error that
 // names both calls and both objects. The one rank is the last.
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ bool is_last(const Team& team) {
   return team.rank().value == team.size() - 1;
 }
 
-// The last member did `last` where another one did `others`.
+// The error says that the last member called `last` while another one called `others`.
 testing::AssertionResult differs(const Team& team, const Status& status, std::string_view last,
                                  std::string_view others) {
   return fails(status, Code::invalid_argument,
@@ -50,8 +50,8 @@ testing::AssertionResult differs(const Team& team, const Status& status, std::st
                 others});
 }
 
-// The last member frees `object` in a barrier of the others, and then comes to a barrier, where
-// they free it.
+// The last member frees `object` while the others call a barrier. Then it calls a barrier while
+// they free the object.
 template <class Object>
 void expect_named(Team& team, Object& object, const std::string& what) {
   const std::string freeing = "was freeing " + what;
@@ -133,7 +133,7 @@ TEST(OutOfStep, AnAssignmentFreesWhatItOverwrites) {
   });
 }
 
-// Even where the others free the same array: they must not take the exception for a good end.
+// Even if the others free the same array: an exception must not look like a successful end.
 TEST(OutOfStep, AnExceptionThatLeavesTheScopeOfAnArrayIsReportedToTheOthers) {
   on_several([](Job& job, Team& team) {
     const std::string_view unwinding = "was freeing array 'rho' because of an exception";
@@ -147,7 +147,7 @@ TEST(OutOfStep, AnExceptionThatLeavesTheScopeOfAnArrayIsReportedToTheOthers) {
       EXPECT_TRUE(is_last(team));
     }
     EXPECT_TRUE(ok(team.barrier()));
-    // Where all of them throw there is no difference.
+    // If all of them throw, there is no difference.
     try {
       auto array = make(job, team, "rho");
       throw std::runtime_error("thrown on purpose");
@@ -187,7 +187,7 @@ TEST(OutOfStep, ArraysOfOneNameAreDistinguishedByTheirNumbers) {
   });
 }
 
-// Where the others called something else, too.
+// Also if the others called another operation.
 TEST(OutOfStep, AnErrorOfOneMemberReachesTheOthers) {
   on_several([](Job& job, Team& team) {
     auto a = make(job, team, "a");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// TESSERA_CHECK=races: programs without a sync are reported, and right programs are not. Rank 0 and
-// rank 1 play the parts; the others come to the collectives. Alone, a rank has no race.
+// TESSERA_CHECK=races: programs that lack a sync are reported, and correct programs are not. Ranks
+// 0 and 1 make the calls; the others take part in collectives. A single rank has no races.
 #include "arrays/race_check.hpp"
 
 #include <fmt/format.h>
@@ -47,7 +47,7 @@ using rma::test::on_ranks;
 constexpr std::string_view remedy =
     ", and nothing orders them; put a sync between them, or a lock, a flag or a notification";
 
-/// What a rank's log warns of while this lives.
+/// The warnings that a rank logs while this object exists.
 class Warnings {
  public:
   explicit Warnings(Job& job) : job_(job) {
@@ -73,7 +73,7 @@ class Warnings {
   std::vector<std::string> lines_;
 };
 
-/// A job that looks for races, an array of 10 x 5 numbers, and what is warned of.
+/// A job with the race check, an array of 10 x 5 numbers, and the warnings.
 struct Stage {
   Job& job;
   Array<double>& a;
@@ -91,8 +91,8 @@ struct Stage {
   }
   void sync() { EXPECT_TRUE(ok(a.sync())); }
 
-  /// Since the last look rank 0 has warned of this race in the array, and nobody of anything else.
-  /// Alone it has not.
+  /// Since the last call, rank 0 has warned of this race in the array, and no rank of any other
+  /// race. A single rank has not warned.
   void expect_race(std::string_view text) {
     const std::vector<std::string> lines = warnings.take();
     if (!is_rank(0) || job.size() == 1) {
@@ -123,7 +123,7 @@ const Box upper({0, 0}, {4, 5});
 const Box middle({2, 0}, {6, 5});
 const Box lower({6, 0}, {10, 5});
 
-/// Rank 0 does one thing and rank 1 the other, and then all sync.
+/// Rank 0 calls one function and rank 1 the other, and then all sync.
 void act(Stage& stage, const std::function<void()>& first, const std::function<void()>& second) {
   if (stage.is_rank(0)) {
     first();
@@ -258,7 +258,7 @@ TEST(Races, AreNotThereWithinLocks) {
     ASSERT_TRUE(ok(locks.unlock(TeamRank{0}, 0)));
     stage.sync();
     stage.expect_silence();
-    // One that does not take it.
+    // A put without the lock.
     const auto put_locked = [&] {
       ASSERT_TRUE(ok(locks.lock(TeamRank{0}, 0)));
       stage.put(upper);
@@ -331,8 +331,8 @@ TEST(Races, AreNotThereBehindFlagsNotificationsAndAtomicOperations) {
   });
 }
 
-// A task counter orders what a rank does after it draws a task after what others did before they
-// drew. A rank that has not drawn is not ordered at all.
+// After a rank draws a task from a counter, its operations are ordered after those of other ranks
+// before they drew. A rank that has not drawn is not ordered.
 TEST(Races, AreFoundAmongTasksThatACounterGives) {
   on_stage([](Stage& stage) {
     auto counter = Counter::create(stage.job, stage.job.world()).value();
@@ -384,8 +384,8 @@ TEST(Races, OfAPutAndALocalAccessAreReported) {
   });
 }
 
-// The library does not see when views are used that are kept over syncs, nor that of those taken
-// where nothing changes elements are only read.
+// The library doesn't see the use of views that are kept across syncs. Views during which no
+// element changes count as reads only.
 TEST(Races, AreNotThereForLocalAccessesThatLastOrReadOnly) {
   on_stage([](Stage& stage) {
     auto access = stage.a.local().value();
@@ -518,8 +518,8 @@ TEST(Races, OfMoreBoxesThanAreKeptAreNotAllFoundWhichIsSaid) {
     if (job.rank().value == 0) {
       EXPECT_EQ(warnings.take(),
                 std::vector<std::string>{
-                    "the check of array 'A' (float64, 20000) for races is not complete: this rank "
-                    "touched more than 4096 boxes of it between two syncs"});
+                    "the race check of array 'A' (float64, 20000) is incomplete: this rank "
+                    "used more than 4096 boxes of it between two syncs"});
     }
   });
 }
@@ -532,7 +532,7 @@ TEST(Races, OnATeamAreReportedByItsSyncs) {
     auto a = Array<double>::create(job, {6}, {.name = "A", .team = team}).value();
     const std::vector<double> values(6, 1.0);
     const auto put = [&] { EXPECT_TRUE(ok(a.put(a.box(), std::span<const double>(values)))); };
-    // A barrier of all orders the members of any team.
+    // A barrier of all ranks orders the members of any team.
     if (team.rank().value == 0) {
       put();
     }
@@ -566,7 +566,8 @@ TEST(Races, OfGhostCellsAndWholeArraysAreNone) {
   });
 }
 
-// Calls of all ranks at random; each rank knows those of the others, and marks elements one by one.
+// Random calls of all ranks; each rank knows the calls of the others, and marks elements one by
+// one.
 class Oracle {
  public:
   static constexpr std::int64_t rows = 12;
@@ -580,7 +581,7 @@ class Oracle {
   };
 
   void add(const Call& call) { calls_.push_back(call); }
-  // What the sync finds: "put get", "put put" and so on.
+  // The races that the sync finds: "put get", "put put" and so on.
   [[nodiscard]] std::set<std::string> races() const {
     std::set<std::string> found;
     for (const Call& one : calls_) {
@@ -621,7 +622,7 @@ Box random_box(std::minstd_rand& random) {
                   lo[1] + 1 + below(std::min<std::int64_t>(3, Oracle::columns - lo[1]))});
 }
 
-// Kinds of the calls in a warning, in the oracle's order.
+// The kinds of the calls in a warning, in the oracle's order.
 std::string kinds_in(const std::string& line) {
   std::vector<std::string_view> found;
   for (const std::string_view name : Oracle::names) {
@@ -660,7 +661,7 @@ TEST(Races, AtRandomAreThoseOfAnOracle) {
       for (const std::string& line : warnings.take()) {
         EXPECT_TRUE(mine.insert(kinds_in(line)).second) << line;
       }
-      // Each kind is one rank's to report.
+      // Each kind is reported by one rank.
       for (const std::string_view kinds :
            {"put put", "put get", "put accumulate", "get accumulate"}) {
         const auto told = job.world().allreduce(

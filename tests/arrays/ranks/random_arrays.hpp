@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Arrays of any distribution by chance, with their elements known: what collective operations are
-// tried on.
+// Random arrays with any distribution and known elements, for tests of collective operations.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,14 +22,14 @@ using testing::pick;
 using testing::pick_order;
 using testing::Random;
 
-/// The same sequence on all ranks; printed where a test fails.
+/// The same sequence on all ranks; printed if a test fails.
 inline Random shared_random(std::uint64_t number) {
   return Random(static_cast<std::uint64_t>(::testing::UnitTest::GetInstance()->random_seed()) *
                     1000 +
                 number);
 }
 
-/// Extents of all dimensions, so that a grid of them has at most `most` places.
+/// Extents of all dimensions, for a grid with at most `most` entries.
 inline Extents pick_grid(Random& random, int ndims, std::int64_t most) {
   Extents grid = Extents::filled(ndims, 1);
   for (int dim = 0; dim < ndims; ++dim) {
@@ -96,7 +95,7 @@ T pick_element(Random& random) {
   }
 }
 
-/// An array and what its elements are.
+/// An array and its expected elements.
 template <rma::Element T>
 struct KnownArray {
   Array<T> array;
@@ -106,7 +105,7 @@ struct KnownArray {
     const Strides strides = dense_strides(array.extents());
     return values[static_cast<std::size_t>(distance(Index::zeros(index.ndims()), index, strides))];
   }
-  /// Collective. All elements are as known.
+  /// Collective. True if all elements have the expected values.
   [[nodiscard]] ::testing::AssertionResult is_as_known() const {
     std::vector<T> got(values.size());
     if (const auto status = array.get(array.box(), got); !status.ok()) {
@@ -122,7 +121,7 @@ struct KnownArray {
   }
 };
 
-/// Collective. An array with elements by chance.
+/// Collective. An array with random elements.
 template <rma::Element T>
 KnownArray<T> make_known(const rma::Job& job, const rma::Team& team, Random& random,
                          const Extents& extents, const std::string& name) {
@@ -140,7 +139,7 @@ KnownArray<T> make_known(const rma::Job& job, const rma::Team& team, Random& ran
   return known;
 }
 
-/// A box of these extents in an array that may be larger.
+/// A random box of these extents in an array that may be larger.
 inline Box pick_place(Random& random, const Extents& extents, const Extents& within) {
   Box box = Box::none(extents.ndims());
   for (int dim = 0; dim < extents.ndims(); ++dim) {

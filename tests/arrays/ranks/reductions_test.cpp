@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Sums, products, norms and selections of parts of arrays of any distributions, against the same on
-// ordinary vectors.
+// Sums, products, norms and selections of parts of arrays with any distributions, against the same
+// operations on ordinary vectors.
 #include "arrays/reductions.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ using test::pick;
 using test::pick_place;
 using test::Random;
 
-// A part of an array by chance, and its elements in row-major order.
+// A random part of an array, and its elements in row-major order.
 template <class T>
 struct KnownPart {
   KnownArray<T> known;
@@ -177,7 +177,7 @@ TEST(Reductions, ReproducibleOnesDoNotDependOnTheDistribution) {
           std::ldexp(static_cast<double>(random() >> 11U), static_cast<int>(pick(random, -80, 0)));
       value = pick(random, 0, 1) == 0 ? value : -value;
     }
-    // What one rank alone finds: the same on each of them, with whatever distribution.
+    // The result of a single rank: each rank gets the same one, with any distribution.
     auto alone = team.split(-1, 0).value();
     auto mine = Array<double>::create(job, extents, {.name = "mine", .team = alone}).value();
     ASSERT_TRUE(ok(mine.put(mine.box(), values)));

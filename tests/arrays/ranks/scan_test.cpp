@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Scans, packing and enumeration of parts of vectors of any distributions, against loops; and
+// Scans, packing and enumeration of parts of vectors with any distributions, against loops; also
 // random elements and printed arrays, which are the same for any distribution.
 #include "arrays/scan.hpp"
 
@@ -50,7 +50,7 @@ KnownVector<T> make_vector(const Job& job, const Team& team, Random& random, std
           length};
 }
 
-// A mask with few or many elements that are not 0.
+// A mask with few or many nonzero elements.
 KnownVector<std::int32_t> make_mask(const Job& job, const Team& team, Random& random,
                                     std::int64_t length) {
   auto mask = make_vector<std::int32_t>(job, team, random, length, "mask");
@@ -164,20 +164,20 @@ TEST(Scans, SayWhatIsWrong) {
     auto matrix = Array<double>::create(job, {3, 3}, {.name = "matrix", .team = team}).value();
     ASSERT_TRUE(ok(fill(mask, std::int64_t{1})));
     EXPECT_TRUE(fails(pack(from, mask, to), Code::invalid_argument,
-                      {"pack: the mask selects 9 elements, and [0,5) of array 'to' (float64, 5) "
+                      {"pack: the mask selects 9 elements, but [0,5) of array 'to' (float64, 5) "
                        "has 5"}));
     EXPECT_TRUE(fails(pack(from, from, to), Code::invalid_argument,
-                      {"pack: the mask array 'from' (float64, 9) is not of integers"}));
+                      {"pack: the mask array 'from' (float64, 9) does not have integer elements"}));
     EXPECT_TRUE(
         fails(pack(part(from, Box({0}, {5})), part(mask, Box({0}, {5})), part(from, Box({4}, {9}))),
-              Code::invalid_argument, {"pack: the result lies in the memory of array 'from'"}));
+              Code::invalid_argument, {"pack: the result is in the memory of array 'from'"}));
     EXPECT_TRUE(
         ok(pack(part(from, Box({0}, {4})), part(mask, Box({0}, {4})), part(from, Box({4}, {9})))));
     EXPECT_TRUE(fails(pack(mask, mask, mask), Code::invalid_argument,
-                      {"pack: the result lies in the memory of array 'mask'"}));
+                      {"pack: the result is in the memory of array 'mask'"}));
     auto whole = Array<std::int64_t>::create(job, {9}, {.name = "whole", .team = team}).value();
     EXPECT_TRUE(fails(pack(whole, mask, mask), Code::invalid_argument,
-                      {"pack: the result lies in the memory of array 'mask'"}));
+                      {"pack: the result is in the memory of array 'mask'"}));
     EXPECT_TRUE(fails(scan_add(from, mask, to), Code::invalid_argument,
                       {"scan_add: extents differ: 5 of array 'to'"}));
     EXPECT_TRUE(fails(enumerate(matrix, 1.0, 1.0), Code::invalid_argument,
@@ -229,8 +229,8 @@ TEST(RandomElements, DependOnSeedAndIndexAlone) {
     auto narrow = Array<float>::create(job, {7}, {.name = "narrow", .team = team}).value();
     EXPECT_TRUE(
         fails(fill_random(narrow, 7, {.low = 0, .high = 1e39}), Code::invalid_argument,
-              {"random elements of type float32 between 0 and 1e+39", "both fit the type"}));
-    // Neither bound is a float: rounding must not lead out of the range.
+              {"random elements of type float32 between 0 and 1e+39", "both must fit the type"}));
+    // Neither bound is a float: rounding must not give a number outside the range.
     ASSERT_TRUE(ok(fill_random(narrow, 7, {.low = 0.7, .high = 0.7000001})));
     EXPECT_GE(double{select_min(narrow).value().value}, 0.7);
     EXPECT_LT(double{select_max(narrow).value().value}, 0.7000001);
@@ -264,7 +264,7 @@ TEST(Print, WritesRowsWhereverTheyLie) {
                                     "[1,3)\n(1, *, *)\n      8      9\n... (1 of 2 lines)\n"
                                   : "");
     EXPECT_TRUE(fails(print(array, out, {.root = rma::TeamRank{99}}), Code::invalid_argument,
-                      {"print: on rank", "member 99 is to write"}));
+                      {"print: on rank", "the root is member 99"}));
     auto reals = Array<double>::create(job, {3}, {.name = "x", .team = team}).value();
     ASSERT_TRUE(ok(enumerate(reals, 0.5, 1.0)));
     std::ostringstream digits;

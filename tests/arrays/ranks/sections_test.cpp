@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Sections, boxes over periodic ends and fields of structures, against an ordinary vector.
+// Sections, boxes past periodic ends and fields of structures, against an ordinary vector.
 #include "arrays/section.hpp"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ Section pick_section(Random& random, const Extents& extents) {
   return {box, steps};
 }
 
-// Where the element `at` of a section is in the array.
+// The index in the array of the element `at` of a section.
 Index in_array(const Section& section, const Index& at) {
   Index index = at;
   for (int dim = 0; dim < at.ndims(); ++dim) {
@@ -50,7 +50,7 @@ Index in_array(const Section& section, const Index& at) {
   return index;
 }
 
-// One rank after the other moves a section, and all see what came of it.
+// One rank after another moves a section, and all check the result.
 void try_sections(Job& job, const Team& team, Random& random) {
   const int ndims = static_cast<int>(pick(random, 1, 4));
   auto known = make_known<double>(job, team, random, testing::pick_extents(random, ndims, 9), "A");
@@ -122,11 +122,11 @@ TEST(Sections, SayWhatIsWrong) {
                       {"get of [0,10):2 x [0,11):2 of array 'A' (float64, 10 x 10)",
                        "dimension 1 exceeds by 1"}));
     EXPECT_TRUE(fails(array.get(Section(array.box(), {2, 0}), view), Code::invalid_argument,
-                      {"the step of dimension 1 is 0", "steps are at least 1"}));
+                      {"the step of dimension 1 is 0", "steps must be at least 1"}));
     EXPECT_TRUE(fails(array.get(Section(array.box(), {2}), view), Code::invalid_argument,
                       {"1 steps for 2 dimensions"}));
     EXPECT_TRUE(fails(array.get(Section(array.box(), {2, 3}), view), Code::invalid_argument,
-                      {"the local view is 5 x 5 and the box 5 x 4"}));
+                      {"the local view is 5 x 5, but the box is 5 x 4"}));
     EXPECT_TRUE(ok(array.sync()));
   });
 }
@@ -162,7 +162,8 @@ TEST(Periodic, BoxesReachOverTheEnds) {
         EXPECT_EQ(value, all.at(wrapped(at))) << to_string(at);
       });
       ASSERT_TRUE(ok(known.array.sync()));
-      // Each rank adds one to every element of the box, once for each time that it is in it.
+      // Each rank adds one to every element of the box, once for each time that the box contains
+      // it.
       std::vector<double> ones(got.size(), 1.0);
       ASSERT_TRUE(ok(known.array.accumulate(box, PeriodicDims().set(),
                                             LocalView<const double>(ones.data(), box.extents()))));
@@ -193,7 +194,7 @@ struct Particle {
   double position[3] = {};  // NOLINT(modernize-avoid-c-arrays): as users write them
 };
 
-// Memory without gaps may be given as a span, row by row.
+// Memory without gaps may be given as a span, in row-major order.
 TEST(Spans, ServeSectionsPeriodicBoxesAndElements) {
   on_team([](Job& job, Team& team) {
     auto array = Array<std::int64_t>::create(job, {4, 6}, {.name = "A", .team = team}).value();
@@ -227,7 +228,7 @@ TEST(Spans, SayWhatIsTooShort) {
     const Section section(array.box(), {5, 5});
     EXPECT_TRUE(fails(array.get(section, short_one), Code::invalid_argument,
                       {"get of [0,10):5 x [0,10):5 of array 'A'",
-                       "the local buffer has 3 elements and the section 4"}));
+                       "the local buffer has 3 elements, but the section has 4"}));
     EXPECT_TRUE(fails(array.put_async(section, short_one).wait(), Code::invalid_argument,
                       {"put", "has 3 elements"}));
     EXPECT_TRUE(fails(array.accumulate(section, short_one), Code::invalid_argument,
@@ -237,13 +238,13 @@ TEST(Spans, SayWhatIsTooShort) {
     const Box outside({-1, -1}, {1, 1});
     const PeriodicDims all = PeriodicDims().set();
     EXPECT_TRUE(fails(array.get(outside, all, short_one), Code::invalid_argument,
-                      {"array 'A'", "the local buffer has 3 elements and the box 4"}));
+                      {"array 'A'", "the local buffer has 3 elements, but the box has 4"}));
     EXPECT_TRUE(fails(array.put(outside, all, short_one), Code::invalid_argument, {"put"}));
     EXPECT_TRUE(
         fails(array.accumulate(outside, all, short_one), Code::invalid_argument, {"accumulate"}));
     constexpr std::int64_t far = std::int64_t{1} << 40;
     EXPECT_TRUE(fails(array.get(Box({0, 0}, {far, far}), all, short_one), Code::invalid_argument,
-                      {"63 bits do not count"}));
+                      {"does not fit 63 bits"}));
     EXPECT_TRUE(fails(array.put_element({10, 0}, 1.0), Code::out_of_range, {"put", "(10, 0)"}));
     EXPECT_TRUE(ok(array.sync()));
   });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Arrays in a thread that dies of invalid operations, divisions by zero and overflows: with finite
-// numbers it survives transfers, operations, reductions and checkpoints.
+// Arrays in a thread with traps for invalid operations, divisions by zero and overflows: with
+// finite numbers, transfers, operations, reductions and checkpoints raise none.
 #include <gtest/gtest.h>
 
 #include <cfenv>

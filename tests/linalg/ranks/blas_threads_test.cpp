@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Ranks don't take each other's cores: all their threads together are no more than there are.
+// Ranks don't use each other's cores: the total of their threads is at most the number of cores.
 #include "linalg/blas_threads.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ TEST(BlasThreads, OfAllRanksAreNoMoreThanCores) {
     }
     const int threads = blas_threads(job);
     EXPECT_GE(threads, 1);
-    // These tests run on one kernel, whose processors nodes share.
+    // These tests run on one machine, whose processors the nodes share.
     EXPECT_LE(threads * job.size(), std::max(job.node_processors(), job.size()));
     limit_blas_threads(job);
     EXPECT_EQ(detail::library_threads(), threads);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// contract against plain loops over all letters, and what it refuses.
+// contract against plain loops over all letters, and its errors.
 #include "linalg/contract.hpp"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ Index index_of(const std::string& letters, const Sizes& values) {
   return Index::from(extents_of(letters, values));
 }
 
-/// Three lettered arrays and their seeds: A has 1, B 2, C 3.
+/// Three lettered arrays and their seeds: 1 for A, 2 for B, 3 for C.
 template <class T>
 struct Case {
   std::string c, a, b;

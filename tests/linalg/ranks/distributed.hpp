@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Distributed arrays for linear algebra tests: of every kind of distribution, filled with numbers
-// that follow from the index; and the dense oracle of any part of them.
+// Distributed arrays for linear algebra tests: every kind of distribution, filled with numbers
+// determined by the index; and the dense oracle of any part of them.
 #pragma once
 
 #include <cstdint>
@@ -139,7 +139,7 @@ Array<T> make_filled(rma::Job& job, const Distribution& distribution, std::uint6
   return array;
 }
 
-/// The elements of a filled array that are a matrix's.
+/// The elements of a filled array that belong to a matrix.
 template <class T>
 Dense dense_part(const Box& box, const MatrixDims& dims, std::uint64_t seed) {
   Dense dense(box.extent(dims.rows), box.extent(dims.columns));
@@ -154,7 +154,7 @@ Dense dense_part(const Box& box, const MatrixDims& dims, std::uint64_t seed) {
   return dense;
 }
 
-/// One-sided. The matrix that the array has at a box now.
+/// One-sided. The matrix in a box of the array, as it is now.
 template <class T>
 Dense fetch(const Array<T>& array, const Box& box, const MatrixDims& dims) {
   Dense dense(box.extent(dims.rows), box.extent(dims.columns));
@@ -169,7 +169,7 @@ Dense fetch(const Array<T>& array, const Box& box, const MatrixDims& dims) {
   return dense;
 }
 
-/// The largest difference between two matrices; infinite where one has a NaN.
+/// The largest difference between two matrices; infinite if one has a NaN.
 inline double largest_difference(const Dense& a, const Dense& b) {
   double most = a.values.size() == b.values.size() ? 0 : std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < a.values.size() && i < b.values.size(); ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Eigenvalues and singular values: what makes them such is computed by plain loops; of all types,
-// layouts, sizes and methods.
+// Eigenvalues and singular values: their defining equations are checked with plain loops, for all
+// types, layouts, sizes and methods.
 #include "linalg/eigen.hpp"
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ void expect_close(const std::vector<Real>& a, const std::vector<Real>& b, double
   EXPECT_LE(test::distance_in_epsilons<Real>(diagonal(a), diagonal(b), size), most_epsilons);
 }
 
-/// Collective. Hermitian below the diagonal; what is above must not be read.
+/// Collective. Hermitian below the diagonal; the part above must not be read.
 template <class T>
 Array<T> make_lower(Job& job, const Team& team, const Setting& setting, bool is_definite,
                     Random& random) {
@@ -186,7 +186,7 @@ TEST(Eigen, DoubleComplexMatricesOfEachLayout) {
   expect_all_on_the_world<std::complex<double>>();
 }
 
-// ScaLAPACK's size of work space holds for blocks that are short beside the matrix.
+// ScaLAPACK's size of work space is sufficient for blocks that are small relative to the matrix.
 template <class T>
 void expect_long_blocks() {
   on_ranks([](Job& job) {
@@ -220,7 +220,7 @@ TEST(Eigen, TeamsThatDoNotBeginAtRankZero) {
       [](Job& job, const Team& team, Random random) { expect_all<double>(job, team, random); });
 }
 
-// ---- What is refused
+// ---- Errors
 
 struct Square {
   Array<double> a;
@@ -236,7 +236,7 @@ TEST(EigenErrors, WhatIsTooLargeToBeGathered) {
     const EigenOptions options{.how = {.method = Method::own}, .most_bytes = 10'000};
     EXPECT_TRUE(fails(eigenvalues(s.a, options), Code::limit_exceeded,
                       {"eigenvalues: [0,40) x [0,40) of array 'square'",
-                       "would take 0.0 MiB on one rank, and most_bytes is 0.0 MiB", "mpirun",
+                       "would take 0.0 MiB on one rank, but most_bytes is 0.0 MiB", "mpirun",
                        "raise most_bytes"}));
     EXPECT_TRUE(fails(singular_values(s.a, options), Code::limit_exceeded,
                       {"singular_values: ", "most_bytes"}));
@@ -257,7 +257,7 @@ TEST(EigenErrors, ElementsThatAreNotFinite) {
         EXPECT_TRUE(fails(eigenvalues(s.a, options), Code::invalid_argument, {refused}));
         EXPECT_TRUE(fails(singular_values(s.a, options), Code::invalid_argument, {refused}));
         EXPECT_TRUE(fails(qr(s.a, options.how), Code::invalid_argument, {refused}));
-        // Above the diagonal nobody reads.
+        // The part above the diagonal is not read.
         ASSERT_TRUE(ok(zero(s.a)));
         ASSERT_TRUE(ok(fill(part(s.a, test::Box::at({2, 30})), odd)));
         EXPECT_TRUE(ok(eigenvalues(s.a, options)));
@@ -276,8 +276,8 @@ TEST(EigenErrors, AMetricThatIsNotPositiveDefinite) {
       ASSERT_TRUE(ok(s.b.sync()));
       EXPECT_TRUE(fails(eigenvalues_generalised(s.a, s.b, {.how = {.method = method}}),
                         Code::invalid_argument,
-                        {"eigenvalues_generalised: the leading part of 2 x 2 of B ",
-                         "array 'metric'", "is not positive definite"}));
+                        {"eigenvalues_generalised: the leading 2 x 2 part of B ", "array 'metric'",
+                         "is not positive definite"}));
     }
   });
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// cholesky, lu and qr: what they leave is multiplied together again, by plain loops, and compared
-// with what there was; of all types, layouts, sizes and methods.
+// cholesky, lu and qr: the factors are multiplied by plain loops and compared with the original
+// matrix, for all types, layouts, sizes and methods.
 #include "linalg/factor.hpp"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ using test::Random;
 using test::Setting;
 using test::Wide;
 
-// Rounding in a chain of n steps, with room.
+// Rounding in a chain of n steps, with a margin.
 constexpr double most_epsilons = 30;
 
 template <class T>
@@ -52,7 +52,7 @@ template <class T>
 void expect_cholesky(Job& job, const Team& team, const Setting& setting, Random& random) {
   const std::int64_t n = setting.n;
   const Triangle triangle = test::pick(random, 0, 1) == 0 ? Triangle::lower : Triangle::upper;
-  // Of the other triangle nothing is known, and nothing may change.
+  // The other triangle may have any values, and must not change.
   const bool is_lower = triangle == Triangle::lower;
   auto a = test::make_matrix<T>(
       job, test::layout(setting, {n, n}, team, random), {.name = "A", .team = team},
@@ -219,7 +219,7 @@ TEST(Factor, APatchOfAnArrayIsFactoredAndTheRestStays) {
   });
 }
 
-// An array that has the layout already is worked on in place; the result is the same.
+// An array that has the layout already is used in place; the result is the same.
 TEST(Factor, AnArrayInTheLayoutOfOurOwn) {
   on_ranks([](Job& job) {
     const std::int64_t n = 29;
@@ -240,7 +240,7 @@ TEST(Factor, AnArrayInTheLayoutOfOurOwn) {
   });
 }
 
-// Where an array's dimensions are columns and rows, as those of Fortran's are.
+// The array's dimensions are columns and rows, as in Fortran.
 constexpr MatrixDims columns_and_rows{.rows = 1, .columns = 0};
 
 TEST(Factor, AnArrayOfColumnsAndRowsInTheLayoutOfOurOwn) {
@@ -272,8 +272,8 @@ TEST(Factor, AnArrayOfColumnsAndRowsInTheLayoutOfOurOwn) {
   });
 }
 
-// The layout that ScaLAPACK works on as it is, also with the ranks of the grid in the other order,
-// and of an array whose dimensions are columns and rows.
+// The layout that ScaLAPACK uses in place, also with the ranks of the grid in another order, and
+// for an array whose dimensions are columns and rows.
 TEST(Factor, AnArrayInTheLayoutOfScalapack) {
   on_ranks([](Job& job) {
     const rma::Status possible = check_scalapack(job, job.world());
@@ -316,7 +316,7 @@ TEST(Factor, AnArrayInTheLayoutOfScalapack) {
   });
 }
 
-// ---- What is refused
+// ---- Errors
 
 struct Square {
   Array<double> a;
@@ -338,7 +338,7 @@ TEST(FactorErrors, AMatrixThatIsNotPositiveDefinite) {
         EXPECT_TRUE(
             fails(cholesky(square.a, {.triangle = triangle, .how = {.method = method, .block = 2}}),
                   Code::invalid_argument,
-                  {"cholesky: ", "the leading part of 4 x 4 of A ([0,6) x [0,6) of array 'square'",
+                  {"cholesky: ", "the leading 4 x 4 part of A ([0,6) x [0,6) of array 'square'",
                    "is not positive definite"}));
       }
     }
@@ -357,10 +357,9 @@ TEST(FactorErrors, NaNIsNoPositiveNumber) {
           ASSERT_TRUE(ok(a.put(Box::at({place, place}), nan)));
         }
         ASSERT_TRUE(ok(a.sync()));
-        EXPECT_TRUE(fails(cholesky(a, {.how = {.method = method, .block = 2}}),
-                          Code::invalid_argument,
-                          {"the leading part of " + order + " x " + order + " of A",
-                           "is not positive definite"}));
+        EXPECT_TRUE(fails(
+            cholesky(a, {.how = {.method = method, .block = 2}}), Code::invalid_argument,
+            {"the leading " + order + " x " + order + " part of A", "is not positive definite"}));
       }
     }
   });
@@ -388,7 +387,7 @@ TEST(FactorErrors, AColumnWithoutAPivot) {
       ASSERT_TRUE(ok(square.a.sync()));
       EXPECT_TRUE(fails(lu(square.a, {.method = method, .block = 2}), Code::invalid_argument,
                         {"lu: A ([0,6) x [0,6) of array 'square' (float64, 6 x 6)) is singular: "
-                         "column 4 depends on those before it"}));
+                         "column 4 depends on earlier columns"}));
       EXPECT_EQ(square.a.get_element({5, 5}).value(), 1.0) << "the factors are complete";
       ASSERT_TRUE(ok(square.a.sync()));
     }
@@ -404,7 +403,8 @@ TEST(FactorErrors, MatricesThatAreNotSquare) {
                        "square"}));
     EXPECT_TRUE(fails(lu(MatrixPatch<double>(a, Box({0, 0}, {4, 9}))), Code::out_of_range,
                       {"lu: ", "A: [0,4) x [0,9) of array 'wide'"}));
-    EXPECT_TRUE(fails(qr(a, {.block = -3}), Code::invalid_argument, {"qr: ", "a block of -3"}));
+    EXPECT_TRUE(
+        fails(qr(a, {.block = -3}), Code::invalid_argument, {"qr: ", "the block size is -3"}));
   });
 }
 

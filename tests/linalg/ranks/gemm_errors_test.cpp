@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What gemm refuses, by the text of the message; C is unchanged, and no rank is left waiting.
+// The errors of gemm, by the text of the message; C is unchanged, and no rank is left waiting.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -73,14 +73,16 @@ TEST(GemmErrors, DimensionsThatMakeNoMatrix) {
   on_ranks([](Job& job) {
     Fitting f(job);
     const Patch same(f.a, f.a.box(), {.rows = 1, .columns = 1});
-    f.expect_refused(Patch(f.c), same, Patch(f.b), Code::invalid_argument,
-                     {"rows along dimension 1 and columns along 1 make no matrix of 2 dimensions"});
+    f.expect_refused(
+        Patch(f.c), same, Patch(f.b), Code::invalid_argument,
+        {"rows along dimension 1 and columns along 1 do not make a matrix of 2 dimensions"});
     auto cube = Array<double>::create(job, {8, 5, 2}, {.name = "cube"}).value();
     const Patch thick(cube, cube.box());
-    f.expect_refused(Patch(f.c), thick, Patch(f.b), Code::invalid_argument,
-                     {"A: ", "array 'cube'",
-                      "dimension 2 is neither that of rows (0) nor of columns (1) and has extent 2",
-                      "extent 1 there"});
+    f.expect_refused(
+        Patch(f.c), thick, Patch(f.b), Code::invalid_argument,
+        {"A: ", "array 'cube'",
+         "dimension 2 is neither the one of rows (0) nor of columns (1), but has extent 2",
+         "extent 1 there"});
   });
 }
 
@@ -137,7 +139,7 @@ TEST(GemmErrors, MembersThatAskForDifferentThings) {
                            " called gemm of array 'sum' with other "
                            "arguments than rank 0",
                        "all members must give the same"}));
-    // What only one finds wrong is told to all.
+    // An error that only one member finds is returned on all.
     const Box box = is_last ? Box({0, 0}, {8, 99}) : f.a.box();
     EXPECT_TRUE(fails(gemm(Patch(f.a, box), Patch(f.b), Patch(f.c)), Code::out_of_range,
                       {"on rank " + std::to_string(job.size() - 1), "[0,99)"}));
@@ -145,7 +147,7 @@ TEST(GemmErrors, MembersThatAskForDifferentThings) {
   });
 }
 
-// The same elements by other indices, and other elements by the same.
+// The same elements with different indices, and different elements with the same indices.
 TEST(GemmErrors, KnowWhatArraysOfOneMemoryShare) {
   on_ranks([](Job& job) {
     const std::vector<std::vector<std::int64_t>> starts = {{0}, {0}};

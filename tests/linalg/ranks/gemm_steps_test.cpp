@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How a product is cut into steps: all of C and of k once, whatever the distributions, and within
-// the buffers.
+// The steps of a product: they include all of C and of k once, for any distributions, and fit the
+// buffers.
 #include "linalg/detail/gemm_steps.hpp"
 
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ TEST(StepSizes, StayWithinTheBuffers) {
   }
 }
 
-/// Counts how often each row and column is met.
+/// Counts how often each row and column occurs.
 class Cover {
  public:
   Cover(std::int64_t rows, std::int64_t columns)

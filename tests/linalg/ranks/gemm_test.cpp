@@ -63,7 +63,7 @@ struct Operand {
   [[nodiscard]] Dense dense() const { return test::dense_part<T>(box, dims, seed); }
 };
 
-/// What the product should be, compared with what it is.
+/// The expected product, compared with the actual one.
 template <class T>
 void expect_product(Operand<T>& c, Operand<T>& a, Operand<T>& b, const GemmOptions<T>& options) {
   const Dense left = with_op(a.dense(), options.op_a);
@@ -127,7 +127,7 @@ TEST(Gemm, DoubleComplexTakesEachTranspositionAndOrder) {
   on_ranks(expect_transposed_products<std::complex<double>>);
 }
 
-// Each kind of one array meets each kind of each other.
+// Each kind of distribution of one array with each kind of the others.
 TEST(Gemm, DistributionsOfAllThreeMayDiffer) {
   on_ranks([](Job& job) {
     Random random(7);

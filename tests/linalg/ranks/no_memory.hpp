@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What tests of memory that runs out share. Each allocation of each rank fails in turn, until an
-// operation is through without one that fails; then its result is right:
+// Shared code of tests in which memory runs out. Each allocation of each rank fails in turn, until
+// an operation completes without a failure; its result must be right then:
 //
 //     expect_all_told([](Job& job) -> Operation { … });
 //
-// All members return, all with an error or none, and go on to the next operation. Left out are
-// allocations within rma, where a wait makes progress for others too, and small ones, which are
-// objects of fixed size and messages: there is no such promise for them.
+// All members return, all with an error or all without one, and continue with the next operation.
+// Two kinds of allocations don't fail: those within rma, where a wait makes progress for others
+// too, and small ones, which are objects of fixed size and messages. Tessera makes no such promise
+// for them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -42,12 +43,12 @@ using rma::test::on_ranks;
 inline constexpr char library_of_rma[] = "libtessera_rma";
 inline constexpr rma::test::FailingKind kind_of_failures{.least_bytes = 1024,
                                                          .except_within = library_of_rma};
-/// Of one rank, in one operation.
+/// The limit for one rank in one operation.
 inline constexpr std::int64_t most_failures = 200;
 
 using Operation = rma::test::FailingOperation;
 
-/// Collective. How many there are.
+/// Collective. Returns the number of allocations that failed.
 inline std::int64_t fail_each_allocation(Job& job, const Operation& operation, std::int32_t rank) {
   std::int64_t number = 1;
   try {
@@ -57,15 +58,15 @@ inline std::int64_t fail_each_allocation(Job& job, const Operation& operation, s
     }
   } catch (const std::bad_alloc&) {
     ADD_FAILURE() << "an exception leaves it, of allocation " << number;
-    throw;  // the others wait no longer then
+    throw;  // the others don't wait any longer
   }
   return number - 1;
 }
 
-/// That all members hear of each failure, and that the operation is right without one.
+/// All members get an error for each failure, and the operation is right without one.
 inline void expect_all_told(const std::function<Operation(Job&)>& make) {
   if (!rma::test::is_shared_library(library_of_rma)) {
-    GTEST_SKIP() << "allocations of rma cannot be told from others";
+    GTEST_SKIP() << "allocations of rma cannot be distinguished from others";
   }
   on_ranks([&](Job& job) {
     const Operation operation = make(job);
@@ -86,7 +87,7 @@ inline double number_at(std::int64_t i, std::int64_t j) {
   return static_cast<double>((i * 5 + j * 3) % 7 - 3);
 }
 
-/// What a matrix has at (i, j), a vector at (i, 0).
+/// The element (i, j) of a matrix, or (i, 0) of a vector.
 using Element = std::function<double(std::int64_t, std::int64_t)>;
 
 /// Collective.
@@ -107,7 +108,7 @@ inline Array<double> vector(Job& job, std::int64_t length) {
   return array;
 }
 
-/// The same, dealt in blocks that no rank has in one piece.
+/// As above, in blocks that are not contiguous on any rank.
 inline Array<double> cyclic_vector(Job& job, std::int64_t length) {
   const auto cut = arrays::AxisCut::by_size(length, 100).value();
   const auto deal = arrays::Deal::round_robin({cut.blocks()}, job.size()).value();
@@ -148,7 +149,7 @@ inline Element product(const Element& a, const Element& b, std::int64_t length) 
   };
 }
 
-/// Puts the value of a result where it can be looked at later.
+/// Stores the value of a result for a later check.
 template <class T>
 Status keep(rma::Result<T> result, std::optional<T>& kept) {
   Status status = result.status();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Memory that runs out on one member, in operations on sparse matrices (no_memory.hpp).
+// Lack of memory on one member, in operations on sparse matrices (no_memory.hpp).
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -41,7 +41,7 @@ using test::writing;
 
 constexpr std::int64_t n = 640;  // rows and columns of sparse matrices
 
-// Element (i, j) of a sparse matrix, 0 where there is no entry. Whole numbers: sums are exact.
+// Element (i, j) of a sparse matrix; 0 if it is not an entry. Whole numbers: sums are exact.
 double entry(std::int64_t i, std::int64_t j) {
   return (i + 3 * j) % 16 == 0 ? static_cast<double>(1 + (i * 7 + j * 3) % 5) : 0.0;
 }
@@ -99,7 +99,7 @@ TEST(NoMemory, InBalancedAssembly) {
   expect_all_told([](Job& job) { return assembly(job, {.balance = RowBalance::entries}); });
 }
 
-// An operation that makes a sparse matrix of others, which it leaves as they are.
+// An operation that makes a sparse matrix from others, which it doesn't change.
 Operation making(std::function<rma::Result<SparseMatrix<double>>()> make, Element element) {
   const auto made = std::make_shared<std::optional<SparseMatrix<double>>>();
   return {.prepare = [made] { made->reset(); },
@@ -119,7 +119,7 @@ TEST(NoMemory, InBalancedFromDense) {
   expect_all_told([](Job& job) { return reading_dense(job, {.balance = RowBalance::entries}); });
 }
 
-// With the matrix of entry() as `from`.
+// As above; `from` is the matrix of entry().
 Operation making_of_sparse(Job& job,
                            rma::Result<SparseMatrix<double>> (*make)(SparseMatrix<double>& from),
                            Element element) {
@@ -205,7 +205,7 @@ TEST(NoMemory, InGetDiagonal) {
   });
 }
 
-// y = A x, or x = transpose(A) y, with a plan that is made anew each time.
+// y = A x, or x = transpose(A) y, with a new plan each time.
 struct Spmv {
   Spmv(Job& job, const SpmvOptions& given)
       : options(given), a(sparse(job)), x(vector(job, n)), y(cyclic_vector(job, n)) {}
@@ -226,7 +226,7 @@ struct Spmv {
 };
 
 void expect_product(Job& job, Spmv& spmv) {
-  rma::require(job.barrier());  // with neighbours_only all elements are not yet here
+  rma::require(job.barrier());  // with neighbours_only some elements may not be complete yet
   expect_elements(spmv.y, product(entry, number_at, n));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Memory that runs out on one member, in operations on dense matrices and arrays (no_memory.hpp).
+// Lack of memory on one member, in operations on dense matrices and arrays (no_memory.hpp).
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -60,7 +60,7 @@ double one(std::int64_t /*i*/, std::int64_t /*j*/) {
   return 1;
 }
 
-// An operation on A, and B = A X with an X of ones.
+// An operation on A, and B = A X with X of ones.
 struct System {
   System(Job& job, Element element)
       : element_of_a(std::move(element)),
@@ -115,7 +115,7 @@ TEST(NoMemory, InCholesky) {
     return operation;
   });
 }
-// Of A = QR follows AᵀA = RᵀR.
+// A = QR implies AᵀA = RᵀR.
 void expect_factor_of_qr(const System& system) {
   const std::vector<double> values = elements(system.a);
   const Element r = [&](std::int64_t i, std::int64_t j) {
@@ -315,7 +315,7 @@ TEST(NoMemory, InReductions) {
                   EXPECT_EQ((*found)[0], sum);
                   EXPECT_EQ((*found)[1], squares);
                   double largest = 0;
-                  for (std::int64_t j = 0; j < 7; ++j) {  // what number_at() repeats itself after
+                  for (std::int64_t j = 0; j < 7; ++j) {  // the period of number_at()
                     double column = 0;
                     for (std::int64_t i = 0; i < 4; ++i) {
                       column += std::abs(number_at(i, j));

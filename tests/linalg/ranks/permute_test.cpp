@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// permute and transpose, element by element; and what they refuse.
+// permute and transpose, element by element; and their errors.
 #include "linalg/permute.hpp"
 
 #include <gtest/gtest.h>
@@ -150,7 +150,7 @@ TEST(Permute, TeamsOfSomeRanks) {
   });
 }
 
-/// Where the elements of a part come from: from `in` within `box`, from before elsewhere.
+/// The expected elements: inside `box` from `in`, elsewhere the old ones.
 void expect_part(Array<double>& out, const Box& box,
                  const std::function<Index(const Index&)>& source) {
   std::vector<double> values(static_cast<std::size_t>(out.box().volume()));
@@ -228,7 +228,7 @@ TEST(PermuteErrors, SayWhatDoesNotFit) {
     auto in = Array<double>::create(job, {4, 5}, {.name = "in"}).value();
     auto out = Array<double>::create(job, {5, 4}, {.name = "out"}).value();
     EXPECT_TRUE(fails(permute(in, out, {1, 1}), Code::invalid_argument,
-                      {"permute: ", "(1, 1) does not order the dimensions of array 'in'",
+                      {"permute: ", "(1, 1) is not an order of the dimensions of array 'in'",
                        "each dimension of the source once"}));
     EXPECT_TRUE(fails(permute(in, out, {1, 0, 2}), Code::invalid_argument, {"(1, 0, 2) does not"}));
     EXPECT_TRUE(fails(permute(in, out, {0, 1}), Code::invalid_argument,

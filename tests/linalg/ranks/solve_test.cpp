@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Solvers: op(A) X is computed by plain loops and compared with B; of all types, layouts, sizes and
-// methods.
+// Solvers: op(A) X is computed by plain loops and compared with B, for all types, layouts, sizes
+// and methods.
 #include "linalg/solve.hpp"
 #include "linalg/least_squares.hpp"
 
@@ -48,7 +48,7 @@ Dense with_op(const Dense& a, MatrixOp op) {
              : (op == MatrixOp::transpose ? test::transposed(a) : test::adjoint(a));
 }
 
-/// A system under test: what A and B were.
+/// A system under test: the original A and B.
 template <class T>
 struct System {
   Array<T> a;
@@ -57,7 +57,7 @@ struct System {
   Dense was_b;
 };
 
-/// Collective. A is definite, as diagonal dominance bounds what rounding does to X.
+/// Collective. A is definite, since diagonal dominance limits the rounding errors of X.
 template <class T>
 System<T> make_system(Job& job, const Team& team, const Setting& setting, const Extents& of_b,
                       Random& random) {
@@ -180,7 +180,7 @@ void expect_least_squares(Job& job, const Team& team, const Setting& setting, Ra
   const Dense of_a = all_of(a);
   const Dense of_b = all_of(b);
   const Dense of_x = all_of(x);
-  // The residual is orthogonal to what A reaches.
+  // The residual is orthogonal to the range of A.
   const Dense residual = test::product(1, of_a, of_x, -1, of_b);
   const Dense along = test::adjoint(of_a) * residual;
   const double size = of_a.largest() * of_x.largest() + of_b.largest();
@@ -224,7 +224,7 @@ TEST(Solve, TeamsThatDoNotBeginAtRankZero) {
       [](Job& job, const Team& team, Random random) { expect_all<double>(job, team, random); });
 }
 
-// The arrays have layouts that ScaLAPACK works on in place; their patches have none.
+// The arrays have layouts that ScaLAPACK uses in place; their patches don't.
 TEST(Solve, PatchesOfArraysInScalapacksLayout) {
   on_ranks([](Job& job) {
     constexpr std::int64_t n = 10;
@@ -284,8 +284,8 @@ TEST(Solve, PatchesOfArraysInScalapacksLayout) {
   });
 }
 
-// A general matrix without dominance, larger than GA's sequential solver took (100 x 100).
-// In the layout that our own method computes in nothing is copied; blocks of 3 columns, and of 1.
+// A general matrix without dominance, larger than the limit of GA's sequential solver (100 x 100).
+// In the layout of the own method nothing is copied; blocks of 3 columns, and of 1.
 TEST(Solve, ArraysOfWholeColumnsAreWorkedOnInPlace) {
   on_ranks([](Job& job) {
     constexpr std::int64_t n = 23;
@@ -337,7 +337,7 @@ TEST(Solve, LeastSquaresOfColumnsThatDependOnOthersAreRefused) {
   on_ranks([](Job& job) {
     for (const Method method : test::methods(job, job.world())) {
       SCOPED_TRACE(to_string(method));
-      // t, 2t, t², and the same with the second of another scale and direction.
+      // t, 2t, t², and the same with another scale and direction of the second one.
       for (const double scale : {1.0, 1e-12, 1e200}) {
         for (const bool is_dependent : {true, false}) {
           auto a = test::make_matrix<double>(
@@ -353,7 +353,7 @@ TEST(Solve, LeastSquaresOfColumnsThatDependOnOthersAreRefused) {
           const Status status = least_squares(a, b, x, {.method = method});
           if (is_dependent) {
             EXPECT_TRUE(fails(status, Code::invalid_argument,
-                              {"least_squares: column 1 of A depends on those before it"}));
+                              {"least_squares: column 1 of A depends on earlier columns"}));
           } else {
             EXPECT_TRUE(ok(status));
           }
@@ -363,7 +363,7 @@ TEST(Solve, LeastSquaresOfColumnsThatDependOnOthersAreRefused) {
   });
 }
 
-// ---- What is refused
+// ---- Errors
 
 struct Fitting {
   Array<double> a;
@@ -391,7 +391,7 @@ TEST(SolveErrors, ExtentsThatDoNotMatch) {
     EXPECT_TRUE(fails(solve_triangular(f.a, f.b, {.side = Side::right}), Code::invalid_argument,
                       {"solve_triangular: ", "B is r x n"}));
     EXPECT_TRUE(fails(least_squares(wide, f.b, tall), Code::invalid_argument,
-                      {"least_squares: ", "A (", "is 5 x 6: fewer rows than columns"}));
+                      {"least_squares: ", "A (", "is 5 x 6: with fewer rows than columns"}));
     EXPECT_TRUE(fails(least_squares(f.a, f.b, tall), Code::invalid_argument,
                       {"least_squares: ", "A is m x n, B is m x r and X is n x r"}));
   });
@@ -427,9 +427,9 @@ TEST(SolveErrors, SingularMatrices) {
       EXPECT_TRUE(fails(solve(f.a, f.b, how), Code::invalid_argument,
                         {"solve: ", "A (", "'matrix'", "is singular: column 3"}));
       EXPECT_TRUE(fails(solve_positive_definite(f.a, f.b, {.how = how}), Code::invalid_argument,
-                        {"solve_positive_definite: the leading part of 4 x 4 of A"}));
+                        {"solve_positive_definite: the leading 4 x 4 part of A"}));
       EXPECT_TRUE(fails(invert_positive_definite(f.a, {.how = how}), Code::invalid_argument,
-                        {"invert_positive_definite: the leading part of 4 x 4 of A"}));
+                        {"invert_positive_definite: the leading 4 x 4 part of A"}));
       EXPECT_TRUE(fails(solve_triangular(f.a, f.b, {.how = how}), Code::invalid_argument,
                         {"solve_triangular: ", "element (3, 3) of ", "is zero"}));
     }
@@ -440,10 +440,10 @@ TEST(SolveErrors, PivotsThatAreNone) {
   on_ranks([](Job& job) {
     Fitting f(job);
     EXPECT_TRUE(fails(solve_lu(f.a, std::vector<std::int64_t>{0, 1}, f.b), Code::invalid_argument,
-                      {"solve_lu: ", "2 pivots for A of 5 x 5"}));
+                      {"solve_lu: ", "2 pivots are given for A of 5 x 5"}));
     EXPECT_TRUE(fails(solve_lu(f.a, std::vector<std::int64_t>{0, 1, 2, 2, 4}, f.b),
                       Code::invalid_argument,
-                      {"solve_lu: ", "pivot 3 is row 2, and has to be one of 3 to 4"}));
+                      {"solve_lu: ", "pivot 3 is row 2, but must be one of 3 to 4"}));
   });
 }
 

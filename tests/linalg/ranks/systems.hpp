@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What tests of factorisations, solvers and eigenvalues share: matrices from functions of the
-// place, triangles and residuals of dense ones, and the loop over sizes, layouts and methods.
+// Shared code of tests of factorisations, solvers and eigenvalues: matrices from functions of the
+// indices, triangles and residuals of dense ones, and the loop over sizes, layouts and methods.
 #pragma once
 
 #include <algorithm>
@@ -35,18 +35,18 @@ Array<T> make_matrix(rma::Job& job, const Distribution& distribution,
   return array;
 }
 
-/// An element of a matrix without a structure.
+/// An element of a matrix without structure.
 template <class T>
 T general(std::int64_t i, std::int64_t j, std::uint64_t seed) {
   return element<T>({i, j}, seed);
 }
-/// Of a Hermitian one.
+/// An element of a Hermitian matrix.
 template <class T>
 T hermitian(std::int64_t i, std::int64_t j, std::uint64_t seed) {
   const T value = element<T>({std::max(i, j), std::min(i, j)}, seed);
   return i > j ? value : (i < j ? conjugate(value) : T(std::real(value)));
 }
-/// Of a positive definite one of order n.
+/// An element of a positive definite matrix of order n.
 template <class T>
 T definite(std::int64_t i, std::int64_t j, std::int64_t n, std::uint64_t seed) {
   return hermitian<T>(i, j, seed) + (i == j ? T(static_cast<float>(2 * n + 1)) : T{});
@@ -94,14 +94,14 @@ inline Dense triangle_of(const Dense& a, Triangle triangle, Diagonal diagonal = 
   return result;
 }
 
-/// How far apart two matrices are, in units of n epsilon |size|.
+/// The distance of two matrices, in units of n epsilon |size|.
 template <class T>
 double distance_in_epsilons(const Dense& a, const Dense& b, double size) {
   const auto n = static_cast<double>(std::max<std::int64_t>({a.rows, a.columns, 1}));
   return largest_difference(a, b) / (n * epsilon<T>() * std::max(size, 1.0));
 }
 
-/// A way to lay out and factor a matrix.
+/// A layout and a method of factorisation.
 struct Setting {
   std::int64_t n;
   Kind kind;
@@ -118,8 +118,8 @@ inline std::vector<Method> methods(const rma::Job& job, const rma::Team& team) {
   return possible;
 }
 
-/// Collective. Calls `body(setting, random)` for sizes and layouts of all kinds, with blocks so
-/// small that each rank has several.
+/// Collective. Calls `body(setting, random)` for sizes and layouts of all kinds, with blocks small
+/// enough that each rank has several.
 template <class Body>
 void for_each_setting(rma::Job& job, const rma::Team& team, Random& random, Body&& body) {
   for (const Method method : methods(job, team)) {
@@ -152,8 +152,8 @@ void on_the_world(Body&& body) {
   });
 }
 
-/// The same with teams of some ranks, which don't have their numbers; skips the test on other than
-/// 4 ranks.
+/// As above, with teams of some ranks, whose team ranks differ from their ranks; skips the test
+/// unless the job has 4 ranks.
 template <class Body>
 void on_teams_behind_rank_zero(Body&& body) {
   if (rma::test::rank_count() != 4) {

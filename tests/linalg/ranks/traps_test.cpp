@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Linear algebra in a thread that dies of invalid operations, divisions by zero and overflows: with
-// finite numbers it survives each routine, and what a routine refuses, too.
+// Linear algebra in a thread with traps for invalid operations, divisions by zero and overflows:
+// with finite numbers no routine raises one, even if it returns an error.
 #include <gtest/gtest.h>
 
 #include <cfenv>

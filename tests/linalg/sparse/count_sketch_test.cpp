@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Sketches: where rows go, and what becomes of the matrix.
+// Sketches: the buckets of rows, and the resulting matrix.
 #include "linalg/count_sketch.hpp"
 
 #include "tests/linalg/sparse/sparse_model.hpp"
@@ -19,7 +19,7 @@ using test::ok;
 using test::on_teams;
 using test::Team;
 
-// S: a row for each bucket.
+// S, with a row for each bucket.
 template <SparseElement T>
 Dense<T> sketch_matrix(std::uint64_t seed, std::int64_t length, std::int64_t buckets) {
   Dense<T> s(buckets, length);
@@ -44,7 +44,7 @@ TEST(CountSketch, SpreadsRowsOverBucketsAndSigns) {
   }
   constexpr auto of_each = rows / buckets;
   constexpr auto of_each_sign = rows / 2;
-  // Nine standard deviations.
+  // Within nine standard deviations.
   for (const int count : in_bucket) {
     EXPECT_NEAR(count, of_each, 900);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Matrices as they are made: from entries of any rank, from rows, with every cut of the rows.
+// Making matrices: from entries of any rank, from rows, with every cut of the rows.
 #include "linalg/sparse_builder.hpp"
 
 #include "tests/linalg/sparse/sparse_model.hpp"
@@ -28,7 +28,7 @@ void expect_model(Built<T>& built, Team& team) {
   const auto got = matrix.get(matrix.box());
   ASSERT_TRUE(ok(got));
   EXPECT_EQ(*got, expected);
-  // Own rows are where the distribution says.
+  // Own rows have the distribution of the rows.
   auto own = matrix.local().value();
   std::int64_t rows = own.rows();
   EXPECT_EQ(team.allreduce(rows, rma::Reduction::sum).value(), matrix.rows());
@@ -101,9 +101,9 @@ TEST(SparseBuilder, BalancesEntries) {
     expect_model(built, job.world());
     auto own = built.matrix.local().value();
     const std::int64_t mean = 2 * n / job.size();
-    EXPECT_LE(own.entries(), mean + n + 1) << "a block has the mean and one row at most";
+    EXPECT_LE(own.entries(), mean + n + 1) << "a block has at most the mean and one row";
     if (job.size() > 1 && job.rank().value == 0) {
-      EXPECT_LE(own.rows(), 6) << "the block with the dense row ends behind it";
+      EXPECT_LE(own.rows(), 6) << "the block with the dense row ends after it";
     }
     EXPECT_TRUE(ok(job.barrier()));
   });
@@ -111,7 +111,7 @@ TEST(SparseBuilder, BalancesEntries) {
 
 TEST(SparseBuilder, AddsDuplicatesByRankAndThenInTheOrderOfCalls) {
   on_ranks([](Job& job) {
-    // Numbers of which each order of summation has its own result.
+    // Numbers for which each order of summation has a different result.
     const auto number = [](std::int32_t rank, int call) {
       return std::ldexp(1.0 + 0.1 * rank + 0.01 * call, (rank * 31 + call * 17) % 60);
     };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What is wrong is refused by all members, in words that name it, and nothing is changed.
+// All members refuse invalid calls, with messages that name the cause, and nothing is changed.
 #include "arrays/reductions.hpp"
 #include "linalg/count_sketch.hpp"
 #include "linalg/sparse_convert.hpp"
@@ -29,7 +29,7 @@ bool is_last(const Job& job) {
   return job.rank().value == job.size() - 1;
 }
 
-// The identity, of n rows.
+// The identity with n rows.
 SparseMatrix<double> identity(Job& job, std::int64_t n, const std::string& name = "A") {
   auto builder = SparseBuilder<double>::create(job, n, n, {.name = name}).value();
   for (std::int64_t i = job.rank().value; i < n; i += job.size()) {
@@ -72,7 +72,7 @@ TEST(SparseErrors, MembersMustAskForTheSameMatrix) {
                       Code::invalid_argument));
     EXPECT_TRUE(fails(SparseBuilder<double>::create(job, 4, is_last(job) ? 5 : 4, {.name = "A"}),
                       Code::invalid_argument,
-                      {"rank " + last_rank(job) + " asked for another sparse matrix than rank 0",
+                      {"rank " + last_rank(job) + " gave another sparse matrix than rank 0",
                        "the same element type, extents and options"}));
     LocalCsr<double> rows{.rows = 0, .columns = is_last(job) ? 5 : 4};
     EXPECT_TRUE(fails(SparseMatrix<double>::create(job, rows, {.name = "A"}),
@@ -174,7 +174,7 @@ TEST(SparseErrors, ArraysOfOtherExtentsAreRefused) {
     auto six = Array<double>::create(job, {6}, {.name = "six"}).value();
     const auto refused = [](const auto& result) {
       return fails(result, Code::invalid_argument,
-                   {"array 'five' (float64, 5), is not 6", "matrix 'A'"});
+                   {"array 'five' (float64, 5), does not have the extents 6", "matrix 'A'"});
     };
     EXPECT_TRUE(refused(get_diagonal(matrix, five)));
     EXPECT_TRUE(refused(get_column(matrix, 0, five)));
@@ -186,22 +186,24 @@ TEST(SparseErrors, ArraysOfOtherExtentsAreRefused) {
     auto dense = Array<double>::create(job, {6, 5}, {.name = "D"}).value();
     auto other = Array<double>::create(job, {5, 6}, {.name = "E"}).value();
     EXPECT_TRUE(fails(to_dense(matrix, dense), Code::invalid_argument,
-                      {"array 'D' (float64, 6 x 5), is not 6 x 6"}));
-    EXPECT_TRUE(fails(multiply(matrix, other, dense), Code::invalid_argument,
-                      {"the dense factor, array 'E' (float64, 5 x 6), is not 6 x 6"}));
+                      {"array 'D' (float64, 6 x 5), does not have the extents 6 x 6"}));
+    EXPECT_TRUE(
+        fails(multiply(matrix, other, dense), Code::invalid_argument,
+              {"the dense factor, array 'E' (float64, 5 x 6), does not have the extents 6 x 6"}));
     EXPECT_TRUE(fails(multiply(matrix, dense, dense), Code::invalid_argument,
                       {"array 'D' (float64, 6 x 5) is both factor and result"}));
-    EXPECT_TRUE(fails(multiply(dense, matrix, other), Code::invalid_argument,
-                      {"the dense factor, array 'D' (float64, 6 x 5), is not 6 x 6"}));
+    EXPECT_TRUE(
+        fails(multiply(dense, matrix, other), Code::invalid_argument,
+              {"the dense factor, array 'D' (float64, 6 x 5), does not have the extents 6 x 6"}));
     EXPECT_TRUE(fails(multiply(six, matrix, other), Code::invalid_argument,
                       {"dense factor has", "not two"}));
     EXPECT_TRUE(fails(from_dense(six), Code::invalid_argument, {"1 dimensions"}));
     EXPECT_TRUE(fails(from_dense(dense, {}, -1.0), Code::invalid_argument, {"threshold -1"}));
     EXPECT_TRUE(fails(count_sketch(matrix, 0), Code::invalid_argument,
-                      {"0 buckets: a sketch has at least one"}));
+                      {"0 buckets: a sketch must have at least one"}));
     auto small = identity(job, 5, "B");
     EXPECT_TRUE(fails(multiply(matrix, small, "C"), Code::invalid_argument,
-                      {"6 columns of the first and 5 rows of the second factor"}));
+                      {"the first factor has 6 columns, but the second has 5 rows"}));
     EXPECT_TRUE(ok(job.barrier()));
   });
 }
@@ -239,9 +241,9 @@ TEST(SparseErrors, PlansRefuseWhatTheyAreNotFor) {
     auto z = Array<double>::create(job, cyclic, {.name = "z"}).value();
     if (!(cyclic == x.distribution())) {
       EXPECT_TRUE(fails(plan.multiply(matrix, z, y), Code::invalid_argument,
-                        {"array 'z' (float64, 6) is distributed otherwise than the vector x"}));
+                        {"array 'z' (float64, 6) has another distribution than the vector x"}));
       EXPECT_TRUE(fails(plan.multiply_transposed(matrix, z, x), Code::invalid_argument,
-                        {"array 'z' (float64, 6) is distributed otherwise than the vector y"}));
+                        {"array 'z' (float64, 6) has another distribution than the vector y"}));
     }
     EXPECT_TRUE(ok(y.set_access_mode(rma::AccessMode::read_only)));
     EXPECT_TRUE(fails(plan.multiply(matrix, x, y), Code::invalid_argument,
@@ -263,7 +265,7 @@ TEST(SparseErrors, TheFirstMissingDiagonalEntryIsNamed) {
     }
     auto matrix = builder.assemble().value();
     EXPECT_TRUE(fails(shift_diagonal(matrix, 1.0), Code::invalid_argument,
-                      {"shifting the diagonal of sparse matrix 'A'", "(3, 3) is no entry",
+                      {"shifting the diagonal of sparse matrix 'A'", "(3, 3) is not an entry",
                        "hint: add zeros on the diagonal"}));
     EXPECT_EQ(matrix.get(matrix.box()).value().value, std::vector<double>(4, 1.0));
     EXPECT_TRUE(ok(matrix.sync()));

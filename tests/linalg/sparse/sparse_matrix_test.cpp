@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What is read from matrices and changed in them: boxes, diagonals, columns, scaling, dense arrays,
-// transposes, summaries.
+// Reading and changing matrices: boxes, diagonals, columns, scaling, dense arrays, transposes,
+// summaries.
 #include "linalg/csr.hpp"
 
 #include "linalg/sparse_convert.hpp"
@@ -217,7 +217,7 @@ TEST(SparseDiagonal, IsShiftedWhereAllOfItAreEntries) {
         model.dense(i, i) += 2.5;
       }
     } else {
-      EXPECT_TRUE(rma::test::fails(shifted, rma::Code::invalid_argument, {"is no entry"}));
+      EXPECT_TRUE(rma::test::fails(shifted, rma::Code::invalid_argument, {"is not an entry"}));
     }
     EXPECT_EQ(matrix.get(matrix.box()).value(), model.csr());
     EXPECT_TRUE(ok(matrix.sync()));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The oracle of sparse tests: the whole matrix as a dense one, on every rank, beside the places
-// that are entries. Values are small whole numbers, so that sums are exact in every element type
-// and in any order.
+// The oracle of sparse tests: the whole matrix as a dense one, on every rank, and the set of its
+// entries. Values are small whole numbers, so that sums are exact in every element type and in any
+// order.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -92,7 +92,7 @@ struct Model {
     dense(entry.row, entry.column) += entry.value;
     is_entry(entry.row, entry.column) = 1;
   }
-  /// The entries inside a box, as SparseMatrix::get gives them.
+  /// The entries inside a box, as SparseMatrix::get returns them.
   [[nodiscard]] LocalCsr<T> csr(const arrays::Box& box) const {
     LocalCsr<T> rows;
     rows.rows = box.extent(0);
@@ -116,7 +116,7 @@ struct Model {
   Dense<std::int32_t> is_entry;  ///< 1 or 0
 };
 
-/// What one rank adds: `count` entries at random, some of them more than once, some zero.
+/// What one rank adds: `count` random entries, some of them more than once, some zero.
 template <SparseElement T>
 std::vector<Triplet<T>> random_triplets(std::int64_t rows, std::int64_t columns, int count,
                                         std::mt19937_64& random) {
@@ -174,8 +174,8 @@ void on_teams(Job& job, Body&& body) {
   EXPECT_TRUE(ok(job.barrier()));
 }
 
-/// Kinds of distributions of a vector: even, in small blocks round and round, all on the last rank,
-/// in blocks of unlike lengths, so that there are gaps between those of a rank.
+/// Distributions of a vector: even; small blocks, cyclic; all on the last rank; blocks of different
+/// lengths with gaps between those of a rank.
 inline std::vector<arrays::Distribution> vector_distributions(std::int64_t n, std::int32_t ranks) {
   using arrays::AxisCut;
   using arrays::Deal;
@@ -193,7 +193,7 @@ inline std::vector<arrays::Distribution> vector_distributions(std::int64_t n, st
   return all;
 }
 
-/// Kinds of distributions of a matrix: even, in small blocks over a cyclic grid of one column.
+/// Distributions of a matrix: even; small blocks on a cyclic grid of one column.
 inline std::vector<arrays::Distribution> matrix_distributions(const arrays::Extents& extents,
                                                               std::int32_t ranks) {
   using arrays::AxisCut;

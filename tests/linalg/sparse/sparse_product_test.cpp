@@ -81,7 +81,7 @@ TEST(SparseDense, TakesMatricesWithoutElements) {
 
 TEST(SparseDense, GoesInPanelsOfRowsAndColumns) {
   on_ranks([](Job& job) {
-    // More columns than a panel, and in a row more entries than a panel has rows.
+    // More columns than a panel has, and a row with more entries than a panel has rows.
     const SharedSeed seed(job);
     auto random = seed.generator(-1);
     constexpr std::int64_t m = 5;
@@ -124,7 +124,7 @@ TEST(SparseDense, ReadsSparseRowsInBatches) {
   });
 }
 
-// The places of a product are those of the product of the patterns.
+// The entries of a product are those of the product of the patterns.
 template <SparseElement T>
 test::Model<T> product_of(const test::Model<T>& a, const test::Model<T>& b) {
   test::Model<T> product(a.dense.rows, b.dense.columns);
@@ -154,7 +154,7 @@ TEST(SparseProduct, AgreesWithTheModelInEveryTypeAndShape) {
 
 TEST(SparseProduct, ReadsRowsInBatches) {
   on_ranks([](Job& job) {
-    // One row of the first factor needs more entries of the second than a batch has.
+    // One row of the first factor needs more entries of the second than fit a batch.
     constexpr std::int64_t k = 700;
     auto dense = Array<std::int64_t>::create(job, {k, k}, {.name = "D"}).value();
     std::vector<std::int64_t> all(static_cast<std::size_t>(k * k));
@@ -174,7 +174,7 @@ TEST(SparseProduct, ReadsRowsInBatches) {
   });
 }
 
-// A matrix of which each order of summation has its own last digits.
+// A matrix for which each order of summation has different last digits.
 SparseMatrix<double> rough_matrix(Job& job, Team& team, std::int64_t n) {
   auto builder = SparseBuilder<double>::create(job, n, n, {.name = "A", .team = team}).value();
   for (std::int64_t i = team.rank().value; i < n; i += team.size()) {

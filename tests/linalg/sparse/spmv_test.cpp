@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Products with vectors, in each mode and for each distribution, against dense ones; and that their
-// bits don't depend on who computes them.
+// Products with vectors, in each mode and for each distribution, against dense ones; their bits
+// don't depend on the ranks that compute them.
 #include "linalg/spmv.hpp"
 
 #include <chrono>
@@ -163,7 +163,7 @@ TEST(Spmv, PlansServeDuplicates) {
   });
 }
 
-// Entries and x of which each order of summation has its own last digits.
+// Entries and x for which each order of summation has different last digits.
 std::vector<double> bits_on(Job& job, Team& team, SpmvMode mode, std::size_t kind) {
   constexpr std::int64_t n = 120;
   auto builder = SparseBuilder<double>::create(job, n, n, {.name = "A", .team = team}).value();
@@ -204,13 +204,13 @@ TEST(Spmv, IsPushedByAllOrNone) {
         matrix, x, y, {.mode = is_last ? SpmvMode::push : SpmvMode::vector});
     if (job.size() > 1) {
       EXPECT_TRUE(fails(plan, rma::Code::invalid_argument,
-                        {"planning products", "another way to read elements than"}));
+                        {"planning products", "another choice of SpmvMode::push than"}));
     }
   });
 }
 
-// Rows that read of the ranks on both sides, of one side, of none; ranks that take their time; and
-// products that begin while others are still at the one before.
+// Rows that need elements of the ranks on both sides, on one side, or of none; slow ranks; and
+// products that begin while others still work on the previous one.
 TEST(Spmv, MeetsNeighboursOnly) {
   on_ranks([](Job& job) {
     const SharedSeed seed(job);
@@ -254,7 +254,7 @@ TEST(Spmv, MeetsNeighboursOnly) {
   });
 }
 
-// A rank that can't take part is an error of its neighbours, once, and the next product is as any.
+// A rank that can't take part causes one error on its neighbours; the next product succeeds.
 TEST(Spmv, NeighboursHearOfErrors) {
   on_ranks([](Job& job) {
     // Each rank's row needs the elements of all.
@@ -291,18 +291,18 @@ TEST(Spmv, NeighboursOnlyOnAllOrNoneAndByPush) {
     const auto plan = SpmvPlan<double>::create(matrix, x, y, {.neighbours_only = is_last});
     if (job.size() > 1) {
       EXPECT_TRUE(fails(plan, rma::Code::invalid_argument,
-                        {"planning products", "another way to meet than"}));
+                        {"planning products", "another SpmvOptions::neighbours_only than"}));
     }
     EXPECT_TRUE(fails(
         SpmvPlan<double>::create(matrix, x, y, {.mode = SpmvMode::vector, .neighbours_only = true}),
         rma::Code::invalid_argument,
-        {"planning products", "neighbours only meet by SpmvMode::push"}));
+        {"planning products", "SpmvOptions::neighbours_only needs SpmvMode::push"}));
   });
 }
 
 TEST(Spmv, KnowsWhatItReads) {
   on_ranks([](Job& job) {
-    // Row i needs i and its neighbour to the right, around.
+    // Row i needs element i and its right neighbour, periodically.
     const std::int64_t n = std::int64_t{5} * job.size();
     auto builder = SparseBuilder<double>::create(job, n, n, {.name = "A"}).value();
     if (job.rank().value == 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Elements that their owners send to who reads them: round by round, and when one can't.
+// Elements that owners send to the ranks that read them: round by round, and with errors.
 #include "linalg/detail/vector_push.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ using rma::test::on_ranks;
 
 constexpr std::int64_t own = 10;  // elements on each rank
 
-/// Each rank reads of the next one its first, third and fourth element, behind one of its own.
+/// Each rank reads the next rank's first, third and fourth element, after one of its own.
 struct Ring {
   explicit Ring(Job& job)
       : next{(job.rank().value + 1) % job.size()},

@@ -17,7 +17,7 @@
 namespace tessera::rma::server {
 namespace {
 
-// The frames of one socket, as they pass.
+// Counts the frames that pass through one socket.
 class FrameCounter {
  public:
   template <class Action>
@@ -66,7 +66,7 @@ class Counts {
   void note_sent(int socket, const msghdr& message, std::size_t bytes) {
     const std::lock_guard guard(mutex_);
     if (!is_counting_) {
-      return;  // handshakes, which are no frames
+      return;  // handshakes consist of other messages
     }
     for (const iovec& piece : std::span(message.msg_iov, message.msg_iovlen)) {
       const std::size_t here = std::min(bytes, piece.iov_len);
@@ -116,7 +116,7 @@ using tessera::rma::server::Counts;
 
 extern "C" {
 
-// In place of the C library's.
+// Replaces the function of the C library.
 ssize_t sendmsg(int socket, const msghdr* message, int flags) {
   const ssize_t sent = syscall(SYS_sendmsg, socket, message, flags);
   if (sent > 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * request_count.h: what this process sends to other nodes over sockets, seen where the library
- * gives it to the kernel; and what its main thread does of it.
+ * request_count.h: counts what this process sends to other nodes over sockets, at the calls to the
+ * kernel, and how much of it its main thread does.
  */
 #ifndef TESSERA_TESTS_RMA_ARMCI_REQUEST_COUNT_H
 #define TESSERA_TESTS_RMA_ARMCI_REQUEST_COUNT_H
@@ -10,8 +10,7 @@
 extern "C" {
 #endif
 
-/* Requests of this process that were sent since the last forgetting. Requires: no frame was on its
- * way at that time. */
+/* Requests of this process since the last reset. Requires: no frame was on its way at that time. */
 typedef struct {
   int puts;
   int gets;
@@ -21,8 +20,8 @@ typedef struct {
 void forget_requests(void);
 Requests requests_sent(void);
 
-/* Since the last forgetting, by the thread that called it: answers that were sent to other nodes,
- * and times that something was read from a socket. */
+/* Since the last reset, by the calling thread: replies sent to other nodes, and reads from a
+ * socket. */
 int answers_by_this_thread(void);
 int reads_by_this_thread(void);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * How many requests operations to another node take, and who serves them: process 0 asks, of two
- * processes on a node each.
+ * How many requests operations to another node take, and which process serves them: process 0 is
+ * the origin, of two processes on a node each.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 enum { sets = 20, segments = 25, words = sets * segments };
 static const int word = sizeof(long);
 
-/* Sets of segments: those of set i are of one word, or of two. They lie one after another here, and
- * with gaps there. */
+/* Sets of segments: those of set i have one word, or two. They are contiguous on the local side,
+ * and have gaps on the remote side. */
 typedef struct {
   long values[2 * words];
   void* local[sets][segments];
@@ -44,7 +44,7 @@ static Vectors* make_vectors(char* start, int is_put) {
   return made;
 }
 
-/* Whether the words of all sets are `times` what make_vectors() made. */
+/* Checks that the words of all sets are `times` those of make_vectors(). */
 static void check_words(char* start, int proc, long times) {
   long* const seen = zeroed((size_t)(3 * words * word));
   CHECK_OK(ARMCI_Get(start, seen, 3 * words * word, proc));
@@ -68,7 +68,8 @@ static void** words_of_all(void) {
   return at;
 }
 
-/* Each call has one vector: as many requests without an aggregate handle, and one with it. */
+/* Each call has one vector: one request for each without an aggregate handle, and a single
+ * request with it. */
 static void aggregates_of_vectors_are_one_request(void) {
   void** const at = words_of_all();
   if (me() == 0) {
@@ -83,7 +84,7 @@ static void aggregates_of_vectors_are_one_request(void) {
     }
     CHECK_EQUAL(requests_sent().puts, 0);
     CHECK_OK(ARMCI_Wait(&handle));
-    ARMCI_Fence(1); /* what is complete here may not have been sent */
+    ARMCI_Fence(1); /* a locally complete operation may not have been sent */
     CHECK_EQUAL(requests_sent().puts, 1);
     for (int set = 0; set < sets; ++set) {
       CHECK_OK(ARMCI_NbAccV(ARMCI_ACC_LNG, &two, &puts->set[set], 1, 1, &handle));
@@ -136,7 +137,7 @@ static void arrays_of_descriptors_are_one_request(void) {
   shared_free(at);
 }
 
-/* The first draft's: rows of two words, 20 sets of 25. */
+/* The functions of the first draft: rows of two words, 20 sets of 25. */
 static void arrays_of_strided_descriptors_are_one_request(void) {
   void** const at = words_of_all();
   if (me() == 0) {
@@ -185,7 +186,7 @@ static void arrays_of_strided_descriptors_are_one_request(void) {
   shared_free(at);
 }
 
-/* Requests name an allocation: there is one for each. */
+/* A request names one allocation: there is one for each. */
 static void vectors_in_two_allocations_are_two_requests(void) {
   void** const one = words_of_all();
   void** const other = words_of_all();
@@ -209,7 +210,7 @@ static void vectors_in_two_allocations_are_two_requests(void) {
   shared_free(one);
 }
 
-/* Process 1 has nothing to do but to poll, and so answers what process 0 asks of its node. */
+/* Process 1 only polls, and so serves what process 0 requests from its node. */
 static void polling_serves_other_nodes(void) {
   enum { tag = 5 };
   int is_over = 0;
@@ -238,7 +239,7 @@ static void polling_serves_other_nodes(void) {
   shared_free(at);
 }
 
-/* A get is under way: whoever polls reads what comes. */
+/* A get is under way: a process that polls reads its data. */
 static void polling_moves_on_what_is_under_way(void) {
   enum { bytes = 4 << 20 };
   void** const at = shared_allocate(bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What MPI packs by the datatypes of a shape, beside a plain walk over its runs.
+// MPI_Pack with the datatypes of a shape, compared with a plain walk over its runs.
 #include "rma/mpi/datatypes.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 
 using test::on_ranks;
 
-// Bytes that tell where they lie, with the shape's lowest offset at `origin`.
+// Bytes that depend on their address, with the shape's lowest offset at `origin`.
 struct Field {
   std::vector<std::byte> bytes;
   std::size_t origin = 0;
@@ -96,7 +96,7 @@ TEST(Datatypes, OfStridesThatNoArrayHasPackWhatAWalkFinds) {
     EXPECT_FALSE(Datatypes::is_subarray(
         StridedSide::of(no_multiple, StridedSide::Which::remote, MPI_BYTE, 1), extents));
     expect_walk(types, no_multiple);
-    // GA's issue 141: one row, and a stride that says nothing.
+    // GA's issue 141: one row, with a stride without meaning.
     expect_walk(types, CopyShape::rows(2'095'808, 1, 8, 8));
     expect_walk(types, CopyShape::rows(8, 3, 8, 0));
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Windows by epochs: how they are locked in each access mode, and local buffers that lie in windows
+// Windows by epochs: their locks in each access mode, and local buffers that are in windows
 // themselves, staged or not.
 #include <gtest/gtest.h>
 #include <mpi.h>
@@ -19,7 +19,7 @@ namespace {
 
 std::atomic<int> shared_locks{0};
 std::atomic<int> exclusive_locks{0};
-// Local buffers that lie between these two.
+// Local buffers between these two addresses.
 std::atomic<std::uintptr_t> watched_begin{0};
 std::atomic<std::uintptr_t> watched_end{0};
 std::atomic<int> watched_buffers{0};
@@ -31,7 +31,7 @@ void note_buffer(const void* buffer) {
 
 }  // namespace
 
-// In place of the MPI library's.
+// Replaces the functions of the MPI library.
 extern "C" {
 int MPI_Win_lock(int type, int rank, int assertion, MPI_Win window) {
   (type == MPI_LOCK_SHARED ? shared_locks : exclusive_locks) += 1;
@@ -179,7 +179,7 @@ TEST(Epochs, StageNoOtherLocalBuffers) {
     EXPECT_TRUE(job.size() == 1 || watched_buffers > before);
     ASSERT_TRUE(ok(job.barrier()));
     watched_end = 0;
-    // Freed memory is a buffer like any other.
+    // Freed memory is an ordinary buffer.
     ASSERT_TRUE(ok(region.free()));
   });
 }

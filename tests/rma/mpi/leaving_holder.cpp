@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Rank 0 leaves the job with locks that it holds; the others get them one after another.
+// Rank 0 leaves the job while it holds locks; the others get them one after another.
 #include <cstdio>
 
 #include "rma/job.hpp"

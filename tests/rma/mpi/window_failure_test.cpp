@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Windows that MPI refuses: an error on all ranks, and nothing is lost by it.
+// Windows that MPI refuses: an error on all ranks, without a leak.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <mpi.h>
@@ -32,7 +32,7 @@ bool refuses_here(MPI_Comm communicator) {
 
 }  // namespace
 
-// In place of the MPI library's: what refuses on one rank only has made the window on the others.
+// Replaces the function of the MPI library: if one rank fails, the others have made the window.
 extern "C" int MPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm communicator,
                                 void* base, MPI_Win* window) {
   if (refusal == Refusal::everywhere) {
@@ -91,7 +91,7 @@ void expect_it_works(Job& job) {
 TEST(WindowFailure, NamesTheCallItsTextAndTheRemedyOnAllRanks) {
   on_ranks([](Job& job) {
     if (!makes_windows_by_mpi()) {
-      GTEST_SKIP() << "regions are in windows over memory of Tessera's own";
+      GTEST_SKIP() << "regions are in windows over Tessera's own memory";
     }
     for (const Refusal how : {Refusal::everywhere, Refusal::on_last_rank}) {
       const Refusing refusing(how);
@@ -106,7 +106,7 @@ TEST(WindowFailure, NamesTheCallItsTextAndTheRemedyOnAllRanks) {
 TEST(WindowFailure, LeavesNothingBehindThousandTimes) {
   on_ranks([](Job& job) {
     if (!makes_windows_by_mpi()) {
-      GTEST_SKIP() << "regions are in windows over memory of Tessera's own";
+      GTEST_SKIP() << "regions are in windows over Tessera's own memory";
     }
     constexpr int warm_up = 50;
     constexpr int failures = 1000;
@@ -123,8 +123,8 @@ TEST(WindowFailure, LeavesNothingBehindThousandTimes) {
       }
     }
     EXPECT_EQ(open_files(), files);
-#ifndef TESSERA_SANITIZED                      // which keeps what was freed for a while
-    constexpr std::uint64_t slack_kib = 1024;  // a KiB each would be as much
+#ifndef TESSERA_SANITIZED                      // sanitizers keep freed memory for a while
+    constexpr std::uint64_t slack_kib = 1024;  // a leak of a KiB each would reach it
     EXPECT_LT(resident_kib(), memory + slack_kib);
 #endif
     expect_it_works(job);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Windows are few with some MPI libraries: the one too many is an error on all ranks, no more.
+// Some MPI libraries support few windows: one beyond the limit is only an error, on all ranks.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -28,7 +28,7 @@ void use(Job& job, const Region& region) {
 
 TEST(WindowLimit, IsAnErrorAndTheJobGoesOn) {
   on_ranks([](Job& job) {
-    // More than MPICH has; other libraries take long to make so many.
+    // More than MPICH supports; other libraries take too long to make this many.
     const bool is_mpich = find_library().window_limit_is_fatal;
     const std::size_t most = is_mpich ? 2100 : 40;
     const RegionOptions own_window{.sparse = true};
@@ -47,7 +47,7 @@ TEST(WindowLimit, IsAnErrorAndTheJobGoesOn) {
       EXPECT_GT(regions.size(), 1900U);
     }
     use(job, regions.back());
-    // Small ones find room in the windows that they share.
+    // Small regions fit the windows that they share.
     regions.resize(regions.size() - 10);
     Region small = Region::allocate(job.world(), 64).value();
     use(job, small);

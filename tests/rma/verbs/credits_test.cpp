@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The flow control of messages by itself: what its slips say, and many peers of one pool of
+// The flow control of messages alone: the content of its slips, and many peers of one pool of
 // buffers in random order.
 #include "rma/verbs/credits.hpp"
 
@@ -70,7 +70,7 @@ TEST(Credits, GoBackWhereTheyAreScarceAndNotNeeded) {
   EXPECT_EQ(slip.backing, Backing::last);
   sender.tell(slip, false);
   EXPECT_EQ(slip.returned, 3);
-  EXPECT_EQ(sender.next_bytes(message_bytes), brief_bytes) << "none is left";
+  EXPECT_EQ(sender.next_bytes(message_bytes), brief_bytes) << "none remains";
 }
 
 TEST(Credits, OfAReaderAreOwedUntilItHasHalfOfThem) {
@@ -114,8 +114,8 @@ TEST(Credits, OfASilentPeerAreRecalledOnce) {
 
 // --- many peers
 
-/// Peers that send to one receiver, whose pool has few buffers. Each step, a random one of them
-/// does something that it may do; none does anything else.
+/// Peers that send to one receiver with a small pool of buffers. Each step, a random peer makes a
+/// random permitted move.
 class Traffic {
  public:
   Traffic(std::uint64_t seed, std::size_t peers, std::uint32_t pool, std::size_t bytes)
@@ -125,7 +125,7 @@ class Traffic {
     }
   }
 
-  /// Until nothing can happen any more.
+  /// Until no move is possible any longer.
   void run() {
     for (int idle = 0; idle < 1000;) {
       idle = step(peers_[below(peers_.size())]) ? 0 : idle + 1;
@@ -146,7 +146,7 @@ class Traffic {
     Credits sender;
     Credits receiver;
     std::deque<Slip> requests;  // on their way to the receiver
-    std::deque<Slip> news;      // and back
+    std::deque<Slip> news;      // on their way back
     std::deque<Backing> unread;
     std::size_t to_send;
     std::size_t read;
@@ -175,7 +175,7 @@ class Traffic {
     if (peer.to_send == 0 || !peer.sender.may_send()) {
       return false;
     }
-    // Sometimes not all of it is offered yet.
+    // Sometimes only a part is offered yet.
     const std::size_t offered = 1 + below(peer.to_send);
     const std::size_t bytes = peer.sender.next_bytes(offered);
     Slip slip = peer.sender.spend(offered);
@@ -240,7 +240,8 @@ class Traffic {
     }
     return false;
   }
-  /// Of messages that have a buffer, never more than were granted; of others one.
+  /// At most the granted number of messages may hold a buffer; at most one other message is under
+  /// way.
   void check() const {
     ASSERT_LE(granted_, pool_);
     for (const Peer& peer : peers_) {
@@ -273,7 +274,7 @@ TEST(Credits, OfManyPeersNeitherOverrunThePoolNorStopAnybody) {
         Traffic traffic(seed, peers, pool, pool == 0 ? 5'000 : 60'000);
         traffic.run();
         ASSERT_EQ(traffic.unsent(), 0U)
-            << "stands still with " << pool << " buffers, " << peers << " peers, seed " << seed;
+            << "is blocked with " << pool << " buffers, " << peers << " peers, seed " << seed;
         ASSERT_FALSE(HasFailure());
       }
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Regions with Atomics::device on the transport over RDMA devices: who does read-modify-writes,
-// when nobody does, and what becomes of them where something fails. What they give is in the
-// contract (tests/contract/atomic_test.cpp).
+// Regions with Atomics::device on the transport over RDMA devices: which component does
+// read-modify-writes, when they are refused, and what happens after failures. The contract tests
+// their results (tests/contract/atomic_test.cpp).
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -29,7 +29,7 @@ class DeviceAtomics : public WithinLimit {
     return site.posted(IBV_WR_ATOMIC_FETCH_AND_ADD).size() +
            site.posted(IBV_WR_ATOMIC_CMP_AND_SWP).size();
   }
-  // The place of the slice is asked for once, before anything is counted.
+  // The location of the slice is requested once, before the test counts.
   static void get_ready(const Site& site, Job& job, Region& region) {
     ASSERT_EQ(region.atomics(), Atomics::device);
     ASSERT_TRUE(ok(fetch_add(job, region.at(far_member), std::int64_t{0})));
@@ -129,7 +129,7 @@ TEST_F(DeviceAtomics, OfFourBytesAreRefused) {
           EXPECT_TRUE(
               fails(fetch_add(job, at, std::int32_t{1}), Code::unsupported,
                     {"atomic operation on 4 bytes in region",
-                     "devices do them, which know words of 8 bytes only", "use words of 8 bytes"}));
+                     "network devices, which support 8-byte words only", "use words of 8 bytes"}));
           EXPECT_TRUE(fails(swap(job, at, std::int32_t{1}), Code::unsupported));
           EXPECT_TRUE(
               fails(compare_swap(job, at, std::int32_t{0}, std::int32_t{1}), Code::unsupported));
@@ -143,7 +143,7 @@ TEST_F(DeviceAtomics, OfFourBytesAreRefused) {
       by_device);
 }
 
-// --- where it is as `separate`
+// --- as `separate`
 
 TEST_F(DeviceAtomics, AreTheProcessorsWhereOneNodesDeviceHasNone) {
   for (const std::size_t without : {0U, 1U}) {
@@ -203,7 +203,7 @@ TEST_F(DeviceAtomics, OfOtherRegionsStayRequests) {
   });
 }
 
-// --- several ranks a node
+// --- several ranks on a node
 
 TEST_F(DeviceAtomics, OfRanksOfOneNodeAndOfOthersLoseNothing) {
   Site site({.ranks = 4});
@@ -228,11 +228,11 @@ TEST_F(DeviceAtomics, OfRanksOfOneNodeAndOfOthersLoseNothing) {
   EXPECT_EQ(count_atomics(site), static_cast<std::size_t>(each * site.ranks()));
 }
 
-// --- what fails
+// --- failures
 
 TEST_F(DeviceAtomics, AreNeverDoneInAnotherWay) {
   Site site;
-  constexpr int of_devices = 4;  // that are opened, before there are paths
+  constexpr int of_devices = 4;  // while devices are opened, before connections exist
   site.network().fail(FakeVerbs::Call::create_qp, ENOMEM, of_devices, -1);
   site.act(
       slice_bytes,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A Library of devices as a test describes them. It moves no data: devices are opened and queried,
-// objects are counted, and what is done to queue pairs is written down.
+// A Library of devices that a test describes. It moves no data: devices are opened and queried,
+// objects are counted, and changes of queue pairs are recorded.
 #pragma once
 
 #include <arpa/inet.h>
@@ -21,7 +21,7 @@
 
 namespace tessera::rma::test {
 
-/// A GID of port 1: `text` is IPv6, or IPv4 behind "::ffff:".
+/// A GID of port 1: `text` is IPv6, or IPv4 after "::ffff:".
 inline ibv_gid_entry gid_entry(std::uint32_t index, ibv_gid_type type, const char* text) {
   ibv_gid_entry entry{};
   inet_pton(AF_INET6, text, entry.gid.raw);
@@ -38,7 +38,7 @@ struct StubDevice {
   ibv_device_attr attributes = {};
   std::vector<ibv_port_attr> ports;
   std::vector<ibv_gid_entry> gids;
-  std::uint32_t max_inline = 400;  ///< more is refused, as by soft RoCE
+  std::uint32_t max_inline = 400;  ///< larger requests are refused, as by soft RoCE
 };
 
 inline ibv_port_attr active_port(std::uint8_t link_layer) {
@@ -50,7 +50,7 @@ inline ibv_port_attr active_port(std::uint8_t link_layer) {
   return port;
 }
 
-/// With one active port of Ethernet, and as GIDs a link's own and, of RoCE v2, 10.77.0.1.
+/// With one active Ethernet port, and as GIDs a link-local one and, for RoCE v2, 10.77.0.1.
 inline StubDevice roce_device(std::string name) {
   StubDevice device;
   device.name = std::move(name);
@@ -85,10 +85,10 @@ class DeviceStub final : public verbs::Library {
   };
 
   std::vector<StubDevice> devices;
-  std::deque<ibv_async_event> events;  ///< that wait
-  int last_event_error = EAGAIN;       ///< when none waits
+  std::deque<ibv_async_event> events;  ///< pending
+  int last_event_error = EAGAIN;       ///< if none is pending
   std::vector<Change> changes;
-  int modify_error = 0;  ///< of the state `failing_state`
+  int modify_error = 0;  ///< in the state `failing_state`
   ibv_qp_state failing_state = IBV_QPS_UNKNOWN;
   std::vector<ibv_qp_init_attr> made_queue_pairs;
   std::vector<std::string> destroyed;  ///< in order

@@ -31,7 +31,7 @@ std::shared_ptr<DeviceStub> with(std::vector<StubDevice> devices) {
   return library;
 }
 
-// "name:port, GID index" of the choice, or the message of the refusal without its hint.
+// "name:port, GID index" of the choice, or the refusal's message without its hint.
 std::string chosen(const std::shared_ptr<DeviceStub>& library, const DeviceOptions& options = {}) {
   const auto device = Device::open(library, options);
   if (!device.ok()) {
@@ -97,7 +97,7 @@ TEST(DeviceChoice, RefusesGidsOfOneLinkUnlessAskedFor) {
       with({with_gids({gid_entry(0, IBV_GID_TYPE_ROCE_V2, "fe80::1"),
                        gid_entry(1, IBV_GID_TYPE_ROCE_V2, "::ffff:169.254.3.4")})});
   EXPECT_EQ(chosen(library),
-            "device 'rxe0': port 1 has no GID that is valid beyond its link; there are: 0 (RoCE "
+            "device 'rxe0': port 1 has no GID that is valid beyond its link; it has: 0 (RoCE "
             "v2, fe80::1), 1 (RoCE v2, 169.254.3.4)");
   EXPECT_TRUE(fails(Device::open(library, {}), Code::unsupported,
                     {"hint: give its Ethernet interface an IP address"}));
@@ -118,7 +118,7 @@ TEST(DeviceChoice, SaysWhichStateAPortIsIn) {
   EXPECT_EQ(chosen(with({in_state(roce_device("mlx5_0"), IBV_PORT_DOWN)})),
             "device 'mlx5_0': port 1 is DOWN");
   EXPECT_EQ(chosen(with({in_state(infiniband_device("ib"), IBV_PORT_INIT)})),
-            "device 'ib': port 1 is INIT: no subnet manager has seen it");
+            "device 'ib': port 1 is INIT: no subnet manager has configured it");
   EXPECT_TRUE(fails(Device::open(with({in_state(roce_device("a"), IBV_PORT_DOWN)}), {}),
                     Code::unsupported, {"TESSERA_VERBS_DEVICE=NAME:PORT", "`ibv_devinfo -v`"}));
 }
@@ -127,7 +127,7 @@ TEST(DeviceChoice, SaysOfSeveralWhatEachLacks) {
   StubDevice closed = roce_device("b");
   closed.open_error = EACCES;
   EXPECT_EQ(chosen(with({in_state(roce_device("a"), IBV_PORT_DOWN), closed})),
-            "no RDMA device can be used: device 'a': port 1 is DOWN; device 'b' cannot be opened: "
+            "no RDMA device is usable: device 'a': port 1 is DOWN; device 'b' cannot be opened: "
             "Permission denied");
   EXPECT_TRUE(
       fails(Device::open(with({closed}), {}), Code::unsupported, {"/dev/infiniband/uverbs*"}));
@@ -136,8 +136,9 @@ TEST(DeviceChoice, SaysOfSeveralWhatEachLacks) {
 TEST(DeviceChoice, RefusesWhatHasNoReliableConnectionsOfItsOwn) {
   StubDevice device = roce_device("siw0");
   device.transport = IBV_TRANSPORT_IWARP;
-  EXPECT_EQ(chosen(with({device})),
-            "device 'siw0' is of iWARP, whose connections need rdma_cm, which is not supported");
+  EXPECT_EQ(
+      chosen(with({device})),
+      "device 'siw0' is an iWARP device, whose connections need rdma_cm, which is not supported");
   device.transport = IBV_TRANSPORT_USNIC;
   EXPECT_EQ(chosen(with({device})),
             "device 'siw0' is neither InfiniBand nor RoCE: it has no reliable connections");
@@ -148,11 +149,12 @@ TEST(DeviceChoice, TakesWhatWasAskedForOrSaysWhatThereIs) {
   const auto library = with({infiniband_device("ib"), roce_device("rxe0")});
   EXPECT_EQ(chosen(library, {.device = "rxe0"}), "rxe0:1, GID 1");
   EXPECT_EQ(chosen(library, {.device = "rxe0", .port = 1, .gid_index = 0}), "rxe0:1, GID 0");
-  EXPECT_EQ(chosen(library, {.device = "x"}), "device 'x' was asked for; there are: ib, rxe0");
+  EXPECT_EQ(chosen(library, {.device = "x"}),
+            "device 'x' was requested; this machine has: ib, rxe0");
   EXPECT_EQ(chosen(library, {.device = "rxe0", .port = 2}),
             "device 'rxe0' has no port 2; it has 1");
   EXPECT_EQ(chosen(library, {.device = "rxe0", .gid_index = 7}),
-            "device 'rxe0': port 1 has no GID with index 7; there are: 0 (RoCE v2, "
+            "device 'rxe0': port 1 has no GID with index 7; it has: 0 (RoCE v2, "
             "fe80::5054:ff:fe12:3456), 1 (RoCE v2, 10.77.0.1)");
   EXPECT_TRUE(fails(Device::open(library, {.device = "x"}), Code::invalid_argument,
                     {"TESSERA_VERBS_DEVICE"}));
@@ -241,7 +243,7 @@ TEST(Device, ReportsThatTheDeviceIsExhausted) {
   library->has_domains = false;
   EXPECT_TRUE(fails(Device::open(library, {}), Code::no_memory,
                     {"device 'rxe0': cannot make a protection domain: Cannot allocate memory (",
-                     " are available", "; it has 7 at most", "hint: other processes"}));
+                     " are available", "; its limit is 7", "hint: other processes"}));
   EXPECT_EQ(library->live, 0);
 }
 
@@ -304,7 +306,7 @@ TEST_F(DeviceEvents, NameTheQueueThatTheyAreOf) {
   EXPECT_EQ(events[0].kind, EventKind::queue_error);
   EXPECT_EQ(events[0].queue_pair, 18U);
   EXPECT_EQ(events[0].text,
-            "device 'rxe0': queue pair 18 has failed: the other side asked for memory that it may "
+            "device 'rxe0': queue pair 18 has failed: the other end requested memory that it may "
             "not use");
   EXPECT_EQ(events[1].kind, EventKind::low_on_receives);
   EXPECT_EQ(events[1].receives, &receives);
@@ -338,7 +340,7 @@ TEST_F(DeviceEvents, EndWithADeviceThatWasTakenOut) {
   const auto events = device_->look_for_events();
   ASSERT_EQ(events.size(), 1U);
   EXPECT_EQ(events[0].kind, EventKind::device_lost);
-  EXPECT_EQ(events[0].text, "device 'rxe0' tells no more events: Input/output error");
+  EXPECT_EQ(events[0].text, "device 'rxe0' reports no further events: Input/output error");
   EXPECT_TRUE(device_->look_for_events().empty());
 }
 

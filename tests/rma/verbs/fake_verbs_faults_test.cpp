@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// That what tests ask to go wrong goes wrong so, and that the fake network tells what was done.
+// Checks the simulated network: faults that tests request occur as specified, and its records are
+// right.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
@@ -191,7 +192,7 @@ TEST(FakeVerbsFaults, NothingGetsThroughACutLink) {
 TEST(FakeVerbsFaults, AHealedLinkGoesOn) {
   FakeVerbs fake;
   ConnectOptions connection;
-  connection.timeout = 0;  // no end to the retries
+  connection.timeout = 0;  // no limit of the retries
   Pair pair(fake, {}, connection);
   fake.cut("fake0", "fake1");
   ASSERT_EQ(write_a_word(pair), 0);
@@ -287,7 +288,7 @@ TEST(FakeVerbsFaults, LinksOfInfiniBandNeedNoGid) {
   EXPECT_EQ(pair.here.next_sent().status, IBV_WC_SUCCESS);
 }
 
-// --- what happened
+// --- records
 
 TEST(FakeVerbsAccounts, CountWhatIsAlive) {
   FakeVerbs fake;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// In which order the fake network does things, what threads see meanwhile, and how it tells them.
+// The order in which the simulated network executes requests, what threads see meanwhile, and its
+// notifications.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -29,7 +30,7 @@ bool is_readable(int fd) {
   return poll(&poller, 1, 0) == 1;
 }
 
-/// Writes eight words and then a flag, which alone is signalled, by one call.
+/// Writes eight words and then a flag, by one call. Only the flag is signaled.
 void post_data_and_flag(Pair& pair, std::uint64_t value) {
   for (std::size_t i = 0; i < 8; ++i) {
     pair.here.words[i] = value;
@@ -76,7 +77,7 @@ TEST(FakeVerbsOrder, RelaxedWritesMayLandInAnyOrder) {
       pair.here.next_sent();
     }
   }
-  // The flag is waited for without a completion, so sooner or later it is seen before the data.
+  // The flag is polled without a completion, so it is eventually seen before the data.
   EXPECT_TRUE(was_early);
 }
 
@@ -133,7 +134,7 @@ TEST(FakeVerbsOrder, AnAtomicAndAReadOrderRelaxedWrites) {
 }
 
 TEST(FakeVerbsOrder, WithoutAFenceAWriteOvertakesTheAnswerToARead) {
-  // A read brings `round` into word 0, a write sends word 0 on to word 20.
+  // A read puts `round` into word 0, a write sends word 0 to word 20.
   const auto count_overtaken = [](unsigned fence) {
     FakeVerbs fake;
     Pair pair(fake);
@@ -260,7 +261,7 @@ TEST(FakeVerbsEvents, ComeOnceAfterTheyWereAskedFor) {
   };
   write();
   pair.here.next_sent();
-  EXPECT_FALSE(is_readable(fd)) << "nobody asked";
+  EXPECT_FALSE(is_readable(fd)) << "not requested";
   ASSERT_EQ(fake.req_notify_cq(pair.here.sent.get()), 0);
   write();
   ibv_cq* queue = nullptr;
@@ -269,7 +270,7 @@ TEST(FakeVerbsEvents, ComeOnceAfterTheyWereAskedFor) {
   pair.here.next_sent();
   write();
   pair.here.next_sent();
-  EXPECT_FALSE(is_readable(fd)) << "asked once";
+  EXPECT_FALSE(is_readable(fd)) << "requested once";
   fake.ack_cq_events(queue, 1);
 }
 

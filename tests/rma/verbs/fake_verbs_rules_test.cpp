@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// That the fake network refuses what a reliable connection refuses, with the errors of the
+// The simulated network refuses what a reliable connection refuses, with the errors of the
 // InfiniBand specification.
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace tessera::rma::test {
 namespace {
 
-/// Both queue pairs are in error: what is posted to them is flushed.
+/// Both queue pairs are in error: requests posted to them are flushed.
 void expect_broken(Side& side) {
   ASSERT_EQ(Sending(side, IBV_WR_SEND, 99).piece(0, 1).post(), 0);
   const ibv_wc completion = side.next_sent();
@@ -24,7 +24,7 @@ void expect_broken(Side& side) {
   EXPECT_EQ(completion.status, IBV_WC_WR_FLUSH_ERR);
 }
 
-/// The request ends with `status`, and both ends fail.
+/// The request completes with `status`, and both ends fail.
 void expect_refused(Pair& pair, Sending& sending, ibv_wc_status status) {
   ASSERT_EQ(sending.post(), 0);
   EXPECT_EQ(pair.here.next_sent().status, status);
@@ -53,7 +53,7 @@ TEST(FakeVerbsStates, NeedTheAttributesOfTheirStep) {
                       IBV_QP_RNR_RETRY | IBV_QP_TIMEOUT;
   EXPECT_EQ(modify(IBV_QPS_RTR, rtr), EINVAL) << "from RESET";
   EXPECT_EQ(modify(IBV_QPS_INIT, init & ~IBV_QP_PORT), EINVAL);
-  EXPECT_EQ(modify(IBV_QPS_INIT, init | IBV_QP_QKEY), EINVAL) << "not of a connection";
+  EXPECT_EQ(modify(IBV_QPS_INIT, init | IBV_QP_QKEY), EINVAL) << "not for a connection";
   EXPECT_EQ(modify(IBV_QPS_INIT, init), 0);
   EXPECT_EQ(modify(IBV_QPS_RTS, rts), EINVAL) << "from INIT";
   EXPECT_EQ(modify(IBV_QPS_RTR, rtr & ~IBV_QP_MIN_RNR_TIMER), EINVAL);
@@ -202,7 +202,7 @@ TEST(FakeVerbsRights, RegisteringNeedsMappedMemoryAndSensibleAccess) {
   };
   EXPECT_EQ(error(side.words.data(), 0, 0), EINVAL);
   EXPECT_EQ(error(side.words.data(), 8, IBV_ACCESS_REMOTE_WRITE), EINVAL) << "needs LOCAL_WRITE";
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): where nothing is mapped
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): an unmapped address
   EXPECT_EQ(error(reinterpret_cast<void*>(std::uintptr_t{4096}), 8, 0), EFAULT);
 }
 
@@ -328,7 +328,7 @@ TEST(FakeVerbsDepths, AFullSendQueueTakesNoMore) {
   ibv_send_wr* bad = nullptr;
   EXPECT_EQ(fake.post_send(pair.here.queue.get(), list.data(), bad), ENOMEM);
   EXPECT_EQ(bad, &list[3]);
-  // Carried out or not, a request has its place until a completion is polled.
+  // Executed or not, a request occupies its entry until a completion is polled.
   EXPECT_EQ(pair.here.next_sent().wr_id, 2U);
   EXPECT_EQ(fake.post_send(pair.here.queue.get(), &list[3], bad), 0);
 }
@@ -401,7 +401,7 @@ TEST(FakeVerbsDepths, AnErrorFlushesTheRestInOrder) {
 
 TEST(FakeVerbsReceivers, AreAskedAgainUntilTheyAreReady) {
   FakeVerbs fake;
-  Pair pair(fake);  // rnr_retry 7: for ever
+  Pair pair(fake);  // rnr_retry 7: without limit
   pair.here.words[0] = 5;
   ASSERT_EQ(Sending(pair.here, IBV_WR_SEND).piece(0, 1).post(), 0);
   std::this_thread::sleep_for(20 * FakeVerbs::rnr_interval);
@@ -436,7 +436,7 @@ TEST(FakeVerbsReceivers, TellOnceThatFewReceivesAreLeft) {
   ASSERT_EQ(fcntl(pair.there.device->async_fd, F_SETFL, O_NONBLOCK), 0);
   ibv_async_event event{};
   send();
-  EXPECT_EQ(fake.get_async_event(pair.there.device.get(), event), -1) << "5 are left";
+  EXPECT_EQ(fake.get_async_event(pair.there.device.get(), event), -1) << "5 remain";
   send();
   event = pair.there.next_event();
   EXPECT_EQ(event.event_type, IBV_EVENT_SRQ_LIMIT_REACHED);

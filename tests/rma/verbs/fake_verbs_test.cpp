@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// That the fake network moves data as a reliable connection does, and in its order.
+// The simulated network moves data like a reliable connection, in order.
 #include "tests/support/fake_verbs.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Memory that tests map and unmap, and a libibverbs that knows registrations and nothing else.
+// Memory that tests map and unmap, and a libibverbs that implements only registrations.
 #pragma once
 
 #include <sys/mman.h>
@@ -22,7 +22,7 @@
 
 namespace tessera::rma::verbs::test {
 
-/// Mapped pages, unmapped at the latest with this object.
+/// Mapped pages; this object's end unmaps them if nothing did before.
 class Mapping {
  public:
   explicit Mapping(std::size_t pages, int protection = PROT_READ | PROT_WRITE,
@@ -48,7 +48,7 @@ class Mapping {
       munmap(std::exchange(base_, MAP_FAILED), bytes_);
     }
   }
-  /// Somebody else has unmapped it.
+  /// Other code has unmapped it.
   void forget() { base_ = MAP_FAILED; }
 
  private:
@@ -56,7 +56,7 @@ class Mapping {
   void* base_;
 };
 
-/// What a page holds is by which tests know it again.
+/// Tests recognise a page by its content.
 inline void stamp(char* page, std::uint64_t value) {
   std::memcpy(page, &value, sizeof(value));
 }
@@ -66,8 +66,8 @@ inline std::uint64_t stamp_of(const char* page) {
   return value;
 }
 
-/// Registers memory as a device does: pages are made present, and those without the right to be
-/// written are refused. Notes the stamp that each page had then.
+/// Registers memory as a device does: makes pages present, and refuses pages without write access.
+/// Records the stamp of each page.
 class RegisteringLibrary : public Library {
  public:
   struct Region {
@@ -77,7 +77,7 @@ class RegisteringLibrary : public Library {
     std::vector<std::uint64_t> stamps;
   };
 
-  // --- what tests set and ask
+  // --- set and read by tests
   std::atomic<std::size_t> limit_bytes = SIZE_MAX;
   std::atomic<int> error = 0;  ///< of all registrations
   std::atomic<int> fork_error = 0;
@@ -95,7 +95,7 @@ class RegisteringLibrary : public Library {
     const std::lock_guard guard(mutex_);
     return regions_.at(lkey)->access;
   }
-  /// The stamp that the page at `address` had when it was registered.
+  /// The stamp of the page at `address` when it was registered.
   [[nodiscard]] std::uint64_t stamp_in(std::uint32_t lkey, const char* address) const {
     const std::lock_guard guard(mutex_);
     const Region& region = *regions_.at(lkey);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Fabrics on a fake network and paths between them, without the server that uses them.
+// RDMA contexts on a simulated network and connections between them, without the server that uses
+// them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +20,7 @@
 
 namespace tessera::rma::verbs {
 
-/// A fabric on device `name`, with the options that `change` makes of the defaults.
+/// A context on device `name`, with the default options as changed by `change`.
 inline std::unique_ptr<VerbsFabric> make_fabric(
     const std::shared_ptr<test::FakeVerbs>& network, const std::string& name,
     const std::function<void(FabricOptions&)>& change = [](FabricOptions&) {}) {
@@ -37,10 +38,10 @@ inline std::unique_ptr<VerbsFabric> make_fabric(
   return VerbsFabric::create(std::move(adapter)).value();
 }
 
-/// A stream of which nothing is needed but a descriptor, by which a fabric names its path.
+/// A stream that only provides a descriptor, by which a context identifies its connection.
 class SilentStream final : public detail::Channel {
  public:
-  /// Above those that a process has.
+  /// Above all descriptors of the process.
   static constexpr int first_descriptor = 1 << 17;
   explicit SilentStream(int number) noexcept : descriptor_(first_descriptor + number) {}
 
@@ -59,7 +60,7 @@ struct Ends {
   std::unique_ptr<detail::Path> there;
 };
 
-/// Path `number` of both. Errors: as open_path().
+/// Connection `number` of both. Errors: as open_path().
 inline Result<Ends> connect(VerbsFabric& here, VerbsFabric& there, int number) {
   Ends ends;
   TESSERA_ASSIGN_OR_RETURN(ends.here, here.open_path());

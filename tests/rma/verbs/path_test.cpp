@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Paths beside each other on one fabric, without the server that uses them.
+// Several connections of one context, without the server that uses them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,11 +17,11 @@ using test::FakeVerbs;
 
 constexpr std::size_t few_buffers = 4;
 
-// Nobody else would look at a path on which nothing is under way.
+// No other code would poll a connection on which nothing is under way.
 TEST(VerbsPath, ThatFoundNoBufferIsToldWhenOneIsFree) {
   const auto network = std::make_shared<FakeVerbs>();
   {
-    // With credits from the beginning: buffers for sending are all that may lack.
+    // With initial credits: only send buffers may be missing.
     const auto change = [](FabricOptions& options) {
       options.send_buffers = few_buffers;
       options.reserves_for_clients = true;
@@ -34,7 +34,7 @@ TEST(VerbsPath, ThatFoundNoBufferIsToldWhenOneIsFree) {
     const iovec piece{bytes.data(), bytes.size()};
     network->hold(true);
     EXPECT_EQ(first.here->send(std::span(&piece, 1)).value(), bytes.size());
-    EXPECT_EQ(second.here->send(std::span(&piece, 1)).value(), 0U) << "there is no buffer";
+    EXPECT_EQ(second.here->send(std::span(&piece, 1)).value(), 0U) << "no buffer is free";
     here->take_arrivals();
     network->hold(false);
     EXPECT_TRUE(test::eventually([&] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The protocols of the transport over RDMA devices among which settings and the cost model choose.
+// The protocols of the transport over RDMA devices that settings and the cost model select.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -20,7 +20,7 @@ constexpr std::size_t one_mib = std::size_t{1} << 20;
 
 class VerbsProtocols : public WithinLimit {
  protected:
-  // Fills the slice of rank 1, and makes it known to the device of rank 0.
+  // Fills the slice of rank 1, and registers it with the device of rank 0.
   static void fill(Site& site, Job& job, Region& region, const std::vector<std::byte>& bytes) {
     std::copy(bytes.begin(), bytes.end(), site.slice(1));
     ASSERT_TRUE(ok(put_value(job, region.at(far_member, slice_bytes - 16), 1.0)));
@@ -31,7 +31,7 @@ class VerbsProtocols : public WithinLimit {
     site.settings().verbs_get = "assisted";
     site.settings().verbs_chunk_kib = 1024;
   }
-  // In more than the pages at its ends, which other memory may share.
+  // In more than its end pages, which other memory may share.
   static bool lies_in(const FakeVerbs::Registration& region, const std::vector<std::byte>& bytes) {
     constexpr std::size_t page = 4096;
     const auto* const from = static_cast<const std::byte*>(region.address);
@@ -49,7 +49,7 @@ TEST_F(VerbsProtocols, LetTheOtherEndWriteWhatIsAskedFor) {
     ASSERT_TRUE(ok(get(job, region.at(far_member), back.data(), back.size())));
     EXPECT_TRUE(back == sent);
     EXPECT_TRUE(site.posted(IBV_WR_RDMA_READ).empty());
-    EXPECT_GE(site.posted(IBV_WR_RDMA_WRITE).size(), 10U) << "as it is registered, 1 MiB each";
+    EXPECT_GE(site.posted(IBV_WR_RDMA_WRITE).size(), 10U) << "in units of the registration, 1 MiB";
   });
 }
 
@@ -66,7 +66,7 @@ TEST_F(VerbsProtocols, ReadWhatIsTooShortToBeAskedFor) {
   });
 }
 
-// Rows that come to lie behind each other here are gathered by the device there.
+// Rows that are adjacent at the origin are gathered by the target's device.
 TEST_F(VerbsProtocols, GatherRowsWhereTheyLieAndWriteThemTogether) {
   Site site;
   ask_for_all(site);
@@ -88,7 +88,7 @@ TEST_F(VerbsProtocols, GatherRowsWhereTheyLieAndWriteThemTogether) {
   });
 }
 
-// More requests than the queue has room for wait at the agent, and the answer behind them.
+// Requests beyond the queue's size wait at the agent, and the reply comes after them.
 TEST_F(VerbsProtocols, AskForMoreRowsThanFitInTheQueue) {
   Site site;
   ask_for_all(site);
@@ -135,7 +135,7 @@ TEST_F(VerbsProtocols, AskBackwardsAndAcrossSlabs) {
   });
 }
 
-// An assisted get is a request, so nothing has to be fenced before it.
+// An assisted get is a request, so no fence is needed before it.
 TEST_F(VerbsProtocols, AskBehindRequestsWithoutAFence) {
   Site site;
   ask_for_all(site);
@@ -147,7 +147,7 @@ TEST_F(VerbsProtocols, AskBehindRequestsWithoutAFence) {
     std::vector<std::int64_t> back(ones.size());
     ASSERT_TRUE(ok(get(job, region.at(far_member), back.data(), one_mib)));
     EXPECT_TRUE(std::all_of(back.begin(), back.end(), [](std::int64_t each) { return each == 2; }));
-    EXPECT_TRUE(site.posted(IBV_WR_RDMA_READ).empty()) << "nor is one byte read";
+    EXPECT_TRUE(site.posted(IBV_WR_RDMA_READ).empty()) << "no byte is read";
   });
 }
 
@@ -168,7 +168,7 @@ TEST_F(VerbsProtocols, GoOnWithoutRegistrationWhereItIsRefused) {
   }
 }
 
-// What is registered is under way while the next part is registered.
+// A registered part moves while the next part is registered.
 TEST_F(VerbsProtocols, RegisterLongMemoryInParts) {
   Site site;
   site.settings().verbs_chunk_kib = 1024;
@@ -271,7 +271,7 @@ TEST(CostModel, CopiesWhatIsCopiedSoonerThanRegistered) {
   times.registration = 20'000;
   times.registered_kib = 20;
   times.copied_kib = 80;
-  times.request = 160;  // 100 ns a KiB in all, against 20 and 20 us
+  times.request = 160;  // 100 ns a KiB in total, against 20 and 20 us
   const verbs::CostModel costs(times, message_bytes);
   EXPECT_TRUE(costs.is_better_copied(std::size_t{200} * 1024));
   EXPECT_FALSE(costs.is_better_copied(std::size_t{300} * 1024));
@@ -302,11 +302,11 @@ TEST(DeviceTimes, SayWhyTheyCannotBeMeasured) {
   ASSERT_TRUE(ok(registrar));
   network->fail(FakeVerbs::Call::post_send, ENOMEM);
   EXPECT_TRUE(fails(verbs::measure_times(*device, **registrar), Code::unsupported,
-                    {"fake0 takes no requests to itself"}));
+                    {"fake0 does not accept requests to itself"}));
   network->fail(FakeVerbs::Call::create_cq, ENOMEM);
   EXPECT_TRUE(fails(verbs::measure_times(*device, **registrar), Code::no_memory,
                     {"device 'fake0': cannot make a completion queue: Cannot allocate memory",
-                     "; it has 1048576 at most"}));
+                     "; its limit is 1048576"}));
   network->hold(true);
   EXPECT_TRUE(fails(verbs::measure_times(*device, **registrar), Code::unsupported,
                     {"fake0 doesn't answer requests to itself"}));

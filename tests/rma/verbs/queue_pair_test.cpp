@@ -67,18 +67,19 @@ TEST(PathAddress, RefusesMalformedBytes) {
   EXPECT_TRUE(fails(PathAddress::decode({}), Code::protocol, {"has 0 bytes instead of 32"}));
   EXPECT_TRUE(fails(PathAddress::decode(std::vector<std::byte>(33)), Code::protocol,
                     {"the address of a queue pair has 33 bytes instead of 32", "same build"}));
-  EXPECT_TRUE(fails(changed(0, 2), Code::protocol, {"is of version 2 instead of 1"}));
+  // Single fields.
+  EXPECT_TRUE(fails(changed(0, 2), Code::protocol, {"has version 2 instead of 1"}));
   EXPECT_TRUE(fails(changed(1, 0), Code::protocol, {"names the unknown network 0"}));
   EXPECT_TRUE(fails(changed(1, 4), Code::protocol, {"names the unknown network 4"}));
-  EXPECT_TRUE(fails(changed(2, 0), Code::protocol, {"names the port 0"}));
+  EXPECT_TRUE(fails(changed(2, 0), Code::protocol, {"names port 0"}));
   EXPECT_TRUE(fails(changed(3, 0), Code::protocol, {"names the unknown MTU 0"}));
   EXPECT_TRUE(fails(changed(3, 6), Code::protocol, {"names the unknown MTU 6"}));
-  EXPECT_TRUE(fails(changed(11, 1), Code::protocol, {"has the impossible number 17435404"}));
-  EXPECT_TRUE(fails(changed(15, 1), Code::protocol, {"begins with the impossible packet"}));
+  EXPECT_TRUE(fails(changed(11, 1), Code::protocol, {"has the invalid number 17435404"}));
+  EXPECT_TRUE(fails(changed(15, 1), Code::protocol, {"starts with the invalid packet"}));
   PathAddress nobody = roce_address();
   nobody.queue_pair = 1;
   EXPECT_TRUE(
-      fails(PathAddress::decode(nobody.encode()), Code::protocol, {"has the impossible number 1"}));
+      fails(PathAddress::decode(nobody.encode()), Code::protocol, {"has the invalid number 1"}));
   nobody = roce_address();
   nobody.gid = {};
   EXPECT_TRUE(fails(PathAddress::decode(nobody.encode()), Code::protocol,
@@ -87,7 +88,7 @@ TEST(PathAddress, RefusesMalformedBytes) {
   EXPECT_TRUE(ok(PathAddress::decode(nobody.encode())));
 }
 
-// Every single byte may be anything: it is refused, or means what it says.
+// Any byte may have any value: decoding refuses it, or preserves it.
 TEST(PathAddress, LivesThroughAnyByte) {
   for (std::size_t place = 0; place < PathAddress::encoded_bytes; ++place) {
     for (unsigned value = 0; value < 256; ++value) {
@@ -158,9 +159,9 @@ TEST_F(QueuePairs, LetNobodyDoAtomicsWhereThereAreNone) {
 TEST_F(QueuePairs, AreRefusedBeyondTheLimits) {
   EXPECT_TRUE(
       fails(QueuePair::create(device_, {.depth = 1025}), Code::invalid_argument,
-            {"a queue pair with 1025 places was asked for; device 'rxe0' has 1024 at most"}));
+            {"a queue pair with 1025 entries was requested; device 'rxe0' has 1024 at most"}));
   EXPECT_TRUE(fails(QueuePair::create(device_, {.send_sge = 33}), Code::invalid_argument,
-                    {"33 pieces a request", "32 at most"}));
+                    {"33 pieces in a request", "32 at most"}));
   EXPECT_TRUE(fails(QueuePair::create(device_, {.inline_bytes = 257}), Code::invalid_argument,
                     {"257 inline bytes", "256 at most"}));
 }
@@ -272,15 +273,16 @@ TEST_F(QueuePairs, SayWhyTheyCannotBeConnected) {
     QueuePair pair = make();
     return pair.connect(roce_address());
   };
-  EXPECT_TRUE(fails(refusal(ENETUNREACH), Code::unreachable,
-                    {"connecting to RoCE v2, 10.77.0.2, queue pair 658188: queue pair ",
-                     " of device 'rxe0' cannot go to state RTR: no way leads to the other side's "
-                     "address (Network is unreachable)",
-                     "hint: `ping`"}));
-  EXPECT_TRUE(fails(refusal(ETIMEDOUT), Code::unreachable, {"no way leads"}));
-  EXPECT_TRUE(fails(refusal(EINVAL), Code::unreachable, {"does not take these attributes"}));
+  EXPECT_TRUE(
+      fails(refusal(ENETUNREACH), Code::unreachable,
+            {"connecting to RoCE v2, 10.77.0.2, queue pair 658188: queue pair ",
+             " of device 'rxe0' cannot go to state RTR: there is no route to the other side's "
+             "address (Network is unreachable)",
+             "hint: `ping`"}));
+  EXPECT_TRUE(fails(refusal(ETIMEDOUT), Code::unreachable, {"there is no route"}));
+  EXPECT_TRUE(fails(refusal(EINVAL), Code::unreachable, {"does not accept these attributes"}));
   EXPECT_TRUE(fails(refusal(ENOMEM), Code::no_memory, {"no memory left"}));
-  EXPECT_TRUE(fails(refusal(EIO), Code::unreachable, {"has failed or was taken out"}));
+  EXPECT_TRUE(fails(refusal(EIO), Code::unreachable, {"has failed or was removed"}));
   EXPECT_TRUE(fails(refusal(EPERM), Code::internal, {"refuses (Operation not permitted)"}));
 }
 

@@ -15,7 +15,7 @@ namespace tessera::rma::verbs::test {
 
 class RegistrarTest : public testing::Test {
  protected:
-  /// Skips the test where nothing can be cached, unless that isn't asked for.
+  /// Skips the test if nothing can be cached, unless caching isn't requested.
   void make(RegistrationOptions options = {}) {
     registrar.reset();
     auto made = Registrar::create(library, nullptr, options);

@@ -12,8 +12,8 @@
 namespace tessera::rma::verbs {
 namespace {
 
-// As in the tests of the whole, but by chance, and without a device: what is kept is known from
-// the regions themselves, one after the other.
+// Random operations on the cache alone, without a device. The kept regions are found by a walk over
+// all regions.
 class Books {
  public:
   explicit Books(unsigned seed) : random_(seed) {}
@@ -116,7 +116,7 @@ class Books {
     check_unneeded();
   }
 
-  // Page by page: unneeded is what no kept region covers.
+  // Page by page: a page is unneeded if no kept region covers it.
   void check_unneeded() {
     const PageRange range = some_range();
     const auto parts = cache_.unneeded(range, {});
@@ -133,7 +133,7 @@ class Books {
   RegistrationCache cache_{limits};
   Leaving leaving_;
   std::vector<RegionHandle> known_;
-  std::vector<RegionHandle> users_;  // a region as often as it has users
+  std::vector<RegionHandle> users_;  // each region once for every user
 };
 
 TEST(RegistrationCache, FindsExactlyWhatItKeeps) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Threads that map, register and unmap at once. Each mapping bears a stamp that was never used
-// before; a registration that bears another one is of memory that isn't there any more.
+// Threads that map, register and unmap at once. Each mapping has a unique stamp; a registration
+// with another stamp is of memory that no longer exists.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -56,7 +56,7 @@ TEST_F(RegistrarRaces, MappedOver) {
   in_threads(4, [&](int /*thread*/) {
     Mapping place(4);
     for (int round = 0; round < tessera::test::rounds(2000); ++round) {
-      // Over the old one: an address that is free for a moment may be another thread's heap.
+      // Over the old one: a free address may become another thread's heap at any moment.
       Mapping memory(4, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
                      place.page());
       use(memory, 4);
@@ -68,7 +68,7 @@ TEST_F(RegistrarRaces, MappedOver) {
   EXPECT_EQ(library->live_bytes(), 0U);
 }
 
-// The kernel gives an address to one thread while another, which unmapped it, hasn't returned.
+// The kernel may give an address to one thread before the call that unmapped it returns in another.
 TEST_F(RegistrarRaces, MappedByAnotherThreadBeforeUnmappingReturns) {
   make();
   if (IsSkipped()) {

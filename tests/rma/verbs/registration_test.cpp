@@ -29,7 +29,7 @@ class Acquire : public test::RegistrarTest {};
 class Pin : public test::RegistrarTest {};
 class Fork : public test::RegistrarTest {};
 
-// The exit code of a child that runs `body`, which says whether all is as it should be.
+// The exit code of a child that runs `body`, which returns whether all is right.
 template <class Body>
 int in_child(const Body& body) {
   const pid_t child = fork();
@@ -90,13 +90,13 @@ TEST_F(Acquire, SaysThatNothingIsNoMemory) {
   ASSERT_NO_FATAL_FAILURE(make({.may_cache = false}));
   Mapping memory(1);
   EXPECT_TRUE(fails(registrar->acquire(memory.page(), 0, Use::source), Code::invalid_argument,
-                    {"no bytes are no memory"}));
+                    {"0 bytes of memory cannot be registered"}));
   EXPECT_TRUE(
       fails(registrar->acquire(memory.page(), std::numeric_limits<std::size_t>::max(), Use::source),
             Code::invalid_argument, {"beyond the address space"}));
 }
 
-// --- what is kept
+// --- the cache's contents
 
 TEST_F(Acquire, TheLeastRecentlyUsedGoesFirst) {
   make({.cached_bytes = 1 << 20, .cached_regions = 3});
@@ -129,7 +129,7 @@ TEST_F(Acquire, BytesAreLimitedToo) {
     EXPECT_EQ(library->live_bytes(), cache().kept_bytes);
   }
   acquire(memory, 0, 9);
-  EXPECT_EQ(cache().kept_regions, 2U) << "what can never fit drives nobody out";
+  EXPECT_EQ(cache().kept_regions, 2U) << "a region that cannot fit evicts no other";
 }
 
 TEST_F(Acquire, WhatIsInUseIsNeverDroppedForRoom) {
@@ -381,17 +381,18 @@ TEST_F(Acquire, SaysAllAboutTheLimit) {
   const Registration used = acquire(memory, 0, 8);
   EXPECT_TRUE(fails(registrar->acquire(memory.page(8), 16 * page_bytes(), Use::source),
                     Code::limit_exceeded,
-                    {"cannot register 64.0 KiB", "besides the 32.0 KiB", "limit on locked memory",
+                    {"cannot register 64.0 KiB", "beyond the 32.0 KiB", "limit on locked memory",
                      "ulimit -l", "/etc/security/limits.d", "LimitMEMLOCK", "SLURM"}));
 }
 
 TEST(Memlock, TheMessageNamesTheLimit) {
   EXPECT_TRUE(fails(cannot_register(1 << 20, ENOMEM, 5 << 20, {.bytes = 8 << 20}),
                     Code::limit_exceeded,
-                    {"cannot register 1.0 MiB with the device besides the 5.0 MiB",
+                    {"cannot register 1.0 MiB with the device beyond the 5.0 MiB",
                      "the limit on locked memory is 8.0 MiB"}));
   EXPECT_TRUE(fails(cannot_register(1, ENOMEM, 0, {.bytes = 8 << 20, .may_exceed = true}),
-                    Code::limit_exceeded, {"8.0 MiB, which CAP_IPC_LOCK should allow to exceed"}));
+                    Code::limit_exceeded,
+                    {"8.0 MiB, which CAP_IPC_LOCK should allow this process to exceed"}));
   EXPECT_TRUE(fails(cannot_register(1, ENOMEM, 0, {.bytes = std::nullopt}), Code::limit_exceeded,
                     {"there is no limit on locked memory"}));
 }
@@ -434,7 +435,7 @@ TEST_F(Pin, MovesWithItsOwner) {
   Registration second = acquire(memory, 1, 1);
   const std::uint32_t key = second.lkey();
   first = std::move(second);
-  EXPECT_FALSE(second);  // NOLINT(bugprone-use-after-move): that it has none is what is tested
+  EXPECT_FALSE(second);  // NOLINT(bugprone-use-after-move): the test checks the moved-from state
   EXPECT_EQ(first.lkey(), key);
   EXPECT_EQ(library->live_bytes(), page_bytes());
   first = Registration();
@@ -477,10 +478,10 @@ TEST_F(Fork, AChildHasNothingAndGivesNothingBack) {
             }),
             0);
   acquire(memory, 2, 1);
-  EXPECT_EQ(cache().hits, 1U) << "the parent goes on as before";
+  EXPECT_EQ(cache().hits, 1U) << "the parent continues as before";
   memory.unmap();
   registrar->tidy();
-  EXPECT_EQ(cache().kept_regions, 0U) << "and is told of its own unmappings only";
+  EXPECT_EQ(cache().kept_regions, 0U) << "and sees only its own unmappings";
 }
 
 TEST_F(Fork, AChildThatLivesLongerHoldsUpNobody) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Thousands of paths that share the receive buffers of a fabric: traffic on all of them, the
-// smallest pools, what a silent path takes, and what a device without more queue pairs says.
+// Thousands of connections that share the receive buffers of an RDMA context: traffic on all of
+// them, the smallest pools, the memory of a silent connection, and a device without further queue
+// pairs.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -27,12 +28,12 @@ using test::ok;
 
 constexpr int many = 2000;
 
-/// One end of a path: sends bytes and receives as many, the same ones.
+/// One end of a connection: sends bytes and receives the same number of the same bytes.
 class Stream {
  public:
   Stream(detail::Path& path, std::span<std::byte> bytes) : path_(path), bytes_(bytes) {}
 
-  /// Sends as much as goes.
+  /// Sends as much as possible.
   void send() {
     while (sent_ < bytes_.size()) {
       const iovec piece{bytes_.data() + sent_, bytes_.size() - sent_};
@@ -73,7 +74,7 @@ class Stream {
   bool is_right_ = true;
 };
 
-/// An agent's fabric and one that stands for its clients, with paths between them.
+/// An agent's context and one for its clients, with connections between them.
 class SharedReceives : public test::WithinLimit {
  protected:
   void TearDown() override {
@@ -89,7 +90,7 @@ class SharedReceives : public test::WithinLimit {
       ends_.push_back(std::move(*ends));
     }
   }
-  /// While both fabrics go on, as they do in different processes.
+  /// While both contexts make progress, as they do in different processes.
   void close() {
     std::atomic<bool> is_over{false};
     std::thread others([&] {
@@ -112,7 +113,7 @@ class SharedReceives : public test::WithinLimit {
       agent_->progress();
     }
   }
-  /// `total` bytes in both directions on each of the paths.
+  /// `total` bytes in both directions on each connection.
   void exchange(std::size_t total) {
     std::vector<std::byte> bytes = test::pattern(total + 7 * ends_.size(), 1);
     std::vector<Stream> here;
@@ -160,7 +161,7 @@ TEST_F(SharedReceives, CarryTrafficOnTwoThousandPaths) {
   EXPECT_LE(agent_->receives().count(), FabricOptions().most_receive_buffers);
 }
 
-// 16 buffers on each side, of which each direction lends 8; and send buffers for 4 messages.
+// 16 buffers on each side, of which each direction uses 8; and send buffers for 4 messages.
 TEST_F(SharedReceives, NeitherStopNorLoseAnythingInTheSmallestPool) {
   open(200, [](FabricOptions& options) {
     options.most_receive_buffers = 16;
@@ -171,7 +172,7 @@ TEST_F(SharedReceives, NeitherStopNorLoseAnythingInTheSmallestPool) {
   EXPECT_EQ(agent_->receives().count(), 16U);
 }
 
-// Each request waits for entries of the completion queue that other paths have.
+// Each request waits for entries of the completion queue that other connections hold.
 TEST_F(SharedReceives, ShareTheEntriesOfASmallCompletionQueue) {
   open(300, [](FabricOptions& options) {
     options.completions = 512;
@@ -180,7 +181,7 @@ TEST_F(SharedReceives, ShareTheEntriesOfASmallCompletionQueue) {
   exchange(50'000);
 }
 
-// Peers whose messages nobody reads hold what they were lent; the others go on.
+// Peers with unread messages keep their credits; the others continue.
 TEST_F(SharedReceives, GoOnBesidePeersThatNobodyReads) {
   open(40, [](FabricOptions& options) { options.most_receive_buffers = 32; });
   std::vector<std::byte> bytes = test::pattern(100'000, 2);
@@ -214,7 +215,7 @@ TEST_F(SharedReceives, GoOnBesidePeersThatNobodyReads) {
   }
 }
 
-// What a queue pair takes is the device's; the rest is what a path adds to it.
+// The device provides the queue pair; the rest is the cost of the connection.
 TEST_F(SharedReceives, TakeNoBuffersForSilentPaths) {
   constexpr std::size_t most_bytes = 768;
   open(1, [](FabricOptions&) {});
@@ -247,17 +248,17 @@ TEST_F(SharedReceives, TakeNoBuffersForSilentPaths) {
   });
   const std::size_t of_a_path = (of_paths - of_pairs) / 2;
   RecordProperty("bytes_a_silent_path", static_cast<int>(of_a_path));
-  std::printf("bytes a silent path: %zu beside its queue pair\n", of_a_path);
+  std::printf("bytes of a silent connection: %zu without its queue pair\n", of_a_path);
   EXPECT_LE(of_a_path, most_bytes);
 }
 
-// As buffers come out of the device's queue.
+// As buffers leave the device's queue.
 TEST_F(SharedReceives, GiveSlabsBackBehindABurst) {
   open(200, [](FabricOptions&) {});
   exchange(200'000);
   const std::size_t after_burst = agent_->receives().count();
   ASSERT_GE(after_burst, 256U);
-  // Credits are recalled, and then a small traffic moves the buffers round.
+  // Credits are recalled, and then a small traffic turns the buffers over.
   for (int looks = 0; looks < 3; ++looks) {
     clients_->look_after();
     agent_->look_after();
@@ -306,8 +307,8 @@ namespace {
 
 class VerbsWithoutQueuePairs : public WithinLimit {};
 
-// Two devices are tried out with a queue pair each, and two agents make their own; then there are
-// none.
+// Two devices are measured with a queue pair each, and two agents make their own; then none
+// remains.
 constexpr int tried_out = 4;
 
 TEST_F(VerbsWithoutQueuePairs, SaysOnceThatItGoesOverTcp) {
@@ -332,9 +333,9 @@ TEST_F(VerbsWithoutQueuePairs, FailsWhereTcpIsNotNamed) {
   const Status status = site.try_to_run([&](Job& job) {
     const auto region = Region::allocate(job.world(), 8);
     EXPECT_TRUE(fails(region.status(), Code::no_memory,
-                      {"is not reached by TESSERA_TRANSPORT=shm,fabric: device 'fake",
-                       "cannot make a queue pair of 128 places", "it has 65536 at most",
-                       "name tcp in TESSERA_TRANSPORT, too"}));
+                      {"cannot be reached by TESSERA_TRANSPORT=shm,fabric: device 'fake",
+                       "cannot make a queue pair for 128 requests", "its limit is 65536",
+                       "add tcp to TESSERA_TRANSPORT"}));
   });
   EXPECT_TRUE(site.warnings("over TCP").empty());
   static_cast<void>(status.ok());

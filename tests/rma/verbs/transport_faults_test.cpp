@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the transport over RDMA devices makes of failures: whoever waits is told the node, the rank
-// and the cause; nothing that failed is taken for done; other nodes go on; and where there is a way
-// around the failure it is taken.
+// Failures of the transport over RDMA devices: a waiting call returns the node, the rank and the
+// cause. No failed operation counts as done, other nodes continue, and the transport uses another
+// way if there is one.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t slice_bytes = std::size_t{2} << 20;
 constexpr std::size_t long_bytes = 200'000;
 
-// An operation on the far rank, with what it needs to be complete there.
+// An operation on the far rank, with what completes it there.
 struct Operation {
   const char* name;
   ibv_wc_opcode kind;  // of the request that does it
@@ -35,13 +35,13 @@ Status put_and_fence(Job& job, Region& region, std::size_t bytes) {
   return job.fence(far);
 }
 
-// What it got is right, where it says that it got something.
+// If a get succeeds its result must be right.
 Status get_zeroes(Job& job, Region& region, std::size_t bytes) {
   std::vector<std::byte> back(bytes, std::byte{0x55});
   TESSERA_RETURN_IF_ERROR(get(job, region.at(far_member, slice_bytes / 2), back.data(), bytes));
   EXPECT_TRUE(std::all_of(back.begin(), back.end(), [](std::byte each) {
     return each == std::byte{0};
-  })) << "a wrong result was called a success";
+  })) << "a wrong result was returned as success";
   return {};
 }
 
@@ -80,8 +80,10 @@ const std::vector<Cause>& causes() {
       {"NotReady", IBV_WC_RNR_RETRY_EXC_ERR, "the other end was not ready to receive"},
       {"RemoteAccess", IBV_WC_REM_ACCESS_ERR, "the other end refused access to its memory"},
       {"RemoteInvalid", IBV_WC_REM_INV_REQ_ERR, "the other end did not accept the request"},
-      {"RemoteOperation", IBV_WC_REM_OP_ERR, "the other end could not carry it out"},
-      {"LocalProtection", IBV_WC_LOC_PROT_ERR, "memory on this side is not registered for it"},
+      // remote and local failures
+      {"RemoteOperation", IBV_WC_REM_OP_ERR, "the other end could not execute the request"},
+      {"LocalProtection", IBV_WC_LOC_PROT_ERR,
+       "the local memory is not registered for the request"},
       {"LocalLength", IBV_WC_LOC_LEN_ERR, "a message was longer than its buffer"},
       {"Flushed", IBV_WC_WR_FLUSH_ERR, "the connection had failed before"},
       {"Fatal", IBV_WC_FATAL_ERR, "the device failed"},
@@ -92,7 +94,7 @@ const std::vector<Cause>& causes() {
 
 class VerbsFaults : public WithinLimit {
  protected:
-  // Rank 0 has a conversation with both others, and does `scene`. In the end it reaches rank 2.
+  // Rank 0 has a connection to both others, and runs `scene`. At the end it reaches rank 2.
   static void play(Site& site, const std::function<void(Job&, Region&)>& scene) {
     site.act(slice_bytes, [&](Job& job, Region& region) {
       ASSERT_TRUE(ok(put_value(job, region.at(far_member), std::int64_t{0})));
@@ -125,7 +127,7 @@ TEST_P(VerbsFailingRequest, EndsWithTheNodeTheRankAndTheCause) {
   const Cause& cause = causes()[std::get<1>(GetParam())];
   Site site({.ranks = 3});
   play(site, [&](Job& job, Region& region) {
-    // What runs it needs, the place of the slice for one, is there before.
+    // Anything that the operation needs, such as the slice's location, exists before.
     ASSERT_TRUE(ok(operation.run(job, region)));
     site.network().break_next(operation.kind, cause.status);
     EXPECT_TRUE(fails(operation.run(job, region), Code::peer_lost,
@@ -153,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(Each, VerbsFailingRequest, testing::ValuesIn(failing_re
                                   causes()[std::get<1>(each.param)].name;
                          });
 
-// --- what fails beside requests
+// --- failures outside of requests
 
 // Until one fails; none may take long.
 Status run_until_failure(const Operation& operation, Job& job, Region& region) {
@@ -168,7 +170,7 @@ Status run_until_failure(const Operation& operation, Job& job, Region& region) {
 struct Failure {
   const char* name;
   void (*cause)(FakeVerbs& network);
-  const char* words;  // of the cause, for who has something under way
+  const char* words;  // of the cause, for operations under way
 };
 
 const std::vector<Failure>& failures() {
@@ -206,7 +208,7 @@ INSTANTIATE_TEST_SUITE_P(Each, VerbsFailure,
                                   operations()[std::get<1>(each.param)].name;
                          });
 
-// Also where the conversation that was the liveliest is no more.
+// Also if the most active connection no longer exists.
 TEST_F(VerbsFaults, AgentsSleepWhenAPathIsLost) {
   for (int round = 0; round < 10 && !HasFailure(); ++round) {
     Site site;
@@ -219,7 +221,7 @@ TEST_F(VerbsFaults, AgentsSleepWhenAPathIsLost) {
   }
 }
 
-// The device of this side is gone: all nodes are out of its reach.
+// This side's device is gone: no node is reachable.
 TEST_F(VerbsFaults, RemovedDeviceEndsWhatIsUnderWay) {
   Site site({.ranks = 3});
   site.act(slice_bytes, [&](Job& job, Region& region) {
@@ -240,7 +242,7 @@ TEST_F(VerbsFaults, RemovedDeviceEndsWhatIsUnderWay) {
   });
 }
 
-// Whatever the device did with it, nobody will hear of it any more.
+// Whatever the device did with the requests, no completion reports it any longer.
 TEST_F(VerbsFaults, CompletionQueueThatFailsEndsWhatIsUnderWay) {
   Site site;
   site.act(slice_bytes, [&](Job& job, Region& region) {
@@ -254,9 +256,9 @@ TEST_F(VerbsFaults, CompletionQueueThatFailsEndsWhatIsUnderWay) {
   });
 }
 
-// --- what cannot be made
+// --- objects that cannot be made
 
-// Everything is done and right, whatever carries it.
+// All operations complete with the right result, by any transport.
 void work(Job& job) {
   auto region = Region::allocate(job.world(), slice_bytes);
   ASSERT_TRUE(ok(region));
@@ -292,8 +294,8 @@ struct Refusal {
   const char* name;
   FakeVerbs::Call call;
   int error;
-  int after;          // calls of that kind that are well
-  int times;          // and then so many that are not; −1: all
+  int after;          // calls of that kind that succeed
+  int times;          // then calls that fail; −1: all
   const char* words;  // of a warning; empty: there is none
 };
 
@@ -301,8 +303,8 @@ const std::vector<Refusal>& refusals() {
   using Call = FakeVerbs::Call;
   constexpr const char* over_tcp = "is reached over TCP: ";
   static const std::vector<Refusal> all = {
-      // Two devices are tried out, with two queue pairs each; then each of two agents makes one,
-      // and then each client.
+      // Two devices are measured, with two queue pairs each; then each of two agents makes one, and
+      // then each client.
       {"CompletionQueueOfAnAgent", Call::create_cq, ENOMEM, 2, 1, "agent is reached over TCP: "},
       {"CompletionQueueOfAClient", Call::create_cq, ENOMEM, 4, 1, over_tcp},
       {"CompletionQueues", Call::create_cq, ENOMEM, 2, -1, over_tcp},
@@ -340,8 +342,8 @@ TEST_P(VerbsRefusal, LeavesAWayAround) {
 INSTANTIATE_TEST_SUITE_P(Each, VerbsRefusal, testing::Range(std::size_t{0}, refusals().size()),
                          [](const auto& each) { return std::string(refusals()[each.param].name); });
 
-// Each step of connecting, at whichever end comes to it: INIT, RTR and RTS of two queue pairs for
-// each of two paths.
+// Each step of connecting, at the end that reaches it first: INIT, RTR and RTS of two queue pairs
+// for each of two connections.
 class VerbsRefusedStep : public VerbsFaults, public testing::WithParamInterface<int> {};
 
 TEST_P(VerbsRefusedStep, LeavesTheConversationOnTcp) {
@@ -361,7 +363,7 @@ TEST_F(VerbsFaults, ArenaThatCannotBeRegisteredIsReachedByRequests) {
   }
 }
 
-// Registrations are refused as soon as they are as large as that together.
+// Registrations fail as soon as their total reaches that size.
 TEST_F(VerbsFaults, LockedMemoryThatIsUsedUpChangesTheWayOnly) {
   for (const std::size_t mib : {1U, 4U, 6U, 9U, 16U, 24U, 40U, 60U}) {
     Site site;
@@ -371,7 +373,7 @@ TEST_F(VerbsFaults, LockedMemoryThatIsUsedUpChangesTheWayOnly) {
   }
 }
 
-// The slab in which it begins was registered for another region, and no other can be.
+// The slab of its beginning is registered for another region, and no other slab can be.
 TEST_F(VerbsFaults, SliceThatIsKnownInPartOnlyIsReachedAsAWhole) {
   Site site;
   site.run([&](Job& job) {

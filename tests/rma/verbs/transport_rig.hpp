@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the tests of the transport over RDMA devices stand on: jobs whose ranks are threads of this
-// process, each a node of its own with a device of its own, on a network that belongs to the test.
+// The base of the tests of the transport over RDMA devices: jobs whose ranks are threads of this
+// process, each a node of its own with its own device, on a network that belongs to the test.
 //
-// Threads: as Job; the rest by the test's own thread and, where it says so, by ranks.
+// Threads: as Job; the rest by the test's own thread and, if documented, by ranks.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@
 
 namespace tessera::rma::test {
 
-/// Ends the program when a test takes longer than anything here may.
+/// Ends the program if a test takes longer than any test here may.
 class WithinLimit : public testing::Test {
  protected:
   void SetUp() override {
@@ -48,13 +48,13 @@ class WithinLimit : public testing::Test {
 
 struct SiteOptions {
   std::int32_t ranks = 2;
-  std::vector<DeviceModel> devices = {};  ///< none: one as soft RoCE for each rank
+  std::vector<DeviceModel> devices = {};  ///< none: one like soft RoCE for each rank
   std::uint64_t seed = 1;
   std::string transport = "shm,fabric,tcp";
 };
 
-/// The job's ranks, each of which is a node, and the network between them. What it lent is back
-/// when it goes, and nobody misused it.
+/// The job's ranks, each of which is a node, and the network between them. At its end all network
+/// objects must be destroyed, and no call may have been a misuse.
 class Site {
  public:
   explicit Site(SiteOptions options = {})
@@ -63,7 +63,7 @@ class Site {
             options_.devices.empty() ? soft_roce_devices(options_.ranks) : options_.devices,
             options_.seed)) {}
   ~Site() {
-    EXPECT_EQ(network_->live(), FakeVerbs::Live()) << "something was not given back";
+    EXPECT_EQ(network_->live(), FakeVerbs::Live()) << "some objects were not destroyed";
     EXPECT_EQ(network_->misuses(), std::vector<std::string>());
   }
   Site(const Site&) = delete;
@@ -72,8 +72,8 @@ class Site {
   [[nodiscard]] FakeVerbs& network() const { return *network_; }
   [[nodiscard]] std::int32_t ranks() const { return options_.ranks; }
 
-  /// Runs `body` as every rank. A rank that goes on alone is not hindered by the others: nobody
-  /// leaves the job before all are through.
+  /// Runs `body` as every rank. No rank leaves the job before all have finished, so a rank that
+  /// runs longer is not disturbed.
   void run(const std::function<void(Job&)>& body) {
     std::atomic<int> through{0};
     EXPECT_TRUE(ok(try_to_run([&](Job& job) {
@@ -82,7 +82,7 @@ class Site {
       EXPECT_TRUE(eventually([&] { return through == options_.ranks; }));
     })));
   }
-  /// The same where the job may not start; ranks do not wait for each other in the end.
+  /// The same for jobs that may not start; ranks do not wait for each other at the end.
   Status try_to_run(const std::function<void(Job&)>& body) {
     ThreadRunOptions how;
     how.settings = settings();
@@ -96,8 +96,8 @@ class Site {
         how);
   }
 
-  /// Runs `action` as rank 0; all have a slice of `bytes` each, and the others leave the network
-  /// alone meanwhile.
+  /// Runs `action` as rank 0; all have a slice of `bytes` each, and the others do not use the
+  /// network meanwhile.
   void act(std::size_t bytes, const std::function<void(Job&, Region&)>& action,
            RegionOptions options = {}) {
     std::atomic<bool> is_over{false};
@@ -124,7 +124,7 @@ class Site {
     slices_[static_cast<std::size_t>(rank.value)] = slice;
   }
 
-  /// What transports warned of that has `words` in it.
+  /// The transports' warnings that contain `words`.
   [[nodiscard]] std::vector<std::string> warnings(std::string_view words = "") {
     const std::lock_guard guard(mutex_);
     std::vector<std::string> found;
@@ -133,16 +133,17 @@ class Site {
     return found;
   }
 
-  /// What was posted of that kind since the trace began.
+  /// The requests of that kind since the trace began.
   [[nodiscard]] std::vector<FakeVerbs::Posted> posted(ibv_wr_opcode opcode) const {
     std::vector<FakeVerbs::Posted> found = network_->trace();
     std::erase_if(found, [&](const FakeVerbs::Posted& each) { return each.opcode != opcode; });
     return found;
   }
 
-  /// True once nobody looks at a completion queue more than now and then.
+  /// Returns true once the completion queues are polled only rarely.
   [[nodiscard]] bool becomes_quiet() const {
-    constexpr std::uint64_t few = 1000;  // who doesn't sleep looks more often in this time
+    constexpr std::uint64_t few = 1000;  // a thread that does not sleep polls more often in this
+                                         // time
     return eventually([&] {
       const std::uint64_t before = network_->poll_count();
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -152,7 +153,7 @@ class Site {
 
   /// Settings of the job; to be changed before run().
   Settings& settings() { return settings_; }
-  /// Which ranks find no device.
+  /// The ranks that find no device.
   std::function<bool(WorldRank)> lacks_device = [](WorldRank) { return false; };
 
  private:
@@ -164,7 +165,7 @@ class Site {
     settings.start_timeout_ms = 20'000;
     settings.liveness_ms = 20;
     settings.log = "silent";
-    // Protocols that don't hang on what was measured.
+    // Protocols that do not depend on measurements.
     settings.direct_row = 512;
     settings.verbs_get = "read";
     settings.verbs_chunk_kib = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What an agent on a network of RDMA devices lives through: peers that ask for paths and places as
-// no client of ours does, and peers that die. What they were lent comes back.
+// Robustness of an agent on a network of RDMA devices: peers that request connections and locations
+// unlike any real client, and peers that die. Their resources are returned.
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -49,10 +49,10 @@ class VerbsAgent : public testing::Test {
   static FrameHeader path_request() {
     return {.kind = Kind::path, .origin = stranger, .operation = 7};
   }
-  // Behind the queue pair's part of an address.
+  // After the queue pair's part of an address.
   static constexpr std::size_t credits_at = 2;
   static constexpr std::size_t buffer_at = 5;
-  // Of a queue pair that isn't there.
+  // Of a queue pair that does not exist.
   [[nodiscard]] static Bytes address_of_nobody() {
     verbs::PathAddress address;
     address.network = verbs::Network::roce_v2;
@@ -65,8 +65,8 @@ class VerbsAgent : public testing::Test {
     const auto encoded = address.encode();
     Bytes bytes(detail::path_address_bytes);
     std::copy(encoded.begin(), encoded.end(), bytes.begin());
-    bytes[encoded.size()] = std::byte{16};                // credits at most
-    bytes[encoded.size() + buffer_at] = std::byte{0x20};  // 256 times that are a buffer's bytes
+    bytes[encoded.size()] = std::byte{16};                // largest number of credits
+    bytes[encoded.size() + buffer_at] = std::byte{0x20};  // 256 times this is the size of a buffer
     return bytes;
   }
   static void expect_fence_answered(RawPeer& peer) {
@@ -79,7 +79,7 @@ class VerbsAgent : public testing::Test {
     EXPECT_TRUE(test::eventually([&] { return network_->live().queue_pairs == 0; }));
   }
 
-  // Of a client.
+  // For a client.
   std::shared_ptr<detail::Node> shared_node_ = detail::rig_node(detail::rig_memory(1), 0, true);
   std::shared_ptr<FakeVerbs> network_ = std::make_shared<FakeVerbs>();
   std::unique_ptr<ServedNode> node_ =
@@ -91,7 +91,7 @@ TEST_F(VerbsAgent, EndsTheConversationWithWhoGivesAnAddressOfAnotherLength) {
     RawPeer peer = introduced();
     ASSERT_TRUE(peer.send(frame(path_request(), Bytes(bytes, std::byte{1}))));
     EXPECT_TRUE(fails(peer.receive_failure(), Code::protocol,
-                      {"gave an address of " + std::to_string(bytes) + " bytes; they have 128"}));
+                      {"sent an address of " + std::to_string(bytes) + " bytes; expected 128"}));
     EXPECT_TRUE(peer.is_closed_by_the_other());
   }
   expect_no_path_left();
@@ -107,7 +107,7 @@ TEST_F(VerbsAgent, RefusesAddressesThatMakeNoSenseAndStaysOnTcp) {
   Bytes of_another_network = address_of_nobody();
   of_another_network[1] = std::byte{77};
   const std::vector<std::pair<Bytes, std::string_view>> all = {
-      {Bytes(detail::path_address_bytes), "the address of a queue pair is of version 0"},
+      {Bytes(detail::path_address_bytes), "the address of a queue pair has version 0"},
       {without_buffers, "the other end has no buffers for messages"},
       {of_small_buffers, "grants 0 of 16 credits for messages of 256 bytes"},
       {beyond_the_window, "grants 17 of 16 credits for messages of 8192 bytes"},
@@ -134,7 +134,7 @@ TEST_F(VerbsAgent, EndsTheConversationWithWhoGoesOnOverTheConnectionThatItLeft) 
   expect_no_path_left();
   const auto warnings = node_->warnings(1);
   ASSERT_EQ(warnings.size(), 1U);
-  EXPECT_NE(warnings.front().find("over the connection that it had left"), std::string::npos)
+  EXPECT_NE(warnings.front().find("over the TCP connection"), std::string::npos)
       << warnings.front();
 }
 
@@ -184,7 +184,7 @@ TEST_F(VerbsAgent, EndsTheConversationWithWhoAsksForPlacesInAnotherForm) {
   }
 }
 
-// A client that ends as a process does that is killed: without a word.
+// A client that ends like a killed process: without a shutdown notice.
 TEST_F(VerbsAgent, GivesBackThePathsOfClientsThatDie) {
   for (int round = 0; round < 3; ++round) {
     Client client([&] {
@@ -201,7 +201,7 @@ TEST_F(VerbsAgent, GivesBackThePathsOfClientsThatDie) {
   expect_no_path_left();
 }
 
-// What is under way there ends when the agent is gone, also where the network carries nothing.
+// Operations of the client fail when the agent is gone, also if the network is down.
 TEST_F(VerbsAgent, ThatEndsIsToldToWhoWaits) {
   ClientOptions options = options_for(*node_, stranger);
   options.carriers = {WorldRank{0}};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the transport over RDMA devices asks of the device: which requests, how many, with which
-// marks; and that it is right whatever the network's timing.
+// What the transport requests from RDMA devices: which requests, how many, with which flags; and
+// correct results with any timing of the network.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -146,7 +146,7 @@ TEST_F(VerbsTransport, RegistersNothingForMemoryOfTheArena) {
     ASSERT_TRUE(ok(memory));
     const std::vector<std::byte> sent = pattern(bytes, 3);
     std::memcpy(*memory, sent.data(), bytes);
-    ASSERT_TRUE(ok(put(job, region.at(far_member), *memory, bytes)));  // its slab becomes known
+    ASSERT_TRUE(ok(put(job, region.at(far_member), *memory, bytes)));  // registers its slab
     const std::size_t regions = site.network().live().regions;
     site.network().start_trace();
     ASSERT_TRUE(ok(put(job, region.at(far_member, 8), *memory, bytes)));
@@ -159,8 +159,8 @@ TEST_F(VerbsTransport, RegistersNothingForMemoryOfTheArena) {
   });
 }
 
-// Of a sparse slice devices get what is in use, also what comes to be later; the rest goes by
-// requests, which take no memory for it.
+// The device accesses the part of a sparse slice that is in use, also after it grows; the rest goes
+// by requests, which allocate no memory for it.
 TEST_F(VerbsTransport, ReachesWhatIsInUseOfSparseMemory) {
   Site site;
   constexpr std::size_t used = std::size_t{1} << 20U;
@@ -184,7 +184,7 @@ TEST_F(VerbsTransport, ReachesWhatIsInUseOfSparseMemory) {
       ASSERT_TRUE(ok(job.barrier()));
     };
     region.note_in_use(used);
-    region.note_in_use(16);  // never fewer
+    region.note_in_use(16);  // never less
     ASSERT_TRUE(ok(job.barrier()));
     expect_moved(region, 4096, true);
     expect_moved(region, used - bytes, true);
@@ -195,7 +195,7 @@ TEST_F(VerbsTransport, ReachesWhatIsInUseOfSparseMemory) {
   });
 }
 
-// What ARMCI_Memget gives: taken by one rank alone, in address space that all have set aside.
+// ARMCI_Memget's memory: allocated by one rank alone, in address space that all have reserved.
 TEST_F(VerbsTransport, ReachesMemoryThatWasTakenFromArmcisPool) {
   Site site;
   site.settings().armci_memget_mib = 64;
@@ -208,7 +208,7 @@ TEST_F(VerbsTransport, ReachesMemoryThatWasTakenFromArmcisPool) {
       if (job.rank().value == 1) {
         const auto offset = pool->take((1 + round) * bytes);
         ASSERT_TRUE(ok(offset));
-        taken[round] = *offset + round * bytes;  // the last bytes of it
+        taken[round] = *offset + round * bytes;  // its last bytes
       }
       ASSERT_TRUE(ok(job.barrier()));
       if (job.rank().value == 0) {
@@ -312,7 +312,7 @@ TEST_F(VerbsTransport, SendsShortRowsAsMessages) {
     ASSERT_TRUE(ok(put(job, region.at(far_member), sent.data(), short_rows)));
     ASSERT_TRUE(ok(job.fence(far)));
     EXPECT_TRUE(site.posted(IBV_WR_RDMA_WRITE).empty());
-    EXPECT_TRUE(site.posted(IBV_WR_RDMA_READ).empty()) << "what goes as requests is fenced so";
+    EXPECT_TRUE(site.posted(IBV_WR_RDMA_READ).empty()) << "requests need no read as a fence";
     EXPECT_FALSE(site.posted(IBV_WR_SEND_WITH_IMM).empty());
     for (std::size_t i = 0; i < 100; ++i) {
       EXPECT_EQ(std::memcmp(site.slice(1) + 192 * i, sent.data() + 128 * i, 64), 0) << i;
@@ -373,7 +373,7 @@ class SerialModel {
   [[nodiscard]] const std::vector<std::int64_t>& expected() const { return expected_; }
 
  private:
-  // Of each of the ways in which the transport moves something.
+  // A size for each way in which the transport moves data.
   std::size_t any_count() {
     constexpr std::array<std::size_t, 5> counts{1, 20, 300, 1000, words};
     return 1 + dice_() % counts[dice_() % counts.size()];
@@ -513,7 +513,7 @@ TEST_F(VerbsTransport, NeverSendsMoreMessagesThanTheOtherEndHasBuffersFor) {
     for (int i = 0; i < count; ++i) {
       ASSERT_TRUE(ok(
           accumulate(job, region->at(other), ones.data(), words * 8, Scale::of(std::int64_t{1}))));
-      // Answers of many messages, against requests of many messages.
+      // Replies of many messages, against requests of many messages.
       if (i % 8 == 0) {
         ASSERT_TRUE(ok(get(job, region->at(other), back.data(), CopyShape::rows(8, 1000, 8, 16))));
       }
@@ -556,7 +556,7 @@ TEST_F(VerbsTransport, SharesItsReceivesAmongManyPaths) {
   EXPECT_EQ(site.warnings(), std::vector<std::string>());
 }
 
-// --- rest
+// --- others
 
 TEST_F(VerbsTransport, SleepsWhenNothingIsUnderWay) {
   Site site;

@@ -37,13 +37,13 @@ class UnmapMonitorTest : public testing::Test {
     monitor = std::move(made).take();
   }
 
-  // What is_quiet() and take() promise, once what was done has returned.
+  // Checks the guarantees of is_quiet() and take() after a change has returned.
   std::vector<MappingChange> changes() {
     EXPECT_TRUE(monitor->is_quiet());
     const MappingChanges taken = monitor->take();
     return {taken.list().begin(), taken.list().end()};
   }
-  // That exactly this range changed.
+  // Checks that exactly this range changed.
   testing::AssertionResult changed(PageRange range) {
     const auto list = changes();
     if (list.size() == 1 && list[0].range == range) {
@@ -145,7 +145,7 @@ TEST_F(UnmapMonitorTest, MissingPagesOfWatchedMemoryWaitForNobody) {
   int ends[2] = {-1, -1};
   ASSERT_EQ(pipe(ends), 0);
   ASSERT_EQ(write(ends[1], "pipe", 4), 4);
-  ASSERT_EQ(read(ends[0], memory.page(2), 4), 4) << "the kernel may touch it, too";
+  ASSERT_EQ(read(ends[0], memory.page(2), 4), 4) << "the kernel may access it, too";
   EXPECT_EQ(std::string(memory.page(2), 4), "pipe");
   close(ends[0]);
   close(ends[1]);
@@ -188,8 +188,8 @@ TEST_F(UnmapMonitorTest, DestroyedItHoldsUpNobody) {
 // --- kinds of memory
 
 TEST_F(UnmapMonitorTest, PrivateMemoryIsPrivateOnceItIsPresent) {
-  Mapping memory(600);  // more than are asked for at once
-  // A huge page would bring the last page with those before it.
+  Mapping memory(600);  // more than one query covers
+  // A huge page would make the last page present with those before it.
   madvise(memory.page(), memory.bytes(), MADV_NOHUGEPAGE);
   ASSERT_TRUE(ok(monitor->watch(memory.range())));
   EXPECT_FALSE(monitor->is_private(memory.range()));

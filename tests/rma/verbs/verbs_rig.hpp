@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A pair of queue pairs with all that they need, and the requests that tests post to them, in the
-// calls of verbs::Library. Works on any library.
+// A pair of queue pairs with all that they need, and requests that tests post to them, by the calls
+// of verbs::Library. Works with any library.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 
 namespace tessera::rma::test {
 
-/// An object of the library's that is destroyed when it goes out of scope.
+/// An object of the library that is destroyed when it goes out of scope.
 template <class Object>
 using Owned = std::unique_ptr<Object, std::function<void(Object*)>>;
 
@@ -109,7 +109,7 @@ struct Side {
     return library.post_srq_recv(receives.get(), &request, bad);
   }
 
-  /// The next completion of `from`; fails the test when there is none before long.
+  /// The next completion of `from`; fails the test if none comes in time.
   ibv_wc next(ibv_cq* from) const {
     ibv_wc completion{};
     EXPECT_TRUE(before_long([&] { return library.poll_cq(from, {&completion, 1}) == 1; }));
@@ -172,7 +172,7 @@ class Sending {
     return *this;
   }
   Sending& piece(std::size_t first, std::size_t count) { return piece(side_.piece(first, count)); }
-  /// The words of the other side from this one.
+  /// The words of the other side at the offset.
   Sending& at(const Side& other, std::size_t first) {
     return at(reinterpret_cast<std::uint64_t>(other.words.data() + first), other.region->rkey);
   }
@@ -196,7 +196,7 @@ class Sending {
     request_.send_flags = flags;
     return *this;
   }
-  /// With the requests that are to be posted by the same call.
+  /// Posts this request and the others by one call.
   int post(const std::vector<Sending*>& others = {}) {
     ibv_send_wr* bad = nullptr;
     ibv_send_wr* const list = link();

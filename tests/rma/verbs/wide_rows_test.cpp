@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Rows of a patch in a larger local array: they go by the device wherever that memory is known to
-// it, or pays to be, and what is registered then.
+// Rows of a patch in a larger local array: the device moves them if that memory is registered, or
+// if registering pays; and what is then registered.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr std::size_t slice_bytes = std::size_t{1} << 20;
 constexpr std::size_t row = 1024;  // 128 doubles
 constexpr std::int64_t rows = 128;
 constexpr std::size_t patch_bytes = row * rows;
-// Messages that carry none of a patch.
+// Less than any message with a part of a patch.
 constexpr std::size_t few_bytes = 2000;
 
 /// A mapping that takes memory only where it is written, or everywhere, as if a device had pinned
@@ -72,12 +72,12 @@ class VerbsWideRows : public WithinLimit {
         all.begin(), all.end(), std::size_t{0},
         [](std::size_t sum, const FakeVerbs::Posted& each) { return sum + each.bytes; });
   }
-  /// The slice is known to the device, and nothing is to be fenced.
+  /// Registers the slice, and leaves nothing to fence.
   static void warm_up(Job& job, Region& region) {
     ASSERT_TRUE(ok(put_value(job, region.at(far_member, slice_bytes - 16), 1.0)));
     ASSERT_TRUE(ok(job.fence(far)));
   }
-  /// Puts a patch out of `array` and gets it back into it: how often memory was registered.
+  /// Puts a patch from `array` and gets it back; returns the number of registrations.
   static int move_both_ways(Site& site, Job& job, Region& region, std::byte* array,
                             std::size_t leading, std::uint32_t seed) {
     const auto sent = pattern(patch_bytes, seed);
@@ -121,7 +121,7 @@ TEST_F(VerbsWideRows, OfTheArenaGoByTheDevice) {
   }
 }
 
-// Slabs of the arena have keys of their own.
+// Each slab of the arena has its own keys.
 TEST_F(VerbsWideRows, OfTheArenaMayCrossSlabs) {
   Site site;
   site.act(slice_bytes, [&](Job& job, Region& region) {
@@ -130,7 +130,7 @@ TEST_F(VerbsWideRows, OfTheArenaMayCrossSlabs) {
     ASSERT_TRUE(ok(memory));
     auto* const array = static_cast<std::byte*>(*memory);
     warm_up(job, region);
-    // One slab in the middle is known before the others.
+    // One slab in the middle is registered before the others.
     ASSERT_TRUE(ok(put(job, region.at(far_member), array + 60 * leading, 8192)));
     ASSERT_TRUE(ok(job.fence(far)));
     static_cast<void>(move_both_ways(site, job, region, array, leading, 3));
@@ -152,7 +152,7 @@ TEST_F(VerbsWideRows, OfMemoryThatIsRegisteredGoByTheDevice) {
   });
 }
 
-// The setting for the length of rows says so: rows of 512 B and more go by the device.
+// The setting for the length of rows decides: the device moves rows of 512 B and more.
 TEST_F(VerbsWideRows, AreRegisteredOnceWhereASettingSaysThatTheyGoByTheDevice) {
   for (const std::size_t columns : {1024U, 8192U}) {
     Site site;
@@ -168,7 +168,7 @@ TEST_F(VerbsWideRows, AreRegisteredOnceWhereASettingSaysThatTheyGoByTheDevice) {
   }
 }
 
-// The gap would cost more than a registration of its own.
+// The gap would cost more than a separate registration.
 TEST_F(VerbsWideRows, FarApartAreRegisteredWithoutWhatLiesBetween) {
   Site site;
   site.act(slice_bytes, [&](Job& job, Region& region) {
@@ -193,7 +193,7 @@ TEST_F(VerbsWideRows, FarApartAreRegisteredWithoutWhatLiesBetween) {
   });
 }
 
-// Where nothing can be registered they are packed, and arrive.
+// If nothing can be registered they are packed, and arrive.
 TEST_F(VerbsWideRows, ArePackedWhereRegisteringIsRefused) {
   Site site;
   site.act(slice_bytes, [&](Job& job, Region& region) {
@@ -208,7 +208,7 @@ TEST_F(VerbsWideRows, ArePackedWhereRegisteringIsRefused) {
   });
 }
 
-// --- what pays
+// --- costs
 
 TEST(CostModel, PricesPackingAndRegistering) {
   const verbs::DeviceTimes times{
@@ -231,15 +231,15 @@ TEST(PackedSpans, PayWhenTheirLossHasReachedThePrice) {
   EXPECT_FALSE(spans.note(array, 40, 100)) << "it counts from 0 again";
   EXPECT_FALSE(spans.note(array, -1000, 100));
   EXPECT_FALSE(spans.note(array, 40, 100));
-  EXPECT_TRUE(spans.note(array, 40, 100)) << "what was no loss doesn't count";
+  EXPECT_TRUE(spans.note(array, 40, 100)) << "a negative loss doesn't count";
 }
 
 TEST(PackedSpans, CountPatchesOfOneArrayTogetherAndOthersApart) {
   verbs::PackedSpans spans;
   EXPECT_FALSE(spans.note({0x1000, 0x9000}, 60, 100));
-  EXPECT_FALSE(spans.note({0x9000, 0xb000}, 60, 100)) << "beside it";
+  EXPECT_FALSE(spans.note({0x9000, 0xb000}, 60, 100)) << "next to it";
   EXPECT_TRUE(spans.note({0x8000, 0x9000}, 60, 100));
-  // Only the spans that were used last are remembered.
+  // Only the most recently used spans are recorded.
   EXPECT_FALSE(spans.note({0x100'0000, 0x100'1000}, 60, 100));
   for (std::uintptr_t i = 1; i <= 16; ++i) {
     EXPECT_FALSE(spans.note({0x100'0000 + i * 0x1000, 0x100'1000 + i * 0x1000}, 1, 100));
