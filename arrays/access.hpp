@@ -93,7 +93,7 @@ class LocalAccess {
   Box own_;
   Box with_ghosts_;
   MemoryOrder order_;
-  std::shared_ptr<const detail::ArrayLife> life_;
+  std::shared_ptr<const detail::ArrayState> life_;
   detail::LocalUse use_;
 };
 
@@ -145,7 +145,7 @@ class LocalBlocks {
   rma::LocalAccess right_;
   Distribution distribution_;
   rma::TeamRank rank_;
-  std::shared_ptr<const detail::ArrayLife> life_;
+  std::shared_ptr<const detail::ArrayState> life_;
   detail::LocalUse use_;
 };
 

@@ -70,7 +70,7 @@ struct Computable {
 /// Local. A vector of `count` zeros. Errors: no_memory.
 template <class T>
 rma::Result<std::vector<T>> zeros(std::int64_t count) {
-  return within_memory([&]() -> rma::Result<std::vector<T>> {
+  return catch_bad_alloc([&]() -> rma::Result<std::vector<T>> {
     return std::vector<T>(static_cast<std::size_t>(count));
   });
 }

@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "arrays/call_signature.hpp"
+#include "arrays/check_same_on_all.hpp"
 #include "arrays/detail/local_overlap.hpp"
-#include "arrays/detail/read_path.hpp"
+#include "arrays/detail/read_source.hpp"
 #include "arrays/detail/single_block.hpp"
 #include "arrays/process_grid.hpp"
-#include "arrays/request.hpp"
-#include "arrays/same_on_all.hpp"
 #include "arrays/within_memory.hpp"
 #include "rma/transfer.hpp"
 
@@ -74,7 +74,7 @@ Status view_fits(const Extents& wanted, const Extents& given, const Strides& str
 }
 
 // Elements that other ranks may poll with gets of a single element, as flags.
-bool is_word(const ElementKind& element) {
+bool is_flag_element(const ElementKind& element) {
   return element.type == rma::ElementType::i32 || element.type == rma::ElementType::i64 ||
          element.type == rma::ElementType::u32 || element.type == rma::ElementType::u64;
 }
@@ -135,7 +135,7 @@ struct ArrayBase::Memory {
 
 ArrayBase::ArrayBase() noexcept = default;
 
-ArrayBase::ArrayBase(const rma::Job& job, std::shared_ptr<detail::ArrayLife> life,
+ArrayBase::ArrayBase(const rma::Job& job, std::shared_ptr<detail::ArrayState> life,
                      const Distribution& distribution, rma::Region region, ElementKind element)
     : job_(job),
       life_(std::move(life)),
@@ -159,7 +159,7 @@ ArrayBase::ArrayBase(ArrayBase&& other) noexcept
       members_(other.members_),
       region_id_(other.region_id_),
       reading_(std::move(other.reading_)),
-      adding_(std::move(other.adding_)),
+      node_sums_(std::move(other.node_sums_)),
       access_mode_(other.access_mode_),
       uses_(std::exchange(other.uses_, std::uint8_t{0})),
       is_freed_(other.is_freed_),
@@ -167,9 +167,9 @@ ArrayBase::ArrayBase(ArrayBase&& other) noexcept
 
 ArrayBase& ArrayBase::operator=(ArrayBase&& other) noexcept {
   if (this != &other) {
-    end_life().ignore("an assignment can't return an error");
+    end_array_state().ignore("an assignment can't return an error");
     reading_ = std::move(other.reading_);
-    adding_ = std::move(other.adding_);
+    node_sums_ = std::move(other.node_sums_);
     region_ = std::move(other.region_);  // first, since it frees the old region with the old job
     job_ = other.job_;
     life_ = std::move(other.life_);
@@ -187,12 +187,12 @@ ArrayBase& ArrayBase::operator=(ArrayBase&& other) noexcept {
 }
 
 ArrayBase::~ArrayBase() {
-  end_life().ignore("a destructor can't return an error");
+  end_array_state().ignore("a destructor can't return an error");
 }
 
 // Collective if the race check is on. Borrowed memory is not freed here, and after an exception
 // this rank's destructor may run alone, so the members don't synchronise then.
-Status ArrayBase::end_life() noexcept {
+Status ArrayBase::end_array_state() noexcept {
   if (!life_ || is_alias_ || life_->is_freed.exchange(true) || !life_->races) {
     return {};
   }
@@ -277,10 +277,10 @@ Result<ArrayBase> ArrayBase::make(const rma::Job& job, const Distribution& distr
     bytes = static_cast<std::size_t>(distribution.local_elements(team.rank())) * element.bytes;
     mine = memory.check_room(bytes);
   }
-  std::shared_ptr<detail::ArrayLife> life;
+  std::shared_ptr<detail::ArrayState> life;
   if (mine.ok()) {
-    mine = detail::within_memory([&] {
-      life = std::make_shared<detail::ArrayLife>();
+    mine = detail::catch_bad_alloc([&] {
+      life = std::make_shared<detail::ArrayState>();
       life->name = options.name;
       TESSERA_ASSIGN_OR_RETURN(life->races, detail::RaceLog::create(job, team));
       return Status();
@@ -306,7 +306,7 @@ Result<ArrayBase> ArrayBase::make(const rma::Job& job, const Distribution& distr
          .slice = made.region_.local(),
          .element_bytes = element.bytes,
          .is_strict = made.region_.options().atomics == rma::Atomics::strict,
-         .has_flags = is_word(element)});
+         .has_flags = is_flag_element(element)});
   }
   return made;
 }
@@ -314,9 +314,9 @@ Result<ArrayBase> ArrayBase::make(const rma::Job& job, const Distribution& distr
 Status ArrayBase::free() {
   is_freed_ = true;
   uses_ = 0;
-  Status race = end_life();
+  Status race = end_array_state();
   reading_.reset();
-  adding_.reset();
+  node_sums_.reset();
   // Keep a region that belongs to another array: team() may be called on arrays that were freed.
   Status freed = region_.is_borrowed() ? Status() : region_.free();
   return freed.ok() ? race : freed;
@@ -356,12 +356,12 @@ Status ArrayBase::explain(Status status, std::string_view verb, const Box& box) 
   return status.ok() ? Status() : name_rank(std::move(status).context(describe(verb, box)));
 }
 
-std::string_view ArrayBase::why_closed() const noexcept {
+std::string_view ArrayBase::closed_reason() const noexcept {
   return region_ ? "freed" : job_ ? "moved from" : "never made";
 }
 
 Status ArrayBase::closed(std::string array) const {
-  Status status = Status::error(Code::closed, fmt::format("{} was {}", array, why_closed()));
+  Status status = Status::error(Code::closed, fmt::format("{} was {}", array, closed_reason()));
   return job_ ? std::move(status)
               : std::move(status).hint("assign to it what Array::create() returned");
 }
@@ -383,9 +383,9 @@ Result<rma::RemoteAddress> ArrayBase::atomic_address(std::string_view verb,
         fmt::format("{} of element {} of {}", verb, arrays::to_string(index), describe()));
   }
   if (life_->races) [[unlikely]] {
-    life_->races->note(detail::TouchKind::atomic, Box::at(index));
+    life_->races->note(detail::AccessKind::atomic, Box::at(index));
   }
-  const ElementPlace place = distribution_.locate(index);
+  const ElementLocation place = distribution_.locate(index);
   return region_.at(place.owner, static_cast<std::uint64_t>(place.offset) * element_.bytes);
 }
 
@@ -488,8 +488,8 @@ Status ArrayBase::for_each_patch(Use use, const Box& box, const LocalBuffer& loc
 // The fast path: `action(address, shape)` for a box in one block. Returns false if the box needs
 // more than that or has an error; the loop over patches then handles it.
 template <class LocalStride, class Action>
-bool ArrayBase::try_single_block(Use use, const Box& box, void* local, std::int64_t room,
-                                 LocalStride local_stride, Action&& action, Status& status) const {
+bool ArrayBase::try_fast_path(Use use, const Box& box, void* local, std::int64_t room,
+                              LocalStride local_stride, Action&& action, Status& status) const {
   detail::SingleBlock single;
   if ((uses_ & use) == 0 || local == nullptr ||
       !detail::find_single_block(distribution_.data(), box, element_.bytes, local_stride, single) ||
@@ -517,8 +517,8 @@ Status ArrayBase::put_box(const Box& box, const LocalBuffer& from) const {
   const auto put_single = [&](const rma::RemoteAddress& at, const rma::CopyShape& shape) {
     return rma::put(*job_, at, from.data, shape);
   };
-  if (try_single_block(Use::direct_put, box, from.data, any_room,
-                       detail::GivenStrides{from.strides}, put_single, status)) [[likely]] {
+  if (try_fast_path(Use::direct_put, box, from.data, any_room, detail::GivenStrides{from.strides},
+                    put_single, status)) [[likely]] {
     return status;
   }
   return for_each_patch(Use::put, box, from,
@@ -533,19 +533,19 @@ Status ArrayBase::get_box(const Box& box, const LocalBuffer& to) const {
   const auto get_single = [&](const rma::RemoteAddress& at, const rma::CopyShape& shape) {
     return rma::get(*job_, at, to.data, shape);
   };
-  if (try_single_block(Use::direct_get, box, to.data, any_room, detail::GivenStrides{to.strides},
-                       get_single, status)) [[likely]] {
+  if (try_fast_path(Use::direct_get, box, to.data, any_room, detail::GivenStrides{to.strides},
+                    get_single, status)) [[likely]] {
     return status;
   }
   if (reading_ && is_inside(box, extents()) && check_use(Use::get, box, to).ok()) [[unlikely]] {
     return explain(reading_->get(box, to), "get", box);
   }
-  struct FarPatch {
+  struct RemotePatch {
     rma::RemoteAddress at;
     std::byte* local;
     rma::CopyShape shape;
   };
-  std::optional<FarPatch> last;
+  std::optional<RemotePatch> last;
   Handle far;
   status = for_each_patch(
       Use::get, box, to,
@@ -556,7 +556,7 @@ Status ArrayBase::get_box(const Box& box, const LocalBuffer& to) const {
         if (last) {
           far.collect(rma::get_async(*job_, last->at, last->local, last->shape));
         }
-        last = FarPatch{address(patch), local, shape};
+        last = RemotePatch{address(patch), local, shape};
         return Status();
       });
   if (last && status.ok()) {
@@ -575,12 +575,12 @@ Status ArrayBase::accumulate_box(const Box& box, const LocalBuffer& from,
   const auto accumulate_single = [&](const rma::RemoteAddress& at, const rma::CopyShape& shape) {
     return rma::accumulate(*job_, at, from.data, shape, scale);
   };
-  if (try_single_block(Use::direct_accumulate, box, from.data, any_room,
-                       detail::GivenStrides{from.strides}, accumulate_single, status)) [[likely]] {
+  if (try_fast_path(Use::direct_accumulate, box, from.data, any_room,
+                    detail::GivenStrides{from.strides}, accumulate_single, status)) [[likely]] {
     return status;
   }
-  if (adding_) [[unlikely]] {
-    return explain(adding_->accumulate_box(box, from, scale), "accumulate", box);
+  if (node_sums_) [[unlikely]] {
+    return explain(node_sums_->accumulate_box(box, from, scale), "accumulate", box);
   }
   return for_each_patch(
       Use::accumulate, box, from,
@@ -595,7 +595,7 @@ Status ArrayBase::put_dense(const Box& box, const void* from, std::int64_t room)
   const auto put_single = [&](const rma::RemoteAddress& at, const rma::CopyShape& shape) {
     return rma::put(*job_, at, from, shape);
   };
-  if (try_single_block(Use::direct_put, box, local, room, detail::DenseRows{}, put_single, status))
+  if (try_fast_path(Use::direct_put, box, local, room, detail::DenseRows{}, put_single, status))
       [[likely]] {
     return status;
   }
@@ -608,7 +608,7 @@ Status ArrayBase::get_dense(const Box& box, void* to, std::int64_t room) const {
   const auto get_single = [&](const rma::RemoteAddress& at, const rma::CopyShape& shape) {
     return rma::get(*job_, at, to, shape);
   };
-  if (try_single_block(Use::direct_get, box, to, room, detail::DenseRows{}, get_single, status))
+  if (try_fast_path(Use::direct_get, box, to, room, detail::DenseRows{}, get_single, status))
       [[likely]] {
     return status;
   }
@@ -623,8 +623,8 @@ Status ArrayBase::accumulate_dense(const Box& box, const void* from, std::int64_
   const auto accumulate_single = [&](const rma::RemoteAddress& at, const rma::CopyShape& shape) {
     return rma::accumulate(*job_, at, from, shape, scale);
   };
-  if (try_single_block(Use::direct_accumulate, box, local, room, detail::DenseRows{},
-                       accumulate_single, status)) [[likely]] {
+  if (try_fast_path(Use::direct_accumulate, box, local, room, detail::DenseRows{},
+                    accumulate_single, status)) [[likely]] {
     return status;
   }
   TESSERA_RETURN_IF_ERROR(check_room("accumulate", box, room));
@@ -669,8 +669,8 @@ Handle ArrayBase::get_box_async(const Box& box, const LocalBuffer& to) const {
 
 Handle ArrayBase::accumulate_box_async(const Box& box, const LocalBuffer& from,
                                        const rma::Scale& scale) const {
-  if (adding_) [[unlikely]] {
-    return adding_->accumulate_box_async(box, from, scale);
+  if (node_sums_) [[unlikely]] {
+    return node_sums_->accumulate_box_async(box, from, scale);
   }
   Handle all;
   Status status = for_each_patch(

@@ -6,9 +6,9 @@
 //
 // A one-sided operation checks the box, cuts it into patches, turns each patch and the local
 // strides into a CopyShape, and passes that to rma. A dense box inside one block needs no cutting,
-// and gets from arrays with a cached mode use their copy (detail/read_path.hpp). If several patches
-// lie on other nodes, all but the last are started without waiting. Time and memory do not grow
-// with the number of ranks.
+// and gets from arrays with a cached mode use their copy (detail/read_source.hpp). If several
+// patches lie on other nodes, all but the last are started without waiting. Time and memory do not
+// grow with the number of ranks.
 //
 // Invariants: 1. the region's slices have the layout of the distribution, in elements of
 // element_bytes; 2. ghost cells belong to the slice but to no box of the distribution, so one-sided
@@ -110,7 +110,7 @@ struct ModeOptions {
 };
 
 namespace detail {
-class ReadPath;
+class ReadSource;
 }
 
 /// An array of elements of any kind; see above.
@@ -267,7 +267,7 @@ class ArrayBase {
 
   /// For this layer: state shared with the views of this array's memory. Null if the array is empty
   /// or was moved from.
-  [[nodiscard]] const std::shared_ptr<detail::ArrayLife>& life() const noexcept { return life_; }
+  [[nodiscard]] const std::shared_ptr<detail::ArrayState>& life() const noexcept { return life_; }
   /// For this layer and those above: records a local access while it lasts, to one of this rank's
   /// blocks or to all.
   [[nodiscard]] detail::LocalUse begin_local_use(bool may_write,
@@ -330,7 +330,7 @@ class ArrayBase {
   /// The memory that an array is made in.
   struct Memory;
 
-  ArrayBase(const rma::Job& job, std::shared_ptr<detail::ArrayLife> life,
+  ArrayBase(const rma::Job& job, std::shared_ptr<detail::ArrayState> life,
             const Distribution& distribution, rma::Region region, ElementKind element);
   static rma::Result<ArrayBase> make(const rma::Job& job, const Distribution& distribution,
                                      const ElementKind& element, const ArrayOptions& options,
@@ -341,22 +341,22 @@ class ArrayBase {
   [[nodiscard]] bool is_open() const noexcept {
     return region_ && !is_freed_ && !life_->is_freed.load(std::memory_order_relaxed);
   }
-  rma::Status end_life() noexcept;
+  rma::Status end_array_state() noexcept;
   /// Logs a use for the race check, if it is on.
   template <class... What>
   void note(Use use, const What&... what) const noexcept {
     if (life_->races) [[unlikely]] {
-      life_->races->note(touch_kind(use), what...);
+      life_->races->note(access_kind(use), what...);
     }
   }
-  static detail::TouchKind touch_kind(Use use) noexcept {
-    return use == Use::put   ? detail::TouchKind::put
-           : use == Use::get ? detail::TouchKind::get
-                             : detail::TouchKind::accumulate;
+  static detail::AccessKind access_kind(Use use) noexcept {
+    return use == Use::put   ? detail::AccessKind::put
+           : use == Use::get ? detail::AccessKind::get
+                             : detail::AccessKind::accumulate;
   }
   /// "freed", "moved from" or "never made", for an array that is not open; below, the error that
   /// says so.
-  [[nodiscard]] std::string_view why_closed() const noexcept;
+  [[nodiscard]] std::string_view closed_reason() const noexcept;
   [[nodiscard]] rma::Status closed(std::string array) const;
   /// Errors: those of check_inside(); closed if the array is empty.
   template <class Place>
@@ -375,22 +375,22 @@ class ArrayBase {
   static Use use_of(const Transfer& transfer) noexcept;
   [[nodiscard]] rma::Status explain_outside(std::string_view verb, const Index& index) const;
   template <class LocalStride, class Action>
-  bool try_single_block(Use use, const Box& box, void* local, std::int64_t room,
-                        LocalStride local_stride, Action&& action, rma::Status& status) const;
+  bool try_fast_path(Use use, const Box& box, void* local, std::int64_t room,
+                     LocalStride local_stride, Action&& action, rma::Status& status) const;
   template <class Action>
   rma::Status for_each_patch(Use use, const Box& box, const LocalBuffer& local,
                              Action&& action) const;
 
   mutable std::optional<rma::Job> job_;  // unset: an empty array
-  std::shared_ptr<detail::ArrayLife> life_;
+  std::shared_ptr<detail::ArrayState> life_;
   std::string name_;
   ElementKind element_;
   Distribution distribution_ = Distribution::none();
   mutable rma::Region region_;
   const rma::WorldRank* members_ = nullptr;  // of the team; a copy for small transfers
   rma::RegionId region_id_ = {};
-  std::unique_ptr<detail::ReadPath> reading_;
-  std::unique_ptr<ArrayBase> adding_;  // this node's sums in mode accumulate_only
+  std::unique_ptr<detail::ReadSource> reading_;
+  std::unique_ptr<ArrayBase> node_sums_;  // this node's sums in mode accumulate_only
   rma::AccessMode access_mode_ = rma::AccessMode::any;
   std::uint8_t uses_ = 0;
   bool is_freed_ = false;

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "arrays/array_base.hpp"
+#include "arrays/check_same_on_all.hpp"
 #include "arrays/detail/node_copy.hpp"
-#include "arrays/detail/read_path.hpp"
-#include "arrays/same_on_all.hpp"
+#include "arrays/detail/read_source.hpp"
 
 namespace tessera::arrays {
 
@@ -152,14 +152,14 @@ void ArrayBase::use_as(AccessMode mode) noexcept {
 // Collective. Adds the nodes' copies to the array.
 Status ArrayBase::end_mode() {
   reading_.reset();
-  if (!adding_) {
+  if (!node_sums_) {
     return {};
   }
-  const std::unique_ptr<ArrayBase> copy = std::move(adding_);
+  const std::unique_ptr<ArrayBase> copy = std::move(node_sums_);
   uses_ = uses_of(access_mode_);
   TESSERA_RETURN_IF_ERROR(team().agree(copy->sync()));
   TESSERA_RETURN_IF_ERROR(
-      detail::sum_copies(team(), *copy, box(), *this, box(), detail::FirstCopy::is_added));
+      detail::sum_copies(team(), *copy, box(), *this, box(), detail::ExistingElements::is_added));
   return copy->free();
 }
 
@@ -168,7 +168,7 @@ Status ArrayBase::begin_mode(const ModeOptions& options) {
   const bool makes_copies = options.copy_on_each_node && !detail::is_on_one_node(*this);
   if (makes_copies && access_mode_ == AccessMode::accumulate_only) {
     TESSERA_ASSIGN_OR_RETURN(ArrayBase copy, detail::create_node_copy(*this));
-    adding_ = std::make_unique<ArrayBase>(std::move(copy));
+    node_sums_ = std::make_unique<ArrayBase>(std::move(copy));
     uses_ &= static_cast<std::uint8_t>(~Use::direct_accumulate);
     return {};
   }
@@ -188,7 +188,7 @@ const ArrayBase& ArrayBase::where_to(Transfer::Kind kind) const noexcept {
   if (kind == Transfer::Kind::get && reading_ && reading_->copy() != nullptr) {
     return *reading_->copy();
   }
-  return kind == Transfer::Kind::accumulate && adding_ ? *adding_ : *this;
+  return kind == Transfer::Kind::accumulate && node_sums_ ? *node_sums_ : *this;
 }
 
 }  // namespace tessera::arrays

@@ -46,7 +46,8 @@ SectionPart cut(const Patch& patch, const Section& section) {
 }
 
 // The offset of the part's first element in local memory that holds the section packed.
-std::int64_t local_place(const SectionPart& part, const Section& section, const Strides& local) {
+std::int64_t local_part_offset(const SectionPart& part, const Section& section,
+                               const Strides& local) {
   std::int64_t place = 0;
   for (int dim = 0; dim < section.ndims(); ++dim) {
     place += (part.first[dim] - section.box().lo(dim)) / step_along(section, dim) * local[dim];
@@ -99,7 +100,8 @@ Handle ArrayBase::transfer_async(const Section& section, const LocalBuffer& loca
           patch.offset + distance(patch.box.lo(), part.first, patch.strides);
       all.collect(start(
           transfer, region_.at(patch.owner, static_cast<std::uint64_t>(offset * bytes)),
-          static_cast<std::byte*>(local.data) + local_place(part, section, local.strides) * bytes,
+          static_cast<std::byte*>(local.data) +
+              local_part_offset(part, section, local.strides) * bytes,
           copy_shape(part.extents, patch.order, local.strides, part.strides, element_.bytes)));
     }
   }

@@ -40,15 +40,15 @@ Status check_bins(std::span<const std::int64_t> bins, const BinVector& counts) {
 }
 
 // Each bin that occurs, and the number of its values.
-struct Tally {
+struct BinCounts {
   std::vector<std::int64_t> bins;
   std::vector<std::int64_t> counts;
 };
 
-Tally tally(std::span<const std::int64_t> bins) {
+BinCounts count_by_bin(std::span<const std::int64_t> bins) {
   std::vector<std::int64_t> sorted(bins.begin(), bins.end());
   std::sort(sorted.begin(), sorted.end());
-  Tally all;
+  BinCounts all;
   for (const std::int64_t bin : sorted) {
     if (all.bins.empty() || all.bins.back() != bin) {
       all.bins.push_back(bin);
@@ -63,7 +63,7 @@ Tally tally(std::span<const std::int64_t> bins) {
 
 Status count_bins(const BinVector& counts, std::span<const std::int64_t> bins) {
   TESSERA_RETURN_IF_ERROR(check_bins(bins, counts).context("count_bins"));
-  const Tally mine = tally(bins);
+  const BinCounts mine = count_by_bin(bins);
   return scatter_accumulate(counts, Places::flat(mine.bins, 1), mine.counts);
 }
 
@@ -91,7 +91,7 @@ Result<std::vector<std::int64_t>> detail::reserve_in_bins(const BinVector& offse
                                                           std::span<const std::int64_t> bins,
                                                           std::int64_t room) {
   TESSERA_RETURN_IF_ERROR(check_bins(bins, filled).context("add_to_bins"));
-  const Tally mine = tally(bins);
+  const BinCounts mine = count_by_bin(bins);
   const auto occurring = std::ssize(mine.bins);
   // The start of each of these bins, and of the next one.
   std::vector<std::int64_t> asked;
@@ -130,7 +130,8 @@ Result<std::vector<detail::BinBatch>> detail::batches_of_bins(const BinVector& o
                                                               const BinVector& counts,
                                                               rma::Team& team, std::int64_t room,
                                                               std::int64_t most_elements) {
-  TESSERA_ASSIGN_OR_RETURN(const AxisCut cut, AxisCut::even(offsets.extents()[0], team.size()));
+  TESSERA_ASSIGN_OR_RETURN(const BlockPartition1D cut,
+                           BlockPartition1D::even(offsets.extents()[0], team.size()));
   const std::int64_t lo = cut.lo(team.rank().value);
   const std::int64_t hi = cut.hi(team.rank().value);
   std::vector<std::int64_t> begins(static_cast<std::size_t>(hi - lo));

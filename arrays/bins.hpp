@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "arrays/array.hpp"
-#include "arrays/axis_cut.hpp"
+#include "arrays/block_partition_1d.hpp"
 #include "arrays/gather.hpp"
 #include "arrays/within_memory.hpp"
 #include "rma/element.hpp"
@@ -112,7 +112,7 @@ template <rma::RealElement T>
 rma::Status sort_bins(const Array<T>& contents, const BinVector& offsets, const BinVector& counts) {
   TESSERA_RETURN_IF_ERROR(contents.sync(detail::check_bin_vectors(contents, offsets, counts)));
   return contents.sync(
-      detail::within_memory([&] { return detail::sort_own_bins(contents, offsets, counts); }));
+      detail::catch_bad_alloc([&] { return detail::sort_own_bins(contents, offsets, counts); }));
 }
 
 }  // namespace tessera::arrays

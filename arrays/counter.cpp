@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "arrays/request.hpp"
+#include "arrays/call_signature.hpp"
 #include "rma/atomic.hpp"
 #include "rma/transfer.hpp"
 

@@ -28,7 +28,7 @@ std::string attempt(const Extents& extents, std::int64_t nranks) {
                      nranks == 1 ? "" : "s");
 }
 
-Extents extents_of(std::span<const AxisCut> cuts) {
+Extents extents_of(std::span<const BlockPartition1D> cuts) {
   Extents extents = Extents::filled(static_cast<int>(cuts.size()), 0);
   for (int dim = 0; dim < extents.ndims(); ++dim) {
     extents[dim] = cuts[static_cast<std::size_t>(dim)].extent();
@@ -36,7 +36,7 @@ Extents extents_of(std::span<const AxisCut> cuts) {
   return extents;
 }
 
-Status check_deal(std::span<const AxisCut> cuts, const Deal& deal) {
+Status check_block_map(std::span<const BlockPartition1D> cuts, const Deal& deal) {
   const Extents extents = extents_of(cuts);
   if (deal.ndims() != extents.ndims()) {
     return invalid(
@@ -72,7 +72,8 @@ Status check_options(const Extents& extents, const Deal& deal, const StorageOpti
           .hint("use a regular or irregular distribution for arrays with ghost cells");
     }
   }
-  const bool has_grid = deal.kind() == DealKind::grid || deal.kind() == DealKind::cyclic_grid;
+  const bool has_grid =
+      deal.kind() == BlockMapKind::grid || deal.kind() == BlockMapKind::cyclic_grid;
   if (options.storage == Storage::local_matrix && !has_grid && !deal.is_one_block_per_rank()) {
     return Status::error(
                Code::unsupported,
@@ -90,7 +91,7 @@ bool is_full(const Extents& process_grid) {
 
 }  // namespace
 
-Result<Distribution> Distribution::create(std::span<const AxisCut> cuts, const Deal& deal,
+Result<Distribution> Distribution::create(std::span<const BlockPartition1D> cuts, const Deal& deal,
                                           const StorageOptions& options) {
   if (cuts.size() > std::size_t{max_dims}) {
     return check_extents(Extents::zeros(max_dims + 1));
@@ -98,10 +99,10 @@ Result<Distribution> Distribution::create(std::span<const AxisCut> cuts, const D
   const Extents extents = extents_of(cuts);
   TESSERA_RETURN_IF_ERROR(check_extents(extents));
   const std::string doing = attempt(extents, deal.nranks());
-  TESSERA_RETURN_IF_ERROR(check_deal(cuts, deal).context(doing));
+  TESSERA_RETURN_IF_ERROR(check_block_map(cuts, deal).context(doing));
   TESSERA_RETURN_IF_ERROR(check_options(extents, deal, options).context(doing));
 
-  return detail::within_memory([&]() -> Result<Distribution> {
+  return detail::catch_bad_alloc([&]() -> Result<Distribution> {
     const bool is_single = deal.is_one_block_per_rank();
     auto data = std::make_shared<DistributionData>(
         deal, is_single ? Storage::block_by_block : options.storage);
@@ -124,10 +125,10 @@ Result<Distribution> Distribution::regular(const Extents& extents, std::int64_t 
                                                 .fixed = options.process_grid,
                                                 .ranks_per_node = options.ranks_per_node,
                                                 .order = options.order}));
-  std::vector<AxisCut> cuts(static_cast<std::size_t>(extents.ndims()));
+  std::vector<BlockPartition1D> cuts(static_cast<std::size_t>(extents.ndims()));
   for (int dim = 0; dim < extents.ndims(); ++dim) {
     TESSERA_ASSIGN_OR_RETURN(cuts[static_cast<std::size_t>(dim)],
-                             AxisCut::even(extents[dim], chosen.grid[dim]));
+                             BlockPartition1D::even(extents[dim], chosen.grid[dim]));
   }
   const Extents node_grid = is_full(options.process_grid) ? Extents() : chosen.node_grid;
   TESSERA_ASSIGN_OR_RETURN(
@@ -144,10 +145,10 @@ Result<Distribution> Distribution::irregular(const Extents& extents,
   if (starts.size() != static_cast<std::size_t>(extents.ndims())) {
     return invalid(fmt::format("bounds for {} dimensions are given", starts.size())).context(doing);
   }
-  std::vector<AxisCut> cuts(starts.size());
+  std::vector<BlockPartition1D> cuts(starts.size());
   Extents blocks = extents;
   for (int dim = 0; dim < extents.ndims(); ++dim) {
-    auto cut = AxisCut::at_bounds(extents[dim], starts[static_cast<std::size_t>(dim)]);
+    auto cut = BlockPartition1D::at_bounds(extents[dim], starts[static_cast<std::size_t>(dim)]);
     if (!cut.ok()) {
       return std::move(cut).status().context(fmt::format("{}: dimension {}", doing, dim));
     }
@@ -169,7 +170,7 @@ Distribution Distribution::none() noexcept {
 const Extents& Distribution::extents() const noexcept {
   return data_->extents;
 }
-const AxisCut& Distribution::cut(int dim) const noexcept {
+const BlockPartition1D& Distribution::cut(int dim) const noexcept {
   return data_->cut(dim);
 }
 const Deal& Distribution::deal() const noexcept {
@@ -198,11 +199,11 @@ TeamRank Distribution::owner(const Index& index) const noexcept {
   return data_->deal.owner(block);
 }
 
-ElementPlace Distribution::locate(const Index& index) const noexcept {
+ElementLocation Distribution::locate(const Index& index) const noexcept {
   Index block = Index::zeros(index.ndims());
   Index place = Index::zeros(index.ndims());
   for (int dim = 0; dim < index.ndims(); ++dim) {
-    const AxisCut::Place at = data_->cut(dim).find(index[dim]);
+    const BlockPartition1D::Place at = data_->cut(dim).find(index[dim]);
     block[dim] = at.block;
     place[dim] = at.place;
   }
@@ -247,7 +248,7 @@ std::int64_t Distribution::local_elements(TeamRank rank) const noexcept {
   if (count == 0) {
     return 0;
   }
-  if (data_->is_one_block_per_rank || data_->deal.kind() == DealKind::cyclic_grid) {
+  if (data_->is_one_block_per_rank || data_->deal.kind() == BlockMapKind::cyclic_grid) {
     return volume(local_extents(rank));
   }
   const Patch last = block(rank, count - 1);

@@ -3,9 +3,9 @@
 // Distribution: for each element of a distributed array, the rank that owns it and its location in
 // that rank's memory.
 //
-// It has three parts: each axis is cut into blocks (AxisCut), the blocks are assigned to ranks
-// (Deal), and each rank stores its blocks in a Storage with a MemoryOrder, with ghost cells around
-// them if requested.
+// It has three parts: each axis is cut into blocks (BlockPartition1D), the blocks are assigned to
+// ranks (Deal), and each rank stores its blocks in a Storage with a MemoryOrder, with ghost cells
+// around them if requested.
 //
 //     regular        even cuts, one block on each rank;
 //     irregular      cuts at bounds, one block on each rank;
@@ -30,9 +30,9 @@
 #include <string>
 #include <vector>
 
-#include "arrays/axis_cut.hpp"
+#include "arrays/block_map.hpp"
+#include "arrays/block_partition_1d.hpp"
 #include "arrays/box.hpp"
-#include "arrays/deal.hpp"
 #include "arrays/index.hpp"
 #include "arrays/patch.hpp"
 #include "rma/rank.hpp"
@@ -65,10 +65,10 @@ struct RegularOptions {
 };
 
 /// The location of one element.
-struct ElementPlace {
+struct ElementLocation {
   rma::TeamRank owner;
   std::int64_t offset = 0;  ///< in elements from the start of the owner's slice
-  friend bool operator==(const ElementPlace&, const ElementPlace&) = default;
+  friend bool operator==(const ElementLocation&, const ElementLocation&) = default;
 };
 
 class Distribution {
@@ -90,8 +90,9 @@ class Distribution {
   static rma::Result<Distribution> regular(const Extents& extents, std::int64_t nranks) {
     return regular(extents, nranks, RegularOptions{});
   }
-  /// One block for each rank; the blocks of dimension d begin at starts[d], see AxisCut::at_bounds.
-  /// Errors: invalid_argument for bad bounds, or more blocks than ranks.
+  /// One block for each rank; the blocks of dimension d begin at starts[d], see
+  /// BlockPartition1D::at_bounds. Errors: invalid_argument for bad bounds, or more blocks than
+  /// ranks.
   static rma::Result<Distribution> irregular(const Extents& extents,
                                              std::span<const std::vector<std::int64_t>> starts,
                                              std::int64_t nranks,
@@ -135,7 +136,7 @@ class Distribution {
   /// the parts don't fit together or the sizes don't fit 63 bits; unsupported for ghosts with
   /// several blocks on a rank, or a local matrix without a grid; no_memory if there are too many
   /// irregular blocks to tabulate.
-  static rma::Result<Distribution> create(std::span<const AxisCut> cuts, const Deal& deal,
+  static rma::Result<Distribution> create(std::span<const BlockPartition1D> cuts, const Deal& deal,
                                           const StorageOptions& options = {});
 
   /// The same elements at the same locations of the same ranks' memory, with the dimensions and the
@@ -146,7 +147,7 @@ class Distribution {
   [[nodiscard]] int ndims() const noexcept { return extents().ndims(); }
   [[nodiscard]] const Extents& extents() const noexcept;
   [[nodiscard]] std::int64_t nranks() const noexcept { return deal().nranks(); }
-  [[nodiscard]] const AxisCut& cut(int dim) const noexcept;
+  [[nodiscard]] const BlockPartition1D& cut(int dim) const noexcept;
   [[nodiscard]] const Deal& deal() const noexcept;
   /// block_by_block if no rank has two blocks.
   [[nodiscard]] Storage storage() const noexcept;
@@ -162,7 +163,7 @@ class Distribution {
   /// The rank that owns the element. Requires: is_inside(index, extents()).
   [[nodiscard]] rma::TeamRank owner(const Index& index) const noexcept;
   /// The owner of an element, and the offset there. Requires: is_inside(index, extents()).
-  [[nodiscard]] ElementPlace locate(const Index& index) const noexcept;
+  [[nodiscard]] ElementLocation locate(const Index& index) const noexcept;
 
   /// The parts of `box`, block by block: `for (const Patch& patch : distribution.patches(box))`.
   /// The walk begins at patch number `rotation` modulo the number of patches, and wraps around. If

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "arrays/chunks.hpp"
+#include "arrays/chunk_engine.hpp"
 #include "arrays/detail/arithmetic.hpp"
 #include "arrays/detail/shift.hpp"
 #include "arrays/transform.hpp"
@@ -23,7 +23,7 @@ Status compute(std::string_view verb, const Part<T>& result, Function&& function
                const detail::Request& scalars, const In&... in) {
   const std::array operands{writes(result), reads(in)...};
   const auto compute_chunk = [&](const Chunk& chunk) {
-    detail::for_each_place<T, const typename In::value_type...>(
+    detail::for_each_element_tuple<T, const typename In::value_type...>(
         chunk, [&](T& to, const auto&... values) { to = function(values...); });
     return Status();
   };
@@ -36,7 +36,7 @@ Status update(std::string_view verb, const Part<T>& result, Function&& function,
               const detail::Request& scalars) {
   const std::array operands{writes(result)};
   const auto update_chunk = [&](const Chunk& chunk) {
-    detail::for_each_place<T>(chunk, [&](T& element) { element = function(element); });
+    detail::for_each_element_tuple<T>(chunk, [&](T& element) { element = function(element); });
     return Status();
   };
   return on_chunks(verb, operands, update_chunk, {}, {}, scalars);
@@ -88,7 +88,7 @@ template <rma::Element T>
 Status detail::Elementwise<T>::fill(const Part<T>& result, T value) {
   const std::array operands{writes(result)};
   const auto fill_chunk = [&](const Chunk& chunk) {
-    for_each_place<T>(chunk, [value](T& element) { element = value; });
+    for_each_element_tuple<T>(chunk, [value](T& element) { element = value; });
     return Status();
   };
   return on_chunks("fill", operands, fill_chunk, {}, {}, Request().add(value));
@@ -116,7 +116,7 @@ Status detail::Elementwise<T>::reciprocal(const Part<T>& result) {
   const std::array operands{writes(result)};
   return divide_on_chunks("reciprocal", operands, operands[0], [](const Chunk& chunk) {
     std::int64_t zeros = 0;
-    for_each_place<T>(chunk, [&zeros](T& x) {
+    for_each_element_tuple<T>(chunk, [&zeros](T& x) {
       if (rma::IntegerElement<T> && x == T{0}) {
         ++zeros;
       } else {
@@ -155,7 +155,7 @@ Status detail::Elementwise<T>::divide(const Part<T>& a, const Part<T>& b, const 
   const std::array operands{writes(result), reads(a), reads(b)};
   return divide_on_chunks("divide", operands, operands[2], [](const Chunk& chunk) {
     std::int64_t zeros = 0;
-    for_each_place<T, const T, const T>(chunk, [&zeros](T& to, const T& x, const T& y) {
+    for_each_element_tuple<T, const T, const T>(chunk, [&zeros](T& to, const T& x, const T& y) {
       if (rma::IntegerElement<T> && y == T{0}) {
         ++zeros;
       } else {

@@ -6,15 +6,15 @@
 //     add(2.0, a, -1.0, part(b, box), c);             // c = 2 a − b
 //     multiply(a, b, a);                              // the result may be one of the operands
 //
-// Every operand is an array or a part of one (part.hpp). All operands of an operation have the same
-// extents and element type. Their distributions may differ, and so may their teams, as long as all
-// members of the result's team can reach the other operands. The result may be one of the operands,
-// if it is exactly the same part; other overlaps are refused.
+// Every operand is an array or a part of one (subarray.hpp). All operands of an operation have the
+// same extents and element type. Their distributions may differ, and so may their teams, as long as
+// all members of the result's team can reach the other operands. The result may be one of the
+// operands, if it is exactly the same part; other overlaps are refused.
 //
 // All functions are collective over the result's team. They begin and end with a synchronisation:
 // they see all earlier writes of other ranks, and all ranks see the result afterwards. Ghost cells
-// are neither read nor written. Each rank works on its own elements, in place; chunks.hpp says what
-// is fetched. Integers wrap around.
+// are neither read nor written. Each rank works on its own elements, in place; chunk_engine.hpp
+// says what is fetched. Integers wrap around.
 //
 // Errors of all: invalid_argument (operands that don't match each other, an access mode that
 // forbids it, or operands or scalars that differ among members; scalars are compared bit by bit),
@@ -29,7 +29,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "arrays/part.hpp"
+#include "arrays/subarray.hpp"
 #include "rma/element.hpp"
 #include "rma/result.hpp"
 

@@ -12,7 +12,7 @@ namespace {
 constexpr int digit_bits = 32;
 constexpr std::uint64_t digit_mask = 0xffff'ffffU;
 constexpr int fraction_bits = 52;
-constexpr int least_exponent = -1074;  // the exponent of the smallest double
+constexpr int min_exponent = -1074;  // the exponent of the smallest double
 
 using Bits = __uint128_t;
 
@@ -60,7 +60,7 @@ void ExactSum::add(double term) noexcept {
   words_[digit] += sign * static_cast<std::int64_t>(low & digit_mask);
   words_[digit + 1] += sign * static_cast<std::int64_t>(low >> digit_bits);
   words_[digit + 2] += sign * static_cast<std::int64_t>(high);
-  if (++additions_ == most_additions) {
+  if (++additions_ == max_additions) {
     carry();
   }
 }
@@ -109,7 +109,7 @@ Real ExactSum::value_as() const noexcept {
   for (int i = 0; i < 4 && below > 0; ++i) {
     bits = bits << digit_bits | static_cast<std::uint64_t>(sum.words_[--below]);
   }
-  const int exponent = least_exponent + static_cast<int>(below) * digit_bits;
+  const int exponent = min_exponent + static_cast<int>(below) * digit_bits;
   if (std::any_of(sum.words_.begin(), sum.words_.begin() + static_cast<std::ptrdiff_t>(below),
                   [](std::int64_t digit) { return digit != 0; })) {
     bits |= 1U;

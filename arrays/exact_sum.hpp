@@ -54,7 +54,7 @@ class ExactSum {
   static constexpr std::size_t infinities = digits;  // index of the counts, after the digits
   static constexpr std::size_t negative_infinities = digits + 1;
   static constexpr std::size_t nans = digits + 2;
-  static constexpr std::int32_t most_additions = 1 << 30;
+  static constexpr std::int32_t max_additions = 1 << 30;
 
   void carry() noexcept;
   void count_special(double term) noexcept;

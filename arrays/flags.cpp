@@ -40,15 +40,15 @@ Result<WorldRank> rank_of(const rma::Team& team, rma::TeamRank member) {
 }
 
 // A flag to wait for, and the rank that raises it.
-struct Awaited {
+struct WaitTarget {
   RemoteAddress flag;
   WorldRank writer;
 };
 
-Result<Awaited> find_awaited(const Flag& flag, rma::TeamRank writer) {
+Result<WaitTarget> find_wait_target(const Flag& flag, rma::TeamRank writer) {
   TESSERA_ASSIGN_OR_RETURN(const RemoteAddress place, locate_own_flag(flag));
   TESSERA_ASSIGN_OR_RETURN(const WorldRank rank, rank_of(flag.array.team(), writer));
-  return Awaited{place, rank};
+  return WaitTarget{place, rank};
 }
 
 Status explain_wait(Status status, const Flag& flag) {
@@ -58,7 +58,7 @@ Status explain_wait(Status status, const Flag& flag) {
 }
 
 // Whether only this rank has elements of the box.
-bool is_only_at(WorldRank rank, const ArrayBase& array, const Box& box) {
+bool is_owned_by(WorldRank rank, const ArrayBase& array, const Box& box) {
   for (const Patch& patch : array.distribution().patches(box)) {
     if (array.team().world_rank(patch.owner) != rank) {
       return false;
@@ -77,7 +77,7 @@ Result<RemoteAddress> locate_flag(const Flag& flag) {
         .hint("make the array of std::int32_t, in C TESSERA_I32, in Fortran tessera_int32");
   }
   TESSERA_RETURN_IF_ERROR(check_inside(flag.index, array.extents()));
-  const ElementPlace place = array.distribution().locate(flag.index);
+  const ElementLocation place = array.distribution().locate(flag.index);
   return array.region().at(place.owner,
                            static_cast<std::uint64_t>(place.offset) * sizeof(std::int32_t));
 }
@@ -106,10 +106,10 @@ Status put_with_flag(const ArrayBase& array, const Box& box, const LocalBuffer& 
   if (!check_inside(box, array.extents()).ok()) {
     return array.put_box(box, from);  // which returns the error
   }
-  const bool is_at_flag = is_only_at(place.rank, array, box);
-  constexpr auto most_together = static_cast<std::int64_t>(rma::most_bytes_with_flag);
+  const bool is_at_flag = is_owned_by(place.rank, array, box);
+  constexpr auto max_bytes_with_flag = static_cast<std::int64_t>(rma::max_bytes_with_flag);
   if (is_at_flag &&
-      box.volume() <= most_together / static_cast<std::int64_t>(array.element_bytes())) {
+      box.volume() <= max_bytes_with_flag / static_cast<std::int64_t>(array.element_bytes())) {
     const auto start = [&] { return array.put_box_async(box, from); };
     return rma::start_with_flag(array.job(), std::cref(start), place, value);
   }
@@ -122,8 +122,8 @@ Status put_with_flag(const ArrayBase& array, const Box& box, const LocalBuffer& 
 
 Status wait_for_flag(const Flag& flag, std::int32_t value, rma::TeamRank writer) {
   const auto wait = [&]() -> Status {
-    TESSERA_ASSIGN_OR_RETURN(const Awaited awaited, find_awaited(flag, writer));
-    return rma::wait_for_flag(flag.array.job(), awaited.flag, value, awaited.writer);
+    TESSERA_ASSIGN_OR_RETURN(const WaitTarget wait_target, find_wait_target(flag, writer));
+    return rma::wait_for_flag(flag.array.job(), wait_target.flag, value, wait_target.writer);
   };
   return explain_wait(wait(), flag);
 }
@@ -131,8 +131,8 @@ Status wait_for_flag(const Flag& flag, std::int32_t value, rma::TeamRank writer)
 Result<std::int32_t> wait_for_flag_change(const Flag& flag, std::int32_t value,
                                           rma::TeamRank writer) {
   const auto wait = [&]() -> Result<std::int32_t> {
-    TESSERA_ASSIGN_OR_RETURN(const Awaited awaited, find_awaited(flag, writer));
-    return rma::wait_for_flag_change(flag.array.job(), awaited.flag, value, awaited.writer);
+    TESSERA_ASSIGN_OR_RETURN(const WaitTarget wait_target, find_wait_target(flag, writer));
+    return rma::wait_for_flag_change(flag.array.job(), wait_target.flag, value, wait_target.writer);
   };
   auto now = wait();
   return now.ok() ? std::move(now) : explain_wait(std::move(now).status(), flag);

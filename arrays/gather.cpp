@@ -24,7 +24,7 @@ using rma::Status;
 namespace {
 
 // The number of elements that are located together, and whose transfers are started together.
-constexpr std::int64_t batch_places = 16 << 10;
+constexpr std::int64_t batch_elements = 16 << 10;
 
 std::string_view verb_of(Transfer::Kind kind) {
   return kind == Transfer::Kind::get   ? "gather"
@@ -32,7 +32,7 @@ std::string_view verb_of(Transfer::Kind kind) {
                                        : "scatter_accumulate";
 }
 
-Status explain_place(const ArrayBase& array, const Places& places, std::int64_t number) {
+Status explain_index(const ArrayBase& array, const Places& places, std::int64_t number) {
   const int given = places.ndims(number);
   // An Index has no room for more numbers than the dimensions of any array.
   Status status =
@@ -47,7 +47,7 @@ Status explain_place(const ArrayBase& array, const Places& places, std::int64_t 
 }
 
 // Checks all entries first, so that nothing has moved if one of them is wrong.
-Status check_places(const ArrayBase& array, const Places& places) {
+Status check_indices(const ArrayBase& array, const Places& places) {
   const int ndims = array.ndims();
   const Extents& extents = array.extents();
   for (std::int64_t i = 0; i < places.count(); ++i) {
@@ -57,7 +57,7 @@ Status check_places(const ArrayBase& array, const Places& places) {
       is_inside = static_cast<std::uint64_t>(at[dim]) < static_cast<std::uint64_t>(extents[dim]);
     }
     if (!is_inside) [[unlikely]] {
-      return explain_place(array, places, i);
+      return explain_index(array, places, i);
     }
   }
   return {};
@@ -97,14 +97,14 @@ void store(std::byte* to, const std::byte* from) {
 }
 
 // Fragments of elements on other nodes, until they are sent.
-struct FarElement {
+struct RemoteElement {
   rma::TeamRank owner;
   Fragment fragment;
 };
 
 // Elements on this node that are added to, as one list for each owner: a list is added with few
 // locks, but element by element takes one lock for each.
-class NearSums {
+class LocalNodeSums {
  public:
   void add(rma::TeamRank owner, const Fragment& fragment) {
     list_of(owner).fragments.push_back(fragment);
@@ -155,15 +155,15 @@ class ElementMover {
         blocks_(array) {}
 
   Status run(const Places& places) {
-    for (std::int64_t first = 0; first < places.count(); first += batch_places) {
-      const std::int64_t last = std::min(first + batch_places, places.count());
-      far_.clear();
+    for (std::int64_t first = 0; first < places.count(); first += batch_elements) {
+      const std::int64_t last = std::min(first + batch_elements, places.count());
+      remote_fragments_.clear();
       TESSERA_RETURN_IF_ERROR(transfer_.kind == Transfer::Kind::accumulate
-                                  ? add_near(places, first, last)
-                                  : take_near(places, first, last));
+                                  ? add_on_node(places, first, last)
+                                  : transfer_on_node(places, first, last));
       // The previous batch was on its way while this one was located.
       TESSERA_RETURN_IF_ERROR(travelling_.wait());
-      travelling_ = send_far();
+      travelling_ = send_remote();
     }
     return travelling_.wait();
   }
@@ -171,10 +171,10 @@ class ElementMover {
  private:
   // In two steps, for some elements at a time. Memory that is accessed at random is slow to load,
   // so all of it is prefetched before the first element is moved.
-  Status take_near(const Places& places, std::int64_t first, std::int64_t last) {
-    std::array<Near, asked_together> near;
-    for (std::int64_t at = first; at < last; at += asked_together) {
-      const std::int64_t count = std::min(asked_together, last - at);
+  Status transfer_on_node(const Places& places, std::int64_t first, std::int64_t last) {
+    std::array<Near, prefetch_batch> near;
+    for (std::int64_t at = first; at < last; at += prefetch_batch) {
+      const std::int64_t count = std::min(prefetch_batch, last - at);
       for (std::int64_t i = 0; i < count; ++i) {
         near[static_cast<std::size_t>(i)] = find(places[at + i]);
       }
@@ -186,10 +186,10 @@ class ElementMover {
     return {};
   }
 
-  static constexpr std::int64_t asked_together = 64;
+  static constexpr std::int64_t prefetch_batch = 64;
 
   struct Near {
-    ElementPlace place;
+    ElementLocation place;
     std::byte* element = nullptr;  // null: it is on another node
   };
 
@@ -205,28 +205,29 @@ class ElementMover {
 
   Status take(const Near& near, std::byte* value) {
     if (near.element != nullptr) {
-      return move_near(near.place, near.element, value);
+      return move_on_node(near.place, near.element, value);
     }
-    far_.push_back({near.place.owner, fragment(near.place.offset, value)});
+    remote_fragments_.push_back({near.place.owner, fragment(near.place.offset, value)});
     return {};
   }
 
   // In groups that are small enough that their fragments stay in a cache until they are added.
-  Status add_near(const Places& places, std::int64_t first, std::int64_t last) {
+  Status add_on_node(const Places& places, std::int64_t first, std::int64_t last) {
     for (std::int64_t at = first; at < last; at += added_together) {
       const std::int64_t end = std::min(at + added_together, last);
       for (std::int64_t i = at; i < end; ++i) {
         const detail::BlockCache::Found found = blocks_.find(places[i]);
         const Fragment piece = fragment(found.offset, values_ + i * bytes_);
         if (found.slice != nullptr) {
-          near_sums_.add(found.owner, piece);
+          local_node_sums_.add(found.owner, piece);
         } else {
-          far_.push_back({found.owner, piece});
+          remote_fragments_.push_back({found.owner, piece});
         }
       }
-      TESSERA_RETURN_IF_ERROR(near_sums_.take([&](rma::TeamRank owner, rma::Fragments fragments) {
-        return rma::accumulate(job_, address(owner, 0), fragments, *transfer_.scale);
-      }));
+      TESSERA_RETURN_IF_ERROR(
+          local_node_sums_.take([&](rma::TeamRank owner, rma::Fragments fragments) {
+            return rma::accumulate(job_, address(owner, 0), fragments, *transfer_.scale);
+          }));
     }
     return {};
   }
@@ -237,7 +238,7 @@ class ElementMover {
     return {value, static_cast<std::uint64_t>(offset * bytes_), static_cast<std::size_t>(bytes_)};
   }
 
-  Status move_near(const ElementPlace& place, std::byte* element, std::byte* value) {
+  Status move_on_node(const ElementLocation& place, std::byte* element, std::byte* value) {
     const bool is_get = transfer_.kind == Transfer::Kind::get;
     switch (bytes_) {
       case 1:
@@ -268,16 +269,18 @@ class ElementMover {
 
   // One list for each owner, in ascending order of addresses; if an element is put twice, the value
   // listed last stays.
-  Handle send_far() {
-    std::stable_sort(far_.begin(), far_.end(), [](const FarElement& a, const FarElement& b) {
-      return a.owner != b.owner ? a.owner < b.owner
-                                : a.fragment.remote_offset < b.fragment.remote_offset;
-    });
+  Handle send_remote() {
+    std::stable_sort(remote_fragments_.begin(), remote_fragments_.end(),
+                     [](const RemoteElement& a, const RemoteElement& b) {
+                       return a.owner != b.owner
+                                  ? a.owner < b.owner
+                                  : a.fragment.remote_offset < b.fragment.remote_offset;
+                     });
     Handle all;
-    for (auto at = far_.begin(); at != far_.end();) {
+    for (auto at = remote_fragments_.begin(); at != remote_fragments_.end();) {
       const rma::TeamRank owner = at->owner;
       fragments_.clear();
-      for (; at != far_.end() && at->owner == owner; ++at) {
+      for (; at != remote_fragments_.end() && at->owner == owner; ++at) {
         const bool is_put_again = transfer_.kind == Transfer::Kind::put && !fragments_.empty() &&
                                   fragments_.back().remote_offset == at->fragment.remote_offset;
         if (is_put_again) {
@@ -310,8 +313,8 @@ class ElementMover {
   std::int64_t bytes_;
   rma::Job& job_;
   detail::BlockCache blocks_;
-  NearSums near_sums_;
-  std::vector<FarElement> far_;
+  LocalNodeSums local_node_sums_;
+  std::vector<RemoteElement> remote_fragments_;
   std::vector<Fragment> fragments_;
   Handle travelling_;
 };
@@ -326,9 +329,9 @@ void note(const ArrayBase& array, const Places& places, Transfer::Kind kind) {
   for (std::int64_t i = 0; i < places.count(); ++i) {
     elements.emplace_back(std::span(places[i], static_cast<std::size_t>(array.ndims())));
   }
-  log->note(kind == Transfer::Kind::put   ? detail::TouchKind::put
-            : kind == Transfer::Kind::get ? detail::TouchKind::get
-                                          : detail::TouchKind::accumulate,
+  log->note(kind == Transfer::Kind::put   ? detail::AccessKind::put
+            : kind == Transfer::Kind::get ? detail::AccessKind::get
+                                          : detail::AccessKind::accumulate,
             std::move(elements));
 }
 
@@ -349,10 +352,10 @@ Status transfer_elements(const ArrayBase& array, const Places& places, void* val
     status = Status::error(Code::invalid_argument, "the local buffer is null");
   }
   if (status.ok()) {
-    status = check_places(array, places);
+    status = check_indices(array, places);
   }
   if (status.ok()) {
-    status = detail::within_memory([&] {
+    status = detail::catch_bad_alloc([&] {
       note(array, places, transfer.kind);
       return ElementMover(array.where_to(transfer.kind), transfer, static_cast<std::byte*>(values))
           .run(places);

@@ -7,8 +7,8 @@
 #include <array>
 #include <limits>
 
-#include "arrays/same_on_all.hpp"
-#include "rma/coalescing.hpp"
+#include "arrays/check_same_on_all.hpp"
+#include "rma/coalescing_scope.hpp"
 #include "rma/notify.hpp"
 #include "rma/transfer.hpp"
 
@@ -64,12 +64,12 @@ Asked asked(const HaloOptions& options, const Extents& widths, std::int64_t lett
 Status check(ArrayBase& array, const HaloOptions& options, const Extents& widths) {
   TESSERA_RETURN_IF_ERROR(array.team().agree(check_widths(array, widths)));
   return detail::check_same_on_all(
-      array.team(), asked(options, widths, array.job().settings().ghost_letter), "update",
-      "all members must give the same HaloOptions, and have the same TESSERA_GHOST_LETTER");
+      array.team(), asked(options, widths, array.job().settings().halo_pack_bytes), "update",
+      "all members must give the same HaloOptions, and have the same TESSERA_HALO_PACK_BYTES");
 }
 
-std::size_t largest_letter(const ArrayBase& array) {
-  return static_cast<std::size_t>(array.job().settings().ghost_letter);
+std::size_t max_message_bytes(const ArrayBase& array) {
+  return static_cast<std::size_t>(array.job().settings().halo_pack_bytes);
 }
 
 Status explain(Status status, const ArrayBase& array) {
@@ -87,12 +87,12 @@ std::int32_t encode(const Status& reason, rma::WorldRank self) {
   return -1 - (rank * codes + static_cast<std::int32_t>(reason.code()));
 }
 
-Status decode(std::int32_t word, rma::WorldRank teller) {
+Status decode(std::int32_t word, rma::WorldRank failed_rank) {
   const std::int32_t told = -1 - word;
   const rma::WorldRank rank{told / codes};
   return Status::error_at(rank, static_cast<Code>(told % codes),
                           fmt::format("rank {} stopped exchanging ghost cells because of rank {}",
-                                      teller.value, rank.value));
+                                      failed_rank.value, rank.value));
 }
 
 }  // namespace
@@ -120,7 +120,7 @@ Result<Halo> Halo::create(ArrayBase& array, const HaloOptions& options) {
       options.widths.ndims() == 0 ? array.distribution().ghosts() : options.widths;
   TESSERA_RETURN_IF_ERROR(attempt(check(array, options, widths)));
   const HaloPlan plan(array.distribution(), array.element_bytes(), options, widths);
-  const HaloMail mail(plan, array.team().rank(), largest_letter(array));
+  const PackedHaloExchange mail(plan, array.team().rank(), max_message_bytes(array));
   auto control = rma::Region::allocate(array.team(), mail.bytes(), {.name = name, .kind = "halo"});
   if (!control.ok()) {
     return attempt(std::move(control).status());
@@ -128,7 +128,8 @@ Result<Halo> Halo::create(ArrayBase& array, const HaloOptions& options) {
   return Halo(array, plan, mail, std::move(control).take());
 }
 
-Halo::Halo(const ArrayBase& array, const HaloPlan& plan, const HaloMail& mail, rma::Region control)
+Halo::Halo(const ArrayBase& array, const HaloPlan& plan, const PackedHaloExchange& mail,
+           rma::Region control)
     : array_(array), control_(std::move(control)) {
   const TeamRank self = array.team().rank();
   wraps_ = plan.wraps(self);
@@ -139,23 +140,24 @@ Halo::Halo(const ArrayBase& array, const HaloPlan& plan, const HaloMail& mail, r
       bytes_from_others_ += piece.shape.total_bytes();
     }
   }
-  for (const HaloMail::Sender& sender : mail.senders()) {
+  for (const PackedHaloExchange::Sender& sender : mail.senders()) {
     add_neighbour(plan, sender);
   }
 }
 
 // Within a node, layers are written directly into ghost cells: there a flag arrives at once, and a
 // packed message would be copied twice.
-void Halo::add_neighbour(const HaloPlan& plan, const HaloMail::Sender& sender) {
+void Halo::add_neighbour(const HaloPlan& plan, const PackedHaloExchange::Sender& sender) {
   const rma::Team& team = array_->team();
   Neighbour neighbour;
   neighbour.rank = sender.rank;
   neighbour.here = sender;
-  neighbour.there = HaloMail(plan, sender.rank, largest_letter(*array_)).from(team.rank());
+  neighbour.there =
+      PackedHaloExchange(plan, sender.rank, max_message_bytes(*array_)).from(team.rank());
   if (!array_->job().shares_node(team.world_rank(sender.rank))) {
     if (neighbour.there.letters) {
       neighbour.packing = packing(neighbour.there.pieces);
-      letter_.resize(std::max(letter_.size(), neighbour.there.letter_bytes));
+      message_.resize(std::max(message_.size(), neighbour.there.message_bytes));
     }
     if (neighbour.here.letters) {
       neighbour.unpacking = unpacking(neighbour.here.pieces);
@@ -164,13 +166,14 @@ void Halo::add_neighbour(const HaloPlan& plan, const HaloMail::Sender& sender) {
   neighbours_.push_back(std::move(neighbour));
 }
 
-rma::RemoteAddress Halo::word(TeamRank rank, const HaloMail::Sender& at, Word which) const {
+rma::RemoteAddress Halo::word(TeamRank rank, const PackedHaloExchange::Sender& at,
+                              Word which) const {
   return control_.at(rank, at.flags + (which == Word::ready ? 0 : sizeof(std::int32_t)));
 }
 
 // The offset of this round's buffer.
-std::uint64_t Halo::letter(const HaloMail::Sender& at) const {
-  return *at.letters + (round_ % 2 == 0 ? 0 : at.letter_bytes);
+std::uint64_t Halo::letter(const PackedHaloExchange::Sender& at) const {
+  return *at.letters + (round_ % 2 == 0 ? 0 : at.message_bytes);
 }
 
 Status Halo::tell(const Neighbour& neighbour, Word which, std::int32_t value) {
@@ -206,15 +209,15 @@ Status Halo::check_usable() const {
                          fmt::format("this Halo was {}", is_freed_ ? "freed" : "moved from"));
   }
   TESSERA_RETURN_IF_ERROR(array_->check_open());
-  TESSERA_RETURN_IF_ERROR(given_up_);
-  return is_under_way_ ? Status::error(Code::invalid_argument, "an update is in progress")
-                             .hint("finish it before the next one")
-                       : Status();
+  TESSERA_RETURN_IF_ERROR(exchange_failure_);
+  return is_in_progress_ ? Status::error(Code::invalid_argument, "an update is in progress")
+                               .hint("finish it before the next one")
+                         : Status();
 }
 
 // Neighbours that send packed messages write into buffers of their own, and don't wait for this
 // flag.
-Status Halo::tell_ready(std::int32_t round) {
+Status Halo::notify_ready(std::int32_t round) {
   for (const Neighbour& neighbour : neighbours_) {
     if (neighbour.unpacking.empty()) {
       TESSERA_RETURN_IF_ERROR(tell(neighbour, Word::ready, round));
@@ -230,7 +233,7 @@ Status Halo::post() {
   if (is_posted_) {
     return {};
   }
-  if (Status status = tell_ready(next_round()); !status.ok()) {
+  if (Status status = notify_ready(next_round()); !status.ok()) {
     return explain(give_up(std::move(status)), *array_);
   }
   is_posted_ = true;
@@ -250,7 +253,7 @@ Status Halo::give_up(Status reason) {
   for (rma::Region* const region : {&array_->region(), &control_}) {
     region->fence().ignore("the reason is returned below");
   }
-  given_up_ = reason;
+  exchange_failure_ = reason;
   return reason;
 }
 
@@ -258,7 +261,7 @@ Status Halo::copy_own(std::span<const GhostPiece> pieces) {
   for (auto first = pieces.begin(); first != pieces.end();) {
     const auto last = std::find_if(
         first, pieces.end(), [&](const GhostPiece& piece) { return piece.shape != first->shape; });
-    TESSERA_RETURN_IF_ERROR(copy_in_turns(std::span(first, last)));
+    TESSERA_RETURN_IF_ERROR(copy_interleaved(std::span(first, last)));
     first = last;
   }
   return {};
@@ -266,7 +269,7 @@ Status Halo::copy_own(std::span<const GhostPiece> pieces) {
 
 // Copies at the two ends of a dimension. If runs are short, both use some bytes of each cache line,
 // so they alternate through the array instead of one after the other. Requires: equal shapes.
-Status Halo::copy_in_turns(std::span<const GhostPiece> pieces) {
+Status Halo::copy_interleaved(std::span<const GhostPiece> pieces) {
   constexpr std::int64_t runs_at_a_time = 512;
   const std::byte* const slice = array_->region().local();
   const rma::RemoteAddress self = array_->region().at(array_->team().rank());
@@ -304,28 +307,28 @@ Handle Halo::put_layers(const Neighbour& neighbour) {
   return puts;
 }
 
-Status Halo::send_letter(const Neighbour& neighbour) {
+Status Halo::send_packed(const Neighbour& neighbour) {
   const rma::RemoteAddress own = array_->region().at(array_->team().rank());
   std::size_t bytes = 0;
-  for (const LetterPiece& piece : neighbour.packing) {
-    TESSERA_RETURN_IF_ERROR(rma::get(array_->job(), own + piece.in_slice,
-                                     letter_.data() + piece.in_letter, piece.shape));
-    bytes = piece.in_letter + piece.shape.total_bytes();
+  for (const PackedPiece& piece : neighbour.packing) {
+    TESSERA_RETURN_IF_ERROR(rma::get(array_->job(), own + piece.slice_offset,
+                                     message_.data() + piece.packed_offset, piece.shape));
+    bytes = piece.packed_offset + piece.shape.total_bytes();
   }
   return rma::put_with_flag(array_->job(), control_.at(neighbour.rank, letter(neighbour.there)),
-                            letter_.data(), rma::CopyShape::contiguous(bytes),
+                            message_.data(), rma::CopyShape::contiguous(bytes),
                             word(neighbour.rank, neighbour.there, Word::came), round_);
 }
 
-Status Halo::read_letter(const Neighbour& neighbour) {
+Status Halo::unpack_message(const Neighbour& neighbour) {
   if (neighbour.unpacking.empty()) {
     return {};  // its layers were written directly into the ghost cells
   }
   const rma::RemoteAddress own = array_->region().at(array_->team().rank());
   const std::byte* const came = control_.local() + letter(neighbour.here);
-  for (const LetterPiece& piece : neighbour.unpacking) {
+  for (const PackedPiece& piece : neighbour.unpacking) {
     TESSERA_RETURN_IF_ERROR(
-        rma::put(array_->job(), own + piece.in_slice, came + piece.in_letter, piece.shape));
+        rma::put(array_->job(), own + piece.slice_offset, came + piece.packed_offset, piece.shape));
   }
   return {};
 }
@@ -339,25 +342,25 @@ Result<HaloUpdate> Halo::start() {
     puts.wait().ignore("the first error is returned");
     return explain(give_up(std::move(status)), *array_);
   }
-  is_under_way_ = true;
+  is_in_progress_ = true;
   return HaloUpdate(this, std::move(puts));
 }
 
 Status Halo::exchange(Handle& puts) {
   if (!std::exchange(is_posted_, false)) {
-    TESSERA_RETURN_IF_ERROR(tell_ready(round_));
+    TESSERA_RETURN_IF_ERROR(notify_ready(round_));
   }
   TESSERA_RETURN_IF_ERROR(copy_own(wraps_));
   for (const Neighbour& neighbour : neighbours_) {
     if (!neighbour.packing.empty()) {
-      TESSERA_RETURN_IF_ERROR(send_letter(neighbour));
+      TESSERA_RETURN_IF_ERROR(send_packed(neighbour));
     }
   }
   TESSERA_RETURN_IF_ERROR(copy_own(own_pieces_));
   for (const Neighbour& neighbour : neighbours_) {
     if (neighbour.packing.empty()) {
       TESSERA_RETURN_IF_ERROR(wait_for(neighbour, Word::ready));
-      const rma::Coalescing one_message(array_->job());
+      const rma::CoalescingScope one_message(array_->job());
       puts.collect(put_layers(neighbour));
       TESSERA_RETURN_IF_ERROR(tell(neighbour, Word::came, round_));
     }
@@ -366,13 +369,13 @@ Status Halo::exchange(Handle& puts) {
 }
 
 Status Halo::finish(Handle puts) {
-  is_under_way_ = false;
+  is_in_progress_ = false;
   Status status = puts.wait();
   for (auto neighbour = neighbours_.begin(); neighbour != neighbours_.end() && status.ok();
        ++neighbour) {
     status = wait_for(*neighbour, Word::came);
     if (status.ok()) {
-      status = read_letter(*neighbour);
+      status = unpack_message(*neighbour);
     }
   }
   return status.ok() ? Status() : give_up(std::move(status));

@@ -6,7 +6,7 @@
 // flag. Nothing is packed, no neighbour has to receive a message, and only neighbours synchronise.
 // halo_plan.hpp computes the transfers once. Between nodes a flag has a long latency, so a few
 // elements go as a packed message with a flag instead, without waiting for the neighbour
-// (halo_mail.hpp; TESSERA_GHOST_LETTER sets the limit in bytes).
+// (packed_halo_exchange.hpp; TESSERA_HALO_PACK_BYTES sets the limit in bytes).
 //
 //     Halo halo = Halo::create(u, {.periodic = PeriodicDims().set()}).value();
 //     halo.update();                                  // blocking
@@ -55,8 +55,8 @@
 #include <vector>
 
 #include "arrays/array_base.hpp"
-#include "arrays/halo_mail.hpp"
 #include "arrays/halo_plan.hpp"
+#include "arrays/packed_halo_exchange.hpp"
 #include "rma/handle.hpp"
 #include "rma/region.hpp"
 
@@ -124,21 +124,21 @@ class Halo {
 
   /// A neighbour, which both sends and receives.
   struct Neighbour {
-    HaloMail::Sender there;              ///< what this rank sends, as the neighbour describes it
-    HaloMail::Sender here;               ///< what the neighbour sends
-    std::vector<LetterPiece> packing;    ///< how to pack what is sent; empty if it is not packed
-    std::vector<LetterPiece> unpacking;  ///< how to unpack what arrives; empty if it is not packed
+    PackedHaloExchange::Sender there;    ///< what this rank sends, as the neighbour describes it
+    PackedHaloExchange::Sender here;     ///< what the neighbour sends
+    std::vector<PackedPiece> packing;    ///< how to pack what is sent; empty if it is not packed
+    std::vector<PackedPiece> unpacking;  ///< how to unpack what arrives; empty if it is not packed
     rma::TeamRank rank;
   };
 
   /// A second handle of the array. Moving copies it, so that a Halo that was moved from can still
   /// name its array.
-  class KeptArray {
+  class ArrayHandle {
    public:
-    explicit KeptArray(const ArrayBase& array)
+    explicit ArrayHandle(const ArrayBase& array)
         : alias_(std::make_shared<ArrayBase>(array.alias())) {}
-    KeptArray(const KeptArray&) = default;
-    KeptArray& operator=(const KeptArray&) = default;
+    ArrayHandle(const ArrayHandle&) = default;
+    ArrayHandle& operator=(const ArrayHandle&) = default;
     const ArrayBase& operator*() const noexcept { return *alias_; }
     const ArrayBase* operator->() const noexcept { return alias_.get(); }
 
@@ -146,43 +146,44 @@ class Halo {
     std::shared_ptr<const ArrayBase> alias_;
   };
 
-  Halo(const ArrayBase& array, const HaloPlan& plan, const HaloMail& mail, rma::Region control);
-  void add_neighbour(const HaloPlan& plan, const HaloMail::Sender& sender);
+  Halo(const ArrayBase& array, const HaloPlan& plan, const PackedHaloExchange& mail,
+       rma::Region control);
+  void add_neighbour(const HaloPlan& plan, const PackedHaloExchange::Sender& sender);
 
   /// The flags of a neighbour in this rank's part of the control region. Each holds the number of
   /// the last round in which the neighbour was ready, or its data had come; a value below zero says
   /// why the neighbour gave up.
   enum class Word : std::uint8_t { ready, came };
-  [[nodiscard]] rma::RemoteAddress word(rma::TeamRank rank, const HaloMail::Sender& at,
+  [[nodiscard]] rma::RemoteAddress word(rma::TeamRank rank, const PackedHaloExchange::Sender& at,
                                         Word which) const;
-  [[nodiscard]] std::uint64_t letter(const HaloMail::Sender& at) const;
+  [[nodiscard]] std::uint64_t letter(const PackedHaloExchange::Sender& at) const;
   rma::Status tell(const Neighbour& neighbour, Word which, std::int32_t value);
   rma::Status wait_for(const Neighbour& neighbour, Word which);
   [[nodiscard]] rma::Status check_usable() const;
   [[nodiscard]] std::int32_t next_round() const noexcept;
-  rma::Status tell_ready(std::int32_t round);
+  rma::Status notify_ready(std::int32_t round);
   rma::Status copy_own(std::span<const GhostPiece> pieces);
-  rma::Status copy_in_turns(std::span<const GhostPiece> pieces);
+  rma::Status copy_interleaved(std::span<const GhostPiece> pieces);
   rma::Handle put_layers(const Neighbour& neighbour);
-  rma::Status send_letter(const Neighbour& neighbour);
-  rma::Status read_letter(const Neighbour& neighbour);
+  rma::Status send_packed(const Neighbour& neighbour);
+  rma::Status unpack_message(const Neighbour& neighbour);
   rma::Status exchange(rma::Handle& puts);
   rma::Status finish(rma::Handle puts);
   rma::Status give_up(rma::Status reason);
 
-  KeptArray array_;
+  ArrayHandle array_;
   rma::Region control_;
   std::vector<GhostPiece> wraps_;
   std::vector<GhostPiece> own_pieces_;
   std::vector<Neighbour> neighbours_;
-  std::vector<std::byte> letter_;  ///< the message that is being packed
+  std::vector<std::byte> message_;  ///< the message that is being packed
   std::size_t bytes_from_others_ = 0;
   std::int32_t previous_round_ = 0;
   std::int32_t round_ = 0;  ///< number of the update; the value of the flags
   bool is_posted_ = false;  ///< post() was called for the next update
-  bool is_under_way_ = false;
+  bool is_in_progress_ = false;
   bool is_freed_ = false;
-  rma::Status given_up_;  ///< the error, if this rank gave up
+  rma::Status exchange_failure_;  ///< the error, if this rank gave up
 };
 
 }  // namespace tessera::arrays

@@ -30,26 +30,26 @@ HaloPlan::HaloPlan(const Distribution& distribution, std::size_t element_bytes,
       element_bytes_(element_bytes),
       options_(options),
       widths_(widths),
-      carried_(Extents::filled(distribution.ndims(), 0)) {
-  bool carries_left_out = true;
+      locally_filled_(Extents::filled(distribution.ndims(), 0)) {
+  bool fills_omitted_locally = true;
   for (int dim = 0; dim < distribution.ndims(); ++dim) {
-    carried_[dim] = may_carry(dim) ? widths[dim] : 0;
-    carries_left_out = carries_left_out && (carries(dim) || !has(options.left_out, dim));
+    locally_filled_[dim] = can_fill_locally(dim) ? widths[dim] : 0;
+    fills_omitted_locally = fills_omitted_locally && (carries(dim) || !has(options.left_out, dim));
   }
   // Corners in a dimension that is left out but not carried would be missing.
-  for (int dim = 0; dim < distribution.ndims() && !carries_left_out; ++dim) {
-    carried_[dim] = has(options.left_out, dim) ? carried_[dim] : 0;
+  for (int dim = 0; dim < distribution.ndims() && !fills_omitted_locally; ++dim) {
+    locally_filled_[dim] = has(options.left_out, dim) ? locally_filled_[dim] : 0;
   }
 }
 
-bool HaloPlan::may_carry(int dim) const {
+bool HaloPlan::can_fill_locally(int dim) const {
   // A layer that is wider than the array repeats it, so it isn't a plain copy of own elements.
   return options_.corners && has(options_.periodic, dim) && distribution_.cut(dim).blocks() == 1 &&
          widths_[dim] <= distribution_.extents()[dim];
 }
 
 bool HaloPlan::carries(int dim) const noexcept {
-  return carried_[dim] > 0;
+  return locally_filled_[dim] > 0;
 }
 
 HaloPlan::Slice HaloPlan::slice_of(rma::TeamRank rank) const {
@@ -80,7 +80,7 @@ std::vector<GhostPiece> HaloPlan::wraps(rma::TeamRank rank) const {
   }
   Box known = own;
   const auto grow = [&](int dim) {
-    known.set(dim, own.lo(dim) - carried_[dim], own.hi(dim) + carried_[dim]);
+    known.set(dim, own.lo(dim) - locally_filled_[dim], own.hi(dim) + locally_filled_[dim]);
   };
   for (int dim = 0; dim < own.ndims(); ++dim) {
     if (has(options_.left_out, dim)) {
@@ -117,16 +117,16 @@ std::vector<GhostPiece> HaloPlan::pieces(rma::TeamRank rank) const {
   }
   do {
     if (is_wanted(direction)) {
-      add_towards(rank, direction, pieces);
+      add_direction(rank, direction, pieces);
     }
   } while (next_direction(direction));
   return pieces;
 }
 
 // Ghost cells in one direction; the elements that they copy may have several owners.
-void HaloPlan::add_towards(rma::TeamRank rank, const Index& direction,
-                           std::vector<GhostPiece>& pieces) const {
-  const Box ghosts = clipped(ghosts_towards(distribution_.box_of(rank), direction),
+void HaloPlan::add_direction(rma::TeamRank rank, const Index& direction,
+                             std::vector<GhostPiece>& pieces) const {
+  const Box ghosts = clipped(ghosts_in_direction(distribution_.box_of(rank), direction),
                              distribution_.extents(), options_.periodic);
   if (ghosts.is_empty()) {
     return;
@@ -135,13 +135,13 @@ void HaloPlan::add_towards(rma::TeamRank rank, const Index& direction,
   auto parts = PeriodicPieces::split(ghosts, distribution_.extents(), options_.periodic);
   for (const PeriodicPiece& part : *parts) {
     for (const Patch& patch : distribution_.patches(part.inside)) {
-      pieces.push_back(piece(patch.owner, patch.box.grown(carried_), rank, part.shift));
+      pieces.push_back(piece(patch.owner, patch.box.grown(locally_filled_), rank, part.shift));
     }
   }
 }
 
 // The part of the ghost layers in `direction` (−1, 0 or 1 in each dimension) from `own`.
-Box HaloPlan::ghosts_towards(const Box& own, const Index& direction) const {
+Box HaloPlan::ghosts_in_direction(const Box& own, const Index& direction) const {
   Box ghosts = own;
   for (int dim = 0; dim < own.ndims(); ++dim) {
     if (direction[dim] < 0) {

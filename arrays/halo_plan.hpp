@@ -72,19 +72,19 @@ class HaloPlan {
   [[nodiscard]] Slice slice_of(rma::TeamRank rank) const;
   [[nodiscard]] GhostPiece piece(rma::TeamRank source, const Box& from, rma::TeamRank rank,
                                  const Index& shift) const;
-  void add_towards(rma::TeamRank rank, const Index& direction,
-                   std::vector<GhostPiece>& pieces) const;
-  [[nodiscard]] Box ghosts_towards(const Box& own, const Index& direction) const;
+  void add_direction(rma::TeamRank rank, const Index& direction,
+                     std::vector<GhostPiece>& pieces) const;
+  [[nodiscard]] Box ghosts_in_direction(const Box& own, const Index& direction) const;
   [[nodiscard]] bool next_direction(Index& direction) const;
   [[nodiscard]] bool is_wanted(const Index& direction) const;
-  [[nodiscard]] bool may_carry(int dim) const;
+  [[nodiscard]] bool can_fill_locally(int dim) const;
   [[nodiscard]] bool carries(int dim) const noexcept;
 
   Distribution distribution_;
   std::size_t element_bytes_;
   HaloOptions options_;
   Extents widths_;
-  Extents carried_;  ///< ghost widths of the carried dimensions, zero in others
+  Extents locally_filled_;  ///< ghost widths of the carried dimensions, zero in others
 };
 
 }  // namespace tessera::arrays

@@ -30,30 +30,31 @@ Status check_dims(const Extents& extents, int given, std::string_view what) {
                                          extents.ndims()));
 }
 
-Result<std::vector<AxisCut>> cuts_by_size(const Extents& extents, const Extents& block) {
+Result<std::vector<BlockPartition1D>> partitions_by_size(const Extents& extents,
+                                                         const Extents& block) {
   TESSERA_RETURN_IF_ERROR(check_extents(extents));
   TESSERA_RETURN_IF_ERROR(check_dims(extents, block.ndims(), "block sizes"));
-  std::vector<AxisCut> cuts(static_cast<std::size_t>(extents.ndims()));
+  std::vector<BlockPartition1D> cuts(static_cast<std::size_t>(extents.ndims()));
   for (int dim = 0; dim < extents.ndims(); ++dim) {
     TESSERA_ASSIGN_OR_RETURN(cuts[static_cast<std::size_t>(dim)],
-                             AxisCut::by_size(extents[dim], block[dim]));
+                             BlockPartition1D::by_size(extents[dim], block[dim]));
   }
   return cuts;
 }
 
-Result<std::vector<AxisCut>> cuts_at_bounds(const Extents& extents,
-                                            std::span<const std::vector<std::int64_t>> starts) {
+Result<std::vector<BlockPartition1D>> partitions_at_bounds(
+    const Extents& extents, std::span<const std::vector<std::int64_t>> starts) {
   TESSERA_RETURN_IF_ERROR(check_extents(extents));
   TESSERA_RETURN_IF_ERROR(check_dims(extents, static_cast<int>(starts.size()), "bounds"));
-  std::vector<AxisCut> cuts(starts.size());
+  std::vector<BlockPartition1D> cuts(starts.size());
   for (std::size_t dim = 0; dim < starts.size(); ++dim) {
-    TESSERA_ASSIGN_OR_RETURN(cuts[dim],
-                             AxisCut::at_bounds(extents[static_cast<int>(dim)], starts[dim]));
+    TESSERA_ASSIGN_OR_RETURN(
+        cuts[dim], BlockPartition1D::at_bounds(extents[static_cast<int>(dim)], starts[dim]));
   }
   return cuts;
 }
 
-Extents blocks_of(std::span<const AxisCut> cuts) {
+Extents blocks_of(std::span<const BlockPartition1D> cuts) {
   Extents blocks = Extents::zeros(static_cast<int>(cuts.size()));
   for (int dim = 0; dim < blocks.ndims(); ++dim) {
     blocks[dim] = cuts[static_cast<std::size_t>(dim)].blocks();
@@ -61,7 +62,7 @@ Extents blocks_of(std::span<const AxisCut> cuts) {
   return blocks;
 }
 
-Result<Distribution> on_cyclic_grid(std::span<const AxisCut> cuts, const Extents& grid,
+Result<Distribution> on_cyclic_grid(std::span<const BlockPartition1D> cuts, const Extents& grid,
                                     std::int64_t nranks, const StorageOptions& options) {
   TESSERA_ASSIGN_OR_RETURN(const Deal deal,
                            Deal::cyclic_grid(blocks_of(cuts), grid, nranks, options.order));
@@ -97,7 +98,7 @@ Result<Distribution> Distribution::block_cyclic(const Extents& extents, const Ex
                                                 std::int64_t nranks,
                                                 const StorageOptions& options) {
   const std::string doing = attempt(extents, "block-cyclically");
-  auto cuts = cuts_by_size(extents, block);
+  auto cuts = partitions_by_size(extents, block);
   if (!cuts.ok()) {
     return std::move(cuts).status().context(doing);
   }
@@ -109,7 +110,7 @@ Result<Distribution> Distribution::block_cyclic(const Extents& extents, const Ex
 Result<Distribution> Distribution::tiled(const Extents& extents, const Extents& tile,
                                          const Extents& grid, std::int64_t nranks,
                                          const StorageOptions& options) {
-  auto cuts = cuts_by_size(extents, tile);
+  auto cuts = partitions_by_size(extents, tile);
   return cuts.ok() ? on_cyclic_grid(*cuts, grid, nranks, options)
                    : std::move(cuts).status().context(attempt(extents, "in tiles"));
 }
@@ -117,7 +118,7 @@ Result<Distribution> Distribution::tiled(const Extents& extents, const Extents& 
 Result<Distribution> Distribution::tiled_irregular(
     const Extents& extents, std::span<const std::vector<std::int64_t>> starts, const Extents& grid,
     std::int64_t nranks, const StorageOptions& options) {
-  auto cuts = cuts_at_bounds(extents, starts);
+  auto cuts = partitions_at_bounds(extents, starts);
   return cuts.ok() ? on_cyclic_grid(*cuts, grid, nranks, options)
                    : std::move(cuts).status().context(attempt(extents, "in irregular tiles"));
 }
@@ -125,7 +126,7 @@ Result<Distribution> Distribution::tiled_irregular(
 Result<Distribution> Distribution::scalapack(const Extents& extents, const Extents& block,
                                              const Extents& grid, std::int64_t nranks,
                                              MemoryOrder order) {
-  auto cuts = cuts_by_size(extents, block);
+  auto cuts = partitions_by_size(extents, block);
   return cuts.ok() ? on_cyclic_grid(*cuts, grid, nranks,
                                     {.storage = Storage::local_matrix, .order = order})
                    : std::move(cuts).status().context(attempt(extents, "as ScaLAPACK does"));
@@ -139,7 +140,7 @@ Result<Distribution> Distribution::restricted(const Extents& extents,
   TESSERA_ASSIGN_OR_RETURN(const Distribution over_holders,
                            regular(extents, std::ssize(holders), options));
   const Deal& deal = over_holders.deal();
-  std::vector<AxisCut> cuts;
+  std::vector<BlockPartition1D> cuts;
   for (int dim = 0; dim < extents.ndims(); ++dim) {
     cuts.push_back(over_holders.cut(dim));
   }
@@ -155,7 +156,7 @@ Result<Distribution> Distribution::restricted(const Extents& extents,
 }
 
 Distribution Distribution::reversed() const {
-  std::vector<AxisCut> cuts;
+  std::vector<BlockPartition1D> cuts;
   for (int dim = ndims() - 1; dim >= 0; --dim) {
     cuts.push_back(cut(dim));
   }

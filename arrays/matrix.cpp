@@ -7,7 +7,7 @@
 #include <array>
 #include <vector>
 
-#include "arrays/chunks.hpp"
+#include "arrays/chunk_engine.hpp"
 #include "arrays/detail/arithmetic.hpp"
 #include "arrays/transform.hpp"
 
@@ -48,21 +48,22 @@ std::int64_t diagonal_length(const Part<T>& a) {
 }
 
 // The part of the diagonal in a chunk, counted from the part's lower corner.
-struct Stretch {
+struct DiagonalRange {
   std::int64_t lo = 0;
   std::int64_t hi = 0;
 };
 
-Stretch diagonal_in(const Chunk& chunk, const Box& matrix) {
+DiagonalRange diagonal_in(const Chunk& chunk, const Box& matrix) {
   const std::int64_t lo = std::max(chunk.box.lo(0) - matrix.lo(0), chunk.box.lo(1) - matrix.lo(1));
   const std::int64_t hi = std::min(chunk.box.hi(0) - matrix.lo(0), chunk.box.hi(1) - matrix.lo(1));
-  return lo < hi ? Stretch{lo, hi} : Stretch{};
+  return lo < hi ? DiagonalRange{lo, hi} : DiagonalRange{};
 }
 
 // Calls body(element, i) for each diagonal element of a chunk; i is counted from the stretch's
 // start.
 template <class T, class Body>
-void for_each_diagonal(const Chunk& chunk, const Box& matrix, const Stretch& stretch, Body&& body) {
+void for_each_diagonal(const Chunk& chunk, const Box& matrix, const DiagonalRange& stretch,
+                       Body&& body) {
   const LocalView<T> view = chunk.view<T>(0);
   const std::int64_t row = stretch.lo + matrix.lo(0) - chunk.box.lo(0);
   const std::int64_t column = stretch.lo + matrix.lo(1) - chunk.box.lo(1);
@@ -107,7 +108,7 @@ Status combine_diagonal(std::string_view verb, const Part<T>& a, const Part<T>& 
   std::vector<T> values;
   const auto combine_chunk = [&](const Chunk& chunk) {
     TESSERA_RETURN_IF_ERROR(fenced);
-    const Stretch stretch = diagonal_in(chunk, a.box());
+    const DiagonalRange stretch = diagonal_in(chunk, a.box());
     values.resize(static_cast<std::size_t>(stretch.hi - stretch.lo));
     const std::int64_t first = v.box().lo(0);
     TESSERA_RETURN_IF_ERROR(v.array().get(Box({first + stretch.lo}, {first + stretch.hi}), values));
@@ -201,17 +202,17 @@ class Symmetrizer {
 }  // namespace
 
 template <rma::Element T>
-Status detail::MatrixParts<T>::add_diagonal(const Part<T>& a, const Part<T>& v) {
+Status detail::MatrixOperations<T>::add_diagonal(const Part<T>& a, const Part<T>& v) {
   return combine_diagonal("add_diagonal", a, v, [](T x, T y) { return detail::add(x, y); });
 }
 
 template <rma::Element T>
-Status detail::MatrixParts<T>::set_diagonal(const Part<T>& a, const Part<T>& v) {
+Status detail::MatrixOperations<T>::set_diagonal(const Part<T>& a, const Part<T>& v) {
   return combine_diagonal("set_diagonal", a, v, [](T, T y) { return y; });
 }
 
 template <rma::Element T>
-Status detail::MatrixParts<T>::get_diagonal(const Part<T>& a, const Part<T>& v) {
+Status detail::MatrixOperations<T>::get_diagonal(const Part<T>& a, const Part<T>& v) {
   const CallScope scope("get_diagonal", a.array());
   const std::array operands{reads(a)};
   TESSERA_RETURN_IF_ERROR(begin_on_chunks("get_diagonal", operands,
@@ -219,7 +220,7 @@ Status detail::MatrixParts<T>::get_diagonal(const Part<T>& a, const Part<T>& v) 
                                           std::array{writes(v)}));
   std::vector<T> values;
   const Status mine = for_each_chunk(operands, [&](const Chunk& chunk) {
-    const Stretch stretch = diagonal_in(chunk, a.box());
+    const DiagonalRange stretch = diagonal_in(chunk, a.box());
     values.resize(static_cast<std::size_t>(stretch.hi - stretch.lo));
     for_each_diagonal<const T>(chunk, a.box(), stretch, [&](const T& element, std::int64_t i) {
       values[static_cast<std::size_t>(i)] = element;
@@ -232,30 +233,30 @@ Status detail::MatrixParts<T>::get_diagonal(const Part<T>& a, const Part<T>& v) 
 }
 
 template <rma::Element T>
-Status detail::MatrixParts<T>::shift_diagonal(const Part<T>& a, T value) {
+Status detail::MatrixOperations<T>::shift_diagonal(const Part<T>& a, T value) {
   return change_diagonal("shift_diagonal", a, value,
                          [](T x, T shift) { return detail::add(x, shift); });
 }
 
 template <rma::Element T>
-Status detail::MatrixParts<T>::fill_diagonal(const Part<T>& a, T value) {
+Status detail::MatrixOperations<T>::fill_diagonal(const Part<T>& a, T value) {
   return change_diagonal("fill_diagonal", a, value, [](T, T fill) { return fill; });
 }
 
 template <rma::Element T>
-Status detail::MatrixParts<T>::scale_lines(const Part<T>& a, const Part<T>& v, int along) {
+Status detail::MatrixOperations<T>::scale_along(const Part<T>& a, const Part<T>& v, int along) {
   const std::string_view verb = along == 0 ? "scale_rows" : "scale_columns";
   const std::array operands{writes(a), reads_along(along, v)};
   const auto scale_chunk = [](const Chunk& chunk) {
-    for_each_place<T, const T>(chunk,
-                               [](T& x, const T& factor) { x = detail::multiply(x, factor); });
+    for_each_element_tuple<T, const T>(
+        chunk, [](T& x, const T& factor) { x = detail::multiply(x, factor); });
     return Status();
   };
   return on_chunks(verb, operands, scale_chunk, check_matrix(verb, a));
 }
 
 template <rma::Element T>
-Status detail::MatrixParts<T>::symmetrize(const Part<T>& a) {
+Status detail::MatrixOperations<T>::symmetrize(const Part<T>& a) {
   const std::array operands{writes(a)};
   const auto symmetrize_chunk = [&](const Chunk& chunk) {
     return Symmetrizer<T>(a, chunk).run(chunk.box);
@@ -263,17 +264,17 @@ Status detail::MatrixParts<T>::symmetrize(const Part<T>& a) {
   return on_chunks("symmetrize", operands, symmetrize_chunk, check_square(a));
 }
 
-template struct detail::MatrixParts<std::int8_t>;
-template struct detail::MatrixParts<std::int16_t>;
-template struct detail::MatrixParts<std::int32_t>;
-template struct detail::MatrixParts<std::int64_t>;
-template struct detail::MatrixParts<std::uint8_t>;
-template struct detail::MatrixParts<std::uint16_t>;
-template struct detail::MatrixParts<std::uint32_t>;
-template struct detail::MatrixParts<std::uint64_t>;
-template struct detail::MatrixParts<float>;
-template struct detail::MatrixParts<double>;
-template struct detail::MatrixParts<std::complex<float>>;
-template struct detail::MatrixParts<std::complex<double>>;
+template struct detail::MatrixOperations<std::int8_t>;
+template struct detail::MatrixOperations<std::int16_t>;
+template struct detail::MatrixOperations<std::int32_t>;
+template struct detail::MatrixOperations<std::int64_t>;
+template struct detail::MatrixOperations<std::uint8_t>;
+template struct detail::MatrixOperations<std::uint16_t>;
+template struct detail::MatrixOperations<std::uint32_t>;
+template struct detail::MatrixOperations<std::uint64_t>;
+template struct detail::MatrixOperations<float>;
+template struct detail::MatrixOperations<double>;
+template struct detail::MatrixOperations<std::complex<float>>;
+template struct detail::MatrixOperations<std::complex<double>>;
 
 }  // namespace tessera::arrays

@@ -19,7 +19,7 @@
 #include <cstdint>
 
 #include "arrays/elementwise.hpp"
-#include "arrays/part.hpp"
+#include "arrays/subarray.hpp"
 #include "rma/result.hpp"
 
 namespace tessera::arrays {
@@ -27,72 +27,72 @@ namespace tessera::arrays {
 namespace detail {
 /// The implementations, compiled once for each element type.
 template <rma::Element T>
-struct MatrixParts {
+struct MatrixOperations {
   static rma::Status add_diagonal(const Part<T>& a, const Part<T>& v);
   static rma::Status set_diagonal(const Part<T>& a, const Part<T>& v);
   static rma::Status get_diagonal(const Part<T>& a, const Part<T>& v);
   static rma::Status shift_diagonal(const Part<T>& a, T value);
   static rma::Status fill_diagonal(const Part<T>& a, T value);
-  static rma::Status scale_lines(const Part<T>& a, const Part<T>& v, int along);
+  static rma::Status scale_along(const Part<T>& a, const Part<T>& v, int along);
   static rma::Status symmetrize(const Part<T>& a);
 };
-extern template struct MatrixParts<std::int8_t>;
-extern template struct MatrixParts<std::int16_t>;
-extern template struct MatrixParts<std::int32_t>;
-extern template struct MatrixParts<std::int64_t>;
-extern template struct MatrixParts<std::uint8_t>;
-extern template struct MatrixParts<std::uint16_t>;
-extern template struct MatrixParts<std::uint32_t>;
-extern template struct MatrixParts<std::uint64_t>;
-extern template struct MatrixParts<float>;
-extern template struct MatrixParts<double>;
-extern template struct MatrixParts<std::complex<float>>;
-extern template struct MatrixParts<std::complex<double>>;
+extern template struct MatrixOperations<std::int8_t>;
+extern template struct MatrixOperations<std::int16_t>;
+extern template struct MatrixOperations<std::int32_t>;
+extern template struct MatrixOperations<std::int64_t>;
+extern template struct MatrixOperations<std::uint8_t>;
+extern template struct MatrixOperations<std::uint16_t>;
+extern template struct MatrixOperations<std::uint32_t>;
+extern template struct MatrixOperations<std::uint64_t>;
+extern template struct MatrixOperations<float>;
+extern template struct MatrixOperations<double>;
+extern template struct MatrixOperations<std::complex<float>>;
+extern template struct MatrixOperations<std::complex<double>>;
 
 template <Operand A>
-using MatrixPartsOf = MatrixParts<NumberOf<A>>;
+using MatrixOperationsOf = MatrixOperations<NumberOf<A>>;
 }  // namespace detail
 
 /// Collective. a(i, i) += v(i).
 template <Operand A, OperandLike<A> V>
 rma::Status add_diagonal(A&& a, const V& v) {
-  return detail::MatrixPartsOf<A>::add_diagonal(part(a), part(v));
+  return detail::MatrixOperationsOf<A>::add_diagonal(part(a), part(v));
 }
 /// Collective. a(i, i) = v(i).
 template <Operand A, OperandLike<A> V>
 rma::Status set_diagonal(A&& a, const V& v) {
-  return detail::MatrixPartsOf<A>::set_diagonal(part(a), part(v));
+  return detail::MatrixOperationsOf<A>::set_diagonal(part(a), part(v));
 }
 /// Collective. v(i) = a(i, i).
 template <Operand A, OperandLike<A> V>
 rma::Status get_diagonal(const A& a, V&& v) {
-  return detail::MatrixPartsOf<A>::get_diagonal(part(a), part(v));
+  return detail::MatrixOperationsOf<A>::get_diagonal(part(a), part(v));
 }
 /// Collective. a(i, i) += value.
 template <Operand A>
 rma::Status shift_diagonal(A&& a, ElementOf<A> value) {
-  return detail::MatrixPartsOf<A>::shift_diagonal(part(a), value);
+  return detail::MatrixOperationsOf<A>::shift_diagonal(part(a), value);
 }
 /// Collective. a(i, i) = value.
 template <Operand A>
 rma::Status fill_diagonal(A&& a, ElementOf<A> value) {
-  return detail::MatrixPartsOf<A>::fill_diagonal(part(a), value);
+  return detail::MatrixOperationsOf<A>::fill_diagonal(part(a), value);
 }
 /// Collective. a(i, i) = 0.
 template <Operand A>
 rma::Status zero_diagonal(A&& a) {
-  return detail::MatrixPartsOf<A>::fill_diagonal(part(a), ElementOf<A>{});
+  return detail::MatrixOperationsOf<A>::fill_diagonal(part(a), ElementOf<A>{});
 }
 
 /// Collective. a(i, j) *= v(i). `v` has as many elements as `a` has rows.
 template <Operand A, OperandLike<A> V>
 rma::Status scale_rows(A&& a, const V& v) {
-  return detail::MatrixPartsOf<A>::scale_lines(part(a), part(v), 0);
+  return detail::MatrixOperationsOf<A>::scale_along(part(a), part(v), 0);
 }
 /// Collective. a(i, j) *= v(j). `v` has as many elements as `a` has columns.
 template <Operand A, OperandLike<A> V>
 rma::Status scale_columns(A&& a, const V& v) {
-  return detail::MatrixPartsOf<A>::scale_lines(part(a), part(v), 1);
+  return detail::MatrixOperationsOf<A>::scale_along(part(a), part(v), 1);
 }
 
 /// Collective. a = (a + aᵀ) / 2, in place; integers are rounded towards zero. The owner of the
@@ -100,7 +100,7 @@ rma::Status scale_columns(A&& a, const V& v) {
 /// isn't square.
 template <Operand A>
 rma::Status symmetrize(A&& a) {
-  return detail::MatrixPartsOf<A>::symmetrize(part(a));
+  return detail::MatrixOperationsOf<A>::symmetrize(part(a));
 }
 
 }  // namespace tessera::arrays

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include "arrays/check_same_on_all.hpp"
 #include "arrays/detail/node_copy.hpp"
 #include "arrays/detail/own_blocks.hpp"
-#include "arrays/same_on_all.hpp"
 #include "arrays/within_memory.hpp"
 
 namespace tessera::arrays::detail {
@@ -152,7 +152,7 @@ Status merge_copies(Team& team, const ArrayBase& copy) {
                                {.name = copy.name() + " (sum of copies)", .team = team});
   TESSERA_RETURN_IF_ERROR(attempt(sum.status()));
   TESSERA_RETURN_IF_ERROR(
-      attempt(sum_copies(team, copy, copy.box(), *sum, sum->box(), FirstCopy::replaces)));
+      attempt(sum_copies(team, copy, copy.box(), *sum, sum->box(), ExistingElements::replaces)));
   const Status got = get_own(copy, copy.box(), *sum, sum->box());
   TESSERA_RETURN_IF_ERROR(attempt(team.agree(got)));
   return attempt(sum->free());
@@ -167,7 +167,7 @@ Status merge_copies_into(Team& team, const ArrayBase& copy, const Box& from, con
   const rma::LabelScope scope(team, call("merge_into", copy));
   const Status mine = check_target(team, copy, from, to, to_box);
   TESSERA_RETURN_IF_ERROR(attempt(begin(team, copy, mine)));
-  return attempt(sum_copies(team, copy, from, to, to_box, FirstCopy::replaces));
+  return attempt(sum_copies(team, copy, from, to, to_box, ExistingElements::replaces));
 }
 
 Status load_copies(Team& team, const ArrayBase& copy, const Box& to, const ArrayBase& from,
@@ -204,7 +204,7 @@ void drop_copies(Team& team, const ArrayBase& copy) noexcept {
   const rma::LabelScope scope(
       team, call(is_unwinding ? rma::Label::free_by_exception : std::string_view("free"), copy));
   if (const Status met = team.barrier(); met.code() == Code::invalid_argument) {
-    within_memory([&]() -> Status {
+    catch_bad_alloc([&]() -> Status {
       copy.job().log().warning("freeing mirrored " + copy.describe() + ": " + met.message());
       return {};
     }).ignore("without memory nothing is logged");

@@ -22,7 +22,7 @@
 #include <utility>
 
 #include "arrays/array.hpp"
-#include "arrays/part.hpp"
+#include "arrays/subarray.hpp"
 
 namespace tessera::arrays {
 

@@ -10,8 +10,8 @@ namespace detail {
 namespace {
 
 // One dense array for all blocks of a rank: along each dimension the earlier blocks come first.
-std::int64_t place_in_matrix(const DistributionData& data, const Index& block,
-                             Strides& strides) noexcept {
+std::int64_t offset_in_matrix(const DistributionData& data, const Index& block,
+                              Strides& strides) noexcept {
   std::int64_t offset = 0;
   std::int64_t stride = 1;
   for (int k = 0; k < block.ndims(); ++k) {
@@ -28,7 +28,7 @@ std::int64_t place_in_matrix(const DistributionData& data, const Index& block,
 // earlier blocks among those that agree with this one in all slower dimensions, and `all` counts
 // the elements of one layer.
 std::int64_t start_of_block(const DistributionData& data, const Index& block) noexcept {
-  if (data.deal.kind() != DealKind::cyclic_grid) {
+  if (data.deal.kind() != BlockMapKind::cyclic_grid) {
     return data.starts.empty() ? data.deal.number(block) * data.slot
                                : data.starts[static_cast<std::size_t>(data.deal.linear(block))];
   }
@@ -48,7 +48,7 @@ std::int64_t start_of_block(const DistributionData& data, const Index& block) no
 std::int64_t place_block(const DistributionData& data, const Index& block,
                          Strides& strides) noexcept {
   if (!data.is_one_block_per_rank && data.storage == Storage::local_matrix) {
-    return place_in_matrix(data, block, strides);
+    return offset_in_matrix(data, block, strides);
   }
   std::int64_t offset = 0;
   std::int64_t stride = 1;
@@ -85,7 +85,7 @@ Patches::Patches(const detail::DistributionData& data, const Box& box,
     if (hi <= lo) {
       return;
     }
-    const AxisCut& cut = data.cut(dim);
+    const BlockPartition1D& cut = data.cut(dim);
     const std::int64_t first = cut.find(lo).block;
     const std::int64_t last = hi <= cut.hi(first) ? first : cut.find(hi - 1).block;
     box_.set(dim, lo, hi);
@@ -129,7 +129,7 @@ void Patches::cut_patch() noexcept {
   }
   std::int64_t offset = detail::place_block(*data_, block_, patch_.strides);
   for (int dim = 0; dim < block_.ndims(); ++dim) {
-    const AxisCut& cut = data_->cut(dim);
+    const BlockPartition1D& cut = data_->cut(dim);
     const std::int64_t block_lo = cut.lo(block_[dim]);
     const std::int64_t lo = std::max(box_.lo(dim), block_lo);
     patch_.box.set(dim, lo, std::min(box_.hi(dim), cut.hi(block_[dim])));
@@ -145,7 +145,7 @@ void Patches::cut_single() noexcept {
   std::int64_t stride = 1;
   for (int k = 0; k < block_.ndims(); ++k) {
     const int dim = data_->fast(k, data_->order);
-    const AxisCut& cut = data_->cut(dim);
+    const BlockPartition1D& cut = data_->cut(dim);
     const std::int64_t ghosts = data_->ghosts[dim];
     const std::int64_t block_lo = cut.lo(block_[dim]);
     const std::int64_t block_hi = cut.hi(block_[dim]);

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "arrays/request.hpp"
+#include "arrays/call_signature.hpp"
 
 namespace tessera::arrays {
 
@@ -18,7 +18,7 @@ using rma::Status;
 
 namespace {
 
-constexpr int most_digits = 17;  // decimal digits of a double
+constexpr int max_digits = 17;  // decimal digits of a double
 
 std::string number(double value, int digits) {
   return fmt::format("{:.{}g}", value, digits);
@@ -92,7 +92,7 @@ class Printer {
       TESSERA_RETURN_IF_ERROR(print_matrix(at, outer));
     } while (!is_full_ && advance(at, counts, MemoryOrder::row_major));
     if (is_full_) {
-      out_ << "... (" << lines_ << " of " << all_lines() << " lines)\n";
+      out_ << "... (" << lines_ << " of " << total_lines() << " lines)\n";
     }
     return {};
   }
@@ -140,7 +140,7 @@ class Printer {
     return {};
   }
 
-  [[nodiscard]] std::int64_t all_lines() const {
+  [[nodiscard]] std::int64_t total_lines() const {
     return box_.volume() / box_.extent(box_.ndims() - 1);
   }
 
@@ -161,7 +161,7 @@ Status check(const ArrayBase& array, const Box& box, const PrintOptions& options
                          fmt::format("the root is member {}, but the team of {} has {} members",
                                      options.root.value, array.describe(), array.team().size()));
   }
-  if (options.digits < 1 || options.digits > most_digits || options.most_lines < 0) {
+  if (options.digits < 1 || options.digits > max_digits || options.most_lines < 0) {
     return Status::error(Code::invalid_argument,
                          fmt::format("{} digits and at most {} lines were requested",
                                      options.digits, options.most_lines))

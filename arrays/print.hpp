@@ -16,7 +16,7 @@
 #include <iosfwd>
 
 #include "arrays/array_base.hpp"
-#include "arrays/part.hpp"
+#include "arrays/subarray.hpp"
 
 namespace tessera::arrays {
 

@@ -45,7 +45,7 @@ struct Limits {
   std::int64_t least[max_dims] = {};   // NOLINT(modernize-avoid-c-arrays)
   std::int64_t most[max_dims] = {};    // NOLINT(modernize-avoid-c-arrays)
   std::int64_t extent[max_dims] = {};  // NOLINT(modernize-avoid-c-arrays)
-  int twin[max_dims] = {};             // NOLINT: the last slower dimension with the same limits
+  int equal_dim[max_dims] = {};        // NOLINT: the last slower dimension with the same limits
 };
 
 std::int64_t ceil_divide(std::int64_t n, std::int64_t d) {
@@ -107,9 +107,9 @@ class NodeSearch {
 };
 
 // Searches the factorisations of a number of ranks, first for balance, then for surface.
-class Search {
+class GridSearch {
  public:
-  Search(const Limits& limits, std::int64_t ranks_per_node, double slack)
+  GridSearch(const Limits& limits, std::int64_t ranks_per_node, double slack)
       : limits_(limits), slack_(slack), nodes_(limits, ranks_per_node) {
     Rest rest;
     for (int dim = limits.ndims - 1; dim >= 0; --dim) {
@@ -134,7 +134,7 @@ class Search {
 
   [[nodiscard]] bool has_balance() const { return largest_ < infinite; }
   // False if no grid of `ranks` ranks can have sufficient balance.
-  [[nodiscard]] bool is_promising(std::int64_t ranks) const {
+  [[nodiscard]] bool can_balance(std::int64_t ranks) const {
     return elements_ / static_cast<double>(ranks) <= bound();
   }
   [[nodiscard]] const Index& grid() const { return best_; }
@@ -163,12 +163,12 @@ class Search {
       }
       return;
     }
-    if (is_hopeless(dim, static_cast<double>(ranks), largest, area)) {
+    if (can_prune(dim, static_cast<double>(ranks), largest, area)) {
       return;
     }
     // Among grids that differ only in the order of equal dimensions, tries only the preferred one.
-    const int twin = limits_.twin[dim];
-    const std::int64_t most = twin < 0 ? limits_.most[dim] : current_[twin];
+    const int equal_dim = limits_.equal_dim[dim];
+    const std::int64_t most = equal_dim < 0 ? limits_.most[dim] : current_[equal_dim];
     for (const std::int64_t blocks : divisors_) {
       if (blocks > most || ranks % blocks != 0) {
         continue;
@@ -187,7 +187,7 @@ class Search {
   [[nodiscard]] double bound() const { return largest_ * (1.0 + slack_) * (1.0 + rounding); }
 
   // True if no cut of the dimensions from `dim` on for `ranks` ranks leads to a better grid.
-  [[nodiscard]] bool is_hopeless(int dim, double ranks, double largest, double area) const {
+  [[nodiscard]] bool can_prune(int dim, double ranks, double largest, double area) const {
     const Rest& rest = rest_[static_cast<std::size_t>(dim)];
     const double best_block = largest * std::max(rest.elements / ranks, 1.0);
     if (!is_choosing_) {
@@ -264,7 +264,7 @@ Status check(const Extents& extents, std::int64_t nranks, const ProcessGridOptio
   return {};
 }
 
-int slow_to_fast(int place, int ndims, MemoryOrder order) {
+int dimension_by_speed(int place, int ndims, MemoryOrder order) {
   return order == MemoryOrder::row_major ? place : ndims - 1 - place;
 }
 
@@ -272,7 +272,7 @@ Limits limits_of(const Extents& extents, std::int64_t nranks, const ProcessGridO
   Limits limits;
   limits.ndims = extents.ndims();
   for (int place = 0; place < limits.ndims; ++place) {
-    const int dim = slow_to_fast(place, limits.ndims, options.order);
+    const int dim = dimension_by_speed(place, limits.ndims, options.order);
     const std::int64_t extent = std::max<std::int64_t>(extents[dim], 1);
     const std::int64_t chunk =
         options.min_block.is_empty() ? 1 : std::max<std::int64_t>(options.min_block[dim], 1);
@@ -280,11 +280,11 @@ Limits limits_of(const Extents& extents, std::int64_t nranks, const ProcessGridO
     limits.extent[place] = extent;
     limits.least[place] = fixed > 0 ? fixed : 1;
     limits.most[place] = fixed > 0 ? fixed : std::clamp<std::int64_t>(extent / chunk, 1, nranks);
-    limits.twin[place] = -1;
+    limits.equal_dim[place] = -1;
     for (int other = 0; other < place; ++other) {
       if (limits.extent[other] == extent && limits.least[other] == limits.least[place] &&
           limits.most[other] == limits.most[place]) {
-        limits.twin[place] = other;
+        limits.equal_dim[place] = other;
       }
     }
   }
@@ -323,18 +323,18 @@ Result<ProcessGrid> choose_process_grid(const Extents& extents, std::int64_t nra
                               .context(fmt::format("choosing a process grid for {} on {} ranks",
                                                    to_string(extents), nranks)));
   const Limits limits = limits_of(extents, nranks, options);
-  Search search(limits, options.ranks_per_node, std::max(options.slack, 0.0));
+  GridSearch search(limits, options.ranks_per_node, std::max(options.slack, 0.0));
   const std::int64_t most = usable_ranks(limits, nranks);
   std::int64_t fewest = most;
   search.balance(most);
   if (!search.has_balance() || options.may_idle) {
     // A grid of one rank in each dimension (or as fixed) always exists, so this loop ends.
-    while (fewest > 1 && (!search.has_balance() || search.is_promising(fewest - 1))) {
+    while (fewest > 1 && (!search.has_balance() || search.can_balance(fewest - 1))) {
       search.balance(--fewest);
     }
   }
   for (std::int64_t ranks = most; ranks >= fewest; --ranks) {
-    if (search.is_promising(ranks)) {
+    if (search.can_balance(ranks)) {
       search.choose(ranks);
     }
   }
@@ -345,7 +345,7 @@ Result<ProcessGrid> choose_process_grid(const Extents& extents, std::int64_t nra
   const bool has_nodes = !search.node_grid().is_empty();
   result.node_grid = has_nodes ? result.grid : Extents();
   for (int place = 0; place < ndims; ++place) {
-    const int dim = slow_to_fast(place, ndims, options.order);
+    const int dim = dimension_by_speed(place, ndims, options.order);
     result.grid[dim] = search.grid()[place];
     if (has_nodes) {
       result.node_grid[dim] = search.node_grid()[place];

@@ -22,7 +22,6 @@
 // Cost: all ordered factorisations of the number of ranks are searched, with bounds that exclude
 // most of them. For 10⁵ ranks this takes less than a millisecond, or about ten if ranks must stay
 // idle.
-// out most. For 10⁵ ranks: below a millisecond, some ten where ranks must stay idle.
 #pragma once
 
 #include <cstdint>

@@ -11,9 +11,9 @@
 #include <span>
 #include <utility>
 
+#include "arrays/detail/access_record.hpp"
+#include "arrays/detail/block_snapshot.hpp"
 #include "arrays/detail/race_search.hpp"
-#include "arrays/detail/shadow.hpp"
-#include "arrays/detail/touch.hpp"
 #include "arrays/within_memory.hpp"
 #include "rma/order_observer.hpp"
 
@@ -31,7 +31,7 @@ std::int64_t now_ns() noexcept {
   return std::chrono::steady_clock::now().time_since_epoch().count();
 }
 
-std::string text_of(const Touch& touch, rma::WorldRank rank) {
+std::string text_of(const AccessRecord& touch, rma::WorldRank rank) {
   return fmt::format(
       "{} of {} by rank {}", to_string(touch.kind),
       touch.steps.is_empty() ? to_string(touch.box) : to_string(Section(touch.box, touch.steps)),
@@ -50,9 +50,9 @@ std::string text_of(const Race& race, const std::string& array) {
 struct RaceLog::Use {
   std::uint64_t number = 0;
   std::uint32_t epoch = 0;  ///< epoch in which it began
-  Touch begin;              ///< time and order when it began
+  AccessRecord begin;       ///< time and order when it began
   std::vector<Box> blocks = {};
-  std::vector<Shadow> shadows = {};  ///< copies of the blocks, if it may write
+  std::vector<BlockSnapshot> snapshots = {};  ///< copies of the blocks, if it may write
 };
 
 /// The logs of a job. Ownership: the job owns it; arrays own their logs.
@@ -89,7 +89,7 @@ class RaceCheck : public rma::OrderObserver {
 
   Status before_barrier(rma::Team& team) override {
     Status race;
-    TESSERA_RETURN_IF_ERROR(within_memory([&] {
+    TESSERA_RETURN_IF_ERROR(catch_bad_alloc([&] {
       const auto logs = logs_of(team);
       const rma::LabelScope scope(team, {.verb = "barrier"});
       return logs.empty() ? Status() : check(team, logs, race);
@@ -99,7 +99,7 @@ class RaceCheck : public rma::OrderObserver {
 
   Status check(rma::Team& team, std::span<const std::shared_ptr<RaceLog>> logs, Status& race) {
     on_meeting(*team.shared_state());
-    std::vector<LoggedTouch> mine;
+    std::vector<LoggedAccess> mine;
     for (const auto& log : logs) {
       take(*log, mine);
     }
@@ -109,7 +109,7 @@ class RaceCheck : public rma::OrderObserver {
       tell(each, logs, race);
     }
     for (const auto& log : logs) {
-      log->forget_changes();
+      log->drop_changes();
     }
     const std::lock_guard guard(mutex_);
     known_.merge(known);
@@ -136,19 +136,20 @@ class RaceCheck : public rma::OrderObserver {
     return found;
   }
 
-  void take(RaceLog& log, std::vector<LoggedTouch>& all) {
+  void take(RaceLog& log, std::vector<LoggedAccess>& all) {
     const std::lock_guard guard(log.mutex_);
     if (!log.array_) {
       return;
     }
-    for (const Touch& touch : log.list_->take()) {
+    for (const AccessRecord& touch : log.list_->take()) {
       all.push_back({log.array_->number, log.array_->is_strict, touch});
     }
-    if (std::exchange(log.has_lost_, false) && !std::exchange(log.has_told_of_loss_, true)) {
+    if (std::exchange(log.has_dropped_records_, false) &&
+        !std::exchange(log.has_reported_drop_, true)) {
       job_.log().warning(
           fmt::format("the race check of {} is incomplete: this rank used more than {} boxes of it "
                       "between two syncs",
-                      log.array_->text, TouchList::most_touches));
+                      log.array_->text, AccessList::max_records));
     }
   }
 
@@ -177,7 +178,7 @@ class RaceCheck : public rma::OrderObserver {
 };
 
 RaceLog::RaceLog(RaceCheck& check, const rma::detail::TeamState* team)
-    : check_(check), team_(team), list_(std::make_unique<TouchList>()) {}
+    : check_(check), team_(team), list_(std::make_unique<AccessList>()) {}
 
 RaceLog::~RaceLog() = default;
 
@@ -186,7 +187,7 @@ Result<std::shared_ptr<RaceLog>> RaceLog::create(const rma::Job& job, const rma:
   if (wanted == "off") {
     return std::shared_ptr<RaceLog>();
   }
-  return within_memory([&]() -> Result<std::shared_ptr<RaceLog>> {
+  return catch_bad_alloc([&]() -> Result<std::shared_ptr<RaceLog>> {
     rma::OrderObserver* observer = job.order_observer();
     if (observer == nullptr) {
       rma::Job same = job;
@@ -201,7 +202,7 @@ Result<std::shared_ptr<RaceLog>> RaceLog::create(const rma::Job& job, const rma:
 
 Status RaceLog::check(rma::Team& team, const rma::Label& label, Status& race) {
   const rma::LabelScope scope(team, label);
-  return within_memory([&] {
+  return catch_bad_alloc([&] {
     const std::shared_ptr<RaceLog> self = shared_from_this();
     return check_.check(team, std::span(&self, 1), race);
   });
@@ -234,32 +235,32 @@ void RaceLog::guarded(Body&& body) noexcept {
   try {
     body();
   } catch (const std::bad_alloc&) {
-    has_lost_ = true;
+    has_dropped_records_ = true;
   }
 }
 
-void RaceLog::note(TouchKind kind, const Box& box) noexcept {
+void RaceLog::note(AccessKind kind, const Box& box) noexcept {
   guarded([&] {
-    if (array_->has_flags && kind != TouchKind::accumulate && box.volume() == 1) {
+    if (array_->has_flags && kind != AccessKind::accumulate && box.volume() == 1) {
       check_.on_order();
-      add(touch(TouchKind::atomic, box));
+      add(touch(AccessKind::atomic, box));
     } else {
       add(touch(kind, box));
     }
   });
 }
 
-void RaceLog::note(TouchKind kind, const Section& section) noexcept {
+void RaceLog::note(AccessKind kind, const Section& section) noexcept {
   guarded([&] {
-    Touch one = touch(kind, section.box());
+    AccessRecord one = touch(kind, section.box());
     one.steps = section.steps();
     add(one);
   });
 }
 
-void RaceLog::note(TouchKind kind, const Box& box, const Field& field) noexcept {
+void RaceLog::note(AccessKind kind, const Box& box, const Field& field) noexcept {
   guarded([&] {
-    Touch one = touch(kind, box);
+    AccessRecord one = touch(kind, box);
     one.first_byte = static_cast<std::uint32_t>(field.offset);
     one.end_byte = static_cast<std::uint32_t>(field.offset + field.bytes);
     add(one);
@@ -267,7 +268,7 @@ void RaceLog::note(TouchKind kind, const Box& box, const Field& field) noexcept 
 }
 
 // In the order of their positions, so that neighbours form boxes.
-void RaceLog::note(TouchKind kind, std::vector<Index> elements) noexcept {
+void RaceLog::note(AccessKind kind, std::vector<Index> elements) noexcept {
   guarded([&] {
     std::sort(elements.begin(), elements.end(), [](const Index& a, const Index& b) {
       return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
@@ -278,7 +279,7 @@ void RaceLog::note(TouchKind kind, std::vector<Index> elements) noexcept {
   });
 }
 
-Touch RaceLog::touch(TouchKind kind, const Box& box) const noexcept {
+AccessRecord RaceLog::touch(AccessKind kind, const Box& box) const noexcept {
   const std::int64_t now = now_ns();
   return {.box = box,
           .end_byte = static_cast<std::uint32_t>(array_->element_bytes),
@@ -288,21 +289,21 @@ Touch RaceLog::touch(TouchKind kind, const Box& box) const noexcept {
           .last_ns = now};
 }
 
-void RaceLog::add(Touch touch) {
+void RaceLog::add(AccessRecord touch) {
   if (touch.box.is_empty()) {
     return;
   }
   touch.epoch = epoch_;
   touch.acquired = check_.orders() > epoch_orders_;
   if (!list_->add(touch)) {
-    has_lost_ = true;
+    has_dropped_records_ = true;
   }
 }
 
 std::uint64_t RaceLog::begin_use(bool may_write, std::optional<std::int64_t> block) noexcept {
   std::uint64_t number = 0;
   guarded([&] {
-    Use use{.number = ++last_use_, .epoch = epoch_, .begin = touch(TouchKind::local_read, {})};
+    Use use{.number = ++last_use_, .epoch = epoch_, .begin = touch(AccessKind::local_read, {})};
     const Distribution& distribution = array_->distribution;
     const std::int64_t count = distribution.block_count(array_->self);
     const std::int64_t first = block.value_or(0);
@@ -310,7 +311,7 @@ std::uint64_t RaceLog::begin_use(bool may_write, std::optional<std::int64_t> blo
       const Patch patch = distribution.block(array_->self, at);
       use.blocks.push_back(patch.box);
       if (may_write) {
-        use.shadows.emplace_back(patch, array_->slice, array_->element_bytes);
+        use.snapshots.emplace_back(patch, array_->slice, array_->element_bytes);
       }
     }
     uses_.push_back(std::move(use));
@@ -331,24 +332,25 @@ void RaceLog::end_use(std::uint64_t number) noexcept {
     add_changes(use);
     for (const Box& block : use.blocks) {
       if (use.epoch == epoch_) {
-        add(while_used(use, TouchKind::local_read, block));
+        add(record_during_use(use, AccessKind::local_read, block));
       }
     }
   });
 }
 
 // A touch at any time since the access began, or since the last collective.
-Touch RaceLog::while_used(const Use& use, TouchKind kind, const Box& box) const noexcept {
-  Touch touched = touch(kind, box);
+AccessRecord RaceLog::record_during_use(const Use& use, AccessKind kind,
+                                        const Box& box) const noexcept {
+  AccessRecord touched = touch(kind, box);
   touched.first_ns = use.begin.first_ns;
   touched.orders = std::max(use.begin.orders, epoch_orders_);
   return touched;
 }
 
 void RaceLog::add_changes(Use& use) {
-  for (Shadow& shadow : use.shadows) {
+  for (BlockSnapshot& shadow : use.snapshots) {
     shadow.take_changes(
-        [&](const Box& part) { add(while_used(use, TouchKind::local_write, part)); });
+        [&](const Box& part) { add(record_during_use(use, AccessKind::local_write, part)); });
   }
 }
 
@@ -361,7 +363,7 @@ void RaceLog::end_epoch() noexcept {
     }
   });
   const std::lock_guard guard(mutex_);
-  for (Touch& each : list_->touches()) {
+  for (AccessRecord& each : list_->touches()) {
     each.released = each.released || (each.epoch == epoch_ && check_.orders() > each.orders);
   }
   ++epoch_;
@@ -369,10 +371,10 @@ void RaceLog::end_epoch() noexcept {
 
 // Puts of other ranks before this check may have changed elements after this rank compared them.
 // They are no longer logged, so the changes are dropped.
-void RaceLog::forget_changes() noexcept {
+void RaceLog::drop_changes() noexcept {
   guarded([&] {
     for (Use& use : uses_) {
-      for (Shadow& shadow : use.shadows) {
+      for (BlockSnapshot& shadow : use.snapshots) {
         shadow.take_changes([](const Box& /*part*/) {});
       }
     }

@@ -46,10 +46,10 @@
 namespace tessera::arrays::detail {
 
 class RaceCheck;
-class TouchList;
-struct Touch;
+class AccessList;
+struct AccessRecord;
 
-enum class TouchKind : std::uint8_t {
+enum class AccessKind : std::uint8_t {
   put,
   get,
   accumulate,
@@ -90,10 +90,10 @@ class RaceLog : public std::enable_shared_from_this<RaceLog> {
 
   /// Local. Logs this rank's access to a box, a section, one field of a box's elements, or
   /// elements.
-  void note(TouchKind kind, const Box& box) noexcept;
-  void note(TouchKind kind, const Section& section) noexcept;
-  void note(TouchKind kind, const Box& box, const Field& field) noexcept;
-  void note(TouchKind kind, std::vector<Index> elements) noexcept;
+  void note(AccessKind kind, const Box& box) noexcept;
+  void note(AccessKind kind, const Section& section) noexcept;
+  void note(AccessKind kind, const Box& box, const Field& field) noexcept;
+  void note(AccessKind kind, std::vector<Index> elements) noexcept;
 
   /// Local. Begins a local access to one of this rank's blocks, or to all; returns its number.
   std::uint64_t begin_use(bool may_write, std::optional<std::int64_t> block) noexcept;
@@ -107,25 +107,26 @@ class RaceLog : public std::enable_shared_from_this<RaceLog> {
   template <class Body>
   void guarded(Body&& body) noexcept;
   [[nodiscard]] bool is_open() noexcept;
-  [[nodiscard]] Touch touch(TouchKind kind, const Box& box) const noexcept;
-  [[nodiscard]] Touch while_used(const Use& use, TouchKind kind, const Box& box) const noexcept;
-  void add(Touch touch);
+  [[nodiscard]] AccessRecord touch(AccessKind kind, const Box& box) const noexcept;
+  [[nodiscard]] AccessRecord record_during_use(const Use& use, AccessKind kind,
+                                               const Box& box) const noexcept;
+  void add(AccessRecord touch);
   void add_changes(Use& use);
   void end_epoch() noexcept;
   void begin_epoch() noexcept;
-  void forget_changes() noexcept;
+  void drop_changes() noexcept;
 
   RaceCheck& check_;
   const rma::detail::TeamState* team_;
   std::mutex mutex_;
   std::optional<LoggedArray> array_;  // unset: not made yet, or freed
-  std::unique_ptr<TouchList> list_;
+  std::unique_ptr<AccessList> list_;
   std::vector<Use> uses_;
   std::uint64_t last_use_ = 0;
-  std::uint32_t epoch_ = 0;         // collectives of the team since the log was made
-  std::uint64_t epoch_orders_ = 0;  // number of ordering calls when the epoch began
-  bool has_lost_ = false;           // touches were dropped since the last check
-  bool has_told_of_loss_ = false;
+  std::uint32_t epoch_ = 0;           // collectives of the team since the log was made
+  std::uint64_t epoch_orders_ = 0;    // number of ordering calls when the epoch began
+  bool has_dropped_records_ = false;  // touches were dropped since the last check
+  bool has_reported_drop_ = false;
 };
 
 /// A local access to an array; it ends with this object. Ownership: move-only.

@@ -63,12 +63,12 @@ Status check_range(const RandomRange& range) {
   bool is_good = std::isfinite(range.low) && std::isfinite(range.high) &&
                  std::isfinite(range.high - range.low);
   if constexpr (rma::IntegerElement<T>) {
-    constexpr double most_exact = 0x1p53;
+    constexpr double max_exact = 0x1p53;
     is_good =
         is_good && range.low <= range.high && range.low == std::floor(range.low) &&
-        range.high == std::floor(range.high) && range.high - range.low < most_exact &&
-        range.low >= std::max(-most_exact, static_cast<double>(std::numeric_limits<T>::min())) &&
-        range.high <= std::min(most_exact, static_cast<double>(std::numeric_limits<T>::max()));
+        range.high == std::floor(range.high) && range.high - range.low < max_exact &&
+        range.low >= std::max(-max_exact, static_cast<double>(std::numeric_limits<T>::min())) &&
+        range.high <= std::min(max_exact, static_cast<double>(std::numeric_limits<T>::max()));
   } else {
     constexpr double most = std::numeric_limits<rma::RealOf<T>>::max();
     is_good = is_good && range.low < range.high && range.low >= -most && range.high <= most;
@@ -80,8 +80,7 @@ Status check_range(const RandomRange& range) {
                                    rma::to_string(rma::element_type<T>()), range.low, range.high))
                        .hint(
                            "the lower bound must come first; both must fit the type; bounds of "
-                           "integers "
-                           "must be whole numbers of at most 53 bits");
+                           "integers must be whole numbers of at most 53 bits");
 }
 
 }  // namespace

@@ -17,7 +17,7 @@
 #include <cstdint>
 
 #include "arrays/elementwise.hpp"
-#include "arrays/part.hpp"
+#include "arrays/subarray.hpp"
 #include "rma/result.hpp"
 
 namespace tessera::arrays {

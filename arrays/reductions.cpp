@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "arrays/chunks.hpp"
+#include "arrays/chunk_engine.hpp"
 #include "arrays/detail/arithmetic.hpp"
 #include "arrays/exact_sum.hpp"
 #include "arrays/transform.hpp"
@@ -25,7 +25,7 @@ using rma::Status;
 namespace {
 
 // The number of partial sums, which run side by side in vector registers.
-constexpr std::int64_t lanes = 16;
+constexpr std::int64_t partial_sums = 16;
 
 // The type in which elements are added: double for floats, since a float sum of ones stops at 2^24.
 template <class T>
@@ -43,14 +43,14 @@ struct SumOf<std::complex<float>> {
 
 // A sum in partial sums, one for each lane.
 template <rma::Element T>
-class LaneSum {
+class PartialSums {
  public:
   /// Adds term(i) for i = 0 … count − 1.
   template <class Term>
   void add_run(std::int64_t count, Term&& term) noexcept {
     std::int64_t i = 0;
-    for (; i + lanes <= count; i += lanes) {
-      for (std::int64_t lane = 0; lane < lanes; ++lane) {
+    for (; i + partial_sums <= count; i += partial_sums) {
+      for (std::int64_t lane = 0; lane < partial_sums; ++lane) {
         T& sum = sums_[static_cast<std::size_t>(lane)];
         sum = detail::add(sum, term(i + lane));
       }
@@ -68,7 +68,7 @@ class LaneSum {
   }
 
  private:
-  std::array<T, static_cast<std::size_t>(lanes)> sums_ = {};
+  std::array<T, static_cast<std::size_t>(partial_sums)> sums_ = {};
 };
 
 // An exact sum of products of real or complex elements: one sum for each part.
@@ -115,8 +115,8 @@ detail::Request given(const ReduceOptions& options) {
 }
 
 // Collective. Begins, and passes this rank's elements to `body`; all members get all errors.
-Status see_chunks(std::string_view verb, std::span<const ChunkOperand> operands,
-                  const ChunkBody& body, const ReduceOptions& options = {}) {
+Status reduce_chunks(std::string_view verb, std::span<const ChunkOperand> operands,
+                     const ChunkBody& body, const ReduceOptions& options = {}) {
   TESSERA_RETURN_IF_ERROR(begin_on_chunks(verb, operands, {}, {}, given(options)));
   return operands[0].array->team().agree(for_each_chunk(operands, body)).context(std::string(verb));
 }
@@ -132,8 +132,8 @@ Result<T> sum_of(std::string_view verb, const Part<T>& a, const Part<T>& b, Term
   using Sum = typename SumOf<T>::Type;
   const detail::CallScope scope(verb, a.array());
   const std::array operands{reads(a), reads(b)};
-  LaneSum<Sum> sum;
-  TESSERA_RETURN_IF_ERROR(see_chunks(verb, operands, [&](const Chunk& chunk) {
+  PartialSums<Sum> sum;
+  TESSERA_RETURN_IF_ERROR(reduce_chunks(verb, operands, [&](const Chunk& chunk) {
     const LoopNest nest = loop_nest(chunk, 2);
     const bool dense = detail::is_dense(nest, 2);
     for_each_run(nest, [&](const auto& offsets) {
@@ -162,13 +162,13 @@ Result<T> exact_sum_of(std::string_view verb, const Part<T>& a, const Part<T>& b
   const std::array operands{reads(a), reads(b)};
   ExactProducts<T> products;
   const auto add_chunk = [&](const Chunk& chunk) {
-    detail::for_each_place<const T, const T>(chunk, [&](const T& x, const T& y) {
+    detail::for_each_element_tuple<const T, const T>(chunk, [&](const T& x, const T& y) {
       const auto [first, second] = factors(x, y);
       products.add(first, second);
     });
     return Status();
   };
-  TESSERA_RETURN_IF_ERROR(see_chunks(verb, operands, add_chunk, {.reproducible = true}));
+  TESSERA_RETURN_IF_ERROR(reduce_chunks(verb, operands, add_chunk, {.reproducible = true}));
   TESSERA_RETURN_IF_ERROR(products.combine(team_of(a)));
   return products.value();
 }
@@ -189,7 +189,7 @@ double magnitude(T x) {
 }
 
 // Collective. The largest value of all members; NaN if any member has NaN.
-Result<double> largest_of_all(rma::Team& team, double mine) {
+Result<double> max_over_members(rma::Team& team, double mine) {
   std::array<double, 2> found{std::isnan(mine) ? 0 : mine, std::isnan(mine) ? 1.0 : 0.0};
   TESSERA_RETURN_IF_ERROR(team.allreduce(std::span<double>(found), Reduction::max));
   return found[1] > 0 ? std::numeric_limits<double>::quiet_NaN() : found[0];
@@ -210,10 +210,10 @@ template <class T>
 Result<double> sum_of_squares(const Part<T>& a, double scale, const ReduceOptions& options) {
   const std::array operands{reads(a)};
   ExactProducts<double> exact;
-  LaneSum<double> plain;
+  PartialSums<double> plain;
   const auto add_chunk = [&](const Chunk& chunk) {
     if (options.reproducible) {
-      detail::for_each_place<const T>(chunk, [&](const T& x) {
+      detail::for_each_element_tuple<const T>(chunk, [&](const T& x) {
         exact.add(std::real(x) * scale, std::real(x) * scale);
         exact.add(std::imag(x) * scale, std::imag(x) * scale);
       });
@@ -227,7 +227,7 @@ Result<double> sum_of_squares(const Part<T>& a, double scale, const ReduceOption
     }
     return Status();
   };
-  TESSERA_RETURN_IF_ERROR(see_chunks("norm2", operands, add_chunk, options));
+  TESSERA_RETURN_IF_ERROR(reduce_chunks("norm2", operands, add_chunk, options));
   if (options.reproducible) {
     TESSERA_RETURN_IF_ERROR(exact.combine(team_of(a)));
     return exact.value();
@@ -264,14 +264,14 @@ Result<double> detail::Reductions<T>::norm_max(const Part<T>& a) {
   const CallScope scope("norm_max", a.array());
   const std::array operands{reads(a)};
   double most = 0;
-  TESSERA_RETURN_IF_ERROR(see_chunks("norm_max", operands, [&](const Chunk& chunk) {
-    for_each_place<const T>(chunk, [&](const T& x) {
+  TESSERA_RETURN_IF_ERROR(reduce_chunks("norm_max", operands, [&](const Chunk& chunk) {
+    for_each_element_tuple<const T>(chunk, [&](const T& x) {
       const double size = magnitude(x);
       most = size > most || std::isnan(size) ? size : most;
     });
     return Status();
   }));
-  return largest_of_all(team_of(a), most);
+  return max_over_members(team_of(a), most);
 }
 
 template <rma::Element T>
@@ -316,7 +316,7 @@ Status add_line_sums(const Part<T>& a, int along, Array<double>& sums) {
 }
 
 template <class T>
-Result<double> largest_line_sum(std::string_view verb, const Part<T>& a, int over) {
+Result<double> max_line_sum(std::string_view verb, const Part<T>& a, int over) {
   TESSERA_RETURN_IF_ERROR(begin_on_chunks(verb, std::array{reads(a)}));
   const int along = 1 - over;
   TESSERA_ASSIGN_OR_RETURN(auto sums,
@@ -329,7 +329,7 @@ Result<double> largest_line_sum(std::string_view verb, const Part<T>& a, int ove
 // The largest sum among the lines of this rank's share; each line is added from its first element
 // to its last.
 template <class T>
-Result<double> largest_own_line_sum(const Part<T>& a, int over, const AxisCut& cut) {
+Result<double> max_own_line_sum(const Part<T>& a, int over, const BlockPartition1D& cut) {
   const int along = 1 - over;
   const std::int64_t length = a.box().extent(over);
   const std::int64_t at_once = std::max<std::int64_t>(
@@ -359,18 +359,19 @@ Result<double> largest_own_line_sum(const Part<T>& a, int over, const AxisCut& c
 
 // As above with whole lines, each on one rank.
 template <class T>
-Result<double> largest_whole_line_sum(std::string_view verb, const Part<T>& a, int over) {
+Result<double> max_whole_line_sum(std::string_view verb, const Part<T>& a, int over) {
   const std::array operands{reads(a)};
   TESSERA_RETURN_IF_ERROR(begin_on_chunks(verb, operands, {}, {}, given({.reproducible = true})));
   rma::Team& team = team_of(a);
-  TESSERA_ASSIGN_OR_RETURN(const AxisCut cut, AxisCut::even(a.box().extent(1 - over), team.size()));
+  TESSERA_ASSIGN_OR_RETURN(const BlockPartition1D cut,
+                           BlockPartition1D::even(a.box().extent(1 - over), team.size()));
   double most = 0;
-  const Status mine = detail::within_memory([&]() -> Status {
-    TESSERA_ASSIGN_OR_RETURN(most, largest_own_line_sum(a, over, cut));
+  const Status mine = detail::catch_bad_alloc([&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(most, max_own_line_sum(a, over, cut));
     return {};
   });
   TESSERA_RETURN_IF_ERROR(team.agree(mine).context(std::string(verb)));
-  return largest_of_all(team, most);
+  return max_over_members(team, most);
 }
 
 template <class T>
@@ -384,8 +385,7 @@ Result<double> line_norm(std::string_view verb, const Part<T>& a, int over,
             .hint("norm1 and norm_infinity are defined for matrices and vectors");
     return begin_on_chunks(verb, std::array{reads(a)}, std::move(found));
   }
-  return options.reproducible ? largest_whole_line_sum(verb, a, over)
-                              : largest_line_sum(verb, a, over);
+  return options.reproducible ? max_whole_line_sum(verb, a, over) : max_line_sum(verb, a, over);
 }
 
 // The sum of all |a|.
@@ -396,7 +396,7 @@ Result<double> sum_of_magnitudes(const Part<T>& a, const ReduceOptions& options)
   ExactProducts<double> exact;
   double plain = 0;
   const auto add_chunk = [&](const Chunk& chunk) {
-    detail::for_each_place<const T>(chunk, [&](const T& x) {
+    detail::for_each_element_tuple<const T>(chunk, [&](const T& x) {
       if (options.reproducible) {
         exact.add(magnitude(x), 1);
       } else {
@@ -405,7 +405,7 @@ Result<double> sum_of_magnitudes(const Part<T>& a, const ReduceOptions& options)
     });
     return Status();
   };
-  TESSERA_RETURN_IF_ERROR(see_chunks("norm1", operands, add_chunk, options));
+  TESSERA_RETURN_IF_ERROR(reduce_chunks("norm1", operands, add_chunk, options));
   if (options.reproducible) {
     TESSERA_RETURN_IF_ERROR(exact.combine(team_of(a)));
     return exact.value();
@@ -466,7 +466,7 @@ Result<Selected<T>> detail::Reductions<T>::select(const Part<T>& a, bool largest
   Candidate<T> best;
   const std::string_view verb = largest ? "select_max" : "select_min";
   const CallScope scope(verb, a.array());
-  TESSERA_RETURN_IF_ERROR(see_chunks(verb, operands, [&](const Chunk& chunk) {
+  TESSERA_RETURN_IF_ERROR(reduce_chunks(verb, operands, [&](const Chunk& chunk) {
     const LocalView<const T> view = chunk.view<const T>(0);
     const std::int64_t first = distance(a.box().lo(), chunk.box.lo(), places);
     Index at = Index::zeros(view.ndims());

@@ -31,7 +31,7 @@
 #include <type_traits>
 
 #include "arrays/elementwise.hpp"
-#include "arrays/part.hpp"
+#include "arrays/subarray.hpp"
 #include "rma/result.hpp"
 
 namespace tessera::arrays {

@@ -9,7 +9,7 @@
 #include <functional>
 #include <vector>
 
-#include "arrays/chunks.hpp"
+#include "arrays/chunk_engine.hpp"
 
 namespace tessera::arrays {
 
@@ -24,9 +24,9 @@ namespace {
 // the range).
 using RangeBody = std::function<void(const Box&, std::int64_t)>;
 
-class RangeCut {
+class RangeBoxes {
  public:
-  RangeCut(const Box& box, const RangeBody& body) : box_(box), body_(body), part_(box) {}
+  RangeBoxes(const Box& box, const RangeBody& body) : box_(box), body_(body), part_(box) {}
 
   void run(std::int64_t first, std::int64_t count) { cut(0, first, count); }
 
@@ -41,7 +41,7 @@ class RangeCut {
       inner *= box_.extent(below);
     }
     const std::int64_t head = std::min(count, (inner - first % inner) % inner);
-    cut_within(dim, first, head);
+    add_partial_index(dim, first, head);
     const std::int64_t rows = (count - head) / inner;
     if (rows > 0) {
       const std::int64_t lo = box_.lo(dim) + (first + head) / inner;
@@ -52,11 +52,11 @@ class RangeCut {
       body_(part_, done_);
       done_ += rows * inner;
     }
-    cut_within(dim, first + head + rows * inner, count - head - rows * inner);
+    add_partial_index(dim, first + head + rows * inner, count - head - rows * inner);
   }
 
   // Less than one index of `dim`.
-  void cut_within(int dim, std::int64_t first, std::int64_t count) {
+  void add_partial_index(int dim, std::int64_t first, std::int64_t count) {
     if (count == 0) {
       return;
     }
@@ -116,7 +116,7 @@ class Reshape {
       gets.collect(
           from_.array->get_box_async(box, {at + done * bytes_, dense_strides(box.extents())}));
     };
-    RangeCut(from_.box, get).run(place, count);
+    RangeBoxes(from_.box, get).run(place, count);
     TESSERA_RETURN_IF_ERROR(gets.wait());
     for (std::int64_t i = 0; i < count && stride != 1; ++i) {
       std::memcpy(target + i * stride * bytes_, buffer_.data() + i * bytes_,
@@ -158,8 +158,8 @@ Status check_both(std::string_view verb, const ChunkOperand& from, const ChunkOp
 
 }  // namespace
 
-Status detail::copy_in_order(const ArrayBase& from, const Box& from_box, const ArrayBase& to,
-                             const Box& to_box) {
+Status detail::copy_row_major(const ArrayBase& from, const Box& from_box, const ArrayBase& to,
+                              const Box& to_box) {
   const std::string_view verb = "copy_in_order";
   const std::array source{ChunkOperand{&from, from_box}};
   const std::array result{ChunkOperand{&to, to_box, true}};

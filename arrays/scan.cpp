@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include "arrays/axis_cut.hpp"
+#include "arrays/block_partition_1d.hpp"
 #include "arrays/detail/arithmetic.hpp"
 #include "arrays/shared_memory.hpp"
 #include "arrays/transform.hpp"
@@ -41,7 +41,7 @@ Status check_mask(const ChunkOperand& mask) {
 }
 
 // The part [lo, lo + count) of `operand`, counted from its beginning.
-Box stretch(const ChunkOperand& operand, std::int64_t lo, std::int64_t count) {
+Box vector_range(const ChunkOperand& operand, std::int64_t lo, std::int64_t count) {
   const std::int64_t first = operand.box.lo(0) + lo;
   return Box({first}, {first + count});
 }
@@ -55,7 +55,7 @@ class MaskReader {
     const std::size_t bytes = mask_.array->element_bytes();
     raw_.resize(static_cast<std::size_t>(count) * bytes);
     TESSERA_RETURN_IF_ERROR(
-        mask_.array->get_box(stretch(mask_, lo, count), {raw_.data(), Strides{1}}));
+        mask_.array->get_box(vector_range(mask_, lo, count), {raw_.data(), Strides{1}}));
     flags_.resize(static_cast<std::size_t>(count));
     for (std::size_t i = 0; i < flags_.size(); ++i) {
       const auto first = raw_.begin() + static_cast<std::ptrdiff_t>(i * bytes);
@@ -86,7 +86,7 @@ struct Share {
   // Calls body(lo, count) for each piece; returns no_memory if an allocation fails.
   template <class Body>
   Status for_each_piece(Body&& body) const {
-    return detail::within_memory([&]() -> Status {
+    return detail::catch_bad_alloc([&]() -> Status {
       for (std::int64_t at = lo; at < hi; at += piece) {
         TESSERA_RETURN_IF_ERROR(body(at, std::min(piece, hi - at)));
       }
@@ -96,7 +96,7 @@ struct Share {
 };
 
 Result<Share> share_of(const rma::Team& team, std::int64_t length, std::size_t element_bytes) {
-  TESSERA_ASSIGN_OR_RETURN(const AxisCut cut, AxisCut::even(length, team.size()));
+  TESSERA_ASSIGN_OR_RETURN(const BlockPartition1D cut, BlockPartition1D::even(length, team.size()));
   const std::int64_t self = team.rank().value;
   return Share{cut.lo(self), cut.hi(self), chunk_bytes / static_cast<std::int64_t>(element_bytes)};
 }
@@ -118,7 +118,7 @@ Status begin(std::string_view verb, std::span<const ChunkOperand> operands,
 
 // The value that a rank's share passes to the later shares.
 template <class T>
-struct Carry {
+struct ScanCarry {
   T value{};
   bool begins_segment = false;
 };
@@ -134,23 +134,23 @@ class SegmentedScan {
   Status run() {
     rma::Team& team = to_.array->team();
     TESSERA_ASSIGN_OR_RETURN(const Share share, share_of(team, to_.box.extent(0), sizeof(T)));
-    Carry<T> mine;
+    ScanCarry<T> mine;
     TESSERA_RETURN_IF_ERROR(team.agree(share.for_each_piece(
         [&](std::int64_t lo, std::int64_t count) { return pass(lo, count, mine, false); })));
     TESSERA_ASSIGN_OR_RETURN(const auto all, team.allgather_value(mine));
-    Carry<T> carry;
+    ScanCarry<T> carry;
     for (std::int32_t rank = 0; rank < team.rank().value; ++rank) {
-      const Carry<T>& next = all[static_cast<std::size_t>(rank)];
+      const ScanCarry<T>& next = all[static_cast<std::size_t>(rank)];
       carry = next.begins_segment
                   ? next
-                  : Carry<T>{step_.join(carry.value, next.value), carry.begins_segment};
+                  : ScanCarry<T>{step_.join(carry.value, next.value), carry.begins_segment};
     }
     return to_.array->sync(share.for_each_piece(
         [&](std::int64_t lo, std::int64_t count) { return pass(lo, count, carry, true); }));
   }
 
  private:
-  Status pass(std::int64_t lo, std::int64_t count, Carry<T>& carry, bool writes) {
+  Status pass(std::int64_t lo, std::int64_t count, ScanCarry<T>& carry, bool writes) {
     TESSERA_RETURN_IF_ERROR(flags_.read(lo, count));
     TESSERA_RETURN_IF_ERROR(fetch(from_, lo, count, elements_));
     if (writes) {
@@ -158,20 +158,20 @@ class SegmentedScan {
     }
     for (std::int64_t i = 0; i < count; ++i) {
       const auto at = static_cast<std::size_t>(i);
-      const Carry<T> before = carry;
+      const ScanCarry<T> before = carry;
       carry.value = step_.next(carry.value, elements_[at], flags_[i]);
       carry.begins_segment = carry.begins_segment || flags_[i];
       if (writes) {
         write_(results_[at], before, carry, flags_[i]);
       }
     }
-    return writes ? to_.array->put_box(stretch(to_, lo, count), {results_.data(), Strides{1}})
+    return writes ? to_.array->put_box(vector_range(to_, lo, count), {results_.data(), Strides{1}})
                   : Status();
   }
   static Status fetch(const ChunkOperand& operand, std::int64_t lo, std::int64_t count,
                       std::vector<T>& values) {
     values.resize(static_cast<std::size_t>(count));
-    return operand.array->get_box(stretch(operand, lo, count), {values.data(), Strides{1}});
+    return operand.array->get_box(vector_range(operand, lo, count), {values.data(), Strides{1}});
   }
 
   ChunkOperand from_;
@@ -201,12 +201,12 @@ struct AddStep {
 };
 
 // The number of elements that the mask selects before this rank's share, and in total.
-struct Selected {
+struct ScanSelection {
   std::int64_t before = 0;
   std::int64_t all = 0;
 };
 
-Result<Selected> count_selected(rma::Team& team, const Share& share, MaskReader& flags) {
+Result<ScanSelection> count_selected(rma::Team& team, const Share& share, MaskReader& flags) {
   std::int64_t mine = 0;
   const Status counted = share.for_each_piece([&](std::int64_t lo, std::int64_t count) {
     Status read = flags.read(lo, count);
@@ -215,7 +215,7 @@ Result<Selected> count_selected(rma::Team& team, const Share& share, MaskReader&
   });
   TESSERA_RETURN_IF_ERROR(team.agree(counted));
   TESSERA_ASSIGN_OR_RETURN(const auto counts, team.allgather_value(mine));
-  Selected selected;
+  ScanSelection selected;
   for (std::int32_t rank = 0; rank < team.size(); ++rank) {
     const std::int64_t count = counts[static_cast<std::size_t>(rank)];
     selected.before += rank < team.rank().value ? count : 0;
@@ -224,7 +224,8 @@ Result<Selected> count_selected(rma::Team& team, const Share& share, MaskReader&
   return selected;
 }
 
-Status check_selected(std::string_view verb, const Selected& selected, const ChunkOperand& packed) {
+Status check_selected(std::string_view verb, const ScanSelection& selected,
+                      const ChunkOperand& packed) {
   return selected.all <= packed.box.extent(0)
              ? Status()
              : packed.array->name_rank(Status::error(
@@ -259,7 +260,7 @@ Status check_packing(std::string_view verb, const ChunkOperand& loose, const Chu
 struct Packing {
   Share share;  // of the loose elements
   MaskReader flags;
-  Selected selected;
+  ScanSelection selected;
 };
 
 // Begins with such operands: each is fenced separately, and the result's team synchronises.
@@ -305,7 +306,7 @@ Status detail::Scans<T>::copy(const Part<T>& from, const ChunkOperand& mask, con
   const std::array operands{writes(to), reads(from), mask};
   const CallScope scope("scan_copy", to.array());
   TESSERA_RETURN_IF_ERROR(begin("scan_copy", operands, mask));
-  const auto write = [](T& result, const Carry<T>&, const Carry<T>& now, bool) {
+  const auto write = [](T& result, const ScanCarry<T>&, const ScanCarry<T>& now, bool) {
     result = now.begins_segment ? now.value : result;
   };
   return SegmentedScan<T, CopyStep<T>, decltype(write)>(from, mask, to, {}, write)
@@ -319,7 +320,8 @@ Status detail::Scans<T>::add(const Part<T>& from, const ChunkOperand& mask, cons
   const std::array operands{writes(to), reads(from), mask};
   const CallScope scope("scan_add", to.array());
   TESSERA_RETURN_IF_ERROR(begin("scan_add", operands, mask, Request().add(kind)));
-  const auto write = [kind](T& result, const Carry<T>& before, const Carry<T>& now, bool begins) {
+  const auto write = [kind](T& result, const ScanCarry<T>& before, const ScanCarry<T>& now,
+                            bool begins) {
     result = kind == ScanKind::inclusive ? now.value : begins ? T{} : before.value;
   };
   return SegmentedScan<T, AddStep<T>, decltype(write)>(from, mask, to, {}, write)
@@ -335,21 +337,21 @@ Result<std::int64_t> detail::Scans<T>::pack(const Part<T>& from, const ChunkOper
   const CallScope scope("pack", to.array());
   TESSERA_ASSIGN_OR_RETURN(Packing packing, begin_packing("pack", loose, packed, mask));
   MaskReader& flags = packing.flags;
-  Selected& selected = packing.selected;
+  ScanSelection& selected = packing.selected;
   std::vector<T> elements;
   const Status mine =
       packing.share.for_each_piece([&](std::int64_t lo, std::int64_t count) -> Status {
         TESSERA_RETURN_IF_ERROR(flags.read(lo, count));
         elements.resize(static_cast<std::size_t>(count));
         TESSERA_RETURN_IF_ERROR(
-            from.array().get_box(stretch(loose, lo, count), {elements.data(), Strides{1}}));
+            from.array().get_box(vector_range(loose, lo, count), {elements.data(), Strides{1}}));
         std::int64_t kept = 0;
         for (std::int64_t i = 0; i < count; ++i) {
           if (flags[i]) {
             elements[static_cast<std::size_t>(kept++)] = elements[static_cast<std::size_t>(i)];
           }
         }
-        const Box place = stretch(packed, selected.before, kept);
+        const Box place = vector_range(packed, selected.before, kept);
         selected.before += kept;
         return to.array().put_box(place, {elements.data(), Strides{1}});
       });
@@ -365,7 +367,7 @@ Result<std::int64_t> detail::Scans<T>::unpack(const Part<T>& from, const ChunkOp
   const CallScope scope("unpack", to.array());
   TESSERA_ASSIGN_OR_RETURN(Packing packing, begin_packing("unpack", loose, packed, mask));
   MaskReader& flags = packing.flags;
-  Selected& selected = packing.selected;
+  ScanSelection& selected = packing.selected;
   std::vector<T> elements;
   std::vector<T> moved;
   const Status mine = packing.share.for_each_piece([&](std::int64_t lo,
@@ -373,11 +375,11 @@ Result<std::int64_t> detail::Scans<T>::unpack(const Part<T>& from, const ChunkOp
     TESSERA_RETURN_IF_ERROR(flags.read(lo, count));
     const std::int64_t taken = flags.count();
     moved.resize(static_cast<std::size_t>(taken) + 1);  // one more, so that the buffer is not null
-    TESSERA_RETURN_IF_ERROR(
-        from.array().get_box(stretch(packed, selected.before, taken), {moved.data(), Strides{1}}));
+    TESSERA_RETURN_IF_ERROR(from.array().get_box(vector_range(packed, selected.before, taken),
+                                                 {moved.data(), Strides{1}}));
     selected.before += taken;
     elements.resize(static_cast<std::size_t>(count));
-    const Box place = stretch(loose, lo, count);
+    const Box place = vector_range(loose, lo, count);
     TESSERA_RETURN_IF_ERROR(to.array().get_box(place, {elements.data(), Strides{1}}));
     std::size_t next = 0;
     for (std::int64_t i = 0; i < count; ++i) {

@@ -20,9 +20,9 @@
 #include <complex>
 #include <cstdint>
 
-#include "arrays/chunks.hpp"
+#include "arrays/chunk_engine.hpp"
 #include "arrays/elementwise.hpp"
-#include "arrays/part.hpp"
+#include "arrays/subarray.hpp"
 #include "rma/result.hpp"
 
 namespace tessera::arrays {

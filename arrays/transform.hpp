@@ -14,7 +14,7 @@
 // synchronisation: they see all earlier writes of other ranks, and all ranks see the result
 // afterwards. Ghost cells are neither read nor written. Functions can't be compared: if members
 // give different ones, or ones that captured different values, each rank applies its own to the
-// elements that it owns, without an error. Errors of all: see check_operands() in chunks.hpp;
+// elements that it owns, without an error. Errors of all: see check_operands() in chunk_engine.hpp;
 // invalid_argument if members give different operands, start values or reductions; peer_lost.
 #pragma once
 
@@ -26,8 +26,8 @@
 #include <tuple>
 #include <utility>
 
-#include "arrays/chunks.hpp"
-#include "arrays/part.hpp"
+#include "arrays/chunk_engine.hpp"
+#include "arrays/subarray.hpp"
 #include "rma/result.hpp"
 
 namespace tessera::arrays {
@@ -45,7 +45,7 @@ inline bool is_dense(const LoopNest& nest, std::size_t operands) noexcept {
 /// Calls body(a, b, …) with references to the corresponding elements of the operands. Loops over
 /// dense runs have no strides, so that the compiler can vectorise them.
 template <class... T, class Body, std::size_t... K>
-void for_each_place(const Chunk& chunk, Body&& body, std::index_sequence<K...>) {
+void for_each_element_tuple(const Chunk& chunk, Body&& body, std::index_sequence<K...>) {
   const LoopNest nest = loop_nest(chunk, sizeof...(T));
   const bool dense = is_dense(nest, sizeof...(T));
   for_each_run(nest, [&](const auto& offsets) {
@@ -62,8 +62,8 @@ void for_each_place(const Chunk& chunk, Body&& body, std::index_sequence<K...>) 
   });
 }
 template <class... T, class Body>
-void for_each_place(const Chunk& chunk, Body&& body) {
-  for_each_place<T...>(chunk, body, std::index_sequence_for<T...>{});
+void for_each_element_tuple(const Chunk& chunk, Body&& body) {
+  for_each_element_tuple<T...>(chunk, body, std::index_sequence_for<T...>{});
 }
 
 }  // namespace detail
@@ -75,7 +75,7 @@ rma::Status transform(Out&& out, Function&& function, const In&... in) {
                 "transform() takes at most 5 operands besides the result");
   const std::array operands{writes(out), reads(in)...};
   return on_chunks("transform", operands, [&](const Chunk& chunk) {
-    detail::for_each_place<ElementOf<Out>, const ElementOf<In>...>(
+    detail::for_each_element_tuple<ElementOf<Out>, const ElementOf<In>...>(
         chunk, [&](auto& result, const auto&... values) { result = function(values...); });
     return rma::Status();
   });
@@ -127,7 +127,7 @@ rma::Result<Value> reduce(Value start, rma::Reduction reduction, Function&& func
   Value value = start;
   rma::Team& team = part(a).array().team();
   TESSERA_RETURN_IF_ERROR(team.agree(for_each_chunk(operands, [&](const Chunk& chunk) {
-    detail::for_each_place<const ElementOf<A>, const ElementOf<In>...>(
+    detail::for_each_element_tuple<const ElementOf<A>, const ElementOf<In>...>(
         chunk, [&](const auto&... values) { value = function(value, values...); });
     return rma::Status();
   })));

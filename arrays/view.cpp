@@ -45,7 +45,7 @@ std::string explain(const Box& box, const Box& covered) {
 }
 
 template <class Place>
-std::string sentence(const Place& place, const Box& covered, const ArrayLife* life) {
+std::string sentence(const Place& place, const Box& covered, const ArrayState* life) {
   const std::string of = life == nullptr ? "local memory" : fmt::format("array '{}'", life->name);
   const std::string why = life != nullptr && life->is_freed ? std::string("the array was freed")
                                                             : explain(place, covered);
@@ -60,11 +60,11 @@ std::string sentence(const Place& place, const Box& covered, const ArrayLife* li
 
 }  // namespace
 
-void fail_view(const Index& index, const Box& covered, const ArrayLife* life) noexcept {
+void fail_view(const Index& index, const Box& covered, const ArrayState* life) noexcept {
   fail(sentence(index, covered, life));
 }
 
-void fail_view(const Box& box, const Box& covered, const ArrayLife* life) noexcept {
+void fail_view(const Box& box, const Box& covered, const ArrayState* life) noexcept {
   fail(sentence(box, covered, life));
 }
 

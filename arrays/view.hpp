@@ -42,7 +42,7 @@ namespace detail {
 class RaceLog;
 
 /// State that an array shares with its local accesses and its other handles.
-struct ArrayLife {
+struct ArrayState {
   std::string name;
   std::atomic<bool> is_freed{false};
   std::shared_ptr<RaceLog> races;  ///< null unless TESSERA_CHECK=races is set
@@ -53,13 +53,14 @@ constexpr bool checks_views = TESSERA_CHECK_VIEWS != 0;
 
 /// Prints what is wrong with an index, or a box, of a view of `covered`, and aborts the process.
 /// `life` may be null.
-[[noreturn]] void fail_view(const Index& index, const Box& covered, const ArrayLife* life) noexcept;
-[[noreturn]] void fail_view(const Box& box, const Box& covered, const ArrayLife* life) noexcept;
+[[noreturn]] void fail_view(const Index& index, const Box& covered,
+                            const ArrayState* life) noexcept;
+[[noreturn]] void fail_view(const Box& box, const Box& covered, const ArrayState* life) noexcept;
 
 /// Checks that `place`, an index or a box, is inside `covered`.
 template <class Place>
 [[gnu::always_inline]] constexpr void check_view(const Place& place, const Box& covered,
-                                                 const ArrayLife* life) noexcept {
+                                                 const ArrayState* life) noexcept {
   if (place.ndims() != covered.ndims() || !covered.contains(place) ||
       (life != nullptr && life->is_freed.load(std::memory_order_relaxed))) [[unlikely]] {
     fail_view(place, covered, life);
@@ -95,7 +96,7 @@ class LocalView {
       : data_(data), extents_(extents), strides_(strides) {}
   /// For this layer: a view of memory of an array.
   constexpr LocalView(T* data, const Extents& extents, const Strides& strides,
-                      const detail::ArrayLife* life) noexcept
+                      const detail::ArrayState* life) noexcept
       : data_(data), extents_(extents), strides_(strides), life_(life) {}
   /// Conversion of a view that may write into one that only reads.
   // NOLINTBEGIN(google-explicit-constructor): as T* becomes const T*
@@ -175,7 +176,7 @@ class LocalView {
   }
 
   /// For this layer: the state of the array that the memory belongs to; null for other memory.
-  [[nodiscard]] constexpr const detail::ArrayLife* life() const noexcept { return life_; }
+  [[nodiscard]] constexpr const detail::ArrayState* life() const noexcept { return life_; }
 
  private:
   [[nodiscard]] constexpr Box covered() const noexcept { return Box::whole(extents_); }
@@ -183,7 +184,7 @@ class LocalView {
   T* data_ = nullptr;
   Extents extents_;
   Strides strides_;
-  const detail::ArrayLife* life_ = nullptr;
+  const detail::ArrayState* life_ = nullptr;
 };
 
 /// A view of memory by the global indices of its array. T may be const.
@@ -195,7 +196,7 @@ class GlobalView {
   constexpr GlobalView(const LocalView<T>& view, const Index& origin) noexcept
       : view_(view),
         origin_(origin),
-        origin_place_(distance(Index::zeros(view.ndims()), origin, view.strides())) {}
+        origin_offset_(distance(Index::zeros(view.ndims()), origin, view.strides())) {}
   /// Conversion of a view that may write into one that only reads.
   // NOLINTBEGIN(google-explicit-constructor): as T* becomes const T*
   template <class U>
@@ -217,7 +218,7 @@ class GlobalView {
     if constexpr (detail::checks_views) {
       detail::check_view(Index{static_cast<std::int64_t>(indices)...}, box(), view_.life());
     }
-    return view_.data_handle()[detail::place_of(view_.strides(), indices...) - origin_place_];
+    return view_.data_handle()[detail::place_of(view_.strides(), indices...) - origin_offset_];
   }
   [[gnu::always_inline]] constexpr T& operator[](const Index& index) const noexcept {
     if constexpr (detail::checks_views) {
@@ -229,7 +230,7 @@ class GlobalView {
  private:
   LocalView<T> view_;
   Index origin_;
-  std::int64_t origin_place_ = 0;  // distance from global index zero to the first element
+  std::int64_t origin_offset_ = 0;  // distance from global index zero to the first element
 };
 
 }  // namespace tessera::arrays

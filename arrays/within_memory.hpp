@@ -8,16 +8,16 @@
 #include <type_traits>
 #include <utility>
 
-#include "rma/within_memory.hpp"
+#include "rma/catch_bad_alloc.hpp"
 
 namespace tessera::arrays::detail {
 
 /// Local. Returns the result of body(), a Status or a Result. Errors: also no_memory with the text
 /// `refusal`, if body() throws std::bad_alloc.
 template <class Body>
-std::invoke_result_t<Body> within_memory(
+std::invoke_result_t<Body> catch_bad_alloc(
     Body&& body, std::string_view refusal = "this rank has no memory for temporary buffers") {
-  return rma::detail::within_memory(std::forward<Body>(body), refusal);
+  return rma::detail::catch_bad_alloc(std::forward<Body>(body), refusal);
 }
 
 }  // namespace tessera::arrays::detail

@@ -10,7 +10,7 @@
 
 namespace tessera::bench {
 
-bool Keeper::open(Crew& crew, const SuiteOptions& options, const std::string& page) {
+bool Keeper::open(RankGroup& crew, const SuiteOptions& options, const std::string& page) {
   return files_.open(crew, options) && crew.share(crew.rank() != 0 || html_.open(page));
 }
 
@@ -31,7 +31,7 @@ bool Keeper::write() {
 void Keeper::write_unfinished(const std::string& why) noexcept {
   try {
     const std::lock_guard lock(mutex_);
-    if (is_written_ || !is_any_wanted()) {
+    if (is_written_ || !has_output_files()) {
       return;
     }
     if (!report_.has_records()) {

@@ -22,7 +22,7 @@ class Keeper {
 
   /// Collective. Tries the files. Returns false on all ranks if one can't be written, and prints
   /// why.
-  [[nodiscard]] bool open(Crew& crew, const SuiteOptions& options, const std::string& page);
+  [[nodiscard]] bool open(RankGroup& crew, const SuiteOptions& options, const std::string& page);
 
   /// Writes all files, unless they are written already. Returns false if a file can't be written,
   /// and prints why.
@@ -34,7 +34,9 @@ class Keeper {
   void write_unfinished(const std::string& why) noexcept;
 
  private:
-  [[nodiscard]] bool is_any_wanted() const { return html_.is_wanted() || files_.is_any_wanted(); }
+  [[nodiscard]] bool has_output_files() const {
+    return html_.is_wanted() || files_.has_output_files();
+  }
   [[nodiscard]] bool write_all();
 
   Report& report_;

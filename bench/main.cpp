@@ -52,7 +52,7 @@
 namespace tessera::bench {
 namespace {
 
-constexpr std::int64_t least_gups_bytes = 8192;
+constexpr std::int64_t min_gups_bytes = 8192;
 
 struct Chosen {
   const Suite* suite = nullptr;
@@ -143,7 +143,7 @@ void run_parts(Session& session, const BenchOptions& options, Targets& targets) 
 }
 
 /// Prints what follows the tables. Returns rank 0's exit code.
-int conclude(const Report& report, const BenchOptions& options, bool has_files) {
+int finish_run(const Report& report, const BenchOptions& options, bool has_files) {
   for (const std::string& each : report.recorded_twice()) {
     std::cerr << "tessera-bench: " << each << " was recorded twice; pages show only the first\n";
   }
@@ -167,13 +167,13 @@ int conclude(const Report& report, const BenchOptions& options, bool has_files) 
 
 /// Collective. Runs the chosen parts and returns the exit code. If a signal or an exception ends
 /// the run early, the results so far are written.
-int run_suites(rma::Job& job, Crew& crew, const BenchOptions& options, RunInfo run) {
+int run_suites(rma::Job& job, RankGroup& crew, const BenchOptions& options, RunInfo run) {
   Report report(std::move(run));
   Keeper keeper(report);
   if (!keeper.open(crew, options, options.report)) {
     return apps::exit_usage;
   }
-  std::optional<EndingSignals> signals;
+  std::optional<TerminationSignals> signals;
   if (crew.rank() == 0) {
     signals.emplace([&keeper](int number) {
       keeper.write_unfinished(fmt::format("signal {} ({})", number, strsignal(number)));
@@ -195,10 +195,10 @@ int run_suites(rma::Job& job, Crew& crew, const BenchOptions& options, RunInfo r
     targets.print(std::cout);
   }
   const bool has_files = keeper.write();
-  return conclude(report, options, has_files);
+  return finish_run(report, options, has_files);
 }
 
-int run_job(rma::Job& job, Crew& crew, const BenchOptions& options, int argc,
+int run_job(rma::Job& job, RankGroup& crew, const BenchOptions& options, int argc,
             const char* const* argv, const std::string& mpi) {
   RunInfo run = describe_run(crew, argc, argv);
   run.launch.nodes = job.node_count();
@@ -237,8 +237,8 @@ int run_in_processes(const BenchOptions& options, int argc, const char* const* a
     return EXIT_FAILURE;
   }
   try {
-    JobCrew job_crew(*job);
-    Crew& crew = mpi ? mpi->crew() : job_crew;
+    JobRankGroup job_crew(*job);
+    RankGroup& crew = mpi ? mpi->crew() : job_crew;
     const int code = run_job(*job, crew, options, argc, argv, mpi ? mpi->version() : "");
     rma::require(job->stop());
     return code;
@@ -269,7 +269,7 @@ int run_in_threads(const BenchOptions& options, int argc, const char* const* arg
   int code = EXIT_FAILURE;
   rma::require(rma::run_on_threads(options.threads, [&](rma::Job& job) {
     return without_exceptions([&] {
-      JobCrew crew(job);
+      JobRankGroup crew(job);
       const int mine = run_job(job, crew, options, argc, argv, "");
       if (crew.rank() == 0) {
         code = mine;
@@ -319,11 +319,11 @@ void add_suite_options(CLI::App& app, BenchOptions& options) {
          "--table",
          [&options](const std::string& text) {
            options.gups_bytes = parse_size(text, "--table");
-           if (options.gups_bytes < least_gups_bytes) {
+           if (options.gups_bytes < min_gups_bytes) {
              throw CLI::ValidationError(
                  "--table",
                  fmt::format("a table of {} B on each rank is too small; give at least {} B",
-                             options.gups_bytes, least_gups_bytes));
+                             options.gups_bytes, min_gups_bytes));
            }
          },
          "suite gups: size of each rank's part of the table, at least 8K")
@@ -340,7 +340,7 @@ void add_suite_options(CLI::App& app, BenchOptions& options) {
 }
 
 // Whether these options go together; prints an error if they don't.
-bool go_together(const BenchOptions& options, const Relaunch& again) {
+bool check_combination(const BenchOptions& options, const Relaunch& again) {
   if (again.launches == 0 && !again.launcher.empty()) {
     std::cerr << "tessera-bench: --launcher needs --repeat-launch N\n";
     return false;
@@ -409,7 +409,7 @@ int run_program(int argc, const char* const* argv) {
     return EXIT_SUCCESS;
   }
   options.quiet = options.quiet || writes_to_standard_output(options);
-  return go_together(options, again) ? run(options, again, argc, argv) : apps::exit_usage;
+  return check_combination(options, again) ? run(options, again, argc, argv) : apps::exit_usage;
 }
 
 }  // namespace

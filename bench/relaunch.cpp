@@ -53,29 +53,29 @@ extern "C" void hand_to_main_thread(int number) {
 
 /// Blocks, while it lives, the signals that end processes, so that this process can end its child
 /// and remove temporary files first. Requires: the main thread.
-class HeldSignals {
+class BlockedSignals {
  public:
-  HeldSignals() {
+  BlockedSignals() {
     sigemptyset(&held_);
-    for (const int number : held_numbers) {
+    for (const int number : blocked_signals) {
       sigaddset(&held_, number);
     }
     sigprocmask(SIG_BLOCK, &held_, &before_);
     struct sigaction handing {};
     handing.sa_handler = hand_to_main_thread;
     handing.sa_flags = SA_RESTART;
-    for (std::size_t i = 0; i < held_numbers.size(); ++i) {
-      sigaction(held_numbers[i], &handing, &actions_before_[i]);
+    for (std::size_t i = 0; i < blocked_signals.size(); ++i) {
+      sigaction(blocked_signals[i], &handing, &actions_before_[i]);
     }
   }
-  ~HeldSignals() {
-    for (std::size_t i = 0; i < held_numbers.size(); ++i) {
-      sigaction(held_numbers[i], &actions_before_[i], nullptr);
+  ~BlockedSignals() {
+    for (std::size_t i = 0; i < blocked_signals.size(); ++i) {
+      sigaction(blocked_signals[i], &actions_before_[i], nullptr);
     }
     sigprocmask(SIG_SETMASK, &before_, nullptr);
   }
-  HeldSignals(const HeldSignals&) = delete;
-  HeldSignals& operator=(const HeldSignals&) = delete;
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
 
   /// The signal mask for child processes.
   [[nodiscard]] const sigset_t& before() const { return before_; }
@@ -88,9 +88,9 @@ class HeldSignals {
   }
 
  private:
-  static constexpr std::array held_numbers = {SIGTERM, SIGINT, SIGHUP, SIGCHLD};
+  static constexpr std::array blocked_signals = {SIGTERM, SIGINT, SIGHUP, SIGCHLD};
 
-  std::array<struct sigaction, held_numbers.size()> actions_before_ = {};
+  std::array<struct sigaction, blocked_signals.size()> actions_before_ = {};
   sigset_t held_ = {};
   sigset_t before_ = {};
 };
@@ -99,7 +99,7 @@ constexpr int shells_signal_base = 128;
 
 /// Waits for a child and returns its exit code. Passes on the signals that would have ended this
 /// process.
-int wait_for(pid_t child, const HeldSignals& signals) {
+int wait_for(pid_t child, const BlockedSignals& signals) {
   int status = 0;
   int ended_by = 0;
   while (waitpid(child, &status, WNOHANG) == 0) {
@@ -121,7 +121,8 @@ int wait_for(pid_t child, const HeldSignals& signals) {
 
 /// Runs a program with its arguments and returns its exit code; empty, with errno set, if it can't
 /// be started.
-std::optional<int> run_program(const std::vector<std::string>& words, const HeldSignals& signals) {
+std::optional<int> run_program(const std::vector<std::string>& words,
+                               const BlockedSignals& signals) {
   std::vector<char*> arguments;
   for (const std::string& word : words) {
     arguments.push_back(const_cast<char*>(word.c_str()));  // posix_spawn does not change them
@@ -208,7 +209,7 @@ int relaunch(const Relaunch& relaunch) {
   if (launcher.empty() && !relaunch.launcher.empty()) {
     return complain(fmt::format("--launcher \"{}\" is not a command", relaunch.launcher));
   }
-  const HeldSignals signals;
+  const BlockedSignals signals;
   std::optional<TemporaryFolder> folder;
   if (relaunch.json.empty()) {
     folder.emplace();

@@ -67,11 +67,11 @@ std::map<std::string, std::string> BenchOptions::distinguishing() const {
   return found;
 }
 
-Session::Session(rma::Job& job, Crew& crew, const BenchOptions& options, Report& report,
+Session::Session(rma::Job& job, RankGroup& crew, const BenchOptions& options, Report& report,
                  Targets& targets)
     : job_(job),
       crew_(crew),
-      sleeping_crew_(job),
+      sleeping_group_(job),
       options_(options),
       report_(report),
       targets_(targets),
@@ -116,10 +116,10 @@ void Session::remark_on_paths() const {
   }
 }
 
-void Session::observe_beside(const std::string& backend, std::string_view target,
-                             const std::string& where, const Ratio& ratio) const {
+void Session::observe_ratio_to(const std::string& backend, std::string_view target,
+                               const std::string& where, const Ratio& ratio) const {
   if (goes_through_memory(backend, paths_)) {
-    targets_.miss_reference(target);
+    targets_.record_missing_reference(target);
   } else {
     targets_.observe(target, where, ratio);
   }
@@ -130,40 +130,40 @@ bool Session::compares_with(Peer peer) const {
          (is_among_all(peer) && names_peer(options_.peers, all_peers));
 }
 
-FloorOptions Session::floor_options() const {
-  FloorOptions floor_options;
-  floor_options.capacity_bytes =
-      std::max(floor_options.capacity_bytes, static_cast<std::size_t>(options_.max_size));
-  floor_options.cold = options_.cold;
-  floor_options.cold_bytes = options_.cold_bytes();
-  floor_options.attaches = options_.attaches;
-  return floor_options;
+BaselineOptions Session::baseline_options() const {
+  BaselineOptions baseline_options;
+  baseline_options.capacity_bytes =
+      std::max(baseline_options.capacity_bytes, static_cast<std::size_t>(options_.max_size));
+  baseline_options.cold = options_.cold;
+  baseline_options.cold_bytes = options_.cold_bytes();
+  baseline_options.attaches = options_.attaches;
+  return baseline_options;
 }
 
-const std::vector<std::unique_ptr<Floor>>& Session::library_floors() {
-  if (!has_floors_) {
-    has_floors_ = true;
-    const std::array makers = {std::pair(Peer::mpi, &make_mpi_floor),
-                               std::pair(Peer::armci, &make_armci_floor),
-                               std::pair(Peer::shmem, &make_shmem_floor)};
+const std::vector<std::unique_ptr<Baseline>>& Session::library_baselines() {
+  if (!has_baselines_) {
+    has_baselines_ = true;
+    const std::array makers = {std::pair(Peer::mpi, &make_mpi_baseline),
+                               std::pair(Peer::armci, &make_armci_baseline),
+                               std::pair(Peer::shmem, &make_shmem_baseline)};
     for (const auto& [peer, make] : makers) {
       std::string missing;
       if (!compares_with(peer)) {
         continue;
       }
-      if (auto floor = make(crew_, floor_options(), missing)) {
-        library_floors_.push_back(std::move(floor));
+      if (auto floor = make(crew_, baseline_options(), missing)) {
+        library_baselines_.push_back(std::move(floor));
       } else {
         remark("missing: " + missing);
       }
     }
   }
-  return library_floors_;
+  return library_baselines_;
 }
 
 GlobalArrays* Session::global_arrays() {
-  if (!has_asked_for_global_arrays_ && compares_with(Peer::ga)) {
-    has_asked_for_global_arrays_ = true;
+  if (!has_started_global_arrays_ && compares_with(Peer::ga)) {
+    has_started_global_arrays_ = true;
     std::string missing;
     global_arrays_ = GlobalArrays::start(crew_, missing);
     if (global_arrays_ == nullptr) {
@@ -173,12 +173,12 @@ GlobalArrays* Session::global_arrays() {
   return global_arrays_.get();
 }
 
-Case Session::as_asked(const Case& c) const {
+Case Session::with_requested_completion(const Case& c) const {
   return c.completing(options_.completes(usual_completion(c.layout, job_.node_count())));
 }
 
-void Session::remark_on_answers(const std::string& those, const Case& c) const {
-  if (!has_answers_beside(c)) {
+void Session::remark_on_replies(const std::string& those, const Case& c) const {
+  if (!has_comparable_replies(c)) {
     remark(
         fmt::format("left out: {}; each of its operations waits for a reply, but this table's are "
                     "complete locally",
@@ -279,10 +279,10 @@ void require_memory(Session& session, const apps::MemoryNeed& need) {
 namespace {
 
 // Shortest sample, in clock readings.
-constexpr double some_40_us = 2000;
-constexpr double some_2_ms = 100'000;
+constexpr double min_sample_40_us = 2000;
+constexpr double min_sample_2_ms = 100'000;
 
-MeasureOptions lasting(MeasureOptions options, double clock_readings) {
+MeasureOptions with_min_sample(MeasureOptions options, double clock_readings) {
   options.timer_multiple = clock_readings;
   return options;
 }
@@ -290,11 +290,11 @@ MeasureOptions lasting(MeasureOptions options, double clock_readings) {
 }  // namespace
 
 MeasureOptions together(MeasureOptions options) {
-  return lasting(options, some_40_us);
+  return with_min_sample(options, min_sample_40_us);
 }
 
-MeasureOptions side_by_side(MeasureOptions options) {
-  return lasting(options, some_2_ms);
+MeasureOptions concurrent(MeasureOptions options) {
+  return with_min_sample(options, min_sample_2_ms);
 }
 
 }  // namespace tessera::bench

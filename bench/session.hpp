@@ -74,13 +74,14 @@ class Session {
  public:
   /// Collective. All arguments must outlive the session. Prints which of the alternatives exchange
   /// data between nodes through shared memory.
-  Session(rma::Job& job, Crew& crew, const BenchOptions& options, Report& report, Targets& targets);
+  Session(rma::Job& job, RankGroup& crew, const BenchOptions& options, Report& report,
+          Targets& targets);
 
   [[nodiscard]] rma::Job& job() const { return job_; }
-  [[nodiscard]] Crew& crew() const { return crew_; }
+  [[nodiscard]] RankGroup& crew() const { return crew_; }
   /// The same ranks; ranks that wait in this group sleep. In MPI's rank group, waiting ranks poll
   /// for messages every 50 µs, which disturbs an agent on the same core.
-  [[nodiscard]] Crew& sleeping_crew() { return sleeping_crew_; }
+  [[nodiscard]] RankGroup& sleeping_group() { return sleeping_group_; }
   [[nodiscard]] const BenchOptions& options() const { return options_; }
   [[nodiscard]] Targets& targets() const { return targets_; }
   [[nodiscard]] bool is_leader() const { return crew_.rank() == 0; }
@@ -89,23 +90,23 @@ class Session {
 
   /// `c`, complete where -s says; without -s, where its layout usually is with this number of
   /// nodes.
-  [[nodiscard]] Case as_asked(const Case& c) const;
+  [[nodiscard]] Case with_requested_completion(const Case& c) const;
   /// Whether an operation that always gets a reply, as a message over a socket does, is comparable
   /// with `c`. On one node it always is: what is complete locally has also arrived.
-  [[nodiscard]] bool has_answers_beside(const Case& c) const {
+  [[nodiscard]] bool has_comparable_replies(const Case& c) const {
     return c.operation == Operation::get || c.needs_fence() || job_.node_count() == 1;
   }
   /// Prints that `those` are left out of the comparison with `c`, if they are.
-  void remark_on_answers(const std::string& those, const Case& c) const;
+  void remark_on_replies(const std::string& those, const Case& c) const;
 
   /// Collective. Whether rank 0 reaches rank 1 by transport mpi.
   [[nodiscard]] bool goes_over_windows() const;
 
   /// Options for baselines: the buffers that a transfer of the largest size of -m needs.
-  [[nodiscard]] FloorOptions floor_options() const;
+  [[nodiscard]] BaselineOptions baseline_options() const;
   /// Collective. The baselines that are libraries, if available. The first call creates them, once
   /// for the whole run, because some libraries can't be started twice.
-  const std::vector<std::unique_ptr<Floor>>& library_floors();
+  const std::vector<std::unique_ptr<Baseline>>& library_baselines();
   /// Collective. Global Arrays, started by the first call; null if unavailable.
   GlobalArrays* global_arrays();
 
@@ -123,8 +124,8 @@ class Session {
   }
   /// Reports the ratio to `backend` to a target. If `backend` goes through shared memory between
   /// nodes, reports only that the target's reference was missing.
-  void observe_beside(const std::string& backend, std::string_view target, const std::string& where,
-                      const Ratio& ratio) const;
+  void observe_ratio_to(const std::string& backend, std::string_view target,
+                        const std::string& where, const Ratio& ratio) const;
 
   /// Collective. Measures the candidates, records them, and adds a line to `table`.
   std::vector<Measured> measure(Table& table, const Subject& subject, std::int64_t line,
@@ -158,15 +159,15 @@ class Session {
                                 std::string size_name) const;
 
   rma::Job& job_;
-  Crew& crew_;
-  JobCrew sleeping_crew_;
+  RankGroup& crew_;
+  JobRankGroup sleeping_group_;
   const BenchOptions& options_;
   Report& report_;
   Targets& targets_;
   PathsInMemory paths_;
-  bool has_floors_ = false;
-  std::vector<std::unique_ptr<Floor>> library_floors_;
-  bool has_asked_for_global_arrays_ = false;
+  bool has_baselines_ = false;
+  std::vector<std::unique_ptr<Baseline>> library_baselines_;
+  bool has_started_global_arrays_ = false;
   std::unique_ptr<GlobalArrays> global_arrays_;
 };
 
@@ -180,7 +181,7 @@ MeasureOptions together(MeasureOptions options);
 /// enough that the time to wake a rank doesn't matter; in short ones, ranks would work one after
 /// the other. Also for work that a program repeats many times, as a solver's products: caches and
 /// alternating buffers are then as in such a row.
-MeasureOptions side_by_side(MeasureOptions options);
+MeasureOptions concurrent(MeasureOptions options);
 
 struct SuitePart {
   std::string name;

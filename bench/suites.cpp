@@ -47,7 +47,7 @@ Suite rma_suite() {
            {"sync", measure_sync},
            {"reads", measure_reads},
            {"tasks", measure_tasks},
-           {"places", measure_places}},
+           {"places", measure_locations}},
           shm_targets()};
 }
 
@@ -57,7 +57,7 @@ Suite net_suite() {
       "one-sided operations between rank 0 and rank 1 on another node, compared with raw TCP and "
       "MPI",
       {{"latency", between_nodes(measure_net_latency)},
-       {"places", measure_net_places},
+       {"places", measure_net_locations},
        {"rate", between_nodes(measure_net_rate)},
        {"bandwidth", between_nodes(measure_net_bandwidth)},
        {"window", between_nodes(measure_net_window)},

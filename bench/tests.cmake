@@ -4,10 +4,10 @@
 enable_testing()
 include(rank_test)
 add_compile_options(-O1)  # as in tests/: compiled often, and never measured
-foreach(name statistics measure paths peers transfer report options floors tcp_floor target
+foreach(name statistics measure paths peers transfer report options floors tcp_baseline target
              thread_time verbs_floor topology random_stream communication_log)
   add_unit_test(bench.${name} SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/${name}_test.cpp
-                LINK tessera_bench_floors)
+                LINK tessera_bench_baselines)
 endforeach()
 foreach(name report_text report_file report_dataset report_page report_panels)
   add_unit_test(bench.${name} SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/${name}_test.cpp
@@ -23,7 +23,7 @@ add_unit_test(bench.launches SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/launches_
 add_unit_test(bench.data_checks SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/data_checks_test.cpp
               ${CMAKE_CURRENT_SOURCE_DIR}/rma/contention_checks.cpp
               ${CMAKE_CURRENT_SOURCE_DIR}/rma/memories.cpp ${CMAKE_CURRENT_SOURCE_DIR}/session.cpp
-              LINK tessera_bench_floors tessera_bench_job)
+              LINK tessera_bench_baselines tessera_bench_job)
 
 set(tcp_environment TESSERA_TRANSPORT=shm,tcp TESSERA_RANKS_PER_NODE=1)
 

@@ -33,7 +33,7 @@ Status set_mode(ArrayBase& array, tessera_access_mode mode, int copy_on_each_nod
   if (mine.ok()) {
     mine = check_count(cache_bytes, "bytes of the cache");
   }
-  TESSERA_RETURN_IF_ERROR(tell(array.team(), std::move(mine)));
+  TESSERA_RETURN_IF_ERROR(report_to_team(array.team(), std::move(mine)));
   return array.set_access_mode(static_cast<rma::AccessMode>(mode),
                                {.copy_on_each_node = copy_on_each_node != 0,
                                 .cache_bytes = static_cast<std::size_t>(cache_bytes)});
@@ -102,7 +102,7 @@ Status create_halo(const tessera_array* handle, const tessera_halo_options* give
   const std::shared_ptr<ArrayBase>& array = contents_of(handle).array;
   const auto options = convert(given, array->ndims());
   TESSERA_RETURN_IF_ERROR(
-      tell(array->team(), options.ok() ? required(halo, "halo") : options.status()));
+      report_to_team(array->team(), options.ok() ? required(halo, "halo") : options.status()));
   TESSERA_ASSIGN_OR_RETURN(Halo made, Halo::create(*array, *options));
   auto contents = std::make_unique<HaloContents>(HaloContents{array, std::move(made)});
   *halo =

@@ -25,41 +25,43 @@ using rma::Code;
 using rma::Status;
 
 /// The caller's arguments, and where the handle goes.
-struct AskedArray : Asked {
+struct CreateArrayArguments : Asked {
   tessera_array** result;
 };
 
-Status create(const AskedArray& asked, std::int64_t ndims, const std::int64_t* extents) {
+Status create(const CreateArrayArguments& asked, std::int64_t ndims, const std::int64_t* extents) {
   const auto sizes = required_list<Extents>(extents, ndims, "extents");
   TESSERA_ASSIGN_OR_RETURN(
       const ArrayRequest request,
       request_of(asked, ndims, sizes.ok() ? required(asked.result, "array") : sizes.status()));
-  return give_array(
+  return create_array_handle(
       asked.job, ArrayBase::create(*asked.job->contents, *sizes, request.element, request.options),
       asked.result);
 }
 
 /// The distribution was checked before, and determines the lengths of lists, not the options.
-Status create_distributed(const AskedArray& asked, const tessera_distribution* distribution) {
+Status create_distributed(const CreateArrayArguments& asked,
+                          const tessera_distribution* distribution) {
   TESSERA_ASSIGN_OR_RETURN(const Distribution* const parts, open(distribution));
   TESSERA_ASSIGN_OR_RETURN(const ArrayRequest request,
                            request_of(asked, parts->ndims(), required(asked.result, "array")));
-  return give_array(
+  return create_array_handle(
       asked.job, ArrayBase::create(*asked.job->contents, *parts, request.element, request.options),
       asked.result);
 }
 
-Status attach(const AskedArray& asked, const tessera_distribution* distribution, void* memory,
-              std::int64_t bytes) {
+Status attach(const CreateArrayArguments& asked, const tessera_distribution* distribution,
+              void* memory, std::int64_t bytes) {
   TESSERA_ASSIGN_OR_RETURN(const Distribution* const parts, open(distribution));
   const Status counted = check_count(bytes, "bytes");
   TESSERA_ASSIGN_OR_RETURN(
       const ArrayRequest request,
       request_of(asked, parts->ndims(), counted.ok() ? required(asked.result, "array") : counted));
-  return give_array(asked.job,
-                    ArrayBase::attach(*asked.job->contents, *parts, request.element, memory,
-                                      static_cast<std::size_t>(bytes), request.options),
-                    asked.result);
+  return create_array_handle(
+      asked.job,
+      ArrayBase::attach(*asked.job->contents, *parts, request.element, memory,
+                        static_cast<std::size_t>(bytes), request.options),
+      asked.result);
 }
 
 const char* name_or_unnamed(const char* name) noexcept {
@@ -125,16 +127,16 @@ int tessera_array_overlay(const tessera_array* base, tessera_type type,
     TESSERA_ASSIGN_OR_RETURN(const arrays::Distribution* const parts, open(distribution));
     const auto element = element_kind(type);
     TESSERA_RETURN_IF_ERROR(
-        tell(lender.team(), element.ok() ? required(array, "array") : element.status()));
-    return give_array(job_of(base),
-                      ArrayBase::overlay(lender, *parts, *element, name_or_unnamed(name)), array);
+        report_to_team(lender.team(), element.ok() ? required(array, "array") : element.status()));
+    return create_array_handle(
+        job_of(base), ArrayBase::overlay(lender, *parts, *element, name_or_unnamed(name)), array);
   });
 }
 
 int tessera_array_duplicate(const tessera_array* array, const char* name, tessera_array** copy) {
   return call_on(__func__, array, [&](const ArrayBase& original) -> Status {
-    TESSERA_RETURN_IF_ERROR(tell(original.team(), required(copy, "copy")));
-    return give_array(job_of(array), original.duplicate(name_or_unnamed(name)), copy);
+    TESSERA_RETURN_IF_ERROR(report_to_team(original.team(), required(copy, "copy")));
+    return create_array_handle(job_of(array), original.duplicate(name_or_unnamed(name)), copy);
   });
 }
 
@@ -220,7 +222,7 @@ int tessera_array_owner(const tessera_array* array, const int64_t index[], int64
 int tessera_array_patches(const tessera_array* array, const int64_t lo[], const int64_t hi[],
                           int64_t capacity, tessera_patch patches[], int64_t* count) {
   return call_on(__func__, array, [&](const ArrayBase& asked) {
-    return give_patches(asked.distribution(), lo, hi, {capacity, patches, count})
+    return write_patches(asked.distribution(), lo, hi, {capacity, patches, count})
         .context(asked.describe());
   });
 }

@@ -73,11 +73,11 @@ int tessera_distribution_restricted(tessera_job* job, int64_t nranks, int64_t nd
                                     tessera_distribution** distribution);
 /* Local. Blocks as in tiled irregular distributions, with any owners. `owners` lists the member
  * that owns each block, with blocks in the order that the options give. */
-int tessera_distribution_dealt(tessera_job* job, int64_t nranks, int64_t ndims,
-                               const int64_t extents[], const int64_t counts[],
-                               const int64_t starts[], const int64_t owners[],
-                               const tessera_distribution_options* options,
-                               tessera_distribution** distribution);
+int tessera_distribution_with_owners(tessera_job* job, int64_t nranks, int64_t ndims,
+                                     const int64_t extents[], const int64_t counts[],
+                                     const int64_t starts[], const int64_t owners[],
+                                     const tessera_distribution_options* options,
+                                     tessera_distribution** distribution);
 /* Local. The grid of blocks that a regular distribution would choose. Of the options only
  * min_block, process_grid, ranks_per_node and order are used. */
 int tessera_process_grid_choose(int64_t nranks, int64_t ndims, const int64_t extents[],
@@ -110,17 +110,17 @@ int tessera_distribution_layout(const tessera_distribution* distribution, tesser
                                 tessera_storage* storage, int64_t ghosts[]);
 /* How blocks are assigned to members: at most one block for each member; cyclically, by a grid of
  * members; round robin; or by a table, as in restricted distributions. */
-typedef int tessera_deal;
+typedef int tessera_block_map;
 enum {
-  TESSERA_DEAL_GRID = 0,
-  TESSERA_DEAL_CYCLIC_GRID = 1,
-  TESSERA_DEAL_ROUND_ROBIN = 2,
-  TESSERA_DEAL_TABLE = 3
+  TESSERA_BLOCK_MAP_GRID = 0,
+  TESSERA_BLOCK_MAP_CYCLIC_GRID = 1,
+  TESSERA_BLOCK_MAP_ROUND_ROBIN = 2,
+  TESSERA_BLOCK_MAP_TABLE = 3
 };
 /* Local. How blocks are assigned, the number of blocks along each dimension, and the grid of
  * members. If members have no grid of their own, it is the grid of blocks. `blocks` and `grid` have
  * room for TESSERA_MAX_DIMS numbers. Each result may be null. */
-int tessera_distribution_grid(const tessera_distribution* distribution, tessera_deal* deal,
+int tessera_distribution_grid(const tessera_distribution* distribution, tessera_block_map* deal,
                               int64_t blocks[], int64_t grid[]);
 /* Local. A member's coordinates in the grid of members; there is room for TESSERA_MAX_DIMS numbers.
  * Errors: unsupported (members have no grid), out_of_range (a member outside the grid). */

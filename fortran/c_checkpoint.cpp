@@ -28,11 +28,11 @@ struct FileContents {
 };
 template <>
 struct ShellOf<tessera_checkpoint_writer> {
-  using Type = Shell<Mark::checkpoint_writer, WriterContents>;
+  using Type = Shell<HandleKind::checkpoint_writer, WriterContents>;
 };
 template <>
 struct ShellOf<tessera_checkpoint> {
-  using Type = Shell<Mark::checkpoint, FileContents>;
+  using Type = Shell<HandleKind::checkpoint, FileContents>;
 };
 
 namespace {
@@ -67,14 +67,14 @@ Result<CheckpointOptions> convert(const tessera_checkpoint_options* given) {
 /// Checks a path or a name, and the result pointer. Collective over `team` if one of them is null.
 Status check_named(Team& team, const char* name, std::string_view what, const void* result) {
   const Status mine = required(name, what);
-  return tell(team, mine.ok() ? required(result, "result") : mine);
+  return report_to_team(team, mine.ok() ? required(result, "result") : mine);
 }
 
 Status create_writer(tessera_job* job, const tessera_team* members, const char* path,
                      const tessera_checkpoint_options* given, tessera_checkpoint_writer** result) {
   TESSERA_ASSIGN_OR_RETURN(Team team, team_of(job, members));
   const auto options = convert(given);
-  TESSERA_RETURN_IF_ERROR(tell(team, options.status()));
+  TESSERA_RETURN_IF_ERROR(report_to_team(team, options.status()));
   TESSERA_RETURN_IF_ERROR(check_named(team, path, "path", result));
   TESSERA_ASSIGN_OR_RETURN(auto writer,
                            CheckpointWriter::create(*job->contents, team, path, *options));
@@ -86,7 +86,7 @@ Status create_writer(tessera_job* job, const tessera_team* members, const char* 
 
 Status add_array(WriterContents& contents, const tessera_array* handle, const char* name) {
   const auto array = open_array(handle);
-  TESSERA_RETURN_IF_ERROR(tell(contents.team, array.status()));
+  TESSERA_RETURN_IF_ERROR(report_to_team(contents.team, array.status()));
   return name == nullptr ? contents.writer.add(**array) : contents.writer.add(**array, name);
 }
 
@@ -156,13 +156,13 @@ Status read(const tessera_checkpoint* handle, const char* name,
   const arrays::Distribution* chosen = nullptr;
   if (distribution != nullptr) {
     const auto given = open(distribution);
-    TESSERA_RETURN_IF_ERROR(tell(contents.team, given.status()));
+    TESSERA_RETURN_IF_ERROR(report_to_team(contents.team, given.status()));
     chosen = *given;
   }
   const auto stored = contents.file.info(name);
-  TESSERA_RETURN_IF_ERROR(tell(contents.team, stored.status()));
+  TESSERA_RETURN_IF_ERROR(report_to_team(contents.team, stored.status()));
   const ElementKind kind = kind_of(*stored);
-  return give_array(
+  return create_array_handle(
       job_of(handle),
       chosen == nullptr ? contents.file.read(name, kind) : contents.file.read(name, *chosen, kind),
       result);
@@ -170,7 +170,7 @@ Status read(const tessera_checkpoint* handle, const char* name,
 
 Status read_into(FileContents& contents, const char* name, const tessera_array* handle) {
   const auto array = open_array(handle);
-  TESSERA_RETURN_IF_ERROR(tell(contents.team, array.status()));
+  TESSERA_RETURN_IF_ERROR(report_to_team(contents.team, array.status()));
   TESSERA_RETURN_IF_ERROR(check_named(contents.team, name, "array's name", name));
   return contents.file.read_into(name, **array);
 }

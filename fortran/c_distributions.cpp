@@ -17,9 +17,9 @@
 namespace tessera::capi {
 namespace {
 
-using arrays::AxisCut;
+using arrays::BlockMapKind;
+using arrays::BlockPartition1D;
 using arrays::Deal;
-using arrays::DealKind;
 using arrays::Distribution;
 using arrays::Extents;
 using arrays::MemoryOrder;
@@ -31,10 +31,10 @@ using rma::Status;
 
 static_assert(static_cast<int>(Storage::local_matrix) == TESSERA_LOCAL_MATRIX);
 static_assert(static_cast<int>(MemoryOrder::column_major) == TESSERA_COLUMN_MAJOR);
-static_assert(static_cast<int>(DealKind::grid) == TESSERA_DEAL_GRID);
-static_assert(static_cast<int>(DealKind::cyclic_grid) == TESSERA_DEAL_CYCLIC_GRID);
-static_assert(static_cast<int>(DealKind::round_robin) == TESSERA_DEAL_ROUND_ROBIN);
-static_assert(static_cast<int>(DealKind::table) == TESSERA_DEAL_TABLE);
+static_assert(static_cast<int>(BlockMapKind::grid) == TESSERA_BLOCK_MAP_GRID);
+static_assert(static_cast<int>(BlockMapKind::cyclic_grid) == TESSERA_BLOCK_MAP_CYCLIC_GRID);
+static_assert(static_cast<int>(BlockMapKind::round_robin) == TESSERA_BLOCK_MAP_ROUND_ROBIN);
+static_assert(static_cast<int>(BlockMapKind::table) == TESSERA_BLOCK_MAP_TABLE);
 
 using Options = tessera_distribution_options;
 using Starts = std::vector<std::vector<std::int64_t>>;
@@ -77,7 +77,7 @@ Result<Starts> starts_of(int ndims, const std::int64_t* counts, const std::int64
 
 /// The frame of all functions that make distributions: checks arguments, calls `make` with extents
 /// and options, and makes a handle.
-struct Asked {
+struct CreateArguments {
   tessera_job* job;
   std::int64_t ndims;
   const std::int64_t* extents;
@@ -85,7 +85,7 @@ struct Asked {
   tessera_distribution** result;
 };
 template <class Make>
-int distribution_of(const char* function, const Asked& asked, const Make& make) {
+int distribution_of(const char* function, const CreateArguments& asked, const Make& make) {
   return call_on(function, asked.job, [&](rma::Job&) -> Status {
     TESSERA_RETURN_IF_ERROR(required(asked.result, "distribution"));
     TESSERA_ASSIGN_OR_RETURN(const auto extents,
@@ -99,14 +99,16 @@ int distribution_of(const char* function, const Asked& asked, const Make& make) 
 }
 
 /// Blocks that begin at `starts`, with the members `owners`.
-Result<Distribution> dealt(const Extents& extents, const Starts& starts, const std::int64_t* owners,
-                           std::int64_t nranks, const StorageOptions& options) {
-  std::vector<AxisCut> cuts;
+Result<Distribution> from_owners(const Extents& extents, const Starts& starts,
+                                 const std::int64_t* owners, std::int64_t nranks,
+                                 const StorageOptions& options) {
+  std::vector<BlockPartition1D> cuts;
   Extents blocks = extents;
   std::int64_t count = 1;
   for (int dim = 0; dim < extents.ndims(); ++dim) {
     TESSERA_ASSIGN_OR_RETURN(
-        const AxisCut cut, AxisCut::at_bounds(extents[dim], starts[static_cast<std::size_t>(dim)]));
+        const BlockPartition1D cut,
+        BlockPartition1D::at_bounds(extents[dim], starts[static_cast<std::size_t>(dim)]));
     blocks[dim] = cut.blocks();
     count *= cut.blocks();
     cuts.push_back(cut);
@@ -118,7 +120,7 @@ Result<Distribution> dealt(const Extents& extents, const Starts& starts, const s
 
 /// For queries about a member.
 template <class Act>
-int about_member(const char* function, const tessera_distribution* distribution,
+int query_member(const char* function, const tessera_distribution* distribution,
                  std::int64_t member, const void* result, const Act& act) {
   return call_on(function, distribution, [&](const Distribution& asked) -> Status {
     TESSERA_RETURN_IF_ERROR(required(result, "result"));
@@ -127,8 +129,8 @@ int about_member(const char* function, const tessera_distribution* distribution,
   });
 }
 
-Status give_coordinates(const Deal& deal, rma::TeamRank member, std::int64_t* coordinates) {
-  if (deal.kind() != DealKind::grid && deal.kind() != DealKind::cyclic_grid) {
+Status write_coordinates(const Deal& deal, rma::TeamRank member, std::int64_t* coordinates) {
+  if (deal.kind() != BlockMapKind::grid && deal.kind() != BlockMapKind::cyclic_grid) {
     return Status::error(rma::Code::unsupported,
                          "the members have no grid: " + arrays::to_string(deal))
         .hint("use tessera_distribution_block for the blocks of a member");
@@ -236,16 +238,16 @@ int tessera_distribution_restricted(tessera_job* job, int64_t nranks, int64_t nd
                          });
 }
 
-int tessera_distribution_dealt(tessera_job* job, int64_t nranks, int64_t ndims,
-                               const int64_t extents[], const int64_t counts[],
-                               const int64_t starts[], const int64_t owners[],
-                               const tessera_distribution_options* options,
-                               tessera_distribution** distribution) {
+int tessera_distribution_with_owners(tessera_job* job, int64_t nranks, int64_t ndims,
+                                     const int64_t extents[], const int64_t counts[],
+                                     const int64_t starts[], const int64_t owners[],
+                                     const tessera_distribution_options* options,
+                                     tessera_distribution** distribution) {
   return distribution_of(
       __func__, {job, ndims, extents, options, distribution},
       [&](const Extents& sizes, const Options& chosen) -> Result<Distribution> {
         TESSERA_ASSIGN_OR_RETURN(const Starts bounds, starts_of(sizes.ndims(), counts, starts));
-        return dealt(sizes, bounds, owners, nranks, storage_options(chosen, sizes.ndims()));
+        return from_owners(sizes, bounds, owners, nranks, storage_options(chosen, sizes.ndims()));
       });
 }
 
@@ -292,7 +294,7 @@ int tessera_distribution_locate(const tessera_distribution* distribution, const 
                                 int64_t* owner, int64_t* offset) {
   return call_on(__func__, distribution, [&](const Distribution& asked) -> Status {
     TESSERA_ASSIGN_OR_RETURN(const arrays::Index at, index_of(asked.extents(), index));
-    const arrays::ElementPlace place = asked.locate(at);
+    const arrays::ElementLocation place = asked.locate(at);
     if (owner != nullptr) {
       *owner = place.owner.value;
     }
@@ -305,7 +307,7 @@ int tessera_distribution_locate(const tessera_distribution* distribution, const 
 
 int tessera_distribution_block_count(const tessera_distribution* distribution, int64_t member,
                                      int64_t* count) {
-  return about_member(__func__, distribution, member, count,
+  return query_member(__func__, distribution, member, count,
                       [&](const Distribution& asked, rma::TeamRank of) {
                         *count = asked.block_count(of);
                         return Status();
@@ -314,7 +316,7 @@ int tessera_distribution_block_count(const tessera_distribution* distribution, i
 
 int tessera_distribution_local_elements(const tessera_distribution* distribution, int64_t member,
                                         int64_t* elements) {
-  return about_member(__func__, distribution, member, elements,
+  return query_member(__func__, distribution, member, elements,
                       [&](const Distribution& asked, rma::TeamRank of) {
                         *elements = asked.local_elements(of);
                         return Status();
@@ -323,7 +325,7 @@ int tessera_distribution_local_elements(const tessera_distribution* distribution
 
 int tessera_distribution_block(const tessera_distribution* distribution, int64_t member,
                                int64_t number, tessera_patch* block) {
-  return about_member(
+  return query_member(
       __func__, distribution, member, block,
       [&](const Distribution& asked, rma::TeamRank of) -> Status {
         TESSERA_RETURN_IF_ERROR(check_below(number, asked.block_count(of), "block"));
@@ -336,7 +338,7 @@ int tessera_distribution_patches(const tessera_distribution* distribution, const
                                  const int64_t hi[], int64_t capacity, tessera_patch patches[],
                                  int64_t* count) {
   return call_on(__func__, distribution, [&](const Distribution& asked) {
-    return give_patches(asked, lo, hi, {capacity, patches, count});
+    return write_patches(asked, lo, hi, {capacity, patches, count});
   });
 }
 
@@ -356,11 +358,11 @@ int tessera_distribution_layout(const tessera_distribution* distribution, tesser
   });
 }
 
-int tessera_distribution_grid(const tessera_distribution* distribution, tessera_deal* deal,
+int tessera_distribution_grid(const tessera_distribution* distribution, tessera_block_map* deal,
                               int64_t blocks[], int64_t grid[]) {
   return call_on(__func__, distribution, [&](const Distribution& asked) -> Status {
     if (deal != nullptr) {
-      *deal = static_cast<tessera_deal>(asked.deal().kind());
+      *deal = static_cast<tessera_block_map>(asked.deal().kind());
     }
     if (blocks != nullptr) {
       copy_list(asked.deal().blocks(), blocks);
@@ -374,15 +376,15 @@ int tessera_distribution_grid(const tessera_distribution* distribution, tessera_
 
 int tessera_distribution_coordinates(const tessera_distribution* distribution, int64_t member,
                                      int64_t coordinates[]) {
-  return about_member(__func__, distribution, member, coordinates,
+  return query_member(__func__, distribution, member, coordinates,
                       [&](const Distribution& asked, rma::TeamRank of) {
-                        return give_coordinates(asked.deal(), of, coordinates);
+                        return write_coordinates(asked.deal(), of, coordinates);
                       });
 }
 
 int tessera_distribution_local_extents(const tessera_distribution* distribution, int64_t member,
                                        int64_t extents[]) {
-  return about_member(
+  return query_member(
       __func__, distribution, member, extents,
       [&](const Distribution& asked, rma::TeamRank of) -> Status {
         if (!asked.is_one_block_per_rank() && asked.storage() != Storage::local_matrix) {

@@ -56,7 +56,7 @@ int tessera_array_copy(tessera_part from, tessera_part to) {
 
 int tessera_array_copy_in_order(tessera_part from, tessera_part to) {
   return on_parts(__func__, std::array{to, from}, {}, [&]<class T>(Tag<T>, const auto& given) {
-    return arrays::copy_in_order(given.template part<T>(1), given.template part<T>(0));
+    return arrays::copy_row_major(given.template part<T>(1), given.template part<T>(0));
   });
 }
 

@@ -41,7 +41,7 @@ Status start(std::shared_ptr<rma::Bootstrap> bootstrap, tessera_job** job,
   handle->contents = std::make_unique<Job>(std::move(started));
   Job& own = *handle->contents;
   handle->rank_in_errors = own.size() > 1 ? own.rank().value : -1;
-  handle->name = name_of(Mark::job);
+  handle->name = name_of(HandleKind::job);
   handle->job = handle.get();
   *job = handle.release();
   return {};
@@ -49,7 +49,7 @@ Status start(std::shared_ptr<rma::Bootstrap> bootstrap, tessera_job** job,
 
 Status free_job(tessera_job** job) {
   if (job == nullptr || *job == nullptr) {
-    return job == nullptr ? explain_null(Mark::job) : Status();
+    return job == nullptr ? explain_null(HandleKind::job) : Status();
   }
   TESSERA_ASSIGN_OR_RETURN(Job* const running, open(*job));
   Status status = running->stop();
@@ -104,7 +104,7 @@ Result<Settings> settings_of(std::int64_t count, const char* const* given) {
 
 /// For queries of the job: writes the number that `act` returns to the caller's pointer.
 template <class Number, class Act>
-int answer(const char* function, const tessera_job* job, Number* result, const Act& act) {
+int reply(const char* function, const tessera_job* job, Number* result, const Act& act) {
   return call(function, [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(Job* const running, open(job));
     TESSERA_RETURN_IF_ERROR(required(result, "result"));
@@ -114,8 +114,8 @@ int answer(const char* function, const tessera_job* job, Number* result, const A
 }
 /// The same about a rank.
 template <class Number, class Act>
-int answer_about(const char* function, const tessera_job* job, std::int64_t rank, Number* result,
-                 const Act& act) {
+int query_rank(const char* function, const tessera_job* job, std::int64_t rank, Number* result,
+               const Act& act) {
   return call(function, [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(Job* const running, open(job));
     TESSERA_RETURN_IF_ERROR(required(result, "result"));
@@ -207,32 +207,31 @@ int tessera_job_free(tessera_job** job) {
 }
 
 int tessera_job_rank(const tessera_job* job, int64_t* rank) {
-  return answer(__func__, job, rank, [](const Job& running) { return running.rank().value; });
+  return reply(__func__, job, rank, [](const Job& running) { return running.rank().value; });
 }
 
 int tessera_job_size(const tessera_job* job, int64_t* size) {
-  return answer(__func__, job, size, [](const Job& running) { return running.size(); });
+  return reply(__func__, job, size, [](const Job& running) { return running.size(); });
 }
 
 int tessera_job_node_count(const tessera_job* job, int64_t* count) {
-  return answer(__func__, job, count, [](const Job& running) { return running.node_count(); });
+  return reply(__func__, job, count, [](const Job& running) { return running.node_count(); });
 }
 
 int tessera_job_node(const tessera_job* job, int64_t rank, int64_t* node) {
-  return answer_about(__func__, job, rank, node, [](const Job& running, rma::WorldRank of) {
+  return query_rank(__func__, job, rank, node, [](const Job& running, rma::WorldRank of) {
     return running.node_of(of).value;
   });
 }
 
 int tessera_job_shares_node(const tessera_job* job, int64_t rank, int* shares) {
-  return answer_about(__func__, job, rank, shares, [](const Job& running, rma::WorldRank of) {
-    return running.shares_node(of);
-  });
+  return query_rank(__func__, job, rank, shares,
+                    [](const Job& running, rma::WorldRank of) { return running.shares_node(of); });
 }
 
 int tessera_job_is_present(const tessera_job* job, int64_t rank, int* present) {
-  return answer_about(__func__, job, rank, present,
-                      [](const Job& running, rma::WorldRank of) { return running.is_present(of); });
+  return query_rank(__func__, job, rank, present,
+                    [](const Job& running, rma::WorldRank of) { return running.is_present(of); });
 }
 
 int tessera_job_transport(const tessera_job* job, int64_t rank, char* text, int64_t capacity,

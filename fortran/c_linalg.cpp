@@ -68,7 +68,7 @@ Status permute(const tessera_part& from, const std::int64_t* dims,
   for (const Status& found : {source.status(), target.status()}) {
     mine = mine.ok() ? found : mine;
   }
-  TESSERA_RETURN_IF_ERROR(tell(result->team(), std::move(mine)));
+  TESSERA_RETURN_IF_ERROR(report_to_team(result->team(), std::move(mine)));
   return linalg::permute(*source, *target, list_of_dims(dims, result->ndims()),
                          {.buffer_bytes = chosen->buffer_bytes});
 }

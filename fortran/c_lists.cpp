@@ -49,7 +49,7 @@ int change(const char* function, const tessera_array* handle, const std::int64_t
     }
     return rma::dispatch(*array.element().type, [&]<class T>(Tag<T>) -> Status {
       if constexpr (arrays::AtomicElement<T>) {
-        return give_number(act(static_cast<const Array<T>&>(array), *at), before);
+        return write_number(act(static_cast<const Array<T>&>(array), *at), before);
       } else {
         return not_atomic(array);
       }
@@ -87,19 +87,19 @@ Status set_offsets(const tessera_array* counts, const tessera_array* offsets) {
   TESSERA_ASSIGN_OR_RETURN(ArrayBase* const leader, open_array(offsets));
   const auto to = bin_vector(offsets);
   const auto from = bin_vector(counts);
-  TESSERA_RETURN_IF_ERROR(tell(leader->team(), to.ok() ? from.status() : to.status()));
+  TESSERA_RETURN_IF_ERROR(report_to_team(leader->team(), to.ok() ? from.status() : to.status()));
   return arrays::bin_offsets(**from, **to);
 }
 
 /// A member's arguments of add_to_bins.
-struct Addition {
+struct BinAddition {
   std::int64_t count;
   const std::int64_t* bins;
   const void* values;
 };
 
 Status add(const ArrayBase& contents, const tessera_array* offsets, const tessera_array* filled,
-           const Addition& addition) {
+           const BinAddition& addition) {
   TESSERA_ASSIGN_OR_RETURN(const BinVector* const begins, bin_vector(offsets));
   TESSERA_ASSIGN_OR_RETURN(const BinVector* const fills, bin_vector(filled));
   TESSERA_ASSIGN_OR_RETURN(const auto list, list_of_bins(addition.count, addition.bins));
@@ -125,7 +125,7 @@ Status sort(const ArrayBase& contents, const tessera_array* offsets, const tesse
     mine = Status::error(Code::invalid_argument,
                          contents.describe() + " has elements that have no order");
   }
-  TESSERA_RETURN_IF_ERROR(tell(contents.team(), std::move(mine)));
+  TESSERA_RETURN_IF_ERROR(report_to_team(contents.team(), std::move(mine)));
   return rma::dispatch(*contents.element().type, [&]<class T>(Tag<T>) -> Status {
     if constexpr (rma::RealElement<T>) {
       return arrays::sort_bins(static_cast<const Array<T>&>(contents), **begins, **sizes);

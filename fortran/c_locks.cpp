@@ -32,7 +32,7 @@ extern "C" {
 
 int tessera_locks_create(const tessera_team* team, int64_t count, tessera_locks** locks) {
   return call_on(__func__, team, [&](rma::Team& members) -> Status {
-    TESSERA_RETURN_IF_ERROR(tell(members, required(locks, "locks")));
+    TESSERA_RETURN_IF_ERROR(report_to_team(members, required(locks, "locks")));
     TESSERA_ASSIGN_OR_RETURN(LockSet made, LockSet::create(members, count));
     *locks = make_handle<tessera_locks>(job_of(team), {members, std::move(made)});
     return {};
@@ -75,7 +75,8 @@ int tessera_locks_unlock(const tessera_locks* locks, int64_t owner, int64_t inde
 int tessera_counter_create(const tessera_team* team, int64_t owner, tessera_counter** counter) {
   return call_on(__func__, team, [&](rma::Team& members) -> Status {
     const auto of = team_rank(owner, members.size());
-    TESSERA_RETURN_IF_ERROR(tell(members, of.ok() ? required(counter, "counter") : of.status()));
+    TESSERA_RETURN_IF_ERROR(
+        report_to_team(members, of.ok() ? required(counter, "counter") : of.status()));
     TESSERA_ASSIGN_OR_RETURN(Counter made, Counter::create(*job_of(team)->contents, members, *of));
     *counter = make_handle<tessera_counter>(job_of(team), std::move(made));
     return {};

@@ -59,7 +59,7 @@ Status create(const Asked& asked, std::int64_t ndims, const std::int64_t* extent
       const ArrayRequest request,
       request_of(asked, ndims, sizes.ok() ? required(result, "mirrored array") : sizes.status()));
   rma::Team team = *request.options.team;
-  TESSERA_RETURN_IF_ERROR(tell(team, check_is_number(request)));
+  TESSERA_RETURN_IF_ERROR(report_to_team(team, check_is_number(request)));
   return rma::dispatch(*request.element.type, [&]<class T>(rma::Tag<T>) -> Status {
     TESSERA_ASSIGN_OR_RETURN(auto made,
                              Mirrored<T>::create(*asked.job->contents, *sizes, request.options));
@@ -93,7 +93,7 @@ Result<Part<T>> part_of(const tessera_part& given, const Array<T>& like) {
   return Part<T>(static_cast<const Array<T>&>(*array), box);
 }
 
-struct Bounds {
+struct MirroredBounds {
   const std::int64_t* lo;
   const std::int64_t* hi;
 };
@@ -101,13 +101,14 @@ struct Bounds {
 /// Calls move(mirrored, box, part), which moves elements between the box of the copies and the
 /// part.
 template <class Move>
-int move_box(const char* function, const tessera_mirrored* handle, const Bounds& bounds,
+int move_box(const char* function, const tessera_mirrored* handle, const MirroredBounds& bounds,
              const tessera_part& other, const Move& move) {
   return call_on(function, handle, [&](MirroredContents& contents) {
     return with(contents, [&]<class T>(Mirrored<T>& mirrored) -> Status {
       const auto box = box_of(mirrored.here().extents(), bounds.lo, bounds.hi);
       const auto part = part_of(other, mirrored.here());
-      TESSERA_RETURN_IF_ERROR(tell(contents.team, box.ok() ? part.status() : box.status()));
+      TESSERA_RETURN_IF_ERROR(
+          report_to_team(contents.team, box.ok() ? part.status() : box.status()));
       return move(mirrored, *box, *part);
     });
   });
@@ -127,7 +128,7 @@ int tessera_mirrored_free(tessera_mirrored** mirrored) {
   return call(__func__, [&] { return free_handle(mirrored, free_copies); });
 }
 
-int tessera_mirrored_here(const tessera_mirrored* mirrored, tessera_array** here) {
+int tessera_mirrored_local_copy(const tessera_mirrored* mirrored, tessera_array** here) {
   return call_on(__func__, mirrored, [&](const MirroredContents& contents) -> Status {
     TESSERA_RETURN_IF_ERROR(required(here, "array"));
     *here = contents.here;

@@ -5,8 +5,8 @@
  *
  *     tessera_mirrored_create(job, TESSERA_F64, 2, extents, NULL, &m);
  *     tessera_mirrored_load(m, NULL, NULL, tessera_part_whole(density));
- *     tessera_mirrored_here(m, &here);                        this node's copy: an ordinary array
- *     tessera_array_accumulate(here, lo, hi, values, NULL, NULL);       stays on the node
+ *     tessera_mirrored_local_copy(m, &here);                        this node's copy: an ordinary
+ * array tessera_array_accumulate(here, lo, hi, values, NULL, NULL);       stays on the node
  *     tessera_mirrored_merge_into(m, NULL, NULL, tessera_part_whole(fock));
  *
  * Use them for data that all ranks read or add to often, and that fit in a node's memory. Between
@@ -39,7 +39,7 @@ int tessera_mirrored_free(tessera_mirrored** mirrored);
 
 /* Local. This node's copy, an array on the team of this node's members. It is always the same
  * handle, which belongs to the mirrored array and ends with it. */
-int tessera_mirrored_here(const tessera_mirrored* mirrored, tessera_array** here);
+int tessera_mirrored_local_copy(const tessera_mirrored* mirrored, tessera_array** here);
 
 /* Collective. Each element of every copy becomes the sum of that element over all copies.
  * Operations of members on their copies before the call are complete. Complete: everywhere at

@@ -51,7 +51,7 @@ Result<std::string> text_of(const ArrayBase& array, const tessera_part& given,
                             const tessera_print_options* options) {
   const auto box = box_of(array.extents(), given.lo, given.hi);
   const auto chosen = convert(options);
-  TESSERA_RETURN_IF_ERROR(tell(array.team(), box.ok() ? chosen.status() : box.status()));
+  TESSERA_RETURN_IF_ERROR(report_to_team(array.team(), box.ok() ? chosen.status() : box.status()));
   std::ostringstream text;
   TESSERA_RETURN_IF_ERROR(print(array, *box, text, *chosen));
   return text.str();

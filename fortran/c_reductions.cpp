@@ -39,13 +39,13 @@ extern "C" {
 
 int tessera_array_sum(tessera_part a, int reproducible, void* sum) {
   return on_parts(__func__, std::array{a}, {sum}, [&]<class T>(Tag<T>, const auto& given) {
-    return give_number(arrays::sum(given.template part<T>(0), options_of(reproducible)), sum);
+    return write_number(arrays::sum(given.template part<T>(0), options_of(reproducible)), sum);
   });
 }
 
 int tessera_array_dot(tessera_part a, tessera_part b, int reproducible, void* dot) {
   return on_parts(__func__, std::array{a, b}, {dot}, [&]<class T>(Tag<T>, const auto& given) {
-    return give_number(
+    return write_number(
         arrays::dot(given.template part<T>(0), given.template part<T>(1), options_of(reproducible)),
         dot);
   });
@@ -53,34 +53,34 @@ int tessera_array_dot(tessera_part a, tessera_part b, int reproducible, void* do
 
 int tessera_array_dot_conjugated(tessera_part a, tessera_part b, int reproducible, void* dot) {
   return on_parts(__func__, std::array{a, b}, {dot}, [&]<class T>(Tag<T>, const auto& given) {
-    return give_number(arrays::dot_conjugated(given.template part<T>(0), given.template part<T>(1),
-                                              options_of(reproducible)),
-                       dot);
+    return write_number(arrays::dot_conjugated(given.template part<T>(0), given.template part<T>(1),
+                                               options_of(reproducible)),
+                        dot);
   });
 }
 
 int tessera_array_norm2(tessera_part a, int reproducible, double* norm) {
   return on_parts(__func__, std::array{a}, {norm}, [&]<class T>(Tag<T>, const auto& given) {
-    return give_number(arrays::norm2(given.template part<T>(0), options_of(reproducible)), norm);
+    return write_number(arrays::norm2(given.template part<T>(0), options_of(reproducible)), norm);
   });
 }
 
 int tessera_array_norm_max(tessera_part a, double* norm) {
   return on_parts(__func__, std::array{a}, {norm}, [&]<class T>(Tag<T>, const auto& given) {
-    return give_number(arrays::norm_max(given.template part<T>(0)), norm);
+    return write_number(arrays::norm_max(given.template part<T>(0)), norm);
   });
 }
 
 int tessera_array_norm1(tessera_part a, int reproducible, double* norm) {
   return on_parts(__func__, std::array{a}, {norm}, [&]<class T>(Tag<T>, const auto& given) {
-    return give_number(arrays::norm1(given.template part<T>(0), options_of(reproducible)), norm);
+    return write_number(arrays::norm1(given.template part<T>(0), options_of(reproducible)), norm);
   });
 }
 
 int tessera_array_norm_infinity(tessera_part a, int reproducible, double* norm) {
   return on_parts(__func__, std::array{a}, {norm}, [&]<class T>(Tag<T>, const auto& given) {
-    return give_number(arrays::norm_infinity(given.template part<T>(0), options_of(reproducible)),
-                       norm);
+    return write_number(arrays::norm_infinity(given.template part<T>(0), options_of(reproducible)),
+                        norm);
   });
 }
 
@@ -100,8 +100,8 @@ int tessera_array_step_max(tessera_part x, tessera_part dx, double* step) {
   return on_parts(
       __func__, std::array{x, dx}, {step}, [&]<class T>(Tag<T>, const auto& given) -> rma::Status {
         if constexpr (rma::RealElement<T>) {
-          return give_number(arrays::step_max(given.template part<T>(0), given.template part<T>(1)),
-                             step);
+          return write_number(
+              arrays::step_max(given.template part<T>(0), given.template part<T>(1)), step);
         } else {
           return not_real(given.any(0));
         }

@@ -50,7 +50,7 @@ int tessera_array_scan_add(tessera_part from, tessera_part mask, tessera_part to
       [&]<class T>(Tag<T>, const auto& given) {
         // The result's team refuses an unknown kind together.
         TESSERA_RETURN_IF_ERROR(
-            tell(given.any(0).array().team(), check_choice(kind, 2, "kind of scan")));
+            report_to_team(given.any(0).array().team(), check_choice(kind, 2, "kind of scan")));
         return arrays::scan_add(given.template part<T>(1), given.any(2), given.template part<T>(0),
                                 static_cast<arrays::ScanKind>(kind));
       },

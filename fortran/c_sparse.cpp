@@ -25,7 +25,7 @@ using rma::Result;
 using rma::Status;
 
 /// Arguments of a new matrix, checked before the team communicates.
-struct Asked {
+struct CreateSparseArguments {
   tessera_job* job;
   tessera_type type;
   const tessera_sparse_options* options;
@@ -34,7 +34,7 @@ struct Asked {
 
 /// The options with their team; `mine` is an error found before. Collective over that team if there
 /// is an error.
-Result<SparseOptions> request_of(const Asked& asked, Status mine) {
+Result<SparseOptions> request_of(const CreateSparseArguments& asked, Status mine) {
   TESSERA_ASSIGN_OR_RETURN(rma::Team team, team_of(asked.job, asked.options));
   auto options = convert(asked.options);
   for (const Status& wrong :
@@ -43,12 +43,12 @@ Result<SparseOptions> request_of(const Asked& asked, Status mine) {
       mine = wrong;
     }
   }
-  TESSERA_RETURN_IF_ERROR(tell(team, std::move(mine)));
+  TESSERA_RETURN_IF_ERROR(report_to_team(team, std::move(mine)));
   options->team = std::move(team);
   return options;
 }
 
-Status make_builder(const Asked& asked, std::int64_t rows, std::int64_t columns,
+Status make_builder(const CreateSparseArguments& asked, std::int64_t rows, std::int64_t columns,
                     tessera_sparse_builder** result) {
   TESSERA_ASSIGN_OR_RETURN(const SparseOptions options, request_of(asked, Status()));
   return with_sparse_type(asked.type, [&]<class T>(Tag<T>) -> Status {
@@ -134,7 +134,8 @@ LocalCsr<T> copy_of(const OwnRows& own) {
   return rows;
 }
 
-Status make_from_rows(const Asked& asked, const OwnRows& own, tessera_sparse** result) {
+Status make_from_rows(const CreateSparseArguments& asked, const OwnRows& own,
+                      tessera_sparse** result) {
   TESSERA_ASSIGN_OR_RETURN(const SparseOptions options, request_of(asked, check_own(own)));
   return with_sparse_type(asked.type, [&]<class T>(Tag<T>) {
     return give_sparse(
@@ -152,7 +153,7 @@ Status make_from_dense(const tessera_array* handle, double threshold,
       mine = wrong;
     }
   }
-  TESSERA_RETURN_IF_ERROR(tell(dense->team(), std::move(mine)));
+  TESSERA_RETURN_IF_ERROR(report_to_team(dense->team(), std::move(mine)));
   return with_sparse_type(c_type(dense->element()), [&]<class T>(Tag<T>) {
     return give_sparse(
         job_of(handle),
@@ -170,8 +171,8 @@ int make_like(const char* function, const tessera_sparse* handle,
               const tessera_sparse_options* given, tessera_sparse** result, const Act& act) {
   return on_sparse(function, handle, [&]<class T>(SparseMatrix<T>& matrix) -> Status {
     const auto options = convert(given);
-    TESSERA_RETURN_IF_ERROR(
-        tell(matrix.team(), options.ok() ? required(result, "matrix") : options.status()));
+    TESSERA_RETURN_IF_ERROR(report_to_team(
+        matrix.team(), options.ok() ? required(result, "matrix") : options.status()));
     return give_sparse(job_of(handle), act(matrix, *options), result);
   });
 }
@@ -187,7 +188,7 @@ Status multiply(tessera_job* job, SparseMatrix<T>& a, const tessera_sparse* righ
         rma::Code::invalid_argument,
         a.describe() + " cannot be multiplied by a matrix with elements of another type");
   }
-  TESSERA_RETURN_IF_ERROR(tell(a.team(), std::move(mine)));
+  TESSERA_RETURN_IF_ERROR(report_to_team(a.team(), std::move(mine)));
   return give_sparse(job, linalg::multiply(a, *b, name_or_unnamed(name)), result);
 }
 
@@ -237,7 +238,7 @@ int tessera_sparse_builder_added(const tessera_sparse_builder* builder, int64_t*
 
 int tessera_sparse_builder_assemble(tessera_sparse_builder* builder, tessera_sparse** matrix) {
   return on_builder(__func__, builder, [&](auto& entries) -> Status {
-    TESSERA_RETURN_IF_ERROR(tell(contents_of(builder).team, required(matrix, "matrix")));
+    TESSERA_RETURN_IF_ERROR(report_to_team(contents_of(builder).team, required(matrix, "matrix")));
     return give_sparse(job_of(builder), entries.assemble(), matrix);
   });
 }
@@ -279,7 +280,7 @@ int tessera_sparse_transpose(const tessera_sparse* matrix, const tessera_sparse_
 int tessera_sparse_count_sketch(const tessera_sparse* matrix, int64_t buckets, uint64_t seed,
                                 int of_columns, const tessera_sparse_options* options,
                                 tessera_sparse** sketch) {
-  const auto side = of_columns != 0 ? linalg::SketchOf::columns : linalg::SketchOf::rows;
+  const auto side = of_columns != 0 ? linalg::SketchSide::columns : linalg::SketchSide::rows;
   return make_like(__func__, matrix, options, sketch,
                    [&](auto& original, const SparseOptions& chosen) {
                      return linalg::count_sketch(original, buckets, {seed, side, chosen});

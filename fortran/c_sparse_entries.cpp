@@ -31,7 +31,7 @@ void give_number_to(std::int64_t number, std::int64_t* to) {
 }
 
 /// Where the C caller wants entries.
-struct EntryPlaces {
+struct EntryOutput {
   std::int64_t capacity;
   std::int64_t* row_starts;
   std::int64_t* columns;
@@ -39,7 +39,7 @@ struct EntryPlaces {
   std::int64_t* entries;
 };
 
-Status check_places(const EntryPlaces& to) {
+Status check_places(const EntryOutput& to) {
   TESSERA_RETURN_IF_ERROR(check_count(to.capacity, "entries"));
   TESSERA_RETURN_IF_ERROR(required(to.row_starts, "starts of rows"));
   TESSERA_RETURN_IF_ERROR(required(to.entries, "number of entries"));
@@ -52,7 +52,7 @@ Status check_places(const EntryPlaces& to) {
 
 template <class T>
 Status get(SparseMatrix<T>& matrix, const std::int64_t* lo, const std::int64_t* hi,
-           const EntryPlaces& to) {
+           const EntryOutput& to) {
   TESSERA_RETURN_IF_ERROR(check_places(to));
   TESSERA_ASSIGN_OR_RETURN(const arrays::Box box, box_of(matrix.extents(), lo, hi));
   TESSERA_ASSIGN_OR_RETURN(const LocalCsr<T> rows, matrix.get(box));
@@ -97,7 +97,7 @@ Status give_blocks(SparseMatrix<T>& matrix, std::int64_t capacity, std::int64_t*
 
 template <class T>
 Status summarise(SparseMatrix<T>& matrix, tessera_sparse_summary* result) {
-  TESSERA_RETURN_IF_ERROR(tell(matrix.team(), required(result, "summary")));
+  TESSERA_RETURN_IF_ERROR(report_to_team(matrix.team(), required(result, "summary")));
   TESSERA_ASSIGN_OR_RETURN(const SparseSummary summary, linalg::summarise(matrix));
   *result = {summary.empty_rows,     summary.fewest_in_row,  summary.most_in_row,
              summary.on_diagonal,    summary.below_diagonal, summary.above_diagonal,
@@ -108,7 +108,7 @@ Status summarise(SparseMatrix<T>& matrix, tessera_sparse_summary* result) {
 template <class T>
 Status summarise_as_text(SparseMatrix<T>& matrix, char* text, std::int64_t capacity,
                          std::int64_t* length) {
-  TESSERA_RETURN_IF_ERROR(tell(matrix.team(), copy_text("", text, capacity, nullptr)));
+  TESSERA_RETURN_IF_ERROR(report_to_team(matrix.team(), copy_text("", text, capacity, nullptr)));
   TESSERA_ASSIGN_OR_RETURN(const SparseSummary summary, linalg::summarise(matrix));
   return copy_text(to_string(summary), text, capacity, length);
 }
@@ -231,14 +231,14 @@ int tessera_sparse_get_column(const tessera_sparse* matrix, int64_t column,
 
 int tessera_sparse_shift_diagonal(const tessera_sparse* matrix, const void* shift) {
   return on_sparse(__func__, matrix, [&]<class T>(SparseMatrix<T>& all) -> Status {
-    TESSERA_RETURN_IF_ERROR(tell(all.team(), required(shift, "number")));
+    TESSERA_RETURN_IF_ERROR(report_to_team(all.team(), required(shift, "number")));
     return linalg::shift_diagonal(all, number<T>(shift));
   });
 }
 
 int tessera_sparse_scale(const tessera_sparse* matrix, const void* factor) {
   return on_sparse(__func__, matrix, [&]<class T>(SparseMatrix<T>& all) -> Status {
-    TESSERA_RETURN_IF_ERROR(tell(all.team(), required(factor, "number")));
+    TESSERA_RETURN_IF_ERROR(report_to_team(all.team(), required(factor, "number")));
     return linalg::scale(all, number<T>(factor));
   });
 }

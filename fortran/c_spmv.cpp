@@ -47,7 +47,7 @@ Result<SpmvPlan<T>*> plan_for(const tessera_spmv* handle, const SparseMatrix<T>&
     mine = Status::error(Code::invalid_argument,
                          "the plan has another element type than " + matrix.describe());
   }
-  TESSERA_RETURN_IF_ERROR(tell(matrix.team(), std::move(mine)));
+  TESSERA_RETURN_IF_ERROR(report_to_team(matrix.team(), std::move(mine)));
   return plan;
 }
 
@@ -56,7 +56,7 @@ Status create(tessera_job* job, SparseMatrix<T>& matrix, const Arrays& arrays,
               const tessera_spmv_options* given, tessera_spmv** result) {
   const auto options = convert(given);
   TESSERA_RETURN_IF_ERROR(
-      tell(matrix.team(), options.ok() ? required(result, "plan") : options.status()));
+      report_to_team(matrix.team(), options.ok() ? required(result, "plan") : options.status()));
   TESSERA_ASSIGN_OR_RETURN(auto plan,
                            SpmvPlan<T>::create(matrix, *arrays[0], *arrays[1], *options));
   *result = make_handle<tessera_spmv>(job, std::make_unique<AnyPlan>(std::move(plan)),

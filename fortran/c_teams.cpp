@@ -41,7 +41,7 @@ Status split(const tessera_team* parent, std::int64_t color, std::int64_t key,
     mine = Status::error(Code::invalid_argument,
                          fmt::format("color {} and key {} do not fit into 32 bits", color, key));
   }
-  TESSERA_RETURN_IF_ERROR(tell(*all, std::move(mine)));
+  TESSERA_RETURN_IF_ERROR(report_to_team(*all, std::move(mine)));
   TESSERA_ASSIGN_OR_RETURN(Team part, all->split(color < 0 ? -1 : static_cast<std::int32_t>(color),
                                                  static_cast<std::int32_t>(key)));
   *team = make_handle<tessera_team>(job_of(parent), std::move(part));
@@ -60,7 +60,7 @@ Status broadcast(Team& team, void* data, std::int64_t bytes, std::int64_t root) 
   if (mine.ok()) {
     mine = from.status();
   }
-  TESSERA_RETURN_IF_ERROR(tell(team, std::move(mine)));
+  TESSERA_RETURN_IF_ERROR(report_to_team(team, std::move(mine)));
   return team.broadcast({static_cast<std::byte*>(data), static_cast<std::size_t>(bytes)}, *from);
 }
 
@@ -77,7 +77,7 @@ Status allgather(Team& team, const void* mine, std::int64_t bytes, void* all) {
                     "can contribute at most {}",
                     bytes, team.size(), std::numeric_limits<std::int64_t>::max() / team.size()));
   }
-  TESSERA_RETURN_IF_ERROR(tell(team, std::move(wrong)));
+  TESSERA_RETURN_IF_ERROR(report_to_team(team, std::move(wrong)));
   return team.allgather({static_cast<const std::byte*>(mine), static_cast<std::size_t>(bytes)},
                         {static_cast<std::byte*>(all), static_cast<std::size_t>(bytes_of_all)});
 }
@@ -93,7 +93,7 @@ Status check_reduction(const void* elements, std::int64_t count, tessera_type ty
 }
 
 /// A member's argument of agree(); invalid_argument for a number that is not an error code.
-Status given_status(int code, const char* text) {
+Status status_argument(int code, const char* text) {
   if (code == TESSERA_OK) {
     return Status();
   }
@@ -189,7 +189,8 @@ int tessera_team_allgather(const tessera_team* team, const void* mine, int64_t b
 int tessera_team_allreduce(const tessera_team* team, void* elements, int64_t count,
                            tessera_type type, tessera_reduction reduction) {
   return call_on(__func__, team, [&](Team& members) -> Status {
-    TESSERA_RETURN_IF_ERROR(tell(members, check_reduction(elements, count, type, reduction)));
+    TESSERA_RETURN_IF_ERROR(
+        report_to_team(members, check_reduction(elements, count, type, reduction)));
     return members.allreduce(elements, count, static_cast<rma::ElementType>(type),
                              static_cast<rma::Reduction>(reduction));
   });
@@ -203,15 +204,16 @@ int tessera_team_reduce(const tessera_team* team, void* elements, int64_t count,
     if (mine.ok()) {
       mine = at.status();
     }
-    TESSERA_RETURN_IF_ERROR(tell(members, std::move(mine)));
+    TESSERA_RETURN_IF_ERROR(report_to_team(members, std::move(mine)));
     return members.reduce(elements, count, static_cast<rma::ElementType>(type),
                           static_cast<rma::Reduction>(reduction), *at);
   });
 }
 
 int tessera_team_agree(const tessera_team* team, int code, const char* text) {
-  return call_on(__func__, team,
-                 [&](Team& members) -> Status { return members.agree(given_status(code, text)); });
+  return call_on(__func__, team, [&](Team& members) -> Status {
+    return members.agree(status_argument(code, text));
+  });
 }
 
 }  // extern "C"

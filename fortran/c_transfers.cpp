@@ -30,14 +30,14 @@ using rma::Result;
 using rma::Status;
 
 /// The arguments of each transfer: its box, and local memory.
-struct Asked {
+struct TransferArguments {
   const std::int64_t* lo;
   const std::int64_t* hi;
   const void* memory;
   const std::int64_t* strides;
 };
 
-LocalBuffer buffer(const Asked& asked, const Extents& extents) {
+LocalBuffer buffer(const TransferArguments& asked, const Extents& extents) {
   return local_buffer(asked.memory, asked.strides, extents);
 }
 
@@ -92,8 +92,9 @@ Status run(const ArrayBase& array, const Box& box, const LocalBuffer& local,
 
 Status check_transfers(const tessera_handle* handle) {
   // A handle of another kind may have a use number in its upper bits, and is not an address then.
-  const bool is_address = ShellAddress::use_of(handle) < shell_bytes;
-  return is_address && handle->mark == Mark::transfers ? Status() : explain_other(Mark::transfers);
+  const bool is_address = TaggedShellAddress::use_of(handle) < shell_bytes;
+  return is_address && handle->mark == HandleKind::transfers ? Status()
+                                                             : explain_other(HandleKind::transfers);
 }
 
 /// Waits for the transfer if `handle` is null, otherwise adds it to that handle.
@@ -109,28 +110,30 @@ Status give(const ArrayBase& array, Handle started, tessera_handle** handle) {
 }
 
 /// Errors: a pointer to something other than a handle of transfers.
-Status check_place(tessera_handle** handle) {
+Status check_transfers_handle(tessera_handle** handle) {
   return handle == nullptr || *handle == nullptr ? Status() : check_transfers(*handle);
 }
 
-Status transfer(const ArrayBase& array, const Asked& asked, const Result<Transfer>& kind) {
+Status transfer(const ArrayBase& array, const TransferArguments& asked,
+                const Result<Transfer>& kind) {
   TESSERA_RETURN_IF_ERROR(kind.status());
   TESSERA_ASSIGN_OR_RETURN(const Box box, box_of(array.extents(), asked.lo, asked.hi));
   return run(array, box, buffer(asked, box.extents()), *kind);
 }
 
-Status transfer_async(const ArrayBase& array, const Asked& asked, const Result<Transfer>& kind,
-                      tessera_handle** handle) {
+Status transfer_async(const ArrayBase& array, const TransferArguments& asked,
+                      const Result<Transfer>& kind, tessera_handle** handle) {
   TESSERA_RETURN_IF_ERROR(required(handle, "handle"));
-  TESSERA_RETURN_IF_ERROR(check_place(handle));
+  TESSERA_RETURN_IF_ERROR(check_transfers_handle(handle));
   TESSERA_RETURN_IF_ERROR(kind.status());
   TESSERA_ASSIGN_OR_RETURN(const Box box, box_of(array.extents(), asked.lo, asked.hi));
   return give(array, start(array, box, buffer(asked, box.extents()), *kind), handle);
 }
 
-Status transfer_section(const ArrayBase& array, const Asked& asked, const std::int64_t* steps,
-                        const Result<Transfer>& kind, tessera_handle** handle) {
-  TESSERA_RETURN_IF_ERROR(check_place(handle));
+Status transfer_section(const ArrayBase& array, const TransferArguments& asked,
+                        const std::int64_t* steps, const Result<Transfer>& kind,
+                        tessera_handle** handle) {
+  TESSERA_RETURN_IF_ERROR(check_transfers_handle(handle));
   TESSERA_RETURN_IF_ERROR(kind.status());
   TESSERA_RETURN_IF_ERROR(required(steps, "steps"));
   TESSERA_ASSIGN_OR_RETURN(const Box box, box_of(array.extents(), asked.lo, asked.hi));
@@ -139,9 +142,10 @@ Status transfer_section(const ArrayBase& array, const Asked& asked, const std::i
               handle);
 }
 
-Status transfer_periodic(const ArrayBase& array, const Asked& asked, std::int64_t periodic,
-                         const Result<Transfer>& kind, tessera_handle** handle) {
-  TESSERA_RETURN_IF_ERROR(check_place(handle));
+Status transfer_periodic(const ArrayBase& array, const TransferArguments& asked,
+                         std::int64_t periodic, const Result<Transfer>& kind,
+                         tessera_handle** handle) {
+  TESSERA_RETURN_IF_ERROR(check_transfers_handle(handle));
   TESSERA_RETURN_IF_ERROR(kind.status());
   TESSERA_ASSIGN_OR_RETURN(const auto dims,
                            dims_of(periodic, array.ndims(), "the set of periodic dimensions"));
@@ -149,10 +153,10 @@ Status transfer_periodic(const ArrayBase& array, const Asked& asked, std::int64_
   return give(array, array.transfer_async(box, dims, buffer(asked, box.extents()), *kind), handle);
 }
 
-Status transfer_field(const ArrayBase& array, const Asked& asked,
+Status transfer_field(const ArrayBase& array, const TransferArguments& asked,
                       const std::array<std::int64_t, 2>& offset_and_bytes, const Transfer& kind,
                       tessera_handle** handle) {
-  TESSERA_RETURN_IF_ERROR(check_place(handle));
+  TESSERA_RETURN_IF_ERROR(check_transfers_handle(handle));
   for (const std::int64_t number : offset_and_bytes) {
     TESSERA_RETURN_IF_ERROR(check_count(number, "bytes as the offset or size of a field"));
   }

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "arrays/array_base.hpp"
-#include "arrays/chunks.hpp"
+#include "arrays/call_signature.hpp"
+#include "arrays/chunk_engine.hpp"
 #include "arrays/random.hpp"
-#include "arrays/request.hpp"
 #include "fortran/c_operations.h"
 #include "fortran/detail/arguments.hpp"
 #include "fortran/detail/call.hpp"

@@ -61,14 +61,14 @@ Status check_pointer(const LocalBlock& block, const Descriptor& pointer) {
 }
 
 /// A dimension along which neighbours are farther apart than in dense memory.
-struct Gap {
+struct StrideGap {
   int dim = -1;  ///< -1: no gap
   std::int64_t contiguous_distance = 0;
 };
 
 /// The first gap. Extents of 1 count too, so that a program that lacks `strided` fails for any
 /// shape.
-Gap first_gap(const LocalBlock& block, bool with_ghosts) {
+StrideGap first_gap(const LocalBlock& block, bool with_ghosts) {
   const std::int64_t* const lo = with_ghosts ? block.ghost_lo : block.lo;
   const std::int64_t* const hi = with_ghosts ? block.ghost_hi : block.hi;
   std::int64_t dense = 1;
@@ -85,20 +85,20 @@ Gap first_gap(const LocalBlock& block, bool with_ghosts) {
 /// attribute. So a program must ask for a block with gaps. Errors: invalid_argument.
 Status check_gaps(const LocalBlock& block, bool with_ghosts, bool is_strided,
                   const std::string& name) {
-  const Gap gap = is_strided ? Gap() : first_gap(block, with_ghosts);
+  const StrideGap gap = is_strided ? StrideGap() : first_gap(block, with_ghosts);
   if (gap.dim < 0) {
     return {};
   }
-  const bool ghosts_would_do = !with_ghosts && first_gap(block, true).dim < 0;
+  const bool ghosts_help = !with_ghosts && first_gap(block, true).dim < 0;
   return Status::error(
              Code::invalid_argument,
              fmt::format("{}: the block has gaps in memory: neighbours along dimension {} are {} "
                          "elements apart, but a CONTIGUOUS pointer would assume a distance of {}",
                          name, gap.dim + 1, block.strides[gap.dim], gap.contiguous_distance))
       .hint(fmt::format("{}give strided=.true., and declare the pointer without CONTIGUOUS",
-                        ghosts_would_do ? "give ghosts=.true. for the block with its ghost cells, "
-                                          "which has no gaps; or "
-                                        : ""));
+                        ghosts_help ? "give ghosts=.true. for the block with its ghost cells, "
+                                      "which has no gaps; or "
+                                    : ""));
 }
 
 /// The element at a block's lower bounds; null for an empty block.
@@ -209,7 +209,7 @@ int tessera_f_halo_create(Cell** place, const Cell* array_cell, const int64_t* m
     options.periodic = masks[0];
     options.left_out = masks[1];
     options.faces_only = faces_only;
-    return capi::tell(of.team(), take(of));
+    return capi::report_to_team(of.team(), take(of));
   };
   return make<tessera_halo, tessera_halo_free>(
       "tessera_halo%create", place, array_cell, prepare,

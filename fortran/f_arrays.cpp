@@ -30,7 +30,7 @@ struct MemoryOptions {
 };
 
 /// Fortran's arguments for a new array, converted for C.
-struct Request {
+struct ArrayArguments {
   tessera_job* job = nullptr;
   Numbers extents;
   Numbers min_block;
@@ -71,7 +71,7 @@ struct Lists {
   const Descriptor* holders = nullptr;
 };
 
-Status take_lists(const Lists& given, Request& request) {
+Status take_lists(const Lists& given, ArrayArguments& request) {
   TESSERA_ASSIGN_OR_RETURN(request.extents, integers(given.extents, "extents"));
   tessera_array_options& options = request.options;
   TESSERA_RETURN_IF_ERROR(check_extents(request.extents, options.name));
@@ -92,7 +92,7 @@ Status take_lists(const Lists& given, Request& request) {
 
 /// The job, the team and what is common to all arrays.
 Status begin_request(const Cell* job, const Cell* team, const char* name,
-                     const MemoryOptions& memory, Request& request) {
+                     const MemoryOptions& memory, ArrayArguments& request) {
   TESSERA_ASSIGN_OR_RETURN(request.job, open<tessera_job>(job));
   tessera_array_options_init(&request.options);
   if (team != nullptr) {
@@ -108,10 +108,10 @@ Status begin_request(const Cell* job, const Cell* team, const char* name,
 }
 
 /// Reports an error of one member to all.
-Status tell(const Request& request, Status mine) {
+Status report_to_team(const ArrayArguments& request, Status mine) {
   rma::Team team = request.options.team == nullptr ? request.job->contents->world()
                                                    : capi::contents_of(request.options.team);
-  return capi::tell(team, std::move(mine));
+  return capi::report_to_team(team, std::move(mine));
 }
 
 }  // namespace
@@ -128,11 +128,11 @@ int tessera_f_array_create(Cell** place, const Cell* job, int64_t element,
                            const Descriptor* min_block, const Descriptor* process_grid,
                            const Descriptor* ghosts, const Descriptor* holders,
                            const MemoryOptions* memory) {
-  Request request;
+  ArrayArguments request;
   const Lists lists = {extents, min_block, process_grid, ghosts, holders};
   const auto prepare = [&]() -> Status {
     TESSERA_RETURN_IF_ERROR(begin_request(job, team, name, *memory, request));
-    return tell(request, take_lists(lists, request));
+    return report_to_team(request, take_lists(lists, request));
   };
   return make<tessera_array, tessera_array_free>(
       "tessera_array%create", place, job, prepare, [&](tessera_array** array) {
@@ -145,11 +145,11 @@ int tessera_f_mirrored_create(Cell** place, const Cell* job, int64_t element,
                               const Descriptor* extents, const char* name, const Cell* team,
                               const Descriptor* min_block, const Descriptor* ghosts,
                               const MemoryOptions* memory) {
-  Request request;
+  ArrayArguments request;
   const Lists lists = {.extents = extents, .min_block = min_block, .ghosts = ghosts};
   const auto prepare = [&]() -> Status {
     TESSERA_RETURN_IF_ERROR(begin_request(job, team, name, *memory, request));
-    return tell(request, take_lists(lists, request));
+    return report_to_team(request, take_lists(lists, request));
   };
   return make<tessera_mirrored, tessera_mirrored_free>(
       "tessera_mirrored%create", place, job, prepare, [&](tessera_mirrored** mirrored) {
@@ -162,7 +162,7 @@ int tessera_f_mirrored_create(Cell** place, const Cell* job, int64_t element,
 int tessera_f_array_create_distributed(Cell** place, const Cell* job, int64_t element,
                                        const Cell* distribution, const char* name, const Cell* team,
                                        Descriptor* own, const MemoryOptions* memory) {
-  Request request;
+  ArrayArguments request;
   tessera_distribution* layout = nullptr;
   const auto check_own = [&]() -> Status {
     TESSERA_RETURN_IF_ERROR(check_counted(own, "memory"));
@@ -173,7 +173,7 @@ int tessera_f_array_create_distributed(Cell** place, const Cell* job, int64_t el
   const auto prepare = [&]() -> Status {
     TESSERA_RETURN_IF_ERROR(begin_request(job, team, name, *memory, request));
     TESSERA_ASSIGN_OR_RETURN(layout, open<tessera_distribution>(distribution));
-    return own == nullptr ? Status() : tell(request, check_own());
+    return own == nullptr ? Status() : report_to_team(request, check_own());
   };
   return make<tessera_array, tessera_array_free>(
       own == nullptr ? "tessera_array%create_distributed" : "tessera_array%attach", place, job,
@@ -225,9 +225,9 @@ int tessera_f_array_from_handle(Cell** place, const Cell* job, tessera_array* ha
         const int code = capi::call("tessera_array%from_c_handle", prepare);
         return code != TESSERA_OK
                    ? code
-                   : fill_place("tessera_array%from_c_handle", place,
-                                {.kind = Mark::array, .handle = handle, .free = leave_to_owner},
-                                job);
+                   : store_handle(
+                         "tessera_array%from_c_handle", place,
+                         {.kind = HandleKind::array, .handle = handle, .free = keep_handle}, job);
       });
 }
 
@@ -242,8 +242,8 @@ int tessera_f_job_from_handle(Cell** place, tessera_job* handle) {
       held = nullptr;
       return static_cast<int>(TESSERA_OK);
     };
-    return fill_place("tessera_job%from_c_handle", place,
-                      {.kind = Mark::job, .handle = handle, .free = keep}, nullptr);
+    return store_handle("tessera_job%from_c_handle", place,
+                        {.kind = HandleKind::job, .handle = handle, .free = keep}, nullptr);
   });
 }
 
@@ -254,7 +254,7 @@ int tessera_f_array_set_access_mode(const Cell* cell, int mode, int copy_on_each
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(array, open<tessera_array>(cell));
     const auto given = integer_of(cache_bytes, "cache_bytes");
-    TESSERA_RETURN_IF_ERROR(capi::tell(capi::array_of(array).team(), given.status()));
+    TESSERA_RETURN_IF_ERROR(capi::report_to_team(capi::array_of(array).team(), given.status()));
     bytes = *given;
     return {};
   };
@@ -325,8 +325,8 @@ int tessera_f_array_own_box(const Cell* cell, const int64_t* member, Descriptor*
     for (std::int64_t& number : first) {
       ++number;
     }
-    TESSERA_RETURN_IF_ERROR(give_integers(first, lo, "lo"));
-    return give_integers(reversed(Numbers(box.hi.begin(), box.hi.begin() + ndims)), hi, "hi");
+    TESSERA_RETURN_IF_ERROR(write_integers(first, lo, "lo"));
+    return write_integers(reversed(Numbers(box.hi.begin(), box.hi.begin() + ndims)), hi, "hi");
   });
 }
 
@@ -364,7 +364,7 @@ int tessera_f_array_patches(const Cell* cell, const Descriptor* lo, const Descri
   });
   if (code == TESSERA_OK) {
     for (std::int64_t i = 0; i < std::min(capacity, *count); ++i) {
-      turn_around(patches[i]);
+      reverse_dimensions(patches[i]);
     }
   }
   return code;

@@ -19,7 +19,15 @@ using rma::Result;
 using rma::Status;
 
 /// Which of C's functions makes it; the module has the same numbers.
-enum class Way { regular, irregular, block_cyclic, tiled, tiled_irregular, scalapack, restricted };
+enum class DistributionKind {
+  regular,
+  irregular,
+  block_cyclic,
+  tiled,
+  tiled_irregular,
+  scalapack,
+  restricted
+};
 
 constexpr std::array<const char*, 7> create_names = {
     "tessera_distribution%create_regular",         "tessera_distribution%create_irregular",
@@ -28,7 +36,7 @@ constexpr std::array<const char*, 7> create_names = {
     "tessera_distribution%create_restricted"};
 
 /// Fortran's arguments, converted for C.
-struct Request {
+struct DistributionArguments {
   Numbers extents;
   Numbers block;
   Numbers counts;
@@ -51,7 +59,7 @@ Status take(const Descriptor* given, std::size_t ndims, std::string_view what, N
 }
 
 /// Where blocks begin; C's first dimension is Fortran's last.
-Status take_starts(const Descriptor* given, Request& request) {
+Status take_starts(const Descriptor* given, DistributionArguments& request) {
   TESSERA_ASSIGN_OR_RETURN(const Numbers starts, integers(given, "starts"));
   const std::int64_t wanted =
       std::accumulate(request.counts.begin(), request.counts.end(), std::int64_t{0});
@@ -84,8 +92,9 @@ struct Layout {
   int storage;
 };
 
-int create(Way way, tessera_job* job, std::int64_t nranks, const Request& request,
-           const Layout& layout, tessera_distribution** made) {
+int create(DistributionKind kind, tessera_job* job, std::int64_t nranks,
+           const DistributionArguments& request, const Layout& layout,
+           tessera_distribution** made) {
   tessera_distribution_options options;
   tessera_distribution_options_init(&options);
   options.min_block = list_or_null(request.min_block);
@@ -96,26 +105,26 @@ int create(Way way, tessera_job* job, std::int64_t nranks, const Request& reques
   options.storage = layout.storage;
   const std::int64_t ndims = std::ssize(request.extents);
   const std::int64_t* const extents = request.extents.data();
-  switch (way) {
-    case Way::regular:
+  switch (kind) {
+    case DistributionKind::regular:
       return tessera_distribution_regular(job, nranks, ndims, extents, &options, made);
-    case Way::irregular:
+    case DistributionKind::irregular:
       return tessera_distribution_irregular(job, nranks, ndims, extents, request.counts.data(),
                                             request.starts.data(), &options, made);
-    case Way::block_cyclic:
+    case DistributionKind::block_cyclic:
       return tessera_distribution_block_cyclic(job, nranks, ndims, extents, request.block.data(),
                                                &options, made);
-    case Way::tiled:
+    case DistributionKind::tiled:
       return tessera_distribution_tiled(job, nranks, ndims, extents, request.block.data(),
                                         request.grid.data(), &options, made);
-    case Way::tiled_irregular:
+    case DistributionKind::tiled_irregular:
       return tessera_distribution_tiled_irregular(job, nranks, ndims, extents,
                                                   request.counts.data(), request.starts.data(),
                                                   request.grid.data(), &options, made);
-    case Way::scalapack:
+    case DistributionKind::scalapack:
       return tessera_distribution_scalapack(job, nranks, ndims, extents, request.block.data(),
                                             request.grid.data(), layout.order, made);
-    case Way::restricted:
+    case DistributionKind::restricted:
       break;
   }
   return tessera_distribution_restricted(job, nranks, ndims, extents, std::ssize(request.holders),
@@ -133,7 +142,7 @@ Result<Distribution*> distribution_of(const Cell* cell) {
 extern "C" {
 
 /// Lists that this kind of distribution does not use are null.
-int tessera_f_distribution_create(Cell** place, const Cell* job_cell, int way, int64_t nranks,
+int tessera_f_distribution_create(Cell** place, const Cell* job_cell, int kind, int64_t nranks,
                                   const Descriptor* extents, const Descriptor* block,
                                   const Descriptor* counts, const Descriptor* starts,
                                   const Descriptor* grid, const Descriptor* holders,
@@ -141,7 +150,7 @@ int tessera_f_distribution_create(Cell** place, const Cell* job_cell, int way, i
                                   const Descriptor* ghosts, int64_t ranks_per_node, int order,
                                   int storage) {
   tessera_job* job = nullptr;
-  Request request;
+  DistributionArguments request;
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(job, open<tessera_job>(job_cell));
     TESSERA_ASSIGN_OR_RETURN(request.extents, integers(extents, "extents"));
@@ -159,9 +168,9 @@ int tessera_f_distribution_create(Cell** place, const Cell* job_cell, int way, i
     return starts == nullptr ? Status() : take_starts(starts, request);
   };
   return make<tessera_distribution, tessera_distribution_free>(
-      create_names[static_cast<std::size_t>(way)], place, job_cell, prepare,
+      create_names[static_cast<std::size_t>(kind)], place, job_cell, prepare,
       [&](tessera_distribution** made) {
-        return create(static_cast<Way>(way), job, nranks, request,
+        return create(static_cast<DistributionKind>(kind), job, nranks, request,
                       {.ranks_per_node = ranks_per_node, .order = order, .storage = storage}, made);
       });
 }
@@ -245,7 +254,7 @@ int tessera_f_distribution_locate(const Cell* cell, const Descriptor* index, int
   if (code != TESSERA_OK || offset == nullptr) {
     return code;
   }
-  return capi::call(name, [&] { return give_integers(Numbers{before}, offset, "offset"); });
+  return capi::call(name, [&] { return write_integers(Numbers{before}, offset, "offset"); });
 }
 
 int tessera_f_distribution_block(const Cell* cell, int64_t member, int64_t number,
@@ -269,7 +278,7 @@ int tessera_f_distribution_block(const Cell* cell, int64_t member, int64_t numbe
     return tessera_distribution_block(handle, member, number - 1, block);
   });
   if (code == TESSERA_OK) {
-    turn_around(*block);
+    reverse_dimensions(*block);
   }
   return code;
 }

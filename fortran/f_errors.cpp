@@ -10,7 +10,7 @@
 namespace tessera::fapi {
 namespace {
 
-constexpr std::string_view turned_note =
+constexpr std::string_view reversed_dimensions_note =
     "\n  note: in this message dimensions are in C's order: the last one is Fortran's first; "
     "indices count "
     "from "
@@ -27,20 +27,20 @@ struct NoteRow {
   std::string_view note;
 };
 constexpr std::array<NoteRow, 14> notes = {{
-    {"tessera_sparse_from_dense", turned_note},
-    {"tessera_sparse_to_dense", turned_note},
-    {"tessera_sparse_multiply_dense", turned_note},
+    {"tessera_sparse_from_dense", reversed_dimensions_note},
+    {"tessera_sparse_to_dense", reversed_dimensions_note},
+    {"tessera_sparse_multiply_dense", reversed_dimensions_note},
     {"tessera_sparse_", matrix_note},
     {"tessera_spmv_", matrix_note},
     {"tessera_matrix_", matrix_note},
-    {"tessera_array_", turned_note},
-    {"tessera_part_", turned_note},
-    {"tessera_distribution_", turned_note},
-    {"tessera_halo_", turned_note},
-    {"tessera_mirrored_", turned_note},
-    {"tessera_checkpoint_array_", turned_note},
-    {"tessera_checkpoint_attribute_", turned_note},
-    {"tessera_checkpoint_read", turned_note},
+    {"tessera_array_", reversed_dimensions_note},
+    {"tessera_part_", reversed_dimensions_note},
+    {"tessera_distribution_", reversed_dimensions_note},
+    {"tessera_halo_", reversed_dimensions_note},
+    {"tessera_mirrored_", reversed_dimensions_note},
+    {"tessera_checkpoint_array_", reversed_dimensions_note},
+    {"tessera_checkpoint_attribute_", reversed_dimensions_note},
+    {"tessera_checkpoint_read", reversed_dimensions_note},
 }};
 
 /// Whether a text contains extents ("9 x 7"), a box ("[2,10)") or the word "dimension".

@@ -63,9 +63,10 @@ Status take_own_flag(const Cell* cell, const Descriptor* index, const Descriptor
 }
 
 /// Writes a number to an optional argument, whose size was checked before.
-int give_number(const char* name, std::string_view what, std::int64_t number, Descriptor* to) {
-  return to == nullptr ? TESSERA_OK
-                       : capi::call(name, [&] { return give_integers(Numbers{number}, to, what); });
+int write_number(const char* name, std::string_view what, std::int64_t number, Descriptor* to) {
+  return to == nullptr
+             ? TESSERA_OK
+             : capi::call(name, [&] { return write_integers(Numbers{number}, to, what); });
 }
 
 }  // namespace
@@ -131,7 +132,7 @@ int tessera_f_wait_for_flag_change(const Cell* cell, const Descriptor* index,
     return tessera_array_wait_for_flag_change(flag.array, flag.index.data(), flag.value, writer,
                                               &seen);
   });
-  return code != TESSERA_OK ? code : give_number(name, "now", seen, now);
+  return code != TESSERA_OK ? code : write_number(name, "now", seen, now);
 }
 
 int tessera_f_job_notify(const Cell* cell, int64_t rank, Descriptor* sent) {
@@ -143,7 +144,7 @@ int tessera_f_job_notify(const Cell* cell, int64_t rank, Descriptor* sent) {
     return sent == nullptr ? Status() : check_room(sent, 1, "sent");
   };
   const int code = run(name, prepare, [&] { return tessera_job_notify(job, rank, &number); });
-  return code != TESSERA_OK ? code : give_number(name, "sent", number, sent);
+  return code != TESSERA_OK ? code : write_number(name, "sent", number, sent);
 }
 
 int tessera_f_job_wait_for_notifications(const Cell* cell, int64_t rank, const Descriptor* count,
@@ -160,7 +161,7 @@ int tessera_f_job_wait_for_notifications(const Cell* cell, int64_t rank, const D
   const int code = run(name, prepare, [&] {
     return tessera_job_wait_for_notifications(job, rank, wanted[0], &number);
   });
-  return code != TESSERA_OK ? code : give_number(name, "received", number, received);
+  return code != TESSERA_OK ? code : write_number(name, "received", number, received);
 }
 
 }  // extern "C"

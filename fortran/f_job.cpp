@@ -52,7 +52,7 @@ class AnyTeam {
   ~AnyTeam() { tessera_team_free(&world_); }
 
   Status open_in(int kind, const Cell* cell) {
-    if (mark_at(kind) == Mark::team) {
+    if (kind_from_number(kind) == HandleKind::team) {
       TESSERA_ASSIGN_OR_RETURN(team_, open<tessera_team>(cell));
       return {};
     }
@@ -73,7 +73,7 @@ class AnyTeam {
 template <class Act>
 int on_dense(const char* procedure, int kind, const Cell* cell, Descriptor* data,
              bool is_of_numbers, const Act& act) {
-  const ProcedureName name(mark_at(kind), procedure);
+  const ProcedureName name(kind_from_number(kind), procedure);
   AnyTeam any;
   int code = TESSERA_OK;
   const int checked = capi::call(name.text(), [&]() -> Status {
@@ -81,7 +81,7 @@ int on_dense(const char* procedure, int kind, const Cell* cell, Descriptor* data
     const tessera_team* const team = any.get();
     Status mine =
         is_of_numbers ? numbers_of(data, "the buffer").status() : check_counted(data, "the buffer");
-    TESSERA_RETURN_IF_ERROR(capi::tell(capi::contents_of(team), std::move(mine)));
+    TESSERA_RETURN_IF_ERROR(capi::report_to_team(capi::contents_of(team), std::move(mine)));
     Dense dense(*data);
     code = act(team, dense);
     dense.give_back();
@@ -156,8 +156,8 @@ int tessera_f_job_traffic(const Cell* cell, int is_to_rank, int64_t rank, int op
     return code;
   }
   return capi::call(name, [&]() -> Status {
-    TESSERA_RETURN_IF_ERROR(give_integers(Numbers{found[0]}, operations, "operations"));
-    return give_integers(Numbers{found[1]}, bytes, "bytes");
+    TESSERA_RETURN_IF_ERROR(write_integers(Numbers{found[0]}, operations, "operations"));
+    return write_integers(Numbers{found[1]}, bytes, "bytes");
   });
 }
 
@@ -210,14 +210,14 @@ int tessera_f_team_broadcast(int kind, const Cell* cell, Descriptor* data, int64
 }
 
 int tessera_f_team_allgather(int kind, const Cell* cell, const Descriptor* mine, Descriptor* all) {
-  const ProcedureName name(mark_at(kind), "allgather");
+  const ProcedureName name(kind_from_number(kind), "allgather");
   return on_dense("allgather", kind, cell, all, false, [&](const tessera_team* team, Dense& dense) {
     const int code = capi::call(name.text(), [&]() -> Status {
       Status wrong = check_counted(mine, "mine");
       if (wrong.ok()) {
         wrong = check_gathered(capi::contents_of(team), *mine, *all);
       }
-      return capi::tell(capi::contents_of(team), std::move(wrong));
+      return capi::report_to_team(capi::contents_of(team), std::move(wrong));
     });
     if (code != TESSERA_OK) {
       return code;
@@ -241,7 +241,7 @@ int tessera_f_team_reduce(int kind, const Cell* cell, Descriptor* elements, int 
 
 /// `text`, with `length` characters, is this member's error; null means its last error.
 int tessera_f_team_agree(int kind, const Cell* cell, int status, const char* text, int64_t length) {
-  const ProcedureName name(mark_at(kind), "agree");
+  const ProcedureName name(kind_from_number(kind), "agree");
   AnyTeam any;
   std::string given;
   const auto prepare = [&]() -> Status {
@@ -306,7 +306,7 @@ int tessera_f_counter_next(const Cell* cell, const Descriptor* count, Descriptor
     return code;
   }
   return capi::call("tessera_counter%next",
-                    [&] { return give_integers(Numbers{before}, value, "value"); });
+                    [&] { return write_integers(Numbers{before}, value, "value"); });
 }
 
 int tessera_f_counter_reset(const Cell* cell, const Descriptor* value) {

@@ -18,7 +18,7 @@ using rma::Code;
 using rma::Status;
 
 /// Options of solvers; the module has the same structure.
-struct SolverChoice {
+struct SolverOptions {
   std::int64_t block = 0;
   int method = 0;
   int triangle = 0;
@@ -27,7 +27,7 @@ struct SolverChoice {
   int diagonal = 0;
 };
 
-tessera_solver_options options_of(const SolverChoice& choice, const void* alpha) {
+tessera_solver_options options_of(const SolverOptions& choice, const void* alpha) {
   tessera_solver_options options;
   tessera_solver_options_init(&options);
   options.alpha = alpha;
@@ -48,7 +48,7 @@ tessera_product_options product_options(std::int64_t buffer_bytes) {
 }
 
 /// Operations whose only results are matrices; the module has the same numbers.
-enum class Solving {
+enum class MatrixOperation {
   cholesky,
   solve,
   solve_positive_definite,
@@ -66,28 +66,29 @@ constexpr std::array<const char*, 7> solving_names = {"tessera_cholesky",
                                                       "tessera_invert_positive_definite",
                                                       "tessera_least_squares"};
 
-int solve(Solving what, const Operands<3>& given, const tessera_solver_options& options) {
+int solve(MatrixOperation what, const FortranOperands<3>& given,
+          const tessera_solver_options& options) {
   switch (what) {
-    case Solving::cholesky:
+    case MatrixOperation::cholesky:
       return tessera_matrix_cholesky(given.matrix(0), &options);
-    case Solving::solve:
+    case MatrixOperation::solve:
       return tessera_matrix_solve(given.matrix(0), given.matrix(1), &options);
-    case Solving::solve_positive_definite:
+    case MatrixOperation::solve_positive_definite:
       return tessera_matrix_solve_positive_definite(given.matrix(0), given.matrix(1), &options);
-    case Solving::solve_cholesky:
+    case MatrixOperation::solve_cholesky:
       return tessera_matrix_solve_cholesky(given.matrix(0), given.matrix(1), &options);
-    case Solving::solve_triangular:
+    case MatrixOperation::solve_triangular:
       return tessera_matrix_solve_triangular(given.matrix(0), given.matrix(1), &options);
-    case Solving::invert_positive_definite:
+    case MatrixOperation::invert_positive_definite:
       return tessera_matrix_invert_positive_definite(given.matrix(0), &options);
-    case Solving::least_squares:
+    case MatrixOperation::least_squares:
       break;
   }
   return tessera_matrix_least_squares(given.matrix(0), given.matrix(1), &options, given.matrix(2));
 }
 
 /// Operations that also return a list of values.
-enum class Values {
+enum class ValueOperation {
   eigenvalues,
   eigen,
   eigenvalues_generalised,
@@ -101,34 +102,34 @@ constexpr std::array<const char*, 6> values_names = {
     "tessera_eigen_generalised", "tessera_singular_values", "tessera_svd"};
 
 /// The operand whose team does the work: the vectors, if there are any.
-std::size_t leader_of(Values what) {
-  const bool has_second_first = what == Values::eigen || what == Values::svd;
-  return what == Values::eigen_generalised ? 2 : has_second_first ? 1 : 0;
+std::size_t leader_of(ValueOperation what) {
+  const bool has_second_first = what == ValueOperation::eigen || what == ValueOperation::svd;
+  return what == ValueOperation::eigen_generalised ? 2 : has_second_first ? 1 : 0;
 }
 
-int find_values(Values what, const Operands<3>& given, const tessera_solver_options& options,
-                void* values) {
+int find_values(ValueOperation what, const FortranOperands<3>& given,
+                const tessera_solver_options& options, void* values) {
   switch (what) {
-    case Values::eigenvalues:
+    case ValueOperation::eigenvalues:
       return tessera_matrix_eigenvalues(given.matrix(0), &options, values);
-    case Values::eigen:
+    case ValueOperation::eigen:
       return tessera_matrix_eigen(given.matrix(0), &options, given.matrix(1), values);
-    case Values::eigenvalues_generalised:
+    case ValueOperation::eigenvalues_generalised:
       return tessera_matrix_eigenvalues_generalised(given.matrix(0), given.matrix(1), &options,
                                                     values);
-    case Values::eigen_generalised:
+    case ValueOperation::eigen_generalised:
       return tessera_matrix_eigen_generalised(given.matrix(0), given.matrix(1), &options,
                                               given.matrix(2), values);
-    case Values::singular_values:
+    case ValueOperation::singular_values:
       return tessera_matrix_singular_values(given.matrix(0), &options, values);
-    case Values::svd:
+    case ValueOperation::svd:
       break;
   }
   return tessera_matrix_svd(given.matrix(0), &options, given.matrix(1), given.matrix(2), values);
 }
 
 /// The number of eigenvalues, pivots and so on of a matrix.
-std::int64_t shorter_side(const Operands<3>& given) {
+std::int64_t shorter_side(const FortranOperands<3>& given) {
   const auto [rows, columns] = given.matrix_shape(0);
   return std::max<std::int64_t>(std::min(rows, columns), 0);
 }
@@ -162,12 +163,12 @@ CFI_type_t own_type(const arrays::ElementKind& kind) {
 }
 
 /// `act` fills a list with the length of the matrix's shorter side and the type type(kind).
-template <class Type, class Act, class LookMore>
-int with_list(const char* name, Operands<3>& given, Descriptor* list, const Type& type,
-              const Act& act, const LookMore& look_more) {
+template <class Type, class Act, class CheckMore>
+int with_list(const char* name, FortranOperands<3>& given, Descriptor* list, const Type& type,
+              const Act& act, const CheckMore& check_more) {
   std::optional<Dense> dense;
   const auto look = [&](const arrays::ArrayBase& array) -> Status {
-    TESSERA_RETURN_IF_ERROR(look_more());
+    TESSERA_RETURN_IF_ERROR(check_more());
     TESSERA_RETURN_IF_ERROR(
         check_list(list, shorter_side(given), type(array.element()), "the list"));
     dense.emplace(*list);
@@ -192,7 +193,7 @@ extern "C" {
 
 int tessera_f_gemm(const Operand* a, const Operand* b, const Operand* c, const Descriptor* alpha,
                    const Descriptor* beta, int op_a, int op_b, const Descriptor* buffer_bytes) {
-  Operands<3> given({a, b, c}, 2);
+  FortranOperands<3> given({a, b, c}, 2);
   std::int64_t bytes = 0;
   const auto look = [&](const arrays::ArrayBase&) -> Status {
     TESSERA_ASSIGN_OR_RETURN(bytes, integer_of(buffer_bytes, "buffer_bytes"));
@@ -213,7 +214,7 @@ int tessera_f_contract(const char* a_letters, const Operand* a, const char* b_le
                        const Operand* b, const char* c_letters, const Operand* c,
                        const Descriptor* alpha, const Descriptor* beta,
                        const Descriptor* buffer_bytes) {
-  Operands<3> given({a, b, c}, 2);
+  FortranOperands<3> given({a, b, c}, 2);
   std::int64_t bytes = 0;
   const auto look = [&](const arrays::ArrayBase&) -> Status {
     TESSERA_ASSIGN_OR_RETURN(bytes, integer_of(buffer_bytes, "buffer_bytes"));
@@ -239,7 +240,7 @@ int tessera_f_contract(const char* a_letters, const Operand* a, const char* b_le
 
 int tessera_f_permute(const Operand* from, const Descriptor* order, const Operand* to,
                       const Descriptor* buffer_bytes) {
-  Operands<2> given({from, to}, 1);
+  FortranOperands<2> given({from, to}, 1);
   Numbers dims;
   std::int64_t bytes = 0;
   const auto look = [&](const arrays::ArrayBase& array) -> Status {
@@ -263,22 +264,23 @@ int tessera_f_permute(const Operand* from, const Descriptor* order, const Operan
   return given.run("tessera_permute", {}, act, look);
 }
 
-/// Operands that are not needed are null.
+/// FortranOperands that are not needed are null.
 int tessera_f_solve(int op, const Operand* a, const Operand* b, const Operand* x,
-                    const SolverChoice* choice, const Descriptor* alpha) {
-  Operands<3> given({a, b, x}, x != nullptr ? 2 : b != nullptr ? 1 : 0);
-  return given.run(solving_names[static_cast<std::size_t>(op)], {{"alpha", alpha}},
-                   [&] { return solve(Solving{op}, given, options_of(*choice, given.number(0))); });
+                    const SolverOptions* choice, const Descriptor* alpha) {
+  FortranOperands<3> given({a, b, x}, x != nullptr ? 2 : b != nullptr ? 1 : 0);
+  return given.run(solving_names[static_cast<std::size_t>(op)], {{"alpha", alpha}}, [&] {
+    return solve(MatrixOperation{op}, given, options_of(*choice, given.number(0)));
+  });
 }
 
 /// Pivots count from 1, as in LAPACK.
-int tessera_f_lu(const Operand* a, const SolverChoice* choice, Descriptor* pivots) {
-  Operands<3> given({a, nullptr, nullptr}, 0);
+int tessera_f_lu(const Operand* a, const SolverOptions* choice, Descriptor* pivots) {
+  FortranOperands<3> given({a, nullptr, nullptr}, 0);
   Numbers rows;
   const auto look = [&](const arrays::ArrayBase&) -> Status {
     rows.reserve(1);  // C needs an address also for an empty list
     rows.assign(static_cast<std::size_t>(shorter_side(given)), 0);
-    return give_integers(rows, pivots, "pivots");
+    return write_integers(rows, pivots, "pivots");
   };
   const int code = given.run(
       "tessera_lu", {},
@@ -294,13 +296,13 @@ int tessera_f_lu(const Operand* a, const SolverChoice* choice, Descriptor* pivot
     for (std::int64_t& row : rows) {
       ++row;
     }
-    return give_integers(rows, pivots, "pivots");
+    return write_integers(rows, pivots, "pivots");
   });
 }
 
 int tessera_f_solve_lu(const Operand* a, const Descriptor* pivots, const Operand* b,
-                       const SolverChoice* choice) {
-  Operands<2> given({a, b}, 1);
+                       const SolverOptions* choice) {
+  FortranOperands<2> given({a, b}, 1);
   Numbers rows;
   const auto look = [&](const arrays::ArrayBase&) -> Status {
     TESSERA_ASSIGN_OR_RETURN(rows, integers(pivots, "pivots"));
@@ -319,8 +321,8 @@ int tessera_f_solve_lu(const Operand* a, const Descriptor* pivots, const Operand
       look);
 }
 
-int tessera_f_qr(const Operand* a, const SolverChoice* choice, Descriptor* tau) {
-  Operands<3> given({a, nullptr, nullptr}, 0);
+int tessera_f_qr(const Operand* a, const SolverOptions* choice, Descriptor* tau) {
+  FortranOperands<3> given({a, nullptr, nullptr}, 0);
   const auto act = [&](void* list) {
     const auto options = options_of(*choice, nullptr);
     return tessera_matrix_qr(given.matrix(0), &options, list);
@@ -329,8 +331,9 @@ int tessera_f_qr(const Operand* a, const SolverChoice* choice, Descriptor* tau) 
 }
 
 int tessera_f_values(int op, const Operand* a, const Operand* second, const Operand* third,
-                     const SolverChoice* choice, const Descriptor* most_bytes, Descriptor* values) {
-  Operands<3> given({a, second, third}, leader_of(Values{op}));
+                     const SolverOptions* choice, const Descriptor* most_bytes,
+                     Descriptor* values) {
+  FortranOperands<3> given({a, second, third}, leader_of(ValueOperation{op}));
   tessera_solver_options options = options_of(*choice, nullptr);
   const auto look = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(options.most_bytes,
@@ -339,7 +342,7 @@ int tessera_f_values(int op, const Operand* a, const Operand* second, const Oper
   };
   return with_list(
       values_names[static_cast<std::size_t>(op)], given, values, real_type,
-      [&](void* list) { return find_values(Values{op}, given, options, list); }, look);
+      [&](void* list) { return find_values(ValueOperation{op}, given, options, list); }, look);
 }
 
 }  // extern "C"

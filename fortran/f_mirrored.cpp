@@ -35,14 +35,14 @@ Result<std::optional<Bounds>> box_of(const ArrayBase& copy, const Descriptor* lo
 }
 
 /// The copies' box and a part of another array, for the C interface.
-struct Move {
+struct BoxCopy {
   tessera_mirrored* mirrored = nullptr;
   tessera_array* other = nullptr;
   std::optional<Bounds> box = {};
   Bounds other_box = {};
 };
 
-Status look(const Operand& other, const Descriptor* lo, const Descriptor* hi, Move& move) {
+Status look(const Operand& other, const Descriptor* lo, const Descriptor* hi, BoxCopy& move) {
   const ArrayBase& copy = copy_here(move.mirrored);
   auto box = box_of(copy, lo, hi);
   TESSERA_RETURN_IF_ERROR(Status(box.status()).context("part of " + describe(copy)));
@@ -69,20 +69,21 @@ int tessera_f_mirrored_here(const Cell* cell, Cell** place) {
     return {};
   };
   return run(name, prepare, [&] {
-    return fill_place(
-        name, place,
-        {.kind = Mark::array, .handle = capi::contents_of(mirrored).here, .free = leave_to_owner},
-        cell);
+    return store_handle(name, place,
+                        {.kind = HandleKind::array,
+                         .handle = capi::contents_of(mirrored).here,
+                         .free = keep_handle},
+                        cell);
   });
 }
 
 /// `lo` and `hi`, of the copies, may both be null.
 int tessera_f_mirrored_move(const Cell* cell, int is_load, const Operand* other,
                             const Descriptor* lo, const Descriptor* hi) {
-  Move move;
+  BoxCopy move;
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(move.mirrored, open<tessera_mirrored>(cell));
-    return capi::tell(capi::contents_of(move.mirrored).team, look(*other, lo, hi, move));
+    return capi::report_to_team(capi::contents_of(move.mirrored).team, look(*other, lo, hi, move));
   };
   return run(is_load != 0 ? "tessera_mirrored%load" : "tessera_mirrored%merge_into", prepare, [&] {
     const std::int64_t* const from = move.box ? move.box->lo.data() : nullptr;

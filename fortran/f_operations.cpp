@@ -83,45 +83,45 @@ auto at(const Table& table, int number) {
 extern "C" {
 
 int tessera_f_unary(int op, const Operand* a) {
-  Operands<1> given({a}, 0);
+  FortranOperands<1> given({a}, 0);
   return given.run(at(unary, op).name, {}, [&] { return at(unary, op).call(given[0]); });
 }
 
 int tessera_f_with_number(int op, const Operand* a, const Descriptor* number) {
-  Operands<1> given({a}, 0);
+  FortranOperands<1> given({a}, 0);
   return given.run(at(with_number, op).name, {{"the number", number}},
                    [&] { return at(with_number, op).call(given[0], given.number(0)); });
 }
 
 int tessera_f_binary(int op, const Operand* a, const Operand* b) {
-  Operands<2> given({a, b}, op < copies ? 1 : 0);
+  FortranOperands<2> given({a, b}, op < copies ? 1 : 0);
   return given.run(at(binary, op).name, {},
                    [&] { return at(binary, op).call(given[0], given[1]); });
 }
 
 int tessera_f_ternary(int op, const Operand* a, const Operand* b, const Operand* result) {
-  Operands<3> given({a, b, result}, 2);
+  FortranOperands<3> given({a, b, result}, 2);
   return given.run(at(ternary, op).name, {},
                    [&] { return at(ternary, op).call(given[0], given[1], given[2]); });
 }
 
 int tessera_f_add(const Descriptor* alpha, const Operand* a, const Descriptor* beta,
                   const Operand* b, const Operand* result) {
-  Operands<3> given({a, b, result}, 2);
+  FortranOperands<3> given({a, b, result}, 2);
   return given.run("tessera_part%add", {{"alpha", alpha}, {"beta", beta}}, [&] {
     return tessera_array_add(given.number(0), given[0], given.number(1), given[1], given[2]);
   });
 }
 
 int tessera_f_median(const Operand* a, const Operand* b, const Operand* c, const Operand* result) {
-  Operands<4> given({a, b, c, result}, 3);
+  FortranOperands<4> given({a, b, c, result}, 3);
   return given.run("tessera_part%median", {},
                    [&] { return tessera_array_median(given[0], given[1], given[2], given[3]); });
 }
 
 int tessera_f_fill_random(const Operand* a, const Descriptor* seed, const Descriptor* low,
                           const Descriptor* high) {
-  Operands<1> given({a}, 0);
+  FortranOperands<1> given({a}, 0);
   std::int64_t key = 0;
   std::array<double, 2> bounds = {};
   const auto look = [&](const arrays::ArrayBase&) -> rma::Status {
@@ -138,14 +138,14 @@ int tessera_f_fill_random(const Operand* a, const Descriptor* seed, const Descri
 }
 
 int tessera_f_sum(const Operand* a, int reproducible, const Descriptor* sum) {
-  Operands<1> given({a}, 0);
+  FortranOperands<1> given({a}, 0);
   return given.run("tessera_part%sum", {{"value", sum, true}},
                    [&] { return tessera_array_sum(given[0], reproducible, given.result(0)); });
 }
 
 int tessera_f_dot(int op, const Operand* a, const Operand* b, int reproducible,
                   const Descriptor* dot) {
-  Operands<2> given({a, b}, 0);
+  FortranOperands<2> given({a, b}, 0);
   return given.run(at(dots, op).name, {{"value", dot, true}}, [&] {
     return at(dots, op).call(given[0], given[1], reproducible, given.result(0));
   });
@@ -153,7 +153,7 @@ int tessera_f_dot(int op, const Operand* a, const Operand* b, int reproducible,
 
 /// op 3 is the largest absolute value.
 int tessera_f_norm(int op, const Operand* a, int reproducible, double* norm) {
-  Operands<1> given({a}, 0);
+  FortranOperands<1> given({a}, 0);
   if (op == std::ssize(matrix_norms)) {
     return given.run("tessera_part%norm_max", {},
                      [&] { return tessera_array_norm_max(given[0], norm); });
@@ -166,7 +166,7 @@ int tessera_f_norm(int op, const Operand* a, int reproducible, double* norm) {
 
 int tessera_f_select(int is_max, const Operand* a, const Descriptor* value, Descriptor* index) {
   const char* const name = is_max != 0 ? "tessera_part%select_max" : "tessera_part%select_min";
-  Operands<1> given({a}, 0);
+  FortranOperands<1> given({a}, 0);
   std::array<std::int64_t, TESSERA_MAX_DIMS> found = {};
   const int code = given.run(name, {{"value", value, true}}, [&] {
     return is_max != 0 ? tessera_array_select_max(given[0], given.result(0), found.data())
@@ -181,12 +181,12 @@ int tessera_f_select(int is_max, const Operand* a, const Descriptor* value, Desc
     for (std::int64_t& number : place) {
       ++number;
     }
-    return give_integers(place, index, "index");
+    return write_integers(place, index, "index");
   });
 }
 
 int tessera_f_step_max(const Operand* x, const Operand* dx, double* step) {
-  Operands<2> given({x, dx}, 0);
+  FortranOperands<2> given({x, dx}, 0);
   return given.run("tessera_part%step_max", {},
                    [&] { return tessera_array_step_max(given[0], given[1], step); });
 }
@@ -194,7 +194,7 @@ int tessera_f_step_max(const Operand* x, const Operand* dx, double* step) {
 /// The smallest, the smallest positive, and the largest step.
 int tessera_f_step_bounds(const Operand* x, const Operand* dx, const Operand* lower,
                           const Operand* upper, double* steps) {
-  Operands<4> given({x, dx, lower, upper}, 0);
+  FortranOperands<4> given({x, dx, lower, upper}, 0);
   return given.run("tessera_part%step_bounds", {}, [&] {
     return tessera_array_step_bounds(given[0], given[1], given[2], given[3], &steps[0], &steps[1],
                                      &steps[2]);
@@ -202,21 +202,21 @@ int tessera_f_step_bounds(const Operand* x, const Operand* dx, const Operand* lo
 }
 
 int tessera_f_enumerate(const Operand* a, const Descriptor* start, const Descriptor* step) {
-  Operands<1> given({a}, 0);
+  FortranOperands<1> given({a}, 0);
   return given.run("tessera_part%enumerate", {{"start", start}, {"step", step}}, [&] {
     return tessera_array_enumerate(given[0], given.number(0), given.number(1));
   });
 }
 
 int tessera_f_scan_add(const Operand* from, const Operand* mask, const Operand* to, int kind) {
-  Operands<3> given({from, mask, to}, 2);
+  FortranOperands<3> given({from, mask, to}, 2);
   return given.run("tessera_part%scan_add", {},
                    [&] { return tessera_array_scan_add(given[0], given[1], given[2], kind); });
 }
 
 int tessera_f_pack(int op, const Operand* from, const Operand* mask, const Operand* to,
                    Descriptor* count) {
-  Operands<3> given({from, mask, to}, 2);
+  FortranOperands<3> given({from, mask, to}, 2);
   std::int64_t number = 0;
   const char* const name = at(packs, op).name;
   const auto look = [&](const arrays::ArrayBase&) {
@@ -227,13 +227,13 @@ int tessera_f_pack(int op, const Operand* from, const Operand* mask, const Opera
   if (code != TESSERA_OK || count == nullptr) {
     return code;
   }
-  return capi::call(name, [&] { return give_integers(Numbers{number}, count, "count"); });
+  return capi::call(name, [&] { return write_integers(Numbers{number}, count, "count"); });
 }
 
 /// To standard output if `path` is null.
 int tessera_f_print(const Operand* a, const char* path, int64_t root, int64_t digits,
                     int64_t most_lines) {
-  Operands<1> given({a}, 0);
+  FortranOperands<1> given({a}, 0);
   tessera_print_options options;
   tessera_print_options_init(&options);
   options.root = root;

@@ -20,7 +20,7 @@ Status wrong(std::string text) {
 }
 
 /// A matrix's own rows for C.
-struct OwnRows {
+struct OwnRowBounds {
   Numbers starts;
   Numbers columns;
   std::optional<Dense> values;
@@ -41,7 +41,7 @@ Status check_starts(const Numbers& starts) {
 }
 
 /// Checks that the columns of each row increase. Requires: the starts of rows count from 0.
-Status check_ascending(const OwnRows& own) {
+Status check_ascending(const OwnRowBounds& own) {
   for (std::size_t row = 0; row + 1 < own.starts.size(); ++row) {
     const auto end = static_cast<std::size_t>(own.starts[row + 1]);
     for (auto entry = static_cast<std::size_t>(own.starts[row]) + 1; entry < end; ++entry) {
@@ -56,7 +56,7 @@ Status check_ascending(const OwnRows& own) {
 }
 
 Status take_own_rows(std::int64_t element, std::int64_t ncolumns, const Descriptor* row_starts,
-                     const Descriptor* columns, const Descriptor* values, OwnRows& own) {
+                     const Descriptor* columns, const Descriptor* values, OwnRowBounds& own) {
   TESSERA_ASSIGN_OR_RETURN(own.starts, integers(row_starts, "row_starts"));
   TESSERA_RETURN_IF_ERROR(check_starts(own.starts));
   TESSERA_ASSIGN_OR_RETURN(own.columns, places_of(columns, ncolumns, "columns"));
@@ -88,7 +88,7 @@ int tessera_f_sparse_builder_create(Cell** place, const Cell* job_cell, int64_t 
                                     const Descriptor* row_starts, int balance, int64_t* shape) {
   tessera_job* job = nullptr;
   std::array<std::int64_t, 2> extents = {};
-  SparseChoice choice;
+  SparseArguments choice;
   const auto take = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(extents[0], one_integer(rows, "rows"));
     TESSERA_ASSIGN_OR_RETURN(extents[1], one_integer(columns, "columns"));
@@ -97,7 +97,7 @@ int tessera_f_sparse_builder_create(Cell** place, const Cell* job_cell, int64_t 
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(job, open<tessera_job>(job_cell));
     TESSERA_ASSIGN_OR_RETURN(tessera_team* const members, team_in(team));
-    TESSERA_RETURN_IF_ERROR(tell(*job, members, take()));
+    TESSERA_RETURN_IF_ERROR(report_to_team(*job, members, take()));
     choice.options.team = members;
     return {};
   };
@@ -169,8 +169,8 @@ int tessera_f_sparse_from_rows(Cell** place, const Cell* job_cell, int64_t eleme
                                const char* name, const Cell* team) {
   tessera_job* job = nullptr;
   std::int64_t width = 0;
-  OwnRows own;
-  SparseChoice choice;
+  OwnRowBounds own;
+  SparseArguments choice;
   const auto take = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(width, one_integer(ncolumns, "ncolumns"));
     TESSERA_RETURN_IF_ERROR(take_own_rows(element, width, row_starts, columns, values, own));
@@ -179,7 +179,7 @@ int tessera_f_sparse_from_rows(Cell** place, const Cell* job_cell, int64_t eleme
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(job, open<tessera_job>(job_cell));
     TESSERA_ASSIGN_OR_RETURN(tessera_team* const members, team_in(team));
-    TESSERA_RETURN_IF_ERROR(tell(*job, members, take()));
+    TESSERA_RETURN_IF_ERROR(report_to_team(*job, members, take()));
     choice.options.team = members;
     return {};
   };
@@ -195,12 +195,12 @@ int tessera_f_sparse_from_rows(Cell** place, const Cell* job_cell, int64_t eleme
 int tessera_f_sparse_from_dense(Cell** place, const Cell* dense_cell, const Descriptor* threshold,
                                 const char* name, const Descriptor* row_starts, int balance) {
   tessera_array* dense = nullptr;
-  SparseChoice choice;
-  SparseChoice between;
+  SparseArguments choice;
+  SparseArguments between;
   double limit = 0;
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(dense, open<tessera_array>(dense_cell));
-    return capi::tell(capi::array_of(dense).team(), [&]() -> Status {
+    return capi::report_to_team(capi::array_of(dense).team(), [&]() -> Status {
       TESSERA_ASSIGN_OR_RETURN(limit, real_of(threshold, "threshold"));
       TESSERA_RETURN_IF_ERROR(take_choice(name, nullptr, TESSERA_BALANCE_ROWS, between));
       return take_choice(name, row_starts, balance, choice);
@@ -222,10 +222,10 @@ int tessera_f_sparse_from_dense(Cell** place, const Cell* dense_cell, const Desc
 int tessera_f_sparse_transpose(Cell** place, const Cell* of_cell, const char* name,
                                const Descriptor* row_starts, int balance) {
   tessera_sparse* of = nullptr;
-  SparseChoice choice;
+  SparseArguments choice;
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(of, open<tessera_sparse>(of_cell));
-    return tell(of, take_choice(name, row_starts, balance, choice));
+    return report_to_team(of, take_choice(name, row_starts, balance, choice));
   };
   return make<tessera_sparse, tessera_sparse_free>(
       "tessera_sparse%transpose", place, of_cell, prepare, [&](tessera_sparse** matrix) {
@@ -239,7 +239,7 @@ int tessera_f_sparse_count_sketch(Cell** place, const Cell* of_cell, const Descr
   tessera_sparse* of = nullptr;
   std::int64_t bucket_count = 0;
   std::int64_t start = 0;
-  SparseChoice choice;
+  SparseArguments choice;
   const auto take = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(bucket_count, one_integer(buckets, "buckets"));
     TESSERA_ASSIGN_OR_RETURN(start, one_integer(seed, "seed"));
@@ -247,7 +247,7 @@ int tessera_f_sparse_count_sketch(Cell** place, const Cell* of_cell, const Descr
   };
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(of, open<tessera_sparse>(of_cell));
-    return tell(of, take());
+    return report_to_team(of, take());
   };
   return make<tessera_sparse, tessera_sparse_free>(
       "tessera_sparse%count_sketch", place, of_cell, prepare, [&](tessera_sparse** matrix) {
@@ -289,8 +289,8 @@ int tessera_f_sparse_from_handle(Cell** place, const Cell* job, tessera_sparse* 
     return capi::check(handle);
   };
   return run("tessera_sparse%from_c_handle", prepare, [&] {
-    return fill_place("tessera_sparse%from_c_handle", place,
-                      {.kind = Mark::sparse, .handle = handle, .free = leave_to_owner}, job);
+    return store_handle("tessera_sparse%from_c_handle", place,
+                        {.kind = HandleKind::sparse, .handle = handle, .free = keep_handle}, job);
   });
 }
 

@@ -35,7 +35,7 @@ int with_transpose(const tessera_sparse* matrix, const Act& act) {
 }
 
 /// A box of a matrix, as C counts, and where its entries go.
-struct Asked {
+struct BoxArguments {
   std::array<std::int64_t, 2> lo = {};
   std::array<std::int64_t, 2> hi = {};
   Numbers row_starts;
@@ -66,8 +66,8 @@ Status check_range(std::int64_t first, std::int64_t last, const Side& side) {
   return {};
 }
 
-Status take_box(const SparseFacts& facts, const Descriptor* lo, const Descriptor* hi,
-                Asked& asked) {
+Status take_box(const SparseProperties& facts, const Descriptor* lo, const Descriptor* hi,
+                BoxArguments& asked) {
   TESSERA_ASSIGN_OR_RETURN(const Numbers first, integers_of(lo, 2, "lo", "the matrix"));
   TESSERA_ASSIGN_OR_RETURN(const Numbers last, integers_of(hi, 2, "hi", "the matrix"));
   TESSERA_RETURN_IF_ERROR(check_range(first[0], last[0], {"rows", facts.rows}));
@@ -85,8 +85,8 @@ Result<std::int64_t> room_of(const Descriptor* list, std::string_view what) {
   return std::ssize(now);
 }
 
-Status take_places(const SparseFacts& facts, const Descriptor* row_starts,
-                   const Descriptor* columns, const Descriptor* values, Asked& asked) {
+Status take_places(const SparseProperties& facts, const Descriptor* row_starts,
+                   const Descriptor* columns, const Descriptor* values, BoxArguments& asked) {
   TESSERA_ASSIGN_OR_RETURN(const std::int64_t starts, room_of(row_starts, "row_starts"));
   TESSERA_ASSIGN_OR_RETURN(const std::int64_t capacity, room_of(columns, "columns"));
   TESSERA_RETURN_IF_ERROR(check_kind(facts.type, values, "values"));
@@ -114,7 +114,7 @@ void shift_up(Numbers& numbers) {
 }
 
 /// Writes numbers to the beginning of a list that may be longer.
-Status give_first(const Numbers& numbers, const Descriptor* list, std::string_view what) {
+Status write_first(const Numbers& numbers, const Descriptor* list, std::string_view what) {
   if (list->rank == 0 && numbers.empty()) {
     return {};
   }
@@ -124,12 +124,12 @@ Status give_first(const Numbers& numbers, const Descriptor* list, std::string_vi
   if (list->rank == 1) {
     part.dim[0].extent = std::ssize(numbers);
   }
-  return give_integers(numbers, &part, what);
+  return write_integers(numbers, &part, what);
 }
 
 /// Copies the result to Fortran's variables. Errors: more entries than fit, if `entries` is absent.
-Status give_entries(Asked& got, std::int64_t found, Descriptor* row_starts, Descriptor* columns,
-                    Descriptor* entries) {
+Status write_entries(BoxArguments& got, std::int64_t found, Descriptor* row_starts,
+                     Descriptor* columns, Descriptor* entries) {
   const std::int64_t room = std::ssize(got.columns);
   if (entries == nullptr && found > room) {
     return Status::error(Code::invalid_argument,
@@ -141,9 +141,9 @@ Status give_entries(Asked& got, std::int64_t found, Descriptor* row_starts, Desc
   got.columns.resize(static_cast<std::size_t>(std::min(found, room)));
   shift_up(got.columns);
   shift_up(got.row_starts);
-  TESSERA_RETURN_IF_ERROR(give_integers(got.row_starts, row_starts, "row_starts"));
-  TESSERA_RETURN_IF_ERROR(give_first(got.columns, columns, "columns"));
-  return give_integer(found, entries, "entries");
+  TESSERA_RETURN_IF_ERROR(write_integers(got.row_starts, row_starts, "row_starts"));
+  TESSERA_RETURN_IF_ERROR(write_first(got.columns, columns, "columns"));
+  return write_integer(found, entries, "entries");
 }
 
 /// A member's own rows; the module has the same structure. `row_starts` and `columns` are as in C.
@@ -182,10 +182,10 @@ int tessera_f_sparse_shape(const Cell* cell, Descriptor* rows, Descriptor* colum
     return code;
   }
   return capi::call("tessera_sparse%shape", [&]() -> Status {
-    const SparseFacts facts = facts_of(matrix);
-    TESSERA_RETURN_IF_ERROR(give_integer(facts.rows, rows, "rows"));
-    TESSERA_RETURN_IF_ERROR(give_integer(facts.columns, columns, "columns"));
-    return give_integer(count, entries, "entries");
+    const SparseProperties facts = facts_of(matrix);
+    TESSERA_RETURN_IF_ERROR(write_integer(facts.rows, rows, "rows"));
+    TESSERA_RETURN_IF_ERROR(write_integer(facts.columns, columns, "columns"));
+    return write_integer(count, entries, "entries");
   });
 }
 
@@ -220,8 +220,8 @@ int tessera_f_sparse_get(const Cell* cell, const Descriptor* lo, const Descripto
                          Descriptor* entries) {
   const char* const name = "tessera_sparse%get";
   tessera_sparse* matrix = nullptr;
-  Asked asked;
-  SparseFacts facts;
+  BoxArguments asked;
+  SparseProperties facts;
   std::int64_t found = 0;
   const auto take = [&]() -> Status {
     TESSERA_RETURN_IF_ERROR(take_box(facts, lo, hi, asked));
@@ -238,7 +238,7 @@ int tessera_f_sparse_get(const Cell* cell, const Descriptor* lo, const Descripto
                               &found);
   });
   return code != TESSERA_OK ? code : capi::call(name, [&] {
-    return give_entries(asked, found, row_starts, columns, entries)
+    return write_entries(asked, found, row_starts, columns, entries)
         .context("get from " + facts.description);
   });
 }
@@ -264,8 +264,8 @@ int tessera_f_sparse_rows_pattern(const Cell* cell, const LocalRows* rows, Descr
   return capi::call("tessera_sparse_rows%pattern", [&]() -> Status {
     TESSERA_RETURN_IF_ERROR(open<tessera_sparse_rows>(cell).status());
     const Numbers starts = rows->rows == 0 ? Numbers{1} : shifted(rows->row_starts, rows->rows + 1);
-    TESSERA_RETURN_IF_ERROR(give_integers(starts, row_starts, "row_starts"));
-    return give_integers(shifted(rows->columns, rows->entries), columns, "columns");
+    TESSERA_RETURN_IF_ERROR(write_integers(starts, row_starts, "row_starts"));
+    return write_integers(shifted(rows->columns, rows->entries), columns, "columns");
   });
 }
 
@@ -290,7 +290,7 @@ int tessera_f_sparse_get_column(const Cell* cell, const Descriptor* column,
   tessera_sparse* matrix = nullptr;
   tessera_array* vector = nullptr;
   std::int64_t number = 0;
-  const auto take = [&](const SparseFacts& facts) -> Status {
+  const auto take = [&](const SparseProperties& facts) -> Status {
     TESSERA_ASSIGN_OR_RETURN(number, one_integer(column, "column"));
     if (number < 1 || number > facts.columns) {
       return Status::error(Code::out_of_range,
@@ -302,7 +302,7 @@ int tessera_f_sparse_get_column(const Cell* cell, const Descriptor* column,
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(matrix, open<tessera_sparse>(cell));
     TESSERA_ASSIGN_OR_RETURN(vector, open<tessera_array>(vector_cell));
-    return tell(matrix, take(facts_of(matrix)));
+    return report_to_team(matrix, take(facts_of(matrix)));
   };
   return run("tessera_sparse%get_column", prepare,
              [&] { return tessera_sparse_get_column(matrix, number - 1, vector); });
@@ -350,7 +350,7 @@ int tessera_f_sparse_number(const Cell* cell, int is_shift, const Descriptor* nu
   Scalar factor;
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(matrix, open<tessera_sparse>(cell));
-    return tell(matrix, [&]() -> Status {
+    return report_to_team(matrix, [&]() -> Status {
       TESSERA_ASSIGN_OR_RETURN(const auto kind, capi::element_kind(facts_of(matrix).type));
       TESSERA_ASSIGN_OR_RETURN(factor, scalar_of(kind, number, "the number"));
       return {};

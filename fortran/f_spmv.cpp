@@ -78,9 +78,9 @@ int tessera_f_spmv_reads(const Cell* cell, Descriptor* from_others, Descriptor* 
     return std::visit(
         [&](const auto& of) -> Status {
           TESSERA_RETURN_IF_ERROR(
-              give_integer(of.elements_from_others(), from_others, "from_others"));
-          TESSERA_RETURN_IF_ERROR(give_integer(of.elements_shared(), shared, "shared"));
-          return give_integer(of.rows_without_others(), rows_without, "rows_without");
+              write_integer(of.elements_from_others(), from_others, "from_others"));
+          TESSERA_RETURN_IF_ERROR(write_integer(of.elements_shared(), shared, "shared"));
+          return write_integer(of.rows_without_others(), rows_without, "rows_without");
         },
         capi::contents_of(plan));
   });

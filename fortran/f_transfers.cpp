@@ -20,7 +20,7 @@ using rma::Status;
 enum class Kind { put, get, accumulate };
 
 /// A transfer, converted for C.
-struct Asked {
+struct FortranTransferArguments {
   const tessera_array* array = nullptr;
   Bounds box;
   Numbers steps;
@@ -29,7 +29,7 @@ struct Asked {
 };
 
 /// The box's extents, divided by the steps.
-Numbers extents_of(const Asked& asked, int ndims) {
+Numbers extents_of(const FortranTransferArguments& asked, int ndims) {
   Numbers extents;
   for (std::size_t dim = 0; dim < static_cast<std::size_t>(ndims); ++dim) {
     const std::int64_t length = asked.box.hi[dim] - asked.box.lo[dim];
@@ -41,14 +41,15 @@ Numbers extents_of(const Asked& asked, int ndims) {
 
 /// Converts everything except the box and the steps. `kind` is that of the local elements.
 Status take_local(const ElementKind& kind, int ndims, const Descriptor* buffer,
-                  const Descriptor* alpha, Asked& asked) {
+                  const Descriptor* alpha, FortranTransferArguments& asked) {
   TESSERA_ASSIGN_OR_RETURN(asked.memory,
                            memory_of(kind, extents_of(asked, ndims), buffer, "the buffer"));
   TESSERA_ASSIGN_OR_RETURN(asked.alpha, scalar_of(kind, alpha, "alpha"));
   return {};
 }
 
-Status take_steps(const ArrayBase& array, const Descriptor* steps, Asked& asked) {
+Status take_steps(const ArrayBase& array, const Descriptor* steps,
+                  FortranTransferArguments& asked) {
   TESSERA_ASSIGN_OR_RETURN(asked.steps, integers_of(steps, array.ndims(), "steps", "the array"));
   for (const std::int64_t step : asked.steps) {
     if (step < 1) {
@@ -71,7 +72,7 @@ Status explain(Status status, Kind kind, const ArrayBase& array) {
 
 /// Checks the arguments of a transfer by take(array, asked).
 template <class Take>
-auto prepare(const Cell* cell, Kind kind, Asked& asked, const Take& take) {
+auto prepare(const Cell* cell, Kind kind, FortranTransferArguments& asked, const Take& take) {
   return [cell, kind, &asked, &take]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(asked.array, open<tessera_array>(cell));
     const ArrayBase& array = capi::array_of(asked.array);
@@ -95,7 +96,7 @@ const char* name_of(Kind kind) {
                              : "tessera_array%accumulate";
 }
 
-int start(Kind kind, const Asked& asked, tessera_handle** handle) {
+int start(Kind kind, const FortranTransferArguments& asked, tessera_handle** handle) {
   const std::int64_t* const lo = asked.box.lo.data();
   const std::int64_t* const hi = asked.box.hi.data();
   const auto& [data, strides] = asked.memory;
@@ -111,7 +112,7 @@ int start(Kind kind, const Asked& asked, tessera_handle** handle) {
                                         asked.alpha.address(), handle);
 }
 
-int finish(Kind kind, const Asked& asked) {
+int finish(Kind kind, const FortranTransferArguments& asked) {
   const std::int64_t* const lo = asked.box.lo.data();
   const std::int64_t* const hi = asked.box.hi.data();
   const auto& [data, strides] = asked.memory;
@@ -128,7 +129,7 @@ int finish(Kind kind, const Asked& asked) {
 
 /// Indices for C, from a matrix with a column for each element, or a list for a one-dimensional
 /// array.
-Result<Numbers> places_of(const ArrayBase& array, const Descriptor* given) {
+Result<Numbers> indices_of(const ArrayBase& array, const Descriptor* given) {
   const int ndims = array.ndims();
   TESSERA_RETURN_IF_ERROR(check_counted(given, "places"));
   const bool is_list = given->rank == 1 && ndims == 1;
@@ -167,8 +168,8 @@ extern "C" {
 int tessera_f_transfer(const Cell* cell, int kind, const Descriptor* lo, const Descriptor* hi,
                        const Descriptor* buffer, const Descriptor* alpha, tessera_handle** handle) {
   const Kind what{kind};
-  Asked asked;
-  const auto take = [&](const ArrayBase& array, Asked& into) -> Status {
+  FortranTransferArguments asked;
+  const auto take = [&](const ArrayBase& array, FortranTransferArguments& into) -> Status {
     TESSERA_ASSIGN_OR_RETURN(into.box, bounds_of(array, lo, hi));
     return take_local(array.element(), array.ndims(), buffer, alpha, into);
   };
@@ -181,8 +182,8 @@ int tessera_f_transfer_section(const Cell* cell, int kind, const Descriptor* lo,
                                const Descriptor* buffer, const Descriptor* alpha,
                                tessera_handle** handle) {
   const Kind what{kind};
-  Asked asked;
-  const auto take = [&](const ArrayBase& array, Asked& into) -> Status {
+  FortranTransferArguments asked;
+  const auto take = [&](const ArrayBase& array, FortranTransferArguments& into) -> Status {
     TESSERA_ASSIGN_OR_RETURN(into.box, bounds_of(array, lo, hi));
     TESSERA_RETURN_IF_ERROR(take_steps(array, steps, into));
     return take_local(array.element(), array.ndims(), buffer, alpha, into);
@@ -211,8 +212,8 @@ int tessera_f_transfer_periodic(const Cell* cell, int kind, const Descriptor* lo
                                 const Descriptor* buffer, const Descriptor* alpha,
                                 tessera_handle** handle) {
   const Kind what{kind};
-  Asked asked;
-  const auto take = [&](const ArrayBase& array, Asked& into) -> Status {
+  FortranTransferArguments asked;
+  const auto take = [&](const ArrayBase& array, FortranTransferArguments& into) -> Status {
     if (count != array.ndims()) {
       return Status::error(
           Code::invalid_argument,
@@ -244,10 +245,10 @@ int tessera_f_transfer_field(const Cell* cell, int kind, const Descriptor* lo, c
                              const Descriptor* offset, const Descriptor* buffer,
                              const Descriptor* alpha, tessera_handle** handle) {
   const Kind what{kind};
-  Asked asked;
+  FortranTransferArguments asked;
   std::int64_t type = 0;
   std::int64_t first = 0;
-  const auto take = [&](const ArrayBase& array, Asked& into) -> Status {
+  const auto take = [&](const ArrayBase& array, FortranTransferArguments& into) -> Status {
     TESSERA_ASSIGN_OR_RETURN(into.box, bounds_of(array, lo, hi));
     TESSERA_ASSIGN_OR_RETURN(first, integer_of(offset, "offset"));
     TESSERA_RETURN_IF_ERROR(check_allocated(buffer, "the buffer"));
@@ -343,7 +344,7 @@ int tessera_f_transfer_list(const Cell* cell, int kind, const Descriptor* places
   std::int64_t count = 0;
   std::optional<Dense> local;
   const auto take = [&](const ArrayBase& of) -> Status {
-    TESSERA_ASSIGN_OR_RETURN(where, places_of(of, places));
+    TESSERA_ASSIGN_OR_RETURN(where, indices_of(of, places));
     TESSERA_RETURN_IF_ERROR(check_counted(values, "values"));
     TESSERA_RETURN_IF_ERROR(check_elements(of.element(), values, "values"));
     TESSERA_ASSIGN_OR_RETURN(factor, scalar_of(of.element(), alpha, "alpha"));

@@ -71,7 +71,7 @@ module tessera
   use tessera_parts, only: tessera_part
   use tessera_sparse_matrices
   use tessera_sparse_products
-  use tessera_transfers_under_way
+  use tessera_pending_transfers
   implicit none
   public
   private :: memory_options, name_text, team_cell

@@ -49,7 +49,7 @@ using rma::Status;
 constexpr std::int64_t largest = std::numeric_limits<blasint>::max();
 
 // A matrix in BLAS terms: its memory order, and the longer stride.
-struct Described {
+struct BlasLayout {
   bool is_row_major = true;
   blasint rows = 0;
   blasint columns = 0;
@@ -57,7 +57,7 @@ struct Described {
 };
 
 template <class T>
-Described described(const LocalMatrix<T>& matrix, bool prefers_row_major) {
+BlasLayout blas_layout(const LocalMatrix<T>& matrix, bool prefers_row_major) {
   // A single row or column has either order.
   const bool is_row_major = prefers_row_major ? matrix.is_row_major() : !matrix.is_column_major();
   const std::int64_t length = is_row_major ? matrix.columns : matrix.rows;
@@ -155,9 +155,9 @@ Status gemm(T alpha, const Operand<T>& a, const Operand<T>& b, T beta, const Loc
   if (c.is_empty()) {
     return {};
   }
-  const Described to = described(c, true);
-  const Described left = described(a.matrix, to.is_row_major);
-  const Described right = described(b.matrix, to.is_row_major);
+  const BlasLayout to = blas_layout(c, true);
+  const BlasLayout left = blas_layout(a.matrix, to.is_row_major);
+  const BlasLayout right = blas_layout(b.matrix, to.is_row_major);
   product_routine<T>(cblas_sgemm, cblas_dgemm, cblas_cgemm, cblas_zgemm)(
       order_of(to.is_row_major),
       letter(left.is_row_major, to.is_row_major, rma::ComplexElement<T> && a.is_conjugated),
@@ -182,8 +182,8 @@ Status trsm(Side side, Triangle triangle, Diagonal diagonal, T alpha, const Oper
   if (rma::ComplexElement<T> && a.is_conjugated) {
     return mismatch("trsm", "A is conjugated; conjugate B and the result instead");
   }
-  const Described to = described(b, true);
-  const Described from = described(a.matrix, to.is_row_major);
+  const BlasLayout to = blas_layout(b, true);
+  const BlasLayout from = blas_layout(a.matrix, to.is_row_major);
   // In a call of the other order, the stored triangle is the other one.
   const bool is_upper = (triangle == Triangle::upper) == (from.is_row_major == to.is_row_major);
   product_routine<T>(cblas_strsm, cblas_dtrsm, cblas_ctrsm, cblas_ztrsm)(
@@ -206,8 +206,8 @@ Status syrk(Triangle triangle, T alpha, const LocalMatrix<const T>& a, T beta,
   if (c.is_empty()) {
     return {};
   }
-  const Described to = described(c, true);
-  const Described from = described(a, to.is_row_major);
+  const BlasLayout to = blas_layout(c, true);
+  const BlasLayout from = blas_layout(a, to.is_row_major);
   product_routine<T>(cblas_ssyrk, cblas_dsyrk, cblas_csyrk, cblas_zsyrk)(
       order_of(to.is_row_major), stored(triangle),
       letter(from.is_row_major, to.is_row_major, false), to.rows, from.columns, factor(alpha),
@@ -230,8 +230,8 @@ Status herk(Triangle triangle, double alpha, const LocalMatrix<const T>& a, doub
       return {};
     }
     // cherk computes A Aᴴ only for a matrix in the call's order, so the call uses A's order.
-    const Described from = described(a, c.is_row_major());
-    const Described to = described(c, from.is_row_major);
+    const BlasLayout from = blas_layout(a, c.is_row_major());
+    const BlasLayout to = blas_layout(c, from.is_row_major);
     if (to.is_row_major != from.is_row_major) {
       return mismatch("herk", "A and C are of different memory orders");
     }
@@ -253,7 +253,7 @@ Status potrf(Triangle triangle, const LocalMatrix<T>& a) {
   }
   // Read in the other order A is its transpose, whose corresponding factor is in the other
   // triangle.
-  const Described to = described(a, false);
+  const BlasLayout to = blas_layout(a, false);
   const bool is_upper = (triangle == Triangle::upper) != to.is_row_major;
   const auto info = routine<T>(LAPACKE_spotrf_work, LAPACKE_dpotrf_work, LAPACKE_cpotrf_work,
                                LAPACKE_zpotrf_work)(LAPACK_COL_MAJOR, is_upper ? 'U' : 'L', to.rows,
@@ -277,7 +277,7 @@ Status getrf(const LocalMatrix<T>& a, std::span<std::int32_t> pivots) {
   if (a.is_empty()) {
     return {};
   }
-  const Described to = described(a, true);
+  const BlasLayout to = blas_layout(a, true);
   const auto info = routine<T>(LAPACKE_sgetrf_work, LAPACKE_dgetrf_work, LAPACKE_cgetrf_work,
                                LAPACKE_zgetrf_work)(
       to.is_row_major ? LAPACK_ROW_MAJOR : LAPACK_COL_MAJOR, to.rows, to.columns,

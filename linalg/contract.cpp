@@ -5,10 +5,10 @@
 
 #include <array>
 
-#include "arrays/request.hpp"
+#include "arrays/call_signature.hpp"
 #include "arrays/within_memory.hpp"
 #include "linalg/blas_threads.hpp"
-#include "linalg/detail/begin_together.hpp"
+#include "linalg/detail/agree_and_begin.hpp"
 #include "linalg/variants/contract_stationary_c.hpp"
 
 namespace tessera::linalg {
@@ -16,16 +16,17 @@ namespace tessera::linalg {
 using arrays::Array;
 using arrays::ArrayBase;
 using detail::Contraction;
-using detail::Lettered;
+using detail::LetteredArray;
 using rma::Code;
 using rma::Result;
 using rma::Status;
 
 namespace {
 
-Result<Contraction> check_all(const Lettered& c, const Lettered& a, const Lettered& b) {
+Result<Contraction> check_all(const LetteredArray& c, const LetteredArray& a,
+                              const LetteredArray& b) {
   TESSERA_RETURN_IF_ERROR(c.array->check_writable().context("C"));
-  for (const Lettered* const source : {&a, &b}) {
+  for (const LetteredArray* const source : {&a, &b}) {
     TESSERA_RETURN_IF_ERROR(source->array->check_open().context(source->name));
     TESSERA_RETURN_IF_ERROR(source->array->check_readable().context(source->name));
     if (source->array->region().id() == c.array->region().id()) {
@@ -39,8 +40,8 @@ Result<Contraction> check_all(const Lettered& c, const Lettered& a, const Letter
 
 template <Scalar T>
 Status compute(const variants::ContractTask<T>& task) {
-  return arrays::detail::within_memory([&] { return variants::contract_stationary_c(task); },
-                                       "no memory for lists of dimensions");
+  return arrays::detail::catch_bad_alloc([&] { return variants::contract_stationary_c(task); },
+                                         "no memory for lists of dimensions");
 }
 
 }  // namespace
@@ -62,7 +63,7 @@ Status contract(std::string_view a_letters, Array<T>& a, std::string_view b_lett
   }
   const std::array<ArrayBase*, 2> sources{&a, &b};
   TESSERA_RETURN_IF_ERROR(
-      detail::begin_together(c, sources, dims.status(), request).context(attempt));
+      detail::agree_and_begin(c, sources, dims.status(), request).context(attempt));
   limit_blas_threads(c.job());
   const std::int64_t buffer_bytes =
       options.buffer_bytes > 0 ? options.buffer_bytes : c.job().settings().linalg_buffer_mib << 20U;

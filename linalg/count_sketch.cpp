@@ -31,7 +31,7 @@ constexpr std::uint64_t golden = 0x9e37'79b9'7f4a'7c15U;
 struct Asked {
   std::int64_t buckets = 0;
   std::uint64_t seed = 0;
-  SketchOf side = SketchOf::rows;
+  SketchSide side = SketchSide::rows;
   friend bool operator==(const Asked&, const Asked&) = default;
 };
 
@@ -44,8 +44,9 @@ Status add_sketched(SparseMatrix<T>& matrix, const Asked& asked, SparseBuilder<T
     const auto columns = own.columns_of(i);
     const auto values = own.values_of(i);
     for (std::size_t k = 0; k < columns.size(); ++k) {
-      const bool by_row = asked.side == SketchOf::rows;
-      const SketchPlace place = sketch_place(asked.seed, by_row ? row : columns[k], asked.buckets);
+      const bool by_row = asked.side == SketchSide::rows;
+      const SketchBucket place =
+          sketch_bucket(asked.seed, by_row ? row : columns[k], asked.buckets);
       const T value = place.is_negative ? detail::negate(values[k]) : values[k];
       TESSERA_RETURN_IF_ERROR(by_row ? builder.add(place.bucket, columns[k], value)
                                      : builder.add(row, place.bucket, value));
@@ -56,7 +57,7 @@ Status add_sketched(SparseMatrix<T>& matrix, const Asked& asked, SparseBuilder<T
 
 }  // namespace
 
-SketchPlace sketch_place(std::uint64_t seed, std::int64_t index, std::int64_t buckets) noexcept {
+SketchBucket sketch_bucket(std::uint64_t seed, std::int64_t index, std::int64_t buckets) noexcept {
   const std::uint64_t hash = mix(mix(seed + golden) ^ (static_cast<std::uint64_t>(index) * golden));
   return {static_cast<std::int64_t>((hash >> 1U) % static_cast<std::uint64_t>(buckets)),
           (hash & 1U) != 0};
@@ -79,14 +80,14 @@ Result<SparseMatrix<T>> count_sketch(SparseMatrix<T>& matrix, std::int64_t bucke
   TESSERA_RETURN_IF_ERROR(attempt(matrix.sync(given)));
   const Asked asked{buckets, options.seed, options.side};
   TESSERA_RETURN_IF_ERROR(attempt(detail::check_same_on_all(matrix.team(), asked, "sketch")));
-  const bool by_row = options.side == SketchOf::rows;
+  const bool by_row = options.side == SketchSide::rows;
   SparseOptions result = options.result;
   result.team = matrix.team();
   TESSERA_ASSIGN_OR_RETURN(auto builder,
                            SparseBuilder<T>::create(matrix.job(), by_row ? buckets : matrix.rows(),
                                                     by_row ? matrix.columns() : buckets, result));
   TESSERA_RETURN_IF_ERROR(attempt(matrix.team().agree(
-      arrays::detail::within_memory([&] { return add_sketched(matrix, asked, builder); }))));
+      arrays::detail::catch_bad_alloc([&] { return add_sketched(matrix, asked, builder); }))));
   return builder.assemble();
 }
 

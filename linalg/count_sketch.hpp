@@ -3,7 +3,7 @@
 // Count sketches. A random matrix S with one entry, 1 or −1, in each column reduces m rows to k,
 // such that S A approximately preserves the lengths and angles of the vectors A x.
 //
-//     A (m × n)   row 0 ──── + ───► bucket 3        SketchPlace of a row: bucket and sign, by
+//     A (m × n)   row 0 ──── + ───► bucket 3        SketchBucket of a row: bucket and sign, by
 //                 row 1 ──── − ───► bucket 0        hashing its number with the seed
 //                 row 2 ──── + ───► bucket 3
 //
@@ -17,18 +17,18 @@
 namespace tessera::linalg {
 
 /// The bucket and sign of a row (or column) in count_sketch().
-struct SketchPlace {
+struct SketchBucket {
   std::int64_t bucket = 0;
   bool is_negative = false;
-  friend bool operator==(const SketchPlace&, const SketchPlace&) = default;
+  friend bool operator==(const SketchBucket&, const SketchBucket&) = default;
 };
 
 /// Local. The bucket and sign of row (or column) `index`. Requires: buckets ≥ 1.
-[[nodiscard]] SketchPlace sketch_place(std::uint64_t seed, std::int64_t index,
-                                       std::int64_t buckets) noexcept;
+[[nodiscard]] SketchBucket sketch_bucket(std::uint64_t seed, std::int64_t index,
+                                         std::int64_t buckets) noexcept;
 
 /// The side of the matrix that is reduced.
-enum class SketchOf : std::uint8_t {
+enum class SketchSide : std::uint8_t {
   rows,     ///< S A, buckets × columns
   columns,  ///< A Sᵀ, rows × buckets
 };
@@ -36,7 +36,7 @@ enum class SketchOf : std::uint8_t {
 /// The seed of the hash, the side, and how the result is made.
 struct SketchOptions {
   std::uint64_t seed = 1;
-  SketchOf side = SketchOf::rows;
+  SketchSide side = SketchSide::rows;
   SparseOptions result = {};  ///< its team is ignored: the result has the matrix's team
 };
 

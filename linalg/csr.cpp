@@ -8,7 +8,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "arrays/axis_cut.hpp"
+#include "arrays/block_partition_1d.hpp"
 #include "arrays/within_memory.hpp"
 #include "linalg/detail/agreement.hpp"
 #include "linalg/detail/row_blocks.hpp"
@@ -60,8 +60,8 @@ Result<LocalCsr<T>> get_inside(SparseMatrix<T>& matrix, const arrays::Box& box) 
     std::vector<std::int64_t> rows(static_cast<std::size_t>(hi - lo));
     std::iota(rows.begin(), rows.end(), lo);
     TESSERA_ASSIGN_OR_RETURN(const auto places, detail::locate_rows(*matrix.pattern(), rows));
-    for (std::span<const detail::RowPlace> left(places); !left.empty();) {
-      const std::size_t count = detail::places_in_batch(left);
+    for (std::span<const detail::RowLocation> left(places); !left.empty();) {
+      const std::size_t count = detail::rows_in_batch(left);
       TESSERA_ASSIGN_OR_RETURN(const auto fetched, detail::fetch_rows(matrix, left.first(count)));
       append_inside(fetched, box, all);
       left = left.subspan(count);
@@ -179,7 +179,7 @@ Result<LocalRows<T>> SparseMatrix<T>::local() {
 template <SparseElement T>
 Result<LocalCsr<T>> SparseMatrix<T>::get(const arrays::Box& box) {
   TESSERA_RETURN_IF_ERROR(check_open());
-  auto found = arrays::detail::within_memory([&] { return get_inside(*this, box); });
+  auto found = arrays::detail::catch_bad_alloc([&] { return get_inside(*this, box); });
   if (!found.ok()) {
     return std::move(found).status().context(
         fmt::format("get of {} of {}", arrays::to_string(box), describe()));

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "arrays/request.hpp"
+#include "arrays/call_signature.hpp"
 #include "arrays/within_memory.hpp"
 #include "linalg/detail/dense_task.hpp"
 #include "linalg/detail/gathered.hpp"
@@ -93,7 +93,7 @@ Result<RealValues<T>> solve_distributed(const Problem& problem) {
 
 // Local. Solves the problem on this rank. Returns the result of eigen_generalised().
 template <Scalar T>
-Result<std::int64_t> solve_here(const Problem& problem, std::span<RealOf<T>> values) {
+Result<std::int64_t> solve_on_root(const Problem& problem, std::span<RealOf<T>> values) {
   Gathered<T> a;
   Gathered<T> b;
   TESSERA_RETURN_IF_ERROR(a.fetch(problem.a));
@@ -117,10 +117,10 @@ Result<RealValues<T>> solve_gathered(const Problem& problem) {
   const rma::TeamRank solver{0};
   RealValues<T> values;
   std::int64_t minor = 0;
-  Status mine = arrays::detail::within_memory([&]() -> Status {
+  Status mine = arrays::detail::catch_bad_alloc([&]() -> Status {
     values.resize(static_cast<std::size_t>(problem.a.rows()));
     if (team.rank() == solver) {
-      TESSERA_ASSIGN_OR_RETURN(minor, solve_here<T>(problem, values));
+      TESSERA_ASSIGN_OR_RETURN(minor, solve_on_root<T>(problem, values));
     }
     return {};
   });

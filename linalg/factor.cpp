@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "arrays/request.hpp"
+#include "arrays/call_signature.hpp"
 #include "linalg/detail/dense_task.hpp"
 #include "linalg/detail/matrix_checks.hpp"
 #include "linalg/variants/factor_by_columns.hpp"
@@ -24,34 +24,34 @@ using rma::Status;
 namespace {
 
 // A patch to be factored, in the layout of ScaLAPACK or of Tessera's own method, and its blocks.
-struct Prepared {
+struct FactorTask {
   bool uses_scalapack = false;
   WorkMatrix work;
   ColumnBlocks blocks;
 };
 
-Result<Prepared> prepare(const MatrixMap& map, const MethodOptions& how, bool uses_scalapack) {
+Result<FactorTask> prepare(const MatrixMap& map, const MethodOptions& how, bool uses_scalapack) {
   rma::Team team = map.array->team();
   const ColumnBlocks blocks = detail::factor_blocks(map, team, how.block);
   if (uses_scalapack) {
     TESSERA_ASSIGN_OR_RETURN(
         WorkMatrix work, variants::scalapack::at(map, team, how.block, WorkMatrix::Use::in_place));
-    return Prepared{true, std::move(work), blocks};
+    return FactorTask{true, std::move(work), blocks};
   }
   const auto layout = blocks.distribution();
   TESSERA_RETURN_IF_ERROR(team.agree(layout.status()));
   TESSERA_ASSIGN_OR_RETURN(WorkMatrix work,
                            WorkMatrix::of(map, team, *layout, WorkMatrix::Use::in_place));
-  return Prepared{false, std::move(work), blocks};
+  return FactorTask{false, std::move(work), blocks};
 }
 
 template <Scalar T>
 Status factor_cholesky(const MatrixMap& map, const CholeskyOptions& options, bool uses_scalapack) {
   // The own method factors lower triangles: the upper factor of A is the transpose of the lower
   // factor of Aᵀ.
-  const bool is_turned = !uses_scalapack && options.triangle == Triangle::upper;
-  const MatrixMap turned = is_turned ? map.transposed() : map;
-  TESSERA_ASSIGN_OR_RETURN(Prepared prepared, prepare(turned, options.how, uses_scalapack));
+  const bool uses_transpose = !uses_scalapack && options.triangle == Triangle::upper;
+  const MatrixMap turned = uses_transpose ? map.transposed() : map;
+  TESSERA_ASSIGN_OR_RETURN(FactorTask prepared, prepare(turned, options.how, uses_scalapack));
   TESSERA_ASSIGN_OR_RETURN(
       const std::int64_t minor,
       uses_scalapack ? variants::scalapack::Routines<T>::cholesky(prepared.work, options.triangle)
@@ -62,7 +62,7 @@ Status factor_cholesky(const MatrixMap& map, const CholeskyOptions& options, boo
 
 template <Scalar T>
 Result<Pivots> factor_lu(const MatrixMap& map, const MethodOptions& how, bool uses_scalapack) {
-  TESSERA_ASSIGN_OR_RETURN(Prepared prepared, prepare(map, how, uses_scalapack));
+  TESSERA_ASSIGN_OR_RETURN(FactorTask prepared, prepare(map, how, uses_scalapack));
   TESSERA_ASSIGN_OR_RETURN(variants::LuSteps steps,
                            uses_scalapack
                                ? variants::scalapack::Routines<T>::lu(prepared.work)
@@ -75,7 +75,7 @@ Result<Pivots> factor_lu(const MatrixMap& map, const MethodOptions& how, bool us
 template <Scalar T>
 Result<std::vector<T>> factor_qr(const MatrixMap& map, const MethodOptions& how,
                                  bool uses_scalapack) {
-  TESSERA_ASSIGN_OR_RETURN(Prepared prepared, prepare(map, how, uses_scalapack));
+  TESSERA_ASSIGN_OR_RETURN(FactorTask prepared, prepare(map, how, uses_scalapack));
   TESSERA_ASSIGN_OR_RETURN(std::vector<T> tau,
                            uses_scalapack
                                ? variants::scalapack::Routines<T>::qr(prepared.work)

@@ -9,10 +9,10 @@
 #include <string>
 #include <string_view>
 
-#include "arrays/request.hpp"
+#include "arrays/call_signature.hpp"
 #include "arrays/within_memory.hpp"
 #include "linalg/blas_threads.hpp"
-#include "linalg/detail/begin_together.hpp"
+#include "linalg/detail/agree_and_begin.hpp"
 #include "linalg/detail/matrix_checks.hpp"
 #include "linalg/variants/gemm_stationary_c.hpp"
 
@@ -67,8 +67,8 @@ detail::Request request_of(const MatrixMap& c, const MatrixMap& a, const MatrixM
 
 template <Scalar T>
 Status compute(const variants::GemmTask<T>& task) {
-  return arrays::detail::within_memory([&] { return variants::gemm_stationary_c(task); },
-                                       "no memory for the lists of this rank's blocks");
+  return arrays::detail::catch_bad_alloc([&] { return variants::gemm_stationary_c(task); },
+                                         "no memory for the lists of this rank's blocks");
 }
 
 }  // namespace
@@ -98,7 +98,7 @@ Status gemm(const MatrixPatch<T>& a, const MatrixPatch<T>& b, const MatrixPatch<
   }
   const std::array<ArrayBase*, 2> sources{&a.array(), &b.array()};
   TESSERA_RETURN_IF_ERROR(
-      detail::begin_together(c.array(), sources, std::move(mine), request).context(attempt));
+      detail::agree_and_begin(c.array(), sources, std::move(mine), request).context(attempt));
   limit_blas_threads(job);
   return c.array().sync(compute(task)).context(attempt);
 }

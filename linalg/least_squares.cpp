@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "arrays/request.hpp"
+#include "arrays/call_signature.hpp"
 #include "arrays/within_memory.hpp"
 #include "linalg/detail/dense_task.hpp"
 #include "linalg/detail/matrix_checks.hpp"
@@ -41,7 +41,7 @@ Status check_independent(WorkMatrix& factored, std::int64_t rows, std::int64_t c
     return {};
   }
   std::vector<double> of_column;
-  TESSERA_RETURN_IF_ERROR(factored.team().agree(arrays::detail::within_memory([&] {
+  TESSERA_RETURN_IF_ERROR(factored.team().agree(arrays::detail::catch_bad_alloc([&] {
     of_column.resize(static_cast<std::size_t>(2 * columns));
     return Status();
   })));

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "arrays/request.hpp"
+#include "arrays/call_signature.hpp"
 #include "arrays/shared_memory.hpp"
-#include "linalg/detail/begin_together.hpp"
+#include "linalg/detail/agree_and_begin.hpp"
 #include "linalg/detail/box_panel.hpp"
 #include "linalg/detail/matrix_checks.hpp"
 #include "linalg/detail/strided_loop.hpp"
@@ -241,7 +241,7 @@ Status permute(const PermuteOperand& in, const PermuteOperand& out, std::span<co
   }
   const std::array<const ArrayBase*, 1> sources{&in.array};
   TESSERA_RETURN_IF_ERROR(
-      detail::begin_together(out.array, sources, std::move(mine), request).context(attempt));
+      detail::agree_and_begin(out.array, sources, std::move(mine), request).context(attempt));
   const std::int64_t bytes = options.buffer_bytes > 0
                                  ? options.buffer_bytes
                                  : out.array.job().settings().linalg_buffer_mib << 20U;

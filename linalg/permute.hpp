@@ -21,7 +21,7 @@
 #include <type_traits>
 
 #include "arrays/array.hpp"
-#include "arrays/part.hpp"
+#include "arrays/subarray.hpp"
 #include "rma/status.hpp"
 
 namespace tessera::linalg {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "arrays/request.hpp"
+#include "arrays/call_signature.hpp"
 #include "linalg/detail/dense_task.hpp"
 #include "linalg/detail/local_loops.hpp"
 #include "linalg/detail/matrix_checks.hpp"

@@ -15,7 +15,7 @@
 namespace tessera::linalg {
 
 using arrays::Distribution;
-using arrays::detail::within_memory;
+using arrays::detail::catch_bad_alloc;
 using rma::Code;
 using rma::Region;
 using rma::Result;
@@ -50,7 +50,7 @@ Status count_rows(rma::Job& job, const Region& counters, const Distribution& eve
   };
   for (auto it = rows.begin(); it != rows.end();) {
     const auto next = std::upper_bound(it, rows.end(), *it);
-    const arrays::ElementPlace place = even.locate({*it});
+    const arrays::ElementLocation place = even.locate({*it});
     if (!fragments.empty() && !(place.owner == owner)) {
       TESSERA_RETURN_IF_ERROR(send());
     }
@@ -125,7 +125,7 @@ Status SparseBuilder<T>::explain(std::int64_t row, std::int64_t column) const {
 template <SparseElement T>
 Status SparseBuilder<T>::add(std::int64_t row, std::int64_t column, T value) {
   TESSERA_RETURN_IF_ERROR(check(row, column));
-  return within_memory([&] {
+  return catch_bad_alloc([&] {
     added_.push_back({row, column, value});
     return Status();
   });
@@ -136,7 +136,7 @@ Status SparseBuilder<T>::add(std::span<const Triplet<T>> entries) {
   for (const Triplet<T>& entry : entries) {
     TESSERA_RETURN_IF_ERROR(check(entry.row, entry.column));
   }
-  return within_memory([&] {
+  return catch_bad_alloc([&] {
     added_.insert(added_.end(), entries.begin(), entries.end());
     return Status();
   });
@@ -149,7 +149,7 @@ Status SparseBuilder<T>::balance() {
   TESSERA_ASSIGN_OR_RETURN(Region counters, Region::allocate(team_, static_cast<std::size_t>(own) *
                                                                         sizeof(std::int64_t)));
   TESSERA_RETURN_IF_ERROR(detail::meet(
-      counters, within_memory([&] { return count_entries<T>(job_, counters, rows_, added_); })));
+      counters, catch_bad_alloc([&] { return count_entries<T>(job_, counters, rows_, added_); })));
   TESSERA_ASSIGN_OR_RETURN(
       rows_, detail::balanced_rows(team_, rows_,
                                    {reinterpret_cast<const std::int64_t*>(counters.local()),

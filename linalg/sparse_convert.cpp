@@ -22,7 +22,7 @@ namespace tessera::linalg {
 using arrays::Array;
 using arrays::Box;
 using arrays::Distribution;
-using arrays::detail::within_memory;
+using arrays::detail::catch_bad_alloc;
 using detail::RowRange;
 using rma::Code;
 using rma::Result;
@@ -56,7 +56,7 @@ Result<Distribution> rows_for(const Array<T>& dense, const SparseOptions& option
                               double threshold) {
   rma::Team& team = dense.team();
   const std::int64_t rows = dense.extents()[0];
-  auto chosen = within_memory([&] {
+  auto chosen = catch_bad_alloc([&] {
     return options.row_starts.empty() ? detail::even_rows(rows, team.size())
                                       : detail::rows_from(rows, options.row_starts, team.size());
   });
@@ -68,7 +68,7 @@ Result<Distribution> rows_for(const Array<T>& dense, const SparseOptions& option
     return chosen;
   }
   std::vector<std::int64_t> counts;
-  TESSERA_RETURN_IF_ERROR(team.agree(within_memory([&] {
+  TESSERA_RETURN_IF_ERROR(team.agree(catch_bad_alloc([&] {
     return for_each_row(
         dense, detail::rows_of(*chosen, team.rank()), [&](std::int64_t, std::span<const T> row) {
           counts.push_back(std::count_if(row.begin(), row.end(), [&](const T& value) {
@@ -137,7 +137,7 @@ Status add_transposed(SparseMatrix<T>& matrix, SparseBuilder<T>& builder) {
 }
 
 // Local. One rank's part of a summary, with minima and maxima.
-struct Seen {
+struct PartialSummary {
   std::int64_t empty_rows = 0;
   std::int64_t on_diagonal = 0;
   std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
@@ -147,8 +147,8 @@ struct Seen {
 };
 
 template <SparseElement T>
-Seen look_at(const LocalRows<T>& own) {
-  Seen seen;
+PartialSummary add_to_summary(const LocalRows<T>& own) {
+  PartialSummary seen;
   for (std::int64_t i = 0; i < own.rows(); ++i) {
     const auto columns = own.columns_of(i);
     const std::int64_t row = own.first_row() + i;
@@ -187,7 +187,7 @@ Result<SparseMatrix<T>> from_dense(Array<T>& dense, const SparseOptions& options
   const auto rows = rows_for(dense, options, threshold);
   TESSERA_RETURN_IF_ERROR(attempt(rows.status()));
   const RowRange range = detail::rows_of(*rows, dense.team().rank());
-  auto own = within_memory([&] { return read_rows(dense, range, threshold); });
+  auto own = catch_bad_alloc([&] { return read_rows(dense, range, threshold); });
   TESSERA_RETURN_IF_ERROR(attempt(dense.team().agree(own.status())));
   return SparseMatrix<T>::adopt(dense.job(), dense.team(), *rows, std::move(own).take(),
                                 options.name);
@@ -204,7 +204,7 @@ Status to_dense(SparseMatrix<T>& matrix, Array<T>& dense) {
   TESSERA_RETURN_IF_ERROR(attempt(matrix.sync(
       detail::prepare_target(dense, matrix.extents(), matrix.team(), "the dense array"))));
   // All rows are written, also those without entries, so the array needs no zeros before.
-  return attempt(dense.sync(within_memory([&]() -> Status {
+  return attempt(dense.sync(catch_bad_alloc([&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(auto own, matrix.local());
     TESSERA_RETURN_IF_ERROR(put_rows(own, dense));
     return own.end();
@@ -220,7 +220,7 @@ Result<SparseMatrix<T>> transpose(SparseMatrix<T>& matrix, const SparseOptions& 
       auto builder, SparseBuilder<T>::create(matrix.job(), matrix.columns(), matrix.rows(), here));
   TESSERA_RETURN_IF_ERROR(matrix.sync());
   Status added =
-      matrix.team().agree(within_memory([&] { return add_transposed(matrix, builder); }));
+      matrix.team().agree(catch_bad_alloc([&] { return add_transposed(matrix, builder); }));
   if (!added.ok()) {
     return std::move(added).context("transposing " + matrix.describe());
   }
@@ -232,7 +232,7 @@ Result<SparseSummary> summarise(SparseMatrix<T>& matrix) {
   TESSERA_RETURN_IF_ERROR(matrix.check_open());
   auto own = matrix.local();
   TESSERA_RETURN_IF_ERROR(matrix.team().agree(own.status()));
-  const Seen seen = look_at(*own);
+  const PartialSummary seen = add_to_summary(*own);
   std::array<std::int64_t, 2> sums{seen.empty_rows, seen.on_diagonal};
   std::array<std::int64_t, 2> least{seen.fewest, own->entries()};
   std::array<std::int64_t, 4> most{seen.most, own->entries(), seen.below, seen.above};

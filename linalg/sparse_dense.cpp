@@ -20,7 +20,7 @@ namespace tessera::linalg {
 using arrays::Array;
 using arrays::Box;
 using arrays::LocalView;
-using arrays::detail::within_memory;
+using arrays::detail::catch_bad_alloc;
 using detail::RowRange;
 using rma::Code;
 using rma::Handle;
@@ -71,7 +71,7 @@ class PanelOfRows {
       : own_(own),
         b_(b),
         columns_(columns),
-        most_rows_(std::max<std::int64_t>(
+        max_rows_(std::max<std::int64_t>(
             detail::panel_elements / std::max<std::int64_t>(columns.size(), 1), 1)) {}
 
   // Computes rows lo to hi of c.
@@ -80,13 +80,13 @@ class PanelOfRows {
     row_ = lo;
     for (std::int64_t first = own_.row_start(lo); first < own_.row_start(hi);) {
       // At most as many entries as rows of b fit.
-      const std::int64_t last = std::min(first + most_rows_, own_.row_start(hi));
+      const std::int64_t last = std::min(first + max_rows_, own_.row_start(hi));
       TESSERA_RETURN_IF_ERROR(add_entries(first, last, lo, c));
       first = last;
     }
     return {};
   }
-  [[nodiscard]] std::int64_t most_rows() const noexcept { return most_rows_; }
+  [[nodiscard]] std::int64_t most_rows() const noexcept { return max_rows_; }
 
  private:
   Status add_entries(std::int64_t first, std::int64_t last, std::int64_t lo, std::vector<T>& c) {
@@ -111,7 +111,7 @@ class PanelOfRows {
   const LocalRows<T>& own_;
   const Array<T>& b_;
   RowRange columns_;
-  std::int64_t most_rows_;
+  std::int64_t max_rows_;
   std::int64_t row_ = 0;  // row of the next entry, or an earlier row
   std::vector<T> panel_;
 };
@@ -197,8 +197,8 @@ Status multiply_panel(const Array<T>& a, SparseMatrix<T>& b, const Box& part, Ar
     std::iota(rows.begin(), rows.end(), lo);
     TESSERA_ASSIGN_OR_RETURN(const auto places, detail::locate_rows(*b.pattern(), rows));
     std::int64_t first = lo;
-    for (std::span<const detail::RowPlace> rest(places); !rest.empty();) {
-      const std::size_t count = detail::places_in_batch(rest);
+    for (std::span<const detail::RowLocation> rest(places); !rest.empty();) {
+      const std::size_t count = detail::rows_in_batch(rest);
       TESSERA_ASSIGN_OR_RETURN(const auto batch, detail::fetch_rows(b, rest.first(count)));
       TESSERA_RETURN_IF_ERROR(add_batch(a, batch, first, part, left, sums));
       rest = rest.subspan(count);
@@ -241,7 +241,7 @@ Status multiply(SparseMatrix<T>& a, Array<T>& b, Array<T>& c) {
                                                       {a.rows(), b.extents()[1]})
                                       : not_a_matrix(b.ndims());
   TESSERA_RETURN_IF_ERROR(attempt(b.sync(given)));
-  return attempt(c.sync(within_memory([&]() -> Status {
+  return attempt(c.sync(catch_bad_alloc([&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(auto own, a.local());
     TESSERA_RETURN_IF_ERROR(multiply_own_rows(own, b, c));
     return own.end();
@@ -262,7 +262,7 @@ Status multiply(Array<T>& a, SparseMatrix<T>& b, Array<T>& c) {
                                                       {a.extents()[0], b.columns()})
                                       : not_a_matrix(a.ndims());
   TESSERA_RETURN_IF_ERROR(attempt(a.sync(given)));
-  return attempt(c.sync(within_memory([&] { return multiply_own_part(a, b, c); })));
+  return attempt(c.sync(catch_bad_alloc([&] { return multiply_own_part(a, b, c); })));
 }
 
 template Status multiply(SparseMatrix<std::int32_t>&, Array<std::int32_t>&, Array<std::int32_t>&);

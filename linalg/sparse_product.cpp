@@ -17,7 +17,7 @@
 
 namespace tessera::linalg {
 
-using arrays::detail::within_memory;
+using arrays::detail::catch_bad_alloc;
 using rma::Code;
 using rma::Result;
 using rma::Status;
@@ -28,7 +28,7 @@ namespace {
 template <SparseElement T>
 class RowSum {
  public:
-  RowSum() : columns_(least_slots, none), places_(least_slots) {}
+  RowSum() : columns_(min_slots, none), places_(min_slots) {}
 
   void add(std::int64_t column, T a, T b) {
     std::size_t slot = slot_of(column);
@@ -61,7 +61,7 @@ class RowSum {
 
  private:
   static constexpr std::int64_t none = -1;
-  static constexpr std::size_t least_slots = 64;
+  static constexpr std::size_t min_slots = 64;
 
   [[nodiscard]] std::size_t slot_of(std::int64_t column) const noexcept {
     // Fibonacci hashing: rows often have neighbouring columns.
@@ -132,7 +132,7 @@ class ProductRows {
     column = column.first(std::min(column.size(), static_cast<std::size_t>(most)));
     std::vector<std::int64_t> needed = detail::sorted_unique(column);
     TESSERA_ASSIGN_OR_RETURN(auto places, detail::locate_rows(*b_.pattern(), needed));
-    while (column.size() > 1 && detail::places_in_batch(places) < places.size()) {
+    while (column.size() > 1 && detail::rows_in_batch(places) < places.size()) {
       column = column.first(column.size() / 2);
       keep(detail::sorted_unique(column), needed, places);
     }
@@ -149,8 +149,8 @@ class ProductRows {
 
   // Keeps those of the located rows that are still needed.
   static void keep(std::vector<std::int64_t> fewer, std::vector<std::int64_t>& needed,
-                   std::vector<detail::RowPlace>& places) {
-    std::vector<detail::RowPlace> kept;
+                   std::vector<detail::RowLocation>& places) {
+    std::vector<detail::RowLocation> kept;
     kept.reserve(fewer.size());
     for (const std::int64_t row : fewer) {
       const auto it = std::lower_bound(needed.begin(), needed.end(), row);
@@ -217,7 +217,7 @@ Result<SparseMatrix<T>> multiply(SparseMatrix<T>& a, SparseMatrix<T>& b, const s
                              fmt::format("multiplying {} and {}", a.describe(), b.describe()));
   };
   TESSERA_RETURN_IF_ERROR(attempt(b.sync(check_product(a, b))));
-  auto rows = within_memory([&] { return own_product(a, b); });
+  auto rows = catch_bad_alloc([&] { return own_product(a, b); });
   TESSERA_RETURN_IF_ERROR(attempt(a.team().agree(rows.status())));
   return SparseMatrix<T>::adopt(a.job(), a.team(), a.row_distribution(), std::move(rows).take(),
                                 name);

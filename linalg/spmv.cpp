@@ -25,7 +25,7 @@ namespace tessera::linalg {
 using arrays::Array;
 using arrays::Box;
 using arrays::Distribution;
-using arrays::detail::within_memory;
+using arrays::detail::catch_bad_alloc;
 using detail::RowRange;
 using rma::Code;
 using rma::Result;
@@ -321,10 +321,10 @@ template <SparseElement T>
 Status SpmvPlan<T>::Parts::multiply_with_neighbours(SparseMatrix<T>& matrix, Array<T>& from,
                                                     Array<T>& to) {
   Status mine = check(matrix, from, to, to);
-  mine = mine.ok() ? within_memory([&] { return multiply(matrix, from, to); })
+  mine = mine.ok() ? catch_bad_alloc([&] { return multiply(matrix, from, to); })
                    : gather->refuse(std::move(mine));
   const Stopwatch watch(communication_seconds);
-  Status met = gather->meet_neighbours();
+  Status met = gather->synchronise_neighbours();
   return mine.ok() ? std::move(met) : std::move(mine);
 }
 
@@ -383,7 +383,7 @@ Result<SpmvPlan<T>> SpmvPlan<T>::create(SparseMatrix<T>& matrix, Array<T>& x, Ar
   }
   TESSERA_RETURN_IF_ERROR(attempt(matrix.sync(fits)));
   std::unique_ptr<Parts> parts;
-  const Status laid_out = within_memory([&]() -> Status {
+  const Status laid_out = catch_bad_alloc([&]() -> Status {
     parts = std::make_unique<Parts>(matrix, x, y, options);
     TESSERA_ASSIGN_OR_RETURN(auto own, matrix.local());
     parts->lay_out(own, x);
@@ -405,7 +405,7 @@ Status SpmvPlan<T>::multiply(SparseMatrix<T>& matrix, Array<T>& x, Array<T>& y) 
   TESSERA_RETURN_IF_ERROR(x.check_open());
   TESSERA_RETURN_IF_ERROR(y.check_open());
   TESSERA_RETURN_IF_ERROR(x.sync(parts_->check(matrix, x, y, y)).context("y = A x"));
-  Status done = y.sync(within_memory([&] { return parts_->multiply(matrix, x, y); }));
+  Status done = y.sync(catch_bad_alloc([&] { return parts_->multiply(matrix, x, y); }));
   return done.ok() ? Status() : std::move(done).context("y = A x with " + matrix.describe());
 }
 
@@ -418,7 +418,7 @@ Status SpmvPlan<T>::multiply_transposed(SparseMatrix<T>& matrix, Array<T>& y, Ar
   TESSERA_RETURN_IF_ERROR(y.check_open());
   TESSERA_RETURN_IF_ERROR(y.sync(parts_->check(matrix, x, y, x)).context("x = transpose(A) y"));
   TESSERA_RETURN_IF_ERROR(arrays::fill(x, T{}));
-  Status done = x.sync(within_memory([&] { return parts_->multiply_transposed(matrix, y, x); }));
+  Status done = x.sync(catch_bad_alloc([&] { return parts_->multiply_transposed(matrix, y, x); }));
   return done.ok() ? Status()
                    : std::move(done).context("x = transpose(A) y with " + matrix.describe());
 }

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "arrays/request.hpp"
+#include "arrays/call_signature.hpp"
 #include "arrays/within_memory.hpp"
 #include "linalg/detail/dense_task.hpp"
 #include "linalg/detail/gathered.hpp"
@@ -34,7 +34,7 @@ struct Vectors {
   MatrixMap vh;
 };
 
-struct Problem {
+struct SvdProblem {
   std::string_view attempt;
   MatrixMap a;
   std::optional<Vectors> vectors;
@@ -44,7 +44,7 @@ struct Problem {
   [[nodiscard]] std::int64_t count() const { return std::min(a.rows(), a.columns()); }
 };
 
-std::vector<Named> operands_of(const Problem& problem) {
+std::vector<Named> operands_of(const SvdProblem& problem) {
   std::vector<Named> operands{{"A", problem.a}};
   if (problem.vectors) {
     operands.push_back(detail::written("U", problem.vectors->u));
@@ -53,7 +53,7 @@ std::vector<Named> operands_of(const Problem& problem) {
   return operands;
 }
 
-Status check_vectors(const Problem& problem) {
+Status check_vectors(const SvdProblem& problem) {
   const Named a{"A", problem.a};
   const Named u{"U", problem.vectors->u};
   const Named vh{"VH", problem.vectors->vh};
@@ -73,13 +73,13 @@ Status check_vectors(const Problem& problem) {
   return {};
 }
 
-Status check_problem(const Problem& problem) {
+Status check_problem(const SvdProblem& problem) {
   TESSERA_RETURN_IF_ERROR(detail::check_operands(operands_of(problem)));
   return problem.vectors ? check_vectors(problem) : Status();
 }
 
 template <Scalar T>
-Result<RealValues<T>> decompose_distributed(const Problem& problem) {
+Result<RealValues<T>> decompose_distributed(const SvdProblem& problem) {
   const Team& team = problem.target().team();
   TESSERA_ASSIGN_OR_RETURN(
       WorkMatrix a, library::at(problem.a, team, problem.options.how.block, WorkMatrix::Use::copy));
@@ -97,7 +97,7 @@ Result<RealValues<T>> decompose_distributed(const Problem& problem) {
 
 // Local. Solves the problem on this rank.
 template <Scalar T>
-Status decompose_here(const Problem& problem, std::span<RealOf<T>> values) {
+Status decompose_on_root(const SvdProblem& problem, std::span<RealOf<T>> values) {
   Gathered<T> a;
   Gathered<T> u;
   Gathered<T> vh;
@@ -115,7 +115,7 @@ Status decompose_here(const Problem& problem, std::span<RealOf<T>> values) {
 }
 
 template <Scalar T>
-Result<RealValues<T>> decompose_gathered(const Problem& problem) {
+Result<RealValues<T>> decompose_gathered(const SvdProblem& problem) {
   const auto m = static_cast<double>(problem.a.rows());
   const auto n = static_cast<double>(problem.a.columns());
   const auto k = static_cast<double>(problem.count());
@@ -125,9 +125,9 @@ Result<RealValues<T>> decompose_gathered(const Problem& problem) {
   Team& team = problem.target().team();
   const rma::TeamRank solver{0};
   RealValues<T> values;
-  Status mine = arrays::detail::within_memory([&]() -> Status {
+  Status mine = arrays::detail::catch_bad_alloc([&]() -> Status {
     values.resize(static_cast<std::size_t>(problem.count()));
-    return team.rank() == solver ? decompose_here<T>(problem, values) : Status();
+    return team.rank() == solver ? decompose_on_root<T>(problem, values) : Status();
   });
   if (mine.ok() && team.rank() == solver && problem.vectors) {
     mine = problem.vectors->vh.array->fence();
@@ -140,7 +140,7 @@ Result<RealValues<T>> decompose_gathered(const Problem& problem) {
 }
 
 template <Scalar T>
-Result<RealValues<T>> decompose(const Problem& problem) {
+Result<RealValues<T>> decompose(const SvdProblem& problem) {
   // Without the target there is no team to agree with.
   TESSERA_RETURN_IF_ERROR(problem.target().check_open().context(problem.attempt));
   const arrays::detail::CallScope scope(problem.attempt, problem.target());

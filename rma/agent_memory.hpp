@@ -48,9 +48,9 @@ class AgentMemory {
   Status add_agent();
 
  private:
-  class Rig;
-  explicit AgentMemory(std::unique_ptr<Rig> rig) noexcept;
-  std::unique_ptr<Rig> rig_;
+  class AgentHarness;
+  explicit AgentMemory(std::unique_ptr<AgentHarness> rig) noexcept;
+  std::unique_ptr<AgentHarness> rig_;
 };
 
 /// Local. The node whose agent handles requests of rank `origin` to `target`: the target's own node

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/job.hpp"
 #include "rma/kernels/walk.hpp"
 #include "rma/protocol/overlap.hpp"
 #include "rma/transfer.hpp"
-#include "rma/within_memory.hpp"
 
 namespace tessera::rma {
 
@@ -33,8 +33,8 @@ struct Aggregate::Added {
   std::vector<Fragment>& list_of(RegionId region);
   Handle send(Job& job, Overlap overlap);
   [[nodiscard]] Handle start(Job& job, const RemoteAddress& at, Fragments fragments) const;
-  [[nodiscard]] Handle start_apart(Job& job, const RemoteAddress& at, Fragments fragments) const;
-  [[nodiscard]] bool write_a_byte_twice(const Job& job, Fragments fragments) const;
+  [[nodiscard]] Handle start_in_order(Job& job, const RemoteAddress& at, Fragments fragments) const;
+  [[nodiscard]] bool writes_overlap(const Job& job, Fragments fragments) const;
 };
 
 namespace {
@@ -136,26 +136,27 @@ Handle Aggregate::Added::start(Job& job, const RemoteAddress& at, Fragments frag
                           : accumulate_async(job, at, fragments, *scale);
 }
 
-bool Aggregate::Added::write_a_byte_twice(const Job& job, Fragments fragments) const {
+bool Aggregate::Added::writes_overlap(const Job& job, Fragments fragments) const {
   const auto check = [&] {
     return *op == Op::put   ? detail::check_remote_overlap(fragments)
            : *op == Op::get ? detail::check_local_overlap(fragments)
                             : Status();
   };
   return job.settings().check_overlap != 0 &&
-         detail::within_memory(check).code() == Code::invalid_argument;
+         detail::catch_bad_alloc(check).code() == Code::invalid_argument;
 }
 
 // Splits the list into halves while it overlaps; waits for one half before it starts the other.
-Handle Aggregate::Added::start_apart(Job& job, const RemoteAddress& at, Fragments fragments) const {
-  if (fragments.size() < 2 || !write_a_byte_twice(job, fragments)) {
+Handle Aggregate::Added::start_in_order(Job& job, const RemoteAddress& at,
+                                        Fragments fragments) const {
+  if (fragments.size() < 2 || !writes_overlap(job, fragments)) {
     return start(job, at, fragments);
   }
   const std::size_t half = fragments.size() / 2;
-  if (Status first = start_apart(job, at, fragments.first(half)).wait(); !first.ok()) {
+  if (Status first = start_in_order(job, at, fragments.first(half)).wait(); !first.ok()) {
     return Handle::failed(job, at.rank, std::move(first));
   }
-  return start_apart(job, at, fragments.subspan(half));
+  return start_in_order(job, at, fragments.subspan(half));
 }
 
 Handle Aggregate::Added::send(Job& job, Overlap overlap) {
@@ -165,7 +166,7 @@ Handle Aggregate::Added::send(Job& job, Overlap overlap) {
       continue;  // its region may have been freed
     }
     const RemoteAddress at{rank, list.region, 0};
-    all.collect(overlap == Overlap::in_order ? start_apart(job, at, list.fragments)
+    all.collect(overlap == Overlap::in_order ? start_in_order(job, at, list.fragments)
                                              : start(job, at, list.fragments));
   }
   // Keeps the capacity: the next batch is probably as large.
@@ -220,7 +221,7 @@ Status Aggregate::try_to_add(Op op, const Scale* scale, const RemoteAddress& at,
   TESSERA_RETURN_IF_ERROR(added_->admit(op, at.rank, scale));
   std::vector<Fragment>& list = added_->list_of(at.region);
   const std::size_t before = list.size();
-  Status status = detail::within_memory([&] { return append(list, at, what...); });
+  Status status = detail::catch_bad_alloc([&] { return append(list, at, what...); });
   if (!status.ok()) {
     list.resize(before);  // after this there was no memory
     return status;
@@ -232,7 +233,7 @@ Status Aggregate::try_to_add(Op op, const Scale* scale, const RemoteAddress& at,
 template <class... What>
 Status Aggregate::add(Op op, const Scale* scale, const RemoteAddress& at, const What&... what) {
   const bool is_first = !added_ || !added_->op;
-  Status status = detail::within_memory([&]() -> Status {
+  Status status = detail::catch_bad_alloc([&]() -> Status {
     if (!added_) {
       added_ = std::make_unique<Added>();
     }

@@ -40,8 +40,8 @@ Status atomic_by_device(JobState& job, const Target& at, const WorldRank owner,
 }
 
 // For regions with other atomics, unequal slices or other transports, and for all errors.
-Status atomic_carefully(JobState& job, const RemoteAddress& at, const AtomicRequest& request) {
-  job.note_order();
+Status atomic_general(JobState& job, const RemoteAddress& at, const AtomicRequest& request) {
+  job.report_order();
   if (at.offset % static_cast<std::uint64_t>(request.bytes) != 0) {
     return Status::error(Code::invalid_argument,
                          fmt::format("atomic operation on {} bytes at offset {}, which is not "
@@ -77,10 +77,10 @@ Status atomic_carefully(JobState& job, const RemoteAddress& at, const AtomicRequ
                                   stripes, strict,           at.rank};
     const Target there{detail::segment_for(route->transport, job.waking, *place.segment),
                        place.rank, place.offset, place.region};
-    job.remember_way(at, *target.region, path.endpoint, there);
+    job.cache_route(at, *target.region, path.endpoint, there);
     return atomic_remote(path, there, request);
   };
-  return do_in_turn(strict ? job.accumulate_turns.get() : nullptr, at.rank, work);
+  return do_with_ticket(strict ? job.accumulate_turns.get() : nullptr, at.rank, work);
 }
 
 // True if a word is aligned in a mapped slice of a region without locks, so that a processor
@@ -104,7 +104,7 @@ inline T* plain_word(const JobState& job, const RemoteAddress& at) {
 
 template <class T>
 inline T* plain_word(const JobState& job, const RawAddress& at) {
-  const detail::CachedPlace place = find_cached(job, at);
+  const detail::CachedLocation place = find_cached(job, at);
   if (!has_plain_word<T>(place.line, place.offset)) [[unlikely]] {
     return nullptr;
   }
@@ -114,7 +114,8 @@ inline T* plain_word(const JobState& job, const RawAddress& at) {
 
 // Uses the remembered route if the endpoint can complete the operation within the call; false: use
 // the general path.
-Result<bool> try_remembered(JobState& job, const RemoteAddress& at, const AtomicRequest& request) {
+Result<bool> try_cached_route(JobState& job, const RemoteAddress& at,
+                              const AtomicRequest& request) {
   const auto bytes = static_cast<std::uint64_t>(request.bytes);
   detail::CachedSlice* const line = find_cached(job.regions, at.rank, at.region);
   const bool is_in_slice = line != nullptr && bytes <= line->bytes &&
@@ -123,7 +124,7 @@ Result<bool> try_remembered(JobState& job, const RemoteAddress& at, const Atomic
     return false;
   }
   const detail::RemoteSlice& remote = detail::remote_of(*line);
-  job.note_order();
+  job.report_order();
   Result<bool> is_done =
       remote.endpoint->atomic_now({remote.segment, remote.member, at.offset, at.region}, request);
   if (is_done.ok() && *is_done) {
@@ -142,9 +143,9 @@ template <class T>
                               .expected = expected,
                               .previous = &previous};
   TESSERA_ASSIGN_OR_RETURN(const bool is_done,
-                           detail::named(job, [&] { return try_remembered(job, at, request); }));
+                           detail::named(job, [&] { return try_cached_route(job, at, request); }));
   if (!is_done) {
-    TESSERA_RETURN_IF_ERROR(detail::named(job, [&] { return atomic_carefully(job, at, request); }));
+    TESSERA_RETURN_IF_ERROR(detail::named(job, [&] { return atomic_general(job, at, request); }));
   }
   return static_cast<T>(previous);
 }
@@ -153,7 +154,7 @@ template <class T>
 // instruction: no other rank can address it.
 template <class T>
 Result<T> atomic_at_pointer(Job& job, RawAddress at, AtomicRequest::Kind kind, T operand) {
-  if (!is_ordinary(job.state(), at)) {
+  if (!is_private_memory(job.state(), at)) {
     TESSERA_ASSIGN_OR_RETURN(const RemoteAddress remote, job.translate(at.rank, at.pointer));
     return checked_atomic(job.state(), remote, kind, operand);
   }
@@ -163,7 +164,7 @@ Result<T> atomic_at_pointer(Job& job, RawAddress at, AtomicRequest::Kind kind, T
                          fmt::format("{}-byte word at address {:#x}, which is {}", sizeof(T),
                                      address, address == 0 ? "null" : "not aligned to it"));
   }
-  if (detail::CachedSlice* const line = job.state().counting_line(at.rank)) {
+  if (detail::CachedSlice* const line = job.state().counting_entry(at.rank)) {
     line->count(Op::atomic, sizeof(T));
   }
   auto* const word = static_cast<std::byte*>(const_cast<void*>(at.pointer));
@@ -174,7 +175,7 @@ Result<T> atomic_at_pointer(Job& job, RawAddress at, AtomicRequest::Kind kind, T
 template <class T>
 [[gnu::noinline]] Result<T> checked_atomic(Job& job, RawAddress at, AtomicRequest::Kind kind,
                                            T operand) {
-  const detail::CachedPlace place = look_up(job.state(), at);
+  const detail::CachedLocation place = look_up(job.state(), at);
   if (place.line != nullptr && place.offset < place.line->bytes) {
     const RemoteAddress known{at.rank, place.line->region(), place.offset};
     return checked_atomic(job.state(), known, kind, operand);

@@ -78,10 +78,10 @@ class ThreadGroup {
   /// group outlives all of them.
   std::shared_ptr<Bootstrap> member(WorldRank rank);
 
-  class Meeting;
+  class Rendezvous;
 
  private:
-  std::unique_ptr<Meeting> meeting_;
+  std::unique_ptr<Rendezvous> rendezvous_;
 };
 
 /// Local. For a process that tessera-run (rma/launch.hpp) started, or that such a process started.
@@ -136,13 +136,13 @@ MpiLibrary mpi_library();
 
 /// What the environment of a process says about its launcher. Empty for a program that a rank of
 /// tessera-run started.
-struct LauncherTrace {
+struct LauncherInfo {
   std::string_view launcher;  ///< "", "tessera-run", "mpirun", "srun"
   std::int64_t ranks = 0;     ///< number of ranks that the launcher announces; 0: not announced
   std::int64_t rank = -1;     ///< rank that it gave this process; −1: not announced
 };
 /// Local. Reads the environment of this process.
-LauncherTrace detect_launcher();
+LauncherInfo detect_launcher();
 
 /// Collective. Chooses the bootstrap: the one that `settings.bootstrap` names, else MPI if the
 /// program initialised it, else the one that the launcher's variables indicate, else a job of one

@@ -32,31 +32,31 @@ class Completion {
   /// Reports that one part has ended with `status`. Called once for each begin().
   void end(Status status) {
     std::uint64_t seen = state_.load(std::memory_order_relaxed);
-    while (status.ok() && (seen & attended) == 0) {
+    while (status.ok() && (seen & needs_lock) == 0) {
       // The last access: a waiter may destroy this object as soon as it sees zero.
       if (state_.compare_exchange_weak(seen, seen - 1, std::memory_order_release,
                                        std::memory_order_relaxed)) {
         return;
       }
     }
-    end_attended(std::move(status));
+    end_locked(std::move(status));
   }
 
   /// True if nothing is in flight. Before this object is destroyed after that, call take_error().
   [[nodiscard]] bool done() const noexcept {
-    return (state_.load(std::memory_order_acquire) & ~attended) == 0;
+    return (state_.load(std::memory_order_acquire) & ~needs_lock) == 0;
   }
 
   /// Sleeps until nothing is in flight, at most for `period`. Returns done().
   bool wait_for(std::chrono::nanoseconds period) {
     std::unique_lock guard(mutex_);
-    state_.fetch_or(attended, std::memory_order_relaxed);
+    state_.fetch_or(needs_lock, std::memory_order_relaxed);
     return changed_.wait_for(guard, period, [this] { return done(); });
   }
 
   /// The first error of the parts that ended, and clears it. Requires: done().
   Status take_error() {
-    if ((state_.load(std::memory_order_acquire) & attended) == 0) {
+    if ((state_.load(std::memory_order_acquire) & needs_lock) == 0) {
       return {};
     }
     const std::lock_guard guard(mutex_);
@@ -66,20 +66,20 @@ class Completion {
  private:
   // Holds the lock throughout: a thread that sees the bit takes the lock before it destroys this
   // object.
-  void end_attended(Status status) {
+  void end_locked(Status status) {
     const std::lock_guard guard(mutex_);
     if (!status.ok() && first_error_.ok()) {
       first_error_ = std::move(status);
     }
-    state_.fetch_or(attended, std::memory_order_relaxed);
-    if ((state_.fetch_sub(1, std::memory_order_release) & ~attended) == 1) {
+    state_.fetch_or(needs_lock, std::memory_order_relaxed);
+    if ((state_.fetch_sub(1, std::memory_order_release) & ~needs_lock) == 1) {
       changed_.notify_all();
     }
   }
 
   // Bit 63: a thread sleeps or slept, or there is an error. Other bits: the number of parts in
   // flight.
-  static constexpr std::uint64_t attended = std::uint64_t{1} << 63U;
+  static constexpr std::uint64_t needs_lock = std::uint64_t{1} << 63U;
   std::atomic<std::uint64_t> state_{0};
   const bool in_background_ = false;
   std::mutex mutex_;

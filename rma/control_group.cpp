@@ -42,7 +42,7 @@ double quota_in(const std::string& folder) {
 }
 
 // The same from the two files of cgroup v1, with -1 if unlimited.
-double old_quota_in(const std::string& folder) {
+double quota_in_v1(const std::string& folder) {
   std::ifstream quota_file(folder + "/cpu.cfs_quota_us");
   std::ifstream period_file(folder + "/cpu.cfs_period_us");
   double quota = 0;
@@ -85,7 +85,7 @@ ProcessorQuota read_processor_quota(const std::string& root) {
     take(folder, quota_in(folder));
   }
   for (const std::string& folder : control_group_folders(root, "cpu")) {
-    take(folder, old_quota_in(folder));
+    take(folder, quota_in_v1(folder));
   }
   return least;
 }

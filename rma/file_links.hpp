@@ -13,7 +13,7 @@ namespace tessera::rma {
 
 /// Local. The path of the file that opening `path` for writing would create. Sets `error` for a
 /// cycle of links; the result is then one of these links.
-inline std::filesystem::path behind_links(std::filesystem::path path, std::error_code& error) {
+inline std::filesystem::path resolve_links(std::filesystem::path path, std::error_code& error) {
   namespace fs = std::filesystem;
   constexpr int most = 40;  // the system's own limit
   for (int followed = 0; fs::is_symlink(fs::symlink_status(path, error)); ++followed) {

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/named.hpp"
 #include "rma/engine/region_state.hpp"
@@ -20,7 +21,6 @@
 #include "rma/engine/startup.hpp"
 #include "rma/engine/thread_limit.hpp"
 #include "rma/protocol/raw_address.hpp"
-#include "rma/within_memory.hpp"
 
 namespace tessera::rma {
 namespace {
@@ -31,7 +31,7 @@ using detail::TargetRanks;
 }  // namespace
 
 Result<Job> Job::start(JobOptions options) {
-  return detail::within_memory([&]() -> Result<Job> {
+  return detail::catch_bad_alloc([&]() -> Result<Job> {
     std::vector<TransportFactory> factories = detail::own_transports();
     factories.insert(factories.end(), options.transports.begin(), options.transports.end());
     TESSERA_ASSIGN_OR_RETURN(auto state, detail::start_job(std::move(options.bootstrap),
@@ -91,12 +91,12 @@ Bootstrap& Job::bootstrap() const noexcept {
 }
 
 bool Job::shares_node(WorldRank rank) const noexcept {
-  return state_->node->place_of(rank) >= 0;
+  return state_->node->local_rank_of(rank) >= 0;
 }
 
 bool Job::is_present(WorldRank rank) const {
-  const int place = state_->node->place_of(rank);
-  if (place < 0 && state_->link != nullptr && !state_->is_left_to_parent()) {
+  const int place = state_->node->local_rank_of(rank);
+  if (place < 0 && state_->link != nullptr && !state_->is_in_forked_child()) {
     return !state_->link->is_gone(rank);
   }
   return place < 0 || !state_->node->is_gone(place);
@@ -134,11 +134,11 @@ Status Job::fence(WorldRank rank) {
 
 int Job::progress() {
   int moved = 0;
-  detail::within_memory([&]() -> Status {
+  detail::catch_bad_alloc([&]() -> Status {
     moved = state_->progress();
     return {};
   }).ignore("the next call, or a wait, tries again");
-  const detail::Helping helping(state_->node->helper());
+  const detail::ProgressScope helping(state_->node->helper());
   helping.help();
   return moved;
 }
@@ -168,7 +168,7 @@ OrderObserver& Job::observe_order(std::unique_ptr<OrderObserver> observer) {
 
 Result<RemoteAddress> Job::translate(WorldRank rank, const void* pointer) const {
   return detail::named(*state_, [&]() -> Result<RemoteAddress> {
-    const detail::CachedPlace place = look_up(*state_, {rank, pointer});
+    const detail::CachedLocation place = look_up(*state_, {rank, pointer});
     if (place.line != nullptr && place.offset < place.line->bytes) {
       return RemoteAddress{rank, place.line->region(), place.offset};
     }
@@ -213,7 +213,7 @@ Result<void*> Job::allocate_local(std::size_t bytes) {
     }
     void* const memory = arena.at(offset);
     const std::lock_guard guard(state_->local_memory_mutex);
-    Status noted = detail::within_memory([&]() -> Status {
+    Status noted = detail::catch_bad_alloc([&]() -> Status {
       state_->local_memory[memory] = bytes;
       return {};
     });
@@ -230,7 +230,7 @@ Status Job::free_local(void* memory) {
     if (memory == nullptr) {
       return {};
     }
-    if (state_->is_left_to_parent()) {
+    if (state_->is_in_forked_child()) {
       return state_->check_running();
     }
     std::uint64_t bytes = 0;
@@ -251,7 +251,7 @@ Status Job::free_local(void* memory) {
 }
 
 Traffic Job::traffic() const {
-  detail::hand_over_counts();
+  detail::flush_counts();
   return state_->counters->traffic();
 }
 
@@ -276,12 +276,12 @@ std::vector<TransportDescription> describe_transports(const Settings& settings) 
 namespace {
 
 /// Threads that all begin together or not at all, because a rank waits for all others.
-class ThreadsAtOnce {
+class ThreadGang {
  public:
-  ThreadsAtOnce() = default;
-  ThreadsAtOnce(const ThreadsAtOnce&) = delete;
-  ThreadsAtOnce& operator=(const ThreadsAtOnce&) = delete;
-  ~ThreadsAtOnce() {
+  ThreadGang() = default;
+  ThreadGang(const ThreadGang&) = delete;
+  ThreadGang& operator=(const ThreadGang&) = delete;
+  ~ThreadGang() {
     if (!is_open_) {
       gate_.set_value(false);
     }
@@ -316,12 +316,12 @@ Status run_each(std::int32_t ranks, const std::function<Status(Job&)>& body,
   ThreadGroup group(ranks);
   std::vector<Status> results(static_cast<std::size_t>(ranks));
   {
-    ThreadsAtOnce threads;
+    ThreadGang threads;
     try {
       for (std::int32_t rank = 0; rank < ranks; ++rank) {
         threads.add([&, rank] {
           Status& result = results[static_cast<std::size_t>(rank)];
-          auto job = detail::within_memory([&] {
+          auto job = detail::catch_bad_alloc([&] {
             return Job::start({.bootstrap = group.member(WorldRank{rank}),
                                .settings = options.settings,
                                .transports = options.transports});

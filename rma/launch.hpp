@@ -29,7 +29,7 @@ struct RankExit {
   std::int32_t rank = 0;
   int exit_code = 0;  ///< meaningful if signal is 0; that of end_job() if 0 would hide it
   int signal = 0;     ///< that ended the process, or 0
-  bool was_told =
+  bool was_signalled =
       false;  ///< it was still running when another rank ended the job, and was sent SIGTERM
 };
 

@@ -6,10 +6,10 @@
 #include <exception>
 #include <utility>
 
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/lock_set_state.hpp"
 #include "rma/engine/named.hpp"
-#include "rma/within_memory.hpp"
 
 namespace tessera::rma {
 
@@ -33,7 +33,7 @@ void LockSet::free_silently() noexcept {
   const bool is_unwinding = std::uncaught_exceptions() > 0;
   const Status status = state_->free(is_unwinding ? Label::free_by_exception : "free");
   if (status.code() == Code::invalid_argument) {
-    detail::within_memory([&]() -> Status {
+    detail::catch_bad_alloc([&]() -> Status {
       state_->job().log.warning("freeing a lock set: " + status.message());
       return {};
     }).ignore("no memory for a log line");

@@ -21,14 +21,15 @@
 namespace tessera::rma {
 namespace {
 
-enum class Room { none, some, unread };  // unread: its readers are gone
+enum class WriteState { none, some, unread };  // unread: its readers are gone
 
-Room room_in_standard_error() noexcept {
+WriteState room_in_standard_error() noexcept {
   pollfd room{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
   if (poll(&room, 1, 0) <= 0) {
-    return Room::none;
+    return WriteState::none;
   }
-  return (room.revents & POLLOUT) != 0 && (room.revents & POLLERR) == 0 ? Room::some : Room::unread;
+  return (room.revents & POLLOUT) != 0 && (room.revents & POLLERR) == 0 ? WriteState::some
+                                                                        : WriteState::unread;
 }
 
 // True if `text` was written, or can never be. Up to PIPE_BUF bytes are written whole or not at
@@ -45,8 +46,8 @@ bool write_without_waiting(std::string_view text) noexcept {
   int descriptor = STDERR_FILENO;
   detail::Descriptor own;
   if (S_ISFIFO(file.st_mode) || S_ISCHR(file.st_mode)) {
-    if (const Room room = room_in_standard_error(); room != Room::some) {
-      return room == Room::unread;
+    if (const WriteState room = room_in_standard_error(); room != WriteState::some) {
+      return room == WriteState::unread;
     }
     // Another writer may take that room first. The descriptor itself must not become non-blocking,
     // as other programs share it; a newly opened one may.

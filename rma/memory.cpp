@@ -137,7 +137,7 @@ std::string limit_that_decided(int error) {
     case ENOBUFS:
       return limit_on_memory();
     case EFBIG:
-      return fmt::format("files of this process may have {}", human_bytes(largest_file_bytes()));
+      return fmt::format("files of this process may have {}", human_bytes(max_file_bytes()));
     default:
       return "";
   }
@@ -181,7 +181,7 @@ std::uint64_t available_memory_bytes() {
   return found.ok() ? found->bytes : 0;
 }
 
-std::uint64_t largest_file_bytes() noexcept {
+std::uint64_t max_file_bytes() noexcept {
   rlimit limit{};
   const bool is_limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
   return is_limited ? limit.rlim_cur : std::numeric_limits<std::uint64_t>::max();

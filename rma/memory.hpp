@@ -49,7 +49,7 @@ std::uint64_t total_memory_bytes();
 
 /// The largest size in bytes of a file of this process, also of shared memory (ulimit -f). SIGXFSZ
 /// ends a process that exceeds it. The largest number if there is no limit.
-std::uint64_t largest_file_bytes() noexcept;
+std::uint64_t max_file_bytes() noexcept;
 
 /// The system's text for `error`, with the limit that caused it, if any: "Too many open files (this
 /// process may have 1024)", "Cannot allocate memory (1.2 GiB are available)". For messages.

@@ -6,11 +6,11 @@
 #include <atomic>
 
 #include "rma/atomic.hpp"
-#include "rma/coalescing.hpp"
+#include "rma/coalescing_scope.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/long_wait.hpp"
 #include "rma/engine/named.hpp"
-#include "rma/node/carrier.hpp"
+#include "rma/node/agent_host.hpp"
 #include "rma/protocol/locate.hpp"
 #include "rma/transfer.hpp"
 
@@ -31,13 +31,13 @@ Status check_flag(const RemoteAddress& flag) {
 // The counter of notifications from `sender` to this rank.
 const std::atomic<std::uint64_t>& received(const JobState& job, WorldRank sender) {
   const detail::NodeMemory& memory = job.node->memory();
-  const int place = job.node->place_of(sender);
-  return place >= 0 ? memory.notices(job.node->place(), place)
-                    : memory.guest_notices(job.node->place(), sender);
+  const int place = job.node->local_rank_of(sender);
+  return place >= 0 ? memory.notices(job.node->local_rank(), place)
+                    : memory.remote_notices(job.node->local_rank(), sender);
 }
 
 bool is_gone(const JobState& job, WorldRank rank) {
-  const int place = job.node->place_of(rank);
+  const int place = job.node->local_rank_of(rank);
   return place >= 0 ? job.node->is_gone(place) : job.link->is_gone(rank);
 }
 
@@ -52,7 +52,7 @@ std::atomic_ref<std::int32_t> word_at(std::byte* address) {
 
 // Operations of ranks of other nodes arrive here through the rank that runs this node's agent.
 bool is_cut_off_from(const JobState& job, WorldRank rank) {
-  return job.node->place_of(rank) < 0 && detail::has_lost_carrier(*job.node);
+  return job.node->local_rank_of(rank) < 0 && detail::has_lost_agent_host(*job.node);
 }
 
 Status lost(WorldRank rank, std::string_view missing) {
@@ -61,11 +61,11 @@ Status lost(WorldRank rank, std::string_view missing) {
 }
 
 // The error after a wait for `writer` that cannot succeed.
-Status waited_in_vain(const JobState& job, WorldRank writer, std::string_view missing) {
+Status wait_failed(const JobState& job, WorldRank writer, std::string_view missing) {
   if (!is_cut_off_from(job, writer) || is_gone(job, writer)) {
     return lost(writer, missing);
   }
-  const WorldRank carrier = detail::carrier_of(*job.node);
+  const WorldRank carrier = detail::agent_host_of(*job.node);
   return Status::error_at(
       carrier, Code::peer_lost,
       fmt::format("rank {} died; it ran this node's agent, so nothing from rank {} can arrive any "
@@ -86,16 +86,16 @@ bool listen(JobState& job, WorldRank writer, Ready&& ready, Describe&& describe)
   }
   detail::LongWait long_wait(job.settings);
   return job.node->listen_until(ready, [&] {
-    tell_if_long(long_wait, job.log, describe);
+    report_if_long(long_wait, job.log, describe);
     return is_cut_off_from(job, writer) || is_gone(job, writer);
   });
 }
 
 // Sleeps until the flag satisfies `is_wanted`, or `writer` is lost; returns the last value read.
 template <class IsWanted>
-Result<std::int32_t> listen_to_flag(JobState& job, const RemoteAddress& flag, WorldRank writer,
-                                    IsWanted&& is_wanted) {
-  job.note_order();
+Result<std::int32_t> wait_on_flag(JobState& job, const RemoteAddress& flag, WorldRank writer,
+                                  IsWanted&& is_wanted) {
+  job.report_order();
   TESSERA_RETURN_IF_ERROR(check_flag(flag));
   if (flag.rank != job.rank) {
     return Status::error(
@@ -134,8 +134,8 @@ Status put_with_flag(Job& job, RemoteAddress to, const void* from, const CopySha
     }
     // Checked first: nothing is sent if either is wrong.
     TESSERA_RETURN_IF_ERROR(locate_flag(job.state(), flag).status());
-    const bool is_elsewhere = job.state().node->place_of(to.rank) < 0;
-    if (is_elsewhere && shape.total_bytes() <= most_bytes_with_flag) {
+    const bool is_elsewhere = job.state().node->local_rank_of(to.rank) < 0;
+    if (is_elsewhere && shape.total_bytes() <= max_bytes_with_flag) {
       const auto start = [&] { return put_async(job, to, from, shape); };
       return start_with_flag(job, std::cref(start), flag, value);
     }
@@ -149,7 +149,7 @@ Status start_with_flag(Job& job, const std::function<Handle()>& start, RemoteAdd
   Handle data;
   Status raised;
   {
-    const Coalescing one_message(job);
+    const CoalescingScope one_message(job);
     data = start();
     if (data.has_ended()) {
       TESSERA_RETURN_IF_ERROR(data.wait());  // the puts may have been refused
@@ -163,10 +163,10 @@ Status start_with_flag(Job& job, const std::function<Handle()>& start, RemoteAdd
 Status raise_flag(Job& job, RemoteAddress flag, std::int32_t value) {
   return detail::named(job.state(), [&]() -> Status {
     JobState& state = job.state();
-    state.note_order();
+    state.report_order();
     TESSERA_ASSIGN_OR_RETURN(const detail::Located word, locate_flag(state, flag));
-    const int place = state.node->place_of(flag.rank);
-    if (place < 0 && state.link->raises_flags()) {
+    const int place = state.node->local_rank_of(flag.rank);
+    if (place < 0 && state.link->can_raise_flags()) {
       // The connection keeps the order. Fences go by routes; this one makes them cover the flag.
       TESSERA_RETURN_IF_ERROR(state.route_to(flag.rank).status());
       return state.link->raise_flag(flag.rank, flag.region, flag.offset, value);
@@ -188,23 +188,23 @@ Status raise_flag(Job& job, RemoteAddress flag, std::int32_t value) {
 
 Status wait_for_flag(Job& job, RemoteAddress flag, std::int32_t value, WorldRank writer) {
   return detail::named(job.state(), [&]() -> Status {
-    TESSERA_ASSIGN_OR_RETURN(const std::int32_t last,
-                             listen_to_flag(job.state(), flag, writer,
-                                            [&](std::int32_t seen) { return seen == value; }));
+    TESSERA_ASSIGN_OR_RETURN(
+        const std::int32_t last,
+        wait_on_flag(job.state(), flag, writer, [&](std::int32_t seen) { return seen == value; }));
     return last == value
                ? Status()
-               : waited_in_vain(job.state(), writer, fmt::format("the flag is not {}", value));
+               : wait_failed(job.state(), writer, fmt::format("the flag is not {}", value));
   });
 }
 
 Result<std::int32_t> wait_for_flag_change(Job& job, RemoteAddress flag, std::int32_t value,
                                           WorldRank writer) {
   return detail::named(job.state(), [&]() -> Result<std::int32_t> {
-    TESSERA_ASSIGN_OR_RETURN(const std::int32_t last,
-                             listen_to_flag(job.state(), flag, writer,
-                                            [&](std::int32_t seen) { return seen != value; }));
+    TESSERA_ASSIGN_OR_RETURN(
+        const std::int32_t last,
+        wait_on_flag(job.state(), flag, writer, [&](std::int32_t seen) { return seen != value; }));
     if (last == value) {
-      return waited_in_vain(job.state(), writer, fmt::format("the flag is still {}", value));
+      return wait_failed(job.state(), writer, fmt::format("the flag is still {}", value));
     }
     return last;
   });
@@ -213,10 +213,10 @@ Result<std::int32_t> wait_for_flag_change(Job& job, RemoteAddress flag, std::int
 Result<std::uint64_t> notify(Job& job, WorldRank rank) {
   return detail::named(job.state(), [&]() -> Result<std::uint64_t> {
     JobState& state = job.state();
-    state.note_order();
+    state.report_order();
     TESSERA_RETURN_IF_ERROR(state.check_running());
     TESSERA_RETURN_IF_ERROR(state.check_rank(rank));
-    const int place = state.node->place_of(rank);
+    const int place = state.node->local_rank_of(rank);
     if (place < 0) {
       // After the operations in flight; the connection keeps the order of the rest.
       TESSERA_RETURN_IF_ERROR(job.wait_rank(rank));
@@ -227,7 +227,8 @@ Result<std::uint64_t> notify(Job& job, WorldRank rank) {
       return lost(rank, "it cannot be notified");
     }
     TESSERA_RETURN_IF_ERROR(job.fence(rank));
-    std::atomic<std::uint64_t>& sent = state.node->memory().notices(place, state.node->place());
+    std::atomic<std::uint64_t>& sent =
+        state.node->memory().notices(place, state.node->local_rank());
     const std::uint64_t count = sent.fetch_add(1) + 1;
     state.node->ring(place);
     state.counters->add(rank, detail::no_region, Op::notify, {1, 0});
@@ -238,7 +239,7 @@ Result<std::uint64_t> notify(Job& job, WorldRank rank) {
 Result<std::uint64_t> wait_for_notifications(Job& job, WorldRank rank, std::uint64_t count) {
   return detail::named(job.state(), [&]() -> Result<std::uint64_t> {
     JobState& state = job.state();
-    state.note_order();
+    state.report_order();
     TESSERA_RETURN_IF_ERROR(state.check_running());
     TESSERA_RETURN_IF_ERROR(state.check_rank(rank));
     const std::atomic<std::uint64_t>& sent = received(state, rank);
@@ -250,8 +251,8 @@ Result<std::uint64_t> wait_for_notifications(Job& job, WorldRank rank, std::uint
     };
     if (!listen(
             state, rank, [&] { return sent.load() >= count; }, describe)) {
-      return waited_in_vain(state, rank,
-                            fmt::format("it sent {} of {} notifications", sent.load(), count));
+      return wait_failed(state, rank,
+                         fmt::format("it sent {} of {} notifications", sent.load(), count));
     }
     return sent.load();
   });

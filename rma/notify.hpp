@@ -27,9 +27,9 @@ Status put_with_flag(Job& job, RemoteAddress to, const void* from, const CopySha
                      RemoteAddress flag, std::int32_t value);
 
 /// Up to this size it pays to send data and flag as one message.
-inline constexpr std::size_t most_bytes_with_flag = std::size_t{64} * 1024;
+inline constexpr std::size_t max_bytes_with_flag = std::size_t{64} * 1024;
 
-/// One-sided. Calls `start`, which starts puts of at most most_bytes_with_flag bytes to the flag's
+/// One-sided. Calls `start`, which starts puts of at most max_bytes_with_flag bytes to the flag's
 /// rank, and sets the flag after them. All of them go to another node as one message. Complete:
 /// locally at return.
 /// Errors: those of the puts and of raise_flag(). The flag is not set if the puts were refused.

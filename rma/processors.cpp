@@ -37,10 +37,10 @@ struct NodeQuota {
 };
 
 // Requires: `ranks` are those of one kernel.
-NodeQuota quota_of(NodeId node, std::span<const RankPlace* const> ranks) {
+NodeQuota quota_of(NodeId node, std::span<const RankLocation* const> ranks) {
   std::map<std::uint64_t, std::set<NodeId>> nodes_of_groups;
   std::map<std::uint64_t, double> quotas;  // of the groups of `node`
-  for (const RankPlace* rank : ranks) {
+  for (const RankLocation* rank : ranks) {
     if (rank->node == node && rank->quota.processors <= 0) {
       return {};
     }
@@ -59,12 +59,12 @@ NodeQuota quota_of(NodeId node, std::span<const RankPlace* const> ranks) {
 
 }  // namespace
 
-NodeProcessors processors_of(NodeId node, std::span<const RankPlace> ranks) {
+NodeProcessors processors_of(NodeId node, std::span<const RankLocation> ranks) {
   const auto own = std::find_if(ranks.begin(), ranks.end(),
-                                [&](const RankPlace& rank) { return rank.node == node; });
+                                [&](const RankLocation& rank) { return rank.node == node; });
   std::map<NodeId, ProcessorSet> of_nodes;  // nodes of that kernel
-  std::vector<const RankPlace*> on_kernel;
-  for (const RankPlace& rank : ranks) {
+  std::vector<const RankLocation*> on_kernel;
+  for (const RankLocation& rank : ranks) {
     if (rank.kernel == own->kernel) {
       of_nodes[rank.node] |= rank.processors;
       on_kernel.push_back(&rank);
@@ -128,7 +128,7 @@ class Placement {
 };
 
 // Counts of the ranks' threads, and of the threads of agents in their processes.
-struct Users {
+struct ThreadCounts {
   std::int64_t ranks = 0;
   std::int64_t agents = 0;
   [[nodiscard]] std::int64_t all() const noexcept { return ranks + agents; }
@@ -138,20 +138,21 @@ std::string plural(std::int64_t number, std::string_view thing) {
   return fmt::format("{} {}{}", number, thing, number == 1 ? "" : "s");
 }
 
-std::string text_of(const Users& users) {
+std::string text_of(const ThreadCounts& users) {
   return fmt::format("{} of ranks and {} of agents", plural(users.ranks, "thread"), users.agents);
 }
 
 // A rank of the kernel, and the number of threads of the agent in its process.
-struct Neighbour {
-  const RankPlace* rank;
+struct KernelRank {
+  const RankLocation* rank;
   std::int32_t agent_threads;  ///< 0: it is not the first rank of its node
 };
 
-std::vector<Neighbour> neighbours_of(const RankPlace& carrier, std::span<const RankPlace> ranks) {
-  std::vector<Neighbour> found;
+std::vector<KernelRank> neighbours_of(const RankLocation& carrier,
+                                      std::span<const RankLocation> ranks) {
+  std::vector<KernelRank> found;
   std::set<NodeId> nodes;
-  for (const RankPlace& rank : ranks) {
+  for (const RankLocation& rank : ranks) {
     if (rank.kernel == carrier.kernel) {
       found.push_back({&rank, nodes.insert(rank.node).second ? rank.agent_threads : 0});
     }
@@ -160,11 +161,12 @@ std::vector<Neighbour> neighbours_of(const RankPlace& carrier, std::span<const R
 }
 
 // The processors of ranks that share some with `carrier`, directly or through others.
-ProcessorSet connected_processors(const RankPlace& carrier, std::span<const Neighbour> neighbours) {
+ProcessorSet connected_processors(const RankLocation& carrier,
+                                  std::span<const KernelRank> neighbours) {
   ProcessorSet all = carrier.processors;
   for (std::size_t before = 0; before != all.count();) {
     before = all.count();
-    for (const Neighbour& each : neighbours) {
+    for (const KernelRank& each : neighbours) {
       if ((each.rank->processors & all).any()) {
         all |= each.rank->processors;
       }
@@ -174,16 +176,16 @@ ProcessorSet connected_processors(const RankPlace& carrier, std::span<const Neig
 }
 
 template <class Counts>
-std::vector<Neighbour> those(std::span<const Neighbour> neighbours, Counts&& counts) {
-  std::vector<Neighbour> found;
+std::vector<KernelRank> those(std::span<const KernelRank> neighbours, Counts&& counts) {
+  std::vector<KernelRank> found;
   std::copy_if(neighbours.begin(), neighbours.end(), std::back_inserter(found),
-               [&](const Neighbour& each) { return counts(*each.rank); });
+               [&](const KernelRank& each) { return counts(*each.rank); });
   return found;
 }
 
-Users users_among(std::span<const Neighbour> neighbours) {
-  Users users;
-  for (const Neighbour& each : neighbours) {
+ThreadCounts users_among(std::span<const KernelRank> neighbours) {
+  ThreadCounts users;
+  for (const KernelRank& each : neighbours) {
     users.ranks += each.rank->threads;
     users.agents += each.agent_threads;
   }
@@ -191,9 +193,9 @@ Users users_among(std::span<const Neighbour> neighbours) {
 }
 
 // Requires: not more threads than processors.
-bool has_each_its_own(std::span<const Neighbour> neighbours) {
+bool has_each_its_own(std::span<const KernelRank> neighbours) {
   Placement placement;
-  for (const Neighbour& each : neighbours) {
+  for (const KernelRank& each : neighbours) {
     for (std::int32_t i = 0; i < each.rank->threads + each.agent_threads; ++i) {
       if (!placement.place(each.rank->processors)) {
         return false;
@@ -205,12 +207,12 @@ bool has_each_its_own(std::span<const Neighbour> neighbours) {
 
 }  // namespace
 
-AgentProcessors processors_for_agent(NodeId node, std::span<const RankPlace> ranks) {
-  const RankPlace& carrier = *std::find_if(
-      ranks.begin(), ranks.end(), [&](const RankPlace& rank) { return rank.node == node; });
-  const std::vector<Neighbour> neighbours = neighbours_of(carrier, ranks);
+AgentProcessors processors_for_agent(NodeId node, std::span<const RankLocation> ranks) {
+  const RankLocation& carrier = *std::find_if(
+      ranks.begin(), ranks.end(), [&](const RankLocation& rank) { return rank.node == node; });
+  const std::vector<KernelRank> neighbours = neighbours_of(carrier, ranks);
   if (carrier.quota.processors > 0) {
-    const Users users = users_among(those(neighbours, [&](const RankPlace& rank) {
+    const ThreadCounts users = users_among(those(neighbours, [&](const RankLocation& rank) {
       return rank.quota.processors > 0 && rank.quota.group == carrier.quota.group;
     }));
     if (static_cast<double>(users.all()) > carrier.quota.processors) {
@@ -219,18 +221,18 @@ AgentProcessors processors_for_agent(NodeId node, std::span<const RankPlace> ran
     }
   }
   const ProcessorSet processors = connected_processors(carrier, neighbours);
-  const std::vector<Neighbour> sharing = those(
-      neighbours, [&](const RankPlace& rank) { return (rank.processors & processors).any(); });
-  const Users users = users_among(sharing);
+  const std::vector<KernelRank> sharing = those(
+      neighbours, [&](const RankLocation& rank) { return (rank.processors & processors).any(); });
+  const ThreadCounts users = users_among(sharing);
   const auto count = static_cast<std::int64_t>(processors.count());
   const std::string numbers = fmt::format("{} for {}", plural(count, "processor"), text_of(users));
   if (users.all() > count) {
     return {false, numbers};
   }
-  const bool are_spare = has_each_its_own(sharing);
-  return {are_spare, are_spare
-                         ? numbers
-                         : numbers + ", but ranks are bound to processors that an agent may use"};
+  const bool is_dedicated = has_each_its_own(sharing);
+  return {is_dedicated,
+          is_dedicated ? numbers
+                       : numbers + ", but ranks are bound to processors that an agent may use"};
 }
 
 std::int32_t announced_threads(std::int64_t setting, std::string_view openblas,

@@ -27,7 +27,7 @@ static_assert(std::is_trivially_copyable_v<ProcessorSet>);
 ProcessorSet own_processors() noexcept;
 
 /// What each rank publishes about where it runs.
-struct RankPlace {
+struct RankLocation {
   std::uint64_t kernel =
       0;  ///< equal on ranks of one running kernel, which have the same processors
   NodeId node;
@@ -49,11 +49,11 @@ struct NodeProcessors {
 
 /// The processors of a node. Requires: one of `ranks` is on it, and all its ranks are on one
 /// kernel.
-NodeProcessors processors_of(NodeId node, std::span<const RankPlace> ranks);
+NodeProcessors processors_of(NodeId node, std::span<const RankLocation> ranks);
 
 /// Whether a node's agent has processors that no rank needs.
 struct AgentProcessors {
-  bool are_spare = false;
+  bool is_dedicated = false;
   std::string reason;  ///< "4 processors for 2 threads of ranks and 2 of agents"
 };
 
@@ -63,7 +63,7 @@ struct AgentProcessors {
 /// same kernel that share processors with this agent, directly or through others, and the ranks of
 /// its control group.
 /// Requires: as processors_of(); `ranks` are in rank order.
-AgentProcessors processors_for_agent(NodeId node, std::span<const RankPlace> ranks);
+AgentProcessors processors_for_agent(NodeId node, std::span<const RankLocation> ranks);
 
 /// The number of threads that a rank computes with: `setting` (TESSERA_BLAS_THREADS) if it is
 /// given, else the greater of the numbers at the start of `openblas` and `omp`

@@ -8,16 +8,16 @@
 #include <utility>
 #include <vector>
 
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/named.hpp"
 #include "rma/engine/region_state.hpp"
 #include "rma/kernels/copy.hpp"
 #include "rma/protocol/actions.hpp"
+#include "rma/protocol/mapped_word.hpp"
 #include "rma/protocol/overlap.hpp"
-#include "rma/protocol/plain_word.hpp"
 #include "rma/protocol/raw_address.hpp"
 #include "rma/transfer.hpp"
-#include "rma/within_memory.hpp"
 
 namespace tessera::rma {
 namespace {
@@ -25,7 +25,7 @@ namespace {
 using detail::AccumulateAction;
 using detail::CachedSlice;
 using detail::GetAction;
-using detail::is_ordinary;
+using detail::is_private_memory;
 using detail::JobState;
 using detail::PutAction;
 using kernels::Direction;
@@ -35,21 +35,21 @@ std::uint64_t offset_in(const CachedSlice& line, const void* pointer) noexcept {
 }
 
 // The path for single words of put and get. `local` is written only if the direction says so.
-[[gnu::always_inline]] inline bool word_plainly(const JobState& job, Direction direction, Op op,
-                                                RawAddress at, void* local, std::size_t bytes) {
-  if (bytes != detail::plain_word_bytes) {
+[[gnu::always_inline]] inline bool try_word(const JobState& job, Direction direction, Op op,
+                                            RawAddress at, void* local, std::size_t bytes) {
+  if (bytes != detail::word_bytes) {
     return false;
   }
-  const detail::CachedPlace place = find_cached(job, at);
-  return detail::is_plain_word(place.line, op, place.offset, local, bytes) &&
-         detail::move_plain_word(*place.line, direction, op, place.pointer, local);
+  const detail::CachedLocation place = find_cached(job, at);
+  return detail::is_mapped_word(place.line, op, place.offset, local, bytes) &&
+         detail::move_mapped_word(*place.line, direction, op, place.pointer, local);
 }
 
 // Moves one run to or from a mapped slice that was used before. False: not done, no error found.
 template <class Action>
-[[gnu::always_inline]] inline bool run_plainly(const JobState& job, const Action& action,
-                                               RawAddress at, void* local, std::size_t bytes) {
-  const detail::CachedPlace place = find_cached(job, at);
+[[gnu::always_inline]] inline bool try_run(const JobState& job, const Action& action, RawAddress at,
+                                           void* local, std::size_t bytes) {
+  const detail::CachedLocation place = find_cached(job, at);
   if (!place.is_mapped(Action::op, bytes) || local == nullptr || !action.is_whole(bytes) ||
       action.takes_turns(job)) [[unlikely]] {
     return false;
@@ -79,7 +79,7 @@ Status move_within_process(const JobState& job, const Action& action, const void
   }
   auto* const there = static_cast<std::byte*>(const_cast<void*>(pointer));
   action.shape(there, 0, local, shape, job.stripes->slice(detail::no_region, job.rank));
-  if (CachedSlice* const line = job.counting_line(job.rank)) {
+  if (CachedSlice* const line = job.counting_entry(job.rank)) {
     line->count(Action::op, shape.total_bytes(), 1,
                 shape.levels == 0 ? Form::contiguous : Form::strided);
   }
@@ -88,8 +88,8 @@ Status move_within_process(const JobState& job, const Action& action, const void
 
 // Does `act`, a function of rma/transfer.hpp, for an address that find() did not find.
 template <class Action, class Act>
-Status act_after_a_closer_look(Job& job, const Action& action, RawAddress at, void* local,
-                               const CopyShape& shape, const Act& act) {
+Status act_on_unknown_address(Job& job, const Action& action, RawAddress at, void* local,
+                              const CopyShape& shape, const Act& act) {
   TESSERA_RETURN_IF_ERROR(shape.check());
   if (shape.total_bytes() == 0) {
     return {};
@@ -98,7 +98,7 @@ Status act_after_a_closer_look(Job& job, const Action& action, RawAddress at, vo
   if (translation.ok()) {
     return act(*translation);
   }
-  return is_ordinary(job.state(), at)
+  return is_private_memory(job.state(), at)
              ? move_within_process(job.state(), action, at.pointer, local, shape)
              : std::move(translation).status();
 }
@@ -112,7 +112,7 @@ Status run(Job& job, const Action& action, RawAddress at, void* local, const Wha
     return act(remote);
   }
   return detail::named(job.state(), [&] {
-    return act_after_a_closer_look(job, action, at, local, shape_of(what), act);
+    return act_on_unknown_address(job, action, at, local, shape_of(what), act);
   });
 }
 
@@ -129,8 +129,8 @@ Handle start(Job& job, const Action& action, RawAddress at, void* local, const W
     started = act(found);
     return Status();
   };
-  Status status = detail::within_memory(
-      [&] { return act_after_a_closer_look(job, action, at, local, shape_of(what), keep); });
+  Status status = detail::catch_bad_alloc(
+      [&] { return act_on_unknown_address(job, action, at, local, shape_of(what), keep); });
   return status.ok() ? std::move(started) : Handle::failed(job, at.rank, std::move(status));
 }
 
@@ -175,26 +175,26 @@ template <class What>
 
 // For runs that are not aligned words; out of line to keep the fastest path short.
 [[gnu::noinline]] Status put_run(Job& job, RawAddress to, const void* from, std::size_t bytes) {
-  if (run_plainly(job.state(), PutAction(), to, readable(from), bytes)) [[likely]] {
+  if (try_run(job.state(), PutAction(), to, readable(from), bytes)) [[likely]] {
     return {};
   }
   return put_what(job, to, from, bytes);
 }
 [[gnu::noinline]] Handle start_put_run(Job& job, RawAddress to, const void* from,
                                        std::size_t bytes) {
-  if (run_plainly(job.state(), PutAction(), to, readable(from), bytes)) [[likely]] {
+  if (try_run(job.state(), PutAction(), to, readable(from), bytes)) [[likely]] {
     return {};
   }
   return start_put(job, to, from, bytes);
 }
 [[gnu::noinline]] Status get_run(Job& job, RawAddress from, void* to, std::size_t bytes) {
-  if (run_plainly(job.state(), GetAction(), from, to, bytes)) [[likely]] {
+  if (try_run(job.state(), GetAction(), from, to, bytes)) [[likely]] {
     return {};
   }
   return get_what(job, from, to, bytes);
 }
 [[gnu::noinline]] Handle start_get_run(Job& job, RawAddress from, void* to, std::size_t bytes) {
-  if (run_plainly(job.state(), GetAction(), from, to, bytes)) [[likely]] {
+  if (try_run(job.state(), GetAction(), from, to, bytes)) [[likely]] {
     return {};
   }
   return start_get(job, from, to, bytes);
@@ -203,7 +203,7 @@ template <class What>
 }  // namespace
 
 Status put(Job& job, RawAddress to, const void* from, std::size_t bytes) {
-  if (word_plainly(job.state(), Direction::to_remote, Op::put, to, readable(from), bytes)) {
+  if (try_word(job.state(), Direction::to_remote, Op::put, to, readable(from), bytes)) {
     return {};
   }
   return put_run(job, to, from, bytes);
@@ -212,7 +212,7 @@ Status put(Job& job, RawAddress to, const void* from, const CopyShape& shape) {
   return put_what(job, to, from, shape);
 }
 Handle put_async(Job& job, RawAddress to, const void* from, std::size_t bytes) {
-  if (word_plainly(job.state(), Direction::to_remote, Op::put, to, readable(from), bytes)) {
+  if (try_word(job.state(), Direction::to_remote, Op::put, to, readable(from), bytes)) {
     return {};
   }
   return start_put_run(job, to, from, bytes);
@@ -222,7 +222,7 @@ Handle put_async(Job& job, RawAddress to, const void* from, const CopyShape& sha
 }
 
 Status get(Job& job, RawAddress from, void* to, std::size_t bytes) {
-  if (word_plainly(job.state(), Direction::from_remote, Op::get, from, to, bytes)) {
+  if (try_word(job.state(), Direction::from_remote, Op::get, from, to, bytes)) {
     return {};
   }
   return get_run(job, from, to, bytes);
@@ -231,7 +231,7 @@ Status get(Job& job, RawAddress from, void* to, const CopyShape& shape) {
   return get_what(job, from, to, shape);
 }
 Handle get_async(Job& job, RawAddress from, void* to, std::size_t bytes) {
-  if (word_plainly(job.state(), Direction::from_remote, Op::get, from, to, bytes)) {
+  if (try_word(job.state(), Direction::from_remote, Op::get, from, to, bytes)) {
     return {};
   }
   return start_get_run(job, from, to, bytes);
@@ -242,7 +242,7 @@ Handle get_async(Job& job, RawAddress from, void* to, const CopyShape& shape) {
 
 Status accumulate(Job& job, RawAddress to, const void* from, std::size_t bytes,
                   const Scale& scale) {
-  if (run_plainly(job.state(), AccumulateAction(scale), to, readable(from), bytes)) [[likely]] {
+  if (try_run(job.state(), AccumulateAction(scale), to, readable(from), bytes)) [[likely]] {
     return {};
   }
   return accumulate_what(job, to, from, bytes, scale);
@@ -253,7 +253,7 @@ Status accumulate(Job& job, RawAddress to, const void* from, const CopyShape& sh
 }
 Handle accumulate_async(Job& job, RawAddress to, const void* from, std::size_t bytes,
                         const Scale& scale) {
-  if (run_plainly(job.state(), AccumulateAction(scale), to, readable(from), bytes)) [[likely]] {
+  if (try_run(job.state(), AccumulateAction(scale), to, readable(from), bytes)) [[likely]] {
     return {};
   }
   return start_accumulate(job, to, from, bytes, scale);
@@ -289,12 +289,12 @@ CachedSlice* mapped_slice_of(const JobState& job, Op op, WorldRank rank, const R
 
 // Moves one list in one mapped slice whose runs clearly do not overlap. False: not done, no error
 // found.
-bool list_plainly(const JobState& job, Direction direction, Op op, WorldRank rank,
-                  const RunList& list) {
+bool try_list(const JobState& job, Direction direction, Op op, WorldRank rank,
+              const RunList& list) {
   const auto target = written(list, direction);
   const auto source = direction == Direction::to_remote ? list.local : list.remote;
   if (list.bytes == 0 || target.empty() || target.size() != source.size() ||
-      !detail::are_plainly_apart(target, list.bytes) ||
+      !detail::are_surely_disjoint(target, list.bytes) ||
       (direction == Direction::to_remote && has_null(source))) {
     return false;
   }
@@ -336,7 +336,7 @@ class RegionSorter {
     for (std::size_t i = 0; i < list.remote.size(); ++i) {
       std::uint64_t offset = kernels::address_of(list.remote[i]) - start_;
       if (offset >= bytes_) {
-        TESSERA_ASSIGN_OR_RETURN(offset, turn_to(list.remote[i], list.remote.size()));
+        TESSERA_ASSIGN_OR_RETURN(offset, retarget(list.remote[i], list.remote.size()));
       }
       sorted_[current_].fragments.push_back({list.local[i], offset, list.bytes});
     }
@@ -348,7 +348,7 @@ class RegionSorter {
  private:
   // Makes the slice that contains the run the current one, with room for all runs of its list;
   // returns the run's offset.
-  Result<std::uint64_t> turn_to(const void* run, std::size_t runs) {
+  Result<std::uint64_t> retarget(const void* run, std::size_t runs) {
     auto translation = job_.translate(rank_, run);
     RemoteAddress at{rank_, detail::no_region, kernels::address_of(run)};
     bytes_ = 0;
@@ -356,7 +356,7 @@ class RegionSorter {
       at = *translation;
       detail::RegionState& region = *job_.state().regions.find(at.region);
       bytes_ = region.bytes(region.team_state().team_rank(rank_));
-    } else if (!is_ordinary(job_.state(), {rank_, run})) {
+    } else if (!is_private_memory(job_.state(), {rank_, run})) {
       return std::move(translation).status();
     }
     start_ = kernels::address_of(run) - at.offset;
@@ -401,10 +401,10 @@ Handle one_after_another(Job& job, RemoteAddress at, Fragments fragments, const 
 }
 
 template <class Action>
-bool write_a_byte_twice(const JobState& job, Fragments fragments) {
+bool writes_overlap(const JobState& job, Fragments fragments) {
   const auto check = [&] { return Action::check_fragments(fragments); };
   return job.settings.check_overlap != 0 &&
-         detail::within_memory(check).code() == Code::invalid_argument;
+         detail::catch_bad_alloc(check).code() == Code::invalid_argument;
 }
 
 // Starts `act` for the fragments of each region.
@@ -412,7 +412,7 @@ template <class Action, class Act>
 Handle start_lists(Job& job, const Action& action, WorldRank rank, RunLists lists, const Act& act) {
   RegionSorter sorter(job, rank);
   for (const RunList& list : lists) {
-    if (Status status = detail::within_memory([&] { return sorter.add(list); }); !status.ok()) {
+    if (Status status = detail::catch_bad_alloc([&] { return sorter.add(list); }); !status.ok()) {
       return Handle::failed(job, rank, std::move(status));
     }
   }
@@ -420,12 +420,12 @@ Handle start_lists(Job& job, const Action& action, WorldRank rank, RunLists list
   for (const auto& [region, fragments] : sorter.sorted()) {
     if (region != detail::no_region) {
       const RemoteAddress at{rank, region, 0};
-      handle.collect(write_a_byte_twice<Action>(job.state(), fragments)
+      handle.collect(writes_overlap<Action>(job.state(), fragments)
                          ? one_after_another(job, at, fragments, act)
                          : act(at, Fragments(fragments)));
       continue;
     }
-    Status moved = detail::within_memory(
+    Status moved = detail::catch_bad_alloc(
         [&, &runs = fragments] { return move_within_process(job.state(), action, runs); });
     if (!moved.ok()) {
       handle.collect(Handle::failed(job, rank, std::move(moved)));
@@ -439,7 +439,7 @@ template <class Add>
 Status add_lists(Job& job, WorldRank rank, RunLists lists, const Add& add) {
   RegionSorter sorter(job, rank);
   for (const RunList& list : lists) {
-    TESSERA_RETURN_IF_ERROR(detail::within_memory([&] { return sorter.add(list); }));
+    TESSERA_RETURN_IF_ERROR(detail::catch_bad_alloc([&] { return sorter.add(list); }));
   }
   const auto& sorted = sorter.sorted();
   if (std::any_of(sorted.begin(), sorted.end(),
@@ -454,8 +454,8 @@ Status add_lists(Job& job, WorldRank rank, RunLists lists, const Add& add) {
   return {};
 }
 
-bool lists_plainly(Job& job, Direction direction, Op op, WorldRank rank, RunLists lists) {
-  return lists.size() == 1 && list_plainly(job.state(), direction, op, rank, lists.front());
+bool try_lists(Job& job, Direction direction, Op op, WorldRank rank, RunLists lists) {
+  return lists.size() == 1 && try_list(job.state(), direction, op, rank, lists.front());
 }
 
 }  // namespace
@@ -471,7 +471,7 @@ Status accumulate(Job& job, WorldRank to, RunLists lists, const Scale& scale) {
 }
 
 Handle put_async(Job& job, WorldRank to, RunLists lists) {
-  if (lists_plainly(job, Direction::to_remote, Op::put, to, lists)) {
+  if (try_lists(job, Direction::to_remote, Op::put, to, lists)) {
     return {};
   }
   return start_lists(job, PutAction(), to, lists, [&](RemoteAddress at, Fragments fragments) {
@@ -479,7 +479,7 @@ Handle put_async(Job& job, WorldRank to, RunLists lists) {
   });
 }
 Handle get_async(Job& job, WorldRank from, RunLists lists) {
-  if (lists_plainly(job, Direction::from_remote, Op::get, from, lists)) {
+  if (try_lists(job, Direction::from_remote, Op::get, from, lists)) {
     return {};
   }
   return start_lists(job, GetAction(), from, lists, [&](RemoteAddress at, Fragments fragments) {

@@ -4,11 +4,11 @@
 #include <exception>
 #include <utility>
 
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/engine/access.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/named.hpp"
 #include "rma/engine/region_state.hpp"
-#include "rma/within_memory.hpp"
 
 namespace tessera::rma {
 
@@ -62,7 +62,7 @@ void Region::free_silently() noexcept {
     return std::string("freeing ") + std::string(state_->options().kind) + " '" +
            state_->options().name + "': " + status.message();
   };
-  detail::within_memory([&]() -> Status {
+  detail::catch_bad_alloc([&]() -> Status {
     status.code() == Code::invalid_argument ? state_->job().log.warning(text())
                                             : state_->job().log.info(text());
     return {};
@@ -85,7 +85,7 @@ Result<Region> Region::attach(Team& team, void* memory, std::size_t my_bytes,
   const LabelScope scope(team, label);
   const detail::WaitScope wait(team.state().job().recorder, detail::Wait::memory, WorldRank{-1},
                                my_bytes, team.state().label());
-  const Status mine = detail::within_memory([&] {
+  const Status mine = detail::catch_bad_alloc([&] {
     return memory == nullptr && my_bytes > 0
                ? Status::error(Code::invalid_argument, "the memory to attach is null")
                : Status();
@@ -144,7 +144,7 @@ void* Region::raw_pointer(TeamRank rank) const noexcept {
   if (state_->is_freed()) {
     return nullptr;
   }
-  const auto pointer = detail::within_memory([&] { return state_->raw_pointer(rank); });
+  const auto pointer = detail::catch_bad_alloc([&] { return state_->raw_pointer(rank); });
   return pointer.ok() ? *pointer : nullptr;
 }
 
@@ -159,9 +159,9 @@ Status Region::set_access_mode(AccessMode mode, Conflicts conflicts) {
   return state_->job().name_rank(state_->set_access_mode(mode, conflicts));
 }
 
-void Region::note_in_use(std::uint64_t bytes) noexcept {
+void Region::set_in_use_bytes(std::uint64_t bytes) noexcept {
   if (!state_->is_freed()) {
-    state_->note_in_use(bytes);
+    state_->set_in_use_bytes(bytes);
   }
 }
 

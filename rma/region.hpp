@@ -128,7 +128,7 @@ class Region {
   /// Local. For a sparse region: declares that the first `bytes` of this rank's slice are in use
   /// from now on, never fewer than before. RDMA devices may then access them, which commits all of
   /// their memory. Without this call, sparse memory is accessed by requests to its agent only.
-  void note_in_use(std::uint64_t bytes) noexcept;
+  void set_in_use_bytes(std::uint64_t bytes) noexcept;
 
   [[nodiscard]] detail::RegionState& state() const noexcept { return *state_; }
   [[nodiscard]] const std::shared_ptr<detail::RegionState>& shared_state() const noexcept {

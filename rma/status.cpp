@@ -106,7 +106,7 @@ Status Status::error(Code code, std::string what, const char* file, int line) no
                                                  .file = file,
                                                  .line = line};
   if (detail == nullptr) {
-    return without_text(code);
+    return code_only(code);
   }
   Status status;
   status.detail_.reset(detail);
@@ -122,11 +122,11 @@ Status Status::no_memory(std::string_view what, const char* file, int line) noex
   try {
     return error(Code::no_memory, std::string(what), file, line);
   } catch (const std::bad_alloc&) {
-    return without_text(Code::no_memory);
+    return code_only(Code::no_memory);
   }
 }
 
-Status Status::without_text(Code code) noexcept {
+Status Status::code_only(Code code) noexcept {
   Status status;
   status.detail_.reset(shared_detail(code));
   return status;

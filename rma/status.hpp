@@ -68,7 +68,7 @@ class [[nodiscard]] Status {
   [[gnu::cold]] static Status no_memory(std::string_view what, const char* file = __builtin_FILE(),
                                         int line = __builtin_LINE()) noexcept;
   /// An error with a code only, for use if there is no memory for a text.
-  [[gnu::cold]] static Status without_text(Code code) noexcept;
+  [[gnu::cold]] static Status code_only(Code code) noexcept;
 
   [[nodiscard]] bool ok() const noexcept { return detail_ == nullptr; }
   [[nodiscard]] Code code() const noexcept;

@@ -6,9 +6,9 @@
 #include <new>
 #include <utility>
 
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/job.hpp"
-#include "rma/within_memory.hpp"
 
 namespace tessera::rma {
 namespace {
@@ -23,14 +23,14 @@ template <class Work>
 [[gnu::noinline]] Status record(detail::Recorder& recorder, const detail::TeamState& team,
                                 detail::Wait wait, std::uint64_t bytes, Work work) {
   const detail::WaitScope scope(&recorder, wait, WorldRank{-1}, bytes, team.label());
-  return detail::within_memory(work);
+  return detail::catch_bad_alloc(work);
 }
 
 // Does `work`, which waits, and records it in the profile.
 template <class Work>
 Status recorded(const detail::TeamState& team, detail::Wait wait, std::uint64_t bytes, Work work) {
   detail::Recorder* const recorder = team.job().recorder;
-  Status done = recorder == nullptr ? detail::within_memory(work)
+  Status done = recorder == nullptr ? detail::catch_bad_alloc(work)
                                     : record(*recorder, team, wait, bytes, work);
   return done.ok() ? std::move(done) : team.job().name_rank(std::move(done));
 }
@@ -55,12 +55,12 @@ Result<Team> Team::create(Job& job, std::span<const WorldRank> members) {
 }
 
 Result<Team> Team::split(std::int32_t color, std::int32_t key) {
-  struct Wish {
+  struct SplitKey {
     std::int32_t color;
     std::int32_t key;
     std::int32_t place;
   };
-  const Wish mine{color, key, rank().value};
+  const SplitKey mine{color, key, rank().value};
   const LabelScope scope(*this, {.verb = "split", .kind = "team"});
   const detail::WaitScope wait(state_->job().recorder, detail::Wait::team);
   // Allocated before the others receive this rank's wish and form teams.
@@ -68,15 +68,15 @@ Result<Team> Team::split(std::int32_t color, std::int32_t key) {
   try {
     members.reserve(static_cast<std::size_t>(size()));
   } catch (const std::bad_alloc&) {
-    return lack_memory();
+    return report_no_memory();
   }
-  TESSERA_ASSIGN_OR_RETURN(std::vector<Wish> wishes, allgather_value(mine));
-  std::erase_if(wishes, [&](const Wish& each) {
+  TESSERA_ASSIGN_OR_RETURN(std::vector<SplitKey> wishes, allgather_value(mine));
+  std::erase_if(wishes, [&](const SplitKey& each) {
     return color < 0 ? each.place != mine.place : each.color != color;
   });
   std::stable_sort(wishes.begin(), wishes.end(),
-                   [](const Wish& a, const Wish& b) { return a.key < b.key; });
-  for (const Wish& each : wishes) {
+                   [](const SplitKey& a, const SplitKey& b) { return a.key < b.key; });
+  for (const SplitKey& each : wishes) {
     members.push_back(world_rank(TeamRank{each.place}));
   }
   detail::JobState& job = state_->job();
@@ -137,8 +137,8 @@ Status Team::name_rank(Status status) const noexcept {
   return state_ ? state_->job().name_rank(std::move(status)) : std::move(status);
 }
 
-Status Team::lack_memory() noexcept {
-  return name_rank(state_->lack_memory());
+Status Team::report_no_memory() noexcept {
+  return name_rank(state_->report_no_memory());
 }
 
 Status Team::agree(const Status& mine, const Asked& asked) {

@@ -134,7 +134,7 @@ class Team {
     try {
       all.resize(static_cast<std::size_t>(size()));
     } catch (const std::bad_alloc&) {
-      return lack_memory();
+      return report_no_memory();
     }
     if (Status status =
             allgather(std::as_bytes(std::span(&value, 1)), std::as_writable_bytes(std::span(all)));
@@ -161,7 +161,7 @@ class Team {
  private:
   /// Collective, called in place of the operation that the other members call; reports no_memory to
   /// all of them.
-  Status lack_memory() noexcept;
+  Status report_no_memory() noexcept;
 
   std::shared_ptr<detail::TeamState> state_;
 };

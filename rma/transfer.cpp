@@ -12,15 +12,15 @@
 #include <utility>
 #include <vector>
 
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/layered_segment.hpp"
 #include "rma/engine/slice_cache.hpp"
 #include "rma/kernels/copy.hpp"
 #include "rma/protocol/actions.hpp"
 #include "rma/protocol/locate.hpp"
-#include "rma/protocol/plain_word.hpp"
+#include "rma/protocol/mapped_word.hpp"
 #include "rma/protocol/remote.hpp"
-#include "rma/within_memory.hpp"
 
 namespace tessera::rma {
 namespace {
@@ -122,13 +122,13 @@ class PendingTransfer {
 // If the endpoint completes the transfer within the call, no completion is reported, so no
 // operation is created. Requires: the shape is normalised.
 template <class Action>
-Result<bool> done_at_once(const Action& action, Endpoint& endpoint, const Target& to, void* local,
-                          const CopyShape& shape) {
+Result<bool> try_complete_now(const Action& action, Endpoint& endpoint, const Target& to,
+                              void* local, const CopyShape& shape) {
   return shape.levels == 0 ? action.now(endpoint, to, local, shape.run_bytes)
                            : action.now(endpoint, to, local, shape);
 }
 template <class Action>
-Result<bool> done_at_once(const Action&, Endpoint&, const Target&, Fragments) {
+Result<bool> try_complete_now(const Action&, Endpoint&, const Target&, Fragments) {
   return false;
 }
 
@@ -136,9 +136,9 @@ Result<bool> done_at_once(const Action&, Endpoint&, const Target&, Fragments) {
 // the general path. The transfer accesses `extent` and moves `bytes` in runs of `run_bytes`; `what`
 // is its bytes or its shape.
 template <class Action, class What>
-Result<bool> try_remembered(JobState& job, const Action& action, const RemoteAddress& at,
-                            void* local, const What& what, CopyShape::Extent extent,
-                            std::size_t run_bytes, std::size_t bytes) {
+Result<bool> try_cached_route(JobState& job, const Action& action, const RemoteAddress& at,
+                              void* local, const What& what, CopyShape::Extent extent,
+                              std::size_t run_bytes, std::size_t bytes) {
   CachedSlice* const line = find_cached(job.regions, at.rank, at.region);
   if (line == nullptr) {
     return false;
@@ -161,22 +161,22 @@ Result<bool> try_remembered(JobState& job, const Action& action, const RemoteAdd
   return is_done;
 }
 template <class Action>
-Result<bool> try_remembered(JobState& job, const Action& action, const RemoteAddress& at,
-                            void* local, std::size_t bytes) {
+Result<bool> try_cached_route(JobState& job, const Action& action, const RemoteAddress& at,
+                              void* local, std::size_t bytes) {
   constexpr std::size_t most = INT64_MAX;
   const CopyShape::Extent extent{0, static_cast<std::int64_t>(std::min(bytes, most))};
-  return try_remembered(job, action, at, local, bytes, extent, bytes, bytes);
+  return try_cached_route(job, action, at, local, bytes, extent, bytes, bytes);
 }
 template <class Action>
-Result<bool> try_remembered(JobState& job, const Action& action, const RemoteAddress& at,
-                            void* local, const CopyShape& given) {
+Result<bool> try_cached_route(JobState& job, const Action& action, const RemoteAddress& at,
+                              void* local, const CopyShape& given) {
   if (!given.check().ok()) {
     return false;
   }
   const CopyShape shape = given.normalised();
-  return shape.levels == 0 ? try_remembered(job, action, at, local, shape.run_bytes)
-                           : try_remembered(job, action, at, local, shape, shape.remote_extent(),
-                                            shape.run_bytes, shape.total_bytes());
+  return shape.levels == 0 ? try_cached_route(job, action, at, local, shape.run_bytes)
+                           : try_cached_route(job, action, at, local, shape, shape.remote_extent(),
+                                              shape.run_bytes, shape.total_bytes());
 }
 
 StripeLocks::Slice stripes_of(const JobState& job, const Located& target, const RemoteAddress& at) {
@@ -202,10 +202,10 @@ Status transfer_remote(JobState& job, const Action& action, const Located& targe
                                 at.rank};
   const Target to{detail::segment_for(route->transport, job.waking, target.region->segment()),
                   target.member, at.offset, at.region};
-  job.remember_way(at, *target.region, path.endpoint, to);
+  job.cache_route(at, *target.region, path.endpoint, to);
   bool is_done = false;
   if (!action.takes_turns(job)) {
-    TESSERA_ASSIGN_OR_RETURN(is_done, done_at_once(action, path.endpoint, to, what...));
+    TESSERA_ASSIGN_OR_RETURN(is_done, try_complete_now(action, path.endpoint, to, what...));
   }
   if (!is_done) {
     pending.begin_wait(Action::op, tally.bytes);
@@ -217,8 +217,9 @@ Status transfer_remote(JobState& job, const Action& action, const Located& targe
 
 // Does `work`, with the target's accumulate ticket if the action needs one.
 template <class Action, class Work>
-Status in_turn(JobState& job, const Action& action, WorldRank target, const Work& work) {
-  return do_in_turn(action.takes_turns(job) ? job.accumulate_turns.get() : nullptr, target, work);
+Status with_ticket(JobState& job, const Action& action, WorldRank target, const Work& work) {
+  return do_with_ticket(action.takes_turns(job) ? job.accumulate_turns.get() : nullptr, target,
+                        work);
 }
 
 // Requires: the shape is normalised.
@@ -236,7 +237,7 @@ Status transfer_shape(JobState& job, const Action& action, const RemoteAddress& 
   if (local == nullptr) {
     return null_buffer(Action::op, bytes);
   }
-  return in_turn(job, action, at.rank, [&]() -> Status {
+  return with_ticket(job, action, at.rank, [&]() -> Status {
     if (target.slice == nullptr) {
       return transfer_remote(job, action, target, at, Tally{1, bytes}, pending, local, shape);
     }
@@ -296,7 +297,7 @@ Status transfer_fragments(JobState& job, const Action& action, const RemoteAddre
                  [](const Fragment& each) { return each.bytes > 0; });
     fragments = without_empty;
   }
-  return in_turn(job, action, at.rank, [&]() -> Status {
+  return with_ticket(job, action, at.rank, [&]() -> Status {
     if (target.slice == nullptr) {
       return transfer_remote(job, action, target, at, tally, pending, fragments);
     }
@@ -403,7 +404,7 @@ template <class Action, class... What>
                                           What... what) {
   PendingTransfer pending(job, at.rank, true);
   Status status =
-      detail::within_memory([&] { return transfer(job, action, at, what..., pending); });
+      detail::catch_bad_alloc([&] { return transfer(job, action, at, what..., pending); });
   Status late = pending.finish();
   return job.name_rank(status.ok() ? std::move(late) : std::move(status));
 }
@@ -411,17 +412,17 @@ template <class Action, class... What>
 // First tries the remembered route for transfers with one shape. `What` is the type that is passed
 // on.
 template <class Action, class Local, class What>
-[[gnu::noinline]] Status transfer_beyond_maps(JobState& job, Action action, RemoteAddress at,
-                                              Local local, What what) {
+[[gnu::noinline]] Status transfer_unmapped(JobState& job, Action action, RemoteAddress at,
+                                           Local local, What what) {
   Result<bool> is_done =
-      detail::within_memory([&] { return try_remembered(job, action, at, local, what); });
+      detail::catch_bad_alloc([&] { return try_cached_route(job, action, at, local, what); });
   if (!is_done.ok()) [[unlikely]] {
     return job.name_rank(std::move(is_done).status());
   }
   return *is_done ? Status() : checked_transfer<Action, Local, What>(job, action, at, local, what);
 }
 template <class Action, class List>
-Status transfer_beyond_maps(JobState& job, Action action, RemoteAddress at, List fragments) {
+Status transfer_unmapped(JobState& job, Action action, RemoteAddress at, List fragments) {
   return checked_transfer<Action, List>(job, action, at, fragments);
 }
 
@@ -430,10 +431,10 @@ template <class Action, class... What>
                                                 What... what) {
   PendingTransfer pending(job.state(), at.rank, false);
   Status status =
-      detail::within_memory([&] { return transfer(job.state(), action, at, what..., pending); });
+      detail::catch_bad_alloc([&] { return transfer(job.state(), action, at, what..., pending); });
   Handle handle(std::move(pending).operation());
   if (!handle.has_ended()) {
-    job.state().stir();  // operations that are on their way already need no wake-up
+    job.state().wake_progress();  // operations that are on their way already need no wake-up
   }
   if (!status.ok()) {
     handle.collect(Handle::failed(job, at.rank, job.name_rank(std::move(status))));
@@ -443,11 +444,11 @@ template <class Action, class... What>
 
 // The same without waiting: a transfer that was completed at once has no handle.
 template <class Action, class Local, class What>
-[[gnu::noinline]] Handle start_beyond_maps(Job& job, Action action, RemoteAddress at, Local local,
-                                           What what) {
+[[gnu::noinline]] Handle start_unmapped(Job& job, Action action, RemoteAddress at, Local local,
+                                        What what) {
   JobState& state = job.state();
   Result<bool> is_done =
-      detail::within_memory([&] { return try_remembered(state, action, at, local, what); });
+      detail::catch_bad_alloc([&] { return try_cached_route(state, action, at, local, what); });
   if (!is_done.ok()) [[unlikely]] {
     return Handle::failed(job, at.rank, state.name_rank(std::move(is_done).status()));
   }
@@ -455,7 +456,7 @@ template <class Action, class Local, class What>
                   : start_checked_transfer<Action, Local, What>(job, action, at, local, what);
 }
 template <class Action, class List>
-Handle start_beyond_maps(Job& job, Action action, RemoteAddress at, List fragments) {
+Handle start_unmapped(Job& job, Action action, RemoteAddress at, List fragments) {
   return start_checked_transfer<Action, List>(job, action, at, fragments);
 }
 
@@ -469,7 +470,7 @@ inline Status blocking(Job& job, Action action, RemoteAddress at, const What&...
   if (!action.takes_turns(job.state()) && plainly(job.state(), action, at, what...)) [[likely]] {
     return {};
   }
-  return transfer_beyond_maps<Action, Passed<What>...>(job.state(), action, at, what...);
+  return transfer_unmapped<Action, Passed<What>...>(job.state(), action, at, what...);
 }
 
 template <class Action, class... What>
@@ -477,7 +478,7 @@ inline Handle started(Job& job, Action action, RemoteAddress at, const What&... 
   if (!action.takes_turns(job.state()) && plainly(job.state(), action, at, what...)) [[likely]] {
     return {};
   }
-  return start_beyond_maps<Action, Passed<What>...>(job, action, at, what...);
+  return start_unmapped<Action, Passed<What>...>(job, action, at, what...);
 }
 
 // put() and get() of one run, except their fastest path.
@@ -495,7 +496,7 @@ void* readable(const void* from) {
 
 Status put(Job& job, RemoteAddress to, const void* from, std::size_t bytes) {
   CachedSlice* const line = find_cached(job.state().regions, to.rank, to.region);
-  if (detail::word_plainly(line, Direction::to_remote, Op::put, to.offset, readable(from), bytes)) {
+  if (detail::try_word(line, Direction::to_remote, Op::put, to.offset, readable(from), bytes)) {
     return {};
   }
   return blocking_run<PutAction>(job, to, readable(from), bytes);
@@ -509,7 +510,7 @@ Status put(Job& job, RemoteAddress to, Fragments fragments) {
 
 Status get(Job& job, RemoteAddress from, void* to, std::size_t bytes) {
   CachedSlice* const line = find_cached(job.state().regions, from.rank, from.region);
-  if (detail::word_plainly(line, Direction::from_remote, Op::get, from.offset, to, bytes)) {
+  if (detail::try_word(line, Direction::from_remote, Op::get, from.offset, to, bytes)) {
     return {};
   }
   return blocking_run<GetAction>(job, from, to, bytes);

@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "rma/engine/node_link.hpp"
-#include "rma/within_memory.hpp"
+#include "rma/catch_bad_alloc.hpp"
+#include "rma/engine/node_control_channel.hpp"
 
 namespace tessera::rma {
 namespace {
@@ -16,7 +16,7 @@ Status start_each(const Target& target, Fragments fragments, Completion& done, S
     Target at = target;
     at.offset += each.remote_offset;
     done.begin();
-    Status status = detail::within_memory(
+    Status status = detail::catch_bad_alloc(
         [&] { return start(at, each.local, CopyShape::contiguous(each.bytes)); });
     if (!status.ok()) {
       done.end(std::move(status));
@@ -85,7 +85,7 @@ Result<Endpoint*> Transport::atomics_by_device(WorldRank peer) {
   return Status::error_at(peer, Code::unsupported, "this transport uses no RDMA devices");
 }
 
-std::unique_ptr<detail::NodeLink> Transport::node_link() {
+std::unique_ptr<detail::NodeControlChannel> Transport::node_link() {
   return nullptr;
 }
 

@@ -48,7 +48,7 @@ namespace tessera::rma {
 class Team;
 namespace detail {
 class Node;
-class NodeLink;
+class NodeControlChannel;
 class NodeMap;
 class StripeLocks;
 }  // namespace detail
@@ -64,7 +64,7 @@ struct Capabilities {
   bool always_fenced = false;  ///< Endpoint::is_fenced is always true: fences skip it
   /// Accumulates and atomics on a region over several nodes are atomic only if this transport does
   /// all of them, also those between ranks of one node.
-  bool does_all_updates = false;
+  bool handles_all_updates = false;
   bool device_atomics = false;  ///< devices of this rank and of its node's agent do 8-byte atomics
 };
 
@@ -315,7 +315,7 @@ class Transport {
     return done.wait_for(period);
   }
   /// Called after operations were started for which no thread waits: ensures that they progress.
-  virtual void stir() {}
+  virtual void wake_progress() {}
 
   /// Called once, after the last operation of this rank and before Bootstrap::leave(), for
   /// transports that use what the bootstrap started.
@@ -325,7 +325,7 @@ class Transport {
   virtual void stop() noexcept {}
 
   /// The connection to other nodes that teams use; null if this transport reaches none.
-  virtual std::unique_ptr<detail::NodeLink> node_link();
+  virtual std::unique_ptr<detail::NodeControlChannel> node_link();
 };
 
 /// How a job creates a transport: its name and its constructor. To add a transport to the library,

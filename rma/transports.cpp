@@ -6,7 +6,7 @@
 #include "rma/mpi/transport.hpp"
 #include "rma/server/transport.hpp"
 #include "rma/shm/transport.hpp"
-#include "rma/verbs/source.hpp"
+#include "rma/verbs/device_discovery.hpp"
 
 namespace tessera::rma::detail {
 
@@ -16,7 +16,7 @@ std::vector<TransportFactory> own_transports() {
     return verbs::find_fabric(verbs::real_library(), context);
   });
   by_verbs.describe = [](const Settings& settings) {
-    return verbs::describe_fabric(verbs::real_library(), settings);
+    return verbs::describe_device(verbs::real_library(), settings);
   };
   return {shm::factory(), loopback::factory(), server::factory(), std::move(by_verbs),
           mpi::factory()};

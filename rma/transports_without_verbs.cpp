@@ -14,7 +14,7 @@ namespace tessera::rma::detail {
 std::vector<TransportFactory> own_transports() {
   constexpr const char* reason = "this library was built without libibverbs";
   TransportFactory by_verbs = server::factory("verbs", [](const TransportContext&) {
-    return Result<std::shared_ptr<FabricSource>>(Status::error(Code::unsupported, reason));
+    return Result<std::shared_ptr<RdmaProvider>>(Status::error(Code::unsupported, reason));
   });
   by_verbs.describe = [](const Settings&) { return std::string("not used: ") + reason; };
   return {shm::factory(), loopback::factory(), server::factory(), std::move(by_verbs),

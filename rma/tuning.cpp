@@ -14,9 +14,9 @@ namespace tessera::rma {
 namespace {
 
 // Times are added to clocks in nanoseconds, and passed to poll() as an int.
-constexpr std::int64_t longest_ms = std::numeric_limits<std::int32_t>::max();
-constexpr std::int64_t least_arena_mib = 64;
-constexpr std::int64_t least_pipeline = 2048;
+constexpr std::int64_t max_ms = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t min_arena_mib = 64;
+constexpr std::int64_t min_pipeline = 2048;
 
 constexpr std::string_view separator = ", ";
 
@@ -44,9 +44,9 @@ constexpr std::array table{
         "an agent's receive buffers: shared by its clients, or reserved for each (for comparison)",
         &Settings::server_buffers),
     SettingInfo{
-        "TESSERA_ANSWER_BUFFER", "KiB", "16 to 1048576",
+        "TESSERA_REPLY_BUFFER", "KiB", "16 to 1048576",
         "replies that an agent buffers for a slow peer before it stops reading its requests",
-        &Settings::answer_kib, 16, 1 << 20},
+        &Settings::reply_kib, 16, 1 << 20},
     SettingInfo{"TESSERA_REQUEST_BUFFER", "KiB", "64 to 1048576",
                 "requests that a process buffers for a slow node before operations wait",
                 &Settings::request_kib, 64, 1 << 20},
@@ -79,10 +79,10 @@ constexpr std::array table{
         "TESSERA_VERBS_GET", "auto, read, assisted",
         "long gets by RDMA: read by this rank, or written by the target's agent; auto: the cheaper",
         &Settings::verbs_get),
-    one_of("TESSERA_VERBS_WORDS", "auto, device, requests",
+    one_of("TESSERA_VERBS_SMALL_TRANSFERS", "auto, device, requests",
            "puts and gets of up to 8 bytes: by RDMA, or by the agent; auto: by RDMA if the "
            "device never tears words",
-           &Settings::verbs_words),
+           &Settings::verbs_small_transfers),
     one_of("TESSERA_VERBS_REGISTER", "cached, each, never",
            "ordinary memory for RDMA: registered once and cached, for each use, or never (copied)",
            &Settings::verbs_register),
@@ -139,7 +139,7 @@ constexpr std::array table{
     SettingInfo{
         "TESSERA_WAIT_WARNING_MS", "ms", "0 to 2147483647",
         "a rank that waits this long logs what it waits for, again after twice that; 0: never",
-        &Settings::wait_warning_ms, 0, longest_ms},
+        &Settings::wait_warning_ms, 0, max_ms},
     one_of("TESSERA_PROFILE", "off, summary, json, trace",
            "profile of operations and waits: a table, a JSON file, or a Chrome trace",
            &Settings::profile),
@@ -152,7 +152,7 @@ constexpr std::array table{
         &Settings::profile_events, 1, 100'000'000},
     SettingInfo{"TESSERA_PROFILE_WAIT_MS", "ms", "1 to 2147483647",
                 "how long a stopping rank waits for the others before it writes a profile alone",
-                &Settings::profile_wait_ms, 1, longest_ms},
+                &Settings::profile_wait_ms, 1, max_ms},
     SettingInfo{"TESSERA_RANKS_PER_NODE", "ranks", "0 to 1048576",
                 "splits the ranks of a machine into emulated nodes; 0: one node per machine",
                 &Settings::ranks_per_node, 0, 1 << 20},
@@ -161,7 +161,7 @@ constexpr std::array table{
                 &Settings::arena_mib, 0, 1LL << 26},
     SettingInfo{"TESSERA_START_TIMEOUT_MS", "ms", "1 to 2147483647",
                 "how long a starting rank waits for the others", &Settings::start_timeout_ms, 1,
-                longest_ms},
+                max_ms},
     SettingInfo{"TESSERA_SPIN_NS", "ns", "-1 to 1000000000",
                 "busy waiting before a thread sleeps; -1: chosen, short if cores are scarce",
                 &Settings::spin_ns, -1, 1'000'000'000},
@@ -208,9 +208,9 @@ constexpr std::array table{
     SettingInfo{"TESSERA_LINALG_BUFFER", "MiB", "1 to 1048576",
                 "buffer of each rank for parts of other ranks' matrices",
                 &Settings::linalg_buffer_mib, 1, 1 << 20},
-    SettingInfo{"TESSERA_GHOST_LETTER", "bytes", "0 to 1048576",
+    SettingInfo{"TESSERA_HALO_PACK_BYTES", "bytes", "0 to 1048576",
                 "ghost layers up to this size are sent packed and without a handshake; 0: none",
-                &Settings::ghost_letter, 0, 1 << 20},
+                &Settings::halo_pack_bytes, 0, 1 << 20},
     one_of("TESSERA_ARMCI_ERRORS", "abort, return",
            "what functions of armci.h do on an error: end the job, or return a code",
            &Settings::armci_errors),
@@ -240,7 +240,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 }
 
 // The setting that `name` may mean: at least half of its letters match, or it begins with `name`.
-std::string what_is_meant(std::string_view name) {
+std::string closest_setting(std::string_view name) {
   const auto distance_to = [&](const SettingInfo& row) { return distance(name, row.name); };
   const auto* meant = std::min_element(
       table.begin(), table.end(),
@@ -263,8 +263,8 @@ Status assign(Settings& settings, const SettingInfo& row, std::string_view text)
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool is_between =
-      value > 0 && ((row.name == "TESSERA_ARENA_MIB" && value < least_arena_mib) ||
-                    (row.name == "TESSERA_PIPELINE" && value < least_pipeline));
+      value > 0 && ((row.name == "TESSERA_ARENA_MIB" && value < min_arena_mib) ||
+                    (row.name == "TESSERA_PIPELINE" && value < min_pipeline));
   if (error != std::errc{} || end != text.data() + text.size() || value < row.least ||
       value > row.most || is_between) {
     return Status::error(
@@ -341,7 +341,7 @@ Result<Settings> Settings::from(std::span<const std::string> environment,
     } else if (warnings != nullptr && std::find(internal_names.begin(), internal_names.end(),
                                                 name) == internal_names.end()) {
       warnings->push_back(
-          fmt::format("{} is not a setting and was ignored; {}", name, what_is_meant(name)));
+          fmt::format("{} is not a setting and was ignored; {}", name, closest_setting(name)));
     }
   }
   TESSERA_RETURN_IF_ERROR(check_words(settings));

@@ -21,47 +21,47 @@ namespace tessera::rma {
 struct Settings {
   /// Names in order of preference, comma separated.
   std::string transport = "shm,verbs,mpi,tcp";
-  std::string log = "warning";             ///< silent, warning, info or debug
-  std::string profile = "off";             ///< off, summary, json or trace
-  std::string profile_file;                ///< path of json and trace; empty: chosen
-  std::int64_t profile_events = 100'000;   ///< events that each rank keeps for a trace
-  std::int64_t wait_warning_ms = 60'000;   ///< a rank that waits this long logs it; 0: never
-  std::int64_t profile_wait_ms = 60'000;   ///< how long stop() waits for the other ranks
-  std::string bootstrap = "auto";          ///< auto, alone, fork or mpi
-  std::string server = "adaptive";         ///< block, poll or adaptive
-  std::string accumulate = "agent";        ///< agent or origin: where data from other nodes are
-                                           ///< added
-  std::string interface;                   ///< network interface between nodes; empty: chosen
-  std::string tcp_congestion = "auto";     ///< congestion control: auto, system or the kernel's
-                                           ///< name
-  std::string verbs_device;                ///< NAME or NAME:PORT; empty: chosen
-  std::int64_t verbs_gid = -1;             ///< index of the device's GID; −1: chosen
-  std::int64_t agent_threads = 1;          ///< threads of each node's agent
-  std::string server_buffers = "shared";   ///< shared or per_client
-  std::int64_t answer_kib = 1024;          ///< replies that an agent keeps for each peer
-  std::int64_t request_kib = 4096;         ///< requests that a process keeps for each node
-  std::int64_t server_cluster = 0;         ///< agents that share all requests; 0: chosen, 1: none
-  std::string server_replies = "direct";   ///< direct or via: path of replies to shared requests
-  std::int64_t forward_window = 32;        ///< requests that an agent has forwarded to another
-  std::int64_t forward_kib = 1024;         ///< bytes of those, to each agent
-  std::string verbs_get = "auto";          ///< auto, read or assisted
-  std::string verbs_words = "auto";        ///< auto, device or requests
-  std::string verbs_register = "cached";   ///< cached, each or never
-  std::int64_t verbs_chunk_kib = 1024;     ///< ordinary memory registered at a time; 0: all
-  std::int64_t verbs_receives = 4096;      ///< receive buffers, shared by all peers
-  std::int64_t verbs_sends = 256;          ///< send buffers for messages and small transfers
-  std::int64_t verbs_buffer_bytes = 8192;  ///< size of each of these
-  std::int64_t verbs_window = 16;          ///< messages of a peer that were not read yet
-  std::int64_t verbs_depth = 128;          ///< requests in flight to a peer
-  std::int64_t verbs_completions = 32768;  ///< entries of a completion queue
-  std::string mpi_progress = "sleep";      ///< sleep, poll or none
-  std::string mpi_discipline = "mpi3";     ///< mpi3 or mpi2
-  std::string mpi_vectors = "auto";        ///< auto, direct, batched or conservative
-  std::int64_t mpi_batch = 0;              ///< operations per epoch; 0: any number
-  std::string mpi_strides = "auto";        ///< auto, direct or vectors
-  std::string mpi_locks = "mcs";           ///< mcs or bytes
-  std::string mpi_handles = "auto";        ///< auto, requests or flush
-  std::string mpi_staging = "auto";        ///< auto, always or never: local buffers in windows
+  std::string log = "warning";            ///< silent, warning, info or debug
+  std::string profile = "off";            ///< off, summary, json or trace
+  std::string profile_file;               ///< path of json and trace; empty: chosen
+  std::int64_t profile_events = 100'000;  ///< events that each rank keeps for a trace
+  std::int64_t wait_warning_ms = 60'000;  ///< a rank that waits this long logs it; 0: never
+  std::int64_t profile_wait_ms = 60'000;  ///< how long stop() waits for the other ranks
+  std::string bootstrap = "auto";         ///< auto, alone, fork or mpi
+  std::string server = "adaptive";        ///< block, poll or adaptive
+  std::string accumulate = "agent";       ///< agent or origin: where data from other nodes are
+                                          ///< added
+  std::string interface;                  ///< network interface between nodes; empty: chosen
+  std::string tcp_congestion = "auto";    ///< congestion control: auto, system or the kernel's
+                                          ///< name
+  std::string verbs_device;               ///< NAME or NAME:PORT; empty: chosen
+  std::int64_t verbs_gid = -1;            ///< index of the device's GID; −1: chosen
+  std::int64_t agent_threads = 1;         ///< threads of each node's agent
+  std::string server_buffers = "shared";  ///< shared or per_client
+  std::int64_t reply_kib = 1024;          ///< replies that an agent keeps for each peer
+  std::int64_t request_kib = 4096;        ///< requests that a process keeps for each node
+  std::int64_t server_cluster = 0;        ///< agents that share all requests; 0: chosen, 1: none
+  std::string server_replies = "direct";  ///< direct or via: path of replies to shared requests
+  std::int64_t forward_window = 32;       ///< requests that an agent has forwarded to another
+  std::int64_t forward_kib = 1024;        ///< bytes of those, to each agent
+  std::string verbs_get = "auto";         ///< auto, read or assisted
+  std::string verbs_small_transfers = "auto";  ///< auto, device or requests
+  std::string verbs_register = "cached";       ///< cached, each or never
+  std::int64_t verbs_chunk_kib = 1024;         ///< ordinary memory registered at a time; 0: all
+  std::int64_t verbs_receives = 4096;          ///< receive buffers, shared by all peers
+  std::int64_t verbs_sends = 256;              ///< send buffers for messages and small transfers
+  std::int64_t verbs_buffer_bytes = 8192;      ///< size of each of these
+  std::int64_t verbs_window = 16;              ///< messages of a peer that were not read yet
+  std::int64_t verbs_depth = 128;              ///< requests in flight to a peer
+  std::int64_t verbs_completions = 32768;      ///< entries of a completion queue
+  std::string mpi_progress = "sleep";          ///< sleep, poll or none
+  std::string mpi_discipline = "mpi3";         ///< mpi3 or mpi2
+  std::string mpi_vectors = "auto";            ///< auto, direct, batched or conservative
+  std::int64_t mpi_batch = 0;                  ///< operations per epoch; 0: any number
+  std::string mpi_strides = "auto";            ///< auto, direct or vectors
+  std::string mpi_locks = "mcs";               ///< mcs or bytes
+  std::string mpi_handles = "auto";            ///< auto, requests or flush
+  std::string mpi_staging = "auto";            ///< auto, always or never: local buffers in windows
   std::int64_t direct_row = 0;             ///< bytes; shorter rows are packed for other nodes; 0:
                                            ///< chosen
   std::int64_t chunk_kib = 0;              ///< size of packed chunks; 0: by size of the transfer
@@ -84,7 +84,7 @@ struct Settings {
   std::string armci_errors = "abort";           ///< abort or return: what armci.h's functions do
   std::int64_t blas_threads = 0;                ///< of each rank in linalg/; 0: its share of the
                                                 ///< cores
-  std::int64_t ghost_letter = 65'536;           ///< bytes of ghost layers that are sent packed; 0:
+  std::int64_t halo_pack_bytes = 65'536;        ///< bytes of ghost layers that are sent packed; 0:
                                                 ///< none
   std::int64_t linalg_buffer_mib = 64;          ///< of each rank for parts of other ranks' matrices
   std::int64_t armci_memget_mib = 1024;         ///< address space of each process for ARMCI_Memget

@@ -30,11 +30,11 @@ constexpr std::size_t field_count = 5;  // a value and four orbitals
 constexpr std::string_view header_start = "&FCI";
 constexpr std::string_view other_header_start = "$FCI";  // the form of compilers before Fortran 90
 // A header lists a symmetry for each orbital; a longer header means another kind of file.
-constexpr std::size_t most_header_characters = std::size_t{1} << 20;
+constexpr std::size_t max_header_characters = std::size_t{1} << 20;
 // A value and four orbitals need a tenth of this.
-constexpr std::size_t longest_line = 1024;
+constexpr std::size_t max_line_length = 1024;
 // Some programs omit small integrals.
-constexpr const char* zero_is_written = "write the zero if it is zero";
+constexpr const char* hint_on_zero = "write the zero if it is zero";
 
 /// The fields of a line; `count` counts extra fields, too.
 struct Fields {
@@ -134,10 +134,10 @@ Result<Fcidump> Fcidump::open(const std::string& path) {
 
 Status Fcidump::read_header() {
   const auto has_no_end = fmt::format("the header has no &END and no / in its first {} characters",
-                                      most_header_characters);
+                                      max_header_characters);
   HeaderText header{path_};  // after "&FCI"
   bool has_begun = false;
-  std::size_t left = most_header_characters;
+  std::size_t left = max_header_characters;
   while (left > 0) {
     const auto next = next_line(left);
     if (!next.ok()) {
@@ -255,7 +255,7 @@ Status Fcidump::for_each(const Visitor& visit) {
   bool has_core_energy = false;
   std::vector<bool> has_diagonal(static_cast<std::size_t>(header_.orbitals));
   while (true) {
-    TESSERA_ASSIGN_OR_RETURN(const auto next, next_line(longest_line));
+    TESSERA_ASSIGN_OR_RETURN(const auto next, next_line(max_line_length));
     if (!next) {
       break;
     }
@@ -277,12 +277,11 @@ Status Fcidump::for_each(const Visitor& visit) {
       return refuse(fmt::format("the one-electron integral {0} {0} 0 0 is missing: the file is "
                                 "truncated",
                                 p + 1))
-          .hint(zero_is_written);
+          .hint(hint_on_zero);
     }
   }
   if (!has_core_energy) {
-    return refuse("the core energy, 0 0 0 0, is missing: the file is truncated")
-        .hint(zero_is_written);
+    return refuse("the core energy, 0 0 0 0, is missing: the file is truncated").hint(hint_on_zero);
   }
   return {};
 }

@@ -51,11 +51,11 @@ struct Namelist {
 };
 
 enum class Meaning : std::uint8_t {
-  used,         // by parse_header() and its functions
-  passed_over,  // no integral depends on it
-  flag,         // must be false
-  zero,         // must be 0
-  elsewhere,    // names another file with integrals
+  used,        // by parse_header() and its functions
+  ignored,     // no integral depends on it
+  flag,        // must be false
+  zero,        // must be 0
+  other_file,  // names another file with integrals
 };
 struct KnownName {
   std::string_view name;
@@ -76,22 +76,22 @@ constexpr std::array known_names = std::to_array<KnownName>({
     {"SYMLZ"},
     {"NPROP"},
     // Symmetry, and what is computed from the integrals.
-    {"FROZEN", Meaning::passed_over},
-    {"FOCK", Meaning::passed_over},
-    {"PNTGRP", Meaning::passed_over},
-    {"PROPBITLEN", Meaning::passed_over},
-    {"SYML", Meaning::passed_over},
-    {"MULT", Meaning::passed_over},
+    {"FROZEN", Meaning::ignored},
+    {"FOCK", Meaning::ignored},
+    {"PNTGRP", Meaning::ignored},
+    {"PROPBITLEN", Meaning::ignored},
+    {"SYML", Meaning::ignored},
+    {"MULT", Meaning::ignored},
     // Options of the program that defined the format.
-    {"IPRINT", Meaning::passed_over},
-    {"IPRTIM", Meaning::passed_over},
-    {"IPRDIA", Meaning::passed_over},
-    {"IPRHAM", Meaning::passed_over},
-    {"MEMORY", Meaning::passed_over},
-    {"MAXIT", Meaning::passed_over},
-    {"THR", Meaning::passed_over},
-    {"THRRES", Meaning::passed_over},
-    {"NROOT", Meaning::passed_over},
+    {"IPRINT", Meaning::ignored},
+    {"IPRTIM", Meaning::ignored},
+    {"IPRDIA", Meaning::ignored},
+    {"IPRHAM", Meaning::ignored},
+    {"MEMORY", Meaning::ignored},
+    {"MAXIT", Meaning::ignored},
+    {"THR", Meaning::ignored},
+    {"THRRES", Meaning::ignored},
+    {"NROOT", Meaning::ignored},
     {"UHF", Meaning::flag, "unrestricted"},
     {"IUHF", Meaning::flag, "unrestricted"},
     {"TREL", Meaning::flag, "relativistic"},
@@ -104,16 +104,16 @@ constexpr std::array known_names = std::to_array<KnownName>({
     {"III", Meaning::zero, "only 0 is supported"},
     {"CORE", Meaning::zero, "the core energy is read only from the line 0 0 0 0"},
     {"ENUC", Meaning::zero, "the core energy is read only from the line 0 0 0 0"},
-    {"INT", Meaning::elsewhere},
-    {"ONEFIL", Meaning::elsewhere},
-    {"TWOFIL", Meaning::elsewhere},
-    {"NPY1", Meaning::elsewhere},
-    {"NPY1A", Meaning::elsewhere},
-    {"NPY1B", Meaning::elsewhere},
-    {"NPY2", Meaning::elsewhere},
-    {"NPY2AA", Meaning::elsewhere},
-    {"NPY2AB", Meaning::elsewhere},
-    {"NPY2BB", Meaning::elsewhere},
+    {"INT", Meaning::other_file},
+    {"ONEFIL", Meaning::other_file},
+    {"TWOFIL", Meaning::other_file},
+    {"NPY1", Meaning::other_file},
+    {"NPY1A", Meaning::other_file},
+    {"NPY1B", Meaning::other_file},
+    {"NPY2", Meaning::other_file},
+    {"NPY2AA", Meaning::other_file},
+    {"NPY2AB", Meaning::other_file},
+    {"NPY2BB", Meaning::other_file},
 });
 
 bool is_blank(char c) {
@@ -250,7 +250,7 @@ Status check_name(const Namelist& list, const std::string& name) {
       return check_false(list, name, known->what);
     case Meaning::zero:
       return check_zero(list, *known);
-    case Meaning::elsewhere:
+    case Meaning::other_file:
       return list.refuse(name, fmt::format("{}={}: integrals in another file are not supported",
                                            name, shown(list.values.at(name).text)));
     default:
@@ -315,10 +315,10 @@ Result<std::vector<std::int64_t>> read_symmetries(const Namelist& list, std::int
   for (const Item& item : items) {
     const bool is_filling = item.count > 1 && item.value == 0;
     count += std::min(item.count,
-                      is_filling ? std::max<std::int64_t>(orbitals - count, 0) : most_orbitals + 1);
-    if (count > most_orbitals) {
+                      is_filling ? std::max<std::int64_t>(orbitals - count, 0) : max_orbitals + 1);
+    if (count > max_orbitals) {
       return list.refuse(name, fmt::format("{} has more than {} symmetries for {} orbitals", name,
-                                           most_orbitals, orbitals));
+                                           max_orbitals, orbitals));
     }
     symmetries.resize(static_cast<std::size_t>(count), item.value);
   }
@@ -369,7 +369,7 @@ std::vector<std::int64_t> first_of_symmetries(const std::vector<Item>& counts,
   std::vector<std::int64_t> left;
   for (const Item& item : counts) {
     left.resize(left.size() + static_cast<std::size_t>(std::min<std::int64_t>(item.count, 8)),
-                std::clamp<std::int64_t>(item.value, 0, most_orbitals));
+                std::clamp<std::int64_t>(item.value, 0, max_orbitals));
   }
   if (std::accumulate(left.begin(), left.end(), std::int64_t{0}) != pairs) {
     return {};
@@ -454,9 +454,9 @@ Result<FcidumpHeader> parse_header(const HeaderText& text) {
   TESSERA_ASSIGN_OR_RETURN(header.orbitals, number_of(list, "NORB"));
   TESSERA_ASSIGN_OR_RETURN(header.electrons, number_of(list, "NELEC"));
   TESSERA_ASSIGN_OR_RETURN(const std::int64_t unpaired, number_of(list, "MS2", 0));
-  if (header.orbitals < 1 || header.orbitals > most_orbitals) {
+  if (header.orbitals < 1 || header.orbitals > max_orbitals) {
     return list.refuse(
-        "NORB", fmt::format("NORB={} is not between 1 and {}", header.orbitals, most_orbitals));
+        "NORB", fmt::format("NORB={} is not between 1 and {}", header.orbitals, max_orbitals));
   }
   if (unpaired != 0) {
     return list.refuse("MS2", fmt::format("MS2={}: open shells are not supported", unpaired));

@@ -69,8 +69,8 @@ Result<IntegralCollector> IntegralCollector::create(Integrals& integrals, const 
   return collector;
 }
 
-double* IntegralCollector::place_in(const Block& block,
-                                    const std::array<std::int64_t, 4>& xyzw) const {
+double* IntegralCollector::element_of(const Block& block,
+                                      const std::array<std::int64_t, 4>& xyzw) const {
   std::array<std::int64_t, 4> index{};
   for (std::size_t i = 0; i < xyzw.size(); ++i) {
     index[i] = xyzw[i] - first_orbital(block.kinds[i]);
@@ -93,7 +93,7 @@ Status IntegralCollector::add(const TwoElectron& integral, double value) {
     const auto& [p, q, r, s] = each;
     for (const Block& block : blocks_) {
       // ⟨xy|zw⟩ = (xz|yw).
-      if (double* const place = place_in(block, {p, r, q, s}); place != nullptr) {
+      if (double* const place = element_of(block, {p, r, q, s}); place != nullptr) {
         TESSERA_RETURN_IF_ERROR(store_once(*place, value, integral));
       }
     }

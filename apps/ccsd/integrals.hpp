@@ -103,7 +103,8 @@ class IntegralCollector {
   [[nodiscard]] std::int64_t first_orbital(Kind kind) const noexcept {
     return kind == Kind::occupied ? space_.frozen : space_.doubly_occupied();
   }
-  [[nodiscard]] double* place_in(const Block& block, const std::array<std::int64_t, 4>& xyzw) const;
+  [[nodiscard]] double* element_of(const Block& block,
+                                   const std::array<std::int64_t, 4>& xyzw) const;
 
   OrbitalSpace space_;
   std::vector<std::int64_t> places_;

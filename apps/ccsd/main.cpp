@@ -26,8 +26,8 @@
 
 namespace {
 
-using tessera::apps::complain_once;
 using tessera::apps::exit_usage;
+using tessera::apps::print_error_once;
 using tessera::rma::Job;
 namespace ccsd = tessera::apps::ccsd;
 
@@ -46,10 +46,10 @@ void add_options(CLI::App& app, ccsd::Arguments& arguments, std::int32_t& thread
   auto* const occupied =
       app.add_option("--occupied", arguments.occupied,
                      "Artificial integrals with this many occupied orbitals, instead of a file")
-          ->transform(whole_number(1, ccsd::most_orbitals));
+          ->transform(whole_number(1, ccsd::max_orbitals));
   auto* const virtuals =
       app.add_option("--virtual", arguments.virtuals, "and this many virtual orbitals")
-          ->transform(whole_number(1, ccsd::most_orbitals));
+          ->transform(whole_number(1, ccsd::max_orbitals));
   occupied->needs(virtuals)->excludes(file);
   virtuals->needs(occupied)->excludes(file);
   app.add_option("--max-iterations", arguments.max_iterations, "Maximum number of iterations")
@@ -83,13 +83,14 @@ int run_program(int argc, char** argv) {
     return *code;
   }
   if (arguments.fcidump_file.empty() && arguments.occupied == 0) {
-    complain_once(program_name, "--fcidump FILE is needed, or --occupied O --virtual V");
+    print_error_once(program_name, "--fcidump FILE is needed, or --occupied O --virtual V");
     return exit_usage;
   }
   if (arguments.fcidump_file.empty() && arguments.max_iterations == 1) {
-    complain_once(program_name,
-                  "--max-iterations 1: artificial integrals need at least two iterations, to check "
-                  "that the steps get smaller");
+    print_error_once(
+        program_name,
+        "--max-iterations 1: artificial integrals need at least two iterations, to check "
+        "that the steps get smaller");
     return exit_usage;
   }
   arguments.quiet = arguments.quiet || tessera::apps::goes_to_output(arguments.json_file);

@@ -20,13 +20,13 @@ using rma::Result;
 using rma::Status;
 using Kind = FcidumpEntry::Kind;
 
-using Places = std::vector<std::int64_t>;
+using OrbitalOrder = std::vector<std::int64_t>;
 
 /// Receivers of a file's numbers; null: not needed.
 struct Receivers {
   IntegralCollector& integrals;
   FockCollector* fock = nullptr;
-  std::vector<double>* told_energies = nullptr;
+  std::vector<double>* stored_energies = nullptr;
 };
 
 /// Local.
@@ -44,8 +44,8 @@ Status collect(Fcidump& file, const Receivers& to) {
       case Kind::core_energy:
         return to.fock == nullptr ? Status() : to.fock->add_core_energy(entry.value);
       case Kind::orbital_energy:
-        if (to.told_energies != nullptr) {
-          (*to.told_energies)[static_cast<std::size_t>(entry.p)] = entry.value;
+        if (to.stored_energies != nullptr) {
+          (*to.stored_energies)[static_cast<std::size_t>(entry.p)] = entry.value;
         }
         break;
     }
@@ -55,10 +55,10 @@ Status collect(Fcidump& file, const Receivers& to) {
 
 /// Collective. Reads a whole file; `places` as in IntegralCollector.
 Status keep_integrals(rma::Job& job, Fcidump& file, Integrals& integrals, const OrbitalSpace& space,
-                      const Places& places, FockCollector* fock,
-                      std::vector<double>* told_energies = nullptr) {
+                      const OrbitalOrder& places, FockCollector* fock,
+                      std::vector<double>* stored_energies = nullptr) {
   TESSERA_ASSIGN_OR_RETURN(auto collector, IntegralCollector::create(integrals, space, places));
-  const Status collected = collect(file, {collector, fock, told_energies});
+  const Status collected = collect(file, {collector, fock, stored_energies});
   TESSERA_RETURN_IF_ERROR(agree_on_input(job.world(), collected, file.line()));
   collector.finish();
   return check_same_file(job.world(), file.path(), file.mark());
@@ -81,11 +81,11 @@ Result<ReferenceState> named(Result<ReferenceState> state, const std::string& pa
 
 /// Local. The order of orbitals if the first ones of the file are not the occupied ones: from the
 /// energies in the file or, if they are incomplete, from its header.
-Occupation told_occupation(const OrbitalSpace& space, const FcidumpHeader& header,
-                           const std::vector<double>& energies) {
-  Places places = places_of_occupied(space, energies);
+Occupation stored_occupation(const OrbitalSpace& space, const FcidumpHeader& header,
+                             const std::vector<double>& energies) {
+  OrbitalOrder places = order_by_occupation(space, energies);
   return places.empty()
-             ? Occupation{places_by_list(space, header.occupied), Occupation::Source::header}
+             ? Occupation{order_by_list(space, header.occupied), Occupation::Source::header}
              : Occupation{std::move(places), Occupation::Source::energies};
 }
 
@@ -93,7 +93,7 @@ Occupation told_occupation(const OrbitalSpace& space, const FcidumpHeader& heade
 /// of orbitals with which that works: empty, or the file's own order if its first orbitals are not
 /// a reference.
 Result<ReferenceState> read_reference(rma::Job& job, Fcidump& file, Integrals& integrals,
-                                      const OrbitalSpace& space, Places& places) {
+                                      const OrbitalSpace& space, OrbitalOrder& places) {
   std::vector<double> told(static_cast<std::size_t>(space.orbitals()),
                            std::numeric_limits<double>::quiet_NaN());
   Occupation occupation;
@@ -101,7 +101,7 @@ Result<ReferenceState> read_reference(rma::Job& job, Fcidump& file, Integrals& i
     FockCollector fock(job, space);
     TESSERA_RETURN_IF_ERROR(keep_integrals(job, file, integrals, space, {}, &fock, &told));
     Result<ReferenceState> state = fock.finish(job.world());
-    occupation = state.ok() ? Occupation() : told_occupation(space, file.header(), told);
+    occupation = state.ok() ? Occupation() : stored_occupation(space, file.header(), told);
     if (occupation.places.empty()) {
       return named(std::move(state), file.path());
     }
@@ -114,7 +114,7 @@ Result<ReferenceState> read_reference(rma::Job& job, Fcidump& file, Integrals& i
 }
 
 /// The Fock matrix, by pairs, with reordered orbitals.
-std::vector<double> moved(const std::vector<double>& fock, const Places& places) {
+std::vector<double> moved(const std::vector<double>& fock, const OrbitalOrder& places) {
   std::vector<double> result(fock.size());
   auto element = fock.begin();
   for (std::size_t p = 0; p < places.size(); ++p) {
@@ -127,8 +127,8 @@ std::vector<double> moved(const std::vector<double>& fock, const Places& places)
 }
 
 /// The order that results from `first` and then `then`.
-Places after(const Places& first, const Places& then) {
-  Places result;
+OrbitalOrder after(const OrbitalOrder& first, const OrbitalOrder& then) {
+  OrbitalOrder result;
   for (const std::int64_t place : first) {
     result.push_back(then[static_cast<std::size_t>(place)]);
   }
@@ -139,11 +139,11 @@ Places after(const Places& first, const Places& then) {
 
 Result<Molecule> read_molecule(rma::Job& job, Fcidump& file, const OrbitalSpace& space) {
   TESSERA_ASSIGN_OR_RETURN(auto integrals, Integrals::create(job, space));
-  Places places;
+  OrbitalOrder places;
   TESSERA_ASSIGN_OR_RETURN(auto state, read_reference(job, file, integrals, space, places));
   // Only the Fock matrix shows which orbitals are the lowest. Files sorted by symmetry have others
   // first; then the integrals of the wrong ones were kept.
-  const Places lowest_first = places_of_orbitals(space, state.orbital_energies);
+  const OrbitalOrder lowest_first = order_of_orbitals(space, state.orbital_energies);
   if (!lowest_first.empty()) {
     TESSERA_ASSIGN_OR_RETURN(auto again, open_again(job, file));
     TESSERA_RETURN_IF_ERROR(

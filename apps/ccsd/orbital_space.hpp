@@ -7,7 +7,7 @@
 //     … orbitals−1      virtual: a b c d
 //
 // i, j, … and a, b, … are each counted from 0 in formulas and arrays. Files may have another order:
-// see places_of_occupied() and places_of_orbitals().
+// see order_by_occupation() and order_of_orbitals().
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace tessera::apps::ccsd {
 
 /// More than any computable molecule has.
-inline constexpr std::int64_t most_orbitals = 32'767;
+inline constexpr std::int64_t max_orbitals = 32'767;
 
 struct OrbitalSpace {
   std::int64_t frozen = 0;

@@ -231,14 +231,14 @@ Result<double> add_triples(Report& report, Molecule& molecule, Amplitudes& ampli
 }
 
 /// The end of a run without errors.
-struct Verdict {
+struct RunResult {
   bool is_good = true;
   Status checkpoint = {};  ///< of the last one
 };
 
 /// Collective. Everything after the integrals have been read.
-Result<Verdict> correlate(const Arguments& arguments, Molecule& molecule, Report& report,
-                          Job& job) {
+Result<RunResult> correlate(const Arguments& arguments, Molecule& molecule, Report& report,
+                            Job& job) {
   const bool shows = shows_progress(job, arguments.quiet);
   TESSERA_ASSIGN_OR_RETURN(auto workspace, Workspace::create(job, molecule.model.space));
   TESSERA_ASSIGN_OR_RETURN(auto engine, ContractionEngine::create(job, arguments.tile));
@@ -277,7 +277,7 @@ Result<Verdict> correlate(const Arguments& arguments, Molecule& molecule, Report
       std::move(result.solution.checkpoint)
           .context(fmt::format("the amplitudes of iteration {} are not in {}",
                                result.solution.last.number, arguments.checkpoint_file));
-  return Verdict{result.failure.empty(), std::move(checkpoint)};
+  return RunResult{result.failure.empty(), std::move(checkpoint)};
 }
 
 /// A molecule without occupied or without virtual orbitals has no correlation.
@@ -298,7 +298,7 @@ Status check_amplitude_files(const Arguments& arguments, const Input& input) {
 }
 
 /// Collective. Everything after the command line.
-Result<Verdict> compute(const Arguments& arguments, Report& report, Job& job) {
+Result<RunResult> compute(const Arguments& arguments, Report& report, Job& job) {
   TESSERA_ASSIGN_OR_RETURN(Input input, open_input(arguments, job));
   TESSERA_RETURN_IF_ERROR(agree_on_input(job.world(), check_amplitude_files(arguments, input)));
   if (!arguments.restart_file.empty()) {
@@ -316,7 +316,7 @@ Result<Verdict> compute(const Arguments& arguments, Report& report, Job& job) {
   describe_memory(report, plan);
   TESSERA_RETURN_IF_ERROR(check_memory(job, need_of(plan, input.space)));
   TESSERA_ASSIGN_OR_RETURN(Molecule molecule, make_molecule(input, job));
-  Verdict verdict;
+  RunResult verdict;
   if (input.space.is_empty()) {
     report_uncorrelated(report, arguments, molecule);
   } else {

@@ -30,8 +30,8 @@ double or_zero(double value) {
 
 }  // namespace
 
-std::vector<std::int64_t> places_of_occupied(const OrbitalSpace& space,
-                                             const std::vector<double>& told) {
+std::vector<std::int64_t> order_by_occupation(const OrbitalSpace& space,
+                                              const std::vector<double>& told) {
   const auto is_told = [](double energy) { return std::isfinite(energy); };
   if (space.doubly_occupied() == 0 || space.virtuals == 0 || !std::ranges::all_of(told, is_told)) {
     return {};
@@ -51,11 +51,11 @@ std::vector<std::int64_t> places_of_occupied(const OrbitalSpace& space,
       occupied.push_back(static_cast<std::int64_t>(p));
     }
   }
-  return places_by_list(space, occupied);
+  return order_by_list(space, occupied);
 }
 
-std::vector<std::int64_t> places_by_list(const OrbitalSpace& space,
-                                         const std::vector<std::int64_t>& occupied) {
+std::vector<std::int64_t> order_by_list(const OrbitalSpace& space,
+                                        const std::vector<std::int64_t>& occupied) {
   if (occupied.empty() || occupied.back() + 1 == std::ssize(occupied)) {
     return {};  // they are already the first
   }
@@ -70,8 +70,8 @@ std::vector<std::int64_t> places_by_list(const OrbitalSpace& space,
   return places;
 }
 
-std::vector<std::int64_t> places_of_orbitals(const OrbitalSpace& space,
-                                             const std::vector<double>& energies) {
+std::vector<std::int64_t> order_of_orbitals(const OrbitalSpace& space,
+                                            const std::vector<double>& energies) {
   const auto frozen = energies.begin() + space.frozen;
   const auto occupied = energies.begin() + space.doubly_occupied();
   const bool are_in_order = space.frozen == 0 || space.occupied == 0 ||

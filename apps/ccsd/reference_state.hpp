@@ -32,12 +32,12 @@ struct ReferenceState {
 /// Local. The new number of each orbital of a file, so that the occupied ones, those with the
 /// lowest energies in the file, come first; the others stay in the order of the file. Empty if they
 /// are the first, or if the energies do not decide: one is NaN, or there is no gap.
-std::vector<std::int64_t> places_of_occupied(const OrbitalSpace& space,
-                                             const std::vector<double>& told);
+std::vector<std::int64_t> order_by_occupation(const OrbitalSpace& space,
+                                              const std::vector<double>& told);
 /// Local. The same for a list of the occupied ones, from 0 and in their order; empty for an empty
 /// list.
-std::vector<std::int64_t> places_by_list(const OrbitalSpace& space,
-                                         const std::vector<std::int64_t>& occupied);
+std::vector<std::int64_t> order_by_list(const OrbitalSpace& space,
+                                        const std::vector<std::int64_t>& occupied);
 
 /// Which orbitals of a file are the occupied ones.
 struct Occupation {
@@ -49,8 +49,8 @@ struct Occupation {
 /// Local. The number in OrbitalSpace of each orbital of a file. The frozen ones are the first:
 /// those with the lowest energies among the occupied ones. The others stay in the order of the
 /// file. Empty if the order is already right.
-std::vector<std::int64_t> places_of_orbitals(const OrbitalSpace& space,
-                                             const std::vector<double>& energies);
+std::vector<std::int64_t> order_of_orbitals(const OrbitalSpace& space,
+                                            const std::vector<double>& energies);
 
 class FockCollector {
  public:

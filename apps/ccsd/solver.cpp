@@ -91,11 +91,11 @@ class Solver {
       return {};
     }
     Status saved = save_amplitudes(job_, options_.checkpoint_file, space_, amplitudes_);
-    if (is_of_the_job(saved)) {
+    if (is_job_error(saved)) {
       return saved;
     }
-    if (!saved.ok() && !has_told_of_checkpoint_) {
-      has_told_of_checkpoint_ = true;
+    if (!saved.ok() && !has_reported_checkpoint_) {
+      has_reported_checkpoint_ = true;
       if (options_.checkpoint_failed) {
         options_.checkpoint_failed(last(), saved);
       }
@@ -105,7 +105,7 @@ class Solver {
   }
 
   /// Errors after which no iteration can follow.
-  static bool is_of_the_job(const Status& status) {
+  static bool is_job_error(const Status& status) {
     return status.code() == Code::peer_lost || status.code() == Code::timed_out ||
            status.code() == Code::closed;
   }
@@ -118,7 +118,7 @@ class Solver {
   Amplitudes step_;
   Diis diis_;
   Solution solution_;
-  bool has_told_of_checkpoint_ = false;
+  bool has_reported_checkpoint_ = false;
 };
 
 }  // namespace

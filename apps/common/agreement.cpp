@@ -23,20 +23,21 @@ bool is_of_input(Code code) {
 }
 
 // An error, and the line of the input that it is about.
-struct Finding {
+struct InputError {
   std::int64_t line = 0;
   Code code = Code::ok;
 };
 
-bool comes_first(const Finding& a, const Finding& b) {
+bool comes_first(const InputError& a, const InputError& b) {
   return a.code != Code::ok && (b.code == Code::ok || a.line < b.line);
 }
 
 }  // namespace
 
 Status agree_on_input(rma::Team team, const Status& mine, std::int64_t line) {
-  TESSERA_ASSIGN_OR_RETURN(const auto findings, team.allgather_value(Finding{line, mine.code()}));
-  if (!std::ranges::all_of(findings, is_of_input, &Finding::code)) {
+  TESSERA_ASSIGN_OR_RETURN(const auto findings,
+                           team.allgather_value(InputError{line, mine.code()}));
+  if (!std::ranges::all_of(findings, is_of_input, &InputError::code)) {
     return team.agree(mine);
   }
   const auto first = std::ranges::min_element(findings, comes_first);

@@ -22,7 +22,7 @@
 namespace tessera::apps {
 
 /// For App::failure_message(): the program's name and CLI11's message, and nothing else.
-inline std::string explain_mistake(const CLI::App* app, const CLI::Error& error) {
+inline std::string format_usage_error(const CLI::App* app, const CLI::Error& error) {
   std::string text = CLI::FailureMessage::simple(app, error);
   if (text.size() > 1 && std::isupper(static_cast<unsigned char>(text[1])) == 0) {
     text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
@@ -32,7 +32,7 @@ inline std::string explain_mistake(const CLI::App* app, const CLI::Error& error)
 
 /// Local. For errors on the command line, which all ranks find: rank 0 prints "PROGRAM: message" to
 /// standard error.
-inline void complain_once(std::string_view program, std::string_view message) {
+inline void print_error_once(std::string_view program, std::string_view message) {
   if (rma::detect_launcher().rank <= 0) {
     complain(program, message);
   }
@@ -43,7 +43,7 @@ inline void complain_once(std::string_view program, std::string_view message) {
 inline std::optional<int> parse_command_line(
     CLI::App& app, int argc, const char* const* argv,
     const std::function<std::string(const CLI::App*, const CLI::Error&)>& explain =
-        explain_mistake) {
+        format_usage_error) {
   app.failure_message(explain);
   try {
     app.parse(argc, argv);
@@ -69,17 +69,17 @@ inline std::string check_file_name(const std::string& name) {
 /// own job. (A script under srun looks like a rank but is not one.) Also if the system allows fewer
 /// threads.
 inline std::optional<int> refuse_threads(std::string_view program, std::int32_t threads) {
-  const rma::LauncherTrace trace = rma::detect_launcher();
+  const rma::LauncherInfo trace = rma::detect_launcher();
   if (threads == 0) {
     return std::nullopt;
   }
   if (!trace.launcher.empty() && trace.launcher != "srun" && trace.ranks != 1) {
-    complain_once(program, "--threads: " + std::string(trace.launcher) +
-                               " already starts ranks; use only one of the two");
+    print_error_once(program, "--threads: " + std::string(trace.launcher) +
+                                  " already starts ranks; use only one of the two");
     return exit_usage;
   }
   if (const rma::Status possible = rma::check_thread_count(threads); !possible.ok()) {
-    complain_once(program, "--threads: " + possible.message());
+    print_error_once(program, "--threads: " + possible.message());
     return exit_usage;
   }
   return std::nullopt;

@@ -20,7 +20,7 @@ bool is_known_to_all(const rma::Status& status) {
 
 // Rank 0 prints while the other ranks are present. A rank on another node that left early would be
 // reported as lost, and the next rank would print again.
-void print_together(std::string_view program, const Job& job, const rma::Status& status) {
+void print_collectively(std::string_view program, const Job& job, const rma::Status& status) {
   if (job.rank().value == 0) {
     complain(program, status.message());
   }
@@ -29,13 +29,13 @@ void print_together(std::string_view program, const Job& job, const rma::Status&
 
 // Whether a rank died or left; also if only `status` reports it and the node has not noticed it
 // yet.
-bool is_gone(const Job& job, const rma::Status& status, WorldRank rank) {
+bool has_left(const Job& job, const rma::Status& status, WorldRank rank) {
   return (status.code() == rma::Code::peer_lost && status.rank() == rank) || !job.is_present(rank);
 }
 
 bool is_lowest_present(const Job& job, const rma::Status& status) {
   for (WorldRank rank{0}; rank != job.rank(); ++rank.value) {
-    if (!is_gone(job, status, rank)) {
+    if (!has_left(job, status, rank)) {
       return false;
     }
   }
@@ -52,7 +52,7 @@ bool is_last_present(const Job& job) {
 }
 
 // The other ranks notice a loss within two liveness checks, or not at all.
-void stay_for_the_others(const Job& job) {
+void wait_for_other_ranks(const Job& job) {
   constexpr std::chrono::milliseconds pause{2};
   const auto limit =
       std::chrono::steady_clock::now() + 2 * std::chrono::milliseconds(job.settings().liveness_ms);
@@ -65,15 +65,15 @@ void stay_for_the_others(const Job& job) {
 
 void print_failure(std::string_view program, const Job& job, const rma::Status& status) {
   if (is_known_to_all(status)) {
-    print_together(program, job, status);
+    print_collectively(program, job, status);
     return;
   }
-  const bool is_speaker = is_lowest_present(job, status);
-  if (is_speaker || status.rank() == job.rank()) {
+  const bool is_reporter = is_lowest_present(job, status);
+  if (is_reporter || status.rank() == job.rank()) {
     complain(program, status.message());
   }
-  if (is_speaker) {
-    stay_for_the_others(job);
+  if (is_reporter) {
+    wait_for_other_ranks(job);
   }
 }
 

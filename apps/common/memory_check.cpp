@@ -25,7 +25,7 @@ using rma::Status;
 namespace {
 
 /// One rank's needs.
-struct Share {
+struct MemoryShare {
   std::uint64_t memory = 0;   ///< identifies the machine whose memory it uses
   std::uint64_t process = 0;  ///< identifies the process; ranks may be threads of one process
   double bytes = 0.0;
@@ -103,7 +103,7 @@ Status check_process(const MemoryNeed& need, const Sum& needed) {
 }
 
 // The error for memory that was refused.
-Status refused_memory(rma::WorldRank rank) {
+Status no_memory_error(rma::WorldRank rank) {
   const auto limit = rma::address_space_limit();
   const std::string found =
       limit ? fmt::format("{} are left of its address space limit of {} (ulimit -v)",
@@ -118,12 +118,12 @@ Status refused_memory(rma::WorldRank rank) {
 }  // namespace
 
 Status check_memory(rma::Job& job, const MemoryNeed& need) {
-  const Share mine{memory_of_machine(), own_process(), need.bytes_per_rank,
-                   need.own_bytes + buffer_bytes(need)};
+  const MemoryShare mine{memory_of_machine(), own_process(), need.bytes_per_rank,
+                         need.own_bytes + buffer_bytes(need)};
   TESSERA_ASSIGN_OR_RETURN(const auto shares, job.world().allgather_value(mine));
   Sum machine;
   Sum process;
-  for (const Share& share : shares) {
+  for (const MemoryShare& share : shares) {
     if (share.memory == mine.memory) {
       ++machine.ranks;
       machine.bytes += share.bytes;
@@ -140,15 +140,16 @@ Status check_memory(rma::Job& job, const MemoryNeed& need) {
   return is_only_machine ? agree_on_input(job.world(), fits) : job.world().agree(fits);
 }
 
-bool lacks_memory(const rma::Status& status) noexcept {
+bool is_no_memory(const rma::Status& status) noexcept {
   return status.code() == rma::Code::no_memory || status.code() == rma::Code::limit_exceeded;
 }
 
-int within_memory(std::string_view program, const rma::Job& job, const std::function<int()>& body) {
+int catch_bad_alloc(std::string_view program, const rma::Job& job,
+                    const std::function<int()>& body) {
   try {
     return body();
   } catch (const std::bad_alloc&) {
-    complain(program, refused_memory(job.rank()).message());
+    complain(program, no_memory_error(job.rank()).message());
     return exit_usage;
   }
 }

@@ -28,11 +28,12 @@ rma::Status check_memory(rma::Job& job, const MemoryNeed& need);
 
 /// Whether users can avoid the error by asking for less or raising a limit: programs then end with
 /// exit_usage.
-bool lacks_memory(const rma::Status& status) noexcept;
+bool is_no_memory(const rma::Status& status) noexcept;
 
 /// Local. Returns the result of `body`, the exit code of a run. If this rank cannot allocate local
 /// memory, prints that and returns exit_usage. The other ranks are not notified: they find this
 /// rank gone.
-int within_memory(std::string_view program, const rma::Job& job, const std::function<int()>& body);
+int catch_bad_alloc(std::string_view program, const rma::Job& job,
+                    const std::function<int()>& body);
 
 }  // namespace tessera::apps

@@ -48,7 +48,7 @@ void report_file_size_limit() {
   std::signal(SIGXFSZ, SIG_IGN);
 }
 
-void note_lost_output(int error) {
+void record_output_error(int error) {
   remember(error);
 }
 
@@ -60,7 +60,7 @@ void complain(std::string_view program, std::string_view message) {
 namespace {
 
 // The reason of the write that failed is lost: write a newline, which fails for the same reason.
-int ask_for_reason() {
+int find_write_error() {
   std::clearerr(stdout);
   errno = 0;
   return std::fputc('\n', stdout) == EOF || std::fflush(stdout) != 0 ? errno : 0;
@@ -72,7 +72,7 @@ int complete_output(std::string_view program, int code) {
   const int flush_error = errno;
   flush();
   if (std::ferror(stdout) != 0) {
-    remember(flush_error != 0 ? flush_error : ask_for_reason());
+    remember(flush_error != 0 ? flush_error : find_write_error());
   }
   const int error = first_error.load();
   if (error == 0) {

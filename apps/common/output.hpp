@@ -19,7 +19,7 @@ void complain(std::string_view program, std::string_view message);
 void report_file_size_limit();
 
 /// Local. Records output that other code has lost, with the system's error.
-void note_lost_output(int error);
+void record_output_error(int error);
 
 /// Local. The last call of main(): flushes standard output, also of other code, and returns the
 /// exit code: `code`, or exit_failed if output was lost. If the address space is limited and

@@ -48,9 +48,9 @@ bool is_link(const std::filesystem::path& path) {
   return std::filesystem::is_symlink(path, error);
 }
 
-std::filesystem::path behind_links(const std::filesystem::path& path) {
+std::filesystem::path resolve_links(const std::filesystem::path& path) {
   std::error_code circle;  // reports a circle of links
-  return rma::behind_links(path, circle);
+  return rma::resolve_links(path, circle);
 }
 
 int error_of_new_file(const std::string& path) {
@@ -66,9 +66,9 @@ int error_of_new_file(const std::string& path) {
 
 // Where a file would be created. Made absolute first: weakly_canonical() does not change a relative
 // name if no part of it exists.
-std::filesystem::path place_of(const std::string& path) {
+std::filesystem::path absolute_path_of(const std::string& path) {
   std::error_code error;
-  const std::filesystem::path absolute = std::filesystem::absolute(behind_links(path), error);
+  const std::filesystem::path absolute = std::filesystem::absolute(resolve_links(path), error);
   return std::filesystem::weakly_canonical(absolute, error);
 }
 
@@ -82,7 +82,7 @@ bool is_same_file(const std::string& a, const std::string& b) {
     return S_ISREG(facts_a.st_mode) && facts_a.st_dev == facts_b.st_dev &&
            facts_a.st_ino == facts_b.st_ino;
   }
-  return is_there_a == is_there_b && place_of(a) == place_of(b);
+  return is_there_a == is_there_b && absolute_path_of(a) == absolute_path_of(b);
 }
 
 }  // namespace
@@ -103,7 +103,7 @@ Status try_output_file(const std::string& path) {
   struct stat facts = {};
   const bool is_present = ::stat(path.c_str(), &facts) == 0;
   const int error =
-      is_present ? error_of_present_file(path, facts) : error_of_new_file(behind_links(path));
+      is_present ? error_of_present_file(path, facts) : error_of_new_file(resolve_links(path));
   return error == 0 ? Status() : unwritable(Code::invalid_argument, path, error);
 }
 
@@ -160,7 +160,7 @@ int open_beside(const std::filesystem::path& place, std::string& name) {
 }
 
 // Gives the new file the owner, group and permissions of the old one. False if that fails.
-bool inherits(int descriptor, const struct stat& old) {
+bool copy_ownership(int descriptor, const struct stat& old) {
   struct stat facts = {};
   const bool has_owner = ::fstat(descriptor, &facts) == 0 &&
                          ((facts.st_uid == old.st_uid && facts.st_gid == old.st_gid) ||
@@ -170,15 +170,15 @@ bool inherits(int descriptor, const struct stat& old) {
 
 // Writes a file beside the old one and renames it: the old one stays complete until all is written.
 // Returns the system's error, or 0; nullopt if that is not possible here, with the file unchanged.
-std::optional<int> error_of_replacing(const std::filesystem::path& place, const struct stat* old,
-                                      std::string_view contents) {
+std::optional<int> replace_file(const std::filesystem::path& place, const struct stat* old,
+                                std::string_view contents) {
   std::string name;
   const int descriptor = open_beside(place, name);
   if (descriptor < 0) {
     const bool is_forbidden = errno == EACCES || errno == EPERM || errno == EROFS;
     return is_forbidden && old != nullptr ? std::nullopt : std::optional(errno);
   }
-  if (old != nullptr && !inherits(descriptor, *old)) {
+  if (old != nullptr && !copy_ownership(descriptor, *old)) {
     ::close(descriptor);
     ::unlink(name.c_str());
     return std::nullopt;
@@ -203,7 +203,7 @@ Status write_output_file(const std::string& path, std::string_view contents) {
   const bool is_present = ::stat(path.c_str(), &facts) == 0;
   std::optional<int> error;
   if (!is_present || is_replaceable(facts)) {
-    error = error_of_replacing(behind_links(path), is_present ? &facts : nullptr, contents);
+    error = replace_file(resolve_links(path), is_present ? &facts : nullptr, contents);
   }
   if (!error) {
     error = error_of_overwriting(path, contents);

@@ -60,10 +60,10 @@ class Report {
   int finish_unverified(std::string_view reason);
 
  private:
-  Report(ReportOptions options, bool is_speaker)
+  Report(ReportOptions options, bool is_reporter)
       : options_(std::move(options)),
-        prints_(is_speaker && !options_.is_quiet && !goes_to_output(options_.json_file)),
-        writes_(is_speaker && !options_.json_file.empty()) {}
+        prints_(is_reporter && !options_.is_quiet && !goes_to_output(options_.json_file)),
+        writes_(is_reporter && !options_.json_file.empty()) {}
   void print(std::string_view name, std::string_view value, std::string_view unit) const;
   int end(bool is_good, std::string_view last_line);
   [[nodiscard]] bool write_json() const;

@@ -19,7 +19,7 @@ namespace {
 
 Outcome run_rank(std::string_view program, Job& job, const RankProgram& body) {
   Outcome outcome;
-  outcome.exit_code = within_memory(program, job, [&] {
+  outcome.exit_code = catch_bad_alloc(program, job, [&] {
     outcome = body(job);
     const bool is_untold = !outcome.status.ok() && outcome.exit_code == 0;
     return is_untold ? exit_failed : outcome.exit_code;
@@ -54,7 +54,7 @@ int run_in_process(std::string_view program, const RankProgram& body) {
   auto job = Job::start();
   if (!job.ok()) {
     complain(program, job.status().message());
-    return lacks_memory(job.status()) ? exit_usage : exit_failed;
+    return is_no_memory(job.status()) ? exit_usage : exit_failed;
   }
   const Outcome outcome = run_rank(program, *job, body);
   if (!outcome.status.ok()) {
@@ -70,7 +70,7 @@ Outcome outcome_of(rma::Result<int> exit_code, std::initializer_list<rma::Code> 
     return {.exit_code = *exit_code};
   }
   Status status = std::move(exit_code).status();
-  const bool is_of_user = status.code() == rma::Code::invalid_argument || lacks_memory(status) ||
+  const bool is_of_user = status.code() == rma::Code::invalid_argument || is_no_memory(status) ||
                           std::ranges::find(also, status.code()) != also.end();
   return {std::move(status), is_of_user ? exit_usage : exit_failed};
 }

@@ -47,7 +47,7 @@ constexpr int signal_exit_base = 128;
 int report(const std::vector<tessera::rma::RankExit>& exits, bool quiet) {
   int code = 0;
   for (const tessera::rma::RankExit& each : exits) {
-    if (each.was_told) {
+    if (each.was_signalled) {
       continue;  // the rank that ended the job has printed the reason
     }
     if (each.signal != 0 && !quiet) {
@@ -71,7 +71,7 @@ struct Arguments {
 
 /// Whether standard error can be written without blocking. A launcher ended by a signal must not
 /// wait for a reader that had already blocked it.
-bool takes_complaints() {
+bool is_stderr_writable() {
   pollfd room{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
   return poll(&room, 1, 0) > 0;
 }
@@ -95,9 +95,9 @@ int run(const Arguments& arguments, const std::vector<std::string>& program) {
   LaunchOptions options = arguments.options;
   bool is_unread = false;
   options.on_lost_output = [&](int error) {
-    is_unread = error == EINTR && !takes_complaints();
+    is_unread = error == EINTR && !is_stderr_writable();
     if (!is_unread) {
-      tessera::apps::note_lost_output(error);
+      tessera::apps::record_output_error(error);
     }
   };
   const auto start = tessera::apps::Clock::now();
@@ -122,7 +122,7 @@ int run(const Arguments& arguments, const std::vector<std::string>& program) {
 }
 
 /// Users of mpirun may type -np. As short options it would mean -n with p ranks.
-bool asks_as_of_mpirun(int argc, char** argv) {
+bool uses_np_option(int argc, char** argv) {
   return argc > 1 && std::string_view(argv[1]) == "-np";
 }
 
@@ -150,7 +150,7 @@ int run_rest(const Arguments& arguments, std::vector<std::string> program) {
 }
 
 int run_program(int argc, char** argv) {
-  if (asks_as_of_mpirun(argc, argv)) {
+  if (uses_np_option(argc, argv)) {
     complain(program_name, "there is no option -np; give the number of ranks with -n N");
     return exit_usage;
   }

@@ -35,7 +35,7 @@ Json describe(const rma::RankExit& ended) {
   } else {
     json["exit_code"] = ended.exit_code;
   }
-  if (ended.was_told) {
+  if (ended.was_signalled) {
     json["was_told"] = true;
   }
   return json;

@@ -9,12 +9,12 @@
 
 #include "apps/mg/initial.hpp"
 #include "apps/mg/kernels.hpp"
-#include "rma/coalescing.hpp"
+#include "rma/coalescing_scope.hpp"
 
 namespace tessera::apps::mg {
 
 using arrays::Array;
-using arrays::AxisCut;
+using arrays::BlockPartition1D;
 using arrays::Deal;
 using arrays::Distribution;
 using arrays::Extents;
@@ -78,9 +78,9 @@ Box grown_where_split(const Box& box, std::int64_t width, const Wrap& wrap) {
 // Even blocks for the ranks of process_grid(); other ranks get none.
 Result<Distribution> finest(std::int64_t edge, std::int64_t ranks, std::int64_t ghosts) {
   const Index3 grid = process_grid(edge, ranks);
-  std::vector<AxisCut> cuts;
+  std::vector<BlockPartition1D> cuts;
   for (const std::int64_t blocks : {grid.z, grid.y, grid.x}) {
-    TESSERA_ASSIGN_OR_RETURN(AxisCut cut, AxisCut::even(edge, blocks));
+    TESSERA_ASSIGN_OR_RETURN(BlockPartition1D cut, BlockPartition1D::even(edge, blocks));
     cuts.push_back(std::move(cut));
   }
   TESSERA_ASSIGN_OR_RETURN(const Deal deal, Deal::grid({grid.z, grid.y, grid.x}, ranks));
@@ -89,14 +89,15 @@ Result<Distribution> finest(std::int64_t edge, std::int64_t ranks, std::int64_t 
 
 // The distribution of the level below: each bound halved, as coarsened() does with boxes.
 Result<Distribution> coarser(const Distribution& fine, std::int64_t ghosts) {
-  std::vector<AxisCut> cuts;
+  std::vector<BlockPartition1D> cuts;
   for (int dim = 0; dim < dims; ++dim) {
-    const AxisCut& cut = fine.cut(dim);
+    const BlockPartition1D& cut = fine.cut(dim);
     std::vector<std::int64_t> starts;
     for (std::int64_t block = 0; block < cut.blocks(); ++block) {
       starts.push_back(cut.lo(block) / 2);
     }
-    TESSERA_ASSIGN_OR_RETURN(AxisCut coarse, AxisCut::at_bounds(cut.extent() / 2, starts));
+    TESSERA_ASSIGN_OR_RETURN(BlockPartition1D coarse,
+                             BlockPartition1D::at_bounds(cut.extent() / 2, starts));
     cuts.push_back(std::move(coarse));
   }
   return Distribution::create(cuts, fine.deal(), {.ghosts = Extents::filled(dims, ghosts)});
@@ -204,7 +205,7 @@ Status DistributedRun::zero_finest() {
 
 Status DistributedRun::post_middle() {
   const Stopwatch watch(halo_seconds_);
-  const rma::Coalescing one_message(job_);
+  const rma::CoalescingScope one_message(job_);
   for (MiddleLevel& level : middle_) {
     TESSERA_RETURN_IF_ERROR(level.ghosts_of_r->post().context("exchanging ghost cells"));
   }
@@ -218,7 +219,7 @@ Status DistributedRun::post_u_if(bool posts_u) {
 
 Status DistributedRun::start(Ghosts& ghosts, bool posts_u) {
   const Stopwatch watch(halo_seconds_);
-  const rma::Coalescing one_message(job_);
+  const rma::CoalescingScope one_message(job_);
   TESSERA_RETURN_IF_ERROR(ghosts->start().context("exchanging ghost cells"));
   return post_u_if(posts_u);
 }
@@ -279,7 +280,7 @@ Status DistributedRun::gather_replicated(bool posts_u) {
     return std::move(status).context("gathering the coarse residual");
   };
   {
-    const rma::Coalescing one_message(job_);
+    const rma::CoalescingScope one_message(job_);
     if (gathering_) {
       TESSERA_RETURN_IF_ERROR(attempt(gathering_->start()));
     }

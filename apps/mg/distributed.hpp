@@ -22,7 +22,6 @@
 //
 // Corrections are computed three layers beyond a rank's box, from r that is valid four layers
 // beyond, so u below the finest level is never exchanged.
-// beyond, so u below the finest level is never exchanged.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "rma/coalescing.hpp"
+#include "rma/coalescing_scope.hpp"
 #include "rma/handle.hpp"
 #include "rma/notify.hpp"
 #include "rma/region.hpp"
@@ -53,9 +53,9 @@ class HaloExchange final : public GhostExchange {
 /// Offsets of packed messages and flags in every rank's part of the region. One set of messages is
 /// for odd rounds, one for even rounds; each set has space for every rank's points. Then a flag for
 /// every rank.
-class MailRoom {
+class InboxLayout {
  public:
-  explicit MailRoom(const Distribution& distribution) {
+  explicit InboxLayout(const Distribution& distribution) {
     std::size_t at = 0;
     for (std::int32_t rank = 0; rank < distribution.nranks(); ++rank) {
       places_.push_back(at);
@@ -64,7 +64,7 @@ class MailRoom {
     set_bytes_ = at;
   }
 
-  [[nodiscard]] std::size_t letter(std::int32_t sender, std::int32_t round) const {
+  [[nodiscard]] std::size_t message_offset(std::int32_t sender, std::int32_t round) const {
     return places_[static_cast<std::size_t>(sender)] + (round % 2 == 0 ? 0 : set_bytes_);
   }
   [[nodiscard]] std::size_t flag(std::int32_t sender) const {
@@ -82,35 +82,35 @@ class MailRoom {
 /// Each rank puts its points, and then a flag, into the inbox of every other rank: the time of one
 /// message, without requests. A message is read before the sender's next but one arrives, because
 /// that sender has waited for this rank's next one, which this rank sends after it has read.
-class MailedGathering final : public Gathering {
+class OneSidedGather final : public Gathering {
  public:
   static Result<std::unique_ptr<Gathering>> create(const rma::Job& job,
                                                    const Distribution& distribution,
                                                    const Grid& whole) {
-    MailRoom room(distribution);
+    InboxLayout room(distribution);
     TESSERA_ASSIGN_OR_RETURN(rma::Region region, rma::Region::allocate(job.world(), room.bytes()));
-    return std::unique_ptr<Gathering>(std::make_unique<MailedGathering>(
+    return std::unique_ptr<Gathering>(std::make_unique<OneSidedGather>(
         job, distribution, whole, std::move(room), std::move(region)));
   }
 
-  MailedGathering(const rma::Job& job, const Distribution& distribution, const Grid& whole,
-                  MailRoom room, rma::Region region)
+  OneSidedGather(const rma::Job& job, const Distribution& distribution, const Grid& whole,
+                 InboxLayout room, rma::Region region)
       : job_(job), whole_(whole), room_(std::move(room)), region_(std::move(region)) {
     for (std::int32_t rank = 0; rank < job.size(); ++rank) {
       boxes_.push_back(box_of(distribution, rank));
     }
-    letter_.resize(static_cast<std::size_t>(own_box().points()));
+    message_.resize(static_cast<std::size_t>(own_box().points()));
   }
-  ~MailedGathering() override {
+  ~OneSidedGather() override {
     sent_.wait().ignore("finish() reported it, or another error came first");
   }
-  MailedGathering(const MailedGathering&) = delete;
-  MailedGathering& operator=(const MailedGathering&) = delete;
+  OneSidedGather(const OneSidedGather&) = delete;
+  OneSidedGather& operator=(const OneSidedGather&) = delete;
 
   // Each rank begins with the next one, so that not all write to one rank at a time.
   Status start() override {
     previous_ = std::exchange(round_, next_round());
-    pack(whole_, own_box(), letter_.data());
+    pack(whole_, own_box(), message_.data());
     for (std::int32_t step = 1; step < job_.size(); ++step) {
       TESSERA_RETURN_IF_ERROR(send((own() + step) % job_.size()));
     }
@@ -136,11 +136,11 @@ class MailedGathering final : public Gathering {
   // A rank without points has also read: its flag says so.
   Status send(std::int32_t to) {
     const rma::TeamRank there{to};
-    const rma::Coalescing one_message(job_);
-    if (!letter_.empty()) {
-      sent_.collect(rma::put_async(job_, region_.at(there, room_.letter(own(), round_)),
-                                   letter_.data(),
-                                   rma::CopyShape::contiguous(letter_.size() * sizeof(double))));
+    const rma::CoalescingScope one_message(job_);
+    if (!message_.empty()) {
+      sent_.collect(rma::put_async(job_, region_.at(there, room_.message_offset(own(), round_)),
+                                   message_.data(),
+                                   rma::CopyShape::contiguous(message_.size() * sizeof(double))));
     }
     return rma::raise_flag(job_, region_.at(there, room_.flag(own())), round_);
   }
@@ -151,18 +151,19 @@ class MailedGathering final : public Gathering {
     TESSERA_RETURN_IF_ERROR(rma::wait_for_flag_change(job_, region_.at(here, room_.flag(from)),
                                                       previous_, rma::WorldRank{from})
                                 .status());
-    const std::byte* const letter = region_.local() + room_.letter(from, round_);
-    unpack(whole_, boxes_[static_cast<std::size_t>(from)], reinterpret_cast<const double*>(letter));
+    const std::byte* const message_offset = region_.local() + room_.message_offset(from, round_);
+    unpack(whole_, boxes_[static_cast<std::size_t>(from)],
+           reinterpret_cast<const double*>(message_offset));
     return {};
   }
 
   rma::Job job_;
   Grid whole_;
-  MailRoom room_;
+  InboxLayout room_;
   rma::Region region_;
-  std::vector<Box> boxes_;      ///< by rank
-  std::vector<double> letter_;  ///< this rank's message
-  rma::Handle sent_;            ///< the pending puts of the message
+  std::vector<Box> boxes_;       ///< by rank
+  std::vector<double> message_;  ///< this rank's message
+  rma::Handle sent_;             ///< the pending puts of the message
   std::int32_t round_ = 0;
   std::int32_t previous_ = 0;  ///< round
 };
@@ -208,7 +209,7 @@ Result<std::unique_ptr<GhostExchange>> OneSidedExchange::plan(Array<double>& arr
 
 Result<std::unique_ptr<Gathering>> OneSidedExchange::plan_gathering(
     const rma::Job& job, const Distribution& distribution, const Grid& whole) {
-  return MailedGathering::create(job, distribution, whole);
+  return OneSidedGather::create(job, distribution, whole);
 }
 
 }  // namespace tessera::apps::mg

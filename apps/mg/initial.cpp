@@ -10,7 +10,7 @@ namespace {
 
 // Independent streams: stream l makes the elements l, l + 8, l + 16, … of a row. Eight hide the
 // latency of a 64-bit multiplication, and fill one AVX-512 register.
-constexpr std::int64_t lanes = 8;
+constexpr std::int64_t streams = 8;
 
 struct Range {
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
@@ -45,20 +45,20 @@ Range row_range(std::uint64_t first, std::int64_t count) {
   constexpr std::uint64_t mask = Lehmer46::mask;
   // Signed, because vector instruction sets before AVX-512 compare only signed integers; the values
   // have 46 bits.
-  std::array<std::uint64_t, lanes> state{};
-  std::array<std::int64_t, lanes> least{};
-  std::array<std::int64_t, lanes> greatest{};
-  const std::int64_t blocks = count / lanes;
+  std::array<std::uint64_t, streams> state{};
+  std::array<std::int64_t, streams> least{};
+  std::array<std::int64_t, streams> greatest{};
+  const std::int64_t blocks = count / streams;
   std::uint64_t next = first;
-  for (std::size_t l = 0; l < lanes; ++l) {
+  for (std::size_t l = 0; l < streams; ++l) {
     state[l] = next;
     next = next * Lehmer46::multiplier & mask;
     least[l] = std::numeric_limits<std::int64_t>::max();
     greatest[l] = -1;
   }
-  const std::uint64_t step = Lehmer46::jump(lanes);
+  const std::uint64_t step = Lehmer46::jump(streams);
   for (std::int64_t b = 0; b < blocks; ++b) {
-    for (std::size_t l = 0; l < lanes; ++l) {
+    for (std::size_t l = 0; l < streams; ++l) {
       const auto value = static_cast<std::int64_t>(state[l]);
       least[l] = std::min(least[l], value);
       greatest[l] = std::max(greatest[l], value);
@@ -66,12 +66,12 @@ Range row_range(std::uint64_t first, std::int64_t count) {
     }
   }
   Range range;
-  for (std::size_t l = 0; l < lanes; ++l) {
+  for (std::size_t l = 0; l < streams; ++l) {
     if (blocks > 0) {
       range.least = std::min(range.least, static_cast<std::uint64_t>(least[l]));
       range.greatest = std::max(range.greatest, static_cast<std::uint64_t>(greatest[l]));
     }
-    if (static_cast<std::int64_t>(l) < count - blocks * lanes) {
+    if (static_cast<std::int64_t>(l) < count - blocks * streams) {
       range.least = std::min(range.least, state[l]);
       range.greatest = std::max(range.greatest, state[l]);
     }

@@ -33,8 +33,8 @@
 
 namespace {
 
-using tessera::apps::complain_once;
 using tessera::apps::exit_usage;
+using tessera::apps::print_error_once;
 using tessera::apps::Progress;
 using tessera::apps::Report;
 using tessera::rma::Job;
@@ -137,7 +137,7 @@ int run_program(int argc, char** argv) {
   arguments.quiet = arguments.quiet || tessera::apps::goes_to_output(arguments.json_file);
   const mg::ParsedClass parsed = mg::parse_class(arguments.class_name);
   if (!parsed.problem) {
-    complain_once(program_name, parsed.error);
+    print_error_once(program_name, parsed.error);
     return exit_usage;
   }
   return tessera::apps::run_ranks(program_name, arguments.threads, [&](Job& job) {

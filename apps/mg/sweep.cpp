@@ -37,7 +37,7 @@ std::int64_t padded(std::int64_t count) {
 }
 
 /// The smallest box that contains both; an empty one contains nothing.
-Box hull(const Box& a, const Box& b) {
+Box bounding_box(const Box& a, const Box& b) {
   if (a.is_empty() || b.is_empty()) {
     return a.is_empty() ? b : a;
   }
@@ -86,9 +86,9 @@ StageBoxes stage_boxes(const SweepTask& task) {
   if (task.restriction) {
     boxes.coarse = task.restriction->box;
   }
-  boxes.second = hull(refined(boxes.coarse), task.norm_box);
+  boxes.second = bounding_box(refined(boxes.coarse), task.norm_box);
   if (task.correction) {
-    boxes.smoothed = hull(task.correction->box, grown_unless_empty(boxes.second, 1));
+    boxes.smoothed = bounding_box(task.correction->box, grown_unless_empty(boxes.second, 1));
     boxes.first = grown_unless_empty(boxes.smoothed, 1);
     boxes.prolongated = grown_unless_empty(boxes.first, 1);
   }
@@ -137,7 +137,7 @@ class Ring {
   Ring(double* data, double* carry, std::int64_t strip, std::int64_t row, std::int64_t lag,
        std::int64_t first_plane)
       : data_(data),
-        carry_(carry),
+        saved_rows_(carry),
         strip_(strip),
         row_(row),
         lag_(lag),
@@ -163,11 +163,11 @@ class Ring {
 
  private:
   [[nodiscard]] double* carried(std::int64_t z) const {
-    return carry_ + (z - first_plane_) * carried_rows * row_;
+    return saved_rows_ + (z - first_plane_) * carried_rows * row_;
   }
 
   double* data_ = nullptr;
-  double* carry_ = nullptr;
+  double* saved_rows_ = nullptr;
   std::int64_t strip_ = 0;
   std::int64_t row_ = 0;
   std::int64_t lag_ = 0;
@@ -215,7 +215,7 @@ class Sweep {
  private:
   [[nodiscard]] std::int64_t rows_of_strip(std::int64_t strip_bytes) const;
   void step(std::int64_t t, const Range& strip);
-  void look_ahead(std::int64_t t, std::int64_t y, const Range& strip);
+  void prefetch_rows(std::int64_t t, std::int64_t y, const Range& strip);
   // Stages 1 to 5 of step t, for the row y.
   void prolongate(std::int64_t t, std::int64_t y);
   void first_residual(std::int64_t t, std::int64_t y);
@@ -334,7 +334,7 @@ void Sweep::for_each_new_plane(std::int64_t t, Body body) {
   each(r2_, boxes_.second, 2 * t - second_lag);
 }
 
-void Sweep::look_ahead(std::int64_t t, std::int64_t y, const Range& strip) {
+void Sweep::prefetch_rows(std::int64_t t, std::int64_t y, const Range& strip) {
   y += rows_ahead;
   if (y >= strip.hi) {
     y -= strip.hi - strip.lo;
@@ -363,7 +363,7 @@ void Sweep::step(std::int64_t t, const Range& strip) {
     for_each_new_plane(t, [](const Ring& ring, std::int64_t z) { ring.fetch_carried(z); });
   }
   for (std::int64_t y = strip.lo; y < strip.hi; ++y) {
-    look_ahead(t, y, strip);
+    prefetch_rows(t, y, strip);
     prolongate(t, y);
     first_residual(t, y - first_lag);
     smooth(t, y - smooth_lag);
@@ -539,7 +539,7 @@ rma::Result<double*> SweepBuffers::reserve(std::int64_t count) {
 SweepBoxes needed(const SweepTask& task) {
   const StageBoxes boxes = stage_boxes(task);
   SweepBoxes result;
-  result.v_read = hull(boxes.first, boxes.second);
+  result.v_read = bounding_box(boxes.first, boxes.second);
   if (task.correction) {
     result.u_read = task.correction->from_zero ? Box{} : boxes.prolongated;
     result.coarse_read = prolongation_source(boxes.prolongated);
@@ -553,7 +553,8 @@ SweepBoxes needed(const SweepTask& task) {
 rma::Result<Norms> sweep(const SweepTask& task, SweepBuffers& buffers) {
   const StageBoxes boxes = stage_boxes(task);
   // One layer around stages 2 and 4, also in x if rows wrap around.
-  const Box window = hull(grown_unless_empty(boxes.first, 1), grown_unless_empty(boxes.second, 1));
+  const Box window =
+      bounding_box(grown_unless_empty(boxes.first, 1), grown_unless_empty(boxes.second, 1));
   if (window.is_empty()) {
     return Norms{};
   }

@@ -16,7 +16,7 @@ namespace {
 using rma::Result;
 using rma::Status;
 
-constexpr std::int64_t most_rows_compared = 1 << 20;
+constexpr std::int64_t max_rows_compared = 1 << 20;
 
 // From 0 to 1, in steps that a sum of many numbers keeps exactly.
 double fraction(std::uint64_t number) {
@@ -43,7 +43,7 @@ T trial_element(std::int64_t index) {
 template <class T>
 ProductCheck<T>::ProductCheck(std::int64_t rows)
     : rows_(rows),
-      has_all_rows_(rows <= most_rows_compared),
+      has_all_rows_(rows <= max_rows_compared),
       sums_(has_all_rows_ ? static_cast<std::size_t>(rows) : 1),
       absolutes_(sums_.size()),
       terms_(sums_.size()) {}

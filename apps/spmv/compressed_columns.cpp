@@ -132,9 +132,9 @@ struct Columns {
 
 // Elements of a distributed vector in increasing order of indices, read ahead in batches.
 template <class T>
-class Walk {
+class SequentialReader {
  public:
-  explicit Walk(const Array<T>& from) : from_(from) {}
+  explicit SequentialReader(const Array<T>& from) : from_(from) {}
 
   // Requires: indices do not decrease. After an error all elements are zero.
   T operator()(std::int64_t index) {
@@ -176,8 +176,8 @@ Range share_of(std::int64_t count, const rma::Team& team) {
 
 // This rank's share of the pointers: they begin with the first entry, end after the last one, and
 // do not decrease.
-std::optional<TextFault> check_pointers(const MatrixHeader& header, Walk<std::int64_t> pointer,
-                                        Range share) {
+std::optional<TextFault> check_pointers(const MatrixHeader& header,
+                                        SequentialReader<std::int64_t> pointer, Range share) {
   const std::int64_t last = header.columns;
   std::int64_t before = share.lo == 0 ? 0 : pointer(share.lo - 1);
   for (std::int64_t i = share.lo; i < share.hi; ++i) {
@@ -215,7 +215,7 @@ Status check_pointers_in_front(rma::Job& job, const std::string& file, const Mat
     return {};
   }
   return agree_on_fault(team, file,
-                        check_pointers(header, Walk<std::int64_t>(columns.pointers),
+                        check_pointers(header, SequentialReader<std::int64_t>(columns.pointers),
                                        share_of(header.pointers.fields, team)));
 }
 
@@ -291,15 +291,15 @@ Result<std::int64_t> column_of(const Array<std::int64_t>& pointers, std::int64_t
 
 // One-sided. Passes this rank's share of the entries to the caller.
 template <class T>
-Status give_share(const MatrixHeader& header, const Columns& columns, Range share,
+Status emit_share(const MatrixHeader& header, const Columns& columns, Range share,
                   const EntrySink<T>& sink, std::optional<TextFault>& fault) {
   if (share.lo == share.hi) {
     return {};
   }
   TESSERA_ASSIGN_OR_RETURN(std::int64_t column, column_of(columns.pointers, share.lo));
-  Walk<std::int64_t> pointer(columns.pointers);
-  Walk<std::int64_t> row(columns.rows);
-  Walk<double> value(columns.values);
+  SequentialReader<std::int64_t> pointer(columns.pointers);
+  SequentialReader<std::int64_t> row(columns.rows);
+  SequentialReader<double> value(columns.values);
   const std::int64_t parts = parts_of(header.field);
   for (std::int64_t entry = share.lo; entry < share.hi && !fault; ++entry) {
     while (column + 1 < header.columns && pointer(column + 1) <= entry && pointer.status().ok()) {
@@ -329,7 +329,7 @@ Status read_compressed_columns(rma::Job& job, const std::string& file, const Mat
   TESSERA_ASSIGN_OR_RETURN(Columns columns, Columns::create(job, header));
   TESSERA_RETURN_IF_ERROR(parse_sections(job, file, header, at_first, columns));
   std::optional<TextFault> fault;
-  const Status given = give_share(header, columns, share_of(header.entries, team), sink, fault);
+  const Status given = emit_share(header, columns, share_of(header.entries, team), sink, fault);
   TESSERA_RETURN_IF_ERROR(columns.rows.sync(given));
   return agree_on_fault(team, file, fault);
 }

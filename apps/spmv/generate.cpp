@@ -17,14 +17,14 @@ using rma::Result;
 using rma::Status;
 
 // Up to this size, row numbers and entries fit into 64 bits.
-constexpr std::int64_t most_rows = std::int64_t{1} << 40;
+constexpr std::int64_t max_rows = std::int64_t{1} << 40;
 
 bool is_inside(std::int64_t coordinate, std::int64_t edge) {
   return coordinate >= 0 && coordinate < edge;
 }
 
 // The sum of the element matrices of a node's four squares; for −∇² they do not depend on the mesh.
-void give_fe2d_row(std::int64_t edge, std::int64_t row, const EntrySink<double>& sink) {
+void emit_fe2d_row(std::int64_t edge, std::int64_t row, const EntrySink<double>& sink) {
   constexpr double itself = 8.0 / 3.0;
   constexpr double neighbour = -1.0 / 3.0;
   const std::int64_t y = row / edge;
@@ -38,7 +38,7 @@ void give_fe2d_row(std::int64_t edge, std::int64_t row, const EntrySink<double>&
   }
 }
 
-void give_stencil27_row(std::int64_t edge, std::int64_t row, const EntrySink<double>& sink) {
+void emit_stencil27_row(std::int64_t edge, std::int64_t row, const EntrySink<double>& sink) {
   const std::int64_t z = row / (edge * edge);
   const std::int64_t y = row / edge % edge;
   const std::int64_t x = row % edge;
@@ -55,7 +55,7 @@ void give_stencil27_row(std::int64_t edge, std::int64_t row, const EntrySink<dou
 }
 
 // Multiplied by h². The flow goes to larger x and y, so the upwind neighbours come before.
-void give_convection_row(const Generator& generator, std::int64_t row,
+void emit_convection_row(const Generator& generator, std::int64_t row,
                          const EntrySink<double>& sink) {
   const std::int64_t edge = generator.edge;
   const double h = 1.0 / static_cast<double>(edge + 1);
@@ -78,7 +78,7 @@ void give_convection_row(const Generator& generator, std::int64_t row,
   }
 }
 
-void give_random_row(const Generator& generator, std::int64_t row, const EntrySink<double>& sink) {
+void emit_random_row(const Generator& generator, std::int64_t row, const EntrySink<double>& sink) {
   const auto rows = static_cast<std::uint64_t>(generator.edge);
   std::uint64_t state =
       mixed(static_cast<std::uint64_t>(generator.seed)) ^ mixed(static_cast<std::uint64_t>(row));
@@ -92,12 +92,12 @@ void give_random_row(const Generator& generator, std::int64_t row, const EntrySi
   sink(row, row, static_cast<double>(generator.dense) + 1);
 }
 
-struct Known {
+struct KnownGenerator {
   std::string_view name;
-  std::size_t most_numbers;
+  std::size_t max_numbers;
 };
-constexpr std::array known_kinds = {Known{"fe2d", 1}, Known{"stencil27", 1}, Known{"convection", 2},
-                                    Known{"random", 3}};
+constexpr std::array known_kinds = {KnownGenerator{"fe2d", 1}, KnownGenerator{"stencil27", 1},
+                                    KnownGenerator{"convection", 2}, KnownGenerator{"random", 3}};
 
 Status refused(const std::string& text, std::string_view why) {
   return Status::error(rma::Code::invalid_argument, fmt::format("generator {}: {}", text, why))
@@ -129,12 +129,12 @@ Result<std::int64_t> count_of(const std::string& text, const std::string& number
 }
 
 // The longest edge whose square or cube is a possible number of rows.
-std::int64_t most_edge(GeneratorKind kind) {
+std::int64_t max_edge(GeneratorKind kind) {
   switch (kind) {
     case GeneratorKind::stencil27:
       return 10'000;
     case GeneratorKind::random:
-      return most_rows;
+      return max_rows;
     default:
       return std::int64_t{1} << 20;
   }
@@ -190,13 +190,13 @@ std::int64_t Generator::most_in_row() const noexcept {
 void Generator::give_row(std::int64_t row, const EntrySink<double>& sink) const {
   switch (kind) {
     case GeneratorKind::fe2d:
-      return give_fe2d_row(edge, row, sink);
+      return emit_fe2d_row(edge, row, sink);
     case GeneratorKind::stencil27:
-      return give_stencil27_row(edge, row, sink);
+      return emit_stencil27_row(edge, row, sink);
     case GeneratorKind::convection:
-      return give_convection_row(*this, row, sink);
+      return emit_convection_row(*this, row, sink);
     case GeneratorKind::random:
-      return give_random_row(*this, row, sink);
+      return emit_random_row(*this, row, sink);
   }
 }
 
@@ -208,21 +208,21 @@ Result<Generator> parse_generator(const std::string& text) {
       continue;
     }
     const std::vector<std::string> numbers = split(std::string_view(text).substr(colon + 1));
-    if (numbers.size() > known_kinds[kind].most_numbers) {
+    if (numbers.size() > known_kinds[kind].max_numbers) {
       return refused(text, fmt::format("has {} numbers; {} takes at most {}", numbers.size(), name,
-                                       known_kinds[kind].most_numbers));
+                                       known_kinds[kind].max_numbers));
     }
     Generator generator;
     generator.kind = static_cast<GeneratorKind>(kind);
     TESSERA_ASSIGN_OR_RETURN(generator.edge,
-                             count_of(text, numbers[0], 1, most_edge(generator.kind)));
+                             count_of(text, numbers[0], 1, max_edge(generator.kind)));
     if (numbers.size() > 1) {
       TESSERA_RETURN_IF_ERROR(read_second(text, numbers[1], generator));
     } else {
       generator.dense = std::min(generator.dense, generator.edge);
     }
     if (numbers.size() > 2) {
-      TESSERA_ASSIGN_OR_RETURN(generator.seed, count_of(text, numbers[2], 0, most_rows));
+      TESSERA_ASSIGN_OR_RETURN(generator.seed, count_of(text, numbers[2], 0, max_rows));
     }
     return generator;
   }

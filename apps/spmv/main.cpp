@@ -26,8 +26,8 @@
 
 namespace {
 
-using tessera::apps::complain_once;
 using tessera::apps::exit_usage;
+using tessera::apps::print_error_once;
 using tessera::rma::Job;
 using tessera::rma::Result;
 using tessera::rma::Status;
@@ -51,7 +51,7 @@ struct Arguments {
   bool quiet = false;
 };
 
-Result<spmv::Order> understand(const Arguments& arguments) {
+Result<spmv::Order> parse_options(const Arguments& arguments) {
   using tessera::rma::Code;
   spmv::Order order;
   if (arguments.file.empty() == arguments.generate.empty()) {
@@ -140,9 +140,9 @@ int run_program(int argc, char** argv) {
   if (const auto code = tessera::apps::refuse_threads(program_name, arguments.threads)) {
     return *code;
   }
-  const auto order = understand(arguments);
+  const auto order = parse_options(arguments);
   if (!order.ok()) {
-    complain_once(program_name, order.status().message());
+    print_error_once(program_name, order.status().message());
     return exit_usage;
   }
   return tessera::apps::run_ranks(program_name, arguments.threads,

@@ -152,7 +152,7 @@ Status check_length(const LineStream& stream, std::int64_t line, double announce
 }
 
 // Numbers of one digit, each followed by a blank or the line's end, except the file's last.
-double least_market_bytes(const MatrixHeader& header) {
+double min_market_bytes(const MatrixHeader& header) {
   const int indices = header.layout == Layout::array ? 0 : 2;
   const int values = header.field == Field::pattern ? 0 : header.field == Field::complex ? 2 : 1;
   return 2.0 * (indices + values) * static_cast<double>(header.entries) - 1;
@@ -194,7 +194,7 @@ Status read_market_sizes(LineStream& stream, MatrixHeader& header) {
     }
     header.entries = *stored;
   }
-  return check_length(stream, stream.lines(), least_market_bytes(header));
+  return check_length(stream, stream.lines(), min_market_bytes(header));
 }
 
 Result<MatrixHeader> read_market(LineStream& stream, const std::vector<Word>& words) {
@@ -357,18 +357,18 @@ Status place_section(const LineStream& stream, Section& section, std::string_vie
 }
 
 // Minimum length of a line with this many fields: none is blank, so it reaches to the last one.
-double least_bytes(const FortranFormat& format, std::int64_t fields) {
+double min_bytes(const FortranFormat& format, std::int64_t fields) {
   return fields == 0 ? 0.0 : static_cast<double>(format.field(fields - 1).column + 1);
 }
 // Minimum length of a section's text, without what may be omitted: blanks after the last field of a
 // line.
-double least_bytes(const Section& section) {
+double min_bytes(const Section& section) {
   if (section.fields == 0) {
     return 0;
   }
   const std::int64_t per_line = section.format.per_line;
-  return static_cast<double>(section.fields / per_line) * least_bytes(section.format, per_line) +
-         least_bytes(section.format, section.fields % per_line);
+  return static_cast<double>(section.fields / per_line) * min_bytes(section.format, per_line) +
+         min_bytes(section.format, section.fields % per_line);
 }
 
 Status read_formats(LineStream& stream, MatrixHeader& header) {
@@ -444,7 +444,7 @@ Result<MatrixHeader> read_boeing(LineStream& stream) {
   header.right_side_lines = (*lines)[4];
   TESSERA_RETURN_IF_ERROR(check_length(
       stream, 2,
-      least_bytes(header.pointers) + least_bytes(header.indices) + least_bytes(header.values)));
+      min_bytes(header.pointers) + min_bytes(header.indices) + min_bytes(header.values)));
   TESSERA_RETURN_IF_ERROR(check_total(stream, *lines));
   return header;
 }

@@ -93,7 +93,7 @@ class FormatReader {
   bool add(const FortranField& field);
   [[nodiscard]] bool is_complete() const { return format_.per_line > 0; }
 
-  static constexpr int most_items = 4 * longest_line;  // groups may repeat items without columns
+  static constexpr int max_items = 4 * longest_line;  // groups may repeat items without columns
 
   std::string text_;
   std::size_t at_ = 0;
@@ -109,7 +109,7 @@ bool FormatReader::read_list(int depth) {
   constexpr std::int32_t most_scale =
       99;  // a larger scale would make all numbers zero, or too large
   while (!take(")")) {
-    if (++items_ > most_items) {
+    if (++items_ > max_items) {
       return false;
     }
     const std::optional<std::int32_t> count = number();
@@ -143,7 +143,7 @@ bool FormatReader::read_group(std::int32_t repeat, int depth) {
   const std::size_t start = at_;
   for (std::int32_t i = 0; i < repeat; ++i) {
     at_ = start;
-    if (depth > most_depth || ++items_ > most_items || !read_list(depth)) {
+    if (depth > most_depth || ++items_ > max_items || !read_list(depth)) {
       return false;
     }
   }

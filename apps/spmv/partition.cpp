@@ -58,7 +58,7 @@ void for_each_neighbour(const LocalCsr<T>& matrix, Action&& action) {
 }
 
 // Sorts the neighbours of each vertex and removes duplicates; later lists move up.
-void leave_each_once(Graph& graph) {
+void remove_duplicates(Graph& graph) {
   const auto at = [&](std::int64_t place) { return graph.neighbours.begin() + place; };
   std::int64_t begin = 0;
   std::int64_t kept = 0;
@@ -91,7 +91,7 @@ Graph graph_of(const LocalCsr<T>& matrix) {
   for_each_neighbour(matrix, [&](std::int64_t row, std::int64_t column) {
     graph.neighbours[static_cast<std::size_t>(next[static_cast<std::size_t>(row)]++)] = column;
   });
-  leave_each_once(graph);
+  remove_duplicates(graph);
   for (std::size_t row = 0; row < rows; ++row) {
     // A row without entries also has a weight: its element of y is written.
     graph.weights.push_back(matrix.row_starts[row + 1] - matrix.row_starts[row] + 1);

@@ -36,7 +36,7 @@ constexpr std::array known_modes = {
 
 // A mode's plan and its time so far on this rank.
 template <class T>
-struct Trial {
+struct ModeRun {
   SpmvPlan<T> plan;
   double seconds = 0;
   double communication_before = 0;
@@ -57,7 +57,7 @@ Result<std::vector<T>> own_elements(Array<T>& y) {
 // Collective. Computes one product of each mode into a y that was zero, and compares them.
 template <class T>
 Status compare_modes(SparseMatrix<T>& matrix, Array<T>& x, Array<T>& y,
-                     std::vector<Trial<T>>& trials, const std::vector<Mode>& modes) {
+                     std::vector<ModeRun<T>>& trials, const std::vector<Mode>& modes) {
   std::vector<T> first;
   Status mine;
   for (std::size_t i = 0; i < trials.size(); ++i) {
@@ -76,7 +76,7 @@ Status compare_modes(SparseMatrix<T>& matrix, Array<T>& x, Array<T>& y,
 
 // Collective. The mean times of all ranks for a mode.
 template <class T>
-Result<ModeResult> summarise(SparseMatrix<T>& matrix, const Trial<T>& trial, const Mode& mode,
+Result<ModeResult> summarise(SparseMatrix<T>& matrix, const ModeRun<T>& trial, const Mode& mode,
                              std::int64_t iterations) {
   rma::Team team = matrix.team();
   const auto count = static_cast<double>(iterations);
@@ -127,17 +127,17 @@ Result<std::vector<ModeResult>> run_products(SparseMatrix<T>& matrix, Array<T>& 
                                              const std::vector<Mode>& modes,
                                              std::int64_t iterations) {
   using Clock = std::chrono::steady_clock;
-  std::vector<Trial<T>> trials;
+  std::vector<ModeRun<T>> trials;
   for (const Mode& mode : modes) {
     TESSERA_ASSIGN_OR_RETURN(auto plan, SpmvPlan<T>::create(matrix, x, y, mode.options));
     trials.push_back({std::move(plan)});
   }
   TESSERA_RETURN_IF_ERROR(compare_modes(matrix, x, y, trials, modes));
-  for (Trial<T>& trial : trials) {
+  for (ModeRun<T>& trial : trials) {
     trial.communication_before = trial.plan.communication_seconds();
   }
   for (std::int64_t i = 0; i < iterations; ++i) {
-    for (Trial<T>& trial : trials) {
+    for (ModeRun<T>& trial : trials) {
       const auto begin = Clock::now();
       TESSERA_RETURN_IF_ERROR(trial.plan.multiply(matrix, x, y));
       trial.seconds += std::chrono::duration<double>(Clock::now() - begin).count();

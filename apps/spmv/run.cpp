@@ -41,7 +41,7 @@ struct Source {
     return file ? file->header().columns : generator->rows();
   }
   // An upper limit; a real number, which does not overflow.
-  [[nodiscard]] double most_entries() const {
+  [[nodiscard]] double max_entries() const {
     if (generator) {
       return static_cast<double>(generator->rows()) * static_cast<double>(generator->most_in_row());
     }
@@ -69,19 +69,19 @@ MemoryNeed need_of(const Order& order, const Source& source, const Job& job) {
   constexpr double bytes_of_entry = 100;
   constexpr double own_bytes_of_entry = 60;  // the first of these, in a list that grows
   constexpr double bytes_of_row = 100;
-  const double needed = bytes_of_entry * source.most_entries() +
+  const double needed = bytes_of_entry * source.max_entries() +
                         bytes_of_row * static_cast<double>(source.rows()) +
                         bytes_of_row * static_cast<double>(source.columns());
   const bool has_graph = needs_graph(order) && job.rank().value == 0;
-  const double graph = has_graph ? bytes_of_graph_entry * source.most_entries() : 0;
+  const double graph = has_graph ? bytes_of_graph_entry * source.max_entries() : 0;
   return {.bytes_per_rank = needed / job.size() + graph,
           .what = fmt::format("the matrix of {} x {} with {:.3g} entries", source.rows(),
-                              source.columns(), source.most_entries()),
+                              source.columns(), source.max_entries()),
           .hint = needs_graph(order)
                       ? "use a smaller matrix, or --partition entries: a graph partitioner needs "
                         "the whole pattern on rank 0"
                       : "use a smaller matrix, or more machines",
-          .own_bytes = own_bytes_of_entry * source.most_entries() / job.size() + graph,
+          .own_bytes = own_bytes_of_entry * source.max_entries() / job.size() + graph,
           .multiplies = false};
 }
 
@@ -98,7 +98,7 @@ bool is_complex_symmetric(const Source& source) {
   return is_complex(source) && source.file->header().symmetry == Symmetry::symmetric;
 }
 
-std::string what_cg_needs(const Source& source) {
+std::string cg_requirement(const Source& source) {
   return fmt::format("conjugate gradients need a {} matrix",
                      is_complex(source) ? "Hermitian" : "symmetric");
 }
@@ -111,7 +111,7 @@ Status check_symmetry(const Order& order, const Source& source) {
     return {};
   }
   return Status::error(rma::Code::invalid_argument,
-                       fmt::format("{}: {}", order.file, what_cg_needs(source)))
+                       fmt::format("{}: {}", order.file, cg_requirement(source)))
       .hint(is_skew_symmetric(source)
                 ? "only products of a skew-symmetric matrix are supported: bicgstab also "
                   "breaks down on it"
@@ -149,7 +149,7 @@ struct Problem {
 
 // Local, except for files. Each rank makes the rows that it would have in an even distribution.
 template <class T>
-Status give_entries(Source& source, const Job& job, const EntrySink<T>& sink) {
+Status write_entries(Source& source, const Job& job, const EntrySink<T>& sink) {
   if (source.file) {
     return source.file->template read<T>(sink);
   }
@@ -175,7 +175,7 @@ Result<Problem<T>> assemble(const Order& order, Source& source, Job& job) {
   ProductCheck<T> check(source.rows());
   Status added;
   const Status given =
-      give_entries<T>(source, job, [&](std::int64_t row, std::int64_t column, T value) {
+      write_entries<T>(source, job, [&](std::int64_t row, std::int64_t column, T value) {
         if (added.ok()) {
           added = builder.add(row, column, value);
           check.add(row, column, value);
@@ -337,7 +337,7 @@ Result<bool> solve_system(const Order& order, Report& report, const Source& sour
     const bool may_be_the_matrix =
         *order.method == Method::cg && !result.has_converged && !is_surely_symmetric(source);
     report.add("solver_failure",
-               result.failure + (may_be_the_matrix ? "; " + what_cg_needs(source) : ""));
+               result.failure + (may_be_the_matrix ? "; " + cg_requirement(source) : ""));
   }
   return result.has_converged && is_accurate(result, order.tolerance);
 }

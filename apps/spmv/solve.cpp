@@ -68,7 +68,7 @@ Result<std::int64_t> infinite_row(Array<T>& inverses) {
 
 // Norms that need no scaling: squares of such numbers, and of those that become small, are in
 // range.
-bool is_harmless(double norm) {
+bool needs_no_scaling(double norm) {
   constexpr double most = 0x1p256;
   return norm <= most && norm >= 1 / most;
 }
@@ -77,8 +77,8 @@ bool is_harmless(double norm) {
 template <class T>
 Result<Scales> scales_of(SparseMatrix<T>& matrix, double b_norm) {
   TESSERA_ASSIGN_OR_RETURN(const double largest, largest_entry(matrix));
-  return Scales{is_harmless(largest) ? 1.0 : scale_to_one(largest),
-                is_harmless(b_norm) ? 1.0 : scale_to_one(b_norm)};
+  return Scales{needs_no_scaling(largest) ? 1.0 : scale_to_one(largest),
+                needs_no_scaling(b_norm) ? 1.0 : scale_to_one(b_norm)};
 }
 
 // Collective.
@@ -188,15 +188,15 @@ double greatest_residual(double tolerance) {
 
 // Whether no digit is significant in a product of two vectors with these norms: they are
 // orthogonal.
-bool is_lost(double product, double norm, double other_norm) {
+bool is_orthogonal(double product, double norm, double other_norm) {
   constexpr double noise = 64 * std::numeric_limits<double>::epsilon();
   return !(product > noise * norm * other_norm);
 }
 
 // Writes the carried residual into the result; returns whether to continue.
 template <class T>
-Result<bool> goes_on(System<T>& system, Array<T>& r, const SolveOptions& options,
-                     SolveResult& result) {
+Result<bool> can_continue(System<T>& system, Array<T>& r, const SolveOptions& options,
+                          SolveResult& result) {
   TESSERA_ASSIGN_OR_RETURN(const double norm, arrays::norm2(r));
   result.carried_residual = system.relative(norm);
   result.has_converged = result.carried_residual <= options.tolerance;
@@ -210,7 +210,7 @@ Result<bool> goes_on(System<T>& system, Array<T>& r, const SolveOptions& options
   } else if (result.carried_residual > greatest_residual(options.tolerance)) {
     result.failure = fmt::format("diverged: in iteration {} the residual is {:.1e} times b",
                                  result.iterations, result.carried_residual);
-  } else if (result.failure.empty() && result.iterations >= options.most_iterations) {
+  } else if (result.failure.empty() && result.iterations >= options.max_iterations) {
     result.failure = fmt::format("{} steps were not enough", result.iterations);
   }
   return !result.has_converged && result.failure.empty();
@@ -252,7 +252,7 @@ Status run_cg(System<T>& system, Array<T>& x, const SolveOptions& options, Solve
   TESSERA_ASSIGN_OR_RETURN(auto q, system.vector("q"));
   TESSERA_RETURN_IF_ERROR(system.residual(x, r));
   T rho{1};
-  TESSERA_ASSIGN_OR_RETURN(bool is_going, goes_on(system, r, options, result));
+  TESSERA_ASSIGN_OR_RETURN(bool is_going, can_continue(system, r, options, result));
   while (is_going) {
     TESSERA_RETURN_IF_ERROR(system.precondition(r, z));
     TESSERA_ASSIGN_OR_RETURN(const T next_rho, arrays::dot_conjugated(r, z));
@@ -270,7 +270,7 @@ Status run_cg(System<T>& system, Array<T>& x, const SolveOptions& options, Solve
     TESSERA_RETURN_IF_ERROR(add_to(x, alpha, p));
     TESSERA_RETURN_IF_ERROR(add_to(r, -alpha, q));
     ++result.iterations;
-    TESSERA_ASSIGN_OR_RETURN(is_going, goes_on(system, r, options, result));
+    TESSERA_ASSIGN_OR_RETURN(is_going, can_continue(system, r, options, result));
   }
   return {};
 }
@@ -299,7 +299,7 @@ struct BiCgStabNumbers {
   bool has_broken_down = false;
 
   // Also sets the failure.
-  void break_down(SolveResult& result, std::string_view how) {
+  void set_breakdown(SolveResult& result, std::string_view how) {
     has_broken_down = true;
     result.failure =
         fmt::format("broke down in iteration {}: {}{}", result.iterations + 1, how,
@@ -313,8 +313,8 @@ Status step_bicgstab(System<T>& system, BiCgStabVectors<T>& vectors, BiCgStabNum
                      Array<T>& x, SolveResult& result) {
   auto& [r, shadow, p, v, ready, t] = vectors;
   TESSERA_ASSIGN_OR_RETURN(const T rho, arrays::dot_conjugated(shadow, r));
-  if (is_lost(std::abs(rho), numbers.shadow_norm, system.absolute(result.carried_residual))) {
-    numbers.break_down(result, "the residual is orthogonal to the first one");
+  if (is_orthogonal(std::abs(rho), numbers.shadow_norm, system.absolute(result.carried_residual))) {
+    numbers.set_breakdown(result, "the residual is orthogonal to the first one");
     return {};
   }
   const T beta = rho / numbers.rho * (numbers.alpha / numbers.omega);
@@ -326,8 +326,8 @@ Status step_bicgstab(System<T>& system, BiCgStabVectors<T>& vectors, BiCgStabNum
   TESSERA_RETURN_IF_ERROR(system.multiply(ready, v));
   TESSERA_ASSIGN_OR_RETURN(const T divisor, arrays::dot_conjugated(shadow, v));
   TESSERA_ASSIGN_OR_RETURN(const double v_norm, arrays::norm2(v));
-  if (is_lost(std::abs(divisor), numbers.shadow_norm, v_norm)) {
-    numbers.break_down(result, "A p is orthogonal to the first residual");
+  if (is_orthogonal(std::abs(divisor), numbers.shadow_norm, v_norm)) {
+    numbers.set_breakdown(result, "A p is orthogonal to the first residual");
     return {};
   }
   numbers.alpha = rho / divisor;
@@ -338,9 +338,9 @@ Status step_bicgstab(System<T>& system, BiCgStabVectors<T>& vectors, BiCgStabNum
   TESSERA_ASSIGN_OR_RETURN(const T along, arrays::dot_conjugated(t, r));
   TESSERA_ASSIGN_OR_RETURN(const double t_norm, arrays::norm2(t));
   TESSERA_ASSIGN_OR_RETURN(const double s_norm, arrays::norm2(r));
-  if (is_lost(std::abs(along), t_norm, s_norm)) {
+  if (is_orthogonal(std::abs(along), t_norm, s_norm)) {
     // Half a step is done, which may have reached the solution.
-    numbers.break_down(result, "A s is orthogonal to s, the residual after half a step");
+    numbers.set_breakdown(result, "A s is orthogonal to s, the residual after half a step");
     ++result.iterations;
     return {};
   }
@@ -372,20 +372,19 @@ Status run_bicgstab(System<T>& system, Array<T>& x, const SolveOptions& options,
   BiCgStabNumbers<T> numbers;
   std::int64_t started_at = 0;
   TESSERA_RETURN_IF_ERROR(start_bicgstab(system, vectors, numbers, x));
-  TESSERA_ASSIGN_OR_RETURN(bool is_going, goes_on(system, vectors.r, options, result));
+  TESSERA_ASSIGN_OR_RETURN(bool is_going, can_continue(system, vectors.r, options, result));
   while (is_going) {
     TESSERA_RETURN_IF_ERROR(step_bicgstab(system, vectors, numbers, x, result));
-    TESSERA_ASSIGN_OR_RETURN(is_going, goes_on(system, vectors.r, options, result));
+    TESSERA_ASSIGN_OR_RETURN(is_going, can_continue(system, vectors.r, options, result));
     // If no step was done since, the same division would fail again.
-    const bool is_worth_restarting = numbers.has_broken_down && !result.has_converged &&
-                                     result.iterations > started_at &&
-                                     result.restarts < most_restarts;
-    if (is_worth_restarting) {
+    const bool may_restart = numbers.has_broken_down && !result.has_converged &&
+                             result.iterations > started_at && result.restarts < most_restarts;
+    if (may_restart) {
       result.failure.clear();
       ++result.restarts;
       started_at = result.iterations;
       TESSERA_RETURN_IF_ERROR(start_bicgstab(system, vectors, numbers, x));
-      TESSERA_ASSIGN_OR_RETURN(is_going, goes_on(system, vectors.r, options, result));
+      TESSERA_ASSIGN_OR_RETURN(is_going, can_continue(system, vectors.r, options, result));
     }
   }
   return {};
@@ -406,7 +405,7 @@ Status solve_scaled(SparseMatrix<T>& matrix, SpmvPlan<T>& plan, Array<T>& b, Arr
 }
 
 // The error of a solution whose carried residual is small enough; empty: none.
-std::string hidden_failure(const SolveResult& result, double tolerance) {
+std::string residual_failure(const SolveResult& result, double tolerance) {
   if (!result.has_converged || is_accurate(result, tolerance)) {
     return result.failure;
   }
@@ -443,7 +442,7 @@ Result<SolveResult> solve(SparseMatrix<T>& matrix, SpmvPlan<T>& plan, Array<T>& 
   TESSERA_RETURN_IF_ERROR(arrays::add(T{1}, b, T{-1}, residual, residual));
   TESSERA_ASSIGN_OR_RETURN(const double norm, arrays::norm2(residual));
   result.true_residual = b_norm > 0 ? norm / b_norm : norm;
-  result.failure = hidden_failure(result, options.tolerance);
+  result.failure = residual_failure(result, options.tolerance);
   return result;
 }
 

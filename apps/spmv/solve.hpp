@@ -30,7 +30,7 @@ enum class Method : std::uint8_t { cg, bicgstab };
 struct SolveOptions {
   Method method = Method::cg;
   double tolerance = 1e-8;  ///< of |b − A x| / |b|
-  std::int64_t most_iterations = 0;
+  std::int64_t max_iterations = 0;
   bool jacobi = false;  ///< precondition by the diagonal
   /// Called after each iteration, with the carried residual.
   std::function<void(std::int64_t iteration, double residual)> progress = {};

@@ -355,19 +355,19 @@ class PlainFile {
 };
 
 // This rank's lines of a plain file.
-struct Share {
+struct LineRange {
   std::int64_t begin = 0;
   std::int64_t end = 0;
   LineCount count;
 };
 
-Result<Share> find_share(const PlainFile& file, std::int64_t start, std::int64_t rank,
-                         std::int64_t ranks) {
+Result<LineRange> find_share(const PlainFile& file, std::int64_t start, std::int64_t rank,
+                             std::int64_t ranks) {
   const std::int64_t length = std::max<std::int64_t>(file.size() - start, 0);
   const auto cut = [&](std::int64_t part) {
     return start + length / ranks * part + length % ranks * part / ranks;
   };
-  Share share;
+  LineRange share;
   TESSERA_ASSIGN_OR_RETURN(share.begin, file.line_start(start, cut(rank)));
   TESSERA_ASSIGN_OR_RETURN(share.end, file.line_start(start, cut(rank + 1)));
   LineCounter counter;
@@ -380,7 +380,7 @@ Result<Share> find_share(const PlainFile& file, std::int64_t start, std::int64_t
 }
 
 // Passes the lines of a share to the reader, in pieces.
-Status read_share(const PlainFile& file, const Share& share, LineCount before,
+Status read_share(const PlainFile& file, const LineRange& share, LineCount before,
                   const PieceReader& read, std::optional<TextFault>& fault) {
   std::vector<char> block(block_bytes);
   std::int64_t at = share.begin;
@@ -429,7 +429,7 @@ Result<std::int64_t> deal_plain(rma::Job& job, const std::string& name, const Te
 }
 
 // What rank 0 sends to all in each round of deal_compressed().
-struct Round {
+struct DealRound {
   bool is_last = false;
   std::int32_t pieces = 0;  // dealt, to the first ranks
   std::int64_t lines = 0;   // of the file, so far
@@ -442,15 +442,15 @@ struct PieceHead {
 };
 
 // Memory for pieces on all ranks: two each, so that one round is dealt while another is read.
-class Trays {
+class PieceBuffers {
  public:
-  static Result<Trays> create(rma::Job& job) {
+  static Result<PieceBuffers> create(rma::Job& job) {
     const std::int64_t ranks = job.world().size();
-    TESSERA_ASSIGN_OR_RETURN(const auto cut,
-                             arrays::Distribution::regular({ranks * 2 * tray_bytes}, ranks));
+    TESSERA_ASSIGN_OR_RETURN(
+        const auto cut, arrays::Distribution::regular({ranks * 2 * piece_buffer_bytes}, ranks));
     TESSERA_ASSIGN_OR_RETURN(
         auto bytes, arrays::Array<std::uint8_t>::create(job, cut, {.name = "pieces of a file"}));
-    return Trays(std::move(bytes));
+    return PieceBuffers(std::move(bytes));
   }
 
   Status put(std::int32_t rank, std::int64_t round, const TextPiece& piece) {
@@ -458,14 +458,15 @@ class Trays {
     const PieceHead head{std::ssize(piece.text), piece.first_line, piece.words_before};
     std::memcpy(message.data(), &head, sizeof head);
     std::memcpy(message.data() + sizeof head, piece.text.data(), piece.text.size());
-    const std::int64_t at = (rank * std::int64_t{2} + round % 2) * tray_bytes;
+    const std::int64_t at = (rank * std::int64_t{2} + round % 2) * piece_buffer_bytes;
     return bytes_.put(arrays::Box({at}, {at + std::ssize(message)}), message);
   }
   using Access = arrays::LocalAccess<std::uint8_t>;
   [[nodiscard]] Result<Access> mine() { return bytes_.local(); }
   // The piece in this rank's tray of a round, as long as it has access to them.
   [[nodiscard]] static TextPiece piece_in(const Access& trays, std::int64_t round) {
-    const auto* const tray = reinterpret_cast<const char*>(&trays.raw()[{round % 2 * tray_bytes}]);
+    const auto* const tray =
+        reinterpret_cast<const char*>(&trays.raw()[{round % 2 * piece_buffer_bytes}]);
     PieceHead head;
     std::memcpy(&head, tray, sizeof head);
     return {{tray + sizeof head, static_cast<std::size_t>(head.bytes)},
@@ -476,14 +477,14 @@ class Trays {
   Status sync() { return bytes_.sync(); }
 
  private:
-  static constexpr std::int64_t tray_bytes = dealt_bytes + sizeof(PieceHead);
-  explicit Trays(arrays::Array<std::uint8_t> bytes) : bytes_(std::move(bytes)) {}
+  static constexpr std::int64_t piece_buffer_bytes = dealt_bytes + sizeof(PieceHead);
+  explicit PieceBuffers(arrays::Array<std::uint8_t> bytes) : bytes_(std::move(bytes)) {}
   arrays::Array<std::uint8_t> bytes_;
 };
 
 // On rank 0: deals a piece to each rank, in their order.
-Status deal_round(LineStream& stream, Trays& trays, std::int64_t round, std::int32_t ranks,
-                  Round& told) {
+Status deal_round(LineStream& stream, PieceBuffers& trays, std::int64_t round, std::int32_t ranks,
+                  DealRound& told) {
   for (told.pieces = 0; told.pieces < ranks; ++told.pieces) {
     TESSERA_ASSIGN_OR_RETURN(const TextPiece piece, stream.next_piece(dealt_bytes));
     TESSERA_RETURN_IF_ERROR(trays.put(told.pieces, round, piece));
@@ -496,9 +497,9 @@ Status deal_round(LineStream& stream, Trays& trays, std::int64_t round, std::int
 Result<std::int64_t> deal_compressed(rma::Job& job, LineStream* stream, const std::string& name,
                                      const PieceReader& read) {
   rma::Team team = job.world();
-  TESSERA_ASSIGN_OR_RETURN(Trays trays, Trays::create(job));
+  TESSERA_ASSIGN_OR_RETURN(PieceBuffers trays, PieceBuffers::create(job));
   std::optional<TextFault> fault;
-  Round told;
+  DealRound told;
   for (std::int64_t round = 0; !told.is_last; ++round) {
     Status dealt;
     if (stream != nullptr) {
@@ -511,7 +512,7 @@ Result<std::int64_t> deal_compressed(rma::Job& job, LineStream* stream, const st
     TESSERA_RETURN_IF_ERROR(team.broadcast_value(told, rma::TeamRank{0}));
     if (team.rank().value < told.pieces) {
       TESSERA_ASSIGN_OR_RETURN(const auto own, trays.mine());
-      fault = read(Trays::piece_in(own, round));
+      fault = read(PieceBuffers::piece_in(own, round));
     }
     if (told.is_last) {
       // Faults in pieces that were dealt come before faults after them.

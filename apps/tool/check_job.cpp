@@ -23,7 +23,7 @@ struct Machine {
   double quota = 0;
 };
 
-std::vector<Machine> machines_of(const Picture& all) {
+std::vector<Machine> machines_of(const Snapshot& all) {
   std::map<std::string, std::size_t> places;
   std::vector<Machine> machines;
   for (std::size_t rank = 0; rank < all.ranks.size(); ++rank) {
@@ -81,7 +81,7 @@ bool is_of(std::string_view line, const std::array<std::string_view, Count>& nam
 bool must_be_same(std::string_view line) {
   constexpr std::array<std::string_view, 5> names = {"TESSERA_ACCUMULATE", "TESSERA_TRANSPORT",
                                                      "TESSERA_BOOTSTRAP", "TESSERA_RANKS_PER_NODE",
-                                                     "TESSERA_GHOST_LETTER"};
+                                                     "TESSERA_HALO_PACK_BYTES"};
   return is_of(line, names);
 }
 
@@ -107,7 +107,7 @@ std::string difference(const std::vector<std::string>& a, const std::vector<std:
   return lines.empty() ? "" : lines.front();
 }
 
-std::string nodes_text(const Picture& all) {
+std::string nodes_text(const Snapshot& all) {
   const std::int32_t nodes = all.connections.nodes();
   if (nodes == 1) {
     return "on one node";
@@ -145,7 +145,7 @@ std::string remedy_for_singletons(const Surroundings& own) {
 
 }  // namespace
 
-Finding check_launcher(const Picture& all) {
+Finding check_launcher(const Snapshot& all) {
   constexpr const char* name = "launcher";
   const Surroundings& own = all.ranks.front();
   const Launch& launch = own.launch;
@@ -153,12 +153,12 @@ Finding check_launcher(const Picture& all) {
   // tessera-run's processes find each other, or the job does not start and the error gives the
   // reason.
   const bool fails_to_start = launch.launcher == "tessera-run" && !launch.error.empty();
-  if (launch.told_ranks > launch.ranks && launch.ranks == 1 && !fails_to_start) {
+  if (launch.announced_ranks > launch.ranks && launch.ranks == 1 && !fails_to_start) {
     return red(
         name,
         fmt::format("{} started {} processes, but they cannot find each other: they would be {} "
                     "jobs of one rank",
-                    launcher, launch.told_ranks, launch.told_ranks),
+                    launcher, launch.announced_ranks, launch.announced_ranks),
         remedy_for_singletons(own));
   }
   if (!launch.error.empty()) {
@@ -178,7 +178,7 @@ Finding check_launcher(const Picture& all) {
                fmt::format("{}: {} {}", launcher, plural(launch.ranks, "rank"), nodes_text(all)));
 }
 
-Finding check_same_settings(const Picture& all) {
+Finding check_same_settings(const Snapshot& all) {
   constexpr const char* name = "settings of all ranks";
   constexpr const char* remedy =
       "pass the same environment to all ranks: mpirun -x NAME, or srun --export=ALL";
@@ -200,7 +200,7 @@ Finding check_same_settings(const Picture& all) {
                              : yellow(name, found, remedy);
 }
 
-Finding check_processors(const Picture& all) {
+Finding check_processors(const Snapshot& all) {
   constexpr const char* name = "processors";
   const std::vector<Machine> machines = machines_of(all);
   for (const Machine& machine : machines) {
@@ -230,7 +230,7 @@ Finding check_processors(const Picture& all) {
                                                               first.host, machines.size())));
 }
 
-Finding check_binding(const Picture& all) {
+Finding check_binding(const Snapshot& all) {
   constexpr const char* name = "binding";
   constexpr const char* remedy =
       "use mpirun --bind-to core, or --bind-to none; also check the batch system's cpuset, and "
@@ -267,12 +267,12 @@ Finding check_binding(const Picture& all) {
 namespace {
 
 // The ranks as jobs see them, but machines are also distinguished by name and network.
-std::vector<rma::RankPlace> places_of(const Picture& all) {
+std::vector<rma::RankLocation> places_of(const Snapshot& all) {
   std::map<std::string, std::uint64_t> kernels;
-  std::vector<rma::RankPlace> places;
+  std::vector<rma::RankLocation> places;
   for (std::size_t rank = 0; rank < all.ranks.size(); ++rank) {
     const Surroundings& each = all.ranks[rank];
-    rma::RankPlace place;
+    rma::RankLocation place;
     place.kernel = kernels.try_emplace(each.machine, kernels.size()).first->second;
     place.node = all.connections.node_of[rank];
     for (const int usable : each.processors.usable) {
@@ -291,16 +291,16 @@ std::vector<rma::RankPlace> places_of(const Picture& all) {
 
 }  // namespace
 
-Finding check_agent(const Picture& all) {
+Finding check_agent(const Snapshot& all) {
   constexpr const char* name = "agent";
   const std::int32_t nodes = all.connections.nodes();
   if (nodes == 1) {
     return green(name, "not needed on one node");
   }
-  const std::vector<rma::RankPlace> places = places_of(all);
+  const std::vector<rma::RankLocation> places = places_of(all);
   for (rma::NodeId node{0}; node.value < nodes; ++node.value) {
     const rma::AgentProcessors found = rma::processors_for_agent(node, places);
-    if (!found.are_spare) {
+    if (!found.is_dedicated) {
       return yellow(name,
                     fmt::format("on {} it has no processor of its own: {}", node_name(all, node),
                                 found.reason),
@@ -315,7 +315,7 @@ Finding check_agent(const Picture& all) {
 
 namespace {
 
-std::string says(const Blas& blas) {
+std::string reported_threads(const Blas& blas) {
   return blas.config.empty() ? "OpenBLAS did not report its threads"
                              : fmt::format("OpenBLAS reports {}", blas.threads);
 }
@@ -350,7 +350,7 @@ struct BlasLoad {
   BlasThreads greatest;  ///< of the rank with the most threads
 };
 
-BlasLoad blas_load(const Picture& all, const Machine& machine) {
+BlasLoad blas_load(const Snapshot& all, const Machine& machine) {
   BlasLoad load;
   for (const int rank : machine.ranks) {
     const BlasThreads own = threads_of(all.ranks[static_cast<std::size_t>(rank)].blas);
@@ -366,14 +366,14 @@ BlasLoad blas_load(const Picture& all, const Machine& machine) {
 
 }  // namespace
 
-Finding check_blas(const Picture& all) {
+Finding check_blas(const Snapshot& all) {
   constexpr const char* name = "BLAS threads";
   for (const Surroundings& rank : all.ranks) {
     const BlasThreads own = threads_of(rank.blas);
     if (own.each == 0 && !own.variable.empty()) {
       return yellow(name,
                     fmt::format("{}={} is not a number of threads; {}", own.variable, own.text,
-                                says(rank.blas)),
+                                reported_threads(rank.blas)),
                     fmt::format("export {}=1", own.variable));
     }
   }
@@ -400,17 +400,17 @@ Finding check_blas(const Picture& all) {
                     fmt::format("export OPENBLAS_NUM_THREADS={}", share));
     }
     const auto first = static_cast<std::size_t>(machine.ranks.front());
-    return yellow(name, fmt::format("{}; {}", found, says(all.ranks[first].blas)),
+    return yellow(name, fmt::format("{}; {}", found, reported_threads(all.ranks[first].blas)),
                   fmt::format("export {}={}", variable, share));
   }
   const Blas& blas = all.ranks.front().blas;
   const BlasThreads own = threads_of(blas);
-  return green(name, own.variable.empty()
-                         ? says(blas)
-                         : fmt::format("{}={}; {}", own.variable, own.each, says(blas)));
+  return green(name, own.variable.empty() ? reported_threads(blas)
+                                          : fmt::format("{}={}; {}", own.variable, own.each,
+                                                        reported_threads(blas)));
 }
 
-Finding check_connections(const Picture& all) {
+Finding check_connections(const Snapshot& all) {
   constexpr const char* name = "connections between nodes";
   constexpr std::chrono::milliseconds slow{200};
   const rma::NodeConnections& tried = all.connections;
@@ -455,7 +455,7 @@ Finding check_connections(const Picture& all) {
   return green(name, fmt::format("{}: {}", found, some_of(places)));
 }
 
-Finding check_clocks(const Picture& all) {
+Finding check_clocks(const Snapshot& all) {
   constexpr const char* name = "clocks of all machines";
   constexpr double most_seconds = 1;
   const auto earlier = [](const Surroundings& a, const Surroundings& b) {
@@ -476,13 +476,13 @@ Finding check_clocks(const Picture& all) {
   return green(name, fmt::format("agree within {:.3f} s", apart));
 }
 
-Finding check_job(const Picture& all) {
+Finding check_job(const Snapshot& all) {
   constexpr const char* name = "job";
   if (!all.is_job_tried) {
     return yellow(name, "not tested", "fix the red findings first");
   }
-  for (std::size_t rank = 0; rank < all.trial_errors.size(); ++rank) {
-    const std::string& error = all.trial_errors[rank];
+  for (std::size_t rank = 0; rank < all.job_errors.size(); ++rank) {
+    const std::string& error = all.job_errors[rank];
     if (error.empty()) {
       continue;
     }

@@ -86,9 +86,9 @@ Finding check_shared_memory(const Surroundings& own) {
   constexpr const char* name = "shared memory";
   constexpr std::uint64_t enough = 128 * mib;
   const Memory& memory = own.memory;
-  if (!memory.sharing_error.empty()) {
-    return red(name, fmt::format("the kernel refuses it: {}", memory.sharing_error),
-               remedy_for_sharing(memory.sharing_errno));
+  if (!memory.shared_memory_error.empty()) {
+    return red(name, fmt::format("the kernel refuses it: {}", memory.shared_memory_error),
+               remedy_for_sharing(memory.shared_memory_errno));
   }
   const std::string of_nodes = "Tessera's own needs no file system";
   if (memory.shm_total == unknown) {
@@ -150,7 +150,7 @@ Finding check_reserved_pages(const Surroundings& own) {
 }
 
 // Node memory exists until its last process ends, so it is left only by a process that still runs.
-Finding check_left_memory(const Surroundings& own) {
+Finding check_leftover_memory(const Surroundings& own) {
   constexpr const char* name = "memory of other jobs";
   if (own.holders.empty()) {
     return green(name, "none");

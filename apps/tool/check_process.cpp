@@ -63,8 +63,8 @@ namespace {
 constexpr std::uint64_t address_space_of_program = 128 * mib;  // of which node memory takes 64 MiB
 
 // A node's memory is one file, mapped as a whole: it uses what the limit leaves.
-Finding check_room_for_arrays(const char* name, std::uint64_t limit, std::uint64_t too_little,
-                              const std::string& option) {
+Finding check_size_limit(const char* name, std::uint64_t limit, std::uint64_t too_little,
+                         const std::string& option) {
   if (limit == no_limit) {
     return green(name, "not limited");
   }
@@ -94,7 +94,7 @@ Finding check_address_space(const Surroundings& own) {
   const std::uint64_t limit = own.limits.address_space;
   const std::uint64_t wanted = with_openblas(own.blas.threads);
   if (limit < address_space_of_program || limit >= wanted) {
-    return check_room_for_arrays(name, limit, address_space_of_program, "ulimit -v");
+    return check_size_limit(name, limit, address_space_of_program, "ulimit -v");
   }
   const std::string fewer =
       limit >= with_openblas(1) ? "; or export OPENBLAS_NUM_THREADS=1" : std::string();
@@ -108,7 +108,7 @@ Finding check_address_space(const Surroundings& own) {
 
 Finding check_file_sizes(const Surroundings& own) {
   constexpr std::uint64_t too_little = 64 * mib;
-  return check_room_for_arrays("file sizes", own.limits.file_size, too_little, "ulimit -f");
+  return check_size_limit("file sizes", own.limits.file_size, too_little, "ulimit -f");
 }
 
 // A process opens a connection to each node it communicates with, and its agent accepts one from
@@ -129,7 +129,7 @@ Finding check_descriptors(const Surroundings& own) {
     return green(name, found);
   }
   const std::uint64_t comfortable = std::max<std::uint64_t>(wanted, 4096);
-  const std::uint64_t hard_limit = own.limits.most_descriptors;
+  const std::uint64_t hard_limit = own.limits.max_descriptors;
   const std::string remedy = hard_limit >= wanted
                                  ? fmt::format("ulimit -n {}", std::min(comfortable, hard_limit))
                                  : fmt::format(
@@ -150,12 +150,12 @@ Finding check_locked_memory(const Surroundings& own) {
   constexpr const char* name = "locked memory";
   constexpr std::uint64_t enough = 1024 * mib;
   constexpr std::uint64_t too_little = 16 * mib;
-  const std::uint64_t limit = own.limits.most_locked;
+  const std::uint64_t limit = own.limits.max_locked;
   if (limit == no_limit) {
     return green(name, "not limited");
   }
   const std::string found = fmt::format("{} may be locked (ulimit -l)", human_bytes(limit));
-  if (own.limits.may_lock_more) {
+  if (own.limits.has_ipc_lock) {
     return green(name, found + ", and more by CAP_IPC_LOCK");
   }
   if (own.rdma.ports.empty()) {
@@ -205,7 +205,7 @@ Finding check_tracing(const Surroundings& own) {
   if (own.ptrace_scope == 0) {
     return green(name, "ranks of one user may access it");
   }
-  if (own.may_trace && own.ptrace_scope < nobody) {
+  if (own.has_sys_ptrace && own.ptrace_scope < nobody) {
     return green(name,
                  fmt::format("CAP_SYS_PTRACE gives access (ptrace_scope {})", own.ptrace_scope));
   }

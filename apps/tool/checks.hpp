@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "apps/tool/environment.hpp"
 #include "apps/tool/finding.hpp"
-#include "apps/tool/surroundings.hpp"
 
 namespace tessera::tool {
 
@@ -25,7 +25,7 @@ Finding check_memory(const Surroundings& own);
 Finding check_shared_memory(const Surroundings& own);
 Finding check_transparent_pages(const Surroundings& own);
 Finding check_reserved_pages(const Surroundings& own);
-Finding check_left_memory(const Surroundings& own);
+Finding check_leftover_memory(const Surroundings& own);
 Finding check_devices(const Surroundings& own);
 Finding check_network(const Surroundings& own);
 Finding check_congestion(const Surroundings& own);
@@ -33,15 +33,15 @@ Finding check_root(const Surroundings& own);
 Finding check_clock_source(const Surroundings& own);
 
 // For all ranks together (check_job.cpp).
-Finding check_launcher(const Picture& all);
-Finding check_same_settings(const Picture& all);
-Finding check_processors(const Picture& all);
-Finding check_binding(const Picture& all);
-Finding check_agent(const Picture& all);
-Finding check_blas(const Picture& all);
-Finding check_connections(const Picture& all);
-Finding check_clocks(const Picture& all);
-Finding check_job(const Picture& all);
+Finding check_launcher(const Snapshot& all);
+Finding check_same_settings(const Snapshot& all);
+Finding check_processors(const Snapshot& all);
+Finding check_binding(const Snapshot& all);
+Finding check_agent(const Snapshot& all);
+Finding check_blas(const Snapshot& all);
+Finding check_connections(const Snapshot& all);
+Finding check_clocks(const Snapshot& all);
+Finding check_job(const Snapshot& all);
 
 /// A finding, and its ranks; empty for all of them together.
 struct PlacedFinding {
@@ -50,13 +50,13 @@ struct PlacedFinding {
 };
 
 /// All checks: those of processes on each rank, those of machines on the first rank of each.
-std::vector<PlacedFinding> examine(const Picture& all);
+std::vector<PlacedFinding> examine(const Snapshot& all);
 
 /// One line for equal findings of a check with the same state and remedy, and their ranks or nodes
 /// if not everywhere. In the order of the checks, with the worst of each first.
-std::vector<PlacedFinding> join(const Picture& all, const std::vector<PlacedFinding>& findings);
+std::vector<PlacedFinding> join(const Snapshot& all, const std::vector<PlacedFinding>& findings);
 
 /// The name of a node: its host, or its number if a host has several nodes.
-std::string node_name(const Picture& all, rma::NodeId node);
+std::string node_name(const Snapshot& all, rma::NodeId node);
 
 }  // namespace tessera::tool

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "apps/tool/advice.hpp"
-#include "apps/tool/gather.hpp"
+#include "apps/tool/collect.hpp"
 #include "apps/tool/settings.hpp"
 #include "rma/bootstrap.hpp"
 #include "rma/job.hpp"
@@ -28,14 +28,14 @@ using rma::Settings;
 using rma::WorldRank;
 using std::chrono::milliseconds;
 
-constexpr milliseconds patience_with_a_node{3000};
+constexpr milliseconds node_timeout{3000};
 
-milliseconds patience_with_ranks(const Settings& settings) {
+milliseconds rank_timeout(const Settings& settings) {
   return milliseconds(settings.start_timeout_ms);
 }
 
 // Stores a message and its remedy.
-void note_error(Launch& launch, const rma::Status& status) {
+void set_error(Launch& launch, const rma::Status& status) {
   const Advice advice = split_hint(status.message());
   launch.error = advice.message;
   launch.remedy = advice.remedy;
@@ -51,13 +51,13 @@ std::string describe_transport(const Settings& settings, std::string_view name) 
 }
 
 // Finds the other ranks as a job would, or runs alone; records in `own` how that went.
-std::shared_ptr<Bootstrap> meet(const Settings& settings, Surroundings& own) {
+std::shared_ptr<Bootstrap> choose_bootstrap_or_alone(const Settings& settings, Surroundings& own) {
   auto chosen = rma::choose_bootstrap(settings);
   std::shared_ptr<Bootstrap> bootstrap;
   if (chosen.ok()) {
     bootstrap = std::move(chosen).take();
   } else {
-    note_error(own.launch, chosen.status());
+    set_error(own.launch, chosen.status());
     bootstrap = rma::alone_bootstrap();
   }
   own.launch.bootstrap = bootstrap->name();
@@ -74,13 +74,13 @@ double seconds_of_day() {
 
 rma::Result<std::vector<Surroundings>> share(Bootstrap& bootstrap, const Settings& settings,
                                              Surroundings own) {
-  const milliseconds patience = patience_with_ranks(settings);
+  const milliseconds timeout = rank_timeout(settings);
   // The first waits for all ranks; after the second all continue at about the same moment.
-  TESSERA_RETURN_IF_ERROR(rma::allgather_texts(bootstrap, "", patience).status());
-  TESSERA_RETURN_IF_ERROR(rma::allgather_texts(bootstrap, "", patience).status());
+  TESSERA_RETURN_IF_ERROR(rma::allgather_texts(bootstrap, "", timeout).status());
+  TESSERA_RETURN_IF_ERROR(rma::allgather_texts(bootstrap, "", timeout).status());
   own.clock.seconds = seconds_of_day();
   TESSERA_ASSIGN_OR_RETURN(const auto texts,
-                           rma::allgather_texts(bootstrap, to_text(own), patience));
+                           rma::allgather_texts(bootstrap, to_text(own), timeout));
   std::vector<Surroundings> all;
   std::transform(texts.begin(), texts.end(), std::back_inserter(all), from_text);
   return all;
@@ -130,8 +130,8 @@ rma::Result<std::vector<std::string>> try_job(const std::shared_ptr<Bootstrap>& 
                                               const rma::NodeConnections& connections) {
   auto job = Job::start({.bootstrap = bootstrap, .settings = settings});
   const rma::Status used = job.ok() ? use_job(*job, connections) : job.status();
-  auto errors = rma::allgather_texts(*bootstrap, used.ok() ? "" : used.message(),
-                                     patience_with_ranks(settings));
+  auto errors =
+      rma::allgather_texts(*bootstrap, used.ok() ? "" : used.message(), rank_timeout(settings));
   if (job.ok()) {
     const rma::Status stopped = job->stop();
     if (errors.ok() && used.ok() && !stopped.ok()) {
@@ -143,41 +143,41 @@ rma::Result<std::vector<std::string>> try_job(const std::shared_ptr<Bootstrap>& 
   return errors;
 }
 
-bool is_any_red(const Picture& picture) {
+bool is_any_red(const Snapshot& snapshot) {
   const auto is_red = [](const Finding& finding) { return finding.state == State::red; };
-  return std::any_of(picture.ranks.begin(), picture.ranks.end(),
+  return std::any_of(snapshot.ranks.begin(), snapshot.ranks.end(),
                      [&](const Surroundings& each) { return is_red(check_settings(each)); }) ||
-         is_red(check_same_settings(picture)) || is_red(check_connections(picture));
+         is_red(check_same_settings(snapshot)) || is_red(check_connections(snapshot));
 }
 
 }  // namespace
 
-rma::Result<Picture> take_picture() {
+rma::Result<Snapshot> take_snapshot() {
   std::vector<std::string> warnings;
   const auto read = read_settings(warnings);
   const Settings settings = read.ok() ? *read : Settings();
   Surroundings own = gather(read, warnings);
-  const std::shared_ptr<Bootstrap> bootstrap = meet(settings, own);
-  Picture picture;
-  picture.is_speaker =
-      bootstrap->size() > 1 ? bootstrap->rank().value == 0 : own.launch.told_rank <= 0;
-  TESSERA_ASSIGN_OR_RETURN(picture.ranks, share(*bootstrap, settings, std::move(own)));
-  picture.connections.node_of.assign(picture.ranks.size(), rma::NodeId{0});
-  if (!is_any_red(picture)) {
-    auto tried = rma::try_connections(*bootstrap, settings, patience_with_a_node);
+  const std::shared_ptr<Bootstrap> bootstrap = choose_bootstrap_or_alone(settings, own);
+  Snapshot snapshot;
+  snapshot.is_reporter =
+      bootstrap->size() > 1 ? bootstrap->rank().value == 0 : own.launch.announced_rank <= 0;
+  TESSERA_ASSIGN_OR_RETURN(snapshot.ranks, share(*bootstrap, settings, std::move(own)));
+  snapshot.connections.node_of.assign(snapshot.ranks.size(), rma::NodeId{0});
+  if (!is_any_red(snapshot)) {
+    auto tried = rma::try_connections(*bootstrap, settings, node_timeout);
     if (tried.ok()) {
-      picture.connections = std::move(tried).take();
+      snapshot.connections = std::move(tried).take();
     } else {
-      picture.connections_error = tried.status().message();
+      snapshot.connections_error = tried.status().message();
     }
   }
-  if (is_any_red(picture)) {
+  if (is_any_red(snapshot)) {
     bootstrap->leave();
-    return picture;
+    return snapshot;
   }
-  picture.is_job_tried = true;
-  TESSERA_ASSIGN_OR_RETURN(picture.trial_errors, try_job(bootstrap, settings, picture.connections));
-  return picture;
+  snapshot.is_job_tried = true;
+  TESSERA_ASSIGN_OR_RETURN(snapshot.job_errors, try_job(bootstrap, settings, snapshot.connections));
+  return snapshot;
 }
 
 }  // namespace tessera::tool

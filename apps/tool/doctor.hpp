@@ -15,14 +15,14 @@ namespace tessera::tool {
 
 /// Collective. Collects all values: gathers, contacts the other ranks, tests connections and a job.
 /// Errors: those of contacting the others; problems of the environment are in the result.
-rma::Result<Picture> take_picture();
+rma::Result<Snapshot> take_snapshot();
 
 /// The table as text; in colour, by terminal sequences, if `has_colour`.
-std::string table_text(const Picture& picture, const std::vector<PlacedFinding>& lines,
+std::string table_text(const Snapshot& picture, const std::vector<PlacedFinding>& lines,
                        bool has_colour);
 
 /// The same as JSON, as in apps/tool/doctor.schema.json.
-nlohmann::ordered_json table_json(const Picture& picture, const std::vector<PlacedFinding>& lines);
+nlohmann::ordered_json table_json(const Snapshot& picture, const std::vector<PlacedFinding>& lines);
 
 /// The worst state of all lines.
 State worst_of(const std::vector<PlacedFinding>& lines);

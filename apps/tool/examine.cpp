@@ -16,7 +16,7 @@ enum class Scope { process, machine, job };
 struct Check {
   Scope scope = Scope::process;
   Finding (*of_one)(const Surroundings&) = nullptr;
-  Finding (*of_all)(const Picture&) = nullptr;
+  Finding (*of_all)(const Snapshot&) = nullptr;
 };
 
 // In the order of the table.
@@ -40,7 +40,7 @@ constexpr std::array checks = {
     Check{.scope = Scope::process, .of_one = check_address_space},
     Check{.scope = Scope::process, .of_one = check_file_sizes},
     Check{.scope = Scope::machine, .of_one = check_shared_memory},
-    Check{.scope = Scope::machine, .of_one = check_left_memory},
+    Check{.scope = Scope::machine, .of_one = check_leftover_memory},
     Check{.scope = Scope::machine, .of_one = check_transparent_pages},
     Check{.scope = Scope::machine, .of_one = check_reserved_pages},
     Check{.scope = Scope::process, .of_one = check_descriptors},
@@ -50,7 +50,7 @@ constexpr std::array checks = {
 };
 
 // By rank: the first rank of the same machine.
-std::vector<std::size_t> first_on_machine(const Picture& all) {
+std::vector<std::size_t> first_on_machine(const Snapshot& all) {
   std::map<std::string, std::size_t> first;
   std::vector<std::size_t> found;
   for (std::size_t rank = 0; rank < all.ranks.size(); ++rank) {
@@ -59,14 +59,14 @@ std::vector<std::size_t> first_on_machine(const Picture& all) {
   return found;
 }
 
-int node_of(const Picture& all, int rank) {
+int node_of(const Snapshot& all, int rank) {
   const auto& nodes = all.connections.node_of;
   const auto at = static_cast<std::size_t>(rank);
   return at < nodes.size() ? nodes[at].value : 0;
 }
 
 // "h1, h2" for all ranks of these nodes, otherwise "ranks 2, 3".
-std::string place_text(const Picture& all, const std::vector<int>& ranks) {
+std::string place_text(const Snapshot& all, const std::vector<int>& ranks) {
   std::map<int, int> missing;
   for (int rank = 0; rank < static_cast<int>(all.ranks.size()); ++rank) {
     ++missing[node_of(all, rank)];
@@ -88,23 +88,25 @@ std::string place_text(const Picture& all, const std::vector<int>& ranks) {
 }
 
 // Findings with the same state and remedy, by their text.
-using Sayings = std::vector<std::pair<std::string, std::vector<int>>>;
+using FindingsByText = std::vector<std::pair<std::string, std::vector<int>>>;
 
-void add(Sayings& sayings, const PlacedFinding& each) {
-  const auto known = std::find_if(sayings.begin(), sayings.end(), [&](const auto& saying) {
-    return saying.first == each.finding.found;
-  });
+void add(FindingsByText& findings_by_text, const PlacedFinding& each) {
+  const auto known =
+      std::find_if(findings_by_text.begin(), findings_by_text.end(),
+                   [&](const auto& entry) { return entry.first == each.finding.found; });
   std::vector<int>& ranks =
-      known == sayings.end() ? sayings.emplace_back(each.finding.found, std::vector<int>()).second
-                             : known->second;
+      known == findings_by_text.end()
+          ? findings_by_text.emplace_back(each.finding.found, std::vector<int>()).second
+          : known->second;
   ranks.insert(ranks.end(), each.ranks.begin(), each.ranks.end());
 }
 
-PlacedFinding to_line(const Picture& all, PlacedFinding line, const Sayings& sayings) {
+PlacedFinding to_line(const Snapshot& all, PlacedFinding line,
+                      const FindingsByText& findings_by_text) {
   constexpr std::size_t most = 4;
   line.ranks.clear();
   std::vector<std::string> texts;
-  for (const auto& [found, ranks] : sayings) {
+  for (const auto& [found, ranks] : findings_by_text) {
     line.ranks.insert(line.ranks.end(), ranks.begin(), ranks.end());
     if (texts.size() < most) {
       texts.push_back(fmt::format("{}: {}", place_text(all, ranks), found));
@@ -112,19 +114,19 @@ PlacedFinding to_line(const Picture& all, PlacedFinding line, const Sayings& say
   }
   std::sort(line.ranks.begin(), line.ranks.end());
   const bool is_everywhere = line.ranks.empty() || line.ranks.size() == all.ranks.size();
-  if (sayings.size() == 1 && is_everywhere) {
+  if (findings_by_text.size() == 1 && is_everywhere) {
     return line;
   }
   line.finding.found = fmt::format("{}", fmt::join(texts, "; "));
-  if (sayings.size() > most) {
-    line.finding.found += fmt::format("; and {} more", sayings.size() - most);
+  if (findings_by_text.size() > most) {
+    line.finding.found += fmt::format("; and {} more", findings_by_text.size() - most);
   }
   return line;
 }
 
 }  // namespace
 
-std::string node_name(const Picture& all, rma::NodeId node) {
+std::string node_name(const Snapshot& all, rma::NodeId node) {
   const auto& nodes = all.connections.node_of;
   const auto rank = std::find(nodes.begin(), nodes.end(), node) - nodes.begin();
   if (all.connections.machines < all.connections.nodes() || rank == std::ssize(nodes)) {
@@ -133,7 +135,7 @@ std::string node_name(const Picture& all, rma::NodeId node) {
   return all.ranks[static_cast<std::size_t>(rank)].host;
 }
 
-std::vector<PlacedFinding> examine(const Picture& all) {
+std::vector<PlacedFinding> examine(const Snapshot& all) {
   const std::vector<std::size_t> first = first_on_machine(all);
   std::vector<PlacedFinding> findings;
   for (const Check& check : checks) {
@@ -142,33 +144,34 @@ std::vector<PlacedFinding> examine(const Picture& all) {
       continue;
     }
     for (std::size_t rank = 0; rank < all.ranks.size(); ++rank) {
-      const std::size_t speaker = check.scope == Scope::machine ? first[rank] : rank;
-      findings.push_back({check.of_one(all.ranks[speaker]), {static_cast<int>(rank)}});
+      const std::size_t source_rank = check.scope == Scope::machine ? first[rank] : rank;
+      findings.push_back({check.of_one(all.ranks[source_rank]), {static_cast<int>(rank)}});
     }
   }
   return findings;
 }
 
-std::vector<PlacedFinding> join(const Picture& all, const std::vector<PlacedFinding>& findings) {
+std::vector<PlacedFinding> join(const Snapshot& all, const std::vector<PlacedFinding>& findings) {
   std::vector<PlacedFinding> lines;
   for (auto begin = findings.begin(); begin != findings.end();) {
     const auto end = std::find_if(begin, findings.end(), [&](const PlacedFinding& each) {
       return each.finding.name != begin->finding.name;
     });
-    std::vector<std::pair<PlacedFinding, Sayings>> groups;
+    std::vector<std::pair<PlacedFinding, FindingsByText>> groups;
     for (; begin != end; ++begin) {
       const auto known = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
         return group.first.finding.state == begin->finding.state &&
                group.first.finding.remedy == begin->finding.remedy;
       });
-      add(known == groups.end() ? groups.emplace_back(*begin, Sayings()).second : known->second,
+      add(known == groups.end() ? groups.emplace_back(*begin, FindingsByText()).second
+                                : known->second,
           *begin);
     }
     std::stable_sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
       return a.first.finding.state > b.first.finding.state;
     });
-    for (const auto& [line, sayings] : groups) {
-      lines.push_back(to_line(all, line, sayings));
+    for (const auto& [line, findings_by_text] : groups) {
+      lines.push_back(to_line(all, line, findings_by_text));
     }
   }
   return lines;

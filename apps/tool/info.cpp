@@ -86,21 +86,21 @@ std::string agent_text(const rma::Settings& settings) {
 }
 
 ordered_json tcp_json(const rma::Settings& settings) {
-  ordered_json told;
+  ordered_json result;
   const auto found = rma::describe_tcp_packing(settings);
   if (!found.ok()) {
-    told["error"] = found.status().message();
-    return told;
+    result["error"] = found.status().message();
+    return result;
   }
-  told["times"] = found->times;
-  told["times_from"] = found->source;
-  told["direct_row"] = found->direct_row;
-  told["pipeline"] = found->pipeline;
-  told["parts"] = ordered_json::array();
+  result["times"] = found->times;
+  result["times_from"] = found->source;
+  result["direct_row"] = found->direct_row;
+  result["pipeline"] = found->pipeline;
+  result["parts"] = ordered_json::array();
   for (const rma::TcpPacking::PartsOf& each : found->parts) {
-    told["parts"].push_back({{"bytes", each.bytes}, {"first", each.first}, {"each", each.each}});
+    result["parts"].push_back({{"bytes", each.bytes}, {"first", each.first}, {"each", each.each}});
   }
-  return told;
+  return result;
 }
 
 // `is_environment`: they are the values of the variables that are set.
@@ -122,17 +122,17 @@ ordered_json settings_json(const rma::Settings& settings, bool is_environment) {
 
 ordered_json build_json() {
   const Build used = build();
-  ordered_json told;
-  told["compiler"] = used.compiler;
-  told["type"] = used.type;
-  told["processor"] = used.processor;
-  told["sanitizers"] = used.sanitizers.empty() ? "none" : used.sanitizers;
-  told["features"] = ordered_json::array();
+  ordered_json result;
+  result["compiler"] = used.compiler;
+  result["type"] = used.type;
+  result["processor"] = used.processor;
+  result["sanitizers"] = used.sanitizers.empty() ? "none" : used.sanitizers;
+  result["features"] = ordered_json::array();
   for (const Feature& each : used.features) {
-    told["features"].push_back(
+    result["features"].push_back(
         {{"name", each.name}, {"found", each.is_found}, {"detail", each.detail}});
   }
-  return told;
+  return result;
 }
 
 std::string text(const ordered_json& row, const char* column) {
@@ -163,7 +163,7 @@ std::string tcp_text(const ordered_json& tcp) {
 
 ordered_json describe(const rma::Result<rma::Settings>& read) {
   const rma::Settings settings = read.ok() ? *read : rma::Settings();
-  const rma::LauncherTrace trace = rma::detect_launcher();
+  const rma::LauncherInfo trace = rma::detect_launcher();
   const rma::MpiLibrary mpi = rma::mpi_library();
   ordered_json info;
   info["schema"] = "tessera-info/1";

@@ -43,25 +43,27 @@ using tessera::apps::exit_usage;
 
 constexpr const char* program_name = "tessera";
 
-struct Delivery {
+struct OutputOptions {
   std::string json_file;  ///< "-": standard output instead of text; empty: none
   bool is_quiet = false;
   bool is_launched = false;  ///< by tessera-run, mpirun or srun
 };
 
 // Prints `json` or `text`, as the user asked; returns the exit code.
-int deliver(const Delivery& delivery, const nlohmann::ordered_json& json, const std::string& text) {
+int print_or_write_json(const OutputOptions& output_options, const nlohmann::ordered_json& json,
+                        const std::string& text) {
   constexpr auto replace = nlohmann::ordered_json::error_handler_t::replace;
   const std::string file_text = json.dump(2, ' ', false, replace) + "\n";
-  if (tessera::apps::goes_to_output(delivery.json_file)) {
+  if (tessera::apps::goes_to_output(output_options.json_file)) {
     tessera::apps::tell(file_text);
     return 0;
   }
-  if (!delivery.is_quiet) {
+  if (!output_options.is_quiet) {
     tessera::apps::tell(text);
   }
-  if (!delivery.json_file.empty()) {
-    const rma::Status written = tessera::apps::write_output_file(delivery.json_file, file_text);
+  if (!output_options.json_file.empty()) {
+    const rma::Status written =
+        tessera::apps::write_output_file(output_options.json_file, file_text);
     if (!written.ok()) {
       complain(program_name, written.message());
       return exit_usage;
@@ -71,36 +73,37 @@ int deliver(const Delivery& delivery, const nlohmann::ordered_json& json, const 
 }
 
 // Launchers may give ranks their own terminal, and write its output to a file.
-bool has_colour(const Delivery& delivery) {
+bool has_colour(const OutputOptions& output_options) {
   const char* const terminal = std::getenv("TERM");
-  return !delivery.is_launched && isatty(STDOUT_FILENO) != 0 &&
+  return !output_options.is_launched && isatty(STDOUT_FILENO) != 0 &&
          std::getenv("NO_COLOR") == nullptr && terminal != nullptr &&
          std::string_view(terminal) != "dumb";
 }
 
-int run_doctor(const Delivery& delivery) {
-  const auto picture = tool::take_picture();
+int run_doctor(const OutputOptions& output_options) {
+  const auto picture = tool::take_snapshot();
   if (!picture.ok()) {
     complain(program_name, picture.status().message());
     return exit_failed;
   }
-  if (!picture->is_speaker) {
+  if (!picture->is_reporter) {
     return 0;
   }
   const auto lines = tool::join(*picture, tool::examine(*picture));
-  const int delivered = deliver(delivery, tool::table_json(*picture, lines),
-                                tool::table_text(*picture, lines, has_colour(delivery)));
+  const int delivered =
+      print_or_write_json(output_options, tool::table_json(*picture, lines),
+                          tool::table_text(*picture, lines, has_colour(output_options)));
   return tool::worst_of(lines) == tool::State::red ? exit_failed : delivered;
 }
 
-int run_info(const Delivery& delivery) {
+int run_info(const OutputOptions& output_options) {
   std::vector<std::string> warnings;
   const auto settings = tool::read_settings(warnings);
   for (const std::string& warning : warnings) {
     complain(program_name, warning);
   }
   const auto info = tool::describe(settings);
-  const int delivered = deliver(delivery, info, tool::info_text(info));
+  const int delivered = print_or_write_json(output_options, info, tool::info_text(info));
   // The table printed above lists the valid values.
   if (!settings.ok()) {
     complain(program_name, settings.status().message());
@@ -156,7 +159,7 @@ std::string subcommand_names(const CLI::App& app) {
 std::string explain(const CLI::App* app, const CLI::Error& error) {
   const std::vector<std::string> words = app->remaining();
   const std::string mistake =
-      words.empty() ? tessera::apps::explain_mistake(app, error)
+      words.empty() ? tessera::apps::format_usage_error(app, error)
                     : fmt::format("{}: '{}' is not a valid {}\n", program_name, words.front(),
                                   words.front().starts_with('-') ? "option" : "subcommand");
   return mistake + fmt::format("The subcommands are: {}\n", subcommand_names(*app));
@@ -167,7 +170,7 @@ int run_program(int argc, char** argv) {
   const std::string version(rma::version());
   app.set_version_flag("--version", version);
   app.require_subcommand(1);
-  Delivery delivery;
+  OutputOptions output_options;
   CLI::App* const info = app.add_subcommand("info", "Version, build, transports and settings");
   CLI::App* const doctor = app.add_subcommand(
       "doctor", "Finds problems for jobs here, with remedies (exit code 1 if jobs would fail)");
@@ -184,23 +187,23 @@ int run_program(int argc, char** argv) {
       ->capture_default_str();
   for (CLI::App* const each : {info, doctor}) {
     each->set_version_flag("--version", version);
-    each->add_option("--json", delivery.json_file,
+    each->add_option("--json", output_options.json_file,
                      "Write JSON to this file; -: to standard output, instead of text")
         ->check(tessera::apps::check_file_name);
-    each->add_flag("--quiet", delivery.is_quiet, "Print nothing");
+    each->add_flag("--quiet", output_options.is_quiet, "Print nothing");
   }
-  const rma::LauncherTrace trace = rma::detect_launcher();
-  delivery.is_launched = !trace.launcher.empty();
+  const rma::LauncherInfo trace = rma::detect_launcher();
+  output_options.is_launched = !trace.launcher.empty();
   if (const auto code = tessera::apps::parse_command_line(app, argc, argv, explain)) {
     return *code;
   }
   if (doctor->parsed()) {
-    return run_doctor(delivery);
+    return run_doctor(output_options);
   }
   if (trace.rank > 0) {
     return 0;  // one rank prints for all
   }
-  return timeline->parsed() ? run_timeline(files) : run_info(delivery);
+  return timeline->parsed() ? run_timeline(files) : run_info(output_options);
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ std::string read_until_end(int in, std::chrono::milliseconds patience) {
 
 }  // namespace
 
-OpenblasReport ask_openblas() {
+OpenblasReport query_openblas() {
   constexpr std::chrono::milliseconds patience{1000};
   std::array<int, 2> pipe{};
   if (pipe2(pipe.data(), O_CLOEXEC) != 0) {

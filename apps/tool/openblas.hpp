@@ -14,6 +14,6 @@ struct OpenblasReport {
 };
 
 /// Cost: one process; a second if it does not answer.
-OpenblasReport ask_openblas();
+OpenblasReport query_openblas();
 
 }  // namespace tessera::tool

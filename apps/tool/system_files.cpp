@@ -83,7 +83,7 @@ bool was_launched(const std::string& process) {
 
 // Whether process 1, the parent of orphans, started ranks itself: in a container it may be the
 // launcher.
-bool is_first_a_launcher(const std::string& root) {
+bool is_init_a_launcher(const std::string& root) {
   constexpr std::array launchers = {"tessera-run", "mpirun", "mpiexec",         "orterun",
                                     "prterun",     "orted",  "hydra_pmi_proxy", "slurmstepd"};
   const std::string name = read_line(root + "/proc/1/comm");
@@ -179,9 +179,9 @@ void read_interface(const std::string& root, NetworkInterface& each) {
   each.speed_mbit = number_in<std::int64_t>(folder + "speed").value_or(-1);
 }
 
-std::vector<Holder> read_holders(const std::string& root) {
+std::vector<Holder> read_node_memory_users(const std::string& root) {
   constexpr int first_process = 1;
-  const bool has_orphans = !is_first_a_launcher(root);
+  const bool has_orphans = !is_init_a_launcher(root);
   std::vector<Holder> holders;
   for (const std::string& name : names_in(root + "/proc")) {
     const std::optional<int> id = whole_number(name);

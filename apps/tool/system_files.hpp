@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/tool/surroundings.hpp"
+#include "apps/tool/environment.hpp"
 
 namespace tessera::tool {
 
@@ -23,7 +23,7 @@ std::vector<RdmaPort> read_rdma_ports(const std::string& root);
 void read_interface(const std::string& root, NetworkInterface& each);
 
 /// Processes, except this one, that hold node memory, as far as this user may see.
-std::vector<Holder> read_holders(const std::string& root);
+std::vector<Holder> read_node_memory_users(const std::string& root);
 
 /// The first line, without its end; empty if the file is missing.
 std::string read_line(const std::string& path);

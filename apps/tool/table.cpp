@@ -23,7 +23,7 @@ std::int64_t count_of(const std::vector<PlacedFinding>& lines, State state) {
                        [=](const PlacedFinding& each) { return each.finding.state == state; });
 }
 
-std::string what_was_looked_at(const Picture& picture) {
+std::string describe_scope(const Snapshot& picture) {
   const std::size_t ranks = picture.ranks.size();
   if (ranks == 1) {
     return picture.ranks.front().host;
@@ -34,10 +34,10 @@ std::string what_was_looked_at(const Picture& picture) {
 
 }  // namespace
 
-std::string table_text(const Picture& picture, const std::vector<PlacedFinding>& lines,
+std::string table_text(const Snapshot& picture, const std::vector<PlacedFinding>& lines,
                        bool has_colour) {
   std::string text =
-      fmt::format("tessera doctor {}: {}\n\n", rma::version(), what_was_looked_at(picture));
+      fmt::format("tessera doctor {}: {}\n\n", rma::version(), describe_scope(picture));
   for (const PlacedFinding& line : lines) {
     text += fmt::format("{} {}: {}\n", coloured(line.finding.state, has_colour), line.finding.name,
                         line.finding.found);
@@ -49,7 +49,8 @@ std::string table_text(const Picture& picture, const std::vector<PlacedFinding>&
                             count_of(lines, State::yellow), count_of(lines, State::red));
 }
 
-nlohmann::ordered_json table_json(const Picture& picture, const std::vector<PlacedFinding>& lines) {
+nlohmann::ordered_json table_json(const Snapshot& picture,
+                                  const std::vector<PlacedFinding>& lines) {
   nlohmann::ordered_json told;
   told["schema"] = "tessera-doctor/1";
   told["version"] = rma::version();

@@ -82,7 +82,7 @@ void pack_array(Packer& packer, const StoredArray& array) {
   packer.add(array.piece_elements);
   packer.add(array.checksums);
   packer.add(array.offset);
-  packer.add(array.why_not);
+  packer.add(array.unreadable_reason);
 }
 
 StoredArray unpack_array(Unpacker& unpacker) {
@@ -101,7 +101,7 @@ StoredArray unpack_array(Unpacker& unpacker) {
   array.piece_elements = unpacker.number<std::int64_t>();
   array.checksums = unpacker.list<std::uint64_t>();
   array.offset = unpacker.number<std::int64_t>();
-  array.why_not = unpacker.text();
+  array.unreadable_reason = unpacker.text();
   return array;
 }
 

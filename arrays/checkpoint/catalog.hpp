@@ -32,8 +32,8 @@ struct StoredArray {
   std::vector<std::int64_t> distribution_numbers;
   std::int64_t piece_elements = 0;       ///< in each piece; the last may have fewer
   std::vector<std::uint64_t> checksums;  ///< empty in files of other programs
-  std::int64_t offset = -1;  ///< of the elements in the file, in bytes; −1: no elements
-  std::string why_not;       ///< the reason if it can't be read; empty if it can
+  std::int64_t offset = -1;       ///< of the elements in the file, in bytes; −1: no elements
+  std::string unreadable_reason;  ///< the reason if it can't be read; empty if it can
 };
 
 struct Catalog {

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* temporary_mark = ".tmp-";
 constexpr std::size_t token_digits = 16;
-constexpr std::size_t most_at_once = std::size_t{1}
+constexpr std::size_t max_io_bytes = std::size_t{1}
                                      << 30U;  // below what the kernel takes in a call
 
 Code code_of(int error) {
@@ -145,7 +145,7 @@ fs::path directory_of(const std::string& path) {
 
 // Copies access rights, so that a checkpoint that only its owner could read is never readable for
 // others.
-void copy_rights(const std::string& target, int descriptor, mode_t besides) noexcept {
+void copy_permissions(const std::string& target, int descriptor, mode_t besides) noexcept {
   struct stat facts = {};
   if (::stat(target.c_str(), &facts) == 0) {
     static_cast<void>(::fchmod(descriptor, (facts.st_mode & 07777U) | besides));
@@ -208,7 +208,7 @@ Result<File> File::create_temporary(const std::string& target) {
                              open_descriptor(path, O_RDWR | O_CREAT | O_EXCL, "create"));
     File file(descriptor, path);
     if (take_lock(descriptor) != Lock::anothers && is_still_named(descriptor, path)) {
-      copy_rights(target, descriptor, S_IRUSR | S_IWUSR);  // members open it by name
+      copy_permissions(target, descriptor, S_IRUSR | S_IWUSR);  // members open it by name
       return file;
     }
   }
@@ -219,7 +219,7 @@ Result<File> File::create_temporary(const std::string& target) {
 
 Status File::read_at(std::uint64_t offset, std::span<std::byte> to) const {
   while (!to.empty()) {
-    const ssize_t done = ::pread(descriptor_, to.data(), std::min(to.size(), most_at_once),
+    const ssize_t done = ::pread(descriptor_, to.data(), std::min(to.size(), max_io_bytes),
                                  static_cast<off_t>(offset));
     if (done == 0) {
       return Status::error(Code::protocol,
@@ -239,13 +239,13 @@ Status File::read_at(std::uint64_t offset, std::span<std::byte> to) const {
 }
 
 Status File::write_at(std::uint64_t offset, std::span<const std::byte> from) const {
-  if (offset + from.size() > rma::largest_file_bytes()) {
+  if (offset + from.size() > rma::max_file_bytes()) {
     return file_error(EFBIG, "write", path_);
   }
   const std::uint64_t first = offset;
   const std::size_t all = from.size();
   while (!from.empty()) {
-    const ssize_t done = ::pwrite(descriptor_, from.data(), std::min(from.size(), most_at_once),
+    const ssize_t done = ::pwrite(descriptor_, from.data(), std::min(from.size(), max_io_bytes),
                                   static_cast<off_t>(offset));
     if (done < 0 && errno != EINTR) {
       return file_error(errno, "write", path_);
@@ -270,7 +270,7 @@ Result<std::uint64_t> File::size() const {
 }
 
 Status File::resize(std::uint64_t bytes) const {
-  if (bytes > rma::largest_file_bytes()) {
+  if (bytes > rma::max_file_bytes()) {
     return file_error(EFBIG, "resize", path_);
   }
   return ::ftruncate(descriptor_, static_cast<off_t>(bytes)) == 0
@@ -278,8 +278,8 @@ Status File::resize(std::uint64_t bytes) const {
              : file_error(errno, "resize", path_);
 }
 
-void File::take_rights_of(const std::string& other) const noexcept {
-  copy_rights(other, descriptor_, 0);
+void File::copy_permissions_of(const std::string& other) const noexcept {
+  copy_permissions(other, descriptor_, 0);
 }
 
 Status File::sync() const {
@@ -300,7 +300,7 @@ Result<std::string> checkpoint_target(const std::string& path) {
   }
   error.clear();  // a file that does not exist is not an error
   const fs::path target =
-      fs::exists(there) ? fs::canonical(path, error) : rma::behind_links(path, error);
+      fs::exists(there) ? fs::canonical(path, error) : rma::resolve_links(path, error);
   if (error) {
     return file_error(error.value(), "resolve", path);
   }
@@ -312,7 +312,7 @@ Result<std::string> checkpoint_target(const std::string& path) {
   return target.string();
 }
 
-void remove_left_over(const std::string& target) {
+void remove_stale_temporaries(const std::string& target) {
   const std::string name = fs::path(target).filename().string();
   std::error_code error;
   fs::directory_iterator entry(directory_of(target), error);

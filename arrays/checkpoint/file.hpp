@@ -48,7 +48,7 @@ class File {
   /// Sets the size of the file, with zeros where nothing was written.
   [[nodiscard]] rma::Status resize(std::uint64_t bytes) const;
   /// Gives the file exactly the access rights of another file, if that exists.
-  void take_rights_of(const std::string& other) const noexcept;
+  void copy_permissions_of(const std::string& other) const noexcept;
   /// Returns when everything that this process wrote is on the device.
   [[nodiscard]] rma::Status sync() const;
 
@@ -68,7 +68,7 @@ class File {
 /// invalid_argument if it is a directory or a device, or its directory doesn't exist.
 rma::Result<std::string> checkpoint_target(const std::string& path);
 /// Removes temporaries of `target` whose writers have died.
-void remove_left_over(const std::string& target);
+void remove_stale_temporaries(const std::string& target);
 /// Replaces `target` by `temporary`, atomically, and makes the change durable. Errors: as
 /// file_error; unreachable if the new file is in place but may not be durable.
 rma::Status replace(const std::string& temporary, const std::string& target);

@@ -61,7 +61,7 @@ haddr_t get_allocated(const H5FD_t* file, H5FD_mem_t /*type*/) {
 
 herr_t set_allocated(H5FD_t* file, H5FD_mem_t /*type*/, haddr_t end) {
   as_ours(file).allocated = end;
-  as_ours(file).image->set_stated_end(end);
+  as_ours(file).image->set_superblock_end(end);
   return 0;
 }
 
@@ -120,22 +120,22 @@ herr_t keep_first(unsigned n, const H5E_error2_t* error, void* words) {
 
 }  // namespace
 
-QuietHdf5::QuietHdf5() noexcept {
+Hdf5ErrorSilencer::Hdf5ErrorSilencer() noexcept {
   H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
 
-QuietHdf5::~QuietHdf5() {
+Hdf5ErrorSilencer::~Hdf5ErrorSilencer() {
   H5Eset_auto2(H5E_DEFAULT, function_, data_);
 }
 
-std::string hdf5_words() {
+std::string hdf5_error_message() {
   std::string words = "no reason is given";
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, &words);
   return words;
 }
 
-Hdf5Id access_to(FileImage& image) {
+Hdf5Id file_access_list(FileImage& image) {
   const H5FD_class_t driver = driver_class();
   const Hdf5Id driver_id(H5FDregister(&driver));
   Hdf5Id access(H5Pcreate(H5P_FILE_ACCESS));

@@ -40,12 +40,12 @@ class Hdf5Id {
 
 /// In its scope, libhdf5 prints no errors in this thread, and its conversions raise no
 /// floating-point traps.
-class QuietHdf5 {
+class Hdf5ErrorSilencer {
  public:
-  QuietHdf5() noexcept;
-  ~QuietHdf5();
-  QuietHdf5(const QuietHdf5&) = delete;
-  QuietHdf5& operator=(const QuietHdf5&) = delete;
+  Hdf5ErrorSilencer() noexcept;
+  ~Hdf5ErrorSilencer();
+  Hdf5ErrorSilencer(const Hdf5ErrorSilencer&) = delete;
+  Hdf5ErrorSilencer& operator=(const Hdf5ErrorSilencer&) = delete;
 
  private:
   rma::FloatingPointGuard guard_;
@@ -54,10 +54,10 @@ class QuietHdf5 {
 };
 
 /// The innermost sentence of libhdf5's last error.
-std::string hdf5_words();
+std::string hdf5_error_message();
 
 /// An access list that uses `image` instead of a file, for H5Fcreate and H5Fopen. Requires: `image`
 /// outlives every file that is opened with it.
-Hdf5Id access_to(FileImage& image);
+Hdf5Id file_access_list(FileImage& image);
 
 }  // namespace tessera::arrays::detail

@@ -18,7 +18,7 @@ using rma::Status;
 
 // No list or text that Tessera writes is longer; in other programs' files the size could be
 // anything.
-constexpr std::int64_t most_list_bytes = std::int64_t{1} << 30U;
+constexpr std::int64_t max_list_bytes = std::int64_t{1} << 30U;
 
 // One attribute of an object.
 class Attribute {
@@ -51,7 +51,7 @@ class Attribute {
   /// All numbers; empty if the attribute is not a list of numbers.
   template <class T>
   [[nodiscard]] std::vector<T> list(hid_t memory_type) const {
-    const bool is_list = count_ > 0 && count_ <= most_list_bytes / std::int64_t{sizeof(T)};
+    const bool is_list = count_ > 0 && count_ <= max_list_bytes / std::int64_t{sizeof(T)};
     std::vector<T> list(is_list ? static_cast<std::size_t>(count_) : 0);
     const bool is_read = is_list && H5Aread(id_.get(), memory_type, list.data()) >= 0;
     return is_read ? list : std::vector<T>();
@@ -73,7 +73,7 @@ class Attribute {
       return copy;
     }
     const std::size_t bytes = H5Tget_size(type_.get());
-    if (bytes > static_cast<std::size_t>(most_list_bytes)) {
+    if (bytes > static_cast<std::size_t>(max_list_bytes)) {
       return std::nullopt;
     }
     std::string text(bytes, '\0');
@@ -101,7 +101,8 @@ bool read_extents(hid_t set, StoredArray& array) {
   const Hdf5Id space(H5Dget_space(set));
   const int ndims = H5Sget_simple_extent_ndims(space.get());
   if (ndims < 1 || ndims > max_dims) {
-    array.why_not = fmt::format("it has {} dimensions; 1 to {} are possible", ndims, max_dims);
+    array.unreadable_reason =
+        fmt::format("it has {} dimensions; 1 to {} are possible", ndims, max_dims);
     return false;
   }
   std::array<hsize_t, max_dims> dims = {};
@@ -111,17 +112,18 @@ bool read_extents(hid_t set, StoredArray& array) {
     array.extents[dim] = static_cast<std::int64_t>(dims[static_cast<std::size_t>(dim)]);
   }
   if (Status status = check_extents(array.extents); !status.ok()) {
-    array.why_not = status.message();
+    array.unreadable_reason = status.message();
     return false;
   }
   return true;
 }
 
-// Finds the offset of the elements; sets why_not if they are not contiguous within the file.
-void read_place(hid_t set, std::uint64_t file_end, StoredArray& array) {
+// Finds the offset of the elements; sets unreadable_reason if they are not contiguous within the
+// file.
+void read_offset(hid_t set, std::uint64_t file_end, StoredArray& array) {
   const Hdf5Id layout(H5Dget_create_plist(set));
   if (H5Pget_layout(layout.get()) != H5D_CONTIGUOUS || H5Pget_external_count(layout.get()) > 0) {
-    array.why_not =
+    array.unreadable_reason =
         "its elements are not contiguous in the file; `h5repack -l CONTI` makes a copy in which "
         "they are";
     return;
@@ -133,10 +135,10 @@ void read_place(hid_t set, std::uint64_t file_end, StoredArray& array) {
   const haddr_t offset = H5Dget_offset(set);
   std::int64_t bytes = 0;
   if (offset == HADDR_UNDEF) {
-    array.why_not = "its elements were never written";
+    array.unreadable_reason = "its elements were never written";
   } else if (__builtin_mul_overflow(elements, array.element_bytes, &bytes) || offset > file_end ||
              static_cast<std::uint64_t>(bytes) > file_end - offset) {
-    array.why_not = "its elements lie beyond the end of the file";
+    array.unreadable_reason = "its elements lie beyond the end of the file";
   } else {
     array.offset = static_cast<std::int64_t>(offset);
   }
@@ -150,9 +152,9 @@ void read_own_attributes(hid_t set, StoredArray& array) {
   array.checksums = Attribute(set, "tessera_checksums").list<std::uint64_t>(H5T_NATIVE_UINT64);
   const bool fits = array.piece_elements >= 0 && piece_count(array) == std::ssize(array.checksums);
   if (array.piece_elements < 0) {
-    array.why_not = "its pieces have a negative number of elements";
+    array.unreadable_reason = "its pieces have a negative number of elements";
   } else if (!array.checksums.empty() && !fits) {
-    array.why_not = "its number of checksums differs from its number of pieces";
+    array.unreadable_reason = "its number of checksums differs from its number of pieces";
   }
   array.piece_elements =
       std::min(array.piece_elements, std::max<std::int64_t>(volume(array.extents), 1));
@@ -164,7 +166,7 @@ StoredArray read_array(hid_t set, std::string name, std::uint64_t file_end) {
   recognise(Hdf5Id(H5Dget_type(set)).get(), array);
   if (read_extents(set, array)) {
     read_own_attributes(set, array);
-    read_place(set, file_end, array);
+    read_offset(set, file_end, array);
   }
   return array;
 }
@@ -221,12 +223,12 @@ Status check_format(hid_t file, const FileImage& image, const std::string& path,
                    path, format, checkpoint_format))
         .hint("read it with the version of Tessera that wrote it");
   }
-  if (catalog.is_ours && image.stated_end() != image.end()) {
+  if (catalog.is_ours && image.superblock_end() != image.end()) {
     return Status::error(
                Code::protocol,
                fmt::format("{} is damaged: its HDF5 part ends at byte {}, but the file has "
                            "{} bytes",
-                           path, image.stated_end(), image.end()))
+                           path, image.superblock_end(), image.end()))
         .hint("use an older checkpoint; the file changed after it was written");
   }
   return {};
@@ -235,12 +237,12 @@ Status check_format(hid_t file, const FileImage& image, const std::string& path,
 }  // namespace
 
 Result<Catalog> read_catalog(FileImage& image, const std::string& path) {
-  const QuietHdf5 quiet;
-  const Hdf5Id access = access_to(image);
+  const Hdf5ErrorSilencer quiet;
+  const Hdf5Id access = file_access_list(image);
   const Hdf5Id file(H5Fopen("checkpoint", H5F_ACC_RDONLY, access.get()));
   if (!file.is_valid()) {
     return Status::error(Code::protocol,
-                         fmt::format("{} can't be read as HDF5: {}", path, hdf5_words()))
+                         fmt::format("{} can't be read as HDF5: {}", path, hdf5_error_message()))
         .hint("it is damaged, truncated, or not an HDF5 file; use another file");
   }
   Catalog catalog;

@@ -104,7 +104,7 @@ Hdf5Id type_of(const StoredArray& array) {
 void recognise(hid_t type, StoredArray& array) {
   const std::size_t bytes = H5Tget_size(type);
   if (bytes == 0) {  // libhdf5 could not even open it
-    array.why_not = "its type is unknown";
+    array.unreadable_reason = "its type is unknown";
     array.element_bytes = 1;
     return;
   }

@@ -14,8 +14,8 @@ namespace tessera::arrays::detail {
 /// everything else as opaque bytes of the element's size.
 Hdf5Id type_of(const StoredArray& array);
 
-/// Sets type, is_opaque, element_bytes and type_text for elements of an HDF5 type, or why_not if
-/// they can't be read.
+/// Sets type, is_opaque, element_bytes and type_text for elements of an HDF5 type, or
+/// unreadable_reason if they can't be read.
 void recognise(hid_t type, StoredArray& array);
 
 }  // namespace tessera::arrays::detail

@@ -19,7 +19,8 @@ using rma::Status;
 constexpr std::size_t any_length = std::numeric_limits<std::size_t>::max();
 
 Status failed(const std::string& action) {
-  return Status::error(Code::internal, fmt::format("libhdf5 can't {}: {}", action, hdf5_words()));
+  return Status::error(Code::internal,
+                       fmt::format("libhdf5 can't {}: {}", action, hdf5_error_message()));
 }
 
 Hdf5Id space_of(const Extents& extents) {
@@ -87,14 +88,14 @@ Hdf5Writer::Hdf5Writer(Hdf5Writer&&) noexcept = default;
 Hdf5Writer& Hdf5Writer::operator=(Hdf5Writer&&) noexcept = default;
 
 Hdf5Writer::~Hdf5Writer() {
-  const QuietHdf5 quiet;
+  const Hdf5ErrorSilencer quiet;
   state_.reset();
 }
 
 Result<Hdf5Writer> Hdf5Writer::create() {
-  const QuietHdf5 quiet;
+  const Hdf5ErrorSilencer quiet;
   auto state = std::make_unique<State>();
-  const Hdf5Id access = access_to(state->image);
+  const Hdf5Id access = file_access_list(state->image);
   state->file = Hdf5Id(H5Fcreate("checkpoint", H5F_ACC_TRUNC, H5P_DEFAULT, access.get()));
   if (!state->file.is_valid()) {
     return failed("begin a file");
@@ -104,7 +105,7 @@ Result<Hdf5Writer> Hdf5Writer::create() {
 }
 
 Result<std::int64_t> Hdf5Writer::add_array(const StoredArray& array) {
-  const QuietHdf5 quiet;
+  const Hdf5ErrorSilencer quiet;
   const Hdf5Id type = type_of(array);
   const Hdf5Id space = space_of(array.extents);
   const Hdf5Id layout = contiguous_layout();
@@ -129,7 +130,7 @@ Result<std::int64_t> Hdf5Writer::add_array(const StoredArray& array) {
 
 Status Hdf5Writer::set_checksums(const std::string& array,
                                  const std::vector<std::uint64_t>& checksums) {
-  const QuietHdf5 quiet;
+  const Hdf5ErrorSilencer quiet;
   const Hdf5Id set(H5Dopen2(state_->file.get(), array.c_str(), H5P_DEFAULT));
   if (!set.is_valid()) {
     return failed(fmt::format("find data set '{}' again", array));
@@ -138,18 +139,18 @@ Status Hdf5Writer::set_checksums(const std::string& array,
 }
 
 Status Hdf5Writer::add_attribute(const std::string& name, const StoredValue& value) {
-  const QuietHdf5 quiet;
+  const Hdf5ErrorSilencer quiet;
   return std::visit(
       [&](const auto& held) { return write_scalar(state_->file.get(), name.c_str(), held); },
       value);
 }
 
 Result<FileImage> Hdf5Writer::finish() {
-  const QuietHdf5 quiet;
+  const Hdf5ErrorSilencer quiet;
   if (H5Fclose(state_->file.release()) < 0) {
     return failed("complete the file");
   }
-  state_->image.set_end(state_->image.stated_end());
+  state_->image.set_end(state_->image.superblock_end());
   return std::exchange(state_->image, FileImage());
 }
 

@@ -4,7 +4,7 @@
 // without their elements.
 //
 // libhdf5 therefore never accesses the disk. It can't fail halfway if space runs out, and gets no
-// damaged bytes (guard.hpp), which can crash it.
+// damaged bytes (trailer.hpp), which can crash it.
 //
 //     written     the fragments that libhdf5 wrote, by offset; nothing else takes memory
 //     guarded     the same, read from a file and verified
@@ -41,8 +41,8 @@ class FileImage {
   [[nodiscard]] std::uint64_t end() const noexcept { return end_; }
   void set_end(std::uint64_t end) noexcept { end_ = end; }
   /// The end that libhdf5 states, which the file itself contains.
-  [[nodiscard]] std::uint64_t stated_end() const noexcept { return stated_end_; }
-  void set_stated_end(std::uint64_t end) noexcept { stated_end_ = end; }
+  [[nodiscard]] std::uint64_t superblock_end() const noexcept { return superblock_end_; }
+  void set_superblock_end(std::uint64_t end) noexcept { superblock_end_ = end; }
   /// The written fragments; they neither overlap nor touch.
   [[nodiscard]] const Fragments& fragments() const noexcept { return fragments_; }
 
@@ -51,7 +51,7 @@ class FileImage {
 
   const File* file_ = nullptr;
   std::uint64_t end_ = 0;
-  std::uint64_t stated_end_ = 0;
+  std::uint64_t superblock_end_ = 0;
   Fragments fragments_;
 };
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "arrays/check_same_on_all.hpp"
 #include "arrays/checkpoint/checksum.hpp"
-#include "arrays/same_on_all.hpp"
 
 namespace tessera::arrays::detail {
 

@@ -93,8 +93,8 @@ std::string describe(const StoredArray& stored, std::int64_t number) {
   const Piece piece(stored, number);
   return fmt::format("piece {} of {} of array '{}' (elements {} to {})", number,
                      piece_count(stored), stored.name,
-                     to_string(index_of_place(stored.extents, piece.first)),
-                     to_string(index_of_place(stored.extents, piece.last - 1)));
+                     to_string(index_of_linear(stored.extents, piece.first)),
+                     to_string(index_of_linear(stored.extents, piece.last - 1)));
 }
 
 Status check_piece(const StoredArray& stored, std::int64_t number,

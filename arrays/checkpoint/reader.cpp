@@ -7,15 +7,15 @@
 #include <optional>
 #include <utility>
 
+#include "arrays/check_same_on_all.hpp"
 #include "arrays/checkpoint.hpp"
 #include "arrays/checkpoint/checksum.hpp"
 #include "arrays/checkpoint/file.hpp"
-#include "arrays/checkpoint/guard.hpp"
 #include "arrays/checkpoint/hdf5.hpp"
 #include "arrays/checkpoint/members.hpp"
 #include "arrays/checkpoint/pieces.hpp"
 #include "arrays/checkpoint/stored_distribution.hpp"
-#include "arrays/same_on_all.hpp"
+#include "arrays/checkpoint/trailer.hpp"
 
 namespace tessera::arrays {
 namespace detail {
@@ -132,7 +132,7 @@ Status CheckpointState::load_catalog() {
   TESSERA_RETURN_IF_ERROR(check_hdf5());
   TESSERA_RETURN_IF_ERROR(open_file());
   try {
-    TESSERA_ASSIGN_OR_RETURN(std::optional<FileImage> image, read_guarded(file_));
+    TESSERA_ASSIGN_OR_RETURN(std::optional<FileImage> image, read_with_trailer(file_));
     if (!image) {
       TESSERA_ASSIGN_OR_RETURN(const std::uint64_t size, file_.size());
       image.emplace(file_, size);
@@ -178,10 +178,10 @@ Result<const StoredArray*> CheckpointState::find(const std::string& name,
 }
 
 Status CheckpointState::check_readable(const StoredArray& stored) const {
-  return stored.why_not.empty()
+  return stored.unreadable_reason.empty()
              ? Status()
              : Status::error(catalog_.is_ours ? Code::protocol : Code::unsupported,
-                             "it can't be read: " + stored.why_not);
+                             "it can't be read: " + stored.unreadable_reason);
 }
 
 std::optional<Distribution> CheckpointState::distribution_of(const StoredArray& stored) const {

@@ -21,7 +21,7 @@ namespace tessera::arrays::detail {
 
 /// The index of an element, from its number in row-major order. Requires: 0 ≤ place <
 /// volume(extents).
-inline Index index_of_place(const Extents& extents, std::int64_t place) noexcept {
+inline Index index_of_linear(const Extents& extents, std::int64_t place) noexcept {
   Index index = Index::zeros(extents.ndims());
   for (int dim = extents.ndims() - 1; dim >= 0; --dim) {
     index[dim] = place % extents[dim];
@@ -32,13 +32,13 @@ inline Index index_of_place(const Extents& extents, std::int64_t place) noexcept
 
 /// The longest dense box that begins at `place` and ends before `last`. Its slowest dimension with
 /// more than one index is the first one along which whole slices fit.
-inline Box box_at_place(const Extents& extents, std::int64_t place, std::int64_t last) noexcept {
+inline Box box_at(const Extents& extents, std::int64_t place, std::int64_t last) noexcept {
   const Strides strides = dense_strides(extents);
   int dim = 0;
   while (place % strides[dim] != 0 || strides[dim] > last - place) {
     ++dim;  // ends at the last dimension, whose stride is 1
   }
-  const Index lo = index_of_place(extents, place);
+  const Index lo = index_of_linear(extents, place);
   Box box = Box::at(lo);
   const std::int64_t slices = (last - place) / strides[dim];
   box.set(dim, lo[dim], std::min(extents[dim], lo[dim] + slices));
@@ -53,7 +53,7 @@ inline Box box_at_place(const Extents& extents, std::int64_t place, std::int64_t
 template <class Body>
 void for_each_box(const Extents& extents, std::int64_t first, std::int64_t last, Body&& body) {
   for (std::int64_t place = first; place < last;) {
-    const Box box = box_at_place(extents, place, last);
+    const Box box = box_at(extents, place, last);
     body(box, place - first);
     place += box.volume();
   }

@@ -17,7 +17,7 @@ using Numbers = std::vector<std::int64_t>;
 
 constexpr std::int64_t numbers_format = 1;
 
-enum class CutKind : std::int64_t { even, by_size, at_bounds };
+enum class PartitionKind : std::int64_t { even, by_size, at_bounds };
 
 template <class Kind>
 void add_list(Numbers& numbers, const DimList<Kind>& list, int ndims) {
@@ -27,24 +27,25 @@ void add_list(Numbers& numbers, const DimList<Kind>& list, int ndims) {
 }
 
 // A cut doesn't store how it was made, but a regular one equals one of two kinds.
-void add_cut(Numbers& numbers, const AxisCut& cut) {
+void add_cut(Numbers& numbers, const BlockPartition1D& cut) {
   numbers.push_back(cut.extent());
   if (cut.is_irregular()) {
-    numbers.push_back(static_cast<std::int64_t>(CutKind::at_bounds));
+    numbers.push_back(static_cast<std::int64_t>(PartitionKind::at_bounds));
     numbers.push_back(cut.blocks());
     for (std::int64_t block = 0; block < cut.blocks(); ++block) {
       numbers.push_back(cut.lo(block));
     }
     return;
   }
-  const auto even = AxisCut::even(cut.extent(), std::max<std::int64_t>(cut.blocks(), 1));
+  const auto even = BlockPartition1D::even(cut.extent(), std::max<std::int64_t>(cut.blocks(), 1));
   const bool is_even = even.ok() && *even == cut;
-  numbers.push_back(static_cast<std::int64_t>(is_even ? CutKind::even : CutKind::by_size));
+  numbers.push_back(
+      static_cast<std::int64_t>(is_even ? PartitionKind::even : PartitionKind::by_size));
   numbers.push_back(is_even ? cut.blocks() : std::max<std::int64_t>(cut.largest(), 1));
 }
 
 void add_table(Numbers& numbers, const Deal& deal) {
-  if (deal.kind() != DealKind::table || volume(deal.blocks()) == 0) {
+  if (deal.kind() != BlockMapKind::table || volume(deal.blocks()) == 0) {
     return;
   }
   Index block = Index::zeros(deal.ndims());
@@ -53,7 +54,7 @@ void add_table(Numbers& numbers, const Deal& deal) {
   } while (advance(block, deal.blocks(), deal.order()));
 }
 
-Status nonsense(std::string what) {
+Status invalid_distribution(std::string what) {
   return Status::error(Code::protocol, "its distribution is invalid: " + std::move(what))
       .hint("read it into an array with a distribution of your choice");
 }
@@ -100,8 +101,8 @@ struct Head {
   std::int64_t nranks = 0;
   Storage storage = Storage::block_by_block;
   MemoryOrder order = MemoryOrder::row_major;
-  DealKind deal = DealKind::grid;
-  MemoryOrder deal_order = MemoryOrder::row_major;
+  BlockMapKind deal = BlockMapKind::grid;
+  MemoryOrder block_map_order = MemoryOrder::row_major;
   Extents ghosts, blocks, rank_grid, node_grid;
 };
 
@@ -116,39 +117,41 @@ Result<Head> read_head(Reader& reader) {
   }
   const std::int64_t ndims = reader.next();
   if (ndims < 1 || ndims > max_dims) {
-    return nonsense(fmt::format("it has {} dimensions", ndims));
+    return invalid_distribution(fmt::format("it has {} dimensions", ndims));
   }
   Head head;
   head.ndims = static_cast<int>(ndims);
   head.nranks = reader.next();
   head.storage = reader.kind(Storage::local_matrix);
   head.order = reader.kind(MemoryOrder::column_major);
-  head.deal = reader.kind(DealKind::table);
-  head.deal_order = reader.kind(MemoryOrder::column_major);
+  head.deal = reader.kind(BlockMapKind::table);
+  head.block_map_order = reader.kind(MemoryOrder::column_major);
   head.ghosts = reader.extents(head.ndims);
   head.blocks = reader.extents(head.ndims);
   head.rank_grid = reader.extents(head.ndims);
   head.node_grid = reader.extents(head.ndims);
   if (reader.has_failed()) {
-    return nonsense("its numbers end too early or are out of range");
+    return invalid_distribution("its numbers end too early or are out of range");
   }
   return head;
 }
 
-Result<AxisCut> read_cut(Reader& reader) {
+Result<BlockPartition1D> read_partition(Reader& reader) {
   const std::int64_t extent = reader.next();
-  const auto kind = reader.kind(CutKind::at_bounds);
+  const auto kind = reader.kind(PartitionKind::at_bounds);
   const std::int64_t number = reader.next();
-  if (kind == CutKind::at_bounds) {
-    return AxisCut::at_bounds(extent, reader.take(number));
+  if (kind == PartitionKind::at_bounds) {
+    return BlockPartition1D::at_bounds(extent, reader.take(number));
   }
-  return kind == CutKind::even ? AxisCut::even(extent, number) : AxisCut::by_size(extent, number);
+  return kind == PartitionKind::even ? BlockPartition1D::even(extent, number)
+                                     : BlockPartition1D::by_size(extent, number);
 }
 
 Result<Deal> read_table(const Head& head, Reader& reader) {
   std::int64_t count = 0;
   if (!checked_product(head.blocks, count)) {
-    return nonsense(fmt::format("{} blocks are more than 2^63 - 1", to_string(head.blocks)));
+    return invalid_distribution(
+        fmt::format("{} blocks are more than 2^63 - 1", to_string(head.blocks)));
   }
   std::vector<TeamRank> owners;
   for (const std::int64_t owner : reader.take(count)) {
@@ -156,27 +159,27 @@ Result<Deal> read_table(const Head& head, Reader& reader) {
     const bool fits = owner >= 0 && owner < head.nranks;
     owners.push_back({fits ? static_cast<std::int32_t>(owner) : -1});
   }
-  return Deal::table(head.blocks, owners, head.nranks, head.deal_order);
+  return Deal::table(head.blocks, owners, head.nranks, head.block_map_order);
 }
 
-Result<Deal> read_deal(const Head& head, Reader& reader) {
+Result<Deal> read_block_map(const Head& head, Reader& reader) {
   switch (head.deal) {
-    case DealKind::round_robin:
-      return Deal::round_robin(head.blocks, head.nranks, head.deal_order);
-    case DealKind::table:
+    case BlockMapKind::round_robin:
+      return Deal::round_robin(head.blocks, head.nranks, head.block_map_order);
+    case BlockMapKind::table:
       return read_table(head, reader);
-    case DealKind::cyclic_grid:
+    case BlockMapKind::cyclic_grid:
       break;
-    case DealKind::grid:
+    case BlockMapKind::grid:
       if (head.rank_grid == head.blocks) {
         const bool has_nodes = head.node_grid != Extents::zeros(head.ndims);
         return Deal::grid(
             head.blocks, head.nranks,
-            {.order = head.deal_order, .node_grid = has_nodes ? head.node_grid : Extents()});
+            {.order = head.block_map_order, .node_grid = has_nodes ? head.node_grid : Extents()});
       }
       break;  // a cyclic grid larger than the grid of blocks is stored as a grid
   }
-  return Deal::cyclic_grid(head.blocks, head.rank_grid, head.nranks, head.deal_order);
+  return Deal::cyclic_grid(head.blocks, head.rank_grid, head.nranks, head.block_map_order);
 }
 
 // The error text for `count` numbers that do not describe a distribution.
@@ -212,22 +215,24 @@ Numbers to_numbers(const Distribution& distribution) {
 Result<Distribution> distribution_from(std::span<const std::int64_t> numbers) {
   Reader reader(numbers);
   TESSERA_ASSIGN_OR_RETURN(const Head head, read_head(reader));
-  std::vector<AxisCut> cuts;
+  std::vector<BlockPartition1D> cuts;
   for (int dim = 0; dim < head.ndims; ++dim) {
-    auto cut = read_cut(reader);
+    auto cut = read_partition(reader);
     if (reader.has_failed() || !cut.ok()) {
-      return nonsense(cut.ok() ? wrong_count(reader, numbers.size()) : cut.status().message());
+      return invalid_distribution(cut.ok() ? wrong_count(reader, numbers.size())
+                                           : cut.status().message());
     }
     cuts.push_back(std::move(cut).take());
   }
-  auto deal = read_deal(head, reader);
+  auto deal = read_block_map(head, reader);
   if (reader.has_failed() || !reader.is_at_end() || !deal.ok()) {
-    return nonsense(deal.ok() ? wrong_count(reader, numbers.size()) : deal.status().message());
+    return invalid_distribution(deal.ok() ? wrong_count(reader, numbers.size())
+                                          : deal.status().message());
   }
   auto distribution = Distribution::create(
       cuts, *deal, {.storage = head.storage, .order = head.order, .ghosts = head.ghosts});
   if (!distribution.ok() && distribution.status().code() != Code::no_memory) {
-    return nonsense(distribution.status().message());
+    return invalid_distribution(distribution.status().message());
   }
   return distribution;
 }

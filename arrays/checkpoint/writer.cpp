@@ -11,11 +11,11 @@
 #include "arrays/checkpoint.hpp"
 #include "arrays/checkpoint/checksum.hpp"
 #include "arrays/checkpoint/file.hpp"
-#include "arrays/checkpoint/guard.hpp"
 #include "arrays/checkpoint/hdf5.hpp"
 #include "arrays/checkpoint/members.hpp"
 #include "arrays/checkpoint/pieces.hpp"
 #include "arrays/checkpoint/stored_distribution.hpp"
+#include "arrays/checkpoint/trailer.hpp"
 
 namespace tessera::arrays {
 namespace detail {
@@ -26,7 +26,7 @@ using rma::Status;
 
 namespace {
 
-constexpr std::int64_t most_piece_bytes = std::int64_t{1} << 30U;
+constexpr std::int64_t max_piece_bytes = std::int64_t{1} << 30U;
 
 Status invalid(std::string what) {
   return Status::error(Code::invalid_argument, std::move(what));
@@ -60,14 +60,14 @@ Status check_attribute(const std::string& name, const AttributeValue& value,
 }
 
 // A hash of all properties of an array that its file stores.
-std::uint64_t digest_of(const ArrayBase& array) {
+std::uint64_t array_hash(const ArrayBase& array) {
   const std::uint64_t words[] = {
       fingerprint(array.distribution()), array.element_bytes(),
       array.element().type ? static_cast<std::uint64_t>(*array.element().type) + 1 : 0};
   return checksum(std::as_bytes(std::span(words)));
 }
 
-std::uint64_t digest_of(const AttributeValue& value) {
+std::uint64_t array_hash(const AttributeValue& value) {
   const std::string text =
       std::visit([](const auto& held) { return fmt::format("{}", held); }, value);
   return checksum(std::as_bytes(std::span(text))) + value.index();
@@ -119,7 +119,7 @@ class CheckpointWriterState {
   [[nodiscard]] bool is_to_sync() const;
   Status complete_as_leader();
   /// Stores an error, so that the file is never committed.
-  Status ended_by(Status status);
+  Status record_failure(Status status);
   void give_up() noexcept;
 
   rma::Job job_;
@@ -147,13 +147,13 @@ Status CheckpointWriterState::begin() {
 }
 
 Status CheckpointWriterState::begin_as_leader() {
-  if (options_.piece_bytes < 1 || options_.piece_bytes > most_piece_bytes) {
+  if (options_.piece_bytes < 1 || options_.piece_bytes > max_piece_bytes) {
     return invalid(fmt::format("piece_bytes is {}; 1 to {} are possible", options_.piece_bytes,
-                               most_piece_bytes));
+                               max_piece_bytes));
   }
   TESSERA_RETURN_IF_ERROR(check_hdf5());
   TESSERA_ASSIGN_OR_RETURN(target_, checkpoint_target(path_));
-  remove_left_over(target_);
+  remove_stale_temporaries(target_);
   TESSERA_ASSIGN_OR_RETURN(file_, File::create_temporary(target_));
   temporary_ = file_.path();
   TESSERA_ASSIGN_OR_RETURN(hdf5_, Hdf5Writer::create());
@@ -172,7 +172,7 @@ Status CheckpointWriterState::check_usable() const {
   return Status(failure_).context("an earlier step failed");
 }
 
-Status CheckpointWriterState::ended_by(Status status) {
+Status CheckpointWriterState::record_failure(Status status) {
   if (!status.ok() && failure_.ok()) {
     failure_ = status;
   }
@@ -196,13 +196,13 @@ Status CheckpointWriterState::add(ArrayBase& array, const std::string& name) {
     mine = check_array(array, team_, Transfer::get());
   }
   TESSERA_RETURN_IF_ERROR(team_.agree(mine));
-  TESSERA_RETURN_IF_ERROR(check_same_call(team_, "array", name, digest_of(array)));
+  TESSERA_RETURN_IF_ERROR(check_same_call(team_, "array", name, array_hash(array)));
   TESSERA_RETURN_IF_ERROR(array.sync());
 
   StoredArray stored = describe(array, name, options_.piece_bytes);
   names_.push_back(name);
-  TESSERA_RETURN_IF_ERROR(ended_by(make_room(stored)));
-  return ended_by(write_elements(stored, array));
+  TESSERA_RETURN_IF_ERROR(record_failure(make_room(stored)));
+  return record_failure(write_elements(stored, array));
 }
 
 Status CheckpointWriterState::make_room(StoredArray& stored) {
@@ -246,17 +246,18 @@ Status CheckpointWriterState::add_attribute(const std::string& name, const Attri
   TESSERA_RETURN_IF_ERROR(check_usable());
   const rma::LabelScope scope(team_, call("add_attribute"));
   TESSERA_RETURN_IF_ERROR(team_.agree(check_attribute(name, value, attribute_names_)));
-  TESSERA_RETURN_IF_ERROR(check_same_call(team_, "attribute", name, digest_of(value)));
+  TESSERA_RETURN_IF_ERROR(check_same_call(team_, "attribute", name, array_hash(value)));
   attribute_names_.push_back(name);
-  return ended_by(team_.agree(is_leader(team_) ? hdf5_->add_attribute(name, value) : Status()));
+  return record_failure(
+      team_.agree(is_leader(team_) ? hdf5_->add_attribute(name, value) : Status()));
 }
 
 Status CheckpointWriterState::commit() {
   TESSERA_RETURN_IF_ERROR(check_usable());
   const rma::LabelScope scope(team_, call("commit"));
-  TESSERA_RETURN_IF_ERROR(ended_by(team_.agree(is_to_sync() ? file_.sync() : Status())));
+  TESSERA_RETURN_IF_ERROR(record_failure(team_.agree(is_to_sync() ? file_.sync() : Status())));
   TESSERA_RETURN_IF_ERROR(
-      ended_by(team_.agree(is_leader(team_) ? complete_as_leader() : Status())));
+      record_failure(team_.agree(is_leader(team_) ? complete_as_leader() : Status())));
   is_over_ = true;
   file_.close();
   return {};
@@ -267,18 +268,18 @@ Status CheckpointWriterState::commit() {
 bool CheckpointWriterState::is_to_sync() const {
   const auto members = team_.members();
   const rma::WorldRank own = job_.rank();
-  const auto first_here = std::find_if(members.begin(), members.end(), [&](rma::WorldRank member) {
-    return job_.node_of(member) == job_.node_of(own);
-  });
-  return *first_here == own && !is_leader(team_);
+  const auto is_first_on_node = std::find_if(
+      members.begin(), members.end(),
+      [&](rma::WorldRank member) { return job_.node_of(member) == job_.node_of(own); });
+  return *is_first_on_node == own && !is_leader(team_);
 }
 
 Status CheckpointWriterState::complete_as_leader() {
   TESSERA_ASSIGN_OR_RETURN(const FileImage image, hdf5_->finish());
   hdf5_.reset();
-  TESSERA_RETURN_IF_ERROR(write_guarded(file_, image));
+  TESSERA_RETURN_IF_ERROR(write_with_trailer(file_, image));
   TESSERA_RETURN_IF_ERROR(file_.sync());
-  file_.take_rights_of(target_);
+  file_.copy_permissions_of(target_);
   return replace(temporary_, target_);
 }
 

@@ -33,8 +33,8 @@ class BlockCache {
     std::array<std::int64_t, max_dims> place;  // NOLINT(*-member-init): written before it is read
     std::int64_t number = 0;
     for (int dim = 0; dim < ndims_; ++dim) {
-      const AxisCut& cut = data_.cut(dim);
-      const AxisCut::Place at = cut.find(index[dim]);
+      const BlockPartition1D& cut = data_.cut(dim);
+      const BlockPartition1D::Place at = cut.find(index[dim]);
       number = number * cut.blocks() + at.block;
       place[static_cast<std::size_t>(dim)] = at.place;
     }

@@ -16,7 +16,7 @@ struct DistributionData {
   DistributionData(const Deal& dealt, Storage stored) : deal(dealt), storage(stored) {}
 
   Extents extents;
-  std::array<AxisCut, max_dims> cuts;
+  std::array<BlockPartition1D, max_dims> cuts;
   Deal deal;
   Storage storage;
   MemoryOrder order = MemoryOrder::row_major;
@@ -32,7 +32,7 @@ struct DistributionData {
   /// If the sizes of blocks differ much: the start of each block, in linear order.
   std::vector<std::int64_t> starts;
 
-  [[nodiscard]] const AxisCut& cut(int dim) const noexcept {
+  [[nodiscard]] const BlockPartition1D& cut(int dim) const noexcept {
     return cuts[static_cast<std::size_t>(dim)];
   }
   /// The k-th fastest dimension in `in_order`.
@@ -45,7 +45,7 @@ struct DistributionData {
     if (!table.empty()) {
       return table[static_cast<std::size_t>(block)];
     }
-    const Divider::Parts turn = deal.turn(dim, block);
+    const FastDivider::Parts turn = deal.turn(dim, block);
     return cut(dim).length_of(turn.remainder, deal.rank_grid()[dim], turn.quotient);
   }
   /// The total length along `dim` of all blocks of the ranks at a grid coordinate. For cyclic

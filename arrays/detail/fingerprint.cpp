@@ -35,7 +35,7 @@ class Digest {
 // Cuts that are not irregular are equal if these numbers are, regardless of how they were made.
 // Even cuts follow from extent and number of blocks, cuts by size from extent and largest block. If
 // a cut of one kind looks like one of the other, the start of the last block distinguishes them.
-void add_cut(Digest& digest, const AxisCut& cut) noexcept {
+void add_cut(Digest& digest, const BlockPartition1D& cut) noexcept {
   digest.add(cut.extent());
   digest.add(cut.blocks());
   digest.add(cut.largest());
@@ -47,14 +47,14 @@ void add_cut(Digest& digest, const AxisCut& cut) noexcept {
   }
 }
 
-void add_deal(Digest& digest, const Deal& deal) noexcept {
+void add_block_map(Digest& digest, const Deal& deal) noexcept {
   digest.add(static_cast<std::int64_t>(deal.kind()));
   digest.add(static_cast<std::int64_t>(deal.order()));
   digest.add(deal.nranks());
   digest.add(deal.blocks());
   digest.add(deal.rank_grid());
   digest.add(deal.node_grid());
-  if (deal.kind() != DealKind::table || volume(deal.blocks()) == 0) {
+  if (deal.kind() != BlockMapKind::table || volume(deal.blocks()) == 0) {
     return;
   }
   Index block = Index::zeros(deal.ndims());
@@ -71,7 +71,7 @@ std::uint64_t fingerprint(const Distribution& distribution) noexcept {
   for (int dim = 0; dim < distribution.ndims(); ++dim) {
     add_cut(digest, distribution.cut(dim));
   }
-  add_deal(digest, distribution.deal());
+  add_block_map(digest, distribution.deal());
   digest.add(static_cast<std::int64_t>(distribution.storage()));
   digest.add(static_cast<std::int64_t>(distribution.order()));
   digest.add(distribution.ghosts());

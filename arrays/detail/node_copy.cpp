@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "arrays/axis_cut.hpp"
+#include "arrays/block_partition_1d.hpp"
 #include "arrays/detail/own_blocks.hpp"
 #include "arrays/detail/shift.hpp"
 #include "rma/region.hpp"
@@ -41,7 +41,7 @@ Box slab(const Box& box, std::int64_t number, std::int64_t count) {
   for (int dim = 1; dim < box.ndims(); ++dim) {
     longest = box.extent(dim) > box.extent(longest) ? dim : longest;
   }
-  const AxisCut cut = *AxisCut::even(box.extent(longest), count);
+  const BlockPartition1D cut = *BlockPartition1D::even(box.extent(longest), count);
   Box part = box;
   part.set(longest, box.lo(longest) + cut.lo(number), box.lo(longest) + cut.hi(number));
   return part;
@@ -83,12 +83,12 @@ Result<ArrayBase> create_node_copy(const ArrayBase& array) {
 // In each round the nodes send different slabs, so that all are busy. Each slab is added in one
 // order: that of the nodes, from its own number downwards.
 Status sum_copies(Team& team, const ArrayBase& copy, const Box& from, const ArrayBase& to,
-                  const Box& to_box, FirstCopy first) {
+                  const Box& to_box, ExistingElements first) {
   const Nodes nodes = nodes_of(copy.job(), team);
   const Index shift = shift_between(from, to_box);
   for (std::int64_t round = 0; round < nodes.count; ++round) {
     const Box part = slab(from, (nodes.own + round) % nodes.count, nodes.count);
-    const bool replaces = round == 0 && first == FirstCopy::replaces;
+    const bool replaces = round == 0 && first == ExistingElements::replaces;
     TESSERA_RETURN_IF_ERROR(to.sync(send_own(copy, part, to, shift, replaces)));
   }
   return {};

@@ -18,13 +18,13 @@ bool is_on_one_node(const ArrayBase& array);
 rma::Result<ArrayBase> create_node_copy(const ArrayBase& array);
 
 /// Whether the sum of the copies replaces the existing elements or is added to them.
-enum class FirstCopy : std::uint8_t { replaces, is_added };
+enum class ExistingElements : std::uint8_t { replaces, is_added };
 
 /// Collective over `team`; `copy` is this node's copy. Each element of the box `to_box` of `to`,
 /// which has the extents of `from`, gets the sum of the copies' elements in `from`, in an order
 /// that the number of nodes determines. Requires: writes to the copies are complete. Complete:
 /// everywhere. Cost: each node sends its copy once, in as many collective steps as there are nodes.
 rma::Status sum_copies(rma::Team& team, const ArrayBase& copy, const Box& from, const ArrayBase& to,
-                       const Box& to_box, FirstCopy first);
+                       const Box& to_box, ExistingElements first);
 
 }  // namespace tessera::arrays::detail

@@ -17,31 +17,31 @@ namespace {
 
 constexpr std::size_t gathered_bytes = std::size_t{4} << 20;
 
-RaceKind kind_of(std::uint64_t array, const Touch& a, const Touch& b) noexcept {
+RaceKind kind_of(std::uint64_t array, const AccessRecord& a, const AccessRecord& b) noexcept {
   const auto [least, most] =
       std::minmax({static_cast<std::uint32_t>(a.kind), static_cast<std::uint32_t>(b.kind)});
-  return {array, least * touch_kinds + most};
+  return {array, least * access_kinds + most};
 }
 
-bool is_write_by_call(TouchKind kind) noexcept {
-  return kind == TouchKind::put || kind == TouchKind::accumulate || kind == TouchKind::atomic;
+bool is_write_by_call(AccessKind kind) noexcept {
+  return kind == AccessKind::put || kind == AccessKind::accumulate || kind == AccessKind::atomic;
 }
 
 // Compares this member's touches with those of the others, as they arrive.
 class Search {
  public:
-  Search(const rma::Job& job, rma::Team& team, std::span<const LoggedTouch> mine,
+  Search(const rma::Job& job, rma::Team& team, std::span<const LoggedAccess> mine,
          const std::set<RaceKind>& known)
       : job_(job), team_(team), mine_(mine), known_(known), is_explained_(mine.size()) {
-    for (const LoggedTouch& each : mine) {
-      explain_local_writes(each);
+    for (const LoggedAccess& each : mine) {
+      mark_explained_writes(each);
     }
   }
 
-  void compare(rma::TeamRank member, const LoggedTouch& theirs) {
-    explain_local_writes(theirs);
+  void compare(rma::TeamRank member, const LoggedAccess& theirs) {
+    mark_explained_writes(theirs);
     for (std::size_t at = 0; at < mine_.size(); ++at) {
-      if (is_mine_to_report(mine_[at].touch, theirs.touch, member)) {
+      if (reports_here(mine_[at].touch, theirs.touch, member)) {
         compare(at, member, theirs);
       }
     }
@@ -64,31 +64,31 @@ class Search {
  private:
   // Both members see a pair, and the lower rank reports it. A local write is reported by its own
   // rank, which knows all operations that may explain the change.
-  [[nodiscard]] bool is_mine_to_report(const Touch& mine, const Touch& theirs,
-                                       rma::TeamRank member) const noexcept {
-    if (mine.kind == TouchKind::local_write || theirs.kind == TouchKind::local_write) {
-      return mine.kind == TouchKind::local_write;
+  [[nodiscard]] bool reports_here(const AccessRecord& mine, const AccessRecord& theirs,
+                                  rma::TeamRank member) const noexcept {
+    if (mine.kind == AccessKind::local_write || theirs.kind == AccessKind::local_write) {
+      return mine.kind == AccessKind::local_write;
     }
     return team_.rank() < member;
   }
 
   // A put, accumulate or atomic operation explains a change: it was then not the owner's local
   // write.
-  void explain_local_writes(const LoggedTouch& cause) {
+  void mark_explained_writes(const LoggedAccess& cause) {
     if (!is_write_by_call(cause.touch.kind)) {
       return;
     }
     for (std::size_t at = 0; at < mine_.size(); ++at) {
-      const LoggedTouch& change = mine_[at];
-      if (change.touch.kind == TouchKind::local_write && change.array == cause.array &&
+      const LoggedAccess& change = mine_[at];
+      if (change.touch.kind == AccessKind::local_write && change.array == cause.array &&
           cause.touch.epoch <= change.touch.epoch && overlap(change.touch, cause.touch)) {
         is_explained_[at] = true;
       }
     }
   }
 
-  void compare(std::size_t at, rma::TeamRank member, const LoggedTouch& theirs) {
-    const LoggedTouch& mine = mine_[at];
+  void compare(std::size_t at, rma::TeamRank member, const LoggedAccess& theirs) {
+    const LoggedAccess& mine = mine_[at];
     if (mine.array != theirs.array || mine.touch.epoch != theirs.touch.epoch ||
         !conflict(mine.touch.kind, theirs.touch.kind, mine.is_strict)) {
       return;
@@ -110,7 +110,7 @@ class Search {
                     .second_rank = other,
                     .finder = job_.rank(),
                     .common = *common};
-    if (mine.touch.kind == TouchKind::local_write) {
+    if (mine.touch.kind == AccessKind::local_write) {
       of_local_writes_.try_emplace(at, race);
     } else {
       races_.emplace(kind, race);
@@ -119,7 +119,7 @@ class Search {
 
   const rma::Job& job_;
   rma::Team& team_;
-  std::span<const LoggedTouch> mine_;
+  std::span<const LoggedAccess> mine_;
   const std::set<RaceKind>& known_;
   std::vector<bool> is_explained_;  // for local writes, by their index in mine_
   std::map<RaceKind, Race> races_;
@@ -127,14 +127,14 @@ class Search {
 };
 
 // Collective. Sends all logs to all members, in pieces of equal length.
-Status compare_all(rma::Team& team, std::span<const LoggedTouch> mine,
+Status compare_all(rma::Team& team, std::span<const LoggedAccess> mine,
                    const std::vector<std::size_t>& counts, Search& search) {
   const std::size_t most = *std::max_element(counts.begin(), counts.end());
   const std::size_t piece = std::clamp<std::size_t>(
-      gathered_bytes / (counts.size() * sizeof(LoggedTouch)), 1, std::max<std::size_t>(most, 1));
-  std::vector<LoggedTouch> own;
-  std::vector<LoggedTouch> all;
-  TESSERA_RETURN_IF_ERROR(team.agree(within_memory([&] {
+      gathered_bytes / (counts.size() * sizeof(LoggedAccess)), 1, std::max<std::size_t>(most, 1));
+  std::vector<LoggedAccess> own;
+  std::vector<LoggedAccess> all;
+  TESSERA_RETURN_IF_ERROR(team.agree(catch_bad_alloc([&] {
     own.resize(piece);
     all.resize(piece * counts.size());
     return Status();
@@ -142,7 +142,7 @@ Status compare_all(rma::Team& team, std::span<const LoggedTouch> mine,
   for (std::size_t done = 0; done < most; done += piece) {
     const std::size_t mine_left = mine.size() - std::min(done, mine.size());
     std::copy_n(mine.data() + std::min(done, mine.size()), std::min(piece, mine_left), own.data());
-    TESSERA_RETURN_IF_ERROR(team.allgather(std::as_bytes(std::span<const LoggedTouch>(own)),
+    TESSERA_RETURN_IF_ERROR(team.allgather(std::as_bytes(std::span<const LoggedAccess>(own)),
                                            std::as_writable_bytes(std::span(all))));
     for (std::size_t member = 0; member < counts.size(); ++member) {
       const std::size_t theirs = counts[member] - std::min(done, counts[member]);
@@ -178,7 +178,8 @@ Result<std::vector<Race>> share(rma::Team& team, const std::vector<Race>& mine,
 }  // namespace
 
 Result<std::vector<Race>> find_races(const rma::Job& job, rma::Team& team,
-                                     std::span<const LoggedTouch> mine, std::set<RaceKind>& known) {
+                                     std::span<const LoggedAccess> mine,
+                                     std::set<RaceKind>& known) {
   TESSERA_ASSIGN_OR_RETURN(const std::vector<std::size_t> counts,
                            team.allgather_value(mine.size()));
   if (std::all_of(counts.begin(), counts.end(), [](std::size_t count) { return count == 0; })) {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "arrays/detail/touch.hpp"
+#include "arrays/detail/access_record.hpp"
 #include "rma/job.hpp"
 #include "rma/rank.hpp"
 #include "rma/result.hpp"
@@ -18,18 +18,18 @@
 namespace tessera::arrays::detail {
 
 /// A touch, and its array, by a number that is the same on all members.
-struct LoggedTouch {
+struct LoggedAccess {
   std::uint64_t array = 0;
   bool is_strict = false;  ///< accumulates and atomic operations don't conflict
-  Touch touch;
+  AccessRecord touch;
 };
 
 /// Two touches without an order between them.
 struct Race {
   bool is_found = false;
   std::uint64_t array = 0;
-  Touch first;
-  Touch second;
+  AccessRecord first;
+  AccessRecord second;
   rma::WorldRank first_rank;
   rma::WorldRank second_rank;
   rma::WorldRank finder;
@@ -43,7 +43,7 @@ using RaceKind = std::pair<std::uint64_t, std::uint32_t>;
 /// adds these kinds to `known`. Memory: at most 4 MiB, for any number of members and touches.
 /// Errors: those of collectives.
 rma::Result<std::vector<Race>> find_races(const rma::Job& job, rma::Team& team,
-                                          std::span<const LoggedTouch> mine,
+                                          std::span<const LoggedAccess> mine,
                                           std::set<RaceKind>& known);
 
 }  // namespace tessera::arrays::detail

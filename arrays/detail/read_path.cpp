@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "arrays/detail/read_path.hpp"
+#include "arrays/detail/read_source.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -22,7 +22,7 @@ using rma::Status;
 
 namespace {
 
-class NodeCopy : public ReadPath {
+class NodeCopy : public ReadSource {
  public:
   explicit NodeCopy(ArrayBase copy) : copy_(std::move(copy)) {}
   Status get(const Box& box, const LocalBuffer& to) override { return copy_.get_box(box, to); }
@@ -44,7 +44,7 @@ void copy_elements(std::byte* to, const std::byte* from, const rma::CopyShape& s
   }
 }
 
-class TileCache : public ReadPath {
+class TileCache : public ReadSource {
  public:
   TileCache(const rma::Job& job, const rma::Region& region, const Distribution& distribution,
             std::size_t element_bytes, std::size_t bytes)
@@ -53,8 +53,8 @@ class TileCache : public ReadPath {
         distribution_(distribution),
         element_bytes_(static_cast<std::int64_t>(element_bytes)),
         tile_(tile_extents(distribution, element_bytes_)),
-        most_tiles_(static_cast<std::int64_t>(bytes) /
-                    std::max<std::int64_t>(1, volume(tile_) * element_bytes_)) {
+        max_tiles_(static_cast<std::int64_t>(bytes) /
+                   std::max<std::int64_t>(1, volume(tile_) * element_bytes_)) {
     tiles_along_ = Extents::zeros(tile_.ndims());
     for (int dim = 0; dim < tile_.ndims(); ++dim) {
       tiles_along_[dim] = (distribution.extents()[dim] + tile_[dim] - 1) / tile_[dim];
@@ -62,7 +62,7 @@ class TileCache : public ReadPath {
   }
 
   Status get(const Box& box, const LocalBuffer& to) override {
-    return within_memory([&]() -> Status {
+    return catch_bad_alloc([&]() -> Status {
       for (const Patch& patch : distribution_.patches(box)) {
         std::byte* const at = static_cast<std::byte*>(to.data) +
                               distance(box.lo(), patch.box.lo(), to.strides) * element_bytes_;
@@ -104,7 +104,7 @@ class TileCache : public ReadPath {
     if (!is_near) {
       wanted = tiles_of(patch.box);
     }
-    if (is_near || std::ssize(wanted) > most_tiles_) {
+    if (is_near || std::ssize(wanted) > max_tiles_) {
       return rma::get(job_, address(patch), to.data,
                       copy_shape(patch, to.strides, static_cast<std::size_t>(element_bytes_)));
     }
@@ -131,7 +131,7 @@ class TileCache : public ReadPath {
     do {
       numbers.push_back(distance(Index::zeros(box.ndims()), tiles.lo(), strides) +
                         distance(Index::zeros(box.ndims()), at, strides));
-    } while (std::ssize(numbers) <= most_tiles_ &&
+    } while (std::ssize(numbers) <= max_tiles_ &&
              advance(at, tiles.extents(), MemoryOrder::row_major));
     return numbers;
   }
@@ -158,7 +158,7 @@ class TileCache : public ReadPath {
     }
     make_room(std::ssize(missing));
     Handle gets;
-    Status status = within_memory([&] {
+    Status status = catch_bad_alloc([&] {
       for (const std::int64_t number : missing) {
         gets.collect(fetch(number));
       }
@@ -168,20 +168,20 @@ class TileCache : public ReadPath {
     status = status.ok() ? std::move(got) : std::move(status);
     if (!status.ok()) {
       for (const std::int64_t number : missing) {
-        forget(number);
+        erase_tile(number);
       }
     }
     return status;
   }
 
   // Also removes a tile whose allocation failed.
-  void forget(std::int64_t number) {
+  void erase_tile(std::int64_t number) {
     tiles_.erase(number);
     order_.remove(number);
   }
 
   void make_room(std::int64_t count) {
-    while (!order_.empty() && std::ssize(order_) + count > most_tiles_) {
+    while (!order_.empty() && std::ssize(order_) + count > max_tiles_) {
       tiles_.erase(order_.back());
       order_.pop_back();
     }
@@ -222,7 +222,7 @@ class TileCache : public ReadPath {
   std::int64_t element_bytes_;
   Extents tile_;
   Extents tiles_along_;
-  std::int64_t most_tiles_;
+  std::int64_t max_tiles_;
   std::mutex mutex_;
   std::unordered_map<std::int64_t, Tile> tiles_;  // by their index in row-major order
   std::list<std::int64_t> order_;                 // most recently used first
@@ -230,16 +230,16 @@ class TileCache : public ReadPath {
 
 }  // namespace
 
-Result<std::unique_ptr<ReadPath>> make_node_copy(const ArrayBase& array) {
+Result<std::unique_ptr<ReadSource>> make_node_copy(const ArrayBase& array) {
   TESSERA_ASSIGN_OR_RETURN(ArrayBase copy, create_node_copy(array));
   TESSERA_RETURN_IF_ERROR(array.team().agree(get_own(copy, copy.box(), array, array.box())));
   TESSERA_RETURN_IF_ERROR(array.team().agree(copy.sync()));
-  return std::unique_ptr<ReadPath>(std::make_unique<NodeCopy>(std::move(copy)));
+  return std::unique_ptr<ReadSource>(std::make_unique<NodeCopy>(std::move(copy)));
 }
 
-std::unique_ptr<ReadPath> make_tile_cache(const rma::Job& job, const rma::Region& region,
-                                          const Distribution& distribution,
-                                          std::size_t element_bytes, std::size_t bytes) {
+std::unique_ptr<ReadSource> make_tile_cache(const rma::Job& job, const rma::Region& region,
+                                            const Distribution& distribution,
+                                            std::size_t element_bytes, std::size_t bytes) {
   return std::make_unique<TileCache>(job, region, distribution, element_bytes, bytes);
 }
 

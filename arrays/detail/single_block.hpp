@@ -73,12 +73,12 @@ inline bool find_single_block(const DistributionData& data, const Box& box,
   std::int64_t remote_stride = bytes;
   for (int k = 0; k < ndims; ++k) {
     const int dim = is_row_major ? ndims - 1 - k : k;
-    const AxisCut& cut = data.cut(dim);
+    const BlockPartition1D& cut = data.cut(dim);
     const std::int64_t lo = box.lo(dim);
     if (static_cast<std::uint64_t>(lo) >= static_cast<std::uint64_t>(cut.extent())) {
       return false;
     }
-    const AxisCut::Run within = cut.find_run(lo);
+    const BlockPartition1D::Run within = cut.find_run(lo);
     // If there are no elements, subtracting one gives a huge unsigned number.
     const std::uint64_t count_but_one =
         static_cast<std::uint64_t>(box.hi(dim)) - static_cast<std::uint64_t>(lo) - 1;

@@ -289,10 +289,10 @@ Candidate by_all(Candidate candidate, const std::string& name) {
 }
 
 /// Collective. Local products first, then `others`, then `own`.
-std::vector<Measured> measure_beside(Session& session, std::optional<Table>& table,
-                                     const std::string& title, const Subject& subject,
-                                     std::int64_t tile, const Orbitals& of,
-                                     std::vector<Candidate> others, Candidate own) {
+std::vector<Measured> measure_with_local_products(Session& session, std::optional<Table>& table,
+                                                  const std::string& title, const Subject& subject,
+                                                  std::int64_t tile, const Orbitals& of,
+                                                  std::vector<Candidate> others, Candidate own) {
   std::vector<Candidate> candidates{local_products(session, tile, own.operations.value())};
   add(candidates, std::move(others));
   candidates.push_back(std::move(own));
@@ -323,9 +323,9 @@ void measure_contractions(Session& session, std::optional<Table>& table, const O
   if (session.crew().size() > 1) {
     one.push_back(iterations_alone(session, of, tile));
   }
-  const auto measured =
-      measure_beside(session, table, contractions_title, contractions_of("ccsd", of), tile, of,
-                     std::move(one), by_all(iterations(session.job(), of, tile), own_name));
+  const auto measured = measure_with_local_products(
+      session, table, contractions_title, contractions_of("ccsd", of), tile, of, std::move(one),
+      by_all(iterations(session.job(), of, tile), own_name));
   if (!session.is_leader()) {
     return;
   }
@@ -356,7 +356,7 @@ void measure_triples(Session& session, std::optional<Table>& table, const Orbita
     one.back().name = alone;
   }
   const Subject subject = triples_of("ccsd", of);
-  const auto measured = measure_beside(
+  const auto measured = measure_with_local_products(
       session, table, triples_title, subject, tile_of(of), of, std::move(one),
       by_all(triples(std::make_shared<Triples>(session.job(), of), expected), own_name));
   if (!session.is_leader()) {
@@ -398,7 +398,7 @@ void report_jobs(const Session& session, const std::string& what,
 }
 
 /// Orbitals whose largest matrix fits -m; as for checkpoints, -m limits the size of the data.
-std::vector<Orbitals> asked_for(const Session& session) {
+std::vector<Orbitals> requested(const Session& session) {
   std::vector<Orbitals> found;
   std::copy_if(sizes.begin(), sizes.end(), std::back_inserter(found), [&](const Orbitals& of) {
     const std::int64_t bytes = of.virtual_pairs() * of.virtual_pairs() * 8;
@@ -418,10 +418,10 @@ void measure_ccsd(Session& session) {
   linalg::limit_blas_threads(session.job());
   std::optional<Table> contractions;
   std::optional<Table> triples;
-  for (const Orbitals& of : asked_for(session)) {
+  for (const Orbitals& of : requested(session)) {
     measure_contractions(session, contractions, of);
   }
-  for (const Orbitals& of : asked_for(session)) {
+  for (const Orbitals& of : requested(session)) {
     if (has_short_triples(of)) {
       measure_triples(session, triples, of);
     }
@@ -433,14 +433,15 @@ void measure_ccsd_by_jobs(Session& session, const std::string& bench,
   linalg::limit_blas_threads(session.job());
   std::optional<Table> contractions;
   std::optional<Table> triples_table;
-  for (const Orbitals& of : asked_for(session)) {
+  for (const Orbitals& of : requested(session)) {
     auto all = by_jobs(jobs, [&](rma::Job& job) { return iterations(job, of, tile_of(of)); });
     const Subject subject = contractions_of(bench, of);
-    report_jobs(session, subject.op,
-                measure_beside(session, contractions, contractions_title, subject, tile_of(of), of,
-                               std::move(all.others), std::move(all.own)));
+    report_jobs(
+        session, subject.op,
+        measure_with_local_products(session, contractions, contractions_title, subject, tile_of(of),
+                                    of, std::move(all.others), std::move(all.own)));
   }
-  for (const Orbitals& of : asked_for(session)) {
+  for (const Orbitals& of : requested(session)) {
     if (!has_short_triples(of)) {
       continue;
     }
@@ -449,9 +450,10 @@ void measure_ccsd_by_jobs(Session& session, const std::string& bench,
     auto all = by_jobs(
         jobs, [&](rma::Job& job) { return triples(std::make_shared<Triples>(job, of), expected); });
     const Subject subject = triples_of(bench, of);
-    report_jobs(session, subject.op,
-                measure_beside(session, triples_table, triples_title, subject, tile_of(of), of,
-                               std::move(all.others), std::move(all.own)));
+    report_jobs(
+        session, subject.op,
+        measure_with_local_products(session, triples_table, triples_title, subject, tile_of(of), of,
+                                    std::move(all.others), std::move(all.own)));
   }
 }
 

@@ -33,7 +33,7 @@ constexpr const char* at_once = "cg at once";
 constexpr const char* distributed = "conjugate gradients";
 constexpr std::int64_t iterations = 50;  // of a solution, as HPCG's
 constexpr double sharp = 1e-10;          // residual of the solution that is checked
-constexpr std::int64_t most_iterations = 10'000;
+constexpr std::int64_t max_iterations = 10'000;
 
 std::string extent_of(std::int64_t rows) {
   return fmt::format("{0} x {0}", rows);
@@ -98,7 +98,7 @@ struct System {
 
   spmv::SolveResult solve(double tolerance, std::int64_t most) {
     rma::require(arrays::fill(x, 0.0));
-    return spmv::solve(matrix, plan, b, x, {.tolerance = tolerance, .most_iterations = most})
+    return spmv::solve(matrix, plan, b, x, {.tolerance = tolerance, .max_iterations = most})
         .value();
   }
 };
@@ -206,7 +206,7 @@ Candidate local_candidate(System& system) {
 }
 
 std::string differs(System& system) {
-  const spmv::SolveResult result = system.solve(sharp, most_iterations);
+  const spmv::SolveResult result = system.solve(sharp, max_iterations);
   if (!result.has_converged || !(result.true_residual <= 10 * sharp)) {
     return fmt::format("residual {:.1e} after {} iterations {}", result.true_residual,
                        result.iterations, result.failure);

@@ -29,7 +29,7 @@ struct Rules {
 template <class Memory, class Exact>
 Candidate updating(Session& session, Memory& memory, Exact& exact, const GupsTable& table,
                    const Rules& rules) {
-  Crew& crew = session.crew();
+  RankGroup& crew = session.crew();
   const auto updates =
       std::make_shared<Updates<Memory>>(memory, table, rules.calls, crew.rank(), crew.size());
   Candidate candidate;
@@ -67,7 +67,7 @@ std::vector<Candidate> candidates_of(Session& session, OwnMemory& own, PlainMemo
                                      MpiMemory* mpi, ShmemMemory* shmem, const GupsTable& table) {
   std::vector<Candidate> candidates = {local_updates(session, table)};
   if (plain != nullptr) {
-    const auto lost = words_that_may_get_lost(table, session.crew().size());
+    const auto lost = allowed_lost_words(table, session.crew().size());
     candidates.push_back(
         updating(session, *plain, own, table, {"loads and stores", Calls::each, lost}));
   }
@@ -98,7 +98,7 @@ void measure_gups(Session& session) {
   Table text = session.table("Random Updates Rate", candidates.size() - 1, Quantity::rate, "Words");
   const auto measured = session.measure(
       text, {"gups", "updates", fmt::format("{} words", table.words), table.words * 8}, table.words,
-      candidates, side_by_side(session.options().measure_options()));
+      candidates, concurrent(session.options().measure_options()));
   if (session.is_leader()) {
     constexpr double giga = 1e9;
     session.rate(

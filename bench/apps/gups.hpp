@@ -10,7 +10,7 @@
 //
 // HPC Challenge allows 1 % of the words to be wrong at the end, because ranks may lose each other's
 // updates. Here this holds for plain loads and stores, which may lose more in a small table
-// (words_that_may_get_lost). All other ways must be exact.
+// (allowed_lost_words). All other ways must be exact.
 #pragma once
 
 #include "bench/session.hpp"

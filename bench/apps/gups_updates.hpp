@@ -170,7 +170,7 @@ inline std::int64_t batches_to_check(const GupsTable& table, int ranks) {
 /// plus an allowance for small tables. An update is lost if another rank is updating the same word.
 /// So the number of losses depends on how many updates processors hold back, not on the number of
 /// words.
-inline std::int64_t words_that_may_get_lost(const GupsTable& table, int ranks) {
+inline std::int64_t allowed_lost_words(const GupsTable& table, int ranks) {
   constexpr std::int64_t hpc_challenge_part = 100;
   constexpr std::int64_t in_hand = 256;  // loads and stores that a processor has begun
   const std::int64_t updates = batches_to_check(table, ranks) * look_ahead * ranks;
@@ -181,7 +181,7 @@ inline std::int64_t words_that_may_get_lost(const GupsTable& table, int ranks) {
 /// Collective. Updates, undoes that by `exact`, which loses no update, and counts the words that
 /// are wrong then. Returns an error message if they exceed `wrong_allowed`, or an empty string.
 template <class Memory, class Exact>
-std::string verify_updates(Crew& crew, Updates<Memory>& updates, Exact& exact,
+std::string verify_updates(RankGroup& crew, Updates<Memory>& updates, Exact& exact,
                            const GupsTable& table, std::int64_t wrong_allowed) {
   const std::int64_t batches = batches_to_check(table, crew.size());
   updates.fill();

@@ -159,8 +159,8 @@ void compare_exchanges(Session& session, const mg::Problem& problem,
         say(exposed), ms(own.longest_ns), ms(other.longest_ns), say(longest), say(total)));
     if (other.name == two_sided && session.crew().size() == 2 && session.job().node_count() == 2) {
       const std::string where = fmt::format("class {}, 2 nodes", problem.name);
-      session.observe_beside(two_sided, exchange_target, where, exposed);
-      session.observe_beside(two_sided, total_target, where, total);
+      session.observe_ratio_to(two_sided, exchange_target, where, exposed);
+      session.observe_ratio_to(two_sided, total_target, where, total);
     }
   }
 }

@@ -209,7 +209,7 @@ std::vector<Phase> make_phases(Array<double>& array, const HaloOptions& options)
 Status check_blocks(const Array<double>& array) {
   const Distribution& distribution = array.distribution();
   for (int dim = 0; dim < dims; ++dim) {
-    const arrays::AxisCut& cut = distribution.cut(dim);
+    const arrays::BlockPartition1D& cut = distribution.cut(dim);
     for (std::int64_t block = 0; block < cut.blocks(); ++block) {
       if (cut.hi(block) - cut.lo(block) < distribution.ghosts()[dim]) {
         return Status::error(rma::Code::unsupported,
@@ -306,7 +306,7 @@ class MpiExchange : public apps::mg::Exchange {
 
 }  // namespace
 
-std::unique_ptr<apps::mg::Exchange> make_mpi_exchange(const Crew& crew, bool overlaps) {
+std::unique_ptr<apps::mg::Exchange> make_mpi_exchange(const RankGroup& crew, bool overlaps) {
   return mpi::is_running(crew.size()) ? std::make_unique<MpiExchange>(overlaps) : nullptr;
 }
 

@@ -5,7 +5,7 @@
 
 namespace tessera::bench {
 
-std::unique_ptr<apps::mg::Exchange> make_mpi_exchange(const Crew&, bool) {
+std::unique_ptr<apps::mg::Exchange> make_mpi_exchange(const RankGroup&, bool) {
   return nullptr;
 }
 

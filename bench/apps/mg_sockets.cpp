@@ -66,7 +66,7 @@ class Line {
   void start(std::span<const iovec> out, std::span<const iovec> in) {
     out_.begin(out);
     in_.begin(in);
-    Patience patience;
+    PollBackoff patience;
     while (!out_.is_done()) {
       if (advance(out_, &TcpSocket::try_send) || advance(in_, &TcpSocket::try_receive)) {
         continue;
@@ -75,7 +75,7 @@ class Line {
     }
   }
   void finish() {
-    Patience patience;
+    PollBackoff patience;
     while (!in_.is_done()) {
       if (!advance(in_, &TcpSocket::try_receive)) {
         patience.pause();
@@ -185,12 +185,12 @@ class SocketExchange final : public apps::mg::Exchange {
 
 }  // namespace
 
-std::unique_ptr<apps::mg::Exchange> make_socket_exchange(Crew& crew, std::string& missing) {
+std::unique_ptr<apps::mg::Exchange> make_socket_exchange(RankGroup& crew, std::string& missing) {
   if (crew.size() != 2) {
     missing = "tcp: needs exactly two ranks";
     return nullptr;
   }
-  auto socket = connect_two(crew, false, missing);
+  auto socket = connect_ranks_0_and_1(crew, false, missing);
   return socket ? std::make_unique<SocketExchange>(std::move(*socket)) : nullptr;
 }
 

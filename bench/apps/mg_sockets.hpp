@@ -14,6 +14,6 @@ namespace tessera::bench {
 
 /// Collective. Null, with the reason in `missing`, if the number of ranks isn't two, or if they
 /// can't connect.
-std::unique_ptr<apps::mg::Exchange> make_socket_exchange(Crew& crew, std::string& missing);
+std::unique_ptr<apps::mg::Exchange> make_socket_exchange(RankGroup& crew, std::string& missing);
 
 }  // namespace tessera::bench

@@ -223,7 +223,7 @@ void compare(Session& session, const std::string& name, const Problem& problem,
   if (problem.by_messages) {
     say("speed of default / MPI neighbours", speed(measured[0], measured[plain + 2]));
     // As with MPI's messages, only neighbours synchronise.
-    session.observe_beside(
+    session.observe_ratio_to(
         messages, message_target, name,
         say("speed of neighbours / MPI neighbours", speed(measured[0], measured.back())));
   }
@@ -233,7 +233,7 @@ void compare(Session& session, const std::string& name, const Problem& problem,
 /// result: the slowest rank's of each product, as in all results, and each rank's median.
 void record_communication(Session& session, const Subject& subject, const Way& way,
                           const Measured& measured, bool is_primed) {
-  Crew& crew = session.crew();
+  RankGroup& crew = session.crew();
   const std::int64_t samples = crew.share(std::ssize(measured.samples_ns));
   std::vector<double> products = way.log->of_last(samples, is_primed);
   const Stats own = summarise(products);
@@ -272,7 +272,7 @@ void measure_spmv_modes(Session& session) {
                                   Quantity::latency, "Rows"));
     }
     const Subject subject{"spmv", name, "", problem.matrix.entries() * bytes_of_entry};
-    const MeasureOptions options = side_by_side(session.options().measure_options());
+    const MeasureOptions options = concurrent(session.options().measure_options());
     const auto measured =
         session.measure(*table, subject, problem.matrix.rows(), candidates, options);
     compare(session, name, problem, measured);

@@ -95,14 +95,14 @@ class MpiProduct final : public NeighbourProduct {
     needed_.set_counts(counts);
     needed_.elements = others;
     MPI_Alltoall(needed_.counts.data(), 1, MPI_INT, counts.data(), 1, MPI_INT, MPI_COMM_WORLD);
-    asked_.set_counts(counts);
+    requested_.set_counts(counts);
     MPI_Alltoallv(needed_.elements.data(), needed_.counts.data(), needed_.starts.data(),
-                  MPI_INT64_T, asked_.elements.data(), asked_.counts.data(), asked_.starts.data(),
-                  MPI_INT64_T, MPI_COMM_WORLD);
-    for (std::int64_t& element : asked_.elements) {
+                  MPI_INT64_T, requested_.elements.data(), requested_.counts.data(),
+                  requested_.starts.data(), MPI_INT64_T, MPI_COMM_WORLD);
+    for (std::int64_t& element : requested_.elements) {
       element -= lo;
     }
-    packed_.resize(asked_.elements.size());
+    packed_.resize(requested_.elements.size());
   }
 
   void start_messages() {
@@ -110,11 +110,11 @@ class MpiProduct final : public NeighbourProduct {
     for (std::size_t rank = 0; rank < needed_.counts.size(); ++rank) {
       transfer(rank, needed_, x_.data() + own_, true);
     }
-    for (std::size_t i = 0; i < asked_.elements.size(); ++i) {
-      packed_[i] = x_[static_cast<std::size_t>(asked_.elements[i])];
+    for (std::size_t i = 0; i < requested_.elements.size(); ++i) {
+      packed_[i] = x_[static_cast<std::size_t>(requested_.elements[i])];
     }
-    for (std::size_t rank = 0; rank < asked_.counts.size(); ++rank) {
-      transfer(rank, asked_, packed_.data(), false);
+    for (std::size_t rank = 0; rank < requested_.counts.size(); ++rank) {
+      transfer(rank, requested_, packed_.data(), false);
     }
   }
 
@@ -148,7 +148,7 @@ class MpiProduct final : public NeighbourProduct {
   std::vector<std::int32_t> columns_;  // positions in x_
   std::size_t own_ = 0;
   Lists needed_;
-  Lists asked_;
+  Lists requested_;
   std::vector<double> x_;  // own elements, followed by those of others
   std::vector<double> y_;
   std::vector<double> packed_;
@@ -161,7 +161,7 @@ class MpiProduct final : public NeighbourProduct {
 }  // namespace
 
 std::unique_ptr<NeighbourProduct> make_neighbour_product(
-    const Crew& crew, const linalg::LocalCsr<double>& rows,
+    const RankGroup& crew, const linalg::LocalCsr<double>& rows,
     const std::vector<std::int64_t>& row_starts) {
   return mpi::is_running(crew.size()) ? std::make_unique<MpiProduct>(rows, row_starts, crew.rank())
                                       : nullptr;

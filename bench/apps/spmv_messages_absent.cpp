@@ -5,7 +5,7 @@
 
 namespace tessera::bench {
 
-std::unique_ptr<NeighbourProduct> make_neighbour_product(const Crew&,
+std::unique_ptr<NeighbourProduct> make_neighbour_product(const RankGroup&,
                                                          const linalg::LocalCsr<double>&,
                                                          const std::vector<std::int64_t>&) {
   return nullptr;

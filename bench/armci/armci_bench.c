@@ -92,7 +92,7 @@ static void run_ranks(struct bench* bench) {
     command_target(command_end, 0);
     report_end();
   } else if (bench->job.rank == target_rank) {
-    obey_origin();
+    execute_commands();
   }
   wait_for_all();
   free_memory(bench);

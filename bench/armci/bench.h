@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 enum { origin_rank = 0, target_rank = 1 };
-enum { largest_bytes = 4 << 20, page_bytes = 4096, name_length = 64 };
+enum { max_bytes = 4 << 20, page_bytes = 4096, name_length = 64 };
 
 struct options {
   const char* cases;  ///< glob patterns of the cases to measure, separated by commas
@@ -27,12 +27,12 @@ struct options {
 /// Memory of one rank. All parts begin at a page, so that the relative alignment of buffers doesn't
 /// put an implementation at a disadvantage (bench/README.md, "Alignment").
 struct memory {
-  char* local;         ///< largest_bytes, allocated by the library: the data to transfer
+  char* local;         ///< max_bytes, allocated by the library: the data to transfer
   char* scratch;       ///< the same, to fill and to check the target's memory
-  char* remote;        ///< the target's largest_bytes, as the origin addresses them
+  char* remote;        ///< the target's max_bytes, as the origin addresses them
   char* words;         ///< a page of the target's, for atomics
-  char* model_local;   ///< largest_bytes: the expected contents of `local`
-  char* model_remote;  ///< largest_bytes: the expected contents of `remote`
+  char* model_local;   ///< max_bytes: the expected contents of `local`
+  char* model_remote;  ///< max_bytes: the expected contents of `remote`
   void* own_segment;
   void* local_block;
   void* scratch_block;

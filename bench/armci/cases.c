@@ -155,10 +155,10 @@ static void run_progress(struct bench* bench) {
       measure_put_fence_while(bench, name, (enum situation)situation);
     }
   }
-  snprintf(name, sizeof name, "overlap_get/%d", largest_bytes);
+  snprintf(name, sizeof name, "overlap_get/%d", max_bytes);
   if (is_wanted(bench, name)) {
     char hidden[name_length];
-    snprintf(hidden, sizeof hidden, "overlap_hidden/%d", largest_bytes);
+    snprintf(hidden, sizeof hidden, "overlap_hidden/%d", max_bytes);
     measure_overlap(bench, name, hidden);
   }
 }
@@ -177,70 +177,70 @@ static void run_live(struct bench* bench) {
   }
 }
 
-static void run_memory_floor(struct bench* bench, const char* name, struct shape shape) {
+static void run_memory_baseline(struct bench* bench, const char* name, struct shape shape) {
   if (is_wanted(bench, name)) {
-    measure_memory_floor(bench, name, &shape);
+    measure_memory_baseline(bench, name, &shape);
   }
 }
 
-static void run_memory_floors(struct bench* bench, enum operation operation, const char* kind) {
+static void run_memory_baselines(struct bench* bench, enum operation operation, const char* kind) {
   char name[name_length];
   for (int i = 0; i < sizes_n; ++i) {
     snprintf(name, sizeof name, "floor.%s/%ld", kind, sizes[i]);
-    run_memory_floor(bench, name, contiguous(operation, sizes[i]));
+    run_memory_baseline(bench, name, contiguous(operation, sizes[i]));
   }
   for (int i = 0; i < row_sizes_n * row_counts_n; ++i) {
     const long row_bytes = row_sizes[i / row_counts_n];
     const long rows = row_counts[i % row_counts_n];
     snprintf(name, sizeof name, "floor.%s_rows/%ldx%ld", kind, row_bytes, rows);
-    run_memory_floor(bench, name, strided(operation, row_bytes, rows));
+    run_memory_baseline(bench, name, strided(operation, row_bytes, rows));
   }
   snprintf(name, sizeof name, "floor.%s_words/%d", kind, scattered_doubles);
-  run_memory_floor(bench, name, scattered(operation));
+  run_memory_baseline(bench, name, scattered(operation));
 }
 
-static void run_live_floors(struct bench* bench) {
+static void run_live_baselines(struct bench* bench) {
   char name[name_length];
   for (int i = 0; i < live_counts_n; ++i) {
     snprintf(name, sizeof name, "floor.load_each_of/%ld", live_counts[i]);
     if (is_wanted(bench, name)) {
-      measure_live_floor(bench, name, live_counts[i]);
+      measure_live_baseline(bench, name, live_counts[i]);
     }
   }
 }
 
-static void run_word_floors(struct bench* bench) {
-  static const char* const names[] = {[floor_add] = "floor.xadd/8",
-                                      [floor_swap] = "floor.xchg/8",
-                                      [floor_lock] = "floor.two_atomics/8"};
-  for (int floor = floor_add; floor <= floor_lock; ++floor) {
+static void run_word_baselines(struct bench* bench) {
+  static const char* const names[] = {[baseline_add] = "floor.xadd/8",
+                                      [baseline_swap] = "floor.xchg/8",
+                                      [baseline_lock] = "floor.two_atomics/8"};
+  for (int floor = baseline_add; floor <= baseline_lock; ++floor) {
     if (is_wanted(bench, names[floor])) {
-      measure_word_floor(bench, names[floor], (enum word_floor)floor);
+      measure_word_baseline(bench, names[floor], (enum word_baseline)floor);
     }
   }
 }
 
-static void run_tcp_floors(struct bench* bench) {
-  static const char* const names[] = {[floor_tcp_polling] = "tcp_polling",
-                                      [floor_tcp_blocking] = "tcp_blocking",
-                                      [floor_tcp_stream] = "tcp_stream"};
+static void run_tcp_baselines(struct bench* bench) {
+  static const char* const names[] = {[baseline_tcp_polling] = "tcp_polling",
+                                      [baseline_tcp_blocking] = "tcp_blocking",
+                                      [baseline_tcp_stream] = "tcp_stream"};
   char name[name_length];
-  for (int floor = floor_tcp_polling; floor <= floor_tcp_stream; ++floor) {
+  for (int floor = baseline_tcp_polling; floor <= baseline_tcp_stream; ++floor) {
     for (int i = 0; i < tcp_sizes_n; ++i) {
       snprintf(name, sizeof name, "floor.%s/%ld", names[floor], tcp_sizes[i]);
       if (is_wanted(bench, name)) {
-        measure_tcp_floor(bench, name, (enum tcp_floor)floor, tcp_sizes[i]);
+        measure_tcp_baseline(bench, name, (enum tcp_baseline)floor, tcp_sizes[i]);
       }
     }
   }
 }
 
 void run_cases(struct bench* bench) {
-  run_memory_floors(bench, operation_put, "memcpy");
-  run_memory_floors(bench, operation_accumulate, "axpy");
-  run_word_floors(bench);
-  run_live_floors(bench);
-  run_tcp_floors(bench);
+  run_memory_baselines(bench, operation_put, "memcpy");
+  run_memory_baselines(bench, operation_accumulate, "axpy");
+  run_word_baselines(bench);
+  run_live_baselines(bench);
+  run_tcp_baselines(bench);
   run_transfers(bench);
   run_synchronisation(bench);
   run_progress(bench);

@@ -19,11 +19,11 @@ struct mappings {
 };
 
 static char* map(int sharing) {
-  void* bytes = mmap(NULL, largest_bytes, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS, -1, 0);
+  void* bytes = mmap(NULL, max_bytes, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS, -1, 0);
   if (bytes == MAP_FAILED) {
     fail("cannot map memory");
   }
-  memset(bytes, 0, largest_bytes);
+  memset(bytes, 0, max_bytes);
   return bytes;
 }
 
@@ -33,8 +33,8 @@ static struct mappings make_mappings(void) {
 }
 
 static void drop_mappings(struct mappings mappings) {
-  munmap(mappings.own, largest_bytes);
-  munmap(mappings.shared, largest_bytes);
+  munmap(mappings.own, max_bytes);
+  munmap(mappings.shared, max_bytes);
 }
 
 /// A loop and its data.
@@ -100,7 +100,7 @@ static bool brings_right_data(struct bench* bench, const struct shape* shape,
   return memcmp(mappings.shared, memory->model_remote, (size_t)extent) == 0;
 }
 
-void measure_memory_floor(struct bench* bench, const char* name, const struct shape* shape) {
+void measure_memory_baseline(struct bench* bench, const char* name, const struct shape* shape) {
   const struct mappings mappings = make_mappings();
   struct loop loop = make_loop(shape, mappings);
   const bool adds = shape->operation == operation_accumulate;
@@ -144,9 +144,9 @@ static void lock_word(void* context, long repetitions) {
   }
 }
 
-void measure_word_floor(struct bench* bench, const char* name, enum word_floor floor) {
+void measure_word_baseline(struct bench* bench, const char* name, enum word_baseline floor) {
   static void (*const runs[])(void*, long) = {
-      [floor_add] = add_word, [floor_swap] = swap_word, [floor_lock] = lock_word};
+      [baseline_add] = add_word, [baseline_swap] = swap_word, [baseline_lock] = lock_word};
   const struct mappings mappings = make_mappings();
   const struct subject subject = {NULL, runs[floor], mappings.shared};
   struct result result = {name, sizeof(long), "ns", "ok", "", {0, {0}}};
@@ -165,7 +165,7 @@ struct traffic {
 static void ask(void* context, long repetitions) {
   const struct traffic* traffic = context;
   for (long i = 0; i < repetitions; ++i) {
-    ask_tcp(traffic->tcp, traffic->bytes, traffic->count);
+    request_tcp(traffic->tcp, traffic->bytes, traffic->count);
   }
 }
 
@@ -179,7 +179,7 @@ static void stream(void* context, long repetitions) {
   for (long i = 0; i < repetitions; ++i) {
     send_tcp(traffic->tcp, traffic->bytes, traffic->count);
   }
-  settle_tcp(traffic->tcp);
+  wait_for_arrival_tcp(traffic->tcp);
 }
 
 // The streamed data are also those of the replies, so that a later request can check them.
@@ -193,10 +193,11 @@ static bool traffic_is_right(struct bench* bench, struct traffic* traffic,
   return memcmp(traffic->bytes, bench->memory.model_local, (size_t)traffic->count) == 0;
 }
 
-void measure_tcp_floor(struct bench* bench, const char* name, enum tcp_floor floor, long bytes) {
+void measure_tcp_baseline(struct bench* bench, const char* name, enum tcp_baseline floor,
+                          long bytes) {
   const struct mappings mappings = make_mappings();
-  struct traffic traffic = {open_tcp(floor != floor_tcp_blocking), mappings.own, bytes};
-  const bool streams = floor == floor_tcp_stream;
+  struct traffic traffic = {open_tcp(floor != baseline_tcp_blocking), mappings.own, bytes};
+  const bool streams = floor == baseline_tcp_stream;
   const struct subject subject = {streams ? announce : NULL, streams ? stream : ask, &traffic};
   struct result result = {name, bytes, "ns", "ok", "", {0, {0}}};
   if (traffic_is_right(bench, &traffic, &subject)) {

@@ -20,7 +20,7 @@ struct live {
 
 /// Collective over both ranks. Allocates until `count` allocations exist, or frees all for 0. The
 /// target writes each allocation's number into it, as a double.
-void make_live(struct live* live, long count);
+void set_live_count(struct live* live, long count);
 
 /// Gets of 8 bytes while `count` allocations are live: from one of them repeatedly (`one`), and
 /// from all, one after the other (`each`). A null name skips its measurement. Skipped if more than
@@ -28,7 +28,7 @@ void make_live(struct live* live, long count);
 void measure_live(struct bench* bench, const char* one, const char* each, long count);
 
 /// 8 bytes from each of `count` addresses, as far apart as allocations, by loads.
-void measure_live_floor(struct bench* bench, const char* name, long count);
+void measure_live_baseline(struct bench* bench, const char* name, long count);
 
 #ifdef __cplusplus
 }

@@ -6,7 +6,7 @@
 
 #include "bench/armci/bench.h"
 
-enum { segment_bytes = largest_bytes + 2 * page_bytes };
+enum { segment_bytes = max_bytes + 2 * page_bytes };
 
 static char* next_page(void* address) {
   const uintptr_t place = (uintptr_t)address;
@@ -14,16 +14,16 @@ static char* next_page(void* address) {
 }
 
 static void* local_block(void) {
-  void* block = ARMCI_Malloc_local(largest_bytes + page_bytes);
+  void* block = ARMCI_Malloc_local(max_bytes + page_bytes);
   if (block == NULL) {
     fail("ARMCI_Malloc_local returned out of memory");
   }
-  memset(block, 0, largest_bytes + page_bytes);
+  memset(block, 0, max_bytes + page_bytes);
   return block;
 }
 
 static char* model(void) {
-  char* bytes = calloc(1, largest_bytes);
+  char* bytes = calloc(1, max_bytes);
   if (bytes == NULL) {
     fail("out of memory");
   }
@@ -39,7 +39,7 @@ void allocate_memory(struct bench* bench) {
   memory->own_segment = segments[bench->job.rank];
   memset(memory->own_segment, 0, segment_bytes);
   memory->remote = next_page(segments[target_rank]);
-  memory->words = memory->remote + largest_bytes;
+  memory->words = memory->remote + max_bytes;
   free(segments);
   memory->local_block = local_block();
   memory->scratch_block = local_block();

@@ -11,7 +11,7 @@ enum { word_bytes = sizeof(double), there_salt = 8, here_salt = 9 };
 
 static const double ns_in_ms = 1e6;
 /// The longest time that the target needs to reach the commanded state.
-static const double settling_ns = 5e6;
+static const double settle_time_ns = 5e6;
 /// A part of the time that the target computes. After it, no call starts; a call that took longer
 /// has waited for the target's end.
 static const double measured_part = 0.6;
@@ -48,7 +48,7 @@ static bool word_was_got(struct bench* bench) {
 }
 
 static bool word_was_put(struct bench* bench) {
-  look_at_remote(bench, word_bytes);
+  read_remote(bench, word_bytes);
   return local_is(bench, bench->memory.scratch, here_salt);
 }
 
@@ -65,7 +65,7 @@ static void measure_while_waiting(struct bench* bench, const struct small* small
   const struct subject subject = {NULL, small->run, bench};
   if (situation == in_barrier) {
     command_target(command_barriers, 1);
-    sleep_ns(settling_ns);
+    sleep_ns(settle_time_ns);
   }
   take_samples(&bench->options.method, &subject, &result->samples);
   if (situation == in_barrier) {
@@ -81,7 +81,7 @@ static void measure_while_computing(struct bench* bench, const struct small* sma
   struct method method = bench->options.method;
   method.deadline_ns = now_ns() + measured_part * busy_ns;
   command_target(command_compute, (int)(busy_ns / ns_in_ms));
-  sleep_ns(settling_ns);
+  sleep_ns(settle_time_ns);
   const double first = time_batch(&subject, 1);
   if (first > stalled_part * busy_ns) {
     result->state = "no progress";
@@ -91,7 +91,7 @@ static void measure_while_computing(struct bench* bench, const struct small* sma
   } else {
     take_samples(&method, &subject, &result->samples);
   }
-  await_target();
+  wait_for_reply();
 }
 
 static void measure_small(struct bench* bench, const char* name, const struct small* small,
@@ -143,7 +143,7 @@ static void blocking(void* context, long repetitions) {
   const struct overlap* overlap = context;
   struct memory* memory = &overlap->bench->memory;
   for (long i = 0; i < repetitions; ++i) {
-    ARMCI_Get(memory->remote, memory->local, largest_bytes, target_rank);
+    ARMCI_Get(memory->remote, memory->local, max_bytes, target_rank);
   }
 }
 
@@ -159,7 +159,7 @@ static void overlapped(void* context, long repetitions) {
   for (long i = 0; i < repetitions; ++i) {
     armci_hdl_t handle;
     ARMCI_INIT_HANDLE(&handle);
-    ARMCI_NbGet(memory->remote, memory->local, largest_bytes, target_rank, &handle);
+    ARMCI_NbGet(memory->remote, memory->local, max_bytes, target_rank, &handle);
     compute_steps(overlap);
     ARMCI_Wait(&handle);
   }
@@ -184,10 +184,10 @@ static double hidden_part(double transfer, double computation, double both) {
 
 static bool overlapped_is_right(struct overlap* overlap) {
   struct bench* bench = overlap->bench;
-  set_remote(bench, largest_bytes, there_salt);
-  fill(bench->memory.local, largest_bytes, here_salt);
+  set_remote(bench, max_bytes, there_salt);
+  fill(bench->memory.local, max_bytes, here_salt);
   overlapped(overlap, 1);
-  return memcmp(bench->memory.local, bench->memory.scratch, largest_bytes) == 0;
+  return memcmp(bench->memory.local, bench->memory.scratch, max_bytes) == 0;
 }
 
 void measure_overlap(struct bench* bench, const char* name, const char* hidden_name) {
@@ -195,8 +195,8 @@ void measure_overlap(struct bench* bench, const char* name, const char* hidden_n
   const struct subject transfer = {NULL, blocking, &overlap};
   const struct subject computation = {NULL, only_computing, &overlap};
   const struct subject both = {NULL, overlapped, &overlap};
-  struct result whole = {name, largest_bytes, "ns", "ok", "", {0, {0}}};
-  struct result hidden = {hidden_name, largest_bytes, "fraction", "ok", "", {0, {0}}};
+  struct result whole = {name, max_bytes, "ns", "ok", "", {0, {0}}};
+  struct result hidden = {hidden_name, max_bytes, "fraction", "ok", "", {0, {0}}};
   if (!overlapped_is_right(&overlap)) {
     whole.state = "wrong";
     whole.note = "the data differ from the target's";

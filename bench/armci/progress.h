@@ -17,7 +17,7 @@ void measure_get_while(struct bench* bench, const char* name, enum situation sit
 /// A put of 8 bytes with a fence.
 void measure_put_fence_while(struct bench* bench, const char* name, enum situation situation);
 
-/// A non-blocking get of largest_bytes, with a computation as long as the blocking get. Measures
+/// A non-blocking get of max_bytes, with a computation as long as the blocking get. Measures
 /// the total time (`name`), and the part of the get that the computation hid (`hidden_name`).
 void measure_overlap(struct bench* bench, const char* name, const char* hidden_name);
 

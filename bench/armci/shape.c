@@ -5,7 +5,7 @@
 
 // Primes. The first makes an order that visits each row once if it doesn't divide the number of
 // rows.
-enum { scatter_step = 7919, values = 1021, salt_step = 101 };
+enum { scatter_step = 7919, values = 1021, salt_stride = 101 };
 
 long local_offset(const struct shape* shape, long row) {
   return row * shape->stride;
@@ -45,6 +45,6 @@ void apply_shape(const struct shape* shape, char* local, char* remote) {
 void fill(char* bytes, long count, int salt) {
   double* numbers = (double*)(void*)bytes;
   for (long i = 0; i < count / (long)sizeof *numbers; ++i) {
-    numbers[i] = (double)((i * 7 + salt * salt_step) % values);
+    numbers[i] = (double)((i * 7 + salt * salt_stride) % values);
   }
 }

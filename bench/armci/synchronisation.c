@@ -114,7 +114,7 @@ void measure_put_fence(struct bench* bench, const char* name) {
   set_remote(bench, sizeof(double), other_salt);
   fill(bench->memory.local, sizeof(double), put_salt);
   put_and_fence(bench, 1);
-  look_at_remote(bench, sizeof(double));
+  read_remote(bench, sizeof(double));
   if (memcmp(bench->memory.scratch, bench->memory.local, sizeof(double)) == 0) {
     take_samples(&bench->options.method, &subject, &result.samples);
   } else {

@@ -13,7 +13,7 @@ void command_target(enum command command, int argument) {
   send_message(words, (int)sizeof words, target_rank);
 }
 
-void await_target(void) {
+void wait_for_reply(void) {
   int words[2] = {0, 0};
   receive_message(words, (int)sizeof words, target_rank);
 }
@@ -24,7 +24,7 @@ static void compute(double ns) {
   }
 }
 
-void obey_origin(void) {
+void execute_commands(void) {
   struct live live = {.rank = target_rank};
   while (true) {
     int words[2] = {command_end, 0};
@@ -46,7 +46,7 @@ void obey_origin(void) {
         serve_tcp(words[1], words[0] == command_tcp_polling);
         break;
       case command_make_live:
-        make_live(&live, words[1]);
+        set_live_count(&live, words[1]);
         break;
     }
   }

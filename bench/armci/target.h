@@ -22,9 +22,9 @@ enum command {
 /// The origin sends a command to the target.
 void command_target(enum command command, int argument);
 /// Waits for the reply to command_compute.
-void await_target(void);
+void wait_for_reply(void);
 /// The target executes commands until command_end.
-void obey_origin(void);
+void execute_commands(void);
 
 #ifdef __cplusplus
 }

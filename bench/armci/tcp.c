@@ -16,13 +16,13 @@
 #include "bench/armci/target.h"
 
 /// The data follow one word: kind + request_kinds * count.
-enum request_kind { request_get, request_put, request_settle, request_end, request_kinds };
+enum request_kind { request_get, request_put, request_flush, request_end, request_kinds };
 
 // Whether to repeat a failed call. Yields, because the other end may need this core.
-static bool goes_on(struct tcp tcp, int* looks) {
-  enum { looks_before_yielding = 200 };  // about 50 µs
+static bool should_retry(struct tcp tcp, int* looks) {
+  enum { polls_before_yielding = 200 };  // about 50 µs
   if (tcp.polls && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-    if (++*looks > looks_before_yielding) {
+    if (++*looks > polls_before_yielding) {
       sched_yield();
     }
     return true;
@@ -39,7 +39,7 @@ static void send_all(struct tcp tcp, const void* bytes, size_t count) {
     if (sent >= 0) {
       next += sent;
       count -= (size_t)sent;
-    } else if (!goes_on(tcp, &looks)) {
+    } else if (!should_retry(tcp, &looks)) {
       fail("cannot send on loopback");
     }
   }
@@ -53,7 +53,7 @@ static void receive_all(struct tcp tcp, void* bytes, size_t count) {
     if (received > 0) {
       next += received;
       count -= (size_t)received;
-    } else if (received == 0 || !goes_on(tcp, &looks)) {
+    } else if (received == 0 || !should_retry(tcp, &looks)) {
       fail("cannot receive on loopback");
     }
   }
@@ -105,7 +105,7 @@ void close_tcp(struct tcp tcp) {
   close(tcp.descriptor);
 }
 
-void ask_tcp(struct tcp tcp, char* bytes, long count) {
+void request_tcp(struct tcp tcp, char* bytes, long count) {
   send_request(tcp, request_get, count);
   receive_all(tcp, bytes, (size_t)count);
 }
@@ -118,8 +118,8 @@ void send_tcp(struct tcp tcp, const char* bytes, long count) {
   send_all(tcp, bytes, (size_t)count);
 }
 
-void settle_tcp(struct tcp tcp) {
-  send_request(tcp, request_settle, 0);
+void wait_for_arrival_tcp(struct tcp tcp) {
+  send_request(tcp, request_flush, 0);
   long answer = 0;
   receive_all(tcp, &answer, sizeof answer);
 }
@@ -127,7 +127,7 @@ void settle_tcp(struct tcp tcp) {
 // Receives that number of bytes, each time as many as the buffer can hold.
 static void take_stream(struct tcp tcp, char* bytes, long count) {
   while (count > 0) {
-    const long portion = count < largest_bytes ? count : largest_bytes;
+    const long portion = count < max_bytes ? count : max_bytes;
     receive_all(tcp, bytes, (size_t)portion);
     count -= portion;
   }
@@ -145,7 +145,7 @@ static void serve_requests(struct tcp tcp, char* bytes) {
       case request_put:
         take_stream(tcp, bytes, count);
         break;
-      case request_settle:
+      case request_flush:
         send_all(tcp, &word, sizeof word);
         break;
       case request_end:
@@ -162,11 +162,11 @@ void serve_tcp(int port, bool polls) {
     fail("cannot connect on loopback");
   }
   const struct tcp tcp = without_delay(descriptor, polls);
-  char* bytes = malloc(largest_bytes);
+  char* bytes = malloc(max_bytes);
   if (bytes == NULL) {
     fail("out of memory");
   }
-  fill(bytes, largest_bytes, tcp_salt);
+  fill(bytes, max_bytes, tcp_salt);
   serve_requests(tcp, bytes);
   free(bytes);
   close(descriptor);

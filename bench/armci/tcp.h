@@ -24,12 +24,12 @@ struct tcp open_tcp(bool polls);
 void close_tcp(struct tcp tcp);
 
 /// A request with a reply of `count` bytes of fill(…, tcp_salt).
-void ask_tcp(struct tcp tcp, char* bytes, long count);
+void request_tcp(struct tcp tcp, char* bytes, long count);
 /// Announces that many bytes, which send_tcp() then sends in any portions.
 void announce_tcp(struct tcp tcp, long count);
 void send_tcp(struct tcp tcp, const char* bytes, long count);
 /// Waits until all that was sent has arrived.
-void settle_tcp(struct tcp tcp);
+void wait_for_arrival_tcp(struct tcp tcp);
 
 /// The target's side, until close_tcp().
 void serve_tcp(int port, bool polls);

@@ -161,7 +161,7 @@ void set_remote(struct bench* bench, long count, int salt) {
   ARMCI_Fence(target_rank);
 }
 
-void look_at_remote(struct bench* bench, long count) {
+void read_remote(struct bench* bench, long count) {
   fill(bench->memory.scratch, count, nothing_salt);
   ARMCI_Get(bench->memory.remote, bench->memory.scratch, (int)count, target_rank);
 }
@@ -177,7 +177,7 @@ static bool brings_right_data(struct bench* bench, const struct shape* shape,
   fill(memory->model_remote, extent, remote_salt);
   apply_shape(shape, memory->model_local, memory->model_remote);
   subject->run(subject->context, 1);
-  look_at_remote(bench, extent);
+  read_remote(bench, extent);
   return memcmp(memory->local, memory->model_local, (size_t)extent) == 0 &&
          memcmp(memory->scratch, memory->model_remote, (size_t)extent) == 0;
 }

@@ -28,7 +28,7 @@ void measure_transfer(struct bench* bench, const char* name, enum layout layout,
 /// Sets the target's memory: `count` bytes of fill(). Complete there on return.
 void set_remote(struct bench* bench, long count, int salt);
 /// Gets the target's memory into `scratch`.
-void look_at_remote(struct bench* bench, long count);
+void read_remote(struct bench* bench, long count);
 
 #ifdef __cplusplus
 }

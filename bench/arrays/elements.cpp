@@ -22,8 +22,8 @@ namespace {
 using arrays::Array;
 using arrays::Places;
 
-constexpr std::int64_t bits_of_place = 22;
-constexpr std::int64_t edge = 1 << (bits_of_place / 2);
+constexpr std::int64_t bits_of_offset = 22;
+constexpr std::int64_t edge = 1 << (bits_of_offset / 2);
 constexpr std::int64_t elements = edge * edge;
 constexpr double alpha = 0.5;
 constexpr std::int64_t bytes_per_element =
@@ -37,7 +37,7 @@ std::int64_t shuffled(std::int64_t number) {
   auto mixed = static_cast<std::uint64_t>(number);
   for (const std::uint64_t factor : {0x9E3779B1U, 0x85EBCA77U}) {
     mixed = (mixed * factor) & mask;
-    mixed ^= mixed >> (bits_of_place / 2);
+    mixed ^= mixed >> (bits_of_offset / 2);
   }
   return static_cast<std::int64_t>(mixed);
 }
@@ -99,10 +99,10 @@ class OwnMatrix {
   Array<double> array_;
 };
 
-class TheirMatrix {
+class GlobalArraysMatrix {
  public:
   static constexpr std::string_view name = GlobalArrays::name;
-  explicit TheirMatrix(GlobalArrays& library)
+  explicit GlobalArraysMatrix(GlobalArrays& library)
       : library_(library), array_(library.create(std::array{edge, edge})) {}
   void gather(List& list) { array_->gather(list.places, list.values); }
   void scatter(const List& list) {
@@ -169,7 +169,7 @@ Candidate candidate(const std::shared_ptr<Matrix>& matrix, const std::shared_ptr
 /// One matrix of each library; Global Arrays' only if available.
 struct Matrices {
   std::shared_ptr<OwnMatrix> own;
-  std::shared_ptr<TheirMatrix> theirs;
+  std::shared_ptr<GlobalArraysMatrix> theirs;
 
   /// Tessera's last.
   [[nodiscard]] std::vector<Candidate> candidates(const std::shared_ptr<List>& list,
@@ -202,8 +202,8 @@ void measure(Session& session, const Matrices& matrices, Operation operation,
         count, candidates, together(session.options().measure_options()));
     if (session.is_leader() && candidates.size() > 1 && operation == Operation::get &&
         count == rated_count) {
-      session.observe_beside(measured[0].name, rated, fmt::format("{} ranks", ranks),
-                             ratio_of_medians(measured[0].samples_ns, measured[1].samples_ns));
+      session.observe_ratio_to(measured[0].name, rated, fmt::format("{} ranks", ranks),
+                               ratio_of_medians(measured[0].samples_ns, measured[1].samples_ns));
     }
   }
 }
@@ -213,7 +213,7 @@ void measure(Session& session, const Matrices& matrices, Operation operation,
 void measure_elements(Session& session) {
   Matrices matrices{std::make_shared<OwnMatrix>(session.job()), nullptr};
   if (GlobalArrays* const library = session.global_arrays()) {
-    matrices.theirs = std::make_shared<TheirMatrix>(*library);
+    matrices.theirs = std::make_shared<GlobalArraysMatrix>(*library);
   }
   measure(session, matrices, Operation::get, "gather");
   measure(session, matrices, Operation::put, "scatter");

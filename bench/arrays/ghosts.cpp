@@ -92,7 +92,7 @@ int dims_outside(const Box& own, const Index& at) {
 
 /// Runs an exchange on known data and checks each ghost cell. `cells` is the block with its ghost
 /// cells, row-major. Returns an error message, or an empty string.
-std::string verify(const Box& own, const GhostCase& ghosts, double* cells, Crew& crew,
+std::string verify(const Box& own, const GhostCase& ghosts, double* cells, RankGroup& crew,
                    const std::function<void(std::int64_t)>& run) {
   const auto value_at = [&](const Index& at) {
     double value = 0;

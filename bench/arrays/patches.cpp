@@ -226,7 +226,7 @@ class MpiBoxes {
     put_all_ = memory.box_mover(Operation::put, rank, whole(part), block_.data());
     complete_ = [&memory, rank] { memory.complete(rank); };
     for (std::size_t place = 0; place < local_.size(); ++place) {
-      places_.push_back(place_in_block(part, place));
+      places_.push_back(offset_in_block(part, place));
     }
     is_get_ = operation == Operation::get;
   }
@@ -262,7 +262,7 @@ class MpiBoxes {
     part.extents = part.block;
     return part;
   }
-  static std::size_t place_in_block(const MpiMemory::Box& part, std::size_t place) {
+  static std::size_t offset_in_block(const MpiMemory::Box& part, std::size_t place) {
     auto rest = static_cast<std::int64_t>(place);
     std::int64_t found = 0;
     std::int64_t stride = 1;
@@ -378,13 +378,13 @@ std::optional<Candidate> global_arrays_box(const Session& session, GlobalArray* 
 }
 
 /// The same array in other libraries; null if that isn't measured.
-struct Counterparts {
+struct OtherLibraries {
   std::unique_ptr<MpiMemory> mpi;
   std::unique_ptr<GlobalArray> global_array;
 };
 
-Counterparts counterparts(Session& session, const arrays::Extents& extents) {
-  Counterparts made;
+OtherLibraries other_libraries(Session& session, const arrays::Extents& extents) {
+  OtherLibraries made;
   if (session.compares_with(Peer::mpi)) {
     made.mpi = MpiMemory::create(
         session.crew(), static_cast<std::size_t>(arrays::volume(extents)) * sizeof(double));
@@ -395,7 +395,7 @@ Counterparts counterparts(Session& session, const arrays::Extents& extents) {
   return made;
 }
 
-void measure_boxes(Session& session, const Array<double>& array, const Counterparts& others,
+void measure_boxes(Session& session, const Array<double>& array, const OtherLibraries& others,
                    Operation operation, const std::string& name,
                    const std::vector<std::int64_t>& edges) {
   const int dims = array.extents().ndims();
@@ -441,7 +441,7 @@ void measure_boxes(Session& session) {
   for (const arrays::Extents& extents :
        {arrays::Extents{128, 128, 128}, arrays::Extents{32, 32, 32, 32}}) {
     auto array = Array<double>::create(session.job(), extents, {.name = "boxes"}).value();
-    const Counterparts others = counterparts(session, extents);
+    const OtherLibraries others = other_libraries(session, extents);
     const auto& edges = extents.ndims() == 3 ? large_edges : small_edges;
     measure_boxes(session, array, others, Operation::put, "put", edges);
     measure_boxes(session, array, others, Operation::get, "get", edges);

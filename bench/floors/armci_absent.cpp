@@ -5,7 +5,8 @@
 
 namespace tessera::bench {
 
-std::unique_ptr<Floor> make_armci_floor(Crew&, const FloorOptions&, std::string& missing) {
+std::unique_ptr<Baseline> make_armci_baseline(RankGroup&, const BaselineOptions&,
+                                              std::string& missing) {
   missing = "armci-mpi: this build has no ARMCI-MPI (Debian: libarmci-mpi-dev)";
   return nullptr;
 }

@@ -57,10 +57,10 @@ struct AddressList {
   armci_giov_t vector = {};
 };
 
-class ArmciFloor : public Floor {
+class ArmciBaseline : public Baseline {
  public:
-  ArmciFloor(Crew& crew, const FloorOptions& options)
-      : crew_(crew), rotate_(options.cold), remote_bytes_(options.buffer_bytes()) {
+  ArmciBaseline(RankGroup& crew, const BaselineOptions& options)
+      : group_(crew), rotate_(options.cold), remote_bytes_(options.buffer_bytes()) {
     ARMCI_Init();
     std::vector<void*> slices(static_cast<std::size_t>(crew.size()));
     ARMCI_Malloc(slices.data(), static_cast<armci_size_t>(remote_bytes_));
@@ -75,15 +75,15 @@ class ArmciFloor : public Floor {
     crew.barrier();  // until then the target is inside MPI, which moves data only there
   }
 
-  ~ArmciFloor() override {
+  ~ArmciBaseline() override {
     ARMCI_Barrier();
     ARMCI_Destroy_mutexes();
     ARMCI_Free(own_);
     ARMCI_Finalize();
   }
 
-  ArmciFloor(const ArmciFloor&) = delete;
-  ArmciFloor& operator=(const ArmciFloor&) = delete;
+  ArmciBaseline(const ArmciBaseline&) = delete;
+  ArmciBaseline& operator=(const ArmciBaseline&) = delete;
 
   [[nodiscard]] std::string_view name() const override { return "armci-mpi"; }
 
@@ -132,7 +132,7 @@ class ArmciFloor : public Floor {
 
   template <class Once>
   [[nodiscard]] Candidate make(const Case& c, Once once) const {
-    const bool verifies = crew_.rank() == 0;
+    const bool verifies = group_.rank() == 0;
     if (!c.needs_fence()) {
       return transfer_candidate("armci-mpi", c, workspace(), verifies, once);
     }
@@ -275,7 +275,7 @@ class ArmciFloor : public Floor {
   }
 
   [[nodiscard]] Candidate fetch_add() const {
-    return fetch_add_candidate("armci-mpi", crew_.rank() == 0,
+    return fetch_add_candidate("armci-mpi", group_.rank() == 0,
                                [this](int increment) { return add(increment); });
   }
 
@@ -283,7 +283,7 @@ class ArmciFloor : public Floor {
     Candidate candidate;
     candidate.name = "armci-mpi";
     // At the origin itself, its fastest case: at another rank it takes 7 to 20 µs here.
-    candidate.run = [here = crew_.rank()](std::int64_t repetitions) {
+    candidate.run = [here = group_.rank()](std::int64_t repetitions) {
       for (std::int64_t i = 0; i < repetitions; ++i) {
         ARMCI_Lock(0, here);
         ARMCI_Unlock(0, here);
@@ -292,7 +292,7 @@ class ArmciFloor : public Floor {
     return candidate;
   }
 
-  Crew& crew_;
+  RankGroup& group_;
   bool rotate_;
   std::size_t remote_bytes_;
   std::unique_ptr<Mapping> local_;
@@ -302,14 +302,14 @@ class ArmciFloor : public Floor {
 
 }  // namespace
 
-std::unique_ptr<Floor> make_armci_floor(Crew& crew, const FloorOptions& options,
-                                        std::string& missing) {
+std::unique_ptr<Baseline> make_armci_baseline(RankGroup& crew, const BaselineOptions& options,
+                                              std::string& missing) {
   const std::string reason = options.attaches ? own_memory_only : mpi::missing_windows(crew.size());
   if (!reason.empty()) {
     missing = "armci-mpi: " + reason;
     return nullptr;
   }
-  return std::make_unique<ArmciFloor>(crew, options);
+  return std::make_unique<ArmciBaseline>(crew, options);
 }
 
 }  // namespace tessera::bench

@@ -7,11 +7,11 @@
 
 namespace tessera::bench {
 
-std::size_t FloorOptions::buffer_bytes() const {
+std::size_t BaselineOptions::buffer_bytes() const {
   return cold ? std::max(capacity_bytes, cold_bytes) : capacity_bytes;
 }
 
-std::vector<Candidate> FloorSet::candidates(const Case& c) const {
+std::vector<Candidate> BaselineSet::candidates(const Case& c) const {
   std::vector<Candidate> found;
   for (const auto& floor : floors) {
     add(found, floor->candidate(c));
@@ -19,10 +19,10 @@ std::vector<Candidate> FloorSet::candidates(const Case& c) const {
   return found;
 }
 
-FloorSet make_floors(Crew& crew, const FloorOptions& options) {
-  FloorSet set;
-  set.floors.push_back(std::make_unique<MemoryFloor>(options));
-  for (const auto make : {make_mpi_floor, make_armci_floor}) {
+BaselineSet make_baselines(RankGroup& crew, const BaselineOptions& options) {
+  BaselineSet set;
+  set.floors.push_back(std::make_unique<MemoryBaseline>(options));
+  for (const auto make : {make_mpi_baseline, make_armci_baseline}) {
     std::string missing;
     if (auto floor = make(crew, options, missing)) {
       set.floors.push_back(std::move(floor));

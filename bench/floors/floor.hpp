@@ -26,7 +26,7 @@
 
 namespace tessera::bench {
 
-struct FloorOptions {
+struct BaselineOptions {
   std::size_t capacity_bytes = 16U << 20;  ///< of each buffer: the largest span of a case
   bool attaches = false;                   ///< target memory is the user's, made a window or region
   bool local_is_mpis = false;  ///< MPI's baseline: local buffers come from MPI_Alloc_mem
@@ -37,16 +37,16 @@ struct FloorOptions {
   [[nodiscard]] std::size_t buffer_bytes() const;
 };
 
-/// Why a library is missing with FloorOptions::attaches.
+/// Why a library is missing with BaselineOptions::attaches.
 inline constexpr const char* own_memory_only =
     "can write only to memory that it allocated itself, not to the user's (-w create)";
 
 /// The origin touches remote buffers in pieces of this size before a measurement.
 inline constexpr std::size_t touch_bytes = 64U << 20;
 
-class Floor {
+class Baseline {
  public:
-  virtual ~Floor() = default;
+  virtual ~Baseline() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
   /// The candidate for `c`; empty if the baseline has no such operation, or its buffers are too
   /// small. The same answer on every rank.
@@ -54,9 +54,9 @@ class Floor {
 };
 
 /// The baselines of this build and this job, and why others are missing.
-struct FloorSet {
-  std::vector<std::unique_ptr<Floor>> floors;  ///< memory first
-  std::vector<std::string> missing;            ///< "armci-mpi: libarmci-mpi-dev was not found"
+struct BaselineSet {
+  std::vector<std::unique_ptr<Baseline>> floors;  ///< memory first
+  std::vector<std::string> missing;               ///< "armci-mpi: libarmci-mpi-dev was not found"
 
   /// The candidates of all baselines that support `c`.
   [[nodiscard]] std::vector<Candidate> candidates(const Case& c) const;
@@ -64,15 +64,15 @@ struct FloorSet {
 
 /// Collective. All available baselines of memory, MPI and ARMCI-MPI. Those on MPI need MPI to run
 /// with the ranks of this group, at least two (see MpiSession).
-FloorSet make_floors(Crew& crew, const FloorOptions& options);
+BaselineSet make_baselines(RankGroup& crew, const BaselineOptions& options);
 
 /// Collective. Each returns the baseline, or null and the reason in `missing`.
-std::unique_ptr<Floor> make_mpi_floor(Crew& crew, const FloorOptions& options,
-                                      std::string& missing);
-std::unique_ptr<Floor> make_armci_floor(Crew& crew, const FloorOptions& options,
-                                        std::string& missing);
-/// Starts OpenSHMEM, which ends the job if it can't start; so make_floors() does not include it.
-std::unique_ptr<Floor> make_shmem_floor(Crew& crew, const FloorOptions& options,
-                                        std::string& missing);
+std::unique_ptr<Baseline> make_mpi_baseline(RankGroup& crew, const BaselineOptions& options,
+                                            std::string& missing);
+std::unique_ptr<Baseline> make_armci_baseline(RankGroup& crew, const BaselineOptions& options,
+                                              std::string& missing);
+/// Starts OpenSHMEM, which ends the job if it can't start; so make_baselines() does not include it.
+std::unique_ptr<Baseline> make_shmem_baseline(RankGroup& crew, const BaselineOptions& options,
+                                              std::string& missing);
 
 }  // namespace tessera::bench

@@ -36,8 +36,8 @@ namespace {
 /// The measurements of one job: what all tables of the demo share.
 class Demo {
  public:
-  Demo(Crew& crew, const SuiteOptions& options, RunInfo run)
-      : crew_(crew), options_(options), report_(std::move(run)) {}
+  Demo(RankGroup& crew, const SuiteOptions& options, RunInfo run)
+      : group_(crew), options_(options), report_(std::move(run)) {}
 
   /// Collective. Measures the candidates and adds a line to their table. Samples are long if ranks
   /// meet in each repetition.
@@ -47,8 +47,8 @@ class Demo {
     if (meets) {
       options.timer_multiple = 2000;  // about 40 µs
     }
-    auto measured = measure_interleaved(crew_, candidates, options);
-    if (crew_.rank() == 0) {
+    auto measured = measure_interleaved(group_, candidates, options);
+    if (group_.rank() == 0) {
       report_.add(to_records(subject, measured));
       if (!options_.quiet) {
         table.add(subject.size, measured);
@@ -66,23 +66,23 @@ class Demo {
   }
 
   /// `c`, complete when -s says.
-  [[nodiscard]] Case as_asked(const Case& c) const {
+  [[nodiscard]] Case with_requested_completion(const Case& c) const {
     return c.completing(options_.completes(c.completes));
   }
 
   [[nodiscard]] const Report& report() const { return report_; }
 
  private:
-  Crew& crew_;
+  RankGroup& group_;
   const SuiteOptions& options_;
   Report report_;
 };
 
-void measure_cases(Demo& demo, FloorSet& floors, const std::string& title,
+void measure_cases(Demo& demo, BaselineSet& floors, const std::string& title,
                    const std::vector<Case>& cases) {
   std::optional<Table> table;
   for (const Case& usual : cases) {
-    const Case c = demo.as_asked(usual);
+    const Case c = demo.with_requested_completion(usual);
     const std::vector<Candidate> candidates = floors.candidates(c);
     if (candidates.empty()) {
       continue;
@@ -95,7 +95,7 @@ void measure_cases(Demo& demo, FloorSet& floors, const std::string& title,
   }
 }
 
-void measure_all(Demo& demo, FloorSet& floors, const SuiteOptions& options) {
+void measure_all(Demo& demo, BaselineSet& floors, const SuiteOptions& options) {
   for (const Operation operation : {Operation::put, Operation::get, Operation::accumulate}) {
     std::vector<Case> sizes;
     for (const std::int64_t size : options.sizes()) {
@@ -115,7 +115,7 @@ void measure_all(Demo& demo, FloorSet& floors, const SuiteOptions& options) {
   measure_cases(demo, floors, "lock and unlock", {Case::contiguous(Operation::lock_unlock, 8)});
 }
 
-void measure_together(Demo& demo, Crew& crew, const SuiteOptions& options) {
+void measure_together(Demo& demo, RankGroup& crew, const SuiteOptions& options) {
   const std::size_t elements = triad_elements(options.cold_bytes(), crew.size());
   const std::vector<Candidate> triad = {triad_candidate(crew, elements)};
   Table triad_table = demo.table("STREAM triad", 1);
@@ -125,12 +125,12 @@ void measure_together(Demo& demo, Crew& crew, const SuiteOptions& options) {
 
 /// Baselines over a network, if there is one: TCP, and MPI's messages.
 struct Wire {
-  std::vector<std::unique_ptr<TcpFloor>> floors;  ///< blocking, polling
+  std::vector<std::unique_ptr<TcpBaseline>> floors;  ///< blocking, polling
 
-  Wire(Crew& crew, const FloorOptions& options) {
+  Wire(RankGroup& crew, const BaselineOptions& options) {
     for (const Waiting waiting : {Waiting::blocking, Waiting::polling}) {
       std::string missing;
-      if (auto floor = make_tcp_floor(crew, options, {.waiting = waiting}, missing)) {
+      if (auto floor = make_tcp_baseline(crew, options, {.waiting = waiting}, missing)) {
         floors.push_back(std::move(floor));
       } else if (crew.rank() == 0) {
         std::cout << "# missing: " << missing << '\n';
@@ -151,7 +151,7 @@ struct Wire {
   }
 };
 
-void measure_wire(Demo& demo, Crew& crew, const SuiteOptions& options, const Wire& wire) {
+void measure_wire(Demo& demo, RankGroup& crew, const SuiteOptions& options, const Wire& wire) {
   constexpr std::int64_t outstanding = 4;
   const auto measure = [&](const std::string& title, const std::string& op, const auto& make) {
     std::optional<Table> table;
@@ -169,26 +169,27 @@ void measure_wire(Demo& demo, Crew& crew, const SuiteOptions& options, const Wir
   for (const Operation operation : {Operation::put, Operation::get}) {
     const std::string name = Case::contiguous(operation, 8).name();
     measure(name + " over TCP", name + "_wire", [&](std::size_t bytes) {
-      return wire.candidates(
-          {}, [&](TcpFloor& floor) { return floor.candidate(Case::contiguous(operation, bytes)); });
+      return wire.candidates({}, [&](TcpBaseline& floor) {
+        return floor.candidate(Case::contiguous(operation, bytes));
+      });
     });
     measure(fmt::format("{} over TCP, {} outstanding", name, outstanding), name + "_stream",
             [&](std::size_t bytes) {
               return wire.candidates(
                   operation == Operation::put ? mpi_stream_candidate(crew, bytes, outstanding)
                                               : std::nullopt,
-                  [&](TcpFloor& floor) { return floor.stream(operation, bytes, outstanding); });
+                  [&](TcpBaseline& floor) { return floor.stream(operation, bytes, outstanding); });
             });
   }
   measure("round trip", "ping_pong", [&](std::size_t bytes) {
     return wire.candidates(mpi_ping_pong_candidate(crew, bytes),
-                           [&](TcpFloor& floor) { return floor.ping_pong(bytes); });
+                           [&](TcpBaseline& floor) { return floor.ping_pong(bytes); });
   });
 }
 
 /// How much of a get a helper thread at each end hides, while the target sleeps and while it
 /// computes.
-void measure_overlap(Demo& demo, Crew& crew, const SuiteOptions& options, const Wire& wire) {
+void measure_overlap(Demo& demo, RankGroup& crew, const SuiteOptions& options, const Wire& wire) {
   constexpr std::size_t bytes = 4 << 20;
   for (const auto& floor : wire.floors) {
     const auto transfer = floor->started_get(bytes);
@@ -219,13 +220,13 @@ void measure_overlap(Demo& demo, Crew& crew, const SuiteOptions& options, const 
 /// Collective. The program after its options are parsed; returns its exit code.
 int run_demo(const SuiteOptions& options, int argc, const char* const* argv) {
   const std::unique_ptr<MpiSession> mpi = start_mpi();
-  SoloCrew solo;
-  Crew& crew = mpi ? mpi->crew() : solo;
-  FloorOptions floor_options;
-  floor_options.attaches = options.attaches;
-  floor_options.cold = options.cold;
-  floor_options.cold_bytes = options.cold_bytes();
-  FloorSet floors = make_floors(crew, floor_options);
+  SingleRankGroup solo;
+  RankGroup& crew = mpi ? mpi->crew() : solo;
+  BaselineOptions baseline_options;
+  baseline_options.attaches = options.attaches;
+  baseline_options.cold = options.cold;
+  baseline_options.cold_bytes = options.cold_bytes();
+  BaselineSet floors = make_baselines(crew, baseline_options);
   RunInfo run = describe_run(crew, argc, argv);
   run.host.mpi = mpi ? mpi->version() : "";
   run.launch.options = options.distinguishing();
@@ -246,7 +247,7 @@ int run_demo(const SuiteOptions& options, int argc, const char* const* argv) {
   measure_all(demo, floors, options);
   measure_together(demo, crew, options);
   {
-    const Wire wire(crew, floor_options);
+    const Wire wire(crew, baseline_options);
     measure_wire(demo, crew, options, wire);
     measure_overlap(demo, crew, options, wire);
   }

@@ -132,7 +132,7 @@ class Library : public GlobalArrays {
 
 }  // namespace
 
-std::unique_ptr<GlobalArrays> GlobalArrays::start(Crew& crew, std::string& missing) {
+std::unique_ptr<GlobalArrays> GlobalArrays::start(RankGroup& crew, std::string& missing) {
   if (const std::string reason = mpi::missing_windows(crew.size()); !reason.empty()) {
     missing = "global arrays: " + reason;
     return nullptr;

@@ -58,7 +58,7 @@ class GlobalArrays {
   /// Collective, like all functions except those of a single array. Null, with the reason in
   /// `missing`, if this build lacks Global Arrays or MPI doesn't run with these ranks. It can't be
   /// started twice in a process.
-  static std::unique_ptr<GlobalArrays> start(Crew& crew, std::string& missing);
+  static std::unique_ptr<GlobalArrays> start(RankGroup& crew, std::string& missing);
   virtual ~GlobalArrays() = default;
 
   /// All elements are zero.

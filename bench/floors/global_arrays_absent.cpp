@@ -5,7 +5,7 @@
 
 namespace tessera::bench {
 
-std::unique_ptr<GlobalArrays> GlobalArrays::start(Crew&, std::string& missing) {
+std::unique_ptr<GlobalArrays> GlobalArrays::start(RankGroup&, std::string& missing) {
   missing = "global arrays: this build has no Global Arrays (Debian: libglobalarrays-dev)";
   return nullptr;
 }

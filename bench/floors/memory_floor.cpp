@@ -38,18 +38,18 @@ struct Addresses {
 
 }  // namespace
 
-MemoryFloor::MemoryFloor(const FloorOptions& options)
+MemoryBaseline::MemoryBaseline(const BaselineOptions& options)
     : own_local_(std::make_unique<Mapping>(options.buffer_bytes(), Sharing::own)),
       own_remote_(std::make_unique<Mapping>(options.buffer_bytes(), Sharing::shared)),
       local_(own_local_->bytes()),
       remote_(own_remote_->bytes()),
       cold_(options.cold) {}
 
-MemoryFloor::MemoryFloor(std::span<std::byte> local, std::span<std::byte> remote, bool cold,
-                         bool verifies)
+MemoryBaseline::MemoryBaseline(std::span<std::byte> local, std::span<std::byte> remote, bool cold,
+                               bool verifies)
     : local_(local), remote_(remote), cold_(cold), verifies_(verifies) {}
 
-Workspace MemoryFloor::workspace() const {
+Workspace MemoryBaseline::workspace() const {
   Workspace workspace;
   workspace.local = local_;
   workspace.remote_bytes = remote_.size();
@@ -63,7 +63,7 @@ Workspace MemoryFloor::workspace() const {
   return workspace;
 }
 
-std::optional<Candidate> MemoryFloor::candidate(const Case& c) {
+std::optional<Candidate> MemoryBaseline::candidate(const Case& c) {
   if (is_atomic(c.operation)) {
     return atomic(c);
   }
@@ -84,7 +84,7 @@ std::optional<Candidate> MemoryFloor::candidate(const Case& c) {
   return std::nullopt;
 }
 
-Candidate MemoryFloor::contiguous(const Case& c) const {
+Candidate MemoryBaseline::contiguous(const Case& c) const {
   std::byte* here = local_.data();
   std::byte* there = remote_.data();
   const auto make = [&](const char* name, auto once) {
@@ -107,7 +107,7 @@ Candidate MemoryFloor::contiguous(const Case& c) const {
   }
 }
 
-Candidate MemoryFloor::rows(const Case& c) const {
+Candidate MemoryBaseline::rows(const Case& c) const {
   std::byte* here = local_.data();
   std::byte* there = remote_.data();
   const auto make = [&](const char* name, auto once) {
@@ -132,7 +132,7 @@ Candidate MemoryFloor::rows(const Case& c) const {
   }
 }
 
-Candidate MemoryFloor::list(const Case& c) const {
+Candidate MemoryBaseline::list(const Case& c) const {
   const auto make = [&](const char* name, auto once) {
     return transfer_candidate(name, c, workspace(), verifies_, once);
   };
@@ -153,7 +153,7 @@ Candidate MemoryFloor::list(const Case& c) const {
   }
 }
 
-Candidate MemoryFloor::atomic(const Case& c) const {
+Candidate MemoryBaseline::atomic(const Case& c) const {
   auto& word = *reinterpret_cast<std::int64_t*>(remote_.data());
   Candidate candidate;
   if (verifies_) {
@@ -203,7 +203,7 @@ Candidate MemoryFloor::atomic(const Case& c) const {
   return candidate;
 }
 
-Candidate triad_candidate(Crew& crew, std::size_t elements) {
+Candidate triad_candidate(RankGroup& crew, std::size_t elements) {
   struct Arrays {
     std::vector<double> a, b, c;
   };

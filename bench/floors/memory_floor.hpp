@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MemoryFloor: the baseline of plain loads and stores, on memory that ranks of a node can share.
+// MemoryBaseline: the baseline of plain loads and stores, on memory that ranks of a node can share.
 //
 // The least work that any library needs on one node: memcpy out of line with a length known at run
 // time, a hand-written loop of memcpy for rows and lists, y[i] += a*x[i] without atomicity, one
@@ -19,15 +19,15 @@
 
 namespace tessera::bench {
 
-class MemoryFloor : public Floor {
+class MemoryBaseline : public Baseline {
  public:
   /// With its own buffers: private memory for the local one, a memfd for the remote one.
-  explicit MemoryFloor(const FloorOptions& options);
+  explicit MemoryBaseline(const BaselineOptions& options);
   /// Uses the buffers of another candidate, so that both touch the same memory. Both must outlive
   /// this object and be aligned to 64 bytes; they may be overwritten. If ranks share `remote`, only
   /// one of them `verifies`.
-  MemoryFloor(std::span<std::byte> local, std::span<std::byte> remote, bool cold,
-              bool verifies = true);
+  MemoryBaseline(std::span<std::byte> local, std::span<std::byte> remote, bool cold,
+                 bool verifies = true);
 
   [[nodiscard]] std::string_view name() const override { return "memory"; }
   [[nodiscard]] std::optional<Candidate> candidate(const Case& c) override;
@@ -50,7 +50,7 @@ class MemoryFloor : public Floor {
 /// Collective when run. STREAM's triad on every rank at once, each on its own three arrays of
 /// `elements` doubles, allocated by prepare(). `bytes` counts all ranks, as STREAM does: 24 per
 /// element.
-Candidate triad_candidate(Crew& crew, std::size_t elements);
+Candidate triad_candidate(RankGroup& crew, std::size_t elements);
 
 /// Elements per array, so that the three arrays of all ranks together have `bytes`.
 std::size_t triad_elements(std::size_t bytes, int ranks);

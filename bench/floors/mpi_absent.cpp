@@ -13,50 +13,51 @@ std::unique_ptr<MpiSession> start_mpi(MpiCallers) {
   return nullptr;
 }
 
-std::unique_ptr<Floor> make_mpi_floor(Crew&, const FloorOptions&, std::string& missing) {
+std::unique_ptr<Baseline> make_mpi_baseline(RankGroup&, const BaselineOptions&,
+                                            std::string& missing) {
   missing = "mpi: this build has no MPI (Debian: libopenmpi-dev, and -DTESSERA_MPI=ON)";
   return nullptr;
 }
 
-std::optional<Candidate> mpi_ping_pong_candidate(Crew&, std::size_t) {
+std::optional<Candidate> mpi_ping_pong_candidate(RankGroup&, std::size_t) {
   return std::nullopt;
 }
 
-std::optional<Candidate> mpi_stream_candidate(Crew&, std::size_t, std::int64_t) {
+std::optional<Candidate> mpi_stream_candidate(RankGroup&, std::size_t, std::int64_t) {
   return std::nullopt;
 }
 
-std::optional<Started> mpi_started_get(Crew&, std::size_t) {
+std::optional<Started> mpi_started_get(RankGroup&, std::size_t) {
   return std::nullopt;
 }
 
-Candidate mpi_helped_by_target(Crew&, Candidate candidate) {
+Candidate mpi_helped_by_target(RankGroup&, Candidate candidate) {
   return candidate;
 }
 
-MpiPath mpi_path(Crew&) {
+MpiPath mpi_path(RankGroup&) {
   return {};
 }
 
-std::string mpi_compare_swap_problem(Crew&) {
+std::string mpi_compare_swap_problem(RankGroup&) {
   return "";
 }
 
-std::optional<Candidate> mpi_collective_candidate(Crew&, const Collective&) {
+std::optional<Candidate> mpi_collective_candidate(RankGroup&, const Collective&) {
   return std::nullopt;
 }
 
-std::optional<Candidate> mpi_barrier_candidate(Crew&, int) {
+std::optional<Candidate> mpi_barrier_candidate(RankGroup&, int) {
   return std::nullopt;
 }
 
-std::optional<Candidate> mpi_ghost_candidate(Crew&, const GhostBlock&, double*) {
+std::optional<Candidate> mpi_ghost_candidate(RankGroup&, const GhostBlock&, double*) {
   return std::nullopt;
 }
 
 struct MpiMemory::Window {};
 
-std::unique_ptr<MpiMemory> MpiMemory::create(Crew&, std::size_t) {
+std::unique_ptr<MpiMemory> MpiMemory::create(RankGroup&, std::size_t) {
   return nullptr;
 }
 

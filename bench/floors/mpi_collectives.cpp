@@ -58,7 +58,7 @@ std::vector<Shift> shifts(const GhostBlock& block) {
 
 }  // namespace
 
-std::optional<Candidate> mpi_collective_candidate(Crew& crew, const Collective& collective) {
+std::optional<Candidate> mpi_collective_candidate(RankGroup& crew, const Collective& collective) {
   if (!mpi::is_running(crew.size())) {
     return std::nullopt;
   }
@@ -103,7 +103,7 @@ std::optional<Candidate> mpi_collective_candidate(Crew& crew, const Collective& 
   return candidate;
 }
 
-std::optional<Candidate> mpi_barrier_candidate(Crew& crew, int ranks) {
+std::optional<Candidate> mpi_barrier_candidate(RankGroup& crew, int ranks) {
   if (!mpi::is_running(crew.size())) {
     return std::nullopt;
   }
@@ -127,7 +127,8 @@ std::optional<Candidate> mpi_barrier_candidate(Crew& crew, int ranks) {
   return candidate;
 }
 
-std::optional<Candidate> mpi_ghost_candidate(Crew& crew, const GhostBlock& block, double* memory) {
+std::optional<Candidate> mpi_ghost_candidate(RankGroup& crew, const GhostBlock& block,
+                                             double* memory) {
   if (!mpi::is_running(crew.size())) {
     return std::nullopt;
   }

@@ -17,11 +17,11 @@ namespace tessera::bench {
 
 /// Collective when run. MPI_Barrier, MPI_Bcast from rank 0, MPI_Allreduce in place, MPI_Reduce to
 /// rank 0, or MPI_Allgather. Empty if MPI doesn't run with these ranks.
-std::optional<Candidate> mpi_collective_candidate(Crew& crew, const Collective& collective);
+std::optional<Candidate> mpi_collective_candidate(RankGroup& crew, const Collective& collective);
 
 /// Collective, also when run. MPI_Barrier of the first `ranks` ranks, on their own communicator.
 /// Empty if MPI doesn't run with the ranks of this group.
-std::optional<Candidate> mpi_barrier_candidate(Crew& crew, int ranks);
+std::optional<Candidate> mpi_barrier_candidate(RankGroup& crew, int ranks);
 
 /// The part of a periodic grid that one rank holds, row-major, last index fastest.
 struct GhostBlock {
@@ -36,6 +36,7 @@ struct GhostBlock {
 /// for one dimension after the other, two MPI_Sendrecv of subarray types. With corners, these
 /// include the ghost cells of the earlier dimensions. Empty if MPI doesn't run with these ranks.
 /// Requires: `memory` outlives the candidate.
-std::optional<Candidate> mpi_ghost_candidate(Crew& crew, const GhostBlock& block, double* memory);
+std::optional<Candidate> mpi_ghost_candidate(RankGroup& crew, const GhostBlock& block,
+                                             double* memory);
 
 }  // namespace tessera::bench

@@ -126,9 +126,9 @@ Layer layer(const Case& c, bool remote) {
   return contiguous_layer(c);
 }
 
-class MpiFloor : public Floor {
+class MpiBaseline : public Baseline {
  public:
-  MpiFloor(Crew& crew, const FloorOptions& options)
+  MpiBaseline(RankGroup& crew, const BaselineOptions& options)
       : is_origin_(crew.rank() == 0),
         has_compare_swap_(mpi_compare_swap_problem(crew).empty()),
         rotate_(options.cold),
@@ -321,13 +321,13 @@ class MpiFloor : public Floor {
 
 }  // namespace
 
-std::unique_ptr<Floor> make_mpi_floor(Crew& crew, const FloorOptions& options,
-                                      std::string& missing) {
+std::unique_ptr<Baseline> make_mpi_baseline(RankGroup& crew, const BaselineOptions& options,
+                                            std::string& missing) {
   if (const std::string reason = mpi::missing_windows(crew.size()); !reason.empty()) {
     missing = "mpi: " + reason;
     return nullptr;
   }
-  return std::make_unique<MpiFloor>(crew, options);
+  return std::make_unique<MpiBaseline>(crew, options);
 }
 
 }  // namespace tessera::bench

@@ -12,7 +12,7 @@ struct MpiMemory::Window {
   mpi::Window window;
 };
 
-std::unique_ptr<MpiMemory> MpiMemory::create(Crew& crew, std::size_t bytes_each) {
+std::unique_ptr<MpiMemory> MpiMemory::create(RankGroup& crew, std::size_t bytes_each) {
   if (!mpi::missing_windows(crew.size()).empty()) {
     return nullptr;
   }

@@ -22,7 +22,7 @@ class MpiMemory {
   static constexpr std::string_view name = "mpi";
 
   /// Collective. Empty if MPI doesn't run with these ranks, or can't create windows.
-  static std::unique_ptr<MpiMemory> create(Crew& crew, std::size_t bytes_each);
+  static std::unique_ptr<MpiMemory> create(RankGroup& crew, std::size_t bytes_each);
   /// Collective.
   ~MpiMemory();
   MpiMemory(const MpiMemory&) = delete;

@@ -42,9 +42,9 @@ void wait_asleep(MPI_Request& request) {
   }
 }
 
-class WorldCrew : public Crew {
+class MpiWorldGroup : public RankGroup {
  public:
-  WorldCrew() {
+  MpiWorldGroup() {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
   }
@@ -81,7 +81,7 @@ class World : public MpiSession {
   }
   World(const World&) = delete;
   World& operator=(const World&) = delete;
-  [[nodiscard]] Crew& crew() override { return crew_; }
+  [[nodiscard]] RankGroup& crew() override { return group_; }
   [[nodiscard]] std::string version() const override {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text = {};
     int length = 0;
@@ -91,7 +91,7 @@ class World : public MpiSession {
 
  private:
   bool finalizes_;
-  WorldCrew crew_;
+  MpiWorldGroup group_;
 };
 
 }  // namespace

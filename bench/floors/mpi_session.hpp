@@ -19,7 +19,7 @@ class MpiSession {
   virtual ~MpiSession() = default;
 
   /// All ranks of MPI_COMM_WORLD.
-  [[nodiscard]] virtual Crew& crew() = 0;
+  [[nodiscard]] virtual RankGroup& crew() = 0;
   /// "Open MPI v4.1.4, …"
   [[nodiscard]] virtual std::string version() const = 0;
 };

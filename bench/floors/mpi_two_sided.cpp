@@ -40,12 +40,12 @@ std::string check(int rank, Buffer& buffer, const std::function<void(std::int64_
   return "";
 }
 
-bool is_possible(const Crew& crew, std::size_t bytes) {
+bool is_possible(const RankGroup& crew, std::size_t bytes) {
   return crew.size() >= ends && mpi::is_running(crew.size()) &&
          bytes <= static_cast<std::size_t>(std::numeric_limits<int>::max());
 }
 
-Candidate two_sided(const Crew& crew, const std::shared_ptr<Buffer>& buffer,
+Candidate two_sided(const RankGroup& crew, const std::shared_ptr<Buffer>& buffer,
                     std::function<void(std::int64_t)> run) {
   Candidate candidate;
   candidate.name = "mpi two-sided";
@@ -78,7 +78,7 @@ void stream_once(int rank, Buffer& buffer, std::vector<MPI_Request>& requests) {
 
 }  // namespace
 
-std::optional<Candidate> mpi_ping_pong_candidate(Crew& crew, std::size_t bytes) {
+std::optional<Candidate> mpi_ping_pong_candidate(RankGroup& crew, std::size_t bytes) {
   if (!is_possible(crew, bytes)) {
     return std::nullopt;
   }
@@ -101,7 +101,7 @@ std::optional<Candidate> mpi_ping_pong_candidate(Crew& crew, std::size_t bytes) 
   return candidate;
 }
 
-std::optional<Candidate> mpi_stream_candidate(Crew& crew, std::size_t bytes,
+std::optional<Candidate> mpi_stream_candidate(RankGroup& crew, std::size_t bytes,
                                               std::int64_t messages) {
   if (!is_possible(crew, bytes)) {
     return std::nullopt;
@@ -119,7 +119,7 @@ std::optional<Candidate> mpi_stream_candidate(Crew& crew, std::size_t bytes,
   return candidate;
 }
 
-std::optional<Started> mpi_started_get(Crew& crew, std::size_t bytes) {
+std::optional<Started> mpi_started_get(RankGroup& crew, std::size_t bytes) {
   if (!is_possible(crew, bytes)) {
     return std::nullopt;
   }
@@ -159,7 +159,7 @@ std::optional<Started> mpi_started_get(Crew& crew, std::size_t bytes) {
   return get;
 }
 
-Candidate mpi_helped_by_target(Crew& crew, Candidate candidate) {
+Candidate mpi_helped_by_target(RankGroup& crew, Candidate candidate) {
   const int rank = crew.rank();
   // Rank 0 sends a message when it has finished; until then rank 1 waits for it, inside MPI.
   const auto meet = [rank] {
@@ -188,7 +188,7 @@ Candidate mpi_helped_by_target(Crew& crew, Candidate candidate) {
 namespace {
 
 /// Collective. Whether ranks 0 and 1 can share memory.
-bool are_on_one_host(Crew& crew) {
+bool are_on_one_host(RankGroup& crew) {
   MPI_Comm host = MPI_COMM_NULL;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
   int lowest = crew.rank();
@@ -199,7 +199,7 @@ bool are_on_one_host(Crew& crew) {
 
 }  // namespace
 
-MpiPath mpi_path(Crew& crew) {
+MpiPath mpi_path(RankGroup& crew) {
   if (crew.size() < ends || !mpi::is_running(crew.size()) || !are_on_one_host(crew)) {
     return {};
   }
@@ -209,7 +209,7 @@ MpiPath mpi_path(Crew& crew) {
   return mpi_path_on_a_host([](const char* name) { return std::getenv(name); }, has_mellanox);
 }
 
-std::string mpi_compare_swap_problem(Crew& crew) {
+std::string mpi_compare_swap_problem(RankGroup& crew) {
 #if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION <= 4
   constexpr bool may_break = true;
 #else

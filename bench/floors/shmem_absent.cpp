@@ -14,14 +14,15 @@ constexpr const char* reason = "openshmem: this build has no OpenSHMEM (Debian: 
 
 void end_shmem() {}
 
-std::unique_ptr<Floor> make_shmem_floor(Crew&, const FloorOptions&, std::string& missing) {
+std::unique_ptr<Baseline> make_shmem_baseline(RankGroup&, const BaselineOptions&,
+                                              std::string& missing) {
   missing = reason;
   return nullptr;
 }
 
 struct ShmemMemory::Heap {};
 
-std::unique_ptr<ShmemMemory> ShmemMemory::create(Crew&, std::size_t, std::string& missing) {
+std::unique_ptr<ShmemMemory> ShmemMemory::create(RankGroup&, std::size_t, std::string& missing) {
   missing = reason;
   return nullptr;
 }
@@ -38,11 +39,11 @@ std::int64_t ShmemMemory::fetch_add(int, std::size_t, std::int64_t) {
   return 0;
 }
 
-bool shmem_shares_memory(Crew&) {
+bool shmem_shares_memory(RankGroup&) {
   return false;
 }
 
-std::optional<Candidate> shmem_barrier_candidate(Crew&, int) {
+std::optional<Candidate> shmem_barrier_candidate(RankGroup&, int) {
   return std::nullopt;
 }
 

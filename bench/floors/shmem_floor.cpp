@@ -20,10 +20,10 @@ namespace {
 /// The target rank; rank 0 is the origin.
 constexpr int target = 1;
 
-class ShmemFloor : public Floor {
+class ShmemBaseline : public Baseline {
  public:
   /// Collective. Requires: OpenSHMEM runs. See has_room().
-  ShmemFloor(Crew& crew, const FloorOptions& options)
+  ShmemBaseline(RankGroup& crew, const BaselineOptions& options)
       : is_origin_(crew.rank() == 0),
         rotate_(options.cold),
         remote_bytes_(options.buffer_bytes()),
@@ -190,11 +190,11 @@ class ShmemFloor : public Floor {
 
 }  // namespace
 
-std::unique_ptr<Floor> make_shmem_floor(Crew& crew, const FloorOptions& options,
-                                        std::string& missing) {
+std::unique_ptr<Baseline> make_shmem_baseline(RankGroup& crew, const BaselineOptions& options,
+                                              std::string& missing) {
   missing = options.attaches ? own_memory_only : shmem::missing(crew.size());
   if (missing.empty()) {
-    if (auto floor = std::make_unique<ShmemFloor>(crew, options); floor->has_room()) {
+    if (auto floor = std::make_unique<ShmemBaseline>(crew, options); floor->has_room()) {
       return floor;
     }
     missing = shmem::no_room(options.buffer_bytes());

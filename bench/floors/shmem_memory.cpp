@@ -14,7 +14,7 @@ struct ShmemMemory::Heap {
   shmem::Symmetric memory;
 };
 
-std::unique_ptr<ShmemMemory> ShmemMemory::create(Crew& crew, std::size_t bytes_each,
+std::unique_ptr<ShmemMemory> ShmemMemory::create(RankGroup& crew, std::size_t bytes_each,
                                                  std::string& missing) {
   missing = shmem::missing(crew.size());
   if (missing.empty()) {
@@ -57,7 +57,7 @@ std::int64_t ShmemMemory::fetch_add(int rank, std::size_t at, std::int64_t incre
   return shmem_long_atomic_fetch_add(heap_->word(at), increment, rank);
 }
 
-bool shmem_shares_memory(Crew& crew) {
+bool shmem_shares_memory(RankGroup& crew) {
   if (!shmem::missing(crew.size()).empty()) {
     return false;
   }
@@ -65,7 +65,7 @@ bool shmem_shares_memory(Crew& crew) {
   return crew.share(word.get() != nullptr && shmem_ptr(word.get(), 1) != nullptr);
 }
 
-std::optional<Candidate> shmem_barrier_candidate(Crew& crew, int ranks) {
+std::optional<Candidate> shmem_barrier_candidate(RankGroup& crew, int ranks) {
   if (!shmem::missing(crew.size()).empty()) {
     return std::nullopt;
   }

@@ -22,7 +22,7 @@ class ShmemMemory {
   static constexpr std::string_view name = "openshmem";
 
   /// Collective. Null with the reason in `missing` if it isn't available.
-  static std::unique_ptr<ShmemMemory> create(Crew& crew, std::size_t bytes_each,
+  static std::unique_ptr<ShmemMemory> create(RankGroup& crew, std::size_t bytes_each,
                                              std::string& missing);
   /// Collective.
   ~ShmemMemory();
@@ -49,10 +49,10 @@ class ShmemMemory {
 
 /// Collective. Whether rank 0 can load and store the memory of OpenSHMEM's rank 1; then OpenSHMEM
 /// uses no network. False if OpenSHMEM isn't available.
-bool shmem_shares_memory(Crew& crew);
+bool shmem_shares_memory(RankGroup& crew);
 
 /// Collective, also when run. shmem_barrier of the first `ranks` ranks, which also completes their
 /// puts. Empty if OpenSHMEM isn't available.
-std::optional<Candidate> shmem_barrier_candidate(Crew& crew, int ranks);
+std::optional<Candidate> shmem_barrier_candidate(RankGroup& crew, int ranks);
 
 }  // namespace tessera::bench

@@ -21,7 +21,7 @@ bool& is_started() {
   return started;
 }
 
-int note_part(dl_phdr_info* info, std::size_t /*size*/, void* parts) {
+int record_object(dl_phdr_info* info, std::size_t /*size*/, void* parts) {
   if (std::string_view(info->dlpi_name).find("mca_spml_") != std::string_view::npos) {
     static_cast<std::vector<std::string>*>(parts)->emplace_back(info->dlpi_name);
   }
@@ -31,7 +31,7 @@ int note_part(dl_phdr_info* info, std::size_t /*size*/, void* parts) {
 // Open MPI 4.1 unloads this part of OpenSHMEM while free() still calls a function in it.
 void keep_loaded() {
   std::vector<std::string> parts;
-  dl_iterate_phdr(note_part, &parts);
+  dl_iterate_phdr(record_object, &parts);
   for (const std::string& part : parts) {
     dlopen(part.c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
   }

@@ -24,12 +24,12 @@ constexpr int target = 1;
 constexpr std::chrono::seconds connect_limit{10};
 
 /// Buffers of this size or smaller: every offset fits into a request.
-constexpr std::size_t largest_buffer = TcpRequest::field_mask;
+constexpr std::size_t max_buffer = TcpRequest::field_mask;
 
 }  // namespace
 
 /// Rank 0's helper thread: receives replies of started gets while the rank computes.
-class TcpFloor::Helper {
+class TcpBaseline::Helper {
  public:
   explicit Helper(std::function<void()> receive)
       : receive_(std::move(receive)), thread_([this] { work(); }) {}
@@ -76,8 +76,9 @@ class TcpFloor::Helper {
   std::thread thread_;
 };
 
-TcpFloor::TcpFloor(Crew& crew, const FloorOptions& options, Waiting waiting, TcpSocket socket)
-    : crew_(crew),
+TcpBaseline::TcpBaseline(RankGroup& crew, const BaselineOptions& options, Waiting waiting,
+                         TcpSocket socket)
+    : group_(crew),
       name_(waiting == Waiting::polling ? "tcp polling" : "tcp blocking"),
       waiting_(waiting),
       rotate_(options.cold),
@@ -99,7 +100,7 @@ TcpFloor::TcpFloor(Crew& crew, const FloorOptions& options, Waiting waiting, Tcp
   }
 }
 
-TcpFloor::~TcpFloor() {
+TcpBaseline::~TcpBaseline() {
   helper_.reset();
   if (is_origin_) {
     socket_.shut_down();
@@ -107,10 +108,10 @@ TcpFloor::~TcpFloor() {
   if (agent_.joinable()) {
     agent_.join();
   }
-  crew_.barrier();
+  group_.barrier();
 }
 
-void TcpFloor::put(std::span<const std::byte> from, std::size_t to, bool is_answered) {
+void TcpBaseline::put(std::span<const std::byte> from, std::size_t to, bool is_answered) {
   const TcpRequest request{is_answered ? TcpKind::put : TcpKind::put_unanswered, to, from.size()};
   const std::uint64_t word = request.encode();
   socket_.send(bytes_of(word), from, waiting_);
@@ -120,13 +121,13 @@ void TcpFloor::put(std::span<const std::byte> from, std::size_t to, bool is_answ
   }
 }
 
-void TcpFloor::get(std::span<std::byte> to, std::size_t from) {
+void TcpBaseline::get(std::span<std::byte> to, std::size_t from) {
   const std::uint64_t word = TcpRequest{TcpKind::get, from, to.size()}.encode();
   socket_.send(bytes_of(word), waiting_);
   socket_.receive(to, waiting_);
 }
 
-std::int64_t TcpFloor::add(std::int64_t increment) {
+std::int64_t TcpBaseline::add(std::int64_t increment) {
   const std::uint64_t word = TcpRequest{TcpKind::add, 0, sizeof(std::int64_t)}.encode();
   socket_.send(bytes_of(word), bytes_of(increment), waiting_);
   std::int64_t before = 0;
@@ -134,19 +135,19 @@ std::int64_t TcpFloor::add(std::int64_t increment) {
   return before;
 }
 
-void TcpFloor::end_check() {
+void TcpBaseline::end_check() {
   const std::uint64_t word = TcpRequest{}.encode();
   socket_.send(bytes_of(word), waiting_);
   std::uint64_t done = 0;
   socket_.receive(writable_bytes_of(done), waiting_);
 }
 
-void TcpFloor::serve_until_end() {
+void TcpBaseline::serve_until_end() {
   while (server_.serve_one(waiting_) == TcpServer::Served::request) {
   }
 }
 
-Workspace TcpFloor::workspace() {
+Workspace TcpBaseline::workspace() {
   Workspace workspace;
   workspace.local = local_.bytes();
   workspace.remote_bytes = local_.bytes().size();
@@ -156,7 +157,7 @@ Workspace TcpFloor::workspace() {
   return workspace;
 }
 
-void TcpFloor::share_work(Candidate& candidate, std::int64_t requests) {
+void TcpBaseline::share_work(Candidate& candidate, std::int64_t requests) {
   if (waiting_ == Waiting::blocking) {
     return;
   }
@@ -183,13 +184,13 @@ void TcpFloor::share_work(Candidate& candidate, std::int64_t requests) {
 }
 
 template <class Once>
-Candidate TcpFloor::transfer(const Case& c, std::int64_t requests, Once once) {
+Candidate TcpBaseline::transfer(const Case& c, std::int64_t requests, Once once) {
   Candidate candidate = transfer_candidate(name_, c, workspace(), is_origin_, once);
   share_work(candidate, requests);
   return candidate;
 }
 
-std::optional<Candidate> TcpFloor::candidate(const Case& c) {
+std::optional<Candidate> TcpBaseline::candidate(const Case& c) {
   if (c.operation == Operation::fetch_add) {
     return fetch_add();
   }
@@ -199,8 +200,8 @@ std::optional<Candidate> TcpFloor::candidate(const Case& c) {
   return std::nullopt;
 }
 
-std::optional<Candidate> TcpFloor::stream(Operation operation, std::size_t bytes,
-                                          std::int64_t messages) {
+std::optional<Candidate> TcpBaseline::stream(Operation operation, std::size_t bytes,
+                                             std::int64_t messages) {
   const Case whole = Case::contiguous(operation, bytes * static_cast<std::size_t>(messages));
   if (!fits(whole, workspace())) {
     return std::nullopt;
@@ -224,7 +225,7 @@ std::optional<Candidate> TcpFloor::stream(Operation operation, std::size_t bytes
   });
 }
 
-std::optional<Candidate> TcpFloor::ping_pong(std::size_t bytes) {
+std::optional<Candidate> TcpBaseline::ping_pong(std::size_t bytes) {
   const Case whole = Case::contiguous(Operation::put, bytes);
   if (bytes < sizeof(std::uint64_t) || !fits(whole, workspace())) {
     return std::nullopt;
@@ -259,14 +260,14 @@ std::optional<Candidate> TcpFloor::ping_pong(std::size_t bytes) {
   return candidate;
 }
 
-Candidate TcpFloor::fetch_add() {
+Candidate TcpBaseline::fetch_add() {
   Candidate candidate = fetch_add_candidate(
       name_, is_origin_, [this](std::int64_t increment) { return add(increment); });
   share_work(candidate, 1);
   return candidate;
 }
 
-std::optional<Started> TcpFloor::started_get(std::size_t bytes) {
+std::optional<Started> TcpBaseline::started_get(std::size_t bytes) {
   const Case c = Case::contiguous(Operation::get, bytes);
   if (waiting_ != Waiting::blocking || !fits(c, workspace())) {
     return std::nullopt;
@@ -300,7 +301,7 @@ HostName host_name() {
 }
 
 /// What rank 1 sends to rank 0.
-struct Offer {
+struct ListenerAddress {
   TcpAddress address;
   std::uint64_t token = 0;
 };
@@ -312,7 +313,8 @@ std::uint64_t random_token() {
 
 }  // namespace
 
-std::optional<TcpSocket> connect_two(Crew& crew, bool outside, std::string& missing) {
+std::optional<TcpSocket> connect_ranks_0_and_1(RankGroup& crew, bool outside,
+                                               std::string& missing) {
   if (crew.size() < 2) {
     missing = "tcp: needs two ranks";
     return std::nullopt;
@@ -322,7 +324,7 @@ std::optional<TcpSocket> connect_two(Crew& crew, bool outside, std::string& miss
   const bool is_outside = outside || !is_one_host;
   TcpSocket socket;
   std::unique_ptr<TcpListener> listener;
-  Offer offer;
+  ListenerAddress offer;
   std::string problem;
   const auto attempt = [&problem](auto action) {
     try {
@@ -350,15 +352,17 @@ std::optional<TcpSocket> connect_two(Crew& crew, bool outside, std::string& miss
   return socket;
 }
 
-std::unique_ptr<TcpFloor> make_tcp_floor(Crew& crew, const FloorOptions& options,
-                                         const TcpOptions& tcp_options, std::string& missing) {
-  if (options.buffer_bytes() > largest_buffer) {
+std::unique_ptr<TcpBaseline> make_tcp_baseline(RankGroup& crew, const BaselineOptions& options,
+                                               const TcpOptions& tcp_options,
+                                               std::string& missing) {
+  if (options.buffer_bytes() > max_buffer) {
     missing = "tcp: buffers may have at most 1 GiB; choose smaller sizes with -m";
     return nullptr;
   }
-  auto socket = connect_two(crew, tcp_options.outside, missing);
-  return socket ? std::make_unique<TcpFloor>(crew, options, tcp_options.waiting, std::move(*socket))
-                : nullptr;
+  auto socket = connect_ranks_0_and_1(crew, tcp_options.outside, missing);
+  return socket
+             ? std::make_unique<TcpBaseline>(crew, options, tcp_options.waiting, std::move(*socket))
+             : nullptr;
 }
 
 }  // namespace tessera::bench

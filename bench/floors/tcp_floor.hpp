@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// TcpFloor: the baseline of a bare TCP connection between rank 0 and rank 1.
+// TcpBaseline: the baseline of a bare TCP connection between rank 0 and rank 1.
 //
 // The least work of any transport over TCP: a request of 8 bytes says what is wanted, then the data
 // follow. Only the kernel copies them.
@@ -37,15 +37,15 @@
 
 namespace tessera::bench {
 
-class TcpFloor : public Floor {
+class TcpBaseline : public Baseline {
  public:
-  /// Collective; see make_tcp_floor(). `socket` is connected on ranks 0 and 1, and empty on the
+  /// Collective; see make_tcp_baseline(). `socket` is connected on ranks 0 and 1, and empty on the
   /// others.
-  TcpFloor(Crew& crew, const FloorOptions& options, Waiting waiting, TcpSocket socket);
+  TcpBaseline(RankGroup& crew, const BaselineOptions& options, Waiting waiting, TcpSocket socket);
   /// Collective.
-  ~TcpFloor() override;
-  TcpFloor(const TcpFloor&) = delete;
-  TcpFloor& operator=(const TcpFloor&) = delete;
+  ~TcpBaseline() override;
+  TcpBaseline(const TcpBaseline&) = delete;
+  TcpBaseline& operator=(const TcpBaseline&) = delete;
 
   /// "tcp polling", "tcp blocking"
   [[nodiscard]] std::string_view name() const override { return name_; }
@@ -77,7 +77,7 @@ class TcpFloor : public Floor {
   void end_check();
   void serve_until_end();
 
-  Crew& crew_;
+  RankGroup& group_;
   std::string name_;
   Waiting waiting_;
   bool rotate_;
@@ -101,11 +101,11 @@ struct TcpOptions {
 /// Collective. Connects ranks 0 and 1, over loopback if they are on one host and not `outside`;
 /// other ranks get an unconnected end. Empty on all ranks, with the reason in `missing`, if that
 /// fails or there is only one rank.
-std::optional<TcpSocket> connect_two(Crew& crew, bool outside, std::string& missing);
+std::optional<TcpSocket> connect_ranks_0_and_1(RankGroup& crew, bool outside, std::string& missing);
 
 /// Collective. Connects ranks 0 and 1, over loopback if they are on one host. Null on all ranks,
 /// with the reason in `missing`, if that fails or there is only one rank.
-std::unique_ptr<TcpFloor> make_tcp_floor(Crew& crew, const FloorOptions& options,
-                                         const TcpOptions& tcp_options, std::string& missing);
+std::unique_ptr<TcpBaseline> make_tcp_baseline(RankGroup& crew, const BaselineOptions& options,
+                                               const TcpOptions& tcp_options, std::string& missing);
 
 }  // namespace tessera::bench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// TcpServer: rank 1's end of a TcpFloor, and the requests that rank 0 sends.
+// TcpServer: rank 1's end of a TcpBaseline, and the requests that rank 0 sends.
 #pragma once
 
 #include <cstddef>

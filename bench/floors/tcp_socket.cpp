@@ -32,7 +32,7 @@ class Retry {
   explicit Retry(Waiting waiting) : waiting_(waiting) {}
   bool after(int error) {
     if (waiting_ == Waiting::polling && error == EAGAIN) {
-      patience_.pause();
+      backoff_.pause();
       return true;
     }
     return error == EINTR;
@@ -40,7 +40,7 @@ class Retry {
 
  private:
   Waiting waiting_;
-  Patience patience_;
+  PollBackoff backoff_;
 };
 
 int flags(Waiting waiting) {
@@ -96,9 +96,9 @@ void wait_for_caller(int descriptor, std::chrono::milliseconds limit) {
 
 }  // namespace
 
-void Patience::pause() {
-  constexpr int looks_before_yielding = 200;  // about 50 µs
-  if (++looks_ > looks_before_yielding) {
+void PollBackoff::pause() {
+  constexpr int polls_before_yielding = 200;  // about 50 µs
+  if (++polls_ > polls_before_yielding) {
     std::this_thread::yield();
   }
 }

@@ -23,12 +23,12 @@ enum class Waiting {
 };
 
 /// Called between two polls; yields, because the other end may need this core.
-class Patience {
+class PollBackoff {
  public:
   void pause();
 
  private:
-  int looks_ = 0;
+  int polls_ = 0;
 };
 
 class TcpSocket {

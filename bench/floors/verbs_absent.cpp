@@ -5,7 +5,8 @@
 
 namespace tessera::bench {
 
-std::unique_ptr<VerbsFloor> make_verbs_floor(Crew&, const FloorOptions&, std::string& missing) {
+std::unique_ptr<VerbsBaseline> make_verbs_baseline(RankGroup&, const BaselineOptions&,
+                                                   std::string& missing) {
   missing =
       "verbs: this build has no RDMA devices (Debian: libibverbs-dev, and -DTESSERA_VERBS=ON)";
   return nullptr;

@@ -36,7 +36,7 @@ class Ends {
       const auto part = bytes.subspan(done, std::min(staging_bytes, bytes.size() - done));
       std::memcpy(staging(), part.data(), part.size());
       loop_.write(staging(), done, part.size());
-      loop_.await(1);
+      loop_.wait_for_completions(1);
     }
   }
   /// Copies from the start of the remote buffer.
@@ -44,7 +44,7 @@ class Ends {
     for (std::size_t done = 0; done < bytes.size(); done += staging_bytes) {
       const auto part = bytes.subspan(done, std::min(staging_bytes, bytes.size() - done));
       loop_.read(staging(), done, part.size());
-      loop_.await(1);
+      loop_.wait_for_completions(1);
       std::memcpy(part.data(), staging(), part.size());
     }
   }
@@ -57,13 +57,13 @@ class Ends {
   VerbsLoop loop_;  // destroyed before its memory
 };
 
-class BareVerbs final : public VerbsFloor {
+class BareVerbs final : public VerbsBaseline {
  public:
   /// `ends` on ranks 0 and 1.
-  BareVerbs(Crew& crew, const FloorOptions& options, std::unique_ptr<Ends> ends)
-      : crew_(crew), options_(options), is_origin_(crew.rank() == 0), ends_(std::move(ends)) {}
+  BareVerbs(RankGroup& crew, const BaselineOptions& options, std::unique_ptr<Ends> ends)
+      : group_(crew), options_(options), is_origin_(crew.rank() == 0), ends_(std::move(ends)) {}
   ~BareVerbs() override {
-    crew_.barrier();  // rank 1's memory must exist until rank 0 has finished
+    group_.barrier();  // rank 1's memory must exist until rank 0 has finished
   }
   BareVerbs(const BareVerbs&) = delete;
   BareVerbs& operator=(const BareVerbs&) = delete;
@@ -92,8 +92,8 @@ class BareVerbs final : public VerbsFloor {
     }
   }
 
-  Crew& crew_;
-  FloorOptions options_;
+  RankGroup& group_;
+  BaselineOptions options_;
   bool is_origin_;
   std::unique_ptr<Ends> ends_;
 };
@@ -136,7 +136,7 @@ std::optional<Candidate> BareVerbs::stream(Operation operation, std::size_t byte
       const std::size_t at = static_cast<std::size_t>(i) * bytes;
       start(operation, local + at, remote + at, bytes);
     }
-    ends_->loop().await(messages);
+    ends_->loop().wait_for_completions(messages);
   });
 }
 
@@ -147,7 +147,7 @@ std::optional<Candidate> BareVerbs::put_and_read(std::size_t bytes) {
     ends_->loop().write_silently(here + local, remote, bytes);
     // The read's data go after the buffer; they are not used.
     ends_->loop().read(here + ends_->local().size(), 0, 1);
-    ends_->loop().await(1);
+    ends_->loop().wait_for_completions(1);
   });
 }
 
@@ -161,7 +161,7 @@ std::optional<Started> BareVerbs::started(Operation operation, std::size_t bytes
   started.bytes = bytes;
   if (is_origin_) {
     started.start = [=, this] { start(operation, 0, 0, bytes); };
-    started.wait = [this] { ends_->loop().await(1); };
+    started.wait = [this] { ends_->loop().wait_for_completions(1); };
     started.verify = [c, places = workspace(), start = started.start, wait = started.wait] {
       return verify_transfer(c, places, [&] {
         start();
@@ -174,8 +174,8 @@ std::optional<Started> BareVerbs::started(Operation operation, std::size_t bytes
 
 }  // namespace
 
-std::unique_ptr<VerbsFloor> make_verbs_floor(Crew& crew, const FloorOptions& options,
-                                             std::string& missing) {
+std::unique_ptr<VerbsBaseline> make_verbs_baseline(RankGroup& crew, const BaselineOptions& options,
+                                                   std::string& missing) {
   if (crew.size() < 2) {
     missing = "verbs: needs two ranks";
     return nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// VerbsFloor: the baseline of a bare RDMA connection between rank 0 and rank 1.
+// VerbsBaseline: the baseline of a bare RDMA connection between rank 0 and rank 1.
 //
 // The least work of any library on libibverbs: buffers are registered, and rank 0 posts a request
 // and polls for its completion. Rank 1 does nothing.
@@ -27,7 +27,7 @@
 
 namespace tessera::bench {
 
-class VerbsFloor : public Floor {
+class VerbsBaseline : public Baseline {
  public:
   /// `messages` puts or gets of `bytes` each, all outstanding, and a wait for all; empty if the
   /// buffers or the queue are too small.
@@ -41,7 +41,7 @@ class VerbsFloor : public Floor {
 
 /// Collective. Connects ranks 0 and 1. Null on all ranks, with the reason in `missing`, if one of
 /// them has no device, or there is only one rank.
-std::unique_ptr<VerbsFloor> make_verbs_floor(Crew& crew, const FloorOptions& options,
-                                             std::string& missing);
+std::unique_ptr<VerbsBaseline> make_verbs_baseline(RankGroup& crew, const BaselineOptions& options,
+                                                   std::string& missing);
 
 }  // namespace tessera::bench

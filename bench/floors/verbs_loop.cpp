@@ -20,7 +20,7 @@ namespace tessera::bench {
 namespace {
 
 /// The library's own limit, so that the same requests carry their data inline.
-constexpr std::uint32_t most_inline = 220;
+constexpr std::uint32_t max_inline = 220;
 constexpr std::uint32_t first_packet = 0;
 
 [[noreturn]] void fail(int error, const std::string& what) {
@@ -38,7 +38,7 @@ Object* made(Object* object, const char* what) {
 }
 
 /// The device and address that TESSERA_VERBS_DEVICE and TESSERA_VERBS_GID choose.
-struct Wish {
+struct RequestedDevice {
   std::string device;
   int port = 0;        ///< 0: any
   int gid_index = -1;  ///< −1: any
@@ -56,10 +56,10 @@ std::string_view variable(const char* name) {
 }
 
 // The job has checked both when it started.
-Wish wish() {
+RequestedDevice requested_device() {
   const std::string_view device = variable("TESSERA_VERBS_DEVICE");
   const std::size_t colon = device.find(':');
-  Wish found;
+  RequestedDevice found;
   found.device = device.substr(0, colon);
   if (colon != std::string_view::npos) {
     found.port = number(device.substr(colon + 1), 0);
@@ -80,7 +80,7 @@ bool is_of_one_link(const ibv_gid& gid) {
 }
 
 /// Smaller is better.
-int worth_of(const ibv_gid_entry& entry) {
+int priority_of(const ibv_gid_entry& entry) {
   if (is_of_one_link(entry.gid)) {
     return 3;
   }
@@ -108,13 +108,14 @@ std::optional<ibv_gid_entry> gid_for(const VerbsPort& port, int asked) {
     });
   } else if (port.is_ethernet()) {
     std::stable_sort(gids.begin(), gids.end(),
-                     [](const auto& a, const auto& b) { return worth_of(a) < worth_of(b); });
+                     [](const auto& a, const auto& b) { return priority_of(a) < priority_of(b); });
   }
   return gids.empty() ? std::nullopt : std::optional(gids.front());
 }
 
 /// That port of the device, if it can be used.
-std::optional<VerbsPort> try_port(ibv_device* device, std::uint8_t number, const Wish& wish) {
+std::optional<VerbsPort> try_port(ibv_device* device, std::uint8_t number,
+                                  const RequestedDevice& requested_device) {
   VerbsPort port;
   port.context.reset(ibv_open_device(device));
   port.port = number;
@@ -122,8 +123,8 @@ std::optional<VerbsPort> try_port(ibv_device* device, std::uint8_t number, const
       port.attributes.state != IBV_PORT_ACTIVE) {
     return std::nullopt;
   }
-  const auto gid = gid_for(port, wish.gid_index);
-  if (!gid && (port.is_ethernet() || wish.gid_index >= 0)) {
+  const auto gid = gid_for(port, requested_device.gid_index);
+  if (!gid && (port.is_ethernet() || requested_device.gid_index >= 0)) {
     return std::nullopt;
   }
   if (gid) {
@@ -167,7 +168,7 @@ VerbsPort open_verbs_port() {
   if (list.devices().empty()) {
     throw std::runtime_error("there is no RDMA device");
   }
-  const Wish asked = wish();
+  const RequestedDevice asked = requested_device();
   std::optional<VerbsPort> best;
   for (ibv_device* const device : list.devices()) {
     if (!asked.device.empty() && asked.device != ibv_get_device_name(device)) {
@@ -218,13 +219,13 @@ void VerbsLoop::create_queue_pair() {
                     .max_recv_wr = 1,
                     .max_send_sge = 1,
                     .max_recv_sge = 1,
-                    .max_inline_data = most_inline};
+                    .max_inline_data = max_inline};
   queue_.reset(ibv_create_qp(domain_.get(), &attributes));
   if (!queue_) {
     attributes.cap.max_inline_data = 0;
     queue_.reset(made(ibv_create_qp(domain_.get(), &attributes), "ibv_create_qp"));
   }
-  inline_bytes_ = std::min(attributes.cap.max_inline_data, most_inline);
+  inline_bytes_ = std::min(attributes.cap.max_inline_data, max_inline);
 }
 
 VerbsAddress VerbsLoop::address() const {
@@ -323,7 +324,7 @@ void VerbsLoop::read(std::byte* local, std::size_t offset, std::size_t bytes) {
   post(IBV_WR_RDMA_READ, local, offset, bytes, IBV_SEND_SIGNALED);
 }
 
-void VerbsLoop::await(std::int64_t count) {
+void VerbsLoop::wait_for_completions(std::int64_t count) {
   while (count > 0) {
     ibv_wc completion = {};
     const int found = ibv_poll_cq(completions_.get(), 1, &completion);

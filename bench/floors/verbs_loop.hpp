@@ -83,7 +83,7 @@ class VerbsLoop {
   /// A write without a completion; the completion of a later read covers it.
   void write_silently(const std::byte* local, std::size_t offset, std::size_t bytes);
   /// Polls until `count` requests have completed.
-  void await(std::int64_t count);
+  void wait_for_completions(std::int64_t count);
 
  private:
   void create_queue_pair();

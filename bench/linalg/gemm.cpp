@@ -22,7 +22,7 @@ namespace tessera::bench {
 namespace {
 
 using arrays::Array;
-using arrays::AxisCut;
+using arrays::BlockPartition1D;
 using arrays::Box;
 using arrays::Deal;
 using arrays::Distribution;
@@ -38,7 +38,7 @@ constexpr const char* regular = "regular";
 constexpr const char* one_node_target = "gemm, n >= 4000: speed / dgemm at once";
 constexpr const char* nodes_target = "gemm over nodes, n >= 4000: speed / dgemm at once";
 constexpr const char* scalapack_target = "gemm of local matrices, n >= 4000: speed / pdgemm";
-constexpr std::int64_t least_edge = 4000;  // the smallest size that the design has a limit for
+constexpr std::int64_t min_edge = 4000;  // the smallest size that the design has a limit for
 constexpr std::int64_t block = 64;
 
 /// The elements of A and B: small integers, so that products are exact.
@@ -55,7 +55,7 @@ double element_of_product(std::int64_t n, std::int64_t row, std::int64_t column)
 }
 
 /// Each rank's own product, as large as its share of C, in its own memory.
-Candidate floor_candidate(Session& session, std::int64_t n) {
+Candidate baseline_candidate(Session& session, std::int64_t n) {
   const Distribution shares = Distribution::regular({n, n}, session.job().size()).value();
   const Box own = shares.box_of(session.job().world().rank());
   struct Matrices {
@@ -145,7 +145,7 @@ Candidate gemm_candidate(Session& session, std::string name, const Distribution&
 }
 
 Distribution cyclic(std::int64_t n, std::int64_t ranks, Storage storage, MemoryOrder order) {
-  const std::vector<AxisCut> cuts(2, AxisCut::by_size(n, block).value());
+  const std::vector<BlockPartition1D> cuts(2, BlockPartition1D::by_size(n, block).value());
   const Deal deal =
       Deal::cyclic_grid({cuts[0].blocks(), cuts[1].blocks()}, square_grid(ranks), ranks, order)
           .value();
@@ -153,7 +153,7 @@ Distribution cyclic(std::int64_t n, std::int64_t ranks, Storage storage, MemoryO
 }
 
 Distribution round_robin(std::int64_t n, std::int64_t ranks) {
-  const std::vector<AxisCut> cuts(2, AxisCut::by_size(n, block).value());
+  const std::vector<BlockPartition1D> cuts(2, BlockPartition1D::by_size(n, block).value());
   return Distribution::create(
              cuts, Deal::round_robin({cuts[0].blocks(), cuts[1].blocks()}, ranks).value())
       .value();
@@ -181,7 +181,7 @@ std::vector<Candidate> candidates_of(Session& session, std::int64_t n) {
   check_memory(session, n);
   const std::int64_t ranks = session.job().size();
   std::vector<Candidate> candidates;
-  candidates.push_back(floor_candidate(session, n));
+  candidates.push_back(baseline_candidate(session, n));
   candidates.push_back(
       gemm_candidate(session, regular, Distribution::regular({n, n}, ranks).value()));
   candidates.push_back(gemm_candidate(
@@ -214,7 +214,7 @@ void report(Session& session, std::int64_t n, const std::vector<Measured>& measu
     session.remark(fmt::format(
         "n = {}: {}: {:.1f} Gop/s a rank, speed / {}: {:.4f} [{:.4f},{:.4f}]", n, one.name,
         operations / one.stats_ns.median, at_once, ratio.value, ratio.ci95.lo, ratio.ci95.hi));
-    if (n >= least_edge && &one != &floor && one.name != scalapack) {
+    if (n >= min_edge && &one != &floor && one.name != scalapack) {
       const bool is_one_node = session.job().node_count() == 1;
       session.targets().observe(is_one_node ? one_node_target : nodes_target,
                                 fmt::format("{} {}", one.name, n), ratio);
@@ -227,8 +227,8 @@ void report(Session& session, std::int64_t n, const std::vector<Measured>& measu
                   own->valid});
   }
   const Measured* const library = find(measured, scalapack);
-  if (library != nullptr && n >= least_edge) {
-    session.observe_beside(
+  if (library != nullptr && n >= min_edge) {
+    session.observe_ratio_to(
         scalapack, scalapack_target, fmt::format("{} {}", local_matrix, n),
         ratio_of_medians(library->samples_ns, find(measured, local_matrix)->samples_ns));
   }

@@ -120,7 +120,7 @@ struct Movement {
   std::string title;
   std::string op;
   std::function<Candidate(Session&, std::int64_t n)> own;
-  std::function<std::optional<Candidate>(Crew&, std::int64_t n, const Extents& grid)> library;
+  std::function<std::optional<Candidate>(RankGroup&, std::int64_t n, const Extents& grid)> library;
 };
 
 /// Collective. Checks for two matrices of Tessera's, of the baseline and of ScaLAPACK, and for the
@@ -191,14 +191,14 @@ void measure_redistribution(Session& session) {
                     [ranks](Session& s, std::int64_t n) {
                       return own_movement(s, in_one_block(n, ranks), cyclic(n, ranks), false);
                     },
-                    [](Crew& crew, std::int64_t n, const Extents& grid) {
+                    [](RankGroup& crew, std::int64_t n, const Extents& grid) {
                       return scalapack_redistribution(crew, in_one_block(n, grid), cyclic(n, grid));
                     }});
   measure(session, {"Redistribution, Blocks of 64 to One Block Each,", "cyclic_to_block",
                     [ranks](Session& s, std::int64_t n) {
                       return own_movement(s, cyclic(n, ranks), in_one_block(n, ranks), false);
                     },
-                    [](Crew& crew, std::int64_t n, const Extents& grid) {
+                    [](RankGroup& crew, std::int64_t n, const Extents& grid) {
                       return scalapack_redistribution(crew, cyclic(n, grid), in_one_block(n, grid));
                     }});
 }
@@ -209,7 +209,7 @@ void measure_transposition(Session& session) {
                     [ranks](Session& s, std::int64_t n) {
                       return own_movement(s, cyclic(n, ranks), cyclic(n, ranks), true);
                     },
-                    [](Crew& crew, std::int64_t n, const Extents& grid) {
+                    [](RankGroup& crew, std::int64_t n, const Extents& grid) {
                       return scalapack_transposition(crew, cyclic(n, grid));
                     }});
   measure(session,
@@ -217,7 +217,7 @@ void measure_transposition(Session& session) {
            [ranks](Session& s, std::int64_t n) {
              return own_movement(s, in_one_block(n, ranks), in_one_block(n, ranks), true);
            },
-           [](Crew&, std::int64_t, const Extents&) { return std::optional<Candidate>(); }});
+           [](RankGroup&, std::int64_t, const Extents&) { return std::optional<Candidate>(); }});
 }
 
 }  // namespace tessera::bench

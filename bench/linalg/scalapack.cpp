@@ -222,7 +222,7 @@ Candidate candidate_of(std::string name, const std::shared_ptr<Work>& work) {
 
 }  // namespace
 
-std::optional<Candidate> scalapack_candidate(Crew& crew, std::string name,
+std::optional<Candidate> scalapack_candidate(RankGroup& crew, std::string name,
                                              const ScalapackProblem& problem) {
   if (!mpi::is_running(crew.size())) {
     return std::nullopt;
@@ -230,7 +230,7 @@ std::optional<Candidate> scalapack_candidate(Crew& crew, std::string name,
   return candidate_of(std::move(name), std::make_shared<Product>(problem));
 }
 
-std::optional<Candidate> scalapack_redistribution(Crew& crew, const ScalapackProblem& from,
+std::optional<Candidate> scalapack_redistribution(RankGroup& crew, const ScalapackProblem& from,
                                                   const ScalapackProblem& to) {
   if (!mpi::is_running(crew.size())) {
     return std::nullopt;
@@ -238,7 +238,7 @@ std::optional<Candidate> scalapack_redistribution(Crew& crew, const ScalapackPro
   return candidate_of("pdgemr2d", std::make_shared<Movement>(from, to, false));
 }
 
-std::optional<Candidate> scalapack_transposition(Crew& crew, const ScalapackProblem& problem) {
+std::optional<Candidate> scalapack_transposition(RankGroup& crew, const ScalapackProblem& problem) {
   if (!mpi::is_running(crew.size())) {
     return std::nullopt;
   }

@@ -3,16 +3,16 @@
 
 namespace tessera::bench {
 
-std::optional<Candidate> scalapack_candidate(Crew&, std::string, const ScalapackProblem&) {
+std::optional<Candidate> scalapack_candidate(RankGroup&, std::string, const ScalapackProblem&) {
   return std::nullopt;
 }
 
-std::optional<Candidate> scalapack_redistribution(Crew&, const ScalapackProblem&,
+std::optional<Candidate> scalapack_redistribution(RankGroup&, const ScalapackProblem&,
                                                   const ScalapackProblem&) {
   return std::nullopt;
 }
 
-std::optional<Candidate> scalapack_transposition(Crew&, const ScalapackProblem&) {
+std::optional<Candidate> scalapack_transposition(RankGroup&, const ScalapackProblem&) {
   return std::nullopt;
 }
 

@@ -26,7 +26,7 @@ using linalg::SparseMatrix;
 using linalg::SpmvMode;
 using linalg::SpmvPlan;
 
-constexpr const char* floor_name = "serial loop";
+constexpr const char* baseline_name = "serial loop";
 constexpr const char* local_target =
     "sparse matrix-vector product on one node: speed / serial loop";
 
@@ -196,7 +196,7 @@ Products prepare(Session& session, const Problem& problem) {
 
 Candidate serial_candidate(Products& products) {
   Candidate serial;
-  serial.name = floor_name;
+  serial.name = baseline_name;
   serial.cooperative = true;
   serial.run = [&products](std::int64_t repetitions) {
     for (std::int64_t i = 0; i < repetitions; ++i) {
@@ -293,7 +293,7 @@ void measure_spmv(Session& session) {
 }
 
 std::vector<Target> spmv_targets() {
-  return {{local_target, floor_name, Target::Sense::speed_at_least, 0.95}};
+  return {{local_target, baseline_name, Target::Sense::speed_at_least, 0.95}};
 }
 
 }  // namespace tessera::bench

@@ -23,21 +23,21 @@ class Buffers {
   /// Collective.
   explicit Buffers(Session& session)
       : session_(session),
-        ordinary_(session.job(), session.floor_options(), target, LocalMemory::ordinary),
-        slice_(session.job(), session.floor_options(), target, LocalMemory::slice),
-        allocated_(session.job(), session.floor_options(), target, LocalMemory::allocated) {
+        ordinary_(session.job(), session.baseline_options(), target, LocalMemory::ordinary),
+        slice_(session.job(), session.baseline_options(), target, LocalMemory::slice),
+        allocated_(session.job(), session.baseline_options(), target, LocalMemory::allocated) {
     for (const bool is_mpis : {false, true}) {
-      FloorOptions options = session.floor_options();
+      BaselineOptions options = session.baseline_options();
       options.local_is_mpis = is_mpis;
       std::string missing;
       auto floor = session.compares_with(Peer::mpi)
-                       ? make_mpi_floor(session.crew(), options, missing)
+                       ? make_mpi_baseline(session.crew(), options, missing)
                        : nullptr;
       if (floor == nullptr) {
         session.remark("missing: " + missing);
         return;
       }
-      floors_.push_back(std::move(floor));
+      baselines_.push_back(std::move(floor));
     }
   }
 
@@ -45,8 +45,8 @@ class Buffers {
     const Case c = Case::contiguous(operation, bytes).completing(Completes::here);
     PausableClock clock;
     std::vector<Candidate> candidates;
-    for (std::size_t i = 0; i < floors_.size(); ++i) {
-      candidates.push_back(renamed(*floors_[i]->candidate(c), i == 0 ? "mpi" : "mpi alloc_mem"));
+    for (std::size_t i = 0; i < baselines_.size(); ++i) {
+      candidates.push_back(renamed(*baselines_[i]->candidate(c), i == 0 ? "mpi" : "mpi alloc_mem"));
     }
     candidates.push_back(renamed(*ordinary_.candidate(c), "ordinary memory"));
     candidates.push_back(
@@ -63,10 +63,11 @@ class Buffers {
   static constexpr rma::TeamRank target{1};
 
   Session& session_;
-  OwnSide ordinary_;
-  OwnSide slice_;
-  OwnSide allocated_;
-  std::vector<std::unique_ptr<Floor>> floors_;  ///< of MPI: with the user's memory, and with MPI's
+  TesseraCandidate ordinary_;
+  TesseraCandidate slice_;
+  TesseraCandidate allocated_;
+  std::vector<std::unique_ptr<Baseline>>
+      baselines_;  ///< of MPI: with the user's memory, and with MPI's
 };
 
 }  // namespace

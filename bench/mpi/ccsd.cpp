@@ -16,7 +16,7 @@ rma::Job start_on(rma::Job& first, const char* transport, std::int64_t ranks_per
   rma::Settings settings = first.settings();
   settings.transport = transport;
   settings.ranks_per_node = ranks_per_node;
-  return start_beside(first, settings);
+  return start_job_on_same_ranks(first, settings);
 }
 
 }  // namespace

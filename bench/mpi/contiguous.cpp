@@ -37,12 +37,12 @@ constexpr std::array kinds = {
 };
 
 /// Whether -s includes this kind. A get is complete in any case.
-bool is_asked_for(const Session& session, const Kind& kind) {
+bool is_requested(const Session& session, const Kind& kind) {
   return kind.operation == Operation::get ||
          session.options().completes(kind.completes) == kind.completes;
 }
 
-void measure_size(Session& session, OwnSide& own, Topic& topic, const Kind& kind,
+void measure_size(Session& session, TesseraCandidate& own, Topic& topic, const Kind& kind,
                   std::int64_t size) {
   constexpr std::int64_t largest_judged = 64 << 10;
   const Case c =
@@ -62,9 +62,9 @@ void measure_size(Session& session, OwnSide& own, Topic& topic, const Kind& kind
 
 void measure_windows_contiguous(Session& session) {
   constexpr std::int64_t large = 4096;
-  OwnSide own(session.job(), session.floor_options());
+  TesseraCandidate own(session.job(), session.baseline_options());
   for (const Kind& kind : kinds) {
-    if (!is_asked_for(session, kind)) {
+    if (!is_requested(session, kind)) {
       continue;
     }
     // Small sizes as times, then the large ones as rates: OSU has a program for each.

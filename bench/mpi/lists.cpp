@@ -46,7 +46,7 @@ class MethodSide {
   MethodSide(Session& session, const ListMethod& method)
       : name_(method.name),
         job_(start(session.job(), method)),
-        own_(job_, session.floor_options()) {}
+        own_(job_, session.baseline_options()) {}
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] Candidate candidate(const Case& c) { return renamed(*own_.candidate(c), name_); }
@@ -56,22 +56,22 @@ class MethodSide {
     rma::Settings settings = first.settings();
     settings.mpi_vectors = method.vectors;
     settings.mpi_strides = method.strides;
-    return start_beside(first, settings);
+    return start_job_on_same_ranks(first, settings);
   }
 
   std::string name_;
   rma::Job job_;
-  OwnSide own_;
+  TesseraCandidate own_;
 };
 
-using Sides = std::vector<std::unique_ptr<MethodSide>>;
+using Partition = std::vector<std::unique_ptr<MethodSide>>;
 
 /// For rows, only one method makes a call for each.
-bool knows(const MethodSide& side, Layout layout) {
+bool supports(const MethodSide& side, Layout layout) {
   return layout == Layout::vector || side.name() != conservative;
 }
 
-void measure_segments(Session& session, Sides& sides, Layout layout, Operation operation,
+void measure_segments(Session& session, Partition& sides, Layout layout, Operation operation,
                       std::size_t bytes) {
   constexpr std::array<std::int64_t, 6> counts = {1, 4, 16, 64, 256, 1024};
   constexpr std::int64_t fewest_judged = 64;
@@ -81,10 +81,10 @@ void measure_segments(Session& session, Sides& sides, Layout layout, Operation o
   Topic topic{fmt::format("{}, Segments of {} B, Latency", op, bytes), op, Quantity::latency,
               "Segments"};
   for (const std::int64_t count : counts) {
-    const Case c = session.as_asked(make(operation, bytes, count));
+    const Case c = session.with_requested_completion(make(operation, bytes, count));
     std::vector<Candidate> candidates = library_candidates(session, c);
     for (const auto& side : sides) {
-      if (knows(*side, layout)) {
+      if (supports(*side, layout)) {
         candidates.push_back(side->candidate(c));
       }
     }
@@ -100,7 +100,7 @@ void measure_segments(Session& session, Sides& sides, Layout layout, Operation o
 }  // namespace
 
 void measure_windows_lists(Session& session) {
-  Sides sides;
+  Partition sides;
   for (const ListMethod& method : methods) {
     sides.push_back(std::make_unique<MethodSide>(session, method));
     session.remark(fmt::format("{}: TESSERA_MPI_VECTORS={}, TESSERA_MPI_STRIDES={}", method.name,

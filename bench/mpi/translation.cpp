@@ -46,14 +46,15 @@ class Regions {
   }
 
   [[nodiscard]] Candidate translate(std::string name, std::size_t among) {
-    Candidate candidate = looked_up(std::move(name), among, [this](const std::byte* pointer) {
-      return job_.translate(target_rank, pointer).value().offset;
-    });
+    Candidate candidate =
+        lookup_candidate(std::move(name), among, [this](const std::byte* pointer) {
+          return job_.translate(target_rank, pointer).value().offset;
+        });
     candidate.verify = [this] { return verify(); };
     return candidate;
   }
   [[nodiscard]] Candidate binary_search() {
-    return looked_up("binary search", region_count, [this](const std::byte* pointer) {
+    return lookup_candidate("binary search", region_count, [this](const std::byte* pointer) {
       const auto found = std::upper_bound(sorted_.begin(), sorted_.end(), pointer);
       return static_cast<std::uint64_t>(found - sorted_.begin());
     });
@@ -64,7 +65,7 @@ class Regions {
 
   /// One repetition is a lookup; each depends on the previous one's result.
   template <class LookUp>
-  Candidate looked_up(std::string name, std::size_t among, LookUp look_up) {
+  Candidate lookup_candidate(std::string name, std::size_t among, LookUp look_up) {
     Candidate candidate;
     candidate.name = std::move(name);
     candidate.run = [this, among, look_up,
@@ -109,7 +110,7 @@ void measure_windows_translation(Session& session) {
   // Each sample visits all regions, so that no candidate finds the others' data in the caches.
   const auto measured =
       measure_line(session, topic, {"mpi", topic.op, fmt::format("regions = {}", region_count), 0},
-                   region_count, candidates, side_by_side(session.options().measure_options()));
+                   region_count, candidates, concurrent(session.options().measure_options()));
   if (session.is_leader()) {
     const Stats& stats = measured.back().stats_ns;
     session.targets().observe(windows_target::translation, "each in turn",

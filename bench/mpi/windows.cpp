@@ -21,7 +21,7 @@ std::function<void(Session&)> over_windows(std::function<void(Session&)> part) {
 
 std::vector<Candidate> library_candidates(Session& session, const Case& c) {
   std::vector<Candidate> found;
-  for (const auto& floor : session.library_floors()) {
+  for (const auto& floor : session.library_baselines()) {
     add(found, floor->candidate(c));
   }
   return found;
@@ -43,7 +43,7 @@ void observe_on_windows(const Session& session, const char* target, Target::Sens
   }
   const Measured* const beside = find(measured, reference);
   if (beside == nullptr) {
-    session.targets().miss_reference(target);
+    session.targets().record_missing_reference(target);
     return;
   }
   const Measured& own = measured.back();

@@ -56,9 +56,9 @@ void measure_contiguous(Wire& wire, Operation operation, std::int64_t outstandin
 }
 
 /// Sockets and MPI's messages, if they do the same as `c`.
-std::vector<Candidate> answered_windows(Wire& wire, const Case& c, std::size_t bytes,
-                                        std::int64_t messages) {
-  if (!wire.session().has_answers_beside(c)) {
+std::vector<Candidate> comparable_windows(Wire& wire, const Case& c, std::size_t bytes,
+                                          std::int64_t messages) {
+  if (!wire.session().has_comparable_replies(c)) {
     return {};
   }
   // Sockets don't add; accumulates are compared with puts of the same number of bytes.
@@ -80,8 +80,9 @@ void measure_window(Wire& wire, Operation operation, const std::string& title) {
   for (const std::size_t bytes : large_sizes(wire.session())) {
     const auto size = static_cast<std::int64_t>(bytes);
     const std::int64_t messages = std::clamp(room / size, std::int64_t{1}, options.window);
-    const Case c = wire.session().as_asked(Case::window(operation, bytes, messages));
-    std::vector<Candidate> candidates = answered_windows(wire, c, bytes, messages);
+    const Case c =
+        wire.session().with_requested_completion(Case::window(operation, bytes, messages));
+    std::vector<Candidate> candidates = comparable_windows(wire, c, bytes, messages);
     add(candidates, wire.windows(c));
     add(candidates, wire.own().candidate(c));
     wire.measure(topic, c.shape(), size * messages, size, candidates);
@@ -98,7 +99,7 @@ void measure_rows(Wire& wire, Operation operation, std::size_t row_bytes) {
   for (const std::int64_t rows : {1, 4, 16, 64, 256, 1024}) {
     const Case c = Case::strided(operation, row_bytes, rows);
     const Case whole = Case::contiguous(operation, c.bytes());
-    std::vector<Candidate> candidates = wire.tcp_floors(whole);
+    std::vector<Candidate> candidates = wire.tcp_baselines(whole);
     add(candidates, wire.windows(c));
     add(candidates, renamed(*wire.own().candidate(whole), "contiguous"));
     add(candidates, wire.own().candidate(c));
@@ -123,7 +124,7 @@ void measure_patches(Wire& wire, Operation operation) {
     const Case c = Case::patch(operation, n, columns);
     Case by_row = c;
     by_row.layout = Layout::separate;
-    std::vector<Candidate> candidates = wire.tcp_floors(Case::contiguous(operation, c.bytes()));
+    std::vector<Candidate> candidates = wire.tcp_baselines(Case::contiguous(operation, c.bytes()));
     add(candidates, wire.windows(c));
     add(candidates, renamed(*wire.own().candidate(by_row), "n calls"));
     add(candidates, wire.own().candidate(c));
@@ -141,7 +142,7 @@ void measure_doubles(Wire& wire, Operation operation) {
   const Case list = Case::vector(operation, 8, runs);
   const Case separate = Case::separate(operation, 8, runs);
   const Case aggregate = Case::aggregate(operation, 8, runs);
-  std::vector<Candidate> candidates = wire.tcp_floors(Case::contiguous(operation, 8));
+  std::vector<Candidate> candidates = wire.tcp_baselines(Case::contiguous(operation, 8));
   add(candidates, wire.windows(list));
   add(candidates, renamed(*wire.own().candidate(separate), "1000 calls"));
   add(candidates, renamed(*wire.own().candidate(aggregate), "aggregate"));
@@ -175,8 +176,8 @@ void measure_net_bandwidth(Session& session) {
 
 void measure_net_window(Session& session) {
   Wire wire(session);
-  session.remark_on_answers("sockets and MPI's messages",
-                            session.as_asked(Case::window(Operation::put, 8, 1)));
+  session.remark_on_replies("sockets and MPI's messages",
+                            session.with_requested_completion(Case::window(Operation::put, 8, 1)));
   measure_window(wire, Operation::put, "Put");
   measure_window(wire, Operation::get, "Get");
   measure_window(wire, Operation::accumulate, "Accumulate");

@@ -68,7 +68,7 @@ struct Side {
   Fencing fencing;
   rma::Job* job;
   rma::Region* region;
-  std::int32_t most_outstanding = 1;  ///< with fewer ranks changed, a larger limit has no effect
+  std::int32_t max_outstanding = 1;  ///< with fewer ranks changed, a larger limit has no effect
 };
 
 /// A job in which fence_all has at most this number of fences outstanding.
@@ -89,7 +89,7 @@ class Windowed {
   static rma::Job start(rma::Job& first, std::int32_t outstanding) {
     rma::Settings settings = first.settings();
     settings.fence_window = outstanding;
-    return start_beside(first, settings);
+    return start_job_on_same_ranks(first, settings);
   }
 
   std::int32_t outstanding_;
@@ -98,8 +98,8 @@ class Windowed {
 };
 
 /// Puts to the `count` ranks after this one, by rank 0 alone or by every rank; in rank order.
-Candidate fence_candidate(Crew& crew, const Side& side, std::int32_t count, Callers callers) {
-  const std::vector<std::int32_t> changed = ranks_behind(crew.rank(), count, crew.size());
+Candidate fence_candidate(RankGroup& crew, const Side& side, std::int32_t count, Callers callers) {
+  const std::vector<std::int32_t> changed = ranks_after(crew.rank(), count, crew.size());
   Candidate candidate;
   candidate.name = side.name;
   candidate.cooperative = callers == Callers::all;
@@ -128,14 +128,14 @@ void measure(Wire& wire, const std::vector<Side>& sides, Callers callers) {
   Topic topic{is_one ? "Puts of a Word and fence_all Latency"
                      : "Puts of a Word and fence_all, by All Ranks, Latency",
               is_one ? "fence_all" : "fence_all_by_all", Quantity::latency, "Changed"};
-  Crew& crew = wire.session().crew();
+  RankGroup& crew = wire.session().crew();
   for (std::int32_t count = 0; count < crew.size(); ++count) {
     std::vector<Candidate> candidates;
     if (count == 1 && is_one) {
-      candidates = wire.tcp_floors(Case::contiguous(Operation::put, sizeof(std::int64_t)));
+      candidates = wire.tcp_baselines(Case::contiguous(Operation::put, sizeof(std::int64_t)));
     }
     for (const Side& side : sides) {
-      if (side.most_outstanding <= count) {
+      if (side.max_outstanding <= count) {
         candidates.push_back(fence_candidate(crew, side, count, callers));
       }
     }

@@ -27,7 +27,7 @@ void measure_transfers(Wire& wire, Operation operation, const std::string& title
   Topic topic{title, Case::contiguous(operation, 8).name()};
   for (const std::size_t bytes : {8U, 64U, 512U}) {
     const Case c = Case::contiguous(operation, bytes);
-    std::vector<Candidate> candidates = wire.tcp_floors(c);
+    std::vector<Candidate> candidates = wire.tcp_baselines(c);
     if (operation != Operation::accumulate) {
       add(candidates, wire.mpi_ping_pong(bytes));
     }
@@ -57,7 +57,7 @@ void measure_atomic(Wire& wire, Operation operation, const std::string& title) {
     wire.session().remark("no locks: " + wire.own().lock_problem().message());
     return;
   }
-  std::vector<Candidate> candidates = wire.tcp_floors(c);
+  std::vector<Candidate> candidates = wire.tcp_baselines(c);
   add(candidates, wire.windows(c));
   add(candidates, std::move(own));
   Topic topic{title, c.name()};

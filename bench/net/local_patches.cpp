@@ -20,17 +20,17 @@
 namespace tessera::bench {
 namespace {
 
-constexpr std::int64_t most_columns = 8192;
-constexpr std::int64_t longest_row = 512;  // doubles
+constexpr std::int64_t max_columns = 8192;
+constexpr std::int64_t max_row = 512;  // doubles
 constexpr std::int64_t above_all_rows = 1 << 30;
 
 /// Measures candidates in one line of a topic.
 using MeasureLine = std::function<std::vector<Measured>(Topic& topic, const Case& c, std::int64_t n,
                                                         const std::vector<Candidate>& candidates)>;
 
-FloorOptions options_of(const Session& session) {
-  FloorOptions options = net_options(session);
-  const Case largest = Case::local_patch(Operation::put, longest_row, most_columns);
+BaselineOptions options_of(const Session& session) {
+  BaselineOptions options = net_options(session);
+  const Case largest = Case::local_patch(Operation::put, max_row, max_columns);
   options.capacity_bytes = std::max(options.capacity_bytes, largest.local_span());
   return options;
 }
@@ -38,7 +38,7 @@ FloorOptions options_of(const Session& session) {
 rma::Job start_with(rma::Job& first, std::int64_t direct_row) {
   rma::Settings settings = first.settings();
   settings.direct_row = direct_row;
-  return start_beside(first, settings);
+  return start_job_on_same_ranks(first, settings);
 }
 
 class LocalPatches {
@@ -54,7 +54,7 @@ class LocalPatches {
 
   void measure(const MeasureLine& measure_line, const char* target) {
     for (const Operation operation : {Operation::put, Operation::get}) {
-      for (const std::int64_t columns : {std::int64_t{1024}, most_columns}) {
+      for (const std::int64_t columns : {std::int64_t{1024}, max_columns}) {
         measure_columns(operation, columns, measure_line, target);
       }
     }
@@ -67,7 +67,7 @@ class LocalPatches {
                             operation == Operation::put ? "Put" : "Get", columns, columns),
                 fmt::format("{}_local_{}", Case::contiguous(operation, 8).name(), columns),
                 Quantity::bandwidth, "n"};
-    for (const std::int64_t n : {std::int64_t{128}, longest_row}) {
+    for (const std::int64_t n : {std::int64_t{128}, max_row}) {
       const Case c = Case::local_patch(operation, n, columns);
       const std::vector<Candidate> candidates = {
           renamed(*own_.candidate(Case::local_patch(operation, n, n + 2)), "dense rows"),
@@ -85,9 +85,9 @@ class LocalPatches {
   Session& session_;
   rma::Job packed_job_;
   rma::Job direct_job_;
-  OwnSide packed_;
-  OwnSide direct_;
-  OwnSide own_;
+  TesseraCandidate packed_;
+  TesseraCandidate direct_;
+  TesseraCandidate own_;
 };
 
 }  // namespace

@@ -37,7 +37,7 @@ double typical_ns(const Started& transfer) {
 /// Bare sockets with helpers, if available, and Tessera.
 std::vector<Started> transfers_of(Wire& wire, std::size_t bytes) {
   std::vector<Started> transfers;
-  TcpFloor* const tcp = wire.tcp(Waiting::blocking);
+  TcpBaseline* const tcp = wire.tcp(Waiting::blocking);
   if (auto raw = tcp == nullptr ? std::nullopt : tcp->started_get(bytes)) {
     transfers.push_back(std::move(*raw));
   }

@@ -24,7 +24,7 @@ std::function<void(Session&)> between_nodes(std::function<void(Session&)> part,
 void measure_net_latency(Session& session);
 /// The same on rank 0's node and across nodes; lock and unlock separately. Needs a rank on rank 0's
 /// node and one on another; otherwise prints a remark.
-void measure_net_places(Session& session);
+void measure_net_locations(Session& session);
 /// Many small messages outstanding.
 void measure_net_rate(Session& session);
 /// Large puts and gets: one after the other, and four outstanding.

@@ -91,7 +91,7 @@ class Place {
 
   std::string name_;
   rma::Job& job_;
-  OwnSide own_;
+  TesseraCandidate own_;
   rma::Result<rma::LockSet>& locks_;
   std::int64_t batch_;
 };
@@ -154,9 +154,9 @@ class Comparison {
 
  private:
   void measure(const std::string& line, const std::vector<Candidate>& candidates, Clock clock) {
-    MeasureOptions options = side_by_side(session_.options().measure_options());
+    MeasureOptions options = concurrent(session_.options().measure_options());
     options.clock = std::move(clock);
-    const auto measured = measure_interleaved(session_.sleeping_crew(), candidates, options);
+    const auto measured = measure_interleaved(session_.sleeping_group(), candidates, options);
     session_.add(table_, {bench_, "place_" + line, "", sizeof(std::int64_t)}, line, measured);
   }
 
@@ -168,7 +168,7 @@ class Comparison {
 };
 
 /// Collective. The locations of all ranks.
-std::vector<Whereabouts> whereabouts(Session& session) {
+std::vector<Whereabouts> rank_locations(Session& session) {
   const int numa = numa_node_of(own_processors(), numa_nodes("/sys"));
   std::vector<Whereabouts> all;
   for (std::int32_t rank = 0; rank < session.job().size(); ++rank) {
@@ -180,10 +180,10 @@ std::vector<Whereabouts> whereabouts(Session& session) {
 
 }  // namespace
 
-void measure_places(Session& session) {
+void measure_locations(Session& session) {
   const std::size_t numa_count = session.crew().share(numa_nodes("/sys").size());
   std::vector<Comparison::NamedRank> ranks;
-  for (const PlaceOfRank& place : places_around(whereabouts(session), numa_count)) {
+  for (const LocationCandidate& place : locations_around(rank_locations(session), numa_count)) {
     if (place.rank) {
       ranks.push_back({place.name, *place.rank});
     } else {
@@ -195,7 +195,7 @@ void measure_places(Session& session) {
   }
 }
 
-void measure_net_places(Session& session) {
+void measure_net_locations(Session& session) {
   const rma::Job& job = session.job();
   std::vector<std::int32_t> nodes;
   for (std::int32_t rank = 0; rank < job.size(); ++rank) {

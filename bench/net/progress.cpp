@@ -59,7 +59,7 @@ void measure(Wire& wire, Operation operation, const char* name) {
   Session& session = wire.session();
   const Case c = Case::contiguous(operation, 8);
   std::vector<Candidate> candidates;
-  if (TcpFloor* const tcp = wire.tcp(Waiting::blocking)) {
+  if (TcpBaseline* const tcp = wire.tcp(Waiting::blocking)) {
     add(candidates, tcp->candidate(c));
   }
   add(candidates, wire.own().candidate(c));

@@ -62,7 +62,7 @@ class ProtocolSide {
   ProtocolSide(Session& session, const Protocol& protocol)
       : name_(protocol.name),
         job_(start(session.job(), protocol)),
-        own_(job_, session.floor_options()) {}
+        own_(job_, session.baseline_options()) {}
 
   [[nodiscard]] Candidate candidate(const Case& c) { return renamed(*own_.candidate(c), name_); }
 
@@ -73,12 +73,12 @@ class ProtocolSide {
     settings.chunk_kib = protocol.chunk_kib;
     settings.pipeline = protocol.pipeline;
     settings.tcp_times = protocol.tcp_times;
-    return start_beside(first, settings);
+    return start_job_on_same_ranks(first, settings);
   }
 
   std::string name_;
   rma::Job job_;
-  OwnSide own_;
+  TesseraCandidate own_;
 };
 
 using Sides = std::vector<std::unique_ptr<ProtocolSide>>;
@@ -86,7 +86,7 @@ using Sides = std::vector<std::unique_ptr<ProtocolSide>>;
 /// One line: `c` by each protocol, compared with its bytes in one piece over a raw connection.
 void measure_line(Wire& wire, Sides& sides, Topic& topic, const Case& c, std::int64_t line) {
   std::vector<Candidate> candidates;
-  if (TcpFloor* const tcp = wire.tcp(Waiting::blocking)) {
+  if (TcpBaseline* const tcp = wire.tcp(Waiting::blocking)) {
     add(candidates, tcp->candidate(Case::contiguous(c.operation, c.bytes())));
   }
   for (const auto& side : sides) {

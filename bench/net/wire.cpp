@@ -10,9 +10,9 @@
 
 namespace tessera::bench {
 
-FloorOptions net_options(const Session& session) {
+BaselineOptions net_options(const Session& session) {
   constexpr std::size_t outstanding = 4;
-  FloorOptions options = session.floor_options();
+  BaselineOptions options = session.baseline_options();
   options.capacity_bytes = std::max(
       options.capacity_bytes, outstanding * static_cast<std::size_t>(session.options().max_size));
   return options;
@@ -38,18 +38,18 @@ Wire::Wire(Session& session) : session_(session), own_(session.job(), net_option
     if (!session.compares_with(Peer::tcp)) {
       continue;
     }
-    if (auto floor =
-            make_tcp_floor(session.crew(), net_options(session), {.waiting = waiting}, missing)) {
+    if (auto floor = make_tcp_baseline(session.crew(), net_options(session), {.waiting = waiting},
+                                       missing)) {
       tcp_.push_back(std::move(floor));
     } else {
       session.remark("missing: " + missing);
     }
   }
-  mpi_ = start(Peer::mpi, &make_mpi_floor);
-  shmem_ = start(Peer::shmem, &make_shmem_floor);
+  mpi_ = start(Peer::mpi, &make_mpi_baseline);
+  shmem_ = start(Peer::shmem, &make_shmem_baseline);
 }
 
-std::unique_ptr<Floor> Wire::start(Peer peer, decltype(make_mpi_floor)* make) {
+std::unique_ptr<Baseline> Wire::start(Peer peer, decltype(make_mpi_baseline)* make) {
   if (!session_.compares_with(peer)) {
     return nullptr;
   }
@@ -61,14 +61,14 @@ std::unique_ptr<Floor> Wire::start(Peer peer, decltype(make_mpi_floor)* make) {
   return floor;
 }
 
-TcpFloor* Wire::tcp(Waiting waiting) const {
+TcpBaseline* Wire::tcp(Waiting waiting) const {
   const auto found = std::find_if(tcp_.begin(), tcp_.end(), [waiting](const auto& floor) {
     return floor->waiting() == waiting;
   });
   return found == tcp_.end() ? nullptr : found->get();
 }
 
-std::vector<Candidate> Wire::tcp_floors(const Case& c) const {
+std::vector<Candidate> Wire::tcp_baselines(const Case& c) const {
   std::vector<Candidate> found;
   for (const auto& floor : tcp_) {
     add(found, floor->candidate(c));
@@ -87,7 +87,7 @@ std::vector<Candidate> Wire::tcp_streams(Operation operation, std::size_t bytes,
 
 std::vector<Candidate> Wire::windows(const Case& c) const {
   std::vector<Candidate> found;
-  for (Floor* const floor : {mpi_.get(), shmem_.get()}) {
+  for (Baseline* const floor : {mpi_.get(), shmem_.get()}) {
     if (auto candidate = floor != nullptr ? floor->candidate(c) : std::nullopt) {
       found.push_back(mpi_helped_by_target(session_.crew(), std::move(*candidate)));
     }
@@ -119,7 +119,7 @@ std::vector<Measured> Wire::measure(Topic& topic, const std::string& shape, std:
                                     std::int64_t line,
                                     const std::vector<Candidate>& candidates) const {
   return measure_line(session_, topic, {"net", topic.op, shape, size}, line, candidates,
-                      side_by_side(session_.options().measure_options()));
+                      concurrent(session_.options().measure_options()));
 }
 
 std::vector<Measured> measure_line(Session& session, Topic& topic, const Subject& subject,
@@ -130,7 +130,7 @@ std::vector<Measured> measure_line(Session& session, Topic& topic, const Subject
         session.table(topic.title, candidates.size() - 1, topic.quantity, topic.size_name));
   }
   options.sampling_limit = topic.sampling_limit;
-  auto measured = measure_interleaved(session.sleeping_crew(), candidates, options);
+  auto measured = measure_interleaved(session.sleeping_group(), candidates, options);
   session.add(*topic.table, subject, line, measured);
   return measured;
 }

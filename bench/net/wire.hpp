@@ -41,13 +41,13 @@ class Wire {
   explicit Wire(Session& session);
 
   [[nodiscard]] Session& session() { return session_; }
-  [[nodiscard]] OwnSide& own() { return own_; }
+  [[nodiscard]] TesseraCandidate& own() { return own_; }
   /// The baseline of that kind, or null.
-  [[nodiscard]] TcpFloor* tcp(Waiting waiting) const;
+  [[nodiscard]] TcpBaseline* tcp(Waiting waiting) const;
 
   /// Raw TCP, polling and blocking, for `c`; empty if it doesn't support the case.
-  [[nodiscard]] std::vector<Candidate> tcp_floors(const Case& c) const;
-  /// Raw TCP with several messages outstanding; see TcpFloor::stream().
+  [[nodiscard]] std::vector<Candidate> tcp_baselines(const Case& c) const;
+  /// Raw TCP with several messages outstanding; see TcpBaseline::stream().
   [[nodiscard]] std::vector<Candidate> tcp_streams(Operation operation, std::size_t bytes,
                                                    std::int64_t messages) const;
   /// MPI's windows and OpenSHMEM, while the target waits inside MPI.
@@ -67,17 +67,17 @@ class Wire {
 
  private:
   /// Null if --compare doesn't name it, or if it is missing.
-  [[nodiscard]] std::unique_ptr<Floor> start(Peer peer, decltype(make_mpi_floor)* make);
+  [[nodiscard]] std::unique_ptr<Baseline> start(Peer peer, decltype(make_mpi_baseline)* make);
 
   Session& session_;
-  OwnSide own_;
-  std::vector<std::unique_ptr<TcpFloor>> tcp_;  ///< polling, blocking
-  std::unique_ptr<Floor> mpi_;
-  std::unique_ptr<Floor> shmem_;
+  TesseraCandidate own_;
+  std::vector<std::unique_ptr<TcpBaseline>> tcp_;  ///< polling, blocking
+  std::unique_ptr<Baseline> mpi_;
+  std::unique_ptr<Baseline> shmem_;
 };
 
 /// Buffers for four of the largest messages at once.
-FloorOptions net_options(const Session& session);
+BaselineOptions net_options(const Session& session);
 
 /// The powers of 4 from 1 KiB on, within -m.
 std::vector<std::size_t> large_sizes(const Session& session);

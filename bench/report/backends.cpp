@@ -111,9 +111,9 @@ constexpr std::array<Known, 97> known = {{
     {"own table", Kind::floor, 5},
     {"mpi two-sided", Kind::floor, 6},
     {"mpi overlapped", Kind::floor, 7},
-    {"mpi neighbours", Kind::floor, style_of_mpi},
+    {"mpi neighbours", Kind::floor, mpi_style},
     {"mpi alloc_mem", Kind::floor, 4},
-    {"mpi", Kind::floor, style_of_mpi},
+    {"mpi", Kind::floor, mpi_style},
     {"armci-mpi", Kind::floor, 5},
     {"global arrays", Kind::floor, 3},
     {"openshmem", Kind::floor, 3},
@@ -174,13 +174,13 @@ std::vector<int> styles_of(const std::vector<std::string>& backends) {
       taken[static_cast<std::size_t>(found->style)] = true;
     }
   }
-  taken[style_of_mpi] = true;
+  taken[mpi_style] = true;
   int next = 0;
   for (int& style : chosen) {
     if (style < 0) {
       const auto* const free = std::find(taken.begin(), taken.end(), false);
       // With more series than styles, the later ones start again at the first style.
-      next += next % styles == style_of_mpi ? 1 : 0;
+      next += next % styles == mpi_style ? 1 : 0;
       style = free != taken.end() ? static_cast<int>(free - taken.begin()) : next++ % styles;
       taken[static_cast<std::size_t>(style)] = true;
     }

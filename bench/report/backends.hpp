@@ -26,7 +26,7 @@ std::string display_name(const std::string& backend);
 /// The number of styles for series.
 inline constexpr int styles = 8;
 /// Reserved for MPI's windows and messages.
-inline constexpr int style_of_mpi = 2;
+inline constexpr int mpi_style = 2;
 
 /// The styles of series on one chart: each known backend's own one, which is the same on every
 /// chart; the next free one for others.

@@ -33,7 +33,7 @@ bool has_intervals(const Entry& entry) {
 }
 
 /// Whether changes of `entry` are Tessera's: an unknown name may be a baseline's.
-bool is_ours(const Entry& entry) {
+bool is_tessera(const Entry& entry) {
   const Kind kind = kind_of(entry.backend);
   return kind == Kind::ours || (kind == Kind::unknown && entry.first().against.has_value());
 }
@@ -68,7 +68,7 @@ Changes changes_of(const Variant& before, const Variant& after) {
     const Measurement* const old = before.find(measurement);
     for (const Entry& entry : measurement.entries) {
       const Entry* const old_entry = old == nullptr ? nullptr : old->find(entry.backend);
-      if (old_entry != nullptr && is_ours(entry)) {
+      if (old_entry != nullptr && is_tessera(entry)) {
         compare(measurement, *old_entry, entry, changes);
       }
     }

@@ -66,7 +66,7 @@ void add_result(std::vector<Measurement>& measurements, const RunFile& run, cons
 
 /// Of a list of adapters, "eth0 10000 Mbit/s, veth2", those of the machine. A container's link has
 /// another name each time.
-std::string lasting_adapters(std::string_view all) {
+std::string permanent_adapters(std::string_view all) {
   constexpr std::string_view comma = ", ";
   std::string lasting;
   while (!all.empty()) {
@@ -90,7 +90,7 @@ std::map<std::string, std::string> setting_of(const RunFile& run) {
     } else if (key == "mpi") {
       found[key] = value.substr(0, value.find(','));  // without the part that names the builder
     } else if (key == "nics" && run.nodes > 1) {      // on one node, nothing uses adapters
-      found[key] = lasting_adapters(value);
+      found[key] = permanent_adapters(value);
     }
   }
   found["ranks"] = std::to_string(run.ranks);
@@ -105,7 +105,7 @@ bool is_variable(const std::string& key) {
 }
 
 /// "binding none", "without mpi"; a variable of the environment as it is set.
-std::string phrase_of(const std::string& key, const std::string& value) {
+std::string description_of(const std::string& key, const std::string& value) {
   if (is_variable(key)) {
     return value.empty() ? key + " not set" : key + "=" + value;
   }
@@ -155,7 +155,7 @@ bool share_results(const Variant& a, const Variant& b) {
 
 }  // namespace
 
-Ratio joined(const std::vector<Ratio>& ratios) {
+Ratio combined(const std::vector<Ratio>& ratios) {
   std::vector<double> values;
   Interval hull = ratios.front().ci95;
   for (const Ratio& ratio : ratios) {
@@ -192,7 +192,7 @@ std::optional<Ratio> Entry::ratio_to(std::string_view other) const {
       ratios.push_back(*ratio);
     }
   }
-  return ratios.size() == launches.size() ? std::optional(joined(ratios)) : std::nullopt;
+  return ratios.size() == launches.size() ? std::optional(combined(ratios)) : std::nullopt;
 }
 
 std::string Measurement::name() const {
@@ -236,7 +236,7 @@ std::vector<TargetVerdict> Variant::targets() const {
   }
   for (TargetVerdict& verdict : verdicts) {
     if (verdict.launches > 0) {
-      verdict.worst = joined(worst[verdict.line.name]);
+      verdict.worst = combined(worst[verdict.line.name]);
     }
   }
   return verdicts;
@@ -306,7 +306,7 @@ void Dataset::name_settings() {
   }
   for (std::size_t i = 0; i < variants_.size(); ++i) {
     for (const std::string& key : differences[i]) {
-      variants_[i].setting += ", " + phrase_of(key, value_of(i, key));
+      variants_[i].setting += ", " + description_of(key, value_of(i, key));
     }
   }
 }
@@ -360,8 +360,8 @@ std::string Dataset::mismatch(std::size_t baseline, std::size_t other) const {
   std::string text;
   for (const std::string& key : keys_that_differ(baseline, other)) {
     text += fmt::format("{}{} in the baseline, {} here", text.empty() ? "" : "; ",
-                        phrase_of(key, setting_value(baseline, key)),
-                        phrase_of(key, setting_value(other, key)));
+                        description_of(key, setting_value(baseline, key)),
+                        description_of(key, setting_value(other, key)));
   }
   return fmt::format("{}: {}", variants_[other].launches.front()->file,
                      text.empty() ? "the same setting, but no result in common" : text);

@@ -122,6 +122,6 @@ class Dataset {
 
 /// The median of `ratios`, and an interval that contains all of their intervals. Requires: at least
 /// one.
-Ratio joined(const std::vector<Ratio>& ratios);
+Ratio combined(const std::vector<Ratio>& ratios);
 
 }  // namespace tessera::bench::report

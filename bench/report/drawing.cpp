@@ -23,7 +23,7 @@ std::string text(std::string_view kind, double x, double y, std::string_view con
 }
 
 /// From the first place to the last, wherever 0 is.
-Interval place_range(const Chart& chart) {
+Interval x_range(const Chart& chart) {
   const std::vector<double> places = chart.places();
   if (chart.x.spacing == Spacing::logarithmic || places.size() < 2) {
     return axis_range(places, chart.x.unit, chart.x.spacing);
@@ -40,7 +40,7 @@ Sheet sheet_of(const Chart& chart) {
              axis_range(chart.heights(), chart.y.unit, chart.y.spacing),
              {area.bottom, area.top}}};
   }
-  return {{chart.x.spacing, place_range(chart), {area.left + markers, area.right - markers}},
+  return {{chart.x.spacing, x_range(chart), {area.left + markers, area.right - markers}},
           {chart.y.spacing,
            axis_range(chart.heights(), chart.y.unit, chart.y.spacing),
            {area.bottom, area.top}}};

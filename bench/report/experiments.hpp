@@ -12,11 +12,11 @@
 namespace tessera::bench::report {
 
 /// What commands need, for Part::takes.
-inline constexpr const char* takes_a_device =
+inline constexpr const char* needs_device =
     "This needs an RDMA device. tests/rdma-vm/run --keep vm report makes a software device, and "
     "leaves "
     "vm/csv.json.";
-inline constexpr const char* takes_two_counts =
+inline constexpr const char* needs_two_rank_counts =
     "This needs files of runs with several numbers of ranks, and the same number of ranks per "
     "node.";
 

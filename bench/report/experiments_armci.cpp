@@ -21,14 +21,14 @@ std::string net(const std::string& parts) {
   return std::string(over_tcp) + "tessera-bench " + parts;
 }
 Part verbs(const std::string& parts, std::vector<Panel> panels) {
-  return {over_devices + parts, std::move(panels), takes_a_device};
+  return {over_devices + parts, std::move(panels), needs_device};
 }
-Panel mpi_beside(const std::string& bench, const std::string& op, Runs runs = Runs::any) {
+Panel mpi_for_comparison(const std::string& bench, const std::string& op, Runs runs = Runs::any) {
   return part_of_another("MPI, for comparison", bench, op, runs, "mpi");
 }
 /// Runs with a second number of ranks, in addition to net().
 Part more_ranks(const std::string& parts, Panel panel) {
-  return {on_four_nodes + parts, {std::move(panel)}, takes_two_counts};
+  return {on_four_nodes + parts, {std::move(panel)}, needs_two_rank_counts};
 }
 
 std::vector<Experiment> microbenchmarks() {
@@ -39,7 +39,7 @@ std::vector<Experiment> microbenchmarks() {
        "which can load and store remote memory directly, most over Myrinet.",
        "The same operations of 8 bytes through shared memory, over TCP and over RDMA devices.",
        {{"",
-         {small_operations({"Put, locally complete", "Put and fence", "Get"},
+         {small_operations({"Put, local", "Put and fence", "Get"},
                            {{"own node", "rma", {"put", "put_fence", "get"}, Runs::on_one_node},
                             {"another node, TCP", "net", {"put_here", "put", "get"}},
                             {"another node, RDMA", "verbs", {"put", "put_fence", "get"}}})}},
@@ -70,7 +70,7 @@ std::vector<Experiment> microbenchmarks() {
        {{net("net.bandwidth"),
          {curves_of("net", "put", Show::speed), curves_of("net", "get", Show::speed),
           curves_of("net", "put_stream", Show::speed), curves_of("net", "get_stream", Show::speed),
-          mpi_beside("net", "put")}}}},
+          mpi_for_comparison("net", "put")}}}},
       {"Figure 17",
        "Get from shared memory",
        "On the Cray X1, every processor can access all memory. Put and get were as fast as its "
@@ -79,7 +79,7 @@ std::vector<Experiment> microbenchmarks() {
        {{shared("rma.contiguous"),
          {curves_of("rma", "get", Show::speed, Runs::on_one_node),
           curves_of("rma", "put", Show::speed, Runs::on_one_node),
-          mpi_beside("rma", "get", Runs::on_one_node)}}}},
+          mpi_for_comparison("rma", "get", Runs::on_one_node)}}}},
       {"Figure 18",
        "Square patches in one call",
        "A patch of n × n doubles was faster in one strided call than in one non-blocking call for "
@@ -98,7 +98,7 @@ std::vector<Experiment> microbenchmarks() {
        "With growing computations, also compared with MPI's messages on request. And how much "
        "processor time a transfer over RDMA leaves to the program.",
        {{std::string(over_tcp) + "--bind-to none tessera-bench net.overlap net.overlap_steps",
-         {hidden_by_steps(), hidden_at_most(), mpi_beside("net", "overlap_steps")}},
+         {hidden_by_steps(), hidden_at_most(), mpi_for_comparison("net", "overlap_steps")}},
         verbs("verbs.overlap", {left_by_transfers()})}},
       {"Figure 20",
        "Aggregation of many small transfers",
@@ -185,7 +185,7 @@ std::vector<Experiment> sparse_products() {
                   {{"fe2d:200", "finite elements"},
                    {"stencil27:24", "27-point stencil"},
                    {"random:10000,9", "random"}}),
-          mpi_beside("spmv", "fe2d:200")}},
+          mpi_for_comparison("spmv", "fe2d:200")}},
         // The same by numbers of ranks.
         more_ranks("spmv.modes", times_by_ranks("products by numbers of ranks", "spmv",
                                                 {{"fe2d:200", "Finite elements"},

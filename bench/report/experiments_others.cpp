@@ -13,14 +13,14 @@ constexpr const char* protocols =
 constexpr const char* with_messages =
     "TESSERA_RANKS_PER_NODE=1 mpirun -n 2 --mca pml ob1 --mca btl self,tcp --mca osc pt2pt "
     "tessera-bench net.bandwidth net.strided";
-constexpr const char* takes_windows =
+constexpr const char* needs_windows =
     "This needs an MPI library that can create windows among the ranks, and the settings in the "
     "command.";
 
 /// A part that suite mpi measures.
 Part windows(const std::string& parts, std::vector<Panel> panels) {
   return {"TESSERA_TRANSPORT=mpi mpirun -n 2 tessera-bench " + parts, std::move(panels),
-          takes_windows};
+          needs_windows};
 }
 constexpr const char* in_clusters = "TESSERA_SERVER_CLUSTER=2 TESSERA_RANKS_PER_NODE=1 ";
 constexpr const char* forwarded = "tessera-run -n 4 tessera-bench scale.forward";
@@ -41,7 +41,7 @@ Paper protocols_paper() {
            "device; and memcpy.",
            {{"TESSERA_RANKS_PER_NODE=1 tessera-run -n 2 tessera-bench verbs.registration",
              {curves_of("verbs", "put_registration", Show::time)},
-             takes_a_device},
+             needs_device},
             {"tessera-run -n 2 tessera-bench rma.contiguous",
              {curves_of("rma", "put", Show::time, Runs::on_one_node)}}}},
           {"Figures 6 and 7",
@@ -86,7 +86,7 @@ Paper protocols_paper() {
                        {"place_unlock", "unlock"},
                        {"place_fetch_add", "fetch_add"},
                        {"place_swap", "swap"},
-                       {"place_put_here", "put, locally complete"},
+                       {"place_put_here", "put, local"},
                        {"place_put_fence", "put + fence"}})}}}},
       }};
 }
@@ -138,7 +138,7 @@ std::vector<Experiment> buffers_and_coupled_cluster() {
        {windows("mpi.buffers", {curves_of("mpi", "get_by_memory", Show::speed)}),
         {"TESSERA_RANKS_PER_NODE=1 tessera-run -n 2 tessera-bench verbs.bandwidth",
          {curves_of("verbs", "get", Show::speed)},
-         takes_a_device}}},
+         needs_device}}},
       {"Figure 6",
        "Coupled cluster",
        "CCSD and (T) of a water cluster by NWChem: ARMCI-MPI up to twice as slow as native "
@@ -178,7 +178,7 @@ std::vector<Experiment> buffers_and_coupled_cluster() {
                          {{"(T) O = 4, V = 16", "(T), O 4, V 16"},
                           {"(T) O = 8, V = 32", "(T), O 8, V 32"},
                           {"(T) O = 16, V = 64", "(T), O 16, V 64"}})},
-         takes_two_counts}}},
+         needs_two_rank_counts}}},
   };
 }
 

@@ -17,14 +17,14 @@ namespace {
 /// What variants that differ only in their numbers of ranks have in common: "1 rank a node", and
 /// all other settings that don't follow from these numbers.
 struct Family {
-  std::string density;
+  std::string ranks_per_node;
   std::map<std::string, std::string> setting;
   friend auto operator<=>(const Family&, const Family&) = default;
 };
 
 Family family_of(const Dataset& dataset, const Variant& variant,
                  std::initializer_list<const char*> but) {
-  Family family{density_of(*variant.launches.front()), dataset.settings_of(variant)};
+  Family family{ranks_per_node_of(*variant.launches.front()), dataset.settings_of(variant)};
   for (const char* const name : but) {
     family.setting.erase(name);
   }
@@ -40,7 +40,7 @@ bool has_a_number_twice(const Members& members) {
 
 }  // namespace
 
-std::string density_of(const RunFile& run) {
+std::string ranks_per_node_of(const RunFile& run) {
   if (run.nodes == 1) {
     return "on one node";
   }
@@ -74,7 +74,7 @@ std::vector<Members> families_of(const Dataset& dataset, const Members& variants
   return families;
 }
 
-std::string rest_of_setting(const Members& members) {
+std::string other_settings(const Members& members) {
   constexpr std::string_view comma = ", ";
   std::string longest;
   for (const Variant* const variant : members) {

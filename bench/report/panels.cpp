@@ -299,7 +299,7 @@ std::optional<Point> point_of_rank(const Entry& entry, std::size_t rank) {
   if (launches.empty()) {
     return std::nullopt;
   }
-  const Ratio all = joined(launches);
+  const Ratio all = combined(launches);
   return Point{static_cast<double>(rank), all.value, all.ci95};
 }
 
@@ -364,10 +364,11 @@ std::vector<Chart> charts_by_ranks(const Dataset& dataset, const std::string& be
   }
   std::vector<Chart> charts;
   for (const auto& members : families_of(dataset, with_bar)) {
-    Chart& chart = charts.emplace_back(blank_chart(
-        fmt::format("{} by ranks, {}", bar.name, density_of(*members.front()->launches.front())),
-        {"Ranks", Unit::count, Spacing::linear}, axis_of(Show::time)));
-    chart.subtitle = rest_of_setting(members);
+    Chart& chart = charts.emplace_back(
+        blank_chart(fmt::format("{} by ranks, {}", bar.name,
+                                ranks_per_node_of(*members.front()->launches.front())),
+                    {"Ranks", Unit::count, Spacing::linear}, axis_of(Show::time)));
+    chart.subtitle = other_settings(members);
     for (const Variant* const variant : members) {
       const auto ranks = static_cast<double>(variant->launches.front()->ranks);
       for (const Entry& entry : find(*variant, bench, bar.op)->entries) {

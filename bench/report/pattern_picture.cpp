@@ -20,15 +20,15 @@ constexpr std::size_t shade_count = 5;  // style_sheet() has the same number
 
 /// Cells that are drawn with the same shade.
 struct Shade {
-  std::int64_t least = 0;  ///< entries of a cell
-  std::int64_t most = 0;
+  std::int64_t min = 0;  ///< entries of a cell
+  std::int64_t max = 0;
   std::int64_t cells = 0;
   std::int64_t entries = 0;
   std::string path;
 
   void add(std::int64_t count) {
-    least = cells == 0 ? count : std::min(least, count);
-    most = std::max(most, count);
+    min = cells == 0 ? count : std::min(min, count);
+    max = std::max(max, count);
     ++cells;
     entries += count;
   }
@@ -37,8 +37,8 @@ using Shades = std::array<Shade, shade_count>;
 
 /// The range of the counts of non-empty cells.
 struct Range {
-  std::int64_t least = 0;
-  std::int64_t most = 0;
+  std::int64_t min = 0;
+  std::int64_t max = 0;
 };
 
 Range range_of(const MatrixPattern& pattern) {
@@ -46,8 +46,8 @@ Range range_of(const MatrixPattern& pattern) {
   for (const auto& line : pattern.cells) {
     for (const std::int64_t count : line) {
       if (count > 0) {
-        range.least = range.least == 0 ? count : std::min(range.least, count);
-        range.most = std::max(range.most, count);
+        range.min = range.min == 0 ? count : std::min(range.min, count);
+        range.max = std::max(range.max, count);
       }
     }
   }
@@ -57,13 +57,13 @@ Range range_of(const MatrixPattern& pattern) {
 /// Equal steps of the logarithm, so that both a band of the matrix and scattered entries next to it
 /// are visible.
 std::size_t shade_of(std::int64_t count, const Range& range) {
-  if (range.least == range.most) {
+  if (range.min == range.max) {
     return shade_count - 1;
   }
   const auto steps_from_least = [&range](std::int64_t to) {
-    return std::log(static_cast<double>(to) / static_cast<double>(range.least));
+    return std::log(static_cast<double>(to) / static_cast<double>(range.min));
   };
-  const double part = steps_from_least(count) / steps_from_least(range.most);
+  const double part = steps_from_least(count) / steps_from_least(range.max);
   return std::min(static_cast<std::size_t>(part * shade_count), shade_count - 1);
 }
 
@@ -113,8 +113,8 @@ std::string draw(const MatrixPattern& pattern, const Shades& shades, const std::
 }
 
 std::string counts_of(const Shade& shade) {
-  return shade.least == shade.most ? fmt::format("{}", shade.least)
-                                   : fmt::format("{}–{}", shade.least, shade.most);
+  return shade.min == shade.max ? fmt::format("{}", shade.min)
+                                : fmt::format("{}–{}", shade.min, shade.max);
 }
 
 std::string legend(const Shades& shades) {

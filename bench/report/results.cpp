@@ -30,7 +30,7 @@ std::vector<std::string> benches_of(const Variant& variant) {
 
 std::string sweep_figures(const Sweep& sweep) {
   std::string figures;
-  for (const Show show : {Show::time, Show::speed, Show::messages, Show::percent_of_floor}) {
+  for (const Show show : {Show::time, Show::speed, Show::messages, Show::percent_of_baseline}) {
     figures += figure(chart_of(sweep, show));
   }
   return figures;

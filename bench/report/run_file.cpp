@@ -156,7 +156,7 @@ class Value {
 };
 
 template <class Field>
-auto all_of(const Value& list, const Field& field) {
+auto all_values(const Value& list, const Field& field) {
   std::vector<decltype(field(list))> found;
   for (const Value& each : list.list()) {
     found.push_back(field(each));
@@ -165,7 +165,7 @@ auto all_of(const Value& list, const Field& field) {
 }
 
 std::vector<std::string> texts(const Value& list) {
-  return all_of(list, [](const Value& each) { return each.text(); });
+  return all_values(list, [](const Value& each) { return each.text(); });
 }
 
 RatioTo to_ratio(const Value& ratio) {
@@ -211,15 +211,15 @@ Result to_result(const Value& json) {
     result.ratio = to_ratio(json.at("ratio"));
   }
   if (json.has("against")) {
-    result.against = all_of(json.at("against"), to_ratio);
+    result.against = all_values(json.at("against"), to_ratio);
   }
   if (json.has("by_rank")) {
     result.by_rank =
-        all_of(json.at("by_rank"), [](const Value& each) { return each.number_from_0(); });
+        all_values(json.at("by_rank"), [](const Value& each) { return each.number_from_0(); });
   }
   if (json.has("by_rank_ci95")) {
     const Value intervals = json.at("by_rank_ci95");
-    result.by_rank_ci95 = all_of(intervals, [](const Value& each) { return each.interval(); });
+    result.by_rank_ci95 = all_values(intervals, [](const Value& each) { return each.interval(); });
     if (result.by_rank_ci95.size() != result.by_rank.size()) {
       intervals.fail(fmt::format("expected {} intervals, one for each number of by_rank, found {}",
                                  result.by_rank.size(), result.by_rank_ci95.size()));
@@ -263,7 +263,7 @@ std::vector<std::vector<std::int64_t>> to_cells(const Value& json, std::int64_t 
   std::vector<std::vector<std::int64_t>> cells;
   std::int64_t missing = entries;
   for (const Value& line : json.list()) {
-    cells.push_back(all_of(line, [&](const Value& cell) {
+    cells.push_back(all_values(line, [&](const Value& cell) {
       const std::int64_t count = cell.integer(0);
       if (count > missing) {
         cell.fail(fmt::format("expected a sum of at most {}, the matrix's entries", entries));
@@ -379,15 +379,15 @@ RunFile to_run_file(const std::string& name, const Json& json) {
     run.unfinished = root.at("unfinished").name();
   }
   if (root.has("targets")) {
-    run.targets = all_of(root.at("targets"), to_target);
+    run.targets = all_values(root.at("targets"), to_target);
   }
   if (root.has("ratings")) {
-    run.ratings = all_of(root.at("ratings"), to_rating);
+    run.ratings = all_values(root.at("ratings"), to_rating);
   }
   if (root.has("patterns")) {
-    run.patterns = all_of(root.at("patterns"), to_pattern);
+    run.patterns = all_values(root.at("patterns"), to_pattern);
   }
-  run.results = all_of(root.at("results"), to_result);
+  run.results = all_values(root.at("results"), to_result);
   return run;
 }
 

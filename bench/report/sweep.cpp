@@ -254,7 +254,7 @@ const char* name_of(Show show) {
       return "bandwidth";
     case Show::messages:
       return "message rate";
-    case Show::percent_of_floor:
+    case Show::percent_of_baseline:
       return "percent of each baseline's speed";
   }
   return "";
@@ -269,7 +269,7 @@ std::optional<Shown> shown_of(const Entry& entry, Show show) {
       return rate_of(entry, entry.bytes_per_s() * million);
     case Show::messages:
       return rate_of(entry, entry.operations_per_s() * million);
-    case Show::percent_of_floor:
+    case Show::percent_of_baseline:
       return std::nullopt;
   }
   return std::nullopt;
@@ -283,7 +283,7 @@ Axis axis_of(Show show) {
       return {"Bandwidth", Unit::speed, Spacing::logarithmic};
     case Show::messages:
       return {"Messages a second", Unit::messages, Spacing::logarithmic};
-    case Show::percent_of_floor:
+    case Show::percent_of_baseline:
       return {"Speed, in percent of the baseline's", Unit::percent, Spacing::linear};
   }
   return {};
@@ -353,7 +353,7 @@ Chart chart_of(const Sweep& sweep, Show show) {
       blank_chart(fmt::format("{}: {}", sweep.name(), name_of(show)), sweep.x, axis_of(show));
   Builder builder(chart, sweep);
   for (const Sweep::Line& line : sweep.lines) {
-    if (show == Show::percent_of_floor) {
+    if (show == Show::percent_of_baseline) {
       add_percents(builder, line);
     } else {
       add_candidates(builder, line, show);
@@ -365,7 +365,7 @@ Chart chart_of(const Sweep& sweep, Show show) {
   if (sweep.lines.size() == 1) {
     chart.categories = {label(sweep.lines[0].x, sweep.x.unit)};
   }
-  if (show == Show::percent_of_floor) {
+  if (show == Show::percent_of_baseline) {
     chart.level = 100;
     constexpr double too_high = 400;
     const auto heights = chart.heights();

@@ -26,9 +26,9 @@ std::optional<Counted> counted_of(std::string_view shape);
 /// What a chart shows of a measurement.
 enum class Show {
   time,
-  speed,             ///< bytes a second
-  messages,          ///< operations a second
-  percent_of_floor,  ///< Tessera's speed in percent of each baseline's
+  speed,                ///< bytes a second
+  messages,             ///< operations a second
+  percent_of_baseline,  ///< Tessera's speed in percent of each baseline's
 };
 
 struct Sweep {

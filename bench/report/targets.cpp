@@ -27,7 +27,7 @@ std::string verdict_of(const TargetVerdict& verdict) {
 }
 
 /// The factor by which a target is exceeded: 1 if it is just met, more if there is room.
-Ratio room_of(const TargetVerdict& verdict) {
+Ratio margin_of(const TargetVerdict& verdict) {
   const double limit = verdict.line.limit > 0 ? verdict.line.limit : 1;
   const Ratio& worst = *verdict.worst;
   if (!verdict.line.is_at_most) {
@@ -50,7 +50,7 @@ std::string target_line(const TargetVerdict& verdict, Interval range) {
     measured =
         fmt::format("<td>{}</td><td class=\"ci\">{}</td><td>{}</td><td class=\"text\">{}</td>",
                     brief(verdict.worst->value), brief(verdict.worst->ci95),
-                    draw_interval(room_of(verdict), range), escape(line.where));
+                    draw_interval(margin_of(verdict), range), escape(line.where));
   }
   return fmt::format("<tr><th>{}</th>{}<td>{} {}</td>{}<td>{}</td></tr>\n", escape(line.name),
                      verdict_of(verdict), line.is_at_most ? "≤" : "≥", brief(line.limit), measured,
@@ -61,7 +61,7 @@ std::string targets_table(const std::vector<TargetVerdict>& verdicts) {
   std::vector<Ratio> rooms;
   for (const TargetVerdict& verdict : verdicts) {
     if (verdict.worst) {
-      rooms.push_back(room_of(verdict));
+      rooms.push_back(margin_of(verdict));
     }
   }
   const Interval range = range_of(rooms);

@@ -54,28 +54,28 @@ void add_plainly(std::byte* to, const std::byte* from, std::size_t bytes) {
 
 /// Collective. The target's slice if all ranks can load and store it, otherwise null: all ranks
 /// must have the same baselines.
-std::byte* shared_slice(Session& session, OwnSide& own) {
+std::byte* shared_slice(Session& session, TesseraCandidate& own) {
   std::byte* const there =
       session.compares_with(Peer::memory) ? own.region().direct(own.target()) : nullptr;
   return session.crew().maximum(there == nullptr ? 1 : 0) == 0 ? there : nullptr;
 }
 
 /// Where on the target the ranks accumulate.
-enum class Places {
+enum class SameOrDisjoint {
   same,   ///< all on the same bytes; their cache lines then move from core to core
   apart,  ///< each on its own bytes
 };
 
 /// The candidates for ranks that accumulate `bytes` each on one target: plain loops, which lose
 /// updates, and Tessera, each by one rank and by all. The last one is Tessera by all ranks.
-std::vector<Candidate> accumulate_candidates(Session& session, OwnSide& own, Places places,
-                                             std::size_t bytes) {
+std::vector<Candidate> accumulate_candidates(Session& session, TesseraCandidate& own,
+                                             SameOrDisjoint places, std::size_t bytes) {
   const auto checked = [&session, &own, places, bytes](Candidate candidate, Actors actors) {
     const Sums sums{own.region(),
                     own.target(),
                     own.local().data(),
                     bytes,
-                    places == Places::apart,
+                    places == SameOrDisjoint::apart,
                     actors == Actors::all ? session.crew().size() : 1};
     candidate.verify = [&session, sums, run = candidate.run] {
       return verify_sums(session.crew(), session.job(), sums, [&run] { run(1); });
@@ -84,14 +84,14 @@ std::vector<Candidate> accumulate_candidates(Session& session, OwnSide& own, Pla
   };
   const auto rank = static_cast<std::size_t>(session.crew().rank());
   const auto ranks = static_cast<std::size_t>(session.crew().size());
-  const std::size_t offset = places == Places::apart ? rank * bytes : 0;
+  const std::size_t offset = places == SameOrDisjoint::apart ? rank * bytes : 0;
   std::byte* const there = shared_slice(session, own);
   std::byte* const here = own.local().data();
   std::vector<Candidate> candidates;
   if (there != nullptr) {
     // On the same bytes, each rank starts at a different offset: in step they would compete for
     // every cache line.
-    const std::size_t turn = places == Places::same ? rank * (bytes / ranks / 64 * 64) : 0;
+    const std::size_t turn = places == SameOrDisjoint::same ? rank * (bytes / ranks / 64 * 64) : 0;
     const auto plain = [=, to = there + offset] {
       add_plainly(to + turn, here + turn, bytes - turn);
       add_plainly(to, here, turn);
@@ -99,7 +99,7 @@ std::vector<Candidate> accumulate_candidates(Session& session, OwnSide& own, Pla
     candidates.push_back(
         checked(cooperative("one axpy", session, Actors::one, bytes, plain), Actors::one));
     Candidate all = cooperative("all axpy", session, Actors::all, bytes, plain);
-    const bool loses_updates = places == Places::same;
+    const bool loses_updates = places == SameOrDisjoint::same;
     candidates.push_back(loses_updates ? all : checked(all, Actors::all));
   }
   const auto ours = [=, &job = session.job(), to = own.region().at(own.target(), offset)] {
@@ -113,8 +113,9 @@ std::vector<Candidate> accumulate_candidates(Session& session, OwnSide& own, Pla
   return candidates;
 }
 
-void measure_accumulate(Session& session, const std::string& bench, OwnSide& own, Places places) {
-  const std::string where = places == Places::same ? "same bytes" : "bytes apart";
+void measure_accumulate(Session& session, const std::string& bench, TesseraCandidate& own,
+                        SameOrDisjoint places) {
+  const std::string where = places == SameOrDisjoint::same ? "same bytes" : "bytes apart";
   std::optional<Table> table;
   for (const std::size_t bytes : {64U << 10, 256U << 10, 4U << 20}) {
     const auto candidates = accumulate_candidates(session, own, places, bytes);
@@ -125,7 +126,7 @@ void measure_accumulate(Session& session, const std::string& bench, OwnSide& own
     const auto size = static_cast<std::int64_t>(bytes);
     const Subject subject{bench, "accumulate_contended", where, size};
     const auto measured = session.measure(*table, subject, size, candidates,
-                                          side_by_side(session.options().measure_options()));
+                                          concurrent(session.options().measure_options()));
     measure_fairness(session, subject, candidates.back().name, [&] { candidates.back().run(1); });
     if (!session.is_leader()) {
       continue;
@@ -144,13 +145,13 @@ void measure_accumulate(Session& session, const std::string& bench, OwnSide& own
 }
 
 /// A word of the target on another cache line than the spin lock.
-rma::RemoteAddress counted_under_lock(OwnSide& own) {
+rma::RemoteAddress counted_under_lock(TesseraCandidate& own) {
   constexpr std::size_t a_page = 4096;
   return own.region().at(own.target(), a_page);
 }
 
 /// A spin lock in the word at `place`, which all ranks share.
-Candidate spin_lock(Session& session, OwnSide& own, std::byte* place) {
+Candidate spin_lock(Session& session, TesseraCandidate& own, std::byte* place) {
   const auto lock = [place] {
     const std::atomic_ref<std::int64_t> word(*reinterpret_cast<std::int64_t*>(place));
     while (word.exchange(1, std::memory_order_acquire) != 0) {
@@ -177,7 +178,7 @@ Candidate spin_lock(Session& session, OwnSide& own, std::byte* place) {
 }
 
 /// All ranks lock and unlock one lock as fast as they can.
-void measure_lock(Session& session, const std::string& bench, OwnSide& own) {
+void measure_lock(Session& session, const std::string& bench, TesseraCandidate& own) {
   if (!own.lock_problem().ok()) {
     session.remark("no locks: " + own.lock_problem().message());
     return;
@@ -197,12 +198,12 @@ void measure_lock(Session& session, const std::string& bench, OwnSide& own) {
                               Quantity::latency, "Ranks");
   const Subject subject{bench, "lock_unlock_contended", "", 8};
   session.measure(table, subject, session.crew().size(), candidates,
-                  side_by_side(session.options().measure_options()));
+                  concurrent(session.options().measure_options()));
   measure_fairness(session, subject, candidates.back().name, [&] { candidates.back().run(1); });
 }
 
 /// All ranks draw from one counter.
-void measure_counter(Session& session, const std::string& bench, OwnSide& own) {
+void measure_counter(Session& session, const std::string& bench, TesseraCandidate& own) {
   auto counter =
       arrays::Counter::create(session.job(), session.job().world(), own.target()).value();
   const auto drawing = [&session](const char* name, const std::function<std::int64_t()>& draw) {
@@ -220,7 +221,7 @@ void measure_counter(Session& session, const std::string& bench, OwnSide& own) {
   Table table = session.table("Counter Drawn From by All Ranks Latency", candidates.size() - 1,
                               Quantity::latency, "Ranks");
   session.measure(table, {bench, "counter_contended", "", 8}, session.crew().size(), candidates,
-                  side_by_side(session.options().measure_options()));
+                  concurrent(session.options().measure_options()));
 }
 
 }  // namespace
@@ -231,10 +232,11 @@ void measure_contention(Session& session, const std::string& bench) {
     return;
   }
   // Room for the largest accumulate of each rank.
-  OwnSide own(session.job(),
-              {.capacity_bytes = (4U << 20) * static_cast<std::size_t>(session.crew().size())});
-  measure_accumulate(session, bench, own, Places::apart);
-  measure_accumulate(session, bench, own, Places::same);
+  TesseraCandidate own(
+      session.job(),
+      {.capacity_bytes = (4U << 20) * static_cast<std::size_t>(session.crew().size())});
+  measure_accumulate(session, bench, own, SameOrDisjoint::apart);
+  measure_accumulate(session, bench, own, SameOrDisjoint::same);
   measure_lock(session, bench, own);
   measure_counter(session, bench, own);
 }

@@ -33,7 +33,7 @@ std::string problem_of_part(const Sums& sums, int part) {
 
 }  // namespace
 
-std::string verify_sums(Crew& crew, rma::Job& job, const Sums& sums,
+std::string verify_sums(RankGroup& crew, rma::Job& job, const Sums& sums,
                         const std::function<void()>& add) {
   const int parts = sums.are_apart ? crew.size() : 1;
   const bool is_target = crew.rank() == sums.target.value;
@@ -58,7 +58,7 @@ std::string verify_sums(Crew& crew, rma::Job& job, const Sums& sums,
   return problem;
 }
 
-std::string verify_lock(Crew& crew, rma::Job& job, const rma::RemoteAddress& word,
+std::string verify_lock(RankGroup& crew, rma::Job& job, const rma::RemoteAddress& word,
                         const std::function<void()>& lock, const std::function<void()>& unlock) {
   constexpr std::int64_t rounds = 50;
   const auto write = [&](std::int64_t value) {
@@ -88,7 +88,7 @@ std::string verify_lock(Crew& crew, rma::Job& job, const rma::RemoteAddress& wor
                                          crew.size(), found, expected);
 }
 
-std::string verify_draws(Crew& crew, const std::function<std::int64_t()>& draw) {
+std::string verify_draws(RankGroup& crew, const std::function<std::int64_t()>& draw) {
   std::array<std::int64_t, 100> own = {};
   crew.barrier();
   std::generate(own.begin(), own.end(), draw);

@@ -96,7 +96,7 @@ class TwoLevels {
 template <class Level>
 class Drawing {
  public:
-  Drawing(Crew& crew, Level level, int ranks, std::int64_t chunk)
+  Drawing(RankGroup& crew, Level level, int ranks, std::int64_t chunk)
       : crew_(crew), level_(std::move(level)), acts_(crew_.rank() < ranks), chunk_(chunk) {}
 
   void draw(std::int64_t repetitions) {
@@ -137,7 +137,7 @@ class Drawing {
   }
 
  private:
-  Crew& crew_;
+  RankGroup& crew_;
   Level level_;
   bool acts_;
   std::int64_t chunk_;

@@ -27,7 +27,7 @@ void measure_fairness(Session& session, const Subject& subject, const std::strin
                       const std::function<void()>& once) {
   constexpr std::int64_t time_ns = 10'000'000;
   constexpr int rounds = 11;
-  Crew& crew = session.crew();
+  RankGroup& crew = session.crew();
   if (crew.size() < 2) {
     return;
   }

@@ -23,7 +23,7 @@ enum class Fencing { one, all };
 template <class Memory>
 class Fencer {
  public:
-  Fencer(Crew& crew, Memory& memory, Fencing fencing, int ranks)
+  Fencer(RankGroup& crew, Memory& memory, Fencing fencing, int ranks)
       : crew_(crew), memory_(memory), fencing_(fencing), ranks_(ranks) {
     const int rank = crew_.rank();
     const int all = crew_.size();
@@ -75,7 +75,7 @@ class Fencer {
 
   static std::size_t place(int rank) { return static_cast<std::size_t>(rank) * word; }
 
-  Crew& crew_;
+  RankGroup& crew_;
   Memory& memory_;
   Fencing fencing_;
   int ranks_;

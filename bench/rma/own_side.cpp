@@ -66,11 +66,11 @@ rma::Region make_region(rma::Job& job, const Mapping* attached, std::size_t byte
 
 }  // namespace
 
-OwnSide::OwnSide(rma::Job& job, const FloorOptions& options)
-    : OwnSide(job, options, rma::TeamRank{job.size() > 1 ? 1 : 0}) {}
+TesseraCandidate::TesseraCandidate(rma::Job& job, const BaselineOptions& options)
+    : TesseraCandidate(job, options, rma::TeamRank{job.size() > 1 ? 1 : 0}) {}
 
-OwnSide::OwnSide(rma::Job& job, const FloorOptions& options, rma::TeamRank target,
-                 LocalMemory memory)
+TesseraCandidate::TesseraCandidate(rma::Job& job, const BaselineOptions& options,
+                                   rma::TeamRank target, LocalMemory memory)
     : job_(job),
       options_(options),
       target_(target),
@@ -86,16 +86,16 @@ OwnSide::OwnSide(rma::Job& job, const FloorOptions& options, rma::TeamRank targe
   }
 }
 
-std::unique_ptr<Floor> OwnSide::make_memory_floor() {
+std::unique_ptr<Baseline> TesseraCandidate::make_memory_baseline() {
   std::byte* const there = region_.direct(target_);
   if (there == nullptr) {
-    return std::make_unique<MemoryFloor>(options_);
+    return std::make_unique<MemoryBaseline>(options_);
   }
-  return std::make_unique<MemoryFloor>(local(), std::span(there, region_.bytes(target_)),
-                                       options_.cold, job_.rank().value == 0);
+  return std::make_unique<MemoryBaseline>(local(), std::span(there, region_.bytes(target_)),
+                                          options_.cold, job_.rank().value == 0);
 }
 
-Workspace OwnSide::workspace() {
+Workspace TesseraCandidate::workspace() {
   Workspace workspace;
   workspace.local = local();
   workspace.remote_bytes = region_.bytes(target_);
@@ -112,7 +112,7 @@ Workspace OwnSide::workspace() {
 }
 
 template <class Once>
-Candidate OwnSide::make(const Case& c, Once once) {
+Candidate TesseraCandidate::make(const Case& c, Once once) {
   const Workspace places = workspace();
   const bool verifies = job_.rank().value == 0;
   if (!c.needs_fence()) {
@@ -126,7 +126,7 @@ Candidate OwnSide::make(const Case& c, Once once) {
                             });
 }
 
-std::optional<Candidate> OwnSide::candidate(const Case& c) {
+std::optional<Candidate> TesseraCandidate::candidate(const Case& c) {
   if (c.operation == Operation::lock_unlock) {
     return locks_.ok() ? std::optional(lock_unlock(target_, false)) : std::nullopt;
   }
@@ -152,7 +152,7 @@ std::optional<Candidate> OwnSide::candidate(const Case& c) {
   return std::nullopt;
 }
 
-Candidate OwnSide::contiguous(const Case& c) {
+Candidate TesseraCandidate::contiguous(const Case& c) {
   std::byte* const here = local().data();
   const RemoteAddress there = region_.at(target_);
   rma::Job& job = job_;
@@ -173,7 +173,7 @@ Candidate OwnSide::contiguous(const Case& c) {
   }
 }
 
-Candidate OwnSide::strided(const Case& c) {
+Candidate TesseraCandidate::strided(const Case& c) {
   std::byte* const here = local().data();
   const RemoteAddress there = region_.at(target_);
   rma::Job& job = job_;
@@ -194,7 +194,7 @@ Candidate OwnSide::strided(const Case& c) {
   }
 }
 
-Candidate OwnSide::vector(const Case& c) {
+Candidate TesseraCandidate::vector(const Case& c) {
   std::vector<rma::Fragment> list;
   for (std::int64_t run = 0; run < c.runs; ++run) {
     list.push_back({local().data() + c.local_offset(run), c.remote_offset(run), c.run_bytes});
@@ -213,7 +213,7 @@ Candidate OwnSide::vector(const Case& c) {
   }
 }
 
-Candidate OwnSide::separate(const Case& c) {
+Candidate TesseraCandidate::separate(const Case& c) {
   rma::Job& job = job_;
   const std::size_t bytes = c.run_bytes;
   const rma::Scale scale = rma::Scale::of(c.scale);
@@ -234,7 +234,7 @@ Candidate OwnSide::separate(const Case& c) {
 }
 
 template <class Start>
-Candidate OwnSide::each_run(const Case& c, Start start) {
+Candidate TesseraCandidate::each_run(const Case& c, Start start) {
   std::byte* const here = local().data();
   const RemoteAddress there = region_.at(target_);
   rma::Job& job = job_;
@@ -246,7 +246,7 @@ Candidate OwnSide::each_run(const Case& c, Start start) {
   });
 }
 
-Candidate OwnSide::aggregate(const Case& c) {
+Candidate TesseraCandidate::aggregate(const Case& c) {
   std::byte* const here = local().data();
   const RemoteAddress there = region_.at(target_);
   const bool gets = c.operation == Operation::get;
@@ -263,7 +263,7 @@ Candidate OwnSide::aggregate(const Case& c) {
   });
 }
 
-Candidate OwnSide::atomic(const Case& c) {
+Candidate TesseraCandidate::atomic(const Case& c) {
   const RemoteAddress word = region_.at(target_);
   rma::Job& job = job_;
   if (c.operation == Operation::swap) {
@@ -301,8 +301,8 @@ Candidate OwnSide::atomic(const Case& c) {
   });
 }
 
-std::optional<Candidate> OwnSide::stream(Operation operation, std::size_t bytes,
-                                         std::int64_t messages, Completes completes) {
+std::optional<Candidate> TesseraCandidate::stream(Operation operation, std::size_t bytes,
+                                                  std::int64_t messages, Completes completes) {
   const Case whole =
       Case::contiguous(operation, bytes * static_cast<std::size_t>(messages)).completing(completes);
   if (!fits(whole, workspace())) {
@@ -325,7 +325,7 @@ std::optional<Candidate> OwnSide::stream(Operation operation, std::size_t bytes,
   });
 }
 
-std::optional<Started> OwnSide::started(Operation operation, std::size_t bytes) {
+std::optional<Started> TesseraCandidate::started(Operation operation, std::size_t bytes) {
   const Case c = Case::contiguous(operation, bytes);
   if (!fits(c, workspace())) {
     return std::nullopt;
@@ -351,8 +351,8 @@ std::optional<Started> OwnSide::started(Operation operation, std::size_t bytes) 
   return started;
 }
 
-std::optional<Candidate> OwnSide::with_new_memory(Operation operation, std::size_t bytes,
-                                                  PausableClock& clock) {
+std::optional<Candidate> TesseraCandidate::with_new_memory(Operation operation, std::size_t bytes,
+                                                           PausableClock& clock) {
   const Case c = Case::contiguous(operation, bytes).completing(Completes::here);
   if (!fits(c, workspace())) {
     return std::nullopt;
@@ -382,7 +382,7 @@ std::optional<Candidate> OwnSide::with_new_memory(Operation operation, std::size
   });
 }
 
-Candidate OwnSide::lock_unlock(rma::TeamRank owner, bool cooperative) {
+Candidate TesseraCandidate::lock_unlock(rma::TeamRank owner, bool cooperative) {
   Candidate candidate;
   candidate.name = name_;
   candidate.cooperative = cooperative;

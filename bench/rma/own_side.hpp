@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// OwnSide: Tessera's way to do a Case, which is compared with the baselines.
+// TesseraCandidate: Tessera's way to do a Case, which is compared with the baselines.
 //
 // It has a region with one slice per rank, a local buffer, and one lock per rank. Rank 0 is the
 // origin. Rank 1 is the target, or rank 0 itself if it is alone, unless another target is given. It
@@ -36,13 +36,13 @@ enum class LocalMemory {
   slice,      ///< this rank's slice of another region
 };
 
-class OwnSide {
+class TesseraCandidate {
  public:
   /// Collective. Throws rma::Error if there is no memory.
-  OwnSide(rma::Job& job, const FloorOptions& options);
+  TesseraCandidate(rma::Job& job, const BaselineOptions& options);
   /// The same with a target other than rank 1.
-  OwnSide(rma::Job& job, const FloorOptions& options, rma::TeamRank target,
-          LocalMemory memory = LocalMemory::ordinary);
+  TesseraCandidate(rma::Job& job, const BaselineOptions& options, rma::TeamRank target,
+                   LocalMemory memory = LocalMemory::ordinary);
 
   /// The transport that carries operations to the target: "shm". For transport mpi it is "tessera",
   /// because MPI itself is another candidate.
@@ -75,7 +75,7 @@ class OwnSide {
   void unlock(rma::TeamRank owner) { rma::require(locks_->unlock(owner, 0)); }
 
   /// A memory baseline that uses these buffers if the target's is mapped, otherwise its own.
-  [[nodiscard]] std::unique_ptr<Floor> make_memory_floor();
+  [[nodiscard]] std::unique_ptr<Baseline> make_memory_baseline();
 
  private:
   [[nodiscard]] Workspace workspace();
@@ -91,7 +91,7 @@ class OwnSide {
   [[nodiscard]] Candidate atomic(const Case& c);
 
   rma::Job& job_;
-  FloorOptions options_;
+  BaselineOptions options_;
   rma::TeamRank target_;
   std::string name_;
   std::shared_ptr<const void> local_owner_;

@@ -68,7 +68,7 @@ void measure_rate(Session& session, Operation operation, std::size_t bytes) {
         *table,
         {"rma", name + "_rate", fmt::format("{} pairs, {} x {} B", pairs, messages, bytes),
          static_cast<std::int64_t>(bytes)},
-        pairs, candidates, side_by_side(session.options().measure_options()));
+        pairs, candidates, concurrent(session.options().measure_options()));
   }
 }
 
@@ -88,7 +88,7 @@ void measure_both_ways(Session& session) {
     session.remark("rma.both_ways: skipped, it needs two ranks");
     return;
   }
-  const auto room = static_cast<std::int64_t>(session.floor_options().capacity_bytes);
+  const auto room = static_cast<std::int64_t>(session.baseline_options().capacity_bytes);
   Memories memories(session, static_cast<std::size_t>(room));
   std::optional<Table> table;
   for (const std::int64_t bytes : every_second(session.options().sizes())) {
@@ -104,7 +104,7 @@ void measure_both_ways(Session& session) {
     }
     session.measure(*table,
                     {"rma", "put_both_ways", fmt::format("{} x {} B", messages, bytes), bytes},
-                    bytes, candidates, side_by_side(session.options().measure_options()));
+                    bytes, candidates, concurrent(session.options().measure_options()));
   }
 }
 

@@ -39,7 +39,7 @@ void measure_reads(Session& session);
 void measure_tasks(Session& session);
 /// The same operations on rank 0's NUMA node, on another NUMA node of its node, and on another
 /// node, if such ranks exist.
-void measure_places(Session& session);
+void measure_locations(Session& session);
 
 /// 1, 2, 4 … and the most. Requires: most > 0.
 std::vector<int> doubling_to(int most);

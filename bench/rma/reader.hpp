@@ -15,7 +15,7 @@
 namespace tessera::bench {
 
 /// The parts of rank 0's slice that ranks read: a different one each, or one for all.
-enum class ReadPlaces { apart, same };
+enum class ReadTargets { apart, same };
 
 inline std::byte read_byte(std::size_t place) {
   return static_cast<std::byte>((place * 131 + place / 256) % 251);
@@ -25,10 +25,10 @@ inline std::byte read_byte(std::size_t place) {
 template <class Memory>
 class Reader {
  public:
-  Reader(Crew& crew, Memory& memory, ReadPlaces places, std::size_t bytes)
+  Reader(RankGroup& crew, Memory& memory, ReadTargets places, std::size_t bytes)
       : crew_(crew),
         memory_(memory),
-        at_(places == ReadPlaces::apart ? static_cast<std::size_t>(crew_.rank()) * bytes : 0),
+        at_(places == ReadTargets::apart ? static_cast<std::size_t>(crew_.rank()) * bytes : 0),
         buffer_(bytes) {}
 
   void read() {
@@ -59,7 +59,7 @@ class Reader {
   }
 
  private:
-  Crew& crew_;
+  RankGroup& crew_;
   Memory& memory_;
   std::size_t at_;
   std::vector<std::byte> buffer_;

@@ -20,10 +20,10 @@
 namespace tessera::bench {
 namespace {
 
-void measure(Session& session, Memories& memories, std::optional<Table>& table, ReadPlaces places,
+void measure(Session& session, Memories& memories, std::optional<Table>& table, ReadTargets places,
              std::size_t bytes) {
   const auto size = static_cast<std::int64_t>(bytes);
-  const std::string op = places == ReadPlaces::apart ? "get_all_to_one" : "get_hot_block";
+  const std::string op = places == ReadTargets::apart ? "get_all_to_one" : "get_hot_block";
   std::function<void()> once;
   const auto candidates = memories.candidates([&](auto& memory) {
     const auto reader = std::make_shared<Reader<std::decay_t<decltype(memory)>>>(
@@ -42,13 +42,13 @@ void measure(Session& session, Memories& memories, std::optional<Table>& table, 
     return candidate;
   });
   if (!table) {
-    table.emplace(session.table(places == ReadPlaces::apart
+    table.emplace(session.table(places == ReadTargets::apart
                                     ? "Gets by All Ranks from Rank 0 Bandwidth"
                                     : "Gets by All Ranks of One Block of Rank 0 Bandwidth",
                                 candidates.size() - 1, Quantity::bandwidth));
   }
   session.measure(*table, {"rma", op, fmt::format("{} ranks", session.crew().size()), size}, size,
-                  candidates, side_by_side(session.options().measure_options()));
+                  candidates, concurrent(session.options().measure_options()));
   measure_fairness(session, {"rma", op + "_fairness", "", size}, candidates.back().name, once);
 }
 
@@ -59,7 +59,7 @@ void measure_reads(Session& session) {
   const auto largest = static_cast<std::size_t>(session.options().max_size);
   Memories memories(
       session, std::min(largest, sizes.back()) * static_cast<std::size_t>(session.crew().size()));
-  for (const ReadPlaces places : {ReadPlaces::apart, ReadPlaces::same}) {
+  for (const ReadTargets places : {ReadTargets::apart, ReadTargets::same}) {
     std::optional<Table> table;
     for (const std::size_t bytes : sizes) {
       if (bytes <= largest) {

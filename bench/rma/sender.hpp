@@ -44,7 +44,7 @@ inline std::byte sent_byte(int rank, std::size_t place) {
 template <class Memory>
 class Sender {
  public:
-  Sender(Crew& crew, Memory& memory, const Traffic& traffic)
+  Sender(RankGroup& crew, Memory& memory, const Traffic& traffic)
       : crew_(crew),
         memory_(memory),
         traffic_(traffic),
@@ -121,7 +121,7 @@ class Sender {
     return "";
   }
 
-  Crew& crew_;
+  RankGroup& crew_;
   Memory& memory_;
   Traffic traffic_;
   int rank_;

@@ -43,7 +43,7 @@ void measure_fence(Session& session, Fencing fencing) {
     session.measure(*table,
                     {"rma", is_one ? "sync_fence_one" : "sync_fence_all",
                      fmt::format("{} of {} ranks", ranks, all), 8},
-                    ranks, candidates, side_by_side(session.options().measure_options()));
+                    ranks, candidates, concurrent(session.options().measure_options()));
   }
 }
 

@@ -39,9 +39,9 @@ struct Counters {
 };
 
 /// Global Arrays' counter.
-class TheirLevel {
+class GlobalArraysCounter {
  public:
-  explicit TheirLevel(GlobalCounter& counter) : counter_(counter) {}
+  explicit GlobalArraysCounter(GlobalCounter& counter) : counter_(counter) {}
   std::int64_t draw(std::int64_t count) { return counter_.draw(count); }
 
  private:
@@ -73,7 +73,7 @@ std::vector<Candidate> candidates_of(Session& session, Counters& counters, int r
                    work);
   });
   if (counters.theirs) {
-    Candidate theirs = drawing(session, TheirLevel(*counters.theirs), ranks, chunk, work);
+    Candidate theirs = drawing(session, GlobalArraysCounter(*counters.theirs), ranks, chunk, work);
     theirs.name = GlobalArrays::name;
     candidates.insert(candidates.end() - 1, std::move(theirs));
   }
@@ -95,7 +95,7 @@ void measure_draws(Session& session, Counters& counters) {
                                   Quantity::rate, "Ranks"));
     }
     session.measure(*table, {"rma", "draws", fmt::format("{} of {} ranks", ranks, all), 8}, ranks,
-                    candidates, side_by_side(session.options().measure_options()));
+                    candidates, concurrent(session.options().measure_options()));
   }
   measure_fairness(session, {"rma", "draws_fairness", "", 8}, "tessera",
                    [&memory = counters.memories.own()] { (void)memory.fetch_add(0, 0, 1); });
@@ -112,7 +112,7 @@ void measure_chunks(Session& session, Counters& counters) {
     }
     // As "tasks a draw: N", which pages draw over N; a draw always moves one word.
     session.measure(*table, {"rma", "tasks", fmt::format("tasks a draw: {}", chunk), 8}, chunk,
-                    candidates, side_by_side(session.options().measure_options()));
+                    candidates, concurrent(session.options().measure_options()));
   }
 }
 

@@ -48,11 +48,11 @@ class Bench {
  public:
   explicit Bench(Session& session)
       : session_(session),
-        own_(session.job(), session.floor_options()),
-        memory_(session.compares_with(Peer::memory) ? own_.make_memory_floor() : nullptr),
-        libraries_(session.library_floors()) {}
+        own_(session.job(), session.baseline_options()),
+        memory_(session.compares_with(Peer::memory) ? own_.make_memory_baseline() : nullptr),
+        libraries_(session.library_baselines()) {}
 
-  [[nodiscard]] OwnSide& own() { return own_; }
+  [[nodiscard]] TesseraCandidate& own() { return own_; }
 
   /// The baselines that support `c`, memory first.
   [[nodiscard]] std::vector<Candidate> floors(const Case& c) {
@@ -68,7 +68,7 @@ class Bench {
   /// Collective. Measures `c` and adds a line to `table`, which the first case creates.
   void measure(std::optional<Table>& table, const std::string& title, Quantity quantity,
                const Case& unasked, std::int64_t line) {
-    const Case c = session_.as_asked(unasked);
+    const Case c = session_.with_requested_completion(unasked);
     const bool has_rows = c.layout != Layout::contiguous && c.layout != Layout::window;
     if (auto mine = own_.candidate(c)) {
       measure(table, title, quantity, {c.name(), c.name(), c.shape(), 0}, c, std::move(*mine), line,
@@ -110,8 +110,9 @@ class Bench {
       return std::nullopt;
     }
     if (c.operation == Operation::put) {
-      return session_.has_answers_beside(c) ? mpi_stream_candidate(session_.crew(), c.bytes(), 1)
-                                            : std::nullopt;
+      return session_.has_comparable_replies(c)
+                 ? mpi_stream_candidate(session_.crew(), c.bytes(), 1)
+                 : std::nullopt;
     }
     const auto get =
         c.operation == Operation::get ? mpi_started_get(session_.crew(), c.bytes()) : std::nullopt;
@@ -119,9 +120,9 @@ class Bench {
   }
 
   Session& session_;
-  OwnSide own_;
-  std::unique_ptr<Floor> memory_;
-  const std::vector<std::unique_ptr<Floor>>& libraries_;
+  TesseraCandidate own_;
+  std::unique_ptr<Baseline> memory_;
+  const std::vector<std::unique_ptr<Baseline>>& libraries_;
 };
 
 constexpr std::int64_t scattered_words = 1000;
@@ -148,7 +149,7 @@ std::vector<int> doubling_to(int most) {
 
 void measure_window(Session& session) {
   Bench bench(session);
-  const auto room = static_cast<std::int64_t>(session.floor_options().capacity_bytes);
+  const auto room = static_cast<std::int64_t>(session.baseline_options().capacity_bytes);
   const std::int64_t most = session.options().window;
   for (const Operation operation : transfers) {
     std::optional<Table> table;
@@ -197,8 +198,8 @@ void measure_aggregation(Session& session) {
 void measure_contiguous(Session& session) {
   const std::vector<std::int64_t> sizes = session.options().sizes();
   Bench bench(session);
-  session.remark_on_answers("MPI's messages",
-                            session.as_asked(Case::contiguous(Operation::put, 8)));
+  session.remark_on_replies("MPI's messages",
+                            session.with_requested_completion(Case::contiguous(Operation::put, 8)));
   for (const Operation operation : transfers) {
     // Small sizes as times, then the large ones as rates: OSU has a program for each.
     for (const Quantity quantity : {Quantity::latency, Quantity::bandwidth}) {

@@ -51,9 +51,9 @@ void measure_scale_forward(Session& session) {
     return;
   }
   constexpr std::int64_t most = 1 << 20;
-  const FloorOptions options{.capacity_bytes = most};
-  OwnSide direct(session.job(), options, rma::TeamRank{ranks->direct});
-  OwnSide forwarded(session.job(), options, rma::TeamRank{ranks->forwarded});
+  const BaselineOptions options{.capacity_bytes = most};
+  TesseraCandidate direct(session.job(), options, rma::TeamRank{ranks->direct});
+  TesseraCandidate forwarded(session.job(), options, rma::TeamRank{ranks->forwarded});
   const std::string replies = session.job().settings().server_replies;
   for (const Operation operation : {Operation::get, Operation::put}) {
     const std::string name = operation == Operation::get ? "get" : "put";

@@ -12,54 +12,54 @@ namespace tessera::bench {
 namespace {
 
 /// What the threads of one run_threads() share.
-struct Meeting {
-  explicit Meeting(int ranks) : gate(ranks), values(static_cast<std::size_t>(ranks)) {}
+struct SharedState {
+  explicit SharedState(int ranks) : gate(ranks), values(static_cast<std::size_t>(ranks)) {}
   std::barrier<> gate;
   std::vector<double> values;
   std::span<std::byte> message;
 };
 
-class ThreadCrew : public Crew {
+class ThreadRankGroup : public RankGroup {
  public:
-  ThreadCrew(Meeting& meeting, int rank) : meeting_(meeting), rank_(rank) {}
+  ThreadRankGroup(SharedState& meeting, int rank) : shared_(meeting), rank_(rank) {}
   [[nodiscard]] int rank() const override { return rank_; }
-  [[nodiscard]] int size() const override { return static_cast<int>(meeting_.values.size()); }
-  void barrier() override { meeting_.gate.arrive_and_wait(); }
+  [[nodiscard]] int size() const override { return static_cast<int>(shared_.values.size()); }
+  void barrier() override { shared_.gate.arrive_and_wait(); }
 
   void broadcast(std::span<std::byte> bytes, int root) override {
     if (rank_ == root) {
-      meeting_.message = bytes;
+      shared_.message = bytes;
     }
     barrier();
     if (rank_ != root) {
-      std::memcpy(bytes.data(), meeting_.message.data(), bytes.size());
+      std::memcpy(bytes.data(), shared_.message.data(), bytes.size());
     }
     barrier();
   }
 
   double maximum(double value) override {
-    meeting_.values[static_cast<std::size_t>(rank_)] = value;
+    shared_.values[static_cast<std::size_t>(rank_)] = value;
     barrier();
-    const double result = *std::max_element(meeting_.values.begin(), meeting_.values.end());
+    const double result = *std::max_element(shared_.values.begin(), shared_.values.end());
     barrier();
     return result;
   }
 
  private:
-  Meeting& meeting_;
+  SharedState& shared_;
   int rank_;
 };
 
 }  // namespace
 
-void run_threads(int ranks, const std::function<void(Crew&)>& body) {
-  Meeting meeting(ranks);
+void run_threads(int ranks, const std::function<void(RankGroup&)>& body) {
+  SharedState meeting(ranks);
   std::vector<std::exception_ptr> failures(static_cast<std::size_t>(ranks));
   std::vector<std::thread> threads;
   for (int rank = 0; rank < ranks; ++rank) {
     threads.emplace_back([&meeting, &failures, &body, rank] {
       try {
-        ThreadCrew crew(meeting, rank);
+        ThreadRankGroup crew(meeting, rank);
         body(crew);
       } catch (...) {
         failures[static_cast<std::size_t>(rank)] = std::current_exception();

@@ -17,9 +17,9 @@
 
 namespace tessera::bench {
 
-class Crew {
+class RankGroup {
  public:
-  virtual ~Crew() = default;
+  virtual ~RankGroup() = default;
 
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int size() const = 0;
@@ -42,7 +42,7 @@ class Crew {
 };
 
 /// One rank alone.
-class SoloCrew : public Crew {
+class SingleRankGroup : public RankGroup {
  public:
   [[nodiscard]] int rank() const override { return 0; }
   [[nodiscard]] int size() const override { return 1; }
@@ -54,6 +54,6 @@ class SoloCrew : public Crew {
 /// Runs `body` on `ranks` threads of this process, each with its own group, and returns when all
 /// have returned. Throws the first exception of a body again, after all threads have ended.
 /// Requires: a body that throws does so on every rank; otherwise the others wait for ever.
-void run_threads(int ranks, const std::function<void(Crew&)>& body);
+void run_threads(int ranks, const std::function<void(RankGroup&)>& body);
 
 }  // namespace tessera::bench

@@ -13,17 +13,17 @@ namespace tessera::bench {
 namespace {
 
 /// The pipe to which a handler writes its signal; a handler needs a global to find it.
-std::atomic<int> told_to{-1};
+std::atomic<int> signal_pipe{-1};
 static_assert(std::atomic<int>::is_always_lock_free);
 
 constexpr unsigned char nothing = 0;  // no signal has this number
 
 void tell(unsigned char number) {
   // The pipe has room for many more signals than can arrive.
-  [[maybe_unused]] const ssize_t written = write(told_to.load(), &number, 1);
+  [[maybe_unused]] const ssize_t written = write(signal_pipe.load(), &number, 1);
 }
 
-extern "C" void tell_of_signal(int number) {
+extern "C" void write_signal(int number) {
   const int error = errno;
   tell(static_cast<unsigned char>(number));
   errno = error;
@@ -41,11 +41,12 @@ void end_by(int number) {
 
 }  // namespace
 
-EndingSignals::EndingSignals(std::function<void(int number)> last) : last_(std::move(last)) {
+TerminationSignals::TerminationSignals(std::function<void(int number)> last)
+    : last_(std::move(last)) {
   if (pipe2(pipe_.data(), O_CLOEXEC) != 0) {
     throw std::system_error(errno, std::generic_category(), "a pipe for signals");
   }
-  told_to = pipe_[1];
+  signal_pipe = pipe_[1];
   sigset_t all;
   sigset_t mine;
   sigfillset(&all);
@@ -53,7 +54,7 @@ EndingSignals::EndingSignals(std::function<void(int number)> last) : last_(std::
   thread_ = std::thread([this] { wait(); });
   pthread_sigmask(SIG_SETMASK, &mine, nullptr);
   struct sigaction telling {};
-  telling.sa_handler = tell_of_signal;
+  telling.sa_handler = write_signal;
   telling.sa_flags = SA_RESTART;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     sigaction(numbers[i], nullptr, &before_[i]);
@@ -63,18 +64,18 @@ EndingSignals::EndingSignals(std::function<void(int number)> last) : last_(std::
   }
 }
 
-EndingSignals::~EndingSignals() {
+TerminationSignals::~TerminationSignals() {
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     sigaction(numbers[i], &before_[i], nullptr);
   }
   tell(nothing);
   thread_.join();
-  told_to = -1;
+  signal_pipe = -1;
   close(pipe_[0]);
   close(pipe_[1]);
 }
 
-void EndingSignals::wait() {
+void TerminationSignals::wait() {
   unsigned char number = nothing;
   while (read(pipe_[0], &number, 1) < 0 && errno == EINTR) {
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// EndingSignals: calls a function when a signal is about to end the program.
+// TerminationSignals: calls a function when a signal is about to end the program.
 #pragma once
 
 #include <csignal>
@@ -17,14 +17,14 @@ namespace tessera::bench {
 /// which blocks all signals, while the other threads continue. It may do anything except throw or
 /// destroy this object. At most one object per process. Throws std::system_error if the system
 /// can't provide a pipe or a thread.
-class EndingSignals {
+class TerminationSignals {
  public:
-  explicit EndingSignals(std::function<void(int number)> last);
+  explicit TerminationSignals(std::function<void(int number)> last);
   /// After it returns, `last` isn't called any more. If a signal has called `last`, the destructor
   /// does not return.
-  ~EndingSignals();
-  EndingSignals(const EndingSignals&) = delete;
-  EndingSignals& operator=(const EndingSignals&) = delete;
+  ~TerminationSignals();
+  TerminationSignals(const TerminationSignals&) = delete;
+  TerminationSignals& operator=(const TerminationSignals&) = delete;
 
  private:
   static constexpr std::array numbers = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};

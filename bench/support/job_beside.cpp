@@ -43,7 +43,7 @@ class SameRanks final : public rma::Bootstrap {
 
 }  // namespace
 
-rma::Job start_beside(rma::Job& first, const rma::Settings& settings) {
+rma::Job start_job_on_same_ranks(rma::Job& first, const rma::Settings& settings) {
   return rma::Job::start({.bootstrap = std::make_shared<SameRanks>(first.bootstrap()),
                           .settings = settings,
                           .transports = {}})

@@ -3,15 +3,15 @@
 
 namespace tessera::bench {
 
-void JobCrew::barrier() {
+void JobRankGroup::barrier() {
   rma::require(job_.world().barrier());
 }
 
-void JobCrew::broadcast(std::span<std::byte> bytes, int root) {
+void JobRankGroup::broadcast(std::span<std::byte> bytes, int root) {
   rma::require(job_.world().broadcast(bytes, rma::TeamRank{root}));
 }
 
-double JobCrew::maximum(double value) {
+double JobRankGroup::maximum(double value) {
   return job_.world().allreduce(value, rma::Reduction::max).value();
 }
 

@@ -9,11 +9,11 @@
 
 namespace tessera::bench {
 
-class JobCrew : public Crew {
+class JobRankGroup : public RankGroup {
  public:
   /// All ranks of `job`, which must outlive the group. Its calls throw rma::Error if a rank is
   /// lost.
-  explicit JobCrew(rma::Job& job) : job_(job) {}
+  explicit JobRankGroup(rma::Job& job) : job_(job) {}
 
   [[nodiscard]] int rank() const override { return job_.rank().value; }
   [[nodiscard]] int size() const override { return job_.size(); }

@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// The same measurement in another report, or null.
-const Json* find_like(const Json& results, const Json& wanted) {
+const Json* find_same_measurement(const Json& results, const Json& wanted) {
   constexpr std::array keys = {"bench", "op", "shape", "size", "unit", "backend"};
   const auto found = std::find_if(results.begin(), results.end(), [&](const Json& result) {
     return std::all_of(keys.begin(), keys.end(),
@@ -49,7 +49,7 @@ std::optional<RatioOverLaunches> ratio_over(const std::vector<Json>& reports, co
   RatioOverLaunches combined;
   std::vector<double> values;
   for (const Json& report : reports) {
-    const Json* const result = find_like(report.at("results"), first);
+    const Json* const result = find_same_measurement(report.at("results"), first);
     const Json* const ratio = find_ratio(result, reference);
     if (ratio == nullptr) {
       return std::nullopt;

@@ -70,7 +70,7 @@ Host describe_host() {
     host.governor = "unknown";
   }
   host.memory_bytes = memory_bytes();
-  host.llc_bytes = largest_cache_bytes();
+  host.llc_bytes = max_cache_bytes();
   host.topology = describe_topology("/sys");
   host.tcp_congestion = first_line("/proc/sys/net/ipv4/tcp_congestion_control");
   host.nics = adapters("/sys");
@@ -84,7 +84,7 @@ struct Place {
 };
 
 /// Collective. Fills in what depends on all ranks.
-void describe_placement(Crew& crew, Host& host, Launch& launch) {
+void describe_placement(RankGroup& crew, Host& host, Launch& launch) {
   utsname names = {};
   uname(&names);
   const Place mine = {std::hash<std::string_view>{}(names.nodename), own_processors()};
@@ -159,7 +159,7 @@ int granted_cores(const std::string& root, int bound_to) {
   return quota > 0 ? std::clamp(static_cast<int>(quota), 1, std::max(bound_to, 1)) : bound_to;
 }
 
-std::int64_t largest_cache_bytes() {
+std::int64_t max_cache_bytes() {
   std::int64_t largest = 0;
   for (int index = 0;; ++index) {
     std::ifstream in(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", index));
@@ -192,7 +192,7 @@ double noise_probe_percent() {
   return 100 * (stats.p95 - stats.min) / stats.min;
 }
 
-RunInfo describe_run(Crew& crew, int argc, const char* const* argv) {
+RunInfo describe_run(RankGroup& crew, int argc, const char* const* argv) {
   RunInfo run;
   run.suite_version = suite_version();
   run.git = git_description();
@@ -229,8 +229,7 @@ std::vector<std::string> objections(const RunInfo& run) {
                     "other libraries; Tessera and the baselines choose another one",
                     run.host.tcp_congestion));
   }
-  if (run.host.memory_bytes > 0 &&
-      4 * run.host.llc_bytes > largest_cold_bytes(run.host.memory_bytes)) {
+  if (run.host.memory_bytes > 0 && 4 * run.host.llc_bytes > max_cold_bytes(run.host.memory_bytes)) {
     reasons.push_back(fmt::format(
         "a cache of {} MiB is large for {} MiB of memory: cold data are less than four times the "
         "cache (if the cache's size is wrong, give the right one with --cache)",

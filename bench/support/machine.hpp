@@ -66,7 +66,7 @@ struct RunInfo {
 };
 
 /// Collective. The circumstances of this run; takes about 50 ms.
-RunInfo describe_run(Crew& crew, int argc, const char* const* argv);
+RunInfo describe_run(RankGroup& crew, int argc, const char* const* argv);
 
 /// Whether numbers depend on the variable of that name. Such variables distinguish runs from each
 /// other.
@@ -78,14 +78,14 @@ int granted_cores(const std::string& root, int bound_to);
 
 /// Local. The size of the largest cache of processor 0; 0 if unknown. Reads it from /sys: on some
 /// virtual machines sysconf() returns ten times too much.
-std::int64_t largest_cache_bytes();
+std::int64_t max_cache_bytes();
 
 /// Local. The size of this machine's main memory.
 std::int64_t memory_bytes();
 
 /// The most that one buffer may take of `memory_bytes` for the sole purpose of exceeding the
 /// caches.
-constexpr std::int64_t largest_cold_bytes(std::int64_t memory_bytes) {
+constexpr std::int64_t max_cold_bytes(std::int64_t memory_bytes) {
   return memory_bytes / 32;
 }
 

@@ -23,7 +23,7 @@ struct Step {
 
 /// Brings all ranks to the same moment, awake. A rank that slept in a barrier leaves it tens of
 /// microseconds after the others, which might have done all their work by then.
-void meet_awake(Crew& crew) {
+void synchronise_awake(RankGroup& crew) {
   constexpr double prompt_ns = 10'000;
   constexpr int attempts = 20;
   for (int i = 0; i < attempts; ++i) {
@@ -37,13 +37,13 @@ void meet_awake(Crew& crew) {
 }
 
 /// Runs one sample on this rank: prime, meet, time.
-double timed_run(Crew& crew, const Candidate& candidate, std::int64_t repetitions,
+double timed_run(RankGroup& crew, const Candidate& candidate, std::int64_t repetitions,
                  const MeasureOptions& options) {
   if (options.prime) {
     candidate.run(1);
   }
   if (candidate.cooperative) {
-    meet_awake(crew);
+    synchronise_awake(crew);
   }
   const std::int64_t start = options.clock();
   candidate.run(repetitions);
@@ -52,7 +52,8 @@ double timed_run(Crew& crew, const Candidate& candidate, std::int64_t repetition
 }
 
 /// The ranks other than 0: runs the steps that rank 0 sends until it has finished.
-void follow(Crew& crew, const std::vector<Candidate>& candidates, const MeasureOptions& options) {
+void follow(RankGroup& crew, const std::vector<Candidate>& candidates,
+            const MeasureOptions& options) {
   for (Step step = crew.share(Step{}); step.candidate != Step::finished;
        step = crew.share(Step{})) {
     (void)timed_run(crew, candidates[static_cast<std::size_t>(step.candidate)], step.repetitions,
@@ -63,7 +64,7 @@ void follow(Crew& crew, const std::vector<Candidate>& candidates, const MeasureO
 /// Rank 0's side of a measurement.
 class Leader {
  public:
-  Leader(Crew& crew, const std::vector<Candidate>& candidates, const MeasureOptions& options,
+  Leader(RankGroup& crew, const std::vector<Candidate>& candidates, const MeasureOptions& options,
          std::vector<Measured>& results)
       : crew_(crew),
         candidates_(candidates),
@@ -171,7 +172,7 @@ class Leader {
     }
   }
 
-  Crew& crew_;
+  RankGroup& crew_;
   const std::vector<Candidate>& candidates_;
   const MeasureOptions& options_;
   std::vector<Measured>& results_;
@@ -179,7 +180,7 @@ class Leader {
 };
 
 /// Collective. Prepares and checks one candidate.
-Measured prepare(Crew& crew, const Candidate& candidate, const MeasureOptions& options) {
+Measured prepare(RankGroup& crew, const Candidate& candidate, const MeasureOptions& options) {
   Measured result;
   result.name = candidate.name;
   result.bytes = candidate.bytes;
@@ -209,7 +210,7 @@ double Measured::operations_per_s() const {
   return stats_ns.median > 0 ? operations.value_or(1) * 1e9 / stats_ns.median : 0;
 }
 
-std::vector<Measured> measure_interleaved(Crew& crew, const std::vector<Candidate>& candidates,
+std::vector<Measured> measure_interleaved(RankGroup& crew, const std::vector<Candidate>& candidates,
                                           const MeasureOptions& options) {
   std::vector<Measured> results;
   for (const Candidate& candidate : candidates) {

@@ -66,7 +66,7 @@ struct Measured {
 /// ratios. Returns one entry per candidate on rank 0. On other ranks the entries have no samples,
 /// but the same `valid`. Requires: the same names and kinds of candidates, in the same order, on
 /// every rank.
-std::vector<Measured> measure_interleaved(Crew& crew, const std::vector<Candidate>& candidates,
+std::vector<Measured> measure_interleaved(RankGroup& crew, const std::vector<Candidate>& candidates,
                                           const MeasureOptions& options = {});
 
 }  // namespace tessera::bench

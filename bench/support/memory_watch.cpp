@@ -56,7 +56,7 @@ MemoryUse MemoryWatch::stop() {
   if (thread_.joinable()) {
     thread_.join();
   }
-  return most_;
+  return max_;
 }
 
 void MemoryWatch::look() {
@@ -64,8 +64,8 @@ void MemoryWatch::look() {
   bool is_last = false;
   while (!is_last) {
     is_last = is_over_.load();
-    most_.own = std::max(most_.own, own_bytes());
-    most_.shared = std::max(most_.shared, allocated_bytes(file));
+    max_.own = std::max(max_.own, own_bytes());
+    max_.shared = std::max(max_.shared, allocated_bytes(file));
     std::this_thread::sleep_for(std::chrono::microseconds(500));
   }
 }

@@ -38,7 +38,7 @@ class MemoryWatch {
  private:
   void look();
 
-  MemoryUse most_;
+  MemoryUse max_;
   std::atomic<bool> is_over_{false};
   std::thread thread_;
 };

@@ -132,7 +132,7 @@ const char* sync_name(Completes where) {
 }
 
 std::size_t SuiteOptions::cold_bytes() const {
-  return bench::cold_bytes(cache_bytes > 0 ? cache_bytes : largest_cache_bytes());
+  return bench::cold_bytes(cache_bytes > 0 ? cache_bytes : max_cache_bytes());
 }
 
 void add_options(CLI::App& app, SuiteOptions& options) {

@@ -29,7 +29,7 @@ bool OutputFile::close() {
   return !is_wanted() || say(apps::write_output_file(path_, stream_.view()));
 }
 
-bool OutputFiles::open(Crew& crew, const SuiteOptions& options) {
+bool OutputFiles::open(RankGroup& crew, const SuiteOptions& options) {
   const bool is_open = crew.rank() != 0 || (json_.open(options.json) && csv_.open(options.csv));
   return crew.share(is_open);
 }

@@ -32,9 +32,9 @@ class OutputFiles {
  public:
   /// Collective. Tries the files of --json and --csv on rank 0, which prints an error for each that
   /// can't be written. Returns false on all ranks if there is one.
-  [[nodiscard]] bool open(Crew& crew, const SuiteOptions& options);
+  [[nodiscard]] bool open(RankGroup& crew, const SuiteOptions& options);
 
-  [[nodiscard]] bool is_any_wanted() const { return json_.is_wanted() || csv_.is_wanted(); }
+  [[nodiscard]] bool has_output_files() const { return json_.is_wanted() || csv_.is_wanted(); }
 
   /// Writes the report. Returns false if not all of it could be written, and prints why.
   [[nodiscard]] bool write(const Report& report);

@@ -100,7 +100,7 @@ bool is_credible_overlap(double transfer_ns, double computation_ns, double overl
 namespace {
 
 /// A smaller hidden part can't be distinguished from noise.
-constexpr double least_hidden = 0.05;
+constexpr double min_hidden = 0.05;
 
 }  // namespace
 
@@ -120,7 +120,7 @@ std::vector<double> hidden_by_rounds(const Overlap& overlap) {
 }
 
 bool hides_anything(const Overlap& overlap) {
-  return hidden(overlap).ci95.lo >= least_hidden;
+  return hidden(overlap).ci95.lo >= min_hidden;
 }
 
 Ratio hidden_ratio(const Overlap& subject, const Overlap& reference) {
@@ -128,7 +128,7 @@ Ratio hidden_ratio(const Overlap& subject, const Overlap& reference) {
                             reference.blocking_ns, reference.computing_ns, reference.overlapped_ns},
                            [](std::span<const double> ns) {
                              return hidden_fraction(ns[0], ns[1], ns[2]) /
-                                    std::max(hidden_fraction(ns[3], ns[4], ns[5]), least_hidden);
+                                    std::max(hidden_fraction(ns[3], ns[4], ns[5]), min_hidden);
                            });
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Which ranks a rank works with. near_and_far() compares rank 0's own node with another one.
-// places_around() distinguishes its NUMA node from others. ranks_behind() lets all ranks together
+// locations_around() distinguishes its NUMA node from others. ranks_after() lets all ranks together
 // spread their work evenly.
 #pragma once
 
@@ -39,7 +39,7 @@ struct Whereabouts {
 };
 
 /// A rank that represents a location, or why none does.
-struct PlaceOfRank {
+struct LocationCandidate {
   std::string name;  ///< "same numa", "other numa", "other node"; "same node" if NUMA is unknown
   std::optional<std::int32_t> rank;
   std::string missing;  ///< the reason, if there is no such rank
@@ -47,8 +47,8 @@ struct PlaceOfRank {
 
 /// The locations around rank 0, the nearest first, each with its lowest rank. Requires: at least
 /// one rank; `numa_nodes` are those of rank 0's node.
-inline std::vector<PlaceOfRank> places_around(const std::vector<Whereabouts>& ranks,
-                                              std::size_t numa_nodes) {
+inline std::vector<LocationCandidate> locations_around(const std::vector<Whereabouts>& ranks,
+                                                       std::size_t numa_nodes) {
   const Whereabouts first = ranks.front();
   const auto find = [&](auto is_there) -> std::optional<std::int32_t> {
     const auto found = std::find_if(ranks.begin() + 1, ranks.end(), is_there);
@@ -56,7 +56,7 @@ inline std::vector<PlaceOfRank> places_around(const std::vector<Whereabouts>& ra
                                 : std::optional(static_cast<std::int32_t>(found - ranks.begin()));
   };
   const bool is_known = first.numa >= 0;
-  std::vector<PlaceOfRank> places;
+  std::vector<LocationCandidate> places;
   places.push_back(
       {is_known ? "same numa" : "same node", find([&](const Whereabouts& other) {
          return other.node == first.node && other.numa == first.numa;
@@ -78,8 +78,8 @@ inline std::vector<PlaceOfRank> places_around(const std::vector<Whereabouts>& ra
 }
 
 /// The `count` ranks after `rank`, cyclically, in ascending order. Requires: 0 ≤ count < ranks.
-inline std::vector<std::int32_t> ranks_behind(std::int32_t rank, std::int32_t count,
-                                              std::int32_t ranks) {
+inline std::vector<std::int32_t> ranks_after(std::int32_t rank, std::int32_t count,
+                                             std::int32_t ranks) {
   std::vector<std::int32_t> found;
   for (std::int32_t distance = 1; distance <= count; ++distance) {
     found.push_back((rank + distance) % ranks);

@@ -53,7 +53,7 @@ Json ratio_json(const RatioTo& ratio) {
 }
 
 /// A division by zero has no result that JSON can hold.
-bool is_told(const RatioTo& each) {
+bool has_finite_ratio(const RatioTo& each) {
   return std::isfinite(each.ratio.value) && std::isfinite(each.ratio.ci95.lo) &&
          std::isfinite(each.ratio.ci95.hi);
 }
@@ -88,13 +88,13 @@ Json record_json(const Record& record) {
   if (record.operations_per_s > 0) {
     json["operations_per_s"] = record.operations_per_s;
   }
-  if (record.ratio && is_told(*record.ratio)) {
+  if (record.ratio && has_finite_ratio(*record.ratio)) {
     json["ratio"] = ratio_json(*record.ratio);
   }
   if (record.against) {
     Json& against = json["against"] = Json::array();
     for (const RatioTo& ratio : *record.against) {
-      if (is_told(ratio)) {
+      if (has_finite_ratio(ratio)) {
         against.push_back(ratio_json(ratio));
       }
     }
@@ -136,7 +136,7 @@ Json pattern_json(const MatrixPattern& pattern) {
           {"cells", pattern.cells}};
 }
 
-/// The fields by which readers distinguish records; see find_like() of launches.cpp.
+/// The fields by which readers distinguish records; see find_same_measurement() of launches.cpp.
 auto key_of(const Record& record) {
   return std::tie(record.bench, record.op, record.shape, record.size, record.unit, record.backend);
 }
@@ -296,7 +296,7 @@ void Report::write_csv(std::ostream& out) const {
                stats.median, stats.p75, stats.p95, stats.p99, stats.max, stats.ci95_median.lo,
                stats.ci95_median.hi, record.bytes_per_s, record.bytes_per_s / bytes_per_gib,
                record.operations_per_s);
-    if (record.ratio && is_told(*record.ratio)) {
+    if (record.ratio && has_finite_ratio(*record.ratio)) {
       const Ratio& ratio = record.ratio->ratio;
       fmt::print(out, "{},{},{},{},", csv_text(record.ratio->reference), ratio.value, ratio.ci95.lo,
                  ratio.ci95.hi);

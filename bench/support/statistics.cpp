@@ -44,7 +44,7 @@ std::vector<double> resampled_numbers(
 }
 
 /// An interval around `value` with each distance from it multiplied by `factor`.
-Interval drawn_together(const Interval& interval, double value, double factor) {
+Interval scaled_towards(const Interval& interval, double value, double factor) {
   if (factor == 1 || !std::isfinite(interval.lo) || !std::isfinite(interval.hi)) {
     return interval;
   }
@@ -157,7 +157,7 @@ Ratio number_of_medians(const std::vector<std::span<const double>>& sets,
   ratio.samples_n = static_cast<std::int64_t>(rounds);
   const std::size_t drawn = std::min(rounds, static_cast<std::size_t>(options.rounds));
   const std::vector<double> resampled = resampled_numbers(sets, drawn, number, options);
-  ratio.ci95 = drawn_together({quantile(resampled, 0.025), quantile(resampled, 0.975)}, ratio.value,
+  ratio.ci95 = scaled_towards({quantile(resampled, 0.025), quantile(resampled, 0.975)}, ratio.value,
                               std::sqrt(static_cast<double>(drawn) / static_cast<double>(rounds)));
   return ratio;
 }

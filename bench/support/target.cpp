@@ -16,7 +16,7 @@ bool is_worse(Target::Sense sense, double a, double b) {
   return sense == Target::Sense::time_at_most ? a > b : a < b;
 }
 
-void keep_worst(TargetResult& result, const std::string& where, const Ratio& ratio) {
+void update_worst(TargetResult& result, const std::string& where, const Ratio& ratio) {
   ++result.cases;
   if (!result.worst || is_worse(result.target.sense, ratio.value, result.worst->value)) {
     result.worst = ratio;
@@ -53,22 +53,22 @@ void Targets::look(const Case& c, const std::vector<Measured>& measured, const M
       ++result.cases_without_reference;
       continue;
     }
-    keep_worst(result, describe(c),
-               result.target.sense == Target::Sense::time_at_most
-                   ? ratio_of_medians(subject.samples_ns, reference->samples_ns)
-                   : ratio_of_medians(reference->samples_ns, subject.samples_ns));
+    update_worst(result, describe(c),
+                 result.target.sense == Target::Sense::time_at_most
+                     ? ratio_of_medians(subject.samples_ns, reference->samples_ns)
+                     : ratio_of_medians(reference->samples_ns, subject.samples_ns));
   }
 }
 
 void Targets::observe(std::string_view name, const std::string& where, const Ratio& ratio) {
   for (TargetResult& result : results_) {
     if (result.target.name == name) {
-      keep_worst(result, where, ratio);
+      update_worst(result, where, ratio);
     }
   }
 }
 
-void Targets::miss_reference(std::string_view name) {
+void Targets::record_missing_reference(std::string_view name) {
   for (TargetResult& result : results_) {
     result.cases_without_reference += result.target.name == name ? 1 : 0;
   }

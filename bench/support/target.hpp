@@ -63,7 +63,7 @@ class Targets {
   void observe(std::string_view name, const std::string& where, const Ratio& ratio);
 
   /// Records that a case of such a target was measured without its reference.
-  void miss_reference(std::string_view name);
+  void record_missing_reference(std::string_view name);
 
   [[nodiscard]] const std::vector<TargetResult>& results() const { return results_; }
   void print(std::ostream& out) const;

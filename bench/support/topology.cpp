@@ -25,7 +25,7 @@ std::string first_line(const fs::path& file) {
 }
 
 /// The number after the prefix of a name such as "node12", or −1.
-int number_behind(std::string_view name, std::string_view prefix) {
+int number_after(std::string_view name, std::string_view prefix) {
   int number = -1;
   if (name.starts_with(prefix)) {
     const char* const end = name.data() + name.size();
@@ -40,7 +40,7 @@ std::vector<fs::path> numbered(const fs::path& folder, std::string_view prefix) 
   std::vector<std::pair<int, fs::path>> found;
   std::error_code unreadable;
   for (const auto& entry : fs::directory_iterator(folder, unreadable)) {
-    const int number = number_behind(entry.path().filename().string(), prefix);
+    const int number = number_after(entry.path().filename().string(), prefix);
     if (number >= 0) {
       found.emplace_back(number, entry.path());
     }
@@ -76,8 +76,8 @@ Processors parse_processors(std::string_view list) {
     const std::string_view range = list.substr(0, comma);
     list.remove_prefix(std::min(comma + 1, list.size()));
     const std::size_t dash = std::min(range.find('-'), range.size());
-    const int first = number_behind(range.substr(0, dash), "");
-    const int last = dash < range.size() ? number_behind(range.substr(dash + 1), "") : first;
+    const int first = number_after(range.substr(0, dash), "");
+    const int last = dash < range.size() ? number_after(range.substr(dash + 1), "") : first;
     for (int at = first; at >= 0 && at <= last && at < static_cast<int>(found.size()); ++at) {
       found.set(static_cast<std::size_t>(at));
     }

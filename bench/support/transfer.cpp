@@ -75,7 +75,7 @@ std::optional<std::string> difference(const char* where, std::span<const std::by
 std::size_t cold_bytes(std::int64_t cache_bytes) {
   constexpr std::int64_t least = 64 << 20;
   return static_cast<std::size_t>(
-      std::clamp(4 * cache_bytes, least, std::max(least, largest_cold_bytes(memory_bytes()))));
+      std::clamp(4 * cache_bytes, least, std::max(least, max_cold_bytes(memory_bytes()))));
 }
 
 bool fits(const Case& c, const Workspace& workspace) {

@@ -33,8 +33,8 @@ void measure_large(VerbsPair& pair, Operation operation, std::int64_t outstandin
                           is_one ? "one blocking" : fmt::format("{} outstanding", outstanding)),
               is_one ? name : name + "_stream", Quantity::bandwidth};
   for (const std::size_t bytes :
-       asked_for(pair.session(), {64 << 10, 256 << 10, 1 << 20, 4 << 20})) {
-    const auto ours = [=](OwnSide& side) {
+       requested(pair.session(), {64 << 10, 256 << 10, 1 << 20, 4 << 20})) {
+    const auto ours = [=](TesseraCandidate& side) {
       return is_one ? side.candidate(Case::contiguous(operation, bytes).completing(Completes::here))
                     : side.stream(operation, bytes, outstanding, Completes::here);
     };

@@ -20,7 +20,7 @@ bool goes_over_devices(Session& session) {
 
 void measure_over_devices(Session& session, const std::function<void(VerbsPair&)>& part) {
   std::string missing;
-  auto bare = make_verbs_floor(session.crew(), net_options(session), missing);
+  auto bare = make_verbs_baseline(session.crew(), net_options(session), missing);
   if (!bare) {
     session.remark("missing: " + missing);
   }
@@ -38,7 +38,7 @@ void measure_over_devices(Session& session, const std::function<void(VerbsPair&)
 
 }  // namespace
 
-VerbsPair::VerbsPair(Session& session, std::unique_ptr<VerbsFloor> bare)
+VerbsPair::VerbsPair(Session& session, std::unique_ptr<VerbsBaseline> bare)
     : session_(session),
       bare_(std::move(bare)),
       ordinary_(session.job(), net_options(session)),
@@ -75,7 +75,7 @@ std::vector<Measured> VerbsPair::measure(Topic& topic, const std::string& shape,
   return measure_line(session_, topic, {"verbs", topic.op, shape, size}, line, candidates, options);
 }
 
-std::vector<std::size_t> asked_for(const Session& session, const std::vector<std::size_t>& sizes) {
+std::vector<std::size_t> requested(const Session& session, const std::vector<std::size_t>& sizes) {
   const auto least = static_cast<std::size_t>(session.options().min_size);
   const auto most = static_cast<std::size_t>(session.options().max_size);
   std::vector<std::size_t> found;

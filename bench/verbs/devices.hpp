@@ -22,15 +22,15 @@ namespace tessera::bench {
 class VerbsPair {
  public:
   /// Collective. `bare` may be null.
-  VerbsPair(Session& session, std::unique_ptr<VerbsFloor> bare);
+  VerbsPair(Session& session, std::unique_ptr<VerbsBaseline> bare);
 
   [[nodiscard]] Session& session() const { return session_; }
   /// With a local buffer of Job::allocate_local.
-  [[nodiscard]] OwnSide& allocated() { return allocated_; }
+  [[nodiscard]] TesseraCandidate& allocated() { return allocated_; }
   /// With a local buffer that is not registered.
-  [[nodiscard]] OwnSide& ordinary() { return ordinary_; }
+  [[nodiscard]] TesseraCandidate& ordinary() { return ordinary_; }
 
-  /// The bare loop for `c`, or with several outstanding; see VerbsFloor.
+  /// The bare loop for `c`, or with several outstanding; see VerbsBaseline.
   [[nodiscard]] std::optional<Candidate> bare(const Case& c) const;
   [[nodiscard]] std::optional<Candidate> bare_stream(Operation operation, std::size_t bytes,
                                                      std::int64_t messages) const;
@@ -44,13 +44,13 @@ class VerbsPair {
 
  private:
   Session& session_;
-  std::unique_ptr<VerbsFloor> bare_;
-  OwnSide ordinary_;
-  OwnSide allocated_;
+  std::unique_ptr<VerbsBaseline> bare_;
+  TesseraCandidate ordinary_;
+  TesseraCandidate allocated_;
 };
 
 /// The `sizes` that lie within -m.
-std::vector<std::size_t> asked_for(const Session& session, const std::vector<std::size_t>& sizes);
+std::vector<std::size_t> requested(const Session& session, const std::vector<std::size_t>& sizes);
 
 /// Runs `part` if ranks 0 and 1 are on different nodes and reach each other over RDMA devices;
 /// otherwise prints a remark that names what is missing.

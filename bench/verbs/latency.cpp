@@ -21,7 +21,7 @@ struct Line {
 
 void measure_small(VerbsPair& pair, Topic topic, const std::function<Line(std::size_t)>& line_of) {
   Session& session = pair.session();
-  for (const std::size_t bytes : asked_for(session, {8, 64, 256, 1024, 4096})) {
+  for (const std::size_t bytes : requested(session, {8, 64, 256, 1024, 4096})) {
     const Line line = line_of(bytes);
     std::vector<Candidate> candidates;
     add(candidates, line.bare);

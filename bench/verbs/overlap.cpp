@@ -34,7 +34,7 @@ class Trial {
   explicit Trial(Started transfer) : transfer_(std::move(transfer)) {
     const double typical_ns = std::max(blocking_sample(warm_up), 1.0);
     repetitions_ = std::clamp<std::int64_t>(static_cast<std::int64_t>(sample_ns / typical_ns), 1,
-                                            most_repetitions);
+                                            max_repetitions);
     computation_ =
         Computation::lasting(std::chrono::nanoseconds(static_cast<std::int64_t>(2 * typical_ns)));
   }
@@ -52,7 +52,7 @@ class Trial {
     });
   }
   /// The same without the running time of `bare`, another transfer of these rounds.
-  [[nodiscard]] Ratio left_beside(const Trial& bare) const {
+  [[nodiscard]] Ratio left_relative_to(const Trial& bare) const {
     return number_of_medians({blocking_ns_, running_ns_, bare.running_ns_},
                              [](std::span<const double> ns) {
                                return 1 - std::clamp((ns[1] - ns[2]) / ns[0], 0.0, 1.0);
@@ -65,7 +65,7 @@ class Trial {
 
  private:
   static constexpr std::int64_t warm_up = 5;
-  static constexpr std::int64_t most_repetitions = 100;
+  static constexpr std::int64_t max_repetitions = 100;
   static constexpr double sample_ns = 1e6;
 
   [[nodiscard]] double blocking_sample(std::int64_t repetitions) const {
@@ -141,8 +141,8 @@ void observe_left(const Session& session, const Subject& subject,
   }
   session.targets().observe(verbs_target::left, where, trials.back().left());
   if (trials.size() > 1) {
-    session.targets().observe(verbs_target::left_by_us, where,
-                              trials.back().left_beside(trials.front()));
+    session.targets().observe(verbs_target::left_by_tessera, where,
+                              trials.back().left_relative_to(trials.front()));
   }
 }
 
@@ -176,7 +176,7 @@ void measure_overlap(VerbsPair& pair, Operation operation, const std::string& ti
   Session& session = pair.session();
   const std::string op = "overlap_" + Case::contiguous(operation, 8).name();
   std::optional<Table> table;
-  for (const std::size_t bytes : asked_for(session, {64 << 10, 256 << 10, 1 << 20, 4 << 20})) {
+  for (const std::size_t bytes : requested(session, {64 << 10, 256 << 10, 1 << 20, 4 << 20})) {
     std::vector<Started> transfers;
     if (auto bare = pair.bare_started(operation, bytes)) {
       transfers.push_back(std::move(*bare));
@@ -188,7 +188,7 @@ void measure_overlap(VerbsPair& pair, Operation operation, const std::string& ti
     if (session.is_leader()) {
       measure_line(pair, *table, {"verbs", op, "", static_cast<std::int64_t>(bytes)}, transfers);
     }
-    session.sleeping_crew().barrier();
+    session.sleeping_group().barrier();
   }
 }
 

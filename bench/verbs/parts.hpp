@@ -35,7 +35,7 @@ inline constexpr const char* word = "verbs put, get 8 B: time / bare loop";
 inline constexpr const char* large = "verbs from 64 KiB: speed / bare loop";
 inline constexpr const char* local_patches = "verbs local patches: speed / dense rows";
 inline constexpr const char* left = "verbs from 64 KiB: part left over";
-inline constexpr const char* left_by_us = "verbs from 64 KiB: left, bare loop's aside";
+inline constexpr const char* left_by_tessera = "verbs from 64 KiB: left, bare loop's aside";
 
 }  // namespace verbs_target
 

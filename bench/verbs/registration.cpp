@@ -13,7 +13,7 @@ namespace tessera::bench {
 void measure_verbs_registration(VerbsPair& pair) {
   Topic topic{"Put Latency by Memory", "put_registration"};
   for (const std::size_t bytes :
-       asked_for(pair.session(), {4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20})) {
+       requested(pair.session(), {4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20})) {
     const Case c = Case::contiguous(Operation::put, bytes).completing(Completes::here);
     PausableClock clock;
     std::vector<Candidate> candidates;

@@ -10,7 +10,7 @@ std::vector<Target> verbs_targets() {
       {verbs_target::large, "bare loop", Sense::speed_at_least, 0.95},
       {verbs_target::local_patches, "dense rows", Sense::speed_at_least, 0.90},
       {verbs_target::left, "all of it", Sense::speed_at_least, 0.99},
-      {verbs_target::left_by_us, "bare loop", Sense::speed_at_least, 0.99},
+      {verbs_target::left_by_tessera, "bare loop", Sense::speed_at_least, 0.99},
   };
 }
 

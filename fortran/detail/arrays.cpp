@@ -84,12 +84,12 @@ Result<ArrayRequest> request_of(const Asked& asked, std::int64_t ndims, Status m
       mine = wrong;
     }
   }
-  TESSERA_RETURN_IF_ERROR(tell(team, std::move(mine)));
+  TESSERA_RETURN_IF_ERROR(report_to_team(team, std::move(mine)));
   options->team = std::move(team);
   return ArrayRequest{std::move(element).take(), std::move(options).take()};
 }
 
-Status give_array(tessera_job* job, Result<ArrayBase> made, tessera_array** result) {
+Status create_array_handle(tessera_job* job, Result<ArrayBase> made, tessera_array** result) {
   TESSERA_RETURN_IF_ERROR(made.status());
   TESSERA_ASSIGN_OR_RETURN(auto array, typed(std::move(made).take()));
   const std::string name = "array '" + array->name() + "'";

@@ -28,7 +28,7 @@ struct ArrayRequest {
 rma::Result<ArrayRequest> request_of(const Asked& asked, std::int64_t ndims, rma::Status mine);
 
 /// Sets *result to a handle of `job` for the array. Errors: those of making the array.
-rma::Status give_array(tessera_job* job, rma::Result<arrays::ArrayBase> made,
-                       tessera_array** result);
+rma::Status create_array_handle(tessera_job* job, rma::Result<arrays::ArrayBase> made,
+                                tessera_array** result);
 
 }  // namespace tessera::capi

@@ -50,7 +50,7 @@ void keep(std::int64_t rank, const Text& text) noexcept {
 
 }  // namespace
 
-void note_caller(std::int32_t rank) noexcept {
+void set_caller_rank(std::int32_t rank) noexcept {
   last_error.caller = rank;
 }
 
@@ -63,12 +63,12 @@ int finish(const char* function, const Status& status) noexcept {
   return static_cast<int>(status.code());
 }
 
-int finish_without_memory(const char* function) noexcept {
+int finish_no_memory(const char* function) noexcept {
   keep(-1, [&] { return std::string(function) + ": this process has no memory left"; });
   return TESSERA_NO_MEMORY;
 }
 
-int finish_thrown(const char* function, const char* what) noexcept {
+int finish_exception(const char* function, const char* what) noexcept {
   keep(-1, [&] { return std::string(function) + ": " + what; });
   return TESSERA_INTERNAL;
 }

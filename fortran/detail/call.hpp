@@ -14,13 +14,13 @@ namespace tessera::capi {
 
 /// Stores the rank of the job that this thread's call is about, which messages begin with. -1: the
 /// job has one rank, and messages do not name it.
-void note_caller(std::int32_t rank) noexcept;
+void set_caller_rank(std::int32_t rank) noexcept;
 
 /// Returns the code of `status`; if it is an error, keeps its text as this thread's last error.
 int finish(const char* function, const rma::Status& status) noexcept;
 /// The same if memory is exhausted even for a Status, and for exceptions of other libraries.
-int finish_without_memory(const char* function) noexcept;
-int finish_thrown(const char* function, const char* what) noexcept;
+int finish_no_memory(const char* function) noexcept;
+int finish_exception(const char* function, const char* what) noexcept;
 
 /// Runs `act`, which returns a Status.
 template <class Act>
@@ -28,9 +28,9 @@ int call(const char* function, const Act& act) noexcept {
   try {
     return finish(function, act());
   } catch (const std::bad_alloc&) {
-    return finish_without_memory(function);
+    return finish_no_memory(function);
   } catch (const std::exception& error) {
-    return finish_thrown(function, error.what());
+    return finish_exception(function, error.what());
   }
 }
 

@@ -29,7 +29,7 @@ struct TypeName {
   const char* make = "create";
 };
 
-/// In the order of Mark.
+/// In the order of HandleKind.
 constexpr std::array<TypeName, 16> type_names = {{{"tessera_job", "stop", "start"},
                                                   {"tessera_team"},
                                                   {"tessera_locks"},
@@ -49,26 +49,26 @@ constexpr std::array<TypeName, 16> type_names = {{{"tessera_job", "stop", "start
 
 static_assert(capi::mark_count == type_names.size());
 
-const TypeName& type_name(Mark kind) {
+const TypeName& type_name(HandleKind kind) {
   return type_names[number_of(kind)];
 }
 
 }  // namespace
 
-ProcedureName::ProcedureName(Mark kind, std::string_view procedure) {
+ProcedureName::ProcedureName(HandleKind kind, std::string_view procedure) {
   *fmt::format_to_n(text_.begin(), text_.size() - 1, "{}%{}", type_name(kind).type, procedure).out =
       '\0';
 }
 
-ProcedureName ProcedureName::of_free(Mark kind) {
+ProcedureName ProcedureName::of_free(HandleKind kind) {
   return {kind, type_name(kind).free};
 }
 
-Status explain_closed(const Cell* address, Mark kind) {
+Status explain_closed(const Cell* address, HandleKind kind) {
   const CellSlot* const cell = cell_at(address);
   const char* const name = capi::name_of(kind);
   if (cell == nullptr || cell == &empty_variable) {
-    return kind == Mark::job
+    return kind == HandleKind::job
                ? Status::error(Code::invalid_argument, "the job has not been started")
                      .hint("call job%start() first")
                : Status::error(Code::invalid_argument,
@@ -77,7 +77,7 @@ Status explain_closed(const Cell* address, Mark kind) {
                                        type_name(kind).make, type_name(kind).type));
   }
   if (cell->job != nullptr && cell->job->handle == nullptr) {
-    return Status::error(Code::closed, kind == Mark::job
+    return Status::error(Code::closed, kind == HandleKind::job
                                            ? std::string("the job was stopped")
                                            : fmt::format("the job of this {} was stopped", name));
   }
@@ -97,9 +97,9 @@ Status check_place(Cell* const* place) {
 namespace {
 
 /// Makes a cell whose handle is gone available for reuse. Requires: its job's lock.
-void rest(CellSlot& cell) noexcept {
+void release_slot(CellSlot& cell) noexcept {
   cell.handle = nullptr;
-  if (!cell.is_resting && cell.use + 1 < CellAddress::most_uses) {
+  if (!cell.is_resting && cell.use + 1 < CellAddress::max_uses) {
     cell.is_resting = true;
     cell.job->resting.push(cell);
   }
@@ -107,19 +107,19 @@ void rest(CellSlot& cell) noexcept {
 
 /// The job's cell in the variable, if that job was stopped and the cell can be reused; otherwise
 /// null.
-Job* former_job(Cell* const* place) noexcept {
+Job* stopped_job_of(Cell* const* place) noexcept {
   CellSlot* const cell = cell_at(*place);
-  const bool is_own = cell != nullptr && cell->kind == Mark::job && cell->owner == place &&
+  const bool is_own = cell != nullptr && cell->kind == HandleKind::job && cell->owner == place &&
                       cell->use == CellAddress::use_of(*place);
-  return is_own && cell->use + 1 < CellAddress::most_uses ? cell->job : nullptr;
+  return is_own && cell->use + 1 < CellAddress::max_uses ? cell->job : nullptr;
 }
 
 void fill_job(Cell** place, const CellSlot& contents) {
-  Job* job = former_job(place);
+  Job* job = stopped_job_of(place);
   if (job != nullptr) {
     const std::lock_guard guard(job->mutex);
     for (const auto& cell : job->made) {
-      rest(*cell);
+      release_slot(*cell);
     }
     job->handle = contents.handle;
     job->free = contents.free;
@@ -137,7 +137,7 @@ void fill_job(Cell** place, const CellSlot& contents) {
 
 }  // namespace
 
-int fill_place(const char* name, Cell** place, const CellSlot& contents, const Cell* from) {
+int store_handle(const char* name, Cell** place, const CellSlot& contents, const Cell* from) {
   return capi::call(name, [&]() -> Status {
     if (from == nullptr) {
       fill_job(place, contents);
@@ -166,15 +166,15 @@ namespace {
 /// be freed here, but the variable's lifetime may end.
 int free_cell(CellSlot& cell, bool is_over) noexcept {
   const int code = cell.free(cell.handle);
-  if ((cell.handle == nullptr || is_over) && cell.kind != Mark::job) {
+  if ((cell.handle == nullptr || is_over) && cell.kind != HandleKind::job) {
     const std::lock_guard guard(cell.job->mutex);
-    rest(cell);
+    release_slot(cell);
   }
   return code;
 }
 
 /// Errors: closed if the object was already freed through another variable.
-int free_place(Cell** place) {
+int free_variable(Cell** place) {
   CellSlot* const cell = cell_at(*place);
   if (cell == nullptr || cell == &freed_variable) {
     return TESSERA_OK;
@@ -183,12 +183,12 @@ int free_place(Cell** place) {
   if (is_owner && !is_open(*place)) {
     return TESSERA_OK;
   }
-  const Mark kind = cell->kind;
+  const HandleKind kind = cell->kind;
   const int code = run(
       ProcedureName::of_free(kind).text(),
       [&] { return is_open(*place) ? Status() : explain_closed(*place, kind); },
       [&] { return free_cell(*cell, false); });
-  if (is_owner && kind != Mark::job && cell->handle == nullptr) {
+  if (is_owner && kind != HandleKind::job && cell->handle == nullptr) {
     *place = address_of(freed_variable);
   }
   return code;
@@ -201,7 +201,7 @@ extern "C" {
 /// The C handle in a cell, for the procedure named `called`.
 int tessera_f_open(const Cell* cell, int kind, const char* called, int64_t length, void** handle) {
   if (!is_open(cell)) {
-    const Mark mark = mark_at(kind);
+    const HandleKind mark = kind_from_number(kind);
     const ProcedureName name(mark, {called, static_cast<std::size_t>(length)});
     return capi::call(name.text(), [&] { return explain_closed(cell, mark); });
   }
@@ -215,7 +215,7 @@ const Cell* tessera_f_given(const Cell* cell) {
 }
 
 int tessera_f_free(Cell** place) {
-  return free_place(place);
+  return free_variable(place);
 }
 
 /// The end of a variable's lifetime; acts only for the owner. Errors cannot be reported to a

@@ -6,7 +6,7 @@
 // Compilers differ in when they finalise such copies. So a cell stores the address of its owner,
 // the variable that it was made for. The end of the owner frees the handle; the end of a copy does
 // nothing. A cell whose handle was freed is reused for any later object of the same job. Each use
-// has a unique address (used_address.hpp), so that an older copy is recognised as `closed`. Cells
+// has a unique address (tagged_address.hpp), so that an older copy is recognised as `closed`. Cells
 // are kept until the process ends, as copies may be. A job that is started again in the same
 // variable reuses the cells of the former one.
 //
@@ -27,7 +27,7 @@
 
 namespace tessera::fapi {
 
-using capi::Mark;
+using capi::HandleKind;
 
 /// The function that frees a handle.
 using Free = int (*)(void*& handle);
@@ -36,12 +36,12 @@ using Free = int (*)(void*& handle);
 struct Cell;
 
 inline constexpr std::size_t cell_bytes = 64;
-using CellAddress = capi::UsedAddress<cell_bytes>;
+using CellAddress = capi::TaggedAddress<cell_bytes>;
 
 struct Job;
 
 struct alignas(cell_bytes) CellSlot {
-  Mark kind = Mark::job;
+  HandleKind kind = HandleKind::job;
   void* handle = nullptr;  ///< null after the object was freed
   Free free = nullptr;
   const void* owner = nullptr;  ///< the variable that it was made for
@@ -56,7 +56,7 @@ static_assert(sizeof(CellSlot) == cell_bytes);
 struct Job : CellSlot {
   std::mutex mutex;  ///< guards the members below
   std::vector<std::unique_ptr<CellSlot>> made;
-  capi::RestingSlots<CellSlot> resting;
+  capi::FreeSlots<CellSlot> resting;
   const Cell* former =
       nullptr;  // the job before in the same variable; its objects still refer to it
 };
@@ -72,20 +72,20 @@ inline bool is_open(const Cell* address) noexcept {
   return cell != nullptr && cell->handle != nullptr && cell->use == CellAddress::use_of(address) &&
          cell->job->handle != nullptr;
 }
-rma::Status explain_closed(const Cell* cell, Mark kind);
+rma::Status explain_closed(const Cell* cell, HandleKind kind);
 
 /// The mark of a kind, which the module counts from 0.
-inline Mark mark_at(int kind) noexcept {
-  return static_cast<Mark>(static_cast<std::uint64_t>(Mark::job) +
-                           static_cast<std::uint64_t>(kind));
+inline HandleKind kind_from_number(int kind) noexcept {
+  return static_cast<HandleKind>(static_cast<std::uint64_t>(HandleKind::job) +
+                                 static_cast<std::uint64_t>(kind));
 }
 
 /// The name of a procedure of a type in messages: "tessera_array%sync".
 class ProcedureName {
  public:
-  ProcedureName(Mark kind, std::string_view procedure);
+  ProcedureName(HandleKind kind, std::string_view procedure);
   /// The name of the procedure that frees the variable's object.
-  static ProcedureName of_free(Mark kind);
+  static ProcedureName of_free(HandleKind kind);
   [[nodiscard]] const char* text() const noexcept { return text_.data(); }
 
  private:
@@ -94,11 +94,11 @@ class ProcedureName {
 
 /// The kind of a handle. Only the files that make handles of files know those.
 template <class Handle>
-inline constexpr Mark mark_of = capi::ShellType<Handle>::kind;
+inline constexpr HandleKind mark_of = capi::ShellType<Handle>::kind;
 template <>
-inline constexpr Mark mark_of<tessera_checkpoint_writer> = Mark::checkpoint_writer;
+inline constexpr HandleKind mark_of<tessera_checkpoint_writer> = HandleKind::checkpoint_writer;
 template <>
-inline constexpr Mark mark_of<tessera_checkpoint> = Mark::checkpoint;
+inline constexpr HandleKind mark_of<tessera_checkpoint> = HandleKind::checkpoint;
 
 /// The handle in a variable. Errors: closed; invalid_argument if it was not created.
 template <class Handle>
@@ -122,7 +122,7 @@ inline rma::Result<arrays::ArrayBase*> open_array(const Cell* cell) {
 rma::Status check_place(Cell* const* place);
 /// Puts a new handle into a variable; it belongs to the job of `from`, which is null for a job.
 /// Errors: no_memory.
-int fill_place(const char* name, Cell** place, const CellSlot& contents, const Cell* from);
+int store_handle(const char* name, Cell** place, const CellSlot& contents, const Cell* from);
 
 template <class Handle, int (*free)(Handle**)>
 int free_as(void*& handle) {
@@ -134,7 +134,7 @@ int free_as(void*& handle) {
 }
 
 /// Free function for a handle that continues to belong to its maker.
-inline int leave_to_owner(void*& handle) {
+inline int keep_handle(void*& handle) {
   handle = nullptr;
   return TESSERA_OK;
 }
@@ -164,9 +164,9 @@ int make(const char* name, Cell** place, const Cell* from, const Prepare& prepar
     if (const int code = make_it(&handle); code != TESSERA_OK) {
       return code;
     }
-    return fill_place(name, place,
-                      {.kind = mark_of<Handle>, .handle = handle, .free = free_as<Handle, free>},
-                      from);
+    return store_handle(name, place,
+                        {.kind = mark_of<Handle>, .handle = handle, .free = free_as<Handle, free>},
+                        from);
   });
 }
 

@@ -72,7 +72,7 @@ std::int64_t integer_at(const void* at, std::size_t bytes) {
 }
 
 /// Writes the number to the integer of `bytes` bytes at `to`; false if it does not fit.
-bool store_integer(std::int64_t number, void* to, std::size_t bytes) {
+bool try_store_integer(std::int64_t number, void* to, std::size_t bytes) {
   const auto store = [&]<class T>(T value) {
     value = static_cast<T>(number);
     std::memcpy(to, &value, sizeof value);
@@ -214,11 +214,12 @@ Status check_room(const Descriptor* to, std::int64_t count, std::string_view wha
                    fmt::format("{} has room for {} numbers, but there are {}", what, room, count));
 }
 
-Status give_integers(std::span<const std::int64_t> numbers, Descriptor* to, std::string_view what) {
+Status write_integers(std::span<const std::int64_t> numbers, Descriptor* to,
+                      std::string_view what) {
   TESSERA_RETURN_IF_ERROR(check_room(to, std::ssize(numbers), what));
   for (std::int64_t i = 0; i < std::ssize(numbers); ++i) {
     const std::int64_t number = numbers[static_cast<std::size_t>(i)];
-    if (!store_integer(number, element_at(*to, i), to->elem_len)) {
+    if (!try_store_integer(number, element_at(*to, i), to->elem_len)) {
       return Status::error(Code::out_of_range, fmt::format("{} is {}, which does not fit {}", what,
                                                            number, type_text(*to)))
           .hint("give an integer(int64)");
@@ -338,7 +339,7 @@ Result<void*> number_of(const ElementKind& kind, const Descriptor* given, std::s
 namespace {
 
 /// The extents of dimensions that do not have exactly one element.
-Numbers without_ones(std::span<const std::int64_t> extents) {
+Numbers without_unit_extents(std::span<const std::int64_t> extents) {
   Numbers kept;
   std::copy_if(extents.begin(), extents.end(), std::back_inserter(kept),
                [](std::int64_t extent) { return extent != 1; });
@@ -386,7 +387,7 @@ std::string hint_on_list(const Numbers& shape, const Numbers& section) {
 }
 
 Status wrong_shape(const Numbers& shape, const Numbers& wanted, std::string_view what) {
-  const Numbers section = without_ones(wanted);
+  const Numbers section = without_unit_extents(wanted);
   const bool is_unknown = !shape.empty() && shape.back() < 0;
   const std::string text =
       is_unknown ? fmt::format("{} is of assumed size; its shape is not known", what)
@@ -408,8 +409,9 @@ Status wrong_shape(const Numbers& shape, const Numbers& wanted, std::string_view
 /// Errors: invalid_argument for shapes that differ in dimensions with more than one element.
 Status check_shape(const Numbers& shape, const Numbers& wanted, std::string_view what) {
   const bool is_known = shape.empty() || shape.back() >= 0;
-  return is_known && without_ones(shape) == without_ones(wanted) ? Status()
-                                                                 : wrong_shape(shape, wanted, what);
+  return is_known && without_unit_extents(shape) == without_unit_extents(wanted)
+             ? Status()
+             : wrong_shape(shape, wanted, what);
 }
 
 /// The distances between elements along each dimension that has not exactly one. Errors:

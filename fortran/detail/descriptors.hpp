@@ -44,8 +44,8 @@ rma::Result<Numbers> integers_of(const Descriptor* given, int ndims, std::string
 /// Checks that `to` can receive `count` integers, of any kind. Errors: invalid_argument.
 rma::Status check_room(const Descriptor* to, std::int64_t count, std::string_view what);
 /// Writes numbers to integers of any kind. Errors: another shape, or a number that does not fit.
-rma::Status give_integers(std::span<const std::int64_t> numbers, Descriptor* to,
-                          std::string_view what);
+rma::Status write_integers(std::span<const std::int64_t> numbers, Descriptor* to,
+                           std::string_view what);
 
 template <class List>
 Numbers reversed(const List& list) {

@@ -94,7 +94,7 @@ inline std::array<int, 2> matrix_dims(const Numbers& extents) {
 }
 
 template <std::size_t count>
-class Operands {
+class FortranOperands {
  public:
   struct Number {
     const char* what;
@@ -104,7 +104,7 @@ class Operands {
 
   /// `leader` is the number of the operand whose team does the work, and whose element type the
   /// scalars have. Null operands end the list.
-  Operands(const std::array<const Operand*, count>& given, std::size_t leader)
+  FortranOperands(const std::array<const Operand*, count>& given, std::size_t leader)
       : given_(given), leader_(leader) {}
 
   /// The part for the C interface.
@@ -135,18 +135,18 @@ class Operands {
     return capi::array_of(handles_[which]);
   }
 
-  /// Checks all arguments, more of them by look_more(array of the leader), and then calls `act`.
+  /// Checks all arguments, more of them by check_more(array of the leader), and then calls `act`.
   /// Collective over the leader's team if there is an error.
-  template <class Act, class LookMore>
+  template <class Act, class CheckMore>
   int run(const char* name, std::initializer_list<Number> numbers, const Act& act,
-          const LookMore& look_more) {
+          const CheckMore& check_more) {
     const auto prepare = [&]() -> rma::Status {
       TESSERA_ASSIGN_OR_RETURN(handles_[leader_], open<tessera_array>(given_[leader_]->cell));
       rma::Status mine = look(numbers);
       if (mine.ok()) {
-        mine = look_more(array(leader_));
+        mine = check_more(array(leader_));
       }
-      return capi::tell(array(leader_).team(), std::move(mine));
+      return capi::report_to_team(array(leader_).team(), std::move(mine));
     };
     return fapi::run(name, prepare, act);
   }

@@ -11,7 +11,7 @@
 
 namespace tessera::fapi {
 
-inline void turn_around(tessera_patch& patch) {
+inline void reverse_dimensions(tessera_patch& patch) {
   const auto turn = [&](std::int64_t* numbers) { std::reverse(numbers, numbers + patch.ndims); };
   turn(patch.lo);
   turn(patch.hi);

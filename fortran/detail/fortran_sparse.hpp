@@ -48,8 +48,8 @@ inline rma::Result<Numbers> places_of(const Descriptor* given, std::int64_t most
 }
 
 /// Writes a number to an integer of any kind, if it is present.
-inline rma::Status give_integer(std::int64_t number, Descriptor* to, std::string_view what) {
-  return to == nullptr ? rma::Status() : give_integers({&number, 1}, to, what);
+inline rma::Status write_integer(std::int64_t number, Descriptor* to, std::string_view what) {
+  return to == nullptr ? rma::Status() : write_integers({&number, 1}, to, what);
 }
 
 /// Checks that elements of this type are present, and their number. Errors: invalid_argument.
@@ -60,30 +60,31 @@ inline rma::Status check_kind(std::int64_t type, const Descriptor* given, std::s
 }
 
 /// A matrix's properties. Requires: the handle is open.
-struct SparseFacts {
+struct SparseProperties {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   std::int64_t type = 0;
   std::string description;
 };
-inline SparseFacts facts_of(const tessera_sparse* matrix) {
+inline SparseProperties facts_of(const tessera_sparse* matrix) {
   return std::visit(
       []<class T>(const capi::SparseMatrix<T>& of) {
-        return SparseFacts{of.rows(), of.columns(),
-                           static_cast<std::int64_t>(rma::element_type<T>()), of.describe()};
+        return SparseProperties{of.rows(), of.columns(),
+                                static_cast<std::int64_t>(rma::element_type<T>()), of.describe()};
       },
       capi::contents_of(matrix));
 }
 
 /// Reports an error of one member to all. Requires: the handle is open.
-inline rma::Status tell(const tessera_sparse* matrix, rma::Status mine) {
-  return std::visit([&](auto& of) { return capi::tell(of.team(), std::move(mine)); },
+inline rma::Status report_to_team(const tessera_sparse* matrix, rma::Status mine) {
+  return std::visit([&](auto& of) { return capi::report_to_team(of.team(), std::move(mine)); },
                     capi::contents_of(matrix));
 }
 /// The same if there is no matrix yet. Requires: the handles are open.
-inline rma::Status tell(const tessera_job& job, const tessera_team* members, rma::Status mine) {
+inline rma::Status report_to_team(const tessera_job& job, const tessera_team* members,
+                                  rma::Status mine) {
   rma::Team team = members == nullptr ? job.contents->world() : capi::contents_of(members);
-  return capi::tell(team, std::move(mine));
+  return capi::report_to_team(team, std::move(mine));
 }
 
 /// The team in a variable; null if none is given. Errors: as open().
@@ -95,14 +96,14 @@ inline rma::Result<tessera_team*> team_in(const Cell* cell) {
 }
 
 /// How a matrix is made, for C; `options` points into the other members.
-struct SparseChoice {
+struct SparseArguments {
   Numbers row_starts;
   tessera_sparse_options options = {};
 };
 
 /// From Fortran's arguments; `row_starts` may be absent. Errors: invalid_argument.
 inline rma::Status take_choice(const char* name, const Descriptor* row_starts, int balance,
-                               SparseChoice& choice) {
+                               SparseArguments& choice) {
   tessera_sparse_options_init(&choice.options);
   choice.options.name = name;
   choice.options.balance = balance;

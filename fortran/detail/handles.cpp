@@ -8,50 +8,50 @@ namespace tessera::capi {
 using rma::Code;
 using rma::Status;
 
-const char* name_of(Mark mark) noexcept {
+const char* name_of(HandleKind mark) noexcept {
   switch (mark) {
-    case Mark::job:
+    case HandleKind::job:
       return "job";
-    case Mark::team:
+    case HandleKind::team:
       return "team";
-    case Mark::locks:
+    case HandleKind::locks:
       return "set of locks";
-    case Mark::counter:
+    case HandleKind::counter:
       return "counter";
-    case Mark::distribution:
+    case HandleKind::distribution:
       return "distribution";
-    case Mark::array:
+    case HandleKind::array:
       return "array";
-    case Mark::access:
+    case HandleKind::access:
       return "local access";
-    case Mark::halo:
+    case HandleKind::halo:
       return "halo";
-    case Mark::sparse:
+    case HandleKind::sparse:
       return "sparse matrix";
-    case Mark::sparse_builder:
+    case HandleKind::sparse_builder:
       return "builder of a sparse matrix";
-    case Mark::sparse_rows:
+    case HandleKind::sparse_rows:
       return "access to rows";
-    case Mark::spmv:
+    case HandleKind::spmv:
       return "plan of products";
-    case Mark::checkpoint_writer:
+    case HandleKind::checkpoint_writer:
       return "writer of a checkpoint";
-    case Mark::checkpoint:
+    case HandleKind::checkpoint:
       return "checkpoint";
-    case Mark::mirrored:
+    case HandleKind::mirrored:
       return "mirrored array";
-    case Mark::transfers:
+    case HandleKind::transfers:
       break;
   }
   return "handle of transfers";
 }
 
-Status explain_null(Mark kind) {
+Status explain_null(HandleKind kind) {
   return Status::error(Code::invalid_argument, fmt::format("the {} is null", name_of(kind)))
       .hint("check the error code of the function that should have set it");
 }
 
-Status explain_other(Mark kind) {
+Status explain_other(HandleKind kind) {
   return Status::error(
              Code::invalid_argument,
              fmt::format("the argument for the {} is not a handle of that kind", name_of(kind)))

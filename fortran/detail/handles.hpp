@@ -4,10 +4,10 @@
 //
 // A handle is a pointer to a small shell around its contents; the job owns the shells. Freeing a
 // handle removes the contents, and the shell is reused for a later object of the same kind. Each
-// use has a unique pointer (used_address.hpp), so that a copy of a freed handle is recognised until
-// tessera_job_free. A shell whose use numbers are exhausted stays with the job: 256 bytes for each
-// 16 million uses. The mark at the beginning distinguishes handles from handles of other kinds and
-// from other memory.
+// use has a unique pointer (tagged_address.hpp), so that a copy of a freed handle is recognised
+// until tessera_job_free. A shell whose use numbers are exhausted stays with the job: 256 bytes for
+// each 16 million uses. The mark at the beginning distinguishes handles from handles of other kinds
+// and from other memory.
 //
 // The types of the C interface, such as tessera_array, have no members here: shell_of() is the only
 // way from a handle to its shell.
@@ -33,7 +33,7 @@
 #include "arrays/halo.hpp"
 #include "fortran/c_types.h"
 #include "fortran/detail/call.hpp"
-#include "fortran/detail/used_address.hpp"
+#include "fortran/detail/tagged_address.hpp"
 #include "rma/handle.hpp"
 #include "rma/job.hpp"
 #include "rma/lock.hpp"
@@ -43,7 +43,7 @@
 namespace tessera::capi {
 
 /// The first word of a shell, which identifies its kind.
-enum class Mark : std::uint64_t {
+enum class HandleKind : std::uint64_t {
   job = 0x7465'7373'6a6f'6221,
   team,
   locks,
@@ -61,22 +61,22 @@ enum class Mark : std::uint64_t {
   checkpoint,
   mirrored
 };
-constexpr std::size_t number_of(Mark kind) noexcept {
-  return static_cast<std::size_t>(kind) - static_cast<std::size_t>(Mark::job);
+constexpr std::size_t number_of(HandleKind kind) noexcept {
+  return static_cast<std::size_t>(kind) - static_cast<std::size_t>(HandleKind::job);
 }
-inline constexpr std::size_t mark_count = number_of(Mark::mirrored) + 1;
+inline constexpr std::size_t mark_count = number_of(HandleKind::mirrored) + 1;
 
 /// Shells are aligned to this, which leaves low bits for the number of the use.
 inline constexpr std::size_t shell_bytes = 256;
-using ShellAddress = UsedAddress<shell_bytes>;
+using TaggedShellAddress = TaggedAddress<shell_bytes>;
 
 struct alignas(shell_bytes) AnyShell {
-  explicit AnyShell(Mark kind) noexcept : mark(kind) {}
+  explicit AnyShell(HandleKind kind) noexcept : mark(kind) {}
   virtual ~AnyShell() = default;
   AnyShell(const AnyShell&) = delete;
   AnyShell& operator=(const AnyShell&) = delete;
 
-  const Mark mark;
+  const HandleKind mark;
   tessera_job* job = nullptr;  ///< the owner
   std::size_t use = 0;         ///< how often it was used before
   std::uint64_t number = 0;  ///< in the order of creation; later objects may refer to earlier ones
@@ -84,10 +84,10 @@ struct alignas(shell_bytes) AnyShell {
   AnyShell* next = nullptr;  ///< in the list of free shells
 };
 
-template <Mark own_mark, class Held>
+template <HandleKind own_mark, class Held>
 struct Shell : AnyShell {
   using Contents = Held;
-  static constexpr Mark kind = own_mark;
+  static constexpr HandleKind kind = own_mark;
   Shell() : AnyShell(own_mark) {}
   std::unique_ptr<Contents> contents;  ///< null after it was freed
 };
@@ -124,40 +124,40 @@ struct ArrayContents {
 };
 
 /// "job", "team", …
-const char* name_of(Mark mark) noexcept;
+const char* name_of(HandleKind mark) noexcept;
 
-rma::Status explain_null(Mark kind);
-rma::Status explain_other(Mark kind);
+rma::Status explain_null(HandleKind kind);
+rma::Status explain_other(HandleKind kind);
 /// For the use number in the handle.
 rma::Status explain_freed(const AnyShell& shell, std::size_t use);
 
 template <>
 struct ShellOf<tessera_team> {
-  using Type = Shell<Mark::team, rma::Team>;
+  using Type = Shell<HandleKind::team, rma::Team>;
 };
 template <>
 struct ShellOf<tessera_locks> {
-  using Type = Shell<Mark::locks, LocksContents>;
+  using Type = Shell<HandleKind::locks, LocksContents>;
 };
 template <>
 struct ShellOf<tessera_counter> {
-  using Type = Shell<Mark::counter, arrays::Counter>;
+  using Type = Shell<HandleKind::counter, arrays::Counter>;
 };
 template <>
 struct ShellOf<tessera_distribution> {
-  using Type = Shell<Mark::distribution, arrays::Distribution>;
+  using Type = Shell<HandleKind::distribution, arrays::Distribution>;
 };
 template <>
 struct ShellOf<tessera_array> {
-  using Type = Shell<Mark::array, ArrayContents>;
+  using Type = Shell<HandleKind::array, ArrayContents>;
 };
 template <>
 struct ShellOf<tessera_access> {
-  using Type = Shell<Mark::access, AccessContents>;
+  using Type = Shell<HandleKind::access, AccessContents>;
 };
 template <>
 struct ShellOf<tessera_halo> {
-  using Type = Shell<Mark::halo, HaloContents>;
+  using Type = Shell<HandleKind::halo, HaloContents>;
 };
 template <>
 struct ShellOf<tessera_job> {
@@ -167,10 +167,10 @@ struct ShellOf<tessera_job> {
 }  // namespace tessera::capi
 
 /// A job's shell is used once, and deleted by tessera_job_free.
-struct tessera_job : tessera::capi::Shell<tessera::capi::Mark::job, tessera::rma::Job> {
+struct tessera_job : tessera::capi::Shell<tessera::capi::HandleKind::job, tessera::rma::Job> {
   std::mutex mutex;  ///< guards the members below
   std::vector<std::unique_ptr<tessera::capi::AnyShell>> shells;
-  std::array<tessera::capi::RestingSlots<tessera::capi::AnyShell>, tessera::capi::mark_count>
+  std::array<tessera::capi::FreeSlots<tessera::capi::AnyShell>, tessera::capi::mark_count>
       resting;                       ///< freed shells of each kind
   std::uint64_t made = 0;            ///< number of handles made
   std::int32_t rank_in_errors = -1;  ///< -1: the job has one rank
@@ -179,7 +179,7 @@ struct tessera_job : tessera::capi::Shell<tessera::capi::Mark::job, tessera::rma
 
 /// Deleted after the wait. Keeps the job alive, so that it may be waited for after the job's end.
 struct tessera_handle {
-  const tessera::capi::Mark mark = tessera::capi::Mark::transfers;
+  const tessera::capi::HandleKind mark = tessera::capi::HandleKind::transfers;
   tessera::rma::Job job;
   tessera::rma::Handle transfers = {};
 };
@@ -188,13 +188,13 @@ namespace tessera::capi {
 
 template <class Handle>
 ShellType<Handle>* shell_of(const Handle* handle) noexcept {
-  return static_cast<ShellType<Handle>*>(ShellAddress::slot_of(handle));
+  return static_cast<ShellType<Handle>*>(TaggedShellAddress::slot_of(handle));
 }
 
 /// Errors: invalid_argument (null, or of another kind), closed (freed).
 template <class Handle>
 rma::Status check(const Handle* handle) {
-  constexpr Mark kind = ShellType<Handle>::kind;
+  constexpr HandleKind kind = ShellType<Handle>::kind;
   if (handle == nullptr) [[unlikely]] {
     return explain_null(kind);
   }
@@ -202,8 +202,8 @@ rma::Status check(const Handle* handle) {
   if (shell.mark != kind) [[unlikely]] {
     return explain_other(kind);
   }
-  note_caller(shell.job->rank_in_errors);
-  const std::size_t use = ShellAddress::use_of(handle);
+  set_caller_rank(shell.job->rank_in_errors);
+  const std::size_t use = TaggedShellAddress::use_of(handle);
   if (shell.contents == nullptr || shell.use != use) [[unlikely]] {
     return explain_freed(shell, use);
   }
@@ -274,7 +274,7 @@ Handle* make_handle(tessera_job* job,
   shell->number = ++job->made;
   shell->name = std::move(name);
   shell->contents = std::move(contents);
-  return static_cast<Handle*>(ShellAddress::pointer_to(shell, shell->use));
+  return static_cast<Handle*>(TaggedShellAddress::pointer_to(shell, shell->use));
 }
 template <class Handle>
 Handle* make_handle(tessera_job* job, typename ShellType<Handle>::Contents contents) {
@@ -288,7 +288,7 @@ template <class Handle>
 void end_handle(const Handle* handle) {
   ShellType<Handle>& shell = *shell_of(handle);
   shell.contents.reset();
-  if (shell.use + 1 < ShellAddress::most_uses) {
+  if (shell.use + 1 < TaggedShellAddress::max_uses) {
     const std::lock_guard guard(shell.job->mutex);
     shell.job->resting[number_of(shell.mark)].push(shell);
   }

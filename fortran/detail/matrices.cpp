@@ -42,7 +42,7 @@ int dim_of(std::int64_t dim) {
   return static_cast<int>(std::clamp<std::int64_t>(dim, -1, arrays::max_dims));
 }
 
-Status look_at_one(const ArrayBase& first, const tessera_matrix& given, AnyMatrix& matrix) {
+Status check_operand(const ArrayBase& first, const tessera_matrix& given, AnyMatrix& matrix) {
   TESSERA_ASSIGN_OR_RETURN(matrix.array, open_array(given.array));
   TESSERA_ASSIGN_OR_RETURN(matrix.box, box_of(matrix.array->extents(), given.lo, given.hi));
   matrix.dims = {dim_of(given.row_dim), dim_of(given.column_dim)};
@@ -54,9 +54,9 @@ Status look_at_one(const ArrayBase& first, const tessera_matrix& given, AnyMatri
 Status look_at(std::span<const tessera_matrix> given, Status mine, std::span<AnyMatrix> matrices) {
   TESSERA_ASSIGN_OR_RETURN(const ArrayBase* const first, open_array(given[0].array));
   for (std::size_t i = 0; i < given.size() && mine.ok(); ++i) {
-    mine = look_at_one(*first, given[i], matrices[i]);
+    mine = check_operand(*first, given[i], matrices[i]);
   }
-  return tell(first->team(), std::move(mine));
+  return report_to_team(first->team(), std::move(mine));
 }
 
 }  // namespace tessera::capi

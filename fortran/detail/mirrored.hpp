@@ -19,7 +19,7 @@ struct MirroredContents {
 
 template <>
 struct ShellOf<tessera_mirrored> {
-  using Type = Shell<Mark::mirrored, MirroredContents>;
+  using Type = Shell<HandleKind::mirrored, MirroredContents>;
 };
 
 }  // namespace tessera::capi

@@ -33,8 +33,8 @@ Status check_type(const ArrayBase& first, const ArrayBase& other) {
   return {};
 }
 
-Status look_at_one(const ArrayBase& first, const tessera_part& given, bool is_alike,
-                   AnyPart& part) {
+Status check_operand(const ArrayBase& first, const tessera_part& given, bool is_alike,
+                     AnyPart& part) {
   TESSERA_ASSIGN_OR_RETURN(part, part_of(given));
   return is_alike ? check_type(first, part.array()) : Status();
 }
@@ -45,9 +45,9 @@ Status look_at(std::span<const tessera_part> given, std::size_t alike, Status mi
                std::span<AnyPart> parts) {
   TESSERA_ASSIGN_OR_RETURN(const ArrayBase* const first, open_array(given[0].array));
   for (std::size_t i = 0; i < given.size() && mine.ok(); ++i) {
-    mine = look_at_one(*first, given[i], i < alike, parts[i]);
+    mine = check_operand(*first, given[i], i < alike, parts[i]);
   }
-  return tell(first->team(), std::move(mine));
+  return report_to_team(first->team(), std::move(mine));
 }
 
 Status check_numbers(std::initializer_list<const void*> numbers) {

@@ -20,7 +20,7 @@
 #include <utility>
 
 #include "arrays/array.hpp"
-#include "arrays/part.hpp"
+#include "arrays/subarray.hpp"
 #include "fortran/c_types.h"
 #include "fortran/detail/call.hpp"
 #include "rma/element.hpp"
@@ -80,7 +80,7 @@ T number(const void* at) {
 }
 /// Copies a result to a C pointer.
 template <class T>
-rma::Status give_number(const rma::Result<T>& result, void* to) {
+rma::Status write_number(const rma::Result<T>& result, void* to) {
   if (result.ok()) {
     std::memcpy(to, &*result, sizeof(T));
   }

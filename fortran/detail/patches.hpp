@@ -25,14 +25,14 @@ inline tessera_patch c_patch(const arrays::Patch& patch) {
 }
 
 /// Where the C caller wants patches.
-struct PatchPlaces {
+struct PatchOutput {
   std::int64_t capacity;
   tessera_patch* patches;
   std::int64_t* count;
 };
 /// The parts of a box that each lie in one block. Errors: invalid_argument (null), out_of_range.
-inline rma::Status give_patches(const arrays::Distribution& distribution, const std::int64_t* lo,
-                                const std::int64_t* hi, const PatchPlaces& to) {
+inline rma::Status write_patches(const arrays::Distribution& distribution, const std::int64_t* lo,
+                                 const std::int64_t* hi, const PatchOutput& to) {
   TESSERA_RETURN_IF_ERROR(required(to.count, "result"));
   TESSERA_RETURN_IF_ERROR(check_count(to.capacity, "patches"));
   if (to.capacity > 0) {

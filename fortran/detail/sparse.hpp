@@ -47,19 +47,19 @@ using AnyPlan = OfAnyType<linalg::SpmvPlan>;
 
 template <>
 struct ShellOf<tessera_sparse> {
-  using Type = Shell<Mark::sparse, AnySparse>;
+  using Type = Shell<HandleKind::sparse, AnySparse>;
 };
 template <>
 struct ShellOf<tessera_sparse_builder> {
-  using Type = Shell<Mark::sparse_builder, BuilderContents>;
+  using Type = Shell<HandleKind::sparse_builder, BuilderContents>;
 };
 template <>
 struct ShellOf<tessera_sparse_rows> {
-  using Type = Shell<Mark::sparse_rows, OfAnyType<linalg::LocalRows>>;
+  using Type = Shell<HandleKind::sparse_rows, OfAnyType<linalg::LocalRows>>;
 };
 template <>
 struct ShellOf<tessera_spmv> {
-  using Type = Shell<Mark::spmv, AnyPlan>;
+  using Type = Shell<HandleKind::spmv, AnyPlan>;
 };
 
 /// Errors: invalid_argument for a type that sparse matrices do not support.
@@ -118,7 +118,7 @@ int on_sparse_with(const char* function, const tessera_sparse* handle,
       mine = array.status();
       arrays[i] = array.ok() ? *array : nullptr;
     }
-    TESSERA_RETURN_IF_ERROR(tell(matrix.team(), std::move(mine)));
+    TESSERA_RETURN_IF_ERROR(report_to_team(matrix.team(), std::move(mine)));
     return act(matrix, arrays);
   });
 }

@@ -381,7 +381,7 @@ contains
     type(tessera_team), intent(in), optional :: team
     type(c_ptr) :: cell
     cell = c_null_ptr
-    if (present(team)) cell = given_cell(team%own)
+    if (present(team)) cell = optional_cell(team%own)
   end function team_cell
 
   function memory_options(order, sparse, huge_pages, access_mode, atomics) result(memory)

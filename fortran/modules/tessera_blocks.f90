@@ -438,7 +438,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(int64) :: bytes
-    bytes = long_number_of(self%own, kind_halo, "bytes", c_halo_bytes, stat, errmsg)
+    bytes = number64_of(self%own, kind_halo, "bytes", c_halo_bytes, stat, errmsg)
   end function halo_bytes
 
 end module tessera_blocks

@@ -417,7 +417,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: layout
     layout = c_null_ptr
-    if (present(distribution)) layout = given_cell(distribution%own)
+    if (present(distribution)) layout = optional_cell(distribution%own)
     call finish(f_checkpoint_read(self%own%at, c_text(name), layout, array%own%at), stat, errmsg)
   end subroutine checkpoint_read
 

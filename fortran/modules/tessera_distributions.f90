@@ -19,12 +19,12 @@ module tessera_distributions
 
   !> How blocks are assigned to members: at most one block for each member; cyclically, by a grid of
   !> members; round robin; or by a table, as in restricted distributions.
-  integer, parameter, public :: tessera_deal_grid = 0, tessera_deal_cyclic_grid = 1, &
-      tessera_deal_round_robin = 2, tessera_deal_table = 3
+  integer, parameter, public :: tessera_block_map_grid = 0, tessera_block_map_cyclic_grid = 1, &
+      tessera_block_map_round_robin = 2, tessera_block_map_table = 3
 
   !> Kinds of distributions, with the numbers of C++.
-  integer(c_int), parameter :: way_regular = 0, way_irregular = 1, way_block_cyclic = 2, &
-      way_tiled = 3, way_tiled_irregular = 4, way_scalapack = 5, way_restricted = 6
+  integer(c_int), parameter :: distribution_regular = 0, distribution_irregular = 1, distribution_block_cyclic = 2, &
+      distribution_tiled = 3, distribution_tiled_irregular = 4, distribution_scalapack = 5, distribution_restricted = 6
 
   !> Which elements of an array are where.
   type :: tessera_distribution
@@ -44,7 +44,7 @@ module tessera_distributions
     procedure :: locate
     procedure :: block_count
     procedure :: local_elements
-    procedure :: deal => deal_of
+    procedure :: deal => block_map_of
     procedure :: blocks => blocks_of
     procedure :: process_grid => process_grid_of
     procedure :: coordinates
@@ -69,7 +69,7 @@ contains
     integer, intent(in), optional :: ranks_per_node, order
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(f_distribution_create(self%own%at, job%own%at, way_regular, int(nranks, &
+    call finish(f_distribution_create(self%own%at, job%own%at, distribution_regular, int(nranks, &
         c_int64_t), extents, min_block=min_block, process_grid=process_grid, ghosts=ghosts, &
         ranks_per_node=int(chosen(ranks_per_node, 0), c_int64_t), order=int(chosen(order, &
         tessera_column_major), c_int), storage=0_c_int), stat, errmsg)
@@ -88,7 +88,7 @@ contains
     integer, intent(in), optional :: order
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(f_distribution_create(self%own%at, job%own%at, way_irregular, int(nranks, &
+    call finish(f_distribution_create(self%own%at, job%own%at, distribution_irregular, int(nranks, &
         c_int64_t), extents, counts=counts, starts=starts, ghosts=ghosts, &
         ranks_per_node=0_c_int64_t, order=c_number(chosen(order, tessera_column_major)), &
         storage=0_c_int), stat, errmsg)
@@ -105,7 +105,7 @@ contains
     integer, intent(in), optional :: order, storage
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(f_distribution_create(self%own%at, job%own%at, way_block_cyclic, int(nranks, &
+    call finish(f_distribution_create(self%own%at, job%own%at, distribution_block_cyclic, int(nranks, &
         c_int64_t), extents, block=block, ghosts=ghosts, ranks_per_node=0_c_int64_t, &
         order=c_number(chosen(order, tessera_column_major)), &
         storage=c_number(chosen(storage, tessera_block_by_block))), stat, errmsg)
@@ -123,7 +123,7 @@ contains
     integer, intent(in), optional :: order, storage
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(f_distribution_create(self%own%at, job%own%at, way_tiled, int(nranks, &
+    call finish(f_distribution_create(self%own%at, job%own%at, distribution_tiled, int(nranks, &
         c_int64_t), extents, block=block, grid=grid, ghosts=ghosts, ranks_per_node=0_c_int64_t, &
         order=c_number(chosen(order, tessera_column_major)), &
         storage=c_number(chosen(storage, tessera_block_by_block))), stat, errmsg)
@@ -140,7 +140,7 @@ contains
     integer, intent(in), optional :: order, storage
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(f_distribution_create(self%own%at, job%own%at, way_tiled_irregular, int(nranks, &
+    call finish(f_distribution_create(self%own%at, job%own%at, distribution_tiled_irregular, int(nranks, &
         c_int64_t), extents, counts=counts, starts=starts, grid=grid, ghosts=ghosts, &
         ranks_per_node=0_c_int64_t, order=c_number(chosen(order, tessera_column_major)), &
         storage=c_number(chosen(storage, tessera_block_by_block))), stat, errmsg)
@@ -155,7 +155,7 @@ contains
     type(*), dimension(..), intent(in) :: extents, block, grid
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(f_distribution_create(self%own%at, job%own%at, way_scalapack, int(nranks, &
+    call finish(f_distribution_create(self%own%at, job%own%at, distribution_scalapack, int(nranks, &
         c_int64_t), extents, block=block, grid=grid, ranks_per_node=0_c_int64_t, order=0_c_int, &
         storage=0_c_int), stat, errmsg)
   end subroutine create_scalapack
@@ -171,7 +171,7 @@ contains
     integer, intent(in), optional :: ranks_per_node, order
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(f_distribution_create(self%own%at, job%own%at, way_restricted, int(nranks, &
+    call finish(f_distribution_create(self%own%at, job%own%at, distribution_restricted, int(nranks, &
         c_int64_t), extents, holders=holders, min_block=min_block, process_grid=process_grid, &
         ghosts=ghosts, ranks_per_node=int(chosen(ranks_per_node, 0), c_int64_t), &
         order=c_number(chosen(order, tessera_column_major)), storage=0_c_int), stat, errmsg)
@@ -277,8 +277,8 @@ contains
     call finish(code, stat, errmsg)
   end function local_elements
 
-  !> Local. How blocks are assigned to members: tessera_deal_grid and so on.
-  function deal_of(self, stat, errmsg) result(value)
+  !> Local. How blocks are assigned to members: tessera_block_map_grid and so on.
+  function block_map_of(self, stat, errmsg) result(value)
     class(tessera_distribution), intent(in) :: self
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
@@ -291,7 +291,7 @@ contains
         deal, ndims, blocks, grid)
     value = int(deal)
     call finish(code, stat, errmsg)
-  end function deal_of
+  end function block_map_of
 
   !> Local. The number of blocks along each dimension.
   function blocks_of(self, stat, errmsg) result(blocks)

@@ -13,7 +13,7 @@ module tessera_element_access
   use tessera_array_bindings
   use tessera_errors
   use tessera_parts
-  use tessera_transfers_under_way
+  use tessera_pending_transfers
   implicit none
   private
   public :: tessera_reachable, bits_of

@@ -12,7 +12,7 @@ module tessera_errors
   use, intrinsic :: iso_c_binding
   implicit none
   private
-  public :: finish, open_cell, given_cell, act, number_of, long_number_of, text_from, handle_of, &
+  public :: finish, open_cell, optional_cell, act, number_of, number64_of, text_from, handle_of, &
       flag, c_number, owned_cell, text_of, c_text
   public :: tessera_last_error, tessera_last_error_rank, tessera_error_name, tessera_version
 
@@ -169,11 +169,11 @@ contains
 
   !> The pointer to an optional argument: null if it is absent. An empty variable is not absent, and
   !> is refused.
-  function given_cell(cell) result(given)
+  function optional_cell(cell) result(given)
     type(owned_cell), intent(in) :: cell
     type(c_ptr) :: given
     given = f_given(cell%at)
-  end function given_cell
+  end function optional_cell
 
   !> The body of a procedure: calls `action` with a variable's handle.
   subroutine act(cell, kind, called, action, stat, errmsg)
@@ -209,7 +209,7 @@ contains
   end function number_of
 
   !> The same with 64 bits: the number of bytes that `query` returns, or 0.
-  function long_number_of(cell, kind, called, query, stat, errmsg) result(bytes)
+  function number64_of(cell, kind, called, query, stat, errmsg) result(bytes)
     type(owned_cell), intent(in) :: cell
     integer(c_int), intent(in) :: kind
     character(*), intent(in) :: called
@@ -222,7 +222,7 @@ contains
     bytes = 0
     if (open_cell(cell, kind, called, handle, code)) code = query(handle, bytes)
     call finish(code, stat, errmsg)
-  end function long_number_of
+  end function number64_of
 
   !> The same: the text that `query` returns, or an empty one.
   function text_from(cell, kind, called, query, stat, errmsg) result(text)

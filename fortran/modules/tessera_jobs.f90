@@ -364,7 +364,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(int64) :: bytes
-    bytes = long_number_of(self%own, kind_job, "memory_in_use", c_job_memory_in_use, stat, errmsg)
+    bytes = number64_of(self%own, kind_job, "memory_in_use", c_job_memory_in_use, stat, errmsg)
   end function job_memory_in_use
 
   !> Local. A table of that memory, one line each.

@@ -34,7 +34,7 @@ module tessera_mirrored_arrays
   contains
     procedure :: create => mirrored_create
     procedure :: free => mirrored_free
-    procedure :: here => mirrored_here
+    procedure :: here => mirrored_local_copy
     procedure :: merge => mirrored_merge
     procedure :: merge_into => mirrored_merge_into
     procedure :: load => mirrored_load
@@ -111,13 +111,13 @@ contains
 
   !> Local. Makes `array` this node's copy, an array on the team of this node's members. It ends
   !> with the mirrored array; freeing `array` does not free the copy.
-  subroutine mirrored_here(self, array, stat, errmsg)
+  subroutine mirrored_local_copy(self, array, stat, errmsg)
     class(tessera_mirrored), intent(in) :: self
     type(tessera_array), intent(inout) :: array
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_mirrored_here(self%own%at, array%own%at), stat, errmsg)
-  end subroutine mirrored_here
+  end subroutine mirrored_local_copy
 
   !> Collective. Each element of every copy becomes the sum of that element over all copies.
   !> Operations of members on their copies before the call are complete. Complete: everywhere at

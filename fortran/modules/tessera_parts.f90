@@ -39,7 +39,7 @@ module tessera_parts
     procedure :: absolute => part_absolute
     procedure :: reciprocal => part_reciprocal
     procedure :: copy => part_copy
-    procedure :: copy_in_order => part_copy_in_order
+    procedure :: copy_row_major => part_copy_in_order
     procedure :: add => part_add
     procedure :: multiply => part_multiply
     procedure :: divide => part_divide

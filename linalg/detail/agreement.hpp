@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "arrays/request.hpp"
-#include "arrays/same_on_all.hpp"
+#include "arrays/call_signature.hpp"
+#include "arrays/check_same_on_all.hpp"
 #include "rma/region.hpp"
 #include "rma/result.hpp"
 #include "rma/team.hpp"

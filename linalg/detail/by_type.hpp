@@ -14,7 +14,7 @@ namespace tessera::linalg::detail {
 
 /// A routine that is called under a guard.
 template <class Guard, class Function>
-struct Shielded {
+struct GuardedRoutine {
   Function* function;
 
   template <class... Arguments>
@@ -39,7 +39,7 @@ auto routine_of(F of_float, D of_double, C of_complex, Z of_double_complex) {
 }
 
 template <class Guard, class Function>
-Shielded<Guard, Function> shielded(Function* function) {
+GuardedRoutine<Guard, Function> shielded(Function* function) {
   return {function};
 }
 

@@ -48,7 +48,7 @@ struct ColumnBlocks {
   }
 
   [[nodiscard]] rma::Result<arrays::Distribution> distribution() const {
-    return arrays::detail::within_memory([this] {
+    return arrays::detail::catch_bad_alloc([this] {
       return arrays::Distribution::scalapack(
           {rows, columns}, {std::max<std::int64_t>(rows, 1), width}, {1, ranks}, ranks);
     });

@@ -21,15 +21,15 @@ Status invalid(std::string what) {
   return Status::error(Code::invalid_argument, std::move(what));
 }
 
-bool has(const Lettered& of, char letter) {
+bool has(const LetteredArray& of, char letter) {
   return of.letters.find(letter) != std::string_view::npos;
 }
 
-int dim_of(const Lettered& of, char letter) {
+int dim_of(const LetteredArray& of, char letter) {
   return static_cast<int>(of.letters.find(letter));
 }
 
-Status check_letters(const Lettered& of) {
+Status check_letters(const LetteredArray& of) {
   if (std::ssize(of.letters) != of.array->ndims()) {
     return invalid(fmt::format("{} has {} letter{} '{}' for the {} dimension{} of {}", of.name,
                                of.letters.size(), of.letters.size() == 1 ? "" : "s", of.letters,
@@ -49,7 +49,8 @@ Status check_letters(const Lettered& of) {
 }
 
 // Each letter must be in exactly two of the three arrays.
-Status check_partners(const Lettered& of, const Lettered& other, const Lettered& third) {
+Status check_partners(const LetteredArray& of, const LetteredArray& other,
+                      const LetteredArray& third) {
   for (const char letter : of.letters) {
     const int count = 1 + (has(other, letter) ? 1 : 0) + (has(third, letter) ? 1 : 0);
     const std::string all = fmt::format("{}[{}], {}[{}], {}[{}]", of.name, of.letters, other.name,
@@ -66,7 +67,7 @@ Status check_partners(const Lettered& of, const Lettered& other, const Lettered&
   return {};
 }
 
-Status check_extents(const Lettered& x, const Lettered& y) {
+Status check_extents(const LetteredArray& x, const LetteredArray& y) {
   for (const char letter : x.letters) {
     if (!has(y, letter)) {
       continue;
@@ -82,7 +83,7 @@ Status check_extents(const Lettered& x, const Lettered& y) {
 }
 
 // The letters that both arrays have, in the order of x's memory.
-DimPairs pair_dims(const Lettered& x, const Lettered& y) {
+DimPairs pair_dims(const LetteredArray& x, const LetteredArray& y) {
   std::string letters(x.letters);
   if (x.array->distribution().order() == MemoryOrder::column_major) {
     std::reverse(letters.begin(), letters.end());
@@ -99,8 +100,9 @@ DimPairs pair_dims(const Lettered& x, const Lettered& y) {
 
 }  // namespace
 
-Result<Contraction> analyse(const Lettered& c, const Lettered& a, const Lettered& b) {
-  for (const Lettered* of : {&c, &a, &b}) {
+Result<Contraction> analyse(const LetteredArray& c, const LetteredArray& a,
+                            const LetteredArray& b) {
+  for (const LetteredArray* of : {&c, &a, &b}) {
     TESSERA_RETURN_IF_ERROR(check_letters(*of));
   }
   TESSERA_RETURN_IF_ERROR(check_partners(c, a, b));

@@ -28,14 +28,15 @@ struct Contraction {
 };
 
 /// An array and its letters.
-struct Lettered {
+struct LetteredArray {
   std::string_view name;  ///< "A", in messages
   std::string_view letters;
   arrays::ArrayBase* array = nullptr;
 };
 
 /// Errors: invalid_argument, which names the letter.
-rma::Result<Contraction> analyse(const Lettered& c, const Lettered& a, const Lettered& b);
+rma::Result<Contraction> analyse(const LetteredArray& c, const LetteredArray& a,
+                                 const LetteredArray& b);
 
 /// The product of the extents of some dimensions.
 [[nodiscard]] std::int64_t extent_of(const arrays::Extents& extents, const std::vector<int>& dims);

@@ -50,17 +50,17 @@ Result<arrays::Distribution> column_layout(const MatrixMap& map, const rma::Team
 }
 
 // The largest part of `extent` on one of `ranks`, if its blocks are distributed cyclically.
-std::int64_t largest_share(std::int64_t extent, std::int64_t block, std::int64_t ranks) {
+std::int64_t max_share(std::int64_t extent, std::int64_t block, std::int64_t ranks) {
   const std::int64_t blocks = (extent + block - 1) / block;
   return std::min(extent, (blocks + ranks - 1) / ranks * block);
 }
 
 // The number of elements on the rank that has the most of them, on the grid that at() in
 // scalapack.hpp uses, or in the matrix's own layout if it may stay in place.
-double largest_local(const MatrixMap& map, const rma::Team& team, std::int64_t block) {
+double max_local_elements_of(const MatrixMap& map, const rma::Team& team, std::int64_t block) {
   const RankGrid grid = square_grid(team.size());
-  double most = static_cast<double>(largest_share(map.rows(), block, grid.rows)) *
-                static_cast<double>(largest_share(map.columns(), block, grid.columns));
+  double most = static_cast<double>(max_share(map.rows(), block, grid.rows)) *
+                static_cast<double>(max_share(map.columns(), block, grid.columns));
   if (const auto own = layout_of(map)) {
     for (std::int32_t rank = 0; rank < own->nranks(); ++rank) {
       const arrays::Extents local = own->local_extents(rma::TeamRank{rank});
@@ -72,11 +72,11 @@ double largest_local(const MatrixMap& map, const rma::Team& team, std::int64_t b
 
 Status check_scalapack_sizes(const std::vector<Named>& operands, const rma::Team& team,
                              const MethodOptions& options, int work_per_element) {
-  const std::int64_t block = options.block > 0 ? options.block : widest_square_block;
+  const std::int64_t block = options.block > 0 ? options.block : max_square_block;
   for (const Named& operand : operands) {
     const std::int64_t most = std::max(operand.map.rows(), operand.map.columns());
-    if (most > largest ||
-        largest_local(operand.map, team, block) * work_per_element > static_cast<double>(largest)) {
+    if (most > largest || max_local_elements_of(operand.map, team, block) * work_per_element >
+                              static_cast<double>(largest)) {
       return Status::error(
                  Code::limit_exceeded,
                  fmt::format("{} is {} x {} on {} ranks, but ScaLAPACK counts the "
@@ -164,7 +164,7 @@ Result<bool> begin_dense(arrays::ArrayBase& target, const std::vector<Named>& op
           Status::error(Code::invalid_argument, fmt::format("the block size is {}", options.block));
     }
   }
-  TESSERA_RETURN_IF_ERROR(begin_together(target, sources, std::move(mine), request));
+  TESSERA_RETURN_IF_ERROR(agree_and_begin(target, sources, std::move(mine), request));
   limit_blas_threads(target.job());
   return uses_scalapack;
 }

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "linalg/detail/begin_together.hpp"
+#include "linalg/detail/agree_and_begin.hpp"
 #include "linalg/detail/column_blocks.hpp"
 #include "linalg/detail/matrix_map.hpp"
 #include "linalg/detail/work_matrix.hpp"

@@ -14,11 +14,11 @@ namespace {
 // With panels of this many summed indices, kernels run at full speed.
 constexpr std::int64_t full_inner = 384;
 // Pieces shorter than this are not worth a separate call.
-constexpr std::int64_t least_piece = 128;
+constexpr std::int64_t min_piece = 128;
 
 bool is_grid(const MatrixMap& map) {
-  const arrays::DealKind kind = map.array->distribution().deal().kind();
-  return kind == arrays::DealKind::grid || kind == arrays::DealKind::cyclic_grid;
+  const arrays::BlockMapKind kind = map.array->distribution().deal().kind();
+  return kind == arrays::BlockMapKind::grid || kind == arrays::BlockMapKind::cyclic_grid;
 }
 
 rma::WorldRank world(const MatrixMap& map, rma::TeamRank rank) {
@@ -34,7 +34,7 @@ std::vector<std::int64_t> memory_changes(const MatrixMap& map, Axis axis,
   std::int64_t place = 0;
   LinePart previous;
   for_each_line_part(map, axis, list, 0, [&](const LinePart& part) {
-    if (place > 0 && !previous.goes_on_with(part)) {
+    if (place > 0 && !previous.continues_with(part)) {
       changes.push_back(place);
     }
     touches_node = touches_node || map.array->job().shares_node(world(map, part.owner));
@@ -60,7 +60,7 @@ std::vector<IntervalList> cut_list(const MatrixMap& map, Axis axis, const Interv
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const std::int64_t to = changes[i];
     const std::int64_t next = i + 1 < changes.size() ? changes[i + 1] : end;
-    if (to < end && (to - from < least_piece || next - to < least_piece)) {
+    if (to < end && (to - from < min_piece || next - to < min_piece)) {
       continue;
     }
     const std::int64_t count = (to - from + longest - 1) / longest;
@@ -85,16 +85,16 @@ std::map<Owners, IntervalList> by_owners(const Factors& factors, const OwnPart& 
                        of_b.push_back(part);
                        return true;
                      });
-  const bool tells_a = is_grid(factors.a);
-  const bool tells_b = is_grid(factors.b);
+  const bool has_owners_of_a = is_grid(factors.a);
+  const bool has_owners_of_b = is_grid(factors.b);
   std::map<Owners, IntervalList> classes;
   auto b = of_b.begin();
   for_each_line_part(factors.a, Axis::columns, all, tile.rows.front().lo, [&](const LinePart& a) {
     for (std::int64_t lo = a.range.lo; lo < a.range.hi;) {
       const std::int64_t hi = std::min(a.range.hi, b->range.hi);
-      append_merged(
-          classes[{tells_a ? a.owner : rma::TeamRank{}, tells_b ? b->owner : rma::TeamRank{}}],
-          {lo, hi});
+      append_merged(classes[{has_owners_of_a ? a.owner : rma::TeamRank{},
+                             has_owners_of_b ? b->owner : rma::TeamRank{}}],
+                    {lo, hi});
       lo = hi;
       b += b->range.hi == hi ? 1 : 0;
     }
@@ -104,7 +104,8 @@ std::map<Owners, IntervalList> by_owners(const Factors& factors, const OwnPart& 
 }
 
 // The groups in the order in which this rank uses them.
-std::vector<IntervalList> in_turn(const Factors& factors, std::map<Owners, IntervalList> classes) {
+std::vector<IntervalList> rotated_by_rank(const Factors& factors,
+                                          std::map<Owners, IntervalList> classes) {
   rma::Job& job = factors.a.array->job();
   const auto turn = [&](const Owners& owners) {
     const rma::WorldRank a = world(factors.a, owners.first);
@@ -186,8 +187,8 @@ std::vector<IntervalList> inner_panels(const Factors& factors, const OwnPart& ti
                                        const StepSizes& sizes) {
   std::vector<IntervalList> panels;
   IntervalList rest;
-  for (IntervalList& list : in_turn(factors, by_owners(factors, tile))) {
-    if (total_length(list) < least_piece) {
+  for (IntervalList& list : rotated_by_rank(factors, by_owners(factors, tile))) {
+    if (total_length(list) < min_piece) {
       rest.insert(rest.end(), list.begin(), list.end());
     } else if (is_in_place(factors.a, tile.rows, list) &&
                is_in_place(factors.b, list, tile.columns)) {

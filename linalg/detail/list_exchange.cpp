@@ -12,7 +12,7 @@
 
 namespace tessera::linalg::detail {
 
-using arrays::detail::within_memory;
+using arrays::detail::catch_bad_alloc;
 using rma::Job;
 using rma::Region;
 using rma::Result;
@@ -58,8 +58,8 @@ Status lay_out(Region& control, std::vector<std::int64_t>& begins) {
 }
 
 // One-sided. Reads the offsets of this rank's elements in the buffers of other ranks.
-Status ask_places(Job& job, const Team& team, const Region& control,
-                  std::span<const std::int64_t> counts, std::vector<std::int64_t>& places) {
+Status get_offsets(Job& job, const Team& team, const Region& control,
+                   std::span<const std::int64_t> counts, std::vector<std::int64_t>& places) {
   rma::Handle all;
   for (std::size_t rank = 0; rank < counts.size(); ++rank) {
     if (counts[rank] > 0) {
@@ -114,12 +114,12 @@ void unpack(const std::int64_t* numbers, std::span<RankList> lists) {
 
 }  // namespace
 
-Result<Placement> place_by_origin(Job& job, Team& team,
-                                  const Result<std::vector<std::int64_t>>& counts) {
+Result<Placement> offsets_by_origin(Job& job, Team& team,
+                                    const Result<std::vector<std::int64_t>>& counts) {
   const auto ranks = static_cast<std::size_t>(team.size());
   TESSERA_ASSIGN_OR_RETURN(Region control, Region::allocate(team, ranks * slot_bytes));
   Placement placement;
-  const Status announced = within_memory([&]() -> Status {
+  const Status announced = catch_bad_alloc([&]() -> Status {
     TESSERA_RETURN_IF_ERROR(counts.status());
     placement.places.resize(ranks);
     placement.begins.resize(ranks + 1);
@@ -128,7 +128,7 @@ Result<Placement> place_by_origin(Job& job, Team& team,
   TESSERA_RETURN_IF_ERROR(meet(control, announced));
   TESSERA_RETURN_IF_ERROR(meet(control, lay_out(control, placement.begins)));
   const Status told =
-      within_memory([&] { return ask_places(job, team, control, *counts, placement.places); });
+      catch_bad_alloc([&] { return get_offsets(job, team, control, *counts, placement.places); });
   TESSERA_RETURN_IF_ERROR(meet(control, told));
   TESSERA_RETURN_IF_ERROR(control.free());
   return placement;
@@ -138,11 +138,11 @@ Result<std::vector<RankList>> exchange_lists(Job& job, Team& team,
                                              const Result<std::vector<RankList>>& given) {
   TESSERA_ASSIGN_OR_RETURN(
       const Placement placement,
-      place_by_origin(job, team, within_memory([&] { return counts_of(team, given); })));
+      offsets_by_origin(job, team, catch_bad_alloc([&] { return counts_of(team, given); })));
   const auto expected = static_cast<std::size_t>(placement.begins.back());
   TESSERA_ASSIGN_OR_RETURN(Region received, Region::allocate(team, expected * slot_bytes));
   std::vector<RankList> lists;
-  const Status sent = within_memory([&] {
+  const Status sent = catch_bad_alloc([&] {
     lists = room_for(placement.begins);
     return put_lists(job, received, *given, placement.places);
   });

@@ -24,8 +24,8 @@ struct Placement {
 
 /// Collective. `counts` has the number of elements from this rank to each rank. Errors: that of any
 /// member's counts; no_memory, peer_lost. Memory: 24 bytes for each rank.
-rma::Result<Placement> place_by_origin(rma::Job& job, rma::Team& team,
-                                       const rma::Result<std::vector<std::int64_t>>& counts);
+rma::Result<Placement> offsets_by_origin(rma::Job& job, rma::Team& team,
+                                         const rma::Result<std::vector<std::int64_t>>& counts);
 
 /// One rank's list for another rank.
 struct RankList {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "linalg/detail/begin_together.hpp"
+#include "linalg/detail/agree_and_begin.hpp"
 #include "linalg/detail/matrix_map.hpp"
 #include "linalg/matrix_patch.hpp"
 #include "rma/status.hpp"

@@ -37,7 +37,7 @@ std::optional<Run> find_run(const MatrixMap& map, Axis axis, const IntervalList&
     if (run.parts == 0) {
       run.first = part;
     } else {
-      is_run = previous.goes_on_with(part);
+      is_run = previous.continues_with(part);
     }
     previous = part;
     ++run.parts;

@@ -43,7 +43,7 @@ struct LinePart {
   std::int64_t cross_stride = 0;  ///< to the next line of the same block
 
   /// True if `next` continues in the same memory with the same strides.
-  [[nodiscard]] bool goes_on_with(const LinePart& next) const noexcept {
+  [[nodiscard]] bool continues_with(const LinePart& next) const noexcept {
     return owner == next.owner && stride == next.stride && cross_stride == next.cross_stride &&
            next.offset == offset + range.length() * stride;
   }

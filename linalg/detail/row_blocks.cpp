@@ -11,11 +11,11 @@
 
 namespace tessera::linalg::detail {
 
-using arrays::AxisCut;
+using arrays::BlockPartition1D;
 using arrays::Deal;
 using arrays::Distribution;
 using arrays::Extents;
-using arrays::detail::within_memory;
+using arrays::detail::catch_bad_alloc;
 using rma::Code;
 using rma::Result;
 using rma::Status;
@@ -23,7 +23,7 @@ using rma::TeamRank;
 
 namespace {
 
-Result<Distribution> deal_in_order(const AxisCut& cut, std::int64_t nranks) {
+Result<Distribution> map_blocks_in_order(const BlockPartition1D& cut, std::int64_t nranks) {
   TESSERA_ASSIGN_OR_RETURN(const Deal deal, Deal::grid(Extents{cut.blocks()}, nranks));
   return Distribution::create(std::span(&cut, 1), deal);
 }
@@ -31,17 +31,17 @@ Result<Distribution> deal_in_order(const AxisCut& cut, std::int64_t nranks) {
 }  // namespace
 
 Result<Distribution> even_rows(std::int64_t rows, std::int32_t nranks) {
-  return within_memory([&]() -> Result<Distribution> {
-    TESSERA_ASSIGN_OR_RETURN(const AxisCut cut, AxisCut::even(rows, nranks));
-    return deal_in_order(cut, nranks);
+  return catch_bad_alloc([&]() -> Result<Distribution> {
+    TESSERA_ASSIGN_OR_RETURN(const BlockPartition1D cut, BlockPartition1D::even(rows, nranks));
+    return map_blocks_in_order(cut, nranks);
   });
 }
 
 Result<Distribution> rows_from(std::int64_t rows, std::span<const std::int64_t> starts,
                                std::int32_t nranks) {
-  return within_memory([&]() -> Result<Distribution> {
-    TESSERA_ASSIGN_OR_RETURN(const AxisCut cut, AxisCut::at_bounds(rows, starts));
-    return deal_in_order(cut, nranks);
+  return catch_bad_alloc([&]() -> Result<Distribution> {
+    TESSERA_ASSIGN_OR_RETURN(const BlockPartition1D cut, BlockPartition1D::at_bounds(rows, starts));
+    return map_blocks_in_order(cut, nranks);
   });
 }
 
@@ -62,9 +62,9 @@ Result<Distribution> rows_by_count(std::span<const std::int64_t> counts) {
   if (rows == 0) {
     return even_rows(0, nranks);
   }
-  TESSERA_ASSIGN_OR_RETURN(const AxisCut cut, AxisCut::at_bounds(rows, starts));
+  TESSERA_ASSIGN_OR_RETURN(const BlockPartition1D cut, BlockPartition1D::at_bounds(rows, starts));
   if (owners.back().value + 1 == std::ssize(owners)) {
-    return deal_in_order(cut, nranks);
+    return map_blocks_in_order(cut, nranks);
   }
   TESSERA_ASSIGN_OR_RETURN(const Deal deal, Deal::table(Extents{cut.blocks()}, owners, nranks));
   return Distribution::create(std::span(&cut, 1), deal);

@@ -13,16 +13,16 @@ using rma::Status;
 namespace {
 
 // Consecutive rows of one rank: the starts of all of them and the end of the last are contiguous.
-struct Run {
+struct RowRun {
   rma::TeamRank owner;
   std::int64_t first_row = 0;  // counted from the owner's first row
   std::int64_t rows = 0;
 };
 
-std::vector<Run> runs_of(const SparsePattern& pattern, std::span<const std::int64_t> rows) {
-  std::vector<Run> runs;
+std::vector<RowRun> runs_of(const SparsePattern& pattern, std::span<const std::int64_t> rows) {
+  std::vector<RowRun> runs;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const arrays::ElementPlace place = pattern.row_distribution().locate({rows[i]});
+    const arrays::ElementLocation place = pattern.row_distribution().locate({rows[i]});
     if (i > 0 && rows[i] == rows[i - 1] + 1 && runs.back().owner == place.owner) {
       ++runs.back().rows;
     } else {
@@ -32,11 +32,12 @@ std::vector<Run> runs_of(const SparsePattern& pattern, std::span<const std::int6
   return runs;
 }
 
-std::vector<Piece> pieces_of(std::span<const RowPlace> places, void* to, std::size_t entry_bytes) {
+std::vector<Piece> pieces_of(std::span<const RowLocation> places, void* to,
+                             std::size_t entry_bytes) {
   std::vector<Piece> pieces;
   pieces.reserve(places.size());
   auto* at = static_cast<std::byte*>(to);
-  for (const RowPlace& place : places) {
+  for (const RowLocation& place : places) {
     const std::size_t bytes = static_cast<std::size_t>(place.entries) * entry_bytes;
     pieces.push_back(
         {place.owner, static_cast<std::uint64_t>(place.first) * entry_bytes, at, bytes});
@@ -47,23 +48,23 @@ std::vector<Piece> pieces_of(std::span<const RowPlace> places, void* to, std::si
 
 }  // namespace
 
-Result<std::vector<RowPlace>> locate_rows(SparsePattern& pattern,
-                                          std::span<const std::int64_t> rows) {
-  const std::vector<Run> runs = runs_of(pattern, rows);
+Result<std::vector<RowLocation>> locate_rows(SparsePattern& pattern,
+                                             std::span<const std::int64_t> rows) {
+  const std::vector<RowRun> runs = runs_of(pattern, rows);
   std::vector<std::int64_t> starts(rows.size() + runs.size());
   std::vector<Piece> pieces;
   pieces.reserve(runs.size());
   std::int64_t* to = starts.data();
-  for (const Run& run : runs) {
+  for (const RowRun& run : runs) {
     pieces.push_back({run.owner, static_cast<std::uint64_t>(run.first_row) * sizeof(std::int64_t),
                       to, static_cast<std::size_t>(run.rows + 1) * sizeof(std::int64_t)});
     to += run.rows + 1;
   }
   TESSERA_RETURN_IF_ERROR(get_pieces(pattern.job(), pattern.starts(), pieces).wait());
-  std::vector<RowPlace> places;
+  std::vector<RowLocation> places;
   places.reserve(rows.size());
   const std::int64_t* from = starts.data();
-  for (const Run& run : runs) {
+  for (const RowRun& run : runs) {
     for (std::int64_t row = 0; row < run.rows; ++row) {
       places.push_back({run.owner, from[row], from[row + 1] - from[row]});
     }
@@ -72,7 +73,7 @@ Result<std::vector<RowPlace>> locate_rows(SparsePattern& pattern,
   return places;
 }
 
-Status fetch_columns(SparsePattern& pattern, std::span<const RowPlace> places,
+Status fetch_columns(SparsePattern& pattern, std::span<const RowLocation> places,
                      std::span<std::int64_t> to) {
   return get_pieces(pattern.job(), pattern.column(),
                     pieces_of(places, to.data(), sizeof(std::int64_t)))
@@ -80,17 +81,17 @@ Status fetch_columns(SparsePattern& pattern, std::span<const RowPlace> places,
 }
 
 template <SparseElement T>
-Status fetch_values(SparseMatrix<T>& matrix, std::span<const RowPlace> places, std::span<T> to) {
+Status fetch_values(SparseMatrix<T>& matrix, std::span<const RowLocation> places, std::span<T> to) {
   return get_pieces(matrix.job(), matrix.values(), pieces_of(places, to.data(), sizeof(T))).wait();
 }
 
 template <SparseElement T>
-Result<LocalCsr<T>> fetch_rows(SparseMatrix<T>& matrix, std::span<const RowPlace> places) {
+Result<LocalCsr<T>> fetch_rows(SparseMatrix<T>& matrix, std::span<const RowLocation> places) {
   LocalCsr<T> fetched;
   fetched.rows = std::ssize(places);
   fetched.columns = matrix.columns();
   fetched.row_starts.reserve(places.size() + 1);
-  for (const RowPlace& place : places) {
+  for (const RowLocation& place : places) {
     fetched.row_starts.push_back(fetched.row_starts.back() + place.entries);
   }
   fetched.column.resize(static_cast<std::size_t>(fetched.row_starts.back()));
@@ -100,7 +101,7 @@ Result<LocalCsr<T>> fetch_rows(SparseMatrix<T>& matrix, std::span<const RowPlace
   return fetched;
 }
 
-std::size_t places_in_batch(std::span<const RowPlace> places) {
+std::size_t rows_in_batch(std::span<const RowLocation> places) {
   std::int64_t entries = 0;
   std::size_t count = 0;
   while (count < places.size()) {
@@ -114,14 +115,14 @@ std::size_t places_in_batch(std::span<const RowPlace> places) {
 }
 
 template Result<LocalCsr<std::int32_t>> fetch_rows(SparseMatrix<std::int32_t>&,
-                                                   std::span<const RowPlace>);
+                                                   std::span<const RowLocation>);
 template Result<LocalCsr<std::int64_t>> fetch_rows(SparseMatrix<std::int64_t>&,
-                                                   std::span<const RowPlace>);
-template Result<LocalCsr<float>> fetch_rows(SparseMatrix<float>&, std::span<const RowPlace>);
-template Result<LocalCsr<double>> fetch_rows(SparseMatrix<double>&, std::span<const RowPlace>);
+                                                   std::span<const RowLocation>);
+template Result<LocalCsr<float>> fetch_rows(SparseMatrix<float>&, std::span<const RowLocation>);
+template Result<LocalCsr<double>> fetch_rows(SparseMatrix<double>&, std::span<const RowLocation>);
 template Result<LocalCsr<std::complex<float>>> fetch_rows(SparseMatrix<std::complex<float>>&,
-                                                          std::span<const RowPlace>);
+                                                          std::span<const RowLocation>);
 template Result<LocalCsr<std::complex<double>>> fetch_rows(SparseMatrix<std::complex<double>>&,
-                                                           std::span<const RowPlace>);
+                                                           std::span<const RowLocation>);
 
 }  // namespace tessera::linalg::detail

@@ -35,7 +35,7 @@ ScratchPiece allocate(std::size_t bytes) {
 
 /// The pieces that a thread keeps. Used and spare pieces together never exceed the largest use so
 /// far.
-class Spares {
+class SparePieces {
  public:
   /// The smallest spare piece that is large enough, else a new one; empty if memory runs out.
   ScratchPiece take(std::size_t bytes) {
@@ -49,13 +49,13 @@ class Spares {
       use(best->bytes);
       return std::exchange(*best, ScratchPiece());
     }
-    const std::size_t most_before = most_used_;
+    const std::size_t max_before = max_used_;
     use(bytes);
     trim();
     ScratchPiece piece = allocate(bytes);
     if (piece.memory == nullptr) {
       used_ -= bytes;
-      most_used_ = most_before;
+      max_used_ = max_before;
     }
     return piece;
   }
@@ -66,21 +66,21 @@ class Spares {
   }
   void clear() noexcept {
     pieces_ = {};
-    most_used_ = used_;
+    max_used_ = used_;
   }
 
  private:
   // Panels of two steps, a tile, and some more.
   std::array<ScratchPiece, 8> pieces_;
   std::size_t used_ = 0;
-  std::size_t most_used_ = 0;
+  std::size_t max_used_ = 0;
 
   std::array<ScratchPiece, 8>::iterator smallest() noexcept {
     return std::ranges::min_element(pieces_, {}, &ScratchPiece::bytes);
   }
   void use(std::size_t bytes) noexcept {
     used_ += bytes;
-    most_used_ = std::max(most_used_, used_);
+    max_used_ = std::max(max_used_, used_);
   }
   void trim() noexcept {
     std::ranges::sort(pieces_, {}, &ScratchPiece::bytes);
@@ -88,15 +88,15 @@ class Spares {
     for (const ScratchPiece& each : pieces_) {
       all += each.bytes;
     }
-    for (auto each = pieces_.begin(); each != pieces_.end() && all > most_used_; ++each) {
+    for (auto each = pieces_.begin(); each != pieces_.end() && all > max_used_; ++each) {
       all -= each->bytes;
       *each = {};
     }
   }
 };
 
-Spares& spares() noexcept {
-  thread_local Spares all;
+SparePieces& spares() noexcept {
+  thread_local SparePieces all;
   return all;
 }
 

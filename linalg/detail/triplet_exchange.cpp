@@ -18,7 +18,7 @@
 namespace tessera::linalg::detail {
 
 using arrays::Distribution;
-using arrays::detail::within_memory;
+using arrays::detail::catch_bad_alloc;
 using rma::Job;
 using rma::Region;
 using rma::Result;
@@ -28,7 +28,7 @@ using rma::Team;
 namespace {
 
 // A minimum for the entries in a batch: with many ranks, small batches would be single entries.
-constexpr std::size_t least_batch = std::size_t{1} << 16U;
+constexpr std::size_t min_batch = std::size_t{1} << 16U;
 
 std::size_t owner_of(const Distribution& rows, std::int64_t row) {
   return static_cast<std::size_t>(rows.owner({row}).value);
@@ -76,7 +76,7 @@ Status put_batch(Job& job, const Region& to, const Distribution& rows,
 template <SparseElement T>
 Status put_all(Job& job, const Region& to, const Distribution& rows,
                std::span<const Triplet<T>> given, std::vector<std::int64_t>& places) {
-  const std::size_t most = std::max(least_batch, places.size() * 16);
+  const std::size_t most = std::max(min_batch, places.size() * 16);
   std::vector<Triplet<T>> sorted(std::min(most, given.size()));
   while (!given.empty()) {
     const std::size_t count = std::min(most, given.size());
@@ -168,16 +168,17 @@ Result<LocalCsr<T>> own_rows(RowRange range, std::int64_t columns,
 template <SparseElement T>
 Result<LocalCsr<T>> exchange(Job& job, Team& team, const Distribution& rows, std::int64_t columns,
                              std::vector<Triplet<T>> given) {
-  TESSERA_ASSIGN_OR_RETURN(
-      Placement placement,
-      place_by_origin(job, team, within_memory([&] { return counts_of<T>(team, rows, given); })));
+  TESSERA_ASSIGN_OR_RETURN(Placement placement, offsets_by_origin(job, team, catch_bad_alloc([&] {
+                                                                    return counts_of<T>(team, rows,
+                                                                                        given);
+                                                                  })));
   const auto expected = static_cast<std::size_t>(placement.begins.back());
   TESSERA_ASSIGN_OR_RETURN(Region received, Region::allocate(team, expected * sizeof(Triplet<T>)));
   const Status sent =
-      within_memory([&] { return put_all<T>(job, received, rows, given, placement.places); });
+      catch_bad_alloc([&] { return put_all<T>(job, received, rows, given, placement.places); });
   TESSERA_RETURN_IF_ERROR(meet(received, sent));
   std::vector<Triplet<T>>().swap(given);
-  auto own = within_memory([&] {
+  auto own = catch_bad_alloc([&] {
     return own_rows<T>(rows_of(rows, team.rank()), columns,
                        {reinterpret_cast<const Triplet<T>*>(received.local()), expected});
   });

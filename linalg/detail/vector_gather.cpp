@@ -44,8 +44,8 @@ Handle transfer(rma::Job& job, rma::Op op, rma::RemoteAddress at, rma::Fragments
 }
 
 // Element by element, with a wait for each.
-Handle transfer_in_turn(rma::Job& job, rma::Op op, rma::RemoteAddress at, rma::Fragments runs,
-                        const rma::Scale& one, std::size_t element_bytes) {
+Handle transfer_one_by_one(rma::Job& job, rma::Op op, rma::RemoteAddress at, rma::Fragments runs,
+                           const rma::Scale& one, std::size_t element_bytes) {
   for (const rma::Fragment& run : runs) {
     for (std::uint64_t done = 0; done < run.bytes; done += element_bytes) {
       const rma::RemoteAddress there = at + (run.remote_offset + done);
@@ -91,14 +91,14 @@ template <SparseElement T>
 VectorGather<T>::VectorGather(Array<T>& like, std::vector<std::int64_t> indices,
                               const SpmvOptions& options)
     : options_(options), indices_(std::move(indices)), positions_(indices_.size()) {
-  std::vector<arrays::ElementPlace> found;
+  std::vector<arrays::ElementLocation> found;
   found.reserve(indices_.size());
   for (const std::int64_t index : indices_) {
     found.push_back(like.distribution().locate({index}));
   }
   lay_out(like, found);
   for (Batch& batch : mapped_) {
-    batch.copied = batch.joined_runs();
+    batch.copied = batch.merged_runs();
   }
   if (options_.mode != SpmvMode::push) {
     own_buffer_.resize(filled_);
@@ -108,7 +108,7 @@ VectorGather<T>::VectorGather(Array<T>& like, std::vector<std::int64_t> indices,
 
 // Owners in the order of their stages; the elements of each in the order of their indices.
 template <SparseElement T>
-void VectorGather<T>::lay_out(Array<T>& like, std::span<const arrays::ElementPlace> found) {
+void VectorGather<T>::lay_out(Array<T>& like, std::span<const arrays::ElementLocation> found) {
   const std::int32_t ranks = like.team().size();
   const TeamRank self = like.team().rank();
   std::vector<bool> mapped(static_cast<std::size_t>(ranks));
@@ -140,7 +140,7 @@ void VectorGather<T>::lay_out(Array<T>& like, std::span<const arrays::ElementPla
 // A separate run costs some nanoseconds, and in a message the same again on its sender and its
 // reader.
 template <SparseElement T>
-std::size_t VectorGather<T>::Batch::room_before(std::uint64_t offset) const noexcept {
+std::size_t VectorGather<T>::Batch::gap_before(std::uint64_t offset) const noexcept {
   constexpr std::uint64_t most = 32;
   if (!has_room || runs.empty()) {
     return 0;
@@ -151,7 +151,7 @@ std::size_t VectorGather<T>::Batch::room_before(std::uint64_t offset) const noex
 
 // Runs have a gap between them in the buffer if the gap in the slice is copied too.
 template <SparseElement T>
-std::vector<rma::Fragment> VectorGather<T>::Batch::joined_runs() const {
+std::vector<rma::Fragment> VectorGather<T>::Batch::merged_runs() const {
   std::vector<rma::Fragment> joined;
   std::size_t filled = end;
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -172,7 +172,7 @@ std::size_t VectorGather<T>::add(Batch& batch, std::int64_t offset) {
   if (!batch.runs.empty() && at == end_of(batch.runs.back())) {
     batch.runs.back().bytes += sizeof(T);
   } else {
-    filled_ += batch.room_before(at);
+    filled_ += batch.gap_before(at);
     batch.runs.push_back({nullptr, at, sizeof(T)});
     batch.places.push_back(filled_);
   }
@@ -187,7 +187,7 @@ auto VectorGather<T>::wanted(Array<T>& like, std::vector<std::vector<rma::Fragme
   runs.reserve(remote_.size());  // the result refers to them
   std::size_t place = mapped_.empty() ? 0 : mapped_.back().end;
   for (const Batch& batch : remote_) {
-    all.push_back({batch.owner, runs.emplace_back(batch.joined_runs()), place});
+    all.push_back({batch.owner, runs.emplace_back(batch.merged_runs()), place});
     place = batch.end;
   }
   for (const Batch& batch : mapped_) {
@@ -201,7 +201,7 @@ auto VectorGather<T>::wanted(Array<T>& like, std::vector<std::vector<rma::Fragme
 template <SparseElement T>
 Status VectorGather<T>::prepare_push(Array<T>& like) {
   std::vector<std::vector<rma::Fragment>> runs;
-  const auto all = arrays::detail::within_memory(
+  const auto all = arrays::detail::catch_bad_alloc(
       [&]() -> rma::Result<std::vector<Wanted>> { return wanted(like, runs); });
   const auto meeting = options_.neighbours_only ? VectorPush<T>::Meeting::neighbours
                                                 : VectorPush<T>::Meeting::everybody;
@@ -259,7 +259,7 @@ Handle VectorGather<T>::start_batch(rma::Op op, Array<T>& array, const Batch& ba
   const rma::RemoteAddress at = array.region().at(batch.owner);
   switch (options_.mode) {
     case SpmvMode::single:
-      return transfer_in_turn(array.job(), op, at, batch.runs, one, sizeof(T));
+      return transfer_one_by_one(array.job(), op, at, batch.runs, one, sizeof(T));
     case SpmvMode::plain:
       return transfer_singly(array.job(), op, at, batch.runs, one);
     case SpmvMode::aggregate:
@@ -276,9 +276,9 @@ Status VectorGather<T>::start(Array<T>& from) {
   if (push_) {
     return push_->send(from);
   }
-  under_way_.clear();
+  pending_gets_.clear();
   for (const Batch& batch : remote_) {
-    under_way_.push_back(start_batch(rma::Op::get, from, batch));
+    pending_gets_.push_back(start_batch(rma::Op::get, from, batch));
   }
   return {};
 }
@@ -319,9 +319,9 @@ Status VectorGather<T>::wait(std::size_t stage) {
   if (push_) {
     return push_->wait(stage - 1);
   }
-  Status status = under_way_[stage - 1].wait();
+  Status status = pending_gets_[stage - 1].wait();
   if (!status.ok()) {
-    for (rma::Handle& other : under_way_) {
+    for (rma::Handle& other : pending_gets_) {
       other.wait().ignore("the first error is returned");
     }
   }

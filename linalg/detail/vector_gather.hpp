@@ -69,7 +69,7 @@ class VectorGather {
   rma::Status refuse(rma::Status reason) { return push_->refuse(std::move(reason)); }
   /// With SpmvOptions::neighbours_only, after all stages: synchronises with the remaining
   /// neighbours.
-  rma::Status meet_neighbours() { return push_->wait_for_all(); }
+  rma::Status synchronise_neighbours() { return push_->wait_for_all(); }
   /// One-sided. Performs stage 0.
   rma::Status copy_mapped(arrays::Array<T>& from);
   /// Waits for a stage from 1 on that start() began. After an error all stages have ended.
@@ -93,11 +93,11 @@ class VectorGather {
     void use(T* buffer) noexcept;
 
     /// The elements in the gap between the last run and `offset`, if the gap is copied too; else 0.
-    [[nodiscard]] std::size_t room_before(std::uint64_t offset) const noexcept;
+    [[nodiscard]] std::size_t gap_before(std::uint64_t offset) const noexcept;
     /// The runs, merged over gaps.
-    [[nodiscard]] std::vector<rma::Fragment> joined_runs() const;
+    [[nodiscard]] std::vector<rma::Fragment> merged_runs() const;
   };
-  void lay_out(arrays::Array<T>& like, std::span<const arrays::ElementPlace> found);
+  void lay_out(arrays::Array<T>& like, std::span<const arrays::ElementLocation> found);
   std::size_t add(Batch& batch, std::int64_t offset);
   [[nodiscard]] std::size_t shift() const noexcept { return push_ ? push_->shift() : 0; }
   rma::Status read(arrays::Array<T>& from, const Batch& batch);
@@ -116,7 +116,7 @@ class VectorGather {
   std::span<T> buffer_;
   std::vector<Batch> mapped_;
   std::vector<Batch> remote_;
-  std::vector<rma::Handle> under_way_;
+  std::vector<rma::Handle> pending_gets_;
   std::size_t filled_ = 0;  // elements of the buffer
   std::int64_t from_others_ = 0;
   std::int64_t shared_ = 0;

@@ -15,7 +15,7 @@
 namespace tessera::linalg::detail {
 
 using arrays::Array;
-using arrays::detail::within_memory;
+using arrays::detail::catch_bad_alloc;
 using rma::Code;
 using rma::Result;
 using rma::Status;
@@ -82,15 +82,15 @@ Result<VectorPush<T>> VectorPush<T>::create(Array<T>& like, std::size_t elements
                                             const Result<std::vector<Wanted>>& wanted,
                                             Meeting meeting) {
   VectorPush push(like.job(), elements, meeting);
-  const auto asked = within_memory([&]() -> Result<std::vector<RankList>> {
+  const auto asked = catch_bad_alloc([&]() -> Result<std::vector<RankList>> {
     TESSERA_RETURN_IF_ERROR(wanted.status());
     return push.ask(*wanted);
   });
   rma::Team& team = like.team();
   TESSERA_ASSIGN_OR_RETURN(const auto lists, exchange_lists(push.job_, team, asked));
-  Status mine = within_memory([&] { return push.add_readers(lists); });
+  Status mine = catch_bad_alloc([&] { return push.add_readers(lists); });
   if (meeting == Meeting::neighbours) {
-    mine = push.add_silent_readers(team, mine);
+    mine = push.add_flag_only_readers(team, mine);
   }
   // The number of readers is known only after all lists have arrived.
   TESSERA_RETURN_IF_ERROR(team.agree(mine));
@@ -120,7 +120,7 @@ Result<std::vector<RankList>> VectorPush<T>::ask(std::span<const Wanted> wanted)
 
 // Ranks that read from this one, but that it doesn't read from, also need a flag here.
 template <SparseElement T>
-Result<std::vector<RankList>> VectorPush<T>::ask_readers() {
+Result<std::vector<RankList>> VectorPush<T>::request_reader_flags() {
   std::vector<RankList> given;
   const std::size_t known = sources_.size();
   for (const Reader& reader : readers_) {
@@ -137,13 +137,13 @@ Result<std::vector<RankList>> VectorPush<T>::ask_readers() {
 // Collective. Requests flags from those readers, and adds what others request: this rank has a flag
 // at each rank that it only reads from. `mine` is an error of this rank's earlier work.
 template <SparseElement T>
-Status VectorPush<T>::add_silent_readers(rma::Team& team, const Status& mine) {
-  const auto given = within_memory([&]() -> Result<std::vector<RankList>> {
+Status VectorPush<T>::add_flag_only_readers(rma::Team& team, const Status& mine) {
+  const auto given = catch_bad_alloc([&]() -> Result<std::vector<RankList>> {
     TESSERA_RETURN_IF_ERROR(mine);
-    return ask_readers();
+    return request_reader_flags();
   });
   TESSERA_ASSIGN_OR_RETURN(const auto lists, exchange_lists(job_, team, given));
-  return within_memory([&]() -> Status {
+  return catch_bad_alloc([&]() -> Status {
     for (const RankList& list : lists) {
       Reader reader;
       reader.rank = list.rank;
@@ -231,7 +231,7 @@ Status VectorPush<T>::send(Array<T>& from) {
   Status result = own.status();
   for (Reader& reader : readers_) {
     Status sent =
-        own.ok() ? within_memory([&] { return send_to(reader, own->data()); }) : own.status();
+        own.ok() ? catch_bad_alloc([&] { return send_to(reader, own->data()); }) : own.status();
     if (sent.ok()) {
       reader.code_before = Code::ok;
     } else {

@@ -93,8 +93,8 @@ class VectorPush {
   rma::Result<std::vector<RankList>> ask(std::span<const Wanted> wanted);
   rma::Status add_readers(std::span<const RankList> asked);
   void add_reader(const RankList& asked);
-  rma::Status add_silent_readers(rma::Team& team, const rma::Status& mine);
-  rma::Result<std::vector<RankList>> ask_readers();
+  rma::Status add_flag_only_readers(rma::Team& team, const rma::Status& mine);
+  rma::Result<std::vector<RankList>> request_reader_flags();
   rma::Status send_to(const Reader& reader, const std::byte* slice);
   void refuse(Reader& reader, rma::Code code);
   [[nodiscard]] std::uint64_t flag_of(std::size_t number) const noexcept;

@@ -34,7 +34,7 @@ struct RankGrid {
 /// A grid of all `ranks` ranks, as square as possible, with at least as many columns as rows.
 RankGrid square_grid(std::int64_t ranks);
 /// The widest square blocks for ScaLAPACK if the caller doesn't give a width.
-inline constexpr std::int64_t widest_square_block = 64;
+inline constexpr std::int64_t max_square_block = 64;
 
 class WorkMatrix {
  public:

@@ -116,14 +116,14 @@ class OwnContraction {
 
   // Each rank begins with another box of the summed dimensions, so that ranks don't all read from
   // one owner.
-  void start_part(const Part& part, std::int64_t most_inner) {
+  void start_part(const Part& part, std::int64_t max_inner) {
     std::int64_t count = 0;
-    for_each_part(inner_, most_inner, [&](const Box&) { ++count; });
+    for_each_part(inner_, max_inner, [&](const Box&) { ++count; });
     const std::int64_t first = task_.c.team().rank().value * count / task_.c.team().size();
     std::int64_t started = 0;
     for (const bool is_after : {true, false}) {
       std::int64_t number = 0;
-      for_each_part(inner_, most_inner, [&](const Box& inner) {
+      for_each_part(inner_, max_inner, [&](const Box& inner) {
         if ((number++ >= first) == is_after) {
           ++started;
           start({.part = part, .is_first = started == 1, .is_last = started == count}, inner);

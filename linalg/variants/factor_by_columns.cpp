@@ -19,7 +19,7 @@
 
 namespace tessera::linalg::variants {
 
-using arrays::detail::within_memory;
+using arrays::detail::catch_bad_alloc;
 using detail::ColumnBlocks;
 using detail::Interval;
 using detail::Panel;
@@ -31,7 +31,7 @@ namespace {
 
 // The result of a block's factorisation, which its owner sends to the other ranks.
 template <class N>
-struct News {
+struct PanelResult {
   std::int64_t info = 0;   // LAPACK's info for the block
   bool is_failed = false;  // the owner can't continue
   std::vector<N> numbers;  // pivots, or factors of reflectors
@@ -62,7 +62,7 @@ class Loop {
                      columns(k).length());
   }
   // All of this rank's columns to the right of block k, from that block's diagonal down.
-  [[nodiscard]] LocalMatrix<T> own_behind(std::int64_t k) const {
+  [[nodiscard]] LocalMatrix<T> own_trailing(std::int64_t k) const {
     const std::int64_t from = blocks_.own_columns_before(k + 1);
     const std::int64_t count = blocks_.own_columns() - from;
     return own_.part(columns(k).lo, count > 0 ? blocks_.rows - columns(k).lo : 0, from, count);
@@ -79,14 +79,14 @@ class Loop {
   // Collective. Sends the owner's result to all ranks. Returns errors of the transfer only, not of
   // the work.
   template <class N>
-  Status share(std::int64_t k, News<N>& news) {
-    std::array<std::int64_t, 2> head{news.info, news.is_failed ? 1 : 0};
+  Status share(std::int64_t k, PanelResult<N>& panel_result) {
+    std::array<std::int64_t, 2> head{panel_result.info, panel_result.is_failed ? 1 : 0};
     TESSERA_RETURN_IF_ERROR(a_->team().broadcast_value(head, blocks_.owner(k)));
-    news.info = head[0];
-    news.is_failed = head[1] != 0;
-    return news.numbers.empty()
+    panel_result.info = head[0];
+    panel_result.is_failed = head[1] != 0;
+    return panel_result.numbers.empty()
                ? Status()
-               : a_->team().broadcast(std::as_writable_bytes(std::span(news.numbers)),
+               : a_->team().broadcast(std::as_writable_bytes(std::span(panel_result.numbers)),
                                       blocks_.owner(k));
   }
 
@@ -94,7 +94,7 @@ class Loop {
   // part in share().
   template <class Reserve>
   Status begin(Reserve&& reserve) {
-    return a_->team().agree(within_memory([&] {
+    return a_->team().agree(catch_bad_alloc([&] {
       reserve();
       return Status();
     }));
@@ -165,7 +165,7 @@ Status update_cholesky(Loop<T>& loop, std::int64_t k) {
 
 template <Scalar T>
 Status update_lu(Loop<T>& loop, std::int64_t k, std::span<const std::int32_t> pivots) {
-  const LocalMatrix<T> behind = loop.own_behind(k);
+  const LocalMatrix<T> behind = loop.own_trailing(k);
   if (behind.is_empty()) {
     return {};
   }
@@ -198,7 +198,7 @@ void exchange_in_earlier_columns(const Loop<T>& loop, std::span<const std::int64
 template <Scalar T>
 Status update_qr(Loop<T>& loop, std::int64_t k, std::span<const T> tau,
                  detail::ColumnMajorCopy<T>& copy) {
-  const LocalMatrix<T> behind = loop.own_behind(k);
+  const LocalMatrix<T> behind = loop.own_trailing(k);
   if (behind.is_empty()) {
     return {};
   }
@@ -214,21 +214,22 @@ template <Scalar T>
 Result<std::int64_t> cholesky_by_columns(WorkMatrix& a, const ColumnBlocks& blocks) {
   Loop<T> loop(a, blocks);
   Status mine;
-  News<std::int64_t> news;
-  for (std::int64_t k = 0; k < blocks.count() && news.info == 0 && !news.is_failed; ++k) {
+  PanelResult<std::int64_t> panel_result;
+  for (std::int64_t k = 0; k < blocks.count() && panel_result.info == 0 && !panel_result.is_failed;
+       ++k) {
     if (blocks.owns(k) && mine.ok()) {
-      auto info = within_memory([&] { return cholesky_block(loop, k); });
+      auto info = catch_bad_alloc([&] { return cholesky_block(loop, k); });
       mine = info.status();
-      news.info = info.ok() ? *info : 0;
+      panel_result.info = info.ok() ? *info : 0;
     }
-    news.is_failed = !mine.ok();
-    TESSERA_RETURN_IF_ERROR(loop.share(k, news));
-    if (mine.ok() && news.info == 0 && !news.is_failed) {
-      mine = within_memory([&] { return update_cholesky(loop, k); });
+    panel_result.is_failed = !mine.ok();
+    TESSERA_RETURN_IF_ERROR(loop.share(k, panel_result));
+    if (mine.ok() && panel_result.info == 0 && !panel_result.is_failed) {
+      mine = catch_bad_alloc([&] { return update_cholesky(loop, k); });
     }
   }
   TESSERA_RETURN_IF_ERROR(loop.finish(std::move(mine)));
-  return news.info;
+  return panel_result.info;
 }
 
 template <Scalar T>
@@ -236,28 +237,29 @@ Result<LuSteps> lu_by_columns(WorkMatrix& a, const ColumnBlocks& blocks) {
   Loop<T> loop(a, blocks);
   Status mine;
   LuSteps steps;
-  News<std::int32_t> news;
+  PanelResult<std::int32_t> panel_result;
   TESSERA_RETURN_IF_ERROR(loop.begin([&] {
-    news.numbers.reserve(static_cast<std::size_t>(loop.steps_of(0)));
+    panel_result.numbers.reserve(static_cast<std::size_t>(loop.steps_of(0)));
     steps.pivots.reserve(static_cast<std::size_t>(loop.steps()));
   }));
-  for (std::int64_t k = 0; loop.steps_of(k) > 0 && !news.is_failed; ++k) {
-    news.numbers.resize(static_cast<std::size_t>(loop.steps_of(k)));
+  for (std::int64_t k = 0; loop.steps_of(k) > 0 && !panel_result.is_failed; ++k) {
+    panel_result.numbers.resize(static_cast<std::size_t>(loop.steps_of(k)));
     if (blocks.owns(k) && mine.ok()) {
-      auto info = within_memory([&] { return lapack::lu<T>(loop.own_block(k), news.numbers); });
+      auto info =
+          catch_bad_alloc([&] { return lapack::lu<T>(loop.own_block(k), panel_result.numbers); });
       mine = info.status();
-      news.info = info.ok() ? *info : 0;
+      panel_result.info = info.ok() ? *info : 0;
     }
-    news.is_failed = !mine.ok();
-    TESSERA_RETURN_IF_ERROR(loop.share(k, news));
-    if (steps.singular == 0 && news.info != 0) {
-      steps.singular = blocks.block(k).lo + news.info;
+    panel_result.is_failed = !mine.ok();
+    TESSERA_RETURN_IF_ERROR(loop.share(k, panel_result));
+    if (steps.singular == 0 && panel_result.info != 0) {
+      steps.singular = blocks.block(k).lo + panel_result.info;
     }
-    for (const std::int32_t pivot : news.numbers) {
+    for (const std::int32_t pivot : panel_result.numbers) {
       steps.pivots.push_back(blocks.block(k).lo + pivot);
     }
-    if (mine.ok() && !news.is_failed) {
-      mine = within_memory([&] { return update_lu<T>(loop, k, news.numbers); });
+    if (mine.ok() && !panel_result.is_failed) {
+      mine = catch_bad_alloc([&] { return update_lu<T>(loop, k, panel_result.numbers); });
     }
   }
   TESSERA_RETURN_IF_ERROR(loop.finish(std::move(mine)));
@@ -271,22 +273,23 @@ Result<std::vector<T>> qr_by_columns(WorkMatrix& a, const ColumnBlocks& blocks) 
   Loop<T> loop(a, blocks);
   Status mine;
   std::vector<T> tau;
-  News<T> news;
+  PanelResult<T> panel_result;
   detail::ColumnMajorCopy<T> copy;
   TESSERA_RETURN_IF_ERROR(loop.begin([&] {
-    news.numbers.reserve(static_cast<std::size_t>(loop.steps_of(0)));
+    panel_result.numbers.reserve(static_cast<std::size_t>(loop.steps_of(0)));
     tau.reserve(static_cast<std::size_t>(loop.steps()));
   }));
-  for (std::int64_t k = 0; loop.steps_of(k) > 0 && !news.is_failed; ++k) {
-    news.numbers.resize(static_cast<std::size_t>(loop.steps_of(k)));
+  for (std::int64_t k = 0; loop.steps_of(k) > 0 && !panel_result.is_failed; ++k) {
+    panel_result.numbers.resize(static_cast<std::size_t>(loop.steps_of(k)));
     if (blocks.owns(k) && mine.ok()) {
-      mine = within_memory([&] { return lapack::qr<T>(loop.own_block(k), news.numbers); });
+      mine =
+          catch_bad_alloc([&] { return lapack::qr<T>(loop.own_block(k), panel_result.numbers); });
     }
-    news.is_failed = !mine.ok();
-    TESSERA_RETURN_IF_ERROR(loop.share(k, news));
-    tau.insert(tau.end(), news.numbers.begin(), news.numbers.end());
-    if (mine.ok() && !news.is_failed) {
-      mine = within_memory([&] { return update_qr<T>(loop, k, news.numbers, copy); });
+    panel_result.is_failed = !mine.ok();
+    TESSERA_RETURN_IF_ERROR(loop.share(k, panel_result));
+    tau.insert(tau.end(), panel_result.numbers.begin(), panel_result.numbers.end());
+    if (mine.ok() && !panel_result.is_failed) {
+      mine = catch_bad_alloc([&] { return update_qr<T>(loop, k, panel_result.numbers, copy); });
     }
   }
   TESSERA_RETURN_IF_ERROR(loop.finish(std::move(mine)));

@@ -23,7 +23,7 @@ using rma::Status;
 namespace {
 
 // A tile of C and one of its panels.
-struct Step {
+struct GemmStep {
   OwnPart tile;  ///< set for the first panel only, else empty
   TileTarget target = TileTarget::in_place;
   bool is_first = false;
@@ -38,7 +38,7 @@ class Steps {
       : task_(task), parts_(own_parts(task.c, task.c.array->team().rank())) {}
 
   // Gets the next step, and starts its fetches; false after the last step.
-  bool start_next(Step& step, detail::Panel& a, detail::Panel& b) {
+  bool start_next(GemmStep& step, detail::Panel& a, detail::Panel& b) {
     step.is_first = panel_ == panels_.size();
     if (step.is_first && !find_tile()) {
       return false;
@@ -87,7 +87,7 @@ class Steps {
 
 // The two panels of one step; one pair is used while the other is fetched.
 struct PanelPair {
-  Step step;
+  GemmStep step;
   detail::Panel a;
   detail::Panel b;
   bool is_started = false;

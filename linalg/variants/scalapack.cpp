@@ -23,8 +23,8 @@
 
 namespace tessera::linalg {
 
+using arrays::BlockMapKind;
 using arrays::Deal;
-using arrays::DealKind;
 using arrays::Distribution;
 using arrays::MemoryOrder;
 using detail::MatrixMap;
@@ -113,7 +113,7 @@ class Grid {
 };
 
 // One dimension of a matrix in blocks on a grid, and the calling rank's part of it.
-struct Axis {
+struct ScalapackAxis {
   std::int64_t extent = 0;
   std::int64_t block = 1;
   std::int64_t place = 0;  ///< coordinate of the rank in the grid
@@ -141,11 +141,11 @@ struct Axis {
 // A matrix in the form of ScaLAPACK's arguments.
 template <class T>
 struct Matrix {
-  Axis rows;
-  Axis columns;
+  ScalapackAxis rows;
+  ScalapackAxis columns;
   T* data = nullptr;
   std::array<int, 9> descriptor = {};
-  T nothing = T{};  // passed if this rank has no element
+  T no_element = T{};  // passed if this rank has no element
 
   Matrix(const Grid& grid, const WorkMatrix& work) {
     const Distribution& layout = work.layout();
@@ -168,7 +168,7 @@ struct Matrix {
   [[nodiscard]] bool is_empty() const { return rows.extent == 0 || columns.extent == 0; }
   [[nodiscard]] int m() const { return count(rows.extent); }
   [[nodiscard]] int n() const { return count(columns.extent); }
-  [[nodiscard]] T* elements() { return data == nullptr ? &nothing : data; }
+  [[nodiscard]] T* elements() { return data == nullptr ? &no_element : data; }
   [[nodiscard]] const int* desc() const { return descriptor.data(); }
 };
 
@@ -220,7 +220,7 @@ Status check_finite(Matrix<T>& matrix, rma::Team& team, std::string_view name,
 // if there is none: libraries continue with NaN.
 template <Scalar T>
 Result<std::int64_t> first_not_positive(Matrix<T>& factor, rma::Team& team) {
-  const Axis& rows = factor.rows;
+  const ScalapackAxis& rows = factor.rows;
   std::int64_t first = rows.extent + 1;
   for (std::int64_t local = 0; local < rows.own(); ++local) {
     const std::int64_t place = rows.global(local);
@@ -237,7 +237,7 @@ Result<std::int64_t> first_not_positive(Matrix<T>& factor, rma::Team& team) {
 // Collective. Gives all ranks the numbers that belong to the first `steps` rows (or columns) of a
 // matrix; they are on the ranks at the beginning of the other axis.
 template <class N>
-Result<std::vector<N>> gather(const WorkMatrix& a, const Axis& axis, bool is_first,
+Result<std::vector<N>> gather(const WorkMatrix& a, const ScalapackAxis& axis, bool is_first,
                               std::int64_t steps, const std::vector<N>& mine) {
   std::vector<N> all(static_cast<std::size_t>(steps));
   for (std::int64_t local = 0; is_first && local < axis.own(); ++local) {
@@ -254,7 +254,7 @@ Result<std::vector<N>> gather(const WorkMatrix& a, const Axis& axis, bool is_fir
 // Collective. Gives all ranks the values of the grid's first rank. For matrices of one element
 // ScaLAPACK takes shortcuts, and only owners get the values.
 template <class N>
-Status share_values(const WorkMatrix& a, std::vector<N>& values) {
+Status broadcast_values(const WorkMatrix& a, std::vector<N>& values) {
   const rma::TeamRank first = a.layout().deal().owner({0, 0});
   return a.team().broadcast(std::as_writable_bytes(std::span(values)), first);
 }
@@ -276,19 +276,20 @@ struct WorkSpace {
 
 Result<Distribution> layout_of(std::int64_t rows, std::int64_t columns, std::int64_t block,
                                const arrays::Extents& grid, std::int64_t ranks, MemoryOrder order) {
-  TESSERA_ASSIGN_OR_RETURN(const arrays::AxisCut row_cut, arrays::AxisCut::by_size(rows, block));
-  TESSERA_ASSIGN_OR_RETURN(const arrays::AxisCut column_cut,
-                           arrays::AxisCut::by_size(columns, block));
+  TESSERA_ASSIGN_OR_RETURN(const arrays::BlockPartition1D row_partition,
+                           arrays::BlockPartition1D::by_size(rows, block));
+  TESSERA_ASSIGN_OR_RETURN(const arrays::BlockPartition1D column_partition,
+                           arrays::BlockPartition1D::by_size(columns, block));
   TESSERA_ASSIGN_OR_RETURN(
       const Deal deal,
-      Deal::cyclic_grid({row_cut.blocks(), column_cut.blocks()}, grid, ranks, order));
+      Deal::cyclic_grid({row_partition.blocks(), column_partition.blocks()}, grid, ranks, order));
   return Distribution::create(
-      std::array{row_cut, column_cut}, deal,
+      std::array{row_partition, column_partition}, deal,
       {.storage = arrays::Storage::local_matrix, .order = MemoryOrder::column_major});
 }
 
 // Whether blocks are as ScaLAPACK needs them: all of one size, except the last.
-bool is_by_size(const arrays::AxisCut& cut, std::int64_t block) {
+bool is_by_size(const arrays::BlockPartition1D& cut, std::int64_t block) {
   return !cut.is_irregular() &&
          (cut.blocks() <= 1 ||
           (cut.largest() == block && cut.lo(cut.blocks() - 1) == (cut.blocks() - 1) * block));
@@ -297,8 +298,8 @@ bool is_by_size(const arrays::AxisCut& cut, std::int64_t block) {
 // Whether ScaLAPACK can work in place on an array with this layout.
 bool fits_library(const Distribution& layout, std::int64_t block) {
   const Deal& deal = layout.deal();
-  const bool is_grid = (deal.kind() == DealKind::grid && deal.node_grid().is_empty()) ||
-                       deal.kind() == DealKind::cyclic_grid;
+  const bool is_grid = (deal.kind() == BlockMapKind::grid && deal.node_grid().is_empty()) ||
+                       deal.kind() == BlockMapKind::cyclic_grid;
   const std::int64_t own = block_of(layout);
   return layout.ndims() == 2 && is_grid && volume(deal.rank_grid()) == layout.nranks() &&
          layout.order() == MemoryOrder::column_major && !layout.has_ghosts() &&
@@ -321,7 +322,7 @@ Result<WorkMatrix> at(const MatrixMap& map, const Team& team, std::int64_t block
   constexpr std::int64_t least = 8;
   const detail::RankGrid grid = detail::square_grid(team.size());
   const std::int64_t by_size = std::clamp(std::max(map.rows(), map.columns()) / (4 * grid.columns),
-                                          least, detail::widest_square_block);
+                                          least, detail::max_square_block);
   TESSERA_ASSIGN_OR_RETURN(
       const Distribution layout,
       layout_of(map.rows(), map.columns(), block > 0 ? block : by_size, {grid.rows, grid.columns},
@@ -572,7 +573,7 @@ Result<RealValues<T>> Routines<T>::eigen(WorkMatrix& a, WorkMatrix* vectors) {
     task.make_room();
     task.call();
     TESSERA_RETURN_IF_ERROR(converged(grid, a, "syevd", task.info).status());
-    TESSERA_RETURN_IF_ERROR(share_values(a, task.values));
+    TESSERA_RETURN_IF_ERROR(broadcast_values(a, task.values));
   }
   return std::move(task.values);
 }
@@ -632,7 +633,7 @@ Result<RealValues<T>> Routines<T>::svd(WorkMatrix& a, WorkMatrix* u, WorkMatrix*
     info = 0;
   }
   TESSERA_RETURN_IF_ERROR(converged(grid, a, "gesvd", info).status());
-  TESSERA_RETURN_IF_ERROR(share_values(a, values));
+  TESSERA_RETURN_IF_ERROR(broadcast_values(a, values));
   return values;
 }
 

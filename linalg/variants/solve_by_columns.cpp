@@ -18,7 +18,7 @@
 
 namespace tessera::linalg::variants {
 
-using arrays::detail::within_memory;
+using arrays::detail::catch_bad_alloc;
 using detail::Interval;
 using detail::MatrixMap;
 using detail::Panel;
@@ -28,14 +28,16 @@ using rma::Status;
 namespace {
 
 // Some columns of a factor, and the rows that are needed with them.
-struct Piece {
+struct SolvePiece {
   Interval rows;
   Interval columns;
 };
 
-// Calls `action(Piece, panel)` for all pieces in order; each is fetched during the previous action.
+// Calls `action(SolvePiece, panel)` for all pieces in order; each is fetched during the previous
+// action.
 template <Scalar T, class Action>
-Status for_each_panel(const MatrixMap& map, const std::vector<Piece>& pieces, Action&& action) {
+Status for_each_panel(const MatrixMap& map, const std::vector<SolvePiece>& pieces,
+                      Action&& action) {
   std::array<Panel, 2> panels;
   const auto start = [&](std::size_t i) {
     if (i < pieces.size()) {
@@ -71,8 +73,8 @@ Status check_diagonal(const TriangularFactor& a, const LocalMatrix<T>& diagonal,
   return {};
 }
 
-std::vector<Piece> pieces_of(const TriangularFactor& a, std::int64_t width) {
-  std::vector<Piece> pieces;
+std::vector<SolvePiece> pieces_of(const TriangularFactor& a, std::int64_t width) {
+  std::vector<SolvePiece> pieces;
   const std::int64_t n = a.map.rows();
   const bool is_lower = a.triangle == blas::Triangle::lower;
   for (std::int64_t lo = 0; lo < n; lo += width) {
@@ -90,7 +92,7 @@ Status solve_by_panels(const TriangularFactor& a, std::int64_t width, const Loca
   detail::ColumnMajorCopy<T> copy;
   const bool is_lower = a.triangle == blas::Triangle::lower;
   return for_each_panel<T>(
-      a.map, pieces_of(a, width), [&](const Piece& piece, const LocalMatrix<const T>& panel) {
+      a.map, pieces_of(a, width), [&](const SolvePiece& piece, const LocalMatrix<const T>& panel) {
         const std::int64_t count = piece.columns.length();
         const std::int64_t others = panel.rows - count;
         const LocalMatrix<T> diagonal =
@@ -110,7 +112,7 @@ Status solve_by_panels(const TriangularFactor& a, std::int64_t width, const Loca
 template <Scalar T>
 Status multiply_by_panels(const MatrixMap& a, std::span<const T> tau, bool is_adjoint,
                           std::int64_t width, const LocalMatrix<T>& c) {
-  std::vector<Piece> pieces;
+  std::vector<SolvePiece> pieces;
   for (std::int64_t lo = 0; lo < std::ssize(tau); lo += width) {
     pieces.push_back({{lo, a.rows()}, {lo, std::min(lo + width, std::ssize(tau))}});
   }
@@ -118,19 +120,20 @@ Status multiply_by_panels(const MatrixMap& a, std::span<const T> tau, bool is_ad
     std::reverse(pieces.begin(), pieces.end());
   }
   detail::ColumnMajorCopy<T> copy;
-  return for_each_panel<T>(a, pieces, [&](const Piece& piece, const LocalMatrix<const T>& panel) {
-    const auto factors = tau.subspan(static_cast<std::size_t>(piece.columns.lo),
-                                     static_cast<std::size_t>(piece.columns.length()));
-    return lapack::multiply_by_q<T>(copy.of(panel, false), factors, is_adjoint,
-                                    c.part(piece.rows.lo, panel.rows, 0, c.columns));
-  });
+  return for_each_panel<T>(
+      a, pieces, [&](const SolvePiece& piece, const LocalMatrix<const T>& panel) {
+        const auto factors = tau.subspan(static_cast<std::size_t>(piece.columns.lo),
+                                         static_cast<std::size_t>(piece.columns.length()));
+        return lapack::multiply_by_q<T>(copy.of(panel, false), factors, is_adjoint,
+                                        c.part(piece.rows.lo, panel.rows, 0, c.columns));
+      });
 }
 
 }  // namespace
 
 template <Scalar T>
 Status solve_triangular(const TriangularFactor& a, std::int64_t width, const LocalMatrix<T>& x) {
-  return x.is_empty() ? Status() : within_memory([&] { return solve_by_panels(a, width, x); });
+  return x.is_empty() ? Status() : catch_bad_alloc([&] { return solve_by_panels(a, width, x); });
 }
 
 template <Scalar T>
@@ -138,7 +141,7 @@ Status multiply_by_q(const MatrixMap& a, std::span<const T> tau, bool is_adjoint
                      std::int64_t width, const LocalMatrix<T>& c) {
   return c.is_empty()
              ? Status()
-             : within_memory([&] { return multiply_by_panels(a, tau, is_adjoint, width, c); });
+             : catch_bad_alloc([&] { return multiply_by_panels(a, tau, is_adjoint, width, c); });
 }
 
 template Status solve_triangular(const TriangularFactor&, std::int64_t, const LocalMatrix<float>&);

@@ -32,7 +32,7 @@ Status check_attach(const void* memory, std::int64_t bytes, void* const* pointer
              : Status();
 }
 
-Status wrong_end(bool is_attached) {
+Status wrong_release_function(bool is_attached) {
   return is_attached
              ? Status::error(Code::invalid_argument, "the memory is the program's own")
                    .hint("detach it with ARMCIX_Detach")
@@ -150,7 +150,7 @@ Status Allocations::give_up(Job& job, Team& team, void* pointer, bool is_attache
     return {};
   }
   if (found->is_attached != is_attached) {
-    return wrong_end(found->is_attached);
+    return wrong_release_function(found->is_attached);
   }
   TESSERA_RETURN_IF_ERROR(found->region.fence());
   const std::uint32_t number = found->region.id().value;

@@ -73,7 +73,7 @@ bool errors_are_returned() {
   return settings.ok() && settings->armci_errors == "return";
 }
 
-std::string whose() {
+std::string process_prefix() {
   const Session* const session = Session::current();
   return session == nullptr ? "" : fmt::format("[{}] ", session->job.rank().value);
 }
@@ -93,7 +93,7 @@ int fail(const char* function, Status error) {
   if (errors_are_returned()) {
     return code;
   }
-  fmt::print(stderr, "tessera: {}{}: {}\n", whose(), function, told.describe());
+  fmt::print(stderr, "tessera: {}{}: {}\n", process_prefix(), function, told.describe());
   end_job(EXIT_FAILURE);
 }
 

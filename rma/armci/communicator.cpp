@@ -33,7 +33,7 @@ Status mpi_error(const char* function, int code) {
 }
 
 // Whether this folder started MPI and still has to end it.
-bool mpi_is_ours = false;
+bool has_started_mpi = false;
 
 // If the process exits during a job, MPI is not ended: the other ranks then detect the loss.
 void end_mpi_at_exit() {
@@ -102,7 +102,7 @@ Result<std::shared_ptr<Communicator>> team_communicator(const std::shared_ptr<Co
 }
 
 Status start_mpi_if_launched(int* argc, char*** argv) {
-  const LauncherTrace trace = detect_launcher();
+  const LauncherInfo trace = detect_launcher();
   const bool is_mpis = trace.launcher == "mpirun" || trace.launcher == "srun";
   int was_started = 0;
   MPI_Initialized(&was_started);
@@ -114,13 +114,13 @@ Status start_mpi_if_launched(int* argc, char*** argv) {
   const Result<Settings> settings = Settings::from_environment(&warnings);
   TESSERA_RETURN_IF_ERROR(
       start_mpi(settings.ok() ? mpi_threads_of(*settings) : MpiThreads::none, argc, argv));
-  mpi_is_ours = true;
+  has_started_mpi = true;
   return {};
 }
 
-void leave_mpi_to_exit() {
-  if (mpi_is_ours && Session::current() == nullptr) {
-    mpi_is_ours = std::atexit(end_mpi_at_exit) != 0;
+void end_mpi_with_process() {
+  if (has_started_mpi && Session::current() == nullptr) {
+    has_started_mpi = std::atexit(end_mpi_at_exit) != 0;
   }
 }
 
@@ -193,7 +193,7 @@ Result<std::shared_ptr<Communicator>> team_communicator(const std::shared_ptr<Co
 Status start_mpi_if_launched(int*, char***) {
   return {};
 }
-void leave_mpi_to_exit() {}
+void end_mpi_with_process() {}
 void end_mpi() {}
 
 }  // namespace tessera::rma::armci

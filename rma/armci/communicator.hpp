@@ -27,7 +27,7 @@ Status start_mpi_if_launched(int* argc, char*** argv);
 /// Called at ARMCI's end. If start_mpi_if_launched() started MPI, the exit of the process ends it,
 /// unless the program ended it before. So programs that call ARMCI_Init_args need not call MPI, and
 /// mpirun does not report them as lost.
-void leave_mpi_to_exit();
+void end_mpi_with_process();
 /// Ends MPI if it runs, and if this process is not a fork() child of the process that started it.
 void end_mpi();
 

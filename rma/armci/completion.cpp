@@ -19,7 +19,7 @@ Status fence_group(Session& session, const Group& group) {
 }
 
 // A process whose fence failed also joins the barrier, so that no other waits for it.
-Status meet(Team& team, Status fenced) {
+Status join_barrier(Team& team, Status fenced) {
   Status met = team.barrier();
   return fenced.ok() ? std::move(met) : std::move(fenced);
 }
@@ -54,7 +54,7 @@ extern decltype(ARMCI_GroupFence) ARMCI_GroupFence [[gnu::weak, gnu::alias("PARM
 
 void PARMCI_Barrier(void) {
   armci::call("ARMCI_Barrier", [](Session& session) {
-    return armci::meet(session.groups.default_group().team, session.job.fence_all());
+    return armci::join_barrier(session.groups.default_group().team, session.job.fence_all());
   });
 }
 extern decltype(ARMCI_Barrier) ARMCI_Barrier [[gnu::weak, gnu::alias("PARMCI_Barrier")]];

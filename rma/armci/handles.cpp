@@ -75,8 +75,8 @@ bool HandleTable::has_flag(const armci_hdl_t& handle) const noexcept {
 
 Claim* HandleTable::at(std::uint32_t place) const noexcept {
   const std::uint32_t index = place - 1;
-  Chunk* const chunk = chunks_[index / chunk_claims].load(std::memory_order_acquire);
-  return &chunk->claims[index % chunk_claims];
+  Chunk* const chunk = chunks_[index / chunk_entries].load(std::memory_order_acquire);
+  return &chunk->claims[index % chunk_entries];
 }
 
 Claim* HandleTable::find_sealed(const armci_hdl_t& handle) const noexcept {
@@ -89,21 +89,21 @@ Claim* HandleTable::find_sealed(const armci_hdl_t& handle) const noexcept {
   return claim->generation_ == content.generation ? claim : nullptr;
 }
 
-Result<std::uint32_t> HandleTable::take_place() {
+Result<std::uint32_t> HandleTable::allocate_index() {
   const std::lock_guard guard(mutex_);
   if (!free_.empty()) {
     const std::uint32_t place = free_.back();
     free_.pop_back();
     return place;
   }
-  if (used_ == most_chunks * chunk_claims) {
+  if (used_ == max_chunks * chunk_entries) {
     return Status::error(Code::limit_exceeded,
                          fmt::format("{} handles have operations under way", used_))
         .hint("wait for some first");
   }
-  if (used_ % chunk_claims == 0) {
+  if (used_ % chunk_entries == 0) {
     owned_.push_back(std::make_unique<Chunk>());
-    chunks_[used_ / chunk_claims].store(owned_.back().get(), std::memory_order_release);
+    chunks_[used_ / chunk_entries].store(owned_.back().get(), std::memory_order_release);
   }
   return ++used_;
 }
@@ -119,7 +119,7 @@ Result<Claim*> HandleTable::claim_of(armci_hdl_t& handle) {
     return known;
   }
   const std::uint32_t flag = is_aggregate(handle) ? aggregate_flag : 0;
-  TESSERA_ASSIGN_OR_RETURN(const std::uint32_t place, take_place());
+  TESSERA_ASSIGN_OR_RETURN(const std::uint32_t place, allocate_index());
   Claim* const claim = at(place);
   write(handle, place | flag, claim->generation_);
   return claim;

@@ -87,10 +87,10 @@ class HandleTable {
 
  private:
   // 2^18 claims at a time. Memory is allocated for those in use only.
-  static constexpr std::uint32_t chunk_claims = 256;
-  static constexpr std::uint32_t most_chunks = 1024;
+  static constexpr std::uint32_t chunk_entries = 256;
+  static constexpr std::uint32_t max_chunks = 1024;
   struct Chunk {
-    std::array<Claim, chunk_claims> claims;
+    std::array<Claim, chunk_entries> claims;
   };
   /// The content of the words of an armci_hdl_t.
   struct Content {
@@ -106,14 +106,14 @@ class HandleTable {
   static Content read(const armci_hdl_t& handle) noexcept;
   void write(armci_hdl_t& handle, std::uint32_t place, std::uint32_t generation) const noexcept;
   [[nodiscard]] Claim* at(std::uint32_t place) const noexcept;
-  Result<std::uint32_t> take_place();
+  Result<std::uint32_t> allocate_index();
   void give_back(std::uint32_t place);
 
   std::uint64_t secret_;
   std::mutex mutex_;
   std::vector<std::uint32_t> free_;
   std::uint32_t used_ = 0;
-  std::array<std::atomic<Chunk*>, most_chunks> chunks_{};
+  std::array<std::atomic<Chunk*>, max_chunks> chunks_{};
   std::vector<std::unique_ptr<Chunk>> owned_;
 };
 

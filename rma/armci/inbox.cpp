@@ -19,19 +19,19 @@ Result<std::vector<std::byte>> copy_of(std::span<const std::byte> bytes) {
   }
 }
 
-std::optional<Letter> Inbox::take(std::int32_t tag, std::optional<WorldRank> from) {
+std::optional<StoredMessage> Inbox::take(std::int32_t tag, std::optional<WorldRank> from) {
   const auto same_tag = by_tag_.find(tag);
   if (same_tag == by_tag_.end()) {
     return std::nullopt;
   }
-  std::list<Letter>& letters = same_tag->second;
-  const auto oldest = std::find_if(letters.begin(), letters.end(), [&](const Letter& each) {
+  std::list<StoredMessage>& letters = same_tag->second;
+  const auto oldest = std::find_if(letters.begin(), letters.end(), [&](const StoredMessage& each) {
     return !from.has_value() || each.from == *from;
   });
   if (oldest == letters.end()) {
     return std::nullopt;
   }
-  std::optional<Letter> taken = std::move(*oldest);
+  std::optional<StoredMessage> taken = std::move(*oldest);
   letters.erase(oldest);
   if (letters.empty()) {
     by_tag_.erase(same_tag);

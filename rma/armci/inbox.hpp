@@ -18,7 +18,7 @@
 
 namespace tessera::rma::armci::detail {
 
-struct Letter {
+struct StoredMessage {
   WorldRank from;
   std::int32_t tag = 0;
   std::uint64_t bytes = 0;
@@ -33,14 +33,14 @@ Result<std::vector<std::byte>> copy_of(std::span<const std::byte> bytes);
 class Inbox {
  public:
   /// Requires: the sender sent `letter` after those of its letters that were added before.
-  void add(Letter letter) { by_tag_[letter.tag].push_back(std::move(letter)); }
+  void add(StoredMessage letter) { by_tag_[letter.tag].push_back(std::move(letter)); }
 
   /// Removes and returns the oldest with that tag, from that rank or from any; none if there is
   /// none.
-  std::optional<Letter> take(std::int32_t tag, std::optional<WorldRank> from);
+  std::optional<StoredMessage> take(std::int32_t tag, std::optional<WorldRank> from);
 
  private:
-  std::unordered_map<std::int32_t, std::list<Letter>> by_tag_;  ///< no list is empty
+  std::unordered_map<std::int32_t, std::list<StoredMessage>> by_tag_;  ///< no list is empty
 };
 
 }  // namespace tessera::rma::armci::detail

@@ -25,7 +25,7 @@ Mailbox::~Mailbox() {
 }
 
 Result<Mailbox> Mailbox::create(Job& job) {
-  TESSERA_ASSIGN_OR_RETURN(detail::MessageBoard board, detail::MessageBoard::create(job));
+  TESSERA_ASSIGN_OR_RETURN(detail::MailboxRegion board, detail::MailboxRegion::create(job));
   return Mailbox(std::make_unique<detail::MailboxState>(std::move(board)));
 }
 

@@ -57,7 +57,7 @@ class MailboxState;
 /// Messages of up to this many bytes are buffered.
 inline constexpr std::size_t short_message_bytes = 4096;
 /// A rank may have this many short messages under way before send() waits until one is fetched.
-inline constexpr std::int32_t messages_on_their_way = 64;
+inline constexpr std::int32_t max_short_messages = 64;
 
 /// What was received.
 struct Received {
@@ -80,7 +80,7 @@ class Mailbox {
   Status free();
 
   /// Sends a message. Complete: at return `message` may be reused. Buffers a short message, unless
-  /// messages_on_their_way are under way already; waits until a long one is received.
+  /// max_short_messages are under way already; waits until a long one is received.
   /// Errors: invalid_argument (no such rank, a null message), closed, no_memory (a message to this
   /// rank), peer_lost (it waited for `to`).
   Status send(std::int32_t tag, std::span<const std::byte> message, WorldRank to);

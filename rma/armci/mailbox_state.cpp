@@ -37,19 +37,19 @@ std::uint32_t units_of(std::size_t bytes_there) {
 
 // The other rank died or left, or its node is unreachable: its slice can't be read, and nothing
 // will arrive.
-bool tells_of_loss(const Status& status) {
+bool is_rank_loss(const Status& status) {
   return status.code() == Code::peer_lost || status.code() == Code::unreachable ||
          status.code() == Code::closed;
 }
 
 }  // namespace
 
-MailboxState::MailboxState(MessageBoard board)
+MailboxState::MailboxState(MailboxRegion board)
     : board_(std::move(board)),
       seen_(static_cast<std::size_t>(board_.size())),
       sent_(static_cast<std::size_t>(board_.size())),
-      companion_(board_.rank()) {
-  for (std::uint32_t slot = messages_on_their_way; slot > 0; --slot) {
+      live_peer_(board_.rank()) {
+  for (std::uint32_t slot = max_short_messages; slot > 0; --slot) {
     free_slots_.push_back(slot - 1);
   }
   pending_.reserve(free_slots_.size());
@@ -74,25 +74,25 @@ Status MailboxState::check_rank(WorldRank rank) const {
 // ---- Waiting ------------------------------------------------------------------------------------
 
 // Sleeps until `is_done`, or until the rank is gone; what that rank did before it went is still
-// used. Meanwhile fetches what arrives, and stores errors of this in trouble_.
+// used. Meanwhile fetches what arrives, and stores errors of this in fetch_error_.
 template <class IsDone>
 Status MailboxState::wait(WorldRank awaited, IsDone&& is_done) {
-  const std::chrono::milliseconds look_period(board_.job().settings().liveness_ms);
+  const std::chrono::milliseconds liveness_interval(board_.job().settings().liveness_ms);
   auto looked = std::chrono::steady_clock::now();
   while (true) {
     // Read before polling: if the bell changes between the poll and the sleep, the sleep ends at
     // once.
     const std::int32_t heard = board_.bell();
-    take_in_from_all();
+    fetch_from_all();
     if (is_done()) {
       return {};
     }
-    if (has_taken_in_) {
+    if (has_fetched_) {
       continue;  // these ranks may have rung so often that the bell has its old value again
     }
     Status status = board_.listen(heard, awaited);
     // The bell may keep ringing for other ranks.
-    if (const auto now = std::chrono::steady_clock::now(); now - looked >= look_period) {
+    if (const auto now = std::chrono::steady_clock::now(); now - looked >= liveness_interval) {
       looked = now;
       if (status.ok() && !board_.job().is_present(awaited)) {
         status = Status::error_at(awaited, Code::peer_lost,
@@ -100,18 +100,18 @@ Status MailboxState::wait(WorldRank awaited, IsDone&& is_done) {
       }
     }
     if (!status.ok()) {
-      take_in_from_all();
+      fetch_from_all();
       return is_done() ? Status() : std::move(status);
     }
   }
 }
 
 // Another rank that is alive, and so may send.
-Result<WorldRank> MailboxState::find_companion() {
+Result<WorldRank> MailboxState::find_live_peer() {
   for (std::int32_t i = 0; i < board_.size(); ++i) {
-    const WorldRank rank{(companion_.value + i) % board_.size()};
+    const WorldRank rank{(live_peer_.value + i) % board_.size()};
     if (rank != board_.rank() && board_.job().is_present(rank)) {
-      companion_ = rank;
+      live_peer_ = rank;
       return rank;
     }
   }
@@ -122,7 +122,7 @@ Result<WorldRank> MailboxState::find_companion() {
   }
   // If none was ever found, any other rank is one that is gone.
   const WorldRank next{(board_.rank().value + 1) % board_.size()};
-  return std::move(alone).at(companion_ == board_.rank() ? next : companion_);
+  return std::move(alone).at(live_peer_ == board_.rank() ? next : live_peer_);
 }
 
 // ---- Sending ------------------------------------------------------------------------------------
@@ -173,8 +173,8 @@ Status MailboxState::send_short(std::int32_t tag, std::span<const std::byte> mes
   const std::uint32_t units = fill_slot(slot, to, tag, message, message.size());
   pending_.push_back({to, number, slot});
   Status status = announce(to, {.number = number, .units = units, .slot = slot});
-  if (tells_of_loss(status)) {
-    give_back_slots_of(to);
+  if (is_rank_loss(status)) {
+    release_slots_of(to);
   }
   return status;
 }
@@ -186,7 +186,7 @@ Status MailboxState::send_long(std::int32_t tag, std::span<const std::byte> mess
   pending_.push_back({to, number + 1, slot});
   Status status = send_parts(message, to, {.number = number, .units = units, .slot = slot});
   // All of them: after a long message the numbers may be too far from those before it.
-  give_back_slots_of(to);
+  release_slots_of(to);
   return status;
 }
 
@@ -231,11 +231,11 @@ Result<std::uint32_t> MailboxState::take_slot(WorldRank to) {
       return !free_slots_.empty();
     });
     if (!status.ok()) {
-      if (!tells_of_loss(status)) {
+      if (!is_rank_loss(status)) {
         return status;
       }
       // No rank will fetch these any longer.
-      give_back_slots_of(awaited);
+      release_slots_of(awaited);
       if (awaited == to) {
         return status;
       }
@@ -256,7 +256,7 @@ void MailboxState::collect_slots() {
   });
 }
 
-void MailboxState::give_back_slots_of(WorldRank rank) {
+void MailboxState::release_slots_of(WorldRank rank) {
   std::erase_if(pending_, [&](const Pending& each) {
     if (each.to == rank) {
       free_slots_.push_back(each.slot);
@@ -268,34 +268,34 @@ void MailboxState::give_back_slots_of(WorldRank rank) {
 // ---- Fetching -----------------------------------------------------------------------------------
 
 bool MailboxState::has_news(WorldRank from) const {
-  return from != board_.rank() && from != streaming_from_ &&
+  return from != board_.rank() && from != long_message_sender_ &&
          distance(board_.announced(from).number, seen_[static_cast<std::size_t>(from.value)]) > 0;
 }
 
-void MailboxState::take_in_from_all() {
-  has_taken_in_ = false;
-  trouble_ = Status();
+void MailboxState::fetch_from_all() {
+  has_fetched_ = false;
+  fetch_error_ = Status();
   for (WorldRank from{0}; from.value < board_.size(); ++from.value) {
     if (!has_news(from)) {
       continue;
     }
-    Status status = take_in(from);
+    Status status = fetch_from(from);
     if (status.ok()) {
-      has_taken_in_ = true;
-    } else if (tells_of_loss(status)) {
+      has_fetched_ = true;
+    } else if (is_rank_loss(status)) {
       // Its announcements are lost with it; a call that waits for it returns peer_lost.
       seen(from) = board_.announced(from).number;
     } else {
-      trouble_ = std::move(status);
+      fetch_error_ = std::move(status);
     }
   }
 }
 
 // Fetches what `from` announced, all or nothing, and acknowledges it. Each slot names the
 // announcement before it: the newest message comes first.
-Status MailboxState::take_in(WorldRank from) {
+Status MailboxState::fetch_from(WorldRank from) {
   const Announcement newest = board_.announced(from);
-  std::vector<Letter> letters;
+  std::vector<StoredMessage> letters;
   for (Announcement each = newest; distance(each.number, seen(from)) > 0;) {
     TESSERA_ASSIGN_OR_RETURN(Fetched fetched, fetch(from, each));
     each = fetched.previous;
@@ -305,16 +305,16 @@ Status MailboxState::take_in(WorldRank from) {
     return {};
   }
   // Only the newest can be long: its sender does nothing else until it is received.
-  const Letter& last = letters.front();
+  const StoredMessage& last = letters.front();
   const std::uint32_t taken = last.is_here ? newest.number : last.number_before;
   const bool is_news = distance(taken, seen(from)) > 0;
   std::for_each(letters.rbegin(), letters.rend(),
-                [&](Letter& each) { inbox_.add(std::move(each)); });
+                [&](StoredMessage& each) { inbox_.add(std::move(each)); });
   seen(from) = newest.number;
   if (is_news) {
     // A sender that is gone no longer needs its slots.
     Status status = board_.acknowledge(from, taken);
-    return tells_of_loss(status) ? Status() : std::move(status);
+    return is_rank_loss(status) ? Status() : std::move(status);
   }
   return {};
 }
@@ -353,13 +353,13 @@ Result<MailboxState::Fetched> MailboxState::fetch(WorldRank from, Announcement a
 Result<Received> MailboxState::receive(std::int32_t tag, std::span<std::byte> buffer,
                                        std::optional<WorldRank> from) {
   TESSERA_RETURN_IF_ERROR(check_rank(from.value_or(board_.rank())));
-  std::optional<Letter> letter = inbox_.take(tag, from);
+  std::optional<StoredMessage> letter = inbox_.take(tag, from);
   if (!letter && from.has_value() && has_news(*from)) {
-    TESSERA_RETURN_IF_ERROR(take_in(*from));
+    TESSERA_RETURN_IF_ERROR(fetch_from(*from));
     letter = inbox_.take(tag, from);
   }
   if (!letter) {
-    auto waited = wait_for_letter(tag, from);
+    auto waited = wait_for_message(tag, from);
     if (!waited.ok()) {
       const std::string sender =
           from.has_value() ? fmt::format("rank {}", from->value) : std::string("any rank");
@@ -371,36 +371,37 @@ Result<Received> MailboxState::receive(std::int32_t tag, std::span<std::byte> bu
   return deliver(*letter, buffer);
 }
 
-Result<Letter> MailboxState::wait_for_letter(std::int32_t tag, std::optional<WorldRank> from) {
+Result<StoredMessage> MailboxState::wait_for_message(std::int32_t tag,
+                                                     std::optional<WorldRank> from) {
   if (from.value_or(board_.rank()) == board_.rank() && (from.has_value() || board_.size() == 1)) {
     return Status::error(Code::invalid_argument,
                          "this rank has not sent itself this message, and would wait forever")
         .hint("send a message to this rank before receiving it");
   }
-  std::optional<Letter> letter;
+  std::optional<StoredMessage> letter;
   const auto has_come = [&] {
     letter = inbox_.take(tag, from);
-    return letter.has_value() || !trouble_.ok();
+    return letter.has_value() || !fetch_error_.ok();
   };
   while (true) {
-    WorldRank awaited = from.value_or(companion_);
+    WorldRank awaited = from.value_or(live_peer_);
     if (!from.has_value()) {
-      TESSERA_ASSIGN_OR_RETURN(awaited, find_companion());
+      TESSERA_ASSIGN_OR_RETURN(awaited, find_live_peer());
     }
     Status status = wait(awaited, has_come);
     if (letter) {
       return std::move(*letter);
     }
-    if (!trouble_.ok()) {
-      return std::exchange(trouble_, Status());
+    if (!fetch_error_.ok()) {
+      return std::exchange(fetch_error_, Status());
     }
-    if (from.has_value() || !tells_of_loss(status)) {
+    if (from.has_value() || !is_rank_loss(status)) {
       return status;
     }
   }
 }
 
-Result<Received> MailboxState::deliver(const Letter& letter, std::span<std::byte> buffer) {
+Result<Received> MailboxState::deliver(const StoredMessage& letter, std::span<std::byte> buffer) {
   const std::span<std::byte> room =
       buffer.first(static_cast<std::size_t>(std::min<std::uint64_t>(letter.bytes, buffer.size())));
   if (!letter.is_here) {
@@ -419,15 +420,15 @@ Result<Received> MailboxState::deliver(const Letter& letter, std::span<std::byte
 }
 
 // Fetches all parts, also those beyond the buffer: the sender waits until they are taken.
-Status MailboxState::take_parts(const Letter& letter, std::span<std::byte> buffer) {
+Status MailboxState::take_parts(const StoredMessage& letter, std::span<std::byte> buffer) {
   const WorldRank from = letter.from;
   const std::uint64_t parts = parts_of(letter.bytes);
-  streaming_from_ = from;
+  long_message_sender_ = from;
   Status first_error;
   for (std::uint64_t part = 0; part < parts; ++part) {
     Status status = take_part(letter, part, buffer);
-    if (tells_of_loss(status)) {
-      streaming_from_.reset();
+    if (is_rank_loss(status)) {
+      long_message_sender_.reset();
       seen(from) = board_.announced(from).number;
       return std::move(status).context(
           fmt::format("receiving {} bytes with tag {} from rank {}, of which {} arrived",
@@ -437,12 +438,12 @@ Status MailboxState::take_parts(const Letter& letter, std::span<std::byte> buffe
       first_error = std::move(status);
     }
   }
-  streaming_from_.reset();
+  long_message_sender_.reset();
   seen(from) = letter.number_before + static_cast<std::uint32_t>(parts);
   return first_error;
 }
 
-Status MailboxState::take_part(const Letter& letter, std::uint64_t part,
+Status MailboxState::take_part(const StoredMessage& letter, std::uint64_t part,
                                std::span<std::byte> buffer) {
   const std::uint32_t number = letter.number_before + static_cast<std::uint32_t>(part) + 1;
   const auto is_filled = [&] {
@@ -455,12 +456,12 @@ Status MailboxState::take_part(const Letter& letter, std::uint64_t part,
   Status got;
   if (!room.empty()) {
     got = get(board_.job(), board_.part_of(letter.from, part), room.data(), room.size());
-    if (tells_of_loss(got)) {
+    if (is_rank_loss(got)) {
       return got;
     }
   }
   Status told = board_.acknowledge(letter.from, number);
-  if (tells_of_loss(told) && number == letter.number_before + parts_of(letter.bytes)) {
+  if (is_rank_loss(told) && number == letter.number_before + parts_of(letter.bytes)) {
     return got;  // all of it is here
   }
   return got.ok() ? std::move(told) : std::move(got);

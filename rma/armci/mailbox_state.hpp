@@ -13,13 +13,13 @@
 
 #include "rma/armci/inbox.hpp"
 #include "rma/armci/mailbox.hpp"
-#include "rma/armci/message_board.hpp"
+#include "rma/armci/mailbox_region.hpp"
 
 namespace tessera::rma::armci::detail {
 
 class MailboxState {
  public:
-  explicit MailboxState(MessageBoard board);
+  explicit MailboxState(MailboxRegion board);
 
   Status free();
   Status send(std::int32_t tag, std::span<const std::byte> message, WorldRank to);
@@ -35,7 +35,7 @@ class MailboxState {
     std::uint32_t slot = 0;
   };
   struct Fetched {
-    Letter letter;
+    StoredMessage letter;
     Announcement previous;  // of the message before it
   };
 
@@ -51,21 +51,21 @@ class MailboxState {
 
   Result<std::uint32_t> take_slot(WorldRank to);
   void collect_slots();
-  void give_back_slots_of(WorldRank rank);
+  void release_slots_of(WorldRank rank);
 
-  void take_in_from_all();
-  Status take_in(WorldRank from);
+  void fetch_from_all();
+  Status fetch_from(WorldRank from);
   Result<Fetched> fetch(WorldRank from, Announcement announcement);
   [[nodiscard]] bool has_news(WorldRank from) const;
 
-  Result<Letter> wait_for_letter(std::int32_t tag, std::optional<WorldRank> from);
-  Result<Received> deliver(const Letter& letter, std::span<std::byte> buffer);
-  Status take_parts(const Letter& letter, std::span<std::byte> buffer);
-  Status take_part(const Letter& letter, std::uint64_t part, std::span<std::byte> buffer);
+  Result<StoredMessage> wait_for_message(std::int32_t tag, std::optional<WorldRank> from);
+  Result<Received> deliver(const StoredMessage& letter, std::span<std::byte> buffer);
+  Status take_parts(const StoredMessage& letter, std::span<std::byte> buffer);
+  Status take_part(const StoredMessage& letter, std::uint64_t part, std::span<std::byte> buffer);
 
   template <class IsDone>
   Status wait(WorldRank awaited, IsDone&& is_done);
-  Result<WorldRank> find_companion();
+  Result<WorldRank> find_live_peer();
 
   [[nodiscard]] std::uint32_t& seen(WorldRank rank) noexcept {
     return seen_[static_cast<std::size_t>(rank.value)];
@@ -74,18 +74,18 @@ class MailboxState {
     return sent_[static_cast<std::size_t>(rank.value)];
   }
 
-  MessageBoard board_;
+  MailboxRegion board_;
   Inbox inbox_;
   std::vector<std::uint32_t> seen_;  ///< by sender: all up to this number is fetched
   std::vector<std::int32_t> sent_;   ///< by receiver: the last announcement
   std::vector<std::uint32_t> free_slots_;
-  std::vector<Pending> pending_;             ///< oldest first
-  std::optional<WorldRank> streaming_from_;  ///< the sender of the long message whose parts it now
-                                             ///< announces
-  WorldRank companion_;                      ///< a rank that was alive when this rank last waited
-                                             ///< for any
-  bool has_taken_in_ = false;                ///< whether the last poll fetched anything
-  Status trouble_;                           ///< the error of fetching from ranks that are alive
+  std::vector<Pending> pending_;                  ///< oldest first
+  std::optional<WorldRank> long_message_sender_;  ///< the sender of the long message whose parts it
+                                                  ///< now announces
+  WorldRank live_peer_;       ///< a rank that was alive when this rank last waited
+                              ///< for any
+  bool has_fetched_ = false;  ///< whether the last poll fetched anything
+  Status fetch_error_;        ///< the error of fetching from ranks that are alive
 };
 
 }  // namespace tessera::rma::armci::detail

@@ -65,7 +65,7 @@ Result<std::uint64_t> MemoryPool::take(std::uint64_t bytes) {
   taken_[offset] = wanted;
   if (offset + wanted > in_use_) {
     in_use_ = offset + wanted;
-    region_.note_in_use(in_use_);
+    region_.set_in_use_bytes(in_use_);
   }
   return offset;
 }

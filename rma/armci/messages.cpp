@@ -92,7 +92,7 @@ Status check_buffer(const void* buffer, int count) {
 
 // The other processes wait in the collective that this process can't take part in. It meets them
 // with the error, which they then return, too.
-Status refuse(Team& team, Status error) {
+Status fail_on_all_members(Team& team, Status error) {
   team.agree(error).ignore("this process returns its own error");
   return error;
 }
@@ -126,7 +126,7 @@ int reduce_all(const char* function, int scope, void* x, int n, const char* op, 
   return on_scope(function, scope, group, [&](Team& team) -> Status {
     auto wanted = combination_of(x, n, op, type);
     return wanted.ok() ? team.allreduce(x, n, wanted->element, wanted->reduction)
-                       : refuse(team, std::move(wanted).status());
+                       : fail_on_all_members(team, std::move(wanted).status());
   });
 }
 
@@ -134,7 +134,7 @@ int reduce_to_first(const char* function, int scope, void* x, int n, const char*
   return on_scope(function, scope, nullptr, [&](Team& team) -> Status {
     auto wanted = combination_of(x, n, op, type);
     return wanted.ok() ? team.reduce(x, n, wanted->element, wanted->reduction, TeamRank{0})
-                       : refuse(team, std::move(wanted).status());
+                       : fail_on_all_members(team, std::move(wanted).status());
   });
 }
 
@@ -144,10 +144,10 @@ std::span<std::byte> bytes_of(void* buffer, int bytes) {
 
 Status broadcast(Team& team, void* buffer, int bytes, int root) {
   if (Status checked = check_buffer(buffer, bytes); !checked.ok()) {
-    return refuse(team, std::move(checked));
+    return fail_on_all_members(team, std::move(checked));
   }
   if (root < 0 || root >= team.size()) {
-    return refuse(
+    return fail_on_all_members(
         team, wrong(fmt::format("the root is {}, but there are {} processes", root, team.size()))
                   .hint("a root is a rank in the group or scope; ranks begin with 0"));
   }
@@ -219,10 +219,10 @@ Status check_selection(const void* x, int n, const char* op, const Combination& 
 Status select_and_share(Team& team, void* x, int n, const char* op, int type, int contribute) {
   auto wanted = combination_of(x, n, op, type);
   if (!wanted.ok()) {
-    return refuse(team, std::move(wanted).status());
+    return fail_on_all_members(team, std::move(wanted).status());
   }
   if (Status checked = check_selection(x, n, op, *wanted); !checked.ok()) {
-    return refuse(team, std::move(checked));
+    return fail_on_all_members(team, std::move(checked));
   }
   const auto [reduction, element] = *wanted;
   Candidate own{.contributes = contribute};
@@ -239,26 +239,27 @@ int select_on(const char* function, int scope, void* x, int n, const char* op, i
 }
 
 /// A pointer in a form that all processes can use.
-struct SharedPointer {
+struct PortablePointer {
   RemoteAddress place;
   const void* pointer = nullptr;  ///< the original, if it is in no region
 };
 
-SharedPointer share(const Job& job, const void* pointer) {
+PortablePointer share(const Job& job, const void* pointer) {
   const auto place = job.translate(job.rank(), pointer);
-  return place.ok() ? SharedPointer{*place, nullptr} : SharedPointer{{}, pointer};
+  return place.ok() ? PortablePointer{*place, nullptr} : PortablePointer{{}, pointer};
 }
 
 Status exchange_addresses(Session& session, Team& team, void* pointers[], int n) {
   if (pointers == nullptr || n != team.size()) {
-    return refuse(team, wrong(fmt::format("{} pointers at {} for {} processes", n,
-                                          fmt::ptr(pointers), team.size()))
-                            .hint("give an array with a pointer for each process of the group"));
+    return fail_on_all_members(
+        team,
+        wrong(fmt::format("{} pointers at {} for {} processes", n, fmt::ptr(pointers), team.size()))
+            .hint("give an array with a pointer for each process of the group"));
   }
-  const SharedPointer own = share(session.job, pointers[team.rank().value]);
+  const PortablePointer own = share(session.job, pointers[team.rank().value]);
   TESSERA_ASSIGN_OR_RETURN(const auto all, team.allgather_value(own));
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    const SharedPointer& each = all[rank];
+    const PortablePointer& each = all[rank];
     if (each.place.region.value == 0) {
       pointers[rank] = const_cast<void*>(each.pointer);
       continue;

@@ -22,7 +22,7 @@ Status null_handle() {
   return Status::error(Code::invalid_argument, "the pointer to the handle is null");
 }
 
-[[gnu::noinline]] Status keep_under_way(Session& session, armci_hdl_t* handle, Handle started) {
+[[gnu::noinline]] Status record_pending(Session& session, armci_hdl_t* handle, Handle started) {
   if (started.has_ended()) {
     return started.wait();
   }
@@ -39,12 +39,12 @@ Status null_handle() {
 /// here, so that the program knows which call failed.
 Status keep(Session& session, armci_hdl_t* handle, Handle started) {
   // On one node nothing is ever under way.
-  return started.is_empty() ? Status() : keep_under_way(session, handle, std::move(started));
+  return started.is_empty() ? Status() : record_pending(session, handle, std::move(started));
 }
 
 /// Whether an operation with this handle to `proc` waits for more to join it. On one node it is
 /// done at once, which is as fast as recording it.
-bool is_put_off(const Session& session, const armci_hdl_t* handle, int proc) {
+bool is_deferred(const Session& session, const armci_hdl_t* handle, int proc) {
   return handle != nullptr && session.is_elsewhere(proc) && session.handles.is_aggregate(*handle);
 }
 
@@ -62,8 +62,8 @@ bool is_nothing(RunLists lists) {
 
 /// Defers an operation: `add` adds it to the aggregate, given the address in its region.
 template <class Add>
-Status put_off(Session& session, armci_hdl_t& handle, Op op, std::optional<Scale> scale,
-               RawAddress at, const Add& add) {
+Status defer(Session& session, armci_hdl_t& handle, Op op, std::optional<Scale> scale,
+             RawAddress at, const Add& add) {
   TESSERA_ASSIGN_OR_RETURN(const RemoteAddress remote, session.job.translate(at.rank, at.pointer));
   TESSERA_ASSIGN_OR_RETURN(Claim* const claim, session.handles.claim_of(handle));
   return add(claim->aggregate_for(session.job, {op, at.rank, scale}), remote);
@@ -73,9 +73,9 @@ Status put_off(Session& session, armci_hdl_t& handle, Op op, std::optional<Scale
 template <class What>
 Status start_put(Session& session, armci_hdl_t* handle, RawAddress to, const void* from,
                  const What& what) {
-  if (is_put_off(session, handle, to.rank.value) && !is_nothing(what)) {
-    return put_off(session, *handle, Op::put, {}, to,
-                   [&](Aggregate& kept, RemoteAddress at) { return kept.put(at, from, what); });
+  if (is_deferred(session, handle, to.rank.value) && !is_nothing(what)) {
+    return defer(session, *handle, Op::put, {}, to,
+                 [&](Aggregate& kept, RemoteAddress at) { return kept.put(at, from, what); });
   }
   return keep(session, handle, put_async(session.job, to, from, what));
 }
@@ -83,9 +83,9 @@ Status start_put(Session& session, armci_hdl_t* handle, RawAddress to, const voi
 template <class What>
 Status start_get(Session& session, armci_hdl_t* handle, RawAddress from, void* to,
                  const What& what) {
-  if (is_put_off(session, handle, from.rank.value) && !is_nothing(what)) {
-    return put_off(session, *handle, Op::get, {}, from,
-                   [&](Aggregate& kept, RemoteAddress at) { return kept.get(at, to, what); });
+  if (is_deferred(session, handle, from.rank.value) && !is_nothing(what)) {
+    return defer(session, *handle, Op::get, {}, from,
+                 [&](Aggregate& kept, RemoteAddress at) { return kept.get(at, to, what); });
   }
   return keep(session, handle, get_async(session.job, from, to, what));
 }
@@ -93,8 +93,8 @@ Status start_get(Session& session, armci_hdl_t* handle, RawAddress from, void* t
 template <class What>
 Status start_accumulate(Session& session, armci_hdl_t* handle, RawAddress to, const void* from,
                         const What& what, const Scale& scale) {
-  if (is_put_off(session, handle, to.rank.value) && !is_nothing(what)) {
-    return put_off(
+  if (is_deferred(session, handle, to.rank.value) && !is_nothing(what)) {
+    return defer(
         session, *handle, Op::accumulate, scale, to,
         [&](Aggregate& kept, RemoteAddress at) { return kept.accumulate(at, from, what, scale); });
   }
@@ -103,32 +103,32 @@ Status start_accumulate(Session& session, armci_hdl_t* handle, RawAddress to, co
 
 /// The same for vectors, whose runs may be in several regions.
 template <class Add>
-Status put_off_lists(Session& session, armci_hdl_t& handle, const AggregateKind& kind,
-                     const Add& add) {
+Status defer_lists(Session& session, armci_hdl_t& handle, const AggregateKind& kind,
+                   const Add& add) {
   TESSERA_ASSIGN_OR_RETURN(Claim* const claim, session.handles.claim_of(handle));
   return add(claim->aggregate_for(session.job, kind));
 }
 
 Status start_put(Session& session, armci_hdl_t* handle, WorldRank to, RunLists lists) {
-  if (is_put_off(session, handle, to.value) && !is_nothing(lists)) {
-    return put_off_lists(session, *handle, {Op::put, to, {}},
-                         [&](Aggregate& kept) { return put(kept, session.job, to, lists); });
+  if (is_deferred(session, handle, to.value) && !is_nothing(lists)) {
+    return defer_lists(session, *handle, {Op::put, to, {}},
+                       [&](Aggregate& kept) { return put(kept, session.job, to, lists); });
   }
   return keep(session, handle, put_async(session.job, to, lists));
 }
 
 Status start_get(Session& session, armci_hdl_t* handle, WorldRank from, RunLists lists) {
-  if (is_put_off(session, handle, from.value) && !is_nothing(lists)) {
-    return put_off_lists(session, *handle, {Op::get, from, {}},
-                         [&](Aggregate& kept) { return get(kept, session.job, from, lists); });
+  if (is_deferred(session, handle, from.value) && !is_nothing(lists)) {
+    return defer_lists(session, *handle, {Op::get, from, {}},
+                       [&](Aggregate& kept) { return get(kept, session.job, from, lists); });
   }
   return keep(session, handle, get_async(session.job, from, lists));
 }
 
 Status start_accumulate(Session& session, armci_hdl_t* handle, WorldRank to, RunLists lists,
                         const Scale& scale) {
-  if (is_put_off(session, handle, to.value) && !is_nothing(lists)) {
-    return put_off_lists(session, *handle, {Op::accumulate, to, scale}, [&](Aggregate& kept) {
+  if (is_deferred(session, handle, to.value) && !is_nothing(lists)) {
+    return defer_lists(session, *handle, {Op::accumulate, to, scale}, [&](Aggregate& kept) {
       return accumulate(kept, session.job, to, lists, scale);
     });
   }
@@ -239,7 +239,7 @@ int get_sets(const char* function, const armci_strided_t* sets, int len, int pro
 }
 
 /// Advances this process's operations, and serves others.
-Status move_on(Session& session) {
+Status advance(Session& session) {
   session.job.progress();
   return {};
 }
@@ -398,10 +398,10 @@ void ARMCI_UNSET_AGGREGATE_HANDLE(armci_hdl_t* handle) {
 }
 
 void ARMCI_Poll(void) {
-  armci::call("ARMCI_Poll", armci::move_on);
+  armci::call("ARMCI_Poll", armci::advance);
 }
 void ARMCIX_Progress(void) {
-  armci::call("ARMCIX_Progress", armci::move_on);
+  armci::call("ARMCIX_Progress", armci::advance);
 }
 
 int ARMCIX_NbPutV_dscr(armci_giov_t* sets, int len, int proc, armci_hdl_t* handle) {

@@ -23,7 +23,7 @@ int& begun_by(Holder holder) {
 // Not destroyed if a program ends without ARMCI_Finalize: that would wait for the other processes.
 constinit Session* Session::running = nullptr;
 
-bool Session::is_held_by(Holder holder) noexcept {
+bool Session::is_begun_by(Holder holder) noexcept {
   return begun_by(holder) != 0;
 }
 
@@ -41,7 +41,7 @@ Status Session::begin(Holder holder, std::shared_ptr<Bootstrap> bootstrap) {
 Status Session::end(Holder holder) {
   int& times = begun_by(holder);
   times = holder == Holder::armci ? std::max(times - 1, 0) : 0;
-  if (running == nullptr || is_held_by(Holder::armci) || is_held_by(Holder::messages) ||
+  if (running == nullptr || is_begun_by(Holder::armci) || is_begun_by(Holder::messages) ||
       is_child_of_rank()) {
     return {};
   }
@@ -52,9 +52,9 @@ Status Session::end(Holder holder) {
 }
 
 Status Session::prepare() {
-  elsewhere_.resize(static_cast<std::size_t>(job.size()));
+  on_other_node_.resize(static_cast<std::size_t>(job.size()));
   for (std::int32_t rank = 0; rank < job.size(); ++rank) {
-    elsewhere_[static_cast<std::size_t>(rank)] = !job.shares_node(WorldRank{rank});
+    on_other_node_[static_cast<std::size_t>(rank)] = !job.shares_node(WorldRank{rank});
   }
   TESSERA_ASSIGN_OR_RETURN(groups, Groups::create(job));
   TESSERA_ASSIGN_OR_RETURN(pool, MemoryPool::create(job));

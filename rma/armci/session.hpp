@@ -40,7 +40,7 @@ class Session {
   /// messages end at the first call. Does nothing if `holder` is not a holder. In a child of fork()
   /// it ends nothing: everything is the parent's.
   static Status end(Holder holder);
-  static bool is_held_by(Holder holder) noexcept;
+  static bool is_begun_by(Holder holder) noexcept;
 
   explicit Session(Job started) : job(std::move(started)) {}
   Session(const Session&) = delete;
@@ -49,7 +49,7 @@ class Session {
   /// True for processes of other nodes; false also for numbers outside of the job.
   [[nodiscard]] bool is_elsewhere(int proc) const noexcept {
     const auto place = static_cast<std::size_t>(static_cast<unsigned>(proc));
-    return place < elsewhere_.size() && elsewhere_[place];
+    return place < on_other_node_.size() && on_other_node_[place];
   }
 
   Job job;
@@ -71,7 +71,7 @@ class Session {
   Status finish();
 
   static constinit Session* running;
-  std::vector<bool> elsewhere_;  ///< by process
+  std::vector<bool> on_other_node_;  ///< by process
 };
 
 }  // namespace tessera::rma::armci

@@ -44,7 +44,7 @@ int PARMCI_Init(void) {
 extern decltype(ARMCI_Init) ARMCI_Init [[gnu::weak, gnu::alias("PARMCI_Init")]];
 
 int PARMCI_Init_args(int* argc, char*** argv) {
-  if (!Session::is_held_by(Holder::messages)) {
+  if (!Session::is_begun_by(Holder::messages)) {
     const int code = armci::finish("ARMCI_Init_args", armci::start_mpi_if_launched(argc, argv));
     if (code != 0) {
       return code;
@@ -61,14 +61,14 @@ extern decltype(ARMCI_Init_thread) ARMCI_Init_thread
     [[gnu::weak, gnu::alias("PARMCI_Init_thread")]];
 
 int PARMCI_Initialized(void) {
-  return Session::is_held_by(Holder::armci) ? 1 : 0;
+  return Session::is_begun_by(Holder::armci) ? 1 : 0;
 }
 extern decltype(ARMCI_Initialized) ARMCI_Initialized
     [[gnu::weak, gnu::alias("PARMCI_Initialized")]];
 
 int PARMCI_Finalize(void) {
   const int code = armci::finish("ARMCI_Finalize", Session::end(Holder::armci));
-  armci::leave_mpi_to_exit();
+  armci::end_mpi_with_process();
   return code;
 }
 extern decltype(ARMCI_Finalize) ARMCI_Finalize [[gnu::weak, gnu::alias("PARMCI_Finalize")]];

@@ -16,7 +16,7 @@
 
 #include "rma/bootstrap.hpp"
 #include "rma/bootstrap/fork_control.hpp"
-#include "rma/engine/mpi_fabric.hpp"
+#include "rma/engine/mpi_network.hpp"
 
 namespace tessera::rma {
 namespace {
@@ -39,13 +39,13 @@ std::int64_t number_in_variables(std::initializer_list<const char*> names, std::
   return otherwise;
 }
 
-const char* behind_colon(const char* text) {
+const char* after_colon(const char* text) {
   const char* const colon = text == nullptr ? nullptr : std::strchr(text, ':');
   return colon == nullptr ? nullptr : colon + 1;
 }
 
 // Detects the launcher of processes that find each other by MPI.
-LauncherTrace detect_mpi_launcher() {
+LauncherInfo detect_mpi_launcher() {
   const std::int64_t rank =
       number_in_variables({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}, -1);
   const std::int64_t ranks =
@@ -67,23 +67,23 @@ LauncherTrace detect_mpi_launcher() {
 
 }  // namespace
 
-bool detail::is_below_rank() {
+bool detail::is_descendant_of_rank() {
   const char* const launch = std::getenv(launch_variable);
-  const auto rank_process = number_in(behind_colon(behind_colon(behind_colon(launch))));
+  const auto rank_process = number_in(after_colon(after_colon(after_colon(launch))));
   return rank_process && *rank_process != getpid();
 }
 
-LauncherTrace detect_launcher() {
+LauncherInfo detect_launcher() {
   const char* const launch = std::getenv(detail::launch_variable);
   if (launch == nullptr) {
     return detect_mpi_launcher();
   }
-  if (detail::is_below_rank()) {
+  if (detail::is_descendant_of_rank()) {
     return {};  // MPI's variables do not count either: its launcher may have started tessera-run
   }
   // "descriptor@launcher:rank:ranks"
-  const char* const rank = behind_colon(launch);
-  return {"tessera-run", number_in(behind_colon(rank)).value_or(0), number_in(rank).value_or(-1)};
+  const char* const rank = after_colon(launch);
+  return {"tessera-run", number_in(after_colon(rank)).value_or(0), number_in(rank).value_or(-1)};
 }
 
 // MPI_THREAD_MULTIPLE slows down a program's own MPI calls: not used if MPI only starts the job.
@@ -91,7 +91,7 @@ MpiThreads mpi_threads_of(const Settings& settings) {
   const std::vector<std::string_view> transports = split_names(settings.transport);
   const bool is_by_mpi = std::find(transports.begin(), transports.end(), "mpi") != transports.end();
   const bool is_passed_over =
-      detail::are_by_default(settings) && detail::find_fabric().network.empty();
+      detail::are_default_transports(settings) && detail::find_mpi_network().network.empty();
   return is_by_mpi && !is_passed_over ? MpiThreads::several : MpiThreads::none;
 }
 
@@ -106,7 +106,7 @@ Result<std::shared_ptr<Bootstrap>> choose_bootstrap(const Settings& settings) {
   if (settings.bootstrap == "mpi" || detail::mpi_is_running()) {
     return mpi_world_bootstrap(threads);
   }
-  const LauncherTrace trace = detect_launcher();
+  const LauncherInfo trace = detect_launcher();
   if (trace.launcher == "tessera-run") {
     return fork_bootstrap();
   }

@@ -14,6 +14,6 @@ void abort_mpi(int code);
 void ask_launcher_to_end(int code);
 /// True if a rank of tessera-run started this process or a process above it, and this is not the
 /// rank.
-bool is_below_rank();
+bool is_descendant_of_rank();
 
 }  // namespace tessera::rma::detail

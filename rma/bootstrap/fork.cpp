@@ -268,7 +268,7 @@ Result<std::shared_ptr<Forked>> find_launcher() {
     return Status::error(Code::invalid_argument, "this process was not started by tessera-run")
         .hint("start it as: tessera-run -n 4 program");
   }
-  if (detail::is_below_rank()) {
+  if (detail::is_descendant_of_rank()) {
     return Status::error(Code::invalid_argument,
                          "this process is not a rank: a rank of tessera-run started it")
         .hint(

@@ -21,9 +21,9 @@
 #include <cstring>
 #include <new>
 
+#include "rma/bootstrap/descendants.hpp"
 #include "rma/bootstrap/fork_control.hpp"
 #include "rma/bootstrap/line_relay.hpp"
-#include "rma/bootstrap/processes_below.hpp"
 #include "rma/engine/thread_limit.hpp"
 #include "rma/memory.hpp"
 #include "rma/node/fd_passing.hpp"
@@ -38,7 +38,7 @@ using detail::LineRelay;
 
 constexpr int exit_not_found = 127;
 /// Time for a rank that ends the job, and for the others between SIGTERM and SIGKILL.
-constexpr std::chrono::milliseconds time_to_end{2000};
+constexpr std::chrono::milliseconds shutdown_grace{2000};
 
 // The memory that all ranks inherit, also mapped in the launcher.
 class ControlMemory {
@@ -47,12 +47,11 @@ class ControlMemory {
     // Inherited on purpose: no close-on-exec.
     Descriptor fd(memfd_create("tessera-run", 0));
     const std::size_t bytes = ForkControl::bytes(ranks);
-    if (bytes > largest_file_bytes()) {
-      return Status::error(
-                 Code::limit_exceeded,
-                 fmt::format("{} of shared memory are needed to start {} ranks, but "
-                             "files may have {} at most",
-                             human_bytes(bytes), ranks, human_bytes(largest_file_bytes())))
+    if (bytes > max_file_bytes()) {
+      return Status::error(Code::limit_exceeded,
+                           fmt::format("{} of shared memory are needed to start {} ranks, but "
+                                       "files may have {} at most",
+                                       human_bytes(bytes), ranks, human_bytes(max_file_bytes())))
           .hint("raise the limit on file sizes (ulimit -f)");
     }
     if (fd.get() < 0 || ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) {
@@ -157,7 +156,7 @@ struct Child {
 
 // SIGCHLD alone is not reliable: if the program has other threads, one that does not block it may
 // receive it.
-void note_started(Child& child, pid_t pid) {
+void record_start(Child& child, pid_t pid) {
   child.pid = pid;
   child.running = true;
   child.ending = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
@@ -221,7 +220,7 @@ struct RankStart {
   std::_Exit(exit_not_found);
 }
 
-void signal_those_below(int signal, const Child& child) {
+void signal_descendants(int signal, const Child& child) {
   for (const Descriptor& each : child.below) {
     syscall(SYS_pidfd_send_signal, each.get(), signal, nullptr, 0);
   }
@@ -238,7 +237,7 @@ int reap(std::vector<Child>& children, std::vector<RankExit>& exits, ForkControl
     }
     children[i].running = false;
     children[i].ending = Descriptor();
-    signal_those_below(SIGTERM, children[i]);
+    signal_descendants(SIGTERM, children[i]);
     exits[i].exit_code = WIFEXITED(state) ? WEXITSTATUS(state) : 0;
     exits[i].signal = WIFSIGNALED(state) ? WTERMSIG(state) : 0;
     std::int32_t none = -1;
@@ -248,7 +247,7 @@ int reap(std::vector<Child>& children, std::vector<RankExit>& exits, ForkControl
   return ended;
 }
 
-void pass_on(int signal, const std::vector<Child>& children) {
+void forward(int signal, const std::vector<Child>& children) {
   for (const Child& child : children) {
     if (child.running) {
       kill(child.pid, signal);
@@ -259,16 +258,16 @@ void pass_on(int signal, const std::vector<Child>& children) {
 // A script that gets the signal may end the processes below it itself. What remains after the
 // script has ended gets SIGTERM in reap(). With SIGKILL the processes below are killed at once, as
 // the script cannot end them.
-void tell_to_end(int signal, std::vector<Child>& children) {
+void signal_to_end(int signal, std::vector<Child>& children) {
   for (Child& child : children) {
     if (child.running) {
-      for (Descriptor& each : detail::processes_below(child.pid)) {
+      for (Descriptor& each : detail::descendants_of(child.pid)) {
         child.below.push_back(std::move(each));
       }
       kill(child.pid, signal);
     }
     if (signal == SIGKILL) {
-      signal_those_below(signal, child);
+      signal_descendants(signal, child);
     }
   }
 }
@@ -310,7 +309,7 @@ Status check_options(const std::vector<std::string>& arguments, const LaunchOpti
 }
 
 // Ends the remaining ranks after one has ended the job.
-class JobEnd {
+class JobShutdown {
  public:
   // The others get SIGTERM after that rank has ended, so that its message and its exit code come
   // first; or together with it, if it takes too long.
@@ -323,22 +322,22 @@ class JobEnd {
     const bool has_ended = !children[static_cast<std::size_t>(ender)].running;
     const auto now = Clock::now();
     if (step_ == Step::none) {
-      go_on(Step::asked);
+      enter_step(Step::asked);
     }
     if (step_ == Step::asked && (has_ended || now >= deadline_)) {
-      note_told(ender, control, children, exits);
-      tell_to_end(SIGTERM, children);
-      go_on(Step::told);
+      record_signalled(ender, control, children, exits);
+      signal_to_end(SIGTERM, children);
+      enter_step(Step::told);
     } else if (step_ == Step::told && now >= deadline_) {
-      tell_to_end(SIGKILL, children);
-      go_on(Step::killed);
+      signal_to_end(SIGKILL, children);
+      enter_step(Step::killed);
     }
   }
   // Milliseconds until the next action may be due; −1 for never.
   [[nodiscard]] int time_left() const {
-    constexpr int look_period_ms = 500;  // a rank that ends the job does not wake the launcher
+    constexpr int poll_interval_ms = 500;  // a rank that ends the job does not wake the launcher
     if (step_ == Step::none || step_ == Step::killed) {
-      return step_ == Step::none ? look_period_ms : -1;
+      return step_ == Step::none ? poll_interval_ms : -1;
     }
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - Clock::now());
     return std::max(0, static_cast<int>(left.count()));
@@ -348,14 +347,14 @@ class JobEnd {
   using Clock = std::chrono::steady_clock;
   enum class Step { none, asked, told, killed };
 
-  void go_on(Step step) {
+  void enter_step(Step step) {
     step_ = step;
-    deadline_ = Clock::now() + time_to_end;
+    deadline_ = Clock::now() + shutdown_grace;
   }
-  static void note_told(std::int32_t ender, const ForkControl& control,
-                        const std::vector<Child>& children, std::vector<RankExit>& exits) {
+  static void record_signalled(std::int32_t ender, const ForkControl& control,
+                               const std::vector<Child>& children, std::vector<RankExit>& exits) {
     for (std::size_t i = 0; i < children.size(); ++i) {
-      exits[i].was_told = children[i].running && exits[i].rank != ender;
+      exits[i].was_signalled = children[i].running && exits[i].rank != ender;
     }
     RankExit& of_ender = exits[static_cast<std::size_t>(ender)];
     if (of_ender.exit_code == 0 && of_ender.signal == 0) {
@@ -369,14 +368,14 @@ class JobEnd {
 
 // Forwards the remaining output of the ranks. Waits for a slow reader, but not after a signal that
 // ends the ranks.
-void pass_on_rest(LineRelay& output, const SignalReader& signals, bool is_to_end) {
+void forward_rest(LineRelay& output, const SignalReader& signals, bool is_to_end) {
   using Clock = std::chrono::steady_clock;
-  constexpr int look_period_ms = 100;
-  const auto deadline = is_to_end ? Clock::now() + time_to_end : Clock::time_point::max();
+  constexpr int poll_interval_ms = 100;
+  const auto deadline = is_to_end ? Clock::now() + shutdown_grace : Clock::time_point::max();
   while (!output.finish()) {
     std::vector<pollfd> list{{.fd = signals.descriptor(), .events = POLLIN, .revents = 0}};
     output.add_to(list);
-    poll(list.data(), list.size(), is_to_end ? look_period_ms : -1);
+    poll(list.data(), list.size(), is_to_end ? poll_interval_ms : -1);
     if (signals.next().is_to_end() || Clock::now() >= deadline) {
       output.give_up();
       return;
@@ -388,13 +387,13 @@ void pass_on_rest(LineRelay& output, const SignalReader& signals, bool is_to_end
 // output, or timeout_ms have passed.
 void wait_for_events(const SignalReader& signals, const std::vector<Child>& children,
                      const LineRelay& output, int timeout_ms) {
-  constexpr int look_period_ms = 100;  // for children without a descriptor
+  constexpr int poll_interval_ms = 100;  // for children without a descriptor
   std::vector<pollfd> list{{.fd = signals.descriptor(), .events = POLLIN, .revents = 0}};
   for (const Child& child : children) {
     if (child.running && child.ending.get() >= 0) {
       list.push_back({.fd = child.ending.get(), .events = POLLIN, .revents = 0});
     } else if (child.running) {
-      timeout_ms = timeout_ms < 0 ? look_period_ms : std::min(timeout_ms, look_period_ms);
+      timeout_ms = timeout_ms < 0 ? poll_interval_ms : std::min(timeout_ms, poll_interval_ms);
     }
   }
   output.add_to(list);
@@ -402,7 +401,7 @@ void wait_for_events(const SignalReader& signals, const std::vector<Child>& chil
 }
 
 // A launch in progress.
-struct Run {
+struct LaunchedRun {
   const std::vector<std::string>& arguments;
   const LaunchOptions& options;
   const ControlMemory& memory;
@@ -413,7 +412,7 @@ struct Run {
   int running = 0;
 };
 
-Status start_rank(Run& run, std::int32_t rank) {
+Status start_rank(LaunchedRun& run, std::int32_t rank) {
   const pid_t launcher = getpid();
   const std::vector<char*> argument_pointers = pointers_to(run.arguments);
   const std::vector<std::string> environment = rank_environment(
@@ -434,7 +433,7 @@ Status start_rank(Run& run, std::int32_t rank) {
                          fmt::format("cannot start rank {} of {}: {}; {}", rank, run.options.ranks,
                                      std::strerror(error), detail::process_limit().reason));
   }
-  note_started(run.children[static_cast<std::size_t>(rank)], pid);
+  record_start(run.children[static_cast<std::size_t>(rank)], pid);
   ++run.running;
   run.output.started(rank);
   if (run.options.started) {
@@ -444,11 +443,11 @@ Status start_rank(Run& run, std::int32_t rank) {
 }
 
 // Starts all ranks; on an error ends those that were started.
-Status start_ranks(Run& run) {
+Status start_ranks(LaunchedRun& run) {
   for (std::int32_t rank = 0; rank < run.options.ranks; ++rank) {
     run.exits[static_cast<std::size_t>(rank)].rank = rank;
     if (Status started = start_rank(run, rank); !started.ok()) {
-      tell_to_end(SIGTERM, run.children);
+      signal_to_end(SIGTERM, run.children);
       return started;
     }
   }
@@ -456,23 +455,23 @@ Status start_ranks(Run& run) {
 }
 
 // Runs until all ranks have ended.
-void supervise(Run& run) {
-  JobEnd job_end;
+void supervise(LaunchedRun& run) {
+  JobShutdown job_end;
   bool is_to_end = false;
   while (run.running > 0) {
     wait_for_events(run.signals, run.children, run.output, job_end.time_left());
     const SignalReader::Signal signal = run.signals.next();
     if (signal.is_to_end() && !signal.is_of_terminal) {
-      tell_to_end(signal.number, run.children);
+      signal_to_end(signal.number, run.children);
       is_to_end = true;
     } else if (signal.number != 0 && !signal.is_of_terminal) {
-      pass_on(signal.number, run.children);
+      forward(signal.number, run.children);
     }
     run.output.relay();
     run.running -= reap(run.children, run.exits, run.memory.control());
     job_end.look(run.memory.control(), run.children, run.exits);
   }
-  pass_on_rest(run.output, run.signals, is_to_end);
+  forward_rest(run.output, run.signals, is_to_end);
 }
 
 }  // namespace
@@ -490,11 +489,11 @@ Result<std::vector<RankExit>> launch(const std::vector<std::string>& arguments,
     return Status::error(Code::limit_exceeded,
                          fmt::format("cannot wait for signals: {}", describe_system_error(errno)));
   }
-  Run run{.arguments = arguments,
-          .options = options,
-          .memory = memory,
-          .signals = signals,
-          .output = output};
+  LaunchedRun run{.arguments = arguments,
+                  .options = options,
+                  .memory = memory,
+                  .signals = signals,
+                  .output = output};
   const Status started = start_ranks(run);
   supervise(run);
   if (output.lost() != 0 && options.on_lost_output) {

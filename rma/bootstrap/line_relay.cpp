@@ -21,10 +21,10 @@ namespace tessera::rma::detail {
 namespace {
 
 // Longer lines are forwarded in pieces.
-constexpr std::size_t longest_line_bytes = 1 << 20;
+constexpr std::size_t max_line_bytes = 1 << 20;
 
 // Reading stops while this much waits for room.
-constexpr std::size_t most_waiting_bytes = 1 << 16;
+constexpr std::size_t max_waiting_bytes = 1 << 16;
 
 bool is_same_file(int one, int other) {
   struct stat first {};
@@ -34,7 +34,7 @@ bool is_same_file(int one, int other) {
 }
 
 // True if a write of up to PIPE_BUF bytes returns at once, possibly with an error.
-bool takes_some(int descriptor) {
+bool can_write(int descriptor) {
   pollfd room{.fd = descriptor, .events = POLLOUT, .revents = 0};
   return poll(&room, 1, 0) > 0;
 }
@@ -45,7 +45,7 @@ bool takes_some(int descriptor) {
 // non-blocking, as other programs share it.
 void LineRelay::write_some(Output& output) {
   std::size_t done = 0;
-  while (done < output.waiting.size() && takes_some(output.to)) {
+  while (done < output.waiting.size() && can_write(output.to)) {
     const std::size_t step = std::min<std::size_t>(output.waiting.size() - done, PIPE_BUF);
     const ssize_t written = write(output.to, output.waiting.data() + done, step);
     if (written >= 0) {
@@ -138,7 +138,7 @@ void LineRelay::add_to(std::vector<pollfd>& list) const {
 }
 
 bool LineRelay::has_room(const Stream& stream) const {
-  return outputs_[stream.output].waiting.size() < most_waiting_bytes;
+  return outputs_[stream.output].waiting.size() < max_waiting_bytes;
 }
 
 // False if there is nothing more for now.
@@ -157,7 +157,7 @@ bool LineRelay::read_some(Stream& stream) {
   }
   stream.pending.append(buffer.data(), static_cast<std::size_t>(got));
   std::size_t whole = stream.pending.find_last_of('\n') + 1;  // 0: no whole line
-  if (whole == 0 && stream.pending.size() >= longest_line_bytes) {
+  if (whole == 0 && stream.pending.size() >= max_line_bytes) {
     whole = stream.pending.size();
   }
   pass_on(stream, whole);

@@ -145,7 +145,7 @@ void prefer_shared_windows() {
   prefer_shared_windows();
 }
 
-Status sees_only_itself(const LauncherTrace& trace) {
+Status report_single_process(const LauncherInfo& trace) {
   const char* const remedy =
       trace.launcher == "tessera-run"
           ? "start a program that calls MPI_Init itself with mpirun, not with tessera-run"
@@ -250,14 +250,14 @@ Result<std::shared_ptr<Bootstrap>> mpi_bootstrap(int fortran_communicator) {
 
 Result<std::shared_ptr<Bootstrap>> mpi_world_bootstrap(MpiThreads threads) {
   // Read before MPI starts: MPI alone in a process sets variables as mpirun -n 1 does.
-  const LauncherTrace trace = detect_launcher();
+  const LauncherInfo trace = detect_launcher();
   const bool ours = !detail::mpi_is_running();
   if (ours) {
     TESSERA_RETURN_IF_ERROR(start_mpi(threads));
   }
   auto bootstrap = make(MPI_COMM_WORLD, ours);
   if (bootstrap.ok() && trace.ranks > 1 && (*bootstrap)->size() == 1) {
-    return sees_only_itself(trace);
+    return report_single_process(trace);
   }
   return bootstrap;
 }

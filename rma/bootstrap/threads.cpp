@@ -13,9 +13,10 @@ namespace tessera::rma {
 
 // Where the threads synchronise: a buffer per rank, filled under one mutex, read after all have
 // come.
-class ThreadGroup::Meeting {
+class ThreadGroup::Rendezvous {
  public:
-  explicit Meeting(std::int32_t ranks) : ranks_(ranks), given_(static_cast<std::size_t>(ranks)) {}
+  explicit Rendezvous(std::int32_t ranks)
+      : ranks_(ranks), given_(static_cast<std::size_t>(ranks)) {}
 
   [[nodiscard]] std::int32_t size() const noexcept { return ranks_; }
 
@@ -75,37 +76,37 @@ namespace {
 
 class Member final : public Bootstrap {
  public:
-  Member(ThreadGroup::Meeting& meeting, WorldRank rank) : meeting_(meeting), rank_(rank) {}
-  ~Member() override { meeting_.leave(rank_); }
+  Member(ThreadGroup::Rendezvous& meeting, WorldRank rank) : rendezvous_(meeting), rank_(rank) {}
+  ~Member() override { rendezvous_.leave(rank_); }
   Member(const Member&) = delete;
   Member& operator=(const Member&) = delete;
 
   [[nodiscard]] std::string_view name() const noexcept override { return "threads"; }
   [[nodiscard]] WorldRank rank() const noexcept override { return rank_; }
-  [[nodiscard]] std::int32_t size() const noexcept override { return meeting_.size(); }
+  [[nodiscard]] std::int32_t size() const noexcept override { return rendezvous_.size(); }
   [[nodiscard]] bool is_one_process() const noexcept override { return true; }
   Result<std::vector<std::byte>> allgather(std::span<const std::byte> mine,
                                            std::chrono::milliseconds timeout) override {
-    return meeting_.allgather(rank_, mine, timeout);
+    return rendezvous_.allgather(rank_, mine, timeout);
   }
 
  private:
-  ThreadGroup::Meeting& meeting_;
+  ThreadGroup::Rendezvous& rendezvous_;
   WorldRank rank_;
 };
 
 }  // namespace
 
 ThreadGroup::ThreadGroup(std::int32_t ranks)
-    : meeting_(std::make_unique<Meeting>(std::max(ranks, 1))) {}
+    : rendezvous_(std::make_unique<Rendezvous>(std::max(ranks, 1))) {}
 ThreadGroup::~ThreadGroup() = default;
 
 std::int32_t ThreadGroup::size() const noexcept {
-  return meeting_->size();
+  return rendezvous_->size();
 }
 
 std::shared_ptr<Bootstrap> ThreadGroup::member(WorldRank rank) {
-  return std::make_shared<Member>(*meeting_, rank);
+  return std::make_shared<Member>(*rendezvous_, rank);
 }
 
 }  // namespace tessera::rma

@@ -2,7 +2,7 @@
 //
 // Channel: a connected stream of bytes between two processes. Its functions never block.
 //
-// TCP is one (server/tcp.hpp), messages of an RDMA device are another (engine/fabric.hpp). Both
+// TCP is one (server/tcp.hpp), messages of an RDMA device are another (engine/rdma.hpp). Both
 // ends of each connection rely on this: bytes arrive in order, either all or up to a loss; after a
 // loss every call returns peer_lost.
 //
@@ -36,11 +36,12 @@ class Channel {
 
   /// For poll(): readable if bytes have arrived, writable if there is room.
   [[nodiscard]] virtual int descriptor() const noexcept = 0;
-  /// False if the descriptor is always writable, and the channel's Fabric reports room instead.
+  /// False if the descriptor is always writable, and the channel's RdmaContext reports room
+  /// instead.
   [[nodiscard]] virtual bool shows_room() const noexcept { return true; }
   /// Called when the descriptor was found readable, for channels whose bytes arrive another way.
   /// Errors: peer_lost.
-  virtual Status heed_descriptor() { return {}; }
+  virtual Status on_readable() { return {}; }
   /// The system error that ended it; 0: it has not ended, or the peer closed its end.
   [[nodiscard]] virtual int error() const noexcept { return 0; }
   /// The peer's address, for messages.

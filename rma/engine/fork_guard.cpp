@@ -32,7 +32,7 @@ void in_parent() {
 }
 void in_child() {
   for (JobState* const job : jobs().all) {
-    job->leave_to_parent();
+    job->close_in_forked_child();
   }
   jobs().mutex.unlock();
 }
@@ -56,7 +56,7 @@ bool ForkGuard::is_in_child() noexcept {
   const std::lock_guard guard(jobs().mutex);
   const std::vector<JobState*>& all = jobs().all;
   return std::any_of(all.begin(), all.end(),
-                     [](const JobState* job) { return job->is_left_to_parent(); });
+                     [](const JobState* job) { return job->is_in_forked_child(); });
 }
 
 }  // namespace tessera::rma::detail

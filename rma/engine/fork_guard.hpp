@@ -12,7 +12,7 @@ class JobState;
 
 class ForkGuard {
  public:
-  /// From now on `job` is stopped in children: JobState::leave_to_parent().
+  /// From now on `job` is stopped in children: JobState::close_in_forked_child().
   explicit ForkGuard(JobState& job);
   ~ForkGuard();
   ForkGuard(const ForkGuard&) = delete;

@@ -11,10 +11,10 @@
 #include <string_view>
 #include <utility>
 
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/engine/access.hpp"
 #include "rma/engine/region_state.hpp"
-#include "rma/node/growing_nap.hpp"
-#include "rma/within_memory.hpp"
+#include "rma/node/backoff.hpp"
 
 namespace tessera::rma::detail {
 
@@ -97,7 +97,7 @@ Status JobState::check_running() const {
 }
 
 Status JobState::stopped_error() const {
-  return is_left_to_parent()
+  return is_in_forked_child()
              ? Status::error(
                    Code::closed,
                    fmt::format("this process is a child that rank {} made by fork(), not a rank",
@@ -119,7 +119,7 @@ Result<Route*> JobState::route_to(WorldRank peer) {
 }
 
 Result<Route*> JobState::update_route_to(WorldRank peer) {
-  if (node->place_of(peer) < 0) {
+  if (node->local_rank_of(peer) < 0) {
     return route_to(peer);
   }
   TESSERA_RETURN_IF_ERROR(check_running());
@@ -167,15 +167,15 @@ CachedSlice* JobState::look_up_slice(WorldRank owner, RegionId region) const noe
   if (stopped.load(std::memory_order_relaxed)) {
     return nullptr;
   }
-  if (CachedSlice* const line = find_to_turn(regions, owner, region)) {
+  if (CachedSlice* const line = find_to_retarget(regions, owner, region)) {
     const RegionState* const found = regions.find(region);
     if (found == nullptr) {
       return nullptr;
     }
     if (counters->regions() != nullptr) {
-      hand_over_counts(*line);
+      flush_counts(*line);
     }
-    line->turn_to(region, found->plain_slice(owner));
+    line->retarget(region, found->plain_slice(owner));
     remote_of(*line) = {nullptr, nullptr, {}, remote_of(*line).route};
     return line;
   }
@@ -186,9 +186,9 @@ CachedSlice* JobState::look_up_slice(WorldRank owner, RegionId region) const noe
              : fill_cached(std::move(epoch), counters, owner, region, found->plain_slice(owner));
 }
 
-void JobState::remember_way(const RemoteAddress& at, const RegionState& region, Endpoint& endpoint,
-                            const Target& target) const {
-  const bool is_for_all = node->place_of(at.rank) < 0 && accumulate_turns == nullptr &&
+void JobState::cache_route(const RemoteAddress& at, const RegionState& region, Endpoint& endpoint,
+                           const Target& target) const {
+  const bool is_for_all = node->local_rank_of(at.rank) < 0 && accumulate_turns == nullptr &&
                           recorder == nullptr && region.atomics() == Atomics::separate &&
                           allows_all(region.options().access_mode);
   CachedSlice* const line = is_for_all ? cached_slice(at.rank, at.region) : nullptr;
@@ -197,7 +197,7 @@ void JobState::remember_way(const RemoteAddress& at, const RegionState& region, 
   }
 }
 
-CachedSlice* JobState::counting_line(WorldRank owner) const noexcept {
+CachedSlice* JobState::counting_entry(WorldRank owner) const noexcept {
   CachedSlice* const line = find_cached(regions, owner, no_region);
   return line != nullptr ? line
                          : fill_cached(regions.shared_epoch(), counters, owner, no_region, {});
@@ -239,7 +239,7 @@ Status JobState::stop() {
   if (accumulate_turns != nullptr) {
     accumulate_turns->settle();
   }
-  hand_over_counts();
+  flush_counts();
   if (profile != nullptr) {
     recorder->close();
     profile->finish(*this);
@@ -261,15 +261,15 @@ Status JobState::stop() {
 }
 
 void JobState::finish_profile_at_exit(bool is_success) {
-  hand_over_counts();
+  flush_counts();
   recorder->close();
   profile->finish_at_exit(*this, is_success);
 }
 
-void JobState::leave_to_parent() noexcept {
+void JobState::close_in_forked_child() noexcept {
   stopped.store(true);
-  regions.forsake();
-  left_to_parent = self.lock();
+  regions.abandon_in_child();
+  leaked_in_child = self.lock();
 }
 
 Membership::~Membership() {
@@ -278,21 +278,21 @@ Membership::~Membership() {
   }
 }
 
-bool JobState::wait(Completion& done, std::chrono::nanoseconds nap) {
-  return waking != nullptr ? waking->wait(done, nap) : done.wait_for(nap);
+bool JobState::wait(Completion& done, std::chrono::nanoseconds timeout) {
+  return waking != nullptr ? waking->wait(done, timeout) : done.wait_for(timeout);
 }
 
 // Short sleeps at first: some transports advance only when progress() is called.
 void JobState::complete(Completion& done, const WaitedFor& wanted) {
-  constexpr std::chrono::microseconds first_nap{50};
-  GrowingNap nap(first_nap, longest_nap);
+  constexpr std::chrono::microseconds first_timeout{50};
+  Backoff timeout(first_timeout, max_timed_wait);
   std::optional<LongWait> long_wait;  // most waits end before it is needed
   while (!done.done()) {
-    if (is_left_to_parent()) [[unlikely]] {
+    if (is_in_forked_child()) [[unlikely]] {
       done.end(Status::error(Code::closed, "only the parent of this process can wait for it"));
-    } else if (progress() == 0 && !wait(done, nap.next())) {
+    } else if (progress() == 0 && !wait(done, timeout.next())) {
       LongWait& told = long_wait ? *long_wait : long_wait.emplace(settings);
-      tell_if_long(told, log, [&] { return wanted.describe(); });
+      report_if_long(told, log, [&] { return wanted.describe(); });
     }
   }
 }
@@ -302,14 +302,14 @@ Status JobState::finish(Completion& done, const WaitedFor& wanted) {
   return done.take_error();
 }
 
-void JobState::stir() {
+void JobState::wake_progress() {
   if (waking != nullptr) {
-    waking->stir();
+    waking->wake_progress();
   }
 }
 
 int JobState::progress() {
-  if (is_left_to_parent()) [[unlikely]] {
+  if (is_in_forked_child()) [[unlikely]] {
     return 0;
   }
   int ended = 0;
@@ -327,11 +327,11 @@ Status JobState::fence(const TargetRanks& ranks, RegionId region) {
       (!has_routes_to_fence_.load(std::memory_order_acquire) || is_fenced_again(ranks, region))) {
     std::atomic_thread_fence(std::memory_order_seq_cst);  // as below
     if (recorder != nullptr) [[unlikely]] {
-      recorder->note_done(Wait::fence);
+      recorder->record_done(Wait::fence);
     }
     return {};
   }
-  return within_memory(
+  return catch_bad_alloc(
       [&] { return complete_and_fence(ranks, region); },
       "this process has no memory for a fence: earlier operations may be incomplete");
 }
@@ -416,7 +416,7 @@ Status JobState::fence_endpoints(const std::vector<RankEndpoint>& endpoints, Reg
     if (endpoint->is_fenced(region)) {
       continue;  // fenced with another rank of its node
     }
-    const Status begun = within_memory([&, to = peer]() -> Status {
+    const Status begun = catch_bad_alloc([&, to = peer]() -> Status {
       under_way.emplace_back(to);
       return {};
     });
@@ -425,7 +425,7 @@ Status JobState::fence_endpoints(const std::vector<RankEndpoint>& endpoints, Reg
       break;
     }
     Completion& done = under_way.back().done;
-    if (Status status = within_memory([&, by = endpoint] { return by->start_fence(done); });
+    if (Status status = catch_bad_alloc([&, by = endpoint] { return by->start_fence(done); });
         !status.ok()) {
       done.end(std::move(status));
     }

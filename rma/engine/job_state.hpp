@@ -17,12 +17,12 @@
 #include <vector>
 
 #include "rma/bootstrap.hpp"
-#include "rma/engine/accumulate_turns.hpp"
-#include "rma/engine/address_book.hpp"
+#include "rma/engine/accumulate_tickets.hpp"
+#include "rma/engine/address_table.hpp"
 #include "rma/engine/counter_store.hpp"
 #include "rma/engine/fork_guard.hpp"
 #include "rma/engine/long_wait.hpp"
-#include "rma/engine/node_link.hpp"
+#include "rma/engine/node_control_channel.hpp"
 #include "rma/engine/node_map.hpp"
 #include "rma/engine/operation.hpp"
 #include "rma/engine/region_table.hpp"
@@ -119,12 +119,12 @@ class JobState {
     return line.has_conflicts ? locked : locked.without_locks();
   }
   /// The cache entry in which operations on `owner` that touch no slice are counted; null as above.
-  [[nodiscard]] CachedSlice* counting_line(WorldRank owner) const noexcept;
+  [[nodiscard]] CachedSlice* counting_entry(WorldRank owner) const noexcept;
 
   /// Remembers how to reach a slice of another node in the calling thread's cache entry, if all
   /// kinds of operations may use this route.
-  void remember_way(const RemoteAddress& at, const RegionState& region, Endpoint& endpoint,
-                    const Target& target) const;
+  void cache_route(const RemoteAddress& at, const RegionState& region, Endpoint& endpoint,
+                   const Target& target) const;
 
   /// Advances non-blocking operations on all transports. Returns how many ended.
   int progress();
@@ -136,7 +136,7 @@ class JobState {
   /// The same, and returns the error of `done`.
   Status finish(Completion& done, const WaitedFor& wanted);
   /// Non-blocking operations were started: see Transport::stir.
-  void stir();
+  void wake_progress();
 
   /// Draws a number for memory that other ranks name, unique in the job. 0: all numbers are
   /// exhausted.
@@ -163,22 +163,22 @@ class JobState {
   void finish_profile_at_exit(bool is_success);
   /// In a child made by fork(). Closes the job as stop() does, but sends nothing to other ranks,
   /// waits for no thread, and never destroys the job. Operations that were under way are closed.
-  void leave_to_parent() noexcept;
+  void close_in_forked_child() noexcept;
   /// True in such a child: only the parent may free what lies in shared memory.
-  [[nodiscard]] bool is_left_to_parent() const noexcept { return left_to_parent != nullptr; }
+  [[nodiscard]] bool is_in_forked_child() const noexcept { return leaked_in_child != nullptr; }
 
   /// Completes at the target what this rank did at these ranks, in `region` or in all regions.
   Status fence(const TargetRanks& ranks, RegionId region = any_region);
 
   /// Called by operations, besides collectives, that order this rank's operations and other ranks'.
-  void note_order() const noexcept {
+  void report_order() const noexcept {
     if (OrderObserver* const watching = observer.load(std::memory_order_acquire)) [[unlikely]] {
       watching->on_order();
     }
   }
 
   std::weak_ptr<JobState> self;  ///< for objects of the user that must keep the job alive
-  std::shared_ptr<JobState> left_to_parent;  ///< itself, for ever, in a child made by fork()
+  std::shared_ptr<JobState> leaked_in_child;  ///< itself, for ever, in a child made by fork()
   Settings settings;
   std::shared_ptr<Bootstrap> bootstrap;
   WorldRank rank;
@@ -188,17 +188,17 @@ class JobState {
   Status passed_over;  ///< why a transport that the settings name is not used: the first reason
   int machines = 1;    ///< number of machines; fewer than nodes if nodes are emulated
   /// The ranks that are in another PID namespace than the first rank of their node, ascending.
-  std::vector<WorldRank> numbered_apart;
+  std::vector<WorldRank> other_pid_namespace;
   NodeProcessors processors;
   AgentProcessors agent_processors;
   std::shared_ptr<Node> node;
-  std::unique_ptr<NodeLink> link;  ///< to other nodes; null if there is only one
+  std::unique_ptr<NodeControlChannel> link;  ///< to other nodes; null if there is only one
   std::optional<StripeLocks> stripes;
   std::vector<std::unique_ptr<Transport>> transports;  ///< in order of preference
   // the one that connects nodes, and is notified of incoming messages
   Transport* waking = nullptr;
   RegionTable regions;
-  std::unique_ptr<AddressBook> addresses;
+  std::unique_ptr<AddressTable> addresses;
   std::shared_ptr<CounterStore> counters = std::make_shared<CounterStore>();
   std::unique_ptr<ProfileSession> profile;  ///< null in jobs that are not profiled
   Recorder* recorder = nullptr;             ///< the profile's
@@ -213,7 +213,7 @@ class JobState {
       std::make_shared<Operation>(this, Operation::WithoutMemory());
   MemoryReserve reserve;  ///< enough for a team of all ranks
   Team world_team;
-  std::unique_ptr<AccumulateTurns> accumulate_turns;  ///< null unless origins accumulate
+  std::unique_ptr<AccumulateTickets> accumulate_turns;  ///< null unless origins accumulate
   std::atomic<bool> stopped{false};
   std::optional<ForkGuard> fork_guard;  ///< set during start-up
 

@@ -18,14 +18,15 @@ struct LockOutcome {
   bool holder_left = false;
 };
 
-/// `dead_place` is the local rank of the holder, if it died.
-inline LockOutcome lock_outcome_of(const Node& node, QueueLock::Outcome outcome, int dead_place) {
+/// `dead_local_rank` is the local rank of the holder, if it died.
+inline LockOutcome lock_outcome_of(const Node& node, QueueLock::Outcome outcome,
+                                   int dead_local_rank) {
   if (outcome == QueueLock::Outcome::acquired) {
     return {};
   }
   return {.is_acquired = false,
-          .holder = node.rank_at(dead_place),
-          .holder_left = node.has_left(dead_place)};
+          .holder = node.rank_at(dead_local_rank),
+          .holder_left = node.has_left(dead_local_rank)};
 }
 
 }  // namespace tessera::rma::detail

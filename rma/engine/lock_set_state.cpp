@@ -12,16 +12,16 @@
 #include <optional>
 #include <utility>
 
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/long_wait.hpp"
 #include "rma/engine/slice_cache.hpp"
-#include "rma/within_memory.hpp"
 
 namespace tessera::rma::detail {
 namespace {
 
 void count_lock(const JobState& job, WorldRank owner) {
-  if (CachedSlice* const line = job.counting_line(owner)) {
+  if (CachedSlice* const line = job.counting_entry(owner)) {
     line->count(Op::lock, 0);
   } else {
     job.counters->add(owner, no_region, Op::lock, {1, 0});
@@ -31,7 +31,7 @@ void count_lock(const JobState& job, WorldRank owner) {
 }  // namespace
 
 LockSetState::LockSetState(Team& team, Use use)
-    : keep_job_(use == Use::of_the_job ? nullptr : team.state().job().self.lock()),
+    : keep_job_(use == Use::of_job ? nullptr : team.state().job().self.lock()),
       use_(use),
       team_(team),
       node_(*team.state().job().node) {}
@@ -39,7 +39,7 @@ LockSetState::LockSetState(Team& team, Use use)
 Result<std::shared_ptr<LockSetState>> LockSetState::create(Team& team, std::int64_t count,
                                                            Use use) {
   constexpr std::int64_t most = 1LL << 32;
-  const Status mine = within_memory([&] {
+  const Status mine = catch_bad_alloc([&] {
     return count < 0 || count > most ? Status::error(Code::invalid_argument,
                                                      fmt::format("{} locks cannot be made", count))
                                      : Status();
@@ -48,15 +48,15 @@ Result<std::shared_ptr<LockSetState>> LockSetState::create(Team& team, std::int6
   return team.state().do_together([&]() -> Result<std::shared_ptr<LockSetState>> {
     std::shared_ptr<LockSetState> state(new LockSetState(team, use));
     // The first member's number is used: members that missed a creation have drawn fewer.
-    struct Wish {
+    struct LockRequest {
       std::int64_t count;
       std::uint64_t number;
     };
-    TESSERA_ASSIGN_OR_RETURN(const std::vector<Wish> wishes,
-                             team.allgather_value(Wish{count, team.state().draw_number()}));
+    TESSERA_ASSIGN_OR_RETURN(const std::vector<LockRequest> wishes,
+                             team.allgather_value(LockRequest{count, team.state().draw_number()}));
     std::vector<std::int64_t> counts(wishes.size());
     std::transform(wishes.begin(), wishes.end(), counts.begin(),
-                   [](const Wish& each) { return each.count; });
+                   [](const LockRequest& each) { return each.count; });
     state->number_ = wishes.front().number;
     TESSERA_RETURN_IF_ERROR(state->make_locks(counts));
     return state;
@@ -70,7 +70,7 @@ Status LockSetState::make_locks(const std::vector<std::int64_t>& counts) {
   }
   const bool is_maker = team_.state().order() == 0;
   std::vector<NodesLocks> by_node;
-  Result<Offer> made = within_memory([&]() -> Result<Offer> {
+  Result<Offer> made = catch_bad_alloc([&]() -> Result<Offer> {
     by_node.resize(static_cast<std::size_t>(team_.state().job().nodes.count()));
     owners_.reserve(counts.size());
     return is_maker ? make_own(counts) : Result<Offer>(Offer());
@@ -94,7 +94,7 @@ Status LockSetState::make_locks(const std::vector<std::int64_t>& counts) {
 bool LockSetState::has_remote_locks() const {
   const JobState& state = job();
   return team_.state().node_members() < team_.size() && state.link != nullptr &&
-         state.link->makes_locks();
+         state.link->has_network_locks();
 }
 
 Status LockSetState::make_remote_locks(const std::vector<std::int64_t>& counts) {
@@ -119,15 +119,15 @@ void LockSetState::give_back() noexcept {
 Result<LockSetState::Offer> LockSetState::make_own(const std::vector<std::int64_t>& counts) {
   // Each queue has room for all ranks of this node and for some remote ranks. Further remote ranks
   // wait for room, without blocking others.
-  constexpr std::int32_t most_guests = 32;
+  constexpr std::int32_t max_queued_remote_ranks = 32;
   const std::int32_t elsewhere = team_.size() - team_.state().node_members();
-  const std::int32_t waiters = node_.size() + std::min(elsewhere, most_guests);
+  const std::int32_t waiters = node_.size() + std::min(elsewhere, max_queued_remote_ranks);
   const auto capacity = std::bit_ceil(std::max(8U, 2 * static_cast<std::uint32_t>(waiters)));
   Offer offer;
   offer.lock_bytes = QueueLock::bytes(capacity);
   std::int64_t count = 0;
   for (std::size_t member = 0; member < counts.size(); ++member) {
-    count += node_.place_of(team_.members()[member]) >= 0 ? counts[member] : 0;
+    count += node_.local_rank_of(team_.members()[member]) >= 0 ? counts[member] : 0;
   }
   bytes_ = static_cast<std::uint64_t>(count) * offer.lock_bytes;
   if (count == 0) {
@@ -163,7 +163,7 @@ void LockSetState::find_owners(const std::vector<std::int64_t>& counts,
   const NodeMap& nodes = team_.state().job().nodes;
   for (std::size_t member = 0; member < counts.size(); ++member) {
     const WorldRank rank = team_.members()[member];
-    const bool is_here = node_.place_of(rank) >= 0;
+    const bool is_here = node_.local_rank_of(rank) >= 0;
     NodesLocks& there = by_node[static_cast<std::size_t>(nodes.node_of(rank).value)];
     there.offer = there.offer == nullptr ? &offers[member] : there.offer;
     owners_.push_back({.count = counts[member],
@@ -182,12 +182,12 @@ Status LockSetState::free(std::string_view verb) {
   if (!is_made_.exchange(false)) {
     return {};
   }
-  if (team_.state().job().is_left_to_parent()) {
+  if (team_.state().job().is_in_forked_child()) {
     return Status::error(Code::closed, "the locks belong to the parent of this process");
   }
   const LabelScope scope(team_, {.verb = verb, .kind = "lock set", .number = number_});
   const WaitScope wait(job().recorder, Wait::memory, WorldRank{-1}, 0, team_.state().label());
-  Status done = within_memory([&] { return wait_for_unlocks(); });
+  Status done = catch_bad_alloc([&] { return wait_for_unlocks(); });
   TESSERA_RETURN_IF_ERROR(team_.barrier());
   give_back();
   if (remote_ != nullptr) {
@@ -201,10 +201,10 @@ Status LockSetState::free(std::string_view verb) {
 // them.
 Status LockSetState::wait_for_unlocks() {
   JobState& job = team_.state().job();
-  const std::lock_guard guard(elsewhere_mutex_);
+  const std::lock_guard guard(held_remote_mutex_);
   Status first;
   for (const NodeId node : used_nodes_) {
-    Status asked = job.link->fate_of(job.nodes.first_rank_of(node)).status();
+    Status asked = job.link->peer_state_of(job.nodes.first_rank_of(node)).status();
     first = first.ok() ? std::move(asked) : std::move(first);
   }
   used_nodes_.clear();
@@ -222,8 +222,8 @@ inline const LockSetState::OwnersLocks* LockSetState::find(TeamRank owner,
   return index < 0 || index >= locks.count ? nullptr : &locks;
 }
 
-inline QueueLock& LockSetState::lock_here(const OwnersLocks& locks,
-                                          std::int64_t index) const noexcept {
+inline QueueLock& LockSetState::local_lock(const OwnersLocks& locks,
+                                           std::int64_t index) const noexcept {
   return *reinterpret_cast<QueueLock*>(node_.arena().at(locks.offset_of(index)));
 }
 
@@ -248,17 +248,17 @@ Status LockSetState::lock(TeamRank owner, std::int64_t index) {
     return missing(owner, index);
   }
   const TeamState& team = team_.state();
-  team.job().note_order();
-  if (use_ == Use::of_the_program) {
+  team.job().report_order();
+  if (use_ == Use::of_program) {
     count_lock(team.job(), team.members()[static_cast<std::size_t>(owner.value)]);
   }
   if (locks->memory.value != 0) {
-    return lock_elsewhere(owner, *locks, index);
+    return lock_remote(owner, *locks, index);
   }
-  if (QueueLock& wanted = lock_here(*locks, index); wanted.take(node_)) [[likely]] {
-    wanted.note_thread(this_thread());
+  if (QueueLock& wanted = local_lock(*locks, index); wanted.take(node_)) [[likely]] {
+    wanted.record_thread(this_thread());
     if (Recorder* const recorder = team.job().recorder) [[unlikely]] {
-      recorder->note_done(Wait::lock);
+      recorder->record_done(Wait::lock);
     }
     return {};
   }
@@ -269,46 +269,47 @@ Status LockSetState::lock(TeamRank owner, std::int64_t index) {
                                                      std::int64_t index) {
   JobState& job = team_.state().job();
   const WaitScope wait(job.recorder, Wait::lock, team_.world_rank(owner));
-  QueueLock& wanted = lock_here(locks, index);
+  QueueLock& wanted = local_lock(locks, index);
   if (wanted.thread() == this_thread()) {
     return recursive(owner, index);
   }
   LongWait long_wait(job.settings);
   const auto look = [&] {
-    tell_if_long(long_wait, job.log, [&] {
+    report_if_long(long_wait, job.log, [&] {
       const int holder = wanted.holder();
       return describe(owner, index,
                       holder < 0 ? std::nullopt : std::optional(node_.rank_at(holder)));
     });
   };
-  int dead_place = 0;
+  int dead_local_rank = 0;
   // This rank is already in the queue, so it must wait for its ticket, whether or not there is
   // memory.
-  const auto outcome = wanted.wait_in_turn(node_, dead_place, std::cref(look));
+  const auto outcome = wanted.wait_with_ticket(node_, dead_local_rank, std::cref(look));
   if (outcome != QueueLock::Outcome::acquired) {
-    return holder_gone(owner, index, lock_outcome_of(node_, outcome, dead_place));
+    return holder_gone(owner, index, lock_outcome_of(node_, outcome, dead_local_rank));
   }
-  wanted.note_thread(this_thread());
+  wanted.record_thread(this_thread());
   return {};
 }
 
-Status LockSetState::lock_elsewhere(TeamRank owner, const OwnersLocks& locks, std::int64_t index) {
+Status LockSetState::lock_remote(TeamRank owner, const OwnersLocks& locks, std::int64_t index) {
   JobState& job = team_.state().job();
   const NodeId node = job.nodes.node_of(team_.world_rank(owner));
-  if (thread_elsewhere(owner, index) == this_thread()) {
+  if (thread_holding_remote(owner, index) == this_thread()) {
     return recursive(owner, index);
   }
   const WaitScope wait(job.recorder, Wait::lock, team_.world_rank(owner));
   LongWait long_wait(job.settings);
-  Held held = to_be_held(owner, index, node);
+  Held held = reserve_record(owner, index, node);
   const auto look = [&] {
-    tell_if_long(long_wait, job.log, [&] {
-      return describe(owner, index,
-                      thread_elsewhere(owner, index) != 0 ? std::optional(job.rank) : std::nullopt);
+    report_if_long(long_wait, job.log, [&] {
+      return describe(
+          owner, index,
+          thread_holding_remote(owner, index) != 0 ? std::optional(job.rank) : std::nullopt);
     });
   };
   TESSERA_ASSIGN_OR_RETURN(const LockOutcome outcome,
-                           ask_for_lock(owner, locks, index, std::cref(look)));
+                           request_lock(owner, locks, index, std::cref(look)));
   if (!outcome.is_acquired) {
     return holder_gone(owner, index, outcome);
   }
@@ -316,7 +317,7 @@ Status LockSetState::lock_elsewhere(TeamRank owner, const OwnersLocks& locks, st
   return {};
 }
 
-Result<LockOutcome> LockSetState::ask_for_lock(TeamRank owner, const OwnersLocks& locks,
+Result<LockOutcome> LockSetState::request_lock(TeamRank owner, const OwnersLocks& locks,
                                                std::int64_t index,
                                                const std::function<void()>& look) {
   const NodeId node = job().nodes.node_of(team_.world_rank(owner));
@@ -324,7 +325,7 @@ Result<LockOutcome> LockSetState::ask_for_lock(TeamRank owner, const OwnersLocks
                             : job().link->lock(node, locks.memory, locks.offset_of(index), look);
 }
 
-Result<LockOutcome> LockSetState::ask_whether_free(TeamRank owner, const OwnersLocks& locks,
+Result<LockOutcome> LockSetState::request_try_lock(TeamRank owner, const OwnersLocks& locks,
                                                    std::int64_t index) {
   const NodeId node = job().nodes.node_of(team_.world_rank(owner));
   return remote_ != nullptr ? remote_->try_lock(owner, index)
@@ -338,7 +339,8 @@ Status LockSetState::send_unlock(TeamRank owner, const OwnersLocks& locks, std::
 }
 
 // Called before the lock is requested, so that an allocation failure cannot prevent its release.
-LockSetState::Held LockSetState::to_be_held(TeamRank owner, std::int64_t index, NodeId node) const {
+LockSetState::Held LockSetState::reserve_record(TeamRank owner, std::int64_t index,
+                                                NodeId node) const {
   Held held;
   held.lock.emplace(std::pair(owner.value, index), this_thread());
   held.node.insert(node);
@@ -346,22 +348,22 @@ LockSetState::Held LockSetState::to_be_held(TeamRank owner, std::int64_t index, 
 }
 
 void LockSetState::note(Held& held) noexcept {
-  const std::lock_guard guard(elsewhere_mutex_);
-  held_elsewhere_.merge(held.lock);
+  const std::lock_guard guard(held_remote_mutex_);
+  held_remote_.merge(held.lock);
   used_nodes_.merge(held.node);
 }
 
-std::uint64_t LockSetState::thread_elsewhere(TeamRank owner, std::int64_t index) {
-  const std::lock_guard guard(elsewhere_mutex_);
-  const auto found = held_elsewhere_.find({owner.value, index});
-  return found == held_elsewhere_.end() ? 0 : found->second;
+std::uint64_t LockSetState::thread_holding_remote(TeamRank owner, std::int64_t index) {
+  const std::lock_guard guard(held_remote_mutex_);
+  const auto found = held_remote_.find({owner.value, index});
+  return found == held_remote_.end() ? 0 : found->second;
 }
 
 // Different from the value of any other thread of this node.
 std::uint64_t LockSetState::this_thread() const noexcept {
   constexpr unsigned address_bits = 48;
   const auto address = reinterpret_cast<std::uint64_t>(pthread_self());
-  return address ^ (static_cast<std::uint64_t>(node_.place()) + 1) << address_bits;
+  return address ^ (static_cast<std::uint64_t>(node_.local_rank()) + 1) << address_bits;
 }
 
 // The lock that is waited for, and its holder if that is known.
@@ -383,14 +385,14 @@ Result<bool> LockSetState::try_lock(TeamRank owner, std::int64_t index) {
   }
   JobState& job = team_.state().job();
   const WorldRank rank = team_.world_rank(owner);
-  job.note_order();
+  job.report_order();
   count_lock(job, rank);
   const NodeId node = job.nodes.node_of(rank);
   const bool is_here = locks->memory.value == 0;
-  Held held = is_here ? Held() : to_be_held(owner, index, node);
+  Held held = is_here ? Held() : reserve_record(owner, index, node);
   TESSERA_ASSIGN_OR_RETURN(const LockOutcome outcome, is_here
-                                                          ? try_lock_here(*locks, index)
-                                                          : ask_whether_free(owner, *locks, index));
+                                                          ? try_lock_local(*locks, index)
+                                                          : request_try_lock(owner, *locks, index));
   if (outcome.is_busy) {
     return false;
   }
@@ -401,18 +403,18 @@ Result<bool> LockSetState::try_lock(TeamRank owner, std::int64_t index) {
   return true;
 }
 
-Result<LockOutcome> LockSetState::try_lock_here(const OwnersLocks& locks,
-                                                std::int64_t index) const {
-  int dead_place = -1;
-  QueueLock& wanted = lock_here(locks, index);
-  const auto outcome = wanted.take_or_leave(node_, node_.place(), dead_place);
+Result<LockOutcome> LockSetState::try_lock_local(const OwnersLocks& locks,
+                                                 std::int64_t index) const {
+  int dead_local_rank = -1;
+  QueueLock& wanted = local_lock(locks, index);
+  const auto outcome = wanted.try_take(node_, node_.local_rank(), dead_local_rank);
   if (!outcome) {
     return LockOutcome{.is_acquired = false, .is_busy = true};
   }
   if (*outcome == QueueLock::Outcome::acquired) {
-    wanted.note_thread(this_thread());
+    wanted.record_thread(this_thread());
   }
-  return lock_outcome_of(node_, *outcome, dead_place);
+  return lock_outcome_of(node_, *outcome, dead_local_rank);
 }
 
 Status LockSetState::unlock(TeamRank owner, std::int64_t index) {
@@ -420,31 +422,30 @@ Status LockSetState::unlock(TeamRank owner, std::int64_t index) {
   if (locks == nullptr) [[unlikely]] {
     return missing(owner, index);
   }
-  team_.state().job().note_order();
+  team_.state().job().report_order();
   if (locks->memory.value != 0) {
-    return unlock_elsewhere(owner, *locks, index);
+    return unlock_remote(owner, *locks, index);
   }
-  QueueLock& held = lock_here(*locks, index);
-  if (held.holder() == node_.place()) [[likely]] {
-    held.note_thread(0);  // the next holder may be there at once
+  QueueLock& held = local_lock(*locks, index);
+  if (held.holder() == node_.local_rank()) [[likely]] {
+    held.record_thread(0);  // the next holder may be there at once
   }
   return held.unlock(node_) ? Status() : not_held(owner, index);
 }
 
-Status LockSetState::unlock_elsewhere(TeamRank owner, const OwnersLocks& locks,
-                                      std::int64_t index) {
-  decltype(held_elsewhere_)::node_type held;
+Status LockSetState::unlock_remote(TeamRank owner, const OwnersLocks& locks, std::int64_t index) {
+  decltype(held_remote_)::node_type held;
   {
-    const std::lock_guard guard(elsewhere_mutex_);
-    held = held_elsewhere_.extract({owner.value, index});
+    const std::lock_guard guard(held_remote_mutex_);
+    held = held_remote_.extract({owner.value, index});
   }
   if (held.empty()) {
     return not_held(owner, index);
   }
-  Status unlocked = insist([&] { return send_unlock(owner, locks, index); });
-  if (!unlocked.ok() && is_own_lack(unlocked)) {  // nothing was sent: it is still held
-    const std::lock_guard guard(elsewhere_mutex_);
-    held_elsewhere_.insert(std::move(held));
+  Status unlocked = retry([&] { return send_unlock(owner, locks, index); });
+  if (!unlocked.ok() && is_local_resource_error(unlocked)) {  // nothing was sent: it is still held
+    const std::lock_guard guard(held_remote_mutex_);
+    held_remote_.insert(std::move(held));
   }
   return unlocked;
 }

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "rma/engine/node_link.hpp"
+#include "rma/engine/node_control_channel.hpp"
 #include "rma/engine/remote_locks.hpp"
 #include "rma/node/queue_lock.hpp"
 #include "rma/region_id.hpp"
@@ -31,11 +31,11 @@ class JobState;
 class LockSetState {
  public:
   /// Lock sets of the job itself do not keep it alive, and are not counted as the program's.
-  enum class Use : std::uint8_t { of_the_program, of_the_job };
+  enum class Use : std::uint8_t { of_program, of_job };
 
   /// Collective on `team`.
   static Result<std::shared_ptr<LockSetState>> create(Team& team, std::int64_t count,
-                                                      Use use = Use::of_the_program);
+                                                      Use use = Use::of_program);
   /// Collective. `verb` is Label::free_by_exception or "free".
   Status free(std::string_view verb);
   [[nodiscard]] JobState& job() const noexcept;
@@ -89,9 +89,9 @@ class LockSetState {
   void give_back() noexcept;
   /// The owner's locks if it has that lock, else null; missing() is the error then.
   [[nodiscard]] const OwnersLocks* find(TeamRank owner, std::int64_t index) const noexcept;
-  [[nodiscard]] QueueLock& lock_here(const OwnersLocks& locks, std::int64_t index) const noexcept;
+  [[nodiscard]] QueueLock& local_lock(const OwnersLocks& locks, std::int64_t index) const noexcept;
   [[nodiscard]] Status missing(TeamRank owner, std::int64_t index) const;
-  Result<LockOutcome> try_lock_here(const OwnersLocks& locks, std::int64_t index) const;
+  Result<LockOutcome> try_lock_local(const OwnersLocks& locks, std::int64_t index) const;
   /// The thread that holds the lock of that owner and index.
   using HeldLocks = std::map<std::pair<std::int32_t, std::int64_t>, std::uint64_t>;
   /// The record of a lock on another node that this rank holds.
@@ -99,18 +99,18 @@ class LockSetState {
     HeldLocks lock;
     std::set<NodeId> node;
   };
-  [[nodiscard]] Held to_be_held(TeamRank owner, std::int64_t index, NodeId node) const;
+  [[nodiscard]] Held reserve_record(TeamRank owner, std::int64_t index, NodeId node) const;
   void note(Held& held) noexcept;
   Status wait_for_lock(TeamRank owner, const OwnersLocks& locks, std::int64_t index);
-  Result<LockOutcome> ask_for_lock(TeamRank owner, const OwnersLocks& locks, std::int64_t index,
+  Result<LockOutcome> request_lock(TeamRank owner, const OwnersLocks& locks, std::int64_t index,
                                    const std::function<void()>& look);
-  Result<LockOutcome> ask_whether_free(TeamRank owner, const OwnersLocks& locks,
+  Result<LockOutcome> request_try_lock(TeamRank owner, const OwnersLocks& locks,
                                        std::int64_t index);
   Status send_unlock(TeamRank owner, const OwnersLocks& locks, std::int64_t index);
-  Status lock_elsewhere(TeamRank owner, const OwnersLocks& locks, std::int64_t index);
-  Status unlock_elsewhere(TeamRank owner, const OwnersLocks& locks, std::int64_t index);
+  Status lock_remote(TeamRank owner, const OwnersLocks& locks, std::int64_t index);
+  Status unlock_remote(TeamRank owner, const OwnersLocks& locks, std::int64_t index);
   /// The thread of this rank that holds that lock; 0: none does.
-  [[nodiscard]] std::uint64_t thread_elsewhere(TeamRank owner, std::int64_t index);
+  [[nodiscard]] std::uint64_t thread_holding_remote(TeamRank owner, std::int64_t index);
   [[nodiscard]] std::uint64_t this_thread() const noexcept;
   [[nodiscard]] std::string describe(TeamRank owner, std::int64_t index,
                                      std::optional<WorldRank> holder) const;
@@ -130,8 +130,8 @@ class LockSetState {
   Offer own_;                 ///< if this rank made the node's locks: what it made
   std::unique_ptr<RemoteLocks> remote_;
 
-  std::mutex elsewhere_mutex_;
-  HeldLocks held_elsewhere_;
+  std::mutex held_remote_mutex_;
+  HeldLocks held_remote_;
   std::set<NodeId> used_nodes_;  ///< on which this rank took locks
 };
 

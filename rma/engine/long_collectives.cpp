@@ -73,8 +73,8 @@ void write(std::span<const std::byte> piece, std::span<std::byte> place) {
 
 class Allreduce {
  public:
-  Allreduce(Lanes& lanes, std::span<std::byte> data, ElementType type, Reduction reduction)
-      : lanes_(lanes), data_(data), type_(type), reduction_(reduction) {}
+  Allreduce(PipelineRings& lanes, std::span<std::byte> data, ElementType type, Reduction reduction)
+      : rings_(lanes), data_(data), type_(type), reduction_(reduction) {}
 
   std::uint32_t run(std::int32_t own, std::int32_t count);
 
@@ -82,13 +82,13 @@ class Allreduce {
   std::uint32_t scatter(std::span<const Halving> plan);
   std::uint32_t swap(std::int32_t neighbour, bool is_lower, Range range);
   std::uint32_t gather(std::span<const Halving> plan);
-  std::uint32_t exchange(std::int32_t partner, Range out, Range in, const Lanes::Use& use);
+  std::uint32_t exchange(std::int32_t partner, Range out, Range in, const PipelineRings::Use& use);
   [[nodiscard]] std::span<std::byte> part(Range range) const {
     return data_.subspan(range.lo, range.bytes());
   }
   // Combines what arrives with what is in its place: always the lower node's data with the upper
   // one's, on both nodes.
-  [[nodiscard]] Lanes::Use combining(bool is_lower) const {
+  [[nodiscard]] PipelineRings::Use combining(bool is_lower) const {
     return [this, is_lower](std::span<std::byte> piece, std::span<std::byte> own) {
       combine(is_lower ? own.data() : piece.data(), is_lower ? piece.data() : own.data(),
               piece.size(), type_, reduction_);
@@ -98,20 +98,20 @@ class Allreduce {
     };
   }
 
-  Lanes& lanes_;
+  PipelineRings& rings_;
   std::span<std::byte> data_;
   ElementType type_;
   Reduction reduction_;
 };
 
 std::uint32_t Allreduce::exchange(std::int32_t partner, Range out, Range in,
-                                  const Lanes::Use& use) {
+                                  const PipelineRings::Use& use) {
   const std::span<std::byte> sent = part(out);
   const std::span<std::byte> received = part(in);
-  return lanes_.exchange({.to = partner,
-                          .out = Lanes::Blocks(&sent, 1),
+  return rings_.exchange({.to = partner,
+                          .out = PipelineRings::Blocks(&sent, 1),
                           .from = partner,
-                          .in = Lanes::Blocks(&received, 1)},
+                          .in = PipelineRings::Blocks(&received, 1)},
                          use);
 }
 
@@ -143,17 +143,17 @@ std::uint32_t Allreduce::run(std::int32_t own, std::int32_t count) {
   const std::int32_t power = largest_power_within(count);
   const Range all{0, data_.size()};
   if (own >= power) {
-    const std::uint32_t word = lanes_.send(own - power, data_);
-    return word != 0 ? word : lanes_.receive(own - power, data_, write);
+    const std::uint32_t word = rings_.send(own - power, data_);
+    return word != 0 ? word : rings_.receive(own - power, data_, write);
   }
   const bool has_folded = own + power < count;
   const Halvings halvings = plan_halvings(own, power, data_.size(), size_of(type_));
   const std::span<const Halving> plan = halvings.steps();
-  std::uint32_t word = has_folded ? lanes_.receive(own + power, data_, combining(true)) : 0;
+  std::uint32_t word = has_folded ? rings_.receive(own + power, data_, combining(true)) : 0;
   word = word != 0 ? word : scatter(plan);
   word = word != 0 ? word : swap(own ^ 1, (own & 1) == 0, plan.empty() ? all : plan.back().kept);
   word = word != 0 ? word : gather(plan);
-  return word != 0 || !has_folded ? word : lanes_.send(own + power, data_);
+  return word != 0 || !has_folded ? word : rings_.send(own + power, data_);
 }
 
 }  // namespace
@@ -161,8 +161,8 @@ std::uint32_t Allreduce::run(std::int32_t own, std::int32_t count) {
 // The tree of the short broadcast (team_over_nodes.cpp): a node at distance 2^k + d from the root,
 // with d < 2^k, gets its data from the one at distance d. Each piece is forwarded when it arrives
 // (a pipelined binomial tree: Johnsson and Ho 1989).
-std::uint32_t broadcast_by_binomial_tree(Lanes& lanes, const TeamNodes& nodes, std::int32_t root,
-                                         std::span<std::byte> data) {
+std::uint32_t broadcast_by_binomial_tree(PipelineRings& lanes, const TeamNodes& nodes,
+                                         std::int32_t root, std::span<std::byte> data) {
   const std::int32_t behind = nodes.distance_from(root);
   const bool is_root = behind == 0;
   const std::int32_t parent = is_root ? root : nodes.sender(TeamNodes::round_of(behind));
@@ -181,12 +181,12 @@ std::uint32_t broadcast_by_binomial_tree(Lanes& lanes, const TeamNodes& nodes, s
       word = pass_on(data.subspan(at, bytes));
       continue;
     }
-    word = lanes.await_piece(parent);
+    word = lanes.wait_for_piece(parent);
     if (word == 0) {
       const std::span<const std::byte> piece = lanes.piece(parent, bytes);
       word = pass_on(piece);
       std::memcpy(data.data() + at, piece.data(), bytes);
-      lanes.use_up(parent, (data.size() - at - 1) / lanes.piece_bytes());
+      lanes.release_piece(parent, (data.size() - at - 1) / lanes.piece_bytes());
     }
   }
   return word;
@@ -194,7 +194,8 @@ std::uint32_t broadcast_by_binomial_tree(Lanes& lanes, const TeamNodes& nodes, s
 
 // Each node sends its own block to the next node first. Then it forwards the blocks that it gets
 // from the node before, except the last one, piece by piece (a pipelined ring).
-std::uint32_t allgather_by_ring(Lanes& lanes, const TeamNodes& nodes, Lanes::Blocks blocks) {
+std::uint32_t allgather_by_ring(PipelineRings& lanes, const TeamNodes& nodes,
+                                PipelineRings::Blocks blocks) {
   return lanes.exchange({.to = nodes.receiver(0),
                          .out = blocks.first(blocks.size() - 1),
                          .from = nodes.sender(0),
@@ -205,7 +206,7 @@ std::uint32_t allgather_by_ring(Lanes& lanes, const TeamNodes& nodes, Lanes::Blo
 
 // Reduce-scatter by recursive halving, then allgather by recursive doubling (Rabenseifner 2004).
 // All elements are combined in one order, that of a tree over the nodes' numbers, on every node.
-std::uint32_t allreduce_by_halving_and_doubling(Lanes& lanes, const TeamNodes& nodes,
+std::uint32_t allreduce_by_halving_and_doubling(PipelineRings& lanes, const TeamNodes& nodes,
                                                 std::span<std::byte> data, ElementType type,
                                                 Reduction reduction) {
   return Allreduce(lanes, data, type, reduction).run(nodes.own(), nodes.count());

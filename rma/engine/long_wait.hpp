@@ -72,7 +72,7 @@ struct WaitedFor {
 /// To be called at intervals during a wait. If a line is due and the log wants it, logs that the
 /// rank "has waited 60 s " and what `describe()` returns.
 template <class Describe>
-void tell_if_long(LongWait& wait, Log& log, Describe&& describe) noexcept {
+void report_if_long(LongWait& wait, Log& log, Describe&& describe) noexcept {
   const auto now = LongWait::Clock::now();
   const LogLevel level = wait.due(now);
   if (level == LogLevel::silent || !log.wants(level)) {

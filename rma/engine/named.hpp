@@ -7,8 +7,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
-#include "rma/within_memory.hpp"
 
 namespace tessera::rma::detail {
 
@@ -18,7 +18,7 @@ template <class Body>
 std::invoke_result_t<Body> named(const JobState& job, Body&& body,
                                  const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
   std::invoke_result_t<Body> outcome =
-      within_memory(std::forward<Body>(body), "this process has no memory left", file, line);
+      catch_bad_alloc(std::forward<Body>(body), "this process has no memory left", file, line);
   if (outcome.ok()) [[likely]] {
     return outcome;
   }

@@ -6,15 +6,15 @@
 #include <new>
 #include <utility>
 
+#include "rma/engine/free_list_allocator.hpp"
 #include "rma/engine/job_state.hpp"
-#include "rma/engine/spare_allocator.hpp"
 
 namespace tessera::rma::detail {
 
 namespace {
 
 // Such an operation no longer concerns a fence. An error is put back for the fence to report.
-bool has_ended_well(Operation& operation) {
+bool has_succeeded(Operation& operation) {
   if (!operation.has_ended()) {
     return false;
   }
@@ -48,7 +48,7 @@ void make_room(std::vector<std::shared_ptr<Operation>>& adopted) {
   if (adopted.size() < std::max(adopted.capacity(), few)) {
     return;
   }
-  std::erase_if(adopted, [](const auto& each) { return has_ended_well(*each); });
+  std::erase_if(adopted, [](const auto& each) { return has_succeeded(*each); });
   if (2 * adopted.size() > adopted.capacity()) {
     adopted.reserve(2 * adopted.capacity());
   }
@@ -58,7 +58,7 @@ void make_room(std::vector<std::shared_ptr<Operation>>& adopted) {
 
 bool Operation::done() {
   if (job_ != nullptr) {
-    if (job_->is_left_to_parent()) [[unlikely]] {
+    if (job_->is_in_forked_child()) [[unlikely]] {
       wait_for_all();
     }
     job_->progress();
@@ -133,15 +133,15 @@ Status Operation::wait() {
 }
 
 std::shared_ptr<Operation> make_operation(JobState* job, WorldRank peer) {
-  return std::allocate_shared<Operation>(SpareAllocator<Operation>(), job, peer);
+  return std::allocate_shared<Operation>(FreeListAllocator<Operation>(), job, peer);
 }
 
 // Returns null if it was added, else the oldest operation under way: there are too many.
 std::shared_ptr<Operation> Outstanding::add_unless_full(
     const std::shared_ptr<Operation>& operation) {
   const std::lock_guard guard(mutex_);
-  if (under_way_.size() >= next_look_) {
-    forget_ended();
+  if (under_way_.size() >= next_cleanup_size_) {
+    remove_ended();
   }
   if (under_way_.size() >= limit_) {
     return under_way_.front();
@@ -151,10 +151,10 @@ std::shared_ptr<Operation> Outstanding::add_unless_full(
 }
 
 // Scans the list only after as many were added as were left: a step or two for each.
-void Outstanding::forget_ended() {
+void Outstanding::remove_ended() {
   constexpr std::size_t few = 64;
   std::erase_if(under_way_, [](const auto& each) { return each->completion().done(); });
-  next_look_ = std::min(std::max(few, 2 * under_way_.size()), limit_);
+  next_cleanup_size_ = std::min(std::max(few, 2 * under_way_.size()), limit_);
 }
 
 void Outstanding::add(const std::shared_ptr<Operation>& operation) {
@@ -180,7 +180,7 @@ bool Outstanding::keep_adopted(const std::shared_ptr<Operation>& operation) noex
   } catch (const std::bad_alloc&) {
     return false;
   }
-  note_what_concerns_fences();
+  update_concerns_fences();
   return true;
 }
 
@@ -191,7 +191,7 @@ Status Outstanding::complete_adopted(const TargetRanks& ranks) {
   for (const auto& each : adopted) {
     each->wait_for_all();
   }
-  return adopted.empty() ? Status() : forget_adopted(ranks);
+  return adopted.empty() ? Status() : remove_adopted(ranks);
 }
 
 std::vector<std::shared_ptr<Operation>> Outstanding::adopted_to(const TargetRanks& ranks) {
@@ -203,7 +203,7 @@ std::vector<std::shared_ptr<Operation>> Outstanding::adopted_to(const TargetRank
 }
 
 // One thread gets the first error.
-Status Outstanding::forget_adopted(const TargetRanks& ranks) {
+Status Outstanding::remove_adopted(const TargetRanks& ranks) {
   Status first;
   const std::lock_guard guard(mutex_);
   std::erase_if(adopted_, [&](const auto& each) {
@@ -214,7 +214,7 @@ Status Outstanding::forget_adopted(const TargetRanks& ranks) {
     first = first.ok() ? std::move(error) : std::move(first);
     return true;
   });
-  note_what_concerns_fences();
+  update_concerns_fences();
   return first;
 }
 
@@ -223,18 +223,18 @@ void Outstanding::defer_error(Status error) {
   if (deferred_.ok()) {
     deferred_ = std::move(error);
   }
-  note_what_concerns_fences();
+  update_concerns_fences();
 }
 
 Status Outstanding::take_deferred_error() {
   const std::lock_guard guard(mutex_);
   Status taken = std::exchange(deferred_, Status());
-  note_what_concerns_fences();
+  update_concerns_fences();
   return taken;
 }
 
 // Requires: mutex_ is locked.
-void Outstanding::note_what_concerns_fences() noexcept {
+void Outstanding::update_concerns_fences() noexcept {
   concerns_fences_.store(!adopted_.empty() || !deferred_.ok(), std::memory_order_release);
 }
 

@@ -130,16 +130,16 @@ class Outstanding {
  private:
   std::shared_ptr<Operation> add_unless_full(const std::shared_ptr<Operation>& operation);
   bool keep_adopted(const std::shared_ptr<Operation>& operation) noexcept;
-  void forget_ended();
+  void remove_ended();
   std::vector<std::shared_ptr<Operation>> adopted_to(const TargetRanks& ranks);
   /// Removes those that have ended; returns the first error.
-  Status forget_adopted(const TargetRanks& ranks);
-  void note_what_concerns_fences() noexcept;
+  Status remove_adopted(const TargetRanks& ranks);
+  void update_concerns_fences() noexcept;
 
   std::size_t limit_;
   std::mutex mutex_;
   std::vector<std::shared_ptr<Operation>> under_way_;  // and some that have ended
-  std::size_t next_look_ = 0;                          // size at which ended ones are removed next
+  std::size_t next_cleanup_size_ = 0;                  // size at which ended ones are removed next
   std::vector<std::shared_ptr<Operation>> adopted_;
   Status deferred_;
   std::atomic<bool> concerns_fences_{false};  // whether adopted_ or deferred_ has something

@@ -13,7 +13,7 @@ RegionCounts::Entry& RegionCounts::entry_of(RegionId region) {
   return entries_[found == by_region_.end() ? 0 : found->second];
 }
 
-void RegionCounts::note_made(RegionId region, const std::string& name, std::uint64_t bytes) {
+void RegionCounts::record_made(RegionId region, const std::string& name, std::uint64_t bytes) {
   const std::lock_guard guard(mutex_);
   const auto [found, is_new] = by_name_.try_emplace(name, entries_.size());
   if (is_new) {
@@ -26,7 +26,7 @@ void RegionCounts::note_made(RegionId region, const std::string& name, std::uint
   entry.most_bytes = std::max(entry.most_bytes, entry.bytes);
 }
 
-void RegionCounts::note_freed(RegionId region, std::uint64_t bytes) {
+void RegionCounts::record_freed(RegionId region, std::uint64_t bytes) {
   const std::lock_guard guard(mutex_);
   Entry& entry = entry_of(region);
   entry.bytes -= std::min(entry.bytes, bytes);

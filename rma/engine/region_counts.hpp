@@ -33,8 +33,8 @@ class RegionCounts {
   RegionCounts();
 
   /// Records that a region was made, with the size of this rank's slice.
-  void note_made(RegionId region, const std::string& name, std::uint64_t bytes);
-  void note_freed(RegionId region, std::uint64_t bytes);
+  void record_made(RegionId region, const std::string& name, std::uint64_t bytes);
+  void record_freed(RegionId region, std::uint64_t bytes);
   void add(RegionId region, std::size_t kind, const Tally& tally);
 
   /// In the order in which the names first appeared; the first entry has no name.

@@ -9,15 +9,15 @@
 #include <span>
 #include <utility>
 
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/engine/access.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/memory.hpp"
-#include "rma/within_memory.hpp"
 
 namespace tessera::rma::detail {
 
 // What each member contributes before an allocation.
-struct RegionState::Offer {
+struct RegionState::MemberTerms {
   std::uint64_t bytes = 0;
   std::uint32_t id = 0;  ///< the region's number; only the first member's is used
   std::uint8_t sparse = 0;
@@ -29,7 +29,7 @@ struct RegionState::Offer {
   std::uint8_t device_atomics = 0;  ///< this member supports device atomics
   Origin origin = {};
 
-  [[nodiscard]] bool same_options(const Offer& other) const noexcept {
+  [[nodiscard]] bool same_options(const MemberTerms& other) const noexcept {
     return sparse == other.sparse && huge_pages == other.huge_pages &&
            access_mode == other.access_mode && conflicts == other.conflicts &&
            atomics == other.atomics && attached == other.attached;
@@ -43,7 +43,7 @@ RegionState::RegionState(Team& team, const RegionOptions& options, bool is_attac
       is_attached_(is_attached) {
   const Transport* const between_nodes = job().waking;
   has_remote_updates_ = team_state().node_members() < team_.size() && between_nodes != nullptr &&
-                        between_nodes->capabilities().does_all_updates;
+                        between_nodes->capabilities().handles_all_updates;
 }
 
 // As far as this member knows. False on a single node, where the processor's atomics are faster and
@@ -57,22 +57,22 @@ bool RegionState::may_use_device() const {
 
 // Collective. Exchanges the sizes, checks that the options are equal, and sets the number, which
 // the first member draws.
-Status RegionState::agree_on_terms(void* memory, std::size_t bytes) {
+Status RegionState::exchange_terms(void* memory, std::size_t bytes) {
   const bool is_first = team_.rank().value == 0;
-  const Offer mine{.bytes = bytes,
-                   .id = is_first ? job().draw_region_id().value : 0,
-                   .sparse = options_.sparse,
-                   .huge_pages = options_.huge_pages,
-                   .access_mode = static_cast<std::uint8_t>(options_.access_mode),
-                   .conflicts = static_cast<std::uint8_t>(options_.conflicts),
-                   .atomics = static_cast<std::uint8_t>(options_.atomics),
-                   .attached = is_attached_,
-                   .device_atomics = may_use_device(),
-                   .origin = {getpid(), reinterpret_cast<std::uintptr_t>(memory)}};
-  TESSERA_ASSIGN_OR_RETURN(const std::vector<Offer> offers, team_.allgather_value(mine));
+  const MemberTerms mine{.bytes = bytes,
+                         .id = is_first ? job().draw_region_id().value : 0,
+                         .sparse = options_.sparse,
+                         .huge_pages = options_.huge_pages,
+                         .access_mode = static_cast<std::uint8_t>(options_.access_mode),
+                         .conflicts = static_cast<std::uint8_t>(options_.conflicts),
+                         .atomics = static_cast<std::uint8_t>(options_.atomics),
+                         .attached = is_attached_,
+                         .device_atomics = may_use_device(),
+                         .origin = {getpid(), reinterpret_cast<std::uintptr_t>(memory)}};
+  TESSERA_ASSIGN_OR_RETURN(const std::vector<MemberTerms> offers, team_.allgather_value(mine));
   id_.value = offers[0].id;
   if (id_.value == 0) {
-    return within_memory([&]() -> Status {
+    return catch_bad_alloc([&]() -> Status {
       return Status::error(Code::limit_exceeded,
                            fmt::format("all {} region numbers of this job are exhausted",
                                        std::numeric_limits<std::uint32_t>::max()));
@@ -82,7 +82,7 @@ Status RegionState::agree_on_terms(void* memory, std::size_t bytes) {
     largest_bytes_ = std::max<std::size_t>(largest_bytes_, offers[i].bytes);
     if (!offers[i].same_options(offers[0])) {
       // all members find the same, and no further meeting follows
-      return within_memory([&]() -> Status {
+      return catch_bad_alloc([&]() -> Status {
         return Status::error(Code::invalid_argument,
                              fmt::format("rank {} gave other region options than rank {}",
                                          team_.members()[i].value, team_.members()[0].value))
@@ -90,19 +90,21 @@ Status RegionState::agree_on_terms(void* memory, std::size_t bytes) {
       });
     }
   }
-  has_device_atomics_ = std::all_of(offers.begin(), offers.end(),
-                                    [](const Offer& each) { return each.device_atomics != 0; });
+  has_device_atomics_ = std::all_of(offers.begin(), offers.end(), [](const MemberTerms& each) {
+    return each.device_atomics != 0;
+  });
   if (is_attached_) {
-    for (const Offer& each : offers) {
+    for (const MemberTerms& each : offers) {
       origins_.push_back(each.origin);
     }
   }
   equal_bytes_ = offers[0].bytes;
-  const bool equal = std::all_of(offers.begin(), offers.end(),
-                                 [&](const Offer& each) { return each.bytes == equal_bytes_; });
+  const bool equal = std::all_of(offers.begin(), offers.end(), [&](const MemberTerms& each) {
+    return each.bytes == equal_bytes_;
+  });
   if (!equal) {
     sizes_.reserve(offers.size());
-    for (const Offer& each : offers) {
+    for (const MemberTerms& each : offers) {
       sizes_.push_back(each.bytes);
     }
   }
@@ -114,9 +116,9 @@ namespace {
 // A process that accesses another one's memory (a member, or the agent) names it by its process
 // number. In another PID namespace that number may be another process's, or its own; the access
 // would then go to the wrong memory.
-Status check_process_numbers(const JobState& job, std::span<const WorldRank> members) {
+Status check_pid_namespaces(const JobState& job, std::span<const WorldRank> members) {
   const auto apart = std::find_if(members.begin(), members.end(), [&](WorldRank rank) {
-    return std::binary_search(job.numbered_apart.begin(), job.numbered_apart.end(), rank);
+    return std::binary_search(job.other_pid_namespace.begin(), job.other_pid_namespace.end(), rank);
   });
   if (apart == members.end()) {
     return {};
@@ -135,7 +137,7 @@ Status check_process_numbers(const JobState& job, std::span<const WorldRank> mem
 
 Status RegionState::make_segment(void* memory, std::size_t bytes) {
   if (is_attached_) {
-    TESSERA_RETURN_IF_ERROR(check_process_numbers(job(), team_.members()));
+    TESSERA_RETURN_IF_ERROR(check_pid_namespaces(job(), team_.members()));
   }
   Transport& transport = *job().transports.front();
   Transport& between_nodes = job().waking == nullptr ? transport : *job().waking;
@@ -144,7 +146,7 @@ Status RegionState::make_segment(void* memory, std::size_t bytes) {
       options_);
   if (!segment.ok()) {
     // All members have failed, so no further meeting follows.
-    return within_memory([&]() -> Status {
+    return catch_bad_alloc([&]() -> Status {
       return std::move(segment).status().context(
           fmt::format("{} {}", is_attached_ ? "attaching" : "allocating", human_bytes(bytes)));
     });
@@ -156,7 +158,7 @@ Status RegionState::make_segment(void* memory, std::size_t bytes) {
 Status RegionState::publish() {
   direct_ = segment_->direct();
   if (RegionCounts* const counts = job().counters->regions()) {
-    counts->note_made(id_, options_.name, bytes(team_.rank()));
+    counts->record_made(id_, options_.name, bytes(team_.rank()));
   }
   job().regions.insert(id_, *this);
   for_each_mapped_slice([&](std::byte* slice, std::size_t bytes) {
@@ -177,7 +179,7 @@ Status RegionState::expose() {
   const Node& node = *job().node;
   for (std::int32_t member = 0; member < team_.size(); ++member) {
     const WorldRank owner = team_.world_rank(TeamRank{member});
-    if (node.place_of(owner) < 0 || bytes(TeamRank{member}) == 0) {
+    if (node.local_rank_of(owner) < 0 || bytes(TeamRank{member}) == 0) {
       continue;
     }
     DirectorySlice slice{.owner = owner,
@@ -190,9 +192,9 @@ Status RegionState::expose() {
     if (is_attached_) {
       const Origin& origin = origins_[static_cast<std::size_t>(member)];
       slice.process = origin.process;
-      slice.place = origin.address;
+      slice.location = origin.address;
     } else {
-      slice.place = static_cast<std::uint64_t>(direct(TeamRank{member}) - node.memory().base());
+      slice.location = static_cast<std::uint64_t>(direct(TeamRank{member}) - node.memory().base());
     }
     exposed_.push_back(slice);
   }
@@ -228,10 +230,10 @@ Result<std::shared_ptr<RegionState>> RegionState::create_together(Team& team, vo
                                                                   const RegionOptions& options,
                                                                   bool is_attached) {
   std::shared_ptr<RegionState> state(new RegionState(team, options, is_attached));
-  TESSERA_RETURN_IF_ERROR(state->agree_on_terms(memory, bytes));
+  TESSERA_RETURN_IF_ERROR(state->exchange_terms(memory, bytes));
   TESSERA_RETURN_IF_ERROR(state->make_segment(memory, bytes));
   // No member may use an address that another member doesn't know yet.
-  const Status published = within_memory([&] { return state->publish(); });
+  const Status published = catch_bad_alloc([&] { return state->publish(); });
   if (Status met = team.agree(published); !met.ok()) {
     state->freed_.store(true);
     state->withdraw();
@@ -256,7 +258,7 @@ void RegionState::withdraw() {
   JobState& state = job();
   state.regions.remove(id_);
   if (RegionCounts* const counts = state.counters->regions()) {
-    counts->note_freed(id_, bytes(team_.rank()));
+    counts->record_freed(id_, bytes(team_.rank()));
   }
   for_each_mapped_slice([&](std::byte* slice, std::size_t bytes) {
     is_attached_ ? state.addresses->detach(slice, id_)
@@ -305,7 +307,7 @@ Status RegionState::agree_on_access(const Status& mine, AccessMode mode, Conflic
 // meeting completes earlier operations; later ones start after the last meeting.
 Status RegionState::set_access_mode(AccessMode mode, Conflicts conflicts) {
   const LabelScope scope(team_, label("set_access_mode"));
-  const Status mine = within_memory([&]() -> Status {
+  const Status mine = catch_bad_alloc([&]() -> Status {
     if (!exists(mode)) {
       return Status::error(Code::invalid_argument,
                            fmt::format("there is no access mode {}", static_cast<int>(mode)));
@@ -314,7 +316,7 @@ Status RegionState::set_access_mode(AccessMode mode, Conflicts conflicts) {
     job().regions.prepare_epoch();
     return {};
   });
-  TESSERA_RETURN_IF_ERROR(within_memory([&] { return agree_on_access(mine, mode, conflicts); }));
+  TESSERA_RETURN_IF_ERROR(catch_bad_alloc([&] { return agree_on_access(mine, mode, conflicts); }));
   options_.access_mode = mode;
   options_.conflicts = conflicts;
   segment_->set_access(mode, conflicts);
@@ -329,7 +331,7 @@ Status RegionState::set_access_mode(AccessMode mode, Conflicts conflicts) {
   return team_.barrier();
 }
 
-void RegionState::note_in_use(std::uint64_t bytes) noexcept {
+void RegionState::set_in_use_bytes(std::uint64_t bytes) noexcept {
   if (job().link == nullptr || !options_.sparse) {
     return;  // used for access by RDMA devices only
   }
@@ -343,14 +345,14 @@ Status RegionState::free(std::string_view verb) {
   if (freed_.exchange(true)) {
     return {};
   }
-  if (job().is_left_to_parent()) {
+  if (job().is_in_forked_child()) {
     static_cast<void>(segment_.release());
     return Status::error(Code::closed, "the region belongs to the parent of this process");
   }
   const LabelScope scope(team_, label(verb));
   const WaitScope wait(job().recorder, Wait::memory, WorldRank{-1}, 0, team_state().label());
   // This rank's operations may still be on their way to another node, and must find their slice.
-  Status fenced = job().link == nullptr ? Status() : within_memory([&] { return fence(); });
+  Status fenced = job().link == nullptr ? Status() : catch_bad_alloc([&] { return fence(); });
   withdraw();
   // The memory is freed when all members have arrived. If that is impossible (a member died, the
   // job stopped), it is freed after the last remaining one has arrived.

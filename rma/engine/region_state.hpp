@@ -32,8 +32,8 @@ class RegionState {
   Status fence();
   /// Collective. See Region::set_access_mode.
   Status set_access_mode(AccessMode mode, Conflicts conflicts);
-  /// See Region::note_in_use.
-  void note_in_use(std::uint64_t bytes) noexcept;
+  /// See Region::set_in_use_bytes.
+  void set_in_use_bytes(std::uint64_t bytes) noexcept;
   /// Collective. `verb` is Label::free_by_exception or "free".
   Status free(std::string_view verb);
   /// The label under which waits for this region are recorded. Valid as long as this object.
@@ -51,8 +51,8 @@ class RegionState {
   [[nodiscard]] const RegionOptions& options() const noexcept { return options_; }
   /// What the members agreed on: the same on all of them.
   [[nodiscard]] Atomics atomics() const noexcept {
-    const bool is_in_vain = options_.atomics == Atomics::device && !has_device_atomics_;
-    return is_in_vain ? Atomics::separate : options_.atomics;
+    const bool is_unsupported = options_.atomics == Atomics::device && !has_device_atomics_;
+    return is_unsupported ? Atomics::separate : options_.atomics;
   }
   /// Whether accumulates and atomics use the transport between nodes even on this node.
   [[nodiscard]] bool has_remote_updates() const noexcept { return has_remote_updates_; }
@@ -79,14 +79,14 @@ class RegionState {
                                                               std::size_t bytes,
                                                               const RegionOptions& options,
                                                               bool is_attached);
-  struct Offer;
+  struct MemberTerms;
   /// Where a member's memory was before it was attached.
   struct Origin {
     std::int32_t process = 0;
     std::uint64_t address = 0;
   };
   [[nodiscard]] bool may_use_device() const;
-  Status agree_on_terms(void* memory, std::size_t bytes);
+  Status exchange_terms(void* memory, std::size_t bytes);
   Status make_segment(void* memory, std::size_t bytes);
   template <class Action>
   void for_each_mapped_slice(const Action& action) const;

@@ -12,13 +12,13 @@ constexpr std::uint32_t first_capacity = 64;
 RegionTable::RegionTable() {
   tables_.push_back(std::make_unique<Table>(first_capacity));
   current_.store(tables_.back().get(), std::memory_order_release);
-  epochs_to_come_.push_back(std::make_shared<const RegionEpoch>());
+  spare_epochs_.push_back(std::make_shared<const RegionEpoch>());
   begin_epoch();
 }
 
 void RegionTable::begin_epoch() noexcept {
-  epoch_owner_ = std::move(epochs_to_come_.back());
-  epochs_to_come_.pop_back();
+  epoch_owner_ = std::move(spare_epochs_.back());
+  spare_epochs_.pop_back();
   epoch_.store(epoch_owner_.get(), std::memory_order_release);
 }
 
@@ -78,7 +78,7 @@ void RegionTable::grow_if_full() {
 void RegionTable::insert(RegionId id, RegionState& state) {
   const std::lock_guard guard(mutex_);
   grow_if_full();
-  epochs_to_come_.push_back(std::make_shared<const RegionEpoch>());
+  spare_epochs_.push_back(std::make_shared<const RegionEpoch>());
   place(*tables_.back(), id, &state);
   ++live_;
 }
@@ -97,7 +97,7 @@ void RegionTable::remove(RegionId id) noexcept {
 
 void RegionTable::prepare_epoch() {
   const std::lock_guard guard(mutex_);
-  epochs_to_come_.push_back(std::make_shared<const RegionEpoch>());
+  spare_epochs_.push_back(std::make_shared<const RegionEpoch>());
 }
 
 void RegionTable::renew_epoch() noexcept {
@@ -113,7 +113,7 @@ void RegionTable::clear() noexcept {
   }
 }
 
-void RegionTable::forsake() noexcept {
+void RegionTable::abandon_in_child() noexcept {
   static constexpr RegionEpoch over;
   make_empty(*current_.load());
   epoch_.store(&over, std::memory_order_release);

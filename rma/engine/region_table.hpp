@@ -57,7 +57,7 @@ class RegionTable {
   void clear() noexcept;
   /// As clear(), in a child made by fork(), where the thread that holds the writers' lock does not
   /// exist. Afterwards only find() and epoch() may be called.
-  void forsake() noexcept;
+  void abandon_in_child() noexcept;
 
   /// The states of all regions.
   [[nodiscard]] std::vector<RegionState*> states() const;
@@ -86,7 +86,7 @@ class RegionTable {
   std::atomic<const RegionEpoch*> epoch_{nullptr};
   std::shared_ptr<const RegionEpoch> epoch_owner_;
   /// At least one for each region, so that removing regions allocates nothing.
-  std::vector<std::shared_ptr<const RegionEpoch>> epochs_to_come_;
+  std::vector<std::shared_ptr<const RegionEpoch>> spare_epochs_;
   std::vector<std::unique_ptr<Table>> tables_;
   std::uint32_t live_ = 0;
   mutable std::mutex mutex_;  ///< for writers

@@ -23,7 +23,7 @@ class ThreadSlices {
     thread_remotes = remotes_.data();
   }
   ~ThreadSlices() {
-    hand_over();
+    flush();
     thread_slices = const_cast<CachedSlice*>(empty_slices);
     thread_remotes = const_cast<RemoteSlice*>(empty_remotes);
     has_ended = true;
@@ -34,31 +34,29 @@ class ThreadSlices {
   CachedSlice& fill(std::uint32_t index, const CachedSlice& line,
                     std::shared_ptr<const RegionEpoch> epoch, std::shared_ptr<CounterStore> store,
                     WorldRank peer) {
-    hand_over(index);
-    keepers_[index] = {std::move(epoch), std::move(store), peer};
+    flush(index);
+    owners_of_entries_[index] = {std::move(epoch), std::move(store), peer};
     lines_[index] = line;
     remotes_[index] = {};
     return lines_[index];
   }
 
-  void hand_over(const CachedSlice& line) {
-    hand_over(static_cast<std::uint32_t>(&line - lines_.data()));
-  }
+  void flush(const CachedSlice& line) { flush(static_cast<std::uint32_t>(&line - lines_.data())); }
 
-  void hand_over() {
+  void flush() {
     for (std::uint32_t index = 0; index < cached_slices; ++index) {
-      hand_over(index);
+      flush(index);
     }
   }
 
  private:
-  struct Keeper {
+  struct EntryOwners {
     std::shared_ptr<const RegionEpoch> epoch;  // so that its address isn't reused meanwhile
     std::shared_ptr<CounterStore> store;
     WorldRank peer;
   };
 
-  void hand_over(std::uint32_t index) {
+  void flush(std::uint32_t index) {
     CachedSlice& line = lines_[index];
     KindTallies tallies{};
     for (std::size_t kind = 0; kind < op_kinds; ++kind) {
@@ -67,7 +65,7 @@ class ThreadSlices {
     const bool has_any = std::any_of(line.operations.begin(), line.operations.end(),
                                      [](std::uint64_t count) { return count != 0; });
     if (has_any) {
-      keepers_[index].store->add(keepers_[index].peer, line.region(), tallies);
+      owners_of_entries_[index].store->add(owners_of_entries_[index].peer, line.region(), tallies);
       line.operations.fill(0);
       line.moved_bytes.fill(0);
     }
@@ -75,7 +73,7 @@ class ThreadSlices {
 
   std::array<CachedSlice, cached_slices> lines_;
   std::array<RemoteSlice, cached_slices> remotes_;
-  std::array<Keeper, cached_slices> keepers_;
+  std::array<EntryOwners, cached_slices> owners_of_entries_;
 };
 
 // Null if there is no memory for the table. Then the thread counts elsewhere, and tries again each
@@ -102,20 +100,20 @@ CachedSlice* fill_cached(std::shared_ptr<const RegionEpoch> epoch,
   if (slices == nullptr) {
     return nullptr;
   }
-  CachedSlice line{.epoch = epoch.get(), .place = place_of(rank, no_region)};
-  line.turn_to(region, slice);
+  CachedSlice line{.epoch = epoch.get(), .key = key_of(rank, no_region)};
+  line.retarget(region, slice);
   return &slices->fill(cache_index(rank, region), line, std::move(epoch), std::move(store), rank);
 }
 
-void hand_over_counts() noexcept {
+void flush_counts() noexcept {
   if (ThreadSlices* const slices = has_ended ? nullptr : slices_of_thread()) {
-    slices->hand_over();
+    slices->flush();
   }
 }
 
-void hand_over_counts(const CachedSlice& line) noexcept {
+void flush_counts(const CachedSlice& line) noexcept {
   if (ThreadSlices* const slices = has_ended ? nullptr : slices_of_thread()) {
-    slices->hand_over(line);
+    slices->flush(line);
   }
 }
 

@@ -29,7 +29,7 @@ namespace tessera::rma::detail {
 struct Route;
 
 /// Rank and region in one word.
-inline std::uint64_t place_of(WorldRank rank, RegionId region) noexcept {
+inline std::uint64_t key_of(WorldRank rank, RegionId region) noexcept {
   return static_cast<std::uint32_t>(rank.value) | std::uint64_t{region.value} << 32U;
 }
 
@@ -46,7 +46,7 @@ struct MappedSlice {
 
 struct alignas(64) CachedSlice {
   const RegionEpoch* epoch = nullptr;  ///< null: an empty entry
-  std::uint64_t place = 0;             ///< packed rank and region
+  std::uint64_t key = 0;               ///< packed rank and region
   std::byte* start = nullptr;          ///< null if operations go another way
   std::size_t bytes = 0;
   std::uint64_t word_offsets = 0;  ///< of a mapped slice: how many offsets leave room for 8 bytes
@@ -60,15 +60,15 @@ struct alignas(64) CachedSlice {
   std::array<std::uint64_t, op_kinds> moved_bytes{};
 
   [[nodiscard]] RegionId region() const noexcept {
-    return RegionId{static_cast<std::uint32_t>(place >> 32U)};
+    return RegionId{static_cast<std::uint32_t>(key >> 32U)};
   }
   [[nodiscard]] WorldRank rank() const noexcept {
-    return WorldRank{static_cast<std::int32_t>(static_cast<std::uint32_t>(place))};
+    return WorldRank{static_cast<std::int32_t>(static_cast<std::uint32_t>(key))};
   }
   /// Makes it the entry for `region` of the same rank.
-  void turn_to(RegionId region, const MappedSlice& slice) noexcept {
+  void retarget(RegionId region, const MappedSlice& slice) noexcept {
     constexpr std::size_t word = sizeof(std::uint64_t);
-    place = place_of(rank(), region);
+    key = key_of(rank(), region);
     start = slice.start;
     bytes = slice.bytes;
     readable = start == nullptr ? slice.readable : start;
@@ -125,14 +125,14 @@ inline std::uint32_t cache_index(WorldRank rank, RegionId region) noexcept {
 [[gnu::always_inline]] inline CachedSlice* find_cached(const RegionTable& regions, WorldRank rank,
                                                        RegionId region) noexcept {
   CachedSlice& line = thread_slices[cache_index(rank, region)];
-  const bool hit = line.epoch == regions.epoch() && line.place == place_of(rank, region);
+  const bool hit = line.epoch == regions.epoch() && line.key == key_of(rank, region);
   return hit ? &line : nullptr;
 }
 
 /// The entry to which that slice maps, if it holds another slice of the same rank and epoch. Its
 /// counts are counts of that rank, so it can be retargeted to this slice. Else null.
-inline CachedSlice* find_to_turn(const RegionTable& regions, WorldRank rank,
-                                 RegionId region) noexcept {
+inline CachedSlice* find_to_retarget(const RegionTable& regions, WorldRank rank,
+                                     RegionId region) noexcept {
   CachedSlice& line = thread_slices[cache_index(rank, region)];
   const bool fits = line.epoch == regions.epoch() && line.rank() == rank;
   return fits ? &line : nullptr;
@@ -149,8 +149,8 @@ CachedSlice* fill_cached(std::shared_ptr<const RegionEpoch> epoch,
 inline constexpr RegionId no_region{0};
 
 /// Moves the calling thread's counts to the stores of all jobs.
-void hand_over_counts() noexcept;
+void flush_counts() noexcept;
 /// The same for one entry of this thread.
-void hand_over_counts(const CachedSlice& line) noexcept;
+void flush_counts(const CachedSlice& line) noexcept;
 
 }  // namespace tessera::rma::detail

@@ -45,20 +45,20 @@ Result<std::vector<T>> gather(Bootstrap& bootstrap, const Settings& settings, co
 }
 
 // A rank's outcome of a step, in a form that can be gathered.
-struct Report {
+struct StepReport {
   std::uint32_t code = 0;
   std::array<char, 500> text{};
 };
 
 // All ranks succeed, or all fail with the error of the lowest rank that failed.
 Status agree(Bootstrap& bootstrap, const Settings& settings, const Status& mine) {
-  Report report;
+  StepReport report;
   report.code = static_cast<std::uint32_t>(mine.code());
   const std::string text = mine.ok() ? "" : mine.message();
   std::copy_n(text.begin(), std::min(text.size(), report.text.size() - 1), report.text.begin());
-  TESSERA_ASSIGN_OR_RETURN(const std::vector<Report> all, gather(bootstrap, settings, report));
+  TESSERA_ASSIGN_OR_RETURN(const std::vector<StepReport> all, gather(bootstrap, settings, report));
   for (std::int32_t rank = 0; rank < bootstrap.size(); ++rank) {
-    const Report& each = all[static_cast<std::size_t>(rank)];
+    const StepReport& each = all[static_cast<std::size_t>(rank)];
     if (each.code != static_cast<std::uint32_t>(Code::ok)) {
       if (WorldRank{rank} == bootstrap.rank()) {
         return mine;
@@ -71,7 +71,7 @@ Status agree(Bootstrap& bootstrap, const Settings& settings, const Status& mine)
 }
 
 // Numbers that are equal for processes that run on the same kernel, machine, or PID namespace.
-struct Whereabouts {
+struct MachineIdentity {
   std::uint64_t kernel = 0;
   /// Processes with equal numbers can share memory by passing descriptors: same running kernel,
   /// host name, and network namespace (which has the abstract sockets).
@@ -79,7 +79,7 @@ struct Whereabouts {
   std::uint64_t numbers = 0;  ///< PID namespace, in which process numbers are unique
 };
 
-Result<Whereabouts> whereabouts() {
+Result<MachineIdentity> own_machine_identity() {
   std::string identity;
   std::ifstream boot_id("/proc/sys/kernel/random/boot_id");
   const int error = boot_id ? 0 : errno;
@@ -95,7 +95,7 @@ Result<Whereabouts> whereabouts() {
   std::array<char, 256> name{};
   gethostname(name.data(), name.size() - 1);
   const std::hash<std::string> number;
-  Whereabouts own;
+  MachineIdentity own;
   own.kernel = number(identity.empty() ? name.data() : identity);
   identity += name.data();
   struct stat network {};
@@ -111,8 +111,8 @@ Result<Whereabouts> whereabouts() {
 }
 
 // What each rank reports about itself first.
-struct Introduction {
-  Whereabouts where;
+struct RankDescription {
+  MachineIdentity where;
   ProcessorSet processors;
   ProcessorQuota quota;
   std::int32_t threads = 1;
@@ -124,8 +124,8 @@ struct Introduction {
   std::array<char, 96> transport{};  ///< of Settings; truncated if it is longer
 };
 
-void keep_beginning(std::string_view text, std::span<char> place) {
-  std::copy_n(text.begin(), std::min(text.size(), place.size() - 1), place.begin());
+void keep_beginning(std::string_view text, std::span<char> local_rank) {
+  std::copy_n(text.begin(), std::min(text.size(), local_rank.size() - 1), local_rank.begin());
 }
 
 std::int32_t threads_of_rank(const Settings& settings) {
@@ -142,11 +142,11 @@ bool adds_by_origin(const Settings& settings) {
 }
 
 // `value` returns a rank's value of the setting.
-Status check_same(std::string_view setting, const std::vector<Introduction>& all,
-                  std::string (*value)(const Introduction&)) {
+Status check_same(std::string_view setting, const std::vector<RankDescription>& all,
+                  std::string (*value)(const RankDescription&)) {
   const std::string first = value(all.front());
-  const auto other = std::find_if(all.begin(), all.end(),
-                                  [&](const Introduction& each) { return value(each) != first; });
+  const auto other = std::find_if(
+      all.begin(), all.end(), [&](const RankDescription& each) { return value(each) != first; });
   if (other == all.end()) {
     return {};
   }
@@ -159,8 +159,8 @@ Status check_same(std::string_view setting, const std::vector<Introduction>& all
 // If ranks accumulated in two ways, they would hold different locks. If they divided machines into
 // different nodes, or named different transports, they would wait for each other at different
 // points.
-Status check_same_settings(const std::vector<Introduction>& all) {
-  const auto other = std::find_if(all.begin(), all.end(), [&](const Introduction& each) {
+Status check_same_settings(const std::vector<RankDescription>& all) {
+  const auto other = std::find_if(all.begin(), all.end(), [&](const RankDescription& each) {
     return each.transport_hash != all.front().transport_hash;
   });
   if (other != all.end()) {
@@ -170,25 +170,28 @@ Status check_same_settings(const std::vector<Introduction>& all) {
                                      other - all.begin()))
         .hint("give it the same value on all ranks");
   }
-  TESSERA_RETURN_IF_ERROR(check_same("TESSERA_ACCUMULATE", all, [](const Introduction& each) {
+  TESSERA_RETURN_IF_ERROR(check_same("TESSERA_ACCUMULATE", all, [](const RankDescription& each) {
     return std::string(each.adds_by_origin != 0 ? "origin" : "agent");
   }));
-  return check_same("TESSERA_RANKS_PER_NODE", all,
-                    [](const Introduction& each) { return std::to_string(each.ranks_per_node); });
+  return check_same("TESSERA_RANKS_PER_NODE", all, [](const RankDescription& each) {
+    return std::to_string(each.ranks_per_node);
+  });
 }
 
 // Collective. What each rank reports about itself, in rank order.
-Result<std::vector<Introduction>> introduce(Bootstrap& bootstrap, const Settings& settings) {
-  const Result<Whereabouts> mine =
-      bootstrap.is_one_process() ? Result<Whereabouts>(Whereabouts{}) : whereabouts();
+Result<std::vector<RankDescription>> exchange_descriptions(Bootstrap& bootstrap,
+                                                           const Settings& settings) {
+  const Result<MachineIdentity> mine = bootstrap.is_one_process()
+                                           ? Result<MachineIdentity>(MachineIdentity{})
+                                           : own_machine_identity();
   TESSERA_RETURN_IF_ERROR(agree(bootstrap, settings, mine.status()));
-  Introduction own{.where = *mine,
-                   .processors = own_processors(),
-                   .quota = read_processor_quota(""),
-                   .threads = threads_of_rank(settings),
-                   .agent_threads = static_cast<std::int32_t>(settings.agent_threads),
-                   .adds_by_origin = adds_by_origin(settings) ? 1U : 0U,
-                   .ranks_per_node = settings.ranks_per_node};
+  RankDescription own{.where = *mine,
+                      .processors = own_processors(),
+                      .quota = read_processor_quota(""),
+                      .threads = threads_of_rank(settings),
+                      .agent_threads = static_cast<std::int32_t>(settings.agent_threads),
+                      .adds_by_origin = adds_by_origin(settings) ? 1U : 0U,
+                      .ranks_per_node = settings.ranks_per_node};
   keep_beginning(settings.profile, own.profile);
   keep_beginning(settings.transport, own.transport);
   own.transport_hash = std::hash<std::string>()(settings.transport);
@@ -202,16 +205,17 @@ std::int64_t ranks_per_node(const Settings& settings) {
   return settings.transport == "mpi" ? 1 : settings.ranks_per_node;
 }
 
-NodeMap nodes_of(const std::vector<Introduction>& all, const Settings& settings, int& machines) {
+NodeMap nodes_of(const std::vector<RankDescription>& all, const Settings& settings, int& machines) {
   std::vector<std::uint64_t> keys;
   std::transform(all.begin(), all.end(), std::back_inserter(keys),
-                 [](const Introduction& each) { return each.where.machine; });
+                 [](const RankDescription& each) { return each.where.machine; });
   machines = static_cast<int>(std::set<std::uint64_t>(keys.begin(), keys.end()).size());
   return NodeMap(keys, ranks_per_node(settings));
 }
 
 // Containers may share everything that defines a node except the PID namespace.
-std::vector<WorldRank> numbered_apart(const std::vector<Introduction>& all, const NodeMap& nodes) {
+std::vector<WorldRank> other_pid_namespace(const std::vector<RankDescription>& all,
+                                           const NodeMap& nodes) {
   std::vector<WorldRank> apart;
   for (WorldRank rank{0}; rank.value < static_cast<std::int32_t>(all.size()); ++rank.value) {
     const WorldRank first = nodes.ranks_of(nodes.node_of(rank)).front();
@@ -226,9 +230,10 @@ std::vector<WorldRank> numbered_apart(const std::vector<Introduction>& all, cons
 }
 
 // Of all ranks, in their order.
-std::vector<RankPlace> places_of(const std::vector<Introduction>& all, const NodeMap& nodes) {
-  std::vector<RankPlace> places;
-  for (const Introduction& each : all) {
+std::vector<RankLocation> rank_locations(const std::vector<RankDescription>& all,
+                                         const NodeMap& nodes) {
+  std::vector<RankLocation> places;
+  for (const RankDescription& each : all) {
     const WorldRank rank{static_cast<std::int32_t>(places.size())};
     places.push_back({each.where.kernel, nodes.node_of(rank), each.processors, each.quota,
                       each.threads, each.agent_threads});
@@ -255,10 +260,10 @@ WaitPolicy wait_policy(const Settings& settings, int node_ranks, int node_proces
   constexpr std::chrono::nanoseconds short_spin{300};
   constexpr std::chrono::nanoseconds long_help{50'000};
   constexpr std::chrono::nanoseconds short_help{5'000};
-  constexpr Linger long_linger{.budget = std::chrono::milliseconds(1),
-                               .between_yields = std::chrono::microseconds(50)};
-  constexpr Linger short_linger{.budget = std::chrono::microseconds(100),
-                                .between_yields = short_spin};
+  constexpr YieldPolicy long_linger{.budget = std::chrono::milliseconds(1),
+                                    .between_yields = std::chrono::microseconds(50)};
+  constexpr YieldPolicy short_linger{.budget = std::chrono::microseconds(100),
+                                     .between_yields = short_spin};
   const bool enough_cores = node_processors >= node_ranks;
   WaitPolicy policy;
   if (settings.spin_ns >= 0) {
@@ -267,8 +272,8 @@ WaitPolicy wait_policy(const Settings& settings, int node_ranks, int node_proces
     policy.spin = enough_cores ? long_spin : short_spin;
     policy.linger = enough_cores ? long_linger : short_linger;
   }
-  policy.least_help = enough_cores ? long_help : short_help;
-  policy.look_period = milliseconds(settings.liveness_ms);
+  policy.min_help_spin = enough_cores ? long_help : short_help;
+  policy.liveness_interval = milliseconds(settings.liveness_ms);
   return policy;
 }
 
@@ -339,23 +344,24 @@ Status join_node(JobState& job) {
   const NodeId mine = job.nodes.node_of(job.rank);
   std::vector<WorldRank> ranks = job.nodes.ranks_of(mine);
   const auto count = static_cast<int>(ranks.size());
-  const auto place =
+  const auto local_rank =
       static_cast<int>(std::lower_bound(ranks.begin(), ranks.end(), job.rank) - ranks.begin());
   const WorldRank leader = ranks.front();
   Bootstrap& bootstrap = *job.bootstrap;
   auto share = bootstrap.is_one_process() ? share_in_process : share_across_processes;
-  TESSERA_ASSIGN_OR_RETURN(auto memory, share(bootstrap, job.settings, place == 0, leader, count));
+  TESSERA_ASSIGN_OR_RETURN(auto memory,
+                           share(bootstrap, job.settings, local_rank == 0, leader, count));
   const WaitPolicy policy = wait_policy(job.settings, count, job.processors.share);
-  job.node = std::make_shared<Node>(std::move(memory), std::move(ranks), place,
+  job.node = std::make_shared<Node>(std::move(memory), std::move(ranks), local_rank,
                                     bootstrap.is_one_process(), policy);
   return {};
 }
 
-Status equip(JobState& job, const std::vector<TransportFactory>& factories) {
+Status register_and_make_transports(JobState& job, const std::vector<TransportFactory>& factories) {
   TESSERA_RETURN_IF_ERROR(job.node->enter());
   job.stripes.emplace(*job.node);
   TESSERA_ASSIGN_OR_RETURN(
-      job.addresses, AddressBook::create(job.node->memory().base(), job.node->memory().size()));
+      job.addresses, AddressTable::create(job.node->memory().base(), job.node->memory().size()));
   TESSERA_RETURN_IF_ERROR(job.make_transports(factories));
   if (job.nodes.count() > 1 && job.link == nullptr) {
     const std::string reason =
@@ -390,7 +396,7 @@ Status check_exchanged(std::size_t bytes, std::size_t expected) {
 }
 
 Result<NodeMap> find_nodes(Bootstrap& bootstrap, const Settings& settings, int& machines) {
-  TESSERA_ASSIGN_OR_RETURN(const auto all, introduce(bootstrap, settings));
+  TESSERA_ASSIGN_OR_RETURN(const auto all, exchange_descriptions(bootstrap, settings));
   return nodes_of(all, settings, machines);
 }
 
@@ -406,15 +412,15 @@ Result<std::shared_ptr<JobState>> start_job(std::shared_ptr<Bootstrap> bootstrap
     TESSERA_ASSIGN_OR_RETURN(bootstrap, choose_bootstrap(*settings));
   }
   int machines = 1;
-  TESSERA_ASSIGN_OR_RETURN(const auto ranks, introduce(*bootstrap, *settings));
+  TESSERA_ASSIGN_OR_RETURN(const auto ranks, exchange_descriptions(*bootstrap, *settings));
   NodeMap nodes = nodes_of(ranks, *settings, machines);
   // all ranks must take part in writing a profile
   settings->profile = ranks.front().profile.data();
   auto job = std::make_shared<JobState>(*settings, std::move(bootstrap), std::move(nodes));
   job->self = job;
   job->machines = machines;
-  job->numbered_apart = numbered_apart(ranks, job->nodes);
-  const std::vector<RankPlace> places = places_of(ranks, job->nodes);
+  job->other_pid_namespace = other_pid_namespace(ranks, job->nodes);
+  const std::vector<RankLocation> places = rank_locations(ranks, job->nodes);
   job->processors = processors_of(job->nodes.node_of(job->rank), places);
   job->agent_processors = processors_for_agent(job->nodes.node_of(job->rank), places);
   job->log.set_level(log_level(job->settings));
@@ -425,7 +431,8 @@ Result<std::shared_ptr<JobState>> start_job(std::shared_ptr<Bootstrap> bootstrap
   }
   job->fork_guard.emplace(*job);
   TESSERA_RETURN_IF_ERROR(join_node(*job).context("sharing the node's memory"));
-  TESSERA_RETURN_IF_ERROR(agree(*job->bootstrap, job->settings, equip(*job, factories)));
+  TESSERA_RETURN_IF_ERROR(
+      agree(*job->bootstrap, job->settings, register_and_make_transports(*job, factories)));
 
   std::vector<WorldRank> everybody;
   for (std::int32_t rank = 0; rank < job->size; ++rank) {
@@ -435,7 +442,7 @@ Result<std::shared_ptr<JobState>> start_job(std::shared_ptr<Bootstrap> bootstrap
   TESSERA_ASSIGN_OR_RETURN(auto world, TeamState::create(*job, nullptr, everybody));
   job->world_team = Team(std::move(world));
   if (adds_by_origin(job->settings)) {
-    TESSERA_ASSIGN_OR_RETURN(job->accumulate_turns, AccumulateTurns::create(*job));
+    TESSERA_ASSIGN_OR_RETURN(job->accumulate_turns, AccumulateTickets::create(*job));
   }
   if (job->settings.profile != "off") {
     TESSERA_RETURN_IF_ERROR(ProfileSession::start(*job).context("starting the profile"));

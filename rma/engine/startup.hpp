@@ -27,7 +27,6 @@ std::vector<TransportFactory> own_transports();
 /// `settings.ranks_per_node` the ranks of a machine are split into emulated nodes.
 /// Errors: those of the bootstrap; invalid_argument if ranks would accumulate in two ways, or
 /// differ in their nodes or transports; limit_exceeded (no descriptor is free).
-/// differ in their nodes or transports; limit_exceeded (no descriptor is free).
 Result<NodeMap> find_nodes(Bootstrap& bootstrap, const Settings& settings, int& machines);
 
 /// Local. Checks that a bootstrap's exchange returned as many bytes as all ranks together give in

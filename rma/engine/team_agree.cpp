@@ -10,14 +10,14 @@
 #include <string_view>
 #include <utility>
 
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/engine/team_state.hpp"
-#include "rma/within_memory.hpp"
 
 namespace tessera::rma::detail {
 namespace {
 
 // All members know it if one of them had no memory for a text.
-bool is_lack(const Result<std::string>& text) noexcept {
+bool is_out_of_memory(const Result<std::string>& text) noexcept {
   return text.status().code() == Code::no_memory;
 }
 
@@ -26,8 +26,9 @@ bool is_lack(const Result<std::string>& text) noexcept {
 // On several nodes, only a Verdict of each member travels to all; an error's text follows if there
 // is an error.
 Status TeamState::agree(const Status& mine, const Asked& asked) {
-  const Payload payload{.kind = Payload::Kind::of_each, .bytes = sizeof(Verdict), .turn = turn_++};
-  std::byte* const own = slot(payload.turn, order_);
+  const Payload payload{
+      .kind = Payload::Kind::of_each, .bytes = sizeof(Verdict), .phase = phase_++};
+  std::byte* const own = slot(payload.phase, order_);
   const std::string message = mine.ok() ? "" : mine.message();
   const Verdict verdict{.code = static_cast<std::uint32_t>(mine.code()),
                         .rank = mine.rank() ? mine.rank()->value : -1,
@@ -37,7 +38,8 @@ Status TeamState::agree(const Status& mine, const Asked& asked) {
   std::memcpy(own, &verdict, sizeof verdict);
   message.copy(reinterpret_cast<char*>(own + sizeof verdict), verdict.text_bytes);
   own_error_ = &mine;
-  Status met = within_memory([&] { return meet({.kind = CollectiveCall::Kind::agree}, payload); });
+  Status met =
+      catch_bad_alloc([&] { return meet({.kind = CollectiveCall::Kind::agree}, payload); });
   own_error_ = nullptr;
   TESSERA_RETURN_IF_ERROR(std::move(met));
   TeamRank first;
@@ -64,7 +66,7 @@ TeamState::Verdict TeamState::verdict_of(TeamRank member, const Payload& payload
 Status TeamState::failure_of(TeamRank member, const Payload& payload) {
   const Verdict verdict = verdict_of(member, payload);
   Result<std::string> what = text_of(member, verdict, payload);
-  if (is_lack(what)) {
+  if (is_out_of_memory(what)) {
     what = std::string();  // the code alone must suffice
   }
   TESSERA_RETURN_IF_ERROR(what.status());
@@ -75,7 +77,7 @@ Status TeamState::failure_of(TeamRank member, const Payload& payload) {
         verdict.rank >= 0 ? WorldRank{verdict.rank} : failing, code,
         fmt::format("on rank {}: {}", failing.value, what->empty() ? to_string(code) : *what));
   } catch (const std::bad_alloc&) {
-    return Status::without_text(code);
+    return Status::code_only(code);
   }
 }
 

@@ -19,7 +19,7 @@ namespace tessera::rma::detail {
 
 // What one member called. Texts are phrases such as "called sync of array 'rho'", separated by
 // zeros: the program's call, the collective itself, and the innermost operation.
-struct TeamState::Account {
+struct TeamState::CallReport {
   std::array<std::uint64_t, 2> numbers = {};  ///< of the outermost and of the innermost object
   std::uint64_t used = 0;
   std::array<char, 1000> text = {};
@@ -65,15 +65,15 @@ Status TeamState::mismatch(const TeamControl::Check& check, const CollectiveCall
   const bool is_lack = CollectiveCall::is_without_memory(found.first_call) ||
                        CollectiveCall::is_without_memory(found.odd_call);
   // Members may have used different numbers of slots so far; all of them restart.
-  turn_ = 0;
+  phase_ = 0;
   try {
-    return is_lack ? lack_of_memory(found) : explain_difference(found, own);
+    return is_lack ? out_of_memory_status(found) : explain_difference(found, own);
   } catch (const std::bad_alloc&) {
-    return Status::without_text(is_lack ? Code::no_memory : Code::invalid_argument);
+    return Status::code_only(is_lack ? Code::no_memory : Code::invalid_argument);
   }
 }
 
-Status TeamState::lack_of_memory(const Difference& found) {
+Status TeamState::out_of_memory_status(const Difference& found) {
   const bool is_odd = CollectiveCall::is_without_memory(found.odd_call);
   const WorldRank rank = is_odd ? found.odd : found.first;
   const std::string call =
@@ -94,13 +94,13 @@ Status TeamState::explain_difference(const Difference& found, const CollectiveCa
                                         found.odd.value))
         .hint("all members must make a team from the same list");
   }
-  Account first;
-  Account odd;
+  CallReport first;
+  CallReport odd;
   const bool is_explained = can_be_explained(found.first_call) &&
                             can_be_explained(found.odd_call) &&
-                            exchange_accounts(found, own, first, odd).ok();
+                            exchange_call_reports(found, own, first, odd).ok();
   if (is_explained && !first.phrase(0).empty() && !odd.phrase(0).empty()) {
-    return compare_accounts(found, first, odd);
+    return compare_call_reports(found, first, odd);
   }
   return differ(found.odd, fmt::format("rank {} called {} where rank {} called {}", found.odd.value,
                                        CollectiveCall::describe(found.odd_call, std::nullopt),
@@ -110,15 +110,15 @@ Status TeamState::explain_difference(const Difference& found, const CollectiveCa
 
 // Collective. Allocates no memory: a member that threw between the meetings would be missing in the
 // next one.
-Status TeamState::exchange_accounts(const Difference& found, const CollectiveCall& own,
-                                    Account& first, Account& odd) {
-  const std::size_t bytes = std::min(slot_bytes_, sizeof(Account));
+Status TeamState::exchange_call_reports(const Difference& found, const CollectiveCall& own,
+                                        CallReport& first, CallReport& odd) {
+  const std::size_t bytes = std::min(slot_bytes_, sizeof(CallReport));
   for (const auto& [rank, account] : {std::pair(found.first, &first), std::pair(found.odd, &odd)}) {
     const TeamRank member = team_rank(rank);
-    const Payload payload{.kind = Payload::Kind::of_root, .bytes = bytes, .turn = turn_++};
+    const Payload payload{.kind = Payload::Kind::of_root, .bytes = bytes, .phase = phase_++};
     if (member == rank_) {
-      const Account mine = account_of(own);
-      std::memcpy(slot(payload.turn, order_), &mine, bytes);
+      const CallReport mine = call_report_of(own);
+      std::memcpy(slot(payload.phase, order_), &mine, bytes);
     }
     TESSERA_RETURN_IF_ERROR(meet({.kind = CollectiveCall::Kind::account, .root = member}, payload));
     std::memcpy(static_cast<void*>(account), piece_of_root(member, payload), bytes);
@@ -127,8 +127,8 @@ Status TeamState::exchange_accounts(const Difference& found, const CollectiveCal
   return {};
 }
 
-TeamState::Account TeamState::account_of(const CollectiveCall& own) const noexcept {
-  Account account;
+TeamState::CallReport TeamState::call_report_of(const CollectiveCall& own) const noexcept {
+  CallReport account;
   try {
     const std::string called = "called " + CollectiveCall::describe(own.packed(), own.bytes);
     const Label* const outermost = label();
@@ -144,17 +144,17 @@ TeamState::Account TeamState::account_of(const CollectiveCall& own) const noexce
       account.numbers = {outermost->number, scope_->label().number};
     }
   } catch (const std::bad_alloc&) {
-    account = Account();
+    account = CallReport();
   }
   return account;
 }
 
 // Reports the first phrases that differ; else the objects' numbers, or the arguments.
-Status TeamState::compare_accounts(const Difference& found, const Account& first,
-                                   const Account& odd) const {
+Status TeamState::compare_call_reports(const Difference& found, const CallReport& first,
+                                       const CallReport& odd) const {
   const bool is_odd_later = team_rank(found.first) < team_rank(found.odd);
-  const Account& later = is_odd_later ? odd : first;
-  const Account& earlier = is_odd_later ? first : odd;
+  const CallReport& later = is_odd_later ? odd : first;
+  const CallReport& earlier = is_odd_later ? first : odd;
   const std::int32_t later_rank = is_odd_later ? found.odd.value : found.first.value;
   const std::int32_t earlier_rank = is_odd_later ? found.first.value : found.odd.value;
   const auto say = [&](const std::string& one, const std::string& other) {
@@ -187,7 +187,7 @@ Status TeamState::different_requests(TeamRank first, TeamRank other) {
   try {
     return explain_difference(found, agreement);
   } catch (const std::bad_alloc&) {
-    return Status::without_text(Code::invalid_argument);
+    return Status::code_only(Code::invalid_argument);
   }
 }
 

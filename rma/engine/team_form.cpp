@@ -8,10 +8,10 @@
 #include <new>
 #include <utility>
 
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
-#include "rma/engine/lost_carrier.hpp"
+#include "rma/engine/lost_agent_host.hpp"
 #include "rma/engine/team_state.hpp"
-#include "rma/within_memory.hpp"
 
 namespace tessera::rma::detail {
 namespace {
@@ -33,10 +33,10 @@ std::vector<WorldRank> TeamState::sorted_members() const {
   return sorted;
 }
 
-void TeamState::find_makers() {
+void TeamState::find_control_makers() {
   sorted_on_node_ = sorted_members();
   key_ = hash_ranks(sorted_on_node_);
-  std::erase_if(sorted_on_node_, [&](WorldRank rank) { return node_->place_of(rank) < 0; });
+  std::erase_if(sorted_on_node_, [&](WorldRank rank) { return node_->local_rank_of(rank) < 0; });
 }
 
 // The reserve has all the memory that is needed to report a failure to the others.
@@ -45,11 +45,11 @@ Result<std::shared_ptr<TeamState>> TeamState::create(JobState& job,
                                                      std::span<const WorldRank> members) {
   const auto prepared = [&] { return prepare(job, keep_job, members); };
   auto kind = CollectiveCall::Kind::form;
-  Result<std::shared_ptr<TeamState>> team = within_memory(prepared);
+  Result<std::shared_ptr<TeamState>> team = catch_bad_alloc(prepared);
   if (team.status().code() == Code::no_memory) {
     kind = CollectiveCall::Kind::without_memory;
     job.reserve.give();
-    team = within_memory(prepared);
+    team = catch_bad_alloc(prepared);
   }
   Status formed = team.ok() ? (*team)->form(kind).context("forming a team") : team.status();
   if (kind == CollectiveCall::Kind::without_memory) {
@@ -69,7 +69,7 @@ Result<std::shared_ptr<TeamState>> TeamState::prepare(JobState& job,
   TESSERA_RETURN_IF_ERROR(team->check_members());
   team->find_order();
   TESSERA_RETURN_IF_ERROR(team->find_nodes());
-  team->find_makers();
+  team->find_control_makers();
   return team;
 }
 
@@ -118,7 +118,7 @@ void TeamState::find_order() {
       rank_ = TeamRank{static_cast<std::int32_t>(i)};
       order_ = node_members_;
     }
-    if (node_->place_of(members_[i]) >= 0) {
+    if (node_->local_rank_of(members_[i]) >= 0) {
       order_on_node_[static_cast<std::size_t>(members_[i].value - node_->ranks().front().value)] =
           node_members_++;
     }
@@ -137,7 +137,7 @@ Status TeamState::form(CollectiveCall::Kind kind) {
     }
     TESSERA_RETURN_IF_ERROR(offset.status());
   } else {
-    TESSERA_ASSIGN_OR_RETURN(const Invitation invitation, accept_invitation(key_, maker));
+    TESSERA_ASSIGN_OR_RETURN(const JoinMessage invitation, receive_join(key_, maker));
     if (invitation.offset == 0) {
       return Status::error_at(maker, Code::no_memory,
                               fmt::format("rank {} found no memory for the team", maker.value));
@@ -153,19 +153,19 @@ Status TeamState::form(CollectiveCall::Kind kind) {
 }
 
 // If any member is gone, that may be why the maker doesn't form the team.
-Result<Invitation> TeamState::accept_invitation(std::uint64_t key, WorldRank maker) {
+Result<JoinMessage> TeamState::receive_join(std::uint64_t key, WorldRank maker) {
   std::uint32_t word = 0;
   LongWait long_wait(job_.settings);
   const auto in_vain = [&] {
-    tell_if_long(long_wait, job_.log, [&] {
+    report_if_long(long_wait, job_.log, [&] {
       return fmt::format("in forming a team of {}: rank {} has not arrived", size(), maker.value);
     });
-    word = look_after_own_node();
-    word = word == 0 && nodes_ ? word_of_lost_carrier(*node_) : word;
-    word = word == 0 && nodes_ ? look_after_next_node() : word;
+    word = check_own_node();
+    word = word == 0 && nodes_ ? failure_word_of_lost_agent_host(*node_) : word;
+    word = word == 0 && nodes_ ? check_next_node() : word;
     return word != 0;
   };
-  Result<Invitation> invitation = node_->accept(key, maker, std::cref(in_vain));
+  Result<JoinMessage> invitation = node_->accept(key, maker, std::cref(in_vain));
   return word == 0 || invitation.ok() ? std::move(invitation) : status_of(word);
 }
 
@@ -196,7 +196,7 @@ Result<std::uint64_t> TeamState::make_control(std::uint64_t key) {
     control_->bytes = control_bytes();
     control_->memory = memory.value;
   }
-  Status invited = invite_node({.key = key, .offset = status.ok() ? *offset : 0});
+  Status invited = send_joins_on_node({.key = key, .offset = status.ok() ? *offset : 0});
   if (status.ok()) {
     status = std::move(invited);
   }
@@ -206,10 +206,10 @@ Result<std::uint64_t> TeamState::make_control(std::uint64_t key) {
   return offset;
 }
 
-Status TeamState::invite_node(const Invitation& invitation) {
+Status TeamState::send_joins_on_node(const JoinMessage& invitation) {
   Status status;
   for (const WorldRank member : members_) {
-    const int place = node_->place_of(member);
+    const int place = node_->local_rank_of(member);
     if (member == job_.rank || place < 0) {
       continue;
     }

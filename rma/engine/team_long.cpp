@@ -10,16 +10,16 @@
 #include <utility>
 #include <vector>
 
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/long_collectives.hpp"
 #include "rma/engine/reduce.hpp"
 #include "rma/engine/team_state.hpp"
-#include "rma/within_memory.hpp"
 
 namespace tessera::rma::detail {
 
 /// What a node has for long data, as its leader reports; the minimum over all nodes is used.
-struct TeamState::LongOffer {
+struct TeamState::LongMemoryOffer {
   std::uint64_t piece_bytes = 0;
   std::uint64_t part_bytes = 0;
   std::uint32_t memory = 0;    ///< 0: no memory
@@ -27,21 +27,23 @@ struct TeamState::LongOffer {
 };
 
 // From the setting, not from the slots, which are small if there are many members.
-TeamState::LongOffer TeamState::wanted_for_long() const {
+TeamState::LongMemoryOffer TeamState::wanted_long_memory() const {
   constexpr std::size_t slots_per_piece = 16;
   const auto slot = static_cast<std::size_t>(job_.settings.collective_slot_bytes);
-  const LaneShape shape = Lanes::shape_within(*nodes_, slots_per_piece * slot, most_mail_bytes);
-  const std::size_t most = most_mail_bytes / 2 / static_cast<std::size_t>(node_members_);
+  const RingShape shape =
+      PipelineRings::shape_within(*nodes_, slots_per_piece * slot, max_mailbox_set_bytes);
+  const std::size_t most = max_mailbox_set_bytes / 2 / static_cast<std::size_t>(node_members_);
   const std::size_t part =
-      std::min(LaneShape::depth * shape.piece_bytes, most) / cache_line * cache_line;
+      std::min(RingShape::depth * shape.piece_bytes, most) / cache_line * cache_line;
   return {.piece_bytes = shape.piece_bytes, .part_bytes = std::max(part, cache_line)};
 }
 
-TeamState::LongOffer TeamState::make_long_memory() {
-  LongOffer offer = wanted_for_long();
+TeamState::LongMemoryOffer TeamState::make_long_memory() {
+  LongMemoryOffer offer = wanted_long_memory();
   const std::uint64_t parts =
       is_flat() ? 0 : 2 * static_cast<std::uint64_t>(node_members_) * offer.part_bytes;
-  const std::uint64_t bytes = Lanes::bytes(*nodes_, {.piece_bytes = offer.piece_bytes}) + parts;
+  const std::uint64_t bytes =
+      PipelineRings::bytes(*nodes_, {.piece_bytes = offer.piece_bytes}) + parts;
   Arena& arena = node_->arena();
   const Result<std::uint64_t> offset = arena.allocate(bytes);
   if (!offset.ok()) {
@@ -76,13 +78,13 @@ Status TeamState::prepare_long(const CollectiveCall& call) {
   if (is_long_prepared_) {
     return {};
   }
-  const LongOffer offer = make_ready_for_long();
-  const Payload payload{.kind = Payload::Kind::of_each, .bytes = sizeof offer, .turn = turn_++};
-  std::memcpy(slot(payload.turn, order_), &offer, sizeof offer);
+  const LongMemoryOffer offer = make_ready_for_long();
+  const Payload payload{.kind = Payload::Kind::of_each, .bytes = sizeof offer, .phase = phase_++};
+  std::memcpy(slot(payload.phase, order_), &offer, sizeof offer);
   Status met = meet(call, payload);
   is_long_prepared_ = met.ok();
   if (!met.ok() || !accept_offers(payload)) {
-    lanes_.reset();
+    rings_.reset();
     if (is_leader()) {
       free_long_memory();
     }
@@ -91,10 +93,10 @@ Status TeamState::prepare_long(const CollectiveCall& call) {
 }
 
 // Before the meeting: after it, all members must be able to continue in the same way.
-TeamState::LongOffer TeamState::make_ready_for_long() noexcept {
-  LongOffer offer;
-  const Status ready = within_memory([&]() -> Status {
-    lanes_.emplace(surroundings_of_lanes());
+TeamState::LongMemoryOffer TeamState::make_ready_for_long() noexcept {
+  LongMemoryOffer offer;
+  const Status ready = catch_bad_alloc([&]() -> Status {
+    rings_.emplace(ring_environment());
     if (is_leader()) {
       offer = make_long_memory();
     }
@@ -104,32 +106,32 @@ TeamState::LongOffer TeamState::make_ready_for_long() noexcept {
   return offer;
 }
 
-Lanes::Surroundings TeamState::surroundings_of_lanes() {
+PipelineRings::Surroundings TeamState::ring_environment() {
   return {
       .link = *job_.link,
       .nodes = *nodes_,
       .wait = [this](std::atomic<std::uint64_t>& counter, std::uint64_t at_least,
-                     std::int32_t partner) { return wait_for_lane(counter, at_least, partner); },
+                     std::int32_t partner) { return wait_for_ring(counter, at_least, partner); },
       .explain = [this](std::int32_t partner,
                         const Status& error) { return explain(partner, error); }};
 }
 
 // False if a member lacks something.
 bool TeamState::accept_offers(const Payload& payload) noexcept {
-  LaneShape shape{.piece_bytes = SIZE_MAX};
+  RingShape shape{.piece_bytes = SIZE_MAX};
   bool are_ready = true;
   for (std::int32_t member = 0; member < size(); ++member) {
-    LongOffer offer;
+    LongMemoryOffer offer;
     std::memcpy(&offer, piece(TeamRank{member}, payload), sizeof offer);
     are_ready = are_ready && offer.is_ready != 0;
   }
   part_bytes_ = SIZE_MAX;
   for (std::int32_t index = 0; index < nodes_->count(); ++index) {
-    LongOffer offer;
+    LongMemoryOffer offer;
     std::memcpy(&offer, piece(team_rank(nodes_->leader(index)), payload), sizeof offer);
     are_ready = are_ready && offer.memory != 0;
-    if (lanes_) {
-      lanes_->name_memory(index, RegionId{offer.memory});
+    if (rings_) {
+      rings_->set_memory(index, RegionId{offer.memory});
     }
     shape.piece_bytes = std::min<std::size_t>(shape.piece_bytes, offer.piece_bytes);
     part_bytes_ = std::min<std::size_t>(part_bytes_, offer.part_bytes);
@@ -139,9 +141,9 @@ bool TeamState::accept_offers(const Payload& payload) noexcept {
   }
   std::byte* const own = node_->arena().at(control_->long_offset);
   if (is_leader()) {
-    Lanes::make(own, *nodes_, shape);
+    PipelineRings::make(own, *nodes_, shape);
   }
-  lanes_->place(shape, own);
+  rings_->place(shape, own);
   return true;
 }
 
@@ -158,19 +160,19 @@ std::vector<std::span<std::byte>> TeamState::blocks_of_ring(const BlockOf& block
 }
 
 // Parts follow the lanes in memory.
-std::byte* TeamState::part(std::uint32_t turn, std::int32_t order) const noexcept {
+std::byte* TeamState::part(std::uint32_t phase, std::int32_t order) const noexcept {
   const std::size_t at =
-      (turn % 2) * static_cast<std::size_t>(node_members_) + static_cast<std::size_t>(order);
+      (phase % 2) * static_cast<std::size_t>(node_members_) + static_cast<std::size_t>(order);
   return node_->arena().at(control_->long_offset) +
-         Lanes::bytes(*nodes_, {.piece_bytes = lanes_->piece_bytes()}) + at * part_bytes_;
+         PipelineRings::bytes(*nodes_, {.piece_bytes = rings_->piece_bytes()}) + at * part_bytes_;
 }
 
 Status TeamState::broadcast_long(std::span<std::byte> bytes, const CollectiveCall& call) {
   if (is_flat()) {
-    const LeadersWork work = [&](Lanes& lanes) {
+    const LeadersWork work = [&](PipelineRings& lanes) {
       return broadcast_by_binomial_tree(lanes, *nodes_, nodes_->index_of(call.root), bytes);
     };
-    return meet(call, {.among_leaders = &work});
+    return meet(call, {.leaders_work = &work});
   }
   for (std::size_t done = 0; done < bytes.size(); done += part_bytes_) {
     TESSERA_RETURN_IF_ERROR(
@@ -184,14 +186,14 @@ Status TeamState::broadcast_part(std::span<std::byte> bytes, const CollectiveCal
   const std::int32_t index = nodes_->index_of(call.root);
   const bool is_here = index == nodes_->own();
   std::byte* const shared = part(
-      turn_++, is_here ? nodes_->order_of(call.root) : order_of(nodes_->leader(nodes_->own())));
+      phase_++, is_here ? nodes_->order_of(call.root) : order_of(nodes_->leader(nodes_->own())));
   if (rank_ == call.root) {
     std::memcpy(shared, bytes.data(), bytes.size());
   }
-  const LeadersWork work = [&](Lanes& lanes) {
+  const LeadersWork work = [&](PipelineRings& lanes) {
     return broadcast_by_binomial_tree(lanes, *nodes_, index, {shared, bytes.size()});
   };
-  TESSERA_RETURN_IF_ERROR(meet(call, {.among_leaders = &work}));
+  TESSERA_RETURN_IF_ERROR(meet(call, {.leaders_work = &work}));
   if (rank_ != call.root) {
     std::memcpy(bytes.data(), shared, bytes.size());
   }
@@ -202,7 +204,7 @@ Status TeamState::allreduce_long(std::span<std::byte> bytes, const CollectiveCal
                                  bool keep_result) {
   const bool all_keep = call.kind == CollectiveCall::Kind::allreduce;
   if (is_flat() && all_keep) {
-    return allreduce_alone(bytes, call);
+    return allreduce_flat(bytes, call);
   }
   std::vector<std::byte> copy;
   for (std::size_t done = 0; done < bytes.size(); done += part_bytes_) {
@@ -215,32 +217,32 @@ Status TeamState::allreduce_long(std::span<std::byte> bytes, const CollectiveCal
       copy.assign(some.begin(), some.end());
       some = copy;
     }
-    TESSERA_RETURN_IF_ERROR(allreduce_alone(some, call));
+    TESSERA_RETURN_IF_ERROR(allreduce_flat(some, call));
   }
   return {};
 }
 
-Status TeamState::allreduce_alone(std::span<std::byte> bytes, const CollectiveCall& call) {
-  const LeadersWork work = [&](Lanes& lanes) {
+Status TeamState::allreduce_flat(std::span<std::byte> bytes, const CollectiveCall& call) {
+  const LeadersWork work = [&](PipelineRings& lanes) {
     return allreduce_by_halving_and_doubling(lanes, *nodes_, bytes, call.type, call.reduction);
   };
-  return meet(call, {.among_leaders = &work});
+  return meet(call, {.leaders_work = &work});
 }
 
 // The leader combines its node's parts in the first one, in team order.
 Status TeamState::allreduce_parts(std::span<std::byte> bytes, const CollectiveCall& call,
                                   bool keep_result) {
-  const std::uint32_t turn = turn_++;
-  std::byte* const result = part(turn, 0);
-  std::memcpy(part(turn, order_), bytes.data(), bytes.size());
-  const LeadersWork work = [&](Lanes& lanes) {
+  const std::uint32_t phase = phase_++;
+  std::byte* const result = part(phase, 0);
+  std::memcpy(part(phase, order_), bytes.data(), bytes.size());
+  const LeadersWork work = [&](PipelineRings& lanes) {
     for (std::int32_t order = 1; order < node_members_; ++order) {
-      combine(result, part(turn, order), bytes.size(), call.type, call.reduction);
+      combine(result, part(phase, order), bytes.size(), call.type, call.reduction);
     }
     return allreduce_by_halving_and_doubling(lanes, *nodes_, {result, bytes.size()}, call.type,
                                              call.reduction);
   };
-  TESSERA_RETURN_IF_ERROR(meet(call, {.among_leaders = &work}));
+  TESSERA_RETURN_IF_ERROR(meet(call, {.leaders_work = &work}));
   if (keep_result) {
     std::memcpy(bytes.data(), result, bytes.size());
   }
@@ -249,7 +251,7 @@ Status TeamState::allreduce_parts(std::span<std::byte> bytes, const CollectiveCa
 
 // The bytes of each member, the same on all nodes. All members' data must fit into the parts of the
 // node that has the fewest members.
-std::size_t TeamState::gathered_at_once() const noexcept {
+std::size_t TeamState::max_gathered_bytes() const noexcept {
   std::int32_t fewest = size();
   for (std::int32_t index = 0; index < nodes_->count(); ++index) {
     fewest = std::min(fewest, nodes_->members_on(index));
@@ -261,35 +263,35 @@ std::size_t TeamState::gathered_at_once() const noexcept {
 Status TeamState::allgather_long(std::span<const std::byte> mine, std::span<std::byte> all,
                                  const CollectiveCall& call) {
   if (is_flat()) {
-    return allgather_alone(mine, all, call);
+    return allgather_flat(mine, all, call);
   }
-  const std::size_t most = gathered_at_once();
+  const std::size_t most = max_gathered_bytes();
   for (std::size_t done = 0; done < mine.size(); done += most) {
     TESSERA_RETURN_IF_ERROR(gather_part(mine, all, done, std::min(most, mine.size() - done), call));
   }
   return {};
 }
 
-Status TeamState::allgather_alone(std::span<const std::byte> mine, std::span<std::byte> all,
-                                  const CollectiveCall& call) {
+Status TeamState::allgather_flat(std::span<const std::byte> mine, std::span<std::byte> all,
+                                 const CollectiveCall& call) {
   const auto block_of = [&](TeamRank member) {
     return all.subspan(static_cast<std::size_t>(member.value) * mine.size(), mine.size());
   };
   const auto blocks = blocks_of_ring(
       [&](std::int32_t index) { return block_of(team_rank(nodes_->leader(index))); });
-  const LeadersWork work = [&](Lanes& lanes) {
+  const LeadersWork work = [&](PipelineRings& lanes) {
     // The data may already be in place.
     std::memmove(block_of(rank_).data(), mine.data(), mine.size());
     return allgather_by_ring(lanes, *nodes_, blocks);
   };
-  return meet(call, {.among_leaders = &work});
+  return meet(call, {.leaders_work = &work});
 }
 
 // The data of all members are in the memory of the node's parts, node after node, and on each in
 // the order of its members.
 Status TeamState::gather_part(std::span<const std::byte> mine, std::span<std::byte> all,
                               std::size_t done, std::size_t bytes, const CollectiveCall& call) {
-  std::byte* const shared = part(turn_++, 0);
+  std::byte* const shared = part(phase_++, 0);
   const auto place_of = [&](TeamRank member) {
     const std::int32_t at =
         nodes_->members_before(nodes_->index_of(member)) + nodes_->order_of(member);
@@ -300,8 +302,10 @@ Status TeamState::gather_part(std::span<const std::byte> mine, std::span<std::by
                      static_cast<std::size_t>(nodes_->members_on(index)) * bytes);
   });
   std::memcpy(place_of(rank_), mine.data() + done, bytes);
-  const LeadersWork work = [&](Lanes& lanes) { return allgather_by_ring(lanes, *nodes_, blocks); };
-  TESSERA_RETURN_IF_ERROR(meet(call, {.among_leaders = &work}));
+  const LeadersWork work = [&](PipelineRings& lanes) {
+    return allgather_by_ring(lanes, *nodes_, blocks);
+  };
+  TESSERA_RETURN_IF_ERROR(meet(call, {.leaders_work = &work}));
   for (std::int32_t member = 0; member < size(); ++member) {
     std::memcpy(all.data() + static_cast<std::size_t>(member) * mine.size() + done,
                 place_of(TeamRank{member}), bytes);

@@ -38,7 +38,7 @@ TeamNodes::TeamNodes(const std::vector<WorldRank>& members, const NodeMap& map, 
   std::vector<std::int32_t> seated(nodes_.size(), 0);
   for (const WorldRank rank : members) {
     const std::int32_t index = index_of_node[static_cast<std::size_t>(map.node_of(rank).value)];
-    seats_.push_back({index, seated[static_cast<std::size_t>(index)]++});
+    member_locations_.push_back({index, seated[static_cast<std::size_t>(index)]++});
   }
   members_before_.push_back(0);
   for (std::int32_t index = 0; index < count(); ++index) {
@@ -85,7 +85,7 @@ std::uint64_t TeamNodes::mailbox_bytes(std::int32_t index, int round,
   const std::int32_t nearest = 1 << round;
   const std::int32_t members =
       members_within(index, nearest + blocks_in(round)) - members_within(index, nearest);
-  return sizeof(Mailbox) + static_cast<std::uint64_t>(members) * slot_bytes;
+  return sizeof(TeamMailbox) + static_cast<std::uint64_t>(members) * slot_bytes;
 }
 
 std::uint64_t TeamNodes::mail_offset(std::int32_t index, Set set, int round,

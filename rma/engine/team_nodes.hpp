@@ -34,7 +34,7 @@ namespace tessera::rma::detail {
 
 /// The most for a set of mailboxes, for a node's pipeline rings, and for its members' parts of long
 /// data.
-inline constexpr std::uint64_t most_mail_bytes = 8ULL << 20;
+inline constexpr std::uint64_t max_mailbox_set_bytes = 8ULL << 20;
 
 /// What the nodes report about one step of a team: what was called, and what failed. Summaries of
 /// sets of nodes are joined in any order and may overlap; the result is the same at all leaders.
@@ -62,11 +62,12 @@ struct StepSummary {
 static_assert(sizeof(StepSummary) == cache_line);
 
 /// The head of a mailbox; the blocks follow. All bytes from `summary` on arrive in one delivery.
-struct Mailbox {
+struct TeamMailbox {
   std::atomic<std::uint64_t> flag{0};  ///< the step that it belongs to, plus one
   alignas(cache_line) StepSummary summary;
 };
-static_assert(sizeof(Mailbox) == 2 * cache_line && offsetof(Mailbox, summary) == cache_line);
+static_assert(sizeof(TeamMailbox) == 2 * cache_line &&
+              offsetof(TeamMailbox, summary) == cache_line);
 
 class TeamNodes {
  public:
@@ -94,10 +95,10 @@ class TeamNodes {
   }
   /// The node of a member, and the member's order on it, in the order of the team's list.
   [[nodiscard]] std::int32_t index_of(TeamRank member) const noexcept {
-    return seats_[static_cast<std::size_t>(member.value)].index;
+    return member_locations_[static_cast<std::size_t>(member.value)].index;
   }
   [[nodiscard]] std::int32_t order_of(TeamRank member) const noexcept {
-    return seats_[static_cast<std::size_t>(member.value)].order;
+    return member_locations_[static_cast<std::size_t>(member.value)].order;
   }
 
   [[nodiscard]] int rounds() const noexcept { return rounds_; }
@@ -132,7 +133,7 @@ class TeamNodes {
     NodeId id;
     std::vector<WorldRank> ranks;
   };
-  struct Seat {
+  struct MemberLocation {
     std::int32_t index = 0;
     std::int32_t order = 0;
   };
@@ -144,7 +145,7 @@ class TeamNodes {
                                             std::uint64_t slot_bytes) const noexcept;
 
   std::vector<NodeOfTeam> nodes_;
-  std::vector<Seat> seats_;  ///< by team rank
+  std::vector<MemberLocation> member_locations_;  ///< by team rank
   // on the nodes of lower index; one entry more than nodes
   std::vector<std::int32_t> members_before_;
   std::vector<std::int32_t> partners_;

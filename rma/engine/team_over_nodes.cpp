@@ -15,21 +15,21 @@
 #include <optional>
 #include <utility>
 
-#include "rma/engine/contact_word.hpp"
+#include "rma/catch_bad_alloc.hpp"
+#include "rma/engine/connection_loss_word.hpp"
 #include "rma/engine/job_state.hpp"
-#include "rma/engine/lost_carrier.hpp"
+#include "rma/engine/lost_agent_host.hpp"
 #include "rma/engine/reduce.hpp"
 #include "rma/engine/team_state.hpp"
-#include "rma/within_memory.hpp"
 
 namespace tessera::rma::detail {
 namespace {
 
-constexpr std::uint64_t least_slot_bytes = 256;  // as in tuning.cpp
-constexpr std::chrono::seconds patience_without_descriptors{2};
+constexpr std::uint64_t min_slot_bytes = 256;  // as in tuning.cpp
+constexpr std::chrono::seconds join_timeout_without_descriptors{2};
 
 // The failure word of a leader that could not set up its node's part of the team.
-std::uint32_t word_of_failure(WorldRank self, const Status& status) {
+std::uint32_t failure_word_of(WorldRank self, const Status& status) {
   const bool is_lost = status.code() == Code::peer_lost && status.rank().has_value();
   return is_lost ? TeamControl::died(*status.rank())
                  : TeamControl::died(self) | TeamControl::no_memory_bit;
@@ -48,11 +48,11 @@ Status TeamState::find_nodes() {
                                      job_.settings.transport));
   }
   nodes_.emplace(members_, job_.nodes, job_.rank);
-  looked_after_ = nodes_->own();
+  last_checked_node_ = nodes_->own();
   memory_of_.resize(static_cast<std::size_t>(nodes_->count()));
   outbox_.reserve(sizeof(StepSummary));
-  const std::uint64_t most = most_mail_bytes / members_.size() / cache_line * cache_line;
-  slot_bytes_ = std::min<std::size_t>(slot_bytes_, std::max(most, least_slot_bytes));
+  const std::uint64_t most = max_mailbox_set_bytes / members_.size() / cache_line * cache_line;
+  slot_bytes_ = std::min<std::size_t>(slot_bytes_, std::max(most, min_slot_bytes));
   return {};
 }
 
@@ -70,9 +70,9 @@ void TeamState::withdraw_control(RegionId memory) noexcept {
 // not wait for it.
 Status TeamState::reach_partners() {
   for (const std::int32_t index : nodes_->partners()) {
-    Status reached = insist([&] { return job_.link->connect(nodes_->node(index)); });
-    if (!reached.ok() && is_own_lack(reached)) {
-      return within_memory([&]() -> Status {
+    Status reached = retry([&] { return job_.link->connect(nodes_->node(index)); });
+    if (!reached.ok() && is_local_resource_error(reached)) {
+      return catch_bad_alloc([&]() -> Status {
         return std::move(reached).context(
             fmt::format("making a team with rank {}", nodes_->leader(index).value));
       });
@@ -86,11 +86,12 @@ Status TeamState::reach_partners() {
 Status TeamState::join_nodes(std::uint64_t key, const Status& made) {
   const Status reached = reach_partners();
   const Status& mine = made.ok() ? reached : made;
-  std::uint32_t word = invite_leaders(key, mine.ok() ? RegionId{control_->memory} : RegionId{0});
-  word = word != 0 ? word : accept_leaders(key, reached.ok());
+  std::uint32_t word =
+      send_joins_to_leaders(key, mine.ok() ? RegionId{control_->memory} : RegionId{0});
+  word = word != 0 ? word : receive_joins_of_leaders(key, reached.ok());
   if (!mine.ok()) {
-    word = word_of_failure(job_.rank, mine);
-    tell_leaders(word, 0, 0);
+    word = failure_word_of(job_.rank, mine);
+    notify_leaders(word, 0, 0);
   }
   if (word != 0 && control_ != nullptr) {
     control_->give_up(control_->generation.load() & ~TeamControl::given_up_bit, word);
@@ -98,12 +99,12 @@ Status TeamState::join_nodes(std::uint64_t key, const Status& made) {
   return mine.ok() && word != 0 ? broken() : mine;
 }
 
-std::uint32_t TeamState::invite_leaders(std::uint64_t key, RegionId memory) {
+std::uint32_t TeamState::send_joins_to_leaders(std::uint64_t key, RegionId memory) {
   std::uint32_t word = 0;
   for (const std::int32_t index : nodes_->partners()) {
     const Status sent = job_.link->invite(
         nodes_->leader(index), {.key = key, .sender = job_.rank.value, .memory = memory.value});
-    if (!sent.ok() && !is_own_lack(sent) && word == 0) {
+    if (!sent.ok() && !is_local_resource_error(sent) && word == 0) {
       word = explain(index, sent);
     }
   }
@@ -112,21 +113,21 @@ std::uint32_t TeamState::invite_leaders(std::uint64_t key, RegionId memory) {
 
 // If this node couldn't reach all partners, one of them may be unable to send it a join message.
 // Then the wait has a limit.
-std::uint32_t TeamState::accept_leaders(std::uint64_t key, bool is_patient) {
-  const auto deadline = std::chrono::steady_clock::now() + patience_without_descriptors;
+std::uint32_t TeamState::receive_joins_of_leaders(std::uint64_t key, bool is_patient) {
+  const auto deadline = std::chrono::steady_clock::now() + join_timeout_without_descriptors;
   LongWait long_wait(job_.settings);
   for (const std::int32_t index : nodes_->partners()) {
     const auto gone = [&] {
-      tell_if_long(long_wait, job_.log, [&] {
+      report_if_long(long_wait, job_.log, [&] {
         return fmt::format("in forming a team of {}: rank {} has not arrived", size(),
                            nodes_->leader(index).value);
       });
       const bool is_given_up = (control_ != nullptr && control_->broken.load() != 0) ||
                                (!is_patient && std::chrono::steady_clock::now() > deadline);
-      return is_given_up || has_lost_carrier(*node_) || look_after_node(index) != 0 ||
-             look_after_next_node() != 0;
+      return is_given_up || has_lost_agent_host(*node_) || check_node(index) != 0 ||
+             check_next_node() != 0;
     };
-    const Result<Invitation> invitation =
+    const Result<JoinMessage> invitation =
         node_->accept(key, nodes_->leader(index), std::cref(gone));
     if (!invitation.ok()) {
       const std::uint32_t word = control_ == nullptr ? 0 : control_->broken.load();
@@ -140,7 +141,7 @@ std::uint32_t TeamState::accept_leaders(std::uint64_t key, bool is_patient) {
 // Sends the failure in place of what the leaders wait for in the remaining rounds: this node can
 // receive nothing, or has given up. Otherwise they would find later that it is gone, and report its
 // rank as the cause.
-void TeamState::tell_leaders(std::uint32_t word, std::uint32_t generation, int first_round) {
+void TeamState::notify_leaders(std::uint32_t word, std::uint32_t generation, int first_round) {
   StepSummary summary;
   summary.broken = word;
   outbox_.resize(sizeof summary);
@@ -178,7 +179,7 @@ Status TeamState::lead_meeting(std::uint32_t generation, const CollectiveCall& c
     payload = Payload();
   }
   if (!wait_for_arrivals(generation)) {
-    tell_leaders(control_->broken.load(), generation, 0);
+    notify_leaders(control_->broken.load(), generation, 0);
     return broken();
   }
   control_->entered.store(TeamControl::after(generation));
@@ -187,8 +188,8 @@ Status TeamState::lead_meeting(std::uint32_t generation, const CollectiveCall& c
     control_->give_up(generation, word);
     return broken();
   }
-  if (payload.among_leaders != nullptr && !summary.odd.is_known()) {
-    TESSERA_RETURN_IF_ERROR(work_among_leaders(generation, *payload.among_leaders));
+  if (payload.leaders_work != nullptr && !summary.odd.is_known()) {
+    TESSERA_RETURN_IF_ERROR(work_among_leaders(generation, *payload.leaders_work));
   }
   record(summary, check);
   return finish_meeting(generation);
@@ -200,7 +201,7 @@ bool TeamState::has_room_for(const Payload& payload) noexcept {
   for (int round = 0; round + 1 < nodes_->rounds(); ++round) {
     most = std::max(most, bytes_of_blocks((1 << round) + nodes_->blocks_in(round), payload));
   }
-  return within_memory([&]() -> Status {
+  return catch_bad_alloc([&]() -> Status {
            outbox_.reserve(sizeof(StepSummary) + most);
            return {};
          })
@@ -209,12 +210,12 @@ bool TeamState::has_room_for(const Payload& payload) noexcept {
 
 // Requires: all nodes' members have arrived and called the same.
 Status TeamState::work_among_leaders(std::uint32_t generation, const LeadersWork& work) {
-  lanes_->begin();
-  const std::uint32_t word = work(*lanes_);
+  rings_->begin();
+  const std::uint32_t word = work(*rings_);
   if (word == 0) {
     return {};
   }
-  lanes_->poison(word);
+  rings_->poison(word);
   control_->give_up(generation, word);
   return broken();
 }
@@ -237,11 +238,11 @@ bool TeamState::wait_for_arrivals(std::uint32_t generation) {
       if (over()) {
         break;
       }
-      node_->doze(control.arrived, arrived);
+      node_->timed_wait(control.arrived, arrived);
       const auto now = std::chrono::steady_clock::now();
-      if (now - looked >= node_->policy().look_period && !over()) {
+      if (now - looked >= node_->policy().liveness_interval && !over()) {
         looked = now;
-        look_after_members(generation);
+        check_members_alive(generation);
         tell_of(long_wait, generation);
       }
     }
@@ -299,7 +300,8 @@ std::size_t TeamState::bytes_of_blocks(std::int32_t blocks, const Payload& paylo
 std::uint32_t TeamState::exchange(std::uint32_t generation, StepSummary& summary,
                                   const CollectiveCall& call, const Payload& payload) {
   const bool of_root = payload.kind == Payload::Kind::of_root;
-  const std::int32_t behind_root = of_root ? nodes_->distance_from(nodes_->index_of(call.root)) : 0;
+  const std::int32_t distance_from_root =
+      of_root ? nodes_->distance_from(nodes_->index_of(call.root)) : 0;
   outbox_.resize(std::max(outbox_.size(), sizeof summary + own_block_bytes(payload)));
   pack_own(call, payload, outbox_.data() + sizeof summary);
   for (int round = 0; round < nodes_->rounds(); ++round) {
@@ -310,19 +312,21 @@ std::uint32_t TeamState::exchange(std::uint32_t generation, StepSummary& summary
     std::size_t to = bytes_of_blocks(step + blocks, payload);
     if (of_root) {
       // A node gets the piece once, in the round of its distance's highest bit.
-      sent_bytes = behind_root < step && behind_root + step < nodes_->count() ? payload.bytes : 0;
+      sent_bytes = distance_from_root < step && distance_from_root + step < nodes_->count()
+                       ? payload.bytes
+                       : 0;
       from = 0;
-      to = behind_root >= step && behind_root < 2 * step ? payload.bytes : 0;
+      to = distance_from_root >= step && distance_from_root < 2 * step ? payload.bytes : 0;
     }
     std::memcpy(outbox_.data(), &summary, sizeof summary);
-    if (const Status sent = insist([&] { return send(round, generation, sent_bytes); });
+    if (const Status sent = retry([&] { return send(round, generation, sent_bytes); });
         !sent.ok()) {
       return give_up_exchange(explain(nodes_->receiver(round), sent), summary, generation, round);
     }
     if (const std::uint32_t word = wait_for_mail(round, generation); word != 0) {
       return give_up_exchange(word, summary, generation, round);
     }
-    const Mailbox& mail = mailbox(round, generation);
+    const TeamMailbox& mail = mailbox(round, generation);
     summary.join(mail.summary);
     if (to > from && round + 1 < nodes_->rounds()) {
       outbox_.resize(std::max(outbox_.size(), sizeof summary + to));
@@ -336,7 +340,7 @@ std::uint32_t TeamState::exchange(std::uint32_t generation, StepSummary& summary
 std::uint32_t TeamState::give_up_exchange(std::uint32_t found, const StepSummary& summary,
                                           std::uint32_t generation, int round) {
   const std::uint32_t word = summary.broken != 0 ? summary.broken : found;
-  tell_leaders(word, generation, round + 1);
+  notify_leaders(word, generation, round + 1);
   return word;
 }
 
@@ -352,21 +356,21 @@ void TeamState::pack_own(const CollectiveCall& call, const Payload& payload, std
     case Payload::Kind::of_each:
       for (std::int32_t order = 0; order < node_members_; ++order) {
         std::memcpy(block + static_cast<std::size_t>(order) * payload.bytes,
-                    slot(payload.turn, order), payload.bytes);
+                    slot(payload.phase, order), payload.bytes);
       }
       break;
     case Payload::Kind::of_root:
       if (nodes_->index_of(call.root) == nodes_->own()) {
-        std::memcpy(block, slot(payload.turn, nodes_->order_of(call.root)), payload.bytes);
+        std::memcpy(block, slot(payload.phase, nodes_->order_of(call.root)), payload.bytes);
       }
       break;
     case Payload::Kind::combined:
-      std::memcpy(block, slot(payload.turn, 0), payload.bytes);
+      std::memcpy(block, slot(payload.phase, 0), payload.bytes);
       for (std::int32_t order = 1; order < node_members_; ++order) {
-        combine(block, slot(payload.turn, order), payload.bytes, call.type, call.reduction);
+        combine(block, slot(payload.phase, order), payload.bytes, call.type, call.reduction);
       }
       // For this node's members, in a slot that no other member reads.
-      std::memcpy(slot(payload.turn, order_), block, payload.bytes);
+      std::memcpy(slot(payload.phase, order_), block, payload.bytes);
       break;
     case Payload::Kind::nothing:
       break;
@@ -381,9 +385,9 @@ Status TeamState::send(int round, std::uint32_t generation, std::size_t data_byt
   }
   const std::uint64_t offset = mail_start(nodes_->members_on(index)) +
                                nodes_->mail_offset(index, mail_set(generation), round, slot_bytes_);
-  return job_.link->deliver(nodes_->node(index), memory, offset + offsetof(Mailbox, summary),
+  return job_.link->deliver(nodes_->node(index), memory, offset + offsetof(TeamMailbox, summary),
                             std::span(outbox_.data(), sizeof(StepSummary) + data_bytes),
-                            offset + offsetof(Mailbox, flag), std::uint64_t{generation} + 1);
+                            offset + offsetof(TeamMailbox, flag), std::uint64_t{generation} + 1);
 }
 
 // Waits until the sender of that round has delivered. Returns a failure word.
@@ -393,7 +397,7 @@ std::uint32_t TeamState::wait_for_mail(int round, std::uint32_t generation) {
                        [expected](std::uint64_t seen) { return seen == expected; });
 }
 
-std::uint32_t TeamState::wait_for_lane(std::atomic<std::uint64_t>& counter, std::uint64_t at_least,
+std::uint32_t TeamState::wait_for_ring(std::atomic<std::uint64_t>& counter, std::uint64_t at_least,
                                        std::int32_t partner) {
   return wait_for_word(counter, partner, step_,
                        [at_least](std::uint64_t seen) { return seen >= at_least; });
@@ -417,23 +421,23 @@ std::uint32_t TeamState::wait_for_word(std::atomic<std::uint64_t>& word, std::in
       if (over()) {
         break;
       }
-      node_->doze(low_half, static_cast<std::uint32_t>(seen));
+      node_->timed_wait(low_half, static_cast<std::uint32_t>(seen));
       const auto now = std::chrono::steady_clock::now();
-      if (now - looked < node_->policy().look_period || over()) {
+      if (now - looked < node_->policy().liveness_interval || over()) {
         continue;
       }
       looked = now;
-      look_after_members(generation);
+      check_members_alive(generation);
       tell_of(long_wait, generation, sender);
       // Counts only if it is found twice: what the sender delivered before may still be on its way.
-      const std::uint32_t cut_off = word_of_lost_carrier(*node_);
-      const std::uint32_t gone = cut_off != 0 ? cut_off : look_after_node(sender);
+      const std::uint32_t cut_off = failure_word_of_lost_agent_host(*node_);
+      const std::uint32_t gone = cut_off != 0 ? cut_off : check_node(sender);
       if (gone != 0 && gone_before != 0 && !over()) {
         return gone;
       }
       gone_before = gone;
-      const std::uint32_t elsewhere = gone == 0 ? look_after_next_node() : 0;
-      if (elsewhere != 0 && is_still_before(sender, generation) && !over()) {
+      const std::uint32_t elsewhere = gone == 0 ? check_next_node() : 0;
+      if (elsewhere != 0 && has_not_entered(sender, generation) && !over()) {
         return elsewhere;
       }
     }
@@ -443,7 +447,7 @@ std::uint32_t TeamState::wait_for_word(std::atomic<std::uint64_t>& word, std::in
 
 // The failure word of the team on that node, else that of the first member there that is gone. In
 // this order, as members may leave after they got an error.
-std::uint32_t TeamState::look_after_node(std::int32_t index) {
+std::uint32_t TeamState::check_node(std::int32_t index) {
   const RegionId memory = memory_of_[static_cast<std::size_t>(index)];
   Result<std::optional<std::uint32_t>> broken = std::optional(std::uint32_t{0});
   if (memory.value != 0) {
@@ -455,8 +459,8 @@ std::uint32_t TeamState::look_after_node(std::int32_t index) {
   if (broken.ok() && !broken->has_value()) {
     return 0;  // its agent would not answer about its ranks either
   }
-  const std::uint32_t gone = look_after_ranks(index);
-  if (gone != 0 || broken.ok() || is_own_lack(broken.status())) {
+  const std::uint32_t gone = check_ranks_of_node(index);
+  if (gone != 0 || broken.ok() || is_local_resource_error(broken.status())) {
     return gone;
   }
   // A node that has freed the team's memory although no rank is gone has finished its last step, or
@@ -467,19 +471,19 @@ std::uint32_t TeamState::look_after_node(std::int32_t index) {
   return says_nothing ? 0 : word;
 }
 
-std::uint32_t TeamState::look_after_ranks(std::int32_t index) {
+std::uint32_t TeamState::check_ranks_of_node(std::int32_t index) {
   for (const WorldRank rank : nodes_->ranks(index)) {
-    const Result<Fate> fate = job_.link->fate_of(rank);
-    if (!fate.ok() && is_own_lack(fate.status())) {
+    const Result<PeerState> fate = job_.link->peer_state_of(rank);
+    if (!fate.ok() && is_local_resource_error(fate.status())) {
       continue;
     }
     if (!fate.ok()) {
-      return word_of_silence(rank, fate.status());
+      return failure_word_of_silent_node(rank, fate.status());
     }
-    if (*fate == Fate::died) {
+    if (*fate == PeerState::died) {
       return TeamControl::died(rank);
     }
-    if (*fate == Fate::left) {
+    if (*fate == PeerState::left) {
       return TeamControl::left(rank);
     }
   }
@@ -488,26 +492,27 @@ std::uint32_t TeamState::look_after_ranks(std::int32_t index) {
 
 // The failure word for a rank whose node does not answer. If its port is closed, or another
 // program's, its process has ended. But while the job starts, the address may simply be wrong.
-std::uint32_t TeamState::word_of_silence(WorldRank rank, const Status& error) noexcept {
-  const Contact contact = job_.link->contact(job_.nodes.node_of(rank));
+std::uint32_t TeamState::failure_word_of_silent_node(WorldRank rank, const Status& error) noexcept {
+  const ConnectionLoss contact = job_.link->contact(job_.nodes.node_of(rank));
   const bool is_closed =
       (error.code() == Code::peer_lost || error.code() == Code::protocol) && !contact.is_lost;
-  return is_closed && job_.world_team ? TeamControl::died(rank) : ContactWord::of(rank, contact);
+  return is_closed && job_.world_team ? TeamControl::died(rank)
+                                      : ConnectionLossWord::of(rank, contact);
 }
 
 // The failure word for the ranks of one other node, the next one at each call. A rank may wait for
 // a node whose members found a death and therefore don't arrive; so it finds the dead rank itself.
-std::uint32_t TeamState::look_after_next_node() {
-  looked_after_ = (looked_after_ + 1) % nodes_->count();
-  if (looked_after_ == nodes_->own()) {
-    looked_after_ = (looked_after_ + 1) % nodes_->count();
+std::uint32_t TeamState::check_next_node() {
+  last_checked_node_ = (last_checked_node_ + 1) % nodes_->count();
+  if (last_checked_node_ == nodes_->own()) {
+    last_checked_node_ = (last_checked_node_ + 1) % nodes_->count();
   }
-  return look_after_ranks(looked_after_);
+  return check_ranks_of_node(last_checked_node_);
 }
 
 // Whether some members of that node have not arrived at the step yet. If so, no node has finished
 // the step. A rank that was found gone before this call then never will.
-bool TeamState::is_still_before(std::int32_t index, std::uint32_t generation) {
+bool TeamState::has_not_entered(std::int32_t index, std::uint32_t generation) {
   const RegionId memory = memory_of_[static_cast<std::size_t>(index)];
   if (memory.value == 0) {
     return true;
@@ -528,21 +533,22 @@ std::uint32_t TeamState::explain(std::int32_t index, const Status& error) noexce
       // The failure word has the essential part.
     }
   }
-  if (is_own_lack(error)) {
-    return word_of_failure(job_.rank, error);
+  if (is_local_resource_error(error)) {
+    return failure_word_of(job_.rank, error);
   }
-  std::uint32_t word = look_after_ranks(index);
+  std::uint32_t word = check_ranks_of_node(index);
   for (std::int32_t other = 0; other < nodes_->count() && word == 0; ++other) {
-    word = other == nodes_->own() ? look_after_own_node() : look_after_ranks(other);
+    word = other == nodes_->own() ? check_own_node() : check_ranks_of_node(other);
   }
-  word = word != 0 ? word : word_of_lost_carrier(*node_);
+  word = word != 0 ? word : failure_word_of_lost_agent_host(*node_);
   if (word != 0) {
     return word;
   }
   // Its ranks answer, or nothing is known about them: none is reported dead.
   return error.code() == Code::closed
              ? TeamControl::left(nodes_->leader(index))
-             : ContactWord::of(nodes_->leader(index), job_.link->contact(nodes_->node(index)));
+             : ConnectionLossWord::of(nodes_->leader(index),
+                                      job_.link->contact(nodes_->node(index)));
 }
 
 TeamNodes::Set TeamState::mail_set(std::uint32_t generation) const noexcept {
@@ -552,8 +558,8 @@ TeamNodes::Set TeamState::mail_set(std::uint32_t generation) const noexcept {
   return generation % 2 == 0 ? TeamNodes::Set::even : TeamNodes::Set::odd;
 }
 
-Mailbox& TeamState::mailbox(int round, std::uint32_t generation) const noexcept {
-  return *reinterpret_cast<Mailbox*>(
+TeamMailbox& TeamState::mailbox(int round, std::uint32_t generation) const noexcept {
+  return *reinterpret_cast<TeamMailbox*>(
       reinterpret_cast<std::byte*>(control_) + mail_start(node_members_) +
       nodes_->mail_offset(nodes_->own(), mail_set(generation), round, slot_bytes_));
 }
@@ -563,7 +569,7 @@ const std::byte* TeamState::piece_of_member(TeamRank member,
   const std::int32_t index = nodes_->index_of(member);
   const std::int32_t order = nodes_->order_of(member);
   if (index == nodes_->own()) {
-    return slot(payload.turn, order);
+    return slot(payload.phase, order);
   }
   const std::int32_t distance = nodes_->distance_from(index);
   const int round = TeamNodes::round_of(distance);
@@ -574,18 +580,18 @@ const std::byte* TeamState::piece_of_member(TeamRank member,
 
 const std::byte* TeamState::piece_of_root(TeamRank root, const Payload& payload) const noexcept {
   if (!nodes_) {
-    return slot(payload.turn, root.value);
+    return slot(payload.phase, root.value);
   }
   const std::int32_t index = nodes_->index_of(root);
   return index == nodes_->own()
-             ? slot(payload.turn, nodes_->order_of(root))
+             ? slot(payload.phase, nodes_->order_of(root))
              : data_of(mailbox(TeamNodes::round_of(nodes_->distance_from(index)), step_));
 }
 
 const std::byte* TeamState::piece_of_node(std::int32_t index,
                                           const Payload& payload) const noexcept {
   if (index == nodes_->own()) {
-    return slot(payload.turn, order_of(nodes_->leader(index)));
+    return slot(payload.phase, order_of(nodes_->leader(index)));
   }
   const std::int32_t distance = nodes_->distance_from(index);
   const int round = TeamNodes::round_of(distance);

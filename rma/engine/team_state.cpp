@@ -10,11 +10,11 @@
 #include <new>
 #include <utility>
 
-#include "rma/engine/contact_word.hpp"
+#include "rma/catch_bad_alloc.hpp"
+#include "rma/engine/connection_loss_word.hpp"
 #include "rma/engine/job_state.hpp"
-#include "rma/engine/lost_carrier.hpp"
+#include "rma/engine/lost_agent_host.hpp"
 #include "rma/engine/reduce.hpp"
-#include "rma/within_memory.hpp"
 
 namespace tessera::rma::detail {
 
@@ -85,7 +85,7 @@ TeamState::TeamState(JobState& job, std::shared_ptr<JobState> keep_job,
                   cache_line) {}
 
 TeamState::~TeamState() {
-  if (control_ == nullptr || job_.is_left_to_parent()) {
+  if (control_ == nullptr || job_.is_in_forked_child()) {
     return;
   }
   // Sorted, since members may have given the team's list in different orders.
@@ -114,13 +114,14 @@ TeamRank TeamState::team_rank(WorldRank rank) const noexcept {
 
 // The parts of the control: TeamControl, the count of members that still use it, mailboxes if there
 // are other nodes, two sets of slots.
-LastOne& TeamState::last_one() const noexcept {
-  return *reinterpret_cast<LastOne*>(reinterpret_cast<std::byte*>(control_) + sizeof(TeamControl));
+SharedRefCount& TeamState::last_one() const noexcept {
+  return *reinterpret_cast<SharedRefCount*>(reinterpret_cast<std::byte*>(control_) +
+                                            sizeof(TeamControl));
 }
 
 std::uint64_t TeamState::marks_start(std::int32_t node_members) noexcept {
   static_assert(sizeof(TeamControl) % cache_line == 0);
-  return sizeof(TeamControl) + LastOne::bytes(static_cast<std::size_t>(node_members));
+  return sizeof(TeamControl) + SharedRefCount::bytes(static_cast<std::size_t>(node_members));
 }
 
 std::uint64_t TeamState::mail_start(std::int32_t node_members) noexcept {
@@ -136,9 +137,9 @@ std::uint64_t TeamState::control_bytes() const noexcept {
   return first_slot_offset() + 2 * static_cast<std::uint64_t>(node_members_) * slot_bytes_;
 }
 
-std::byte* TeamState::slot(std::uint32_t turn, std::int32_t order) const noexcept {
+std::byte* TeamState::slot(std::uint32_t phase, std::int32_t order) const noexcept {
   const std::size_t at =
-      (turn % 2) * static_cast<std::size_t>(node_members_) + static_cast<std::size_t>(order);
+      (phase % 2) * static_cast<std::size_t>(node_members_) + static_cast<std::size_t>(order);
   return reinterpret_cast<std::byte*>(control_) + first_slot_offset() + at * slot_bytes_;
 }
 
@@ -160,7 +161,7 @@ void TeamState::check_call(TeamControl::Check& check, const CollectiveCall& call
   }
 }
 
-Status TeamState::lack_memory() noexcept {
+Status TeamState::report_no_memory() noexcept {
   Status told = meet({.kind = CollectiveCall::Kind::without_memory});
   return told.ok() ? Status::no_memory("no member has memory for its part of a collective")
                    : std::move(told);
@@ -174,14 +175,14 @@ Status TeamState::wrong_root(TeamRank root) const {
 
 // Used to answer questions about that rank if its node does not answer them.
 void TeamState::remember_loss(WorldRank rank, bool has_died) const noexcept {
-  if (job_.link != nullptr && rank.value >= 0 && node_->place_of(rank) < 0) {
+  if (job_.link != nullptr && rank.value >= 0 && node_->local_rank_of(rank) < 0) {
     job_.link->note_loss(rank, has_died);
   }
 }
 
 Status TeamState::status_of(std::uint32_t word) const noexcept {
-  if (ContactWord::is(word)) {
-    const ContactWord lost(word);
+  if (ConnectionLossWord::is(word)) {
+    const ConnectionLossWord lost(word);
     remember_loss(lost.rank(), false);
     return lost.status(job_.rank);
   }
@@ -200,21 +201,21 @@ Status TeamState::status_of(std::uint32_t word) const noexcept {
   try {
     return Status::error_at(rank, code, fmt::format("rank {} {}", rank.value, what));
   } catch (const std::bad_alloc&) {
-    return Status::without_text(code);
+    return Status::code_only(code);
   }
 }
 
 // Members of other nodes matter only until all members of this node have arrived. After that, a
 // rank that is gone may have received all it needed from this node, and the step may succeed. The
 // same holds for this node's agent host: what the leader needs may have arrived before it died.
-void TeamState::look_after_members(std::uint32_t generation) {
+void TeamState::check_members_alive(std::uint32_t generation) {
   const auto has_entered = [&] {
     return control_->entered.load() == TeamControl::after(generation);
   };
-  std::uint32_t word = look_after_own_node();
+  std::uint32_t word = check_own_node();
   if (word == 0 && nodes_ && !has_entered()) {
-    const std::uint32_t cut_off = word_of_lost_carrier(*node_);
-    const std::uint32_t elsewhere = cut_off != 0 ? cut_off : look_after_next_node();
+    const std::uint32_t cut_off = failure_word_of_lost_agent_host(*node_);
+    const std::uint32_t elsewhere = cut_off != 0 ? cut_off : check_next_node();
     word = has_entered() ? 0 : elsewhere;
   }
   if (word != 0) {
@@ -223,9 +224,9 @@ void TeamState::look_after_members(std::uint32_t generation) {
 }
 
 // The failure word for the first member on this node that is gone, or 0.
-std::uint32_t TeamState::look_after_own_node() const {
+std::uint32_t TeamState::check_own_node() const {
   for (const WorldRank member : members_) {
-    const int place = node_->place_of(member);
+    const int place = node_->local_rank_of(member);
     if (place >= 0 && node_->is_gone(place)) {
       return node_->has_left(place) ? TeamControl::left(member) : TeamControl::died(member);
     }
@@ -266,7 +267,7 @@ std::vector<std::int32_t> TeamState::missing_here(std::uint32_t generation) cons
 // `sender` is the index of the node that is waited for, or −1.
 void TeamState::tell_of(LongWait& wait, std::uint32_t generation,
                         std::int32_t sender) const noexcept {
-  tell_if_long(wait, job_.log, [&] {
+  report_if_long(wait, job_.log, [&] {
     const TeamControl::Check& check = control_->check[generation % 2];
     const std::vector<std::int32_t> missing = missing_here(generation);
     const std::string whom =
@@ -292,13 +293,13 @@ Status TeamState::wait_for_others(std::uint32_t generation) {
   if (!node_->spin(over)) {
     LongWait long_wait = begin_to_wait(generation);
     control.sleepers.fetch_add(1);
-    auto looked = std::chrono::steady_clock::now();
+    auto last_check = std::chrono::steady_clock::now();
     while (!over()) {
-      node_->doze(control.generation, generation);
+      node_->timed_wait(control.generation, generation);
       const auto now = std::chrono::steady_clock::now();
-      if (now - looked >= node_->policy().look_period && !over()) {
-        looked = now;
-        look_after_members(generation);
+      if (now - last_check >= node_->policy().liveness_interval && !over()) {
+        last_check = now;
+        check_members_alive(generation);
         tell_of(long_wait, generation);
       }
     }
@@ -359,7 +360,7 @@ Status TeamState::meet(const CollectiveCall& call, const Payload& payload) {
 // A member whose call is refused still takes part in the meeting, since the others wait for it.
 Status TeamState::refuse(Status error) {
   own_error_ = &error;
-  within_memory([&] {
+  catch_bad_alloc([&] {
     return meet({.kind = CollectiveCall::Kind::refused});
   }).ignore("this member's own error comes first; the others get theirs from the meeting");
   own_error_ = nullptr;
@@ -378,16 +379,16 @@ Status TeamState::broadcast(std::span<std::byte> bytes, TeamRank root) {
       .kind = CollectiveCall::Kind::broadcast, .root = root, .bytes = bytes.size()};
   if (is_long(bytes.size())) {
     TESSERA_RETURN_IF_ERROR(prepare_long(call));
-    if (lanes_) {
+    if (rings_) {
       return do_together([&] { return broadcast_long(bytes, call); });
     }
   }
   std::size_t done = 0;
   do {
     const std::size_t step = std::min(slot_bytes_, bytes.size() - done);
-    const Payload payload{.kind = Payload::Kind::of_root, .bytes = step, .turn = turn_++};
+    const Payload payload{.kind = Payload::Kind::of_root, .bytes = step, .phase = phase_++};
     if (rank_ == root && step > 0) {
-      std::memcpy(slot(payload.turn, order_), bytes.data() + done, step);
+      std::memcpy(slot(payload.phase, order_), bytes.data() + done, step);
     }
     TESSERA_RETURN_IF_ERROR(meet(call, payload));
     if (rank_ != root && step > 0) {
@@ -408,16 +409,16 @@ Status TeamState::allgather(std::span<const std::byte> mine, std::span<std::byte
   const CollectiveCall call{.kind = CollectiveCall::Kind::allgather, .bytes = mine.size()};
   if (is_long(mine.size())) {
     TESSERA_RETURN_IF_ERROR(prepare_long(call));
-    if (lanes_ && (is_flat() || gathered_at_once() >= slot_bytes_)) {
+    if (rings_ && (is_flat() || max_gathered_bytes() >= slot_bytes_)) {
       return do_together([&] { return allgather_long(mine, all, call); });
     }
   }
   std::size_t done = 0;
   do {
     const std::size_t step = std::min(slot_bytes_, mine.size() - done);
-    const Payload payload{.kind = Payload::Kind::of_each, .bytes = step, .turn = turn_++};
+    const Payload payload{.kind = Payload::Kind::of_each, .bytes = step, .phase = phase_++};
     if (step > 0) {
-      std::memcpy(slot(payload.turn, order_), mine.data() + done, step);
+      std::memcpy(slot(payload.phase, order_), mine.data() + done, step);
     }
     TESSERA_RETURN_IF_ERROR(meet(call, payload));
     for (std::int32_t member = 0; member < size() && step > 0; ++member) {
@@ -436,10 +437,10 @@ Status TeamState::reduce_chunk(std::byte* elements, std::size_t bytes, const Col
                                bool keep_result) {
   constexpr std::size_t small_bytes = 2048;
   const std::size_t element = size_of(call.type);
-  const std::uint32_t turn = turn_++;
-  const Payload payload{.kind = Payload::Kind::combined, .bytes = bytes, .turn = turn};
+  const std::uint32_t phase = phase_++;
+  const Payload payload{.kind = Payload::Kind::combined, .bytes = bytes, .phase = phase};
   if (bytes > 0) {
-    std::memcpy(slot(turn, order_), elements, bytes);
+    std::memcpy(slot(phase, order_), elements, bytes);
   }
   TESSERA_RETURN_IF_ERROR(meet(call, payload));
   if (nodes_) {
@@ -452,7 +453,7 @@ Status TeamState::reduce_chunk(std::byte* elements, std::size_t bytes, const Col
   }
   if (bytes <= small_bytes || size() <= 2) {
     if (keep_result && bytes > 0) {
-      combine_slots(turn, 0, bytes, call, elements);
+      combine_slots(phase, 0, bytes, call, elements);
     }
     return {};
   }
@@ -460,33 +461,33 @@ Status TeamState::reduce_chunk(std::byte* elements, std::size_t bytes, const Col
   const auto share = [&](std::int32_t member) {
     return std::min(static_cast<std::size_t>(member) * each, bytes);
   };
-  combine_share(turn, share(rank_.value), share(rank_.value + 1) - share(rank_.value), call);
+  combine_share(phase, share(rank_.value), share(rank_.value + 1) - share(rank_.value), call);
   TESSERA_RETURN_IF_ERROR(meet({.kind = CollectiveCall::Kind::part, .bytes = bytes}));
   for (std::int32_t member = 0; member < size() && keep_result; ++member) {
     const std::size_t from = share(member);
-    std::memcpy(elements + from, slot(turn, member) + from, share(member + 1) - from);
+    std::memcpy(elements + from, slot(phase, member) + from, share(member + 1) - from);
   }
   return {};
 }
 
 // Combines the bytes at one offset of all slots, in team order.
-void TeamState::combine_slots(std::uint32_t turn, std::size_t from, std::size_t bytes,
+void TeamState::combine_slots(std::uint32_t phase, std::size_t from, std::size_t bytes,
                               const CollectiveCall& call, std::byte* into) const {
-  std::memcpy(into, slot(turn, 0) + from, bytes);
+  std::memcpy(into, slot(phase, 0) + from, bytes);
   for (std::int32_t member = 1; member < size(); ++member) {
-    combine(into, slot(turn, member) + from, bytes, call.type, call.reduction);
+    combine(into, slot(phase, member) + from, bytes, call.type, call.reduction);
   }
 }
 
 // Uses a separate buffer, piece by piece, since the slot is read while it is combined.
-void TeamState::combine_share(std::uint32_t turn, std::size_t from, std::size_t bytes,
+void TeamState::combine_share(std::uint32_t phase, std::size_t from, std::size_t bytes,
                               const CollectiveCall& call) const {
   constexpr std::size_t piece_bytes = 8192;
   alignas(16) std::array<std::byte, piece_bytes> result;  // NOLINT(*-member-init): it is written
   for (std::size_t done = 0; done < bytes;) {
     const std::size_t some = std::min(piece_bytes, bytes - done);
-    combine_slots(turn, from + done, some, call, result.data());
-    std::memcpy(slot(turn, rank_.value) + from + done, result.data(), some);
+    combine_slots(phase, from + done, some, call, result.data());
+    std::memcpy(slot(phase, rank_.value) + from + done, result.data(), some);
     done += some;
   }
 }
@@ -528,7 +529,7 @@ Status TeamState::allreduce(void* elements, std::int64_t count, ElementType type
   const bool keep_result = only_root == nullptr || *only_root == rank_;
   if (is_long(bytes)) {
     TESSERA_RETURN_IF_ERROR(prepare_long(call));
-    if (lanes_) {
+    if (rings_) {
       return do_together([&] {
         return allreduce_long({static_cast<std::byte*>(elements), bytes}, call, keep_result);
       });

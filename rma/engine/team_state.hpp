@@ -20,9 +20,9 @@
 //                combines all nodes' pieces in the same order
 //
 // Between nodes, data longer than two slots travel another way (team_long.cpp): after the leaders
-// have met, they send them piece by piece (lanes.hpp, long_collectives.hpp). The memory for that is
-// made when a team first needs it: pipeline rings, and, if nodes have several members, two *parts*
-// for each member, which are like slots but longer.
+// have met, they send them piece by piece (pipeline_rings.hpp, long_collectives.hpp). The memory
+// for that is made when a team first needs it: pipeline rings, and, if nodes have several members,
+// two *parts* for each member, which are like slots but longer.
 //
 // All members of a node always see the same outcome of a step. If a rank dies during a step, nodes
 // may see different outcomes, as some had all that they needed and others not. The next step fails
@@ -30,11 +30,11 @@
 //
 // Limits: A long reduction to one root is an allreduce. The root of a long broadcast sends it to
 // ⌈log2 nodes⌉ others. A long allgather goes slot by slot if there are too many members for a slot
-// each in a node's parts. Mailboxes take up to 2 × most_mail_bytes per node and team; pipeline
-// rings and parts take as much again. Slots and pieces are smaller than the settings ask for if
-// they would exceed that. A death on another node is noticed within two liveness intervals for each
-// node that passes it on. If the nodes that know of it no longer take part, waiting nodes find out
-// by their own checks: each checks one further node per liveness interval.
+// each in a node's parts. Mailboxes take up to 2 × max_mailbox_set_bytes per node and team;
+// pipeline rings and parts take as much again. Slots and pieces are smaller than the settings ask
+// for if they would exceed that. A death on another node is noticed within two liveness intervals
+// for each node that passes it on. If the nodes that know of it no longer take part, waiting nodes
+// find out by their own checks: each checks one further node per liveness interval.
 #pragma once
 
 #include <cstdint>
@@ -49,12 +49,12 @@
 #include <utility>
 #include <vector>
 
-#include "rma/engine/lanes.hpp"
 #include "rma/engine/long_wait.hpp"
+#include "rma/engine/pipeline_rings.hpp"
 #include "rma/engine/team_nodes.hpp"
 #include "rma/label.hpp"
-#include "rma/node/last_one.hpp"
 #include "rma/node/node.hpp"
+#include "rma/node/shared_ref_count.hpp"
 #include "rma/rank.hpp"
 #include "rma/region.hpp"
 #include "rma/result.hpp"
@@ -124,8 +124,8 @@ struct TeamControl {
   std::atomic<std::uint32_t> sleepers{0};
   std::uint64_t slot_bytes = 0;
   /// A world rank that is gone, plus one. With left_bit if it left, with no_memory_bit if it is
-  /// alive but had no memory for the team. Or a ContactWord for a rank that cannot be reached. In
-  /// comments: a failure word; 0 means that nothing failed.
+  /// alive but had no memory for the team. Or a ConnectionLossWord for a rank that cannot be
+  /// reached. In comments: a failure word; 0 means that nothing failed.
   std::atomic<std::uint32_t> broken{0};
   /// With several nodes: a leader sleeps on `arrived`.
   std::atomic<std::uint32_t> leader_sleeps{0};
@@ -211,10 +211,10 @@ class TeamState {
 
   /// Collective. Called by a member that has no memory for its part, in place of what the others
   /// call. All of them get no_memory. Errors: those of a barrier before that.
-  Status lack_memory() noexcept;
+  Status report_no_memory() noexcept;
 
   /// Collective. Returns what body() returns, a Status or a Result; after std::bad_alloc,
-  /// lack_memory().
+  /// report_no_memory().
   /// Requires: wherever body() may throw, the other members still have a meeting of this team
   /// before them.
   template <class Body>
@@ -225,13 +225,13 @@ class TeamState {
       // Reported below.
     } catch (const std::length_error&) {  // of a container that cannot become that large
     }
-    return lack_memory();
+    return report_no_memory();
   }
 
  private:
   [[nodiscard]] const Label* outermost_label() const noexcept;
   /// What leaders do after all members of all nodes have arrived; returns a failure word.
-  using LeadersWork = std::function<std::uint32_t(Lanes&)>;
+  using LeadersWork = std::function<std::uint32_t(PipelineRings&)>;
 
   /// What a step delivers to the other nodes: `bytes` of each member, of the root, or of each node,
   /// whose leader combines its members' slots. All of them are at the beginning of slots.
@@ -239,8 +239,8 @@ class TeamState {
     enum class Kind : std::uint8_t { nothing, of_root, of_each, combined };
     Kind kind = Kind::nothing;
     std::size_t bytes = 0;
-    std::uint32_t turn = 0;
-    const LeadersWork* among_leaders = nullptr;  ///< after the exchange; null: nothing
+    std::uint32_t phase = 0;
+    const LeadersWork* leaders_work = nullptr;  ///< after the exchange; null: nothing
   };
 
   /// What a member reports in agree(): a fixed prefix, then the text of its error.
@@ -261,16 +261,16 @@ class TeamState {
   Status find_nodes();
   void find_order();
   [[nodiscard]] std::vector<WorldRank> sorted_members() const;
-  void find_makers();
+  void find_control_makers();
   Status form(CollectiveCall::Kind kind);
   Result<std::uint64_t> make_control(std::uint64_t key);
-  Status invite_node(const Invitation& invitation);
+  Status send_joins_on_node(const JoinMessage& invitation);
   /// Offsets of the parts of a control's memory; other nodes write into its mailboxes.
   [[nodiscard]] static std::uint64_t marks_start(std::int32_t node_members) noexcept;
   [[nodiscard]] static std::uint64_t mail_start(std::int32_t node_members) noexcept;
   [[nodiscard]] std::uint64_t first_slot_offset() const noexcept;
   [[nodiscard]] std::uint64_t control_bytes() const noexcept;
-  [[nodiscard]] LastOne& last_one() const noexcept;
+  [[nodiscard]] SharedRefCount& last_one() const noexcept;
 
   Status meet(const CollectiveCall& call) { return meet(call, Payload()); }
   Status meet(const CollectiveCall& call, const Payload& payload);
@@ -283,8 +283,8 @@ class TeamState {
   [[nodiscard]] std::atomic<std::uint32_t>& mark_of(std::int32_t order) const noexcept;
   [[nodiscard]] std::vector<std::int32_t> missing_here(std::uint32_t generation) const;
   void tell_of(LongWait& wait, std::uint32_t generation, std::int32_t sender = -1) const noexcept;
-  void look_after_members(std::uint32_t generation);
-  [[nodiscard]] std::uint32_t look_after_own_node() const;
+  void check_members_alive(std::uint32_t generation);
+  [[nodiscard]] std::uint32_t check_own_node() const;
   [[nodiscard]] std::uint64_t label_of(const CollectiveCall& call) const noexcept {
     return scope_ == nullptr || !call.has_label() ? 0 : scope_->hash();
   }
@@ -297,29 +297,29 @@ class TeamState {
     std::uint64_t first_call = 0;
     std::uint64_t odd_call = 0;
   };
-  struct Account;
+  struct CallReport;
   Status mismatch(const TeamControl::Check& check, const CollectiveCall& own) noexcept;
-  [[nodiscard]] static Status lack_of_memory(const Difference& found);
+  [[nodiscard]] static Status out_of_memory_status(const Difference& found);
   Status explain_difference(const Difference& found, const CollectiveCall& own);
-  Status exchange_accounts(const Difference& found, const CollectiveCall& own, Account& first,
-                           Account& odd);
-  [[nodiscard]] Account account_of(const CollectiveCall& own) const noexcept;
-  [[nodiscard]] Status compare_accounts(const Difference& found, const Account& first,
-                                        const Account& odd) const;
+  Status exchange_call_reports(const Difference& found, const CollectiveCall& own,
+                               CallReport& first, CallReport& odd);
+  [[nodiscard]] CallReport call_report_of(const CollectiveCall& own) const noexcept;
+  [[nodiscard]] Status compare_call_reports(const Difference& found, const CallReport& first,
+                                            const CallReport& odd) const;
   [[nodiscard]] Status broken() const noexcept { return status_of(control_->broken.load()); }
   [[nodiscard]] Status status_of(std::uint32_t word) const noexcept;
   void remember_loss(WorldRank rank, bool has_died) const noexcept;
-  Result<Invitation> accept_invitation(std::uint64_t key, WorldRank maker);
+  Result<JoinMessage> receive_join(std::uint64_t key, WorldRank maker);
   [[nodiscard]] Status wrong_root(TeamRank root) const;
   [[nodiscard]] Status check_reduction(const void* elements, std::int64_t count, ElementType type,
                                        Reduction reduction, const TeamRank* only_root) const;
-  [[nodiscard]] std::byte* slot(std::uint32_t turn, std::int32_t order) const noexcept;
+  [[nodiscard]] std::byte* slot(std::uint32_t phase, std::int32_t order) const noexcept;
   Status reduce_chunk(std::byte* elements, std::size_t bytes, const CollectiveCall& call,
                       bool keep_result);
 
-  void combine_slots(std::uint32_t turn, std::size_t from, std::size_t bytes,
+  void combine_slots(std::uint32_t phase, std::size_t from, std::size_t bytes,
                      const CollectiveCall& call, std::byte* into) const;
-  void combine_share(std::uint32_t turn, std::size_t from, std::size_t bytes,
+  void combine_share(std::uint32_t phase, std::size_t from, std::size_t bytes,
                      const CollectiveCall& call) const;
 
   [[nodiscard]] Verdict verdict_of(TeamRank member, const Payload& payload) const noexcept;
@@ -329,7 +329,7 @@ class TeamState {
 
   /// Where a member's piece of the last step is.
   [[nodiscard]] const std::byte* piece(TeamRank member, const Payload& payload) const noexcept {
-    return nodes_ ? piece_of_member(member, payload) : slot(payload.turn, member.value);
+    return nodes_ ? piece_of_member(member, payload) : slot(payload.phase, member.value);
   }
   [[nodiscard]] const std::byte* piece_of_root(TeamRank root,
                                                const Payload& payload) const noexcept;
@@ -339,9 +339,9 @@ class TeamState {
   void withdraw_control(RegionId memory) noexcept;
   Status join_nodes(std::uint64_t key, const Status& made);
   Status reach_partners();
-  std::uint32_t invite_leaders(std::uint64_t key, RegionId memory);
-  std::uint32_t accept_leaders(std::uint64_t key, bool is_patient);
-  void tell_leaders(std::uint32_t word, std::uint32_t generation, int first_round);
+  std::uint32_t send_joins_to_leaders(std::uint64_t key, RegionId memory);
+  std::uint32_t receive_joins_of_leaders(std::uint64_t key, bool is_patient);
+  void notify_leaders(std::uint32_t word, std::uint32_t generation, int first_round);
   Status meet_over_nodes(std::uint32_t generation, const CollectiveCall& call,
                          const Payload& payload);
   Status lead_meeting(std::uint32_t generation, const CollectiveCall& call, Payload payload);
@@ -359,22 +359,23 @@ class TeamState {
   void pack_own(const CollectiveCall& call, const Payload& payload, std::byte* block);
   Status send(int round, std::uint32_t generation, std::size_t data_bytes);
   std::uint32_t wait_for_mail(int round, std::uint32_t generation);
-  std::uint32_t wait_for_lane(std::atomic<std::uint64_t>& counter, std::uint64_t at_least,
+  std::uint32_t wait_for_ring(std::atomic<std::uint64_t>& counter, std::uint64_t at_least,
                               std::int32_t partner);
   template <class IsEnough>
   std::uint32_t wait_for_word(std::atomic<std::uint64_t>& word, std::int32_t sender,
                               std::uint32_t generation, const IsEnough& is_enough);
   Status work_among_leaders(std::uint32_t generation, const LeadersWork& work);
   [[nodiscard]] bool is_under_way(std::uint32_t generation) const noexcept;
-  std::uint32_t look_after_node(std::int32_t index);
-  std::uint32_t look_after_ranks(std::int32_t index);
-  [[nodiscard]] std::uint32_t word_of_silence(WorldRank rank, const Status& error) noexcept;
-  std::uint32_t look_after_next_node();
-  [[nodiscard]] bool is_still_before(std::int32_t index, std::uint32_t generation);
+  std::uint32_t check_node(std::int32_t index);
+  std::uint32_t check_ranks_of_node(std::int32_t index);
+  [[nodiscard]] std::uint32_t failure_word_of_silent_node(WorldRank rank,
+                                                          const Status& error) noexcept;
+  std::uint32_t check_next_node();
+  [[nodiscard]] bool has_not_entered(std::int32_t index, std::uint32_t generation);
   std::uint32_t explain(std::int32_t index, const Status& error) noexcept;
   [[nodiscard]] TeamNodes::Set mail_set(std::uint32_t generation) const noexcept;
-  [[nodiscard]] Mailbox& mailbox(int round, std::uint32_t generation) const noexcept;
-  [[nodiscard]] static const std::byte* data_of(const Mailbox& mail) noexcept {
+  [[nodiscard]] TeamMailbox& mailbox(int round, std::uint32_t generation) const noexcept;
+  [[nodiscard]] static const std::byte* data_of(const TeamMailbox& mail) noexcept {
     return reinterpret_cast<const std::byte*>(&mail + 1);
   }
   [[nodiscard]] const std::byte* piece_of_member(TeamRank member,
@@ -383,7 +384,7 @@ class TeamState {
                                                const Payload& payload) const noexcept;
 
   // For long data of members on several nodes (team_long.cpp).
-  struct LongOffer;
+  struct LongMemoryOffer;
   [[nodiscard]] bool is_long(std::size_t bytes) const noexcept {
     return nodes_ && is_formed_ && bytes > 2 * slot_bytes_;
   }
@@ -391,25 +392,25 @@ class TeamState {
   /// True if no node has several members.
   [[nodiscard]] bool is_flat() const noexcept { return nodes_->count() == size(); }
   Status prepare_long(const CollectiveCall& call);
-  [[nodiscard]] LongOffer wanted_for_long() const;
-  LongOffer make_long_memory();
-  LongOffer make_ready_for_long() noexcept;
+  [[nodiscard]] LongMemoryOffer wanted_long_memory() const;
+  LongMemoryOffer make_long_memory();
+  LongMemoryOffer make_ready_for_long() noexcept;
   void free_long_memory() noexcept;
   bool accept_offers(const Payload& payload) noexcept;
-  Lanes::Surroundings surroundings_of_lanes();
-  [[nodiscard]] std::byte* part(std::uint32_t turn, std::int32_t order) const noexcept;
+  PipelineRings::Surroundings ring_environment();
+  [[nodiscard]] std::byte* part(std::uint32_t phase, std::int32_t order) const noexcept;
   template <class BlockOf>
   [[nodiscard]] std::vector<std::span<std::byte>> blocks_of_ring(const BlockOf& block_of) const;
   Status broadcast_long(std::span<std::byte> bytes, const CollectiveCall& call);
   Status broadcast_part(std::span<std::byte> bytes, const CollectiveCall& call);
   Status allreduce_long(std::span<std::byte> bytes, const CollectiveCall& call, bool keep_result);
-  Status allreduce_alone(std::span<std::byte> bytes, const CollectiveCall& call);
+  Status allreduce_flat(std::span<std::byte> bytes, const CollectiveCall& call);
   Status allreduce_parts(std::span<std::byte> bytes, const CollectiveCall& call, bool keep_result);
-  [[nodiscard]] std::size_t gathered_at_once() const noexcept;
+  [[nodiscard]] std::size_t max_gathered_bytes() const noexcept;
   Status allgather_long(std::span<const std::byte> mine, std::span<std::byte> all,
                         const CollectiveCall& call);
-  Status allgather_alone(std::span<const std::byte> mine, std::span<std::byte> all,
-                         const CollectiveCall& call);
+  Status allgather_flat(std::span<const std::byte> mine, std::span<std::byte> all,
+                        const CollectiveCall& call);
   Status gather_part(std::span<const std::byte> mine, std::span<std::byte> all, std::size_t done,
                      std::size_t bytes, const CollectiveCall& call);
 
@@ -430,21 +431,21 @@ class TeamState {
   std::size_t slot_bytes_ = 0;
   std::uint64_t control_offset_ = 0;
   TeamControl* control_ = nullptr;
-  std::uint32_t turn_ = 0;  ///< which of the two sets of slots is used next
+  std::uint32_t phase_ = 0;  ///< which of the two sets of slots is used next
   const LabelScope* scope_ = nullptr;
   std::uint64_t drawn_numbers_ = 0;
   const Status* own_error_ = nullptr;  ///< what this member reports while it meets the others
 
-  std::optional<TeamNodes> nodes_;   ///< empty if all members are on one node
-  std::vector<RegionId> memory_of_;  ///< of the leader's partners, by index; else number 0
-  std::vector<std::byte> outbox_;    ///< of the leader: a summary, then its node's block, …
-  std::uint32_t step_ = 0;           ///< the generation of the last step
-  std::int32_t looked_after_ = 0;    ///< index of the node that look_after_next_node() checked last
+  std::optional<TeamNodes> nodes_;      ///< empty if all members are on one node
+  std::vector<RegionId> memory_of_;     ///< of the leader's partners, by index; else number 0
+  std::vector<std::byte> outbox_;       ///< of the leader: a summary, then its node's block, …
+  std::uint32_t step_ = 0;              ///< the generation of the last step
+  std::int32_t last_checked_node_ = 0;  ///< index of the node that check_next_node() checked last
   bool is_formed_ = false;
 
   bool is_long_prepared_ = false;
   std::size_t part_bytes_ = 0;  ///< of long data for which each member has room in node memory
-  std::optional<Lanes> lanes_;  ///< empty if a member had no memory for them
+  std::optional<PipelineRings> rings_;  ///< empty if a member had no memory for them
 };
 
 }  // namespace tessera::rma::detail

@@ -24,26 +24,26 @@ constexpr std::size_t align_from_bytes = 2048;
 
 // The parts of an element. Unsigned for integers, since those wrap by definition.
 template <Element T>
-struct LaneOf {
+struct VectorElementOf {
   using type = T;
 };
 template <IntegerElement T>
-struct LaneOf<T> {
+struct VectorElementOf<T> {
   using type = std::make_unsigned_t<T>;
 };
 template <class Part>
-struct LaneOf<std::complex<Part>> {
+struct VectorElementOf<std::complex<Part>> {
   using type = Part;
 };
 template <Element T>
-using Lane = typename LaneOf<T>::type;
+using VectorElement = typename VectorElementOf<T>::type;
 
 template <class LaneType, std::size_t Bytes>
 struct VectorOf {
   using type [[gnu::vector_size(Bytes)]] = LaneType;
 };
 template <class T, std::size_t Bytes>
-using Vector = typename VectorOf<Lane<T>, Bytes>::type;
+using Vector = typename VectorOf<VectorElement<T>, Bytes>::type;
 
 template <class AnyVector, std::size_t... Index>
 inline void swap_parts(AnyVector& vector, std::index_sequence<Index...>) noexcept {
@@ -66,14 +66,15 @@ struct Add {
 template <Element T>
 struct AddScaled {
   using type = T;
-  explicit AddScaled(const Scale& scale) noexcept : a(static_cast<Lane<T>>(scale.as<T>())) {}
+  explicit AddScaled(const Scale& scale) noexcept
+      : a(static_cast<VectorElement<T>>(scale.as<T>())) {}
 
   template <std::size_t Bytes>
   void apply(Vector<T, Bytes>& y, const Vector<T, Bytes>& x) const noexcept {
     y += a * x;
   }
 
-  Lane<T> a;
+  VectorElement<T> a;
 };
 
 // y += a x by parts: re(a) x, plus im(a) times x with its parts swapped and the real one negated.

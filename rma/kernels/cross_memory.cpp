@@ -16,18 +16,18 @@ namespace tessera::rma::kernels {
 namespace {
 
 // Runs that are collected for one system call.
-class Batch {
+class RunBatch {
  public:
-  Batch(pid_t process, Direction direction) : process_(process), direction_(direction) {}
+  RunBatch(pid_t process, Direction direction) : process_(process), direction_(direction) {}
 
   Status add(std::byte* local, std::byte* remote, std::size_t bytes) {
     for (std::size_t done = 0; done < bytes;) {
-      const std::size_t step = std::min(bytes - done, most_bytes_per_call - bytes_);
+      const std::size_t step = std::min(bytes - done, max_bytes_per_call - bytes_);
       local_[count_] = {local + done, step};
       remote_[count_] = {remote + done, step};
       bytes_ += step;
       done += step;
-      if (++count_ == local_.size() || bytes_ == most_bytes_per_call) {
+      if (++count_ == local_.size() || bytes_ == max_bytes_per_call) {
         TESSERA_RETURN_IF_ERROR(flush());
       }
     }
@@ -70,7 +70,7 @@ class Batch {
   }
 
   /// Linux moves at most 2 GiB minus a page in one call.
-  static constexpr std::size_t most_bytes_per_call = std::size_t{1} << 30;
+  static constexpr std::size_t max_bytes_per_call = std::size_t{1} << 30;
   static constexpr std::size_t runs_per_call = 256;  // IOV_MAX is 1024
   pid_t process_;
   Direction direction_;
@@ -88,7 +88,7 @@ Status copy_across(pid_t process, std::byte* local, std::byte* remote, const Cop
     kernels::copy_shape(local, remote, shape, direction);
     return {};
   }
-  Batch batch(process, direction);
+  RunBatch batch(process, direction);
   Status first;
   kernels::for_each_run(shape, [&](std::int64_t local_offset, std::int64_t remote_offset) {
     if (first.ok()) {

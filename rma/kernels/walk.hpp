@@ -33,9 +33,9 @@ inline bool is_empty(const CopyShape& shape) noexcept {
 
 /// The offsets of the current plane, which is what levels 0 and 1 repeat. next() counts through
 /// levels 2 and higher.
-class Odometer {
+class PlaneIterator {
  public:
-  explicit Odometer(const CopyShape& shape) noexcept : shape_(shape) {}
+  explicit PlaneIterator(const CopyShape& shape) noexcept : shape_(shape) {}
 
   [[nodiscard]] std::int64_t local() const noexcept { return local_; }
   [[nodiscard]] std::int64_t remote() const noexcept { return remote_; }
@@ -75,7 +75,7 @@ void for_each_line(const CopyShape& shape, Body&& body) {
   }
   const auto [count, local_stride, remote_stride] =
       shape.levels < 2 ? CopyShape::Level{1, 0, 0} : shape.level[1];
-  Odometer plane(shape);
+  PlaneIterator plane(shape);
   do {
     const std::int64_t local = plane.local();
     const std::int64_t remote = plane.remote();

@@ -10,13 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/kernels/copy.hpp"
 #include "rma/memory.hpp"
 #include "rma/node/node.hpp"
 #include "rma/protocol/direct.hpp"
 #include "rma/region.hpp"
 #include "rma/team.hpp"
-#include "rma/within_memory.hpp"
 
 namespace tessera::rma::loopback {
 namespace {
@@ -45,7 +45,7 @@ std::byte* address(const Target& target) {
 }
 
 // Operations that were started and not yet carried out, in order.
-class Backlog {
+class DeferredOperations {
  public:
   void add(std::function<void()> operation) {
     const std::lock_guard guard(mutex_);
@@ -78,7 +78,7 @@ class Backlog {
 
 class LoopbackEndpoint final : public Endpoint {
  public:
-  LoopbackEndpoint(Backlog& backlog, detail::StripeLocks& stripes, WorldRank peer)
+  LoopbackEndpoint(DeferredOperations& backlog, detail::StripeLocks& stripes, WorldRank peer)
       : backlog_(backlog), stripes_(stripes), peer_(peer) {}
 
   Status put(const Target& to, const void* from, const CopyShape& shape,
@@ -126,7 +126,7 @@ class LoopbackEndpoint final : public Endpoint {
   }
 
  private:
-  Backlog& backlog_;
+  DeferredOperations& backlog_;
   detail::StripeLocks& stripes_;
   WorldRank peer_;
 };
@@ -155,8 +155,8 @@ class LoopbackTransport final : public Transport {
 
   Result<std::unique_ptr<Segment>> attach(Team& team, void* memory, std::size_t,
                                           const RegionOptions&) override {
-    const auto not_ours = [](std::byte*) {};
-    return share(team, Slice(static_cast<std::byte*>(memory), not_ours));
+    const auto no_deleter = [](std::byte*) {};
+    return share(team, Slice(static_cast<std::byte*>(memory), no_deleter));
   }
 
   Result<std::unique_ptr<Endpoint>> connect(WorldRank peer) override {
@@ -169,7 +169,7 @@ class LoopbackTransport final : public Transport {
   static Result<std::unique_ptr<Segment>> share(Team& team, const Slice& own) {
     TESSERA_ASSIGN_OR_RETURN(const std::vector<const Slice*> others, team.allgather_value(&own));
     std::vector<Slice> slices;
-    const Status copied = detail::within_memory([&]() -> Status {
+    const Status copied = detail::catch_bad_alloc([&]() -> Status {
       slices.reserve(others.size());
       for (const Slice* each : others) {
         slices.push_back(*each);
@@ -184,7 +184,7 @@ class LoopbackTransport final : public Transport {
   Capabilities can_{
       .load_store = false, .attach = true, .strided = true, .accumulate = true, .atomics = true};
   detail::StripeLocks& stripes_;
-  Backlog backlog_;
+  DeferredOperations backlog_;
 };
 
 }  // namespace

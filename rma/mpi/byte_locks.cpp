@@ -13,7 +13,7 @@ namespace tessera::rma::mpi {
 using detail::LockOutcome;
 
 Result<std::unique_ptr<detail::RemoteLocks>> ByteLocks::create(
-    LockSurroundings surroundings, WindowPool& pool, Team& team,
+    WindowLockContext surroundings, WindowPool& pool, Team& team,
     const std::vector<std::int64_t>& counts) {
   std::uint64_t set = pool.draw_number();
   TESSERA_RETURN_IF_ERROR(team.broadcast_value(set, TeamRank{0}));
@@ -69,7 +69,7 @@ Result<LockOutcome> ByteLocks::lock(TeamRank owner, std::int64_t index,
                                     const std::function<void()>& look) {
   TESSERA_RETURN_IF_ERROR(segment_->window().world().check_thread());
   const Key key{owner.value, index};
-  enter_in_turn(key, look);
+  wait_to_enter(key, look);
   if (Status taken = take(key, look); !taken.ok()) {
     leave(key);
     return taken;
@@ -107,15 +107,15 @@ Result<LockOutcome> ByteLocks::try_lock(TeamRank owner, std::int64_t index) {
 
 void ByteLocks::wait_for_message(const Key& key, const std::function<void()>& look) {
   const LockName name = name_of(key);
-  surroundings_.node->listen_until([&] { return surroundings_.handed_over->take(name); },
-                                   [&] {
-                                     look();
-                                     return false;
-                                   });
+  context_.node->listen_until([&] { return context_.handed_over->take(name); },
+                              [&] {
+                                look();
+                                return false;
+                              });
 }
 
 Status ByteLocks::unlock(TeamRank owner, std::int64_t index) {
-  TESSERA_RETURN_IF_ERROR(surroundings_.fence());
+  TESSERA_RETURN_IF_ERROR(context_.fence());
   const Key key{owner.value, index};
   const auto others = get_others(key, std::uint8_t{0});
   Status handed = others.ok() ? hand_over(key, *others) : others.status();
@@ -130,7 +130,7 @@ Status ByteLocks::hand_over(const Key& key, const Bytes& others) {
     const std::size_t member = (own + step) % others.size();
     if (others[member] != 0) {
       const TeamRank next{static_cast<std::int32_t>(member)};
-      return surroundings_.hand_over(team_.world_rank(next), name_of(key));
+      return context_.hand_over(team_.world_rank(next), name_of(key));
     }
   }
   return {};
@@ -141,10 +141,10 @@ bool ByteLocks::enter(const Key& key) {
   return entered_.insert(key).second;
 }
 
-void ByteLocks::enter_in_turn(const Key& key, const std::function<void()>& look) {
+void ByteLocks::wait_to_enter(const Key& key, const std::function<void()>& look) {
   std::unique_lock guard(mutex_);
   while (!entered_.insert(key).second) {
-    const auto period = surroundings_.node->policy().look_period;
+    const auto period = context_.node->policy().liveness_interval;
     if (left_.wait_for(guard, period) == std::cv_status::timeout) {
       look();
     }

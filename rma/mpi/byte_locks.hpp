@@ -36,9 +36,9 @@ class ByteLocks final : public detail::RemoteLocks {
  public:
   /// Collective on `team`. Errors: as WindowPool::allocate().
   static Result<std::unique_ptr<detail::RemoteLocks>> create(
-      LockSurroundings surroundings, WindowPool& pool, Team& team,
+      WindowLockContext surroundings, WindowPool& pool, Team& team,
       const std::vector<std::int64_t>& counts);
-  ~ByteLocks() override { surroundings_.leaving->remove(this); }
+  ~ByteLocks() override { context_.leaving->remove(this); }
   ByteLocks(const ByteLocks&) = delete;
   ByteLocks& operator=(const ByteLocks&) = delete;
 
@@ -50,13 +50,10 @@ class ByteLocks final : public detail::RemoteLocks {
 
  private:
   using Key = std::pair<std::int32_t, std::int64_t>;
-  ByteLocks(LockSurroundings surroundings, const Team& team, std::uint64_t set,
+  ByteLocks(WindowLockContext surroundings, const Team& team, std::uint64_t set,
             std::unique_ptr<WindowSegment> segment)
-      : surroundings_(std::move(surroundings)),
-        team_(team),
-        set_(set),
-        segment_(std::move(segment)) {
-    surroundings_.leaving->add(this, [this] { give_back_all(); });
+      : context_(std::move(surroundings)), team_(team), set_(set), segment_(std::move(segment)) {
+    context_.leaving->add(this, [this] { give_back_all(); });
   }
 
   using Bytes = std::vector<std::uint8_t>;
@@ -68,7 +65,7 @@ class ByteLocks final : public detail::RemoteLocks {
   Status put_byte(const Key& key, const std::uint8_t& mine) const;
   Status take(const Key& key, const std::function<void()>& look);
   bool enter(const Key& key);
-  void enter_in_turn(const Key& key, const std::function<void()>& look);
+  void wait_to_enter(const Key& key, const std::function<void()>& look);
   void leave(const Key& key);
   void give_back_all();
   void wait_for_message(const Key& key, const std::function<void()>& look);
@@ -77,7 +74,7 @@ class ByteLocks final : public detail::RemoteLocks {
     return {set_, key.first, key.second};
   }
 
-  LockSurroundings surroundings_;
+  WindowLockContext context_;
   Team team_;
   std::uint64_t set_;
   std::unique_ptr<WindowSegment> segment_;

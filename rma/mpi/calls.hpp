@@ -42,11 +42,11 @@ class Epoch {
   [[nodiscard]] int rank() const noexcept { return rank_; }
 
   [[nodiscard]] Status begin() const {
-    return window_.is_lasting() ? Status() : window_.lock(lock_type_, rank_);
+    return window_.is_lock_all() ? Status() : window_.lock(lock_type_, rank_);
   }
   /// Completes the earlier calls: at the target, or else at least locally.
   [[nodiscard]] Status renew(bool at_target) const {
-    if (window_.is_lasting()) {
+    if (window_.is_lock_all()) {
       return at_target ? window_.flush(rank_) : window_.flush_local(rank_);
     }
     TESSERA_RETURN_IF_ERROR(window_.unlock(rank_));
@@ -54,7 +54,7 @@ class Epoch {
   }
   /// Does nothing for a lasting window.
   [[nodiscard]] Status end() const {
-    return window_.is_lasting() ? Status() : window_.unlock(rank_);
+    return window_.is_lock_all() ? Status() : window_.unlock(rank_);
   }
 
  private:
@@ -64,9 +64,9 @@ class Epoch {
 };
 
 /// Completes calls as the method requires: none here, after every batch, or each at the target.
-class Pacer {
+class BatchCompleter {
  public:
-  Pacer(const Epoch& epoch, Method method, std::int64_t batch) noexcept
+  BatchCompleter(const Epoch& epoch, Method method, std::int64_t batch) noexcept
       : epoch_(epoch), method_(method), batch_(batch) {}
   [[nodiscard]] Status after_call() {
     if (method_ == Method::conservative) {

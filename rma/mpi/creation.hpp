@@ -25,19 +25,19 @@ namespace tessera::rma::mpi {
 
 /// One for the process, as MPI is.
 /// Threads: all functions may be called from any thread.
-class CreationGate {
+class CreationLock {
  public:
-  static CreationGate& of_process() {
-    static CreationGate gate;
+  static CreationLock& of_process() {
+    static CreationLock gate;
     return gate;
   }
-  CreationGate() = default;
-  CreationGate(const CreationGate&) = delete;
-  CreationGate& operator=(const CreationGate&) = delete;
+  CreationLock() = default;
+  CreationLock(const CreationLock&) = delete;
+  CreationLock& operator=(const CreationLock&) = delete;
 
   /// Takes the right to create; false if another thread has it.
   bool take_turn() noexcept { return !is_taken_.exchange(true); }
-  void give_turn_back() noexcept { is_taken_.store(false); }
+  void release() noexcept { is_taken_.store(false); }
 
   /// Shared while threads let MPI progress; exclusive while a thread creates.
   [[nodiscard]] std::shared_mutex& progress() noexcept { return progress_; }
@@ -50,9 +50,9 @@ class CreationGate {
 /// Collective. Calls make() when all members have the right to create; `agree(mine)` returns
 /// whether all have.
 template <class Agree, class Make>
-Status create_in_turn(Agree&& agree, Make&& make) {
-  constexpr std::chrono::microseconds longest_pause{2000};
-  CreationGate& gate = CreationGate::of_process();
+Status create_exclusively(Agree&& agree, Make&& make) {
+  constexpr std::chrono::microseconds max_pause{2000};
+  CreationLock& gate = CreationLock::of_process();
   std::chrono::microseconds pause{10};
   while (true) {
     const bool mine = gate.take_turn();
@@ -62,25 +62,25 @@ Status create_in_turn(Agree&& agree, Make&& make) {
       make();
     }
     if (mine) {
-      gate.give_turn_back();
+      gate.release();
     }
     if (!all.ok() || *all) {
       return all.status();
     }
     std::this_thread::sleep_for(pause);
-    pause = std::min(2 * pause, longest_pause);
+    pause = std::min(2 * pause, max_pause);
   }
 }
 
 /// The same for the members of a team.
 template <class Make>
-Status create_in_turn(Team& team, Make&& make) {
+Status create_exclusively(Team& team, Make&& make) {
   const auto agree = [&](bool mine) -> Result<bool> {
     TESSERA_ASSIGN_OR_RETURN(const std::int32_t all,
                              team.allreduce(std::int32_t{mine}, Reduction::min));
     return all != 0;
   };
-  return create_in_turn(agree, std::forward<Make>(make));
+  return create_exclusively(agree, std::forward<Make>(make));
 }
 
 }  // namespace tessera::rma::mpi

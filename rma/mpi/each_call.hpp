@@ -20,7 +20,8 @@ namespace tessera::rma::mpi {
 
 /// Calls issue(local offset, run) for each run of the shape, until one fails.
 template <class Issue>
-Status for_each_call(const CopyShape& shape, const Run& first, Pacer pacer, Issue&& issue) {
+Status for_each_call(const CopyShape& shape, const Run& first, BatchCompleter pacer,
+                     Issue&& issue) {
   Status status;
   kernels::for_each_run(shape, [&](std::int64_t local, std::int64_t remote) {
     if (status.ok()) {
@@ -35,7 +36,7 @@ Status for_each_call(const CopyShape& shape, const Run& first, Pacer pacer, Issu
 
 /// The same for a list: issue(fragment, run).
 template <class Issue>
-Status for_each_call(Fragments fragments, const Run& first, Pacer pacer, Issue&& issue) {
+Status for_each_call(Fragments fragments, const Run& first, BatchCompleter pacer, Issue&& issue) {
   for (const Fragment& each : fragments) {
     const Run run{first.window, first.rank, first.displacement + each.remote_offset, each.bytes};
     TESSERA_RETURN_IF_ERROR(issue(each, run));

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/kernels/accumulate.hpp"
 #include "rma/kernels/copy.hpp"
 #include "rma/mpi/each_call.hpp"
@@ -16,7 +17,6 @@
 #include "rma/mpi/types.hpp"
 #include "rma/protocol/direct.hpp"
 #include "rma/protocol/overlap.hpp"
-#include "rma/within_memory.hpp"
 
 namespace tessera::rma::mpi {
 namespace {
@@ -80,26 +80,26 @@ Word word_of(std::int64_t value, int bytes) noexcept {
 }  // namespace
 
 // Holds the mutex of a slice's owner, if windows are by epochs.
-class WindowEndpoint::MutexTurn {
+class WindowEndpoint::OwnerMutexGuard {
  public:
-  static Result<MutexTurn> begin(const Place& place, bool is_needed) {
+  static Result<OwnerMutexGuard> begin(const Place& place, bool is_needed) {
     detail::RemoteLocks* const mutexes = is_needed ? place.mutexes : nullptr;
     if (mutexes != nullptr) {
       TESSERA_RETURN_IF_ERROR(mutexes->lock(TeamRank{place.rank}, 0, [] {}).status());
     }
-    return MutexTurn(mutexes, TeamRank{place.rank});
+    return OwnerMutexGuard(mutexes, TeamRank{place.rank});
   }
-  MutexTurn(MutexTurn&& other) noexcept
+  OwnerMutexGuard(OwnerMutexGuard&& other) noexcept
       : mutexes_(std::exchange(other.mutexes_, nullptr)), owner_(other.owner_) {}
-  MutexTurn& operator=(MutexTurn&&) = delete;
-  ~MutexTurn() {
+  OwnerMutexGuard& operator=(OwnerMutexGuard&&) = delete;
+  ~OwnerMutexGuard() {
     if (mutexes_ != nullptr) {
       mutexes_->unlock(owner_, 0).ignore("the next operation on the window fails as well");
     }
   }
 
  private:
-  MutexTurn(detail::RemoteLocks* mutexes, TeamRank owner) noexcept
+  OwnerMutexGuard(detail::RemoteLocks* mutexes, TeamRank owner) noexcept
       : mutexes_(mutexes), owner_(owner) {}
   detail::RemoteLocks* mutexes_;
   TeamRank owner_;
@@ -126,8 +126,8 @@ template <class Issue>
 Status WindowEndpoint::start(const Place& place, bool changes, Completion& done, Issue&& issue) {
   TESSERA_RETURN_IF_ERROR(world_->check_thread());
   keep_target_awake(place.window);
-  std::list<Operation> operation(1);
-  Operation& own = operation.front();
+  std::list<MpiOperation> operation(1);
+  MpiOperation& own = operation.front();
   own.window = &place.window;
   own.target = place.rank;
   own.changes = changes;
@@ -141,8 +141,8 @@ Status WindowEndpoint::start(const Place& place, bool changes, Completion& done,
     started_.reserve(started_.size() + 1);
     TESSERA_RETURN_IF_ERROR(flush_changes());
     TESSERA_RETURN_IF_ERROR(epoch.begin());
-    Status issued = detail::within_memory([&] { return issue(own, epoch); });
-    if (issued.ok() && done.is_in_background() && !is_mapped_ && place.window.is_lasting()) {
+    Status issued = detail::catch_bad_alloc([&] { return issue(own, epoch); });
+    if (issued.ok() && done.is_in_background() && !is_mapped_ && place.window.is_lock_all()) {
       if (changes) {
         add_to(started_, place.window, place.rank);
       }
@@ -150,7 +150,7 @@ Status WindowEndpoint::start(const Place& place, bool changes, Completion& done,
       return {};
     }
     // Calls issued before an error must no longer use the caller's memory.
-    Status finished = place.window.is_lasting() ? finish_now(own, changes) : epoch.end();
+    Status finished = place.window.is_lock_all() ? finish_now(own, changes) : epoch.end();
     TESSERA_RETURN_IF_ERROR(issued);
     TESSERA_RETURN_IF_ERROR(finished);
   }
@@ -159,7 +159,7 @@ Status WindowEndpoint::start(const Place& place, bool changes, Completion& done,
 }
 
 // Requires: the lock is held.
-Status WindowEndpoint::finish_now(Operation& operation, bool changes) {
+Status WindowEndpoint::finish_now(MpiOperation& operation, bool changes) {
   const Window& window = *operation.window;
   if (operation.request != MPI_REQUEST_NULL) {
     TESSERA_RETURN_IF_ERROR(check("MPI_Wait", MPI_Wait(&operation.request, MPI_STATUS_IGNORE)));
@@ -176,23 +176,23 @@ Status WindowEndpoint::finish_now(Operation& operation, bool changes) {
 }
 
 // The request of the operation, if it is one MPI call and a handle waits for it.
-MPI_Request* WindowEndpoint::request_of(Operation& operation) const noexcept {
+MPI_Request* WindowEndpoint::request_of(MpiOperation& operation) const noexcept {
   const bool has_one = methods_.uses_requests && operation.done->is_in_background() &&
-                       operation.window->is_lasting();
+                       operation.window->is_lock_all();
   return has_one ? &operation.request : nullptr;
 }
 
 // The same for calls with derived datatypes.
-MPI_Request* WindowEndpoint::request_of_types(Operation& operation) const noexcept {
+MPI_Request* WindowEndpoint::request_of_types(MpiOperation& operation) const noexcept {
   return methods_.types_have_requests ? request_of(operation) : nullptr;
 }
 
 // The same for a run, which may need several calls, or a call without a request.
-MPI_Request* WindowEndpoint::request_of(Operation& operation, const CopyShape& shape,
+MPI_Request* WindowEndpoint::request_of(MpiOperation& operation, const CopyShape& shape,
                                         std::uint64_t displacement) const noexcept {
   const Run run{*operation.window, operation.target, displacement, shape.run_bytes};
-  const bool is_one = shape.levels == 0 && shape.run_bytes <= most_bytes_a_call &&
-                      !run.is_guarded_word() && !run.is_torn_by_gets();
+  const bool is_one = shape.levels == 0 && shape.run_bytes <= max_call_bytes &&
+                      !run.needs_accumulate() && !run.is_torn_by_gets();
   return is_one ? request_of(operation) : nullptr;
 }
 
@@ -237,7 +237,7 @@ Method WindowEndpoint::method_of(const CopyShape& shape, Which written) {
 
 bool WindowEndpoint::copies_directly(const Place& place, const CopyShape& shape,
                                      Which written) const {
-  const bool keeps_words = written == Which::local ? place.window.gets_whole(shape.run_bytes)
+  const bool keeps_words = written == Which::local ? place.window.gets_whole_words(shape.run_bytes)
                                                    : place.window.keeps_words();
   return shape.levels > 0 && methods_.of_shape(shape, false) == Method::direct &&
          runs_are_apart(shape, written) &&
@@ -249,7 +249,7 @@ Status WindowEndpoint::put(const Target& to, const void* from, const CopyShape& 
                            Completion& done) {
   const Place place = place_of(to);
   const auto* const source = static_cast<const std::byte*>(from);
-  return start(place, true, done, [&](Operation& operation, const Epoch& epoch) -> Status {
+  return start(place, true, done, [&](MpiOperation& operation, const Epoch& epoch) -> Status {
     const Run first{place.window, place.rank, place.displacement, shape.run_bytes};
     if (overlaps_itself(place, from, shape)) {
       kernels::move_shape(const_cast<std::byte*>(source),
@@ -286,7 +286,7 @@ Result<bool> WindowEndpoint::put_now(const Target& to, const void* from, std::si
   TESSERA_RETURN_IF_ERROR(epoch.begin());
   Status put = put_run({place.window, place.rank, place.displacement, bytes},
                        static_cast<const std::byte*>(from), nullptr);
-  if (!place.window.is_lasting()) {
+  if (!place.window.is_lock_all()) {
     TESSERA_RETURN_IF_ERROR(epoch.end());
     TESSERA_RETURN_IF_ERROR(put);
     return true;
@@ -300,7 +300,7 @@ Result<bool> WindowEndpoint::put_now(const Target& to, const void* from, std::si
 Status WindowEndpoint::get(void* to, const Target& from, const CopyShape& shape, Completion& done) {
   const Place place = place_of(from);
   auto* const destination = static_cast<std::byte*>(to);
-  return start(place, false, done, [&](Operation& operation, const Epoch& epoch) -> Status {
+  return start(place, false, done, [&](MpiOperation& operation, const Epoch& epoch) -> Status {
     const Run first{place.window, place.rank, place.displacement, shape.run_bytes};
     if (overlaps_itself(place, to, shape)) {
       kernels::move_shape(destination, place.window.origin() + place.displacement, shape,
@@ -322,17 +322,17 @@ Status WindowEndpoint::get(void* to, const Target& from, const CopyShape& shape,
 Status WindowEndpoint::accumulate(const Target& to, const void* from, const CopyShape& shape,
                                   const Scale& scale, Completion& done) {
   const Place place = place_of(to);
-  const bool is_by_hand = adds_by_hand(place.window, scale);
-  TESSERA_ASSIGN_OR_RETURN(const MutexTurn in_turn,
-                           MutexTurn::begin(place, needs_mutex(place, is_by_hand)));
+  const bool is_by_hand = adds_at_origin(place.window, scale);
+  TESSERA_ASSIGN_OR_RETURN(const OwnerMutexGuard in_turn,
+                           OwnerMutexGuard::begin(place, needs_mutex(place, is_by_hand)));
   const auto* const source = static_cast<const std::byte*>(from);
   const bool are_apart = runs_are_apart(shape, Which::remote);
   const bool is_direct = shape.levels > 0 && scale.is_one() && are_apart &&
                          methods_.of_shape(shape, true) == Method::direct;
-  return start(place, true, done, [&](Operation& operation, const Epoch& epoch) -> Status {
+  return start(place, true, done, [&](MpiOperation& operation, const Epoch& epoch) -> Status {
     const Run first{place.window, place.rank, place.displacement, shape.run_bytes};
     if (is_by_hand) {
-      HandAdder adder(scale, epoch);
+      OriginAccumulator adder(scale, epoch);
       TESSERA_RETURN_IF_ERROR(for_each_call(
           shape, first, pacer_of(epoch, Method::direct), [&](std::int64_t local, const Run& run) {
             Status added = adder.add(run, source + local);
@@ -356,8 +356,8 @@ Status WindowEndpoint::accumulate(const Target& to, const void* from, const Copy
 }
 
 // Whether MPI adds incorrectly, or only with the help of a target that may be computing.
-bool WindowEndpoint::adds_by_hand(const Window& window, const Scale& scale) const noexcept {
-  return !window.has_atomics() || (methods_.small_sums_stick && is_small_integer(scale.type()));
+bool WindowEndpoint::adds_at_origin(const Window& window, const Scale& scale) const noexcept {
+  return !window.has_atomics() || (methods_.small_sums_saturate && is_small_integer(scale.type()));
 }
 
 Method WindowEndpoint::method_of(Fragments fragments, bool accumulates,
@@ -367,7 +367,7 @@ Method WindowEndpoint::method_of(Fragments fragments, bool accumulates,
   return methods_.of_list(fragments, accumulates, overlap);
 }
 
-Pacer WindowEndpoint::pacer_of(const Epoch& epoch, Method method) const noexcept {
+BatchCompleter WindowEndpoint::pacer_of(const Epoch& epoch, Method method) const noexcept {
   return {epoch, method, methods_.batch};
 }
 
@@ -395,7 +395,7 @@ std::optional<AddedType> element_of(const Run& first, Fragments fragments,
 
 Status WindowEndpoint::put_fragments(const Target& to, Fragments fragments, Completion& done) {
   const Place place = place_of(to);
-  return start(place, true, done, [&](Operation& operation, const Epoch& epoch) -> Status {
+  return start(place, true, done, [&](MpiOperation& operation, const Epoch& epoch) -> Status {
     const Run first{place.window, place.rank, place.displacement, 0};
     const Method method = method_of(fragments, false, detail::check_remote_overlap);
     const auto element = element_of(first, fragments, first.window.keeps_words());
@@ -421,11 +421,12 @@ Status WindowEndpoint::put_fragments(const Target& to, Fragments fragments, Comp
 
 Status WindowEndpoint::get_fragments(const Target& from, Fragments fragments, Completion& done) {
   const Place place = place_of(from);
-  return start(place, false, done, [&](Operation& operation, const Epoch& epoch) -> Status {
+  return start(place, false, done, [&](MpiOperation& operation, const Epoch& epoch) -> Status {
     const Run first{place.window, place.rank, place.displacement, 0};
     const Method method = method_of(fragments, false, detail::check_local_overlap);
-    const auto element = element_of(
-        first, fragments, fragments.empty() || first.window.gets_whole(fragments.front().bytes));
+    const auto element =
+        element_of(first, fragments,
+                   fragments.empty() || first.window.gets_whole_words(fragments.front().bytes));
     if (method == Method::direct && element) {
       TESSERA_ASSIGN_OR_RETURN(const ListTypes types,
                                ListTypes::create(fragments, element->type, element->bytes));
@@ -449,14 +450,14 @@ Status WindowEndpoint::get_fragments(const Target& from, Fragments fragments, Co
 Status WindowEndpoint::accumulate_fragments(const Target& to, Fragments fragments,
                                             const Scale& scale, Completion& done) {
   const Place place = place_of(to);
-  const bool is_by_hand = adds_by_hand(place.window, scale);
-  TESSERA_ASSIGN_OR_RETURN(const MutexTurn in_turn,
-                           MutexTurn::begin(place, needs_mutex(place, is_by_hand)));
-  return start(place, true, done, [&](Operation& operation, const Epoch& epoch) -> Status {
+  const bool is_by_hand = adds_at_origin(place.window, scale);
+  TESSERA_ASSIGN_OR_RETURN(const OwnerMutexGuard in_turn,
+                           OwnerMutexGuard::begin(place, needs_mutex(place, is_by_hand)));
+  return start(place, true, done, [&](MpiOperation& operation, const Epoch& epoch) -> Status {
     const Run first{place.window, place.rank, place.displacement, 0};
     if (is_by_hand) {
       const bool are_apart = detail::check_remote_overlap(fragments).ok();
-      HandAdder adder(scale, epoch);
+      OriginAccumulator adder(scale, epoch);
       TESSERA_RETURN_IF_ERROR(
           for_each_call(fragments, first, pacer_of(epoch, Method::direct),
                         [&](const Fragment& each, const Run& run) {
@@ -527,7 +528,7 @@ Status WindowEndpoint::call_atomic(const Run& word, const AtomicRequest& request
 
 // If MPI has no working atomics: reads and writes, under the mutex of the slice's owner.
 Status WindowEndpoint::atomic_by_mutex(const Place& place, const AtomicRequest& request) {
-  TESSERA_ASSIGN_OR_RETURN(const MutexTurn in_turn, MutexTurn::begin(place, true));
+  TESSERA_ASSIGN_OR_RETURN(const OwnerMutexGuard in_turn, OwnerMutexGuard::begin(place, true));
   const Epoch epoch(place.window, place.rank, place.lock_type);
   const std::lock_guard guard(mutex_);
   const auto turn = world_->enter();
@@ -558,9 +559,9 @@ void WindowEndpoint::keep_target_awake(const Window& window) {
     return;
   }
   const auto now = Clock::now();
-  if (now - told_at_.load(std::memory_order_relaxed) >= Progress::awake_time / 2) {
-    told_at_.store(now, std::memory_order_relaxed);
-    progress_.send(peer_, {.kind = ControlKind::be_awake}).ignore("the operation takes longer");
+  if (now - last_keep_awake_.load(std::memory_order_relaxed) >= Progress::awake_time / 2) {
+    last_keep_awake_.store(now, std::memory_order_relaxed);
+    progress_.send(peer_, {.kind = MessageKind::stay_awake}).ignore("the operation takes longer");
   }
 }
 

@@ -86,7 +86,7 @@ class WindowEndpoint : public Endpoint {
     bool has_conflicts;  ///< see WindowSegment
     detail::RemoteLocks* mutexes;
   };
-  class MutexTurn;
+  class OwnerMutexGuard;
   /// A window that was changed since its last flush, and the target's rank in it.
   struct Changed {
     const Window* window;
@@ -96,15 +96,15 @@ class WindowEndpoint : public Endpoint {
   [[nodiscard]] static bool needs_mutex(const Place& place, bool is_by_hand) noexcept;
   /// Whether MPI does read-modify-writes here; they are then also atomic with its accumulates.
   [[nodiscard]] bool has_atomics(const Window& window) const noexcept {
-    return window.is_lasting() && window.has_atomics() && world_->mixes_atomics();
+    return window.is_lock_all() && window.has_atomics() && world_->mixes_atomics();
   }
 
   [[nodiscard]] bool is_shared(const Window& window, std::size_t bytes) const noexcept;
   template <class Issue>
   Status start(const Place& place, bool changes, Completion& done, Issue&& issue);
-  [[nodiscard]] MPI_Request* request_of(Operation& operation) const noexcept;
-  [[nodiscard]] MPI_Request* request_of_types(Operation& operation) const noexcept;
-  [[nodiscard]] MPI_Request* request_of(Operation& operation, const CopyShape& shape,
+  [[nodiscard]] MPI_Request* request_of(MpiOperation& operation) const noexcept;
+  [[nodiscard]] MPI_Request* request_of_types(MpiOperation& operation) const noexcept;
+  [[nodiscard]] MPI_Request* request_of(MpiOperation& operation, const CopyShape& shape,
                                         std::uint64_t displacement) const noexcept;
   [[nodiscard]] bool overlaps_itself(const Place& place, const void* local,
                                      const CopyShape& shape) const noexcept;
@@ -115,11 +115,11 @@ class WindowEndpoint : public Endpoint {
   [[nodiscard]] static Method method_of(const CopyShape& shape, StridedSide::Which written);
   Result<bool> put_shared(const Target& to, const void* from, std::size_t bytes);
   Result<const ListTypes*> kept_types(Fragments fragments, const AddedType& element);
-  [[nodiscard]] bool adds_by_hand(const Window& window, const Scale& scale) const noexcept;
+  [[nodiscard]] bool adds_at_origin(const Window& window, const Scale& scale) const noexcept;
   [[nodiscard]] Method method_of(Fragments fragments, bool accumulates,
                                  Status (*check_overlap)(Fragments)) const;
-  [[nodiscard]] Pacer pacer_of(const Epoch& epoch, Method method) const noexcept;
-  Status finish_now(Operation& operation, bool changes);
+  [[nodiscard]] BatchCompleter pacer_of(const Epoch& epoch, Method method) const noexcept;
+  Status finish_now(MpiOperation& operation, bool changes);
   Status atomic_by_mpi(const Place& place, const AtomicRequest& request);
   static Status call_atomic(const Run& word, const AtomicRequest& request);
   Status atomic_by_mutex(const Place& place, const AtomicRequest& request);
@@ -141,8 +141,9 @@ class WindowEndpoint : public Endpoint {
   std::vector<Changed> changed_;  ///< by completed operations
   std::vector<Changed> started_;  ///< by operations that may still be under way
   std::atomic<bool> has_changed_{false};
-  std::atomic<Clock::time_point> told_at_{Clock::time_point()};  ///< when the target was last asked
-                                                                 ///< to stay awake
+  std::atomic<Clock::time_point> last_keep_awake_{
+      Clock::time_point()};  ///< when the target was last asked
+                             ///< to stay awake
 };
 
 }  // namespace tessera::rma::mpi

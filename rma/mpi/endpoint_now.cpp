@@ -16,8 +16,8 @@ using Which = StridedSide::Which;
 // Whether one MPI call and a flush suffice, without the lock of this process's threads: nothing is
 // left for a later operation to flush.
 bool WindowEndpoint::is_shared(const Window& window, std::size_t bytes) const noexcept {
-  return methods_.shares_windows && window.keeps_words() && window.is_lasting() && !is_own_ &&
-         bytes <= most_bytes_a_call && !has_changed_.load(std::memory_order_acquire);
+  return methods_.shares_windows && window.keeps_words() && window.is_lock_all() && !is_own_ &&
+         bytes <= max_call_bytes && !has_changed_.load(std::memory_order_acquire);
 }
 
 Result<bool> WindowEndpoint::get_now(void* to, const Target& from, std::size_t bytes) {
@@ -38,7 +38,7 @@ Result<bool> WindowEndpoint::accumulate_now(const Target& to, const void* from, 
   const WindowSegment& segment = WindowSegment::of(to);
   const Window& window = segment.window();
   if (!is_shared(window, bytes) || segment.is_strict() || !scale.is_one() ||
-      adds_by_hand(window, scale)) {
+      adds_at_origin(window, scale)) {
     return false;
   }
   const Run run{window, to.rank.value, segment.displacement_at(to.rank.value) + to.offset, bytes};
@@ -116,7 +116,7 @@ Result<bool> WindowEndpoint::accumulate_shape_now(const Target& to, const void* 
                                                   const CopyShape& shape, const Scale& scale) {
   const Place place = place_of(to);
   if (!is_shared(place.window, shape.run_bytes) || WindowSegment::of(to).is_strict() ||
-      !scale.is_one() || adds_by_hand(place.window, scale) ||
+      !scale.is_one() || adds_at_origin(place.window, scale) ||
       methods_.of_shape(shape, true) == Method::direct) {
     return false;
   }

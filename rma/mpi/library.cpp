@@ -60,7 +60,7 @@ bool prefers_osc_rdma(int thread_level) {
 
 // Vectors as long as a register, and shorter ones, are added in different ways.
 template <class T>
-bool sticks(MPI_Datatype type) {
+bool saturates(MPI_Datatype type) {
   constexpr std::size_t count = 256;
   constexpr T large = std::numeric_limits<T>::max() - 10;
   std::array<T, count> term{};
@@ -75,9 +75,9 @@ bool sticks(MPI_Datatype type) {
   return std::any_of(sum.begin(), sum.end(), [&](T each) { return each != expected; });
 }
 
-bool small_sums_stick() {
-  return sticks<std::uint8_t>(MPI_UINT8_T) || sticks<std::int8_t>(MPI_INT8_T) ||
-         sticks<std::uint16_t>(MPI_UINT16_T) || sticks<std::int16_t>(MPI_INT16_T);
+bool small_sums_saturate() {
+  return saturates<std::uint8_t>(MPI_UINT8_T) || saturates<std::int8_t>(MPI_INT8_T) ||
+         saturates<std::uint16_t>(MPI_UINT16_T) || saturates<std::int16_t>(MPI_INT16_T);
 }
 
 }  // namespace
@@ -130,7 +130,7 @@ Library find_library() {
   found.exposed_windows_break = found.vendor == Vendor::open_mpi;
   found.window_limit_is_fatal = found.vendor == Vendor::mpich;
   found.typed_requests_break = found.vendor == Vendor::mpich;
-  found.small_sums_stick = small_sums_stick();
+  found.small_sums_saturate = small_sums_saturate();
   return found;
 }
 

@@ -28,7 +28,7 @@ struct Library {
   /// 4.0, ch4:ucx).
   bool typed_requests_break = false;
   /// MPI_SUM of 8 and 16 bits saturates instead of wrapping around (Open MPI 4.1, op/avx).
-  bool small_sums_stick = false;
+  bool small_sums_saturate = false;
 
   /// Several threads may call MPI at once.
   [[nodiscard]] bool is_multiple() const noexcept;

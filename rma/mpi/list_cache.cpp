@@ -62,11 +62,11 @@ bool ListCache::is_same(Fragments a, Fragments b) noexcept {
 
 // Whether it was recorded before.
 bool ListCache::note(std::uint64_t digest) noexcept {
-  if (std::find(noted_.begin(), noted_.end(), digest) != noted_.end()) {
+  if (std::find(recorded_.begin(), recorded_.end(), digest) != recorded_.end()) {
     return true;
   }
-  noted_[next_noted_] = digest;
-  next_noted_ = (next_noted_ + 1) % most_noted;
+  recorded_[next_recorded_] = digest;
+  next_recorded_ = (next_recorded_ + 1) % max_recorded;
   return false;
 }
 

@@ -42,11 +42,11 @@ class ListCache {
   [[nodiscard]] bool note(std::uint64_t digest) noexcept;
 
   static constexpr std::size_t most_kept = 4;
-  static constexpr std::size_t most_noted = 16;
+  static constexpr std::size_t max_recorded = 16;
   std::array<Kept, most_kept> kept_;
   std::size_t next_kept_ = 0;
-  std::array<std::uint64_t, most_noted> noted_{};
-  std::size_t next_noted_ = 0;
+  std::array<std::uint64_t, max_recorded> recorded_{};
+  std::size_t next_recorded_ = 0;
 };
 
 }  // namespace tessera::rma::mpi

@@ -15,7 +15,7 @@ namespace tessera::rma::mpi {
 namespace {
 
 // Longer pieces move faster by one call each than by packing.
-constexpr std::size_t most_packed_bytes = 512;
+constexpr std::size_t max_packed_bytes = 512;
 
 Method method_of(std::string_view name) noexcept {
   if (name == "direct") {
@@ -44,11 +44,11 @@ Methods Methods::of(const Settings& settings, const Library& library, bool is_on
           .batch = settings.mpi_batch,
           .uses_requests = settings.mpi_handles != "flush",
           .lists_may_overlap = settings.check_overlap == 0,
-          .small_sums_stick = library.small_sums_stick,
+          .small_sums_saturate = library.small_sums_saturate,
           // MPICH packs them, twice, which takes longer than a call for each long piece.
-          .most_listed_bytes = library.vendor == Vendor::mpich
-                                   ? most_packed_bytes
-                                   : std::numeric_limits<std::size_t>::max(),
+          .max_listed_bytes = library.vendor == Vendor::mpich
+                                  ? max_packed_bytes
+                                  : std::numeric_limits<std::size_t>::max(),
           .types_have_requests = !library.typed_requests_break,
           // Open MPI issue 14181: updates are lost in accumulates with indexed datatypes.
           .types_accumulate = library.vendor != Vendor::open_mpi,
@@ -58,15 +58,14 @@ Methods Methods::of(const Settings& settings, const Library& library, bool is_on
 
 // Packing costs more than a call for each row if rows are few or long.
 Method Methods::of_shape(const CopyShape& shape, bool accumulates) const noexcept {
-  const std::int64_t fewest_rows = shares_windows ? 12 : 4;
+  const std::int64_t min_rows = shares_windows ? 12 : 4;
   if (accumulates && !types_accumulate) {
     return Method::batched;
   }
   if (strides != Method::automatic) {
     return strides;
   }
-  const bool is_worth_it =
-      shape.run_bytes <= most_packed_bytes && shape.level[0].count >= fewest_rows;
+  const bool is_worth_it = shape.run_bytes <= max_packed_bytes && shape.level[0].count >= min_rows;
   return is_worth_it ? Method::direct : Method::batched;
 }
 
@@ -82,7 +81,7 @@ Method Methods::of_list(Fragments fragments, bool accumulates, bool overlap) con
     return vectors;
   }
   const bool is_worth_it = !shares_windows && fragments.size() >= fewest_pieces &&
-                           total_bytes(fragments) / fragments.size() <= most_listed_bytes;
+                           total_bytes(fragments) / fragments.size() <= max_listed_bytes;
   return is_worth_it ? Method::direct : Method::batched;
 }
 

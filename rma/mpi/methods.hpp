@@ -31,9 +31,9 @@ struct Methods {
   std::int64_t batch = 0;              ///< calls that complete together; 0: any number
   bool uses_requests = true;           ///< for handles
   bool lists_may_overlap = false;      ///< no check has excluded it for lists of puts and gets
-  bool small_sums_stick = false;       ///< see Library
+  bool small_sums_saturate = false;    ///< see Library
   /// Lists with longer pieces on average use a call for each piece, unless datatypes are requested.
-  std::size_t most_listed_bytes = std::numeric_limits<std::size_t>::max();
+  std::size_t max_listed_bytes = std::numeric_limits<std::size_t>::max();
   bool types_have_requests = true;  ///< see Library
   /// Accumulates with derived datatypes keep all updates.
   bool types_accumulate = true;

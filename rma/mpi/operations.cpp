@@ -9,7 +9,7 @@
 
 namespace tessera::rma::mpi {
 
-void Operations::add(std::list<Operation>& operation) noexcept {
+void Operations::add(std::list<MpiOperation>& operation) noexcept {
   const std::lock_guard guard(mutex_);
   under_way_.splice(under_way_.end(), operation);
 }
@@ -19,7 +19,7 @@ bool Operations::is_empty() const noexcept {
   return under_way_.empty();
 }
 
-Status Operations::finish(Operation& operation, bool& has_ended) {
+Status Operations::finish(MpiOperation& operation, bool& has_ended) {
   if (operation.request == MPI_REQUEST_NULL) {
     std::optional<Status> flushed =
         operation.endpoint->try_flush_local(*operation.window, operation.target);
@@ -35,7 +35,7 @@ Status Operations::finish(Operation& operation, bool& has_ended) {
 // The notified code may use the endpoint at once, so it runs outside of the lock.
 int Operations::progress() {
   struct Ended {
-    std::list<Operation> operation;
+    std::list<MpiOperation> operation;
     Status status;
   };
   int count = 0;
@@ -59,7 +59,7 @@ int Operations::progress() {
     if (ended.operation.empty()) {
       return count;
     }
-    const Operation& operation = ended.operation.front();
+    const MpiOperation& operation = ended.operation.front();
     if (operation.changes) {
       operation.endpoint->note_change(*operation.window, operation.target);
     }

@@ -21,7 +21,7 @@ namespace tessera::rma::mpi {
 
 class WindowEndpoint;
 
-struct Operation {
+struct MpiOperation {
   MPI_Request request = MPI_REQUEST_NULL;  ///< none: it completes with the window's flush_local
   const Window* window = nullptr;
   int target = 0;
@@ -36,17 +36,17 @@ class Operations {
   explicit Operations(std::shared_ptr<World> world) : world_(std::move(world)) {}
 
   /// `operation` holds one element.
-  void add(std::list<Operation>& operation) noexcept;
+  void add(std::list<MpiOperation>& operation) noexcept;
   /// Ends the complete operations; returns how many.
   int progress();
   [[nodiscard]] bool is_empty() const noexcept;
 
  private:
-  static Status finish(Operation& operation, bool& has_ended);
+  static Status finish(MpiOperation& operation, bool& has_ended);
 
   std::shared_ptr<World> world_;
   mutable std::mutex mutex_;
-  std::list<Operation> under_way_;
+  std::list<MpiOperation> under_way_;
 };
 
 }  // namespace tessera::rma::mpi

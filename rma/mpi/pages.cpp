@@ -65,7 +65,7 @@ void unmap_pages(std::byte* pages, std::size_t bytes) noexcept {
 }
 
 // Kernels before 5.14 do not know this advice; exhausted memory then is a signal.
-Status take_pages(std::byte* from, std::size_t bytes) {
+Status commit_pages(std::byte* from, std::size_t bytes) {
   if (bytes == 0) {
     return {};
   }
@@ -80,7 +80,7 @@ Status take_pages(std::byte* from, std::size_t bytes) {
 }
 
 // System calls: the C library does not declare these.
-void spread_pages(std::byte* from, std::size_t bytes) noexcept {
+void interleave_pages(std::byte* from, std::size_t bytes) noexcept {
   constexpr std::size_t most_numa_nodes = 1024;
   std::array<unsigned long, most_numa_nodes / std::numeric_limits<unsigned long>::digits> nodes{};
   const auto allowed = static_cast<unsigned long>(MPOL_F_MEMS_ALLOWED);
@@ -94,7 +94,7 @@ void spread_pages(std::byte* from, std::size_t bytes) noexcept {
                             nodes.data(), most_numa_nodes + 1, 0U));
 }
 
-void place_pages_near(std::byte* from, std::size_t bytes) noexcept {
+void use_default_placement(std::byte* from, std::size_t bytes) noexcept {
   if (bytes > 0) {
     const PageSpan span = touched_pages(from, bytes);
     static_cast<void>(
@@ -102,7 +102,7 @@ void place_pages_near(std::byte* from, std::size_t bytes) noexcept {
   }
 }
 
-Status clear_lazily(std::byte* from, std::size_t bytes) {
+Status zero_lazily(std::byte* from, std::size_t bytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(from);
   const std::uintptr_t first = (address + page_bytes() - 1) / page_bytes() * page_bytes();
   const std::uintptr_t end = (address + bytes) / page_bytes() * page_bytes();
@@ -110,7 +110,7 @@ Status clear_lazily(std::byte* from, std::size_t bytes) {
     return {};
   }
   if (first >= end) {
-    return take_pages(from, bytes);
+    return commit_pages(from, bytes);
   }
   std::memset(from, 0, first - address);
   std::memset(pointer_to(end), 0, address + bytes - end);
@@ -119,7 +119,7 @@ Status clear_lazily(std::byte* from, std::size_t bytes) {
       madvise(pointer_to(first), end - first, MADV_DONTNEED) == 0) {
     return {};
   }
-  return take_pages(from, bytes);
+  return commit_pages(from, bytes);
 }
 
 Status check_shared_memory(std::uint64_t bytes, bool is_in_file) {

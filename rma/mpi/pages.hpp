@@ -16,17 +16,17 @@ Result<std::byte*> map_pages(std::size_t bytes);
 void unmap_pages(std::byte* pages, std::size_t bytes) noexcept;
 
 /// Local. Zeroes `bytes`, and allocates their pages now. Errors: no_memory.
-Status take_pages(std::byte* from, std::size_t bytes);
+Status commit_pages(std::byte* from, std::size_t bytes);
 
 /// Local. Pages of `bytes` that are allocated from now on alternate between all NUMA nodes, if the
 /// kernel supports it.
-void spread_pages(std::byte* from, std::size_t bytes) noexcept;
+void interleave_pages(std::byte* from, std::size_t bytes) noexcept;
 /// Local. Restores the default placement.
-void place_pages_near(std::byte* from, std::size_t bytes) noexcept;
+void use_default_placement(std::byte* from, std::size_t bytes) noexcept;
 
 /// Local. Makes `bytes` read as zero without allocating memory for them, as far as the kernel can.
-/// Errors: as take_pages().
-Status clear_lazily(std::byte* from, std::size_t bytes);
+/// Errors: as commit_pages().
+Status zero_lazily(std::byte* from, std::size_t bytes);
 
 /// Local. Errors: no_memory if this machine cannot provide `bytes` more; `is_in_file`: as shared
 /// memory, for which /dev/shm must have room.

@@ -11,9 +11,9 @@
 #include <system_error>
 #include <utility>
 
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/floating_point_guard.hpp"
 #include "rma/mpi/creation.hpp"
-#include "rma/within_memory.hpp"
 
 namespace tessera::rma::mpi {
 namespace {
@@ -23,7 +23,7 @@ using std::chrono::microseconds;
 constexpr microseconds first_nap{30};
 constexpr microseconds longest_thread_nap{1000};
 constexpr microseconds nap_beside_sleepers{60};
-constexpr std::chrono::milliseconds sleepers_return_within{150};
+constexpr std::chrono::milliseconds sleep_memory{150};
 
 // Signals are for the program's threads.
 class SignalsBlocked {
@@ -47,15 +47,15 @@ Progress::Progress(std::shared_ptr<World> world, std::shared_ptr<detail::Node> n
     : world_(std::move(world)),
       node_(std::move(node)),
       operations_(world_),
-      server_(node_, [this](WorldRank to, const ControlHeader& header) {
+      server_(node_, [this](WorldRank to, const MessageHeader& header) {
         return channel_->send(to, header);
       }) {}
 
-Status Progress::start_control() {
+Status Progress::start_messages() {
   TESSERA_ASSIGN_OR_RETURN(
-      channel_, ControlChannel::create(
-                    world_, [this](const ControlHeader& header, std::span<const std::byte> bytes) {
-                      if (header.kind == ControlKind::be_awake) {
+      channel_, MessageChannel::create(
+                    world_, [this](const MessageHeader& header, std::span<const std::byte> bytes) {
+                      if (header.kind == MessageKind::stay_awake) {
                         wake();
                       }
                       server_.handle(header, bytes);
@@ -85,8 +85,8 @@ void Progress::stop_thread() noexcept {
   }
 }
 
-Status Progress::send(WorldRank to, const ControlHeader& header, std::span<const std::byte> bytes) {
-  const std::shared_lock nobody_creates(CreationGate::of_process().progress());
+Status Progress::send(WorldRank to, const MessageHeader& header, std::span<const std::byte> bytes) {
+  const std::shared_lock nobody_creates(CreationLock::of_process().progress());
   return channel_->send(to, header, bytes);
 }
 
@@ -94,17 +94,17 @@ int Progress::poll() {
   if (!world_->check_thread().ok()) {
     return 0;
   }
-  const std::shared_lock nobody_creates(CreationGate::of_process().progress(), std::try_to_lock);
+  const std::shared_lock nobody_creates(CreationLock::of_process().progress(), std::try_to_lock);
   if (!nobody_creates.owns_lock()) {
     return 0;
   }
   const int count = operations_.progress() + channel_->poll();
-  server_.deliver_invitations();
+  server_.deliver_join_messages();
   return count;
 }
 
 void Progress::help() noexcept {
-  detail::within_memory([&]() -> Status {
+  detail::catch_bad_alloc([&]() -> Status {
     poll();
     return {};
   }).ignore("the next poll tries again");
@@ -117,7 +117,7 @@ void Progress::run(bool stays_awake) {
   microseconds pause = first_nap;
   while (!is_stopped_.load(std::memory_order_acquire)) {
     int count = 0;
-    detail::within_memory([&]() -> Status {
+    detail::catch_bad_alloc([&]() -> Status {
       count = poll();
       return {};
     }).ignore("the next poll tries again");
@@ -129,7 +129,7 @@ void Progress::run(bool stays_awake) {
     if (stays_awake) {
       std::this_thread::yield();
     } else if (now - heard > awake_time) {
-      nap(has_sleepers(now) ? std::min(pause, nap_beside_sleepers) : pause);
+      nap(has_sleeping_threads(now) ? std::min(pause, nap_beside_sleepers) : pause);
       pause = std::min(2 * pause, longest_thread_nap);
     } else {
       nap(first_nap);
@@ -138,16 +138,16 @@ void Progress::run(bool stays_awake) {
 }
 
 void Progress::nap(std::chrono::nanoseconds period) {
-  std::unique_lock guard(nap_mutex_);
-  stirred_.wait_for(guard, period, [&] { return is_woken_.load() || is_stopped_.load(); });
+  std::unique_lock guard(wait_mutex_);
+  wake_condition_.wait_for(guard, period, [&] { return is_woken_.load() || is_stopped_.load(); });
 }
 
 void Progress::wake() noexcept {
   if (is_woken_.exchange(true)) {
     return;
   }
-  const std::lock_guard guard(nap_mutex_);
-  stirred_.notify_one();
+  const std::lock_guard guard(wait_mutex_);
+  wake_condition_.notify_one();
 }
 
 bool Progress::wait(Completion& done, std::chrono::nanoseconds period) {
@@ -165,11 +165,11 @@ bool Progress::wait(Completion& done, std::chrono::nanoseconds period) {
 
 // Other ranks probably use a rank that waits for them: no other thread sees the one-sided
 // operations that MPI serves here.
-bool Progress::has_sleepers(Clock::time_point now) const noexcept {
-  return now - last_sleep_.load(std::memory_order_relaxed) < sleepers_return_within;
+bool Progress::has_sleeping_threads(Clock::time_point now) const noexcept {
+  return now - last_sleep_.load(std::memory_order_relaxed) < sleep_memory;
 }
 
-std::chrono::nanoseconds Progress::longest_sleep() const noexcept {
+std::chrono::nanoseconds Progress::max_sleep() const noexcept {
   last_sleep_.store(Clock::now(), std::memory_order_relaxed);
   return has_thread() ? std::chrono::nanoseconds::max() : std::chrono::nanoseconds(first_nap);
 }

@@ -17,8 +17,8 @@
 #include <thread>
 
 #include "rma/completion.hpp"
-#include "rma/mpi/control_channel.hpp"
-#include "rma/mpi/control_server.hpp"
+#include "rma/mpi/message_channel.hpp"
+#include "rma/mpi/message_server.hpp"
 #include "rma/mpi/operations.hpp"
 #include "rma/node/node.hpp"
 #include "rma/result.hpp"
@@ -37,16 +37,16 @@ class Progress final : public detail::Helper {
   Progress& operator=(const Progress&) = delete;
 
   /// Collective. Errors: unreachable, no_memory.
-  Status start_control();
+  Status start_messages();
   /// Errors: limit_exceeded.
   Status start_thread(bool stays_awake);
   void stop_thread() noexcept;
   [[nodiscard]] bool has_thread() const noexcept { return thread_.joinable(); }
 
-  [[nodiscard]] ControlChannel& channel() noexcept { return *channel_; }
-  /// As ControlChannel::send(), for callers outside of a message handler.
-  Status send(WorldRank to, const ControlHeader& header, std::span<const std::byte> bytes = {});
-  [[nodiscard]] ControlServer& server() noexcept { return server_; }
+  [[nodiscard]] MessageChannel& channel() noexcept { return *channel_; }
+  /// As MessageChannel::send(), for callers outside of a message handler.
+  Status send(WorldRank to, const MessageHeader& header, std::span<const std::byte> bytes = {});
+  [[nodiscard]] MessageServer& server() noexcept { return server_; }
   [[nodiscard]] Operations& operations() noexcept { return operations_; }
 
   /// Returns the number of messages and completed operations. Never waits.
@@ -60,26 +60,26 @@ class Progress final : public detail::Helper {
   void begin() noexcept override {}
   void help() noexcept override;
   void end() noexcept override {}
-  void hand_back() noexcept override { wake(); }
-  [[nodiscard]] std::chrono::nanoseconds longest_sleep() const noexcept override;
+  void yield_progress() noexcept override { wake(); }
+  [[nodiscard]] std::chrono::nanoseconds max_sleep() const noexcept override;
 
  private:
   using Clock = std::chrono::steady_clock;
   void run(bool stays_awake);
-  [[nodiscard]] bool has_sleepers(Clock::time_point now) const noexcept;
+  [[nodiscard]] bool has_sleeping_threads(Clock::time_point now) const noexcept;
   void nap(std::chrono::nanoseconds period);
 
   std::shared_ptr<World> world_;
   std::shared_ptr<detail::Node> node_;
   Operations operations_;
-  ControlServer server_;
-  std::unique_ptr<ControlChannel> channel_;
+  MessageServer server_;
+  std::unique_ptr<MessageChannel> channel_;
   std::thread thread_;
   std::atomic<bool> is_stopped_{false};
   std::atomic<bool> is_woken_{false};
   mutable std::atomic<Clock::time_point> last_sleep_{Clock::time_point()};
-  std::mutex nap_mutex_;
-  std::condition_variable stirred_;
+  std::mutex wait_mutex_;
+  std::condition_variable wake_condition_;
 };
 
 }  // namespace tessera::rma::mpi

@@ -18,8 +18,8 @@ MPI_Aint aint(std::uint64_t displacement) noexcept {
 // Calls action(offset, bytes) for pieces that fit MPI's counts.
 template <class Action>
 Status in_pieces(std::size_t bytes, Action&& action) {
-  for (std::size_t at = 0; at < bytes; at += most_bytes_a_call) {
-    TESSERA_RETURN_IF_ERROR(action(at, std::min(most_bytes_a_call, bytes - at)));
+  for (std::size_t at = 0; at < bytes; at += max_call_bytes) {
+    TESSERA_RETURN_IF_ERROR(action(at, std::min(max_call_bytes, bytes - at)));
   }
   return {};
 }
@@ -74,7 +74,7 @@ Status update_sides(const Run& run, const void* from, const Sides& sides, MPI_Op
 }
 
 Status put_run(const Run& run, const std::byte* from, MPI_Request* request) {
-  if (run.is_guarded_word()) {
+  if (run.needs_accumulate()) {
     return update_sides(run, from, Sides::of(run.displacement, run.bytes), MPI_REPLACE);
   }
   return in_pieces(run.bytes, [&](std::size_t at, std::size_t bytes) {
@@ -84,7 +84,7 @@ Status put_run(const Run& run, const std::byte* from, MPI_Request* request) {
 }
 
 Status get_run(const Run& run, std::byte* to, MPI_Request* request) {
-  if (run.is_guarded_word()) {
+  if (run.needs_accumulate()) {
     return get_word(run, to);
   }
   if (run.is_torn_by_gets()) {
@@ -96,7 +96,7 @@ Status get_run(const Run& run, std::byte* to, MPI_Request* request) {
   });
 }
 
-Status HandAdder::add(const Run& run, const std::byte* from) {
+Status OriginAccumulator::add(const Run& run, const std::byte* from) {
   constexpr std::size_t piece_bytes = 4096;
   for (std::size_t at = 0; at < run.bytes; at += piece_bytes) {
     const std::size_t bytes = std::min(piece_bytes, run.bytes - at);
@@ -106,7 +106,7 @@ Status HandAdder::add(const Run& run, const std::byte* from) {
   return {};
 }
 
-Status HandAdder::add_piece(const Run& piece, const std::byte* from) {
+Status OriginAccumulator::add_piece(const Run& piece, const std::byte* from) {
   constexpr std::size_t buffer_bytes = std::size_t{64} << 10U;
   constexpr std::size_t alignment = 16;  // of the longest elements
   if (used_ + piece.bytes > buffer_bytes) {
@@ -122,7 +122,7 @@ Status HandAdder::add_piece(const Run& piece, const std::byte* from) {
   return {};
 }
 
-Status HandAdder::finish() {
+Status OriginAccumulator::finish() {
   if (pieces_.empty()) {
     return {};
   }

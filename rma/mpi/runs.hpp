@@ -35,15 +35,15 @@ struct Run {
     return {window, rank, displacement + list.front().remote_offset, bytes};
   }
   /// Accumulates store and load words that puts and gets might tear.
-  [[nodiscard]] bool is_guarded_word() const noexcept {
+  [[nodiscard]] bool needs_accumulate() const noexcept {
     return is_word(displacement, bytes) && !window.keeps_words();
   }
   /// Gets might tear these words, though puts do not: such a word is read together with its
   /// neighbour and then copied. Not in epochs: there a get cannot complete before the epoch ends,
   /// and stays a plain get.
   [[nodiscard]] bool is_torn_by_gets() const noexcept {
-    return is_word(displacement, bytes) && window.keeps_words() && !window.gets_whole(bytes) &&
-           window.is_lasting();
+    return is_word(displacement, bytes) && window.keeps_words() &&
+           !window.gets_whole_words(bytes) && window.is_lock_all();
   }
 };
 
@@ -60,9 +60,9 @@ Status accumulate_run(const Run& run, const std::byte* from, ElementType element
 /// Adds by getting, adding locally, and putting: as many runs at a time as fit its buffer.
 /// Requires: the caller holds the mutex of the slice's owner from the first add() to the end of
 /// finish(). Added runs do not overlap, unless finish() is called between them.
-class HandAdder {
+class OriginAccumulator {
  public:
-  HandAdder(const Scale& scale, const Epoch& epoch) : scale_(scale), epoch_(epoch) {}
+  OriginAccumulator(const Scale& scale, const Epoch& epoch) : scale_(scale), epoch_(epoch) {}
   /// `from` is read until finish().
   Status add(const Run& run, const std::byte* from);
   /// Returns when all additions are complete at the target.

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/engine/team_state.hpp"
-#include "rma/within_memory.hpp"
 
 namespace tessera::rma::mpi {
 
@@ -19,7 +19,7 @@ struct WindowPool::Offer {
 };
 
 WindowPool::WindowPool(std::shared_ptr<World> world, const TransportContext& context,
-                       Discipline discipline, std::function<void(const Window&)> on_end)
+                       EpochMode discipline, std::function<void(const Window&)> on_end)
     : world_(std::move(world)), discipline_(discipline), on_end_(std::move(on_end)) {
   source_.node = context.node;
   source_.is_one_machine = context.machines == 1;
@@ -28,10 +28,10 @@ WindowPool::WindowPool(std::shared_ptr<World> world, const TransportContext& con
 std::uint64_t WindowPool::draw_number() noexcept {
   constexpr unsigned rank_shift = 32;
   return (std::uint64_t{static_cast<std::uint32_t>(world_->rank().value)} << rank_shift) +
-         drawn_.fetch_add(1) + 1;
+         reserved_numbers_.fetch_add(1) + 1;
 }
 
-WindowPool::Offer WindowPool::offer_of(const Team& team, Use use, TeamWindows*& known) {
+WindowPool::Offer WindowPool::proposal_of(const Team& team, Use use, TeamWindows*& known) {
   const std::lock_guard guard(mutex_);
   const auto found = by_team_.find({team.shared_state(), use});
   known = found == by_team_.end() ? nullptr : found->second.get();
@@ -45,11 +45,11 @@ WindowPool::Offer WindowPool::offer_of(const Team& team, Use use, TeamWindows*& 
 
 Result<TeamWindows*> WindowPool::windows_of(Team& team, Use use, std::size_t bytes,
                                             std::vector<std::uint64_t>& sizes) {
-  const Discipline discipline = use == Use::regions         ? discipline_
-                                : use == Use::lasting_locks ? Discipline::lasting
-                                                            : Discipline::epochs;
+  const EpochMode discipline = use == Use::regions         ? discipline_
+                               : use == Use::lasting_locks ? EpochMode::lasting
+                                                           : EpochMode::epochs;
   TeamWindows* known = nullptr;
-  Offer mine = offer_of(team, use, known);
+  Offer mine = proposal_of(team, use, known);
   mine.bytes = bytes;
   TESSERA_ASSIGN_OR_RETURN(const std::vector<Offer> offers, team.allgather_value(mine));
   std::transform(offers.begin(), offers.end(), std::back_inserter(sizes),
@@ -72,7 +72,8 @@ Result<TeamWindows*> WindowPool::windows_of(Team& team, Use use, std::size_t byt
 
 // Collective. Done once for each team.
 Result<detail::RemoteLocks*> WindowPool::mutexes_of(Team& team, TeamWindows& windows) {
-  const bool are_needed = discipline_ == Discipline::epochs || world_->library().small_sums_stick ||
+  const bool are_needed = discipline_ == EpochMode::epochs ||
+                          world_->library().small_sums_saturate ||
                           world_->library().exposed_windows_break || !world_->mixes_atomics();
   if (!are_needed || make_mutexes_ == nullptr) {
     return static_cast<detail::RemoteLocks*>(nullptr);
@@ -126,7 +127,7 @@ Result<std::unique_ptr<WindowSegment>> WindowPool::expose(Team& team,
 void WindowPool::note_own(const WindowSegment& segment, std::size_t bytes) {
   const bool is_staged = staging_ == Staging::all_windows ||
                          (staging_ == Staging::separate_windows && !segment.window().is_unified());
-  if (is_staged && !segment.window().is_lasting()) {
+  if (is_staged && !segment.window().is_lock_all()) {
     own_->add(segment.local(), bytes, segment.window(), segment.options_.own_rank);
   }
 }
@@ -162,7 +163,7 @@ Status WindowPool::give_back(TeamWindows& windows, const WindowPart& part,
 void WindowPool::close() noexcept {
   const std::lock_guard guard(mutex_);
   std::vector<TeamWindows*> all;
-  detail::within_memory([&]() -> Status {
+  detail::catch_bad_alloc([&]() -> Status {
     for (const auto& [key, windows] : by_team_) {
       all.push_back(windows.get());
     }
@@ -204,7 +205,7 @@ void WindowSegment::set_access(AccessMode mode, Conflicts conflicts) noexcept {
 // In windows by epochs this is an epoch at the beginning and one at the end: an epoch for the whole
 // access would prevent this rank's operations on other ranks.
 Status WindowSegment::begin_access() {
-  if (window().is_lasting()) {
+  if (window().is_lock_all()) {
     return window().synchronise();
   }
   const auto turn = window().world().enter();

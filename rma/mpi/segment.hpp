@@ -17,7 +17,7 @@
 
 #include "rma/engine/layered_segment.hpp"
 #include "rma/engine/remote_locks.hpp"
-#include "rma/mpi/own_windows.hpp"
+#include "rma/mpi/local_window_map.hpp"
 #include "rma/mpi/team_windows.hpp"
 #include "rma/transport.hpp"
 
@@ -34,13 +34,13 @@ class WindowPool : public std::enable_shared_from_this<WindowPool> {
   using MakeMutexes = std::function<Result<std::unique_ptr<detail::RemoteLocks>>(Team&)>;
 
   /// `on_end` is called before a window is destroyed.
-  WindowPool(std::shared_ptr<World> world, const TransportContext& context, Discipline discipline,
+  WindowPool(std::shared_ptr<World> world, const TransportContext& context, EpochMode discipline,
              std::function<void(const Window&)> on_end);
 
   /// Which regions' memory is staged when it is a local buffer; see TESSERA_MPI_STAGING.
   enum class Staging { none, separate_windows, all_windows };
   void set_staging(Staging staging) noexcept { staging_ = staging; }
-  [[nodiscard]] const std::shared_ptr<OwnWindows>& own() const noexcept { return own_; }
+  [[nodiscard]] const std::shared_ptr<LocalWindowMap>& own() const noexcept { return own_; }
 
   /// For regions in windows by epochs.
   void set_mutexes(MakeMutexes make) { make_mutexes_ = std::move(make); }
@@ -63,18 +63,18 @@ class WindowPool : public std::enable_shared_from_this<WindowPool> {
   struct Offer;
   Result<TeamWindows*> windows_of(Team& team, Use use, std::size_t bytes,
                                   std::vector<std::uint64_t>& sizes);
-  Offer offer_of(const Team& team, Use use, TeamWindows*& known);
+  Offer proposal_of(const Team& team, Use use, TeamWindows*& known);
   Result<detail::RemoteLocks*> mutexes_of(Team& team, TeamWindows& windows);
   void note_own(const WindowSegment& segment, std::size_t bytes);
   Status give_back(TeamWindows& windows, const WindowPart& part, const MemorySource& source);
 
   std::shared_ptr<World> world_;
   MemorySource source_;
-  Discipline discipline_;
+  EpochMode discipline_;
   std::function<void(const Window&)> on_end_;
   MakeMutexes make_mutexes_;
   Staging staging_ = Staging::none;
-  std::shared_ptr<OwnWindows> own_ = std::make_shared<OwnWindows>();
+  std::shared_ptr<LocalWindowMap> own_ = std::make_shared<LocalWindowMap>();
   std::mutex mutex_;
   /// A destroyed team keeps its key, so that a new team at its address has another one.
   struct Key {
@@ -86,7 +86,7 @@ class WindowPool : public std::enable_shared_from_this<WindowPool> {
     }
   };
   std::map<Key, std::unique_ptr<TeamWindows>> by_team_;
-  std::atomic<std::uint32_t> drawn_{0};
+  std::atomic<std::uint32_t> reserved_numbers_{0};
 };
 
 class WindowSegment final : public detail::LayeredSegment {

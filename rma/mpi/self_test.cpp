@@ -83,7 +83,7 @@ Result<TestWindow> make_test_window(const std::shared_ptr<World>& world) {
           "TESSERA_TRANSPORT=shm,tcp, or give MPI another network");
 }
 
-bool mix_atomics(const Window& window) {
+bool test_mixed_atomics(const Window& window) {
   if (!window.has_atomics()) {
     return false;
   }

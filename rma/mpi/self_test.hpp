@@ -25,6 +25,6 @@ Result<TestWindow> make_test_window(const std::shared_ptr<World>& world);
 /// compare-and-swaps of several ranks on one word are atomic with each other; MPI guarantees it for
 /// each kind alone. False if the test fails, or if Window::has_atomics() forbids it. Cost: 96
 /// operations by each rank.
-bool mix_atomics(const Window& window);
+bool test_mixed_atomics(const Window& window);
 
 }  // namespace tessera::rma::mpi

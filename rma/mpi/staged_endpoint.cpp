@@ -11,7 +11,7 @@ namespace {
 // The local side of a shape, packed, in memory outside of all windows.
 class PackedShape {
  public:
-  PackedShape(const OwnWindows& own, const CopyShape& shape)
+  PackedShape(const LocalWindowMap& own, const CopyShape& shape)
       : own_(own), shape_(shape), packed_(shape), bytes_(shape.total_bytes()) {
     auto stride = static_cast<std::int64_t>(shape.run_bytes);
     for (std::size_t i = 0; i < static_cast<std::size_t>(shape.levels); ++i) {
@@ -48,7 +48,7 @@ class PackedShape {
     return status;
   }
 
-  const OwnWindows& own_;
+  const LocalWindowMap& own_;
   const CopyShape& shape_;
   CopyShape packed_;
   std::vector<std::byte> bytes_;
@@ -57,7 +57,7 @@ class PackedShape {
 // The same for a list.
 class PackedList {
  public:
-  PackedList(const OwnWindows& own, Fragments list)
+  PackedList(const LocalWindowMap& own, Fragments list)
       : own_(own), list_(list), packed_(list.begin(), list.end()), bytes_(total_bytes(list)) {
     std::byte* at = bytes_.data();
     for (Fragment& each : packed_) {
@@ -86,7 +86,7 @@ class PackedList {
   }
 
  private:
-  const OwnWindows& own_;
+  const LocalWindowMap& own_;
   Fragments list_;
   std::vector<Fragment> packed_;
   std::vector<std::byte> bytes_;

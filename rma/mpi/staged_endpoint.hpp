@@ -12,7 +12,7 @@
 #include <memory>
 #include <vector>
 
-#include "rma/mpi/own_windows.hpp"
+#include "rma/mpi/local_window_map.hpp"
 #include "rma/transport.hpp"
 
 namespace tessera::rma::mpi {
@@ -20,7 +20,8 @@ namespace tessera::rma::mpi {
 class StagedEndpoint final : public Endpoint {
  public:
   /// `inner` must be complete when it returns, as in windows by epochs.
-  StagedEndpoint(std::unique_ptr<Endpoint> inner, std::shared_ptr<const OwnWindows> own) noexcept
+  StagedEndpoint(std::unique_ptr<Endpoint> inner,
+                 std::shared_ptr<const LocalWindowMap> own) noexcept
       : inner_(std::move(inner)), own_(std::move(own)) {}
 
   Status put(const Target& to, const void* from, const CopyShape& shape, Completion& done) override;
@@ -53,7 +54,7 @@ class StagedEndpoint final : public Endpoint {
   [[nodiscard]] bool is_staged(Fragments fragments) const noexcept;
 
   std::unique_ptr<Endpoint> inner_;
-  std::shared_ptr<const OwnWindows> own_;
+  std::shared_ptr<const LocalWindowMap> own_;
 };
 
 }  // namespace tessera::rma::mpi

@@ -10,11 +10,11 @@
 #include <numeric>
 #include <utility>
 
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/memory.hpp"
 #include "rma/mpi/creation.hpp"
 #include "rma/mpi/error.hpp"
 #include "rma/mpi/pages.hpp"
-#include "rma/within_memory.hpp"
 
 namespace tessera::rma::mpi {
 namespace {
@@ -68,8 +68,9 @@ Result<std::unique_ptr<TeamWindows>> TeamWindows::create(std::shared_ptr<World> 
                                                          const Terms& terms) {
   std::unique_ptr<TeamWindows> made(new TeamWindows(std::move(world), terms));
   Status mine;
-  TESSERA_RETURN_IF_ERROR(create_in_turn(
-      team, [&] { mine = detail::within_memory([&] { return made->make_communicator(team); }); }));
+  TESSERA_RETURN_IF_ERROR(create_exclusively(team, [&] {
+    mine = detail::catch_bad_alloc([&] { return made->make_communicator(team); });
+  }));
   Status all = team.agree(mine);
   if (!all.ok()) {
     return all;
@@ -116,10 +117,10 @@ Result<WindowPart> TeamWindows::take(Team& team, const std::vector<std::uint64_t
   Status ready;
   if (source.transport == nullptr) {
     if (options.access_mode == AccessMode::no_local_access) {
-      spread_pages(shared->base, mine);
+      interleave_pages(shared->base, mine);
       shared->spread_bytes = mine;
     }
-    ready = options.sparse ? clear_lazily(shared->base, mine) : take_pages(shared->base, mine);
+    ready = options.sparse ? zero_lazily(shared->base, mine) : commit_pages(shared->base, mine);
   }
   if (Status all = team.agree(ready); !all.ok()) {
     remove(shared).ignore("the members have agreed on the first error");
@@ -142,7 +143,7 @@ Result<WindowPart> TeamWindows::take_small(Team& team, std::size_t bytes, std::s
   std::byte* const own = part.shared->base + part.offset;
   const Status ready =
       source.transport == nullptr
-          ? take_pages(own, mine)
+          ? commit_pages(own, mine)
           : source.node->arena().back(
                 static_cast<std::uint64_t>(own - source.node->memory().base()), mine);
   if (Status all = team.agree(ready); !all.ok()) {
@@ -167,7 +168,7 @@ Result<WindowPart> TeamWindows::find_room(std::size_t granules) noexcept {
       }
     }
   }
-  return Status::without_text(Code::no_memory);
+  return Status::code_only(Code::no_memory);
 }
 
 Status TeamWindows::make_shared(Team& team, const MemorySource& source) {
@@ -189,11 +190,11 @@ Result<SharedWindow*> TeamWindows::make(Team& team, const std::vector<std::uint6
     made.direct = made.memory->direct();
   } else if (!options.sparse) {
     TESSERA_RETURN_IF_ERROR(
-        team.agree(detail::within_memory([&] { return check_room(sizes, mine, source); })));
+        team.agree(detail::catch_bad_alloc([&] { return check_room(sizes, mine, source); })));
   }
   if (source.transport == nullptr && world_->library().allocated_windows_break &&
       group_.is_one_machine) {
-    auto pages = detail::within_memory([&] { return PageSegment::create(mine); });
+    auto pages = detail::catch_bad_alloc([&] { return PageSegment::create(mine); });
     TESSERA_RETURN_IF_ERROR(team.agree(pages.status()));
     made.memory = std::move(pages).take();
     made.is_exposed = true;
@@ -208,8 +209,8 @@ Status TeamWindows::add_window(Team& team, SharedWindow made, std::size_t bytes,
   const bool is_exposed = made.is_exposed;
   std::unique_ptr<Window> window;
   Status mine;
-  TESSERA_RETURN_IF_ERROR(create_in_turn(team, [&] {
-    auto created = detail::within_memory([&] {
+  TESSERA_RETURN_IF_ERROR(create_exclusively(team, [&] {
+    auto created = detail::catch_bad_alloc([&] {
       return is_exposed ? Window::expose(world_, group_, made.base, bytes, use)
                         : Window::allocate(world_, group_, bytes, use);
     });
@@ -268,8 +269,8 @@ Status TeamWindows::give_back(const WindowPart& part, const MemorySource& source
     std::fill_n(shared.taken.begin() + static_cast<std::ptrdiff_t>(first), part.granules, false);
     if (source.transport != nullptr) {
       const std::byte* const own = shared.base + part.offset;
-      source.node->arena().unback(static_cast<std::uint64_t>(own - source.node->memory().base()),
-                                  part.granules * source.granule_bytes());
+      source.node->arena().decommit(static_cast<std::uint64_t>(own - source.node->memory().base()),
+                                    part.granules * source.granule_bytes());
     }
   }
   // All ranks use the job's own team again, which usually is the first team of all ranks.
@@ -281,7 +282,7 @@ Status TeamWindows::give_back(const WindowPart& part, const MemorySource& source
 }
 
 Status TeamWindows::remove(SharedWindow* shared) {
-  place_pages_near(shared->base, shared->spread_bytes);
+  use_default_placement(shared->base, shared->spread_bytes);
   Status freed = shared->window->free();
   if (shared->memory != nullptr) {
     Status given = shared->memory->free();

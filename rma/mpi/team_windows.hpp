@@ -73,7 +73,7 @@ class TeamWindows {
   /// The same on all members.
   struct Terms {
     std::uint64_t number;  ///< unique among the job's teams
-    Discipline discipline;
+    EpochMode discipline;
     bool keeps_one;  ///< an empty window stays for the next region, if all ranks are members
   };
   /// Collective on `team`. Errors: those of MPI, agreed.

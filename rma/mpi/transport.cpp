@@ -16,19 +16,19 @@
 #include <utility>
 #include <vector>
 
-#include "rma/engine/mpi_fabric.hpp"
+#include "rma/catch_bad_alloc.hpp"
+#include "rma/engine/mpi_network.hpp"
 #include "rma/engine/node_map.hpp"
 #include "rma/engine/startup.hpp"
 #include "rma/mpi/creation.hpp"
 #include "rma/mpi/endpoint.hpp"
-#include "rma/mpi/node_link.hpp"
+#include "rma/mpi/mpi_control_channel.hpp"
 #include "rma/mpi/progress.hpp"
 #include "rma/mpi/segment.hpp"
 #include "rma/mpi/self_test.hpp"
 #include "rma/mpi/staged_endpoint.hpp"
 #include "rma/mpi/world.hpp"
-#include "rma/node/carrier.hpp"
-#include "rma/within_memory.hpp"
+#include "rma/node/agent_host.hpp"
 
 namespace tessera::rma::mpi {
 namespace {
@@ -46,7 +46,7 @@ class OwnSegment final : public Segment {
 };
 
 // All endpoints of this transport: needed when windows end and for fences of all ranks.
-class Endpoints {
+class EndpointRegistry {
  public:
   void add(WorldRank peer, WindowEndpoint* endpoint) {
     const std::lock_guard guard(mutex_);
@@ -81,38 +81,38 @@ class Endpoints {
 };
 
 // Removes itself from the list at its end.
-class ListedEndpoint final : public WindowEndpoint {
+class RegisteredEndpoint final : public WindowEndpoint {
  public:
-  ListedEndpoint(std::shared_ptr<World> world, std::shared_ptr<Progress> progress, Datatypes& types,
-                 const Methods& methods, WorldRank peer, bool is_mapped,
-                 std::shared_ptr<Endpoints> list)
+  RegisteredEndpoint(std::shared_ptr<World> world, std::shared_ptr<Progress> progress,
+                     Datatypes& types, const Methods& methods, WorldRank peer, bool is_mapped,
+                     std::shared_ptr<EndpointRegistry> list)
       : WindowEndpoint(std::move(world), *progress, types, methods, peer, is_mapped),
         progress_(std::move(progress)),
         list_(std::move(list)) {
     list_->add(peer, this);
   }
-  ~ListedEndpoint() override { list_->remove(this); }
-  ListedEndpoint(const ListedEndpoint&) = delete;
-  ListedEndpoint& operator=(const ListedEndpoint&) = delete;
+  ~RegisteredEndpoint() override { list_->remove(this); }
+  RegisteredEndpoint(const RegisteredEndpoint&) = delete;
+  RegisteredEndpoint& operator=(const RegisteredEndpoint&) = delete;
 
  private:
   std::shared_ptr<Progress> progress_;
-  std::shared_ptr<Endpoints> list_;
+  std::shared_ptr<EndpointRegistry> list_;
 };
 
-Discipline discipline_of(const Settings& settings) {
-  return settings.mpi_discipline == "mpi2" ? Discipline::epochs : Discipline::lasting;
+EpochMode discipline_of(const Settings& settings) {
+  return settings.mpi_discipline == "mpi2" ? EpochMode::epochs : EpochMode::lasting;
 }
 
 // MPI-2 has no atomics, so its locks are made of puts and gets.
 bool locks_by_bytes(const Settings& settings) {
-  return settings.mpi_locks == "bytes" || discipline_of(settings) == Discipline::epochs;
+  return settings.mpi_locks == "bytes" || discipline_of(settings) == EpochMode::epochs;
 }
 
 // Memory of a lasting window may be a local buffer: operations take no locks.
 WindowPool::Staging staging_of(const Settings& settings) {
   using Staging = WindowPool::Staging;
-  if (discipline_of(settings) == Discipline::lasting || settings.mpi_staging == "never") {
+  if (discipline_of(settings) == EpochMode::lasting || settings.mpi_staging == "never") {
     return Staging::none;
   }
   return settings.mpi_staging == "always" ? Staging::all_windows : Staging::separate_windows;
@@ -133,17 +133,17 @@ class MpiTransport final : public Transport {
         pool_(std::make_shared<WindowPool>(
             world_, context, discipline_of(*context.settings),
             [list = endpoints_](const Window& w) { list->forget(w); })) {
-    node_->set_helper(progress_.get());
+    node_->set_progress_delegate(progress_.get());
     pool_->set_staging(staging_of(*context.settings));
   }
-  ~MpiTransport() override { node_->set_helper(nullptr); }
+  ~MpiTransport() override { node_->set_progress_delegate(nullptr); }
   MpiTransport(const MpiTransport&) = delete;
   MpiTransport& operator=(const MpiTransport&) = delete;
 
   [[nodiscard]] std::string_view name() const noexcept override { return "mpi"; }
   [[nodiscard]] const Capabilities& capabilities() const noexcept override { return can_; }
   [[nodiscard]] bool reaches(WorldRank peer) const override {
-    return has_own_memory_ || node_->place_of(peer) < 0;
+    return has_own_memory_ || node_->local_rank_of(peer) < 0;
   }
 
   Result<std::unique_ptr<Segment>> allocate(Team& team, std::size_t my_bytes,
@@ -177,13 +177,13 @@ class MpiTransport final : public Transport {
   }
 
   Result<std::unique_ptr<Endpoint>> connect(WorldRank peer) override {
-    std::unique_ptr<Endpoint> endpoint = std::make_unique<ListedEndpoint>(
-        world_, progress_, types_, methods_, peer, node_->place_of(peer) >= 0, endpoints_);
+    std::unique_ptr<Endpoint> endpoint = std::make_unique<RegisteredEndpoint>(
+        world_, progress_, types_, methods_, peer, node_->local_rank_of(peer) >= 0, endpoints_);
     return stages_ ? std::make_unique<StagedEndpoint>(std::move(endpoint), pool_->own())
                    : std::move(endpoint);
   }
-  std::unique_ptr<detail::NodeLink> node_link() override {
-    auto link = std::make_unique<MpiLink>(
+  std::unique_ptr<detail::NodeControlChannel> node_link() override {
+    auto link = std::make_unique<MpiControlChannel>(
         progress_, pool_, node_, nodes_, locks_by_bytes_, leaving_locks_,
         [list = endpoints_](std::optional<WorldRank> only) { return list->fence(only); });
     pool_->set_mutexes([link = link.get()](Team& team) {
@@ -197,15 +197,15 @@ class MpiTransport final : public Transport {
   bool wait(Completion& done, std::chrono::nanoseconds period) override {
     return progress_->wait(done, period);
   }
-  void stir() override { progress_->wake(); }
+  void wake_progress() override { progress_->wake(); }
 
   // Windows end when all ranks are here, and until then MPI needs every process.
   void leave() noexcept override {
-    detail::within_memory([&]() -> Status {
+    detail::catch_bad_alloc([&]() -> Status {
       leaving_locks_->give_back_all();
       return {};
     }).ignore("a rank that waits for them reports it");
-    say_farewell();
+    send_shutdown_notices();
     while (progress_->server().left() < world_->size() - 1) {
       if (progress_->poll() == 0) {
         std::this_thread::sleep_for(std::chrono::microseconds(50));
@@ -227,10 +227,10 @@ class MpiTransport final : public Transport {
     return std::unique_ptr<Segment>(std::move(segment));
   }
   // Starts with the next rank, so that not all ranks notify the same one at once.
-  void say_farewell() noexcept {
+  void send_shutdown_notices() noexcept {
     for (int step = 1; step < world_->size(); ++step) {
       const WorldRank to{(world_->rank().value + step) % world_->size()};
-      progress_->send(to, {.kind = ControlKind::left}).ignore("MPI ends the job");
+      progress_->send(to, {.kind = MessageKind::left}).ignore("MPI ends the job");
     }
   }
 
@@ -239,7 +239,7 @@ class MpiTransport final : public Transport {
                     .accumulate = true,
                     .atomics = true,
                     .strict = true,
-                    .does_all_updates = true};
+                    .handles_all_updates = true};
   std::shared_ptr<World> world_;
   std::shared_ptr<Progress> progress_;
   std::shared_ptr<detail::Node> node_;
@@ -249,8 +249,8 @@ class MpiTransport final : public Transport {
   const bool stages_;
   const Methods methods_;
   Datatypes types_;
-  std::shared_ptr<Endpoints> endpoints_ = std::make_shared<Endpoints>();
-  std::shared_ptr<LeavingLocks> leaving_locks_ = std::make_shared<LeavingLocks>();
+  std::shared_ptr<EndpointRegistry> endpoints_ = std::make_shared<EndpointRegistry>();
+  std::shared_ptr<ExitLockReleaser> leaving_locks_ = std::make_shared<ExitLockReleaser>();
   std::shared_ptr<WindowPool> pool_;
 };
 
@@ -270,7 +270,7 @@ Status check_context(const TransportContext& context) {
 
 // Collective. By default MPI is for networks that no other transport of the library supports.
 Status check_fabric(const TransportContext& context) {
-  const detail::Fabric mine = detail::find_fabric();
+  const detail::MpiNetwork mine = detail::find_mpi_network();
   const std::byte has_one{!mine.network.empty()};
   TESSERA_ASSIGN_OR_RETURN(const auto all, context.exchange(std::span(&has_one, 1)));
   const auto missing = std::find(all.begin(), all.end(), std::byte{0});
@@ -313,10 +313,10 @@ Status agree(const TransportContext& context, const Status& mine) {
 
 // Local. Makes room for messages from other nodes, and starts the thread that receives them.
 Status prepare(const TransportContext& context, Progress& progress, const Library& library) {
-  if (context.node->place() == detail::carrier_place) {
-    TESSERA_RETURN_IF_ERROR(context.node->make_guest_book(context.size));
+  if (context.node->local_rank() == detail::agent_host_local_rank) {
+    TESSERA_RETURN_IF_ERROR(context.node->make_remote_rank_tables(context.size));
   }
-  TESSERA_RETURN_IF_ERROR(progress.start_control());
+  TESSERA_RETURN_IF_ERROR(progress.start_messages());
   const std::string& wish = context.settings->mpi_progress;
   return library.is_multiple() && wish != "none" ? progress.start_thread(wish == "poll") : Status();
 }
@@ -331,8 +331,8 @@ void warn_of_threads(const TransportContext& context, const Library& library) {
 }
 
 // Whether all ranks have the right to create, given whether this one has.
-using TurnAgreement = std::function<Result<bool>(bool)>;
-TurnAgreement turns_of(const TransportContext& context) {
+using CreationAgreement = std::function<Result<bool>(bool)>;
+CreationAgreement creation_agreement_of(const TransportContext& context) {
   return [&](bool mine) -> Result<bool> {
     const std::byte own{mine};
     TESSERA_ASSIGN_OR_RETURN(const auto all, context.exchange(std::span(&own, 1)));
@@ -342,22 +342,22 @@ TurnAgreement turns_of(const TransportContext& context) {
 
 // Collective. Other jobs of these processes may be active.
 Result<std::shared_ptr<World>> create_world(const TransportContext& context,
-                                            const TurnAgreement& agree_on_turn) {
-  Result<std::shared_ptr<World>> world = Status::without_text(Code::internal);
+                                            const CreationAgreement& agree_to_create) {
+  Result<std::shared_ptr<World>> world = Status::code_only(Code::internal);
   TESSERA_RETURN_IF_ERROR(
-      create_in_turn(agree_on_turn, [&] { world = World::create(*context.communicator); }));
+      create_exclusively(agree_to_create, [&] { world = World::create(*context.communicator); }));
   return world;
 }
 
 // Collective. Errors: unsupported if MPI cannot make windows.
 Status test_windows(const TransportContext& context, const std::shared_ptr<World>& world,
-                    const TurnAgreement& agree_on_turn) {
-  Result<TestWindow> made = Status::without_text(Code::internal);
-  TESSERA_RETURN_IF_ERROR(create_in_turn(agree_on_turn, [&] {
-    made = detail::within_memory([&] { return make_test_window(world); });
+                    const CreationAgreement& agree_to_create) {
+  Result<TestWindow> made = Status::code_only(Code::internal);
+  TESSERA_RETURN_IF_ERROR(create_exclusively(agree_to_create, [&] {
+    made = detail::catch_bad_alloc([&] { return make_test_window(world); });
   }));
   TESSERA_RETURN_IF_ERROR(agree(context, made.status()));
-  world->set_mixes_atomics(mix_atomics(*made->window));
+  world->set_mixes_atomics(test_mixed_atomics(*made->window));
   return agree(context, made->window->free());
 }
 
@@ -372,13 +372,13 @@ Result<std::unique_ptr<Transport>> create_over(const TransportContext& context,
 
 Result<std::unique_ptr<Transport>> create(const TransportContext& context) {
   TESSERA_RETURN_IF_ERROR(check_context(context));
-  if (detail::are_by_default(*context.settings)) {
+  if (detail::are_default_transports(*context.settings)) {
     TESSERA_RETURN_IF_ERROR(check_fabric(context));
   }
   TESSERA_RETURN_IF_ERROR(agree(context, check_single_mpi()));
-  const TurnAgreement agree_on_turn = turns_of(context);
-  TESSERA_ASSIGN_OR_RETURN(const auto world, create_world(context, agree_on_turn));
-  Status tested = test_windows(context, world, agree_on_turn);
+  const CreationAgreement agree_to_create = creation_agreement_of(context);
+  TESSERA_ASSIGN_OR_RETURN(const auto world, create_world(context, agree_to_create));
+  Status tested = test_windows(context, world, agree_to_create);
   auto created = tested.ok() ? create_over(context, world)
                              : Result<std::unique_ptr<Transport>>(std::move(tested));
   if (!created.ok()) {
@@ -389,8 +389,8 @@ Result<std::unique_ptr<Transport>> create(const TransportContext& context) {
 
 // A description in words, before or after the start of MPI.
 std::string describe(const Settings& settings) {
-  const detail::Fabric fabric =
-      detail::are_by_default(settings) ? detail::find_fabric() : detail::Fabric{};
+  const detail::MpiNetwork fabric =
+      detail::are_default_transports(settings) ? detail::find_mpi_network() : detail::MpiNetwork{};
   if (!fabric.reason.empty()) {
     return fmt::format("not used: {} (TESSERA_TRANSPORT=shm,mpi uses it nevertheless)",
                        fabric.reason);
@@ -412,7 +412,7 @@ std::string describe(const Settings& settings) {
   text += library.exposed_windows_break ? "; avoids atomics in exposed memory (osc/rdma)" : "";
   text += library.window_limit_is_fatal ? "; checks for a free window before making one" : "";
   text += library.typed_requests_break ? "; avoids requests of derived datatypes" : "";
-  text += library.small_sums_stick ? "; avoids MPI_SUM of 8 and 16 bits" : "";
+  text += library.small_sums_saturate ? "; avoids MPI_SUM of 8 and 16 bits" : "";
   return text;
 }
 

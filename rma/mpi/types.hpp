@@ -14,7 +14,7 @@
 namespace tessera::rma::mpi {
 
 /// The most bytes that MPI moves in one call: its counts are ints.
-inline constexpr std::size_t most_bytes_a_call = std::size_t{1} << 30U;
+inline constexpr std::size_t max_call_bytes = std::size_t{1} << 30U;
 
 /// An MPI type that sums use, and its size. Complex numbers are added part by part.
 struct AddedType {

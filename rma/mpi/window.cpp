@@ -81,7 +81,7 @@ Result<std::unique_ptr<Window>> Window::allocate(std::shared_ptr<World> world,
   // On one machine both copy by the processor, in the origin or in the target; kernels and devices
   // would copy bytes.
   const Library& library = world->library();
-  window->keeps_words_ = library.vendor != Vendor::other && group.is_one_machine;
+  window->copies_whole_words_ = library.vendor != Vendor::other && group.is_one_machine;
   window->needs_target_ = library.vendor != Vendor::open_mpi;
   TESSERA_RETURN_IF_ERROR(window->open());
   return window;
@@ -108,8 +108,8 @@ Status Window::open() {
   MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
   find_start();
   find_model();
-  return is_lasting() ? check("MPI_Win_lock_all", MPI_Win_lock_all(MPI_MODE_NOCHECK, window_))
-                      : Status();
+  return is_lock_all() ? check("MPI_Win_lock_all", MPI_Win_lock_all(MPI_MODE_NOCHECK, window_))
+                       : Status();
 }
 
 // With UCX 1.13, MPICH before 4.0.3 rounds the address down (its change 6140).
@@ -148,7 +148,7 @@ Status Window::free() {
   const FloatingPointGuard guard;
   const auto turn = world_->enter();
   const Status unlocked =
-      is_lasting() ? check("MPI_Win_unlock_all", MPI_Win_unlock_all(window_)) : Status();
+      is_lock_all() ? check("MPI_Win_unlock_all", MPI_Win_unlock_all(window_)) : Status();
   const Status freed = check("MPI_Win_free", MPI_Win_free(&window_));
   return unlocked.ok() ? freed : unlocked;
 }

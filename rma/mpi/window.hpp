@@ -24,7 +24,7 @@
 namespace tessera::rma::mpi {
 
 /// How a window is accessed.
-enum class Discipline {
+enum class EpochMode {
   lasting,  ///< by MPI_Win_lock_all, and flushes
   epochs    ///< by MPI_Win_lock and MPI_Win_unlock around each operation
 };
@@ -37,7 +37,7 @@ struct WindowGroup {
 
 /// How a window is used.
 struct WindowUse {
-  Discipline discipline = Discipline::lasting;
+  EpochMode discipline = EpochMode::lasting;
   AccessMode access_mode = AccessMode::any;
 };
 
@@ -70,15 +70,15 @@ class Window {
     return memory_ == nullptr ? nullptr : memory_ - start_;
   }
 
-  [[nodiscard]] bool is_lasting() const noexcept { return discipline_ == Discipline::lasting; }
+  [[nodiscard]] bool is_lock_all() const noexcept { return discipline_ == EpochMode::lasting; }
   /// Whether MPI keeps one copy of the window's memory, which local loads and stores also use.
   [[nodiscard]] bool is_unified() const noexcept { return is_unified_; }
   /// Whether puts and gets copy aligned words of up to 8 bytes whole.
-  [[nodiscard]] bool keeps_words() const noexcept { return keeps_words_; }
+  [[nodiscard]] bool keeps_words() const noexcept { return copies_whole_words_; }
   /// The same for gets alone. MPI copies by memcpy, and glibc's reads 2 bytes twice, as a word and
   /// as bytes, at two moments.
-  [[nodiscard]] bool gets_whole(std::size_t bytes) const noexcept {
-    return keeps_words_ && bytes != sizeof(std::uint16_t);
+  [[nodiscard]] bool gets_whole_words(std::size_t bytes) const noexcept {
+    return copies_whole_words_ && bytes != sizeof(std::uint16_t);
   }
 
   /// Whether the target's processor has to serve some of MPI's operations.
@@ -106,7 +106,7 @@ class Window {
   [[nodiscard]] Status unlock(int target) const;
 
  private:
-  Window(std::shared_ptr<World> world, std::byte* memory, Discipline discipline) noexcept
+  Window(std::shared_ptr<World> world, std::byte* memory, EpochMode discipline) noexcept
       : world_(std::move(world)), memory_(memory), discipline_(discipline) {}
   static Status check_flush(std::string_view call, int code) { return check(call, code); }
   Status open();
@@ -115,11 +115,11 @@ class Window {
 
   std::shared_ptr<World> world_;
   std::byte* memory_;
-  Discipline discipline_;
+  EpochMode discipline_;
   MPI_Win window_ = MPI_WIN_NULL;
   std::uint64_t start_ = 0;
   bool is_unified_ = false;
-  bool keeps_words_ = false;
+  bool copies_whole_words_ = false;
   bool needs_target_ = false;
   bool has_atomics_ = true;
   mutable std::binary_semaphore epoch_{1};

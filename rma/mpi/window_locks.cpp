@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "rma/mpi/error.hpp"
-#include "rma/node/growing_nap.hpp"
+#include "rma/node/backoff.hpp"
 
 namespace tessera::rma::mpi {
 
@@ -30,19 +30,19 @@ std::size_t waiters_for(const std::vector<std::int64_t>& counts) noexcept {
 
 }  // namespace
 
-WindowLocks::WindowLocks(LockSurroundings surroundings, const Team& team, std::size_t waiters,
+WindowLocks::WindowLocks(WindowLockContext surroundings, const Team& team, std::size_t waiters,
                          std::unique_ptr<WindowSegment> segment)
-    : surroundings_(std::move(surroundings)),
+    : context_(std::move(surroundings)),
       team_(team),
       segment_(std::move(segment)),
       waiters_(waiters),
       free_(waiters) {
   std::iota(free_.rbegin(), free_.rend(), 0U);  // the lowest is taken first
-  surroundings_.leaving->add(this, [this] { give_back_all(); });
+  context_.leaving->add(this, [this] { give_back_all(); });
 }
 
 Result<std::unique_ptr<detail::RemoteLocks>> WindowLocks::create(
-    LockSurroundings surroundings, WindowPool& pool, Team& team,
+    WindowLockContext surroundings, WindowPool& pool, Team& team,
     const std::vector<std::int64_t>& counts) {
   const auto own = static_cast<std::size_t>(counts[static_cast<std::size_t>(team.rank().value)]);
   const std::size_t waiters = waiters_for(counts);
@@ -135,17 +135,18 @@ Result<LockOutcome> WindowLocks::lock(TeamRank owner, std::int64_t index,
   TESSERA_ASSIGN_OR_RETURN(const std::uint64_t before,
                            exchange(owner, tail_of(index), Name::of(team_.rank(), slot).value));
   if (before != 0) {
-    TESSERA_RETURN_IF_ERROR(wait_in_turn(slot, Name{before}, look));
+    TESSERA_RETURN_IF_ERROR(wait_with_ticket(slot, Name{before}, look));
   }
   hold({owner.value, index}, slot);
   return LockOutcome{};
 }
 
-Status WindowLocks::wait_in_turn(std::size_t slot, Name before, const std::function<void()>& look) {
+Status WindowLocks::wait_with_ticket(std::size_t slot, Name before,
+                                     const std::function<void()>& look) {
   TESSERA_RETURN_IF_ERROR(
       exchange(before.rank(), next_of(before.slot()), Name::of(team_.rank(), slot).value).status());
   Status failed;
-  surroundings_.node->listen_until(
+  context_.node->listen_until(
       [&] {
         const auto waits = read(team_.rank(), waits_of(slot));
         failed = waits.status();
@@ -167,7 +168,7 @@ Result<LockOutcome> WindowLocks::try_lock(TeamRank owner, std::int64_t index) {
       compare_exchange(owner, tail_of(index), 0, Name::of(team_.rank(), slot).value));
   if (before != 0) {
     release_slot(slot);
-    surroundings_.poll();  // the caller may try until it succeeds
+    context_.poll();  // the caller may try until it succeeds
     return LockOutcome{.is_acquired = false, .is_busy = true};
   }
   hold({owner.value, index}, slot);
@@ -175,7 +176,7 @@ Result<LockOutcome> WindowLocks::try_lock(TeamRank owner, std::int64_t index) {
 }
 
 Status WindowLocks::unlock(TeamRank owner, std::int64_t index) {
-  TESSERA_RETURN_IF_ERROR(surroundings_.fence());
+  TESSERA_RETURN_IF_ERROR(context_.fence());
   decltype(held_)::node_type held;
   {
     const std::lock_guard guard(mutex_);
@@ -202,7 +203,7 @@ Status WindowLocks::hand_over(std::size_t slot, TeamRank owner, std::int64_t ind
   }
   const Name name{next};
   TESSERA_RETURN_IF_ERROR(exchange(name.rank(), waits_of(name.slot()), 0).status());
-  return surroundings_.wake(team_.world_rank(name.rank()));
+  return context_.wake(team_.world_rank(name.rank()));
 }
 
 // A successor has replaced the tail, and is about to write its number.
@@ -212,7 +213,7 @@ Result<std::uint64_t> WindowLocks::wait_for_next(std::size_t slot) {
     if (next != 0) {
       return next;
     }
-    surroundings_.poll();
+    context_.poll();
     std::this_thread::yield();
   }
 }
@@ -231,7 +232,7 @@ void WindowLocks::give_back_all() {
 }
 
 std::size_t WindowLocks::take_slot() {
-  detail::GrowingNap nap(std::chrono::microseconds(50), detail::longest_nap);
+  detail::Backoff nap(std::chrono::microseconds(50), detail::max_timed_wait);
   while (true) {
     {
       const std::lock_guard guard(mutex_);

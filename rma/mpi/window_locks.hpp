@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "rma/engine/remote_locks.hpp"
-#include "rma/mpi/handed_locks.hpp"
-#include "rma/mpi/leaving_locks.hpp"
+#include "rma/mpi/exit_lock_releaser.hpp"
+#include "rma/mpi/granted_locks.hpp"
 #include "rma/mpi/progress.hpp"
 #include "rma/mpi/segment.hpp"
 #include "rma/node/node.hpp"
@@ -33,24 +33,24 @@
 namespace tessera::rma::mpi {
 
 /// Functions and objects that locks use.
-struct LockSurroundings {
+struct WindowLockContext {
   std::shared_ptr<detail::Node> node;
   std::function<Status()> fence;          ///< completes this rank's operations everywhere
   std::function<Status(WorldRank)> wake;  ///< wakes a rank that waits
   std::function<void()> poll;             ///< lets MPI serve other ranks
   /// Hands a lock over to a rank, by a message.
   std::function<Status(WorldRank, const LockName&)> hand_over;
-  HandedLocks* handed_over = nullptr;  ///< to this process
-  std::shared_ptr<LeavingLocks> leaving;
+  GrantedLocks* handed_over = nullptr;  ///< to this process
+  std::shared_ptr<ExitLockReleaser> leaving;
 };
 
 class WindowLocks final : public detail::RemoteLocks {
  public:
   /// Collective on `team`. Errors: as WindowPool::allocate().
   static Result<std::unique_ptr<detail::RemoteLocks>> create(
-      LockSurroundings surroundings, WindowPool& pool, Team& team,
+      WindowLockContext surroundings, WindowPool& pool, Team& team,
       const std::vector<std::int64_t>& counts);
-  ~WindowLocks() override { surroundings_.leaving->remove(this); }
+  ~WindowLocks() override { context_.leaving->remove(this); }
   WindowLocks(const WindowLocks&) = delete;
   WindowLocks& operator=(const WindowLocks&) = delete;
 
@@ -81,7 +81,7 @@ class WindowLocks final : public detail::RemoteLocks {
   };
   using Key = std::pair<std::int32_t, std::int64_t>;
 
-  WindowLocks(LockSurroundings surroundings, const Team& team, std::size_t waiters,
+  WindowLocks(WindowLockContext surroundings, const Team& team, std::size_t waiters,
               std::unique_ptr<WindowSegment> segment);
 
   static std::uint64_t next_of(std::size_t slot) noexcept;
@@ -94,7 +94,7 @@ class WindowLocks final : public detail::RemoteLocks {
   Result<std::uint64_t> compare_exchange(TeamRank rank, std::uint64_t at, std::uint64_t expected,
                                          std::uint64_t value);
   Status prepare(std::size_t slot);
-  Status wait_in_turn(std::size_t slot, Name before, const std::function<void()>& look);
+  Status wait_with_ticket(std::size_t slot, Name before, const std::function<void()>& look);
   Status hand_over(std::size_t slot, TeamRank owner, std::int64_t index);
   Result<std::uint64_t> wait_for_next(std::size_t slot);
   std::size_t take_slot();
@@ -102,7 +102,7 @@ class WindowLocks final : public detail::RemoteLocks {
   void hold(const Key& key, std::size_t slot);
   void give_back_all();
 
-  LockSurroundings surroundings_;
+  WindowLockContext context_;
   Team team_;
   std::unique_ptr<WindowSegment> segment_;
   std::mutex mutex_;

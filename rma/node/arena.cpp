@@ -17,9 +17,9 @@
 #include <optional>
 #include <utility>
 
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/memory.hpp"
-#include "rma/node/memory_turn.hpp"
-#include "rma/within_memory.hpp"
+#include "rma/node/machine_memory_lock.hpp"
 
 namespace tessera::rma::detail {
 namespace {
@@ -29,17 +29,17 @@ constexpr std::uint64_t no_gap = ~std::uint64_t{0};
 constexpr std::uint64_t page_bytes = 4096;
 // Memory is committed in steps. Before each step the available memory is read again, as other
 // processes take memory too.
-constexpr std::uint64_t back_step_bytes = 256ULL << 20;
-constexpr std::uint64_t step_in_turn_bytes = 64ULL << 20;
-constexpr std::uint64_t least_step_bytes = 1ULL << 20;
-// This many processes may each take a step concurrently without a MemoryTurn if all these steps
-// fit. If a step would be shorter than the minimum, processes take memory one after another.
-constexpr std::uint64_t takers = 256;
-constexpr std::uint64_t least_free_step_bytes = 4ULL << 20;
+constexpr std::uint64_t commit_step_bytes = 256ULL << 20;
+constexpr std::uint64_t locked_step_bytes = 64ULL << 20;
+constexpr std::uint64_t min_step_bytes = 1ULL << 20;
+// This many processes may each take a step concurrently without a MachineMemoryLock if all these
+// steps fit. If a step would be shorter than the minimum, processes take memory one after another.
+constexpr std::uint64_t max_concurrent_steps = 256;
+constexpr std::uint64_t min_free_step_bytes = 4ULL << 20;
 // Reserved for the rest of the machine, or of a control group, when a request is compared with what
 // is available: at most this much, and a fixed part of a small memory.
-constexpr std::uint64_t most_kept_free_bytes = 64ULL << 20;
-constexpr std::uint64_t kept_free_part = 8;
+constexpr std::uint64_t max_reserve_bytes = 64ULL << 20;
+constexpr std::uint64_t reserve_divisor = 8;
 // Below this size, reading what is available takes longer than committing the memory.
 constexpr std::uint64_t unchecked_bytes = 1ULL << 20;
 
@@ -149,15 +149,15 @@ Result<std::uint64_t> Arena::allocate(std::uint64_t bytes, std::uint64_t alignme
 
 namespace {
 
-std::uint64_t kept_free_bytes(const AvailableMemory& available) noexcept {
+std::uint64_t reserve_bytes(const AvailableMemory& available) noexcept {
   const auto machine = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * page_bytes;
   const std::uint64_t all = available.group_limit > 0 ? available.group_limit : machine;
-  return std::min(all / kept_free_part, most_kept_free_bytes);
+  return std::min(all / reserve_divisor, max_reserve_bytes);
 }
 
 // The part of the available memory that may be taken.
 std::uint64_t usable_bytes(const AvailableMemory& available) noexcept {
-  return available.bytes - std::min(available.bytes, kept_free_bytes(available));
+  return available.bytes - std::min(available.bytes, reserve_bytes(available));
 }
 
 // "; 20.0 MiB are available", for messages; "" if unknown.
@@ -166,14 +166,14 @@ std::string availability_note() {
   return available.ok() ? "; " + available->describe() : "";
 }
 
-Status too_little(std::uint64_t asked, const AvailableMemory& available) {
+Status not_enough_memory(std::uint64_t asked, const AvailableMemory& available) {
   return Status::error(
              Code::no_memory,
              fmt::format(
                  "{} of shared memory were requested on this node, but {} can be allocated: {}, of "
                  "which {} are reserved for other programs",
                  human_bytes(asked), human_bytes(usable_bytes(available)), available.describe(),
-                 human_bytes(kept_free_bytes(available))))
+                 human_bytes(reserve_bytes(available))))
       .hint("free memory, or spread the job over more nodes");
 }
 
@@ -184,11 +184,11 @@ Status Arena::check_available(std::uint64_t bytes) const {
     return {};
   }
   TESSERA_ASSIGN_OR_RETURN(const AvailableMemory available, find_available_memory());
-  return bytes <= usable_bytes(available) ? Status() : too_little(bytes, available);
+  return bytes <= usable_bytes(available) ? Status() : not_enough_memory(bytes, available);
 }
 
 // Many small requests add up to one that is checked.
-bool Arena::is_to_be_checked(std::uint64_t bytes) noexcept {
+bool Arena::needs_check(std::uint64_t bytes) noexcept {
   const std::uint64_t before = unchecked_.fetch_add(std::min(bytes, unchecked_bytes));
   const bool is_due = before + std::min(bytes, unchecked_bytes) >= unchecked_bytes;
   if (is_due) {
@@ -198,19 +198,19 @@ bool Arena::is_to_be_checked(std::uint64_t bytes) noexcept {
 }
 
 Status Arena::back(std::uint64_t offset, std::uint64_t bytes) {
-  Status taken = within_memory([&] {
-    return is_to_be_checked(bytes) ? take_checked(offset, bytes) : take_memory(offset, bytes);
+  Status taken = catch_bad_alloc([&] {
+    return needs_check(bytes) ? commit_checked(offset, bytes) : take_memory(offset, bytes);
   });
   if (!taken.ok()) {
-    unback(offset, bytes);
+    decommit(offset, bytes);
   }
   return taken;
 }
 
 // While much memory is available, ranks take their parts concurrently, in steps that all fit. The
 // rest is taken by one rank after another, each with all that it needs.
-Status Arena::take_checked(std::uint64_t offset, std::uint64_t bytes) const {
-  std::optional<MemoryTurn> turn;
+Status Arena::commit_checked(std::uint64_t offset, std::uint64_t bytes) const {
+  std::optional<MachineMemoryLock> turn;
   for (std::uint64_t done = 0; done < bytes;) {
     const Result<AvailableMemory> available = find_available_memory();
     if (!available.ok() && bytes < unchecked_bytes) {
@@ -219,18 +219,19 @@ Status Arena::take_checked(std::uint64_t offset, std::uint64_t bytes) const {
     TESSERA_RETURN_IF_ERROR(available.status());
     const std::uint64_t usable = usable_bytes(*available);
     if (bytes - done > usable) {
-      Status refused = too_little(bytes, *available);
+      Status refused = not_enough_memory(bytes, *available);
       return done == 0 ? refused
                        : std::move(refused).context(
                              fmt::format("after {} were allocated", human_bytes(done)));
     }
     const std::uint64_t free_step =
-        std::min(usable / takers / least_free_step_bytes * least_free_step_bytes, back_step_bytes);
+        std::min(usable / max_concurrent_steps / min_free_step_bytes * min_free_step_bytes,
+                 commit_step_bytes);
     if (free_step == 0 && !turn) {
       turn.emplace();
       continue;  // others may have taken some while this rank waited
     }
-    const std::uint64_t step = std::min(turn ? step_in_turn_bytes : free_step, bytes - done);
+    const std::uint64_t step = std::min(turn ? locked_step_bytes : free_step, bytes - done);
     TESSERA_RETURN_IF_ERROR(take_memory(offset + done, step));
     done += step;
   }
@@ -238,7 +239,7 @@ Status Arena::take_checked(std::uint64_t offset, std::uint64_t bytes) const {
 }
 
 Status Arena::take_memory(std::uint64_t offset, std::uint64_t bytes) const {
-  std::uint64_t longest_step = back_step_bytes;
+  std::uint64_t longest_step = commit_step_bytes;
   for (std::uint64_t done = 0; done < bytes;) {
     const std::uint64_t step = std::min(longest_step, bytes - done);
     const int error = posix_fallocate(memory_.file(), static_cast<off_t>(offset + done),
@@ -250,7 +251,7 @@ Status Arena::take_memory(std::uint64_t offset, std::uint64_t bytes) const {
     }
     if (error == EINTR) {
       // After a signal the kernel starts again: with a periodic timer only a shorter step finishes.
-      longest_step = std::max(longest_step / 2, least_step_bytes);
+      longest_step = std::max(longest_step / 2, min_step_bytes);
       continue;
     }
     done += step;
@@ -277,7 +278,7 @@ void Arena::place_pages(std::uint64_t offset, std::uint64_t bytes,
                             is_interleaved ? nodes.data() : nullptr, most_numa_nodes + 1, 0U));
 }
 
-void Arena::unback(std::uint64_t offset, std::uint64_t bytes) noexcept {
+void Arena::decommit(std::uint64_t offset, std::uint64_t bytes) noexcept {
   if (bytes == 0) {
     return;
   }
@@ -314,7 +315,7 @@ Status Arena::keep(std::uint64_t offset, std::uint64_t bytes) {
 
 void Arena::free(std::uint64_t offset, std::uint64_t bytes) noexcept {
   const std::uint64_t count = std::max<std::uint64_t>(granules_of(bytes), 1);
-  unback(offset, count * granule_bytes);
+  decommit(offset, count * granule_bytes);
   NodeHeader& header = memory_.header();
   const RobustGuard guard(header.bitmap_lock, context_);
   const std::uint64_t first = offset / granule_bytes;

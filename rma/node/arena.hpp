@@ -23,7 +23,7 @@
 namespace tessera::rma::detail {
 
 enum class PagePlacement : std::uint8_t {
-  near_taker,   ///< on the NUMA node of the process that commits the memory
+  local,        ///< on the NUMA node of the process that commits the memory
   interleaved,  ///< page by page on all NUMA nodes that this process may use
 };
 
@@ -50,12 +50,12 @@ class Arena {
   bool advise_huge(std::uint64_t offset, std::uint64_t bytes) noexcept;
 
   /// Sets where pages of [offset, offset + bytes) are placed that are committed from now on. Before
-  /// the piece is freed it must be set back to `near_taker`. No effect if the kernel does not
+  /// the piece is freed it must be set back to `local`. No effect if the kernel does not
   /// support it.
   void place_pages(std::uint64_t offset, std::uint64_t bytes, PagePlacement placement) noexcept;
 
   /// Returns the memory but keeps the address space. Memory under keep() is cleared instead.
-  void unback(std::uint64_t offset, std::uint64_t bytes) noexcept;
+  void decommit(std::uint64_t offset, std::uint64_t bytes) noexcept;
 
   /// Returns address space and memory. Requires: `offset` and `bytes` as in allocate().
   void free(std::uint64_t offset, std::uint64_t bytes) noexcept;
@@ -77,8 +77,8 @@ class Arena {
     std::uint64_t largest = 0;  ///< the longest contiguous run of them
   };
   [[nodiscard]] Gaps gaps() const noexcept;
-  [[nodiscard]] bool is_to_be_checked(std::uint64_t bytes) noexcept;
-  Status take_checked(std::uint64_t offset, std::uint64_t bytes) const;
+  [[nodiscard]] bool needs_check(std::uint64_t bytes) noexcept;
+  Status commit_checked(std::uint64_t offset, std::uint64_t bytes) const;
   Status take_memory(std::uint64_t offset, std::uint64_t bytes) const;
   [[nodiscard]] std::uint64_t* bitmap() const noexcept;
   [[nodiscard]] std::uint64_t* kept() const noexcept;

@@ -9,7 +9,7 @@
 namespace tessera::rma::detail {
 namespace {
 
-constexpr std::uint64_t least_capacity = 1024;
+constexpr std::uint64_t min_capacity = 1024;
 constexpr std::uint64_t removed = ~std::uint64_t{0};
 
 // Region numbers start at 1, so no key is 0; ranks are not negative, so no key equals `removed`.
@@ -30,20 +30,20 @@ struct Directory::Entry {
 };
 
 // Excludes all readers for a scope.
-class Directory::Change {
+class Directory::WriteLock {
  public:
-  Change(DirectoryHeader& header, const LockContext& context) noexcept : lanes_(header.lanes) {
+  WriteLock(DirectoryHeader& header, const LockContext& context) noexcept : lanes_(header.lanes) {
     for (DirectoryHeader::Lane& lane : lanes_) {
       lane.lock.lock(context);
     }
   }
-  ~Change() {
+  ~WriteLock() {
     for (DirectoryHeader::Lane& lane : lanes_) {
       lane.lock.unlock();
     }
   }
-  Change(const Change&) = delete;
-  Change& operator=(const Change&) = delete;
+  WriteLock(const WriteLock&) = delete;
+  WriteLock& operator=(const WriteLock&) = delete;
 
  private:
   std::span<DirectoryHeader::Lane> lanes_;
@@ -65,7 +65,7 @@ std::span<Directory::Entry> Directory::entries() const noexcept {
 
 // The entry of `key`, or the entry at which a search for it ends. Requires: an entry that was never
 // used exists.
-Directory::Entry& Directory::place_for(std::span<Entry> entries, std::uint64_t key) noexcept {
+Directory::Entry& Directory::slot_for(std::span<Entry> entries, std::uint64_t key) noexcept {
   const std::uint64_t mask = entries.size() - 1;
   std::uint64_t at = hash(key) & mask;
   while (true) {
@@ -78,11 +78,11 @@ Directory::Entry& Directory::place_for(std::span<Entry> entries, std::uint64_t k
 }
 
 Status Directory::insert(RegionId region, std::span<const DirectorySlice> slices) {
-  const Change change(header(), context_);
+  const WriteLock change(header(), context_);
   TESSERA_RETURN_IF_ERROR(make_room(slices.size()));
   for (const DirectorySlice& slice : slices) {
     const std::uint64_t key = key_of(region, slice.owner);
-    Entry& entry = place_for(entries(), key);
+    Entry& entry = slot_for(entries(), key);
     entry.slice = slice;
     header().used += entry.key.load(std::memory_order_relaxed) == 0 ? 1U : 0U;
     entry.key.store(key, std::memory_order_release);
@@ -91,14 +91,14 @@ Status Directory::insert(RegionId region, std::span<const DirectorySlice> slices
 }
 
 void Directory::remove(RegionId region, std::span<const DirectorySlice> slices) noexcept {
-  const Change change(header(), context_);
+  const WriteLock change(header(), context_);
   for (const DirectorySlice& slice : slices) {
     const std::uint64_t key = key_of(region, slice.owner);
     const std::span<Entry> all = entries();
     if (all.empty()) {
       return;
     }
-    Entry& entry = place_for(all, key);
+    Entry& entry = slot_for(all, key);
     if (entry.key.load(std::memory_order_relaxed) == key) {
       entry.key.store(removed, std::memory_order_release);
     }
@@ -107,7 +107,7 @@ void Directory::remove(RegionId region, std::span<const DirectorySlice> slices) 
 
 bool Directory::change(RegionId region, WorldRank owner,
                        const std::function<void(DirectorySlice&)>& action) noexcept {
-  const Change change(header(), context_);
+  const WriteLock change(header(), context_);
   DirectorySlice* const slice = const_cast<DirectorySlice*>(look_up(region, owner));
   if (slice == nullptr) {
     return false;
@@ -129,7 +129,7 @@ const DirectorySlice* Directory::look_up(RegionId region, WorldRank owner) const
     return nullptr;
   }
   const std::uint64_t key = key_of(region, owner);
-  const Entry& entry = place_for(all, key);
+  const Entry& entry = slot_for(all, key);
   return entry.key.load(std::memory_order_relaxed) == key ? &entry.slice : nullptr;
 }
 
@@ -144,7 +144,7 @@ Status Directory::make_room(std::size_t more) {
     const std::uint64_t key = entry.key.load(std::memory_order_relaxed);
     live += key != 0 && key != removed ? 1U : 0U;
   }
-  return grow(std::bit_ceil(std::max(least_capacity, (live + more) * 4)));
+  return grow(std::bit_ceil(std::max(min_capacity, (live + more) * 4)));
 }
 
 Status Directory::grow(std::uint64_t capacity) {
@@ -161,7 +161,7 @@ Status Directory::grow(std::uint64_t capacity) {
   for (const Entry& entry : old) {
     const std::uint64_t key = entry.key.load(std::memory_order_relaxed);
     if (key != 0 && key != removed) {
-      Entry& copy = place_for(larger, key);
+      Entry& copy = slot_for(larger, key);
       copy.slice = entry.slice;
       copy.key.store(key, std::memory_order_relaxed);
       ++used;

@@ -35,8 +35,8 @@ struct DirectorySlice {
   enum class Use : std::uint8_t { transfers, mailboxes, locks };
 
   WorldRank owner;
-  std::int32_t process = 0;  ///< 0: in the arena; else the owner's process, which has the memory
-  std::uint64_t place = 0;   ///< offset in the arena, or address in that process
+  std::int32_t process = 0;    ///< 0: in the arena; else the owner's process, which has the memory
+  std::uint64_t location = 0;  ///< offset in the arena, or address in that process
   std::uint64_t bytes = 0;
   bool strict = false;          ///< Atomics::strict
   bool device_atomics = false;  ///< Atomics::device: no processor may do them
@@ -53,9 +53,9 @@ struct DirectorySlice {
 
 class Directory {
  public:
-  /// `lane`: the reader's shard, less than DirectoryHeader::most_lanes.
+  /// `lane`: the reader's shard, less than DirectoryHeader::max_shards.
   explicit Directory(Arena& arena, const LockContext& context, int lane = 0) noexcept
-      : arena_(arena), context_(context), lane_(static_cast<std::size_t>(lane)) {}
+      : arena_(arena), context_(context), shard_(static_cast<std::size_t>(lane)) {}
 
   /// Inserts the slices of `region` on this node, all or none. Errors: no_memory, limit_exceeded.
   Status insert(RegionId region, std::span<const DirectorySlice> slices);
@@ -70,7 +70,7 @@ class Directory {
   /// Calls action(slice), during which the slice is not removed; false if there is no such slice.
   template <class Action>
   bool visit(RegionId region, WorldRank owner, Action&& action) const {
-    const RobustGuard guard(header().lanes[lane_].lock, context_);
+    const RobustGuard guard(header().lanes[shard_].lock, context_);
     const DirectorySlice* const slice = look_up(region, owner);
     if (slice == nullptr) {
       return false;
@@ -83,17 +83,17 @@ class Directory {
 
  private:
   struct Entry;
-  class Change;
+  class WriteLock;
   [[nodiscard]] DirectoryHeader& header() const noexcept;
   [[nodiscard]] std::span<Entry> entries() const noexcept;
   [[nodiscard]] const DirectorySlice* look_up(RegionId region, WorldRank owner) const noexcept;
-  static Entry& place_for(std::span<Entry> entries, std::uint64_t key) noexcept;
+  static Entry& slot_for(std::span<Entry> entries, std::uint64_t key) noexcept;
   Status make_room(std::size_t more);
   Status grow(std::uint64_t capacity);
 
   Arena& arena_;
   LockContext context_;
-  std::size_t lane_;
+  std::size_t shard_;
 };
 
 }  // namespace tessera::rma::detail

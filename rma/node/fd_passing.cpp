@@ -73,7 +73,7 @@ struct FdMessage {
   char byte = 'f';
   iovec part{};
   msghdr header{};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(most_passed_descriptors * sizeof(int))> control{};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(max_passed_descriptors * sizeof(int))> control{};
 };
 
 bool send_fds(int connection, std::span<const int> fds) {

@@ -33,7 +33,7 @@ class Descriptor {
 };
 
 /// Maximum number of descriptors in one message.
-inline constexpr std::size_t most_passed_descriptors = 4;
+inline constexpr std::size_t max_passed_descriptors = 4;
 
 /// Sends the same descriptors to a known number of processes.
 class DescriptorServer {
@@ -46,7 +46,7 @@ class DescriptorServer {
 
   /// Sends `fds` to `count` processes as they connect. `give_up` is called regularly.
   /// Errors: timed_out if fewer connected in time, peer_lost if `give_up` returned true.
-  /// Requires: fds.size() ≤ most_passed_descriptors.
+  /// Requires: fds.size() ≤ max_passed_descriptors.
   Status serve(
       std::span<const int> fds, int count, std::chrono::milliseconds timeout,
       const std::function<bool()>& give_up = [] { return false; });

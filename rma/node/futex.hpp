@@ -40,10 +40,10 @@ inline void cpu_relax() noexcept {
 template <class Ready>
 bool spin_until(std::chrono::nanoseconds budget, Ready&& ready) {
   // The clock is read once in 16 polls: reading it costs as much as several polls.
-  constexpr int polls_per_look = 16;
+  constexpr int polls_per_clock_read = 16;
   const auto start = std::chrono::steady_clock::now();
   do {
-    for (int i = 0; i < polls_per_look; ++i) {
+    for (int i = 0; i < polls_per_clock_read; ++i) {
       if (ready()) {
         return true;
       }

@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "rma/node/arena.hpp"
-#include "rma/node/linger.hpp"
 #include "rma/node/node_memory.hpp"
+#include "rma/node/yield_policy.hpp"
 #include "rma/rank.hpp"
 
 namespace tessera::rma::detail {
@@ -30,9 +30,9 @@ namespace tessera::rma::detail {
 /// How long waiters spin, and how often they check their peers.
 struct WaitPolicy {
   std::chrono::nanoseconds spin{1000};
-  std::chrono::nanoseconds least_help{50'000};        ///< minimum spin time of a helping thread
-  Linger linger{};                                    ///< yield phase after the spin
-  std::chrono::nanoseconds look_period{100'000'000};  ///< liveness interval
+  std::chrono::nanoseconds min_help_spin{50'000};  ///< minimum spin time of a helping thread
+  YieldPolicy linger{};                            ///< yield phase after the spin
+  std::chrono::nanoseconds liveness_interval{100'000'000};  ///< liveness interval
 };
 
 /// Work that a rank's thread does while it waits: that of an agent without a core of its own.
@@ -44,21 +44,21 @@ class Helper {
   virtual void help() noexcept = 0;
   virtual void end() noexcept = 0;
   /// After end(): this thread is about to sleep, so it is unknown when it helps again.
-  virtual void hand_back() noexcept = 0;
+  virtual void yield_progress() noexcept = 0;
   /// How long a waiting thread may sleep before it must help again; unlimited if others do the
   /// work.
-  [[nodiscard]] virtual std::chrono::nanoseconds longest_sleep() const noexcept {
+  [[nodiscard]] virtual std::chrono::nanoseconds max_sleep() const noexcept {
     return std::chrono::nanoseconds::max();
   }
 };
 
 /// While one exists, this thread does not help: it holds a lock that the work might take.
-class NoHelp {
+class NoProgressScope {
  public:
-  NoHelp() noexcept { ++depth; }
-  ~NoHelp() { --depth; }
-  NoHelp(const NoHelp&) = delete;
-  NoHelp& operator=(const NoHelp&) = delete;
+  NoProgressScope() noexcept { ++depth; }
+  ~NoProgressScope() { --depth; }
+  NoProgressScope(const NoProgressScope&) = delete;
+  NoProgressScope& operator=(const NoProgressScope&) = delete;
   [[nodiscard]] static bool is_here() noexcept { return depth > 0; }
 
  private:
@@ -66,28 +66,28 @@ class NoHelp {
 };
 
 /// Calls begin() and end() for a scope; does nothing without a helper.
-class Helping {
+class ProgressScope {
  public:
-  explicit Helping(Helper* helper) noexcept : helper_(helper) {
-    if (helper_ != nullptr) {
-      helper_->begin();
+  explicit ProgressScope(Helper* helper) noexcept : progress_delegate_(helper) {
+    if (progress_delegate_ != nullptr) {
+      progress_delegate_->begin();
     }
   }
-  ~Helping() {
-    if (helper_ != nullptr) {
-      helper_->end();
+  ~ProgressScope() {
+    if (progress_delegate_ != nullptr) {
+      progress_delegate_->end();
     }
   }
-  Helping(const Helping&) = delete;
-  Helping& operator=(const Helping&) = delete;
+  ProgressScope(const ProgressScope&) = delete;
+  ProgressScope& operator=(const ProgressScope&) = delete;
   void help() const noexcept {
-    if (helper_ != nullptr) {
-      helper_->help();
+    if (progress_delegate_ != nullptr) {
+      progress_delegate_->help();
     }
   }
 
  private:
-  Helper* helper_;
+  Helper* progress_delegate_;
 };
 
 class Node final : public Liveness {
@@ -105,26 +105,26 @@ class Node final : public Liveness {
   /// Allocates the tables for ranks of other nodes, for `world_ranks` ranks: their notifications,
   /// and their peer states. Called once, by the rank that serves them, before it does.
   /// Errors: no_memory. Cost: address space; memory only where it is used.
-  Status make_guest_book(std::int32_t world_ranks);
+  Status make_remote_rank_tables(std::int32_t world_ranks);
   /// Leaves the job; a peer that waits for this rank finds out at its next liveness check.
   void leave() noexcept;
 
-  [[nodiscard]] int place() const noexcept { return place_; }
+  [[nodiscard]] int local_rank() const noexcept { return local_rank_; }
   [[nodiscard]] int size() const noexcept { return static_cast<int>(ranks_.size()); }
   [[nodiscard]] const std::vector<WorldRank>& ranks() const noexcept { return ranks_; }
   /// The local rank of a world rank on this node, or −1.
-  [[nodiscard]] int place_of(WorldRank rank) const noexcept {
+  [[nodiscard]] int local_rank_of(WorldRank rank) const noexcept {
     const std::int64_t at = std::int64_t{rank.value} - ranks_.front().value;
-    if (at < 0 || at >= hull_) {
+    if (at < 0 || at >= rank_span_) {
       return -1;
     }
-    return place_in_hull_.empty() ? static_cast<int>(at)
-                                  : place_in_hull_[static_cast<std::size_t>(at)];
+    return local_rank_in_span_.empty() ? static_cast<int>(at)
+                                       : local_rank_in_span_[static_cast<std::size_t>(at)];
   }
 
   /// The number of world ranks from the first to the last of this node; more than size() if ranks
   /// of other nodes lie between.
-  [[nodiscard]] std::int64_t hull() const noexcept { return hull_; }
+  [[nodiscard]] std::int64_t hull() const noexcept { return rank_span_; }
 
   [[nodiscard]] Arena& arena() noexcept { return arena_; }
   [[nodiscard]] NodeMemory& memory() const noexcept { return *memory_; }
@@ -134,21 +134,24 @@ class Node final : public Liveness {
 
   /// The agent that this rank's threads help, or null. It must live until it is replaced, and no
   /// thread may wait while that happens.
-  void set_helper(Helper* helper) noexcept { helper_.store(helper, std::memory_order_release); }
+  void set_progress_delegate(Helper* helper) noexcept {
+    progress_delegate_.store(helper, std::memory_order_release);
+  }
   [[nodiscard]] Helper* helper() const noexcept {
-    return NoHelp::is_here() ? nullptr : helper_.load(std::memory_order_acquire);
+    return NoProgressScope::is_here() ? nullptr
+                                      : progress_delegate_.load(std::memory_order_acquire);
   }
 
   /// Called before this thread sleeps without a spin() just before.
-  void hand_back_help() const noexcept {
+  void release_progress() const noexcept {
     if (Helper* const needy = helper()) {
-      needy->hand_back();
+      needy->yield_progress();
     }
   }
 
   /// Sleeps while `word` equals `expected`, at most until the next liveness check; first helps if
   /// no other thread does. May return early.
-  void doze(FutexWord& word, std::uint32_t expected) const noexcept;
+  void timed_wait(FutexWord& word, std::uint32_t expected) const noexcept;
 
   /// Calls `ready` until it returns true or the policy's time has passed; returns its last result.
   /// Helps meanwhile. If the result is false, hands the work back first, because the caller sleeps
@@ -159,11 +162,12 @@ class Node final : public Liveness {
 
   /// Ranks of other nodes, for which this node's agent waits in queues, have numbers after the
   /// local ranks.
-  [[nodiscard]] int guest_place(WorldRank rank) const noexcept { return size() + rank.value; }
-  [[nodiscard]] bool is_guest(int place) const noexcept { return place >= size(); }
+  [[nodiscard]] int remote_rank_slot(WorldRank rank) const noexcept { return size() + rank.value; }
+  [[nodiscard]] bool is_remote_rank(int place) const noexcept { return place >= size(); }
   /// The rank with a local number, on this node or a remote one.
   [[nodiscard]] WorldRank rank_at(int place) const noexcept {
-    return is_guest(place) ? WorldRank{place - size()} : ranks_[static_cast<std::size_t>(place)];
+    return is_remote_rank(place) ? WorldRank{place - size()}
+                                 : ranks_[static_cast<std::size_t>(place)];
   }
 
   /// True if the rank `place` left the job or its process ended. For a remote rank: if the agent's
@@ -187,54 +191,54 @@ class Node final : public Liveness {
   /// Puts a join message into the inbox of the rank `place`; waits while the inbox is full. The
   /// sender is this rank unless the message names one, which may be on another node.
   /// Errors: peer_lost if the receiver is gone.
-  Status invite(int place, Invitation invitation);
+  Status invite(int place, JoinMessage invitation);
   /// The same without waiting: false if the inbox is full.
-  Result<bool> try_invite(int place, Invitation invitation);
+  Result<bool> try_send_join(int place, JoinMessage invitation);
   /// Waits for a join message with `key` from a rank of the job, which may be on another node.
   /// `is_gone` is called once per liveness interval and says whether the sender is gone.
   /// Errors: peer_lost if it is.
-  Result<Invitation> accept(std::uint64_t key, WorldRank sender,
-                            const std::function<bool()>& is_gone);
+  Result<JoinMessage> accept(std::uint64_t key, WorldRank sender,
+                             const std::function<bool()>& is_gone);
 
  private:
   template <class Ready>
-  bool spin_helping(Helper& needy, Ready&& ready) const;
-  [[nodiscard]] RankRecord& own() const noexcept { return memory_->record(place_); }
-  void empty_box();
-  std::optional<Invitation> take_invitation(std::uint64_t key, WorldRank sender) noexcept;
-  std::optional<Invitation> take_out_of_box(std::uint64_t key, WorldRank sender) noexcept;
+  bool spin_with_progress(Helper& needy, Ready&& ready) const;
+  [[nodiscard]] RankRecord& own() const noexcept { return memory_->record(local_rank_); }
+  void drain_inbox();
+  std::optional<JoinMessage> take_join_message(std::uint64_t key, WorldRank sender) noexcept;
+  std::optional<JoinMessage> take_from_inbox(std::uint64_t key, WorldRank sender) noexcept;
 
   std::shared_ptr<NodeMemory> memory_;
   std::vector<WorldRank> ranks_;
-  std::int64_t hull_ = 0;           ///< number of world ranks from the first to the last of this
-                                    ///< node
-  std::vector<int> place_in_hull_;  ///< used only if the node's ranks are not consecutive
-  int place_;
+  std::int64_t rank_span_ = 0;  ///< number of world ranks from the first to the last of this
+                                ///< node
+  std::vector<int> local_rank_in_span_;  ///< used only if the node's ranks are not consecutive
+  int local_rank_;
   bool one_process_;
   WaitPolicy policy_;
   LockContext context_;
   Arena arena_;
-  std::atomic<Helper*> helper_{nullptr};
-  std::mutex invitations_mutex_;
-  std::vector<Invitation> invitations_;  ///< taken out of the inbox, oldest first
+  std::atomic<Helper*> progress_delegate_{nullptr};
+  std::mutex join_messages_mutex_;
+  std::vector<JoinMessage> join_messages_;  ///< taken out of the inbox, oldest first
 };
 
 template <class Ready>
 bool Node::spin(Ready&& ready) const {
   Helper* const needy = helper();
   if (needy == nullptr) {
-    return spin_until(policy_.spin, ready) || linger_until(policy_.linger, ready);
+    return spin_until(policy_.spin, ready) || yield_until(policy_.linger, ready);
   }
-  const bool is_ready = spin_helping(*needy, ready);
+  const bool is_ready = spin_with_progress(*needy, ready);
   if (!is_ready) {
-    needy->hand_back();
+    needy->yield_progress();
   }
   return is_ready;
 }
 
 template <class Ready>
-bool Node::spin_helping(Helper& needy, Ready&& ready) const {
-  const Helping helping(&needy);
+bool Node::spin_with_progress(Helper& needy, Ready&& ready) const {
+  const ProgressScope helping(&needy);
   const auto look = [&] {
     const bool is_ready = ready();
     if (!is_ready) {
@@ -242,8 +246,8 @@ bool Node::spin_helping(Helper& needy, Ready&& ready) const {
     }
     return is_ready;
   };
-  return spin_until(std::max(policy_.spin, policy_.least_help), look) ||
-         linger_until(policy_.linger, look);
+  return spin_until(std::max(policy_.spin, policy_.min_help_spin), look) ||
+         yield_until(policy_.linger, look);
 }
 
 template <class Ready, class GiveUp>
@@ -263,10 +267,10 @@ bool Node::listen_until(Ready&& ready, GiveUp&& give_up) {
     if (is_ready) {
       break;
     }
-    doze(record.doorbell, bell);
+    timed_wait(record.doorbell, bell);
     // By the clock: the doorbell may ring continually for other threads.
     const auto now = std::chrono::steady_clock::now();
-    if (now - looked >= policy_.look_period) {
+    if (now - looked >= policy_.liveness_interval) {
       looked = now;
       if (give_up()) {
         is_ready = ready();

@@ -21,9 +21,9 @@ namespace {
 
 constexpr std::uint64_t magic_number = 0x7465'7373'6572'6131;  // "tessera1"
 constexpr std::uint32_t current_layout = 11;
-constexpr std::uint64_t least_reserve = 64ULL << 20;
+constexpr std::uint64_t min_reserve = 64ULL << 20;
 // Liveness locks are on single bytes far beyond the end of the file, where no data can be.
-constexpr off_t life_mark_base = off_t{1} << 62;
+constexpr off_t liveness_lock_base = off_t{1} << 62;
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
   return (value + to - 1) / to * to;
@@ -56,10 +56,10 @@ void* map_shared(int fd, std::uint64_t bytes) {
 // If the whole arena doesn't fit a limited address space (ulimit -v), half of it is left to the
 // program. Regions are useless if the program has no memory to work on them, and a BLAS that gets
 // no buffer retries forever.
-std::uint64_t most_to_reserve(std::uint64_t wanted) {
+std::uint64_t max_to_reserve(std::uint64_t wanted) {
   const auto limit = address_space_limit();
   const bool fits = !limit || wanted <= limit->left();
-  return fits ? wanted : std::max(limit->left() / 2, least_reserve);
+  return fits ? wanted : std::max(limit->left() / 2, min_reserve);
 }
 
 struct Mapping {
@@ -69,16 +69,16 @@ struct Mapping {
 
 // Gives an empty file as many of the `wanted` bytes as the limits on files and address space allow.
 Result<Mapping> map_new_file(int fd, std::uint64_t wanted) {
-  const std::uint64_t most = largest_file_bytes();
-  if (most < least_reserve) {
+  const std::uint64_t most = max_file_bytes();
+  if (most < min_reserve) {
     return Status::error(Code::no_memory,
                          fmt::format("a node's shared memory needs at least {}, but files may have "
                                      "{} at most",
-                                     human_bytes(least_reserve), human_bytes(most)))
+                                     human_bytes(min_reserve), human_bytes(most)))
         .hint("raise the limit on file sizes (ulimit -f)");
   }
   const std::uint64_t largest = most / granule_bytes * granule_bytes;
-  std::uint64_t bytes = std::min(round_up(most_to_reserve(wanted), granule_bytes), largest);
+  std::uint64_t bytes = std::min(round_up(max_to_reserve(wanted), granule_bytes), largest);
   // Address space may also be short for other reasons (sanitizers): halve the size until it fits.
   while (true) {
     void* const base =
@@ -87,21 +87,21 @@ Result<Mapping> map_new_file(int fd, std::uint64_t wanted) {
       return Mapping{static_cast<std::byte*>(base), bytes};
     }
     const int error = errno;
-    if (bytes <= least_reserve) {
+    if (bytes <= min_reserve) {
       return Status::error(Code::no_memory,
                            fmt::format("cannot map {} of shared memory: {}{}", human_bytes(bytes),
                                        std::strerror(error), address_space_note()))
           .hint("raise the limit on address space: ulimit -v unlimited");
     }
-    bytes = std::max(round_up(bytes / 2, granule_bytes), least_reserve);
+    bytes = std::max(round_up(bytes / 2, granule_bytes), min_reserve);
   }
 }
 
-struct flock life_mark(short type, int place) {
+struct flock liveness_lock(short type, int place) {
   struct flock mark {};
   mark.l_type = type;
   mark.l_whence = SEEK_SET;
-  mark.l_start = life_mark_base + place;
+  mark.l_start = liveness_lock_base + place;
   mark.l_len = 1;
   return mark;
 }
@@ -154,12 +154,12 @@ void NodeMemory::lay_out(int ranks, std::uint64_t bytes) const {
 Result<std::unique_ptr<NodeMemory>> NodeMemory::adopt(Descriptor memory, Descriptor bell) {
   struct stat file {};
   const int fd = memory.get();
-  if (fstat(fd, &file) == 0 && file.st_size < static_cast<off_t>(least_reserve)) {
+  if (fstat(fd, &file) == 0 && file.st_size < static_cast<off_t>(min_reserve)) {
     return Status::error(Code::protocol,
                          fmt::format("the node's shared memory has {}, but at least {} are needed: "
                                      "it was created by another version of Tessera",
                                      human_bytes(static_cast<std::uint64_t>(file.st_size)),
-                                     human_bytes(least_reserve)));
+                                     human_bytes(min_reserve)));
   }
   const auto bytes = static_cast<std::uint64_t>(file.st_size);
   void* const base = map_shared(fd, bytes);
@@ -184,9 +184,9 @@ Result<std::unique_ptr<NodeMemory>> NodeMemory::adopt(Descriptor memory, Descrip
 }
 
 std::string NodeMemory::enlarging() const {
-  if (largest_file_bytes() < size() + granule_bytes) {
+  if (max_file_bytes() < size() + granule_bytes) {
     return fmt::format("raise the limit on file sizes, {} (ulimit -f): it limits the arena",
-                       human_bytes(largest_file_bytes()));
+                       human_bytes(max_file_bytes()));
   }
   const auto limit = address_space_limit();
   // create() leaves as much to the program as it takes; far more is left if a setting decided the
@@ -203,8 +203,8 @@ NodeMemory::~NodeMemory() {
   munmap(base_, mapped_);
 }
 
-void NodeMemory::ring_agent() const noexcept {
-  AgentBell& bell = header().agent_bell;
+void NodeMemory::wake_agent() const noexcept {
+  AgentWakeup& bell = header().agent_bell;
   bell.rings.fetch_add(1);
   if (bell.sleepers.load() != 0) {
     const std::uint64_t one = 1;
@@ -213,11 +213,11 @@ void NodeMemory::ring_agent() const noexcept {
   }
 }
 
-Status NodeMemory::hold_life_mark(int place) const {
+Status NodeMemory::hold_liveness_lock(int place) const {
   // A POSIX record lock: the kernel releases it when the process ends, even by SIGKILL and before a
   // parent reaps it, and a child made by fork() does not inherit it. It needs no descriptor per
   // peer, and works across pid namespaces, unlike a pidfd.
-  struct flock mark = life_mark(F_WRLCK, place);
+  struct flock mark = liveness_lock(F_WRLCK, place);
   if (fcntl(memory_.get(), F_SETLK, &mark) != 0) {
     return Status::error(Code::internal, fmt::format("cannot mark local rank {} as alive: {}",
                                                      place, std::strerror(errno)));
@@ -225,8 +225,8 @@ Status NodeMemory::hold_life_mark(int place) const {
   return {};
 }
 
-bool NodeMemory::has_life_mark(int place) const {
-  struct flock mark = life_mark(F_WRLCK, place);
+bool NodeMemory::has_liveness_lock(int place) const {
+  struct flock mark = liveness_lock(F_WRLCK, place);
   if (fcntl(memory_.get(), F_GETLK, &mark) != 0) {
     return true;  // An error does not prove that the process is dead.
   }

@@ -37,7 +37,7 @@ enum class Presence : std::uint32_t { absent, here, left };
 
 /// The join message: the first rank of a new team sends it to the other members; it names the
 /// team's memory.
-struct Invitation {
+struct JoinMessage {
   std::uint64_t key = 0;     ///< hash of the team's list of ranks
   std::uint64_t offset = 0;  ///< of the team's memory in the node's memory; unused between nodes
   std::int32_t sender = -1;  ///< its world rank; set by Node::invite
@@ -49,9 +49,9 @@ struct alignas(cache_line) RankRecord {
   std::atomic<std::uint32_t> presence{0};
   FutexWord doorbell{0};                    ///< rung when something arrived for this rank
   std::atomic<std::uint32_t> listeners{0};  ///< threads that sleep on the doorbell
-  RobustLock box_lock;                      ///< protects the inbox
-  std::uint32_t box_count = 0;
-  std::array<Invitation, 64> box{};
+  RobustLock inbox_lock;                    ///< protects the inbox
+  std::uint32_t inbox_count = 0;
+  std::array<JoinMessage, 64> box{};
   RobustLock attached_lock;  ///< held while words of memory that this rank attached are copied
 };
 
@@ -67,40 +67,40 @@ struct DirectoryHeader {
   struct alignas(cache_line) Lane {
     RobustLock lock;
   };
-  static constexpr int most_lanes = 8;
-  std::array<Lane, most_lanes> lanes;
+  static constexpr int max_shards = 8;
+  std::array<Lane, max_shards> lanes;
   std::uint64_t offset = 0;  ///< of the table in the arena; 0: none yet
   std::uint64_t used = 0;    ///< entries that are not empty
 };
 
 /// Wakes the node's agent, the thread that serves other nodes and sleeps in the kernel.
-struct alignas(cache_line) AgentBell {
+struct alignas(cache_line) AgentWakeup {
   std::atomic<std::uint32_t> rings{0};
   std::atomic<std::uint32_t> sleepers{0};  ///< threads of the agent that must be woken
 };
 
 /// The agent's record of a remote rank's peer state. Only moves forward.
-enum class GuestFate : std::uint8_t { unknown, left, lost };
+enum class RemoteRankState : std::uint8_t { unknown, left, lost };
 
 struct NodeHeader {
   std::uint64_t magic = 0;
   std::uint32_t layout_version = 0;
   std::uint32_t ranks = 0;
-  std::uint64_t total_bytes = 0;           ///< of the mapping
-  std::uint64_t records_offset = 0;        ///< of RankRecord[ranks]
-  std::uint64_t notices_offset = 0;        ///< of counters [receiver][sender]
-  std::uint64_t guest_notices_offset = 0;  ///< of counters [receiver][world rank]; 0: none
-  std::uint64_t guest_fates_offset = 0;    ///< of GuestFate[world rank]; 0: none
-  std::uint64_t world_ranks = 0;           ///< of the job, if these two tables exist
-  std::uint64_t bitmap_offset = 0;         ///< of std::uint64_t[], one bit per granule from offset
-                                           ///< 0
-  std::uint64_t kept_offset = 0;           ///< the same: is the memory never given back?
-  std::uint64_t arena_offset = 0;          ///< first byte that can be allocated; start of a granule
+  std::uint64_t total_bytes = 0;                ///< of the mapping
+  std::uint64_t records_offset = 0;             ///< of RankRecord[ranks]
+  std::uint64_t notices_offset = 0;             ///< of counters [receiver][sender]
+  std::uint64_t remote_notices_offset = 0;      ///< of counters [receiver][world rank]; 0: none
+  std::uint64_t remote_rank_states_offset = 0;  ///< of RemoteRankState[world rank]; 0: none
+  std::uint64_t world_ranks = 0;                ///< of the job, if these two tables exist
+  std::uint64_t bitmap_offset = 0;  ///< of std::uint64_t[], one bit per granule from offset
+                                    ///< 0
+  std::uint64_t kept_offset = 0;    ///< the same: is the memory never given back?
+  std::uint64_t arena_offset = 0;   ///< first byte that can be allocated; start of a granule
   alignas(cache_line) RobustLock bitmap_lock;
   std::uint64_t search_hint = 0;              ///< there is no free granule before it
-  RobustLock last_one_lock;                   ///< for LastOne
+  RobustLock shared_ref_count_lock;           ///< for SharedRefCount
   std::atomic<std::uint32_t> last_region{0};  ///< the number of the newest region
-  AgentBell agent_bell;
+  AgentWakeup agent_bell;
   alignas(cache_line) DirectoryHeader directory;
   std::array<StripeLock, stripe_count> stripes;
 };
@@ -144,32 +144,32 @@ class NodeMemory {
                                          static_cast<std::size_t>(sender)];
   }
 
-  /// The same for a sender on another node. Requires: guest_notices_offset is set.
-  [[nodiscard]] std::atomic<std::uint64_t>& guest_notices(int receiver,
-                                                          WorldRank sender) const noexcept {
+  /// The same for a sender on another node. Requires: remote_notices_offset is set.
+  [[nodiscard]] std::atomic<std::uint64_t>& remote_notices(int receiver,
+                                                           WorldRank sender) const noexcept {
     return reinterpret_cast<std::atomic<std::uint64_t>*>(
-        base_ +
-        header().guest_notices_offset)[static_cast<std::uint64_t>(receiver) * header().world_ranks +
-                                       static_cast<std::uint64_t>(sender.value)];
+        base_ + header().remote_notices_offset)[static_cast<std::uint64_t>(receiver) *
+                                                    header().world_ranks +
+                                                static_cast<std::uint64_t>(sender.value)];
   }
 
-  /// The peer state of a rank of another node. Requires: guest_fates_offset is set.
-  [[nodiscard]] std::atomic<GuestFate>& guest_fate(WorldRank rank) const noexcept {
-    return reinterpret_cast<std::atomic<GuestFate>*>(
-        base_ + header().guest_fates_offset)[static_cast<std::size_t>(rank.value)];
+  /// The peer state of a rank of another node. Requires: remote_rank_states_offset is set.
+  [[nodiscard]] std::atomic<RemoteRankState>& remote_rank_state(WorldRank rank) const noexcept {
+    return reinterpret_cast<std::atomic<RemoteRankState>*>(
+        base_ + header().remote_rank_states_offset)[static_cast<std::size_t>(rank.value)];
   }
 
   /// Makes the agent check for changes made before the call; wakes it if it sleeps.
-  void ring_agent() const noexcept;
+  void wake_agent() const noexcept;
   /// An eventfd that becomes readable when a sleeping agent is woken. It is never read: watch it
   /// edge-triggered.
   [[nodiscard]] int agent_bell() const noexcept { return bell_.get(); }
 
   /// Marks the calling process as that of the rank `place`. The kernel removes the mark when the
   /// process ends, however it ends. Errors: internal.
-  Status hold_life_mark(int place) const;
+  Status hold_liveness_lock(int place) const;
   /// True if a process still has the mark of `place`.
-  [[nodiscard]] bool has_life_mark(int place) const;
+  [[nodiscard]] bool has_liveness_lock(int place) const;
 
  private:
   NodeMemory(Descriptor memory, Descriptor bell, std::byte* base, std::uint64_t mapped) noexcept

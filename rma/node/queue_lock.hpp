@@ -17,7 +17,7 @@
 //
 // Ranks of other nodes wait in the same ring, so that the order of arrival decides, wherever a rank
 // is. This node's agent takes their tickets. It does not sleep on an entry but is woken by its bell
-// (remote ranks, Node::guest_place).
+// (remote ranks, Node::remote_rank_slot).
 #pragma once
 
 #include <atomic>
@@ -34,8 +34,8 @@ namespace tessera::rma::detail {
 struct QueueEntry {
   enum State : std::uint32_t { idle, waiting, parked, granted, holder_died };
   FutexWord state{idle};
-  std::uint32_t place = 0;       ///< of the waiting rank
-  std::uint32_t dead_place = 0;  ///< holder_died: local rank of the holder
+  std::uint32_t local_rank = 0;       ///< of the waiting rank
+  std::uint32_t dead_local_rank = 0;  ///< holder_died: local rank of the holder
 
   /// No rank waits here, or it was notified. A parked waiter sleeps and must be woken.
   [[nodiscard]] bool is_told() const noexcept {
@@ -53,67 +53,68 @@ class alignas(cache_line) QueueLock {
 
   enum class Outcome : std::uint8_t { acquired, holder_died };
   /// Waits until the caller has the lock, or its holder is found dead and the caller is first in
-  /// the queue. In the second case the lock is not taken, and `dead_place` names the holder.
-  Outcome lock(Node& node, int& dead_place) noexcept;
+  /// the queue. In the second case the lock is not taken, and `dead_local_rank` names the holder.
+  Outcome lock(Node& node, int& dead_local_rank) noexcept;
   /// The two steps of lock(): takes the lock if it is free; and waits for it with a ticket. `look`,
   /// if any, is called once per liveness interval.
   bool take(Node& node) noexcept;
-  Outcome wait_in_turn(Node& node, int& dead_place, const std::function<void()>& look) noexcept;
+  Outcome wait_with_ticket(Node& node, int& dead_local_rank,
+                           const std::function<void()>& look) noexcept;
   /// The holder a moment ago, or −1.
   [[nodiscard]] int holder() const noexcept {
-    return place_of(owner_.load(std::memory_order_relaxed));
+    return local_rank_of(owner_.load(std::memory_order_relaxed));
   }
 
   /// Called by the holder: which of its threads has the lock; 0 before it unlocks.
-  void note_thread(std::uint64_t thread) noexcept {
+  void record_thread(std::uint64_t thread) noexcept {
     thread_.store(thread, std::memory_order_relaxed);
   }
   [[nodiscard]] std::uint64_t thread() const noexcept {
     return thread_.load(std::memory_order_relaxed);
   }
 
-  /// Takes the lock for `place` if it is free. nullopt: another rank has it. Also reports a dead
-  /// holder if no rank waits.
-  std::optional<Outcome> take_or_leave(Node& node, int place, int& dead_place) noexcept;
+  /// Takes the lock for `local_rank` if it is free. nullopt: another rank has it. Also reports a
+  /// dead holder if no rank waits.
+  std::optional<Outcome> try_take(Node& node, int local_rank, int& dead_local_rank) noexcept;
 
   /// Hands the lock to the first living waiter. False if this rank doesn't hold it.
-  bool unlock(Node& node) noexcept { return unlock(node, node.place()); }
+  bool unlock(Node& node) noexcept { return unlock(node, node.local_rank()); }
 
   /// The ticket of a rank that wants the lock.
-  struct Turn {
-    int place = 0;             ///< local rank of the waiter
+  struct Ticket {
+    int local_rank = 0;        ///< local rank of the waiter
     bool is_queued = false;    ///< false: the ring was full
     std::uint32_t number = 0;  ///< its entry, if queued
-    int dead_place = -1;       ///< Outcome::holder_died: local rank of the holder
+    int dead_local_rank = -1;  ///< Outcome::holder_died: local rank of the holder
     std::chrono::steady_clock::time_point looked = std::chrono::steady_clock::time_point::max();
   };
   /// For a remote rank: takes the lock or a ticket, and doesn't wait. nullopt: call again. If the
   /// ring is full, after a pause; if the ticket is queued, after the agent's bell has rung and once
   /// per liveness interval.
-  std::optional<Outcome> advance(Node& node, Turn& turn) noexcept;
-  /// As unlock(), on behalf of the remote rank `place`.
-  bool unlock(Node& node, int place) noexcept;
+  std::optional<Outcome> advance(Node& node, Ticket& ticket) noexcept;
+  /// As unlock(), on behalf of the remote rank `local_rank`.
+  bool unlock(Node& node, int local_rank) noexcept;
 
  private:
-  // Low half: place + 1, with queue_bit if the lock came from the queue. High half: the ticket of
-  // its entry. 0: free.
+  // Low half: local_rank + 1, with queue_bit if the lock came from the queue. High half: the ticket
+  // of its entry. 0: free.
   using Owner = std::uint64_t;
   static constexpr Owner queue_bit = 0x8000'0000;
-  static Owner owner_at(int place) noexcept { return static_cast<Owner>(place) + 1; }
-  static Owner owner_of_turn(std::uint32_t place, std::uint32_t turn) noexcept {
-    return (Owner{place} + 1) | queue_bit | Owner{turn} << 32U;
+  static Owner owner_at(int local_rank) noexcept { return static_cast<Owner>(local_rank) + 1; }
+  static Owner owner_of_ticket(std::uint32_t local_rank, std::uint32_t ticket) noexcept {
+    return (Owner{local_rank} + 1) | queue_bit | Owner{ticket} << 32U;
   }
-  static int place_of(Owner owner) noexcept {
+  static int local_rank_of(Owner owner) noexcept {
     return static_cast<int>(owner & (queue_bit - 1)) - 1;
   }
 
-  QueueEntry& entry(std::uint32_t turn) noexcept;
-  bool enqueue(const Node& node, Turn& turn) noexcept;
-  bool take_if_free(const Node& node, const RobustGuard& guard, int place) noexcept;
-  std::optional<Outcome> try_lock(Node& node, Turn& turn) noexcept;
-  void wait(Node& node, const Turn& turn, const std::function<void()>& look) noexcept;
-  void look_after_holder(Node& node, Turn& turn) noexcept;
-  Outcome learn(Turn& turn) noexcept;
+  QueueEntry& entry(std::uint32_t ticket) noexcept;
+  bool enqueue(const Node& node, Ticket& ticket) noexcept;
+  bool take_if_free(const Node& node, const RobustGuard& guard, int local_rank) noexcept;
+  std::optional<Outcome> try_lock(Node& node, Ticket& ticket) noexcept;
+  void wait(Node& node, const Ticket& ticket, const std::function<void()>& look) noexcept;
+  void check_holder(Node& node, Ticket& ticket) noexcept;
+  Outcome learn(Ticket& ticket) noexcept;
   QueueEntry* first_living(const Node& node) noexcept;
   void tell(const Node& node, QueueEntry& first, QueueEntry::State what) noexcept;
   void hand_over(const Node& node) noexcept;

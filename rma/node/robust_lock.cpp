@@ -25,9 +25,9 @@ RobustLock::Acquired RobustLock::lock_contended(const LockContext& context) noex
         !word_.compare_exchange_weak(seen, seen | waiters_bit, std::memory_order_relaxed)) {
       continue;
     }
-    futex_wait(word_, seen | waiters_bit, context.look_period);
+    futex_wait(word_, seen | waiters_bit, context.liveness_interval);
     const auto now = std::chrono::steady_clock::now();
-    if (now - looked < context.look_period || context.liveness == nullptr) {
+    if (now - looked < context.liveness_interval || context.liveness == nullptr) {
       continue;
     }
     looked = now;
@@ -36,7 +36,7 @@ RobustLock::Acquired RobustLock::lock_contended(const LockContext& context) noex
     if (owner >= 0 && context.liveness->has_ended(owner) &&
         word_.compare_exchange_strong(seen, mine, std::memory_order_acquire,
                                       std::memory_order_relaxed)) {
-      return Acquired::from_the_dead;
+      return Acquired::from_dead_owner;
     }
   }
 }

@@ -31,12 +31,13 @@ struct LockContext {
   int place = 0;  ///< of the calling rank on its node
   const Liveness* liveness = nullptr;
   std::chrono::nanoseconds spin{1000};
-  std::chrono::nanoseconds look_period{100'000'000};  ///< between liveness checks of the owner
+  std::chrono::nanoseconds liveness_interval{
+      100'000'000};  ///< between liveness checks of the owner
 };
 
 class RobustLock {
  public:
-  enum class Acquired : bool { normally, from_the_dead };
+  enum class Acquired : bool { normally, from_dead_owner };
 
   /// Waits until the caller has the lock.
   Acquired lock(const LockContext& context) noexcept {
@@ -83,7 +84,7 @@ class RobustGuard {
   RobustGuard& operator=(const RobustGuard&) = delete;
   /// True if the previous holder died inside its critical section.
   [[nodiscard]] bool recovered() const noexcept {
-    return acquired_ == RobustLock::Acquired::from_the_dead;
+    return acquired_ == RobustLock::Acquired::from_dead_owner;
   }
 
  private:

@@ -38,7 +38,7 @@ Spread spread_of(const std::vector<RankProfile>& ranks, const Value& value) {
     sum += has;
     if (has > spread.most) {
       spread.most = has;
-      spread.most_rank = each.rank;
+      spread.max_rank = each.rank;
     }
   }
   spread.mean = sum / static_cast<double>(ranks.size());
@@ -172,7 +172,7 @@ Spread JobProfile::owned() const {
   }
   const auto most = std::max_element(bytes.begin(), bytes.end());
   return {
-      .most_rank = static_cast<std::int32_t>(most - bytes.begin()),
+      .max_rank = static_cast<std::int32_t>(most - bytes.begin()),
       .most = static_cast<double>(*most),
       .mean = static_cast<double>(std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0})) /
               static_cast<double>(job_ranks)};

@@ -14,7 +14,7 @@ namespace tessera::rma::detail {
 /// How unevenly something is spread over ranks. `most_of_mean` is 1 if all ranks have as much, and
 /// 0 if none has any.
 struct Spread {
-  std::int32_t most_rank = 0;
+  std::int32_t max_rank = 0;
   double most = 0;
   double mean = 0;
   [[nodiscard]] double most_of_mean() const noexcept { return mean > 0 ? most / mean : 0; }

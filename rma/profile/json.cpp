@@ -44,7 +44,7 @@ ordered_json json_of(const KindTallies& tallies) {
 
 ordered_json json_of(const Spread& spread) {
   return {{"most", spread.most},
-          {"rank", spread.most_rank},
+          {"rank", spread.max_rank},
           {"mean", spread.mean},
           {"most_of_mean", spread.most_of_mean()}};
 }

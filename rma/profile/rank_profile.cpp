@@ -10,7 +10,7 @@ namespace {
 
 // Both ends run the same program on processors of the same kind, so values are sent as they are in
 // memory.
-class Writer {
+class ProfileWriter {
  public:
   template <class T>
   void put(const T& value) {
@@ -37,9 +37,9 @@ class Writer {
   std::vector<std::byte> bytes_;
 };
 
-class Reader {
+class ProfileReader {
  public:
-  explicit Reader(std::span<const std::byte> bytes) : left_(bytes) {}
+  explicit ProfileReader(std::span<const std::byte> bytes) : left_(bytes) {}
 
   template <class T>
   void get(T& value) {
@@ -103,7 +103,7 @@ void for_each_field(Entry& entry, const Action& action) {
 }  // namespace
 
 std::vector<std::byte> RankProfile::pack() const {
-  Writer writer;
+  ProfileWriter writer;
   const auto put = [&](const auto& field) { writer.put(field); };
   for_each_plain_field(*this, put);
   writer.put(static_cast<std::uint64_t>(regions.size()));
@@ -119,7 +119,7 @@ std::vector<std::byte> RankProfile::pack() const {
 }
 
 Result<RankProfile> RankProfile::unpack(std::span<const std::byte> bytes) {
-  Reader reader(bytes);
+  ProfileReader reader(bytes);
   RankProfile profile;
   const auto get = [&](auto& field) { reader.get(field); };
   for_each_plain_field(profile, get);

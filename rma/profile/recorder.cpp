@@ -14,7 +14,7 @@ std::string_view to_string(Wait wait) noexcept {
   return index < names.size() ? names[index] : "unknown";
 }
 
-void Recorder::note_done(Wait wait) noexcept {
+void Recorder::record_done(Wait wait) noexcept {
   if (is_open() && depth == 0) {
     tallies_[static_cast<std::size_t>(wait)].count.fetch_add(1, std::memory_order_relaxed);
   }
@@ -28,7 +28,7 @@ void Recorder::raise_to(std::atomic<std::uint64_t>& most, std::uint64_t value) n
 
 LabelledWait& Recorder::tally_of(const Label& label, std::uint32_t& place) {
   const auto next = static_cast<std::uint32_t>(labels_.size());
-  const auto [found, is_new] = label_places_.try_emplace(label.short_text(), next);
+  const auto [found, is_new] = label_indices_.try_emplace(label.short_text(), next);
   if (is_new) {
     labels_.push_back({.label = found->first, .tally = {}});
   }
@@ -86,7 +86,7 @@ WaitTallies Recorder::tallies() const noexcept {
   WaitTallies all;
   std::transform(tallies_.begin(), tallies_.end(), all.begin(), [&ns](const AtomicTally& each) {
     return WaitTally{each.count.load(), each.bytes.load(), ns(each.total_ticks),
-                     ns(each.longest_ticks)};
+                     ns(each.max_ticks)};
   });
   return all;
 }

@@ -41,13 +41,13 @@ struct TimedWait {
 
 class Recorder {
  public:
-  /// Keeps at most `most_events` events; 0 if there is no trace.
-  explicit Recorder(std::size_t most_events) : most_events_(most_events) {
-    events_.reserve(most_events);  // the kernel backs these pages only when they are touched
+  /// Keeps at most `max_events` events; 0 if there is no trace.
+  explicit Recorder(std::size_t max_events) : most_events_(max_events) {
+    events_.reserve(max_events);  // the kernel backs these pages only when they are touched
   }
 
   /// Records an operation that ended without waiting; ignored within a wait.
-  void note_done(Wait wait) noexcept;
+  void record_done(Wait wait) noexcept;
 
   /// Waits that begin from now on are not recorded: they are the profile's own.
   void close() noexcept { is_open_.store(false, std::memory_order_relaxed); }
@@ -65,7 +65,7 @@ class Recorder {
     std::atomic<std::uint64_t> count{0};
     std::atomic<std::uint64_t> bytes{0};
     std::atomic<std::uint64_t> total_ticks{0};
-    std::atomic<std::uint64_t> longest_ticks{0};
+    std::atomic<std::uint64_t> max_ticks{0};
   };
 
   [[nodiscard]] bool is_open() const noexcept { return is_open_.load(std::memory_order_relaxed); }
@@ -75,8 +75,8 @@ class Recorder {
     tally.count.fetch_add(1, std::memory_order_relaxed);
     tally.bytes.fetch_add(bytes, std::memory_order_relaxed);
     tally.total_ticks.fetch_add(ticks, std::memory_order_relaxed);
-    if (tally.longest_ticks.load(std::memory_order_relaxed) < ticks) [[unlikely]] {
-      raise_to(tally.longest_ticks, ticks);
+    if (tally.max_ticks.load(std::memory_order_relaxed) < ticks) [[unlikely]] {
+      raise_to(tally.max_ticks, ticks);
     }
   }
   static void raise_to(std::atomic<std::uint64_t>& most, std::uint64_t value) noexcept;
@@ -95,7 +95,7 @@ class Recorder {
   mutable std::mutex mutex_;
   std::vector<TimedWait> events_;
   std::vector<LabelledWait> labels_;  ///< in ticks
-  std::unordered_map<std::string, std::uint32_t> label_places_;
+  std::unordered_map<std::string, std::uint32_t> label_indices_;
   std::unordered_map<std::thread::id, std::uint32_t> threads_;
 };
 

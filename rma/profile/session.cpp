@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "rma/engine/job_state.hpp"
-#include "rma/engine/node_link.hpp"
+#include "rma/engine/node_control_channel.hpp"
 #include "rma/job.hpp"
 #include "rma/notify.hpp"
 #include "rma/profile/job_profile.hpp"
@@ -51,7 +51,7 @@ std::string absolute_file(const Settings& settings) {
   return error ? named : absolute.string();
 }
 
-std::size_t most_events(const Settings& settings) {
+std::size_t max_events(const Settings& settings) {
   return settings.profile == "trace" ? static_cast<std::size_t>(settings.profile_events) : 0;
 }
 
@@ -61,14 +61,14 @@ WorldRank first_of(const JobState& job, std::int32_t node) {
 
 // A rank that left after stop() has printed its profile itself.
 bool has_died(const JobState& job, WorldRank rank) {
-  if (const int place = job.node->place_of(rank); place >= 0) {
+  if (const int place = job.node->local_rank_of(rank); place >= 0) {
     return job.node->is_gone(place) && !job.node->has_left(place);
   }
   if (job.link == nullptr) {
     return false;
   }
-  const Result<Fate> fate = job.link->fate_of(rank);
-  return fate.ok() ? *fate == Fate::died : !is_own_lack(fate.status());
+  const Result<PeerState> fate = job.link->peer_state_of(rank);
+  return fate.ok() ? *fate == PeerState::died : !is_local_resource_error(fate.status());
 }
 
 std::vector<std::int32_t> nodes_by_rank(const Job& job) {
@@ -87,7 +87,7 @@ ProfileSession::ProfileSession(const JobState& job, Region control)
       wait_ms_(job.settings.profile_wait_ms),
       rank_(job.rank),
       job_ranks_(job.size),
-      recorder_(most_events(job.settings)),
+      recorder_(max_events(job.settings)),
       control_(std::move(control)) {}
 
 Status ProfileSession::start(JobState& job) {
@@ -118,7 +118,7 @@ Status ProfileSession::start(JobState& job) {
   job.counters->count_regions();
   job.profile = std::move(session);
   job.recorder = &job.profile->recorder_;
-  job.profile->exit_note_ = ExitNote::leave(job.self.lock());
+  job.profile->exit_hook_ = ExitHook::leave(job.self.lock());
   return {};
 }
 
@@ -199,7 +199,7 @@ Status ProfileSession::send_pings(Job& job, std::int32_t first, ClockSample& sam
 // --- the end ------------------------------------------------------------------------------------
 
 void ProfileSession::finish(JobState& state) {
-  if (exit_note_ == nullptr || exit_note_->withdraw()) {
+  if (exit_hook_ == nullptr || exit_hook_->withdraw()) {
     finish_once(state, true);
   }
 }
@@ -252,7 +252,7 @@ RankProfile ProfileSession::record(const Job& job) {
 bool ProfileSession::meet(Job& job) {
   if (is_root()) {
     const bool are_here = wait_for_arrivals(job);
-    tell_all(job, are_here ? Verdict::together : Verdict::alone);
+    send_verdict(job, are_here ? Verdict::together : Verdict::alone);
     return are_here;
   }
   if (const Status status = raise_flag(job, arrival_of(rank_), 1); !status.ok()) {
@@ -284,7 +284,7 @@ bool ProfileSession::wait_for_arrivals(Job& job) {
 }
 
 // Sends the verdict to all ranks; one that is gone does not need it.
-void ProfileSession::tell_all(Job& job, Verdict verdict) {
+void ProfileSession::send_verdict(Job& job, Verdict verdict) {
   for (std::int32_t rank = 1; rank < job_ranks_; ++rank) {
     raise_flag(job, control_.at(TeamRank{rank}, offsetof(Control, verdict)),
                static_cast<std::int32_t>(verdict))

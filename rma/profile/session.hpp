@@ -18,7 +18,7 @@
 #include <optional>
 #include <string>
 
-#include "rma/profile/exit_note.hpp"
+#include "rma/profile/exit_hook.hpp"
 #include "rma/profile/rank_profile.hpp"
 #include "rma/profile/recorder.hpp"
 #include "rma/region.hpp"
@@ -62,7 +62,7 @@ class ProfileSession {
   bool meet(Job& job);
   bool wait_for_arrivals(Job& job);
   bool wait_for_verdict(Job& job);
-  void tell_all(Job& job, Verdict verdict);
+  void send_verdict(Job& job, Verdict verdict);
   void measure_clock(Job& job, ClockSample& sample);
   Status answer_pings(Job& job, WorldRank leader, std::int32_t first);
   Status send_pings(Job& job, std::int32_t first, ClockSample& sample);
@@ -89,7 +89,7 @@ class ProfileSession {
   ClockSample clock_at_start_;
   ClockSample clock_at_stop_;
   std::string missing_;  ///< why the ranks did not come together
-  std::shared_ptr<ExitNote> exit_note_;
+  std::shared_ptr<ExitHook> exit_hook_;
 };
 
 }  // namespace tessera::rma::detail

@@ -13,10 +13,10 @@
 namespace tessera::rma::detail {
 namespace {
 
-constexpr std::int32_t widest_matrix = 16;
-constexpr std::size_t most_flows = 16;
-constexpr std::size_t most_regions = 20;
-constexpr std::size_t most_labels = 20;
+constexpr std::int32_t max_matrix_ranks = 16;
+constexpr std::size_t max_flows = 16;
+constexpr std::size_t max_regions = 20;
+constexpr std::size_t max_labels = 20;
 constexpr std::size_t name_width = 24;
 
 using Lines = std::back_insert_iterator<std::string>;
@@ -96,9 +96,9 @@ void print_matrix(Lines out, std::string_view of, const std::vector<Flow>& flows
 void print_largest(Lines out, std::string_view of, std::vector<Flow> flows) {
   std::stable_sort(flows.begin(), flows.end(),
                    [](const Flow& a, const Flow& b) { return a.tally.bytes > b.tally.bytes; });
-  fmt::format_to(out, "  the largest {} of {} pairs of {}s\n", std::min(flows.size(), most_flows),
+  fmt::format_to(out, "  the largest {} of {} pairs of {}s\n", std::min(flows.size(), max_flows),
                  flows.size(), of);
-  flows.resize(std::min(flows.size(), most_flows));
+  flows.resize(std::min(flows.size(), max_flows));
   for (const Flow& flow : flows) {
     fmt::format_to(out, "  {} {:>6} to {:>6} {:>10} {:>14} operations\n", of, flow.from, flow.to,
                    human(static_cast<double>(flow.tally.bytes)), flow.tally.operations);
@@ -107,8 +107,8 @@ void print_largest(Lines out, std::string_view of, std::vector<Flow> flows) {
 
 // By rank if there are few, else by node, else the largest flows.
 void print_traffic(Lines out, const JobProfile& profile) {
-  const bool by_rank = profile.job_ranks <= widest_matrix;
-  const bool by_node = !by_rank && profile.job_nodes <= widest_matrix && profile.job_nodes > 1;
+  const bool by_rank = profile.job_ranks <= max_matrix_ranks;
+  const bool by_node = !by_rank && profile.job_nodes <= max_matrix_ranks && profile.job_nodes > 1;
   const std::string_view of = by_rank || profile.job_nodes == 1 ? "rank" : "node";
   const std::vector<Flow> flows = of == "rank" ? profile.flows() : profile.node_flows();
   fmt::format_to(out,
@@ -155,7 +155,7 @@ void print_regions(Lines out, const JobProfile& profile) {
     return each.name.empty() && each.regions == 0 && sum_of(each.tallies, Op::put).bytes == 0 &&
            sum_of(each.tallies, Op::get).bytes == 0;
   });
-  const std::size_t more = regions.size() - std::min(regions.size(), most_regions);
+  const std::size_t more = regions.size() - std::min(regions.size(), max_regions);
   regions.resize(regions.size() - more);
   for (const RegionCounts::Entry& each : regions) {
     const Tally put = sum_of(each.tallies, Op::put);
@@ -180,7 +180,7 @@ void print_wait(Lines out, std::size_t width, std::string_view name, const WaitT
                  all.count, human_time(seconds),
                  human_time(seconds / static_cast<double>(all.count)),
                  human_time(static_cast<double>(all.longest_ns) * 1e-9), by_rank.most_of_mean(),
-                 by_rank.most_rank);
+                 by_rank.max_rank);
 }
 
 void print_waits_head(Lines out, std::size_t width, std::string_view name) {
@@ -206,7 +206,7 @@ void print_calls(Lines out, const JobProfile& profile) {
   if (labels.empty()) {
     return;
   }
-  const std::size_t more = labels.size() - std::min(labels.size(), most_labels);
+  const std::size_t more = labels.size() - std::min(labels.size(), max_labels);
   labels.resize(labels.size() - more);
   print_waits_head(out, name_width, "waiting in");
   for (const LabelSum& each : labels) {
@@ -224,14 +224,14 @@ void print_imbalance(Lines out, const JobProfile& profile) {
   const double share = seconds > 0 ? 100 * waiting.mean / seconds : 0;
   fmt::format_to(out, "\nimbalance\n");
   fmt::format_to(out, "  waiting: mean {} ({:.1f} % of the time), max/mean {:.2f} (rank {})\n",
-                 human_time(waiting.mean), share, waiting.most_of_mean(), waiting.most_rank);
+                 human_time(waiting.mean), share, waiting.most_of_mean(), waiting.max_rank);
   fmt::format_to(out, "  bytes that a rank moved: mean {}, max/mean {:.2f} (rank {})\n",
-                 human(moved.mean), moved.most_of_mean(), moved.most_rank);
+                 human(moved.mean), moved.most_of_mean(), moved.max_rank);
   if (profile.is_complete()) {
     const Spread owned = profile.owned();
     fmt::format_to(
         out, "  bytes on a rank's memory: mean {}, max/mean {:.2f} (the hottest owner: rank {})\n",
-        human(owned.mean), owned.most_of_mean(), owned.most_rank);
+        human(owned.mean), owned.most_of_mean(), owned.max_rank);
   }
 }
 

@@ -25,24 +25,24 @@ std::uint64_t bytes_in_stripe(std::uint64_t offset, std::uint64_t bytes, std::si
 }
 
 // Holds the lock of one stripe at a time, as long as the stripe stays the same.
-class HeldStripe {
+class StripeGuard {
  public:
-  explicit HeldStripe(const StripeLocks::Slice& stripes) noexcept : stripes_(stripes) {}
-  ~HeldStripe() { let_go(); }
-  HeldStripe(const HeldStripe&) = delete;
-  HeldStripe& operator=(const HeldStripe&) = delete;
+  explicit StripeGuard(const StripeLocks::Slice& stripes) noexcept : stripes_(stripes) {}
+  ~StripeGuard() { release(); }
+  StripeGuard(const StripeGuard&) = delete;
+  StripeGuard& operator=(const StripeGuard&) = delete;
 
-  void turn_to(std::uint64_t offset) noexcept {
+  void retarget(std::uint64_t offset) noexcept {
     const std::uint64_t stripe = offset / stripe_bytes;
     if (lock_ != nullptr && stripe == stripe_) {
       return;
     }
-    let_go();
+    release();
     lock_ = &stripes_.of(offset);
     lock_->lock(stripes_.context());
     stripe_ = stripe;
   }
-  void let_go() noexcept {
+  void release() noexcept {
     if (lock_ != nullptr) {
       lock_->unlock();
       lock_ = nullptr;
@@ -56,26 +56,26 @@ class HeldStripe {
 };
 
 // Shorter lists are added in list order.
-constexpr std::size_t worth_sorting = 256;
+constexpr std::size_t min_fragments_to_sort = 256;
 // Releases the lock after that many, since others wait for it.
-constexpr std::size_t most_in_a_row = 1024;
+constexpr std::size_t max_per_lock = 1024;
 
 void accumulate_in_order(std::byte* slice, std::uint64_t offset, Fragments fragments,
                          const Scale& scale, const StripeLocks::Slice& stripes) {
-  HeldStripe held(stripes);
-  std::size_t left = most_in_a_row;
+  StripeGuard held(stripes);
+  std::size_t left = max_per_lock;
   for (const Fragment& each : fragments) {
     if (--left == 0) {
-      held.let_go();
-      left = most_in_a_row;
+      held.release();
+      left = max_per_lock;
     }
     const std::uint64_t at = offset + each.remote_offset;
     const auto* const source = static_cast<const std::byte*>(each.local);
     if (at % stripe_bytes + each.bytes > stripe_bytes) {
-      held.let_go();
+      held.release();
       accumulate_long_run(slice, at, source, each.bytes, scale, stripes);
     } else if (each.bytes > 0) {
-      held.turn_to(at);
+      held.retarget(at);
       kernels::accumulate_small(slice + at, source, each.bytes, scale);
     }
   }
@@ -130,7 +130,7 @@ void accumulate_sorted(std::byte* target, Fragments fragments, const StripeSort&
                        const Scale& scale, const StripeLocks::Slice& stripes) {
   sort.for_each_lock([&](std::size_t lock, std::span<const std::uint16_t> numbers) {
     while (!numbers.empty()) {
-      const std::size_t count = std::min(numbers.size(), most_in_a_row);
+      const std::size_t count = std::min(numbers.size(), max_per_lock);
       const RobustGuard guard(stripes.at(lock), stripes.context());
       kernels::accumulate_listed(target, fragments.data(), numbers.first(count), scale);
       numbers = numbers.subspan(count);
@@ -160,7 +160,7 @@ void accumulate_short_runs(std::byte* slice, std::uint64_t offset, const std::by
                            const StripeLocks::Slice& stripes) {
   const std::uint64_t run_bytes = shape.run_bytes;
   const kernels::AccumulateLine add = kernels::accumulate_line_kernel(run_bytes, scale);
-  HeldStripe held(stripes);
+  StripeGuard held(stripes);
   kernels::for_each_line(shape, [&](std::int64_t local, std::int64_t remote) {
     CopyShape::Level part = kernels::line_of(shape);
     std::uint64_t at = offset + static_cast<std::uint64_t>(remote);
@@ -168,16 +168,16 @@ void accumulate_short_runs(std::byte* slice, std::uint64_t offset, const std::by
     for (std::int64_t left = part.count;;) {
       part.count = runs_in_stripe(at, run_bytes, part.remote_stride, left);
       if (part.count > 0) {
-        held.turn_to(at);
+        held.retarget(at);
         add(slice + at, from, part, run_bytes, scale);
       } else {
         // One run that begins in this stripe and ends in the next one.
         part.count = 1;
         const std::uint64_t here = bytes_in_stripe(at, run_bytes, size_of(scale.type()));
-        held.turn_to(at);
+        held.retarget(at);
         kernels::accumulate_run(slice + at, from, here, scale);
         if (here < run_bytes) {
-          held.turn_to(at + here);
+          held.retarget(at + here);
           kernels::accumulate_run(slice + at + here, from + here, run_bytes - here, scale);
         }
       }
@@ -218,7 +218,7 @@ void accumulate_long_run(std::byte* slice, std::uint64_t offset, const std::byte
     kernels::accumulate_run(slice + offset, source, bytes, scale);
     return;
   }
-  constexpr std::uint64_t batch = 64;  // number of bits in `put_off`
+  constexpr std::uint64_t batch = 64;  // number of bits in `deferred`
   const std::size_t element = size_of(scale.type());
   const std::uint64_t head = bytes_in_stripe(offset, bytes, element);
   // Piece 0 ends at the first stripe boundary; the others are a stripe long (the last may be
@@ -238,19 +238,19 @@ void accumulate_long_run(std::byte* slice, std::uint64_t offset, const std::byte
   for (std::uint64_t first = 0; first < pieces; first += batch) {
     const std::uint64_t count = std::min(batch, pieces - first);
     const std::uint64_t turn = static_cast<std::uint64_t>(stripes.context().place) * count / 2;
-    std::uint64_t put_off = 0;
+    std::uint64_t deferred = 0;
     for (std::uint64_t i = 0; i < count; ++i) {
       const std::uint64_t at = (i + turn) % count;
       RobustLock& lock = lock_of(first + at);
       if (!lock.try_lock(stripes.context())) {
-        put_off |= std::uint64_t{1} << at;
+        deferred |= std::uint64_t{1} << at;
         continue;
       }
       add(first + at);
       lock.unlock();
     }
-    for (; put_off != 0; put_off &= put_off - 1) {
-      const auto at = static_cast<std::uint64_t>(__builtin_ctzll(put_off));
+    for (; deferred != 0; deferred &= deferred - 1) {
+      const auto at = static_cast<std::uint64_t>(__builtin_ctzll(deferred));
       const RobustGuard guard(lock_of(first + at), stripes.context());
       add(first + at);
     }
@@ -282,7 +282,7 @@ void accumulate_fragments_direct(std::byte* slice, std::uint64_t offset, Fragmen
     }
     return;
   }
-  if (fragments.size() < worth_sorting) {
+  if (fragments.size() < min_fragments_to_sort) {
     accumulate_in_order(slice, offset, fragments, scale, stripes);
     return;
   }

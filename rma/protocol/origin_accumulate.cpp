@@ -8,10 +8,10 @@
 #include <span>
 #include <vector>
 
-#include "rma/engine/accumulate_turns.hpp"
+#include "rma/catch_bad_alloc.hpp"
+#include "rma/engine/accumulate_tickets.hpp"
 #include "rma/kernels/accumulate.hpp"
 #include "rma/protocol/overlap.hpp"
-#include "rma/within_memory.hpp"
 
 namespace tessera::rma::detail {
 namespace {
@@ -43,7 +43,7 @@ std::uint64_t distance_of(std::int64_t stride) noexcept {
 
 // True if no two runs of the target share a byte. May be false for runs that don't, in patterns
 // with interleaved levels.
-bool meets_no_byte_twice(const CopyShape& shape) noexcept {
+bool is_disjoint(const CopyShape& shape) noexcept {
   auto level = shape.level;
   const auto end = level.begin() + shape.levels;
   // Not std::sort(): GCC 12 warns that it reads past the end of so short an array.
@@ -81,7 +81,7 @@ Status add_part(const Work& work, std::int64_t place, const std::byte* from,
 }
 
 // The buffer holds whole elements of every type.
-static_assert(AccumulateTurns::buffer_bytes % sizeof(std::complex<double>) == 0);
+static_assert(AccumulateTickets::buffer_bytes % sizeof(std::complex<double>) == 0);
 
 Status add_run(const Work& work, std::int64_t place, const std::byte* from, std::size_t bytes) {
   for (std::size_t done = 0; done < bytes;) {
@@ -100,7 +100,7 @@ Status add_shape(const Work& work, std::int64_t place, const std::byte* from,
   if (shape.levels == 0) {
     return add_run(work, place, from, shape.run_bytes);
   }
-  const bool is_apart = meets_no_byte_twice(shape);
+  const bool is_apart = is_disjoint(shape);
   if (is_apart && shape.total_bytes() <= work.buffer.size()) {
     return add_part(work, place, from, shape);
   }
@@ -119,7 +119,7 @@ Status add_shape(const Work& work, std::int64_t place, const std::byte* from,
 }
 
 /// Fragments between buffer and target, and the sources to add to each.
-struct Batch {
+struct FragmentBatch {
   std::vector<Fragment> pieces;
   std::vector<const std::byte*> sources;
   std::size_t bytes = 0;
@@ -142,7 +142,7 @@ Status add_pieces(const Work& work, Fragments pieces, std::span<const std::byte*
       [&](Completion& done) { put_remote(work.path, work.to, pieces, done); });
 }
 
-Status add_batch(const Work& work, Batch& batch) {
+Status add_batch(const Work& work, FragmentBatch& batch) {
   Status status = batch.pieces.empty() ? Status() : add_pieces(work, batch.pieces, batch.sources);
   batch.pieces.clear();
   batch.sources.clear();
@@ -151,7 +151,7 @@ Status add_batch(const Work& work, Batch& batch) {
 }
 
 Status add_fragments(const Work& work, Fragments fragments) {
-  Batch batch;
+  FragmentBatch batch;
   for (const Fragment& each : fragments) {
     for (std::size_t done = 0; done < each.bytes;) {
       const std::size_t step = std::min(work.buffer.size() - batch.bytes, each.bytes - done);
@@ -170,8 +170,9 @@ Status add_fragments(const Work& work, Fragments fragments) {
 // Fences, so that the next holder of the ticket finds the sums.
 template <class Add>
 Status add_and_fence(const RemotePath& path, const Target& to, const Scale& scale, const Add& add) {
-  TESSERA_ASSIGN_OR_RETURN(const AccumulateTurns::Buffer buffer, path.job.accumulate_turns->lend());
-  Status added = within_memory([&] { return add(Work{path, to, buffer.bytes(), scale}); });
+  TESSERA_ASSIGN_OR_RETURN(const AccumulateTickets::Buffer buffer,
+                           path.job.accumulate_turns->allocate_buffer());
+  Status added = catch_bad_alloc([&] { return add(Work{path, to, buffer.bytes(), scale}); });
   Status fenced = path.endpoint.is_fenced(to.region) ? Status() : path.endpoint.fence();
   return added.ok() ? std::move(fenced) : std::move(added);
 }

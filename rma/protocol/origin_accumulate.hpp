@@ -8,7 +8,7 @@
 // the transfer is split so that each addition sees the result of the one before.
 //
 // Requires, for both functions: the caller holds the ticket of the target's rank
-// (rma/engine/accumulate_turns.hpp), and the data are whole elements. Complete at return, also at
+// (rma/engine/accumulate_tickets.hpp), and the data are whole elements. Complete at return, also at
 // the target.
 //
 // Cost: two round trips (the get, the fence) for up to 1 MiB, another for each further MiB; one

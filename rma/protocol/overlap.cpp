@@ -50,7 +50,7 @@ class WrittenUnits {
   }
 
   /// If the bitmap needs more than this for each fragment, sorting is as fast.
-  static constexpr std::uint64_t most_bytes_a_fragment = 256;
+  static constexpr std::uint64_t max_bytes_per_fragment = 256;
 
  private:
   static constexpr std::uint64_t word_bits = 64;
@@ -61,7 +61,7 @@ class WrittenUnits {
 
 // True if a scan in linear time shows that no two fragments overlap.
 template <class Start>
-bool is_plainly_disjoint(Fragments fragments, Start&& start) {
+bool is_disjoint_by_bitmap(Fragments fragments, Start&& start) {
   std::uint64_t first = ~std::uint64_t{0};
   std::uint64_t end = 0;
   std::uint64_t bits = 0;
@@ -80,7 +80,7 @@ bool is_plainly_disjoint(Fragments fragments, Start&& start) {
   }
   const std::uint64_t unit = bits & (~bits + 1);
   const std::uint64_t bitmap_bytes = (end - first) / unit / 8;
-  if (bitmap_bytes / fragments.size() > WrittenUnits::most_bytes_a_fragment) {
+  if (bitmap_bytes / fragments.size() > WrittenUnits::max_bytes_per_fragment) {
     return false;
   }
   WrittenUnits written(first, end, unit);
@@ -105,7 +105,7 @@ bool is_in_order(Fragments fragments, Start&& start) {
 
 template <class Start>
 Status check_overlap(Fragments fragments, Start&& start, std::string_view where) {
-  if (is_in_order(fragments, start) || is_plainly_disjoint(fragments, start)) {
+  if (is_in_order(fragments, start) || is_disjoint_by_bitmap(fragments, start)) {
     return {};
   }
   std::vector<std::size_t> order(fragments.size());
@@ -156,7 +156,7 @@ Surroundings surroundings_of(std::span<void* const> runs) noexcept {
 
 // Aligned runs whose length is a power of two overlap only if they are equal. One bit per possible
 // run records which were seen.
-bool are_plainly_apart(std::span<void* const> runs, std::size_t bytes) noexcept {
+bool are_surely_disjoint(std::span<void* const> runs, std::size_t bytes) noexcept {
   if (are_ascending(runs, bytes)) {
     return true;
   }

@@ -22,6 +22,6 @@ Status check_local_overlap(Fragments fragments);
 /// True if a few passes show that the runs of `bytes` each, in any order, don't overlap and that
 /// none is null. False means "not known".
 /// Cost: about 2 ns per run, no memory.
-[[nodiscard]] bool are_plainly_apart(std::span<void* const> runs, std::size_t bytes) noexcept;
+[[nodiscard]] bool are_surely_disjoint(std::span<void* const> runs, std::size_t bytes) noexcept;
 
 }  // namespace tessera::rma::detail

@@ -14,7 +14,7 @@ namespace tessera::rma::detail {
 /// Where a pointer lies, as far as the thread's slice cache knows. The raw pointers of a mapped
 /// slice are its addresses in this process. So the pointer itself is where to read or write, and
 /// the memory can be fetched while the rest is looked up.
-struct CachedPlace {
+struct CachedLocation {
   std::byte* pointer = nullptr;
   CachedSlice* line = nullptr;  ///< null: not in the cache
   /// In the slice; larger than any size if the pointer is in another slice, or the slice has no raw
@@ -27,7 +27,7 @@ struct CachedPlace {
   }
 };
 
-[[gnu::always_inline]] inline CachedPlace place_in(CachedSlice* line, const void* at) noexcept {
+[[gnu::always_inline]] inline CachedLocation place_in(CachedSlice* line, const void* at) noexcept {
   if (line == nullptr) {
     return {};
   }
@@ -35,22 +35,23 @@ struct CachedPlace {
   return {pointer, line, static_cast<std::uint64_t>(pointer - line->raw)};
 }
 
-[[gnu::always_inline]] inline CachedPlace find_cached(const JobState& job, RawAddress at) noexcept {
+[[gnu::always_inline]] inline CachedLocation find_cached(const JobState& job,
+                                                         RawAddress at) noexcept {
   const RegionId region = job.addresses->find(at.pointer);
   return place_in(find_cached(job.regions, at.rank, region), at.pointer);
 }
 
 /// As find_cached, but looks the slice up if it is not in the cache.
-inline CachedPlace look_up(const JobState& job, RawAddress at) {
+inline CachedLocation look_up(const JobState& job, RawAddress at) {
   const RegionId region = job.addresses->find(at.pointer);
-  return region.value == 0 ? CachedPlace{}
+  return region.value == 0 ? CachedLocation{}
                            : place_in(job.cached_slice(at.rank, region), at.pointer);
 }
 
 /// The address in its region, perhaps the end of the slice. Number 0 if only the slow path can find
 /// it.
 inline RemoteAddress find(const JobState& job, RawAddress at) {
-  const CachedPlace place = look_up(job, at);
+  const CachedLocation place = look_up(job, at);
   return place.line == nullptr || place.offset > place.line->bytes
              ? RemoteAddress{}
              : RemoteAddress{at.rank, place.line->region(), place.offset};
@@ -59,7 +60,7 @@ inline RemoteAddress find(const JobState& job, RawAddress at) {
 /// Whether a pointer names ordinary memory of this process, outside all regions, which needs no
 /// protocol. False for another rank's slice under this rank's number: stripe locks would not guard
 /// it, and between nodes it is not mapped.
-inline bool is_ordinary(const JobState& job, RawAddress at) {
+inline bool is_private_memory(const JobState& job, RawAddress at) {
   return at.rank == job.rank && job.addresses->find(at.pointer).value == 0;
 }
 

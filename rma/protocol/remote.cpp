@@ -6,11 +6,11 @@
 #include <cstring>
 #include <utility>
 
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/kernels/accumulate.hpp"
 #include "rma/kernels/walk.hpp"
 #include "rma/protocol/direct.hpp"
 #include "rma/protocol/origin_accumulate.hpp"
-#include "rma/within_memory.hpp"
 
 namespace tessera::rma::detail {
 namespace {
@@ -20,16 +20,16 @@ namespace {
 template <class Start>
 void start_part(Completion& done, Start&& start) {
   done.begin();
-  if (Status status = within_memory(start); !status.ok()) {
+  if (Status status = catch_bad_alloc(start); !status.ok()) {
     done.end(std::move(status));
   }
 }
 
 // The same for work that is complete when `work` returns.
 template <class Work>
-void do_part(Completion& done, Work&& work) {
+void run_part(Completion& done, Work&& work) {
   done.begin();
-  done.end(within_memory(work));
+  done.end(catch_bad_alloc(work));
 }
 
 bool accumulates_natively(const RemotePath& path) {
@@ -42,7 +42,7 @@ template <class Change>
 Status change_bytes(const RemotePath& path, const Target& at, std::byte* buffer, std::size_t bytes,
                     Change&& change) {
   const CopyShape whole = CopyShape::contiguous(bytes);
-  const NoHelp no_help;  // The caller holds a stripe's lock.
+  const NoProgressScope no_help;  // The caller holds a stripe's lock.
   Completion done;
   start_part(done, [&] { return path.endpoint.get(buffer, at, whole, done); });
   TESSERA_RETURN_IF_ERROR(path.job.finish(done, {"a get from", path.peer}));
@@ -109,7 +109,7 @@ void get_remote(const RemotePath& path, void* to, const Target& from, const Copy
 void accumulate_remote(const RemotePath& path, const Target& to, const void* from,
                        const CopyShape& shape, const Scale& scale, Completion& done) {
   if (path.job.accumulate_turns != nullptr) {
-    do_part(done, [&] { return accumulate_by_origin(path, to, from, shape, scale); });
+    run_part(done, [&] { return accumulate_by_origin(path, to, from, shape, scale); });
     return;
   }
   if (accumulates_natively(path)) {
@@ -118,7 +118,7 @@ void accumulate_remote(const RemotePath& path, const Target& to, const void* fro
   }
   const auto* source = static_cast<const std::byte*>(from);
   kernels::for_each_run(shape, [&](std::int64_t local, std::int64_t remote) {
-    do_part(done, [&] {
+    run_part(done, [&] {
       return accumulate_composed(path, moved(to, remote), source + local, shape.run_bytes, scale);
     });
   });
@@ -135,7 +135,7 @@ void get_remote(const RemotePath& path, const Target& from, Fragments fragments,
 void accumulate_remote(const RemotePath& path, const Target& to, Fragments fragments,
                        const Scale& scale, Completion& done) {
   if (path.job.accumulate_turns != nullptr) {
-    do_part(done, [&] { return accumulate_by_origin(path, to, fragments, scale); });
+    run_part(done, [&] { return accumulate_by_origin(path, to, fragments, scale); });
     return;
   }
   if (accumulates_natively(path)) {

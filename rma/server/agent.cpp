@@ -11,10 +11,10 @@ Agent::Agent(std::shared_ptr<detail::Node> node, TcpListener listener, AgentOpti
 Result<std::unique_ptr<Agent>> Agent::create(std::shared_ptr<detail::Node> node,
                                              TcpListener listener, AgentOptions options) {
   std::unique_ptr<Agent> agent(new Agent(std::move(node), std::move(listener), std::move(options)));
-  AgentShared& shared = agent->shared_;
-  TESSERA_RETURN_IF_ERROR(shared.node->make_guest_book(shared.options.ranks));
+  AgentState& shared = agent->shared_;
+  TESSERA_RETURN_IF_ERROR(shared.node->make_remote_rank_tables(shared.options.ranks));
   for (int number = 0; number < shared.options.threads; ++number) {
-    TESSERA_ASSIGN_OR_RETURN(auto thread, AgentThread::create(shared, number));
+    TESSERA_ASSIGN_OR_RETURN(auto thread, ServerThread::create(shared, number));
     shared.threads.push_back(thread.get());
     agent->threads_.push_back(std::move(thread));
   }

@@ -24,7 +24,7 @@
 #include <memory>
 #include <vector>
 
-#include "rma/server/agent_thread.hpp"
+#include "rma/server/server_thread.hpp"
 
 namespace tessera::rma::server {
 
@@ -41,10 +41,10 @@ class Agent final : public detail::Helper {
 
   /// A waiting thread of this process does the work of the agent's first thread, which sleeps in
   /// timed waits meanwhile.
-  void begin() noexcept override { threads_.front()->begin_help(); }
+  void begin() noexcept override { threads_.front()->begin_delegation(); }
   void help() noexcept override { threads_.front()->help(); }
-  void end() noexcept override { threads_.front()->end_help(); }
-  void hand_back() noexcept override { threads_.front()->take_back(); }
+  void end() noexcept override { threads_.front()->end_delegation(); }
+  void yield_progress() noexcept override { threads_.front()->take_back(); }
 
   /// Returns after every rank that had a connection has closed it or is gone. Unauthenticated peers
   /// do not count.
@@ -53,8 +53,8 @@ class Agent final : public detail::Helper {
  private:
   Agent(std::shared_ptr<detail::Node> node, TcpListener listener, AgentOptions options);
 
-  AgentShared shared_;
-  std::vector<std::unique_ptr<AgentThread>> threads_;
+  AgentState shared_;
+  std::vector<std::unique_ptr<ServerThread>> threads_;
 };
 
 }  // namespace tessera::rma::server

@@ -12,16 +12,16 @@
 #include <utility>
 #include <vector>
 
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/job.hpp"
 #include "rma/node/node_memory.hpp"
-#include "rma/server/agent_shared.hpp"
-#include "rma/server/conversations.hpp"
+#include "rma/server/agent_state.hpp"
+#include "rma/server/connection_table.hpp"
 #include "rma/server/event_queue.hpp"
 #include "rma/server/forwarder.hpp"
 #include "rma/server/handshake.hpp"
 #include "rma/server/tcp.hpp"
 #include "rma/server/wire.hpp"
-#include "rma/within_memory.hpp"
 
 namespace tessera::rma {
 namespace {
@@ -66,7 +66,7 @@ Result<std::shared_ptr<detail::Node>> first_node(std::int32_t ranks, std::int32_
   auto node = std::make_shared<detail::Node>(std::move(memory), std::move(members), 0, true,
                                              detail::WaitPolicy{});
   TESSERA_RETURN_IF_ERROR(node->enter());
-  TESSERA_RETURN_IF_ERROR(node->make_guest_book(world_ranks));
+  TESSERA_RETURN_IF_ERROR(node->make_remote_rank_tables(world_ranks));
   return node;
 }
 
@@ -79,16 +79,16 @@ Clusters clusters_of(std::int32_t nodes, AgentBuffers buffers) {
 
 }  // namespace
 
-class AgentMemory::Rig {
+class AgentMemory::AgentHarness {
  public:
-  Rig(std::int64_t processes, std::int32_t ranks_per_node, AgentBuffers buffers,
-      std::shared_ptr<detail::Node> node, server::Secret secret, TcpListener deaf)
+  AgentHarness(std::int64_t processes, std::int32_t ranks_per_node, AgentBuffers buffers,
+               std::shared_ptr<detail::Node> node, server::Secret secret, TcpListener deaf)
       : ranks_per_node_(ranks_per_node),
         ranks_(static_cast<std::int32_t>(processes)),
         nodes_(machines(processes, ranks_per_node), 0),
         node_(std::move(node)),
         secret_(secret),
-        deaf_(std::move(deaf)),
+        silent_listener_(std::move(deaf)),
         clusters_(clusters_of(nodes_.count(), buffers)),
         next_client_(ranks_per_node) {}
 
@@ -102,12 +102,12 @@ class AgentMemory::Rig {
     if (clusters_.are_on()) {
       server::ForwardOptions forwards{
           .clusters = clusters_, .nodes = &nodes_, .ranks = ranks_, .agents = {}};
-      forwards.agents.assign(static_cast<std::size_t>(nodes_.count()), deaf_.address());
+      forwards.agents.assign(static_cast<std::size_t>(nodes_.count()), silent_listener_.address());
       options.forwards = std::make_shared<const server::ForwardOptions>(std::move(forwards));
     }
-    shared_ = std::make_unique<server::AgentShared>(node_, std::move(listener), std::move(options));
+    shared_ = std::make_unique<server::AgentState>(node_, std::move(listener), std::move(options));
     TESSERA_RETURN_IF_ERROR(events_.open());
-    conversations_ = std::make_unique<server::Conversations>(*shared_, events_, 0);
+    connections_ = std::make_unique<server::ConnectionTable>(*shared_, events_, 0);
     return {};
   }
 
@@ -168,14 +168,14 @@ class AgentMemory::Rig {
       return Status::error(Code::peer_lost, "a connection on loopback was not accepted");
     }
     const int served = accepted->descriptor();
-    conversations_->announce();
-    conversations_->begin(std::move(accepted));
+    connections_->announce();
+    connections_->begin(std::move(accepted));
     TESSERA_RETURN_IF_ERROR(shake_hands(*channel, origin, served));
     const auto bytes = encode(frame);
     const iovec piece{const_cast<std::byte*>(bytes.data()), bytes.size()};
     TESSERA_RETURN_IF_ERROR(channel->send(std::span(&piece, 1)).status());
     for (int turn = 0; turn < 3; ++turn) {
-      conversations_->serve(served);
+      connections_->serve(served);
     }
     return {};
   }
@@ -191,11 +191,11 @@ class AgentMemory::Rig {
         TESSERA_ASSIGN_OR_RETURN(const std::size_t sent, channel.send(std::span(&piece, 1)));
         handshake.sent(sent);
       }
-      conversations_->serve(served);
+      connections_->serve(served);
       std::array<std::byte, server::challenge_bytes> bytes;
       const iovec room{bytes.data(), bytes.size()};
       TESSERA_ASSIGN_OR_RETURN(const std::size_t came, channel.receive(std::span(&room, 1)));
-      TESSERA_ASSIGN_OR_RETURN(const server::Progress progress,
+      TESSERA_ASSIGN_OR_RETURN(const server::HandshakeProgress progress,
                                handshake.feed(std::span<const std::byte>(bytes).first(came)));
       is_finished = is_finished || progress.finished;
     }
@@ -207,16 +207,16 @@ class AgentMemory::Rig {
   detail::NodeMap nodes_;
   std::shared_ptr<detail::Node> node_;
   server::Secret secret_;
-  TcpListener deaf_;  // stands for the other agents: nothing accepts connections there
+  TcpListener silent_listener_;  // stands for the other agents: nothing accepts connections there
   Clusters clusters_;
-  std::unique_ptr<server::AgentShared> shared_;
+  std::unique_ptr<server::AgentState> shared_;
   server::EventQueue events_;
-  std::unique_ptr<server::Conversations> conversations_;
+  std::unique_ptr<server::ConnectionTable> connections_;
   std::int32_t next_client_;
   std::int32_t next_agent_ = 1;
 };
 
-AgentMemory::AgentMemory(std::unique_ptr<Rig> rig) noexcept : rig_(std::move(rig)) {}
+AgentMemory::AgentMemory(std::unique_ptr<AgentHarness> rig) noexcept : rig_(std::move(rig)) {}
 AgentMemory::~AgentMemory() = default;
 AgentMemory::AgentMemory(AgentMemory&&) noexcept = default;
 
@@ -227,8 +227,8 @@ Result<AgentMemory> AgentMemory::create(std::int64_t processes, std::int32_t ran
   TESSERA_ASSIGN_OR_RETURN(server::Secret secret, server::new_secret());
   TESSERA_ASSIGN_OR_RETURN(TcpListener deaf, listen());
   TESSERA_ASSIGN_OR_RETURN(TcpListener listener, listen());
-  auto rig = std::make_unique<Rig>(processes, ranks_per_node, buffers, std::move(node), secret,
-                                   std::move(deaf));
+  auto rig = std::make_unique<AgentHarness>(processes, ranks_per_node, buffers, std::move(node),
+                                            secret, std::move(deaf));
   TESSERA_RETURN_IF_ERROR(rig->open(std::move(listener), buffers));
   return AgentMemory(std::move(rig));
 }
@@ -240,10 +240,10 @@ std::int64_t AgentMemory::agents() const noexcept {
   return rig_->agents();
 }
 Status AgentMemory::add_client() {
-  return detail::within_memory([&] { return rig_->add_client(); });
+  return detail::catch_bad_alloc([&] { return rig_->add_client(); });
 }
 Status AgentMemory::add_agent() {
-  return detail::within_memory([&] { return rig_->add_agent(); });
+  return detail::catch_bad_alloc([&] { return rig_->add_agent(); });
 }
 
 NodeId agent_for(const Job& job, WorldRank origin, WorldRank target) noexcept {

@@ -18,7 +18,7 @@ class BufferPool {
  public:
   /// Buffers have `bytes` bytes each. Keeps at most `most_kept` unused buffers.
   explicit BufferPool(std::size_t bytes, std::size_t most_kept = 64)
-      : bytes_(bytes), most_kept_(most_kept) {
+      : bytes_(bytes), max_kept_(most_kept) {
     free_.reserve(most_kept);
   }
 
@@ -36,21 +36,21 @@ class BufferPool {
       }
     }
     ++taken_;
-    least_free_ = std::min(least_free_, free_.size());
+    min_free_ = std::min(min_free_, free_.size());
     return buffer;
   }
   void give(std::vector<std::byte> buffer) noexcept {
     --taken_;
-    if (free_.size() < most_kept_) {
+    if (free_.size() < max_kept_) {
       free_.push_back(std::move(buffer));  // has room: reserved
     }
   }
 
   /// Frees the buffers that were not needed since the last call, except one.
   void look() noexcept {
-    const std::size_t idle = std::min(least_free_, free_.empty() ? 0 : free_.size() - 1);
+    const std::size_t idle = std::min(min_free_, free_.empty() ? 0 : free_.size() - 1);
     free_.resize(free_.size() - idle);
-    least_free_ = free_.size();
+    min_free_ = free_.size();
   }
 
   /// The number of buffers in use.
@@ -60,10 +60,10 @@ class BufferPool {
 
  private:
   const std::size_t bytes_;
-  const std::size_t most_kept_;
+  const std::size_t max_kept_;
   std::vector<std::vector<std::byte>> free_;
   std::size_t taken_ = 0;
-  std::size_t least_free_ = 0;  // the minimum since look()
+  std::size_t min_free_ = 0;  // the minimum since look()
 };
 
 }  // namespace tessera::rma::server

@@ -10,10 +10,10 @@
 #include <new>
 #include <utility>
 
-#include "rma/node/growing_nap.hpp"
-#include "rma/server/deaf_thread.hpp"
-#include "rma/server/holding.hpp"
-#include "rma/within_memory.hpp"
+#include "rma/catch_bad_alloc.hpp"
+#include "rma/node/backoff.hpp"
+#include "rma/server/coalesced_messages.hpp"
+#include "rma/server/thread_without_signals.hpp"
 
 namespace tessera::rma::server {
 namespace {
@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 // attempts then last only this fraction of the time that an interruption may take.
 constexpr int parts_without_network = 10;
 // How long the progress thread lets small requests and replies accumulate.
-constexpr std::chrono::microseconds gathering_time{50};
+constexpr std::chrono::microseconds batching_delay{50};
 
 }  // namespace
 
@@ -35,7 +35,7 @@ Client::Client(ClientOptions options)
   if (options_.nodes != nullptr) {
     own_node_ = options_.nodes->node_of(options_.rank);
   }
-  Result<std::thread> thread = start_deaf([this] { communicate(); });
+  Result<std::thread> thread = start_thread_with_signals_blocked([this] { communicate(); });
   if (thread.ok()) {
     thread_ = std::move(thread).take();
   } else {
@@ -47,7 +47,7 @@ Client::~Client() {
   is_ending_ = true;
   {
     const std::lock_guard guard(sleep_mutex_);
-    is_stirred_ = true;
+    is_wake_requested_ = true;
   }
   work_.notify_all();
   if (thread_.joinable()) {
@@ -55,30 +55,30 @@ Client::~Client() {
   }
 }
 
-Result<Link*> Client::link_to(NodeId node) {
+Result<ClientConnection*> Client::link_to(NodeId node) {
   return link_to(node, options_.connect_timeout);
 }
 
-Result<Link*> Client::link_to(NodeId node, std::chrono::milliseconds timeout) {
-  if (Link* const link = made_link(node)) {
+Result<ClientConnection*> Client::link_to(NodeId node, std::chrono::milliseconds timeout) {
+  if (ClientConnection* const link = existing_link(node)) {
     return link;
   }
-  return detail::within_memory([&] { return make_link(node, timeout); });
+  return detail::catch_bad_alloc([&] { return make_link(node, timeout); });
 }
 
-Result<Link*> Client::make_link(NodeId node, std::chrono::milliseconds timeout) {
+Result<ClientConnection*> Client::make_link(NodeId node, std::chrono::milliseconds timeout) {
   Peer& peer = peer_at(node);
   // Not under links_mutex_: only threads that need this node should wait for it.
   const std::lock_guard guard(peer.connecting);
   if (peer.link == nullptr) {
     // A device is used without the agent, and so always needs a connection of its own.
     const bool needs_connection = !is_clustered(node) || options_.fabrics != nullptr;
-    std::unique_ptr<Link> link;
+    std::unique_ptr<ClientConnection> link;
     Status refusal;
     if (needs_connection) {
       TESSERA_ASSIGN_OR_RETURN(link, open_link(node, peer, timeout, refusal));
     } else {
-      link = std::make_unique<Link>(*this, node, nullptr);
+      link = std::make_unique<ClientConnection>(*this, node, nullptr);
     }
     if (is_clustered(node)) {
       TESSERA_RETURN_IF_ERROR(link->join_cluster());
@@ -89,20 +89,21 @@ Result<Link*> Client::make_link(NodeId node, std::chrono::milliseconds timeout) 
       peer.of_links.failure = std::move(refusal);
     }
   }
-  return peer.of_links.failure.ok() ? Result<Link*>(peer.link.get()) : peer.of_links.failure;
+  return peer.of_links.failure.ok() ? Result<ClientConnection*>(peer.link.get())
+                                    : peer.of_links.failure;
 }
 
-Result<std::unique_ptr<Link>> Client::open_link(NodeId node, Peer& peer,
-                                                std::chrono::milliseconds timeout,
-                                                Status& refusal) {
+Result<std::unique_ptr<ClientConnection>> Client::open_link(NodeId node, Peer& peer,
+                                                            std::chrono::milliseconds timeout,
+                                                            Status& refusal) {
   TESSERA_ASSIGN_OR_RETURN(auto channel, open(node, peer, peer.of_links, timeout));
-  auto link = std::make_unique<Link>(*this, node, std::move(channel));
-  refusal = leave_tcp(*link, node, timeout);
+  auto link = std::make_unique<ClientConnection>(*this, node, std::move(channel));
+  refusal = move_to_fabric(*link, node, timeout);
   if (link->is_lost() && link->loss().code() != Code::protocol) {
     // The new connection begins before the old one ends: the agent treats a rank without a
     // connection as lost.
     TESSERA_ASSIGN_OR_RETURN(channel, open(node, peer, peer.of_links, timeout));
-    link = std::make_unique<Link>(*this, node, std::move(channel));
+    link = std::make_unique<ClientConnection>(*this, node, std::move(channel));
   }
   return link;
 }
@@ -112,24 +113,24 @@ Result<std::unique_ptr<Channel>> Client::open_again(NodeId node) {
   const std::lock_guard guard(peer.connecting);
   auto opened = open(node, peer, peer.of_links, options_.connect_timeout);
   const Code code = opened.status().code();
-  if (Link* const link = made_link(node);
+  if (ClientConnection* const link = existing_link(node);
       link != nullptr && (code == Code::peer_lost || code == Code::closed)) {
     link->give_up(opened.status());  // permanently: nothing listens there any longer
   }
   return opened;
 }
 
-Link* Client::clustered_link_of(WorldRank rank) noexcept {
+ClientConnection* Client::clustered_link_of(WorldRank rank) noexcept {
   if (!options_.clusters.are_on() || rank.value < 0 || rank.value >= options_.ranks) {
     return nullptr;
   }
   const NodeId node = options_.nodes->node_of(rank);
-  return is_clustered(node) ? made_link(node) : nullptr;
+  return is_clustered(node) ? existing_link(node) : nullptr;
 }
 
-void Client::note_lost_way(const Link& way, const Status& reason) {
+void Client::note_lost_way(const ClientConnection& way, const Status& reason) {
   if (options_.clusters.are_on()) {
-    for (Link* const link : links()) {
+    for (ClientConnection* const link : links()) {
       if (link != &way) {
         link->note_lost_way(way, reason);
       }
@@ -137,7 +138,8 @@ void Client::note_lost_way(const Link& way, const Status& reason) {
   }
 }
 
-Result<std::unique_ptr<Link>> Client::visit(NodeId node, std::chrono::milliseconds timeout) {
+Result<std::unique_ptr<ClientConnection>> Client::visit(NodeId node,
+                                                        std::chrono::milliseconds timeout) {
   constexpr std::chrono::milliseconds pause{1};
   Peer& peer = peer_at(node);
   const auto deadline = Clock::now() + timeout;
@@ -155,11 +157,11 @@ Result<std::unique_ptr<Link>> Client::visit(NodeId node, std::chrono::millisecon
     return peer.of_links.failure;
   }
   TESSERA_ASSIGN_OR_RETURN(auto channel, open(node, peer, peer.of_visits, timeout));
-  return std::make_unique<Link>(*this, node, std::move(channel));
+  return std::make_unique<ClientConnection>(*this, node, std::move(channel));
 }
 
-detail::Contact Client::contact(NodeId node) noexcept {
-  const Link* const link = made_link(node);
+detail::ConnectionLoss Client::contact(NodeId node) noexcept {
+  const ClientConnection* const link = existing_link(node);
   const bool is_lost = link != nullptr && link->is_lost();
   return {.is_lost = is_lost, .error = is_lost ? link->error() : peer_at(node).error.load()};
 }
@@ -171,7 +173,8 @@ std::chrono::nanoseconds Client::silence_of(NodeId node) noexcept {
 
 // Moves the link to the fabric, if there is one and both ends can use it. Errors: only if the
 // fabric is required.
-Status Client::leave_tcp(Link& link, NodeId node, std::chrono::milliseconds timeout) {
+Status Client::move_to_fabric(ClientConnection& link, NodeId node,
+                              std::chrono::milliseconds timeout) {
   if (options_.fabrics == nullptr) {
     return {};
   }
@@ -181,11 +184,11 @@ Status Client::leave_tcp(Link& link, NodeId node, std::chrono::milliseconds time
     moved =
         path.ok() ? link.move_to(std::move(path).take(), Clock::now() + timeout) : path.status();
   }
-  return moved.ok() ? moved : refuse_tcp(node, moved);
+  return moved.ok() ? moved : check_tcp_allowed(node, moved);
 }
 
 // The same reason may concern thousands of nodes; it is logged once.
-Status Client::refuse_tcp(NodeId node, const Status& reason) {
+Status Client::check_tcp_allowed(NodeId node, const Status& reason) {
   if (!options_.required.empty()) {
     return Status::error(reason.code(),
                          fmt::format("node {} cannot be reached by TESSERA_TRANSPORT={}: {}",
@@ -214,7 +217,7 @@ Status Client::make_fabric() {
              : made;
 }
 
-void Client::keep_link(Peer& peer, std::unique_ptr<Link> link, bool is_usable) {
+void Client::keep_link(Peer& peer, std::unique_ptr<ClientConnection> link, bool is_usable) {
   peer.link = std::move(link);
   {
     const std::lock_guard guard(links_mutex_);
@@ -264,7 +267,7 @@ void Client::note_outcome(Peer& peer, Attempts& attempts, const Status& outcome,
   if (was_long) {
     const std::chrono::milliseconds longer(2 * peer.pause);
     peer.pause = std::chrono::duration_cast<Pause>(
-        std::clamp(longer, options_.first_pause, options_.longest_pause));
+        std::clamp(longer, options_.first_pause, options_.max_pause));
     attempts.again = Clock::now() + peer.pause;
   } else {
     peer.pause = Pause(0);
@@ -285,29 +288,29 @@ void Client::tell_of(detail::LongWait& wait, std::string_view what, NodeId node)
   if (options_.log == nullptr) {
     return;
   }
-  tell_if_long(wait, *options_.log, [&] {
+  report_if_long(wait, *options_.log, [&] {
     const auto at = static_cast<std::size_t>(node.value);
-    return at < options_.carriers.size()
+    return at < options_.agent_hosts.size()
                ? fmt::format("for {} the agent of node {}, in the process of rank {}", what,
-                             node.value, options_.carriers[at].value)
+                             node.value, options_.agent_hosts[at].value)
                : fmt::format("for {} the agent of node {}", what, node.value);
   });
 }
 
 Status Client::loss_of(NodeId node, const Status& reason) const noexcept {
   try {
-    return describe_loss_of(node, reason);
+    return describe_loss_unguarded(node, reason);
   } catch (const std::bad_alloc&) {
     return reason;
   }
 }
 
-Status Client::describe_loss_of(NodeId node, const Status& reason) const {
+Status Client::describe_loss_unguarded(NodeId node, const Status& reason) const {
   const auto at = static_cast<std::size_t>(node.value);
-  if (reason.code() != Code::peer_lost || at >= options_.carriers.size()) {
+  if (reason.code() != Code::peer_lost || at >= options_.agent_hosts.size()) {
     return Status::error(reason.code(), fmt::format("node {}: {}", node.value, reason.message()));
   }
-  const WorldRank carrier = options_.carriers[at];
+  const WorldRank carrier = options_.agent_hosts[at];
   return Status::error_at(carrier, Code::peer_lost,
                           fmt::format("node {} is lost with rank {}, whose process served it: {}",
                                       node.value, carrier.value, reason.message()));
@@ -387,7 +390,7 @@ Status Client::shake_hands(Channel& channel, NodeId node, Clock::time_point dead
     const iovec room{bytes.data(), bytes.size()};
     TESSERA_ASSIGN_OR_RETURN(const std::size_t came, channel.receive(std::span(&room, 1)));
     // The server only answers, so these bytes contain no frames.
-    TESSERA_ASSIGN_OR_RETURN(const Progress progress,
+    TESSERA_ASSIGN_OR_RETURN(const HandshakeProgress progress,
                              handshake.feed(std::span<const std::byte>(bytes).first(came)));
     is_finished = progress.finished;
   }
@@ -395,7 +398,7 @@ Status Client::shake_hands(Channel& channel, NodeId node, Clock::time_point dead
 }
 
 void Client::close() noexcept {
-  for (Link* const link : links()) {
+  for (ClientConnection* const link : links()) {
     if (!link->is_lost()) {
       link->say_bye();
     }
@@ -403,14 +406,14 @@ void Client::close() noexcept {
 }
 
 int Client::progress() {
-  detail::Fabric* const fabric = fabric_.load(std::memory_order_acquire);
+  detail::RdmaContext* const fabric = fabric_.load(std::memory_order_acquire);
   int answers = 0;
   if (fabric != nullptr) {
     answers += fabric->progress();
     note_arrivals(*fabric);
   }
-  for (Link* const link : links()) {
-    if (link->path() == nullptr || link->is_worth_a_look()) {
+  for (ClientConnection* const link : links()) {
+    if (link->path() == nullptr || link->needs_progress()) {
       answers += link->progress();
     }
   }
@@ -418,15 +421,15 @@ int Client::progress() {
 }
 
 void Client::flush() {
-  for (Link* const link : links()) {
+  for (ClientConnection* const link : links()) {
     link->flush();
   }
 }
 
 // A path announces arrivals, so the other links need not be polled.
-void Client::note_arrivals(detail::Fabric& fabric) const {
-  for (const int descriptor : fabric.take_arrivals()) {
-    for (Link* const link : links()) {
+void Client::note_arrivals(detail::RdmaContext& fabric) const {
+  for (const int descriptor : fabric.take_ready_descriptors()) {
+    for (ClientConnection* const link : links()) {
       if (link->descriptor() == descriptor) {
         link->note_arrival();
       }
@@ -436,16 +439,17 @@ void Client::note_arrivals(detail::Fabric& fabric) const {
 
 bool Client::is_busy() const {
   const auto all = links();
-  const detail::Fabric* const fabric = fabric_.load(std::memory_order_acquire);
+  const detail::RdmaContext* const fabric = fabric_.load(std::memory_order_acquire);
   return (fabric != nullptr && fabric->is_busy()) ||
-         std::any_of(all.begin(), all.end(), [](const Link* link) {
-           return !link->is_lost() && (link->is_awaiting() || link->has_unsent());
+         std::any_of(all.begin(), all.end(), [](const ClientConnection* link) {
+           return !link->is_lost() && (link->has_pending_replies() || link->has_unsent());
          });
 }
 
 bool Client::is_streaming() const {
   const auto all = links();
-  return std::any_of(all.begin(), all.end(), [](const Link* link) { return link->is_streaming(); });
+  return std::any_of(all.begin(), all.end(),
+                     [](const ClientConnection* link) { return link->is_streaming(); });
 }
 
 // Called now and then by one of the waiting threads.
@@ -456,16 +460,16 @@ void Client::check_hosts() {
   auto last = checked_.load();
   if (now - last >= every && checked_.compare_exchange_strong(last, now)) {
     const bool gives_back = ++checks_ % checks_a_look == 0;
-    for (Link* const link : links()) {
+    for (ClientConnection* const link : links()) {
       link->check_host();
       link->close_if_idle(options_.idle_connection);
       if (gives_back) {
         link->release_memory();
       }
     }
-    if (detail::Fabric* const fabric = fabric_.load(std::memory_order_acquire);
+    if (detail::RdmaContext* const fabric = fabric_.load(std::memory_order_acquire);
         fabric != nullptr && gives_back) {
-      fabric->look_after();
+      fabric->maintain();
     }
   }
 }
@@ -483,8 +487,8 @@ void Client::sleep_on_sockets(std::chrono::nanoseconds period) noexcept {
 
 void Client::poll_sockets(std::chrono::nanoseconds period) {
   std::vector<pollfd> sockets;
-  std::vector<Link*> of_sockets;
-  for (Link* const link : links()) {
+  std::vector<ClientConnection*> of_sockets;
+  for (ClientConnection* const link : links()) {
     if (!link->is_lost()) {
       sockets.push_back(
           {.fd = link->descriptor(),
@@ -493,14 +497,14 @@ void Client::poll_sockets(std::chrono::nanoseconds period) {
       of_sockets.push_back(link);
     }
   }
-  detail::Fabric* const fabric = fabric_.load(std::memory_order_acquire);
+  detail::RdmaContext* const fabric = fabric_.load(std::memory_order_acquire);
   if (fabric != nullptr) {
     if (!fabric->arm()) {
       return;
     }
     sockets.push_back({.fd = fabric->descriptor(), .events = POLLIN, .revents = 0});
   }
-  const timespec timeout{.tv_sec = 0, .tv_nsec = std::min(period, detail::longest_nap).count()};
+  const timespec timeout{.tv_sec = 0, .tv_nsec = std::min(period, detail::max_timed_wait).count()};
   if (ppoll(sockets.data(), sockets.size(), &timeout, nullptr) > 0) {
     last_event_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
   }
@@ -509,7 +513,7 @@ void Client::poll_sockets(std::chrono::nanoseconds period) {
       if (fabric != nullptr) {
         fabric->progress();  // the last data of a path, which came before its end
       }
-      of_sockets[i]->heed_descriptor();
+      of_sockets[i]->on_readable();
     }
   }
 }
@@ -518,8 +522,8 @@ void Client::poll_sockets(std::chrono::nanoseconds period) {
 void Client::spin(const Completion& done) {
   detail::Helper* const helper = options_.helper();
   const auto budget =
-      helper == nullptr ? options_.spin : std::max(options_.spin, options_.least_help);
-  const detail::Helping helping(helper);
+      helper == nullptr ? options_.spin : std::max(options_.spin, options_.min_help_spin);
+  const detail::ProgressScope helping(helper);
   // Polling a device is cheap compared with an iteration of the agent's work.
   const unsigned looks_a_turn = fabric_.load(std::memory_order_relaxed) == nullptr ? 1 : 8;
   unsigned looks = 0;
@@ -534,35 +538,35 @@ void Client::spin(const Completion& done) {
   const auto start = Clock::now();
   while (!look()) {
     if (Clock::now() - start >= budget) {
-      detail::linger_until(options_.linger, look);
+      detail::yield_until(options_.linger, look);
       return;
     }
   }
 }
 
 // Called before this thread sleeps, since it does not serve the agent's peers then.
-void Client::hand_back_help() const {
+void Client::release_progress() const {
   if (detail::Helper* const helper = options_.helper()) {
-    helper->hand_back();
+    helper->yield_progress();
   }
 }
 
 // Nothing has woken a thread or completed its wait for a time above the spin limit.
 bool Client::is_quiet() const noexcept {
   return Clock::now().time_since_epoch().count() - last_event_.load(std::memory_order_relaxed) >
-         longest_sleep.count();
+         max_sleep.count();
 }
 
 bool Client::wait(Completion& done, std::chrono::nanoseconds period) {
   waiting_.fetch_add(1);
-  if (period <= longest_sleep || !is_quiet()) {
+  if (period <= max_sleep || !is_quiet()) {
     spin(done);
   }
   if (!done.done()) {
     flush();
   }
   if (!done.done()) {
-    hand_back_help();
+    release_progress();
     sleep_on_sockets(period);
     progress();
   }
@@ -589,8 +593,8 @@ bool Client::is_waited_for() const {
 }
 
 // A thread sends what it holds back itself.
-void Client::stir() {
-  if (Holding::is_any_kept()) {
+void Client::wake_progress() {
+  if (CoalescedMessages::is_any_kept()) {
     return;
   }
   if (is_away() && waiting_.load() == 0) {
@@ -598,8 +602,8 @@ void Client::stir() {
   }
 }
 
-void Client::bring_on() {
-  if ((is_asleep_.load() || is_napping_.load()) && waiting_.load() == 0) {
+void Client::wake_now() {
+  if ((is_asleep_.load() || is_waiting_.load()) && waiting_.load() == 0) {
     wake();
   }
 }
@@ -607,29 +611,29 @@ void Client::bring_on() {
 void Client::wake() {
   {
     const std::lock_guard guard(sleep_mutex_);
-    is_stirred_ = true;
+    is_wake_requested_ = true;
   }
   work_.notify_all();
 }
 
-// The wait is long if nothing arrives for the waiting threads. Returns whether bring_on() ended it.
+// The wait is long if nothing arrives for the waiting threads. Returns whether wake_now() ended it.
 bool Client::nap() {
   const bool is_long = is_quiet();
   std::unique_lock guard(sleep_mutex_);
-  is_napping_ = true;
-  is_napping_long_ = is_long;
-  const bool was_woken = work_.wait_for(guard, is_long ? detail::longest_nap : longest_sleep,
-                                        [&] { return is_stirred_; });
-  is_napping_ = false;
-  is_napping_long_ = false;
-  is_stirred_ = false;
+  is_waiting_ = true;
+  is_waiting_long_ = is_long;
+  const bool was_woken = work_.wait_for(guard, is_long ? detail::max_timed_wait : max_sleep,
+                                        [&] { return is_wake_requested_; });
+  is_waiting_ = false;
+  is_waiting_long_ = false;
+  is_wake_requested_ = false;
   return was_woken;
 }
 
 // A thread that starts a long transfer may wait for it at once, and is faster alone then.
-void Client::wait_for_waiters() const {
+void Client::let_requests_accumulate() const {
   if (is_streaming() && waiting_.load() == 0) {
-    std::this_thread::sleep_for(gathering_time);
+    std::this_thread::sleep_for(batching_delay);
   }
 }
 
@@ -642,15 +646,15 @@ void Client::communicate() noexcept {
       is_brought_on = is_brought_on && is_streaming() && waiting_.load() == 0;
       if (!is_brought_on && is_waited_for()) {
         is_brought_on = nap();
-        wait_for_waiters();
+        let_requests_accumulate();
         continue;
       }
       if (!is_streaming()) {
-        std::this_thread::sleep_for(gathering_time);
+        std::this_thread::sleep_for(batching_delay);
       }
       if (progress() == 0) {
         flush();
-        sleep_on_sockets(longest_sleep);
+        sleep_on_sockets(max_sleep);
       }
       continue;
     }
@@ -658,12 +662,12 @@ void Client::communicate() noexcept {
     // Sets is_asleep_ before the check: a thread that posts in between sees it, or its request is
     // seen here.
     is_asleep_ = true;
-    work_.wait(guard, [&] { return is_stirred_ || is_busy(); });
-    is_stirred_ = false;
+    work_.wait(guard, [&] { return is_wake_requested_ || is_busy(); });
+    is_wake_requested_ = false;
     is_asleep_ = false;
     guard.unlock();
     is_brought_on = is_streaming();
-    wait_for_waiters();
+    let_requests_accumulate();
   }
 }
 

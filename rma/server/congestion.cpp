@@ -13,7 +13,7 @@
 namespace tessera::rma::server {
 namespace {
 
-constexpr std::size_t longest_name = 16;  // TCP_CA_NAME_MAX of Linux
+constexpr std::size_t max_name_length = 16;  // TCP_CA_NAME_MAX of Linux
 
 bool take(int socket, std::string_view name) noexcept {
   return setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, name.data(),
@@ -32,8 +32,8 @@ std::string names_to_choose_from() {
 }  // namespace
 
 std::string congestion_of(int socket) {
-  std::array<char, longest_name + 1> name{};
-  socklen_t size = longest_name;
+  std::array<char, max_name_length + 1> name{};
+  socklen_t size = max_name_length;
   return getsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, name.data(), &size) == 0
              ? std::string(name.data())
              : std::string();

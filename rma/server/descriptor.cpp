@@ -18,7 +18,7 @@
 namespace tessera::rma::server {
 namespace {
 
-enum class Tag : std::uint8_t { shape = 1, fragments, accumulate, atomic, sides };
+enum class DescriptorTag : std::uint8_t { shape = 1, fragments, accumulate, atomic, sides };
 
 constexpr std::size_t head_bytes = 8;
 constexpr std::size_t factor_bytes = 16;  // the factor's size for the largest element type
@@ -29,7 +29,7 @@ Status refuse(std::string what) {
 
 // The first eight bytes of a descriptor: tag, two small numbers, a byte of 0, a 32-bit number.
 struct Head {
-  Tag tag = Tag::shape;
+  DescriptorTag tag = DescriptorTag::shape;
   std::uint8_t first = 0;
   std::uint8_t second = 0;
   std::uint8_t zero = 0;
@@ -44,13 +44,13 @@ void append(const Head& head, std::vector<std::byte>& to) {
   server::append(head.count, to);
 }
 
-Result<Head> read_head(Reader& reader, Tag tag, const char* name) {
+Result<Head> read_head(Reader& reader, DescriptorTag tag, const char* name) {
   if (!reader.has(head_bytes)) {
     return refuse(fmt::format("a {} has {} bytes; at least {} are needed", name,
                               reader.left().size(), head_bytes));
   }
   Head head;
-  head.tag = static_cast<Tag>(reader.take<std::uint8_t>());
+  head.tag = static_cast<DescriptorTag>(reader.take<std::uint8_t>());
   head.first = reader.take<std::uint8_t>();
   head.second = reader.take<std::uint8_t>();
   head.zero = reader.take<std::uint8_t>();
@@ -110,27 +110,28 @@ Status check_reach(const CopyShape::Extent& extent, const char* name) {
 }
 
 // Writes the target's strides, each followed by the origin's if the tag says so.
-void append_shape(const CopyShape& shape, Tag tag, std::vector<std::byte>& to) {
+void append_shape(const CopyShape& shape, DescriptorTag tag, std::vector<std::byte>& to) {
   append(Head{.tag = tag, .first = static_cast<std::uint8_t>(shape.levels)}, to);
   server::append(std::uint64_t{shape.run_bytes}, to);
   for (int i = 0; i < shape.levels; ++i) {
     const CopyShape::Level& level = shape.level[static_cast<std::size_t>(i)];
     server::append(level.count, to);
     server::append(level.remote_stride, to);
-    if (tag == Tag::sides) {
+    if (tag == DescriptorTag::sides) {
       server::append(level.local_stride, to);
     }
   }
 }
 
-Result<CopyShape> take_shape(std::span<const std::byte> bytes, Tag tag, const char* name) {
+Result<CopyShape> take_shape(std::span<const std::byte> bytes, DescriptorTag tag,
+                             const char* name) {
   Reader reader(bytes);
   TESSERA_ASSIGN_OR_RETURN(const Head head, read_head(reader, tag, name));
   if (head.first > max_stride_levels || head.second != 0 || head.count != 0) {
     return refuse(fmt::format("a {} has {} stride levels ({}, {}); at most {} are possible", name,
                               head.first, head.second, head.count, max_stride_levels));
   }
-  const std::uint64_t numbers = tag == Tag::sides ? 3 : 2;
+  const std::uint64_t numbers = tag == DescriptorTag::sides ? 3 : 2;
   TESSERA_RETURN_IF_ERROR(
       expect(reader, sizeof(std::uint64_t) + head.first * numbers * sizeof(std::int64_t), name));
   CopyShape shape;
@@ -140,9 +141,9 @@ Result<CopyShape> take_shape(std::span<const std::byte> bytes, Tag tag, const ch
     CopyShape::Level& level = shape.level[static_cast<std::size_t>(i)];
     level.count = reader.take<std::int64_t>();
     level.remote_stride = reader.take<std::int64_t>();
-    level.local_stride = tag == Tag::sides ? reader.take<std::int64_t>() : 0;
+    level.local_stride = tag == DescriptorTag::sides ? reader.take<std::int64_t>() : 0;
   }
-  if (tag == Tag::shape) {
+  if (tag == DescriptorTag::shape) {
     make_local_side_dense(shape);
   }
   if (Status status = shape.check(); !status.ok()) {
@@ -202,7 +203,8 @@ T take_number(Reader& reader) {
 }
 
 void append_scale(const Scale& scale, std::vector<std::byte>& to) {
-  append(Head{.tag = Tag::accumulate, .first = static_cast<std::uint8_t>(scale.type())}, to);
+  append(Head{.tag = DescriptorTag::accumulate, .first = static_cast<std::uint8_t>(scale.type())},
+         to);
   const std::size_t end = to.size() + factor_bytes;
   dispatch(scale.type(), [&]<class T>(rma::Tag<T>) { append_number(scale.as<T>(), to); });
   to.resize(end);
@@ -210,7 +212,7 @@ void append_scale(const Scale& scale, std::vector<std::byte>& to) {
 
 Result<Scale> take_scale(Reader& reader) {
   TESSERA_ASSIGN_OR_RETURN(const Head head,
-                           read_head(reader, Tag::accumulate, "accumulate descriptor"));
+                           read_head(reader, DescriptorTag::accumulate, "accumulate descriptor"));
   const auto type = static_cast<ElementType>(head.first);
   if (!is_valid(type) || head.second != 0 || head.count != 0) {
     return refuse(
@@ -266,25 +268,26 @@ std::string_view shortened(std::string_view text, std::size_t limit) {
 }  // namespace
 
 void encode_shape(const CopyShape& shape, std::vector<std::byte>& to) {
-  append_shape(shape, Tag::shape, to);
+  append_shape(shape, DescriptorTag::shape, to);
 }
 
 void encode_sides(const CopyShape& shape, std::vector<std::byte>& to) {
-  append_shape(shape, Tag::sides, to);
+  append_shape(shape, DescriptorTag::sides, to);
 }
 
 Result<CopyShape> decode_shape(std::span<const std::byte> bytes) {
-  return take_shape(bytes, Tag::shape, "shape descriptor");
+  return take_shape(bytes, DescriptorTag::shape, "shape descriptor");
 }
 
 Result<CopyShape> decode_sides(std::span<const std::byte> bytes) {
   constexpr const char* name = "push descriptor";
-  TESSERA_ASSIGN_OR_RETURN(const CopyShape shape, take_shape(bytes, Tag::sides, name));
+  TESSERA_ASSIGN_OR_RETURN(const CopyShape shape, take_shape(bytes, DescriptorTag::sides, name));
   TESSERA_RETURN_IF_ERROR(check_reach(shape.local_extent(), name));
-  if (shape.total_bytes() > detail::most_pushed_bytes || shape.runs() > detail::most_pushed_runs) {
+  if (shape.total_bytes() > detail::max_assisted_get_bytes ||
+      shape.runs() > detail::max_assisted_get_runs) {
     return refuse(fmt::format("a {} describes {} bytes in {} runs; at most {} and {} are possible",
-                              name, shape.total_bytes(), shape.runs(), detail::most_pushed_bytes,
-                              detail::most_pushed_runs));
+                              name, shape.total_bytes(), shape.runs(),
+                              detail::max_assisted_get_bytes, detail::max_assisted_get_runs));
   }
   return shape;
 }
@@ -299,7 +302,7 @@ void encode_fragments(Fragments fragments, std::vector<std::byte>& to) {
   const std::size_t before = to.size();
   const std::size_t after = before + encoded_bytes(fragments);
   to.reserve(after);
-  append(Head{.tag = Tag::fragments,
+  append(Head{.tag = DescriptorTag::fragments,
               .first = static_cast<std::uint8_t>(same ? 1 : 0),
               .count = static_cast<std::uint32_t>(fragments.size())},
          to);
@@ -322,7 +325,7 @@ void encode_fragments(Fragments fragments, std::vector<std::byte>& to) {
 Result<std::vector<Fragment>> decode_fragments(std::span<const std::byte> bytes) {
   constexpr const char* name = "fragment list";
   Reader reader(bytes);
-  TESSERA_ASSIGN_OR_RETURN(const Head head, read_head(reader, Tag::fragments, name));
+  TESSERA_ASSIGN_OR_RETURN(const Head head, read_head(reader, DescriptorTag::fragments, name));
   if (head.first > 1 || head.second != 0) {
     return refuse(fmt::format("a fragment list has form {} ({}); valid are 0 and 1", head.first,
                               head.second));
@@ -351,7 +354,7 @@ Result<Pattern> decode_pattern(std::span<const std::byte> bytes) {
   if (bytes.empty()) {
     return refuse("a transfer has no pattern");
   }
-  if (static_cast<Tag>(bytes.front()) == Tag::fragments) {
+  if (static_cast<DescriptorTag>(bytes.front()) == DescriptorTag::fragments) {
     TESSERA_ASSIGN_OR_RETURN(std::vector<Fragment> fragments, decode_fragments(bytes));
     return Pattern(std::move(fragments));
   }
@@ -389,7 +392,7 @@ Result<AccumulateTerms> decode_accumulate(std::span<const std::byte> bytes) {
 }
 
 void encode_atomic(const AtomicTerms& terms, std::vector<std::byte>& to) {
-  append(Head{.tag = Tag::atomic,
+  append(Head{.tag = DescriptorTag::atomic,
               .first = static_cast<std::uint8_t>(terms.kind),
               .second = static_cast<std::uint8_t>(terms.bytes)},
          to);
@@ -398,7 +401,7 @@ void encode_atomic(const AtomicTerms& terms, std::vector<std::byte>& to) {
 Result<AtomicTerms> decode_atomic(std::span<const std::byte> bytes) {
   constexpr const char* name = "atomic descriptor";
   Reader reader(bytes);
-  TESSERA_ASSIGN_OR_RETURN(const Head head, read_head(reader, Tag::atomic, name));
+  TESSERA_ASSIGN_OR_RETURN(const Head head, read_head(reader, DescriptorTag::atomic, name));
   TESSERA_RETURN_IF_ERROR(expect(reader, 0, name));
   const auto kind = static_cast<AtomicRequest::Kind>(head.first);
   if (kind > AtomicRequest::Kind::compare_swap || head.count != 0) {
@@ -464,7 +467,7 @@ Status decode_failure(std::span<const std::byte> bytes) {
                               max_failure_text_bytes));
   }
   TESSERA_RETURN_IF_ERROR(expect(reader, length, "failure"));
-  Status failure = Status::without_text(static_cast<Code>(code));
+  Status failure = Status::code_only(static_cast<Code>(code));
   try {
     std::string text(length, '\0');
     std::transform(reader.left().begin(), reader.left().end(), text.begin(),

@@ -4,11 +4,11 @@
 #include <cstring>
 #include <utility>
 
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/kernels/copy.hpp"
 #include "rma/kernels/walk.hpp"
 #include "rma/server/packing_model.hpp"
 #include "rma/server/parts.hpp"
-#include "rma/within_memory.hpp"
 
 namespace tessera::rma::server {
 namespace {
@@ -46,7 +46,7 @@ bool is_attached(const Target& target) noexcept {
 // Rows that agents do not expect to be direct, or cannot store in place, must fit into the limit
 // for packed data.
 Chunks direct_chunks(const Target& target, const CopyShape& shape) noexcept {
-  const bool goes_direct = shape.run_bytes >= least_piece_bytes && !is_attached(target);
+  const bool goes_direct = shape.run_bytes >= min_piece_bytes && !is_attached(target);
   return Chunks(goes_direct ? direct_part_bytes : max_packed_bytes);
 }
 
@@ -87,7 +87,7 @@ Status more_parts(Completion& done, Start&& start) {
 }
 
 // Ends a part that was refused, with its error; the operation continues.
-Status told(Completion& done, Status refusal) {
+Status end_refused(Completion& done, Status refusal) {
   if (!refusal.ok()) {
     done.end(std::move(refusal));
   }
@@ -98,7 +98,7 @@ Status told(Completion& done, Status refusal) {
 template <class Start>
 Status announced(Completion& done, Start&& start) {
   done.begin();
-  return told(done, detail::within_memory(start));
+  return end_refused(done, detail::catch_bad_alloc(start));
 }
 
 // Starts a request for each batch of a list. A fragment that forms a batch alone, possibly because
@@ -122,7 +122,7 @@ Status start_batches(const Target& target, Fragments fragments, Completion& done
 }  // namespace
 
 bool ServerEndpoint::is_packed(const CopyShape& shape) const noexcept {
-  return shape.run_bytes < link_.limits().least_direct_row;
+  return shape.run_bytes < link_.limits().min_direct_row;
 }
 
 FrameHeader ServerEndpoint::request(Kind kind, const Target& target) noexcept {
@@ -138,7 +138,7 @@ Status ServerEndpoint::put(const Target& to, const void* from, const CopyShape& 
   const auto* source = static_cast<const std::byte*>(from);
   Chunks chunks = is_packed(shape) ? packed_chunks(shape, link_.parts()) : direct_chunks(to, shape);
   if (shape.total_bytes() <= chunks.limit()) {
-    return told(done, put_part(to, source, shape, done, link_.when()));
+    return end_refused(done, put_part(to, source, shape, done, link_.when()));
   }
   // Each part is sent at once: parts that wait for others would not form a pipeline.
   return more_parts(done, [&] {
@@ -146,7 +146,7 @@ Status ServerEndpoint::put(const Target& to, const void* from, const CopyShape& 
                          [&](std::int64_t local, std::int64_t remote, const CopyShape& part) {
                            return announced(done, [&] {
                              return put_part(moved(to, remote), source + local, part, done,
-                                             Link::When::now);
+                                             ClientConnection::When::now);
                            });
                          });
   });
@@ -154,15 +154,15 @@ Status ServerEndpoint::put(const Target& to, const void* from, const CopyShape& 
 
 Result<bool> ServerEndpoint::put_now(const Target& to, const void* from, std::size_t bytes) {
   // More than a word is taken only if it can be sent together with other requests.
-  if (bytes > word_bytes && !link_.has_company()) {
+  if (bytes > word_bytes && !link_.is_polled()) {
     return false;
   }
   return put_small(to, static_cast<const std::byte*>(from), bytes, link_.when());
 }
 
 Result<bool> ServerEndpoint::put_small(const Target& to, const std::byte* from, std::size_t bytes,
-                                       Link::When when) {
-  const bool gathers = when == Link::When::soon && link_.may_gather(to.offset, bytes);
+                                       ClientConnection::When when) {
+  const bool gathers = when == ClientConnection::When::soon && link_.may_batch(to.offset, bytes);
   if (!gathers && bytes > word_bytes) {
     return false;
   }
@@ -180,7 +180,7 @@ Result<bool> ServerEndpoint::put_small(const Target& to, const std::byte* from, 
 }
 
 Status ServerEndpoint::put_part(const Target& to, const std::byte* from, const CopyShape& shape,
-                                Completion& done, Link::When when) {
+                                Completion& done, ClientConnection::When when) {
   if (shape.levels == 0) {
     TESSERA_ASSIGN_OR_RETURN(const bool is_done, put_small(to, from, shape.run_bytes, when));
     if (is_done) {
@@ -192,7 +192,7 @@ Status ServerEndpoint::put_part(const Target& to, const std::byte* from, const C
   header.payload_bytes = shape.total_bytes();
   const std::vector<std::byte> descriptor = pattern_of(shape);
   header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
-  if (is_packed(shape) && (shape.levels > 0 || shape.run_bytes >= least_piece_bytes)) {
+  if (is_packed(shape) && (shape.levels > 0 || shape.run_bytes >= min_piece_bytes)) {
     TESSERA_RETURN_IF_ERROR(link_.post(header, descriptor, pack(from, shape), when));
     done.end({});
     return {};
@@ -209,7 +209,7 @@ Status ServerEndpoint::get(void* to, const Target& from, const CopyShape& shape,
   Chunks chunks =
       is_packed(shape) ? answered_chunks(shape, link_.parts()) : direct_chunks(from, shape);
   if (shape.total_bytes() <= chunks.limit()) {
-    return told(done, get_part(destination, from, shape, done));
+    return end_refused(done, get_part(destination, from, shape, done));
   }
   return more_parts(done, [&] {
     return for_each_part(shape, chunks, word_bytes,
@@ -226,7 +226,7 @@ Status ServerEndpoint::get_part(std::byte* to, const Target& from, const CopySha
   FrameHeader header = request(Kind::get, from);
   const std::size_t bytes = shape.total_bytes();
   // Only together with other outstanding requests: a single get is sent at once.
-  if (shape.levels == 0 && link_.has_company() && link_.may_gather(header.offset, bytes)) {
+  if (shape.levels == 0 && link_.is_polled() && link_.may_batch(header.offset, bytes)) {
     return link_.gather(header, nullptr, to, bytes, &done);
   }
   const std::vector<std::byte> descriptor = pattern_of(shape);
@@ -249,14 +249,14 @@ Status ServerEndpoint::accumulate(const Target& to, const void* from, const Copy
   constexpr std::size_t largest_element = 16;
   Chunks chunks = packed_chunks(shape, link_.parts());
   if (shape.total_bytes() <= chunks.limit()) {
-    return told(done, accumulate_part(to, source, shape, scale, done, link_.when()));
+    return end_refused(done, accumulate_part(to, source, shape, scale, done, link_.when()));
   }
   return more_parts(done, [&] {
     return for_each_part(shape, chunks, largest_element,
                          [&](std::int64_t local, std::int64_t remote, const CopyShape& part) {
                            return announced(done, [&] {
                              return accumulate_part(moved(to, remote), source + local, part, scale,
-                                                    done, Link::When::now);
+                                                    done, ClientConnection::When::now);
                            });
                          });
   });
@@ -264,10 +264,11 @@ Status ServerEndpoint::accumulate(const Target& to, const void* from, const Copy
 
 Status ServerEndpoint::accumulate_part(const Target& to, const std::byte* from,
                                        const CopyShape& shape, const Scale& scale, Completion& done,
-                                       Link::When when) {
+                                       ClientConnection::When when) {
   FrameHeader header = request(Kind::accumulate, to);
   const std::size_t bytes = shape.total_bytes();
-  if (shape.levels == 0 && when == Link::When::soon && link_.may_gather(header.offset, bytes)) {
+  if (shape.levels == 0 && when == ClientConnection::When::soon &&
+      link_.may_batch(header.offset, bytes)) {
     TESSERA_RETURN_IF_ERROR(
         link_.gather(header, &scale, const_cast<std::byte*>(from), bytes, nullptr));
     done.end({});

@@ -8,7 +8,6 @@
 //
 // Completion: a put or accumulate ends when its bytes are with the kernel or packed; a get ends
 // when its reply has come. Cost: one request a part; none for an operation of zero bytes.
-// its answer is here. Cost: a request a part; none for what has no bytes.
 #pragma once
 
 #include <atomic>
@@ -22,7 +21,7 @@ namespace tessera::rma::server {
 
 class ServerEndpoint final : public Endpoint {
  public:
-  ServerEndpoint(Link& link, WorldRank self, WorldRank peer) noexcept
+  ServerEndpoint(ClientConnection& link, WorldRank self, WorldRank peer) noexcept
       : link_(link), self_(self), peer_(peer) {}
 
   Status put(const Target& to, const void* from, const CopyShape& shape, Completion& done) override;
@@ -44,19 +43,19 @@ class ServerEndpoint final : public Endpoint {
   [[nodiscard]] FrameHeader request(Kind kind, const Target& target) noexcept;
   /// If the bytes are few, takes them at once and returns true; see put_now().
   Result<bool> put_small(const Target& to, const std::byte* from, std::size_t bytes,
-                         Link::When when);
+                         ClientConnection::When when);
   /// Whether the rows of the transfer are too short to be sent separately.
   [[nodiscard]] bool is_packed(const CopyShape& shape) const noexcept;
   Status put_part(const Target& to, const std::byte* from, const CopyShape& shape, Completion& done,
-                  Link::When when);
+                  ClientConnection::When when);
   Status get_part(std::byte* to, const Target& from, const CopyShape& shape, Completion& done);
   Status put_batch(const Target& to, Fragments batch, Completion& done);
   Status get_batch(const Target& from, Fragments batch, Completion& done);
   Status accumulate_batch(const Target& to, Fragments batch, const Scale& scale, Completion& done);
   Status accumulate_part(const Target& to, const std::byte* from, const CopyShape& shape,
-                         const Scale& scale, Completion& done, Link::When when);
+                         const Scale& scale, Completion& done, ClientConnection::When when);
 
-  Link& link_;
+  ClientConnection& link_;
   WorldRank self_;
   WorldRank peer_;
 };

@@ -117,8 +117,8 @@ Result<Place> Executor::place_in(const detail::DirectorySlice& slice, const Fram
   TESSERA_RETURN_IF_ERROR(check_mode(slice, header));
   const CopyShape::Extent extent = extent_of(pattern);
   // Extents are far below 2^63; a larger offset is out of range in any case.
-  constexpr std::uint64_t most_offset = std::uint64_t{1} << 62U;
-  const auto offset = static_cast<std::int64_t>(std::min(header.offset, most_offset));
+  constexpr std::uint64_t max_offset = std::uint64_t{1} << 62U;
+  const auto offset = static_cast<std::int64_t>(std::min(header.offset, max_offset));
   const std::int64_t lowest = offset + extent.lowest;
   const std::int64_t highest = offset + extent.highest;
   if (lowest < 0 || highest > static_cast<std::int64_t>(slice.bytes)) {
@@ -128,7 +128,7 @@ Result<Place> Executor::place_in(const detail::DirectorySlice& slice, const Fram
                     to_string(header.kind), lowest, highest, header.target.value,
                     header.region.value, slice.bytes));
   }
-  std::byte* const start = slice.process == 0 ? node_.arena().at(slice.place) : nullptr;
+  std::byte* const start = slice.process == 0 ? node_.arena().at(slice.location) : nullptr;
   return Place{header.region, slice, header.offset, start};
 }
 
@@ -153,12 +153,11 @@ Status Executor::no_mail(const FrameHeader& header) {
 }
 
 bool Executor::is_long(const Pattern& pattern) noexcept {
-  return all_runs_have(least_piece_bytes, pattern);
+  return all_runs_have(min_piece_bytes, pattern);
 }
 
 bool Executor::goes_direct(const Pattern& pattern) const noexcept {
-  return all_runs_have(limits_.least_direct_row, pattern) ||
-         total_bytes(pattern) > max_packed_bytes;
+  return all_runs_have(limits_.min_direct_row, pattern) || total_bytes(pattern) > max_packed_bytes;
 }
 
 bool Executor::pieces_of(const Place& place, const Pattern& pattern,
@@ -211,9 +210,9 @@ Status Executor::copy(const Place& place, const CopyShape& shape, std::uint64_t 
     return {};
   }
   // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of another process
-  auto* const remote = reinterpret_cast<std::byte*>(place.slice.place + offset);
+  auto* const remote = reinterpret_cast<std::byte*>(place.slice.location + offset);
   const WorldRank owner = place.slice.owner;
-  const int owner_place = node_.place_of(owner);
+  const int owner_place = node_.local_rank_of(owner);
   // As same-node ranks do: the number of a process that ended may belong to another process now,
   if (node_.has_ended(owner_place)) {
     return Status::error_at(
@@ -237,7 +236,7 @@ Status Executor::accumulate(const Place& place, const AccumulateTerms& terms,
   Status first;
   for_each_run(terms.pattern, [&](std::uint64_t offset, std::size_t bytes) {
     if (first.ok()) {
-      first = accumulate_elsewhere(place, place.offset + offset, packed, bytes, terms.scale);
+      first = accumulate_through_kernel(place, place.offset + offset, packed, bytes, terms.scale);
     }
     packed += bytes;
   });
@@ -265,9 +264,9 @@ void Executor::accumulate_mapped(const Place& place, const AccumulateTerms& term
   detail::accumulate_fragments_direct(place.start, place.offset, fragments, terms.scale, locks);
 }
 
-Status Executor::accumulate_elsewhere(const Place& place, std::uint64_t offset,
-                                      const std::byte* packed, std::size_t bytes,
-                                      const Scale& scale) const {
+Status Executor::accumulate_through_kernel(const Place& place, std::uint64_t offset,
+                                           const std::byte* packed, std::size_t bytes,
+                                           const Scale& scale) const {
   // Fetched, changed and stored under the stripe's lock, in the same way as same-node ranks.
   constexpr std::size_t piece_bytes = 4096;
   alignas(16) std::array<std::byte, piece_bytes + 16> buffer;

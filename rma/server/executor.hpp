@@ -88,8 +88,9 @@ class Executor {
                       kernels::Direction direction) const;
   void accumulate_mapped(const Place& place, const AccumulateTerms& terms,
                          const std::byte* packed) const;
-  Status accumulate_elsewhere(const Place& place, std::uint64_t offset, const std::byte* packed,
-                              std::size_t bytes, const Scale& scale) const;
+  Status accumulate_through_kernel(const Place& place, std::uint64_t offset,
+                                   const std::byte* packed, std::size_t bytes,
+                                   const Scale& scale) const;
   [[nodiscard]] detail::StripeLocks::Slice stripes(const Place& place) const noexcept {
     return stripes_.slice(place.region, place.slice.owner);
   }
@@ -118,7 +119,7 @@ Status Executor::visit_mail(const FrameHeader& header, Action&& action) const {
       directory_.visit(header.region, header.target, [&](const detail::DirectorySlice& slice) {
         fits = check_mail(slice, header);
         if (fits.ok()) {
-          action(node_.arena().at(slice.place));
+          action(node_.arena().at(slice.location));
         }
       });
   return is_there ? fits : no_mail(header);

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "rma/within_memory.hpp"
+#include "rma/catch_bad_alloc.hpp"
 
 namespace tessera::rma::server {
 namespace {
@@ -25,11 +25,11 @@ std::size_t cost_of(const FrameHeader& request) noexcept {
 }  // namespace
 
 Forwarder::Forwarder(std::shared_ptr<const ForwardOptions> options, Identity identity,
-                     const EventQueue& events, Askers& askers)
+                     const EventQueue& events, ForwardRequesters& waiting_fds)
     : options_(std::move(options)),
       identity_(std::move(identity)),
       events_(events),
-      askers_(askers) {}
+      requesters_(waiting_fds) {}
 
 Forwarder::~Forwarder() = default;
 
@@ -60,8 +60,9 @@ bool Forwarder::may_take(const FrameHeader& request, int asker) {
   if (other.trunk == nullptr || other.trunk->has_room(cost_of(request))) {
     return true;
   }
-  if (std::find(other.askers.begin(), other.askers.end(), asker) == other.askers.end()) {
-    other.askers.push_back(asker);
+  if (std::find(other.waiting_fds.begin(), other.waiting_fds.end(), asker) ==
+      other.waiting_fds.end()) {
+    other.waiting_fds.push_back(asker);
   }
   return false;
 }
@@ -97,15 +98,16 @@ void Forwarder::pass_on(const FrameHeader& request, std::span<const std::byte> d
                         std::vector<std::byte> payload, int asker) {
   const NodeId node = node_of(request);
   Other& other = other_at(node);
-  const Forwarded forwarded{.request = request, .asker = asker, .bytes = cost_of(request)};
+  const ForwardedRequest forwarded{.request = request, .asker = asker, .bytes = cost_of(request)};
   if (other.trunk == nullptr) {
-    if (Status made = detail::within_memory([&] { return make_trunk(node, other); }); !made.ok()) {
+    if (Status made = detail::catch_bad_alloc([&] { return make_trunk(node, other); });
+        !made.ok()) {
       other.trunk.reset();
       refuse(forwarded, made);
       return;
     }
   }
-  Status passed = detail::within_memory(
+  Status passed = detail::catch_bad_alloc(
       [&] { return other.trunk->pass_on(forwarded, descriptor, std::move(payload)); });
   if (!passed.ok()) {
     lose(node, passed);
@@ -144,7 +146,7 @@ void Forwarder::heed(int fd) {
   const NodeId node = by_descriptor_.at(fd);
   Other& other = other_at(node);
   has_room_ = false;
-  Status status = other.trunk->heed_descriptor();
+  Status status = other.trunk->on_readable();
   if (status.ok()) {
     status = other.trunk->advance();
   }
@@ -161,16 +163,16 @@ void Forwarder::heed(int fd) {
 // Resumes connections in the order in which they began to wait. Those that find no room again join
 // the queue in that order.
 void Forwarder::resume_all(Other& other) {
-  for (const int asker : std::exchange(other.askers, {})) {
-    askers_.resume(asker);
+  for (const int asker : std::exchange(other.waiting_fds, {})) {
+    requesters_.resume(asker);
   }
 }
 
 // Sends the error to the origin, if that is still connected.
-void Forwarder::refuse(const Forwarded& forwarded, const Status& why) {
+void Forwarder::refuse(const ForwardedRequest& forwarded, const Status& why) {
   const FrameHeader& request = forwarded.request;
   const NodeId node = node_of(request);
-  detail::within_memory([&]() -> Status {
+  detail::catch_bad_alloc([&]() -> Status {
     std::vector<std::byte> payload;
     encode_failure(
         Status::error(why.code(), fmt::format("node {} could not pass a request on to node {}: {}",
@@ -183,7 +185,7 @@ void Forwarder::refuse(const Forwarded& forwarded, const Status& why) {
                              .forwarder = identity_.node.value,
                              .operation = request.operation,
                              .route = request.route};
-    askers_.pass_back(forwarded.asker, answer, std::move(payload));
+    requesters_.pass_back(forwarded.asker, answer, std::move(payload));
     return {};
   }).ignore("the next request is answered with the reason");
 }
@@ -196,19 +198,19 @@ void Forwarder::lose(NodeId node, const Status& why) {
   other.failure = why;
   other.again = Clock::now() + pause_after_failure;
   other.is_posted_to = false;
-  for (const Forwarded& each : trunk->take_in_flight()) {
+  for (const ForwardedRequest& each : trunk->take_in_flight()) {
     refuse(each, why);
   }
   resume_all(other);
 }
 
-void Forwarder::pass_back(const Forwarded& forwarded, FrameHeader answer,
+void Forwarder::pass_back(const ForwardedRequest& forwarded, FrameHeader answer,
                           std::vector<std::byte> payload) {
   answer.forwarder = -1;
-  askers_.pass_back(forwarded.asker, answer, std::move(payload));
+  requesters_.pass_back(forwarded.asker, answer, std::move(payload));
 }
 
-void Forwarder::look_after(TimePoint now) {
+void Forwarder::maintain(TimePoint now) {
   buffers_.look();
   for (const auto& [fd, node] : std::unordered_map(by_descriptor_)) {
     if (const Status status = other_at(node).trunk->check(now); !status.ok()) {

@@ -43,9 +43,9 @@ struct ForwardOptions {
 };
 
 /// The callbacks that the forwarder needs from the connections.
-class Askers {
+class ForwardRequesters {
  public:
-  virtual ~Askers() = default;
+  virtual ~ForwardRequesters() = default;
   /// Sends `answer` to rank answer.origin over the connection with that descriptor, if that is
   /// still the rank's.
   virtual void pass_back(int asker, const FrameHeader& answer, std::vector<std::byte> payload) = 0;
@@ -67,11 +67,11 @@ class Forwarder final : private TrunkListener {
 
   /// `events` watches the trunks' descriptors. All references outlive the forwarder.
   Forwarder(std::shared_ptr<const ForwardOptions> options, Identity identity,
-            const EventQueue& events, Askers& askers);
+            const EventQueue& events, ForwardRequesters& waiting_fds);
   ~Forwarder() override;
 
   /// Trunks that are made from now on continue over `fabric`, which outlives them.
-  void offer(detail::Fabric& fabric) noexcept { fabric_ = &fabric; }
+  void offer(detail::RdmaContext& fabric) noexcept { fabric_ = &fabric; }
 
   /// Whether the target of that request is on another node.
   [[nodiscard]] bool is_elsewhere(const FrameHeader& request) const noexcept {
@@ -92,26 +92,26 @@ class Forwarder final : private TrunkListener {
   [[nodiscard]] bool has(int fd) const noexcept { return by_descriptor_.contains(fd); }
   void heed(int fd);
   /// To be called about once a second.
-  void look_after(TimePoint now);
+  void maintain(TimePoint now);
   void say_bye();
 
  private:
   struct Other {
     std::unique_ptr<Trunk> trunk;
-    std::vector<int> askers;     // connections that wait for room
-    Status failure;              // of the previous trunk
-    TimePoint again;             // no new trunk before this time
-    std::uint32_t expected = 0;  // events that the queue watches
-    bool is_posted_to = false;   // since flush()
+    std::vector<int> waiting_fds;  // connections that wait for room
+    Status failure;                // of the previous trunk
+    TimePoint again;               // no new trunk before this time
+    std::uint32_t expected = 0;    // events that the queue watches
+    bool is_posted_to = false;     // since flush()
   };
 
-  void pass_back(const Forwarded& forwarded, FrameHeader answer,
+  void pass_back(const ForwardedRequest& forwarded, FrameHeader answer,
                  std::vector<std::byte> payload) override;
   void note_room() override { has_room_ = true; }
 
   Other& other_at(NodeId node) { return others_[node.value]; }
   [[nodiscard]] Status make_trunk(NodeId node, Other& other);
-  void refuse(const Forwarded& forwarded, const Status& why);
+  void refuse(const ForwardedRequest& forwarded, const Status& why);
   void lose(NodeId node, const Status& why);
   void expect(Other& other);
   void resume_all(Other& other);
@@ -122,8 +122,8 @@ class Forwarder final : private TrunkListener {
   const std::shared_ptr<const ForwardOptions> options_;
   const Identity identity_;
   const EventQueue& events_;
-  detail::Fabric* fabric_ = nullptr;  // null: TCP only
-  Askers& askers_;
+  detail::RdmaContext* fabric_ = nullptr;  // null: TCP only
+  ForwardRequesters& requesters_;
   BufferPool buffers_{FrameReader::buffer_bytes, 4};  // for replies and acknowledgements
   std::unordered_map<std::int32_t, Other> others_;    // by node
   std::unordered_map<int, NodeId> by_descriptor_;

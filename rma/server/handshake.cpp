@@ -93,12 +93,12 @@ std::size_t size_of(Type type) noexcept {
   return refusal_bytes;
 }
 
-Type type_of(const Inbox& in) noexcept {
+Type type_of(const HandshakeInbox& in) noexcept {
   return static_cast<Type>(load<std::uint8_t>(in.bytes.data() + at::type));
 }
 
 // Appends bytes from the front of `from` until there are `size`; returns how many it appended.
-std::size_t fill(Inbox& in, std::size_t size, std::span<const std::byte> from) noexcept {
+std::size_t fill(HandshakeInbox& in, std::size_t size, std::span<const std::byte> from) noexcept {
   const std::size_t count = std::min(size - std::min(size, in.size), from.size());
   std::copy_n(from.begin(), count, in.bytes.begin() + static_cast<std::ptrdiff_t>(in.size));
   in.size += count;
@@ -115,7 +115,7 @@ std::string printable(std::span<const std::byte> bytes) {
 }
 
 // Stops at the first wrong byte: a foreign program may never send eight.
-Status check_beginning(const Inbox& in, Type expected, bool refusal_possible) {
+Status check_beginning(const HandshakeInbox& in, Type expected, bool refusal_possible) {
   const auto count = static_cast<std::ptrdiff_t>(std::min(in.size, magic.size()));
   if (!std::equal(magic.begin(), magic.begin() + count, in.bytes.begin())) {
     return refuse(fmt::format("a connection begins with '{}', which is not Tessera's handshake",
@@ -141,14 +141,14 @@ Status check_beginning(const Inbox& in, Type expected, bool refusal_possible) {
   return {};
 }
 
-bool speaks_another_version(const Inbox& in) noexcept {
+bool speaks_another_version(const HandshakeInbox& in) noexcept {
   return in.size >= at::body && std::equal(magic.begin(), magic.end(), in.bytes.begin()) &&
          load<std::uint16_t>(in.bytes.data() + at::version) != handshake_version;
 }
 
 // Takes bytes up to the end of the message; sets `complete` if the whole message is there.
-Status collect(Inbox& in, std::span<const std::byte>& from, Type expected, bool refusal_possible,
-               bool& complete) {
+Status collect(HandshakeInbox& in, std::span<const std::byte>& from, Type expected,
+               bool refusal_possible, bool& complete) {
   if (in.size < at::body) {
     from = from.subspan(fill(in, at::body, from));
     TESSERA_RETURN_IF_ERROR(check_beginning(in, expected, refusal_possible));
@@ -179,7 +179,7 @@ Status refusal_for(Reason reason) {
                             static_cast<int>(reason)));
 }
 
-Status ended_after(const Inbox& in, const char* what) {
+Status ended_after(const HandshakeInbox& in, const char* what) {
   return refuse(
       fmt::format("the connection ended in the handshake, {} bytes into the {}", in.size, what));
 }
@@ -238,7 +238,7 @@ std::array<std::byte, proof_bytes> proof_of(
   return proof;
 }
 
-void Outbox::send(std::span<const std::byte> message) noexcept {
+void HandshakeOutput::send(std::span<const std::byte> message) noexcept {
   std::copy(message.begin(), message.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(to_));
   to_ += message.size();
 }
@@ -259,9 +259,10 @@ HandshakeClient::HandshakeClient(const Secret& secret, const HandshakeNames& nam
   out_.send(hello_);
 }
 
-Result<Progress> HandshakeClient::feed(std::span<const std::byte> in) {
+Result<HandshakeProgress> HandshakeClient::feed(std::span<const std::byte> in) {
   if (finished_ || !failure_.ok()) {
-    return failure_.ok() ? Result<Progress>(Progress{0, true}) : Result<Progress>(failure_);
+    return failure_.ok() ? Result<HandshakeProgress>(HandshakeProgress{0, true})
+                         : Result<HandshakeProgress>(failure_);
   }
   const std::size_t given = in.size();
   bool complete = false;
@@ -271,7 +272,7 @@ Result<Progress> HandshakeClient::feed(std::span<const std::byte> in) {
     finished_ = failure_.ok();
   }
   TESSERA_RETURN_IF_ERROR(failure_);
-  return Progress{given - in.size(), finished_};
+  return HandshakeProgress{given - in.size(), finished_};
 }
 
 Status HandshakeClient::check_message() {
@@ -305,7 +306,7 @@ Result<HandshakeServer> HandshakeServer::create(const Secret& secret, std::uint6
   return HandshakeServer(secret, job, ranks, node);
 }
 
-Result<Progress> HandshakeServer::feed(std::span<const std::byte> in) {
+Result<HandshakeProgress> HandshakeServer::feed(std::span<const std::byte> in) {
   const std::size_t given = in.size();
   bool complete = true;  // more than one message may have come
   while (failure_.ok() && !finished_ && complete) {
@@ -318,7 +319,7 @@ Result<Progress> HandshakeServer::feed(std::span<const std::byte> in) {
     }
   }
   TESSERA_RETURN_IF_ERROR(failure_);
-  return Progress{given - in.size(), finished_};
+  return HandshakeProgress{given - in.size(), finished_};
 }
 
 Status HandshakeServer::check_message() {

@@ -59,7 +59,7 @@ class Secret {
 [[nodiscard]] Result<Secret> new_secret();
 
 /// The result of feed().
-struct Progress {
+struct HandshakeProgress {
   std::size_t consumed = 0;  ///< bytes consumed from the front of the input
   bool finished = false;     ///< the other side has proven itself
 };
@@ -72,7 +72,7 @@ struct HandshakeNames {
 };
 
 /// Bytes still to be sent: at most one message at a time.
-class Outbox {
+class HandshakeOutput {
  public:
   [[nodiscard]] std::span<const std::byte> left() const noexcept {
     return {bytes_.data() + from_, to_ - from_};
@@ -89,7 +89,7 @@ class Outbox {
 };
 
 /// The message that is being received.
-struct Inbox {
+struct HandshakeInbox {
   std::array<std::byte, challenge_bytes> bytes = {};  ///< room for the largest
   std::size_t size = 0;
 };
@@ -107,7 +107,7 @@ class HandshakeClient {
   void sent(std::size_t bytes) noexcept { out_.sent(bytes); }
   /// Takes bytes that the server sent. When finished, send outgoing() and then frames. Errors:
   /// protocol, with the reason: another program, version, job, node or secret.
-  [[nodiscard]] Result<Progress> feed(std::span<const std::byte> in);
+  [[nodiscard]] Result<HandshakeProgress> feed(std::span<const std::byte> in);
   /// The stream ended. Errors: protocol if the handshake was not finished.
   [[nodiscard]] Status ended() const;
 
@@ -117,8 +117,8 @@ class HandshakeClient {
 
   Secret secret_;
   std::array<std::byte, hello_bytes> hello_ = {};
-  Outbox out_;
-  Inbox in_;
+  HandshakeOutput out_;
+  HandshakeInbox in_;
   Status failure_;
   bool finished_ = false;
 };
@@ -134,7 +134,7 @@ class HandshakeServer {
   void sent(std::size_t bytes) noexcept { out_.sent(bytes); }
   /// Takes bytes that the client sent. Errors: protocol, with the reason. Foreign programs are sent
   /// nothing; other clients are sent a refusal.
-  [[nodiscard]] Result<Progress> feed(std::span<const std::byte> in);
+  [[nodiscard]] Result<HandshakeProgress> feed(std::span<const std::byte> in);
   /// The stream ended. Errors: protocol if the handshake was not finished.
   [[nodiscard]] Status ended() const;
   /// The rank that connected. Requires: feed() returned finished.
@@ -155,8 +155,8 @@ class HandshakeServer {
   WorldRank origin_;
   std::array<std::byte, hello_bytes> hello_ = {};
   std::array<std::byte, nonce_bytes> nonce_ = {};
-  Outbox out_;
-  Inbox in_;
+  HandshakeOutput out_;
+  HandshakeInbox in_;
   Status failure_;
   bool greeted_ = false;  ///< the hello was accepted, and the challenge was sent
   bool finished_ = false;

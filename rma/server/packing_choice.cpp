@@ -60,11 +60,11 @@ Packing choose_packing(const Settings& settings, const ChosenTimes& chosen) noex
   Packing packing;
   if (chosen.from == TimesFrom::settings || chosen.from == TimesFrom::measurement) {
     const PackingModel model(chosen.times);
-    packing.limits.least_direct_row = model.min_direct_row();
+    packing.limits.min_direct_row = model.min_direct_row();
     packing.parts = PartSizes(model);
   }
   if (settings.direct_row > 0) {
-    packing.limits.least_direct_row = direct_row(settings.direct_row);
+    packing.limits.min_direct_row = direct_row(settings.direct_row);
   }
   if (settings.chunk_kib > 0) {
     packing.parts = PartSizes::equal(static_cast<std::size_t>(settings.chunk_kib) * 1024);
@@ -88,7 +88,7 @@ Result<TcpPacking> describe_tcp_packing(const Settings& settings) {
   TcpPacking found;
   found.source = server::to_string(chosen.from);
   found.times = server::to_text(chosen.times);
-  found.direct_row = packing.limits.least_direct_row;
+  found.direct_row = packing.limits.min_direct_row;
   found.pipeline = packing.parts.min_pipelined();
   constexpr std::size_t shortest = std::size_t{2} << 10U;
   constexpr std::size_t longest = std::size_t{2} << 20U;

@@ -14,7 +14,7 @@ namespace tessera::rma::server {
 
 /// Rows of at least this length move directly between memory and the stream: one more piece costs
 /// the kernel about as long as copying this many bytes.
-inline constexpr std::size_t least_piece_bytes = 512;
+inline constexpr std::size_t min_piece_bytes = 512;
 
 /// The maximum that a request or its reply carries packed; longer operations are sent in parts.
 inline constexpr std::size_t max_packed_bytes = 1U << 20U;
@@ -23,7 +23,7 @@ inline constexpr std::size_t max_direct_bytes = 16U << 20U;
 
 /// Which rows of a transfer are packed. The two ends of a connection may use different limits.
 struct PackingLimits {
-  std::size_t least_direct_row = least_piece_bytes;  ///< shorter rows are packed
+  std::size_t min_direct_row = min_piece_bytes;  ///< shorter rows are packed
 };
 
 /// The sizes of the parts of a transfer. The first part of a pipeline may be small, so that the
@@ -98,9 +98,9 @@ Status for_each_part(const CopyShape& shape, Chunks& chunks, std::size_t grain, 
 }
 
 /// Fragments in one request.
-inline constexpr std::size_t most_batch_fragments = 4096;
+inline constexpr std::size_t max_batch_fragments = 4096;
 
-/// Splits a list into pieces of at most `most` bytes and most_batch_fragments fragments. Calls
+/// Splits a list into pieces of at most `most` bytes and max_batch_fragments fragments. Calls
 /// batch(fragments) for each piece, in order, until one fails. A fragment of more than `most` bytes
 /// is a piece of its own.
 template <class Batch>
@@ -109,7 +109,7 @@ Status for_each_batch(Fragments fragments, std::size_t most, const Batch& batch)
   std::size_t bytes = 0;
   for (std::size_t at = 0; at < fragments.size(); ++at) {
     const std::size_t more = fragments[at].bytes;
-    if (at > first && (bytes + more > most || at - first == most_batch_fragments)) {
+    if (at > first && (bytes + more > most || at - first == max_batch_fragments)) {
       TESSERA_RETURN_IF_ERROR(batch(fragments.subspan(first, at - first)));
       first = at;
       bytes = 0;
@@ -122,7 +122,7 @@ Status for_each_batch(Fragments fragments, std::size_t most, const Batch& batch)
 /// True if the kernel should move each fragment separately.
 [[nodiscard]] inline bool are_long(Fragments fragments, const PackingLimits& limits) noexcept {
   return std::all_of(fragments.begin(), fragments.end(),
-                     [&](const Fragment& each) { return each.bytes >= limits.least_direct_row; });
+                     [&](const Fragment& each) { return each.bytes >= limits.min_direct_row; });
 }
 
 }  // namespace tessera::rma::server

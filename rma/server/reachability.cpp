@@ -18,9 +18,9 @@
 #include "rma/engine/node_map.hpp"
 #include "rma/engine/startup.hpp"
 #include "rma/node/wait_ready.hpp"
-#include "rma/server/deaf_thread.hpp"
 #include "rma/server/handshake.hpp"
 #include "rma/server/tcp.hpp"
+#include "rma/server/thread_without_signals.hpp"
 
 namespace tessera::rma {
 namespace {
@@ -30,12 +30,12 @@ using server::TcpListener;
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t most_at_once = 8;
+constexpr std::size_t max_concurrent = 8;
 constexpr std::size_t token_bytes = 32;
 using Token = std::array<std::byte, token_bytes>;
 
 // What the first rank of each node sends to the others.
-struct Place {
+struct ServiceAddress {
   TcpAddress address;  // port 0: it cannot listen
   Token token{};
 };
@@ -46,35 +46,36 @@ std::string first_line(const Status& status) {
 }
 
 // Sends this node's token to every process that connects, until the object is destroyed.
-class Doorkeeper {
+class TokenServer {
  public:
-  Doorkeeper(TcpListener listener, const Token& token)
+  TokenServer(TcpListener listener, const Token& token)
       : listener_(std::move(listener)), token_(token) {}
-  ~Doorkeeper() {
+  ~TokenServer() {
     is_ending_.store(true);
     if (thread_.joinable()) {
       thread_.join();
     }
   }
-  Doorkeeper(const Doorkeeper&) = delete;
-  Doorkeeper& operator=(const Doorkeeper&) = delete;
+  TokenServer(const TokenServer&) = delete;
+  TokenServer& operator=(const TokenServer&) = delete;
 
   /// Errors: limit_exceeded.
   Status start() {
-    TESSERA_ASSIGN_OR_RETURN(thread_, server::start_deaf([this] { answer(); }));
+    TESSERA_ASSIGN_OR_RETURN(thread_,
+                             server::start_thread_with_signals_blocked([this] { answer(); }));
     return {};
   }
 
  private:
   void answer() {
-    constexpr milliseconds look_period{20};
+    constexpr milliseconds liveness_interval{20};
     while (!is_ending_.load()) {
-      if (!detail::wait_ready(listener_.descriptor(), POLLIN, Clock::now() + look_period)) {
+      if (!detail::wait_ready(listener_.descriptor(), POLLIN, Clock::now() + liveness_interval)) {
         continue;
       }
       auto caller = listener_.accept();
       if (!caller.ok()) {
-        std::this_thread::sleep_for(look_period);  // no descriptor is free at present
+        std::this_thread::sleep_for(liveness_interval);  // no descriptor is free at present
       } else if (*caller != nullptr) {
         // There is always room for so few bytes. If the caller has disconnected, the failure does
         // not matter.
@@ -91,11 +92,11 @@ class Doorkeeper {
 };
 
 // `place` receives the address where the others connect; unchanged on an error.
-Status open_door(const Settings& settings, bool is_only_machine, std::optional<Doorkeeper>& door,
-                 Place& place) {
+Status start_token_server(const Settings& settings, bool is_only_machine,
+                          std::optional<TokenServer>& door, ServiceAddress& place) {
   TESSERA_ASSIGN_OR_RETURN(auto listener, server::listen_for_nodes(settings, is_only_machine));
   TESSERA_ASSIGN_OR_RETURN(const auto secret, server::new_secret());
-  Place open{.address = listener.address()};
+  ServiceAddress open{.address = listener.address()};
   std::copy(secret.bytes().begin(), secret.bytes().end(), open.token.begin());
   TESSERA_RETURN_IF_ERROR(door.emplace(std::move(listener), open.token).start());
   place = open;
@@ -121,7 +122,7 @@ Status expect_token(detail::Channel& channel, const Token& token, Clock::time_po
                                                          channel.peer()));
 }
 
-Status try_one(const Place& place, milliseconds patience) {
+Status try_one(const ServiceAddress& place, milliseconds patience) {
   const auto deadline = Clock::now() + patience;
   TESSERA_ASSIGN_OR_RETURN(const auto channel, server::connect_tcp(place.address, patience));
   return expect_token(*channel, place.token, deadline);
@@ -129,7 +130,7 @@ Status try_one(const Place& place, milliseconds patience) {
 
 // One node's results in the form in which they are sent to the others: "to microseconds reason",
 // one line each.
-class Trials {
+class ConnectionResults {
  public:
   void note(NodeId to, const Status& outcome, std::chrono::microseconds time) {
     const std::lock_guard guard(mutex_);
@@ -151,7 +152,8 @@ class Trials {
   NodeId slowest_to_;
 };
 
-void try_all(const std::vector<Place>& places, NodeId own, milliseconds patience, Trials& trials) {
+void try_all(const std::vector<ServiceAddress>& places, NodeId own, milliseconds patience,
+             ConnectionResults& trials) {
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     for (std::size_t at = next++; at < places.size(); at = next++) {
@@ -166,8 +168,8 @@ void try_all(const std::vector<Place>& places, NodeId own, milliseconds patience
     }
   };
   std::vector<std::thread> threads;
-  for (std::size_t count = std::min(most_at_once, places.size()); threads.size() < count;) {
-    Result<std::thread> thread = server::start_deaf(work);
+  for (std::size_t count = std::min(max_concurrent, places.size()); threads.size() < count;) {
+    Result<std::thread> thread = server::start_thread_with_signals_blocked(work);
     if (!thread.ok()) {
       break;  // fewer at a time
     }
@@ -201,14 +203,15 @@ void read_trials(std::string_view text, NodeId from, NodeConnections& result) {
   }
 }
 
-Result<std::vector<Place>> gather_places(Bootstrap& bootstrap, const Settings& settings,
-                                         const detail::NodeMap& nodes, const Place& mine) {
+Result<std::vector<ServiceAddress>> gather_places(Bootstrap& bootstrap, const Settings& settings,
+                                                  const detail::NodeMap& nodes,
+                                                  const ServiceAddress& mine) {
   TESSERA_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes,
                            bootstrap.allgather(std::as_bytes(std::span(&mine, 1)),
                                                milliseconds(settings.start_timeout_ms)));
-  std::vector<Place> all(static_cast<std::size_t>(bootstrap.size()));
+  std::vector<ServiceAddress> all(static_cast<std::size_t>(bootstrap.size()));
   std::memcpy(all.data(), bytes.data(), bytes.size());
-  std::vector<Place> places;
+  std::vector<ServiceAddress> places;
   for (std::int32_t node = 0; node < nodes.count(); ++node) {
     const WorldRank first = nodes.ranks_of(NodeId{node}).front();
     places.push_back(all[static_cast<std::size_t>(first.value)]);
@@ -245,25 +248,26 @@ Result<NodeConnections> try_connections(Bootstrap& bootstrap, const Settings& se
   }
   const NodeId own = nodes.node_of(bootstrap.rank());
   const bool is_first = nodes.ranks_of(own).front() == bootstrap.rank();
-  Place mine;
-  Trials trials;
-  std::optional<Doorkeeper> door;
+  ServiceAddress mine;
+  ConnectionResults trials;
+  std::optional<TokenServer> door;
   if (is_first) {
-    if (Status opened = open_door(settings, result.machines == 1, door, mine); !opened.ok()) {
+    if (Status opened = start_token_server(settings, result.machines == 1, door, mine);
+        !opened.ok()) {
       trials.note(own, opened, {});
     }
   }
-  TESSERA_ASSIGN_OR_RETURN(const std::vector<Place> places,
+  TESSERA_ASSIGN_OR_RETURN(const std::vector<ServiceAddress> places,
                            gather_places(bootstrap, settings, nodes, mine));
   if (is_first) {
     try_all(places, own, patience, trials);
   }
-  const auto rounds = static_cast<std::int64_t>(places.size() / most_at_once + 1);
+  const auto rounds = static_cast<std::int64_t>(places.size() / max_concurrent + 1);
   TESSERA_ASSIGN_OR_RETURN(
       const auto texts,
       allgather_texts(bootstrap, is_first ? trials.text() : "",
                       milliseconds(settings.start_timeout_ms) + rounds * patience));
-  for (const Place& place : places) {
+  for (const ServiceAddress& place : places) {
     result.addresses.push_back(to_string(place.address));
   }
   for (std::size_t rank = 0; rank < texts.size(); ++rank) {

@@ -40,15 +40,15 @@ std::size_t drop_front(std::span<iovec> pieces, std::size_t bytes) noexcept {
 
 // Copying this much costs less than another system call and another wake-up of the receiver. Frames
 // with When::together are sent together anyway, from their own memory.
-constexpr std::size_t most_copied = std::size_t{16} * 1024 + 512;
-constexpr std::size_t most_copied_together = 1024;
-constexpr std::size_t full_batch = 4 * most_copied;
+constexpr std::size_t max_copied = std::size_t{16} * 1024 + 512;
+constexpr std::size_t max_copied_together = 1024;
+constexpr std::size_t full_batch = 4 * max_copied;
 
 // Grows as vectors do, but not beyond the largest batch: one more frame after it is nearly full.
 void make_room(std::vector<std::byte>& batch, std::size_t bytes) {
   const std::size_t needed = batch.size() + bytes;
   if (needed > batch.capacity()) {
-    batch.reserve(std::min(2 * needed, full_batch + most_copied));
+    batch.reserve(std::min(2 * needed, full_batch + max_copied));
   }
 }
 
@@ -67,8 +67,8 @@ void FrameWriter::fail(const Status& reason) {
     }
   }
   kept_.clear();
-  is_left_ = false;
-  is_cut_ = false;
+  has_deferred_ = false;
+  is_truncated_ = false;
   kept_bytes_ = 0;
   own_bytes_ = 0;
   batch_.clear();
@@ -76,7 +76,7 @@ void FrameWriter::fail(const Status& reason) {
 
 // While frames are kept, nothing is batched: it is sent together with them when there is room.
 bool FrameWriter::joins_batch(std::size_t bytes, When when) const noexcept {
-  const std::size_t most = when == When::together ? most_copied_together : most_copied;
+  const std::size_t most = when == When::together ? max_copied_together : max_copied;
   const bool may_wait = when == When::soon || when == When::together;
   return kept_.empty() && bytes <= most && (may_wait || !batch_.empty());
 }
@@ -166,7 +166,7 @@ Status FrameWriter::post(std::span<const std::byte> head, std::span<const iovec>
   } else {
     keep(std::move(frame), taken);
   }
-  is_left_ = is_left_ || when == When::later;
+  has_deferred_ = has_deferred_ || when == When::later;
   if (has_room) {
     // A loss is also found by the reader, and fail() then ends `sent` with the reason.
     static_cast<void>(flush());
@@ -222,7 +222,7 @@ Status FrameWriter::post_copy(std::span<const std::byte> head, std::span<const s
 // If so, the record that keeps it is made before anything is sent; that is cheap compared with
 // sending.
 bool FrameWriter::is_likely_kept(std::size_t bytes) const noexcept {
-  return bytes > most_copied || !kept_.empty();
+  return bytes > max_copied || !kept_.empty();
 }
 
 // If memory runs out and nothing of the frame was sent, it counts as not posted. A short rest may
@@ -249,7 +249,7 @@ Status FrameWriter::keep_rest(std::span<const std::byte> head, std::span<const i
     }
     return {};
   }
-  is_cut_ = true;
+  is_truncated_ = true;
   return check_whole();
 }
 
@@ -273,7 +273,7 @@ bool FrameWriter::add_rest_to_batch(std::span<const std::byte> head, std::span<c
 }
 
 Status FrameWriter::check_whole() const noexcept {
-  return is_cut_
+  return is_truncated_
              ? Status::no_memory(
                    "this process had no memory for the rest of a frame that it had sent in part")
              : Status();
@@ -361,7 +361,7 @@ void FrameWriter::advance(std::size_t taken) {
     Completion* const sent = first.sent;
     own_bytes_ -= first.own_bytes();
     kept_.pop_front();
-    is_left_ = is_left_ && !kept_.empty();
+    has_deferred_ = has_deferred_ && !kept_.empty();
     if (sent != nullptr) {
       sent->end({});
     }
@@ -446,13 +446,14 @@ Result<bool> FrameReader::advance() {
 Result<bool> FrameReader::receive_some() {
   constexpr int most_receives = 16;
   bool has_come = is_held_up_;
-  is_awaited_ = false;
+  is_latency_critical_ = false;
   if (is_held_up_) {
     TESSERA_RETURN_IF_ERROR(consume());
     TESSERA_RETURN_IF_ERROR(sink_.caught_up());
   }
   Received received{.bytes = 0, .may_be_more = true};
-  for (int i = 0; i < most_receives && received.may_be_more && !is_held_up_ && !is_awaited_; ++i) {
+  for (int i = 0;
+       i < most_receives && received.may_be_more && !is_held_up_ && !is_latency_critical_; ++i) {
     TESSERA_ASSIGN_OR_RETURN(received, receive());
     if (received.bytes == 0) {
       break;
@@ -475,7 +476,7 @@ Result<FrameReader::Received> FrameReader::receive() {
     last_ -= std::exchange(first_, 0);
   }
   const iovec rest{buffer_.data() + last_, buffer_.size() - last_};
-  if (stage_ != Stage::payload || thrown_away_ > 0) {
+  if (stage_ != Stage::payload || discard_bytes_ > 0) {
     TESSERA_ASSIGN_OR_RETURN(const std::size_t bytes, channel_->receive(std::span(&rest, 1)));
     last_ += bytes;
     return Received{bytes, bytes == rest.iov_len};
@@ -553,8 +554,8 @@ Result<bool> FrameReader::take_descriptor() {
 }
 
 Status FrameReader::begin_payload() {
-  thrown_away_ = payload_.empty() ? header_.payload_bytes : 0;
-  if (thrown_away_ == 0 && total(payload_) != header_.payload_bytes) {
+  discard_bytes_ = payload_.empty() ? header_.payload_bytes : 0;
+  if (discard_bytes_ == 0 && total(payload_) != header_.payload_bytes) {
     return Status::error(Code::internal, fmt::format("{} bytes of payload were given room for {}",
                                                      header_.payload_bytes, total(payload_)));
   }
@@ -563,11 +564,11 @@ Status FrameReader::begin_payload() {
 }
 
 Result<bool> FrameReader::take_payload() {
-  if (thrown_away_ > 0) {
-    const std::size_t gone = std::min(thrown_away_, buffered().size());
+  if (discard_bytes_ > 0) {
+    const std::size_t gone = std::min(discard_bytes_, buffered().size());
     first_ += gone;
-    thrown_away_ -= gone;
-    if (thrown_away_ > 0) {
+    discard_bytes_ -= gone;
+    if (discard_bytes_ > 0) {
       return false;
     }
   }
@@ -584,7 +585,7 @@ Result<bool> FrameReader::take_payload() {
   }
   stage_ = Stage::header;
   TESSERA_RETURN_IF_ERROR(sink_.end(header_));
-  is_awaited_ = is_awaited_ || sink_.is_awaited(header_);
+  is_latency_critical_ = is_latency_critical_ || sink_.is_awaited(header_);
   return true;
 }
 

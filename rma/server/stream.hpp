@@ -8,7 +8,6 @@
 // KiB that may wait for others. Several of those then cost one system call.
 //
 // Threads: one at a time for each object.
-// Threads: one at a time for each object.
 #pragma once
 
 #include <array>
@@ -70,10 +69,10 @@ class FrameWriter {
   Status flush();
 
   /// A kept frame is left for another thread to send (When::later).
-  [[nodiscard]] bool is_left() const noexcept { return is_left_; }
+  [[nodiscard]] bool is_left() const noexcept { return has_deferred_; }
 
   /// The stream was cut in the middle of a frame: nothing more can be sent.
-  [[nodiscard]] bool is_cut() const noexcept { return is_cut_; }
+  [[nodiscard]] bool is_cut() const noexcept { return is_truncated_; }
 
   /// Ends all kept frames with `reason`.
   void fail(const Status& reason);
@@ -82,7 +81,7 @@ class FrameWriter {
   void move_to(Channel& channel) noexcept { channel_ = &channel; }
 
   [[nodiscard]] bool is_empty() const noexcept {
-    return kept_.empty() && batch_.empty() && !is_cut_;
+    return kept_.empty() && batch_.empty() && !is_truncated_;
   }
   /// The channel had no room for everything.
   [[nodiscard]] bool is_held_up() const noexcept { return !kept_.empty(); }
@@ -127,8 +126,9 @@ class FrameWriter {
   std::list<Kept> kept_;
   std::size_t kept_bytes_ = 0;
   std::size_t own_bytes_ = 0;
-  bool is_left_ = false;
-  bool is_cut_ = false;  // permanently, in the middle of a frame: there was no memory for its rest
+  bool has_deferred_ = false;
+  bool is_truncated_ =
+      false;  // permanently, in the middle of a frame: there was no memory for its rest
   // Copies of frames that are sent together; empty while anything is kept.
   std::vector<std::byte> batch_;
   bool has_batched_ = false;  // since look()
@@ -184,7 +184,7 @@ class FrameReader {
   Status begin_with(std::span<const std::byte> bytes);
 
   /// The last advance() stopped after a frame that a thread may be waiting for; more may have come.
-  [[nodiscard]] bool was_awaited() const noexcept { return is_awaited_; }
+  [[nodiscard]] bool was_awaited() const noexcept { return is_latency_critical_; }
 
   /// The reader holds a frame for which the sink was not ready: call advance() when it is.
   [[nodiscard]] bool is_held_up() const noexcept { return is_held_up_; }
@@ -224,14 +224,14 @@ class FrameReader {
   Stage stage_ = Stage::header;
   FrameHeader header_;
   std::vector<std::byte> descriptor_;
-  std::vector<iovec> payload_;   // the destinations of its rest, from next_piece_ on
-  std::size_t thrown_away_ = 0;  // bytes of it that still have to come and are discarded
+  std::vector<iovec> payload_;     // the destinations of its rest, from next_piece_ on
+  std::size_t discard_bytes_ = 0;  // bytes of it that still have to come and are discarded
   std::size_t next_piece_ = 0;
   std::vector<std::byte> buffer_;  // empty: no buffer at present
   std::size_t first_ = 0;
   std::size_t last_ = 0;
-  bool is_awaited_ = false;  // a frame that came since advance() began
-  bool is_held_up_ = false;  // the buffer holds a frame for which the sink was not ready
+  bool is_latency_critical_ = false;  // a frame that came since advance() began
+  bool is_held_up_ = false;           // the buffer holds a frame for which the sink was not ready
 };
 
 }  // namespace tessera::rma::server

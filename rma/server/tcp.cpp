@@ -23,7 +23,7 @@
 #include "rma/memory.hpp"
 #include "rma/node/wait_ready.hpp"
 #include "rma/server/congestion.hpp"
-#include "rma/server/unanswered.hpp"
+#include "rma/server/response_monitor.hpp"
 
 namespace tessera::rma::server {
 namespace {
@@ -100,10 +100,11 @@ class TcpChannel final : public Channel {
     if (getsockopt(socket_.get(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0) {
       return {};
     }
-    const Unanswered::Look look{.sent_again = info.tcpi_retransmits,
-                                .asked_for_room = info.tcpi_probes,
-                                .acknowledged = info.tcpi_bytes_acked,
-                                .since_packet = std::chrono::milliseconds(info.tcpi_last_ack_recv)};
+    const ResponseMonitor::Look look{
+        .retransmits = info.tcpi_retransmits,
+        .window_probes = info.tcpi_probes,
+        .acknowledged = info.tcpi_bytes_acked,
+        .since_packet = std::chrono::milliseconds(info.tcpi_last_ack_recv)};
     const std::lock_guard guard(looking_);
     if (!unanswered_.is_gone(look, std::chrono::steady_clock::now())) {
       return {};
@@ -141,7 +142,7 @@ class TcpChannel final : public Channel {
       return Status::error(Code::peer_lost,
                            fmt::format("the connection with {} is lost: {}", peer(), reason));
     } catch (const std::bad_alloc&) {
-      return Status::without_text(Code::peer_lost);
+      return Status::code_only(Code::peer_lost);
     }
   }
 
@@ -149,7 +150,7 @@ class TcpChannel final : public Channel {
   TcpAddress peer_;
   mutable std::atomic<int> error_{0};
   mutable std::mutex looking_;
-  mutable Unanswered unanswered_{longest_silence};
+  mutable ResponseMonitor unanswered_{longest_silence};
 };
 
 // Waits until a connection is established or refused; returns the system's error, 0 for none.

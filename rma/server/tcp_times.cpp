@@ -36,18 +36,18 @@ constexpr std::size_t pieces = 64;  // of short_bytes each
 // cached either.
 constexpr std::size_t far_bytes = std::size_t{2} * 1024 * 1024;
 
-struct Spans {
+struct FrameTimes {
   double send = never;
   double receive = never;
 
-  void keep_least(const Spans& other) noexcept {
+  void keep_min(const FrameTimes& other) noexcept {
     send = std::min(send, other.send);
     receive = std::min(receive, other.receive);
   }
 };
 
 // Cycles through the parts of a large memory, so that each part was last used long ago.
-class FarMemory {
+class UncachedMemory {
  public:
   [[nodiscard]] std::byte* next(std::size_t bytes) noexcept {
     next_ = next_ + bytes > memory_.size() ? 0 : next_;
@@ -68,9 +68,9 @@ std::vector<iovec> list_of(std::byte* memory, std::size_t count, std::size_t byt
 }
 
 // A connection of this process with itself.
-class Mirror {
+class SelfConnection {
  public:
-  static Result<Mirror> create() {
+  static Result<SelfConnection> create() {
     TESSERA_ASSIGN_OR_RETURN(TcpListener listener, TcpListener::create({.host = INADDR_LOOPBACK}));
     TESSERA_ASSIGN_OR_RETURN(auto near, connect_tcp(listener.address(), std::chrono::seconds(1)));
     TESSERA_ASSIGN_OR_RETURN(auto far, listener.accept());
@@ -78,14 +78,14 @@ class Mirror {
       return Status::error(Code::unreachable,
                            "a connection of this process with itself is too slow");
     }
-    return Mirror(std::move(near), std::move(far));
+    return SelfConnection(std::move(near), std::move(far));
   }
 
   /// The time that a frame of `count` pieces takes at each end, including building its list of
   /// pieces. If several frames are sent before the first is received, the average of one.
-  Result<Spans> time(std::size_t frames, std::size_t count, std::size_t bytes_each) {
+  Result<FrameTimes> time(std::size_t frames, std::size_t count, std::size_t bytes_each) {
     const std::size_t bytes = count * bytes_each;
-    Spans all{.send = 0, .receive = 0};
+    FrameTimes all{.send = 0, .receive = 0};
     for (std::size_t i = 0; i < frames; ++i) {
       std::byte* const from = memory_.next(bytes);
       const auto start = Clock::now();
@@ -106,7 +106,7 @@ class Mirror {
       left -= come;
     }
     const auto number = static_cast<double>(frames);
-    return Spans{.send = all.send / number, .receive = all.receive / number};
+    return FrameTimes{.send = all.send / number, .receive = all.receive / number};
   }
 
   /// The time to pack a KiB from rows with gaps.
@@ -122,19 +122,19 @@ class Mirror {
   }
 
  private:
-  Mirror(std::unique_ptr<Channel> near, std::unique_ptr<Channel> far) noexcept
+  SelfConnection(std::unique_ptr<Channel> near, std::unique_ptr<Channel> far) noexcept
       : near_(std::move(near)), far_(std::move(far)) {}
 
-  FarMemory memory_;
+  UncachedMemory memory_;
   std::unique_ptr<Channel> near_;
   std::unique_ptr<Channel> far_;
 };
 
 struct Samples {
-  Spans word;
-  Spans whole;      // of as many bytes as `scattered`, in one piece
-  Spans scattered;  // in pieces
-  Spans large;
+  FrameTimes word;
+  FrameTimes whole;      // of as many bytes as `scattered`, in one piece
+  FrameTimes scattered;  // in pieces
+  FrameTimes large;
   double copied_kib = never;
 };
 
@@ -181,14 +181,14 @@ Result<TcpTimes> measure_tcp_times(std::chrono::nanoseconds longest) {
   constexpr int enough = 6;
   constexpr std::size_t large_frames = 8;
   const auto deadline = Clock::now() + longest;
-  TESSERA_ASSIGN_OR_RETURN(Mirror mirror, Mirror::create());
+  TESSERA_ASSIGN_OR_RETURN(SelfConnection mirror, SelfConnection::create());
   Samples least;
   int done = 0;
   for (; done < attempts && Clock::now() < deadline; ++done) {
-    const auto take = [&](Spans& spans, std::size_t frames, std::size_t count,
+    const auto take = [&](FrameTimes& spans, std::size_t frames, std::size_t count,
                           std::size_t bytes) -> Status {
-      TESSERA_ASSIGN_OR_RETURN(const Spans found, mirror.time(frames, count, bytes));
-      spans.keep_least(found);
+      TESSERA_ASSIGN_OR_RETURN(const FrameTimes found, mirror.time(frames, count, bytes));
+      spans.keep_min(found);
       return {};
     };
     TESSERA_RETURN_IF_ERROR(take(least.word, 1, 1, short_bytes));

@@ -18,19 +18,19 @@
 #include "rma/engine/node_map.hpp"
 #include "rma/engine/startup.hpp"
 #include "rma/memory.hpp"
-#include "rma/node/carrier.hpp"
+#include "rma/node/agent_host.hpp"
 #include "rma/server/agent.hpp"
+#include "rma/server/agent_control_channel.hpp"
 #include "rma/server/client.hpp"
 #include "rma/server/endpoint.hpp"
-#include "rma/server/farewells.hpp"
-#include "rma/server/node_link.hpp"
 #include "rma/server/packing_choice.hpp"
+#include "rma/server/shutdown_notices.hpp"
 
 namespace tessera::rma::server {
 namespace {
 
 // What each rank sends to all others when the job starts. Launchers and MPI are trusted with it.
-struct Introduction {
+struct StartupRecord {
   TcpAddress agent;  // of a node's first rank
   bool has_device_atomics = false;
   std::uint32_t code = 0;
@@ -43,33 +43,35 @@ struct Introduction {
 class ServerTransport final : public Transport {
  public:
   ServerTransport(std::string name, const TransportContext& context, bool has_device_atomics,
-                  std::shared_ptr<Client> client, std::shared_ptr<const Farewells> farewells,
+                  std::shared_ptr<Client> client, std::shared_ptr<const ShutdownNotices> farewells,
                   std::unique_ptr<Agent> agent)
       : name_(std::move(name)),
         node_(context.shared_node),
         nodes_(*context.nodes),
         client_(std::move(client)),
-        farewells_(std::move(farewells)),
+        shutdown_notices_(std::move(farewells)),
         agent_(std::move(agent)) {
     can_.device_atomics = has_device_atomics;
-    if (agent_ != nullptr && !context.agent_processors.are_spare) {
-      node_->set_helper(agent_.get());
+    if (agent_ != nullptr && !context.agent_processors.is_dedicated) {
+      node_->set_progress_delegate(agent_.get());
     }
   }
-  ~ServerTransport() override { node_->set_helper(nullptr); }
+  ~ServerTransport() override { node_->set_progress_delegate(nullptr); }
   ServerTransport(const ServerTransport&) = delete;
   ServerTransport& operator=(const ServerTransport&) = delete;
 
   [[nodiscard]] std::string_view name() const noexcept override { return name_; }
   [[nodiscard]] const Capabilities& capabilities() const noexcept override { return can_; }
-  [[nodiscard]] bool reaches(WorldRank peer) const override { return node_->place_of(peer) < 0; }
+  [[nodiscard]] bool reaches(WorldRank peer) const override {
+    return node_->local_rank_of(peer) < 0;
+  }
 
   Result<std::unique_ptr<Segment>> allocate(Team&, std::size_t, const RegionOptions&) override {
     return Status::error(Code::unsupported, name_ + " moves data but provides no memory")
         .hint("name shm first: TESSERA_TRANSPORT=shm," + name_);
   }
   Result<std::unique_ptr<Endpoint>> connect(WorldRank peer) override {
-    TESSERA_ASSIGN_OR_RETURN(Link * link, client_->link_to(nodes_.node_of(peer)));
+    TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->link_to(nodes_.node_of(peer)));
     auto by_requests = std::make_unique<ServerEndpoint>(*link, client_->options().rank, peer);
     if (link->path() == nullptr) {
       return std::unique_ptr<Endpoint>(std::move(by_requests));
@@ -85,7 +87,7 @@ class ServerTransport final : public Transport {
       }
     }
     const NodeId node = nodes_.node_of(peer);
-    TESSERA_ASSIGN_OR_RETURN(Link * link, client_->link_to(node));
+    TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->link_to(node));
     if (link->path() == nullptr) {
       return Status::error_at(peer, Code::unsupported,
                               fmt::format("node {} is reached over TCP, and atomic operations in "
@@ -97,22 +99,22 @@ class ServerTransport final : public Transport {
     const std::lock_guard guard(atomics_mutex_);
     return atomics_.try_emplace(peer, std::move(made)).first->second.get();
   }
-  std::unique_ptr<detail::NodeLink> node_link() override {
-    return std::make_unique<ServerLink>(client_, node_, nodes_, farewells_);
+  std::unique_ptr<detail::NodeControlChannel> node_link() override {
+    return std::make_unique<AgentControlChannel>(client_, node_, nodes_, shutdown_notices_);
   }
 
   int progress() override { return client_->progress(); }
   bool wait(Completion& done, std::chrono::nanoseconds period) override {
     return client_->wait(done, period);
   }
-  void stir() override { client_->stir(); }
+  void wake_progress() override { client_->wake_progress(); }
 
   // The agent serves as long as ranks of its node exist or other processes are connected to it.
   // Each rank closes its own connections first, so that waiting ranks do not wait for each other.
   void stop() noexcept override {
     constexpr std::chrono::seconds patience{5};
     if (agent_ != nullptr) {
-      farewells_->say(*client_, patience);
+      shutdown_notices_->say(*client_, patience);
     }
     client_->close();
     if (agent_ != nullptr) {
@@ -126,7 +128,7 @@ class ServerTransport final : public Transport {
   std::shared_ptr<detail::Node> node_;
   const detail::NodeMap& nodes_;
   std::shared_ptr<Client> client_;
-  std::shared_ptr<const Farewells> farewells_;
+  std::shared_ptr<const ShutdownNotices> shutdown_notices_;
   std::unique_ptr<Agent> agent_;
   std::shared_mutex atomics_mutex_;
   std::unordered_map<WorldRank, std::unique_ptr<Endpoint>> atomics_;
@@ -134,36 +136,36 @@ class ServerTransport final : public Transport {
 
 // On spare processors polling costs no rank anything. But other jobs may want the processors, or
 // the energy, so polling ends a second after the last request. Waking then takes microseconds.
-StayAwake stay_awake(const Settings& settings, bool are_spare) {
+PollDuration stay_awake(const Settings& settings, bool is_dedicated) {
   constexpr std::chrono::microseconds a_while{50};
   constexpr std::chrono::seconds on_spare_processors{1};
   if (settings.server != "adaptive") {
-    return settings.server == "poll" ? StayAwake::max() : StayAwake(0);
+    return settings.server == "poll" ? PollDuration::max() : PollDuration(0);
   }
-  return are_spare ? StayAwake(on_spare_processors) : a_while;
+  return is_dedicated ? PollDuration(on_spare_processors) : a_while;
 }
 
-void log_how_it_waits(const TransportContext& context, StayAwake time) {
+void log_wait_mode(const TransportContext& context, PollDuration time) {
   const AgentProcessors& processors = context.agent_processors;
   const NodeId node = context.nodes->node_of(context.rank);
   const std::string awake =
-      time == StayAwake::max() ? "stays awake (TESSERA_SERVER=poll)"
-      : time == StayAwake(0)
+      time == PollDuration::max() ? "stays awake (TESSERA_SERVER=poll)"
+      : time == PollDuration(0)
           ? "sleeps until a request comes (TESSERA_SERVER=block)"
           : fmt::format("stays awake for {} us after a request",
                         std::chrono::duration_cast<std::chrono::microseconds>(time).count());
   context.log->info(fmt::format(
       "the agent of node {} {}; {}: {}", node.value, awake,
-      processors.are_spare ? "it has processors of its own" : "it has no processor of its own",
+      processors.is_dedicated ? "it has processors of its own" : "it has no processor of its own",
       processors.reason));
 }
 
 // All ranks receive the addresses of all agents, or the error of the lowest rank that has one.
-Result<std::vector<Introduction>> introduce(const TransportContext& context,
-                                            const Introduction& mine) {
+Result<std::vector<StartupRecord>> exchange_records(const TransportContext& context,
+                                                    const StartupRecord& mine) {
   TESSERA_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes,
                            context.exchange(std::as_bytes(std::span(&mine, 1))));
-  std::vector<Introduction> all(static_cast<std::size_t>(context.size));
+  std::vector<StartupRecord> all(static_cast<std::size_t>(context.size));
   TESSERA_RETURN_IF_ERROR(detail::check_exchanged(bytes.size(), std::span(all).size_bytes()));
   std::memcpy(all.data(), bytes.data(), bytes.size());
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
@@ -175,21 +177,21 @@ Result<std::vector<Introduction>> introduce(const TransportContext& context,
   return all;
 }
 
-void note_error(Introduction& mine, const Status& status) {
+void note_error(StartupRecord& mine, const Status& status) {
   mine.code = static_cast<std::uint32_t>(status.code());
   const std::string text = status.message();
   std::copy_n(text.begin(), std::min(text.size(), mine.error.size() - 1), mine.error.begin());
 }
 
 // Runs before anything else is created: if one rank finds no network, no rank creates anything.
-Result<std::shared_ptr<detail::FabricSource>> find_on_all(const FindFabric& find,
+Result<std::shared_ptr<detail::RdmaProvider>> find_on_all(const FindRdmaProvider& find,
                                                           const TransportContext& context) {
   auto found = find(context);
-  Introduction mine;
+  StartupRecord mine;
   if (!found.ok()) {
     note_error(mine, found.status());
   }
-  TESSERA_RETURN_IF_ERROR(introduce(context, mine).status());
+  TESSERA_RETURN_IF_ERROR(exchange_records(context, mine).status());
   return found;
 }
 
@@ -200,8 +202,8 @@ Clusters clusters_of(const TransportContext& context) {
   return {nodes, wanted == 0 ? Clusters::chosen_size(nodes) : wanted};
 }
 
-ClientOptions client_options(const TransportContext& context, const std::vector<Introduction>& all,
-                             const std::shared_ptr<const Farewells>& farewells) {
+ClientOptions client_options(const TransportContext& context, const std::vector<StartupRecord>& all,
+                             const std::shared_ptr<const ShutdownNotices>& farewells) {
   const Packing packing = choose_packing(*context.settings, all[0].times);
   ClientOptions options;
   options.congestion = context.settings->tcp_congestion;
@@ -210,12 +212,12 @@ ClientOptions client_options(const TransportContext& context, const std::vector<
   for (std::int32_t node = 0; node < context.nodes->count(); ++node) {
     const WorldRank first = context.nodes->ranks_of(NodeId{node}).front();
     options.agents.push_back(all[static_cast<std::size_t>(first.value)].agent);
-    options.carriers.push_back(first);
+    options.agent_hosts.push_back(first);
   }
   options.connect_timeout = std::chrono::milliseconds(context.settings->start_timeout_ms);
   options.has_left = [farewells](NodeId node) { return farewells->has_left(node); };
   options.spin = context.node->policy().spin;
-  options.least_help = context.node->policy().least_help;
+  options.min_help_spin = context.node->policy().min_help_spin;
   options.linger = context.node->policy().linger;
   options.kept_bytes = static_cast<std::size_t>(context.settings->request_kib) * 1024;
   options.limits = packing.limits;
@@ -241,12 +243,12 @@ std::string required_transports(const Settings& settings) {
 }
 
 bool has_agent(const TransportContext& context) noexcept {
-  return context.node->place() == detail::carrier_place;
+  return context.node->local_rank() == detail::agent_host_local_rank;
 }
 
 // Creates the listener of the node's agent, and the memory for shutdown notices. An error is sent
 // to the others in `mine`.
-std::optional<TcpListener> prepare_agent(const TransportContext& context, Introduction& mine) {
+std::optional<TcpListener> prepare_agent(const TransportContext& context, StartupRecord& mine) {
   std::optional<TcpListener> listener;
   auto listening = listen_for_nodes(*context.settings, context.machines == 1);
   if (listening.ok()) {
@@ -255,7 +257,7 @@ std::optional<TcpListener> prepare_agent(const TransportContext& context, Introd
   } else {
     note_error(mine, listening.status());
   }
-  if (Status made = Farewells::publish(*context.node, *context.nodes); !made.ok()) {
+  if (Status made = ShutdownNotices::publish(*context.node, *context.nodes); !made.ok()) {
     note_error(mine, made);
   }
   return listener;
@@ -263,7 +265,7 @@ std::optional<TcpListener> prepare_agent(const TransportContext& context, Introd
 
 // Rank 0 draws the job's secret for all, and a number that distinguishes jobs. The number is not
 // secret and so is independent of the secret.
-void draw_identity(Introduction& mine) {
+void draw_identity(StartupRecord& mine) {
   auto secret = new_secret();
   if (!secret.ok()) {
     note_error(mine, secret.status());
@@ -276,7 +278,7 @@ void draw_identity(Introduction& mine) {
 
 // Null if the agents share no requests.
 std::shared_ptr<const ForwardOptions> forward_options(const TransportContext& context,
-                                                      const std::vector<Introduction>& all) {
+                                                      const std::vector<StartupRecord>& all) {
   ForwardOptions options{.clusters = clusters_of(context),
                          .nodes = context.nodes,
                          .ranks = context.size,
@@ -296,7 +298,7 @@ std::shared_ptr<const ForwardOptions> forward_options(const TransportContext& co
 
 // Rank 0 measures for all, while they wait. Messages over a network other than TCP are always
 // packed in the same way.
-void note_times(const TransportContext& context, bool is_tcp, Introduction& mine) {
+void choose_job_times(const TransportContext& context, bool is_tcp, StartupRecord& mine) {
   if (!is_tcp) {
     return;
   }
@@ -310,16 +312,16 @@ void note_times(const TransportContext& context, bool is_tcp, Introduction& mine
       fmt::format("times of tcp ({}): {}", to_string(mine.times.from), to_text(mine.times.times)));
 }
 
-AgentOptions agent_options(const TransportContext& context, const std::vector<Introduction>& all,
-                           const Secret& secret, std::shared_ptr<detail::FabricSource> fabrics) {
+AgentOptions agent_options(const TransportContext& context, const std::vector<StartupRecord>& all,
+                           const Secret& secret, std::shared_ptr<detail::RdmaProvider> fabrics) {
   return {.secret = secret,
           .job = all.front().job,
           .ranks = context.size,
           .node = context.nodes->node_of(context.rank),
-          .stay_awake = stay_awake(*context.settings, context.agent_processors.are_spare),
+          .stay_awake = stay_awake(*context.settings, context.agent_processors.is_dedicated),
           .threads = static_cast<int>(context.settings->agent_threads),
           .limits = choose_packing(*context.settings, all.front().times).limits,
-          .answer_bytes = static_cast<std::size_t>(context.settings->answer_kib) * 1024,
+          .answer_bytes = static_cast<std::size_t>(context.settings->reply_kib) * 1024,
           .buffers_per_client = context.settings->server_buffers == "per_client",
           .warn = context.warn,
           .fabrics = std::move(fabrics),
@@ -327,7 +329,7 @@ AgentOptions agent_options(const TransportContext& context, const std::vector<In
 }
 
 // `find`: null for a transport that needs only TCP.
-Result<std::unique_ptr<Transport>> create(const std::string& name, const FindFabric& find,
+Result<std::unique_ptr<Transport>> create(const std::string& name, const FindRdmaProvider& find,
                                           const TransportContext& context) {
   if (context.nodes->count() == 1) {
     return Status::error(Code::unsupported, name + " connects nodes, and all ranks are on one");
@@ -335,11 +337,11 @@ Result<std::unique_ptr<Transport>> create(const std::string& name, const FindFab
   if (context.are_connected) {
     return Status::error(Code::unsupported, "the nodes are connected already");
   }
-  std::shared_ptr<detail::FabricSource> fabrics;
+  std::shared_ptr<detail::RdmaProvider> fabrics;
   if (find != nullptr) {
     TESSERA_ASSIGN_OR_RETURN(fabrics, find_on_all(find, context));
   }
-  Introduction mine;
+  StartupRecord mine;
   mine.has_device_atomics = fabrics != nullptr && fabrics->has_atomics();
   std::optional<TcpListener> listener;
   if (has_agent(context)) {
@@ -347,27 +349,27 @@ Result<std::unique_ptr<Transport>> create(const std::string& name, const FindFab
   }
   if (context.rank.value == 0) {
     draw_identity(mine);
-    note_times(context, find == nullptr, mine);
+    choose_job_times(context, find == nullptr, mine);
   }
-  TESSERA_ASSIGN_OR_RETURN(const std::vector<Introduction> all, introduce(context, mine));
+  TESSERA_ASSIGN_OR_RETURN(const std::vector<StartupRecord> all, exchange_records(context, mine));
 
   const Secret secret{std::span<const std::byte, secret_bytes>(all[0].secret)};
   std::unique_ptr<Agent> agent;
   if (listener) {
     AgentOptions its_options = agent_options(context, all, secret, fabrics);
-    log_how_it_waits(context, its_options.stay_awake);
+    log_wait_mode(context, its_options.stay_awake);
     TESSERA_ASSIGN_OR_RETURN(
         agent, Agent::create(context.shared_node, std::move(*listener), std::move(its_options)));
   }
-  TESSERA_ASSIGN_OR_RETURN(const std::shared_ptr<const Farewells> farewells,
-                           Farewells::find(context.shared_node, *context.nodes));
+  TESSERA_ASSIGN_OR_RETURN(const std::shared_ptr<const ShutdownNotices> farewells,
+                           ShutdownNotices::find(context.shared_node, *context.nodes));
   ClientOptions options = client_options(context, all, farewells);
   options.secret = secret;
   options.fabrics = fabrics;
   options.required = required_transports(*context.settings);
   auto client = std::make_shared<Client>(std::move(options));
   TESSERA_RETURN_IF_ERROR(client->started());
-  const auto carrier = static_cast<std::size_t>(detail::carrier_of(*context.node).value);
+  const auto carrier = static_cast<std::size_t>(detail::agent_host_of(*context.node).value);
   return std::unique_ptr<Transport>(std::make_unique<ServerTransport>(
       name, context, mine.has_device_atomics && all[carrier].has_device_atomics, std::move(client),
       farewells, std::move(agent)));
@@ -379,7 +381,7 @@ TransportFactory factory() {
   return factory("tcp", nullptr);
 }
 
-TransportFactory factory(const std::string& name, FindFabric find) {
+TransportFactory factory(const std::string& name, FindRdmaProvider find) {
   return {name, [name, find = std::move(find)](const TransportContext& context) {
             return create(name, find, context);
           }};

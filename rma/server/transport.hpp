@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-#include "rma/engine/fabric.hpp"
+#include "rma/engine/rdma.hpp"
 #include "rma/transport.hpp"
 
 namespace tessera::rma::server {
@@ -20,11 +20,11 @@ namespace tessera::rma::server {
 TransportFactory factory();
 
 /// Finds a network. Errors: unsupported if there is none, with the reason.
-using FindFabric =
-    std::function<Result<std::shared_ptr<detail::FabricSource>>(const TransportContext&)>;
+using FindRdmaProvider =
+    std::function<Result<std::shared_ptr<detail::RdmaProvider>>(const TransportContext&)>;
 
 /// A transport over the network that `find` finds on all nodes. If one node has none, all ranks
 /// skip this transport, with that node's reason.
-TransportFactory factory(const std::string& name, FindFabric find);
+TransportFactory factory(const std::string& name, FindRdmaProvider find);
 
 }  // namespace tessera::rma::server

@@ -7,8 +7,8 @@
 #include <array>
 #include <utility>
 
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/server/parts.hpp"
-#include "rma/within_memory.hpp"
 
 namespace tessera::rma::server {
 Trunk::Trunk(Options options, BufferPool& pool, TrunkListener& listener)
@@ -29,7 +29,7 @@ Status Trunk::open() {
   return {};
 }
 
-Status Trunk::pass_on(const Forwarded& forwarded, std::span<const std::byte> descriptor,
+Status Trunk::pass_on(const ForwardedRequest& forwarded, std::span<const std::byte> descriptor,
                       std::vector<std::byte> payload) {
   in_flight_.push_back(forwarded);
   bytes_in_flight_ += forwarded.bytes;
@@ -52,7 +52,7 @@ Status Trunk::advance() {
     TESSERA_RETURN_IF_ERROR(greet());
   }
   if (state_ >= State::asking_for_path) {
-    TESSERA_RETURN_IF_ERROR(detail::within_memory([&] { return reader_->advance().status(); }));
+    TESSERA_RETURN_IF_ERROR(detail::catch_bad_alloc([&] { return reader_->advance().status(); }));
   }
   return flush();
 }
@@ -88,7 +88,7 @@ Status Trunk::greet() {
   if (came == 0) {
     return {};
   }
-  TESSERA_ASSIGN_OR_RETURN(const Progress progress,
+  TESSERA_ASSIGN_OR_RETURN(const HandshakeProgress progress,
                            handshake_->feed(std::span<const std::byte>(bytes).first(came)));
   TESSERA_RETURN_IF_ERROR(send_greeting());
   return progress.finished ? introduce() : Status();
@@ -115,7 +115,7 @@ Status Trunk::ask_for_path() {
     return send_waiting();
   }
   path_ = std::move(path).take();
-  const detail::PathAddressBytes mine = path_->address();
+  const detail::RdmaAddressBytes mine = path_->address();
   const FrameHeader request{.kind = Kind::path,
                             .descriptor_bytes = static_cast<std::uint32_t>(mine.size()),
                             .origin = options_.carrier,
@@ -127,8 +127,8 @@ Status Trunk::ask_for_path() {
 
 // The other agent has already moved to the path, or it refused and stays with TCP.
 Status Trunk::move_to_path(std::span<const std::byte> address) {
-  if (address.size() == detail::path_address_bytes) {
-    detail::PathAddressBytes other;
+  if (address.size() == detail::rdma_address_bytes) {
+    detail::RdmaAddressBytes other;
     std::copy(address.begin(), address.end(), other.begin());
     TESSERA_RETURN_IF_ERROR(path_->connect(other));
     path_->watch(std::move(channel_));
@@ -162,17 +162,18 @@ Status Trunk::check(TimePoint now) const {
 void Trunk::say_bye() {
   if (state_ >= State::asking_for_path) {
     const FrameHeader bye{.kind = Kind::bye, .origin = options_.carrier};
-    detail::within_memory([&] {
+    detail::catch_bad_alloc([&] {
       return writer_->post(encode(bye), {}, nullptr);
     }).ignore("an agent that is not notified finds that this one is gone");
   }
 }
 
-const Forwarded* Trunk::find(const FrameHeader& answer) const {
-  const auto found = std::find_if(in_flight_.begin(), in_flight_.end(), [&](const Forwarded& each) {
-    return each.request.operation == answer.operation && each.request.origin == answer.origin &&
-           each.request.target == answer.target;
-  });
+const ForwardedRequest* Trunk::find(const FrameHeader& answer) const {
+  const auto found =
+      std::find_if(in_flight_.begin(), in_flight_.end(), [&](const ForwardedRequest& each) {
+        return each.request.operation == answer.operation && each.request.origin == answer.origin &&
+               each.request.target == answer.target;
+      });
   return found == in_flight_.end() ? nullptr : &*found;
 }
 
@@ -213,7 +214,7 @@ Status Trunk::end(const FrameHeader& header) {
   if (header.kind == Kind::failed && header.operation == 0 && header.origin == options_.carrier) {
     return decode_failure(payload_);  // the reason why it ends this connection
   }
-  if (const Forwarded* const forwarded = find(header)) {
+  if (const ForwardedRequest* const forwarded = find(header)) {
     listener_.pass_back(*forwarded, header, std::exchange(payload_, {}));
   }
   return {};

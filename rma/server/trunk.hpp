@@ -9,7 +9,7 @@
 // the origin or over this connection. A reply may overtake the acknowledgement without effect here.
 //
 // If agents have another network than TCP, trunks continue over it, as processes' connections do
-// (engine/fabric.hpp).
+// (engine/rdma.hpp).
 //
 // Order: first come, first served, so the requests of one process to a node stay in order.
 //
@@ -26,7 +26,7 @@
 #include <vector>
 
 #include "rma/engine/channel.hpp"
-#include "rma/engine/fabric.hpp"
+#include "rma/engine/rdma.hpp"
 #include "rma/rank.hpp"
 #include "rma/result.hpp"
 #include "rma/server/buffer_pool.hpp"
@@ -38,7 +38,7 @@
 namespace tessera::rma::server {
 
 /// A request that was taken from a process and is not yet acknowledged.
-struct Forwarded {
+struct ForwardedRequest {
   FrameHeader request;
   int asker = -1;         ///< descriptor of the connection that it came by
   std::size_t bytes = 0;  ///< of the request and its reply
@@ -49,7 +49,7 @@ class TrunkListener {
  public:
   virtual ~TrunkListener() = default;
   /// A reply, with its payload, for the process that sent the request.
-  virtual void pass_back(const Forwarded& forwarded, FrameHeader answer,
+  virtual void pass_back(const ForwardedRequest& forwarded, FrameHeader answer,
                          std::vector<std::byte> payload) = 0;
   /// There is room for further requests.
   virtual void note_room() = 0;
@@ -70,7 +70,7 @@ class Trunk final : private FrameSink {
     std::size_t window = 32;                     ///< requests in flight
     std::size_t bytes = 1U << 20U;               ///< bytes of those requests
     std::chrono::milliseconds patience{10'000};  ///< for connecting
-    detail::Fabric* fabric = nullptr;            ///< to continue over; outlives the trunk
+    detail::RdmaContext* fabric = nullptr;       ///< to continue over; outlives the trunk
   };
 
   /// `pool` provides the receive buffers. `pool` and `listener` outlive the trunk.
@@ -92,11 +92,11 @@ class Trunk final : private FrameSink {
   }
   /// Passes a request on, or keeps it until the connection is established. Requires: has_room().
   /// Errors: as advance().
-  Status pass_on(const Forwarded& forwarded, std::span<const std::byte> descriptor,
+  Status pass_on(const ForwardedRequest& forwarded, std::span<const std::byte> descriptor,
                  std::vector<std::byte> payload);
 
-  /// As Channel::heed_descriptor.
-  Status heed_descriptor() { return channel_->heed_descriptor(); }
+  /// As Channel::on_readable.
+  Status on_readable() { return channel_->on_readable(); }
   /// Reads what has come and sends as much as fits. Errors: peer_lost, closed (the other
   /// agent has shut down properly), timed_out, protocol. The trunk is unusable afterwards.
   Status advance();
@@ -105,7 +105,7 @@ class Trunk final : private FrameSink {
   [[nodiscard]] Status check(TimePoint now) const;
   void say_bye();
   /// Returns the requests in flight on a trunk that is lost.
-  [[nodiscard]] std::deque<Forwarded> take_in_flight() { return std::move(in_flight_); }
+  [[nodiscard]] std::deque<ForwardedRequest> take_in_flight() { return std::move(in_flight_); }
 
  private:
   enum class State : std::uint8_t { connecting, greeting, asking_for_path, open };
@@ -122,7 +122,7 @@ class Trunk final : private FrameSink {
   Status post(const FrameHeader& request, std::span<const std::byte> descriptor,
               std::vector<std::byte> payload);
   void note_acknowledged(std::uint64_t count);
-  [[nodiscard]] const Forwarded* find(const FrameHeader& answer) const;
+  [[nodiscard]] const ForwardedRequest* find(const FrameHeader& answer) const;
 
   // A request that waits until the connection is established.
   struct Waiting {
@@ -138,11 +138,11 @@ class Trunk final : private FrameSink {
   TimePoint begun_;
   std::unique_ptr<Channel> channel_;
   std::optional<HandshakeClient> handshake_;
-  std::unique_ptr<detail::Path> path_;  // the path that was requested
+  std::unique_ptr<detail::RdmaConnection> path_;  // the path that was requested
   std::optional<FrameWriter> writer_;
   std::optional<FrameReader> reader_;
   std::deque<Waiting> waiting_;
-  std::deque<Forwarded> in_flight_;  // in the order in which they were taken
+  std::deque<ForwardedRequest> in_flight_;  // in the order in which they were taken
   std::size_t bytes_in_flight_ = 0;
   std::vector<std::byte> payload_;  // of the reply that is arriving
 };

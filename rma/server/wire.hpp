@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "rma/element.hpp"
-#include "rma/engine/fabric.hpp"
+#include "rma/engine/rdma.hpp"
 #include "rma/rank.hpp"
 #include "rma/region_id.hpp"
 #include "rma/result.hpp"
@@ -145,8 +145,8 @@ void encode_shape(const CopyShape& shape, std::vector<std::byte>& to);
 /// Returns a shape whose local side is contiguous, as the rows are packed in a payload.
 [[nodiscard]] Result<CopyShape> decode_shape(std::span<const std::byte> bytes);
 
-/// Both sides of `shape`, for a push. The decoder also refuses more than most_pushed_runs runs or
-/// most_pushed_bytes.
+/// Both sides of `shape`, for a push. The decoder also refuses more than max_assisted_get_runs runs
+/// or max_assisted_get_bytes.
 void encode_sides(const CopyShape& shape, std::vector<std::byte>& to);
 [[nodiscard]] Result<CopyShape> decode_sides(std::span<const std::byte> bytes);
 

@@ -7,14 +7,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/memory.hpp"
-#include "rma/within_memory.hpp"
 
 namespace tessera::rma::shm {
 namespace {
 
+using detail::catch_bad_alloc;
 using detail::granule_bytes;
-using detail::within_memory;
 
 constexpr std::uint64_t huge_page_bytes = 2ULL << 20;
 
@@ -26,7 +26,7 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
 
 ArenaSegment::ArenaSegment(detail::Node& node, const Team& team) : node_(node), team_(team) {
   for (const WorldRank member : team_.members()) {
-    if (node_.place_of(member) < 0) {
+    if (node_.local_rank_of(member) < 0) {
       continue;
     }
     if (member == team_.world_rank(team_.rank())) {
@@ -45,15 +45,15 @@ Result<std::unique_ptr<Segment>> ArenaSegment::create(detail::Node& node, Team& 
                                                       const RegionOptions& options) {
   std::unique_ptr<ArenaSegment> segment(new ArenaSegment(node, team));
   TESSERA_ASSIGN_OR_RETURN(const auto sizes, team.allgather_value(std::uint64_t{my_bytes}));
-  Status mine = within_memory([&] { return segment->plan(sizes, options); });
+  Status mine = catch_bad_alloc([&] { return segment->plan(sizes, options); });
   if (mine.ok() && segment->order_ == 0) {
-    auto offset = within_memory([&] { return segment->take_addresses(options); });
+    auto offset = catch_bad_alloc([&] { return segment->reserve_addresses(options); });
     mine = offset.status();
     segment->offset_ = offset.ok() ? *offset : 0;
   }
   mine = team.agree(mine);
   if (mine.ok()) {
-    mine = segment->tell_addresses();
+    mine = segment->share_addresses();
   }
   if (!mine.ok()) {
     // Another node had no memory, or a rank died: then all members of this node give up.
@@ -68,7 +68,7 @@ Result<std::unique_ptr<Segment>> ArenaSegment::create(detail::Node& node, Team& 
   const std::uint64_t own =
       segment->offset_ +
       (segment->offsets_.empty() ? order * segment->stride_ : segment->offsets_[order]);
-  mine = within_memory([&] { return segment->back_own(my_bytes, options, own); });
+  mine = catch_bad_alloc([&] { return segment->back_own(my_bytes, options, own); });
   if (Status all = team.agree(mine); !all.ok()) {
     const bool some_are_gone = all.code() == Code::peer_lost || all.code() == Code::closed;
     if (some_are_gone) {
@@ -90,7 +90,7 @@ Status ArenaSegment::plan(const std::vector<std::uint64_t>& all_sizes,
   const std::uint64_t align = options.huge_pages ? huge_page_bytes : granule_bytes;
   std::vector<std::uint64_t> sizes;
   for (std::size_t member = 0; member < all_sizes.size(); ++member) {
-    if (node_.place_of(team_.members()[member]) >= 0) {
+    if (node_.local_rank_of(team_.members()[member]) >= 0) {
       sizes.push_back(all_sizes[member]);
     }
   }
@@ -123,7 +123,7 @@ Status ArenaSegment::plan(const std::vector<std::uint64_t>& all_sizes,
 }
 
 // Collective. Shares the offset at which the first member on the node placed the slices.
-Status ArenaSegment::tell_addresses() {
+Status ArenaSegment::share_addresses() {
   if (is_on_one_node()) {
     return team_.broadcast_value(offset_, TeamRank{0});
   }
@@ -132,7 +132,7 @@ Status ArenaSegment::tell_addresses() {
   return {};
 }
 
-Result<std::uint64_t> ArenaSegment::take_addresses(const RegionOptions& options) {
+Result<std::uint64_t> ArenaSegment::reserve_addresses(const RegionOptions& options) {
   if (!options.sparse) {
     // Checks the sum for the node before any member takes its part, since the memory may not
     // suffice for all.
@@ -142,7 +142,8 @@ Result<std::uint64_t> ArenaSegment::take_addresses(const RegionOptions& options)
   TESSERA_ASSIGN_OR_RETURN(
       const std::uint64_t offset,
       arena.allocate(taken_bytes(), options.huge_pages ? huge_page_bytes : granule_bytes));
-  if (Status status = arena.back(offset + extent_, detail::LastOne::bytes(neighbours_.size()));
+  if (Status status =
+          arena.back(offset + extent_, detail::SharedRefCount::bytes(neighbours_.size()));
       !status.ok()) {
     arena.free(offset, taken_bytes());
     return status;
@@ -155,11 +156,11 @@ Result<std::uint64_t> ArenaSegment::take_addresses(const RegionOptions& options)
 
 // The slices, and after them a count of the members that still use them.
 std::uint64_t ArenaSegment::taken_bytes() const noexcept {
-  return extent_ + detail::LastOne::bytes(neighbours_.size());
+  return extent_ + detail::SharedRefCount::bytes(neighbours_.size());
 }
 
-detail::LastOne& ArenaSegment::last_one() const noexcept {
-  return *reinterpret_cast<detail::LastOne*>(node_.arena().at(offset_ + extent_));
+detail::SharedRefCount& ArenaSegment::last_one() const noexcept {
+  return *reinterpret_cast<detail::SharedRefCount*>(node_.arena().at(offset_ + extent_));
 }
 
 Status ArenaSegment::back_own(std::size_t my_bytes, const RegionOptions& options,
@@ -188,7 +189,7 @@ void ArenaSegment::abandon() noexcept {
 
 void ArenaSegment::give_back() noexcept {
   if (is_interleaved_) {
-    node_.arena().place_pages(offset_, extent_, detail::PagePlacement::near_taker);
+    node_.arena().place_pages(offset_, extent_, detail::PagePlacement::local);
   }
   node_.arena().free(offset_, taken_bytes());
 }

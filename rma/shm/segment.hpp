@@ -9,8 +9,8 @@
 #include <memory>
 #include <vector>
 
-#include "rma/node/last_one.hpp"
 #include "rma/node/node.hpp"
+#include "rma/node/shared_ref_count.hpp"
 #include "rma/team.hpp"
 #include "rma/transport.hpp"
 
@@ -37,11 +37,11 @@ class ArenaSegment final : public Segment {
   ArenaSegment(detail::Node& node, const Team& team);
   [[nodiscard]] bool is_on_one_node() const noexcept;
   Status plan(const std::vector<std::uint64_t>& all_sizes, const RegionOptions& options);
-  Status tell_addresses();
-  Result<std::uint64_t> take_addresses(const RegionOptions& options);
+  Status share_addresses();
+  Result<std::uint64_t> reserve_addresses(const RegionOptions& options);
   [[nodiscard]] std::uint64_t taken_bytes() const noexcept;
   void give_back() noexcept;
-  [[nodiscard]] detail::LastOne& last_one() const noexcept;
+  [[nodiscard]] detail::SharedRefCount& last_one() const noexcept;
   Status back_own(std::size_t my_bytes, const RegionOptions& options, std::uint64_t own_offset);
 
   detail::Node& node_;

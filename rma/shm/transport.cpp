@@ -35,7 +35,7 @@ class ShmEndpoint final : public Endpoint {
   Status copy(const Target& target, void* local, const CopyShape& shape,
               kernels::Direction direction, Completion& done) const {
     // The number of a process that has ended may be reused by another process.
-    const int place = node_.place_of(peer_);
+    const int place = node_.local_rank_of(peer_);
     if (node_.has_ended(place)) {
       return Status::error_at(
           peer_, Code::peer_lost,
@@ -69,7 +69,9 @@ class ShmTransport final : public Transport {
 
   [[nodiscard]] std::string_view name() const noexcept override { return "shm"; }
   [[nodiscard]] const Capabilities& capabilities() const noexcept override { return can_; }
-  [[nodiscard]] bool reaches(WorldRank peer) const override { return node_.place_of(peer) >= 0; }
+  [[nodiscard]] bool reaches(WorldRank peer) const override {
+    return node_.local_rank_of(peer) >= 0;
+  }
 
   Result<std::unique_ptr<Segment>> allocate(Team& team, std::size_t my_bytes,
                                             const RegionOptions& options) override {

@@ -12,14 +12,14 @@ namespace tessera::rma::verbs {
 // request, so the agent executes it after all earlier requests, fenced or not.
 Result<bool> VerbsEndpoint::get_assisted(std::byte* to, const Target& from, const CopyShape& shape,
                                          Completion& done) {
-  if (shape.total_bytes() < least_assisted_ || shape.run_bytes < least_row_) {
+  if (shape.total_bytes() < min_assisted_ || shape.run_bytes < min_row_) {
     return false;
   }
-  return shape.levels == 0 ? ask_for_run(to, from, shape.run_bytes, done)
-                           : ask_for_rows(to, from, shape, done);
+  return shape.levels == 0 ? request_run(to, from, shape.run_bytes, done)
+                           : request_rows(to, from, shape, done);
 }
 
-Result<bool> VerbsEndpoint::ask_for_run(std::byte* to, const Target& from, std::size_t bytes,
+Result<bool> VerbsEndpoint::request_run(std::byte* to, const Target& from, std::size_t bytes,
                                         Completion& done) {
   std::size_t asked = 0;
   Status status;
@@ -38,48 +38,49 @@ Result<bool> VerbsEndpoint::ask_for_run(std::byte* to, const Target& from, std::
       return asked > 0;
     }
     const auto here = std::min<std::size_t>({bytes - asked, known->bytes, (*remote)->bytes});
-    status = ask_in_parts({.rank = peer_,
-                           .region = from.region,
-                           .offset = from.offset + asked,
-                           .shape = CopyShape::contiguous(here),
-                           .address = reinterpret_cast<std::uintptr_t>(to + asked),
-                           .key = known->remote_key},
-                          known->held, done);
+    status = request_in_parts({.rank = peer_,
+                               .region = from.region,
+                               .offset = from.offset + asked,
+                               .shape = CopyShape::contiguous(here),
+                               .address = reinterpret_cast<std::uintptr_t>(to + asked),
+                               .key = known->remote_key},
+                              known->held, done);
     asked += here;
   }
   TESSERA_RETURN_IF_ERROR(conclude(std::move(status), asked > 0, done));
   return true;
 }
 
-Result<bool> VerbsEndpoint::ask_for_rows(std::byte* to, const Target& from, const CopyShape& shape,
+Result<bool> VerbsEndpoint::request_rows(std::byte* to, const Target& from, const CopyShape& shape,
                                          Completion& done) {
   TESSERA_ASSIGN_OR_RETURN(const auto ground,
-                           find_ground(Way::get, from.region, rows_of(from, to, shape)));
+                           find_registered_range(Way::get, from.region, rows_of(from, to, shape)));
   // The other end has one key for all of it.
   if (!ground || ground->local->size() > 1) {
     return false;
   }
-  Status status = ask_in_parts({.rank = peer_,
-                                .region = from.region,
-                                .offset = from.offset,
-                                .shape = shape,
-                                .address = reinterpret_cast<std::uintptr_t>(to),
-                                .key = ground->local->front().remote_key},
-                               ground->local, done);
+  Status status = request_in_parts({.rank = peer_,
+                                    .region = from.region,
+                                    .offset = from.offset,
+                                    .shape = shape,
+                                    .address = reinterpret_cast<std::uintptr_t>(to),
+                                    .key = ground->local->front().remote_key},
+                                   ground->local, done);
   TESSERA_RETURN_IF_ERROR(conclude(std::move(status), true, done));
   return true;
 }
 
 // Splits the shape in halves along its outermost level until each part is small enough for one
 // write.
-Status VerbsEndpoint::ask_in_parts(const detail::PushRequest& request,
-                                   const std::shared_ptr<const void>& held, Completion& done) {
+Status VerbsEndpoint::request_in_parts(const detail::AssistedGetRequest& request,
+                                       const std::shared_ptr<const void>& held, Completion& done) {
   const CopyShape& all = request.shape;
-  if (all.total_bytes() <= detail::most_pushed_bytes && all.runs() <= detail::most_pushed_runs) {
-    return requests_.ask_to_push(request, done, held);
+  if (all.total_bytes() <= detail::max_assisted_get_bytes &&
+      all.runs() <= detail::max_assisted_get_runs) {
+    return requests_.request_assisted_get(request, done, held);
   }
-  detail::PushRequest first = request;
-  detail::PushRequest second = request;
+  detail::AssistedGetRequest first = request;
+  detail::AssistedGetRequest second = request;
   std::int64_t here = 0;
   std::int64_t there = 0;
   if (all.levels == 0) {
@@ -97,8 +98,8 @@ Status VerbsEndpoint::ask_in_parts(const detail::PushRequest& request,
   }
   second.address += static_cast<std::uint64_t>(here);
   second.offset += static_cast<std::uint64_t>(there);
-  TESSERA_RETURN_IF_ERROR(ask_in_parts(first, held, done));
-  return ask_in_parts(second, held, done);
+  TESSERA_RETURN_IF_ERROR(request_in_parts(first, held, done));
+  return request_in_parts(second, held, done);
 }
 
 }  // namespace tessera::rma::verbs

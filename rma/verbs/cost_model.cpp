@@ -30,13 +30,13 @@ std::size_t CostModel::least_row() const noexcept {
   return row;
 }
 
-bool CostModel::is_better_assisted(std::size_t bytes) const noexcept {
+bool CostModel::prefers_assisted(std::size_t bytes) const noexcept {
   const double by_reading = times_.read_wait + in_kib(bytes) * times_.read_kib;
   const double by_asking = 2 * times_.write_wait + wake_up_ns + in_kib(bytes) * times_.written_kib;
   return by_reading > clearly * by_asking;
 }
 
-bool CostModel::is_better_copied(std::size_t bytes) const noexcept {
+bool CostModel::prefers_copy(std::size_t bytes) const noexcept {
   const std::size_t messages = 1 + bytes / message_bytes_;
   const double by_copying =
       in_kib(bytes) * times_.copied_kib + static_cast<double>(messages) * times_.request;
@@ -44,13 +44,13 @@ bool CostModel::is_better_copied(std::size_t bytes) const noexcept {
 }
 
 // Packing copies at both ends, and uses messages; otherwise each row is a request.
-double CostModel::loss_by_packing(std::size_t bytes, std::size_t rows) const noexcept {
+double CostModel::packing_loss(std::size_t bytes, std::size_t rows) const noexcept {
   const std::size_t messages = 1 + bytes / message_bytes_;
   return 2 * in_kib(bytes) * times_.copied_kib +
          (static_cast<double>(messages) - static_cast<double>(rows)) * times_.request;
 }
 
-double CostModel::price_of_registering(std::size_t bytes, std::size_t pieces) const noexcept {
+double CostModel::registration_cost(std::size_t bytes, std::size_t pieces) const noexcept {
   return static_cast<double>(pieces) * times_.registration + in_kib(bytes) * times_.registered_kib;
 }
 

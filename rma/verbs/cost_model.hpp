@@ -41,17 +41,17 @@ class CostModel {
   /// Whether a get of this size is faster if the other end writes the data (host-assisted,
   /// [ARMCI06] §5.2.3) than if this end reads it. That is so if the device's reads are slower than
   /// its writes by more than the cost of the request, which wakes the agent.
-  [[nodiscard]] bool is_better_assisted(std::size_t bytes) const noexcept;
+  [[nodiscard]] bool prefers_assisted(std::size_t bytes) const noexcept;
 
   /// Whether memory that is registered for one use only is better copied through buffers.
-  [[nodiscard]] bool is_better_copied(std::size_t bytes) const noexcept;
+  [[nodiscard]] bool prefers_copy(std::size_t bytes) const noexcept;
 
   /// How much longer packed rows of `bytes` in total take than single requests, in nanoseconds;
   /// negative if packing is faster.
-  [[nodiscard]] double loss_by_packing(std::size_t bytes, std::size_t rows) const noexcept;
+  [[nodiscard]] double packing_loss(std::size_t bytes, std::size_t rows) const noexcept;
 
   /// Cost of registering `bytes` of memory in `pieces` pieces, in nanoseconds.
-  [[nodiscard]] double price_of_registering(std::size_t bytes, std::size_t pieces) const noexcept;
+  [[nodiscard]] double registration_cost(std::size_t bytes, std::size_t pieces) const noexcept;
 
   /// The largest gap, in bytes, between two pieces of memory that costs no more than a registration
   /// of its own.

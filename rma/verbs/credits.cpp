@@ -27,18 +27,19 @@ std::uint8_t byte_of(std::uint32_t word, unsigned at) noexcept {
 
 }  // namespace
 
-std::uint32_t Slip::encode() const noexcept {
+std::uint32_t CreditUpdate::encode() const noexcept {
   return granted | std::uint32_t{returned} << returned_at | std::uint32_t{wanted} << wanted_at |
-         static_cast<std::uint32_t>(backing) << backing_at | (frees_brief ? frees_brief_bit : 0U) |
-         (is_scarce ? is_scarce_bit : 0U) | (recalls ? recalls_bit : 0U);
+         static_cast<std::uint32_t>(backing) << backing_at |
+         (frees_uncredited ? frees_brief_bit : 0U) | (is_scarce ? is_scarce_bit : 0U) |
+         (recalls ? recalls_bit : 0U);
 }
 
-Slip Slip::decode(std::uint32_t word) noexcept {
-  return {.backing = static_cast<Backing>(word >> backing_at & 3U),
+CreditUpdate CreditUpdate::decode(std::uint32_t word) noexcept {
+  return {.backing = static_cast<CreditUse>(word >> backing_at & 3U),
           .granted = byte_of(word, 0),
           .returned = byte_of(word, returned_at),
           .wanted = byte_of(word, wanted_at),
-          .frees_brief = (word & frees_brief_bit) != 0,
+          .frees_uncredited = (word & frees_brief_bit) != 0,
           .is_scarce = (word & is_scarce_bit) != 0,
           .recalls = (word & recalls_bit) != 0};
 }
@@ -55,57 +56,57 @@ void Credits::begin(std::uint32_t credits, std::uint32_t window,
 // If credits are on their way back, waiting for them is better than a brief message, unless the
 // other end would grant more if it knew that they are wanted.
 bool Credits::may_send_brief() const noexcept {
-  return has_brief_ && (under_way_ == 0 || (!is_sparing_ && under_way_ < their_window_));
+  return has_uncredited_ && (under_way_ == 0 || (!returns_unused_ && under_way_ < their_window_));
 }
 
 std::size_t Credits::next_bytes(std::size_t bytes) const noexcept {
-  return std::min(bytes, in_hand_ == 0 ? brief_bytes : message_bytes_);
+  return std::min(bytes, in_hand_ == 0 ? max_uncredited_bytes : message_bytes_);
 }
 
-Slip Credits::spend(std::size_t bytes) noexcept {
+CreditUpdate Credits::spend(std::size_t bytes) noexcept {
   const std::size_t left = (bytes - next_bytes(bytes) + message_bytes_ - 1) / message_bytes_;
   if (in_hand_ == 0) {
-    has_brief_ = false;
-    return {.backing = Backing::brief,
-            .wanted = in_a_byte(is_sparing_ ? left : std::max<std::size_t>(left, 1))};
+    has_uncredited_ = false;
+    return {.backing = CreditUse::brief,
+            .wanted = in_a_byte(returns_unused_ ? left : std::max<std::size_t>(left, 1))};
   }
   --in_hand_;
   const bool are_enough = in_hand_ >= left;
-  if (!is_sparing_ || !are_enough) {
+  if (!returns_unused_ || !are_enough) {
     ++under_way_;
-    return {.backing = Backing::kept, .wanted = in_a_byte(are_enough ? 0 : left - in_hand_)};
+    return {.backing = CreditUse::kept, .wanted = in_a_byte(are_enough ? 0 : left - in_hand_)};
   }
   if (left == 0) {
     returns_ += std::exchange(in_hand_, 0U);
   }
-  return {.backing = Backing::last};
+  return {.backing = CreditUse::last};
 }
 
 // --- as a receiver
 
 // `granted` includes the credits of messages that were read, so under_way_ is never more than the
 // true number: a sender without credits waits only for what will arrive.
-void Credits::take(const Slip& slip) noexcept {
+void Credits::take(const CreditUpdate& slip) noexcept {
   in_hand_ += slip.granted;
   under_way_ -= std::min<std::uint32_t>(under_way_, slip.granted);
-  has_brief_ = has_brief_ || slip.frees_brief;
-  is_sparing_ = slip.is_scarce;
+  has_uncredited_ = has_uncredited_ || slip.frees_uncredited;
+  returns_unused_ = slip.is_scarce;
   if (slip.recalls) {
     returns_ += std::exchange(in_hand_, 0U);
   }
   const std::uint32_t returned = std::min<std::uint32_t>(granted_, slip.returned);
   granted_ -= returned;
   released_ += returned;
-  if (slip.backing != Backing::none) {
+  if (slip.backing != CreditUse::none) {
     wanted_ = slip.wanted;
     unused_ = 0;
   }
 }
 
-void Credits::Read::count(Backing backing) noexcept {
-  kept += backing == Backing::kept ? 1U : 0U;
-  last += backing == Backing::last ? 1U : 0U;
-  is_brief = is_brief || backing == Backing::brief;
+void Credits::Read::count(CreditUse backing) noexcept {
+  kept += backing == CreditUse::kept ? 1U : 0U;
+  last += backing == CreditUse::last ? 1U : 0U;
+  is_brief = is_brief || backing == CreditUse::brief;
 }
 
 void Credits::note_read(const Read& read) noexcept {
@@ -113,7 +114,7 @@ void Credits::note_read(const Read& read) noexcept {
   owed_ += read.kept;
   granted_ -= last;
   released_ += last;
-  owes_brief_ = owes_brief_ || read.is_brief;
+  owes_uncredited_ = owes_uncredited_ || read.is_brief;
 }
 
 std::uint32_t Credits::wish(bool is_scarce) const noexcept {
@@ -147,15 +148,15 @@ void Credits::recall_unused() noexcept {
 // or they are in messages that will be read.
 bool Credits::has_news() const noexcept {
   return returns_ > 0 || recalls_ || (owed_ > 0 && 2 * owed_ >= granted_) ||
-         (owes_brief_ && granted_ == 0);
+         (owes_uncredited_ && granted_ == 0);
 }
 
-void Credits::tell(Slip& slip, bool is_scarce) noexcept {
+void Credits::tell(CreditUpdate& slip, bool is_scarce) noexcept {
   slip.granted = in_a_byte(owed_);
   owed_ -= slip.granted;
   slip.returned = in_a_byte(returns_);
   returns_ -= slip.returned;
-  slip.frees_brief = std::exchange(owes_brief_, false);
+  slip.frees_uncredited = std::exchange(owes_uncredited_, false);
   slip.recalls = std::exchange(recalls_, false);
   slip.is_scarce = is_scarce;
 }

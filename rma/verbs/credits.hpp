@@ -9,7 +9,8 @@
 //
 //     kept     the receiver returns the credit when it has read the message
 //     last     it does not: the buffer returns to the pool
-//     brief    a message of at most brief_bytes that needs no credit; one at a time on each
+//     brief    a message of at most max_uncredited_bytes that needs no credit; one at a time on
+//     each
 //              connection. If buffers are scarce the receiver copies it out at once
 //     none     only credit updates; the receiver processes it at once
 //
@@ -29,25 +30,25 @@
 namespace tessera::rma::verbs {
 
 /// Largest message that needs no credit.
-inline constexpr std::size_t brief_bytes = 512;
+inline constexpr std::size_t max_uncredited_bytes = 512;
 /// Most credits of one peer.
 inline constexpr std::uint32_t max_window = 255;
 
-enum class Backing : std::uint8_t { none, kept, last, brief };
+enum class CreditUse : std::uint8_t { none, kept, last, brief };
 
 /// Credit information in each message, in 32 bits.
-struct Slip {
-  Backing backing = Backing::none;
-  std::uint8_t granted = 0;   ///< credits for the other end;
-  std::uint8_t returned = 0;  ///< of its credits, which this end does not need;
-  std::uint8_t wanted = 0;    ///< further credits for data that is waiting to be sent;
-  bool frees_brief = false;   ///< the other end's brief message was read;
-  bool is_scarce = false;     ///< the other end should return credits that it does not need;
-  bool recalls = false;       ///< the other end shall return all credits that it has
+struct CreditUpdate {
+  CreditUse backing = CreditUse::none;
+  std::uint8_t granted = 0;       ///< credits for the other end;
+  std::uint8_t returned = 0;      ///< of its credits, which this end does not need;
+  std::uint8_t wanted = 0;        ///< further credits for data that is waiting to be sent;
+  bool frees_uncredited = false;  ///< the other end's brief message was read;
+  bool is_scarce = false;         ///< the other end should return credits that it does not need;
+  bool recalls = false;           ///< the other end shall return all credits that it has
 
   [[nodiscard]] std::uint32_t encode() const noexcept;
-  static Slip decode(std::uint32_t word) noexcept;
-  friend bool operator==(const Slip&, const Slip&) = default;
+  static CreditUpdate decode(std::uint32_t word) noexcept;
+  friend bool operator==(const CreditUpdate&, const CreditUpdate&) = default;
 };
 
 class Credits {
@@ -66,18 +67,18 @@ class Credits {
   [[nodiscard]] bool may_send() const noexcept { return in_hand_ > 0 || may_send_brief(); }
   /// If `bytes` are waiting to be sent, how many go in that message. Requires: may_send().
   [[nodiscard]] std::size_t next_bytes(std::size_t bytes) const noexcept;
-  /// Accounts for the sent message and returns its Slip. Requires: may_send(), bytes > 0.
-  [[nodiscard]] Slip spend(std::size_t bytes) noexcept;
+  /// Accounts for the sent message and returns its CreditUpdate. Requires: may_send(), bytes > 0.
+  [[nodiscard]] CreditUpdate spend(std::size_t bytes) noexcept;
 
   // --- as a receiver
-  /// Processes the Slip of a message that arrived.
-  void take(const Slip& slip) noexcept;
+  /// Processes the CreditUpdate of a message that arrived.
+  void take(const CreditUpdate& slip) noexcept;
   /// Counts of messages that were read, by their backing.
   struct Read {
     std::uint32_t kept = 0;
     std::uint32_t last = 0;
     bool is_brief = false;
-    void count(Backing backing) noexcept;
+    void count(CreditUse backing) noexcept;
     [[nodiscard]] bool is_any() const noexcept { return kept > 0 || last > 0 || is_brief; }
   };
   void note_read(const Read& read) noexcept;
@@ -97,7 +98,7 @@ class Credits {
   /// Whether the other end needs an update soon, if necessary in a message of its own.
   [[nodiscard]] bool has_news() const noexcept;
   /// Adds the updates to `slip`.
-  void tell(Slip& slip, bool is_scarce) noexcept;
+  void tell(CreditUpdate& slip, bool is_scarce) noexcept;
 
  private:
   [[nodiscard]] bool may_send_brief() const noexcept;
@@ -108,8 +109,8 @@ class Credits {
   std::uint32_t in_hand_ = 0;
   std::uint32_t under_way_ = 0;  // kept messages whose credits have not come back, at most
   std::uint32_t returns_ = 0;    // to be reported
-  bool has_brief_ = true;
-  bool is_sparing_ = false;
+  bool has_uncredited_ = true;
+  bool returns_unused_ = false;
 
   // As a receiver.
   std::uint32_t window_;
@@ -117,7 +118,7 @@ class Credits {
   std::uint32_t owed_ = 0;     // of these, not yet reported
   std::uint32_t wanted_ = 0;
   std::uint32_t released_ = 0;  // to return to the pool
-  bool owes_brief_ = false;
+  bool owes_uncredited_ = false;
   bool recalls_ = false;     // to be reported
   std::uint8_t unused_ = 0;  // calls of recall_unused() since the last message, at most 2
 };

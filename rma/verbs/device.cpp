@@ -89,10 +89,10 @@ Status cannot_make(const Device& device, std::string_view what, std::uint32_t mo
                 : "other processes may exhaust the device (`rdma resource show`) or its memory");
 }
 
-Device::Device(std::shared_ptr<Library> library, DeviceChoice choice) noexcept
+Device::Device(std::shared_ptr<VerbsLibrary> library, DeviceChoice choice) noexcept
     : library_(std::move(library)), choice_(std::move(choice)) {}
 
-Result<std::shared_ptr<Device>> Device::open(std::shared_ptr<Library> library,
+Result<std::shared_ptr<Device>> Device::open(std::shared_ptr<VerbsLibrary> library,
                                              const DeviceOptions& options) {
   TESSERA_ASSIGN_OR_RETURN(DeviceChoice choice, choose_device(library, options));
   const std::shared_ptr<Device> device(new Device(std::move(library), std::move(choice)));
@@ -164,7 +164,7 @@ std::string Device::describe() const {
                      choice_.port.gid_index, limits_.mtu);
 }
 
-std::vector<DeviceEvent> Device::look_for_events() {
+std::vector<DeviceEvent> Device::poll_events() {
   std::vector<DeviceEvent> events;
   ibv_async_event event{};
   while (!is_lost_) {

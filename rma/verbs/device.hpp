@@ -5,7 +5,7 @@
 //
 // device_choice.hpp chooses the device, port and GID.
 //
-// Threads: all functions may be called from any thread; look_for_events() by one at a time.
+// Threads: all functions may be called from any thread; poll_events() by one at a time.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "rma/result.hpp"
+#include "rma/verbs/connection_address.hpp"
 #include "rma/verbs/device_choice.hpp"
 #include "rma/verbs/handles.hpp"
 #include "rma/verbs/library.hpp"
-#include "rma/verbs/path_address.hpp"
 
 namespace tessera::rma::verbs {
 
@@ -67,7 +67,7 @@ class Device {
  public:
   /// Opens the device that `options` name, or the best one. Errors: unsupported, invalid_argument
   /// (device_choice.hpp); no_memory and limit_exceeded if the device's resources are exhausted.
-  static Result<std::shared_ptr<Device>> open(std::shared_ptr<Library> library,
+  static Result<std::shared_ptr<Device>> open(std::shared_ptr<VerbsLibrary> library,
                                               const DeviceOptions& options);
 
   [[nodiscard]] const std::string& name() const noexcept { return choice_.name; }
@@ -77,23 +77,23 @@ class Device {
   /// For messages: "mlx5_0:1, RoCE v2, 10.0.0.1 (GID 3), MTU 4096".
   [[nodiscard]] std::string describe() const;
 
-  [[nodiscard]] const std::shared_ptr<Library>& library() const noexcept { return library_; }
+  [[nodiscard]] const std::shared_ptr<VerbsLibrary>& library() const noexcept { return library_; }
   [[nodiscard]] ibv_context* context() const noexcept { return choice_.context.get(); }
   [[nodiscard]] ibv_pd* domain() const noexcept { return domain_.get(); }
-  /// Readable if look_for_events() would return an event.
+  /// Readable if poll_events() would return an event.
   [[nodiscard]] int event_descriptor() const noexcept { return context()->async_fd; }
 
   /// Events since the last call, oldest first. Never waits.
-  std::vector<DeviceEvent> look_for_events();
+  std::vector<DeviceEvent> poll_events();
 
  private:
-  Device(std::shared_ptr<Library> library, DeviceChoice choice) noexcept;
+  Device(std::shared_ptr<VerbsLibrary> library, DeviceChoice choice) noexcept;
   Status prepare();
   void find_limits();
   Status find_inline_limit();
   DeviceEvent explain(const ibv_async_event& event) const;
 
-  std::shared_ptr<Library> library_;
+  std::shared_ptr<VerbsLibrary> library_;
   DeviceChoice choice_;  // holds the context: outlives the domain
   OwnedDomain domain_;
   DeviceLimits limits_;

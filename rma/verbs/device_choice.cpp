@@ -20,7 +20,7 @@ namespace tessera::rma::verbs {
 namespace {
 
 constexpr int most_ports = 255;
-constexpr std::uint32_t most_gid_index = 255;  // the address of a connection has a byte for it
+constexpr std::uint32_t max_gid_index = 255;  // the address of a connection has a byte for it
 
 std::string_view state_name(ibv_port_state state) noexcept {
   switch (state) {
@@ -53,16 +53,16 @@ bool is_ipv4(const ibv_gid& gid) noexcept {
 }
 
 // The value of a GID of an Ethernet port; smaller is better.
-enum class Worth { ipv4_of_roce_v2, other_of_roce_v2, roce_v1, none };
+enum class GidPreference { ipv4_of_roce_v2, other_of_roce_v2, roce_v1, none };
 
-Worth worth_of(const ibv_gid_entry& entry) noexcept {
+GidPreference worth_of(const ibv_gid_entry& entry) noexcept {
   if (is_of_one_link(entry.gid)) {
-    return Worth::none;
+    return GidPreference::none;
   }
   if (entry.gid_type != IBV_GID_TYPE_ROCE_V2) {
-    return Worth::roce_v1;
+    return GidPreference::roce_v1;
   }
-  return is_ipv4(entry.gid) ? Worth::ipv4_of_roce_v2 : Worth::other_of_roce_v2;
+  return is_ipv4(entry.gid) ? GidPreference::ipv4_of_roce_v2 : GidPreference::other_of_roce_v2;
 }
 
 Network network_of(const ibv_gid_entry& entry) noexcept {
@@ -102,7 +102,7 @@ Status not_there(std::string what, std::string_view setting) {
 }
 
 // Joins several refusals to one sentence after `subject`; returns a single one unchanged.
-Status all_of(std::vector<Status> refusals, std::string_view subject) {
+Status join_refusals(std::vector<Status> refusals, std::string_view subject) {
   if (refusals.size() == 1) {
     return std::move(refusals.front());
   }
@@ -115,10 +115,10 @@ Status all_of(std::vector<Status> refusals, std::string_view subject) {
 }
 
 // Examines one device.
-class Examination {
+class DeviceInspection {
  public:
-  Examination(Library& library, std::string_view name, ibv_context* context,
-              const DeviceOptions& options) noexcept
+  DeviceInspection(VerbsLibrary& library, std::string_view name, ibv_context* context,
+                   const DeviceOptions& options) noexcept
       : library_(library), name_(name), context_(context), options_(options) {}
 
   // The best of its ports, or why none is usable.
@@ -146,7 +146,7 @@ class Examination {
     if (best) {
       return *best;
     }
-    return all_of(std::move(refusals), fmt::format("device '{}' has no usable port", name_));
+    return join_refusals(std::move(refusals), fmt::format("device '{}' has no usable port", name_));
   }
 
  private:
@@ -193,7 +193,7 @@ class Examination {
   [[nodiscard]] std::vector<ibv_gid_entry> gids_of(std::uint8_t port) const {
     std::vector<ibv_gid_entry> own;
     std::copy_if(gids_.begin(), gids_.end(), std::back_inserter(own), [&](const auto& entry) {
-      return entry.port_num == port && entry.gid_index <= most_gid_index;
+      return entry.port_num == port && entry.gid_index <= max_gid_index;
     });
     return own;
   }
@@ -221,7 +221,7 @@ class Examination {
     const auto best = std::min_element(gids.begin(), gids.end(), [](const auto& a, const auto& b) {
       return worth_of(a) < worth_of(b);
     });
-    if (best == gids.end() || worth_of(*best) == Worth::none) {
+    if (best == gids.end() || worth_of(*best) == GidPreference::none) {
       return not_usable(
           fmt::format("device '{}': port {} has no GID that is valid beyond its link; {}", name_,
                       port, describe_gids(gids)),
@@ -230,7 +230,7 @@ class Examination {
     return std::optional(*best);
   }
 
-  Library& library_;
+  VerbsLibrary& library_;
   std::string_view name_;
   ibv_context* context_;
   const DeviceOptions& options_;
@@ -245,7 +245,7 @@ Status cannot_open(const std::string& name, int error) {
                      : remedy);
 }
 
-Result<DeviceChoice> look_at_device(const std::shared_ptr<Library>& library,
+Result<DeviceChoice> look_at_device(const std::shared_ptr<VerbsLibrary>& library,
                                     const std::string& name, const DeviceOptions& options) {
   DeviceChoice choice;
   choice.name = name;
@@ -259,7 +259,7 @@ Result<DeviceChoice> look_at_device(const std::shared_ptr<Library>& library,
   }
   TESSERA_ASSIGN_OR_RETURN(
       choice.port,
-      Examination(*library, name, choice.context.get(), options).best_port(choice.attributes));
+      DeviceInspection(*library, name, choice.context.get(), options).best_port(choice.attributes));
   return choice;
 }
 
@@ -301,7 +301,7 @@ Result<DeviceOptions> DeviceOptions::from(const Settings& settings) {
   return options;
 }
 
-Result<DeviceChoice> choose_device(const std::shared_ptr<Library>& library,
+Result<DeviceChoice> choose_device(const std::shared_ptr<VerbsLibrary>& library,
                                    const DeviceOptions& options) {
   const std::vector<std::string> names = library->device_names();
   TESSERA_RETURN_IF_ERROR(check_name(names, options.device));
@@ -324,7 +324,7 @@ Result<DeviceChoice> choose_device(const std::shared_ptr<Library>& library,
   if (best) {
     return std::move(*best);
   }
-  return all_of(std::move(refusals), "no RDMA device is usable");
+  return join_refusals(std::move(refusals), "no RDMA device is usable");
 }
 
 }  // namespace tessera::rma::verbs

@@ -16,9 +16,9 @@
 
 #include "rma/result.hpp"
 #include "rma/tuning.hpp"
+#include "rma/verbs/connection_address.hpp"
 #include "rma/verbs/handles.hpp"
 #include "rma/verbs/library.hpp"
-#include "rma/verbs/path_address.hpp"
 
 namespace tessera::rma::verbs {
 
@@ -50,7 +50,7 @@ struct DeviceChoice {
 
 /// Errors: unsupported if no device is usable, with the reason for each device; invalid_argument if
 /// the requested device, port or GID does not exist, with those that do.
-Result<DeviceChoice> choose_device(const std::shared_ptr<Library>& library,
+Result<DeviceChoice> choose_device(const std::shared_ptr<VerbsLibrary>& library,
                                    const DeviceOptions& options);
 
 }  // namespace tessera::rma::verbs

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "rma/engine/timing.hpp"
-#include "rma/verbs/buffers.hpp"
+#include "rma/verbs/buffer_pool.hpp"
 #include "rma/verbs/handles.hpp"
 #include "rma/verbs/queue_pair.hpp"
 
@@ -35,10 +35,10 @@ using detail::copied_kib_ns;
 using detail::ns_since;
 
 // A queue pair that writes and reads between two buffers of its own process.
-class Mirror {
+class LoopbackPair {
  public:
-  static Result<std::unique_ptr<Mirror>> create(const std::shared_ptr<Device>& device,
-                                                Registrar& registrar);
+  static Result<std::unique_ptr<LoopbackPair>> create(const std::shared_ptr<Device>& device,
+                                                      Registrar& registrar);
 
   /// The time until `count` requests of `bytes` each have completed.
   Result<double> time(ibv_wr_opcode opcode, std::uint32_t count, std::size_t bytes);
@@ -46,8 +46,8 @@ class Mirror {
   Result<double> least(ibv_wr_opcode opcode, std::uint32_t count, std::size_t bytes);
 
  private:
-  Mirror(std::shared_ptr<Device> device, std::unique_ptr<Buffers> buffers,
-         OwnedCompletions completions, QueuePair queue) noexcept
+  LoopbackPair(std::shared_ptr<Device> device, std::unique_ptr<Buffers> buffers,
+               OwnedCompletions completions, QueuePair queue) noexcept
       : device_(std::move(device)),
         buffers_(std::move(buffers)),
         completions_(std::move(completions)),
@@ -60,8 +60,8 @@ class Mirror {
   QueuePair queue_;
 };
 
-Result<std::unique_ptr<Mirror>> Mirror::create(const std::shared_ptr<Device>& device,
-                                               Registrar& registrar) {
+Result<std::unique_ptr<LoopbackPair>> LoopbackPair::create(const std::shared_ptr<Device>& device,
+                                                           Registrar& registrar) {
   constexpr int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
   TESSERA_ASSIGN_OR_RETURN(auto buffers, Buffers::create(registrar, 2, long_bytes, access));
   std::memset(buffers->at(0), 1, long_bytes);
@@ -78,11 +78,11 @@ Result<std::unique_ptr<Mirror>> Mirror::create(const std::shared_ptr<Device>& de
                                                       .receive_completions = completions.get(),
                                                       .depth = depth}));
   TESSERA_RETURN_IF_ERROR(queue.connect(queue.address()));
-  return std::unique_ptr<Mirror>(
-      new Mirror(device, std::move(buffers), std::move(completions), std::move(queue)));
+  return std::unique_ptr<LoopbackPair>(
+      new LoopbackPair(device, std::move(buffers), std::move(completions), std::move(queue)));
 }
 
-Result<double> Mirror::time(ibv_wr_opcode opcode, std::uint32_t count, std::size_t bytes) {
+Result<double> LoopbackPair::time(ibv_wr_opcode opcode, std::uint32_t count, std::size_t bytes) {
   ibv_sge piece{reinterpret_cast<std::uintptr_t>(buffers_->at(0)),
                 static_cast<std::uint32_t>(bytes), buffers_->key()};
   std::array<ibv_send_wr, short_requests> requests{};
@@ -106,7 +106,7 @@ Result<double> Mirror::time(ibv_wr_opcode opcode, std::uint32_t count, std::size
   return ns_since(start);
 }
 
-Status Mirror::wait(Clock::time_point deadline) const {
+Status LoopbackPair::wait(Clock::time_point deadline) const {
   std::array<ibv_wc, 1> completion{};
   while (Clock::now() < deadline) {
     const int come = device_->library()->poll_cq(completions_.get(), completion);
@@ -122,7 +122,7 @@ Status Mirror::wait(Clock::time_point deadline) const {
                        fmt::format("{} doesn't answer requests to itself", device_->name()));
 }
 
-Result<double> Mirror::least(ibv_wr_opcode opcode, std::uint32_t count, std::size_t bytes) {
+Result<double> LoopbackPair::least(ibv_wr_opcode opcode, std::uint32_t count, std::size_t bytes) {
   double best = std::numeric_limits<double>::max();
   for (int i = 0; i < attempts; ++i) {
     TESSERA_ASSIGN_OR_RETURN(const double took, time(opcode, count, bytes));
@@ -155,7 +155,7 @@ double least_copied_kib_ns(std::vector<std::byte>& memory) {
 }  // namespace
 
 Result<DeviceTimes> measure_times(const std::shared_ptr<Device>& device, Registrar& registrar) {
-  TESSERA_ASSIGN_OR_RETURN(const auto mirror, Mirror::create(device, registrar));
+  TESSERA_ASSIGN_OR_RETURN(const auto mirror, LoopbackPair::create(device, registrar));
   constexpr std::size_t word = sizeof(std::uint64_t);
   constexpr double long_kib = long_bytes * long_requests / kib;
   DeviceTimes times;

@@ -9,17 +9,17 @@
 
 #include "rma/kernels/copy.hpp"
 #include "rma/kernels/walk.hpp"
-#include "rma/verbs/rows.hpp"
+#include "rma/verbs/work_request_batch.hpp"
 
 namespace tessera::rma::verbs {
 namespace {
 
 // After unfenced requests, a transfer longer than this is worth the round trip of a fence.
-constexpr std::size_t most_behind_requests = std::size_t{64} * 1024;
+constexpr std::size_t max_after_requests = std::size_t{64} * 1024;
 // A put of up to this size is copied, so that its source is free at once.
-constexpr std::size_t most_copied = std::size_t{4} * 1024;
+constexpr std::size_t max_copied = std::size_t{4} * 1024;
 // Slice locations that are cached; beyond that, all are requested again.
-constexpr std::size_t most_places = 1024;
+constexpr std::size_t max_locations = 1024;
 
 bool holds(std::uint64_t offset, std::uint64_t from, std::uint64_t bytes) noexcept {
   return offset >= from && offset - from < bytes;
@@ -41,15 +41,15 @@ std::size_t find_least_row(const Adapter& adapter) {
 }
 
 // Gets of at least this size are assisted.
-std::size_t find_least_assisted(const Adapter& adapter) {
-  constexpr std::size_t least = most_copied;
+std::size_t find_min_assisted(const Adapter& adapter) {
+  constexpr std::size_t least = max_copied;
   constexpr std::size_t most = std::size_t{16} << 20U;
-  if (adapter.options.get_way == GetWay::assisted) {
+  if (adapter.options.get_protocol == GetProtocol::assisted) {
     return least;
   }
   std::size_t bytes = SIZE_MAX;
-  if (adapter.options.get_way == GetWay::by_cost) {
-    for (std::size_t each = most; each >= least && adapter.costs().is_better_assisted(each);
+  if (adapter.options.get_protocol == GetProtocol::by_cost) {
+    for (std::size_t each = most; each >= least && adapter.costs().prefers_assisted(each);
          each /= 2) {
       bytes = each;
     }
@@ -64,12 +64,13 @@ std::uint32_t most_pieces(const DeviceLimits& limits) noexcept {
   return std::min(limits.max_send_sge, enough);
 }
 
-VerbsEndpoint::VerbsEndpoint(VerbsPath& path, WorldRank peer, std::unique_ptr<Endpoint> by_requests,
+VerbsEndpoint::VerbsEndpoint(VerbsConnection& path, WorldRank peer,
+                             std::unique_ptr<Endpoint> by_requests,
                              detail::Requests& requests) noexcept
     : path_(path),
       options_(path.fabric().adapter().options),
-      least_row_(find_least_row(path.fabric().adapter())),
-      least_assisted_(find_least_assisted(path.fabric().adapter())),
+      min_row_(find_least_row(path.fabric().adapter())),
+      min_assisted_(find_min_assisted(path.fabric().adapter())),
       peer_(peer),
       by_requests_(std::move(by_requests)),
       requests_(requests) {}
@@ -87,8 +88,8 @@ Status VerbsEndpoint::conclude(Status status, bool has_begun, Completion& done) 
 
 std::optional<VerbsEndpoint::Place> VerbsEndpoint::find_known(RegionId region,
                                                               std::uint64_t offset) {
-  const std::lock_guard guard(places_mutex_);
-  for (const Piece& piece : places_[region.value]) {
+  const std::lock_guard guard(locations_mutex_);
+  for (const Piece& piece : locations_[region.value]) {
     if (piece.span.bytes == 0) {
       return Place();
     }
@@ -101,18 +102,18 @@ std::optional<VerbsEndpoint::Place> VerbsEndpoint::find_known(RegionId region,
   return std::nullopt;
 }
 
-Result<VerbsEndpoint::Place> VerbsEndpoint::ask_for_place(RegionId region, std::uint64_t offset,
-                                                          const std::function<void()>& meanwhile) {
+Result<VerbsEndpoint::Place> VerbsEndpoint::request_location(
+    RegionId region, std::uint64_t offset, const std::function<void()>& meanwhile) {
   auto span = requests_.locate(peer_, region, offset, meanwhile);
   if (!span.ok() && span.status().code() != Code::unsupported) {
     return std::move(span).status();
   }
   const bool is_direct = span.ok() && span->bytes > 0;
-  const std::lock_guard guard(places_mutex_);
-  if (places_.size() > most_places) {
-    places_.clear();
+  const std::lock_guard guard(locations_mutex_);
+  if (locations_.size() > max_locations) {
+    locations_.clear();
   }
-  places_[region.value].push_back({offset, is_direct ? *span : detail::RemoteSpan()});
+  locations_[region.value].push_back({offset, is_direct ? *span : detail::RemoteSpan()});
   return is_direct ? Place(*span) : Place();
 }
 
@@ -120,11 +121,11 @@ Result<VerbsEndpoint::Place> VerbsEndpoint::find(RegionId region, std::uint64_t 
   if (auto known = find_known(region, offset)) {
     return *known;
   }
-  return ask_for_place(region, offset, [] {});
+  return request_location(region, offset, [] {});
 }
 
 bool VerbsEndpoint::goes_as_words(std::size_t bytes) const noexcept {
-  return !options_.words_direct && bytes <= sizeof(std::uint64_t);
+  return !options_.words_by_device && bytes <= sizeof(std::uint64_t);
 }
 
 // Whether the device may access the target's memory now, given the earlier requests.
@@ -133,7 +134,7 @@ Result<bool> VerbsEndpoint::may_go_direct(const Target& target, std::size_t byte
     return false;
   }
   if (!requests_.is_fenced(peer_, target.region)) {
-    if (bytes <= most_behind_requests) {
+    if (bytes <= max_after_requests) {
       return false;
     }
     TESSERA_RETURN_IF_ERROR(by_requests_->fence());
@@ -180,14 +181,14 @@ std::optional<VerbsEndpoint::Local> VerbsEndpoint::find_some(Way way, std::byte*
 // Whether it is copied through a buffer, instead of moved directly.
 bool VerbsEndpoint::is_copied(Way way, const std::byte* at, std::size_t bytes) const noexcept {
   const Adapter& adapter = path_.fabric().adapter();
-  if (way == Way::put && bytes <= most_copied) {
+  if (way == Way::put && bytes <= max_copied) {
     return true;
   }
   if (adapter.arena->is_in_arena(at)) {
     return false;
   }
-  return bytes <= most_copied / 4 ||
-         (!adapter.registrar->is_caching() && adapter.costs().is_better_copied(bytes));
+  return bytes <= max_copied / 4 ||
+         (!adapter.registrar->is_caching() && adapter.costs().prefers_copy(bytes));
 }
 
 // --- contiguous
@@ -250,7 +251,7 @@ Result<VerbsEndpoint::Place> VerbsEndpoint::find_and_prepare(const Target& targe
   if (auto known = find_known(target.region, target.offset + moved)) {
     return *known;
   }
-  return ask_for_place(target.region, target.offset + moved, [&] {
+  return request_location(target.region, target.offset + moved, [&] {
     if (path_.fabric().adapter().registrar->is_caching() &&
         !is_copied(run.way, run.local + moved, run.bytes - moved)) {
       static_cast<void>(find_some(run.way, run.local + moved, run.bytes - moved));
@@ -366,7 +367,7 @@ Result<int> VerbsEndpoint::take_buffer() {
       return buffer;
     }
     TESSERA_RETURN_IF_ERROR(requests_.loss());
-    requests_.wait_a_little();
+    requests_.wait_briefly();
   }
 }
 
@@ -384,7 +385,7 @@ Status VerbsEndpoint::post(Way way, ibv_send_wr* first, std::uint32_t count, con
       }
       return {};
     }
-    requests_.wait_a_little();
+    requests_.wait_briefly();
   }
 }
 
@@ -447,11 +448,11 @@ VerbsEndpoint::TransferRows VerbsEndpoint::rows_of(const Target& target, Fragmen
 
 // The registered local memory and target location for a transfer of such rows; nothing if it should
 // go as requests.
-Result<std::optional<VerbsEndpoint::Ground>> VerbsEndpoint::find_ground(Way way, RegionId region,
-                                                                        const TransferRows& rows) {
+Result<std::optional<VerbsEndpoint::RegisteredRange>> VerbsEndpoint::find_registered_range(
+    Way way, RegionId region, const TransferRows& rows) {
   TESSERA_ASSIGN_OR_RETURN(const auto remote, find(region, rows.offset));
   if (!remote || remote->bytes < rows.bytes) {
-    return std::optional<Ground>();
+    return std::optional<RegisteredRange>();
   }
   LocalRows local = rows.local;
   local.for_each = [&](const auto& visit) {
@@ -463,14 +464,14 @@ Result<std::optional<VerbsEndpoint::Ground>> VerbsEndpoint::find_ground(Way way,
   };
   auto ranges = find_local_ranges(path_.fabric().adapter(),
                                   way == Way::put ? Use::source : Use::destination, local);
-  return ranges == nullptr ? std::optional<Ground>()
-                           : std::optional(Ground{*remote, std::move(ranges)});
+  return ranges == nullptr ? std::optional<RegisteredRange>()
+                           : std::optional(RegisteredRange{*remote, std::move(ranges)});
 }
 
 // Returns true if it has begun the transfer, false if it should go as requests.
 Result<bool> VerbsEndpoint::move_rows(Way way, RegionId region, const TransferRows& rows,
                                       Completion& done) {
-  TESSERA_ASSIGN_OR_RETURN(const auto ground, find_ground(way, region, rows));
+  TESSERA_ASSIGN_OR_RETURN(const auto ground, find_registered_range(way, region, rows));
   if (!ground) {
     return false;
   }
@@ -509,7 +510,7 @@ Result<bool> VerbsEndpoint::move_rows(Way way, RegionId region, const TransferRo
 
 Result<bool> VerbsEndpoint::move_shape(Way way, const Target& target, std::byte* local,
                                        const CopyShape& shape, Completion& done) {
-  return shape.run_bytes < least_row_
+  return shape.run_bytes < min_row_
              ? Result<bool>(false)
              : move_rows(way, target.region, rows_of(target, local, shape), done);
 }
@@ -517,7 +518,7 @@ Result<bool> VerbsEndpoint::move_shape(Way way, const Target& target, std::byte*
 Result<bool> VerbsEndpoint::move_fragments(Way way, const Target& target, Fragments fragments,
                                            Completion& done) {
   const bool are_long = std::all_of(fragments.begin(), fragments.end(),
-                                    [&](const Fragment& each) { return each.bytes >= least_row_; });
+                                    [&](const Fragment& each) { return each.bytes >= min_row_; });
   return !are_long || fragments.empty()
              ? Result<bool>(false)
              : move_rows(way, target.region, rows_of(target, fragments), done);

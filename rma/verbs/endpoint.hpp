@@ -34,10 +34,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "rma/engine/fabric.hpp"
+#include "rma/engine/rdma.hpp"
 #include "rma/transport.hpp"
+#include "rma/verbs/connection.hpp"
 #include "rma/verbs/local_ranges.hpp"
-#include "rma/verbs/path.hpp"
 
 namespace tessera::rma::verbs {
 
@@ -46,7 +46,7 @@ namespace tessera::rma::verbs {
 
 class VerbsEndpoint final : public Endpoint {
  public:
-  VerbsEndpoint(VerbsPath& path, WorldRank peer, std::unique_ptr<Endpoint> by_requests,
+  VerbsEndpoint(VerbsConnection& path, WorldRank peer, std::unique_ptr<Endpoint> by_requests,
                 detail::Requests& requests) noexcept;
 
   Status put(const Target& to, const void* from, const CopyShape& shape, Completion& done) override;
@@ -82,8 +82,8 @@ class VerbsEndpoint final : public Endpoint {
   };
 
   [[nodiscard]] std::optional<Place> find_known(RegionId region, std::uint64_t offset);
-  Result<Place> ask_for_place(RegionId region, std::uint64_t offset,
-                              const std::function<void()>& meanwhile);
+  Result<Place> request_location(RegionId region, std::uint64_t offset,
+                                 const std::function<void()>& meanwhile);
   Result<Place> find(RegionId region, std::uint64_t offset);
   Result<Place> find_and_prepare(const Target& target, std::size_t moved, const Run& run);
   [[nodiscard]] bool goes_as_words(std::size_t bytes) const noexcept;
@@ -108,14 +108,15 @@ class VerbsEndpoint final : public Endpoint {
     std::uint64_t bytes = 0;   // up to the highest
     std::function<Status(const VisitRow&)> for_each;
   };
-  struct Ground {
+  struct RegisteredRange {
     detail::RemoteSpan remote;  // from the rows' offset on
     std::shared_ptr<const LocalRanges> local;
   };
   [[nodiscard]] static TransferRows rows_of(const Target& target, std::byte* local,
                                             const CopyShape& shape);
   [[nodiscard]] static TransferRows rows_of(const Target& target, Fragments fragments);
-  Result<std::optional<Ground>> find_ground(Way way, RegionId region, const TransferRows& rows);
+  Result<std::optional<RegisteredRange>> find_registered_range(Way way, RegionId region,
+                                                               const TransferRows& rows);
   Result<bool> move_rows(Way way, RegionId region, const TransferRows& rows, Completion& done);
   Result<bool> move_shape(Way way, const Target& target, std::byte* local, const CopyShape& shape,
                           Completion& done);
@@ -124,21 +125,21 @@ class VerbsEndpoint final : public Endpoint {
   // rma/verbs/assisted_gets.cpp
   Result<bool> get_assisted(std::byte* to, const Target& from, const CopyShape& shape,
                             Completion& done);
-  Result<bool> ask_for_run(std::byte* to, const Target& from, std::size_t bytes, Completion& done);
-  Result<bool> ask_for_rows(std::byte* to, const Target& from, const CopyShape& shape,
+  Result<bool> request_run(std::byte* to, const Target& from, std::size_t bytes, Completion& done);
+  Result<bool> request_rows(std::byte* to, const Target& from, const CopyShape& shape,
                             Completion& done);
-  Status ask_in_parts(const detail::PushRequest& request, const std::shared_ptr<const void>& held,
-                      Completion& done);
+  Status request_in_parts(const detail::AssistedGetRequest& request,
+                          const std::shared_ptr<const void>& held, Completion& done);
   Result<detail::RemoteSpan> find_word(const Target& at);
   Status change_word(const detail::RemoteSpan& word, const AtomicRequest& request);
   Status post(Way way, ibv_send_wr* first, std::uint32_t count, const Ending& ending);
   Result<int> take_buffer();
   void note_write(std::uint64_t number) noexcept;
 
-  VerbsPath& path_;
-  const FabricOptions& options_;
-  std::size_t least_row_;
-  std::size_t least_assisted_;  // larger gets are assisted
+  VerbsConnection& path_;
+  const VerbsContextOptions& options_;
+  std::size_t min_row_;
+  std::size_t min_assisted_;  // larger gets are assisted
   WorldRank peer_;
   std::unique_ptr<Endpoint> by_requests_;
   detail::Requests& requests_;
@@ -147,9 +148,9 @@ class VerbsEndpoint final : public Endpoint {
     std::uint64_t offset = 0;  // in the slice
     detail::RemoteSpan span;   // no bytes: reachable by requests only
   };
-  std::mutex places_mutex_;
-  std::unordered_map<std::uint32_t, std::vector<Piece>> places_;  // by region
-  std::atomic<std::uint64_t> last_write_{0};                      // its number on the connection
+  std::mutex locations_mutex_;
+  std::unordered_map<std::uint32_t, std::vector<Piece>> locations_;  // by region
+  std::atomic<std::uint64_t> last_write_{0};                         // its number on the connection
 };
 
 }  // namespace tessera::rma::verbs

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owned: a device, domain, queue or other object of the Library, destroyed with its owner. Objects
-// that are made from another are destroyed before it: declare them after it.
+// Owned: a device, domain, queue or other object of the VerbsLibrary, destroyed with its owner.
+// Objects that are made from another are destroyed before it: declare them after it.
 //
 // Threads: as a pointer.
 #pragma once
@@ -13,12 +13,12 @@
 
 namespace tessera::rma::verbs {
 
-template <class T, int (Library::*destroy)(T*)>
+template <class T, int (VerbsLibrary::*destroy)(T*)>
 class Owned {
  public:
   Owned() noexcept = default;
   /// Owns `object`, which may be null.
-  Owned(std::shared_ptr<Library> library, T* object) noexcept
+  Owned(std::shared_ptr<VerbsLibrary> library, T* object) noexcept
       : library_(std::move(library)), object_(object) {}
   Owned(Owned&& other) noexcept
       : library_(std::move(other.library_)), object_(std::exchange(other.object_, nullptr)) {}
@@ -46,16 +46,16 @@ class Owned {
   }
 
  private:
-  std::shared_ptr<Library> library_;
+  std::shared_ptr<VerbsLibrary> library_;
   T* object_ = nullptr;
 };
 
-using OwnedContext = Owned<ibv_context, &Library::close_device>;
-using OwnedDomain = Owned<ibv_pd, &Library::dealloc_pd>;
-using OwnedRegion = Owned<ibv_mr, &Library::dereg_mr>;
-using OwnedChannel = Owned<ibv_comp_channel, &Library::destroy_comp_channel>;
-using OwnedCompletions = Owned<ibv_cq, &Library::destroy_cq>;
-using OwnedReceives = Owned<ibv_srq, &Library::destroy_srq>;
-using OwnedQueuePair = Owned<ibv_qp, &Library::destroy_qp>;
+using OwnedContext = Owned<ibv_context, &VerbsLibrary::close_device>;
+using OwnedDomain = Owned<ibv_pd, &VerbsLibrary::dealloc_pd>;
+using OwnedRegion = Owned<ibv_mr, &VerbsLibrary::dereg_mr>;
+using OwnedChannel = Owned<ibv_comp_channel, &VerbsLibrary::destroy_comp_channel>;
+using OwnedCompletions = Owned<ibv_cq, &VerbsLibrary::destroy_cq>;
+using OwnedReceiveQueue = Owned<ibv_srq, &VerbsLibrary::destroy_srq>;
+using OwnedQueuePair = Owned<ibv_qp, &VerbsLibrary::destroy_qp>;
 
 }  // namespace tessera::rma::verbs

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Library: the only access to libibverbs. All calls to it go through an object of this class, so
-// that tests can replace it with a simulated network and inject faults
+// VerbsLibrary: the only access to libibverbs. All calls to it go through an object of this class,
+// so that tests can replace it with a simulated network and inject faults
 // (tests/support/fake_verbs.hpp).
 //
 // Each function is the libibverbs call of its name, with its arguments, results and errors: null or
@@ -21,9 +21,9 @@
 
 namespace tessera::rma::verbs {
 
-class Library {
+class VerbsLibrary {
  public:
-  virtual ~Library() = default;
+  virtual ~VerbsLibrary() = default;
 
   // --- devices
   /// The names of the devices; none if the machine has no RDMA.
@@ -76,12 +76,12 @@ class Library {
   virtual int post_send(ibv_qp* queue, ibv_send_wr* list, ibv_send_wr*& bad) = 0;
 
  protected:
-  Library() = default;
-  Library(const Library&) = default;
-  Library& operator=(const Library&) = default;
+  VerbsLibrary() = default;
+  VerbsLibrary(const VerbsLibrary&) = default;
+  VerbsLibrary& operator=(const VerbsLibrary&) = default;
 };
 
 /// libibverbs itself. `may_build`: use ibv_wr_* if the provider has it.
-std::shared_ptr<Library> real_library(bool may_build = true);
+std::shared_ptr<VerbsLibrary> real_library(bool may_build = true);
 
 }  // namespace tessera::rma::verbs

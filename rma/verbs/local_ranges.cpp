@@ -12,7 +12,7 @@ namespace {
 // Wide rows have a span of more than this many times their bytes.
 constexpr std::size_t wide = 4;
 // With more ranges than this, a search for each row costs too much.
-constexpr std::size_t most_ranges = 64;
+constexpr std::size_t max_ranges = 64;
 
 struct Piece {
   std::byte* from = nullptr;
@@ -109,8 +109,8 @@ bool registering_pays(const Adapter& adapter, const LocalRows& rows, const Piece
   for (const Piece& each : pieces) {
     bytes += static_cast<std::size_t>(each.end - each.from);
   }
-  const double loss = adapter.costs().loss_by_packing(rows.bytes, rows.count);
-  const double price = adapter.costs().price_of_registering(bytes, pieces.size());
+  const double loss = adapter.costs().packing_loss(rows.bytes, rows.count);
+  const double price = adapter.costs().registration_cost(bytes, pieces.size());
   if (!adapter.registrar->keeps(bytes)) {
     return loss > price;
   }
@@ -148,7 +148,7 @@ std::shared_ptr<const LocalRanges> find_local_ranges(const Adapter& adapter, Use
   const std::size_t max_gap =
       adapter.options.least_row > 0 ? CostModel().max_gap() : adapter.costs().max_gap();
   const Pieces pieces = gather_rows(rows, max_gap);
-  if (pieces.size() > most_ranges) {
+  if (pieces.size() > max_ranges) {
     return nullptr;
   }
   if (auto found = pieces.size() > 1 ? find_registered(registrar, use, pieces) : nullptr) {

@@ -5,8 +5,8 @@
 // range, unless a gap costs more than a registration of its own.
 //
 // Wide rows, with gaps larger than a few rows, are registered only if that pays. Memory that is
-// registered already is always used. Otherwise the transfer is packed, and PackedSpans adds up the
-// loss until it reaches the cost of registration.
+// registered already is always used. Otherwise the transfer is packed, and PackingLosses adds up
+// the loss until it reaches the cost of registration.
 //
 // Threads: find_local_ranges() by any thread; its result doesn't change.
 #pragma once
@@ -17,7 +17,7 @@
 #include <memory>
 #include <vector>
 
-#include "rma/verbs/fabric.hpp"
+#include "rma/verbs/context.hpp"
 #include "rma/verbs/registration.hpp"
 
 namespace tessera::rma::verbs {

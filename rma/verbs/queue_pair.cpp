@@ -13,11 +13,11 @@
 namespace tessera::rma::verbs {
 namespace {
 
-constexpr std::uint8_t longest_timeout = 31;  // 2.4 hours
+constexpr std::uint8_t max_timeout = 31;  // 2.4 hours
 constexpr std::uint8_t most_retries = 7;
-constexpr std::uint8_t longest_delay = 31;  // 0.49 s
-constexpr std::uint8_t most_hops = 64;      // routers between RoCE v2 ports
-constexpr std::size_t prefix_bytes = 8;     // of a GID: the subnet
+constexpr std::uint8_t max_delay = 31;   // 0.49 s
+constexpr std::uint8_t max_hops = 64;    // routers between RoCE v2 ports
+constexpr std::size_t prefix_bytes = 8;  // of a GID: the subnet
 
 // Random, so that packets of an earlier connection are not accepted.
 Result<std::uint32_t> random_packet_number() {
@@ -48,8 +48,8 @@ Status check_options(const Device& device, const QueuePairOptions& options) {
 }
 
 Status check_times(const QueuePairTimes& times) {
-  if (times.timeout < 1 || times.timeout > longest_timeout || times.retries > most_retries ||
-      times.not_ready_delay < 1 || times.not_ready_delay > longest_delay ||
+  if (times.timeout < 1 || times.timeout > max_timeout || times.retries > most_retries ||
+      times.not_ready_delay < 1 || times.not_ready_delay > max_delay ||
       times.not_ready_retries > most_retries) {
     return Status::error(
         Code::invalid_argument,
@@ -106,13 +106,13 @@ std::string_view remedy_for(Network network) noexcept {
 }
 
 // Routers and some switches need the GID on InfiniBand, too; otherwise the LID suffices.
-bool needs_gid(const PortChoice& port, const PathAddress& other) noexcept {
+bool needs_gid(const PortChoice& port, const ConnectionAddress& other) noexcept {
   return port.network != Network::infiniband ||
          (port.attributes.flags & IBV_QPF_GRH_REQUIRED) != 0 ||
          std::memcmp(port.gid.raw, other.gid.raw, prefix_bytes) != 0;
 }
 
-ibv_ah_attr path_to(const PathAddress& other, const PortChoice& port) noexcept {
+ibv_ah_attr path_to(const ConnectionAddress& other, const PortChoice& port) noexcept {
   ibv_ah_attr path{};
   path.dlid = other.lid;
   path.port_num = port.port;
@@ -120,7 +120,7 @@ ibv_ah_attr path_to(const PathAddress& other, const PortChoice& port) noexcept {
     path.is_global = 1;
     path.grh.dgid = other.gid;
     path.grh.sgid_index = static_cast<std::uint8_t>(port.gid_index);
-    path.grh.hop_limit = most_hops;
+    path.grh.hop_limit = max_hops;
   }
   return path;
 }
@@ -165,7 +165,7 @@ Result<QueuePair> QueuePair::create(std::shared_ptr<Device> device,
   return pair;
 }
 
-PathAddress QueuePair::address() const noexcept {
+ConnectionAddress QueuePair::address() const noexcept {
   const PortChoice& port = device_->port();
   return {.network = port.network,
           .port = port.port,
@@ -178,7 +178,7 @@ PathAddress QueuePair::address() const noexcept {
           .gid = port.gid};
 }
 
-Status QueuePair::connect(const PathAddress& other, const QueuePairTimes& times) {
+Status QueuePair::connect(const ConnectionAddress& other, const QueuePairTimes& times) {
   TESSERA_RETURN_IF_ERROR(check_times(times));
   const Network own = device_->port().network;
   if (own != other.network) {
@@ -202,7 +202,7 @@ Status QueuePair::to_init() {
                 "INIT");
 }
 
-Status QueuePair::to_receive(const PathAddress& other, const QueuePairTimes& times) {
+Status QueuePair::to_receive(const ConnectionAddress& other, const QueuePairTimes& times) {
   const PortChoice& port = device_->port();
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_RTR;
@@ -220,7 +220,7 @@ Status QueuePair::to_receive(const PathAddress& other, const QueuePairTimes& tim
       .context(fmt::format("connecting to {}", other.describe()));
 }
 
-Status QueuePair::to_send(const PathAddress& other, const QueuePairTimes& times) {
+Status QueuePair::to_send(const ConnectionAddress& other, const QueuePairTimes& times) {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_RTS;
   attributes.timeout = times.timeout;

@@ -14,9 +14,9 @@
 #include <string_view>
 
 #include "rma/result.hpp"
+#include "rma/verbs/connection_address.hpp"
 #include "rma/verbs/device.hpp"
 #include "rma/verbs/handles.hpp"
-#include "rma/verbs/path_address.hpp"
 
 namespace tessera::rma::verbs {
 
@@ -45,13 +45,13 @@ class QueuePair {
   static Result<QueuePair> create(std::shared_ptr<Device> device, const QueuePairOptions& options);
 
   /// What the other end needs to connect.
-  [[nodiscard]] PathAddress address() const noexcept;
+  [[nodiscard]] ConnectionAddress address() const noexcept;
 
   /// Afterwards this end is ready to send and receive; the other end connects by itself. Errors:
   /// unreachable if the networks differ or the other end's address is not reachable,
   /// invalid_argument for times that are refused, no_memory. After an error the queue pair is
   /// unusable.
-  Status connect(const PathAddress& other, const QueuePairTimes& times = {});
+  Status connect(const ConnectionAddress& other, const QueuePairTimes& times = {});
 
   /// Ends all requests under way: they complete with IBV_WC_WR_FLUSH_ERR. Errors: unreachable if
   /// the device is gone.
@@ -66,8 +66,8 @@ class QueuePair {
   QueuePair(std::shared_ptr<Device> device, OwnedQueuePair queue, const ibv_qp_cap& capacities,
             std::uint32_t first_packet) noexcept;
   Status to_init();
-  Status to_receive(const PathAddress& other, const QueuePairTimes& times);
-  Status to_send(const PathAddress& other, const QueuePairTimes& times);
+  Status to_receive(const ConnectionAddress& other, const QueuePairTimes& times);
+  Status to_send(const ConnectionAddress& other, const QueuePairTimes& times);
   Status modify(ibv_qp_attr& attributes, int mask, std::string_view state);
 
   std::shared_ptr<Device> device_;

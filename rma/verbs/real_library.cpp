@@ -59,7 +59,7 @@ bool has_no_builder(int error) noexcept {
   return error == EOPNOTSUPP || error == ENOSYS || error == EINVAL;
 }
 
-// False for an opcode that Library does not support.
+// False for an opcode that VerbsLibrary does not support.
 bool build_operation(ibv_qp_ex* builder, const ibv_send_wr& request) {
   switch (request.opcode) {
     case IBV_WR_RDMA_WRITE:
@@ -170,7 +170,7 @@ std::size_t gid_table_length(ibv_context* device) {
   return length;
 }
 
-class RealLibrary final : public Library {
+class RealLibrary final : public VerbsLibrary {
  public:
   explicit RealLibrary(bool may_build) noexcept : may_build_(may_build) {}
 
@@ -285,7 +285,7 @@ class RealLibrary final : public Library {
 
 }  // namespace
 
-std::shared_ptr<Library> real_library(bool may_build) {
+std::shared_ptr<VerbsLibrary> real_library(bool may_build) {
   return std::make_shared<RealLibrary>(may_build);
 }
 

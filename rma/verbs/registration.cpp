@@ -12,12 +12,12 @@ namespace tessera::rma::verbs {
 namespace {
 
 // A change takes as long as freeing its pages; registering is faster than waiting for many.
-constexpr int most_looks_until_quiet = 100;
+constexpr int max_polls_until_quiet = 100;
 
 // Memory in huge pages of this size can be watched in whole pages only.
 constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
 
-Status check_parent(const ForkMark& mark) {
+Status check_parent(const ForkDetector& mark) {
   if (mark.is_in_child()) {
     return Status::error(Code::unsupported,
                          "this process was forked from the one that opened the device");
@@ -47,9 +47,9 @@ void Registration::give_back() noexcept {
   }
 }
 
-Result<std::unique_ptr<Registrar>> Registrar::create(std::shared_ptr<Library> library,
+Result<std::unique_ptr<Registrar>> Registrar::create(std::shared_ptr<VerbsLibrary> library,
                                                      ibv_pd* domain, RegistrationOptions options) {
-  TESSERA_ASSIGN_OR_RETURN(ForkMark fork_mark, ForkMark::create());
+  TESSERA_ASSIGN_OR_RETURN(ForkDetector fork_mark, ForkDetector::create());
   // NOLINTNEXTLINE(modernize-make-unique): the constructor is private
   std::unique_ptr<Registrar> registrar(
       new Registrar(std::move(library), domain, options, std::move(fork_mark)));
@@ -58,19 +58,19 @@ Result<std::unique_ptr<Registrar>> Registrar::create(std::shared_ptr<Library> li
   return registrar;
 }
 
-Registrar::Registrar(std::shared_ptr<Library> library, ibv_pd* domain, RegistrationOptions options,
-                     ForkMark fork_mark)
+Registrar::Registrar(std::shared_ptr<VerbsLibrary> library, ibv_pd* domain,
+                     RegistrationOptions options, ForkDetector fork_mark)
     : library_(std::move(library)),
       domain_(domain),
       destination_access_(IBV_ACCESS_LOCAL_WRITE |
                           (options.remote_writes ? IBV_ACCESS_REMOTE_WRITE : 0)),
-      fork_mark_(std::move(fork_mark)),
+      fork_detector_(std::move(fork_mark)),
       page_bytes_(page_bytes()),
       limit_(raise_memlock_limit()),
       cache_({.bytes = options.cached_bytes, .regions = options.cached_regions}) {}
 
 Registrar::~Registrar() {
-  if (!fork_mark_.is_in_child()) {
+  if (!fork_detector_.is_in_child()) {
     with_cache([](RegistrationCache& cache, Leaving& leaving) { cache.drop_unused(leaving); });
   }
 }
@@ -103,13 +103,13 @@ void Registrar::start_monitor(const RegistrationOptions& options) {
 }
 
 Result<Registration> Registrar::pin(void* address, std::size_t bytes, int access) {
-  TESSERA_RETURN_IF_ERROR(check_parent(fork_mark_));
+  TESSERA_RETURN_IF_ERROR(check_parent(fork_detector_));
   TESSERA_ASSIGN_OR_RETURN(const PageRange range, whole_pages(address, bytes, page_bytes_));
-  return keep_loose(range, register_pages(range, access));
+  return register_uncached(range, register_pages(range, access));
 }
 
 Result<Registration> Registrar::acquire(const void* address, std::size_t bytes, Use use) {
-  TESSERA_RETURN_IF_ERROR(check_parent(fork_mark_));
+  TESSERA_RETURN_IF_ERROR(check_parent(fork_detector_));
   TESSERA_ASSIGN_OR_RETURN(const PageRange range, whole_pages(address, bytes, page_bytes_));
   if (is_caching() && cache_.has_room_for(range) && becomes_quiet()) {
     std::optional<RegionHandle> found;
@@ -118,15 +118,15 @@ Result<Registration> Registrar::acquire(const void* address, std::size_t bytes, 
       found = cache.find(range, use == Use::destination ? IBV_ACCESS_LOCAL_WRITE : 0);
       grown = found ? range : cache.grown(range);
     });
-    return found ? Registration(*this, *found) : register_kept(range, grown, use);
+    return found ? Registration(*this, *found) : register_cached(range, grown, use);
   }
   uncached_.fetch_add(1, std::memory_order_relaxed);
-  return keep_loose(range, register_for(range, use));
+  return register_uncached(range, register_for(range, use));
 }
 
 std::optional<Registration> Registrar::find(const void* address, std::size_t bytes, Use use) {
   const auto range = whole_pages(address, bytes, page_bytes_);
-  if (fork_mark_.is_in_child() || !range.ok() || !is_caching() || !becomes_quiet()) {
+  if (fork_detector_.is_in_child() || !range.ok() || !is_caching() || !becomes_quiet()) {
     return std::nullopt;
   }
   std::optional<RegionHandle> found;
@@ -137,13 +137,13 @@ std::optional<Registration> Registrar::find(const void* address, std::size_t byt
 }
 
 void Registrar::tidy() {
-  if (!fork_mark_.is_in_child()) {
+  if (!fork_detector_.is_in_child()) {
     with_cache([](RegistrationCache& /*cache*/, Leaving& /*leaving*/) {});
   }
 }
 
 RegistrationCounters Registrar::counters() const {
-  if (fork_mark_.is_in_child()) {
+  if (fork_detector_.is_in_child()) {
     return {};
   }
   const std::lock_guard guard(mutex_);
@@ -153,14 +153,14 @@ RegistrationCounters Registrar::counters() const {
 }
 
 void Registrar::give_back(RegionHandle region) noexcept {
-  if (!fork_mark_.is_in_child()) {
+  if (!fork_detector_.is_in_child()) {
     with_cache(
         [&](RegistrationCache& cache, Leaving& leaving) { cache.give_back(region, leaving); });
   }
 }
 
 bool Registrar::becomes_quiet() const noexcept {
-  for (int looks = 0; looks < most_looks_until_quiet; ++looks) {
+  for (int looks = 0; looks < max_polls_until_quiet; ++looks) {
     if (monitor_->is_quiet()) {
       return true;
     }
@@ -170,23 +170,23 @@ bool Registrar::becomes_quiet() const noexcept {
 }
 
 // The memory beyond the range may have changed meanwhile, and huge pages can't be watched in parts.
-Result<Registration> Registrar::register_kept(PageRange range, PageRange grown, Use use) {
+Result<Registration> Registrar::register_cached(PageRange range, PageRange grown, Use use) {
   PageRange tried;
   for (const PageRange candidate : {grown, range, in_huge_pages(range)}) {
     if (candidate == tried || !cache_.has_room_for(candidate)) {
       continue;
     }
     tried = candidate;
-    if (auto registration = try_to_keep(candidate, use)) {
+    if (auto registration = try_to_cache(candidate, use)) {
       return std::move(*registration);
     }
   }
   uncached_.fetch_add(1, std::memory_order_relaxed);
-  return keep_loose(range, register_for(range, use));
+  return register_uncached(range, register_for(range, use));
 }
 
 // In this order: changes are recorded from before the device reads the page table.
-std::optional<Registration> Registrar::try_to_keep(PageRange range, Use use) {
+std::optional<Registration> Registrar::try_to_cache(PageRange range, Use use) {
   RegionHandle region;
   with_cache([&](RegistrationCache& cache, Leaving& /*leaving*/) { region = cache.begin(range); });
   region->is_watched = monitor_->watch(range).ok();
@@ -209,7 +209,7 @@ std::optional<Registration> Registrar::try_to_keep(PageRange range, Use use) {
 }
 
 // A region for one user, or the error of the attempt.
-Result<Registration> Registrar::keep_loose(PageRange range, const Attempt& attempt) {
+Result<Registration> Registrar::register_uncached(PageRange range, const Attempt& attempt) {
   if (attempt.region == nullptr) {
     return cannot_register(range.bytes(), attempt.error,
                            registered_bytes_.load(std::memory_order_relaxed), limit_);

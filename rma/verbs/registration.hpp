@@ -39,7 +39,7 @@
 #include <utility>
 
 #include "rma/result.hpp"
-#include "rma/verbs/fork_mark.hpp"
+#include "rma/verbs/fork_detector.hpp"
 #include "rma/verbs/library.hpp"
 #include "rma/verbs/memlock.hpp"
 #include "rma/verbs/registration_cache.hpp"
@@ -101,8 +101,8 @@ class Registrar {
   /// forks need it, calls ibv_fork_init: once in a process, and before its first registration. So
   /// no other code may have registered memory before.
   /// Errors: unsupported if that fails.
-  static Result<std::unique_ptr<Registrar>> create(std::shared_ptr<Library> library, ibv_pd* domain,
-                                                   RegistrationOptions options);
+  static Result<std::unique_ptr<Registrar>> create(std::shared_ptr<VerbsLibrary> library,
+                                                   ibv_pd* domain, RegistrationOptions options);
   /// Requires: no registration exists.
   ~Registrar();
   Registrar(const Registrar&) = delete;
@@ -149,24 +149,24 @@ class Registrar {
     int error = 0;
   };
 
-  Registrar(std::shared_ptr<Library> library, ibv_pd* domain, RegistrationOptions options,
-            ForkMark fork_mark);
+  Registrar(std::shared_ptr<VerbsLibrary> library, ibv_pd* domain, RegistrationOptions options,
+            ForkDetector fork_mark);
   Status prepare_for_forks();
   void start_monitor(const RegistrationOptions& options);
   [[nodiscard]] bool becomes_quiet() const noexcept;
-  Result<Registration> register_kept(PageRange range, PageRange grown, Use use);
-  std::optional<Registration> try_to_keep(PageRange range, Use use);
-  Result<Registration> keep_loose(PageRange range, const Attempt& attempt);
+  Result<Registration> register_cached(PageRange range, PageRange grown, Use use);
+  std::optional<Registration> try_to_cache(PageRange range, Use use);
+  Result<Registration> register_uncached(PageRange range, const Attempt& attempt);
   Attempt register_for(PageRange range, Use use);
   Attempt register_pages(PageRange range, int access);
   template <class Action>
   void with_cache(const Action& action);
   void deregister(const RegisteredRegions& regions) noexcept;
 
-  std::shared_ptr<Library> library_;
+  std::shared_ptr<VerbsLibrary> library_;
   ibv_pd* domain_;
   int destination_access_;
-  ForkMark fork_mark_;
+  ForkDetector fork_detector_;
   std::size_t page_bytes_;
   MemlockLimit limit_;
   std::string why_not_caching_;

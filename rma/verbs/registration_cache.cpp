@@ -20,8 +20,8 @@ std::optional<RegionHandle> RegistrationCache::find(PageRange range, int access)
 }
 
 std::optional<RegionHandle> RegistrationCache::find_again(PageRange range, int access) {
-  const auto after = kept_.upper_bound(range.begin);
-  if (after != kept_.begin()) {
+  const auto after = deferred_.upper_bound(range.begin);
+  if (after != deferred_.begin()) {
     const RegionHandle found = std::prev(after)->second;
     if (found->range.contains(range) && allows(found->access, access)) {
       if (found->users++ == 0) {
@@ -62,7 +62,7 @@ void RegistrationCache::finish(RegionHandle region, bool may_keep, Leaving& leav
   if (keeps) {
     for (const RegionHandle other : kept_over(region->range)) {
       if (region->range.contains(other->range) || other->range.contains(region->range)) {
-        unkeep(other, leaving);
+        uncache(other, leaving);
       }
     }
     keeps = make_room_beside(*region, leaving);
@@ -92,7 +92,7 @@ void RegistrationCache::give_back(RegionHandle region, Leaving& leaving) {
 void RegistrationCache::invalidate(const MappingChange& change, Leaving& leaving) {
   for (const RegionHandle region : kept_over(change.range)) {
     ++counters_.invalidations;
-    unkeep(region, leaving);
+    uncache(region, leaving);
   }
   for (RegisteredRegion& region : registering_) {
     region.is_stale |= region.range.overlaps(change.range);
@@ -104,7 +104,7 @@ void RegistrationCache::invalidate(const MappingChange& change, Leaving& leaving
 
 void RegistrationCache::drop_unused(Leaving& leaving) {
   while (!idle_.empty()) {
-    unkeep(idle_.begin(), leaving);
+    uncache(idle_.begin(), leaving);
   }
 }
 
@@ -140,15 +140,15 @@ std::vector<PageRange> RegistrationCache::unneeded(PageRange range,
 
 CacheCounters RegistrationCache::counters() const noexcept {
   CacheCounters now = counters_;
-  now.kept_regions = kept_.size();
+  now.kept_regions = deferred_.size();
   return now;
 }
 
 // From right to left: by invariant 1 the first that ends before the range ends the search.
 std::vector<RegionHandle> RegistrationCache::kept_over(PageRange range) const {
   std::vector<RegionHandle> found;
-  auto at = kept_.lower_bound(range.end);
-  while (at != kept_.begin()) {
+  auto at = deferred_.lower_bound(range.end);
+  while (at != deferred_.begin()) {
     --at;
     if (at->second->range.end <= range.begin) {
       break;
@@ -160,26 +160,26 @@ std::vector<RegionHandle> RegistrationCache::kept_over(PageRange range) const {
 
 bool RegistrationCache::make_room_beside(const RegisteredRegion& region, Leaving& leaving) {
   while (counters_.kept_bytes + region.range.bytes() > limits_.bytes ||
-         kept_.size() >= limits_.regions) {
+         deferred_.size() >= limits_.regions) {
     if (idle_.empty()) {
       return false;
     }
     ++counters_.evictions;
-    unkeep(idle_.begin(), leaving);
+    uncache(idle_.begin(), leaving);
   }
   return true;
 }
 
 void RegistrationCache::keep(RegionHandle region) {
-  kept_.emplace(region->range.begin, region);
+  deferred_.emplace(region->range.begin, region);
   region->is_kept = true;
   counters_.kept_bytes += region->range.bytes();
 }
 
 // The region may have users: it is dropped with the last of them.
-void RegistrationCache::unkeep(RegionHandle region, Leaving& leaving) {
+void RegistrationCache::uncache(RegionHandle region, Leaving& leaving) {
   leaving.ranges.push_back(region->range);
-  kept_.erase(region->range.begin);
+  deferred_.erase(region->range.begin);
   region->is_kept = false;
   counters_.kept_bytes -= region->range.bytes();
   if (region->users == 0) {

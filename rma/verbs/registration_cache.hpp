@@ -112,14 +112,14 @@ class RegistrationCache {
   [[nodiscard]] std::vector<RegionHandle> kept_over(PageRange range) const;
   [[nodiscard]] bool make_room_beside(const RegisteredRegion& region, Leaving& leaving);
   void keep(RegionHandle region);
-  void unkeep(RegionHandle region, Leaving& leaving);
+  void uncache(RegionHandle region, Leaving& leaving);
 
   CacheLimits limits_;
   CacheCounters counters_;
   RegisteredRegions registering_;
   RegisteredRegions used_;  // kept or loose
   RegisteredRegions idle_;  // kept; least recently used first
-  std::map<std::uintptr_t, RegionHandle> kept_;
+  std::map<std::uintptr_t, RegionHandle> deferred_;
 };
 
 }  // namespace tessera::rma::verbs

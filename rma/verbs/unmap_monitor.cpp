@@ -87,14 +87,14 @@ void MappingChanges::add(const MappingChange& change) noexcept {
 }
 
 UnmapMonitor::UnmapMonitor(Descriptor events, Descriptor pages, Descriptor stop,
-                           ForkMark fork_mark) noexcept
+                           ForkDetector fork_mark) noexcept
     : events_(events.release()),
       pages_(std::move(pages)),
       stop_(std::move(stop)),
-      fork_mark_(std::move(fork_mark)) {}
+      fork_detector_(std::move(fork_mark)) {}
 
 Result<std::unique_ptr<UnmapMonitor>> UnmapMonitor::create() {
-  TESSERA_ASSIGN_OR_RETURN(ForkMark fork_mark, ForkMark::create());
+  TESSERA_ASSIGN_OR_RETURN(ForkDetector fork_mark, ForkDetector::create());
   TESSERA_ASSIGN_OR_RETURN(Descriptor events, open_events());
   Descriptor pages(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
   if (pages.get() < 0) {
@@ -136,7 +136,7 @@ Status UnmapMonitor::start() {
 }
 
 UnmapMonitor::~UnmapMonitor() {
-  if (!has_thread_ || fork_mark_.is_in_child()) {
+  if (!has_thread_ || fork_detector_.is_in_child()) {
     close(events_);
     return;
   }
@@ -156,7 +156,7 @@ Status UnmapMonitor::probe() {
   }
   *static_cast<volatile char*>(page) = 1;  // present from now on
   const auto begin = reinterpret_cast<std::uintptr_t>(page);
-  Status seen = look_at_probe({begin, begin + bytes});
+  Status seen = check_probe({begin, begin + bytes});
   munmap(page, bytes);
   if (!seen.ok()) {
     return seen;
@@ -168,7 +168,7 @@ Status UnmapMonitor::probe() {
       })) {
     return Status::error(Code::unsupported, "the kernel did not report that a page was unmapped");
   }
-  if (!was_seen_changing_ || !is_quiet()) {
+  if (!has_reported_change_ || !is_quiet()) {
     return Status::error(Code::unsupported,
                          "the kernel does not report whether changes are pending");
   }
@@ -176,7 +176,7 @@ Status UnmapMonitor::probe() {
 }
 
 // Checks the page before it is unmapped.
-Status UnmapMonitor::look_at_probe(PageRange page) {
+Status UnmapMonitor::check_probe(PageRange page) {
   TESSERA_RETURN_IF_ERROR(watch(page));
   return is_private(page)
              ? Status()
@@ -253,8 +253,8 @@ void UnmapMonitor::run() noexcept {
 
 // The first event is that of probe(), whose munmap is waiting now.
 void UnmapMonitor::read_events() noexcept {
-  if (!was_seen_changing_) {
-    was_seen_changing_ = !is_quiet();
+  if (!has_reported_change_) {
+    has_reported_change_ = !is_quiet();
   }
   const std::lock_guard guard(mutex_);
   uffd_msg message{};

@@ -51,7 +51,7 @@
 
 #include "rma/node/fd_passing.hpp"
 #include "rma/result.hpp"
-#include "rma/verbs/fork_mark.hpp"
+#include "rma/verbs/fork_detector.hpp"
 #include "rma/verbs/page_range.hpp"
 
 namespace tessera::rma::verbs {
@@ -112,10 +112,10 @@ class UnmapMonitor {
 
  private:
   UnmapMonitor(rma::detail::Descriptor events, rma::detail::Descriptor pages,
-               rma::detail::Descriptor stop, ForkMark fork_mark) noexcept;
+               rma::detail::Descriptor stop, ForkDetector fork_mark) noexcept;
   Status start();
   Status probe();
-  Status look_at_probe(PageRange page);
+  Status check_probe(PageRange page);
   void run() noexcept;
   void read_events() noexcept;
 
@@ -123,11 +123,11 @@ class UnmapMonitor {
   int events_;
   rma::detail::Descriptor pages_;
   rma::detail::Descriptor stop_;
-  ForkMark fork_mark_;
+  ForkDetector fork_detector_;
   // Not std::thread, which a child could not destroy: it does not have the thread.
   pthread_t thread_{};
   bool has_thread_ = false;
-  std::atomic<bool> was_seen_changing_ = false;
+  std::atomic<bool> has_reported_change_ = false;
   std::mutex mutex_;  // protects changes_, and reading
   MappingChanges changes_;
 };

@@ -80,7 +80,7 @@ TEST(MemoryCheck, NoMemoryIsAnExitCode) {
       }
       return 7;
     };
-    EXPECT_EQ(within_memory("program", job, body),
+    EXPECT_EQ(catch_bad_alloc("program", job, body),
               job.rank().value == job.size() - 1 ? exit_usage : 7);
   });
 }

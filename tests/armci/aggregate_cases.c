@@ -19,7 +19,7 @@ static void make_aggregate(armci_hdl_t* handle) {
 }
 
 /* A word in a process's memory that only this process uses. */
-static char* own_place(void** at, int proc, int number) {
+static char* own_word(void** at, int proc, int number) {
   return shared_at(at, proc, ((long)count * me() + number) * word);
 }
 
@@ -37,11 +37,11 @@ static void a_thousand_puts_and_gets(void) {
     const int proc = neighbour(step);
     for (int number = 0; number < count; ++number) {
       values[number] = 1000000L * step + 1000L * number + me();
-      CHECK_OK(ARMCI_NbPut(&values[number], own_place(at, proc, number), word, proc, &handle));
+      CHECK_OK(ARMCI_NbPut(&values[number], own_word(at, proc, number), word, proc, &handle));
     }
     CHECK_OK(ARMCI_Wait(&handle)); /* and is an aggregate again */
     for (int number = 0; number < count; ++number) {
-      CHECK_OK(ARMCI_NbGet(own_place(at, proc, count - 1 - number), &seen[count - 1 - number], word,
+      CHECK_OK(ARMCI_NbGet(own_word(at, proc, count - 1 - number), &seen[count - 1 - number], word,
                            proc, &handle));
     }
     CHECK_OK(ARMCI_Wait(&handle));
@@ -88,22 +88,22 @@ static void kinds_and_processes_mixed_in_one(void) {
   make_aggregate(&handle);
   for (int round = 0; round < 50; ++round) {
     for (int proc = 0; proc < nproc(); ++proc) {
-      char* const place = own_place(at, proc, round);
+      char* const place = own_word(at, proc, round);
       CHECK_OK(ARMCI_NbPut(&first, place, word, proc, &handle));
-      CHECK_OK(ARMCI_NbPut(&second, own_place(at, proc, 50 + round), word, proc, &handle));
+      CHECK_OK(ARMCI_NbPut(&second, own_word(at, proc, 50 + round), word, proc, &handle));
     }
     CHECK_OK(ARMCI_Wait(&handle));
     for (int proc = 0; proc < nproc(); ++proc) {
-      char* const place = own_place(at, proc, round);
+      char* const place = own_word(at, proc, round);
       CHECK_OK(ARMCI_NbAcc(ARMCI_ACC_LNG, &one, &second, place, word, proc, &handle));
       CHECK_OK(ARMCI_NbAcc(ARMCI_ACC_LNG, &three, &second, place, word, proc, &handle));
-      CHECK_OK(ARMCI_NbPut(&first, own_place(at, proc, 50 + round), word, proc, &handle));
-      CHECK_OK(ARMCI_NbGet(own_place(at, proc, 200), &seen[proc], word, proc, &handle));
+      CHECK_OK(ARMCI_NbPut(&first, own_word(at, proc, 50 + round), word, proc, &handle));
+      CHECK_OK(ARMCI_NbGet(own_word(at, proc, 200), &seen[proc], word, proc, &handle));
     }
     CHECK_OK(ARMCI_Wait(&handle));
     for (int proc = 0; proc < nproc(); ++proc) {
-      CHECK_EQUAL(ARMCI_GetValueLong(own_place(at, proc, round), proc), 100 + 7 + 3 * 7);
-      CHECK_EQUAL(ARMCI_GetValueLong(own_place(at, proc, 50 + round), proc), 100);
+      CHECK_EQUAL(ARMCI_GetValueLong(own_word(at, proc, round), proc), 100 + 7 + 3 * 7);
+      CHECK_EQUAL(ARMCI_GetValueLong(own_word(at, proc, 50 + round), proc), 100);
       CHECK_EQUAL(seen[proc], 0);
     }
   }
@@ -119,14 +119,14 @@ static void unset_starts_what_was_kept(void) {
   make_aggregate(&handle);
   for (int number = 0; number < 20; ++number) {
     values[number] = 10 * me() + number + 1;
-    CHECK_OK(ARMCI_NbPut(&values[number], own_place(at, proc, number), word, proc, &handle));
+    CHECK_OK(ARMCI_NbPut(&values[number], own_word(at, proc, number), word, proc, &handle));
     if (number == 9) {
       ARMCI_UNSET_AGGREGATE_HANDLE(&handle);
     }
   }
   CHECK_OK(ARMCI_Wait(&handle));
   for (int number = 0; number < 20; ++number) {
-    CHECK_EQUAL(ARMCI_GetValueLong(own_place(at, proc, number), proc), values[number]);
+    CHECK_EQUAL(ARMCI_GetValueLong(own_word(at, proc, number), proc), values[number]);
   }
   ARMCI_SET_AGGREGATE_HANDLE(&handle);
   CHECK_OK(ARMCI_Wait(&handle));
@@ -147,14 +147,14 @@ static void set_at_any_time(void) {
     if (number == 10) {
       ARMCI_SET_AGGREGATE_HANDLE(&handle);
     }
-    CHECK_OK(ARMCI_NbPut(&values[number], own_place(at, proc, number), word, proc, &handle));
+    CHECK_OK(ARMCI_NbPut(&values[number], own_word(at, proc, number), word, proc, &handle));
   }
   CHECK_OK(ARMCI_Wait(&handle));
   memset(&handle, 0xff, sizeof handle);
   ARMCI_UNSET_AGGREGATE_HANDLE(&handle);
   CHECK_OK(ARMCI_Wait(&handle));
   for (int number = 0; number < 20; ++number) {
-    CHECK_EQUAL(ARMCI_GetValueLong(own_place(at, proc, number), proc), values[number]);
+    CHECK_EQUAL(ARMCI_GetValueLong(own_word(at, proc, number), proc), values[number]);
   }
   shared_free(at);
 }
@@ -167,13 +167,13 @@ static void test_moves_on_what_was_kept(void) {
   make_aggregate(&handle);
   for (int number = 0; number < 100; ++number) {
     values[number] = number + me();
-    CHECK_OK(ARMCI_NbPut(&values[number], own_place(at, proc, number), word, proc, &handle));
+    CHECK_OK(ARMCI_NbPut(&values[number], own_word(at, proc, number), word, proc, &handle));
   }
   while (ARMCI_Test(&handle) != 0) {
   }
   CHECK_OK(ARMCI_Wait(&handle));
   for (int number = 0; number < 100; ++number) {
-    CHECK_EQUAL(ARMCI_GetValueLong(own_place(at, proc, number), proc), number + me());
+    CHECK_EQUAL(ARMCI_GetValueLong(own_word(at, proc, number), proc), number + me());
   }
   shared_free(at);
 }
@@ -189,7 +189,7 @@ static void several_aggregates_at_once(void) {
   for (int number = 0; number < handles * 10; ++number) {
     const int proc = neighbour(number);
     values[number] = 1 + number;
-    CHECK_OK(ARMCI_NbPut(&values[number], own_place(at, proc, number), word, proc,
+    CHECK_OK(ARMCI_NbPut(&values[number], own_word(at, proc, number), word, proc,
                          &handle[number % handles]));
   }
   for (int one = handles - 1; one >= 0; --one) {
@@ -197,7 +197,7 @@ static void several_aggregates_at_once(void) {
   }
   for (int number = 0; number < handles * 10; ++number) {
     const int proc = neighbour(number);
-    CHECK_EQUAL(ARMCI_GetValueLong(own_place(at, proc, number), proc), values[number]);
+    CHECK_EQUAL(ARMCI_GetValueLong(own_word(at, proc, number), proc), values[number]);
   }
   shared_free(at);
 }
@@ -217,7 +217,7 @@ static armci_giov_t* make_vector(Vector* one, void** at, int proc, int vector, l
                                  int is_put) {
   for (int number = 0; number < each; ++number) {
     one->local[number] = &words[each * vector + number];
-    one->remote[number] = own_place(at, proc, 7 * (each * vector + number) % count);
+    one->remote[number] = own_word(at, proc, 7 * (each * vector + number) % count);
   }
   one->set.src_ptr_array = is_put ? one->local : one->remote;
   one->set.dst_ptr_array = is_put ? one->remote : one->local;

@@ -23,7 +23,7 @@ static int wait_as(Claim claim, armci_hdl_t* handle, int proc) {
 }
 
 /* Puts and gets back, with each process in turn. */
-static void there_and_back(Claim claim) {
+static void put_and_get_back(Claim claim) {
   void** const at = shared_allocate((armci_size_t)bytes * nproc());
   char source[bytes];
   char back[bytes];
@@ -45,16 +45,16 @@ static void there_and_back(Claim claim) {
 }
 
 static void explicit_handles(void) {
-  there_and_back(explicit_handle);
+  put_and_get_back(explicit_handle);
 }
 static void implicit_handles_and_wait(void) {
-  there_and_back(null_and_wait);
+  put_and_get_back(null_and_wait);
 }
 static void implicit_handles_and_wait_all(void) {
-  there_and_back(null_and_wait_all);
+  put_and_get_back(null_and_wait_all);
 }
 static void implicit_handles_and_wait_proc(void) {
-  there_and_back(null_and_wait_proc);
+  put_and_get_back(null_and_wait_proc);
 }
 
 /* Puts `rounds` words each to all processes with one handle that holds `content` before. */

@@ -12,10 +12,10 @@
 
 #include "arrays/checkpoint/catalog.hpp"
 #include "arrays/checkpoint/checksum.hpp"
-#include "arrays/checkpoint/guard.hpp"
 #include "arrays/checkpoint/image.hpp"
 #include "arrays/checkpoint/row_major_range.hpp"
 #include "arrays/checkpoint/stored_distribution.hpp"
+#include "arrays/checkpoint/trailer.hpp"
 #include "tests/arrays/distribution_kinds.hpp"
 #include "tests/arrays/printers.hpp"
 #include "tests/support/checks.hpp"
@@ -174,10 +174,10 @@ TEST(Guard, ProvesEachByteOfItselfAndOfWhatItGuards) {
   const std::string target = folder.file("guarded");
   {
     const File file = File::create_temporary(target).value();
-    ASSERT_TRUE(ok(write_guarded(file, small_image())));
+    ASSERT_TRUE(ok(write_with_trailer(file, small_image())));
     ASSERT_TRUE(ok(replace(file.path(), target)));
   }
-  const auto good = read_guarded(File::open_to_read(target).value());
+  const auto good = read_with_trailer(File::open_to_read(target).value());
   ASSERT_TRUE(ok(good));
   ASSERT_TRUE(good->has_value());
   EXPECT_EQ((*good)->end(), 300U);
@@ -189,7 +189,7 @@ TEST(Guard, ProvesEachByteOfItselfAndOfWhatItGuards) {
     std::string damaged = bytes;
     damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
     test::write_contents(target, damaged);
-    const auto result = read_guarded(File::open_to_read(target).value());
+    const auto result = read_with_trailer(File::open_to_read(target).value());
     const bool is_guarded =
         (i >= 10 && i < 60) || (i >= 200 && i < 250) || i >= mark + 8 || (i >= 300 && i < mark);
     const bool is_mark = i >= mark && i < mark + 8;
@@ -219,14 +219,14 @@ TEST(Catalog, ComesBackAsItWas) {
   StoredArray odd;
   odd.name = "odd";
   odd.is_opaque = true;
-  odd.why_not = "because";
+  odd.unreadable_reason = "because";
   catalog.arrays = {array, odd};
   catalog.attributes = {{"n", std::int64_t{-4}}, {"x", 2.5}, {"t", std::string("text")}};
   const Catalog again = unpack(pack(catalog));
   EXPECT_EQ(pack(again), pack(catalog));
   EXPECT_EQ(again.find("A")->checksums, catalog.arrays[0].checksums);
   EXPECT_EQ(again.find("A")->extents, (Extents{3, 4}));
-  EXPECT_EQ(again.find("odd")->why_not, "because");
+  EXPECT_EQ(again.find("odd")->unreadable_reason, "because");
   EXPECT_EQ(again.find("B"), nullptr);
   EXPECT_EQ(again.attributes, catalog.attributes);
   EXPECT_EQ(piece_count(catalog.arrays[0]), 3);

@@ -45,12 +45,12 @@ void for_each_index(const Box& box, Body body) {
   }
 }
 
-inline AxisCut pick_cut(Random& random, std::int64_t extent) {
+inline BlockPartition1D pick_cut(Random& random, std::int64_t extent) {
   switch (pick(random, 0, 2)) {
     case 0:
-      return *AxisCut::even(extent, pick(random, 1, extent + 2));
+      return *BlockPartition1D::even(extent, pick(random, 1, extent + 2));
     case 1:
-      return *AxisCut::by_size(extent, pick(random, 1, extent + 2));
+      return *BlockPartition1D::by_size(extent, pick(random, 1, extent + 2));
     default:
       break;
   }
@@ -60,7 +60,7 @@ inline AxisCut pick_cut(Random& random, std::int64_t extent) {
       starts.push_back(i);
     }
   }
-  return *AxisCut::at_bounds(extent, starts);
+  return *BlockPartition1D::at_bounds(extent, starts);
 }
 
 inline Extents pick_extents(Random& random, int ndims, std::int64_t most) {
@@ -113,7 +113,7 @@ inline Deal pick_deal(Random& random, const Extents& blocks) {
 
 /// Any legal combination for these extents.
 inline Distribution pick_distribution(Random& random, const Extents& extents) {
-  std::vector<AxisCut> cuts;
+  std::vector<BlockPartition1D> cuts;
   Extents blocks = extents;
   for (int dim = 0; dim < extents.ndims(); ++dim) {
     cuts.push_back(pick_cut(random, extents[dim]));
@@ -122,7 +122,8 @@ inline Distribution pick_distribution(Random& random, const Extents& extents) {
   const Deal deal = pick_deal(random, blocks);
   StorageOptions options;
   options.order = pick_order(random);
-  const bool has_grid = deal.kind() == DealKind::grid || deal.kind() == DealKind::cyclic_grid;
+  const bool has_grid =
+      deal.kind() == BlockMapKind::grid || deal.kind() == BlockMapKind::cyclic_grid;
   if (has_grid && pick(random, 0, 1) == 1) {
     options.storage = Storage::local_matrix;
   }

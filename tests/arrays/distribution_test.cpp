@@ -40,7 +40,7 @@ TeamRank slow_owner(const Distribution& d, const Index& index) {
 void expect_bijection(const Distribution& d) {
   Places taken;
   for_each_index(Box::whole(d.extents()), [&](const Index& index) {
-    const ElementPlace place = d.locate(index);
+    const ElementLocation place = d.locate(index);
     ASSERT_EQ(place.owner, d.owner(index));
     ASSERT_EQ(place.owner, slow_owner(d, index));
     ASSERT_TRUE(place.offset >= 0 && place.offset < d.local_elements(place.owner));
@@ -70,13 +70,13 @@ void expect_blocks(const Distribution& d) {
       }
       EXPECT_TRUE(first >= 0 && last < size);
       for_each_index(block.box, [&](const Index& index) {
-        const ElementPlace place = d.locate(index);
+        const ElementLocation place = d.locate(index);
         ASSERT_EQ(place.owner.value, rank);
         ASSERT_EQ(place.offset, block.offset + distance(block.box.lo(), index, block.strides));
       });
     }
     total += packed;
-    const bool is_slotted = d.deal().kind() == DealKind::round_robin;
+    const bool is_slotted = d.deal().kind() == BlockMapKind::round_robin;
     EXPECT_TRUE(is_slotted || d.has_ghosts() || size == packed) << "rank " << rank;
     EXPECT_EQ(d.blocks({rank}).size(), d.block_count({rank}));
   }
@@ -116,8 +116,9 @@ TEST(Distribution, EverySmallRegularOneIsSound) {
 TEST(Distribution, EverySmallComposedOneIsSound) {
   for (std::int64_t n = 0; n <= 12; ++n) {
     for (std::int64_t parts = 1; parts <= 13; ++parts) {
-      for (const AxisCut& cut : {*AxisCut::even(n, parts), *AxisCut::by_size(n, parts)}) {
-        const std::vector<AxisCut> cuts = {cut};
+      for (const BlockPartition1D& cut :
+           {*BlockPartition1D::even(n, parts), *BlockPartition1D::by_size(n, parts)}) {
+        const std::vector<BlockPartition1D> cuts = {cut};
         for (std::int64_t ranks = 1; ranks <= 4; ++ranks) {
           expect_sound(*Distribution::create(cuts, *Deal::round_robin({cut.blocks()}, ranks)));
           const Deal cyclic = *Deal::cyclic_grid({cut.blocks()}, {ranks}, ranks);
@@ -194,7 +195,8 @@ TEST(Distribution, LocalMatrixIsThatOfScalapack) {
   const std::int64_t nb = 3;
   const std::int64_t p = 2;
   const std::int64_t q = 3;
-  const std::vector<AxisCut> cuts = {*AxisCut::by_size(m, mb), *AxisCut::by_size(n, nb)};
+  const std::vector<BlockPartition1D> cuts = {*BlockPartition1D::by_size(m, mb),
+                                              *BlockPartition1D::by_size(n, nb)};
   const Deal deal = *Deal::cyclic_grid({cuts[0].blocks(), cuts[1].blocks()}, {p, q}, p * q);
   const Distribution d = *Distribution::create(
       cuts, deal, {.storage = Storage::local_matrix, .order = MemoryOrder::column_major});
@@ -217,16 +219,17 @@ TEST(Distribution, LocalMatrixIsThatOfScalapack) {
 }
 
 TEST(Distribution, BlocksDealtRoundRobinLieInSlots) {
-  const std::vector<AxisCut> cuts = {*AxisCut::by_size(10, 4), *AxisCut::by_size(6, 4)};
+  const std::vector<BlockPartition1D> cuts = {*BlockPartition1D::by_size(10, 4),
+                                              *BlockPartition1D::by_size(6, 4)};
   const Distribution d = *Distribution::create(cuts, *Deal::round_robin({3, 2}, 2));
   // Linear blocks 0, 2, 4 on rank 0; the last holds 2 x 4 elements.
-  EXPECT_EQ(d.locate({4, 0}), (ElementPlace{{0}, 16}));
-  EXPECT_EQ(d.locate({9, 3}), (ElementPlace{{0}, 32 + 7}));
+  EXPECT_EQ(d.locate({4, 0}), (ElementLocation{{0}, 16}));
+  EXPECT_EQ(d.locate({9, 3}), (ElementLocation{{0}, 32 + 7}));
   EXPECT_EQ(d.local_elements({0}), 40);
 }
 
 TEST(Distribution, RestrictedOnesUseTheListedRanks) {
-  const std::vector<AxisCut> cuts = {*AxisCut::even(10, 2)};
+  const std::vector<BlockPartition1D> cuts = {*BlockPartition1D::even(10, 2)};
   const std::vector<TeamRank> owners = {{7}, {3}};
   const Distribution d = *Distribution::create(cuts, *Deal::table({2}, owners, 8), {.ghosts = {1}});
   EXPECT_EQ(d.box_of({7}), Box({0}, {5}));
@@ -256,13 +259,14 @@ TEST(Distribution, FingerprintsTellWhatIsEqual) {
   const auto at = [&](const Starts& starts) {
     return print(Distribution::irregular({10, 9}, starts, 6));
   };
-  const std::vector<AxisCut> halves = {*AxisCut::even(9, 5)};
-  const std::vector<AxisCut> pairs = {*AxisCut::by_size(9, 2)};
+  const std::vector<BlockPartition1D> halves = {*BlockPartition1D::even(9, 5)};
+  const std::vector<BlockPartition1D> pairs = {*BlockPartition1D::by_size(9, 2)};
   EXPECT_EQ(print(Distribution::create(halves, *Deal::grid({5}, 6))),
             print(Distribution::create(pairs, *Deal::grid({5}, 6))));
   EXPECT_EQ(regular({.process_grid = {2, 3}}), at({{0, 5}, {0, 3, 6}}));
 
-  const std::vector<AxisCut> cuts = {*AxisCut::by_size(10, 5), *AxisCut::by_size(9, 3)};
+  const std::vector<BlockPartition1D> cuts = {*BlockPartition1D::by_size(10, 5),
+                                              *BlockPartition1D::by_size(9, 3)};
   const auto dealt = [&](const rma::Result<Deal>& deal, const StorageOptions& options = {}) {
     return print(Distribution::create(cuts, *deal, options));
   };
@@ -294,10 +298,12 @@ TEST(Distribution, AZeroExtentMakesItEmptyHoweverLargeTheOthers) {
   constexpr std::int64_t huge = std::int64_t{1} << 40;
   const Extents extents{huge, huge, 0};
   const Extents none{huge, huge, 0};
-  const std::vector<AxisCut> ones = {*AxisCut::by_size(huge, 1), *AxisCut::by_size(huge, 1),
-                                     *AxisCut::by_size(0, 1)};
-  const std::vector<AxisCut> even = {*AxisCut::even(huge, 2), *AxisCut::even(huge, 2),
-                                     *AxisCut::even(0, 2)};
+  const std::vector<BlockPartition1D> ones = {*BlockPartition1D::by_size(huge, 1),
+                                              *BlockPartition1D::by_size(huge, 1),
+                                              *BlockPartition1D::by_size(0, 1)};
+  const std::vector<BlockPartition1D> even = {*BlockPartition1D::even(huge, 2),
+                                              *BlockPartition1D::even(huge, 2),
+                                              *BlockPartition1D::even(0, 2)};
   const Extents eight{2, 2, 2};
   for (const auto& d :
        {Distribution::regular(extents, 4), Distribution::create(ones, *Deal::round_robin(none, 4)),
@@ -318,7 +324,8 @@ TEST(Distribution, AZeroExtentMakesItEmptyHoweverLargeTheOthers) {
 TEST(Distribution, ATableThatNoMemoryHoldsIsAnError) {
   constexpr std::int64_t many = std::int64_t{1} << 59;
   const std::vector<std::int64_t> starts = {0, 1, 4};
-  const std::vector<AxisCut> cuts = {*AxisCut::at_bounds(5, starts), *AxisCut::by_size(many, 1)};
+  const std::vector<BlockPartition1D> cuts = {*BlockPartition1D::at_bounds(5, starts),
+                                              *BlockPartition1D::by_size(many, 1)};
   const auto d = Distribution::create(cuts, *Deal::round_robin({3, many}, 2));
   EXPECT_EQ(d.status().code(), rma::Code::no_memory);
   EXPECT_NE(d.status().message().find("a table of 1729382256910270464 blocks"), std::string::npos)
@@ -368,7 +375,7 @@ TEST(Distribution, BadArgumentsAreNamed) {
   const std::vector<std::vector<std::int64_t>> six = {{0, 1}, {0, 1, 3}};
   expect_error(Distribution::irregular({4, 4}, six, 5), invalid, "6 blocks (2 x 3) for 5 ranks");
 
-  const std::vector<AxisCut> cuts = {*AxisCut::by_size(10, 2)};
+  const std::vector<BlockPartition1D> cuts = {*BlockPartition1D::by_size(10, 2)};
   const Deal robin = *Deal::round_robin({5}, 2);
   expect_error(Distribution::create(cuts, *Deal::round_robin({4}, 2)), invalid,
                "dimension 0 is cut into 5 blocks, but the deal has 4");
@@ -378,7 +385,7 @@ TEST(Distribution, BadArgumentsAreNamed) {
                "need at most one block on each rank; here a rank has 3");
   expect_error(Distribution::create(cuts, robin, {.storage = Storage::local_matrix}), unsupported,
                "do not form a local matrix");
-  const std::vector<AxisCut> nine(9, *AxisCut::even(1, 1));
+  const std::vector<BlockPartition1D> nine(9, *BlockPartition1D::even(1, 1));
   expect_error(Distribution::create(nine, robin), invalid, "more than 8 dimensions");
 }
 

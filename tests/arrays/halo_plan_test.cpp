@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// HaloPlan and HaloMail, executed in ordinary memory: the slices of all ranks are filled with the
-// numbers of their elements, and every ghost cell must get the number of the element that it
-// copies.
+// HaloPlan and PackedHaloExchange, executed in ordinary memory: the slices of all ranks are filled
+// with the numbers of their elements, and every ghost cell must get the number of the element that
+// it copies.
 #include "arrays/halo_plan.hpp"
 
-#include "arrays/halo_mail.hpp"
+#include "arrays/packed_halo_exchange.hpp"
 
 #include <gtest/gtest.h>
 
@@ -60,28 +60,28 @@ class Model {
   }
   // Everything that others send to the rank; packed messages use buffer `place`, the first or the
   // second.
-  void pack(const HaloMail& mail, rma::TeamRank rank, std::size_t place) {
+  void pack(const PackedHaloExchange& mail, rma::TeamRank rank, std::size_t place) {
     std::vector<std::byte>& control = controls_[static_cast<std::size_t>(rank.value)];
     control.resize(mail.bytes());
-    for (const HaloMail::Sender& sender : mail.senders()) {
+    for (const PackedHaloExchange::Sender& sender : mail.senders()) {
       if (!sender.letters) {
         carry_out(sender.pieces, rank);
         continue;
       }
       auto* const slice = reinterpret_cast<std::byte*>(slice_of(sender.rank).data());
-      for (const LetterPiece& piece : packing(sender.pieces)) {
-        copy(letter_of(control, sender, place) + piece.in_letter, slice + piece.in_slice,
+      for (const PackedPiece& piece : packing(sender.pieces)) {
+        copy(letter_of(control, sender, place) + piece.packed_offset, slice + piece.slice_offset,
              reversed(piece.shape), piece.shape.levels);
       }
     }
   }
-  void unpack(const HaloMail& mail, rma::TeamRank rank, std::size_t place) {
+  void unpack(const PackedHaloExchange& mail, rma::TeamRank rank, std::size_t place) {
     std::vector<std::byte>& control = controls_[static_cast<std::size_t>(rank.value)];
     auto* const slice = reinterpret_cast<std::byte*>(slice_of(rank).data());
-    for (const HaloMail::Sender& sender : mail.senders()) {
+    for (const PackedHaloExchange::Sender& sender : mail.senders()) {
       if (sender.letters) {
-        for (const LetterPiece& piece : unpacking(sender.pieces)) {
-          copy(slice + piece.in_slice, letter_of(control, sender, place) + piece.in_letter,
+        for (const PackedPiece& piece : unpacking(sender.pieces)) {
+          copy(slice + piece.slice_offset, letter_of(control, sender, place) + piece.packed_offset,
                piece.shape, piece.shape.levels);
         }
       }
@@ -89,9 +89,9 @@ class Model {
   }
 
  private:
-  static std::byte* letter_of(std::vector<std::byte>& control, const HaloMail::Sender& sender,
-                              std::size_t place) {
-    return control.data() + *sender.letters + place * sender.letter_bytes;
+  static std::byte* letter_of(std::vector<std::byte>& control,
+                              const PackedHaloExchange::Sender& sender, std::size_t place) {
+    return control.data() + *sender.letters + place * sender.message_bytes;
   }
   static rma::CopyShape reversed(const rma::CopyShape& shape) {
     rma::CopyShape other = shape;
@@ -136,13 +136,13 @@ Case pick_case(Random& random) {
   Extents extents = Extents::zeros(ndims);
   Extents ghosts = Extents::zeros(ndims);
   Extents widths = Extents::zeros(ndims);
-  std::vector<AxisCut> cuts;
+  std::vector<BlockPartition1D> cuts;
   Extents blocks = Extents::zeros(ndims);
   for (int dim = 0; dim < ndims; ++dim) {
     extents[dim] = pick(random, 1, 9);
     ghosts[dim] = pick(random, 0, 4);
     widths[dim] = pick(random, 0, ghosts[dim]);
-    cuts.push_back(pick(random, 0, 2) == 0 ? *AxisCut::even(extents[dim], 1)
+    cuts.push_back(pick(random, 0, 2) == 0 ? *BlockPartition1D::even(extents[dim], 1)
                                            : pick_cut(random, extents[dim]));
     blocks[dim] = cuts.back().blocks();
   }
@@ -214,14 +214,14 @@ TEST(HaloPlan, FillsEveryGhostCellOfRandomArrays) {
 
 // Packed messages of different senders, flags and the two buffers of one sender don't overlap: all
 // are written before any is read.
-TEST(HaloMail, CarriesWhatThePlanAsksFor) {
+TEST(PackedHaloExchange, CarriesWhatThePlanAsksFor) {
   Random random(9);
   for (int i = 0; i < 1000 && !::testing::Test::HasFailure(); ++i) {
     SCOPED_TRACE(i);
     const Case each = pick_case(random);
     const HaloPlan plan(each.distribution, sizeof(std::int64_t), each.options, each.widths);
     Model model(each.distribution);
-    std::vector<HaloMail> mails;
+    std::vector<PackedHaloExchange> mails;
     const auto largest = static_cast<std::size_t>(pick(random, 0, 600));
     for_each_rank(each.distribution, [&](rma::TeamRank rank) {
       mails.emplace_back(plan, rank, largest);
@@ -244,18 +244,18 @@ TEST(HaloMail, CarriesWhatThePlanAsksFor) {
   }
 }
 
-TEST(HaloMail, SendersFindTheirPlaceAtTheReceiver) {
+TEST(PackedHaloExchange, SendersFindTheirPlaceAtTheReceiver) {
   const auto distribution = Distribution::regular({12, 12}, 6, {.ghosts = {1, 1}}).value();
   const HaloPlan plan(distribution, sizeof(double), {.periodic = PeriodicDims().set()}, {1, 1});
-  const HaloMail mail(plan, {0}, 24);
+  const PackedHaloExchange mail(plan, {0}, 24);
   std::vector<std::uint64_t> flags;
   int letters = 0;
-  for (const HaloMail::Sender& sender : mail.senders()) {
+  for (const PackedHaloExchange::Sender& sender : mail.senders()) {
     EXPECT_EQ(&mail.from(sender.rank), &sender);
     EXPECT_EQ(sender.flags % 64, 0U) << "a cache line of its own";
     flags.push_back(sender.flags);
     letters += sender.letters ? 1 : 0;
-    EXPECT_LE(sender.letters.value_or(0) + 2 * sender.letter_bytes, mail.bytes());
+    EXPECT_LE(sender.letters.value_or(0) + 2 * sender.message_bytes, mail.bytes());
   }
   EXPECT_EQ(std::adjacent_find(flags.begin(), flags.end()), flags.end());
   EXPECT_GT(letters, 0);
@@ -279,8 +279,9 @@ TEST(HaloPlan, NeighboursKnowEachOther) {
 
 // As MG cuts its levels: whole planes are sent, as one run in each direction.
 TEST(HaloPlan, SendsWholePlanesWhereOneDimensionIsCut) {
-  const std::vector<AxisCut> cuts{*AxisCut::even(16, 2), *AxisCut::even(12, 1),
-                                  *AxisCut::even(10, 1)};
+  const std::vector<BlockPartition1D> cuts{*BlockPartition1D::even(16, 2),
+                                           *BlockPartition1D::even(12, 1),
+                                           *BlockPartition1D::even(10, 1)};
   const auto distribution =
       Distribution::create(cuts, *Deal::grid({2, 1, 1}, 2), {.ghosts = {4, 4, 4}}).value();
   const HaloPlan plan(distribution, sizeof(double), {.periodic = PeriodicDims().set()}, {4, 4, 4});

@@ -46,7 +46,7 @@ void expect_tiling(const Distribution& d, const Box& box) {
     total += patch.box.volume();
     for_each_index(patch.box, [&](const Index& index) {
       ++seen[static_cast<std::size_t>(distance(box.lo(), index, strides))];
-      const ElementPlace place = d.locate(index);
+      const ElementLocation place = d.locate(index);
       ASSERT_EQ(patch.owner, place.owner);
       ASSERT_EQ(patch.offset + distance(patch.box.lo(), index, patch.strides), place.offset);
     });
@@ -166,7 +166,7 @@ TEST(CopyShape, MovesTheElementsOfThePatch) {
     }
     const Index zero = Index::zeros(ndims);
     for_each_index(Box::whole(extents), [&](const Index& index) {
-      const ElementPlace at = d.locate(index);
+      const ElementLocation at = d.locate(index);
       slices[static_cast<std::size_t>(at.owner.value)][static_cast<std::size_t>(at.offset)] =
           distance(zero, index, names);
     });

@@ -66,7 +66,7 @@ TEST(CommunicationLog, AgreesWithTheMeasurementAboutWhatASampleIs) {
     options.warm_up_samples = 2;
     options.repetitions = 5;
     options.prime = prime;
-    SoloCrew crew;
+    SingleRankGroup crew;
     const auto measured = measure_interleaved(crew, {candidate}, options);
     // 1 of the check, and two samples of the warm-up.
     const double first = 1 + 2 * (5 + (prime ? 1 : 0)) + (prime ? 1 : 0) + 1;

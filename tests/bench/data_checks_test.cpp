@@ -75,11 +75,12 @@ class Losing {
 
 /// The error that `check` finds on any rank of a job of threads, or an empty string.
 std::string on_all_ranks(
-    Loss loss, const std::function<std::string(Crew&, rma::Job&, OwnMemory&, Losing&)>& check) {
+    Loss loss,
+    const std::function<std::string(RankGroup&, rma::Job&, OwnMemory&, Losing&)>& check) {
   std::mutex mutex;
   std::string found;
   const rma::Status status = rma::run_on_threads(ranks, [&](rma::Job& job) {
-    JobCrew crew(job);
+    JobRankGroup crew(job);
     OwnMemory memory(job, slice_bytes);
     Losing losing(memory, crew.rank(), loss);
     const std::string wrong = check(crew, job, memory, losing);
@@ -92,7 +93,7 @@ std::string on_all_ranks(
 }
 
 std::string send(Loss loss, Operation operation) {
-  return on_all_ranks(loss, [operation](Crew& crew, rma::Job&, OwnMemory&, Losing& memory) {
+  return on_all_ranks(loss, [operation](RankGroup& crew, rma::Job&, OwnMemory&, Losing& memory) {
     Sender<Losing> sender(crew, memory, {operation, 64, 5, {1, 2, -1}});
     return sender.verify();
   });
@@ -106,7 +107,7 @@ TEST(DataChecks, OfMessagesFindWhatIsLost) {
 }
 
 std::string fence(Loss loss, Fencing fencing, int actors) {
-  return on_all_ranks(loss, [=](Crew& crew, rma::Job&, OwnMemory&, Losing& memory) {
+  return on_all_ranks(loss, [=](RankGroup& crew, rma::Job&, OwnMemory&, Losing& memory) {
     Fencer<Losing> fencer(crew, memory, fencing, actors);
     return fencer.verify();
   });
@@ -122,22 +123,22 @@ TEST(DataChecks, OfFencesFindWhatIsLost) {
   }
 }
 
-std::string read(Loss loss, ReadPlaces places) {
-  return on_all_ranks(loss, [=](Crew& crew, rma::Job&, OwnMemory&, Losing& memory) {
+std::string read(Loss loss, ReadTargets places) {
+  return on_all_ranks(loss, [=](RankGroup& crew, rma::Job&, OwnMemory&, Losing& memory) {
     Reader<Losing> reader(crew, memory, places, 1000);
     return reader.verify();
   });
 }
 
 TEST(DataChecks, OfReadsFindWhatIsLost) {
-  for (const ReadPlaces places : {ReadPlaces::apart, ReadPlaces::same}) {
+  for (const ReadTargets places : {ReadTargets::apart, ReadTargets::same}) {
     EXPECT_EQ(read(Loss::nothing, places), "");
     EXPECT_NE(read(Loss::gets, places).find("byte 0 of 1000"), std::string::npos);
   }
 }
 
 std::string draw(Loss loss, std::int64_t chunk) {
-  return on_all_ranks(loss, [=](Crew& crew, rma::Job& job, OwnMemory&, Losing& memory) {
+  return on_all_ranks(loss, [=](RankGroup& crew, rma::Job& job, OwnMemory&, Losing& memory) {
     Drawing<OneLevel<Losing>> drawing(crew, {job, memory}, ranks, chunk);
     return drawing.verify();
   });
@@ -151,7 +152,7 @@ TEST(DataChecks, OfTasksFindWhatIsDrawnTwice) {
 
 TEST(TwoLevels, GiveEachTaskOnce) {
   const std::string wrong =
-      on_all_ranks(Loss::nothing, [](Crew& crew, rma::Job& job, OwnMemory& memory, Losing&) {
+      on_all_ranks(Loss::nothing, [](RankGroup& crew, rma::Job& job, OwnMemory& memory, Losing&) {
         std::string found;
         for (const std::int64_t chunk : {1, 64, 512, 2}) {
           Drawing<TwoLevels> drawing(crew, {job, memory}, ranks, chunk);
@@ -167,21 +168,22 @@ TEST(TwoLevels, GiveEachTaskOnce) {
 
 /// Ranks count under a lock; with `forgets`, rank 0 resets the counts of all ranks.
 std::string count_under_lock(bool forgets) {
-  return on_all_ranks(Loss::nothing, [=](Crew& crew, rma::Job& job, OwnMemory& memory, Losing&) {
-    constexpr rma::TeamRank owner{1};
-    rma::Region region = rma::Region::allocate(job.world(), slice_bytes).value();
-    rma::LockSet locks = rma::LockSet::create(job.world(), 1).value();
-    const std::int64_t nothing = 0;
-    return verify_lock(
-        crew, job, region.at(owner), [&] { rma::require(locks.lock(owner, 0)); },
-        [&] {
-          if (forgets && crew.rank() == 0) {
-            rma::require(rma::put(job, region.at(owner), &nothing, sizeof nothing));
-            memory.complete_all();
-          }
-          rma::require(locks.unlock(owner, 0));
-        });
-  });
+  return on_all_ranks(
+      Loss::nothing, [=](RankGroup& crew, rma::Job& job, OwnMemory& memory, Losing&) {
+        constexpr rma::TeamRank owner{1};
+        rma::Region region = rma::Region::allocate(job.world(), slice_bytes).value();
+        rma::LockSet locks = rma::LockSet::create(job.world(), 1).value();
+        const std::int64_t nothing = 0;
+        return verify_lock(
+            crew, job, region.at(owner), [&] { rma::require(locks.lock(owner, 0)); },
+            [&] {
+              if (forgets && crew.rank() == 0) {
+                rma::require(rma::put(job, region.at(owner), &nothing, sizeof nothing));
+                memory.complete_all();
+              }
+              rma::require(locks.unlock(owner, 0));
+            });
+      });
 }
 
 TEST(DataChecks, OfLocksFindWhatIsNotCounted) {
@@ -190,7 +192,7 @@ TEST(DataChecks, OfLocksFindWhatIsNotCounted) {
 }
 
 std::string add_up(bool are_apart, int adders, double too_much) {
-  return on_all_ranks(Loss::nothing, [=](Crew& crew, rma::Job& job, OwnMemory&, Losing&) {
+  return on_all_ranks(Loss::nothing, [=](RankGroup& crew, rma::Job& job, OwnMemory&, Losing&) {
     constexpr std::size_t bytes = 4096;
     rma::Region region = rma::Region::allocate(job.world(), ranks * bytes).value();
     std::vector<double> from(bytes / sizeof(double));
@@ -218,13 +220,14 @@ TEST(DataChecks, OfSumsFindWhatIsTooMuch) {
 
 TEST(DataChecks, OfDrawsFindWhatIsDrawnTwice) {
   const auto draw_by = [](std::int64_t step) {
-    return on_all_ranks(Loss::nothing, [step](Crew& crew, rma::Job&, OwnMemory& memory, Losing&) {
-      std::int64_t left_out = 0;
-      return verify_draws(crew, [&] {
-        left_out = step == 0 ? memory.fetch_add(1, 0, 1) : left_out + step;
-        return left_out;
-      });
-    });
+    return on_all_ranks(Loss::nothing,
+                        [step](RankGroup& crew, rma::Job&, OwnMemory& memory, Losing&) {
+                          std::int64_t left_out = 0;
+                          return verify_draws(crew, [&] {
+                            left_out = step == 0 ? memory.fetch_add(1, 0, 1) : left_out + step;
+                            return left_out;
+                          });
+                        });
   };
   EXPECT_EQ(draw_by(0), "");
   EXPECT_EQ(draw_by(1), "1 was drawn after 1") << "by each of three";
@@ -252,7 +255,7 @@ TEST(CollectiveBuffers, FindAWrongElement) {
 }
 
 std::string update(Loss loss, std::int64_t allowed, Calls calls) {
-  return on_all_ranks(loss, [=](Crew& crew, rma::Job&, OwnMemory& exact, Losing& memory) {
+  return on_all_ranks(loss, [=](RankGroup& crew, rma::Job&, OwnMemory& exact, Losing& memory) {
     const GupsTable table = GupsTable::create(1 << 13, ranks);
     Updates<Losing> updates(memory, table, calls, crew.rank(), crew.size());
     return verify_updates(crew, updates, exact, table, allowed);
@@ -270,16 +273,16 @@ TEST(DataChecks, OfUpdatesCountTheWrongWords) {
 
 TEST(GupsTable, MayLoseOneInAHundredOfMany) {
   const GupsTable table = GupsTable::create(std::int64_t{1} << 25, 2);
-  EXPECT_EQ(words_that_may_get_lost(table, 1), table.words / 100) << "one rank loses nothing";
-  EXPECT_EQ(words_that_may_get_lost(table, 2), table.words / 100 + 16) << "2 * 256 * 1024 updates";
+  EXPECT_EQ(allowed_lost_words(table, 1), table.words / 100) << "one rank loses nothing";
+  EXPECT_EQ(allowed_lost_words(table, 2), table.words / 100 + 16) << "2 * 256 * 1024 updates";
 }
 
 TEST(GupsTable, MayLoseWhatProcessorsHoldOfFew) {
   const GupsTable table = GupsTable::create(1 << 16, 2);
   ASSERT_EQ(table.words, 1 << 14);
-  EXPECT_EQ(words_that_may_get_lost(table, 2), 163 + 4 * 256) << "four updates a word";
+  EXPECT_EQ(allowed_lost_words(table, 2), 163 + 4 * 256) << "four updates a word";
   const GupsTable smallest = GupsTable::create(1 << 13, 7);
-  EXPECT_EQ(words_that_may_get_lost(smallest, 7), smallest.words / 2) << "never most of them";
+  EXPECT_EQ(allowed_lost_words(smallest, 7), smallest.words / 2) << "never most of them";
 }
 
 TEST(GupsTable, IsAPowerOfTwoInEqualParts) {

@@ -10,8 +10,8 @@
 namespace tessera::bench {
 namespace {
 
-FloorOptions small() {
-  FloorOptions options;
+BaselineOptions small() {
+  BaselineOptions options;
   options.capacity_bytes = 1 << 20;
   return options;
 }
@@ -31,8 +31,8 @@ std::vector<Case> transfers() {
   return cases;
 }
 
-TEST(MemoryFloor, MovesTheRightBytes) {
-  MemoryFloor floor(small());
+TEST(MemoryBaseline, MovesTheRightBytes) {
+  MemoryBaseline floor(small());
   for (const Case& c : transfers()) {
     const auto candidate = floor.candidate(c);
     ASSERT_TRUE(candidate) << c.name();
@@ -42,16 +42,16 @@ TEST(MemoryFloor, MovesTheRightBytes) {
   }
 }
 
-TEST(MemoryFloor, WorksBetweenTheBuffersOfOthers) {
+TEST(MemoryBaseline, WorksBetweenTheBuffersOfOthers) {
   Mapping local(1 << 16, Sharing::own);
   Mapping remote(1 << 16, Sharing::shared);
-  MemoryFloor floor(local.bytes(), remote.bytes(), false);
+  MemoryBaseline floor(local.bytes(), remote.bytes(), false);
   EXPECT_EQ(floor.candidate(Case::contiguous(Operation::put, 1000))->verify(), "");
   EXPECT_FALSE(floor.candidate(Case::contiguous(Operation::put, (1 << 16) + 1)));
 }
 
-TEST(MemoryFloor, HasTheAtomicOperations) {
-  MemoryFloor floor(small());
+TEST(MemoryBaseline, HasTheAtomicOperations) {
+  MemoryBaseline floor(small());
   EXPECT_EQ(floor.candidate(Case::contiguous(Operation::compare_swap, 8))->verify(), "");
   EXPECT_EQ(floor.candidate(Case::contiguous(Operation::fetch_add, 8))->verify(), "");
   floor.candidate(Case::contiguous(Operation::lock_unlock, 8))->run(10);
@@ -65,9 +65,9 @@ TEST(Mapping, BeginsWhereItIsTold) {
   }
 }
 
-TEST(FloorSet, SaysWhatIsMissingWithoutMpi) {
-  SoloCrew crew;
-  const FloorSet set = make_floors(crew, small());
+TEST(BaselineSet, SaysWhatIsMissingWithoutMpi) {
+  SingleRankGroup crew;
+  const BaselineSet set = make_baselines(crew, small());
   ASSERT_EQ(set.floors.size(), 1U);
   EXPECT_EQ(set.floors[0]->name(), "memory");
   ASSERT_EQ(set.missing.size(), 2U);
@@ -76,7 +76,7 @@ TEST(FloorSet, SaysWhatIsMissingWithoutMpi) {
 }
 
 TEST(Triad, RunsOnAllRanksAndCountsAllTheirBytes) {
-  run_threads(2, [](Crew& crew) {
+  run_threads(2, [](RankGroup& crew) {
     MeasureOptions options;
     options.samples = 11;
     const auto results = measure_interleaved(crew, {triad_candidate(crew, 1000)}, options);

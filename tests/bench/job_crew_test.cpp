@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// JobCrew: a rank group of a Tessera job; start_beside(): a second job of the same ranks.
+// JobRankGroup: a rank group of a Tessera job; start_job_on_same_ranks(): a second job of the same
+// ranks.
 #include "bench/support/job_crew.hpp"
 
 #include <gtest/gtest.h>
@@ -16,9 +17,9 @@ namespace {
 
 constexpr std::int32_t ranks = 3;
 
-TEST(JobCrew, SharesAndFindsTheMaximum) {
+TEST(JobRankGroup, SharesAndFindsTheMaximum) {
   const rma::Status status = rma::run_on_threads(ranks, [](rma::Job& job) {
-    JobCrew crew(job);
+    JobRankGroup crew(job);
     EXPECT_EQ(crew.size(), ranks);
     EXPECT_EQ(crew.rank(), job.rank().value);
     EXPECT_EQ(crew.share(crew.rank() + 10, 1), 11);
@@ -29,10 +30,10 @@ TEST(JobCrew, SharesAndFindsTheMaximum) {
   EXPECT_TRUE(status.ok()) << status.describe();
 }
 
-TEST(JobCrew, CarriesAMeasurement) {
+TEST(JobRankGroup, CarriesAMeasurement) {
   std::array<std::int64_t, ranks> runs = {};
   const rma::Status status = rma::run_on_threads(ranks, [&runs](rma::Job& job) {
-    JobCrew crew(job);
+    JobRankGroup crew(job);
     std::int64_t& mine = runs[static_cast<std::size_t>(crew.rank())];
     Candidate alone{.name = "alone", .run = [](std::int64_t) {}};
     Candidate together{.name = "together", .run = [&mine](std::int64_t n) { mine += n; }};
@@ -58,16 +59,16 @@ TEST(JobBeside, HasTheSameRanksAndItsOwnSettings) {
     rma::Settings settings = job.settings();
     settings.mpi_vectors = "batched";
     settings.fence_window = 3;
-    rma::Job beside = start_beside(job, settings);
+    rma::Job beside = start_job_on_same_ranks(job, settings);
     EXPECT_EQ(beside.rank(), job.rank());
     EXPECT_EQ(beside.size(), job.size());
     EXPECT_EQ(beside.settings().mpi_vectors, "batched");
     EXPECT_EQ(beside.settings().fence_window, 3);
     EXPECT_EQ(job.settings().mpi_vectors, rma::Settings{}.mpi_vectors);
-    EXPECT_EQ(JobCrew(beside).maximum(beside.rank().value), ranks - 1);
+    EXPECT_EQ(JobRankGroup(beside).maximum(beside.rank().value), ranks - 1);
     // The first job continues without it.
     rma::Status stopped = beside.stop();
-    EXPECT_EQ(JobCrew(job).maximum(-job.rank().value), 0.0);
+    EXPECT_EQ(JobRankGroup(job).maximum(-job.rank().value), 0.0);
     return stopped;
   });
   EXPECT_TRUE(status.ok()) << status.describe();

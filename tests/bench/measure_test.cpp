@@ -81,7 +81,7 @@ TEST(PausableClock, TimesOneHalfOfACandidate) {
   };
   MeasureOptions options = fixed_options(time, 5);
   options.clock = clock.clock();
-  SoloCrew crew;
+  SingleRankGroup crew;
   const auto measured = measure_interleaved(crew, {candidate}, options);
   EXPECT_DOUBLE_EQ(measured.front().stats_ns.median, 40 + Time::reading_ns);
 }
@@ -94,7 +94,7 @@ TEST(TimerCost, OfTheSteadyClockIsPositive) {
 std::vector<std::string> orders_of_rounds(std::int64_t rounds) {
   Time time;
   std::string log;
-  SoloCrew crew;
+  SingleRankGroup crew;
   const std::vector<Candidate> candidates = {writes(log, 'A'), writes(log, 'B'), writes(log, 'C')};
   (void)measure_interleaved(crew, candidates, fixed_options(time, rounds));
   EXPECT_EQ(log.substr(0, 3), "ABC");  // warm-up
@@ -140,7 +140,7 @@ TEST(Measure, LetsEachCandidateFollowEachOtherAlike) {
 TEST(Measure, RunsOnceUntimedBeforeEachSample) {
   Time time;
   std::string log;
-  SoloCrew crew;
+  SingleRankGroup crew;
   MeasureOptions options = fixed_options(time, 2);
   options.prime = true;
   (void)measure_interleaved(crew, {writes(log, 'A'), writes(log, 'B')}, options);
@@ -151,7 +151,7 @@ TEST(Measure, RunsOnceUntimedBeforeEachSample) {
 
 TEST(Measure, SubtractsTheClockAndDividesByRepetitions) {
   Time time;
-  SoloCrew crew;
+  SingleRankGroup crew;
   MeasureOptions options;
   options.clock = time.clock();
   options.samples = 20;
@@ -167,7 +167,7 @@ TEST(Measure, SubtractsTheClockAndDividesByRepetitions) {
 
 TEST(Measure, BatchesUntilASampleIsFiftyClockReadings) {
   Time time;
-  SoloCrew crew;
+  SingleRankGroup crew;
   MeasureOptions options;
   options.clock = time.clock();
   options.samples = 11;
@@ -180,7 +180,7 @@ TEST(Measure, BatchesUntilASampleIsFiftyClockReadings) {
 
 TEST(Measure, TakesFewerSamplesWhereTimeIsShort) {
   Time time;
-  SoloCrew crew;
+  SingleRankGroup crew;
   MeasureOptions options = fixed_options(time, 1000);
   options.repetitions = 1;
   options.sampling_limit = std::chrono::milliseconds(1);
@@ -192,7 +192,7 @@ TEST(Measure, TakesFewerSamplesWhereTimeIsShort) {
 
 TEST(Measure, ReportsWrongDataAndGoesOn) {
   Time time;
-  SoloCrew crew;
+  SingleRankGroup crew;
   Candidate wrong = takes(time, "wrong", 4);
   wrong.verify = [] { return std::string("byte 3 is 0x01"); };
   const auto results = measure_interleaved(crew, {wrong}, fixed_options(time, 11));
@@ -204,7 +204,7 @@ TEST(Measure, ReportsWrongDataAndGoesOn) {
 
 TEST(Measure, ChecksNothingWhenAskedNotTo) {
   Time time;
-  SoloCrew crew;
+  SingleRankGroup crew;
   Candidate wrong = takes(time, "wrong", 4);
   wrong.verify = [] { return std::string("wrong"); };
   MeasureOptions options = fixed_options(time, 11);
@@ -214,7 +214,7 @@ TEST(Measure, ChecksNothingWhenAskedNotTo) {
 
 TEST(Measure, SaysThatWarmUpDidNotSettle) {
   Time time;
-  SoloCrew crew;
+  SingleRankGroup crew;
   Candidate restless;  // each batch takes 1 % longer than the first
   restless.name = "restless";
   restless.run = [&time, batches = 0](std::int64_t) mutable { time.now += 1000 + 10 * batches++; };
@@ -232,7 +232,7 @@ TEST(Measure, SaysThatWarmUpDidNotSettle) {
 TEST(Measure, RunsCooperativeCandidatesOnAllRanksAndKeepsTheSlowest) {
   constexpr int ranks = 3;
   std::array<std::int64_t, ranks> repetitions_done = {};
-  run_threads(ranks, [&](Crew& crew) {
+  run_threads(ranks, [&](RankGroup& crew) {
     Time time;
     const auto rank = static_cast<std::size_t>(crew.rank());
     Candidate together = takes(time, "together", std::int64_t{100} * (crew.rank() + 1));
@@ -264,7 +264,7 @@ TEST(Measure, RunsCooperativeCandidatesOnAllRanksAndKeepsTheSlowest) {
 }
 
 TEST(Measure, IsInvalidEverywhereWhenOneRankFindsWrongData) {
-  run_threads(2, [](Crew& crew) {
+  run_threads(2, [](RankGroup& crew) {
     Time time;
     Candidate candidate = takes(time, "put", 10);
     candidate.verify = [rank = crew.rank()] { return std::string(rank == 1 ? "not there" : ""); };
@@ -275,8 +275,8 @@ TEST(Measure, IsInvalidEverywhereWhenOneRankFindsWrongData) {
   });
 }
 
-TEST(Crew, OfThreadsBroadcastsFromAnyRank) {
-  run_threads(3, [](Crew& crew) {
+TEST(RankGroup, OfThreadsBroadcastsFromAnyRank) {
+  run_threads(3, [](RankGroup& crew) {
     for (int root = 0; root < crew.size(); ++root) {
       EXPECT_EQ(crew.share(100 + crew.rank(), root), 100 + root);
     }

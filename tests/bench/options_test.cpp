@@ -108,7 +108,7 @@ TEST(SuiteOptions, TakeTheUsersWordForTheCache) {
   EXPECT_EQ(parse({"--cache", "1M"}).cold_bytes(), 64U << 20) << "the least";
   EXPECT_EQ(parse({"--cache", "20M"}).cold_bytes(), 80U << 20);
   EXPECT_EQ(parse({"--cache", "512G"}).cold_bytes(),
-            static_cast<std::size_t>(largest_cold_bytes(memory_bytes())));
+            static_cast<std::size_t>(max_cold_bytes(memory_bytes())));
   EXPECT_THROW((void)parse({"--cache", "big"}), CLI::ValidationError);
 }
 

@@ -30,7 +30,7 @@ TEST(NearAndFar, AreNoneWhereOneIsMissing) {
 }
 
 TEST(PlacesAround, HaveTheLowestRankOfEach) {
-  const auto places = places_around({{0, 0}, {0, 1}, {0, 0}, {1, 0}, {0, 1}}, 2);
+  const auto places = locations_around({{0, 0}, {0, 1}, {0, 0}, {1, 0}, {0, 1}}, 2);
   ASSERT_EQ(places.size(), 3U);
   EXPECT_EQ(places[0].name, "same numa");
   EXPECT_EQ(places[0].rank, 2);
@@ -39,12 +39,12 @@ TEST(PlacesAround, HaveTheLowestRankOfEach) {
 }
 
 TEST(PlacesAround, SayWhyOneIsMissing) {
-  const auto alone = places_around({{0, 0}}, 1);
+  const auto alone = locations_around({{0, 0}}, 1);
   EXPECT_EQ(alone[0].missing, "no other rank is on rank 0's NUMA node");
   EXPECT_EQ(alone[1].missing, "rank 0's node has one NUMA node");
   EXPECT_EQ(alone[2].missing, "no rank is on another node");
   EXPECT_FALSE(alone[0].rank || alone[1].rank || alone[2].rank);
-  const auto unbound = places_around({{0, -1}, {0, -1}, {0, 1}}, 2);
+  const auto unbound = locations_around({{0, -1}, {0, -1}, {0, 1}}, 2);
   EXPECT_EQ(unbound[0].name, "same node");
   EXPECT_EQ(unbound[0].rank, 1);
   EXPECT_FALSE(unbound[1].rank);
@@ -53,10 +53,10 @@ TEST(PlacesAround, SayWhyOneIsMissing) {
 
 TEST(RanksBehind, GoRoundAndAreInOrder) {
   using Ranks = std::vector<std::int32_t>;
-  EXPECT_EQ(ranks_behind(0, 2, 4), (Ranks{1, 2}));
-  EXPECT_EQ(ranks_behind(2, 2, 4), (Ranks{0, 3}));
-  EXPECT_EQ(ranks_behind(3, 3, 4), (Ranks{0, 1, 2}));
-  EXPECT_EQ(ranks_behind(1, 0, 4), Ranks{});
+  EXPECT_EQ(ranks_after(0, 2, 4), (Ranks{1, 2}));
+  EXPECT_EQ(ranks_after(2, 2, 4), (Ranks{0, 3}));
+  EXPECT_EQ(ranks_after(3, 3, 4), (Ranks{0, 1, 2}));
+  EXPECT_EQ(ranks_after(1, 0, 4), Ranks{});
 }
 
 }  // namespace

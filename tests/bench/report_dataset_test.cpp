@@ -346,11 +346,11 @@ TEST(Backends, LookTheSameWithWhomeverTheyStand) {
 }
 
 TEST(Backends, LeaveItsColourToMpi) {
-  EXPECT_EQ(styles_of({"mpi neighbours"})[0], style_of_mpi);
+  EXPECT_EQ(styles_of({"mpi neighbours"})[0], mpi_style);
   for (const int style :
        styles_of({"neighbours", "pdgemm", "a", "b", "c", "d", "e", "f", "g", "h", "i",
                   "j",          "k",      "l", "m", "n", "o", "p", "q", "r", "s"})) {
-    EXPECT_NE(style, style_of_mpi);
+    EXPECT_NE(style, mpi_style);
   }
 }
 

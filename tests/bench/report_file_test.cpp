@@ -245,7 +245,8 @@ TEST(RunFile, HasWhatEndedTheRunTooEarly) {
 
 TEST(RunFile, RefusesWhatIsNestedTooDeep) {
   const std::string nested = std::string(200'000, '[') + std::string(200'000, ']');
-  EXPECT_EQ(complaint_about("{\"host\": " + nested + "}"), "x.json: nested more than 64 deep");
+  EXPECT_EQ(complaint_about("{\"host\": " + nested + "}"),
+            "x.json: nested more than 64 levels deep");
 }
 
 std::string complaint_about_path(const std::string& path) {

@@ -101,7 +101,7 @@ TEST(ChartTable, HasSpeedsAndPercents) {
   const auto sweeps = sweeps_of(data.variants()[0], "rma", "put");
   const auto speeds = cells_of(table_of(chart_of(sweeps.at(0), Show::speed)));
   EXPECT_EQ(speeds.at(0).at(1), plain(run.results[0].bytes_per_s * 1e-6));
-  const auto percents = cells_of(table_of(chart_of(sweeps.at(0), Show::percent_of_floor)));
+  const auto percents = cells_of(table_of(chart_of(sweeps.at(0), Show::percent_of_baseline)));
   ASSERT_EQ(percents.at(0).size(), 5U) << "two baselines";
   EXPECT_EQ(percents[0][1], "50") << "of memcpy: twice as long";
   EXPECT_EQ(percents[0][2], fmt::format("[{}, {}]", plain(50 / 1.02), plain(50 / 0.98)));
@@ -115,7 +115,7 @@ TEST(ChartTable, ComparesSpeedsWhereTheWorkDiffers) {
   }
   const Dataset data(one(run));
   const auto sweeps = sweeps_of(data.variants()[0], "rma", "put");
-  EXPECT_EQ(cells_of(table_of(chart_of(sweeps.at(0), Show::percent_of_floor)))[0][1], "100");
+  EXPECT_EQ(cells_of(table_of(chart_of(sweeps.at(0), Show::percent_of_baseline)))[0][1], "100");
 }
 
 /// One measurement of each shape, by one candidate.
@@ -161,7 +161,7 @@ TEST(Sweeps, GoByWhatAShapeCounts) {
   const auto sweeps = sweeps_of(data.variants()[0], "rma", "put");
   ASSERT_EQ(sweeps.size(), 1U);
   EXPECT_EQ(sweeps[0].name(), "rma put");
-  EXPECT_EQ(sweeps[0].x.title, "Ranks written to");
+  EXPECT_EQ(sweeps[0].x.title, "Ranks changed");
   EXPECT_EQ(sweeps[0].x.unit, Unit::count);
   EXPECT_EQ(sweeps[0].lines[2].x, 3);
   for (const char* const other : {"ranks changed: 3 of 4", "ranks changed:3", ": 3", "ranks: -1"}) {
@@ -323,7 +323,7 @@ TEST(ChartTable, HasNoPercentOfARatioOfNothing) {
   }
   const Dataset data(one(std::move(run)));
   const auto sweeps = sweeps_of(data.variants()[0], "rma", "put");
-  EXPECT_TRUE(chart_of(sweeps.at(0), Show::percent_of_floor).is_empty());
+  EXPECT_TRUE(chart_of(sweeps.at(0), Show::percent_of_baseline).is_empty());
 }
 
 TEST(Page, ShowsObjectionsAndWrongData) {

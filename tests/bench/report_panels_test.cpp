@@ -92,7 +92,7 @@ TEST(Panels, TakeHowManyRanksWereChangedFromTheShape) {
   const Dataset data(one(run));
   EXPECT_TRUE(has(gain_of_fence_all()(data), "<th>3</th><td>50</td>"));
   const std::string times = curves_of("net", "fence_all", Show::time)(data);
-  EXPECT_TRUE(has(times, "<th>Ranks written to</th>")) << times;
+  EXPECT_TRUE(has(times, "<th>Ranks changed</th>")) << times;
   EXPECT_TRUE(has(times, "<th>3</th><td>30</td>"));
   EXPECT_FALSE(has(times, "3 B"));
 }

@@ -45,7 +45,7 @@ std::vector<Measured> two_measured() {
 }
 
 RunInfo example_run() {
-  SoloCrew crew;
+  SingleRankGroup crew;
   const std::array argv = {"tessera-bench", "latency"};
   RunInfo run = describe_run(crew, static_cast<int>(argv.size()), argv.data());
   run.launch.options = {{"--cache", "1048576"}};
@@ -248,7 +248,7 @@ TEST(Objections, NameEachCause) {
 
 TEST(DescribeRun, SeesMoreRanksThanCores) {
   const int ranks = static_cast<int>(std::thread::hardware_concurrency()) + 1;
-  run_threads(ranks, [ranks](Crew& crew) {
+  run_threads(ranks, [ranks](RankGroup& crew) {
     const char* argv = "bench";
     const RunInfo run = describe_run(crew, 1, &argv);
     EXPECT_EQ(run.launch.ranks, ranks);

@@ -103,8 +103,8 @@ TEST(Targets, WithoutAnyPrintNothing) {
 TEST(Targets, AreNotMeasuredWithoutTheirReference) {
   Targets targets;
   targets.add({{"time / messages", "mpi two-sided", Target::Sense::time_at_most, 1}});
-  targets.miss_reference("time / messages");
-  targets.miss_reference("something else");
+  targets.record_missing_reference("time / messages");
+  targets.record_missing_reference("something else");
   EXPECT_EQ(targets.results()[0].cases_without_reference, 1);
   std::ostringstream out;
   targets.print(out);

@@ -14,7 +14,7 @@ namespace {
 
 /// Runs `body` while a thread named `name` does `work` until it must stop.
 template <class Work, class Body>
-void beside_thread(const char* name, const Work& work, const Body& body) {
+void with_thread(const char* name, const Work& work, const Body& body) {
   std::atomic<int> phase = 0;
   std::thread thread([&] {
     pthread_setname_np(pthread_self(), name);
@@ -36,7 +36,7 @@ TEST(ProcessorTime, GrowsForAThreadThatComputes) {
       some.run();
     }
   };
-  beside_thread("computes", compute, [] {
+  with_thread("computes", compute, [] {
     // A test asserts no time: it waits as long as necessary.
     const auto before = processor_time_of("computes");
     ASSERT_TRUE(before);
@@ -47,7 +47,7 @@ TEST(ProcessorTime, GrowsForAThreadThatComputes) {
 }
 
 TEST(ProcessorTime, StandsStillForAThreadThatSleeps) {
-  beside_thread(
+  with_thread(
       "sleeps", [](std::atomic<int>& phase) { phase.wait(1); },
       [] {
         const auto time = [] { return processor_time_of("sleeps").value().count(); };

@@ -17,15 +17,15 @@ namespace {
 
 /// Runs `body` with a baseline on two threads; skips the test if there is no device.
 template <class Body>
-void with_floor(bool cold, const Body& body) {
-  FloorOptions options;
+void with_baseline(bool cold, const Body& body) {
+  BaselineOptions options;
   options.capacity_bytes = 1 << 20;
   options.cold = cold;
   options.cold_bytes = 4 << 20;
   std::string missing;
-  run_threads(2, [&](Crew& crew) {
+  run_threads(2, [&](RankGroup& crew) {
     std::string reason;
-    const auto floor = make_verbs_floor(crew, options, reason);
+    const auto floor = make_verbs_baseline(crew, options, reason);
     if (floor) {
       EXPECT_EQ(floor->name(), "bare loop");
       body(crew, *floor);
@@ -40,22 +40,22 @@ void with_floor(bool cold, const Body& body) {
 }
 
 /// Measures it, including the data check.
-void expect_right(Crew& crew, const std::optional<Candidate>& candidate) {
+void expect_right(RankGroup& crew, const std::optional<Candidate>& candidate) {
   ASSERT_TRUE(candidate);
   EXPECT_EQ(static_cast<bool>(candidate->verify), crew.rank() == 0);
   const auto measured = measure_interleaved(crew, {*candidate}, few_samples());
   EXPECT_TRUE(measured[0].valid) << (measured[0].notes.empty() ? "" : measured[0].notes[0]);
 }
 
-TEST(VerbsFloor, NeedsTwoRanks) {
-  SoloCrew alone;
+TEST(VerbsBaseline, NeedsTwoRanks) {
+  SingleRankGroup alone;
   std::string missing;
-  EXPECT_FALSE(make_verbs_floor(alone, {}, missing));
+  EXPECT_FALSE(make_verbs_baseline(alone, {}, missing));
   EXPECT_TRUE(missing.starts_with("verbs: ")) << missing;
 }
 
-TEST(VerbsFloor, MovesTheRightBytes) {
-  with_floor(false, [](Crew& crew, VerbsFloor& floor) {
+TEST(VerbsBaseline, MovesTheRightBytes) {
+  with_baseline(false, [](RankGroup& crew, VerbsBaseline& floor) {
     for (const Operation operation : {Operation::put, Operation::get}) {
       for (const std::size_t bytes : {1U, 8U, 220U, 221U, 4096U, 1U << 20}) {
         expect_right(crew, floor.candidate(Case::contiguous(operation, bytes)));
@@ -67,16 +67,16 @@ TEST(VerbsFloor, MovesTheRightBytes) {
   });
 }
 
-TEST(VerbsFloor, PutsWithAReadBehind) {
-  with_floor(false, [](Crew& crew, VerbsFloor& floor) {
+TEST(VerbsBaseline, PutsWithAReadBehind) {
+  with_baseline(false, [](RankGroup& crew, VerbsBaseline& floor) {
     for (const std::size_t bytes : {8U, 4096U}) {
       expect_right(crew, floor.put_and_read(bytes));
     }
   });
 }
 
-TEST(VerbsFloor, KeepsSeveralMessagesOutstanding) {
-  with_floor(false, [](Crew& crew, VerbsFloor& floor) {
+TEST(VerbsBaseline, KeepsSeveralMessagesOutstanding) {
+  with_baseline(false, [](RankGroup& crew, VerbsBaseline& floor) {
     for (const Operation operation : {Operation::put, Operation::get}) {
       expect_right(crew, floor.stream(operation, 8, 100));
       expect_right(crew, floor.stream(operation, 1 << 18, 4));
@@ -86,15 +86,15 @@ TEST(VerbsFloor, KeepsSeveralMessagesOutstanding) {
   });
 }
 
-TEST(VerbsFloor, RotatesThroughColdBuffers) {
-  with_floor(true, [](Crew& crew, VerbsFloor& floor) {
+TEST(VerbsBaseline, RotatesThroughColdBuffers) {
+  with_baseline(true, [](RankGroup& crew, VerbsBaseline& floor) {
     expect_right(crew, floor.candidate(Case::contiguous(Operation::put, 1 << 20)));
     expect_right(crew, floor.candidate(Case::contiguous(Operation::get, 1 << 20)));
   });
 }
 
-TEST(VerbsFloor, StartsAndWaits) {
-  with_floor(false, [](Crew& crew, VerbsFloor& floor) {
+TEST(VerbsBaseline, StartsAndWaits) {
+  with_baseline(false, [](RankGroup& crew, VerbsBaseline& floor) {
     for (const Operation operation : {Operation::put, Operation::get}) {
       const auto started = floor.started(operation, 1 << 16);
       EXPECT_TRUE(started);

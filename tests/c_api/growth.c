@@ -162,7 +162,7 @@ static void* make_mirrored(int64_t number) {
   tessera_array* here = NULL;
   const int64_t extents[2] = {number % 10 + 1, 7};
   CHECK_OK(tessera_mirrored_create(job, TESSERA_F64, 2, extents, NULL, &mirrored));
-  CHECK_OK(tessera_mirrored_here(mirrored, &here));
+  CHECK_OK(tessera_mirrored_local_copy(mirrored, &here));
   void* const copy = here;
   CHECK_OK(tessera_mirrored_free(&mirrored));
   return copy;

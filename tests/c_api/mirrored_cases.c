@@ -68,7 +68,7 @@ static tessera_mirrored* make_mirrored(tessera_type type, const int64_t ghosts[2
 
 static tessera_array* copy_here(const tessera_mirrored* mirrored) {
   tessera_array* here = NULL;
-  CHECK_OK(tessera_mirrored_here(mirrored, &here));
+  CHECK_OK(tessera_mirrored_local_copy(mirrored, &here));
   return here;
 }
 
@@ -251,7 +251,8 @@ static void tell_what_was_freed(void) {
   CHECK_ERROR(tessera_array_free(&here), TESSERA_INVALID_ARGUMENT,
               "array 'M' is this node's copy of a mirrored array");
   CHECK(here != NULL);
-  CHECK_ERROR(tessera_mirrored_here(mirrored, NULL), TESSERA_INVALID_ARGUMENT, "array is null");
+  CHECK_ERROR(tessera_mirrored_local_copy(mirrored, NULL), TESSERA_INVALID_ARGUMENT,
+              "array is null");
   CHECK_OK(tessera_mirrored_free(&mirrored));
   CHECK_ERROR(tessera_array_sync(here), TESSERA_CLOSED, "the array 'M' was freed");
   CHECK_ERROR(tessera_mirrored_merge(copy), TESSERA_CLOSED, "the mirrored array 'M' was freed");

@@ -3,7 +3,7 @@
 #include "tests/c_api/dense.h"
 #include "tests/c_api/model.h"
 
-enum { rows = 9, columns = 7, most_entries = rows * columns };
+enum { rows = 9, columns = 7, max_entries = rows * columns };
 
 /* The entries of the cases' matrix, and their values: small integers, so that sums are exact in all
  * types. */
@@ -40,7 +40,7 @@ static tessera_sparse* build(tessera_type type, const char* name) {
   int64_t added = 0;
   int64_t found = -1;
   CHECK_OK(tessera_sparse_builder_create(job, type, rows, columns, &options, &builder));
-  CHECK_OK(tessera_sparse_builder_reserve(builder, most_entries));
+  CHECK_OK(tessera_sparse_builder_reserve(builder, max_entries));
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t j = 0; j < columns; ++j) {
       if (has_entry(i, j) && (i + 2 * j) % members == member) {

@@ -2,7 +2,7 @@
 //
 // Coalesced operations arrive in order, and a thread sends what it holds back before it waits for
 // anything that depends on it.
-#include "rma/coalescing.hpp"
+#include "rma/coalescing_scope.hpp"
 
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ RemoteAddress own_flag(const Job& job, const Region& region, std::int32_t number
   return region.at(TeamRank{job.rank().value}, flag_of(number));
 }
 
-TEST(Coalescing, BringsDataBeforeTheirFlagWhateverTheirLength) {
+TEST(CoalescingScope, BringsDataBeforeTheirFlagWhateverTheirLength) {
   on_ranks({.change = [](Settings&) {}}, [](Job& job) {
     for (const std::size_t bytes : {8U, 1000U, 16'400U, 100'000U, 700'000U, 3'000'000U}) {
       Region region = Region::allocate(job.world(), data_at + 2 * bytes + 8).value();
@@ -46,7 +46,7 @@ TEST(Coalescing, BringsDataBeforeTheirFlagWhateverTheirLength) {
         const std::int64_t one = 1;
         Handle sent;
         {
-          const Coalescing one_message(job);
+          const CoalescingScope one_message(job);
           const auto to = [&](std::size_t at) { return region.at(neighbour(job), data_at + at); };
           sent.collect(put_async(job, to(0), data.data(), bytes));
           sent.collect(put_async(job, to(bytes), data.data(), bytes));
@@ -71,11 +71,11 @@ TEST(Coalescing, BringsDataBeforeTheirFlagWhateverTheirLength) {
 // Each of these waits depends on held-back data. If the waiting thread did not send it, the wait
 // would last until the next liveness check, about 10 ms later. Ranks may be rounds apart, so each
 // round has flags and words of its own.
-TEST(Coalescing, SendsWhatIsKeptWhenItsThreadWaits) {
+TEST(CoalescingScope, SendsWhatIsKeptWhenItsThreadWaits) {
   on_ranks({.change = [](Settings&) {}}, [](Job& job) {
     constexpr std::int32_t rounds = 10;
     Region region = Region::allocate(job.world(), data_at + std::size_t{16} * rounds).value();
-    const Coalescing one_message(job);
+    const CoalescingScope one_message(job);
     for (std::int32_t round = 0; round < rounds; ++round) {
       const std::int32_t first = 2 * round;
       ASSERT_TRUE(ok(raise_flag(job, region.at(neighbour(job), flag_of(first)), 7)));
@@ -104,13 +104,13 @@ TEST(Coalescing, SendsWhatIsKeptWhenItsThreadWaits) {
   });
 }
 
-TEST(Coalescing, BlockingPutsMayReuseTheirSourceInside) {
+TEST(CoalescingScope, BlockingPutsMayReuseTheirSourceInside) {
   on_ranks({.change = [](Settings&) {}}, [](Job& job) {
     constexpr std::size_t bytes = 50'000;
     Region region = Region::allocate(job.world(), data_at + bytes).value();
     std::vector<std::byte> data(bytes, std::byte{5});
     {
-      const Coalescing one_message(job);
+      const CoalescingScope one_message(job);
       ASSERT_TRUE(ok(put(job, region.at(neighbour(job), data_at), data.data(), bytes)));
       data.assign(bytes, std::byte{9});
       ASSERT_TRUE(ok(raise_flag(job, region.at(neighbour(job), 0), 1)));
@@ -122,7 +122,7 @@ TEST(Coalescing, BlockingPutsMayReuseTheirSourceInside) {
   });
 }
 
-TEST(Coalescing, GoesToManyAndMayBeNested) {
+TEST(CoalescingScope, GoesToManyAndMayBeNested) {
   on_ranks({.change = [](Settings&) {}}, [](Job& job) {
     Region region =
         Region::allocate(job.world(), data_at + static_cast<std::size_t>(job.size()) * 8).value();
@@ -131,9 +131,9 @@ TEST(Coalescing, GoesToManyAndMayBeNested) {
       return data_at + static_cast<std::size_t>(rank) * 8;
     };
     {
-      const Coalescing outer(job);
+      const CoalescingScope outer(job);
       for (std::int32_t rank = 0; rank < job.size(); ++rank) {
-        const Coalescing inner(job);
+        const CoalescingScope inner(job);
         ASSERT_TRUE(
             ok(put_value(job, region.at(TeamRank{rank}, place(self)), std::int64_t{100 + self})));
         ASSERT_TRUE(ok(raise_flag(job, region.at(TeamRank{rank}, flag_of(self)), 1)));
@@ -151,7 +151,7 @@ TEST(Coalescing, GoesToManyAndMayBeNested) {
 
 // The scope of one thread does not delay the operations of another thread for long, although both
 // use the same connection.
-TEST(Coalescing, IsOfAThread) {
+TEST(CoalescingScope, IsOfAThread) {
   on_ranks({.change = [](Settings&) {}}, [](Job& job) {
     constexpr std::size_t bytes = 20'000;
     Region region = Region::allocate(job.world(), data_at + 2 * bytes).value();
@@ -161,7 +161,7 @@ TEST(Coalescing, IsOfAThread) {
         const std::vector<std::byte> data(bytes, static_cast<std::byte>(round + 100 * number));
         Handle sent;
         {
-          const Coalescing one_message(job);
+          const CoalescingScope one_message(job);
           sent = put_async(job, region.at(neighbour(job), at), data.data(), bytes);
           ASSERT_TRUE(ok(raise_flag(job, region.at(neighbour(job), flag_of(2 * number)), round)));
         }
@@ -184,7 +184,7 @@ TEST(Coalescing, IsOfAThread) {
 
 // A coalescing thread may hold back its own operations; the flag of another thread that holds back
 // nothing is sent at once.
-TEST(Coalescing, OfOneThreadDoesNotKeepWhatOthersSend) {
+TEST(CoalescingScope, OfOneThreadDoesNotKeepWhatOthersSend) {
   on_ranks({.change = [](Settings&) {}}, [](Job& job) {
     Region region = Region::allocate(job.world(), data_at + 4096).value();
     for (const std::size_t bytes : {1000U, 2048U}) {
@@ -195,7 +195,7 @@ TEST(Coalescing, OfOneThreadDoesNotKeepWhatOthersSend) {
       std::thread computing([&] {
         Handle sent;
         {
-          const Coalescing one_message(job);
+          const CoalescingScope one_message(job);
           sent = put_async(job, region.at(neighbour(job), data_at), data.data(), bytes);
           is_holding = true;
           EXPECT_TRUE(test::eventually([&] { return may_send.load(); })) << "a flag was kept";

@@ -15,7 +15,7 @@
 #include <thread>
 #include <utility>
 
-#include "rma/coalescing.hpp"
+#include "rma/coalescing_scope.hpp"
 #include "rma/handle.hpp"
 #include "rma/lock.hpp"
 #include "rma/notify.hpp"
@@ -130,7 +130,7 @@ TEST(Fork, WhatAParentKeepsBackIsSentOnce) {
   on_ranks([](Job& job) {
     Region region = Region::allocate(job.world(), sizeof(std::int64_t)).value();
     const std::int64_t one = 1;
-    std::optional<Coalescing> one_message(std::in_place, job);
+    std::optional<CoalescingScope> one_message(std::in_place, job);
     Handle added = accumulate_async(job, region.at(neighbour(job)), &one, sizeof one,
                                     Scale::one(ElementType::i64));
     const pid_t child = fork();

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "rma/armci/message_board.hpp"
+#include "rma/armci/mailbox_region.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/effort.hpp"
 #include "tests/support/fake_verbs_transport.hpp"
@@ -157,11 +157,11 @@ TEST(Mailbox, CarriesEverySize) {
 TEST(Mailbox, BuffersSoManyMessagesAsItPromises) {
   with_mailbox([](Job& job, Mailbox& mailbox) {
     for (int round = 0; round < 3; ++round) {
-      for (std::uint32_t i = 0; i < messages_on_their_way; ++i) {
+      for (std::uint32_t i = 0; i < max_short_messages; ++i) {
         ASSERT_TRUE(ok(mailbox.send(3, content(i, short_message_bytes), next(job))));
       }
       ASSERT_TRUE(ok(job.barrier()));
-      for (std::uint32_t i = 0; i < messages_on_their_way; ++i) {
+      for (std::uint32_t i = 0; i < max_short_messages; ++i) {
         expect_from(mailbox, 3, previous(job), content(i, short_message_bytes));
       }
     }
@@ -186,7 +186,7 @@ TEST(Mailbox, LetsAllSendFirstHoweverManyMessages) {
 
 TEST(Mailbox, TakesInMessagesWhileALongOneIsSent) {
   with_mailbox([](Job& job, Mailbox& mailbox) {
-    constexpr std::uint32_t messages = 3 * messages_on_their_way;
+    constexpr std::uint32_t messages = 3 * max_short_messages;
     const std::vector<std::byte> long_message = content(1, three_megabytes);
     if (job.size() == 1) {
       return;

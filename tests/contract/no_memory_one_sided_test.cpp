@@ -13,7 +13,7 @@
 
 #include "rma/aggregate.hpp"
 #include "rma/atomic.hpp"
-#include "rma/coalescing.hpp"
+#include "rma/coalescing_scope.hpp"
 #include "rma/lock.hpp"
 #include "rma/notify.hpp"
 #include "rma/raw_transfer.hpp"
@@ -261,7 +261,7 @@ TEST(NoMemory, InCoalescing) {
     return on_slices(
         job, clear,
         [=](Slices& slices) -> Status {
-          const Coalescing together(slices.job);
+          const CoalescingScope together(slices.job);
           Status first;
           for (std::int64_t i = 0; i < count; ++i) {
             Status status = put(slices.job, slices.to + static_cast<std::uint64_t>(40 * i),

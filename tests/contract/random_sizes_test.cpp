@@ -34,7 +34,7 @@ constexpr std::array<std::int64_t, 16> limits{
     16 << 10, 32 << 10, 64 << 10, 128 << 10, 256 << 10, 1 << 20, 2 << 20, 4 << 20};
 constexpr std::int64_t most_bytes = (4 << 20) + 64;
 
-enum class Fate : std::uint8_t { waited, moved, elsewhere, collected, dropped, detached };
+enum class PeerState : std::uint8_t { waited, moved, elsewhere, collected, dropped, detached };
 
 // One transfer: a range of bytes in the origin's part of a target's slice and in local memory.
 struct Piece {
@@ -64,27 +64,27 @@ std::vector<Piece> random_pieces(std::mt19937_64& random, std::int32_t ranks) {
   return pieces;
 }
 
-void end(Job& job, Handle handle, Fate fate, Handle& all) {
+void end(Job& job, Handle handle, PeerState fate, Handle& all) {
   switch (fate) {
-    case Fate::waited:
+    case PeerState::waited:
       EXPECT_TRUE(ok(handle.wait()));
       EXPECT_TRUE(ok(handle.wait()));
       break;
-    case Fate::moved: {
+    case PeerState::moved: {
       Handle other;
       other = std::move(handle);
       EXPECT_TRUE(ok(other.wait()));
       break;
     }
-    case Fate::elsewhere:
+    case PeerState::elsewhere:
       std::thread([&] { EXPECT_TRUE(ok(handle.wait())); }).join();
       break;
-    case Fate::collected:
+    case PeerState::collected:
       all.collect(std::move(handle));
       break;
-    case Fate::dropped:
+    case PeerState::dropped:
       break;
-    case Fate::detached:
+    case PeerState::detached:
       handle.detach();
       break;
   }
@@ -117,7 +117,7 @@ TEST(RandomSizes, AroundEveryLimitLeaveWhatTheModelSays) {
         const RemoteAddress at =
             region.at(TeamRank{piece.target}, own + static_cast<std::uint64_t>(piece.offset));
         std::byte* const here = local[target].data() + piece.offset;
-        const auto fate = static_cast<Fate>(random_in(random, 0, 5));
+        const auto fate = static_cast<PeerState>(random_in(random, 0, 5));
         if (piece.is_put) {
           end(job, put_async(job, at, here, bytes), fate, all);
           std::copy_n(here, bytes, model[target].begin() + piece.offset);

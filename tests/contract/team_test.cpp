@@ -191,7 +191,8 @@ TEST(Team, CreationTellsWhatIsWrongWithTheList) {
     EXPECT_TRUE(fails(Team::create(job, negative), Code::invalid_argument, {"rank -1"}));
     if (job.size() > 1) {
       const std::vector<WorldRank> others{WorldRank{(job.rank().value + 1) % job.size()}};
-      EXPECT_TRUE(fails(Team::create(job, others), Code::invalid_argument, {"not a member"}));
+      EXPECT_TRUE(
+          fails(Team::create(job, others), Code::invalid_argument, {"not in its list of members"}));
     }
     EXPECT_TRUE(ok(job.barrier()));
   });
@@ -226,7 +227,7 @@ TEST(Team, DoesNotReachRanksOutsideIt) {
     RemoteAddress outside = region.at(TeamRank{0});
     outside.rank = WorldRank{job.rank().value == 0 ? 1 : 0};
     EXPECT_TRUE(fails(put_value(job, outside, 1.0), Code::invalid_argument,
-                      {"has no slice of region", "not in its team"}));
+                      {"has no slice of region", "not in the region's team"}));
     EXPECT_TRUE(ok(job.barrier()));
   });
 }

@@ -244,7 +244,7 @@ TEST(Code, InternalForAPlaceThatAnotherProcessHolds) {
   ASSERT_EQ(pipe(ends), 0);
   const int child = fork();
   if (child == 0) {
-    char byte = memory->hold_life_mark(1).ok() ? 'y' : 'n';
+    char byte = memory->hold_liveness_lock(1).ok() ? 'y' : 'n';
     const bool said = write(ends[1], &byte, 1) == 1;
     while (said) {  // NOLINT(bugprone-infinite-loop): until it is killed
       pause();
@@ -253,7 +253,7 @@ TEST(Code, InternalForAPlaceThatAnotherProcessHolds) {
   }
   char byte = 0;
   EXPECT_EQ(read(ends[0], &byte, 1), 1);
-  EXPECT_EQ(memory->hold_life_mark(1).code(), Code::internal);
+  EXPECT_EQ(memory->hold_liveness_lock(1).code(), Code::internal);
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   close(ends[0]);

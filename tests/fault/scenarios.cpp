@@ -313,7 +313,7 @@ void hold_bitmap(Stage& stage) {
 
 void hold_post_boxes(Stage& stage) {
   for (int place = 0; place < node(stage).size(); ++place) {
-    node(stage).memory().record(place).box_lock.lock(node(stage).lock_context());
+    node(stage).memory().record(place).inbox_lock.lock(node(stage).lock_context());
   }
   stand_still(stage);
 }

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! Arrays that Fortran and C++ share; other_language.cpp is the other half.
+! Arrays that Fortran and C++ share; shared_arrays.cpp is the other half.
 module language_cases
   use, intrinsic :: iso_c_binding
   use checks

@@ -109,7 +109,7 @@ contains
     call c%copy(a)
     call check_is(c, x, "copy")
     call make_matrix(flat, m, n, "flat")
-    call flat%copy_in_order(a)
+    call flat%copy_row_major(a)
     call check_is(flat, reshape(x, [m, n]), "array element order")
   end subroutine several_operands
 
@@ -377,7 +377,7 @@ contains
     call a%copy(c, stat=code, errmsg=message)
     call check(code == tessera_invalid_argument, "other shapes")
     call a%fill_random(1, 1, 0, stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "random elements of type float64 between 1 and 0")
+    call check_error(tessera_invalid_argument, "random elements of type float64 can't be between 1 and 0")
     call check(index(message, "note:") == 0, "no dimensions, no note")
     part = a%part([1, 1], [9, 8])
     call part%fill(1.0_real64, stat=code, errmsg=message)

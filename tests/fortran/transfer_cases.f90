@@ -254,7 +254,7 @@ contains
     call check_error(tessera_invalid_argument, &
         "the buffer is real(real64), but the array has elements of 24 bytes")
     call a%accumulate(1, 8, some, stat=code, errmsg=message)
-    call check_error(tessera_invalid_argument, "only moved")
+    call check_error(tessera_invalid_argument, "opaque and cannot be added")
   end subroutine fields
 
   subroutine elements()

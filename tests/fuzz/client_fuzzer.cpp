@@ -155,7 +155,7 @@ Client& client() {
   static Client one([] {
     ClientOptions options;
     options.rank = self;
-    options.carriers = {WorldRank{0}};
+    options.agent_hosts = {WorldRank{0}};
     options.stray_error = [](const Status& error) { must(!error.ok()); };
     return options;
   }());
@@ -197,7 +197,7 @@ class Talk {
       each->look();
       each->check();
     }
-    must(!link_.is_awaiting() && !link_.has_unsent());
+    must(!link_.has_pending_replies() && !link_.has_unsent());
   }
 
  private:
@@ -217,7 +217,7 @@ class Talk {
   std::size_t room_;
   int moves_ = 0;
   FedChannel* channel_ = new FedChannel;
-  Link link_{client(), NodeId{0}, std::unique_ptr<Channel>(channel_)};
+  ClientConnection link_{client(), NodeId{0}, std::unique_ptr<Channel>(channel_)};
   ServerEndpoint endpoint_{link_, self, peer};
 };
 
@@ -225,7 +225,7 @@ class Talk {
 // each.
 void make_operation_likely(std::span<std::byte, header_bytes> header) {
   const auto number = load<std::uint64_t>(header.data() + 32);
-  if (number != 0 && number != unwatched_operation) {
+  if (number != 0 && number != unmonitored_operation) {
     const std::uint64_t generation = 1 + ((number >> 32U) - 1) % 4;
     store(generation << 32U | number % 16, header.data() + 32);
   }

@@ -29,7 +29,7 @@
 
 #include "rma/node/node.hpp"
 #include "rma/server/bytes.hpp"
-#include "rma/server/conversation.hpp"
+#include "rma/server/server_connection.hpp"
 #include "tests/fuzz/fed_channel.hpp"
 
 namespace {
@@ -49,21 +49,21 @@ class FuzzedNode {
     const std::uint64_t offset = node_->arena().allocate(all_bytes).value();
     must(node_->arena().back(offset, all_bytes).ok());
     area_ = node_->arena().at(offset);
-    must(node_->make_guest_book(job_ranks).ok());
+    must(node_->make_remote_rank_tables(job_ranks).ok());
     must(node_->enter().ok());
     using Use = detail::DirectorySlice::Use;
     enter(RegionId{1},
-          {.owner = WorldRank{1}, .place = offset + first_start, .bytes = first_bytes});
+          {.owner = WorldRank{1}, .location = offset + first_start, .bytes = first_bytes});
     enter(RegionId{2}, {.owner = WorldRank{0},
-                        .place = offset + second_start,
+                        .location = offset + second_start,
                         .bytes = second_bytes,
                         .strict = true});
     enter(RegionId{3}, {.owner = WorldRank{0},
-                        .place = offset + mail_start,
+                        .location = offset + mail_start,
                         .bytes = mail_bytes,
                         .use = Use::mailboxes});
     enter(RegionId{4}, {.owner = WorldRank{0},
-                        .place = offset + locks_start,
+                        .location = offset + locks_start,
                         .bytes = lock_count * lock_bytes_,
                         .use = Use::locks,
                         .unit = lock_bytes_});
@@ -74,12 +74,12 @@ class FuzzedNode {
   void reset() {
     std::memset(area_, canary, all_bytes);
     for (int place = 0; place < 2; ++place) {
-      memory_->record(place).box_count = 0;
+      memory_->record(place).inbox_count = 0;
     }
     for (std::size_t i = 0; i < lock_count; ++i) {
       new (area_ + locks_start + i * lock_bytes_) detail::QueueLock(8);
     }
-    memory_->guest_fate(peer_rank) = detail::GuestFate::unknown;
+    memory_->remote_rank_state(peer_rank) = detail::RemoteRankState::unknown;
   }
   void check() const {
     check_canaries(0, first_start);
@@ -89,8 +89,8 @@ class FuzzedNode {
     check_canaries(locks_start + lock_count * lock_bytes_, all_bytes);
     // No lock is held, and the header of the node's memory is unchanged.
     must(memory_->header().magic == magic_ && memory_->header().ranks == 2);
-    must(memory_->record(0).box_lock.try_lock(node_->lock_context()));
-    memory_->record(0).box_lock.unlock();
+    must(memory_->record(0).inbox_lock.try_lock(node_->lock_context()));
+    memory_->record(0).inbox_lock.unlock();
     must(memory_->header().directory.lanes[0].lock.try_lock(node_->lock_context()));
     memory_->header().directory.lanes[0].lock.unlock();
   }
@@ -138,20 +138,20 @@ const Secret& secret() {
 }
 
 // A connection that has completed its handshake, and the channel that it owns.
-std::pair<std::unique_ptr<Conversation>, FedChannel*> introduced(detail::Node& node,
-                                                                 LockKeeper& locks) {
+std::pair<std::unique_ptr<ServerConnection>, FedChannel*> introduced(detail::Node& node,
+                                                                     RemoteLockServer& locks) {
   auto channel = std::make_unique<FedChannel>();
   FedChannel* const fed = channel.get();
   auto server = HandshakeServer::create(secret(), job_number, job_ranks, NodeId{0});
   auto conversation =
-      std::make_unique<Conversation>(std::move(channel), std::move(server).take(), node, locks);
+      std::make_unique<ServerConnection>(std::move(channel), std::move(server).take(), node, locks);
   auto client = HandshakeClient::create(secret(), {job_number, peer_rank, NodeId{0}}).value();
   fed->give(client.outgoing());
   client.sent(client.outgoing().size());
   must(conversation->advance().ok());
   must(client.feed(fed->sent()).value().finished);
   fed->give(client.outgoing());
-  must(conversation->advance().ok() && conversation->is_introduced());
+  must(conversation->advance().ok() && conversation->is_authenticated());
   return {std::move(conversation), fed};
 }
 
@@ -168,7 +168,7 @@ void seal(std::span<std::byte> frames) {
 }
 
 // Does as the agent does: reads while there may be more, sends while there is room.
-void converse(Conversation& conversation, FedChannel& channel, std::size_t room) {
+void converse(ServerConnection& conversation, FedChannel& channel, std::size_t room) {
   constexpr int most_turns = 100'000;
   for (int turn = 0; turn < most_turns; ++turn) {
     channel.make_room(room);
@@ -184,7 +184,7 @@ void converse(Conversation& conversation, FedChannel& channel, std::size_t room)
     const auto came = conversation.advance();
     if (!came.ok()) {
       must(!came.status().message().empty());
-      conversation.say_why(came.status());
+      conversation.send_reason(came.status());
       return;
     }
     must(*came || channel.is_empty());
@@ -202,7 +202,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   FuzzedNode& node = fuzzed_node();
   node.reset();
-  LockKeeper locks(node.node());
+  RemoteLockServer locks(node.node());
   auto [conversation, channel] = introduced(node.node(), locks);
   Bytes frames(input.begin() + 2, input.end());
   seal(frames);
@@ -212,7 +212,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   converse(*conversation, *channel, 65'536 * std::to_integer<std::size_t>(input[1]));
   // Other ranks get the peer's locks now, and the peer gets no reply any more.
   conversation.reset();
-  node.node().memory().guest_fate(peer_rank) = detail::GuestFate::lost;
+  node.node().memory().remote_rank_state(peer_rank) = detail::RemoteRankState::lost;
   locks.forget(peer_rank);
   locks.look([](const FrameHeader&, const Result<std::uint64_t>&) { must(false); });
   node.check();

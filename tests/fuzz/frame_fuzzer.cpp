@@ -63,7 +63,7 @@ void decode_any_shape(View input) {
 
 void decode_any_sides(View input) {
   if (const auto shape = decode_sides(input); shape.ok()) {
-    must(shape.value().check().ok() && shape.value().runs() <= detail::most_pushed_runs);
+    must(shape.value().check().ok() && shape.value().runs() <= detail::max_assisted_get_runs);
     Bytes again;
     encode_sides(shape.value(), again);
     must(std::equal(again.begin(), again.end(), input.begin(), input.end()));

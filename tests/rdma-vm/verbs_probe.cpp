@@ -62,7 +62,7 @@ class Probe : public testing::TestWithParam<bool> {
     ibv_srq_init_attr shared{};
     shared.attr.max_wr = receives;
     shared.attr.max_sge = 1;
-    receives_ = OwnedReceives(library_, library_->create_srq(device_->domain(), shared));
+    receives_ = OwnedReceiveQueue(library_, library_->create_srq(device_->domain(), shared));
     ASSERT_TRUE(receives_);
     connect_both();
   }
@@ -81,7 +81,7 @@ class Probe : public testing::TestWithParam<bool> {
     }
     for (std::size_t i = 0; i < 2; ++i) {
       // Encoded as between processes.
-      const auto other = PathAddress::decode(pairs_[1 - i].address().encode());
+      const auto other = ConnectionAddress::decode(pairs_[1 - i].address().encode());
       ASSERT_TRUE(other.ok()) << other.status().describe();
       const Status status = pairs_[i].connect(*other);
       ASSERT_TRUE(status.ok()) << status.describe();
@@ -143,7 +143,7 @@ class Probe : public testing::TestWithParam<bool> {
   bool comes(EventKind kind) {
     const auto deadline = std::chrono::steady_clock::now() + patience;
     while (std::chrono::steady_clock::now() < deadline) {
-      for (const DeviceEvent& event : device_->look_for_events()) {
+      for (const DeviceEvent& event : device_->poll_events()) {
         fmt::print("  event: {}\n", event.text);
         if (event.kind == kind) {
           return true;
@@ -172,13 +172,13 @@ class Probe : public testing::TestWithParam<bool> {
   }
 
   std::shared_ptr<Device> device_;
-  std::shared_ptr<Library> library_;
+  std::shared_ptr<VerbsLibrary> library_;
   Memory memory_;
   OwnedRegion region_;
   OwnedChannel channel_;
   OwnedCompletions sent_;
   OwnedCompletions received_;
-  OwnedReceives receives_;
+  OwnedReceiveQueue receives_;
   std::vector<QueuePair> pairs_;
 };
 

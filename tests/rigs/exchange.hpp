@@ -36,15 +36,15 @@ class Exchange {
   [[nodiscard]] std::int64_t rounds() const noexcept { return round_; }
 
   /// Collective. Errors: those of the library; internal, if something is missing.
-  Status play_rounds(std::int64_t count) {
+  Status run_rounds(std::int64_t count) {
     for (const std::int64_t last = round_ + count; round_ < last;) {
-      TESSERA_RETURN_IF_ERROR(play_round());
+      TESSERA_RETURN_IF_ERROR(run_round());
     }
     return {};
   }
 
   /// Collective. One round.
-  Status play_round() {
+  Status run_round() {
     ++round_;
     TESSERA_RETURN_IF_ERROR(write_to_all());
     TESSERA_RETURN_IF_ERROR(team_.barrier());

@@ -39,7 +39,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Several times the longest time to detect a dead link.
-constexpr unsigned patience_seconds = 100;
+constexpr unsigned alarm_seconds = 100;
 // Shorter than the silence after which a machine counts as lost, and longer than a few of TCP's
 // retransmission attempts.
 constexpr std::chrono::seconds outage{5};
@@ -71,7 +71,7 @@ struct Sides {
   }
 };
 
-Result<Sides> find_sides(Job& job, std::string_view host) {
+Result<Sides> find_partition(Job& job, std::string_view host) {
   Sides sides{.is_cut_off = host_name() == host, .cut_off = {}, .elsewhere = {}};
   TESSERA_ASSIGN_OR_RETURN(const auto all,
                            job.world().allgather_value(std::int32_t{sides.is_cut_off ? 1 : 0}));
@@ -86,7 +86,7 @@ Result<Sides> find_sides(Job& job, std::string_view host) {
 }
 
 // The first rank of a node is its agent host.
-bool is_carrier(const Job& job, WorldRank rank) {
+bool is_agent_host(const Job& job, WorldRank rank) {
   for (std::int32_t each = 0; each < rank.value; ++each) {
     if (job.node_of(WorldRank{each}) == job.node_of(rank)) {
       return false;
@@ -111,13 +111,13 @@ Status check_loss(const Job& job, const Sides& sides, std::string_view where, co
 Status check_loss_of_node(const Job& job, const Sides& sides, std::string_view where,
                           const Status& loss) {
   TESSERA_RETURN_IF_ERROR(check_loss(job, sides, where, loss));
-  return expect(is_carrier(job, *loss.rank()), "the named rank was its node's agent host");
+  return expect(is_agent_host(job, *loss.rank()), "the named rank was its node's agent host");
 }
 
 Status go_on(Job& job, const Sides& sides) {
   TESSERA_ASSIGN_OR_RETURN(Team team, Team::create(job, sides.own()));
   TESSERA_ASSIGN_OR_RETURN(Exchange exchange, Exchange::create(job, team));
-  TESSERA_RETURN_IF_ERROR(exchange.play_rounds(rounds_after));
+  TESSERA_RETURN_IF_ERROR(exchange.run_rounds(rounds_after));
   fmt::print("rank {} on {} continued in a team of {}\n", job.rank().value, host_name(),
              team.size());
   return {};
@@ -125,24 +125,24 @@ Status go_on(Job& job, const Sides& sides) {
 
 // Plays until that fails. The first rank of each node plays full rounds with the others' first
 // ranks. Its mates only write and fence, so that no collective reports the loss to them.
-Status play_until_loss(Job& job, Exchange& with_all, std::string_view host) {
-  const bool is_first = is_carrier(job, job.rank());
+Status run_until_loss(Job& job, Exchange& with_all, std::string_view host) {
+  const bool is_first = is_agent_host(job, job.rank());
   TESSERA_ASSIGN_OR_RETURN(Team firsts, job.world().split(is_first ? 0 : -1, job.rank().value));
   TESSERA_ASSIGN_OR_RETURN(Exchange among_firsts, Exchange::create(job, firsts));
   if (job.rank().value == 0) {
     change_cable("down", host);
   }
   while (true) {
-    TESSERA_RETURN_IF_ERROR(is_first ? among_firsts.play_round() : with_all.write_to_all());
+    TESSERA_RETURN_IF_ERROR(is_first ? among_firsts.run_round() : with_all.write_to_all());
   }
 }
 
 Status lose(Job& job, const Sides& sides, std::string_view host) {
   TESSERA_ASSIGN_OR_RETURN(Exchange exchange, Exchange::create(job, job.world()));
-  TESSERA_RETURN_IF_ERROR(exchange.play_rounds(rounds_before));
-  const std::string_view where = is_carrier(job, job.rank()) ? "a round" : "a fence";
+  TESSERA_RETURN_IF_ERROR(exchange.run_rounds(rounds_before));
+  const std::string_view where = is_agent_host(job, job.rank()) ? "a round" : "a fence";
   TESSERA_RETURN_IF_ERROR(
-      check_loss_of_node(job, sides, where, play_until_loss(job, exchange, host)));
+      check_loss_of_node(job, sides, where, run_until_loss(job, exchange, host)));
   TESSERA_RETURN_IF_ERROR(check_loss_of_node(job, sides, "a barrier of all", job.barrier()));
   return go_on(job, sides);
 }
@@ -163,7 +163,7 @@ class Waits {
     TESSERA_RETURN_IF_ERROR(is(lost_[0]) ? lock(near_[0]) : Status());
     TESSERA_RETURN_IF_ERROR(is(lost_[1]) ? lock(lost_[0]) : Status());
     TESSERA_RETURN_IF_ERROR(is(far_[1]) ? lock(far_[0]) : Status());
-    return meet_owners();
+    return contact_owners();
   }
 
   // None of these can complete.
@@ -205,7 +205,7 @@ class Waits {
         lost_{sides.cut_off[0], sides.cut_off[1]} {}
 
   // The first request to a node that is cut off returns that it is unreachable.
-  Status meet_owners() {
+  Status contact_owners() {
     const WorldRank owner = is(far_[0]) ? lost_[0] : is(lost_[1]) ? far_[0] : job_.rank();
     return get_value<std::int32_t>(job_, region_.at(member(owner))).status();
   }
@@ -230,7 +230,7 @@ class Waits {
   Pair lost_;
 };
 
-Status wait_in_vain(Job& job, const Sides& sides, std::string_view host) {
+Status wait_without_result(Job& job, const Sides& sides, std::string_view host) {
   TESSERA_ASSIGN_OR_RETURN(Waits waits, Waits::create(job, sides));
   TESSERA_RETURN_IF_ERROR(waits.take_locks());
   TESSERA_RETURN_IF_ERROR(job.barrier());
@@ -295,14 +295,14 @@ Status wait_for_first(Job& job, std::string_view host) {
 }
 
 // Rounds until the ranks on that host have seen the cable come back, and some more.
-Status play_through(Job& job, const Sides& sides, std::string_view host) {
+Status run_through(Job& job, const Sides& sides, std::string_view host) {
   TESSERA_ASSIGN_OR_RETURN(Exchange exchange, Exchange::create(job, job.world()));
   CableWatch watch;
-  TESSERA_RETURN_IF_ERROR(exchange.play_rounds(rounds_before));
+  TESSERA_RETURN_IF_ERROR(exchange.run_rounds(rounds_before));
   std::thread puller([&] { job.rank().value == 0 ? interrupt(host) : void(); });
   Status status;
   for (std::int32_t all = 0; status.ok() && all == 0;) {
-    status = exchange.play_round();
+    status = exchange.run_round();
     const bool has_seen = sides.is_cut_off && watch.came_back();
     const auto seen = job.world().allreduce(std::int32_t{has_seen ? 1 : 0}, Reduction::max);
     status = status.ok() ? seen.status() : status;
@@ -310,7 +310,7 @@ Status play_through(Job& job, const Sides& sides, std::string_view host) {
   }
   puller.join();
   TESSERA_RETURN_IF_ERROR(status);
-  TESSERA_RETURN_IF_ERROR(exchange.play_rounds(rounds_after));
+  TESSERA_RETURN_IF_ERROR(exchange.run_rounds(rounds_after));
   fmt::print("rank {} on {}: nothing was missing in {} rounds\n", job.rank().value, host_name(),
              exchange.rounds());
   return {};
@@ -318,13 +318,13 @@ Status play_through(Job& job, const Sides& sides, std::string_view host) {
 
 Status come_back(Job& job, const Sides& sides, std::string_view host) {
   TESSERA_RETURN_IF_ERROR(wait_for_first(job, host));
-  return play_through(job, sides, host);
+  return run_through(job, sides, host);
 }
 
-Status play(Job& job, std::string_view scenario, std::string_view host) {
-  TESSERA_ASSIGN_OR_RETURN(const Sides sides, find_sides(job, host));
+Status run(Job& job, std::string_view scenario, std::string_view host) {
+  TESSERA_ASSIGN_OR_RETURN(const Sides sides, find_partition(job, host));
   return scenario == "lost"    ? lose(job, sides, host)
-         : scenario == "waits" ? wait_in_vain(job, sides, host)
+         : scenario == "waits" ? wait_without_result(job, sides, host)
                                : come_back(job, sides, host);
 }
 
@@ -336,12 +336,12 @@ Status stop(Job& job, std::string_view scenario) {
 }
 
 int run(std::string_view scenario, std::string_view host) {
-  alarm(patience_seconds);
+  alarm(alarm_seconds);
   auto job = Job::start();
   Status status = job.status();
   if (job.ok()) {
     const int rank = job->rank().value;
-    status = play(*job, scenario, host);
+    status = run(*job, scenario, host);
     status = status.ok() ? stop(*job, scenario) : status;
     if (!status.ok()) {
       fmt::print("rank {} on {}: {}\n", rank, host_name(), status.describe());

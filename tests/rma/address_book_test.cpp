@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/engine/address_book.hpp"
+#include "rma/engine/address_table.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,11 +19,11 @@ namespace {
 const auto* const arena = reinterpret_cast<const std::byte*>(std::uintptr_t{1} << 40);
 constexpr std::uint64_t arena_bytes = 1ULL << 30;
 
-std::unique_ptr<AddressBook> make_book() {
-  return std::move(AddressBook::create(arena, arena_bytes)).value();
+std::unique_ptr<AddressTable> make_book() {
+  return std::move(AddressTable::create(arena, arena_bytes)).value();
 }
 
-TEST(AddressBook, FindsARegionInTheArenaFromAnyOfItsBytes) {
+TEST(AddressTable, FindsARegionInTheArenaFromAnyOfItsBytes) {
   const auto book = make_book();
   const std::byte* const slice = arena + 10 * granule_bytes;
   book->assign(slice, granule_bytes + 5, RegionId{3});
@@ -35,7 +35,7 @@ TEST(AddressBook, FindsARegionInTheArenaFromAnyOfItsBytes) {
   EXPECT_EQ(book->find(slice), RegionId{0});
 }
 
-TEST(AddressBook, FindsTheLastGranuleOfTheArenaAndNothingBehindIt) {
+TEST(AddressTable, FindsTheLastGranuleOfTheArenaAndNothingBehindIt) {
   const auto book = make_book();
   const std::byte* const last = arena + arena_bytes - granule_bytes;
   book->assign(last, granule_bytes, RegionId{9});
@@ -45,7 +45,7 @@ TEST(AddressBook, FindsTheLastGranuleOfTheArenaAndNothingBehindIt) {
   EXPECT_EQ(book->find(nullptr), RegionId{0});
 }
 
-TEST(AddressBook, FindsMemoryElsewhereByItsExactBytes) {
+TEST(AddressTable, FindsMemoryElsewhereByItsExactBytes) {
   const auto book = make_book();
   std::vector<std::byte> memory(1000);
   book->assign(memory.data() + 100, 50, RegionId{4});
@@ -60,7 +60,7 @@ TEST(AddressBook, FindsMemoryElsewhereByItsExactBytes) {
   EXPECT_EQ(book->find(memory.data() + 160), RegionId{5});
 }
 
-TEST(AddressBook, AttachedMemoryMayOverlapAndTheLastOneAttachedIsFound) {
+TEST(AddressTable, AttachedMemoryMayOverlapAndTheLastOneAttachedIsFound) {
   const auto book = make_book();
   std::vector<std::byte> memory(1000);
   book->attach(memory.data(), 1000, RegionId{1});
@@ -77,7 +77,7 @@ TEST(AddressBook, AttachedMemoryMayOverlapAndTheLastOneAttachedIsFound) {
   EXPECT_EQ(book->find(memory.data() + 120), RegionId{0});
 }
 
-TEST(AddressBook, MemoryOfTheArenaThatIsAttachedStaysWhatItWas) {
+TEST(AddressTable, MemoryOfTheArenaThatIsAttachedStaysWhatItWas) {
   const auto book = make_book();
   book->assign(arena, granule_bytes, RegionId{1});
   book->attach(arena + 8, granule_bytes, RegionId{2});
@@ -88,14 +88,14 @@ TEST(AddressBook, MemoryOfTheArenaThatIsAttachedStaysWhatItWas) {
   EXPECT_EQ(book->find(arena + granule_bytes + 7), RegionId{0});
 }
 
-TEST(AddressBook, EmptySlicesAndNullLeaveNoTrace) {
+TEST(AddressTable, EmptySlicesAndNullLeaveNoTrace) {
   const auto book = make_book();
   book->assign(nullptr, 100, RegionId{1});
   book->assign(arena, 0, RegionId{1});
   EXPECT_EQ(book->find(arena), RegionId{0});
 }
 
-TEST(AddressBook, ForeignAddressesAreUniqueAndComeBackWhole) {
+TEST(AddressTable, ForeignAddressesAreUniqueAndComeBackWhole) {
   const auto book = make_book();
   std::mt19937 random(99);
   struct Piece {
@@ -135,7 +135,7 @@ TEST(AddressBook, ForeignAddressesAreUniqueAndComeBackWhole) {
   EXPECT_EQ(*whole, lowest);
 }
 
-TEST(AddressBook, SaysWhenForeignAddressesAreUsedUp) {
+TEST(AddressTable, SaysWhenForeignAddressesAreUsedUp) {
   const auto book = make_book();
   const auto refused = book->reserve_foreign(1ULL << 50, RegionId{1});
   EXPECT_EQ(refused.status().code(), Code::limit_exceeded);

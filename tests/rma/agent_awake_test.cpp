@@ -42,14 +42,14 @@ nanoseconds taken() {
 }
 
 void ask(RawPeer& peer) {
-  ASSERT_TRUE(peer.send(frame({.kind = Kind::fence, .origin = stranger, .operation = 1})));
+  ASSERT_TRUE(peer.send(frame({.kind = Kind::fence, .origin = foreign_rank, .operation = 1})));
   ASSERT_TRUE(peer.receive_frame());
 }
 
 TEST(AgentAwake, SleepsAgainAfterItsTimeAndIsAwakeWithTheNextRequest) {
   const ServedNode node({.stay_awake = std::chrono::seconds(1)});
   RawPeer peer(node.address());
-  ASSERT_TRUE(test::ok(peer.introduce(node.secret(), stranger)));
+  ASSERT_TRUE(test::ok(peer.introduce(node.secret(), foreign_rank)));
   for (int round = 0; round < 2; ++round) {
     EXPECT_TRUE(test::eventually([&] {
       ask(peer);
@@ -64,7 +64,7 @@ TEST(AgentAwake, SleepsAgainAfterItsTimeAndIsAwakeWithTheNextRequest) {
 TEST(AgentAwake, IsAsleepSoonWhereNoProcessorIsSpare) {
   const ServedNode node({.stay_awake = std::chrono::microseconds(50)});
   RawPeer peer(node.address());
-  ASSERT_TRUE(test::ok(peer.introduce(node.secret(), stranger)));
+  ASSERT_TRUE(test::ok(peer.introduce(node.secret(), foreign_rank)));
   EXPECT_TRUE(test::eventually([&] {
     ask(peer);
     return taken() < milliseconds(1);

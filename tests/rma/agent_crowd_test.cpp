@@ -48,7 +48,7 @@ int late_of(int requests, RawPeer& peer) {
   for (int i = 0; i < requests; ++i) {
     std::this_thread::sleep_for(std::chrono::microseconds(pause_us(random)));
     const auto asked = Clock::now();
-    EXPECT_TRUE(peer.send(frame({.kind = Kind::fence, .origin = stranger, .operation = 1})));
+    EXPECT_TRUE(peer.send(frame({.kind = Kind::fence, .origin = foreign_rank, .operation = 1})));
     EXPECT_TRUE(peer.receive_frame());
     count += Clock::now() - asked > late ? 1 : 0;
   }
@@ -65,7 +65,7 @@ TEST(AgentCrowd, RequestsNowAndThenAreAnsweredSoon) {
   const Computation computation;
   one.reset();
   RawPeer peer(node.address());
-  ASSERT_TRUE(test::ok(peer.introduce(node.secret(), stranger)));
+  ASSERT_TRUE(test::ok(peer.introduce(node.secret(), foreign_rank)));
   EXPECT_TRUE(test::eventually([&] { return late_of(requests, peer) < requests / 8; }));
 }
 

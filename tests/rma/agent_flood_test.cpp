@@ -65,13 +65,13 @@ class AgentFlood : public testing::Test {
  private:
   void ask(int rounds) {
     for (int i = 0; i < rounds; ++i) {
-      ASSERT_TRUE(peer_.send(frame({.kind = Kind::fence, .origin = stranger, .operation = 1})));
+      ASSERT_TRUE(peer_.send(frame({.kind = Kind::fence, .origin = foreign_rank, .operation = 1})));
       ASSERT_TRUE(peer_.receive_frame());
     }
   }
   RawPeer peer_ = [this] {
     RawPeer peer(node_.address());
-    EXPECT_TRUE(test::ok(peer.introduce(node_.secret(), stranger)));
+    EXPECT_TRUE(test::ok(peer.introduce(node_.secret(), foreign_rank)));
     return peer;
   }();
 };

@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds nap{20};
 
 void ask(RawPeer& peer) {
-  ASSERT_TRUE(peer.send(frame({.kind = Kind::fence, .origin = stranger, .operation = 1})));
+  ASSERT_TRUE(peer.send(frame({.kind = Kind::fence, .origin = foreign_rank, .operation = 1})));
 }
 
 bool has_come(const RawPeer& peer) {
@@ -27,9 +27,9 @@ bool has_come(const RawPeer& peer) {
 
 // A request that arrives while all threads sleep must not wait for the end of a timed wait.
 TEST(AgentHelp, ThatIsHandedBackEndsANap) {
-  ServedNode node({.naps = {.waited_for = nap, .by_itself = nap, .longest = nap}});
+  ServedNode node({.naps = {.waited_for = nap, .when_idle = nap, .longest = nap}});
   RawPeer peer(node.address());
-  ASSERT_TRUE(test::ok(peer.introduce(node.secret(), stranger)));
+  ASSERT_TRUE(test::ok(peer.introduce(node.secret(), foreign_rank)));
   node.agent().begin();
   // This wakes the thread. It then enters a timed wait, since a helper is active; so the helper
   // sends the reply.
@@ -43,7 +43,7 @@ TEST(AgentHelp, ThatIsHandedBackEndsANap) {
   ASSERT_TRUE(peer.receive_frame());
   node.agent().end();
   const auto start = Clock::now();
-  node.agent().hand_back();
+  node.agent().yield_progress();
   ask(peer);
   EXPECT_TRUE(peer.receive_frame());
   EXPECT_LT(Clock::now() - start, nap / 2);
@@ -54,16 +54,16 @@ TEST(AgentHelp, ThatIsHandedBackEndsANap) {
 TEST(AgentHelp, TakesUpRequestsThatWaitedBehindAnswers) {
   constexpr std::uint64_t requests = 5;
   ServedNode node(
-      {.naps = {.waited_for = nap, .by_itself = nap, .longest = nap}, .answer_bytes = 1});
+      {.naps = {.waited_for = nap, .when_idle = nap, .longest = nap}, .answer_bytes = 1});
   RawPeer first(node.address());
   RawPeer one(node.address());
   RawPeer other(node.address());
   for (RawPeer* const peer : {&first, &one, &other}) {
-    ASSERT_TRUE(test::ok(peer->introduce(node.secret(), stranger)));
+    ASSERT_TRUE(test::ok(peer->introduce(node.secret(), foreign_rank)));
   }
   Bytes many;
   for (std::uint64_t i = 1; i <= requests; ++i) {
-    const Bytes each = frame({.kind = Kind::fence, .origin = stranger, .operation = i});
+    const Bytes each = frame({.kind = Kind::fence, .origin = foreign_rank, .operation = i});
     many.insert(many.end(), each.begin(), each.end());
   }
   // The thread is in a timed wait from now on. The agent read from the first peer last, so one poll
@@ -88,7 +88,7 @@ TEST(AgentHelp, TakesUpRequestsThatWaitedBehindAnswers) {
     }
   }
   node.agent().end();
-  node.agent().hand_back();  // otherwise the node ends only after the timed wait
+  node.agent().yield_progress();  // otherwise the node ends only after the timed wait
 }
 
 }  // namespace

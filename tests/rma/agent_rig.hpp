@@ -20,7 +20,7 @@
 
 namespace tessera::rma::server {
 
-inline constexpr WorldRank stranger{2};
+inline constexpr WorldRank foreign_rank{2};
 
 /// A client that puts and gets all the time, compares the data and counts its rounds.
 class Bystander {
@@ -86,7 +86,7 @@ class AgentRobustness : public testing::Test {
     bystander_.end();
     EXPECT_TRUE(node_.is_intact_around());
   }
-  RawPeer introduced(WorldRank rank = stranger) {
+  RawPeer introduced(WorldRank rank = foreign_rank) {
     RawPeer peer(node_.address());
     EXPECT_TRUE(test::ok(peer.introduce(node_.secret(), rank)));
     return peer;
@@ -103,7 +103,7 @@ class AgentRobustness : public testing::Test {
                             [](std::byte each) { return each == std::byte{0}; }));
   }
   // The connection still works: a request on it is answered.
-  static void expect_fence_answered(RawPeer& peer, WorldRank rank = stranger) {
+  static void expect_fence_answered(RawPeer& peer, WorldRank rank = foreign_rank) {
     ASSERT_TRUE(peer.send(frame({.kind = Kind::fence, .origin = rank, .operation = 99})));
     const auto answer = peer.receive_frame();
     ASSERT_TRUE(answer);
@@ -117,7 +117,7 @@ class AgentRobustness : public testing::Test {
 
 inline FrameHeader request(Kind kind, std::uint64_t offset = 0, RegionId id = region) {
   return {.kind = kind,
-          .origin = stranger,
+          .origin = foreign_rank,
           .target = owner,
           .operation = 7,
           .region = id,

@@ -56,7 +56,7 @@ TEST_F(AgentRobustness, APeerKilledInAPutHarmsOnlyWhatItPutTo) {
   ASSERT_EQ(pipe(ready.data()), 0);
   detail::ForkedRank killed([&] {
     RawPeer peer(node_.address());
-    const bool is_in = peer.introduce(node_.secret(), stranger).ok();
+    const bool is_in = peer.introduce(node_.secret(), foreign_rank).ok();
     const Bytes whole = frame(request(Kind::put, start), {}, Bytes(size, std::byte{1}));
     const char mark = is_in && peer.send(std::span(whole).first(300'000)) ? 'y' : 'n';
     static_cast<void>(!write(ready[1], &mark, 1));
@@ -195,8 +195,8 @@ TEST_F(AgentRobustness, ARecordedConversationIsOfNoUse) {
   Bytes recorded;
   {
     RawPeer peer(node_.address());
-    ASSERT_TRUE(ok(peer.introduce(node_.secret(), stranger, &recorded)));
-    const FrameHeader bye{.kind = Kind::bye, .origin = stranger};
+    ASSERT_TRUE(ok(peer.introduce(node_.secret(), foreign_rank, &recorded)));
+    const FrameHeader bye{.kind = Kind::bye, .origin = foreign_rank};
     ASSERT_TRUE(peer.send(frame(bye)));
   }
   const Bytes put = frame(request(Kind::put), {}, Bytes(1000, std::byte{1}));
@@ -225,7 +225,7 @@ TEST_F(AgentRobustness, AFrameWithoutAHandshakeIsNotLookedAt) {
 }
 
 TEST_F(AgentRobustness, AFrameOfAnotherConnectionIsRefused) {
-  RawPeer peer = introduced(stranger);
+  RawPeer peer = introduced(foreign_rank);
   FrameHeader recorded = request(Kind::put);
   recorded.origin = origin;  // the rank that it was recorded from
   ASSERT_TRUE(peer.send(frame(recorded, {}, Bytes(1000, std::byte{1}))));
@@ -282,7 +282,7 @@ TEST_F(AgentRobustness, ListensOnNoAddressButItsOwn) {
 
 // --- peers that send nothing, or read nothing -------------------------------------------------
 
-class SilentStranger : public testing::TestWithParam<StayAwake> {};
+class SilentStranger : public testing::TestWithParam<PollDuration> {};
 
 TEST_P(SilentStranger, IsDisconnected) {
   ServedNode node({.stay_awake = GetParam(), .patience = std::chrono::milliseconds(50)});
@@ -325,9 +325,9 @@ TEST(ManyStrangers, AreCountedInTheLogAfterTheFirstFew) {
   constexpr int strangers = 50;
   ServedNode node({.stranger_lines = {.lines = lines}});
   for (int i = 0; i < strangers; ++i) {
-    RawPeer stranger(node.address());
-    ASSERT_TRUE(stranger.send(Bytes(100, std::byte{'x'})));
-    EXPECT_TRUE(stranger.is_closed_by_the_other());
+    RawPeer foreign_rank(node.address());
+    ASSERT_TRUE(foreign_rank.send(Bytes(100, std::byte{'x'})));
+    EXPECT_TRUE(foreign_rank.is_closed_by_the_other());
   }
   node.stop_agent();  // which logs the count
   const std::vector<std::string> warnings = node.warnings(lines + 1);
@@ -522,12 +522,12 @@ TEST_F(AgentRobustness, ARankThatEndsWithItsFirstRequestKeepsNoLock) {
     std::optional<detail::QueueLock::Outcome> outcome;
     EXPECT_TRUE(test::eventually(
         [&] {
-          outcome = node.lock(0).take_or_leave(node.node(), 0, dead);
+          outcome = node.lock(0).try_take(node.node(), 0, dead);
           return outcome.has_value();
         },
         detail::rig_patience));
     EXPECT_EQ(outcome, detail::QueueLock::Outcome::holder_died);
-    EXPECT_EQ(dead, node.node().guest_place(lock.origin));
+    EXPECT_EQ(dead, node.node().remote_rank_slot(lock.origin));
     EXPECT_EQ(node.node().has_left(dead), last == Kind::bye);
   }
 }
@@ -632,7 +632,7 @@ TEST(Descriptors, ThatAreUsedUpDelayNewPeersAndHarmNoOthers) {
   TcpAddress address;
   ASSERT_EQ(read(up[0], &address, sizeof(address)), static_cast<ssize_t>(sizeof(address)));
   RawPeer peer(address);
-  EXPECT_TRUE(ok(peer.introduce(secret, stranger))) << "it is accepted in the end";
+  EXPECT_TRUE(ok(peer.introduce(secret, foreign_rank))) << "it is accepted in the end";
   close(down[1]);
   EXPECT_EQ(agent.wait(), 0);
   close(up[0]);

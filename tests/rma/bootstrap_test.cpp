@@ -70,7 +70,7 @@ class LauncherEnvironment {
 
 std::string trace(const std::map<std::string, std::string>& variables) {
   const LauncherEnvironment environment(variables);
-  const LauncherTrace found = detect_launcher();
+  const LauncherInfo found = detect_launcher();
   return fmt::format("{} {}", found.launcher, found.ranks);
 }
 

@@ -67,7 +67,7 @@ class ClientRobustness : public testing::Test {
     options.job = job_number;
     options.secret = agent.secret();
     options.agents = {agent.address()};
-    options.carriers = {WorldRank{0}};
+    options.agent_hosts = {WorldRank{0}};
     options.gathered_bytes = 256;
     options.stray_error = [](const Status& error) { ADD_FAILURE() << error.describe(); };
     return options;
@@ -98,7 +98,7 @@ class ClientRobustness : public testing::Test {
   PlayedAgent agent_;
   std::optional<RawPeer> peer_;
   Client client_{options(agent_)};
-  Link* link_ = nullptr;
+  ClientConnection* link_ = nullptr;
   std::optional<ServerEndpoint> endpoint_;
 };
 
@@ -276,7 +276,7 @@ TEST(ClientOfATeamThatIsGone, IsNotToldOfDeliveriesThatCameTooLate) {
   for (const Code code : {Code::closed, Code::out_of_range}) {
     Bytes text;
     encode_failure(Status::error(code, "memory 9 is no longer published on this node"), text);
-    ASSERT_TRUE(peer->send(frame(answer(Kind::failed, unwatched_operation), {}, text)));
+    ASSERT_TRUE(peer->send(frame(answer(Kind::failed, unmonitored_operation), {}, text)));
   }
   EXPECT_TRUE(test::eventually([&] {
     client.progress();
@@ -313,10 +313,10 @@ TEST_F(ClientRobustness, ACopiedBodyMayBeReusedAtOnce) {
   std::uint64_t posted = 0;
   for (; posted < most && !link_->has_unsent(); ++posted) {
     std::fill(body.begin(), body.end(), static_cast<std::byte>(posted));
-    FrameHeader header = answer(Kind::deliver, unwatched_operation);
+    FrameHeader header = answer(Kind::deliver, unmonitored_operation);
     header.payload_bytes = body.size();
     header.offset = posted;
-    ASSERT_TRUE(ok(link_->post_copy(header, body, Link::When::now)));
+    ASSERT_TRUE(ok(link_->post_copy(header, body, ClientConnection::When::now)));
   }
   ASSERT_TRUE(link_->has_unsent()) << "everything went into the sockets' buffers";
   std::fill(body.begin(), body.end(), std::byte{0xff});
@@ -395,7 +395,7 @@ class UnreachedNode : public testing::Test {
     options.agents = {address};
     options.connect_timeout = std::chrono::milliseconds(20);
     options.first_pause = pause;
-    options.longest_pause = 2 * pause;
+    options.max_pause = 2 * pause;
     // Called before each attempt, and after a failed one.
     options.has_left = [this](NodeId) {
       ++asked_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // An emulated cluster without a network: the memories of several nodes in one machine, and a
-// NodeLink that writes to them directly. Ranks are threads, or processes forked after the cluster
-// was made.
+// NodeControlChannel that writes to them directly. Ranks are threads, or processes forked after the
+// cluster was made.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@
 
 #include "rma/bootstrap.hpp"
 #include "rma/engine/job_state.hpp"
-#include "rma/engine/node_link.hpp"
+#include "rma/engine/node_control_channel.hpp"
 #include "tests/rma/node_rig.hpp"
 
 namespace tessera::rma::detail {
@@ -89,7 +89,7 @@ class Cluster {
         static_cast<int>(std::lower_bound(ranks.begin(), ranks.end(), rank) - ranks.begin());
     return std::make_unique<Node>(
         memories_[static_cast<std::size_t>(node.value)], std::move(ranks), place, one_process,
-        WaitPolicy{.spin = std::chrono::nanoseconds(200), .look_period = rig_look_period});
+        WaitPolicy{.spin = std::chrono::nanoseconds(200), .liveness_interval = rig_look_period});
   }
 
   /// Creates a rank's part of the job and of its world team.
@@ -106,13 +106,13 @@ class Cluster {
 
 /// Copies directly into the other node's memory, sometimes after a delay, so that no test relies on
 /// timing.
-class ClusterLink final : public NodeLink, private Liveness {
+class ClusterLink final : public NodeControlChannel, private Liveness {
  public:
   ClusterLink(const Cluster& cluster, WorldRank self, bool one_process)
       : cluster_(cluster),
         own_node_(cluster.map().node_of(self).value),
         one_process_(one_process),
-        context_{.place = self.value, .liveness = this, .look_period = rig_look_period},
+        context_{.place = self.value, .liveness = this, .liveness_interval = rig_look_period},
         dice_(static_cast<unsigned>(self.value) + 1) {}
 
   // Teams use neither flags, notifications nor locks.
@@ -170,15 +170,15 @@ class ClusterLink final : public NodeLink, private Liveness {
     cluster_.board().deliveries.fetch_add(1);
     return {};
   }
-  Status invite(WorldRank rank, const Invitation& invitation) override {
+  Status invite(WorldRank rank, const JoinMessage& invitation) override {
     const auto node = visit(rank);
     std::atomic<bool>& abroad = cluster_.board().abroad[static_cast<std::size_t>(context_.place)];
     abroad = true;
-    Status status = node->invite(node->place_of(rank), invitation);
+    Status status = node->invite(node->local_rank_of(rank), invitation);
     abroad = false;
     return status;
   }
-  Result<Fate> fate_of(WorldRank rank) override { return fate(rank); }
+  Result<PeerState> peer_state_of(WorldRank rank) override { return fate(rank); }
   Status connect(NodeId) override { return {}; }
   Result<std::optional<std::uint32_t>> read_word(NodeId node, RegionId memory,
                                                  std::uint64_t offset) override {
@@ -191,17 +191,18 @@ class ClusterLink final : public NodeLink, private Liveness {
  private:
   // The liveness of holders of the board's lock, where local ranks are world ranks.
   [[nodiscard]] bool has_ended(int place) const override {
-    return fate(WorldRank{place}) == Fate::died;
+    return fate(WorldRank{place}) == PeerState::died;
   }
-  [[nodiscard]] Fate fate(WorldRank rank) const {
+  [[nodiscard]] PeerState fate(WorldRank rank) const {
     const auto node = visit(rank);
-    const int place = node->place_of(rank);
+    const int place = node->local_rank_of(rank);
     if (node->has_left(place)) {
-      return Fate::left;
+      return PeerState::left;
     }
     const bool has_entered = node->memory().record(place).presence.load() != 0;
-    return has_entered && !one_process_ && !node->memory().has_life_mark(place) ? Fate::died
-                                                                                : Fate::here;
+    return has_entered && !one_process_ && !node->memory().has_liveness_lock(place)
+               ? PeerState::died
+               : PeerState::here;
   }
   [[nodiscard]] std::unique_ptr<Node> visit(WorldRank rank) const {
     return cluster_.node_of(cluster_.ranks_of(cluster_.map().node_of(rank).value).front(),

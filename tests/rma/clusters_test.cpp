@@ -13,7 +13,7 @@
 
 #include "rma/server/buffer_pool.hpp"
 #include "rma/server/clusters.hpp"
-#include "rma/server/routes.hpp"
+#include "rma/server/route_table.hpp"
 
 namespace tessera::rma::server {
 namespace {

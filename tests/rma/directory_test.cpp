@@ -21,7 +21,7 @@ class DirectoryTest : public testing::Test {
 };
 
 DirectorySlice slice_of(std::int32_t owner, std::uint64_t place) {
-  return {.owner = WorldRank{owner}, .place = place, .bytes = place + 1};
+  return {.owner = WorldRank{owner}, .location = place, .bytes = place + 1};
 }
 
 TEST_F(DirectoryTest, KnowsNothingAtFirst) {

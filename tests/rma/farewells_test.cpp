@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Shutdown notices: a node that leaves the job notifies all other nodes.
-#include "rma/server/farewells.hpp"
+#include "rma/server/shutdown_notices.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -23,7 +23,7 @@ class FarewellsOf : public LoneRanks {
  protected:
   void expect_left(std::int32_t witness, std::int32_t goner) {
     EXPECT_TRUE(at(witness).farewells->has_left(NodeId{goner})) << witness << " of " << goner;
-    EXPECT_EQ(at(witness).farewells->fate_of(WorldRank{goner}), detail::Fate::left);
+    EXPECT_EQ(at(witness).farewells->peer_state_of(WorldRank{goner}), detail::PeerState::left);
   }
 };
 
@@ -103,11 +103,11 @@ TEST_F(FarewellsOf, SevenNodesThatLeaveAtOnceWaitForNobodyForEver) {
 TEST_F(FarewellsOf, ANodeWithALinkGoOverThat) {
   start(5);
   ASSERT_TRUE(ok(at(1).client->link_to(NodeId{3})));
-  Link* const link = at(1).client->made_link(NodeId{3});
+  ClientConnection* const link = at(1).client->existing_link(NodeId{3});
   ASSERT_NE(link, nullptr);
   at(1).leave();
-  EXPECT_EQ(at(1).client->made_link(NodeId{3}), link);
-  EXPECT_EQ(at(1).client->made_link(NodeId{2}), nullptr);
+  EXPECT_EQ(at(1).client->existing_link(NodeId{3}), link);
+  EXPECT_EQ(at(1).client->existing_link(NodeId{2}), nullptr);
   for (const std::int32_t witness : {0, 2, 3, 4}) {
     expect_left(witness, 1);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The yield phase of a wait, and how a waiter finds out that its processor is oversubscribed.
-#include "rma/node/linger.hpp"
+#include "rma/node/yield_policy.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,9 +18,10 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr Crowd::Limits limits{
+constexpr OversubscriptionDetector::Limits limits{
     .least = milliseconds(2), .most = milliseconds(7), .forgotten = milliseconds(100)};
-constexpr Linger for_long{.budget = seconds(20), .between_yields = std::chrono::nanoseconds(300)};
+constexpr YieldPolicy for_long{.budget = seconds(20),
+                               .between_yields = std::chrono::nanoseconds(300)};
 
 // Runs `body` on a new thread, whose record of oversubscription is empty.
 template <class Body>
@@ -28,14 +29,14 @@ void on_new_thread(Body body) {
   std::thread(body).join();
 }
 
-TEST(Crowd, IsNotHereBeforeALoss) {
-  const Crowd crowd(limits);
-  EXPECT_FALSE(crowd.is_here(Crowd::Clock::now()));
+TEST(OversubscriptionDetector, IsNotHereBeforeALoss) {
+  const OversubscriptionDetector crowd(limits);
+  EXPECT_FALSE(crowd.is_here(OversubscriptionDetector::Clock::now()));
 }
 
-TEST(Crowd, IsRememberedTwiceAsLongAtEachLossUpToALimit) {
-  Crowd crowd(limits);
-  auto now = Crowd::Clock::now();
+TEST(OversubscriptionDetector, IsRememberedTwiceAsLongAtEachLossUpToALimit) {
+  OversubscriptionDetector crowd(limits);
+  auto now = OversubscriptionDetector::Clock::now();
   for (const int length : {2, 4, 7, 7}) {
     crowd.note_loss(now);
     EXPECT_TRUE(crowd.is_here(now + milliseconds(length) - std::chrono::nanoseconds(1))) << length;
@@ -45,9 +46,9 @@ TEST(Crowd, IsRememberedTwiceAsLongAtEachLossUpToALimit) {
   }
 }
 
-TEST(Crowd, IsForgottenWhenNothingWasLostForLong) {
-  Crowd crowd(limits);
-  auto now = Crowd::Clock::now();
+TEST(OversubscriptionDetector, IsForgottenWhenNothingWasLostForLong) {
+  OversubscriptionDetector crowd(limits);
+  auto now = OversubscriptionDetector::Clock::now();
   crowd.note_loss(now);
   crowd.note_loss(now);
   now += milliseconds(4) + limits.forgotten + std::chrono::nanoseconds(1);
@@ -55,34 +56,35 @@ TEST(Crowd, IsForgottenWhenNothingWasLostForLong) {
   EXPECT_FALSE(crowd.is_here(now + milliseconds(2)));
 }
 
-TEST(Linger, LooksOnceWhereThereIsNoBudget) {
+TEST(YieldPolicy, LooksOnceWhereThereIsNoBudget) {
   int looks = 0;
   const auto look = [&] { return ++looks > 0; };
-  EXPECT_TRUE(linger_until({}, look));
+  EXPECT_TRUE(yield_until({}, look));
   EXPECT_EQ(looks, 1);
-  EXPECT_FALSE(linger_until({}, [] { return false; }));
+  EXPECT_FALSE(yield_until({}, [] { return false; }));
 }
 
-TEST(Linger, EndsWithItsBudget) {
-  const Linger brief{.budget = milliseconds(3), .between_yields = std::chrono::nanoseconds(300)};
-  const auto start = Crowd::Clock::now();
-  on_new_thread([&] { EXPECT_FALSE(linger_until(brief, [] { return false; })); });
-  EXPECT_GE(Crowd::Clock::now() - start, brief.budget);
+TEST(YieldPolicy, EndsWithItsBudget) {
+  const YieldPolicy brief{.budget = milliseconds(3),
+                          .between_yields = std::chrono::nanoseconds(300)};
+  const auto start = OversubscriptionDetector::Clock::now();
+  on_new_thread([&] { EXPECT_FALSE(yield_until(brief, [] { return false; })); });
+  EXPECT_GE(OversubscriptionDetector::Clock::now() - start, brief.budget);
 }
 
-TEST(Linger, LetsOthersOnItsProcessorBringWhatItWaitsFor) {
+TEST(YieldPolicy, LetsOthersOnItsProcessorBringWhatItWaitsFor) {
   on_new_thread([] {
     const tessera::test::OnOneProcessor one;
     std::atomic<bool> has_come{false};
     std::thread other([&] { has_come = true; });
-    EXPECT_TRUE(linger_until(for_long, [&] { return has_come.load(); }));
+    EXPECT_TRUE(yield_until(for_long, [&] { return has_come.load(); }));
     other.join();
   });
 }
 
 // The other thread sets the value and continues to compute, so the waiter sees it only after a time
 // slice.
-TEST(Linger, IsFollowedBySleepWhereOthersComputeOnItsProcessor) {
+TEST(YieldPolicy, IsFollowedBySleepWhereOthersComputeOnItsProcessor) {
   on_new_thread([] {
     const tessera::test::OnOneProcessor one;
     std::atomic<int> asked{0};
@@ -95,8 +97,9 @@ TEST(Linger, IsFollowedBySleepWhereOthersComputeOnItsProcessor) {
     });
     const auto is_crowded = [&] {
       const int next = ++asked;
-      EXPECT_TRUE(linger_until(for_long, [&] { return brought == next; }));
-      return Crowd::of_waiter().is_here(Crowd::Clock::now());
+      EXPECT_TRUE(yield_until(for_long, [&] { return brought == next; }));
+      return OversubscriptionDetector::for_this_thread().is_here(
+          OversubscriptionDetector::Clock::now());
     };
     EXPECT_TRUE(test::eventually(is_crowded));
     is_over = true;
@@ -104,13 +107,14 @@ TEST(Linger, IsFollowedBySleepWhereOthersComputeOnItsProcessor) {
   });
 }
 
-TEST(Linger, LooksOnceWhileItsProcessorIsCrowded) {
+TEST(YieldPolicy, LooksOnceWhileItsProcessorIsCrowded) {
   on_new_thread([] {
     const auto was_crowded_all_along = [] {
-      Crowd::of_waiter().note_loss(Crowd::Clock::now());
+      OversubscriptionDetector::for_this_thread().note_loss(OversubscriptionDetector::Clock::now());
       int looks = 0;
-      const bool has_come = linger_until(for_long, [&] { return ++looks > 1; });
-      if (!Crowd::of_waiter().is_here(Crowd::Clock::now())) {
+      const bool has_come = yield_until(for_long, [&] { return ++looks > 1; });
+      if (!OversubscriptionDetector::for_this_thread().is_here(
+              OversubscriptionDetector::Clock::now())) {
         return false;
       }
       EXPECT_FALSE(has_come);

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "rma/server/agent.hpp"
-#include "rma/server/farewells.hpp"
+#include "rma/server/shutdown_notices.hpp"
 #include "tests/rma/node_rig.hpp"
 #include "tests/rma/server_rig.hpp"
 #include "tests/support/checks.hpp"
@@ -31,7 +31,7 @@ inline std::vector<std::uint64_t> one_rank_a_node(std::int32_t nodes) {
 struct LoneRank {
   std::shared_ptr<detail::NodeMemory> memory = detail::rig_memory(1, 64ULL << 20);
   std::shared_ptr<detail::Node> node;
-  std::shared_ptr<Farewells> farewells;
+  std::shared_ptr<ShutdownNotices> farewells;
   std::unique_ptr<Client> client;
   std::unique_ptr<Agent> agent;
   TcpAddress address;
@@ -75,10 +75,10 @@ class LoneRanks : public testing::Test {
     one.node = std::make_shared<detail::Node>(
         one.memory, std::vector<WorldRank>{WorldRank{number}}, 0, true,
         detail::WaitPolicy{.spin = std::chrono::nanoseconds(200),
-                           .look_period = detail::rig_look_period});
+                           .liveness_interval = detail::rig_look_period});
     ASSERT_TRUE(test::ok(one.node->enter()));
-    ASSERT_TRUE(test::ok(Farewells::publish(*one.node, *map_)));
-    one.farewells = Farewells::find(one.node, *map_).value();
+    ASSERT_TRUE(test::ok(ShutdownNotices::publish(*one.node, *map_)));
+    one.farewells = ShutdownNotices::find(one.node, *map_).value();
     auto listener = TcpListener::create({loopback_host, 0}).value();
     one.address = listener.address();
     one.agent = Agent::create(one.node, std::move(listener),
@@ -99,7 +99,7 @@ class LoneRanks : public testing::Test {
       options.agents.push_back(other.address);
     }
     for (std::int32_t node = 0; node < count(); ++node) {
-      options.carriers.push_back(WorldRank{node});
+      options.agent_hosts.push_back(WorldRank{node});
     }
     options.has_left = [farewells = one.farewells](NodeId node) {
       return farewells->has_left(node);

@@ -10,8 +10,8 @@
 #include <optional>
 #include <thread>
 
-#include "rma/engine/contact_word.hpp"
-#include "rma/server/node_link.hpp"
+#include "rma/engine/connection_loss_word.hpp"
+#include "rma/server/agent_control_channel.hpp"
 #include "tests/rma/lone_ranks.hpp"
 #include "tests/rma/relay.hpp"
 #include "tests/support/checks.hpp"
@@ -19,9 +19,9 @@
 namespace tessera::rma::server {
 namespace {
 
-using detail::Contact;
-using detail::ContactWord;
-using detail::Fate;
+using detail::ConnectionLoss;
+using detail::ConnectionLossWord;
+using detail::PeerState;
 using test::fails;
 using test::ok;
 using Clock = std::chrono::steady_clock;
@@ -63,17 +63,17 @@ class LostContact : public LoneRanks {
   }
 
   std::optional<Relay> relay_;
-  std::optional<ServerLink> link_;
+  std::optional<AgentControlChannel> link_;
 };
 
 TEST_F(LostContact, OfALivingRankIsNoDeath) {
   lose_the_connection();
   EXPECT_TRUE(fails(link_->notify(other), Code::peer_lost, {"Connection reset by peer"}));
-  const auto fate = link_->fate_of(other);
+  const auto fate = link_->peer_state_of(other);
   ASSERT_TRUE(ok(fate));
-  EXPECT_EQ(*fate, Fate::here);
+  EXPECT_EQ(*fate, PeerState::here);
   EXPECT_FALSE(link_->is_gone(other));
-  const Contact contact = link_->contact(there);
+  const ConnectionLoss contact = link_->contact(there);
   EXPECT_TRUE(contact.is_lost);
   EXPECT_EQ(contact.error, ECONNRESET);
 }
@@ -82,84 +82,85 @@ TEST_F(LostContact, OfALivingRankIsNoDeath) {
 TEST_F(LostContact, AgainAndAgainIsNoDeath) {
   lose_the_connection();
   relay_->reset_next(3);
-  EXPECT_EQ(link_->fate_of(other).value(), Fate::here);
+  EXPECT_EQ(link_->peer_state_of(other).value(), PeerState::here);
 }
 
 TEST_F(LostContact, WithAPortThatIsClosedNowIsADeath) {
   lose_the_connection();
   relay_->stop_listening();
-  const auto fate = link_->fate_of(other);
+  const auto fate = link_->peer_state_of(other);
   ASSERT_TRUE(ok(fate));
-  EXPECT_EQ(*fate, Fate::died);
+  EXPECT_EQ(*fate, PeerState::died);
 }
 
 // Another program listens at the port now.
 TEST_F(LostContact, WithAPortThatTalksOtherwiseIsADeath) {
   lose_the_connection();
   relay_->set(Relay::Way::talks_otherwise);
-  const auto fate = link_->fate_of(other);
+  const auto fate = link_->peer_state_of(other);
   ASSERT_TRUE(ok(fate));
-  EXPECT_EQ(*fate, Fate::died);
+  EXPECT_EQ(*fate, PeerState::died);
 }
 
 TEST_F(LostContact, WithAPortThatSaysNothingIsALossInTime) {
   lose_the_connection();
   relay_->set(Relay::Way::is_silent);
-  expect_in_time([&] { EXPECT_TRUE(fails(link_->fate_of(other), Code::peer_lost)); });
+  expect_in_time([&] { EXPECT_TRUE(fails(link_->peer_state_of(other), Code::peer_lost)); });
   EXPECT_TRUE(link_->is_gone(other));
 }
 
 TEST_F(LostContact, WithAPortThatClosesAtOnceIsALossInTime) {
   lose_the_connection();
   relay_->set(Relay::Way::closes);
-  expect_in_time([&] { EXPECT_TRUE(fails(link_->fate_of(other), Code::peer_lost)); });
+  expect_in_time([&] { EXPECT_TRUE(fails(link_->peer_state_of(other), Code::peer_lost)); });
 }
 
 TEST_F(LostContact, ThatNeverWasSaysNothingYetWhereNobodyAnswers) {
   relay_->set(Relay::Way::is_silent);
   expect_in_time([&] {
-    const auto fate = link_->fate_of(other);
+    const auto fate = link_->peer_state_of(other);
     ASSERT_TRUE(ok(fate));
-    EXPECT_EQ(*fate, Fate::unknown);
+    EXPECT_EQ(*fate, PeerState::unknown);
   });
   EXPECT_FALSE(link_->is_gone(other)) << "it may be stopped";
   link_->note_loss(other, false);
   EXPECT_TRUE(link_->is_gone(other)) << "other ranks have lost the peer, and it does not reply";
   link_->note_loss(other, true);
-  EXPECT_EQ(link_->fate_of(other).value(), Fate::died);
+  EXPECT_EQ(link_->peer_state_of(other).value(), PeerState::died);
 }
 
 // A stopped process is alive, and no call waits until it replies.
 TEST_F(LostContact, IsNotWhatAStoppedAgentHas) {
   ASSERT_TRUE(ok(at(0).client->link_to(there)));
-  EXPECT_EQ(link_->fate_of(other).value(), Fate::here);
+  EXPECT_EQ(link_->peer_state_of(other).value(), PeerState::here);
   relay_->stop();
   const auto begin = Clock::now();
-  EXPECT_EQ(link_->fate_of(other).value(), Fate::unknown);
+  EXPECT_EQ(link_->peer_state_of(other).value(), PeerState::unknown);
   EXPECT_LT(Clock::now() - begin, at(0).client->options().connect_timeout / 2);
   EXPECT_FALSE(link_->is_gone(other));
   relay_->go_on();
-  EXPECT_EQ(link_->fate_of(other).value(), Fate::here);
+  EXPECT_EQ(link_->peer_state_of(other).value(), PeerState::here);
   EXPECT_TRUE(ok(link_->notify(other)));
 }
 
 TEST_F(LostContact, OfWhichOthersSpokeIsNoLossWhereItAnswers) {
   link_->note_loss(other, true);
-  EXPECT_EQ(link_->fate_of(other).value(), Fate::here);
+  EXPECT_EQ(link_->peer_state_of(other).value(), PeerState::here);
 }
 
 TEST_F(LostContact, InAQueryKeepsNoOperationFromConnecting) {
   relay_->set(Relay::Way::is_silent);
-  EXPECT_EQ(link_->fate_of(other).value(), Fate::unknown);
+  EXPECT_EQ(link_->peer_state_of(other).value(), PeerState::unknown);
   relay_->set(Relay::Way::passes_on);
   EXPECT_TRUE(ok(link_->notify(other)));
-  EXPECT_EQ(link_->fate_of(other).value(), Fate::here);
+  EXPECT_EQ(link_->peer_state_of(other).value(), PeerState::here);
 }
 
 TEST(ContactWordOf, ALostConnectionNamesItAndItsReason) {
-  const std::uint32_t word = ContactWord::of(WorldRank{2}, {.is_lost = true, .error = ECONNRESET});
-  ASSERT_TRUE(ContactWord::is(word));
-  const Status status = ContactWord(word).status(WorldRank{0});
+  const std::uint32_t word =
+      ConnectionLossWord::of(WorldRank{2}, {.is_lost = true, .error = ECONNRESET});
+  ASSERT_TRUE(ConnectionLossWord::is(word));
+  const Status status = ConnectionLossWord(word).status(WorldRank{0});
   EXPECT_TRUE(fails(status, Code::peer_lost,
                     {"the connection to the node of rank 2 was lost; its process may still run: "
                      "Connection reset by peer"}));
@@ -167,17 +168,17 @@ TEST(ContactWordOf, ALostConnectionNamesItAndItsReason) {
 }
 
 TEST(ContactWordOf, ANodeThatCannotBeReachedNamesItAndTheReason) {
-  const std::uint32_t word = ContactWord::of(WorldRank{0}, {.error = ENETUNREACH});
-  ASSERT_TRUE(ContactWord::is(word));
-  EXPECT_TRUE(fails(ContactWord(word).status(WorldRank{1}), Code::unreachable,
+  const std::uint32_t word = ConnectionLossWord::of(WorldRank{0}, {.error = ENETUNREACH});
+  ASSERT_TRUE(ConnectionLossWord::is(word));
+  EXPECT_TRUE(fails(ConnectionLossWord(word).status(WorldRank{1}), Code::unreachable,
                     {"the node of rank 0 cannot be reached: Network is unreachable"}));
 }
 
 TEST(ContactWordOf, ThisRankIsNotNamedToItself) {
   for (const bool is_lost : {false, true}) {
     const std::uint32_t word =
-        ContactWord::of(WorldRank{3}, {.is_lost = is_lost, .error = ETIMEDOUT});
-    const Status status = ContactWord(word).status(WorldRank{3});
+        ConnectionLossWord::of(WorldRank{3}, {.is_lost = is_lost, .error = ETIMEDOUT});
+    const Status status = ConnectionLossWord(word).status(WorldRank{3});
     EXPECT_TRUE(fails(status, is_lost ? Code::peer_lost : Code::unreachable,
                       {"another node", "this rank's node: Connection timed out"}));
     EXPECT_EQ(status.rank(), std::nullopt);
@@ -185,9 +186,9 @@ TEST(ContactWordOf, ThisRankIsNotNamedToItself) {
 }
 
 TEST(ContactWordOf, ARankWithoutRoomForItsNumberNamesNone) {
-  const std::uint32_t word = ContactWord::of(WorldRank{3'000'000}, {.error = EHOSTUNREACH});
-  ASSERT_TRUE(ContactWord::is(word));
-  EXPECT_TRUE(fails(ContactWord(word).status(WorldRank{1}), Code::unreachable,
+  const std::uint32_t word = ConnectionLossWord::of(WorldRank{3'000'000}, {.error = EHOSTUNREACH});
+  ASSERT_TRUE(ConnectionLossWord::is(word));
+  EXPECT_TRUE(fails(ConnectionLossWord(word).status(WorldRank{1}), Code::unreachable,
                     {"the node of a rank cannot be reached: No route to host"}));
 }
 

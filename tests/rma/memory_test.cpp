@@ -88,8 +88,7 @@ TEST(SystemErrors, SayTheLimitThatDecidedAndWhatHelps) {
     EXPECT_NE(describe_system_error(error).find(" are available"), std::string::npos);
     EXPECT_NE(std::string(remedy_for_system_error(error)).find("free memory"), std::string::npos);
   }
-  EXPECT_NE(describe_system_error(EFBIG).find(human_bytes(largest_file_bytes())),
-            std::string::npos);
+  EXPECT_NE(describe_system_error(EFBIG).find(human_bytes(max_file_bytes())), std::string::npos);
   EXPECT_EQ(describe_system_error(ENOENT), "No such file or directory");
   EXPECT_STREQ(remedy_for_system_error(ENOENT), "");
 }

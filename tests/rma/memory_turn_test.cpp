@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/node/memory_turn.hpp"
+#include "rma/node/machine_memory_lock.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -17,13 +17,13 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds no_patience{0};
 
-TEST(MemoryTurn, IsOfOneThreadAtATime) {
+TEST(MachineMemoryLock, IsOfOneThreadAtATime) {
   {
-    const MemoryTurn mine;
+    const MachineMemoryLock mine;
     ASSERT_TRUE(mine.is_held());
-    std::thread([] { EXPECT_FALSE(MemoryTurn(no_patience).is_held()); }).join();
+    std::thread([] { EXPECT_FALSE(MachineMemoryLock(no_patience).is_held()); }).join();
   }
-  EXPECT_TRUE(MemoryTurn(no_patience).is_held());
+  EXPECT_TRUE(MachineMemoryLock(no_patience).is_held());
 }
 
 // A child process that holds the turn, and reports it.
@@ -33,7 +33,7 @@ struct Holder {
     EXPECT_EQ(pipe(ends.data()), 0);
     child = fork();
     if (child == 0) {
-      const MemoryTurn turn;
+      const MachineMemoryLock turn;
       const bool said = write(ends[1], "t", 1) == 1;
       while (said) {  // NOLINT(bugprone-infinite-loop): until it is killed
         pause();
@@ -52,16 +52,16 @@ struct Holder {
   pid_t child = -1;
 };
 
-TEST(MemoryTurn, IsFreeAfterADeath) {
+TEST(MachineMemoryLock, IsFreeAfterADeath) {
   Holder holder;
-  EXPECT_FALSE(MemoryTurn(no_patience).is_held());
+  EXPECT_FALSE(MachineMemoryLock(no_patience).is_held());
   holder.end();
-  EXPECT_TRUE(MemoryTurn().is_held());
+  EXPECT_TRUE(MachineMemoryLock().is_held());
 }
 
-TEST(MemoryTurn, IsDoneWithoutIfItsHolderIsStopped) {
+TEST(MachineMemoryLock, IsDoneWithoutIfItsHolderIsStopped) {
   Holder holder;
-  EXPECT_FALSE(MemoryTurn(milliseconds(20)).is_held()) << "it has returned";
+  EXPECT_FALSE(MachineMemoryLock(milliseconds(20)).is_held()) << "it has returned";
   holder.end();
 }
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "rma/engine/mpi_fabric.hpp"
+#include "rma/engine/mpi_network.hpp"
 
 namespace tessera::rma::detail {
 namespace {
@@ -26,8 +26,8 @@ class Machine {
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
-  [[nodiscard]] Fabric fabric(const std::map<std::string, std::string>& variables = {}) const {
-    return find_fabric(root_, [&](const char* name) {
+  [[nodiscard]] MpiNetwork fabric(const std::map<std::string, std::string>& variables = {}) const {
+    return find_mpi_network(root_, [&](const char* name) {
       const auto found = variables.find(name);
       return found == variables.end() ? std::string() : found->second;
     });
@@ -37,7 +37,7 @@ class Machine {
   fs::path root_;
 };
 
-TEST(Fabric, IsNamedByItsDevice) {
+TEST(MpiNetwork, IsNamedByItsDevice) {
   EXPECT_EQ(Machine({"sys/class/cxi/cxi0"}).fabric().network, "Slingshot (cxi0)");
   EXPECT_EQ(Machine({"sys/class/infiniband/hfi1_0"}).fabric().network, "Omni-Path (hfi1_0)");
   EXPECT_EQ(Machine({"sys/class/infiniband/efa_0"}).fabric().network, "EFA (efa_0)");
@@ -45,14 +45,14 @@ TEST(Fabric, IsNamedByItsDevice) {
             "InfiniBand or RoCE (mlx5_0)");
 }
 
-TEST(Fabric, IsMissingWhereOnlyEthernetIs) {
-  const Fabric none = Machine({"sys/class/net/eth0"}).fabric();
+TEST(MpiNetwork, IsMissingWhereOnlyEthernetIs) {
+  const MpiNetwork none = Machine({"sys/class/net/eth0"}).fabric();
   EXPECT_EQ(none.network, "");
   EXPECT_EQ(none.reason, "this machine has no network but Ethernet");
   EXPECT_EQ(Machine({"sys/class/infiniband/rxe0"}).fabric().network, "");
 }
 
-TEST(Fabric, IsNotUsedWhereTheUserMadeMpiUseTcp) {
+TEST(MpiNetwork, IsNotUsedWhereTheUserMadeMpiUseTcp) {
   const Machine machine({"sys/class/cxi/cxi0"});
   const auto reason = [&](const std::map<std::string, std::string>& variables) {
     return machine.fabric(variables).reason;

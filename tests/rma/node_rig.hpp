@@ -45,7 +45,7 @@ inline std::unique_ptr<Node> rig_node(const std::shared_ptr<NodeMemory>& memory,
   }
   auto node = std::make_unique<Node>(
       memory, std::move(ranks), place, one_process,
-      WaitPolicy{.spin = std::chrono::nanoseconds(200), .look_period = rig_look_period});
+      WaitPolicy{.spin = std::chrono::nanoseconds(200), .liveness_interval = rig_look_period});
   EXPECT_TRUE(node->enter().ok());
   return node;
 }

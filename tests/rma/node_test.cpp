@@ -115,35 +115,35 @@ TEST(NodeMemory, ItsAgentIsCalledOnlyWhereItSleeps) {
     pollfd bell{.fd = memory->agent_bell(), .events = POLLIN, .revents = 0};
     return poll(&bell, 1, 0) == 1;
   };
-  (*adopted)->ring_agent();
+  (*adopted)->wake_agent();
   EXPECT_EQ(memory->header().agent_bell.rings, 1U);
   EXPECT_FALSE(is_called());
   memory->header().agent_bell.sleepers = 1;
-  (*adopted)->ring_agent();
+  (*adopted)->wake_agent();
   EXPECT_EQ(memory->header().agent_bell.rings, 2U);
   EXPECT_TRUE(is_called());
 }
 
 TEST(LifeMark, GoesWithTheProcessHoweverItEnds) {
   const auto memory = rig_memory(3);
-  EXPECT_FALSE(memory->has_life_mark(1));
+  EXPECT_FALSE(memory->has_liveness_lock(1));
   ForkedRank killed([&] {
-    EXPECT_TRUE(memory->hold_life_mark(1).ok());
+    EXPECT_TRUE(memory->hold_liveness_lock(1).ok());
     pause();
   });
-  ASSERT_TRUE(eventually([&] { return memory->has_life_mark(1); }));
+  ASSERT_TRUE(eventually([&] { return memory->has_liveness_lock(1); }));
   // A stopped process is alive.
   kill(killed.pid(), SIGSTOP);
-  EXPECT_TRUE(memory->has_life_mark(1));
+  EXPECT_TRUE(memory->has_liveness_lock(1));
   kill(killed.pid(), SIGCONT);
   killed.end();
-  EXPECT_FALSE(memory->has_life_mark(1));
+  EXPECT_FALSE(memory->has_liveness_lock(1));
 
   // This process has ended, but its parent has not reaped it yet.
-  ForkedRank zombie([&] { memory->hold_life_mark(2).ignore("checked below"); });
+  ForkedRank zombie([&] { memory->hold_liveness_lock(2).ignore("checked below"); });
   siginfo_t info{};
   ASSERT_EQ(waitid(P_PID, static_cast<id_t>(zombie.pid()), &info, WEXITED | WNOWAIT), 0);
-  EXPECT_FALSE(memory->has_life_mark(2));
+  EXPECT_FALSE(memory->has_liveness_lock(2));
 }
 
 TEST(LifeMark, IsNotInheritedByChildren) {
@@ -151,14 +151,14 @@ TEST(LifeMark, IsNotInheritedByChildren) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   ForkedRank rank([&] {
-    EXPECT_TRUE(memory->hold_life_mark(1).ok());
+    EXPECT_TRUE(memory->hold_liveness_lock(1).ok());
     if (fork() == 0) {
       char byte = 0;
       _exit(read(ends[0], &byte, 1) == 1 ? 0 : 1);  // this child outlives the rank
     }
   });
   EXPECT_EQ(rank.wait(), 0);
-  EXPECT_FALSE(memory->has_life_mark(1));
+  EXPECT_FALSE(memory->has_liveness_lock(1));
   EXPECT_EQ(write(ends[1], "x", 1), 1);
   close(ends[0]);
   close(ends[1]);
@@ -167,11 +167,11 @@ TEST(LifeMark, IsNotInheritedByChildren) {
 TEST(LifeMark, OfAPlaceThatAnotherProcessHasIsAnInternalError) {
   const auto memory = rig_memory(2);
   ForkedRank owner([&] {
-    memory->hold_life_mark(1).ignore("checked below");
+    memory->hold_liveness_lock(1).ignore("checked below");
     pause();
   });
-  ASSERT_TRUE(eventually([&] { return memory->has_life_mark(1); }));
-  const Status status = memory->hold_life_mark(1);
+  ASSERT_TRUE(eventually([&] { return memory->has_liveness_lock(1); }));
+  const Status status = memory->hold_liveness_lock(1);
   EXPECT_EQ(status.code(), Code::internal);
   EXPECT_TRUE(status.message().starts_with("cannot mark local rank 1 as alive: "));
 }
@@ -183,7 +183,7 @@ TEST(Node, KnowsThePlacesOfRanksThatAreNotConsecutive) {
   EXPECT_EQ(node.hull(), 8);
   for (std::int32_t rank = -1; rank < 12; ++rank) {
     const auto found = std::find(ranks.begin(), ranks.end(), WorldRank{rank});
-    EXPECT_EQ(node.place_of(WorldRank{rank}),
+    EXPECT_EQ(node.local_rank_of(WorldRank{rank}),
               found == ranks.end() ? -1 : static_cast<int>(found - ranks.begin()))
         << rank;
   }
@@ -231,7 +231,7 @@ TEST(Node, GivesUpAmidRingingThatConcernsOthers) {
 }
 
 // Receives from a rank of the same node, until that rank is gone.
-Result<Invitation> accept(Node& node, std::uint64_t key, int sender_place) {
+Result<JoinMessage> accept(Node& node, std::uint64_t key, int sender_place) {
   return node.accept(key, node.rank_at(sender_place), [&] { return node.is_gone(sender_place); });
 }
 
@@ -312,8 +312,8 @@ TEST(PostBox, SurvivesADeathAtAnyInstructionOfPosting) {
     rank.end();
     ASSERT_TRUE(node->invite(0, {.key = 3, .offset = 30}).ok());
     EXPECT_EQ(accept(*node, 1, 0)->offset, 10U) << steps;
-    const auto from_the_dead = accept(*node, 2, 1);
-    EXPECT_TRUE(!from_the_dead.ok() || from_the_dead->offset == 20) << steps;
+    const auto from_dead_owner = accept(*node, 2, 1);
+    EXPECT_TRUE(!from_dead_owner.ok() || from_dead_owner->offset == 20) << steps;
     EXPECT_EQ(accept(*node, 3, 0)->offset, 30U) << steps;
     if (!more) {
       EXPECT_GT(steps, 30);

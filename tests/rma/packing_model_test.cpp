@@ -243,7 +243,7 @@ TEST(PackingChoice, TakesTheConstantsForFixedTimes) {
   ASSERT_TRUE(times.ok());
   EXPECT_EQ(times->from, TimesFrom::fixed);
   const Packing packing = choose_packing(settings, *times);
-  EXPECT_EQ(packing.limits.least_direct_row, 512U);
+  EXPECT_EQ(packing.limits.min_direct_row, 512U);
   EXPECT_EQ(packing.parts, PartSizes());
 }
 
@@ -253,7 +253,7 @@ TEST(PackingChoice, TakesTheModelsForGivenTimes) {
   ASSERT_TRUE(times.ok());
   EXPECT_EQ(times->from, TimesFrom::settings);
   const Packing packing = choose_packing(settings, *times);
-  EXPECT_EQ(packing.limits.least_direct_row, 2048U);
+  EXPECT_EQ(packing.limits.min_direct_row, 2048U);
   EXPECT_EQ(packing.parts, PartSizes(PackingModel(times->times)));
   EXPECT_LT(packing.parts.of(2 * kib).first, 2 * kib);
 }
@@ -267,7 +267,7 @@ TEST(PackingChoice, TakesSettingsBeforeTheModelAndMeasuresNothingIfTheyGiveAll) 
   ASSERT_TRUE(times.ok());
   EXPECT_EQ(times->from, TimesFrom::none);
   Packing packing = choose_packing(settings, *times);
-  EXPECT_EQ(packing.limits.least_direct_row, 9U) << "words are never torn";
+  EXPECT_EQ(packing.limits.min_direct_row, 9U) << "words are never torn";
   EXPECT_EQ(packing.parts.of(2047), (Parts{2047, 2047}));
   EXPECT_EQ(packing.parts.of(2048), (Parts{1024, 1024}));
   settings.chunk_kib = 0;

@@ -17,8 +17,8 @@
 namespace tessera::rma {
 namespace {
 
-RankPlace place(std::uint64_t kernel, int node, std::initializer_list<std::size_t> processors) {
-  RankPlace rank{.kernel = kernel, .node = NodeId{node}, .processors = {}};
+RankLocation place(std::uint64_t kernel, int node, std::initializer_list<std::size_t> processors) {
+  RankLocation rank{.kernel = kernel, .node = NodeId{node}, .processors = {}};
   for (const std::size_t each : processors) {
     rank.processors.set(each);
   }
@@ -26,31 +26,32 @@ RankPlace place(std::uint64_t kernel, int node, std::initializer_list<std::size_
 }
 
 TEST(Processors, OfANodeAreThoseOfAllItsRanks) {
-  const std::vector<RankPlace> bound{place(1, 0, {0}), place(1, 0, {3}), place(1, 0, {3})};
+  const std::vector<RankLocation> bound{place(1, 0, {0}), place(1, 0, {3}), place(1, 0, {3})};
   const NodeProcessors found = processors_of(NodeId{0}, bound);
   EXPECT_EQ(found.usable, 2);
   EXPECT_EQ(found.share, 2);
 }
 
 TEST(Processors, AreSharedByNodesOfOneKernel) {
-  const std::vector<RankPlace> two{place(1, 0, {0, 1}), place(1, 1, {0, 1})};
+  const std::vector<RankLocation> two{place(1, 0, {0, 1}), place(1, 1, {0, 1})};
   EXPECT_EQ(processors_of(NodeId{1}, two).usable, 2);
   EXPECT_EQ(processors_of(NodeId{1}, two).share, 1);
 
-  const std::vector<RankPlace> three{place(1, 0, {0, 1}), place(1, 1, {0, 1}), place(1, 2, {0, 1})};
+  const std::vector<RankLocation> three{place(1, 0, {0, 1}), place(1, 1, {0, 1}),
+                                        place(1, 2, {0, 1})};
   EXPECT_EQ(processors_of(NodeId{2}, three).usable, 2);
   EXPECT_EQ(processors_of(NodeId{2}, three).share, 0) << "two thirds of one";
 }
 
 TEST(Processors, AreNotSharedWithOtherKernels) {
-  const std::vector<RankPlace> ranks{place(7, 0, {0, 1}), place(8, 1, {0, 1}), place(8, 1, {2})};
+  const std::vector<RankLocation> ranks{place(7, 0, {0, 1}), place(8, 1, {0, 1}), place(8, 1, {2})};
   EXPECT_EQ(processors_of(NodeId{0}, ranks).share, 2);
   EXPECT_EQ(processors_of(NodeId{1}, ranks).share, 3);
 }
 
 TEST(Processors, ToWhichANodeIsBoundAreItsOwn) {
-  const std::vector<RankPlace> ranks{place(1, 0, {0, 1}), place(1, 1, {2, 3}),
-                                     place(1, 2, {3, 4, 5})};
+  const std::vector<RankLocation> ranks{place(1, 0, {0, 1}), place(1, 1, {2, 3}),
+                                        place(1, 2, {3, 4, 5})};
   EXPECT_EQ(processors_of(NodeId{0}, ranks).share, 2);
   EXPECT_EQ(processors_of(NodeId{1}, ranks).share, 1) << "one processor, and half of another";
   EXPECT_EQ(processors_of(NodeId{2}, ranks).share, 2) << "two, and half of another";
@@ -58,11 +59,11 @@ TEST(Processors, ToWhichANodeIsBoundAreItsOwn) {
 
 TEST(Processors, InEqualPartsAddUpToWholeOnes) {
   for (int nodes = 1; nodes <= 60; ++nodes) {
-    RankPlace rank;
+    RankLocation rank;
     for (int processor = 0; processor < nodes; ++processor) {
       rank.processors.set(static_cast<std::size_t>(processor));
     }
-    std::vector<RankPlace> ranks;
+    std::vector<RankLocation> ranks;
     for (int node = 0; node < nodes; ++node) {
       rank.node = NodeId{node};
       ranks.push_back(rank);
@@ -71,16 +72,16 @@ TEST(Processors, InEqualPartsAddUpToWholeOnes) {
   }
 }
 
-std::vector<RankPlace> with_quota(std::vector<RankPlace> ranks, double processors,
-                                  std::uint64_t group) {
-  for (RankPlace& rank : ranks) {
+std::vector<RankLocation> with_quota(std::vector<RankLocation> ranks, double processors,
+                                     std::uint64_t group) {
+  for (RankLocation& rank : ranks) {
     rank.quota = {processors, group};
   }
   return ranks;
 }
 
 TEST(Processors, AreNoMoreThanAControlGroupGives) {
-  const std::vector<RankPlace> bound{place(1, 0, {0, 1, 2, 3}), place(1, 0, {0, 1, 2, 3})};
+  const std::vector<RankLocation> bound{place(1, 0, {0, 1, 2, 3}), place(1, 0, {0, 1, 2, 3})};
   EXPECT_EQ(processors_of(NodeId{0}, with_quota(bound, 2.5, 8)).usable, 2);
   EXPECT_EQ(processors_of(NodeId{0}, with_quota(bound, 2.5, 8)).share, 2);
   EXPECT_EQ(processors_of(NodeId{0}, with_quota(bound, 9, 8)).share, 4)
@@ -90,7 +91,7 @@ TEST(Processors, AreNoMoreThanAControlGroupGives) {
 }
 
 TEST(Processors, OfAControlGroupAreSharedByTheNodesThatAreInIt) {
-  std::vector<RankPlace> ranks =
+  std::vector<RankLocation> ranks =
       with_quota({place(1, 0, {0, 1, 2, 3}), place(1, 1, {0, 1, 2, 3})}, 3, 8);
   EXPECT_EQ(processors_of(NodeId{0}, ranks).share, 1);
   EXPECT_EQ(processors_of(NodeId{0}, ranks).usable, 3);
@@ -115,39 +116,39 @@ TEST(Processors, OfThisProcessAreThoseOfItsMask) {
 
 // --- for agents
 
-bool are_spare(const std::vector<RankPlace>& ranks, int node = 0) {
-  return processors_for_agent(NodeId{node}, ranks).are_spare;
+bool is_dedicated(const std::vector<RankLocation>& ranks, int node = 0) {
+  return processors_for_agent(NodeId{node}, ranks).is_dedicated;
 }
 
-std::string reason(const std::vector<RankPlace>& ranks, int node = 0) {
+std::string reason(const std::vector<RankLocation>& ranks, int node = 0) {
   return processors_for_agent(NodeId{node}, ranks).reason;
 }
 
 TEST(AgentProcessors, AreSpareWhereTheHostHasOneForEachThread) {
-  const std::vector<RankPlace> two{place(1, 0, {0, 1, 2, 3}), place(1, 1, {0, 1, 2, 3})};
-  EXPECT_TRUE(are_spare(two));
-  EXPECT_TRUE(are_spare(two, 1));
+  const std::vector<RankLocation> two{place(1, 0, {0, 1, 2, 3}), place(1, 1, {0, 1, 2, 3})};
+  EXPECT_TRUE(is_dedicated(two));
+  EXPECT_TRUE(is_dedicated(two, 1));
   EXPECT_EQ(reason(two), "4 processors for 2 threads of ranks and 2 of agents");
-  std::vector<RankPlace> three = two;
+  std::vector<RankLocation> three = two;
   three.push_back(place(1, 1, {0, 1, 2, 3}));
-  EXPECT_FALSE(are_spare(three))
+  EXPECT_FALSE(is_dedicated(three))
       << "one is left by this node's ranks, but none by all ranks of the host";
   EXPECT_EQ(reason(three), "4 processors for 3 threads of ranks and 2 of agents");
   three.front().kernel = 2;
-  EXPECT_TRUE(are_spare(three)) << "another machine's ranks don't count";
-  EXPECT_TRUE(are_spare(three, 1));
+  EXPECT_TRUE(is_dedicated(three)) << "another machine's ranks don't count";
+  EXPECT_TRUE(is_dedicated(three, 1));
   EXPECT_EQ(reason({place(1, 0, {5})}), "1 processor for 1 thread of ranks and 1 of agents");
 }
 
 TEST(AgentProcessors, CountThreads) {
-  std::vector<RankPlace> ranks{place(1, 0, {0, 1, 2, 3, 4, 5})};
+  std::vector<RankLocation> ranks{place(1, 0, {0, 1, 2, 3, 4, 5})};
   ranks[0].threads = 5;
-  EXPECT_TRUE(are_spare(ranks));
+  EXPECT_TRUE(is_dedicated(ranks));
   ranks[0].agent_threads = 2;
-  EXPECT_FALSE(are_spare(ranks));
+  EXPECT_FALSE(is_dedicated(ranks));
   EXPECT_EQ(reason(ranks), "6 processors for 5 threads of ranks and 2 of agents");
   ranks[0].threads = 4;
-  EXPECT_TRUE(are_spare(ranks));
+  EXPECT_TRUE(is_dedicated(ranks));
   ranks.push_back(place(1, 0, {0, 1, 2, 3, 4, 5}));
   ranks[1].agent_threads = 8;
   EXPECT_EQ(reason(ranks), "6 processors for 5 threads of ranks and 2 of agents")
@@ -155,32 +156,32 @@ TEST(AgentProcessors, CountThreads) {
 }
 
 TEST(AgentProcessors, AreWhereTheFirstRankMayRun) {
-  const std::vector<RankPlace> bound{place(1, 0, {0}), place(1, 0, {0, 1, 2})};
-  EXPECT_FALSE(are_spare(bound));
+  const std::vector<RankLocation> bound{place(1, 0, {0}), place(1, 0, {0, 1, 2})};
+  EXPECT_FALSE(is_dedicated(bound));
   EXPECT_EQ(reason(bound),
             "3 processors for 2 threads of ranks and 1 of agents, but ranks are "
             "bound to processors that an agent may use");
-  EXPECT_TRUE(are_spare({place(1, 0, {0, 1}), place(1, 0, {2})}));
-  EXPECT_TRUE(are_spare({place(1, 0, {0, 1, 2}), place(1, 0, {0}), place(1, 0, {9})}))
+  EXPECT_TRUE(is_dedicated({place(1, 0, {0, 1}), place(1, 0, {2})}));
+  EXPECT_TRUE(is_dedicated({place(1, 0, {0, 1, 2}), place(1, 0, {0}), place(1, 0, {9})}))
       << "the first rank's thread can run elsewhere";
-  const std::vector<RankPlace> apart{place(1, 0, {0, 1}), place(1, 1, {2}), place(1, 2, {3})};
-  EXPECT_TRUE(are_spare(apart));
-  EXPECT_FALSE(are_spare(apart, 1)) << "only ranks that share processors count";
+  const std::vector<RankLocation> apart{place(1, 0, {0, 1}), place(1, 1, {2}), place(1, 2, {3})};
+  EXPECT_TRUE(is_dedicated(apart));
+  EXPECT_FALSE(is_dedicated(apart, 1)) << "only ranks that share processors count";
 }
 
 TEST(AgentProcessors, AreNotSpareBeyondAQuota) {
-  const RankPlace rank = place(1, 0, {0, 1, 2, 3});
-  EXPECT_FALSE(are_spare(with_quota({rank}, 1.5, 8)));
+  const RankLocation rank = place(1, 0, {0, 1, 2, 3});
+  EXPECT_FALSE(is_dedicated(with_quota({rank}, 1.5, 8)));
   EXPECT_EQ(reason(with_quota({rank}, 1.5, 8)),
             "a control group allows the time of 1.5 processors for 1 thread of ranks and 1 of "
             "agents");
-  EXPECT_TRUE(are_spare(with_quota({rank}, 2, 8)));
-  std::vector<RankPlace> two = with_quota({rank, place(1, 1, {0, 1, 2, 3})}, 3.5, 8);
+  EXPECT_TRUE(is_dedicated(with_quota({rank}, 2, 8)));
+  std::vector<RankLocation> two = with_quota({rank, place(1, 1, {0, 1, 2, 3})}, 3.5, 8);
   EXPECT_EQ(reason(two),
             "a control group allows the time of 3.5 processors for 2 threads of "
             "ranks and 2 of agents");
   two[1].quota.group = 9;
-  EXPECT_TRUE(are_spare(two)) << "each group has its own";
+  EXPECT_TRUE(is_dedicated(two)) << "each group has its own";
 }
 
 // The files that containers and batch systems write, in both versions of control groups.
@@ -192,9 +193,9 @@ TEST(AgentProcessors, GoByTheFilesOfControlGroups) {
     std::ofstream(file) << text;
   };
   const auto has_spare = [&root] {
-    RankPlace rank = place(1, 0, {0, 1, 2, 3});
+    RankLocation rank = place(1, 0, {0, 1, 2, 3});
     rank.quota = read_processor_quota(root.path());
-    return are_spare({rank});
+    return is_dedicated({rank});
   };
   EXPECT_TRUE(has_spare());
   write("/proc/self/cgroup", "0::/batch/step\n");
@@ -230,18 +231,18 @@ TEST(AgentProcessors, AreFoundAsByTryingAllPlaces) {
   std::minstd_rand random(7);
   int spare = 0;
   for (int round = 0; round < 2000; ++round) {
-    std::vector<RankPlace> ranks;
+    std::vector<RankLocation> ranks;
     std::vector<ProcessorSet> threads;
     const int count = 1 + static_cast<int>(random() % 4);
     for (int i = 0; i < count; ++i) {
-      RankPlace rank = place(1, 0, {0});  // all ranks share processor 0, so all count
+      RankLocation rank = place(1, 0, {0});  // all ranks share processor 0, so all count
       rank.processors |= ProcessorSet(random() % 64);
       ranks.push_back(rank);
       threads.push_back(rank.processors);
     }
     threads.push_back(ranks.front().processors);
-    ASSERT_EQ(are_spare(ranks), fit(threads, 0, {})) << reason(ranks) << " in round " << round;
-    spare += are_spare(ranks) ? 1 : 0;
+    ASSERT_EQ(is_dedicated(ranks), fit(threads, 0, {})) << reason(ranks) << " in round " << round;
+    spare += is_dedicated(ranks) ? 1 : 0;
   }
   EXPECT_GT(spare, 100);
   EXPECT_LT(spare, 1900);

@@ -197,20 +197,20 @@ class QueueLockGuests : public QueueLockTest {
   void make_with_guests(int ranks, bool one_process, int own_place = 0) {
     make(ranks, one_process, own_place);
     NodeHeader& header = memory_->header();
-    header.guest_fates_offset = header.arena_offset + (2U << 20U);
+    header.remote_rank_states_offset = header.arena_offset + (2U << 20U);
     header.world_ranks = 1000;
   }
-  [[nodiscard]] QueueLock::Turn turn_of(std::int32_t rank) const {
-    return {.place = node_->guest_place(WorldRank{rank})};
+  [[nodiscard]] QueueLock::Ticket ticket_of(std::int32_t rank) const {
+    return {.local_rank = node_->remote_rank_slot(WorldRank{rank})};
   }
-  bool unlock(const QueueLock::Turn& turn) { return lock_->unlock(*node_, turn.place); }
+  bool unlock(const QueueLock::Ticket& turn) { return lock_->unlock(*node_, turn.local_rank); }
   [[nodiscard]] std::uint32_t rings() const { return memory_->header().agent_bell.rings; }
 };
 
 TEST_F(QueueLockGuests, StandInTheSameQueueAsTheNodesRanks) {
   make_with_guests(2, true);
-  QueueLock::Turn first = turn_of(7);
-  QueueLock::Turn second = turn_of(900);
+  QueueLock::Ticket first = ticket_of(7);
+  QueueLock::Ticket second = ticket_of(900);
   ASSERT_EQ(lock_->advance(*node_, first), Outcome::acquired);
   std::atomic<bool> has_it{false};
   std::thread rank([&] {
@@ -221,7 +221,7 @@ TEST_F(QueueLockGuests, StandInTheSameQueueAsTheNodesRanks) {
   std::this_thread::sleep_for(std::chrono::milliseconds(30));
   EXPECT_EQ(lock_->advance(*node_, second), std::nullopt);
   EXPECT_TRUE(second.is_queued);
-  QueueLock::Turn again = turn_of(7);
+  QueueLock::Ticket again = ticket_of(7);
   EXPECT_EQ(lock_->advance(*node_, again), std::nullopt);
 
   EXPECT_FALSE(has_it);
@@ -242,21 +242,21 @@ TEST_F(QueueLockGuests, StandInTheSameQueueAsTheNodesRanks) {
 
 TEST_F(QueueLockGuests, AskAgainWhileTheRingIsFull) {
   make_with_guests(1, true);
-  QueueLock::Turn holder = turn_of(0);
+  QueueLock::Ticket holder = ticket_of(0);
   ASSERT_EQ(lock_->advance(*node_, holder), Outcome::acquired);
-  std::vector<QueueLock::Turn> waiting;
+  std::vector<QueueLock::Ticket> waiting;
   for (std::int32_t rank = 1; rank <= static_cast<std::int32_t>(capacity); ++rank) {
-    waiting.push_back(turn_of(rank));
+    waiting.push_back(ticket_of(rank));
     EXPECT_EQ(lock_->advance(*node_, waiting.back()), std::nullopt);
     EXPECT_TRUE(waiting.back().is_queued);
   }
-  QueueLock::Turn late = turn_of(99);
+  QueueLock::Ticket late = ticket_of(99);
   EXPECT_EQ(lock_->advance(*node_, late), std::nullopt);
   EXPECT_FALSE(late.is_queued);
   ASSERT_TRUE(unlock(holder));
-  for (QueueLock::Turn& each : waiting) {
-    EXPECT_EQ(lock_->advance(*node_, each), Outcome::acquired) << each.place;
-    EXPECT_EQ(lock_->advance(*node_, late), std::nullopt) << each.place;
+  for (QueueLock::Ticket& each : waiting) {
+    EXPECT_EQ(lock_->advance(*node_, each), Outcome::acquired) << each.local_rank;
+    EXPECT_EQ(lock_->advance(*node_, late), std::nullopt) << each.local_rank;
     EXPECT_TRUE(late.is_queued);
     ASSERT_TRUE(unlock(each));
   }
@@ -266,32 +266,32 @@ TEST_F(QueueLockGuests, AskAgainWhileTheRingIsFull) {
 
 TEST_F(QueueLockGuests, ThatAreGoneArePassedOverAndTheirLocksAreOthers) {
   make_with_guests(1, true);
-  QueueLock::Turn holder = turn_of(3);
-  QueueLock::Turn goner = turn_of(4);
-  QueueLock::Turn told = turn_of(5);
+  QueueLock::Ticket holder = ticket_of(3);
+  QueueLock::Ticket goner = ticket_of(4);
+  QueueLock::Ticket told = ticket_of(5);
   ASSERT_EQ(lock_->advance(*node_, holder), Outcome::acquired);
   EXPECT_EQ(lock_->advance(*node_, goner), std::nullopt);
   EXPECT_EQ(lock_->advance(*node_, told), std::nullopt);
-  memory_->guest_fate(WorldRank{4}) = GuestFate::lost;
-  memory_->guest_fate(WorldRank{3}) = GuestFate::left;
-  EXPECT_TRUE(node_->has_left(holder.place));
-  EXPECT_FALSE(node_->has_left(goner.place));
+  memory_->remote_rank_state(WorldRank{4}) = RemoteRankState::lost;
+  memory_->remote_rank_state(WorldRank{3}) = RemoteRankState::left;
+  EXPECT_TRUE(node_->has_left(holder.local_rank));
+  EXPECT_FALSE(node_->has_left(goner.local_rank));
   std::optional<Outcome> outcome;
   ASSERT_TRUE(eventually([&] {
     outcome = lock_->advance(*node_, told);
     return outcome.has_value();
   }));
   EXPECT_EQ(outcome, Outcome::holder_died);
-  EXPECT_EQ(told.dead_place, holder.place);
-  EXPECT_EQ(node_->rank_at(told.dead_place), WorldRank{3});
+  EXPECT_EQ(told.dead_local_rank, holder.local_rank);
+  EXPECT_EQ(node_->rank_at(told.dead_local_rank), WorldRank{3});
   EXPECT_TRUE(is_usable());
 }
 
 // After the death of the agent's process their states are no longer updated.
 TEST_F(QueueLockGuests, AreGoneWithTheCarrierOfTheNode) {
   make_with_guests(2, false, 1);
-  QueueLock::Turn holder = turn_of(3);
-  QueueLock::Turn waiting = turn_of(4);
+  QueueLock::Ticket holder = ticket_of(3);
+  QueueLock::Ticket waiting = ticket_of(4);
   ForkedRank carrier([&] {
     const auto node = other(0);
     lock_->advance(*node, holder);
@@ -301,9 +301,9 @@ TEST_F(QueueLockGuests, AreGoneWithTheCarrierOfTheNode) {
   ASSERT_TRUE(ends_in_time([this, memory = memory_, holder] {
     int dead = -1;
     EXPECT_EQ(lock_->lock(*node_, dead), Outcome::holder_died);
-    EXPECT_EQ(dead, holder.place);
+    EXPECT_EQ(dead, holder.local_rank);
   }));
-  EXPECT_FALSE(node_->has_left(holder.place));
+  EXPECT_FALSE(node_->has_left(holder.local_rank));
   EXPECT_TRUE(is_usable());
 }
 
@@ -315,14 +315,14 @@ TEST_F(QueueLockGuests, AreToldThatARankDiedWithTheLock) {
     lock_->lock(*node, none);
   });
   ASSERT_EQ(holder.wait(), 0);
-  QueueLock::Turn turn = turn_of(12);
+  QueueLock::Ticket ticket = ticket_of(12);
   std::optional<Outcome> outcome;
   ASSERT_TRUE(eventually([&] {
-    outcome = lock_->advance(*node_, turn);
+    outcome = lock_->advance(*node_, ticket);
     return outcome.has_value();
   }));
   EXPECT_EQ(outcome, Outcome::holder_died);
-  EXPECT_EQ(turn.dead_place, 1);
+  EXPECT_EQ(ticket.dead_local_rank, 1);
   EXPECT_TRUE(is_usable());
 }
 

@@ -87,7 +87,7 @@ TEST(RobustLock, IsTakenOverWhenItsHolderDied) {
   }));
   std::atomic<bool> taken{false};
   std::thread waiter([&] {
-    EXPECT_EQ(lock.lock(node->lock_context()), RobustLock::Acquired::from_the_dead);
+    EXPECT_EQ(lock.lock(node->lock_context()), RobustLock::Acquired::from_dead_owner);
     taken = true;
     lock.unlock();
   });

@@ -16,14 +16,14 @@
 #include <string>
 #include <vector>
 
-#include "rma/engine/address_book.hpp"
+#include "rma/engine/address_table.hpp"
 #include "rma/engine/counter_store.hpp"
 #include "rma/engine/node_map.hpp"
 #include "rma/engine/team_nodes.hpp"
 #include "rma/node/node_memory.hpp"
 #include "rma/server/client.hpp"
 #include "rma/server/endpoint.hpp"
-#include "rma/server/farewells.hpp"
+#include "rma/server/shutdown_notices.hpp"
 #include "tests/rma/server_rig.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/heap.h"
@@ -113,12 +113,12 @@ TEST_F(Scale, FarewellsCostLittleForEachNode) {
   const detail::NodeMap map(nodes_of_ranks(1), 0);
   const auto memory = detail::rig_memory(1);
   const std::shared_ptr<detail::Node> node = detail::rig_node(memory, 0, true);
-  ASSERT_TRUE(ok(Farewells::publish(*node, map)));
-  const auto published =
-      detail::Directory(node->arena(), node->lock_context()).find(farewell_memory, WorldRank{0});
+  ASSERT_TRUE(ok(ShutdownNotices::publish(*node, map)));
+  const auto published = detail::Directory(node->arena(), node->lock_context())
+                             .find(shutdown_notice_memory, WorldRank{0});
   ASSERT_TRUE(published.has_value());
   const std::int64_t before = heap_bytes();
-  const auto farewells = Farewells::find(node, map);
+  const auto farewells = ShutdownNotices::find(node, map);
   const std::int64_t after = heap_bytes();
   ASSERT_TRUE(ok(farewells));
   expect_each("farewells_a_node", after - before, many, 32);
@@ -129,7 +129,7 @@ TEST_F(Scale, AGuestBookTakesNoMemoryBeforeGuestsCome) {
   const auto memory = detail::rig_memory(8);
   const auto node = detail::rig_node(memory, 0, true);
   const std::int64_t before = resident_bytes();
-  ASSERT_TRUE(ok(node->make_guest_book(many)));
+  ASSERT_TRUE(ok(node->make_remote_rank_tables(many)));
   // The pages would take 65 bytes per rank: a word for each of the eight local ranks, and a byte.
   expect_each("guest_book_a_rank", resident_bytes() - before, many, 16);
 }
@@ -139,9 +139,9 @@ TEST_F(Scale, AClientCostsLittleForEachNodeThatItNeverTalksTo) {
   options.rank = origin;
   options.secret = new_secret().value();
   options.agents.resize(many);
-  options.carriers.resize(many);
+  options.agent_hosts.resize(many);
   const std::int64_t of_options = static_cast<std::int64_t>(
-      many * (sizeof(options.agents.front()) + sizeof(options.carriers.front())));
+      many * (sizeof(options.agents.front()) + sizeof(options.agent_hosts.front())));
   const std::int64_t before = heap_bytes() - of_options;
   const Client client(std::move(options));
   expect_each("client_a_node", heap_bytes() - before, many, 128);
@@ -154,7 +154,7 @@ TEST_F(Scale, RawPointersCostAWordForEachGranuleOfTheSlices) {
   constexpr std::uint64_t granules = many * slice / detail::granule_bytes;
   const auto memory = detail::rig_memory(1);
   const auto node = detail::rig_node(memory, 0, true);
-  const auto book = detail::AddressBook::create(node->arena().at(0), 1U << 30U);
+  const auto book = detail::AddressTable::create(node->arena().at(0), 1U << 30U);
   ASSERT_TRUE(ok(book));
   const std::int64_t heap_before = heap_bytes();
   const std::int64_t before = resident_bytes();
@@ -201,7 +201,7 @@ class ScaleOfConversations : public Scale {
   void make_links() {
     const std::int64_t before = heap_bytes();
     for (auto& channel : channels_) {
-      links_.push_back(std::make_unique<Link>(client_, NodeId{0}, std::move(channel)));
+      links_.push_back(std::make_unique<ClientConnection>(client_, NodeId{0}, std::move(channel)));
     }
     at_client_ = heap_bytes() - before;
   }
@@ -264,7 +264,7 @@ class ScaleOfConversations : public Scale {
   ServedNode node_;
   Client client_{options_for(node_)};
   std::vector<std::unique_ptr<Channel>> channels_;
-  std::vector<std::unique_ptr<Link>> links_;
+  std::vector<std::unique_ptr<ClientConnection>> links_;
   std::int64_t at_agent_ = 0;
   std::int64_t at_client_ = 0;
 };

@@ -47,23 +47,23 @@ inline constexpr std::uint32_t loopback_host = 0x7f00'0001;
 inline constexpr std::uint64_t slice_bytes = 8ULL << 20;
 
 /// The ways in which an agent may wait, for tests that try each.
-inline constexpr std::array<StayAwake, 3> ways_to_wait{StayAwake(0), std::chrono::microseconds(50),
-                                                       StayAwake::max()};
-inline std::string name_of_way(const testing::TestParamInfo<StayAwake>& each) {
+inline constexpr std::array<PollDuration, 3> ways_to_wait{
+    PollDuration(0), std::chrono::microseconds(50), PollDuration::max()};
+inline std::string name_of_way(const testing::TestParamInfo<PollDuration>& each) {
   return each.index == 0 ? "asleep" : each.index == 1 ? "adaptive" : "awake";
 }
 
 using Bytes = std::vector<std::byte>;
 
 struct ServedNodeOptions {
-  StayAwake stay_awake{0};
-  Naps naps{};
+  PollDuration stay_awake{0};
+  TimedWaitLimits naps{};
   std::size_t answer_bytes = AgentOptions{}.answer_bytes;
   std::chrono::milliseconds patience{10'000};
-  StrangerLog::Limits stranger_lines{};
+  UnauthenticatedPeerLog::Limits stranger_lines{};
   Secret secret = new_secret().value();
   /// Finds a network other than TCP, if there is one.
-  std::function<std::shared_ptr<detail::FabricSource>(const std::shared_ptr<detail::Node>&)>
+  std::function<std::shared_ptr<detail::RdmaProvider>(const std::shared_ptr<detail::Node>&)>
       find_fabric = [](const auto&) { return nullptr; };
   std::shared_ptr<const ForwardOptions> forwards = nullptr;
 };
@@ -153,11 +153,11 @@ class ServedNode {
     const auto offset = start + guard_bytes;
     slice_ = node_->arena().at(offset);
     std::memset(slice_, 0, 2 * slice_bytes);
-    enter(region, {.owner = owner, .place = offset, .bytes = slice_bytes});
+    enter(region, {.owner = owner, .location = offset, .bytes = slice_bytes});
     enter(strict_region,
-          {.owner = owner, .place = offset + slice_bytes, .bytes = slice_bytes, .strict = true});
+          {.owner = owner, .location = offset + slice_bytes, .bytes = slice_bytes, .strict = true});
     enter(device_region, {.owner = owner,
-                          .place = offset + slice_bytes,
+                          .location = offset + slice_bytes,
                           .bytes = slice_bytes,
                           .device_atomics = true});
   }
@@ -169,7 +169,7 @@ class ServedNode {
       new (&lock(i)) detail::QueueLock(8);
     }
     enter(lock_memory, {.owner = WorldRank{0},
-                        .place = locks_offset_,
+                        .location = locks_offset_,
                         .bytes = bytes,
                         .use = detail::DirectorySlice::Use::locks,
                         .unit = lock_bytes});
@@ -179,7 +179,7 @@ class ServedNode {
     EXPECT_TRUE(test::ok(node_->arena().back(offset, bytes)));
     std::memset(node_->arena().at(offset), 0, bytes);
     enter(id, {.owner = WorldRank{0},
-               .place = offset,
+               .location = offset,
                .bytes = bytes,
                .use = detail::DirectorySlice::Use::mailboxes});
     return node_->arena().at(offset);
@@ -326,7 +326,7 @@ class RawPeer {
       if (came.empty()) {
         return side.ended();
       }
-      TESSERA_ASSIGN_OR_RETURN(const Progress progress, side.feed(came));
+      TESSERA_ASSIGN_OR_RETURN(const HandshakeProgress progress, side.feed(came));
       is_finished = progress.finished;
     }
     return {};

@@ -23,7 +23,7 @@
 #include "rma/kernels/accumulate.hpp"
 #include "rma/kernels/copy.hpp"
 #include "rma/kernels/walk.hpp"
-#include "rma/server/changes.hpp"
+#include "rma/server/change_tracker.hpp"
 #include "rma/server/endpoint.hpp"
 #include "rma/server/executor.hpp"
 #include "tests/rma/server_rig.hpp"
@@ -36,7 +36,7 @@ namespace {
 using test::fails;
 using test::ok;
 
-class ServerTest : public testing::TestWithParam<StayAwake> {
+class ServerTest : public testing::TestWithParam<PollDuration> {
  protected:
   ServedNode node_{{.stay_awake = GetParam()}};
   Client client_{options_for(node_)};
@@ -268,7 +268,7 @@ TEST_P(ServerTest, ManyMayBeOutstandingAndAreCompletedWithoutAnybodyWaiting) {
     done.begin();
     ASSERT_TRUE(ok(endpoint_.get(&back[i], at(8 * i), CopyShape::contiguous(8), done)));
   }
-  client_.stir();
+  client_.wake_progress();
   EXPECT_TRUE(done.wait_for(detail::rig_patience)) << "the progress thread does not move them";
   EXPECT_TRUE(ok(done.take_error()));
   EXPECT_TRUE(back == sent);
@@ -472,7 +472,7 @@ class LockClient {
 
   WorldRank rank_;
   Client client_;
-  Link& link_;
+  ClientConnection& link_;
   Completion done_;
   std::int64_t word_ = 0;
 };
@@ -581,7 +581,7 @@ TEST_P(ServerTest, ABadLocalBufferEndsItsOperationAndTheConversation) {
   const CopyShape shape = CopyShape::contiguous(HalfABuffer::bytes);
   for (const bool is_put : {false, true}) {
     Client client(options_for(node_, rank));
-    Link* const link = client.link_to(NodeId{0}).value();
+    ClientConnection* const link = client.link_to(NodeId{0}).value();
     ServerEndpoint endpoint(*link, rank, owner);
     Completion done;
     done.begin();
@@ -596,7 +596,7 @@ TEST_P(ServerTest, ABadLocalBufferEndsItsOperationAndTheConversation) {
     EXPECT_TRUE(link->is_lost());
     client.close();
     EXPECT_TRUE(
-        test::eventually([&] { return node_.node().is_gone(node_.node().guest_place(rank)); },
+        test::eventually([&] { return node_.node().is_gone(node_.node().remote_rank_slot(rank)); },
                          detail::rig_patience));
   }
   client_.close();
@@ -613,7 +613,7 @@ TEST(AttachedMemory, OfARankThatDiedIsNotSoughtInAnotherProcess) {
   std::array<std::uint64_t, 8> innocent{};
   const detail::DirectorySlice slice{.owner = WorldRank{1},
                                      .process = getpid(),
-                                     .place = reinterpret_cast<std::uintptr_t>(innocent.data()),
+                                     .location = reinterpret_cast<std::uintptr_t>(innocent.data()),
                                      .bytes = sizeof innocent};
   detail::Directory directory(node->arena(), node->lock_context());
   ASSERT_TRUE(ok(directory.insert(region, std::span(&slice, 1))));

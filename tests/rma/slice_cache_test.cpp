@@ -93,35 +93,35 @@ TEST_F(SliceCache, TurnsALineOnlyToAnotherSliceOfTheSameRankAndTime) {
   // Region numbers with this distance share a cache entry.
   constexpr std::uint32_t alike = cached_slices;
   CachedSlice* const line = fill(3, 1);
-  EXPECT_EQ(find_to_turn(regions_, WorldRank{3}, RegionId{1 + alike}), line);
-  EXPECT_EQ(find_to_turn(regions_, WorldRank{3 + cached_slices}, RegionId{1}), nullptr);
-  EXPECT_EQ(find_to_turn(regions_, WorldRank{3}, RegionId{2}), nullptr) << "an empty entry";
+  EXPECT_EQ(find_to_retarget(regions_, WorldRank{3}, RegionId{1 + alike}), line);
+  EXPECT_EQ(find_to_retarget(regions_, WorldRank{3 + cached_slices}, RegionId{1}), nullptr);
+  EXPECT_EQ(find_to_retarget(regions_, WorldRank{3}, RegionId{2}), nullptr) << "an empty entry";
   const RegionTable other;
-  EXPECT_EQ(find_to_turn(other, WorldRank{3}, RegionId{1 + alike}), nullptr);
+  EXPECT_EQ(find_to_retarget(other, WorldRank{3}, RegionId{1 + alike}), nullptr);
   RegionState* const anything = reinterpret_cast<RegionState*>(memory_.data());
   regions_.insert(RegionId{9}, *anything);
   regions_.remove(RegionId{9});
-  EXPECT_EQ(find_to_turn(regions_, WorldRank{3}, RegionId{1 + alike}), nullptr) << "of before";
+  EXPECT_EQ(find_to_retarget(regions_, WorldRank{3}, RegionId{1 + alike}), nullptr) << "of before";
 }
 
 TEST_F(SliceCache, CountsOnWhenALineIsTurned) {
   constexpr std::uint32_t alike = cached_slices;
   CachedSlice* const line = fill(3, 1);
   line->count(Op::put, 8);
-  line->turn_to(RegionId{1 + alike}, {.start = memory_.data(), .bytes = 20, .raw = nullptr});
+  line->retarget(RegionId{1 + alike}, {.start = memory_.data(), .bytes = 20, .raw = nullptr});
   EXPECT_EQ(find(3, 1), nullptr);
   EXPECT_EQ(find(3, 1 + alike), line);
   EXPECT_EQ(line->start_for(Op::put, 4, 16), memory_.data());
   EXPECT_EQ(line->start_for(Op::put, 4, 17), nullptr);
   EXPECT_EQ(line->word_offsets, 13U);
   line->count(Op::put, 8);
-  hand_over_counts();
+  flush_counts();
   EXPECT_EQ(counted(3, Op::put).operations, 2U);
 }
 
 TEST_F(SliceCache, FindsWhatOnlyGetsMayUseForThemAlone) {
   CachedSlice* const line = fill(3, 1);
-  line->turn_to(RegionId{1}, {.bytes = 20, .readable = memory_.data()});
+  line->retarget(RegionId{1}, {.bytes = 20, .readable = memory_.data()});
   EXPECT_EQ(line->start_for(Op::get, 4, 16), memory_.data());
   EXPECT_EQ(line->start_for(Op::get, 4, 17), nullptr);
   EXPECT_EQ(line->word_offsets, 13U);
@@ -155,8 +155,8 @@ TEST_F(SliceCache, LosesNoCountsWhenSlicesPushEachOtherOut) {
       }
     }
   }
-  hand_over_counts();
-  hand_over_counts();
+  flush_counts();
+  flush_counts();
   for (std::int32_t rank = 0; rank < ranks; ++rank) {
     EXPECT_EQ(counted(rank, Op::put).operations, rounds * 2 * 2) << rank;
     EXPECT_EQ(counted(rank, Op::put).bytes, rounds * 2 * static_cast<std::uint64_t>(rank)) << rank;
@@ -182,7 +182,7 @@ TEST_F(SliceCache, IsGoneForWhatOutlivesIt) {
     static thread_local Late late;
     late.act = [&] {
       is_gone = find(0, 1) == nullptr && fill(0, 1) == nullptr;
-      hand_over_counts();
+      flush_counts();
     };
     fill(0, 1)->count(Op::get, 8);
   }).join();

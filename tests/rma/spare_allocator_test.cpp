@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// SpareAllocator: freed memory is reused, and nothing leaks when threads end.
-#include "rma/engine/spare_allocator.hpp"
+// FreeListAllocator: freed memory is reused, and nothing leaks when threads end.
+#include "rma/engine/free_list_allocator.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,17 +19,17 @@ struct Thing {
 };
 
 std::shared_ptr<Thing> make_thing() {
-  return std::allocate_shared<Thing>(SpareAllocator<Thing>());
+  return std::allocate_shared<Thing>(FreeListAllocator<Thing>());
 }
 
-TEST(SpareAllocator, UsesAgainWhatWasGivenBack) {
+TEST(FreeListAllocator, UsesAgainWhatWasGivenBack) {
   const Thing* const first = make_thing().get();
   for (int i = 0; i < 10; ++i) {
     EXPECT_EQ(make_thing().get(), first);
   }
 }
 
-TEST(SpareAllocator, GivesEachThingMemoryOfItsOwn) {
+TEST(FreeListAllocator, GivesEachThingMemoryOfItsOwn) {
   constexpr std::size_t many = 5000;  // more than the allocator keeps
   for (int round = 0; round < 3; ++round) {
     std::vector<std::shared_ptr<Thing>> things(many);
@@ -47,7 +47,7 @@ TEST(SpareAllocator, GivesEachThingMemoryOfItsOwn) {
 }
 
 // This test and the next one rely on AddressSanitizer to find leaks and uses after free.
-TEST(SpareAllocator, TakesThingsOfThreadsThatHaveEnded) {
+TEST(FreeListAllocator, TakesThingsOfThreadsThatHaveEnded) {
   std::vector<std::shared_ptr<Thing>> things(2000);
   std::thread([&] {
     for (auto& thing : things) {
@@ -57,7 +57,7 @@ TEST(SpareAllocator, TakesThingsOfThreadsThatHaveEnded) {
   std::thread([&] { things.clear(); }).join();
 }
 
-TEST(SpareAllocator, TakesThingsAtTheEndOfAThread) {
+TEST(FreeListAllocator, TakesThingsAtTheEndOfAThread) {
   std::thread([] {
     // Destroyed after the thread's free list, which is created later.
     thread_local std::shared_ptr<Thing> last;

@@ -104,7 +104,7 @@ void die_in_team(const Shape& shape, std::int32_t victim, int calls,
   }
   if (calls == when_killed) {
     const auto node = cluster.node_of(WorldRank{victim}, false);
-    const RankRecord& record = node->memory().record(node->place());
+    const RankRecord& record = node->memory().record(node->local_rank());
     ASSERT_TRUE(eventually([&] { return record.presence.load() != 0; }));
     std::this_thread::sleep_for(kill_after);
     ASSERT_TRUE(end_on_own_node(*ranks[static_cast<std::size_t>(victim)],

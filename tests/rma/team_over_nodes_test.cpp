@@ -623,7 +623,7 @@ TEST(TeamNodes, BringEachBlockToEachNodeOnceIntoMailboxesThatDoNotOverlap) {
           const std::int32_t first = 1 << round;
           const auto room = static_cast<std::uint64_t>(
               team.members_within(first + team.blocks_in(round)) - team.members_within(first));
-          end += sizeof(Mailbox) + room * each;
+          end += sizeof(TeamMailbox) + room * each;
           got += each == 0 ? team.blocks_in(round) : 0;
           const TeamNodes other(members, map, team.leader(team.receiver(round)));
           ASSERT_EQ(other.sender(round), team.own());

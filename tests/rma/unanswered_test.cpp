@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // How the kernel's state of a connection shows that a machine is gone.
-#include "rma/server/unanswered.hpp"
+#include "rma/server/response_monitor.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,13 +12,13 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr seconds longest{15};
-constexpr Unanswered::TimePoint start{std::chrono::hours(10)};
+constexpr ResponseMonitor::TimePoint start{std::chrono::hours(10)};
 
 // Checks once a second, beginning at second `from`; returns the second at which the machine was
 // gone, or -1.
 template <class LookAt>
 int gone_after(int from, int to, LookAt&& look_at) {
-  Unanswered unanswered(longest);
+  ResponseMonitor unanswered(longest);
   for (int second = from; second <= to; ++second) {
     if (unanswered.is_gone(look_at(second), start + seconds(second))) {
       return second;
@@ -32,9 +32,10 @@ int gone_after(int from, int to, LookAt&& look_at) {
 // after 25.4 s.
 TEST(AMachine, ThatIsHeardAndHearsNothingIsGoneInTime) {
   const int gone = gone_after(0, 60, [](int second) {
-    return Unanswered::Look{.sent_again = static_cast<unsigned>(second == 0 ? 0 : 2 + second / 4),
-                            .acknowledged = 1000,
-                            .since_packet = milliseconds(100)};
+    return ResponseMonitor::Look{
+        .retransmits = static_cast<unsigned>(second == 0 ? 0 : 2 + second / 4),
+        .acknowledged = 1000,
+        .since_packet = milliseconds(100)};
   });
   EXPECT_GE(gone, 15);
   EXPECT_LE(gone, 17);
@@ -43,8 +44,8 @@ TEST(AMachine, ThatIsHeardAndHearsNothingIsGoneInTime) {
 TEST(AMachine, ThatAcknowledgesSomethingNowAndThenIsThere) {
   EXPECT_EQ(gone_after(0, 200,
                        [](int second) {
-                         return Unanswered::Look{
-                             .sent_again = 4,
+                         return ResponseMonitor::Look{
+                             .retransmits = 4,
                              .acknowledged = static_cast<std::uint64_t>(second / 10),
                              .since_packet = seconds(9)};
                        }),
@@ -53,18 +54,18 @@ TEST(AMachine, ThatAcknowledgesSomethingNowAndThenIsThere) {
 
 // A program that does not wait checks its connections rarely.
 TEST(AMachine, IsNotGoneByALookThatComesLate) {
-  Unanswered unanswered(longest);
+  ResponseMonitor unanswered(longest);
   EXPECT_FALSE(unanswered.is_gone({.acknowledged = 5}, start));
-  EXPECT_FALSE(unanswered.is_gone({.sent_again = 3, .acknowledged = 5}, start + seconds(1000)));
-  EXPECT_FALSE(unanswered.is_gone({.sent_again = 5, .acknowledged = 5}, start + seconds(1014)));
-  EXPECT_TRUE(unanswered.is_gone({.sent_again = 6, .acknowledged = 5}, start + seconds(1015)));
+  EXPECT_FALSE(unanswered.is_gone({.retransmits = 3, .acknowledged = 5}, start + seconds(1000)));
+  EXPECT_FALSE(unanswered.is_gone({.retransmits = 5, .acknowledged = 5}, start + seconds(1014)));
+  EXPECT_TRUE(unanswered.is_gone({.retransmits = 6, .acknowledged = 5}, start + seconds(1015)));
 }
 
 // The machine's program is stopped and reads nothing; its kernel replies to each window probe.
 TEST(AMachine, WithoutRoomIsThereWhileItSaysSo) {
   const auto asked = [](milliseconds since) {
     return [since](int) {
-      return Unanswered::Look{.asked_for_room = 9, .acknowledged = 7, .since_packet = since};
+      return ResponseMonitor::Look{.window_probes = 9, .acknowledged = 7, .since_packet = since};
     };
   };
   EXPECT_EQ(gone_after(0, 500, asked(seconds(14))), -1);

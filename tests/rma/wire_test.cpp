@@ -216,7 +216,7 @@ TEST(ShapeOfBothSides, ComesBackAsItWas) {
       level.local_stride = static_cast<std::int64_t>(random() % 99) - 50;
     }
     const auto decoded = decode_sides(sides_bytes(shape));
-    if (shape.runs() > detail::most_pushed_runs) {
+    if (shape.runs() > detail::max_assisted_get_runs) {
       EXPECT_FALSE(decoded.ok());
       continue;
     }

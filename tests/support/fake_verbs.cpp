@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The functions by which tests control and inspect FakeVerbs. The calls of the Library are in
+// The functions by which tests control and inspect FakeVerbs. The calls of the VerbsLibrary are in
 // fake_verbs_devices.cpp, fake_verbs_completions.cpp and fake_verbs_queues.cpp.
 #include "tests/support/fake_verbs.hpp"
 
@@ -19,7 +19,7 @@ using fake::Hardware;
 using fake::Network;
 using fake::QueuePair;
 
-void tell_port(Network& network, Hardware& hardware, ibv_event_type type) {
+void report_port_event(Network& network, Hardware& hardware, ibv_event_type type) {
   ibv_async_event event{};
   event.element.port_num = 1;
   event.event_type = type;
@@ -34,7 +34,7 @@ void tell_port(Network& network, Hardware& hardware, ibv_event_type type) {
 Hardware* named(Network& network, const std::string& name) {
   Hardware* const hardware = network.find_hardware(name);
   if (hardware == nullptr) {
-    network.misuse(ENODEV, "no device " + name);
+    network.record_misuse(ENODEV, "no device " + name);
   }
   return hardware;
 }
@@ -58,7 +58,7 @@ void set_port(Network& network, const std::string& name, ibv_port_state state,
     return;
   }
   hardware->model.port.state = state;
-  tell_port(network, *hardware, type);
+  report_port_event(network, *hardware, type);
   network.wire.wake();
 }
 
@@ -96,12 +96,12 @@ void FakeVerbs::break_queue_pair(std::uint32_t number) {
   const std::lock_guard guard(network_->mutex);
   const auto found = network_->numbers.find(number);
   if (found == network_->numbers.end()) {
-    network_->misuse(EINVAL, "no queue pair " + std::to_string(number));
+    network_->record_misuse(EINVAL, "no queue pair " + std::to_string(number));
     return;
   }
   network_->set_error(*found->second);
   network_->tell(*found->second, IBV_EVENT_QP_FATAL);
-  network_->sweep_broken();
+  network_->fail_overflowed();
 }
 
 void FakeVerbs::break_next(ibv_wc_opcode kind, ibv_wc_status status) {
@@ -135,8 +135,8 @@ void FakeVerbs::remove_device(const std::string& name) {
       network_->set_error(queue);
     }
   });
-  tell_port(*network_, *hardware, IBV_EVENT_DEVICE_FATAL);
-  network_->sweep_broken();
+  report_port_event(*network_, *hardware, IBV_EVENT_DEVICE_FATAL);
+  network_->fail_overflowed();
 }
 
 void FakeVerbs::port_down(const std::string& name) {

@@ -56,7 +56,7 @@ DeviceModel soft_roce(int number);
 /// `count` of these devices, from number 0.
 std::vector<DeviceModel> soft_roce_devices(int count);
 
-class FakeVerbs final : public verbs::Library {
+class FakeVerbs final : public verbs::VerbsLibrary {
  public:
   using Clock = std::chrono::steady_clock;
 
@@ -172,7 +172,7 @@ class FakeVerbs final : public verbs::Library {
   /// The requests posted since start_trace().
   std::vector<Posted> trace() const;
 
-  // --- verbs::Library
+  // --- verbs::VerbsLibrary
   std::vector<std::string> device_names() override;
   ibv_context* open_device(const std::string& name) override;
   int close_device(ibv_context* device) override;
@@ -224,10 +224,10 @@ struct ConnectOptions {
 
 /// Brings `queue` from RESET to RTS, connected with `other`, which needs the same call. Returns 0,
 /// or the error number of the step that failed. Works on any library.
-int connect_to(verbs::Library& library, ibv_qp* queue, ibv_qp* other,
+int connect_to(verbs::VerbsLibrary& library, ibv_qp* queue, ibv_qp* other,
                const ConnectOptions& options = {});
 /// Both of them; a queue pair may be connected with itself.
-int connect(verbs::Library& library, ibv_qp* one, ibv_qp* other,
+int connect(verbs::VerbsLibrary& library, ibv_qp* one, ibv_qp* other,
             const ConnectOptions& options = {});
 
 }  // namespace tessera::rma::test

@@ -15,7 +15,7 @@ namespace tessera::rma::test::fake {
 namespace {
 
 /// The longest part of a relaxed write that lands at once, in words.
-constexpr std::size_t most_loose_words = 32;
+constexpr std::size_t max_part_words = 32;
 
 WireOrder order_of(const Request& request) {
   return request.bytes <= FakeVerbs::flag_bytes ? WireOrder::release_acquire : WireOrder::none;
@@ -35,7 +35,7 @@ std::uint64_t swap_on_device(std::uint64_t* word, const ibv_send_wr& wr) {
 }
 
 /// A device whose atomics are also atomic with respect to those of processors.
-std::uint64_t swap_everywhere(std::uint64_t* word, const ibv_send_wr& wr) {
+std::uint64_t swap_atomically(std::uint64_t* word, const ibv_send_wr& wr) {
   if (wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
     return __atomic_fetch_add(word, wr.wr.atomic.compare_add, __ATOMIC_ACQ_REL);
   }
@@ -79,7 +79,7 @@ Wire::Step Wire::carry_write(QueuePair& queue, QueuePair& peer, Request& request
     gather(request, request.moved, passing_);
     std::byte* const target = memory_at(to.remote_addr) + request.moved;
     if ((region->access & IBV_ACCESS_RELAXED_ORDERING) != 0) {
-      loosen(queue, target);
+      split_relaxed_write(queue, target);
     } else {
       write_memory(target, passing_.data(), bytes, order_of(request));
     }
@@ -87,7 +87,7 @@ Wire::Step Wire::carry_write(QueuePair& queue, QueuePair& peer, Request& request
   }
   if (request.moved == request.bytes) {
     if (request.has_immediate()) {
-      settle(queue);
+      land_pending_parts(queue);
       receive(peer, request, IBV_WC_SUCCESS);
     }
     finish(queue);
@@ -95,9 +95,9 @@ Wire::Step Wire::carry_write(QueuePair& queue, QueuePair& peer, Request& request
   return Step::something;
 }
 
-void Wire::loosen(QueuePair& queue, std::byte* target) {
+void Wire::split_relaxed_write(QueuePair& queue, std::byte* target) {
   for (std::size_t offset = 0; offset < passing_.size();) {
-    const std::size_t words = 1 + random_below(most_loose_words);
+    const std::size_t words = 1 + random_below(max_part_words);
     const std::size_t bytes = std::min(8 * words, passing_.size() - offset);
     const auto first = passing_.begin() + static_cast<std::ptrdiff_t>(offset);
     queue.loose.push_back(
@@ -107,14 +107,14 @@ void Wire::loosen(QueuePair& queue, std::byte* target) {
 }
 
 bool Wire::may_answer(QueuePair& queue, QueuePair& peer, const Request& request) {
-  return request.moved > 0 || queue.answers_awaited() < peer.attributes.max_dest_rd_atomic;
+  return request.moved > 0 || queue.outstanding_replies() < peer.attributes.max_dest_rd_atomic;
 }
 
 Wire::Step Wire::carry_read(QueuePair& queue, QueuePair& peer, Request& request) {
   if (!may_answer(queue, peer, request)) {
     return refuse(queue, peer, IBV_WC_REM_INV_REQ_ERR);
   }
-  settle(queue);
+  land_pending_parts(queue);
   if (request.bytes > 0) {
     const auto& from = request.wr.wr.rdma;
     if (network_.find_remote(peer, from.rkey, from.remote_addr, request.bytes,
@@ -143,12 +143,12 @@ Wire::Step Wire::carry_atomic(QueuePair& queue, QueuePair& peer, Request& reques
                            IBV_ACCESS_REMOTE_ATOMIC) == nullptr) {
     return refuse(queue, peer, IBV_WC_REM_ACCESS_ERR);
   }
-  settle(queue);
+  land_pending_parts(queue);
   auto* const word = reinterpret_cast<std::uint64_t*>(memory_at(to.remote_addr));
   const bool holds_everywhere =
       peer.device().hardware->model.attributes.atomic_cap == IBV_ATOMIC_GLOB;
   const std::uint64_t before =
-      holds_everywhere ? swap_everywhere(word, request.wr) : swap_on_device(word, request.wr);
+      holds_everywhere ? swap_atomically(word, request.wr) : swap_on_device(word, request.wr);
   request.payload.resize(sizeof before);
   std::memcpy(request.payload.data(), &before, sizeof before);
   ++queue.started;
@@ -176,7 +176,7 @@ Wire::Step Wire::carry_send(QueuePair& queue, QueuePair& peer, Request& request)
   passing_.resize(request.bytes);
   gather(request, 0, passing_);
   scatter(into.pieces, 0, passing_);
-  settle(queue);
+  land_pending_parts(queue);
   receive(peer, request, IBV_WC_SUCCESS);
   finish(queue);
   return Step::something;

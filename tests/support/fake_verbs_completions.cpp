@@ -44,7 +44,7 @@ ibv_comp_channel* FakeVerbs::create_comp_channel(ibv_context* device) {
 int FakeVerbs::destroy_comp_channel(ibv_comp_channel* channel) {
   const std::lock_guard guard(network_->mutex);
   if (!network_->channels.has(channel)) {
-    return network_->misuse(EINVAL, "destroy_comp_channel: there is no such channel");
+    return network_->record_misuse(EINVAL, "destroy_comp_channel: there is no such channel");
   }
   const auto users = static_cast<std::size_t>(channel->refcnt);
   if (const int error = network_->refuse_busy(users, "destroy_comp_channel: it is in use")) {
@@ -78,7 +78,7 @@ ibv_cq* FakeVerbs::create_cq(ibv_context* device, int entries, ibv_comp_channel*
 int FakeVerbs::destroy_cq(ibv_cq* face) {
   const std::lock_guard guard(network_->mutex);
   if (!network_->completion_queues.has(face)) {
-    return network_->misuse(EINVAL, "destroy_cq: there is no such queue");
+    return network_->record_misuse(EINVAL, "destroy_cq: there is no such queue");
   }
   auto& queue = *static_cast<CompletionQueue*>(face);
   const std::size_t users = network_->queue_pairs.count_if(
@@ -88,7 +88,7 @@ int FakeVerbs::destroy_cq(ibv_cq* face) {
   }
   if (queue.unacknowledged != 0 || network_->unacknowledged[face] != 0) {
     // libibverbs would wait for ever.
-    return network_->misuse(EBUSY, "destroy_cq: events were not acknowledged");
+    return network_->record_misuse(EBUSY, "destroy_cq: events were not acknowledged");
   }
   withdraw_events(queue);
   network_->withdraw_events(*queue.context, face);
@@ -148,7 +148,7 @@ void FakeVerbs::ack_cq_events(ibv_cq* face, unsigned count) {
   lock.unlock();
   if (is_too_many) {
     const std::lock_guard guard(network_->mutex);
-    network_->misuse(EINVAL, "ack_cq_events: more than were fetched");
+    network_->record_misuse(EINVAL, "ack_cq_events: more than were fetched");
   }
 }
 

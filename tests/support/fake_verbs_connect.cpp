@@ -3,7 +3,7 @@
 
 namespace tessera::rma::test {
 
-int connect_to(verbs::Library& library, ibv_qp* queue, ibv_qp* other,
+int connect_to(verbs::VerbsLibrary& library, ibv_qp* queue, ibv_qp* other,
                const ConnectOptions& options) {
   const auto gids = library.query_gid_table(other->context);
   ibv_port_attr port{};
@@ -48,7 +48,8 @@ int connect_to(verbs::Library& library, ibv_qp* queue, ibv_qp* other,
                                IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_TIMEOUT);
 }
 
-int connect(verbs::Library& library, ibv_qp* one, ibv_qp* other, const ConnectOptions& options) {
+int connect(verbs::VerbsLibrary& library, ibv_qp* one, ibv_qp* other,
+            const ConnectOptions& options) {
   if (const int error = connect_to(library, one, other, options)) {
     return error;
   }

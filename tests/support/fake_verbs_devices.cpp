@@ -86,7 +86,7 @@ ibv_mr* add_region(Network& network, ibv_pd* domain, void* address, std::size_t 
   return region;
 }
 
-void tell_watcher(Network& network, const FakeVerbs::Registration& registration) {
+void notify_watcher(Network& network, const FakeVerbs::Registration& registration) {
   std::unique_lock lock(network.mutex);
   const auto watcher = network.watcher;
   lock.unlock();
@@ -170,7 +170,7 @@ ibv_context* FakeVerbs::open_device(const std::string& name) {
 int FakeVerbs::close_device(ibv_context* device) {
   const std::lock_guard guard(network_->mutex);
   if (!network_->devices.has(device)) {
-    return network_->misuse(EINVAL, "close_device: it is not open");
+    return network_->record_misuse(EINVAL, "close_device: it is not open");
   }
   const auto is_here = [&](const auto& object) { return object.context == device; };
   const std::size_t users = network_->domains.count_if(is_here) +
@@ -229,7 +229,7 @@ void FakeVerbs::ack_async_event(ibv_async_event& event) {
   const void* const subject = subject_of(event);
   const std::lock_guard guard(network_->mutex);
   if (subject != nullptr && --network_->unacknowledged[subject] < 0) {
-    network_->misuse(EINVAL, "ack_async_event: acknowledged twice");
+    network_->record_misuse(EINVAL, "ack_async_event: acknowledged twice");
   }
 }
 
@@ -267,7 +267,7 @@ ibv_pd* FakeVerbs::alloc_pd(ibv_context* device) {
 int FakeVerbs::dealloc_pd(ibv_pd* domain) {
   const std::lock_guard guard(network_->mutex);
   if (!network_->domains.has(domain)) {
-    return network_->misuse(EINVAL, "dealloc_pd: there is no such domain");
+    return network_->record_misuse(EINVAL, "dealloc_pd: there is no such domain");
   }
   const auto is_in = [&](const auto& object) { return object.pd == domain; };
   const std::size_t users = network_->regions.count_if(is_in) +
@@ -283,7 +283,7 @@ int FakeVerbs::dealloc_pd(ibv_pd* domain) {
 ibv_mr* FakeVerbs::reg_mr(ibv_pd* domain, void* address, std::size_t bytes, int access) {
   ibv_mr* const region = add_region(*network_, domain, address, bytes, access);
   if (region != nullptr) {
-    tell_watcher(*network_, {.is_new = true, .address = address, .bytes = bytes});
+    notify_watcher(*network_, {.is_new = true, .address = address, .bytes = bytes});
   }
   return region;
 }
@@ -291,18 +291,19 @@ ibv_mr* FakeVerbs::reg_mr(ibv_pd* domain, void* address, std::size_t bytes, int 
 int FakeVerbs::dereg_mr(ibv_mr* region) {
   std::unique_lock lock(network_->mutex);
   if (!network_->regions.has(region)) {
-    return network_->misuse(EINVAL, "dereg_mr: there is no such region");
+    return network_->record_misuse(EINVAL, "dereg_mr: there is no such region");
   }
   lock.unlock();
-  tell_watcher(*network_, {.is_new = false, .address = region->addr, .bytes = region->length});
+  notify_watcher(*network_, {.is_new = false, .address = region->addr, .bytes = region->length});
   lock.lock();
   // The wire's outstanding data for this memory land before the memory may be freed.
-  network_->queue_pairs.for_each([&](QueuePair& queue) { network_->wire.settle(queue); });
+  network_->queue_pairs.for_each(
+      [&](QueuePair& queue) { network_->wire.land_pending_parts(queue); });
   network_->local_keys.erase(region->lkey);
   network_->remote_keys.erase(region->rkey);
   network_->registered_bytes -= region->length;
   network_->regions.remove(region);
-  network_->sweep_broken();
+  network_->fail_overflowed();
   return 0;
 }
 

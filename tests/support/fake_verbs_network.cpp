@@ -68,7 +68,7 @@ Network::Network(std::vector<DeviceModel> models, std::uint64_t seed) : wire(*th
 
 int Network::error_of(FakeVerbs::Call call, const ibv_context* device) {
   if (!devices.has(device)) {
-    return misuse(EINVAL, "a call on a device that is not open");
+    return record_misuse(EINVAL, "a call on a device that is not open");
   }
   const int error = faults.take(call);
   const bool is_removed = static_cast<const Device*>(device)->hardware->is_removed;
@@ -176,7 +176,7 @@ void Network::set_error(QueuePair& queue) {
   if (queue.now == IBV_QPS_ERR || queue.now == IBV_QPS_RESET) {
     return;
   }
-  wire.settle(queue);
+  wire.land_pending_parts(queue);
   wire.forget(queue);
   queue.now = IBV_QPS_ERR;
   for (const Request& request : queue.requests) {
@@ -190,7 +190,7 @@ void Network::set_error(QueuePair& queue) {
 }
 
 void Network::clear(QueuePair& queue) {
-  wire.settle(queue);
+  wire.land_pending_parts(queue);
   wire.forget(queue);
   queue.requests.clear();
   queue.started = 0;
@@ -206,7 +206,7 @@ void Network::clear(QueuePair& queue) {
   }
 }
 
-void Network::sweep_broken() {
+void Network::fail_overflowed() {
   while (!newly_broken.empty()) {
     CompletionQueue* const broken = newly_broken.back();
     newly_broken.pop_back();
@@ -224,13 +224,13 @@ void Network::sweep_broken() {
   }
 }
 
-int Network::misuse(int error, const std::string& what) {
+int Network::record_misuse(int error, const std::string& what) {
   misuses.push_back(what);
   return error;
 }
 
 int Network::refuse_busy(std::size_t users, const std::string& what) {
-  return users == 0 ? 0 : misuse(EBUSY, what);
+  return users == 0 ? 0 : record_misuse(EBUSY, what);
 }
 
 }  // namespace tessera::rma::test::fake

@@ -107,12 +107,12 @@ class Network {
   /// Removes requests and completions, as for a reset or a destruction.
   void clear(QueuePair& queue);
   /// Fails the queue pairs whose completion queues overflowed.
-  void sweep_broken();
+  void fail_overflowed();
 
   // --- what users did
   /// Records a mistake of the user, and returns the error of the call.
-  int misuse(int error, const std::string& what);
-  /// As misuse(EBUSY), unless `users` is 0.
+  int record_misuse(int error, const std::string& what);
+  /// As record_misuse(EBUSY), unless `users` is 0.
   int refuse_busy(std::size_t users, const std::string& what);
 
   std::mutex mutex;
@@ -150,7 +150,7 @@ class Network {
   std::uint32_t next_key = 0x1000;
   std::uint32_t next_number = 17;
 
-  std::vector<CompletionQueue*> newly_broken;  // until sweep_broken()
+  std::vector<CompletionQueue*> newly_broken;  // until fail_overflowed()
 
   Wire wire;  // last: its thread uses the others
 };

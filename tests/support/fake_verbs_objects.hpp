@@ -88,7 +88,7 @@ struct Request {
   std::optional<Clock::time_point> due;       // the link or the receiver delays it until then
   std::optional<Clock::time_point> given_up;  // when an unreachable peer is given up
 
-  bool awaits_answer() const noexcept {
+  bool waits_for_reply() const noexcept {
     return wr.opcode == IBV_WR_RDMA_READ || wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
            wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
   }
@@ -114,7 +114,7 @@ struct Request {
 };
 
 /// A part of a write into relaxed memory that has not landed yet.
-struct LoosePiece {
+struct PendingPart {
   std::byte* to = nullptr;
   std::vector<std::byte> bytes;
 };
@@ -122,10 +122,10 @@ struct LoosePiece {
 struct QueuePair : ibv_qp {
   Device& device() const noexcept { return *static_cast<Device*>(context); }
   /// The number of outstanding reads and atomics.
-  std::size_t answers_awaited() const noexcept {
+  std::size_t outstanding_replies() const noexcept {
     std::size_t count = 0;
     for (std::size_t i = 0; i < started; ++i) {
-      count += requests[i].awaits_answer() && !requests[i].is_done ? 1U : 0U;
+      count += requests[i].waits_for_reply() && !requests[i].is_done ? 1U : 0U;
     }
     return count;
   }
@@ -139,7 +139,7 @@ struct QueuePair : ibv_qp {
   std::uint64_t posted = 0;
   std::shared_ptr<std::atomic<std::uint64_t>> freed =
       std::make_shared<std::atomic<std::uint64_t>>(0);  // freed entries of the send queue
-  std::vector<LoosePiece> loose;
+  std::vector<PendingPart> loose;
 };
 
 inline bool is_signalled(const QueuePair& queue, const Request& request) noexcept {

@@ -127,7 +127,7 @@ int posting_error(const QueuePair& queue, const Request& request) {
   const bool is_inline = (request.wr.send_flags & IBV_SEND_INLINE) != 0;
   if (!knows(request.wr.opcode, model.attributes.atomic_cap) ||
       request.pieces.size() > queue.limits.max_send_sge ||
-      (is_inline && (request.awaits_answer() || request.bytes > queue.limits.max_inline_data))) {
+      (is_inline && (request.waits_for_reply() || request.bytes > queue.limits.max_inline_data))) {
     return EINVAL;
   }
   const std::uint64_t unfreed = queue.posted - queue.freed->load(std::memory_order_relaxed);
@@ -201,7 +201,7 @@ bool are_valid(const DeviceModel& model, const ibv_qp_init_attr& wanted) {
 ibv_qp* FakeVerbs::create_qp(ibv_pd* domain, ibv_qp_init_attr& attributes) {
   const std::lock_guard guard(network_->mutex);
   if (!network_->domains.has(domain)) {
-    return failed(network_->misuse(EINVAL, "create_qp: there is no such domain"));
+    return failed(network_->record_misuse(EINVAL, "create_qp: there is no such domain"));
   }
   if (const int error = network_->error_of(Call::create_qp, domain->context)) {
     return failed(error);
@@ -236,7 +236,7 @@ ibv_qp* FakeVerbs::create_qp(ibv_pd* domain, ibv_qp_init_attr& attributes) {
 int FakeVerbs::modify_qp(ibv_qp* face, ibv_qp_attr& attributes, int mask) {
   const std::lock_guard guard(network_->mutex);
   if (!network_->queue_pairs.has(face)) {
-    return network_->misuse(EINVAL, "modify_qp: there is no such queue pair");
+    return network_->record_misuse(EINVAL, "modify_qp: there is no such queue pair");
   }
   if (const int error = network_->error_of(Call::modify_qp, face->context)) {
     return error;
@@ -256,7 +256,7 @@ int FakeVerbs::modify_qp(ibv_qp* face, ibv_qp_attr& attributes, int mask) {
   }
   queue.now = to;
   queue.state = to;
-  network_->sweep_broken();
+  network_->fail_overflowed();
   network_->wire.wake();
   return 0;
 }
@@ -264,16 +264,16 @@ int FakeVerbs::modify_qp(ibv_qp* face, ibv_qp_attr& attributes, int mask) {
 int FakeVerbs::destroy_qp(ibv_qp* face) {
   const std::lock_guard guard(network_->mutex);
   if (!network_->queue_pairs.has(face)) {
-    return network_->misuse(EINVAL, "destroy_qp: there is no such queue pair");
+    return network_->record_misuse(EINVAL, "destroy_qp: there is no such queue pair");
   }
   if (network_->unacknowledged[face] != 0) {
-    return network_->misuse(EBUSY, "destroy_qp: events were not acknowledged");
+    return network_->record_misuse(EBUSY, "destroy_qp: events were not acknowledged");
   }
   network_->clear(*static_cast<QueuePair*>(face));
   network_->withdraw_events(*face->context, face);
   network_->numbers.erase(face->qp_num);
   network_->queue_pairs.remove(face);
-  network_->sweep_broken();
+  network_->fail_overflowed();
   return 0;
 }
 
@@ -281,7 +281,7 @@ int FakeVerbs::post_send(ibv_qp* face, ibv_send_wr* list, ibv_send_wr*& bad) {
   const std::lock_guard guard(network_->mutex);
   bad = list;
   if (!network_->queue_pairs.has(face)) {
-    return network_->misuse(EINVAL, "post_send: there is no such queue pair");
+    return network_->record_misuse(EINVAL, "post_send: there is no such queue pair");
   }
   if (const int error = network_->error_of(Call::post_send, face->context)) {
     return error;
@@ -292,7 +292,7 @@ int FakeVerbs::post_send(ibv_qp* face, ibv_send_wr* list, ibv_send_wr*& bad) {
     error = post(*network_, *static_cast<QueuePair*>(face), *bad);
     bad = error == 0 ? bad->next : bad;
   }
-  network_->sweep_broken();
+  network_->fail_overflowed();
   network_->wire.wake();
   return error;
 }

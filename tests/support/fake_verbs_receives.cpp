@@ -16,7 +16,7 @@ using fake::ReceiveQueue;
 ibv_srq* FakeVerbs::create_srq(ibv_pd* domain, ibv_srq_init_attr& attributes) {
   const std::lock_guard guard(network_->mutex);
   if (!network_->domains.has(domain)) {
-    return failed(network_->misuse(EINVAL, "create_srq: there is no such domain"));
+    return failed(network_->record_misuse(EINVAL, "create_srq: there is no such domain"));
   }
   if (const int error = network_->error_of(Call::create_srq, domain->context)) {
     return failed(error);
@@ -39,7 +39,7 @@ ibv_srq* FakeVerbs::create_srq(ibv_pd* domain, ibv_srq_init_attr& attributes) {
 int FakeVerbs::modify_srq(ibv_srq* face, ibv_srq_attr& attributes, int mask) {
   const std::lock_guard guard(network_->mutex);
   if (!network_->receive_queues.has(face)) {
-    return network_->misuse(EINVAL, "modify_srq: there is no such queue");
+    return network_->record_misuse(EINVAL, "modify_srq: there is no such queue");
   }
   if (const int error = network_->error_of(Call::modify_srq, face->context)) {
     return error;
@@ -55,7 +55,7 @@ int FakeVerbs::modify_srq(ibv_srq* face, ibv_srq_attr& attributes, int mask) {
 int FakeVerbs::destroy_srq(ibv_srq* queue) {
   const std::lock_guard guard(network_->mutex);
   if (!network_->receive_queues.has(queue)) {
-    return network_->misuse(EINVAL, "destroy_srq: there is no such queue");
+    return network_->record_misuse(EINVAL, "destroy_srq: there is no such queue");
   }
   const std::size_t users =
       network_->queue_pairs.count_if([&](const QueuePair& pair) { return pair.srq == queue; });
@@ -63,7 +63,7 @@ int FakeVerbs::destroy_srq(ibv_srq* queue) {
     return error;
   }
   if (network_->unacknowledged[queue] != 0) {
-    return network_->misuse(EBUSY, "destroy_srq: events were not acknowledged");
+    return network_->record_misuse(EBUSY, "destroy_srq: events were not acknowledged");
   }
   network_->withdraw_events(*queue->context, queue);
   network_->receive_queues.remove(queue);
@@ -74,7 +74,7 @@ int FakeVerbs::post_srq_recv(ibv_srq* face, ibv_recv_wr* list, ibv_recv_wr*& bad
   const std::lock_guard guard(network_->mutex);
   bad = list;
   if (!network_->receive_queues.has(face)) {
-    return network_->misuse(EINVAL, "post_srq_recv: there is no such queue");
+    return network_->record_misuse(EINVAL, "post_srq_recv: there is no such queue");
   }
   if (const int error = network_->error_of(Call::post_srq_recv, face->context)) {
     return error;

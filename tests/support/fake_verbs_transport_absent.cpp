@@ -7,7 +7,7 @@ namespace tessera::rma::test {
 
 TransportFactory fake_verbs_transport() {
   return server::factory("fake_verbs", [](const TransportContext&) {
-    return Result<std::shared_ptr<detail::FabricSource>>(
+    return Result<std::shared_ptr<detail::RdmaProvider>>(
         Status::error(Code::unsupported, "this tree was built without libibverbs"));
   });
 }

@@ -12,9 +12,9 @@ namespace tessera::rma::test::fake {
 namespace {
 
 /// About how many parts of relaxed writes land before another thread may run.
-constexpr std::uint64_t steps_a_look = 8;
+constexpr std::uint64_t steps_per_yield = 8;
 /// The most parts of relaxed writes that may be pending.
-constexpr std::size_t most_loose = 64;
+constexpr std::size_t max_pending_parts = 64;
 /// As rnr_retry.
 constexpr int rnr_forever = 7;
 
@@ -64,7 +64,7 @@ void Wire::run() {
     has_landed_ = false;
     next_due_.reset();
     const bool has_moved = !is_held_ && step() == Step::something;
-    const bool shows_it = has_landed_ && random_below(steps_a_look) == 0;
+    const bool shows_it = has_landed_ && random_below(steps_per_yield) == 0;
     lock.unlock();
     if (shows_it) {
       std::this_thread::yield();  // to a thread that may see one write and not yet an earlier one
@@ -93,7 +93,7 @@ Wire::Step Wire::step() {
   for (std::size_t i = 0; i < busy_.size(); ++i) {
     QueuePair& queue = *busy_[(first + i) % busy_.size()];
     if (advance(queue) == Step::something) {
-      network_.sweep_broken();
+      network_.fail_overflowed();
       if (queue.requests.empty() && queue.loose.empty()) {
         forget(queue);
       }
@@ -104,7 +104,7 @@ Wire::Step Wire::step() {
 }
 
 Wire::Step Wire::advance(QueuePair& queue) {
-  if (queue.loose.size() > most_loose) {
+  if (queue.loose.size() > max_pending_parts) {
     return land(queue);
   }
   // Tries the possible orders at random.
@@ -124,7 +124,7 @@ Wire::Step Wire::land(QueuePair& queue) {
     return Step::nothing;
   }
   std::swap(queue.loose[random_below(queue.loose.size())], queue.loose.back());
-  const LoosePiece& piece = queue.loose.back();
+  const PendingPart& piece = queue.loose.back();
   write_memory(piece.to, piece.bytes.data(), piece.bytes.size(), WireOrder::none);
   queue.loose.pop_back();
   has_landed_ = true;
@@ -134,7 +134,7 @@ Wire::Step Wire::land(QueuePair& queue) {
   return Step::something;
 }
 
-void Wire::settle(QueuePair& queue) {
+void Wire::land_pending_parts(QueuePair& queue) {
   while (land(queue) == Step::something) {
   }
 }
@@ -188,11 +188,11 @@ Wire::Step Wire::start(QueuePair& queue) {
 }
 
 bool Wire::may_start(const QueuePair& queue, Request& request) {
-  const std::size_t awaited = queue.answers_awaited();
+  const std::size_t awaited = queue.outstanding_replies();
   if ((request.wr.send_flags & IBV_SEND_FENCE) != 0 && awaited > 0) {
     return false;
   }
-  if (request.awaits_answer() && awaited > 0 && awaited >= queue.attributes.max_rd_atomic) {
+  if (request.waits_for_reply() && awaited > 0 && awaited >= queue.attributes.max_rd_atomic) {
     return false;
   }
   const auto now = Clock::now();
@@ -212,7 +212,7 @@ std::optional<ibv_wc_status> Wire::local_error(const QueuePair& queue, const Req
   if (request.bytes > here.model.port.max_msg_sz) {
     return IBV_WC_LOC_LEN_ERR;
   }
-  if (request.awaits_answer()) {
+  if (request.waits_for_reply()) {
     if (request.wr.opcode != IBV_WR_RDMA_READ && request.bytes != sizeof(std::uint64_t)) {
       return IBV_WC_LOC_LEN_ERR;
     }
@@ -223,7 +223,7 @@ std::optional<ibv_wc_status> Wire::local_error(const QueuePair& queue, const Req
   if ((request.wr.send_flags & IBV_SEND_INLINE) != 0) {
     return std::nullopt;
   }
-  const int access = request.awaits_answer() ? IBV_ACCESS_LOCAL_WRITE : 0;
+  const int access = request.waits_for_reply() ? IBV_ACCESS_LOCAL_WRITE : 0;
   for (const ibv_sge& piece : request.pieces) {
     if (piece.length > 0 && network_.find_local(queue.pd, piece, access) == nullptr) {
       return IBV_WC_LOC_PROT_ERR;
@@ -261,7 +261,7 @@ Wire::Step Wire::wait_for_receive(QueuePair& queue, Request& request) {
 Wire::Step Wire::fail(QueuePair& queue, ibv_wc_status status) {
   // Requests complete in order: the replies to earlier ones come first.
   while (queue.started > 0) {
-    settle(queue);
+    land_pending_parts(queue);
     answer(queue);
   }
   if (queue.now == IBV_QPS_ERR) {  // one of them also failed

@@ -35,7 +35,7 @@ class Wire {
   void slow_down(Clock::duration each_message);
 
   /// Completes the pieces of relaxed writes that are still under way.
-  void settle(QueuePair& queue);
+  void land_pending_parts(QueuePair& queue);
   /// Removes the queue pair from the list of those with work.
   void forget(QueuePair& queue);
   /// Adds it to that list.
@@ -66,7 +66,7 @@ class Wire {
   /// Takes a receive of the peer, and completes it.
   void receive(QueuePair& peer, const Request& request, ibv_wc_status status);
   /// Divides a write into pieces that land in any order.
-  void loosen(QueuePair& queue, std::byte* target);
+  void split_relaxed_write(QueuePair& queue, std::byte* target);
 
   /// The error of the request on this side, if any.
   std::optional<ibv_wc_status> local_error(const QueuePair& queue, const Request& request);

@@ -29,9 +29,9 @@ constexpr int exit_skipped = 77;
 constexpr const char* not_for_teams = "for all ranks, not for those of --team";
 
 // A bootstrap that several jobs may use, one after the other: it outlives each of them.
-class Lasting final : public Bootstrap {
+class SharedBootstrap final : public Bootstrap {
  public:
-  explicit Lasting(std::shared_ptr<Bootstrap> base) : base_(std::move(base)) {}
+  explicit SharedBootstrap(std::shared_ptr<Bootstrap> base) : base_(std::move(base)) {}
   [[nodiscard]] std::string_view name() const noexcept override { return base_->name(); }
   [[nodiscard]] WorldRank rank() const noexcept override { return base_->rank(); }
   [[nodiscard]] std::int32_t size() const noexcept override { return base_->size(); }
@@ -283,7 +283,7 @@ int start_processes(Program& run) {
   }
   run.bootstrap = *base;
   run.ranks = run.bootstrap->size();
-  auto job = Job::start(job_options({}, std::make_shared<Lasting>(run.bootstrap)));
+  auto job = Job::start(job_options({}, std::make_shared<SharedBootstrap>(run.bootstrap)));
   if (!job.ok()) {
     return complain(job.status());
   }
@@ -363,7 +363,7 @@ void on_ranks(const RunOptions& options, const std::function<void(Job&)>& body) 
   if (program().threads) {
     run_threads(options, body);
   } else {
-    run_with_own_job(options, std::make_shared<Lasting>(program().bootstrap), body);
+    run_with_own_job(options, std::make_shared<SharedBootstrap>(program().bootstrap), body);
   }
 }
 

@@ -131,7 +131,8 @@ void choose_owners(Job& job) {
   expect(owners(tiles) == "00000100 22222322 22222322 22222322 00000100 00000100 ", "tiles");
   // [table]
   // Rows in 2 even blocks, columns in blocks of 3; an owner for each of the 2 x 3 blocks.
-  const std::vector<AxisCut> cuts{AxisCut::even(6, 2).value(), AxisCut::by_size(8, 3).value()};
+  const std::vector<BlockPartition1D> cuts{BlockPartition1D::even(6, 2).value(),
+                                           BlockPartition1D::by_size(8, 3).value()};
   const std::vector<TeamRank> places{{0}, {1}, {1}, {3}, {3}, {0}};
   const auto deal = Deal::table({2, 3}, places, ranks).value();
   const auto by_table = Distribution::create(cuts, deal).value();

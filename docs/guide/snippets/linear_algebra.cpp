@@ -197,7 +197,7 @@ void check_sketch(Job& job, const Matrix& column, SparseMatrix<double>& sketch) 
   std::vector<double> elements(60);
   require(column.get(column.box(), elements));
   for (std::int64_t row = 0; row < 60; ++row) {
-    const SketchPlace place = sketch_place(7, row, 16);
+    const SketchBucket place = sketch_bucket(7, row, 16);
     const double element = elements[static_cast<std::size_t>(row)];
     left[static_cast<std::size_t>(place.bucket)] += place.is_negative ? -element : element;
   }

@@ -148,7 +148,7 @@ void look_at_matrices(Job& job) {
   expect(a.get_element({2, 2}).value() == 9 && a.get_element({2, 3}).value() == 3, "rows times 3");
   // [reshape]
   auto wide = Array<double>::create(job, {2, 8}, {.name = "wide"}).value();
-  require(copy_in_order(a, wide));  // in row-major order of both
+  require(copy_row_major(a, wide));  // in row-major order of both
   // [/reshape]
   expect(wide.get_element({1, 2}).value() == a.get_element({2, 2}).value(), "element 10");
 }

@@ -200,33 +200,33 @@ TEST(ReferenceState, OccupiesTheLowestOrbitalsThatAFileTells) {
   using Places = std::vector<std::int64_t>;
   constexpr double not_told = std::numeric_limits<double>::quiet_NaN();
   const OrbitalSpace space{1, 1, 2};
-  EXPECT_EQ(places_of_occupied(space, {-8, 2, -9, 1}), (Places{0, 2, 1, 3}));
-  EXPECT_EQ(places_of_occupied(space, {3, 2, -9, -8}), (Places{2, 3, 0, 1}));
-  EXPECT_EQ(places_of_occupied(space, {-8, -9, 2, 1}), Places());
-  EXPECT_EQ(places_of_occupied(space, {-9, 1, 1, 2}), Places()) << "there is no gap";
-  EXPECT_EQ(places_of_occupied(space, {0, 0, 0, 0}), Places());
-  EXPECT_EQ(places_of_occupied(space, {-8, 2, -9, not_told}), Places());
-  EXPECT_EQ(places_of_occupied({0, 0, 2}, {2, 1}), Places());
-  EXPECT_EQ(places_of_occupied({1, 1, 0}, {2, 1}), Places());
+  EXPECT_EQ(order_by_occupation(space, {-8, 2, -9, 1}), (Places{0, 2, 1, 3}));
+  EXPECT_EQ(order_by_occupation(space, {3, 2, -9, -8}), (Places{2, 3, 0, 1}));
+  EXPECT_EQ(order_by_occupation(space, {-8, -9, 2, 1}), Places());
+  EXPECT_EQ(order_by_occupation(space, {-9, 1, 1, 2}), Places()) << "there is no gap";
+  EXPECT_EQ(order_by_occupation(space, {0, 0, 0, 0}), Places());
+  EXPECT_EQ(order_by_occupation(space, {-8, 2, -9, not_told}), Places());
+  EXPECT_EQ(order_by_occupation({0, 0, 2}, {2, 1}), Places());
+  EXPECT_EQ(order_by_occupation({1, 1, 0}, {2, 1}), Places());
 }
 
 TEST(ReferenceState, OccupiesTheOrbitalsOfAList) {
   using Places = std::vector<std::int64_t>;
   const OrbitalSpace space{1, 1, 2};
-  EXPECT_EQ(places_by_list(space, {0, 2}), (Places{0, 2, 1, 3}));
-  EXPECT_EQ(places_by_list(space, {2, 3}), (Places{2, 3, 0, 1}));
-  EXPECT_EQ(places_by_list(space, {0, 1}), Places());
-  EXPECT_EQ(places_by_list(space, {}), Places());
+  EXPECT_EQ(order_by_list(space, {0, 2}), (Places{0, 2, 1, 3}));
+  EXPECT_EQ(order_by_list(space, {2, 3}), (Places{2, 3, 0, 1}));
+  EXPECT_EQ(order_by_list(space, {0, 1}), Places());
+  EXPECT_EQ(order_by_list(space, {}), Places());
 }
 
 TEST(ReferenceState, FreezesTheLowestOccupiedOrbitalsWhereverTheyStand) {
   using Places = std::vector<std::int64_t>;
   const OrbitalSpace space{2, 3, 1};
-  EXPECT_EQ(places_of_orbitals(space, {-9, -8, -3, -2, -1, 1}), Places());
-  EXPECT_EQ(places_of_orbitals(space, {-8, -9, -1, -3, -2, 1}), Places());
-  EXPECT_EQ(places_of_orbitals(space, {-3, -9, -1, -8, -2, 1}), (Places{2, 0, 3, 1, 4, 5}));
-  EXPECT_EQ(places_of_orbitals({0, 5, 1}, {-3, -9, -1, -8, -2, 1}), Places());
-  EXPECT_EQ(places_of_orbitals({5, 0, 1}, {-3, -9, -1, -8, -2, 1}), Places());
+  EXPECT_EQ(order_of_orbitals(space, {-9, -8, -3, -2, -1, 1}), Places());
+  EXPECT_EQ(order_of_orbitals(space, {-8, -9, -1, -3, -2, 1}), Places());
+  EXPECT_EQ(order_of_orbitals(space, {-3, -9, -1, -8, -2, 1}), (Places{2, 0, 3, 1, 4, 5}));
+  EXPECT_EQ(order_of_orbitals({0, 5, 1}, {-3, -9, -1, -8, -2, 1}), Places());
+  EXPECT_EQ(order_of_orbitals({5, 0, 1}, {-3, -9, -1, -8, -2, 1}), Places());
 }
 
 TEST(AmplitudeFile, IsReadByAnyTeamAndOnlyForTheSameOrbitals) {

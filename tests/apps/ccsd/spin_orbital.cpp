@@ -311,10 +311,10 @@ double SpinOrbitalCcsd::energy(const SpinAmplitudes& t) const {
 }
 
 SpinAmplitudes SpinOrbitalCcsd::solve() const {
-  constexpr int most_iterations = 200;
+  constexpr int max_iterations = 200;
   SpinAmplitudes t = guess();
   double before = 0.0;
-  for (int i = 0; i < most_iterations && std::abs(energy(t) - before) > 1e-13; ++i) {
+  for (int i = 0; i < max_iterations && std::abs(energy(t) - before) > 1e-13; ++i) {
     before = energy(t);
     t = next(t);
   }

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/tool/surroundings.hpp"
+#include "apps/tool/environment.hpp"
 #include "rma/bootstrap.hpp"
 #include "rma/control_group.hpp"
 #include "rma/processors.hpp"
@@ -157,7 +157,7 @@ TEST(Doctor, NamesTheNodeThatDiffers) {
       R"(bash -c 'case $TESSERA_LAUNCH in *:2:4|*:3:4) ulimit -S -n 100;; esac; exec "$@"' sh)";
   const Ending ending = diagnosis(fmt::format("{} -n 4 --nodes 2 {}", tessera_run, lowered));
   EXPECT_EQ(ending.exit_code, 0) << ending.output;
-  EXPECT_TRUE(has(ending, "yellow descriptors: node 1: 100 may be open")) << ending.output;
+  EXPECT_TRUE(has(ending, "yellow descriptors: node 1: at most 100 may be open")) << ending.output;
   EXPECT_TRUE(has(ending, "green  descriptors: node 0: ")) << ending.output;
 }
 
@@ -361,10 +361,10 @@ TEST(Job, SaysHowItsAgentsWait) {
                     "TESSERA_TRANSPORT=shm,tcp; {} {} -n 2 --nodes 2 '{}' --class S",
                     command, tessera_run, TESSERA_MG));
   };
-  rma::RankPlace place;
+  rma::RankLocation place;
   place.processors = rma::own_processors();
   place.quota = rma::read_processor_quota("");
-  std::vector<rma::RankPlace> places{place, place};
+  std::vector<rma::RankLocation> places{place, place};
   places[1].node = rma::NodeId{1};
   const rma::AgentProcessors all = rma::processors_for_agent(rma::NodeId{0}, places);
   const Ending free = job("");
@@ -373,7 +373,7 @@ TEST(Job, SaysHowItsAgentsWait) {
       has(free,
           fmt::format(
               "the agent of node 1 stays awake for {} us after a request; it has {} of its own: {}",
-              all.are_spare ? 1'000'000 : 50, all.are_spare ? "processors" : "no processor",
+              all.is_dedicated ? 1'000'000 : 50, all.is_dedicated ? "processors" : "no processor",
               all.reason)))
       << free.output;
   EXPECT_TRUE(has(free, "times of tcp (")) << free.output;

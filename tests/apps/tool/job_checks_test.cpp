@@ -3,15 +3,15 @@
 // Each check of all ranks together: its states, and its messages.
 #include <gtest/gtest.h>
 
-#include "tests/apps/tool/surroundings_of.hpp"
+#include "tests/apps/tool/environment_of.hpp"
 
 namespace tessera::tool {
 namespace {
 
 using rma::NodeId;
 
-Picture alone() {
-  Picture all = job_of(1, 1);
+Snapshot alone() {
+  Snapshot all = job_of(1, 1);
   all.ranks.front() = healthy();
   return all;
 }
@@ -25,7 +25,7 @@ TEST(CheckLauncher, SaysWhoStartedHowManyRanks) {
 }
 
 TEST(CheckLauncher, IsYellowInAnAllocationOfMore) {
-  Picture all = alone();
+  Snapshot all = alone();
   all.ranks.front().launch.allocated = 8;
   EXPECT_EQ(check_launcher(all),
             yellow("launcher", "none: this process runs alone in a Slurm allocation of 8 tasks",
@@ -33,10 +33,10 @@ TEST(CheckLauncher, IsYellowInAnAllocationOfMore) {
 }
 
 TEST(CheckLauncher, IsRedWhereEachProcessIsAlone) {
-  Picture all = alone();
+  Snapshot all = alone();
   Launch& launch = all.ranks.front().launch;
   launch.launcher = "srun";
-  launch.told_ranks = 4;
+  launch.announced_ranks = 4;
   const char* const found =
       "srun started 4 processes, but they cannot find each other: they would be 4 jobs of one rank";
   EXPECT_EQ(check_launcher(all),
@@ -49,7 +49,7 @@ TEST(CheckLauncher, IsRedWhereEachProcessIsAlone) {
 }
 
 TEST(CheckLauncher, IsRedWhereRanksCouldNotMeet) {
-  Picture all = alone();
+  Snapshot all = alone();
   all.ranks.front().launch.error = "this process was not started by tessera-run";
   all.ranks.front().launch.remedy = "start it as: tessera-run -n 4 program";
   EXPECT_EQ(check_launcher(all), red("launcher", "this process was not started by tessera-run",
@@ -61,7 +61,7 @@ TEST(CheckSameSettings, IsYellowOrRedWhereRanksDiffer) {
   const char* const remedy =
       "pass the same environment to all ranks: mpirun -x NAME, or srun --export=ALL";
   EXPECT_EQ(check_same_settings(alone()), green(name, "there is one rank"));
-  Picture all = job_of(1, 3);
+  Snapshot all = job_of(1, 3);
   all.ranks[1].configuration.changed = {"TESSERA_LOG=debug", "TESSERA_PROFILE=json",
                                         "TESSERA_PROFILE_FILE=here.json"};
   EXPECT_EQ(check_same_settings(all), green(name, "the same on all ranks"));
@@ -73,7 +73,7 @@ TEST(CheckSameSettings, IsYellowOrRedWhereRanksDiffer) {
     EXPECT_EQ(check_same_settings(all).state, State::yellow) << line;
   }
   for (const char* const line : {"TESSERA_TRANSPORT=shm", "TESSERA_RANKS_PER_NODE=2",
-                                 "TESSERA_BOOTSTRAP=mpi", "TESSERA_GHOST_LETTER=0"}) {
+                                 "TESSERA_BOOTSTRAP=mpi", "TESSERA_HALO_PACK_BYTES=0"}) {
     all.ranks[1].configuration.changed = {line};
     EXPECT_EQ(check_same_settings(all).state, State::red) << line;
   }
@@ -98,7 +98,7 @@ TEST(CheckProcessors, CountsThoseOfAMachineForAllItsRanks) {
 }
 
 TEST(CheckProcessors, IsYellowWhereTheGroupGivesLessTime) {
-  Picture all = job_of(1, 2);
+  Snapshot all = job_of(1, 2);
   all.ranks.front().processors.quota = 1.5;
   EXPECT_EQ(
       check_processors(all),
@@ -114,7 +114,7 @@ TEST(CheckBinding, TellsRanksThatShareAProcessor) {
   const char* const remedy =
       "use mpirun --bind-to core, or --bind-to none; also check the batch system's cpuset, and "
       "taskset";
-  Picture all = job_of(1, 2);
+  Snapshot all = job_of(1, 2);
   EXPECT_EQ(check_binding(all), green("binding", "none: each rank may use all processors"));
   all.ranks[0].processors.usable = {0, 1, 3};
   all.ranks[1].processors.usable = {2};
@@ -131,7 +131,7 @@ TEST(CheckBinding, TellsRanksThatShareAProcessor) {
 }
 
 TEST(CheckBinding, OneProcessorIsNobodysChoice) {
-  Picture all = job_of(1, 2);
+  Snapshot all = job_of(1, 2);
   for (Surroundings& each : all.ranks) {
     each.processors = {.usable = {0}, .online = 1, .quota = 0};
   }
@@ -154,11 +154,11 @@ TEST(CheckAgent, IsYellowWhereRanksTakeAllProcessors) {
   EXPECT_EQ(check_agent(emulated(4, 1)),
             none("node 0", "4 processors for 4 threads of ranks and 4 of agents"));
   EXPECT_EQ(check_agent(emulated(2, 1)), own);
-  Picture threaded = job_of(2, 1);
+  Snapshot threaded = job_of(2, 1);
   threaded.ranks[1].blas.openblas_variable = "4";
   EXPECT_EQ(check_agent(threaded),
             none("h2", "4 processors for 4 threads of ranks and 1 of agents"));
-  Picture limited = job_of(2, 1);
+  Snapshot limited = job_of(2, 1);
   limited.ranks[1].processors.quota = 1.5;
   EXPECT_EQ(check_agent(limited), none("h2",
                                        "a control group allows the time of 1.5 processors for 1 "
@@ -180,7 +180,7 @@ TEST(CheckBlas, IsGreenForOneThreadARankAndForOneRank) {
 }
 
 TEST(CheckBlas, IsYellowForMoreThreadsThanProcessors) {
-  Picture all = job_of(1, 2);
+  Snapshot all = job_of(1, 2);
   const auto set = [&all](std::string Blas::*what, const std::string& text) {
     for (Surroundings& rank : all.ranks) {
       rank.blas.*what = text;
@@ -212,7 +212,7 @@ TEST(CheckBlas, IsYellowForMoreThreadsThanProcessors) {
 }
 
 TEST(CheckBlas, AddsUpTheThreadsOfEachMachinesRanks) {
-  Picture all = job_of(2, 3);  // 4 processors each
+  Snapshot all = job_of(2, 3);  // 4 processors each
   all.ranks[4].blas.openblas_variable = "2";
   EXPECT_EQ(check_blas(all).state, State::green) << "4 threads on 4 processors";
   all.ranks[4].blas.openblas_variable = "3";
@@ -227,7 +227,7 @@ TEST(CheckBlas, AddsUpTheThreadsOfEachMachinesRanks) {
 TEST(CheckConnections, SaysWhatWasTriedAndWhatNot) {
   const char* const name = "connections between nodes";
   EXPECT_EQ(check_connections(job_of(1, 2)), green(name, "not tested: all ranks are on one node"));
-  Picture all = job_of(2, 1);
+  Snapshot all = job_of(2, 1);
   all.connections.slowest = std::chrono::microseconds(700);
   EXPECT_EQ(
       check_connections(all),
@@ -238,7 +238,7 @@ TEST(CheckConnections, SaysWhatWasTriedAndWhatNot) {
 }
 
 TEST(CheckConnections, IsYellowForASlowOne) {
-  Picture all = job_of(2, 1);
+  Snapshot all = job_of(2, 1);
   all.connections.slowest = std::chrono::milliseconds(1001);
   all.connections.slowest_from = NodeId{1};
   all.connections.slowest_to = NodeId{0};
@@ -249,7 +249,7 @@ TEST(CheckConnections, IsYellowForASlowOne) {
 }
 
 TEST(CheckConnections, IsRedAndNamesWhoDoesNotReachWhom) {
-  Picture all = job_of(3, 1);
+  Snapshot all = job_of(3, 1);
   all.connections.failed = {
       {NodeId{0}, NodeId{2}, "connecting to 10.0.0.3:4000: no answer within 3000 ms"},
       {NodeId{1}, NodeId{1}, "there is no network interface 'ib0'"}};
@@ -267,7 +267,7 @@ TEST(CheckConnections, IsRedAndNamesWhoDoesNotReachWhom) {
 }
 
 TEST(CheckConnections, IsNoMatterOfFirewallsWhereNodesCannotListen) {
-  Picture all = job_of(2, 1);
+  Snapshot all = job_of(2, 1);
   all.connections.failed = {{NodeId{0}, NodeId{0}, "TESSERA_TCP_CONGESTION=foo is not usable"}};
   EXPECT_EQ(
       check_connections(all),
@@ -279,7 +279,7 @@ TEST(CheckConnections, IsNoMatterOfFirewallsWhereNodesCannotListen) {
 TEST(CheckClocks, IsYellowWhereTheyAreApart) {
   const char* const name = "clocks of all machines";
   EXPECT_EQ(check_clocks(job_of(1, 2)), green(name, "there is one machine"));
-  Picture all = job_of(2, 1);
+  Snapshot all = job_of(2, 1);
   all.ranks[1].clock.seconds = 1000.25;
   EXPECT_EQ(check_clocks(all), green(name, "agree within 0.250 s"));
   all.ranks[1].clock.seconds = 1003.2;
@@ -290,12 +290,12 @@ TEST(CheckClocks, IsYellowWhereTheyAreApart) {
 
 TEST(CheckJob, HasAllStates) {
   EXPECT_EQ(check_job(alone()), green("job", "a job of one rank starts, moves data and ends"));
-  Picture all = job_of(2, 2);
+  Snapshot all = job_of(2, 2);
   EXPECT_EQ(check_job(all),
             green("job", "a job of 4 ranks on 2 nodes starts, moves data and ends"));
-  all.trial_errors[2] = "cannot map 64.0 MiB\n  hint: raise the limit";
+  all.job_errors[2] = "cannot map 64.0 MiB\n  hint: raise the limit";
   EXPECT_EQ(check_job(all), red("job", "on rank 2: cannot map 64.0 MiB", "raise the limit"));
-  all.trial_errors[2] = "put 3 to rank 1, but got 4 back";
+  all.job_errors[2] = "put 3 to rank 1, but got 4 back";
   EXPECT_EQ(check_job(all).remedy, "report it, with the output of `tessera doctor --json -`");
   all.is_job_tried = false;
   EXPECT_EQ(check_job(all), yellow("job", "not tested", "fix the red findings first"));

@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-#include "tests/apps/tool/surroundings_of.hpp"
+#include "tests/apps/tool/environment_of.hpp"
 
 namespace tessera::tool {
 namespace {
@@ -47,7 +47,7 @@ TEST(CheckSharedMemory, CaresForDevShmUnderMpiOnly) {
 
 TEST(CheckSharedMemory, IsRedWhereTheKernelGivesNone) {
   Surroundings own = healthy();
-  own.memory.sharing_error = "memfd_create: Operation not permitted";
+  own.memory.shared_memory_error = "memfd_create: Operation not permitted";
   EXPECT_EQ(check_shared_memory(own),
             red("shared memory", "the kernel refuses it: memfd_create: Operation not permitted",
                 "allow memfd_create() in the sandbox or container, and give it more memory"));
@@ -55,15 +55,15 @@ TEST(CheckSharedMemory, IsRedWhereTheKernelGivesNone) {
 
 TEST(CheckSharedMemory, SaysWhatKeepsTheKernelFromIt) {
   Surroundings own = healthy();
-  own.memory.sharing_error = "the limit on file sizes is 0";
-  own.memory.sharing_errno = EFBIG;
+  own.memory.shared_memory_error = "the limit on file sizes is 0";
+  own.memory.shared_memory_errno = EFBIG;
   EXPECT_EQ(check_shared_memory(own),
             red("shared memory", "the kernel refuses it: the limit on file sizes is 0",
                 "run `ulimit -f unlimited`: Tessera's shared memory is a file"));
-  own.memory.sharing_errno = ENOMEM;
+  own.memory.shared_memory_errno = ENOMEM;
   EXPECT_EQ(check_shared_memory(own).remedy, "give the container or batch job more memory");
-  own.memory.sharing_errno = EMFILE;
-  EXPECT_EQ(check_shared_memory(own).remedy.substr(0, 14), "ulimit -n 4096");
+  own.memory.shared_memory_errno = EMFILE;
+  EXPECT_EQ(check_shared_memory(own).remedy.substr(0, 19), "run `ulimit -n 4096");
 }
 
 TEST(CheckTransparentPages, IsYellowWhereNodeMemoryGetsNone) {
@@ -109,19 +109,20 @@ TEST(CheckReservedPages, IsYellowWhereMuchIsSetAsideForNobody) {
 TEST(CheckLeftMemory, TellsJobsThatRunFromThoseThatWereLeft) {
   Surroundings own = healthy();
   const char* const name = "memory of other jobs";
-  EXPECT_EQ(check_left_memory(own), green(name, "none"));
+  EXPECT_EQ(check_leftover_memory(own), green(name, "none"));
   own.holders = {{.process = 40, .program = "a.out", .bytes = 2 * gib, .is_orphan = false}};
-  EXPECT_EQ(check_left_memory(own), green(name, "held by 1 processes of running jobs"));
+  EXPECT_EQ(check_leftover_memory(own), green(name, "held by 1 processes of running jobs"));
   own.holders.push_back({.process = 41, .program = "b.out", .bytes = gib, .is_orphan = true});
   own.holders.push_back({.process = 42, .program = "b.out", .bytes = gib, .is_orphan = true});
-  EXPECT_EQ(check_left_memory(own),
+  EXPECT_EQ(check_leftover_memory(own),
             yellow(name, "1.0 GiB held by processes whose launcher has ended: 41, 42",
                    "end them if they are not needed: kill 41 42"));
   own.memory.available = 500 * mib;
-  EXPECT_EQ(check_left_memory(own), red(name,
-                                        "1.0 GiB held by processes whose launcher has ended: 41, "
-                                        "42; only 500.0 MiB are available",
-                                        "end them if they are not needed: kill 41 42"));
+  EXPECT_EQ(check_leftover_memory(own),
+            red(name,
+                "1.0 GiB held by processes whose launcher has ended: 41, "
+                "42; only 500.0 MiB are available",
+                "end them if they are not needed: kill 41 42"));
 }
 
 TEST(CheckDevices, NamesPortsAndWhyTheyAreNotUsed) {

@@ -3,7 +3,7 @@
 // Each check of a process: its states, and its messages.
 #include <gtest/gtest.h>
 
-#include "tests/apps/tool/surroundings_of.hpp"
+#include "tests/apps/tool/environment_of.hpp"
 
 namespace tessera::tool {
 namespace {
@@ -109,14 +109,14 @@ TEST(CheckDescriptors, IsYellowBelowWhatTheJobMayNeed) {
   EXPECT_EQ(check_descriptors(own).remedy, "ulimit -n 10032");
   own.launch.ranks = 1;
   own.limits.descriptors = 256;
-  own.limits.most_descriptors = 2048;
+  own.limits.max_descriptors = 2048;
   EXPECT_EQ(check_descriptors(own).remedy, "ulimit -n 2048") << "more is refused";
 }
 
 TEST(CheckDescriptors, AHardLimitIsRaisedBySomebodyElse) {
   Surroundings own = healthy();
   own.limits.descriptors = 64;
-  own.limits.most_descriptors = 256;
+  own.limits.max_descriptors = 256;
   EXPECT_EQ(check_descriptors(own).remedy,
             "raise the hard limit from 256 to 4096 (nofile in /etc/security/limits.d)");
 }
@@ -132,11 +132,11 @@ TEST(CheckDescriptors, IsRedWhereRanksCannotStart) {
 TEST(CheckLockedMemory, IsGreenWhereNothingNeedsIt) {
   Surroundings own = healthy();
   EXPECT_EQ(check_locked_memory(own), green("locked memory", "not limited"));
-  own.limits.most_locked = 8 * mib;
+  own.limits.max_locked = 8 * mib;
   EXPECT_EQ(check_locked_memory(own), green("locked memory",
                                             "8.0 MiB may be locked (ulimit -l); only RDMA devices "
                                             "need it, and this machine has none"));
-  own.limits.may_lock_more = true;
+  own.limits.has_ipc_lock = true;
   EXPECT_EQ(check_locked_memory(own),
             green("locked memory", "8.0 MiB may be locked (ulimit -l), and more by CAP_IPC_LOCK"));
 }
@@ -151,13 +151,13 @@ TEST(CheckLockedMemory, IsYellowOrRedWhereADeviceNeedsIt) {
   const char* const remedy =
       "raise it to unlimited: memlock in /etc/security/limits.d, LimitMEMLOCK=infinity for "
       "services such as slurmd";
-  own.limits.most_locked = 2 * gib;
+  own.limits.max_locked = 2 * gib;
   EXPECT_EQ(check_locked_memory(own), green("locked memory", "2.0 GiB may be locked (ulimit -l)"));
-  own.limits.most_locked = 64 * mib;
+  own.limits.max_locked = 64 * mib;
   EXPECT_EQ(check_locked_memory(own),
             yellow("locked memory", "64.0 MiB may be locked (ulimit -l), which RDMA devices share",
                    remedy));
-  own.limits.most_locked = 8 * mib;
+  own.limits.max_locked = 8 * mib;
   EXPECT_EQ(
       check_locked_memory(own),
       red("locked memory",
@@ -200,7 +200,7 @@ TEST(CheckTracing, IsYellowWhereTheKernelKeepsRanksApart) {
                    "the kernel forbids access (ptrace_scope 1): operations on attached memory of "
                    "another rank fail",
                    "as root: sysctl kernel.yama.ptrace_scope=0; or do not use attached memory"));
-  own.may_trace = true;
+  own.has_sys_ptrace = true;
   EXPECT_EQ(check_tracing(own), green(name, "CAP_SYS_PTRACE gives access (ptrace_scope 1)"));
   own.ptrace_scope = 3;  // for root, too
   EXPECT_EQ(check_tracing(own).remedy,

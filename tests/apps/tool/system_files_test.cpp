@@ -37,7 +37,7 @@ TEST_F(SystemFiles, NothingIsThereWhereNothingCanBeRead) {
   EXPECT_EQ(read_huge_pages(root()).transparent, "");
   EXPECT_TRUE(read_rdma_ports(root()).empty());
   EXPECT_EQ(rma::read_processor_quota(root()).processors, 0);
-  EXPECT_TRUE(read_holders(root()).empty());
+  EXPECT_TRUE(read_node_memory_users(root()).empty());
   EXPECT_FALSE(has_capability(root(), 0));
 }
 
@@ -133,7 +133,7 @@ TEST_F(SystemFiles, HoldersAreOrphansWhenTheirLauncherIsGone) {
   process("103", "1", "A=1\0XPMIX_RANK=3\0"s, memory);  // started in the background by a user
   process("104", "1", launched, "/memfd:tessera-run (deleted)");
   process("self", "1", launched, memory);
-  const std::vector<Holder> holders = read_holders(root());
+  const std::vector<Holder> holders = read_node_memory_users(root());
   ASSERT_EQ(holders.size(), 3U);
   EXPECT_EQ(holders[0].process, 101);
   EXPECT_EQ(holders[0].program, "solver");
@@ -143,13 +143,13 @@ TEST_F(SystemFiles, HoldersAreOrphansWhenTheirLauncherIsGone) {
   EXPECT_EQ(holders[2].process, 103);
   EXPECT_FALSE(holders[2].is_orphan);
   write("/proc/1/comm", "systemd\n");
-  EXPECT_TRUE(read_holders(root())[1].is_orphan);
+  EXPECT_TRUE(read_node_memory_users(root())[1].is_orphan);
   write("/proc/1/comm", "mpirun\n");  // a container's
-  EXPECT_FALSE(read_holders(root())[1].is_orphan);
+  EXPECT_FALSE(read_node_memory_users(root())[1].is_orphan);
 }
 
 TEST(Openblas, TellsItsNameAndThreads) {
-  const OpenblasReport report = ask_openblas();
+  const OpenblasReport report = query_openblas();
   EXPECT_NE(report.config.find("OpenBLAS"), std::string::npos) << report.config;
   EXPECT_GE(report.threads, 1);
 }

@@ -8,19 +8,19 @@
 
 #include "apps/tool/doctor.hpp"
 #include "rma/version.hpp"
-#include "tests/apps/tool/surroundings_of.hpp"
+#include "tests/apps/tool/environment_of.hpp"
 
 namespace tessera::tool {
 namespace {
 
-std::vector<PlacedFinding> lines_of(const Picture& all, const std::string& name) {
+std::vector<PlacedFinding> lines_of(const Snapshot& all, const std::string& name) {
   std::vector<PlacedFinding> lines = join(all, examine(all));
   std::erase_if(lines, [&](const PlacedFinding& each) { return each.finding.name != name; });
   return lines;
 }
 
 TEST(Examine, FindsNothingInAHealthyJob) {
-  const Picture all = job_of(3, 2);
+  const Snapshot all = job_of(3, 2);
   const auto lines = join(all, examine(all));
   EXPECT_EQ(worst_of(lines), State::green) << table_text(all, lines, false);
   std::set<std::string> names;
@@ -31,14 +31,14 @@ TEST(Examine, FindsNothingInAHealthyJob) {
 }
 
 TEST(Examine, EachLineThatIsNotGreenHasARemedyOfOneLine) {
-  Picture all = emulated(2, 4);
+  Snapshot all = emulated(2, 4);
   for (Surroundings& each : all.ranks) {
     each.limits = {.address_space = mib,
                    .file_size = mib,
                    .descriptors = 8,
-                   .most_descriptors = 8,
+                   .max_descriptors = 8,
                    .locked = mib,
-                   .most_locked = mib};
+                   .max_locked = mib};
     each.huge_pages = {};
     each.memory.available = mib;
     each.ptrace_scope = 1;
@@ -70,7 +70,7 @@ TEST(Join, SaysOnceWhatHoldsForAll) {
 }
 
 TEST(Join, NamesTheNodeThatDiffersAndPutsItFirst) {
-  Picture all = job_of(3, 2);
+  Snapshot all = job_of(3, 2);
   for (const std::size_t rank : {2U, 3U}) {
     all.ranks[rank].limits.descriptors = 64;
   }
@@ -85,21 +85,22 @@ TEST(Join, NamesTheNodeThatDiffersAndPutsItFirst) {
 }
 
 TEST(Join, NamesRanksWhereTheirNodeIsDivided) {
-  Picture all = emulated(2, 2);
+  Snapshot all = emulated(2, 2);
   all.ranks[3].limits.descriptors = 64;
   const auto lines = lines_of(all, "descriptors");
   ASSERT_EQ(lines.size(), 2U);
-  EXPECT_TRUE(lines[0].finding.found.starts_with("rank 3: 64 may")) << lines[0].finding.found;
+  EXPECT_TRUE(lines[0].finding.found.starts_with("rank 3: at most 64 may"))
+      << lines[0].finding.found;
   EXPECT_TRUE(lines[1].finding.found.starts_with("ranks 0, 1, 2: ")) << lines[1].finding.found;
   for (Surroundings& each : all.ranks) {
     each.limits.descriptors = 20'000;
   }
   all.ranks[2].limits.descriptors = all.ranks[3].limits.descriptors = 64;
-  EXPECT_TRUE(lines_of(all, "descriptors")[0].finding.found.starts_with("node 1: 64 may"));
+  EXPECT_TRUE(lines_of(all, "descriptors")[0].finding.found.starts_with("node 1: at most 64 may"));
 }
 
 TEST(Join, PutsAmountsThatDifferIntoOneLine) {
-  Picture all = job_of(6, 1);
+  Snapshot all = job_of(6, 1);
   for (std::size_t rank = 0; rank < all.ranks.size(); ++rank) {
     all.ranks[rank].memory.available = (50 + rank) * gib;
   }
@@ -111,7 +112,7 @@ TEST(Join, PutsAmountsThatDifferIntoOneLine) {
 }
 
 TEST(Join, AsksOneRankOfAMachine) {
-  Picture all = job_of(2, 2);
+  Snapshot all = job_of(2, 2);
   all.ranks[1].memory.available = gib;  // seen a moment later
   const auto lines = lines_of(all, "memory");
   ASSERT_EQ(lines.size(), 1U);
@@ -119,7 +120,7 @@ TEST(Join, AsksOneRankOfAMachine) {
 }
 
 TEST(TableText, HasWordsAlwaysAndColoursWhereAskedFor) {
-  const Picture all = job_of(2, 2);
+  const Snapshot all = job_of(2, 2);
   const std::vector<PlacedFinding> lines = {{green("clock", "tsc"), {}},
                                             {yellow("memory", "little", "more"), {}},
                                             {red("job", "none", "one"), {}}};
@@ -144,7 +145,7 @@ TEST(TableText, HasWordsAlwaysAndColoursWhereAskedFor) {
 }
 
 TEST(TableJson, HasEachLineAndTheNodes) {
-  const Picture all = job_of(2, 2);
+  const Snapshot all = job_of(2, 2);
   const auto told = table_json(all, {{yellow("memory", "little", "more"), {2, 3}}});
   EXPECT_EQ(told["schema"], "tessera-doctor/1");
   EXPECT_EQ(told["state"], "yellow");

@@ -106,7 +106,7 @@ Part<T> partly_outside(const Array<T>& array) {
 
 // All members get the error of the last one.
 template <class Outcome>
-void expect_told(const Team& team, const Outcome& outcome, const std::string& verb) {
+void expect_notified(const Team& team, const Outcome& outcome, const std::string& verb) {
   EXPECT_TRUE(fails(outcome, Code::out_of_range,
                     {"on rank " + last_rank(team) + ": " + verb + ": array", "exceeds by 1"}))
       << verb;
@@ -117,19 +117,20 @@ TEST(Agreement, ABoxThatIsWrongOnOneRankFailsOnAll) {
     auto a = Array<double>::create(job, {8, 8}, {.name = "a", .team = team}).value();
     auto b = Array<double>::create(job, {8, 8}, {.name = "b", .team = team}).value();
     const auto wrong = partly_outside(a);
-    expect_told(team, fill(wrong, 1.0), "fill");
-    expect_told(team, scale(wrong, 1.0), "scale");
-    expect_told(team, copy(wrong, b), "copy");
-    expect_told(team, copy_in_order(wrong, b), "copy_in_order");
-    expect_told(team, add(1.0, a, 1.0, wrong, b), "add");
-    expect_told(team, for_each_element(wrong, [](const Index&, double&) {}), "for_each_element");
-    expect_told(team, fill_random(wrong, 1), "fill_random");
-    expect_told(team, dot(wrong, b), "dot");
-    expect_told(team, norm2(wrong), "norm2");
-    expect_told(team, norm1(wrong), "norm1");
-    expect_told(team, norm1(wrong, {.reproducible = true}), "norm1");
-    expect_told(team, select_max(wrong), "select_max");
-    expect_told(team, step_max(wrong, b), "reduce");
+    expect_notified(team, fill(wrong, 1.0), "fill");
+    expect_notified(team, scale(wrong, 1.0), "scale");
+    expect_notified(team, copy(wrong, b), "copy");
+    expect_notified(team, copy_row_major(wrong, b), "copy_in_order");
+    expect_notified(team, add(1.0, a, 1.0, wrong, b), "add");
+    expect_notified(team, for_each_element(wrong, [](const Index&, double&) {}),
+                    "for_each_element");
+    expect_notified(team, fill_random(wrong, 1), "fill_random");
+    expect_notified(team, dot(wrong, b), "dot");
+    expect_notified(team, norm2(wrong), "norm2");
+    expect_notified(team, norm1(wrong), "norm1");
+    expect_notified(team, norm1(wrong, {.reproducible = true}), "norm1");
+    expect_notified(team, select_max(wrong), "select_max");
+    expect_notified(team, step_max(wrong, b), "reduce");
     std::ostringstream text;
     EXPECT_TRUE(fails(print(wrong, text), Code::out_of_range,
                       {"print: on rank " + last_rank(team) + ": array 'a'"}));
@@ -181,7 +182,7 @@ TEST(Agreement, BoxesAndArraysThatDifferAmongMembersFailOnAll) {
     auto flags = Array<std::int8_t>::create(job, {8}, {.name = "flags", .team = team}).value();
     auto others = Array<std::int8_t>::create(job, {8}, {.name = "others", .team = team}).value();
     ASSERT_TRUE(ok(fill(w, 4.0)));
-    expect_differs(team, copy_in_order(other, a), "copy_in_order");
+    expect_differs(team, copy_row_major(other, a), "copy_in_order");
     const Array<double>& vector = is_last(team) ? v : w;
     expect_differs(team, add_diagonal(a, vector), "add_diagonal");
     expect_differs(team, get_diagonal(a, vector), "get_diagonal");
@@ -322,11 +323,11 @@ TEST(Agreement, AMatrixThatIsWrongOnOneRankFailsOnAll) {
     auto v = Array<double>::create(job, {8}, {.name = "v", .team = team}).value();
     const auto wrong = partly_outside(a);
     const auto wrong_vector = partly_outside(v);
-    expect_told(team, set_diagonal(wrong, v), "set_diagonal");
-    expect_told(team, get_diagonal(a, wrong_vector), "get_diagonal");
-    expect_told(team, shift_diagonal(wrong, 1.0), "shift_diagonal");
-    expect_told(team, scale_rows(a, wrong_vector), "scale_rows");
-    expect_told(team, symmetrize(wrong), "symmetrize");
+    expect_notified(team, set_diagonal(wrong, v), "set_diagonal");
+    expect_notified(team, get_diagonal(a, wrong_vector), "get_diagonal");
+    expect_notified(team, shift_diagonal(wrong, 1.0), "shift_diagonal");
+    expect_notified(team, scale_rows(a, wrong_vector), "scale_rows");
+    expect_notified(team, symmetrize(wrong), "symmetrize");
     const Part<double> other = is_last(team) ? part(a, Box({0, 0}, {8, 7})) : part(a);
     EXPECT_TRUE(fails(symmetrize(other), Code::invalid_argument,
                       {"on rank " + last_rank(team) + ": symmetrize of [0,8) x [0,7)"}));
@@ -341,11 +342,11 @@ TEST(Agreement, AVectorThatIsWrongOnOneRankFailsOnAll) {
     auto mask = Array<std::int8_t>::create(job, {8}, {.name = "mask", .team = team}).value();
     auto matrix = Array<double>::create(job, {2, 4}, {.name = "matrix", .team = team}).value();
     const auto wrong = partly_outside(from);
-    expect_told(team, enumerate(wrong, 0.0, 1.0), "enumerate");
-    expect_told(team, scan_copy(wrong, mask, to), "scan_copy");
-    expect_told(team, scan_add(wrong, mask, to), "scan_add");
-    expect_told(team, pack(wrong, mask, to), "pack");
-    expect_told(team, unpack(to, mask, wrong), "unpack");
+    expect_notified(team, enumerate(wrong, 0.0, 1.0), "enumerate");
+    expect_notified(team, scan_copy(wrong, mask, to), "scan_copy");
+    expect_notified(team, scan_add(wrong, mask, to), "scan_add");
+    expect_notified(team, pack(wrong, mask, to), "pack");
+    expect_notified(team, unpack(to, mask, wrong), "unpack");
     const Array<double>& other = is_last(team) ? matrix : from;
     EXPECT_TRUE(
         fails(scan_add(other, mask, to), Code::invalid_argument,
@@ -375,13 +376,14 @@ TEST(Agreement, CreationSeesOtherBoundsOwnersOrdersAndGrids) {
     expect_difference(job, team, *Distribution::irregular({8}, Starts{{0, 3}}, ranks),
                       *Distribution::irregular({8}, Starts{{0, 2}}, ranks));
 
-    const std::vector<AxisCut> two{*AxisCut::even(8, 2)};
+    const std::vector<BlockPartition1D> two{*BlockPartition1D::even(8, 2)};
     const std::vector<TeamRank> up{{0}, {1}};
     const std::vector<TeamRank> down{{1}, {0}};
     expect_difference(job, team, *Distribution::create(two, *Deal::table({2}, up, ranks)),
                       *Distribution::create(two, *Deal::table({2}, down, ranks)));
 
-    const std::vector<AxisCut> many{*AxisCut::by_size(8, 1), *AxisCut::by_size(8, 1)};
+    const std::vector<BlockPartition1D> many{*BlockPartition1D::by_size(8, 1),
+                                             *BlockPartition1D::by_size(8, 1)};
     expect_difference(
         job, team, *Distribution::create(many, *Deal::round_robin({8, 8}, ranks)),
         *Distribution::create(many, *Deal::round_robin({8, 8}, ranks, MemoryOrder::column_major)));
@@ -393,7 +395,8 @@ TEST(Agreement, CreationSeesOtherNodeGrids) {
     if (team.size() < 4) {
       return;
     }
-    const std::vector<AxisCut> cuts{*AxisCut::even(8, 2), *AxisCut::even(8, 2)};
+    const std::vector<BlockPartition1D> cuts{*BlockPartition1D::even(8, 2),
+                                             *BlockPartition1D::even(8, 2)};
     expect_difference(
         job, team, *Distribution::create(cuts, *Deal::grid({2, 2}, team.size())),
         *Distribution::create(cuts, *Deal::grid({2, 2}, team.size(), {.node_grid = {2, 1}})));

@@ -67,8 +67,8 @@ TEST(Array, WorksOnEveryKindOfDistribution) {
   on_team([](Job& job, Team& team) {
     const std::int64_t ranks = team.size();
     const Extents extents{17, 13};
-    const std::vector<AxisCut> by_size{AxisCut::by_size(17, 3).value(),
-                                       AxisCut::by_size(13, 2).value()};
+    const std::vector<BlockPartition1D> by_size{BlockPartition1D::by_size(17, 3).value(),
+                                                BlockPartition1D::by_size(13, 2).value()};
     const Extents blocks{6, 7};
     std::vector<Distribution> all;
     all.push_back(Distribution::regular(extents, ranks).value());

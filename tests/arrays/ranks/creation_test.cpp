@@ -98,11 +98,11 @@ TEST(Creation, ScalapackLayoutIsScalapacks) {
           row == 0 ? 6 : 5;  // blocks of 3 3 3 2 rows, assigned cyclically
       const std::int64_t local_i = i / mb / 2 * mb + i % mb;
       const std::int64_t local_j = j / nb / 2 * nb + j % nb;
-      const ElementPlace place = matrix.locate({i, j});
+      const ElementLocation place = matrix.locate({i, j});
       EXPECT_EQ(place.owner.value, row + 2 * column) << "a column-major grid";
       EXPECT_EQ(place.offset, local_i + local_j * local_rows);
       // The transpose in row-major order is the same memory, on the transposed grid.
-      const ElementPlace mirrored = transposed.locate({j, i});
+      const ElementLocation mirrored = transposed.locate({j, i});
       EXPECT_EQ(mirrored.owner.value, column * 2 + row);
       EXPECT_EQ(mirrored.offset, place.offset);
     }
@@ -135,7 +135,7 @@ TEST(Creation, HoldersKeepAllOfIt) {
     check_elements(array);
     EXPECT_TRUE(fails(
         Array<double>::create(job, {9}, {.name = "B", .team = team, .holders = {TeamRank{99}}}),
-        Code::invalid_argument, {"creating array 'B' 9", "rank 99"}));
+        Code::invalid_argument, {"creating array 'B' 9", "holder 99"}));
   });
 }
 

@@ -168,8 +168,8 @@ TEST(Elementwise, WorksInChunksWhereOperandsAreFar) {
   on_team([](Job& job, Team& team) {
     const Extents extents{700, 300};
     auto a = Array<double>::create(job, extents, {.name = "a", .team = team}).value();
-    const std::vector<AxisCut> cuts{AxisCut::by_size(700, 64).value(),
-                                    AxisCut::by_size(300, 32).value()};
+    const std::vector<BlockPartition1D> cuts{BlockPartition1D::by_size(700, 64).value(),
+                                             BlockPartition1D::by_size(300, 32).value()};
     const Extents blocks{cuts[0].blocks(), cuts[1].blocks()};
     const auto cyclic =
         Distribution::create(cuts, Deal::round_robin(blocks, team.size()).value()).value();

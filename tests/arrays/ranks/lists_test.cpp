@@ -96,7 +96,7 @@ TEST(Reshape, KeepsTheOrderOfElements) {
       auto to = make_known<double>(job, team, random, to_whole, "to");
       const Box from_box = test::pick_place(random, from_extents, from_whole);
       const Box to_box = test::pick_place(random, to_extents, to_whole);
-      ASSERT_TRUE(ok(copy_in_order(part(from.array, from_box), part(to.array, to_box))));
+      ASSERT_TRUE(ok(copy_row_major(part(from.array, from_box), part(to.array, to_box))));
       std::vector<double> in_order;
       test::for_each_index(from_box, [&](const Index& at) { in_order.push_back(from.at(at)); });
       std::size_t next = 0;
@@ -104,12 +104,12 @@ TEST(Reshape, KeepsTheOrderOfElements) {
       EXPECT_TRUE(to.is_as_known()) << to_string(from_extents) << " to " << to_string(to_extents);
     }
     auto a = Array<double>::create(job, {4, 4}, {.name = "a", .team = team}).value();
-    EXPECT_TRUE(fails(copy_in_order(a, part(a, Box({0, 0}, {3, 5}))), Code::out_of_range,
+    EXPECT_TRUE(fails(copy_row_major(a, part(a, Box({0, 0}, {3, 5}))), Code::out_of_range,
                       {"copy_in_order: array 'a'"}));
-    EXPECT_TRUE(fails(copy_in_order(a, part(a, Box({0, 0}, {3, 4}))), Code::invalid_argument,
+    EXPECT_TRUE(fails(copy_row_major(a, part(a, Box({0, 0}, {3, 4}))), Code::invalid_argument,
                       {"has 16 elements, but [0,3) x [0,4) of array 'a' (float64, 4 x 4) has 12"}));
-    EXPECT_TRUE(fails(copy_in_order(a, a), Code::invalid_argument, {"overlap"}));
-    EXPECT_TRUE(ok(copy_in_order(part(a, Box({0, 0}, {2, 4})), part(a, Box({2, 0}, {4, 4})))));
+    EXPECT_TRUE(fails(copy_row_major(a, a), Code::invalid_argument, {"overlap"}));
+    EXPECT_TRUE(ok(copy_row_major(part(a, Box({0, 0}, {2, 4})), part(a, Box({2, 0}, {4, 4})))));
   });
 }
 
@@ -179,7 +179,7 @@ TEST(Bins, HoldWhatAllRanksPutInThemSorted) {
     const std::vector<std::int64_t> full{0};
     const std::vector<double> one{1.0};
     EXPECT_TRUE(fails(add_to_bins(contents, offsets, filled, full, one), Code::limit_exceeded,
-                      {"add_to_bins: bin 0 has", "places"}));
+                      {"add_to_bins: bin 0 has", "room for"}));
     const std::vector<std::int64_t> outside{bins};
     EXPECT_TRUE(fails(
         count_bins(counts, outside), Code::out_of_range,

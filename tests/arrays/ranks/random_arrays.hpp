@@ -65,7 +65,7 @@ inline Distribution pick_distribution(Random& random, const Extents& extents, st
     options.ghosts[0] = pick(random, 0, 2);
     return Distribution::regular(extents, ranks, options).value();
   }
-  std::vector<AxisCut> cuts;
+  std::vector<BlockPartition1D> cuts;
   Extents blocks = extents;
   for (int dim = 0; dim < extents.ndims(); ++dim) {
     cuts.push_back(testing::pick_cut(random, extents[dim]));
@@ -74,7 +74,7 @@ inline Distribution pick_distribution(Random& random, const Extents& extents, st
   const Deal deal = pick_deal(random, blocks, ranks);
   StorageOptions options;
   options.order = pick_order(random);
-  if (deal.kind() != DealKind::table && deal.kind() != DealKind::round_robin &&
+  if (deal.kind() != BlockMapKind::table && deal.kind() != BlockMapKind::round_robin &&
       pick(random, 0, 1) == 1) {
     options.storage = Storage::local_matrix;
   }

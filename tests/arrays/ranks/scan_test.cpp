@@ -221,15 +221,15 @@ TEST(RandomElements, DependOnSeedAndIndexAlone) {
     EXPECT_EQ(select_min(dice).value().value, 1);
     EXPECT_EQ(select_max(dice).value().value, 6);
     EXPECT_TRUE(fails(fill_random(dice, 7, {.low = 0, .high = 128}), Code::invalid_argument,
-                      {"fill_random: random elements of type int8 between 0 and 128"}));
+                      {"fill_random: random elements of type int8 can't be between 0 and 128"}));
     EXPECT_TRUE(fails(fill_random(all, 7, {.low = 1, .high = 1}), Code::invalid_argument));
     auto wide = Array<std::int64_t>::create(job, {7}, {.name = "wide", .team = team}).value();
     EXPECT_TRUE(fails(fill_random(wide, 7, {.low = -0x1p60, .high = -0x1p60 + 1024}),
-                      Code::invalid_argument, {"fit 53 bits"}));
+                      Code::invalid_argument, {"at most 53 bits"}));
     auto narrow = Array<float>::create(job, {7}, {.name = "narrow", .team = team}).value();
-    EXPECT_TRUE(
-        fails(fill_random(narrow, 7, {.low = 0, .high = 1e39}), Code::invalid_argument,
-              {"random elements of type float32 between 0 and 1e+39", "both must fit the type"}));
+    EXPECT_TRUE(fails(fill_random(narrow, 7, {.low = 0, .high = 1e39}), Code::invalid_argument,
+                      {"random elements of type float32 can't be between 0 and 1e+39",
+                       "both must fit the type"}));
     // Neither bound is a float: rounding must not give a number outside the range.
     ASSERT_TRUE(ok(fill_random(narrow, 7, {.low = 0.7, .high = 0.7000001})));
     EXPECT_GE(double{select_min(narrow).value().value}, 0.7);

@@ -259,7 +259,7 @@ TEST(ContractErrors, NameTheLetter) {
     refused("ix", "ik", "kj", {"letter 'x' is in C only"});
     refused("ij", "im", "kj", {"letter 'm' is in A only (A[im], B[kj], C[ij])"});
     refused("ij", "ki", "kj",
-            {"letter 'i' is 4 in array 'sum' (float64, 4 x 6) and 5 in array 'left'"});
+            {"letter 'i' has extent 4 in array 'sum' (float64, 4 x 6), but 5 in array 'left'"});
     EXPECT_TRUE(fails(contract("ij", c, "kj", b, "ij", c), Code::invalid_argument,
                       {"C and A are both array 'sum'", "into another array"}));
     EXPECT_TRUE(ok(c.set_access_mode(rma::AccessMode::read_only)));

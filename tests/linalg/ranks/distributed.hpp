@@ -17,7 +17,7 @@
 namespace tessera::linalg::test {
 
 using arrays::Array;
-using arrays::AxisCut;
+using arrays::BlockPartition1D;
 using arrays::Box;
 using arrays::Deal;
 using arrays::Distribution;
@@ -35,15 +35,15 @@ inline std::int64_t pick(Random& random, std::int64_t lo, std::int64_t hi) {
   return std::uniform_int_distribution<std::int64_t>(lo, hi)(random);
 }
 
-inline std::vector<AxisCut> cuts_by_size(const Extents& extents, std::int64_t size) {
-  std::vector<AxisCut> cuts;
+inline std::vector<BlockPartition1D> cuts_by_size(const Extents& extents, std::int64_t size) {
+  std::vector<BlockPartition1D> cuts;
   for (const std::int64_t extent : extents) {
-    cuts.push_back(AxisCut::by_size(extent, size).value());
+    cuts.push_back(BlockPartition1D::by_size(extent, size).value());
   }
   return cuts;
 }
 
-inline Extents blocks_of(const std::vector<AxisCut>& cuts) {
+inline Extents blocks_of(const std::vector<BlockPartition1D>& cuts) {
   Extents blocks = Extents::zeros(static_cast<int>(cuts.size()));
   for (int dim = 0; dim < blocks.ndims(); ++dim) {
     blocks[dim] = cuts[static_cast<std::size_t>(dim)].blocks();
@@ -65,7 +65,7 @@ inline Extents rank_grid(std::int64_t ranks, int ndims) {
 /// A distribution of this kind with blocks of about `size`.
 inline Distribution make_distribution(Kind kind, const Extents& extents, std::int64_t ranks,
                                       std::int64_t size, MemoryOrder order, Random& random) {
-  const std::vector<AxisCut> cuts = cuts_by_size(extents, size);
+  const std::vector<BlockPartition1D> cuts = cuts_by_size(extents, size);
   const Extents blocks = blocks_of(cuts);
   switch (kind) {
     case Kind::regular: {

@@ -160,10 +160,10 @@ TEST(GemmErrors, KnowWhatArraysOfOneMemoryShare) {
     // Both are elements 8 to 11 of the memory.
     EXPECT_TRUE(
         fails(gemm(Patch(a, Box({2, 0}, {3, 4})), Patch(factor), Patch(b, Box({1, 0}, {2, 4}))),
-              Code::invalid_argument, {"C and A share"}));
+              Code::invalid_argument, {"C and A are arrays in the same memory"}));
     EXPECT_TRUE(
         fails(gemm(Patch(b, Box({1, 0}, {2, 4})), Patch(factor), Patch(a, Box({2, 0}, {3, 4}))),
-              Code::invalid_argument, {"C and A share"}));
+              Code::invalid_argument, {"C and A are arrays in the same memory"}));
     // Elements 8 to 11, and 4 to 7.
     EXPECT_TRUE(
         ok(gemm(Patch(a, Box({1, 0}, {2, 4})), Patch(factor), Patch(b, Box({1, 0}, {2, 4})))));

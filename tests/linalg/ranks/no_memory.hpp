@@ -110,7 +110,7 @@ inline Array<double> vector(Job& job, std::int64_t length) {
 
 /// As above, in blocks that are not contiguous on any rank.
 inline Array<double> cyclic_vector(Job& job, std::int64_t length) {
-  const auto cut = arrays::AxisCut::by_size(length, 100).value();
+  const auto cut = arrays::BlockPartition1D::by_size(length, 100).value();
   const auto deal = arrays::Deal::round_robin({cut.blocks()}, job.size()).value();
   auto array =
       Array<double>::create(job, arrays::Distribution::create(std::span(&cut, 1), deal).value())

@@ -145,7 +145,7 @@ TEST(NoMemory, InSketches) {
   expect_all_told([](Job& job) {
     constexpr std::int64_t buckets = 20;
     const Element sketch = [](std::int64_t bucket, std::int64_t i) {
-      const SketchPlace place = sketch_place(1, i, buckets);
+      const SketchBucket place = sketch_bucket(1, i, buckets);
       return place.bucket != bucket ? 0.0 : place.is_negative ? -1.0 : 1.0;
     };
     return making_of_sparse(

@@ -24,7 +24,7 @@ template <SparseElement T>
 Dense<T> sketch_matrix(std::uint64_t seed, std::int64_t length, std::int64_t buckets) {
   Dense<T> s(buckets, length);
   for (std::int64_t i = 0; i < length; ++i) {
-    const SketchPlace place = sketch_place(seed, i, buckets);
+    const SketchBucket place = sketch_bucket(seed, i, buckets);
     s(place.bucket, i) = place.is_negative ? T{0} - T{1} : T{1};
   }
   return s;
@@ -36,7 +36,7 @@ TEST(CountSketch, SpreadsRowsOverBucketsAndSigns) {
   std::vector<int> in_bucket(buckets, 0);
   int negative = 0;
   for (std::int64_t i = 0; i < rows; ++i) {
-    const SketchPlace place = sketch_place(42, i, buckets);
+    const SketchBucket place = sketch_bucket(42, i, buckets);
     ASSERT_GE(place.bucket, 0);
     ASSERT_LT(place.bucket, buckets);
     ++in_bucket[static_cast<std::size_t>(place.bucket)];
@@ -67,7 +67,7 @@ TEST(CountSketch, IsTheProductWithTheSketchMatrix) {
         }
         EXPECT_EQ(dense, sketched);
 
-        auto columns = count_sketch(matrix, 6, {.seed = 9, .side = SketchOf::columns}).value();
+        auto columns = count_sketch(matrix, 6, {.seed = 9, .side = SketchSide::columns}).value();
         const Dense<T> right = model.dense * test::transposed(sketch_matrix<T>(9, 22, 6));
         dense = Dense<T>(31, 6);
         for (const Triplet<T>& entry : to_triplets(columns.get(columns.box()).value())) {

@@ -24,21 +24,22 @@ Credits started() {
   return credits;
 }
 
-Slip granting(std::uint8_t count, bool is_scarce = false) {
+CreditUpdate granting(std::uint8_t count, bool is_scarce = false) {
   return {.granted = count, .is_scarce = is_scarce};
 }
 
-TEST(Slip, ComesBackFromItsWord) {
-  for (const Backing backing : {Backing::none, Backing::kept, Backing::last, Backing::brief}) {
+TEST(CreditUpdate, ComesBackFromItsWord) {
+  for (const CreditUse backing :
+       {CreditUse::none, CreditUse::kept, CreditUse::last, CreditUse::brief}) {
     for (unsigned flags = 0; flags < 8; ++flags) {
-      const Slip slip{.backing = backing,
-                      .granted = 255,
-                      .returned = 1,
-                      .wanted = 128,
-                      .frees_brief = (flags & 1U) != 0,
-                      .is_scarce = (flags & 2U) != 0,
-                      .recalls = (flags & 4U) != 0};
-      EXPECT_EQ(Slip::decode(slip.encode()), slip);
+      const CreditUpdate slip{.backing = backing,
+                              .granted = 255,
+                              .returned = 1,
+                              .wanted = 128,
+                              .frees_uncredited = (flags & 1U) != 0,
+                              .is_scarce = (flags & 2U) != 0,
+                              .recalls = (flags & 4U) != 0};
+      EXPECT_EQ(CreditUpdate::decode(slip.encode()), slip);
     }
   }
 }
@@ -46,10 +47,11 @@ TEST(Slip, ComesBackFromItsWord) {
 TEST(Credits, BeginWithOneBriefMessageThatAsksForMore) {
   Credits sender = started();
   ASSERT_TRUE(sender.may_send());
-  EXPECT_EQ(sender.next_bytes(3 * message_bytes), brief_bytes);
-  EXPECT_EQ(sender.spend(3 * message_bytes), (Slip{.backing = Backing::brief, .wanted = 3}));
+  EXPECT_EQ(sender.next_bytes(3 * message_bytes), max_uncredited_bytes);
+  EXPECT_EQ(sender.spend(3 * message_bytes),
+            (CreditUpdate{.backing = CreditUse::brief, .wanted = 3}));
   EXPECT_FALSE(sender.may_send()) << "one at a time";
-  sender.take({.frees_brief = true});
+  sender.take({.frees_uncredited = true});
   EXPECT_TRUE(sender.may_send());
 }
 
@@ -57,28 +59,28 @@ TEST(Credits, AreKeptWhereTheyArePlenty) {
   Credits sender = started();
   sender.take(granting(2));
   EXPECT_EQ(sender.next_bytes(9000), message_bytes);
-  EXPECT_EQ(sender.spend(9000), (Slip{.backing = Backing::kept}));
-  EXPECT_EQ(sender.spend(808), (Slip{.backing = Backing::kept}));
+  EXPECT_EQ(sender.spend(9000), (CreditUpdate{.backing = CreditUse::kept}));
+  EXPECT_EQ(sender.spend(808), (CreditUpdate{.backing = CreditUse::kept}));
   EXPECT_FALSE(sender.has_news());
 }
 
 TEST(Credits, GoBackWhereTheyAreScarceAndNotNeeded) {
   Credits sender = started();
   sender.take(granting(5, true));
-  EXPECT_EQ(sender.spend(2 * message_bytes).backing, Backing::last);
-  Slip slip = sender.spend(message_bytes);
-  EXPECT_EQ(slip.backing, Backing::last);
+  EXPECT_EQ(sender.spend(2 * message_bytes).backing, CreditUse::last);
+  CreditUpdate slip = sender.spend(message_bytes);
+  EXPECT_EQ(slip.backing, CreditUse::last);
   sender.tell(slip, false);
   EXPECT_EQ(slip.returned, 3);
-  EXPECT_EQ(sender.next_bytes(message_bytes), brief_bytes) << "none remains";
+  EXPECT_EQ(sender.next_bytes(message_bytes), max_uncredited_bytes) << "none remains";
 }
 
 TEST(Credits, OfAReaderAreOwedUntilItHasHalfOfThem) {
   Credits receiver = started();
-  receiver.take({.backing = Backing::brief, .wanted = 4});
+  receiver.take({.backing = CreditUse::brief, .wanted = 4});
   ASSERT_EQ(receiver.wish(false), 4U);
   receiver.grant(4);
-  Slip slip;
+  CreditUpdate slip;
   receiver.tell(slip, false);
   EXPECT_EQ(slip.granted, 4);
   receiver.note_read({.kept = 1});
@@ -89,9 +91,9 @@ TEST(Credits, OfAReaderAreOwedUntilItHasHalfOfThem) {
 
 TEST(Credits, OfASilentPeerAreRecalledOnce) {
   Credits receiver = started();
-  receiver.take({.backing = Backing::brief, .wanted = 4});
+  receiver.take({.backing = CreditUse::brief, .wanted = 4});
   receiver.grant(4);
-  Slip slip;
+  CreditUpdate slip;
   receiver.tell(slip, false);
   receiver.recall_unused();
   EXPECT_FALSE(receiver.has_news());
@@ -145,9 +147,9 @@ class Traffic {
   struct Peer {
     Credits sender;
     Credits receiver;
-    std::deque<Slip> requests;  // on their way to the receiver
-    std::deque<Slip> news;      // on their way back
-    std::deque<Backing> unread;
+    std::deque<CreditUpdate> requests;  // on their way to the receiver
+    std::deque<CreditUpdate> news;      // on their way back
+    std::deque<CreditUse> unread;
     std::size_t to_send;
     std::size_t read;
   };
@@ -178,7 +180,7 @@ class Traffic {
     // Sometimes only a part is offered yet.
     const std::size_t offered = 1 + below(peer.to_send);
     const std::size_t bytes = peer.sender.next_bytes(offered);
-    Slip slip = peer.sender.spend(offered);
+    CreditUpdate slip = peer.sender.spend(offered);
     peer.sender.tell(slip, false);
     peer.requests.push_back(slip);
     peer.to_send -= bytes;
@@ -188,9 +190,9 @@ class Traffic {
     if (peer.requests.empty()) {
       return false;
     }
-    const Slip slip = peer.requests.front();
+    const CreditUpdate slip = peer.requests.front();
     peer.requests.pop_front();
-    if (slip.backing != Backing::none) {
+    if (slip.backing != CreditUse::none) {
       peer.unread.push_back(slip.backing);
     }
     peer.receiver.take(slip);
@@ -221,13 +223,13 @@ class Traffic {
   }
   bool tell(Peer& peer) {
     if (peer.receiver.has_news()) {
-      Slip slip;
+      CreditUpdate slip;
       peer.receiver.tell(slip, is_scarce());
       peer.news.push_back(slip);
       return true;
     }
     if (peer.sender.has_news()) {
-      Slip slip;
+      CreditUpdate slip;
       peer.sender.tell(slip, false);
       peer.requests.push_back(slip);
       return true;
@@ -245,17 +247,17 @@ class Traffic {
   void check() const {
     ASSERT_LE(granted_, pool_);
     for (const Peer& peer : peers_) {
-      const auto is_backed = [](Backing each) {
-        return each == Backing::kept || each == Backing::last;
+      const auto is_backed = [](CreditUse each) {
+        return each == CreditUse::kept || each == CreditUse::last;
       };
       const auto backed = static_cast<std::uint32_t>(
           std::count_if(peer.unread.begin(), peer.unread.end(), is_backed) +
           std::count_if(peer.requests.begin(), peer.requests.end(),
-                        [&](const Slip& each) { return is_backed(each.backing); }));
+                        [&](const CreditUpdate& each) { return is_backed(each.backing); }));
       const auto brief =
-          std::count(peer.unread.begin(), peer.unread.end(), Backing::brief) +
+          std::count(peer.unread.begin(), peer.unread.end(), CreditUse::brief) +
           std::count_if(peer.requests.begin(), peer.requests.end(),
-                        [](const Slip& each) { return each.backing == Backing::brief; });
+                        [](const CreditUpdate& each) { return each.backing == CreditUse::brief; });
       ASSERT_LE(backed, peer.receiver.granted());
       ASSERT_LE(brief, 1);
     }

@@ -25,27 +25,27 @@ const RegionOptions by_device{.atomics = Atomics::device};
 
 class DeviceAtomics : public WithinLimit {
  protected:
-  static std::size_t count_atomics(const Site& site) {
+  static std::size_t count_atomics(const RdmaJob& site) {
     return site.posted(IBV_WR_ATOMIC_FETCH_AND_ADD).size() +
            site.posted(IBV_WR_ATOMIC_CMP_AND_SWP).size();
   }
   // The location of the slice is requested once, before the test counts.
-  static void get_ready(const Site& site, Job& job, Region& region) {
+  static void get_ready(const RdmaJob& site, Job& job, Region& region) {
     ASSERT_EQ(region.atomics(), Atomics::device);
-    ASSERT_TRUE(ok(fetch_add(job, region.at(far_member), std::int64_t{0})));
+    ASSERT_TRUE(ok(fetch_add(job, region.at(far_team_rank), std::int64_t{0})));
     site.network().start_trace();
   }
-  static std::int64_t word_of(Site& site, std::int32_t rank) {
+  static std::int64_t word_of(RdmaJob& site, std::int32_t rank) {
     return *reinterpret_cast<const std::int64_t*>(site.slice(rank));
   }
 };
 
 TEST_F(DeviceAtomics, AreOneRequestOfTheDeviceAndNoneToTheAgent) {
-  Site site;
+  RdmaJob site;
   site.act(
       slice_bytes,
       [&](Job& job, Region& region) {
-        const RemoteAddress at = region.at(far_member);
+        const RemoteAddress at = region.at(far_team_rank);
         get_ready(site, job, region);
         EXPECT_EQ(fetch_add(job, at, std::int64_t{5}).value(), 0);
         EXPECT_EQ(fetch_add(job, at, std::int64_t{-7}).value(), 5);
@@ -64,11 +64,11 @@ TEST_F(DeviceAtomics, AreOneRequestOfTheDeviceAndNoneToTheAgent) {
 }
 
 TEST_F(DeviceAtomics, SwapByComparingWithAGuessAndThenWithWhatWasThere) {
-  Site site;
+  RdmaJob site;
   site.act(
       slice_bytes,
       [&](Job& job, Region& region) {
-        const RemoteAddress at = region.at(far_member);
+        const RemoteAddress at = region.at(far_team_rank);
         constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
         get_ready(site, job, region);
         EXPECT_EQ(swap(job, at, lowest).value(), 0);
@@ -82,7 +82,7 @@ TEST_F(DeviceAtomics, SwapByComparingWithAGuessAndThenWithWhatWasThere) {
 }
 
 TEST_F(DeviceAtomics, OfTheOwnNodeGoByTheDeviceToo) {
-  Site site;
+  RdmaJob site;
   site.act(
       slice_bytes,
       [&](Job& job, Region& region) {
@@ -100,11 +100,11 @@ TEST_F(DeviceAtomics, OfTheOwnNodeGoByTheDeviceToo) {
 }
 
 TEST_F(DeviceAtomics, ComeBehindWhatTheAgentWasAskedFor) {
-  Site site;
+  RdmaJob site;
   site.act(
       slice_bytes,
       [&](Job& job, Region& region) {
-        const RemoteAddress at = region.at(far_member);
+        const RemoteAddress at = region.at(far_team_rank);
         const std::int64_t three = 3;
         std::int64_t expected = 0;
         for (int i = 0; i < rounds(200); ++i) {
@@ -119,7 +119,7 @@ TEST_F(DeviceAtomics, ComeBehindWhatTheAgentWasAskedFor) {
 }
 
 TEST_F(DeviceAtomics, OfFourBytesAreRefused) {
-  Site site;
+  RdmaJob site;
   site.act(
       slice_bytes,
       [&](Job& job, Region& region) {
@@ -149,11 +149,11 @@ TEST_F(DeviceAtomics, AreTheProcessorsWhereOneNodesDeviceHasNone) {
   for (const std::size_t without : {0U, 1U}) {
     std::vector<DeviceModel> devices = soft_roce_devices(2);
     devices[without].attributes.atomic_cap = IBV_ATOMIC_NONE;
-    Site site({.devices = devices});
+    RdmaJob site({.devices = devices});
     site.act(
         slice_bytes,
         [&](Job& job, Region& region) {
-          const RemoteAddress at = region.at(far_member);
+          const RemoteAddress at = region.at(far_team_rank);
           EXPECT_EQ(region.options().atomics, Atomics::device);
           EXPECT_EQ(region.atomics(), Atomics::separate);
           site.network().start_trace();
@@ -169,7 +169,7 @@ TEST_F(DeviceAtomics, AreTheProcessorsWhereOneNodesDeviceHasNone) {
 }
 
 TEST_F(DeviceAtomics, AreTheProcessorsInMemoryThatDevicesDoNotReach) {
-  Site site;
+  RdmaJob site;
   site.run([&](Job& job) {
     alignas(64) std::array<std::int64_t, 8> own{};
     auto sparse =
@@ -193,11 +193,11 @@ TEST_F(DeviceAtomics, AreTheProcessorsInMemoryThatDevicesDoNotReach) {
 }
 
 TEST_F(DeviceAtomics, OfOtherRegionsStayRequests) {
-  Site site;
+  RdmaJob site;
   site.act(slice_bytes, [&](Job& job, Region& region) {
     EXPECT_EQ(region.atomics(), Atomics::separate);
     site.network().start_trace();
-    ASSERT_TRUE(ok(fetch_add(job, region.at(far_member), std::int64_t{1})));
+    ASSERT_TRUE(ok(fetch_add(job, region.at(far_team_rank), std::int64_t{1})));
     ASSERT_TRUE(ok(fetch_add(job, region.at(TeamRank{0}), std::int64_t{1})));
     EXPECT_EQ(count_atomics(site), 0U);
   });
@@ -206,7 +206,7 @@ TEST_F(DeviceAtomics, OfOtherRegionsStayRequests) {
 // --- several ranks on a node
 
 TEST_F(DeviceAtomics, OfRanksOfOneNodeAndOfOthersLoseNothing) {
-  Site site({.ranks = 4});
+  RdmaJob site({.ranks = 4});
   site.settings().ranks_per_node = 2;
   const std::int64_t each = rounds(300);
   site.network().start_trace();
@@ -231,7 +231,7 @@ TEST_F(DeviceAtomics, OfRanksOfOneNodeAndOfOthersLoseNothing) {
 // --- failures
 
 TEST_F(DeviceAtomics, AreNeverDoneInAnotherWay) {
-  Site site;
+  RdmaJob site;
   constexpr int of_devices = 4;  // while devices are opened, before connections exist
   site.network().fail(FakeVerbs::Call::create_qp, ENOMEM, of_devices, -1);
   site.act(
@@ -251,18 +251,18 @@ TEST_F(DeviceAtomics, AreNeverDoneInAnotherWay) {
 }
 
 TEST_F(DeviceAtomics, SayWhyTheMemoryIsNotKnownToTheDevice) {
-  Site site;
+  RdmaJob site;
   site.act(
       slice_bytes,
       [&](Job& job, Region& region) {
         ASSERT_TRUE(ok(job.fence(far)));
         site.network().limit_memlock(site.network().registered_bytes() + (std::size_t{4} << 20));
         for (int i = 0; i < 2; ++i) {
-          EXPECT_TRUE(fails(fetch_add(job, region.at(far_member), std::int64_t{1}),
+          EXPECT_TRUE(fails(fetch_add(job, region.at(far_team_rank), std::int64_t{1}),
                             Code::unsupported, {"by the device of the target's node", "regist"}));
         }
-        ASSERT_TRUE(ok(put_value(job, region.at(far_member), std::int64_t{2})));
-        EXPECT_EQ(get_value<std::int64_t>(job, region.at(far_member)).value(), 2);
+        ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank), std::int64_t{2})));
+        EXPECT_EQ(get_value<std::int64_t>(job, region.at(far_team_rank)).value(), 2);
       },
       by_device);
 }
@@ -278,15 +278,15 @@ TEST_F(DeviceAtomics, OfALostNodeSaySo) {
       {IBV_WC_COMP_SWAP, [](Job& job, RemoteAddress at) { return swap(job, at, std::int64_t{1}); }},
   };
   for (const Case& each : cases) {
-    Site site;
+    RdmaJob site;
     site.act(
         slice_bytes,
         [&](Job& job, Region& region) {
           get_ready(site, job, region);
           site.network().break_next(each.kind, IBV_WC_RETRY_EXC_ERR);
-          EXPECT_TRUE(fails(each.run(job, region.at(far_member)), Code::peer_lost,
+          EXPECT_TRUE(fails(each.run(job, region.at(far_team_rank)), Code::peer_lost,
                             {"node 1 is lost with rank 1", "does not answer"}));
-          EXPECT_TRUE(fails(each.run(job, region.at(far_member)), Code::peer_lost, {"node 1"}));
+          EXPECT_TRUE(fails(each.run(job, region.at(far_team_rank)), Code::peer_lost, {"node 1"}));
         },
         by_device);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A Library of devices that a test describes. It moves no data: devices are opened and queried,
-// objects are counted, and changes of queue pairs are recorded.
+// A VerbsLibrary of devices that a test describes. It moves no data: devices are opened and
+// queried, objects are counted, and changes of queue pairs are recorded.
 #pragma once
 
 #include <arpa/inet.h>
@@ -77,7 +77,7 @@ inline StubDevice infiniband_device(std::string name) {
   return device;
 }
 
-class DeviceStub final : public verbs::Library {
+class DeviceStub final : public verbs::VerbsLibrary {
  public:
   struct Change {  ///< by modify_qp()
     ibv_qp_attr attributes;

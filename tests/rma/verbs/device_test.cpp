@@ -267,14 +267,14 @@ class DeviceEvents : public testing::Test {
 
 TEST_F(DeviceEvents, AreLookedForWithoutWaiting) {
   EXPECT_NE(fcntl(device_->event_descriptor(), F_GETFL) & O_NONBLOCK, 0);
-  EXPECT_TRUE(device_->look_for_events().empty());
+  EXPECT_TRUE(device_->poll_events().empty());
 }
 
 TEST_F(DeviceEvents, OfPortsAreOursOrAnothers) {
   happens(IBV_EVENT_PORT_ERR, 1);
   happens(IBV_EVENT_PORT_ACTIVE, 1);
   happens(IBV_EVENT_PORT_ERR, 2);
-  const auto events = device_->look_for_events();
+  const auto events = device_->poll_events();
   ASSERT_EQ(events.size(), 3U);
   EXPECT_EQ(events[0].kind, EventKind::port_down);
   EXPECT_EQ(events[0].text, "device 'rxe0': port 1 is DOWN");
@@ -301,7 +301,7 @@ TEST_F(DeviceEvents, NameTheQueueThatTheyAreOf) {
   event.event_type = IBV_EVENT_CQ_ERR;
   event.element.cq = &completions;
   library_->events.push_back(event);
-  const auto events = device_->look_for_events();
+  const auto events = device_->poll_events();
   ASSERT_EQ(events.size(), 4U);
   EXPECT_EQ(events[0].kind, EventKind::queue_error);
   EXPECT_EQ(events[0].queue_pair, 18U);
@@ -318,7 +318,7 @@ TEST_F(DeviceEvents, NameTheQueueThatTheyAreOf) {
 TEST_F(DeviceEvents, OfOtherKindsAreOnlyTold) {
   happens(IBV_EVENT_GID_CHANGE, 1);
   happens(IBV_EVENT_COMM_EST);
-  const auto events = device_->look_for_events();
+  const auto events = device_->poll_events();
   ASSERT_EQ(events.size(), 2U);
   EXPECT_EQ(events[0].kind, EventKind::other);
   EXPECT_EQ(events[0].text, "device 'rxe0': the port's GIDs changed");
@@ -327,21 +327,21 @@ TEST_F(DeviceEvents, OfOtherKindsAreOnlyTold) {
 
 TEST_F(DeviceEvents, SayOnceThatTheDeviceIsLost) {
   happens(IBV_EVENT_DEVICE_FATAL);
-  auto events = device_->look_for_events();
+  auto events = device_->poll_events();
   ASSERT_EQ(events.size(), 1U);
   EXPECT_EQ(events[0].kind, EventKind::device_lost);
   EXPECT_EQ(events[0].text, "device 'rxe0': it has failed");
   library_->last_event_error = EIO;
-  EXPECT_TRUE(device_->look_for_events().empty());
+  EXPECT_TRUE(device_->poll_events().empty());
 }
 
 TEST_F(DeviceEvents, EndWithADeviceThatWasTakenOut) {
   library_->last_event_error = EIO;
-  const auto events = device_->look_for_events();
+  const auto events = device_->poll_events();
   ASSERT_EQ(events.size(), 1U);
   EXPECT_EQ(events[0].kind, EventKind::device_lost);
   EXPECT_EQ(events[0].text, "device 'rxe0' reports no further events: Input/output error");
-  EXPECT_TRUE(device_->look_for_events().empty());
+  EXPECT_TRUE(device_->poll_events().empty());
 }
 
 }  // namespace

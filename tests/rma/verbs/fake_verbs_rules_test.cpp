@@ -188,8 +188,8 @@ TEST(FakeVerbsRights, AKeyEndsWithItsRegion) {
 TEST(FakeVerbsRights, ARegionServesItsOwnDomainOnly) {
   FakeVerbs fake;
   Pair pair(fake);
-  Side stranger(fake, {.device = "fake1"});
-  expect_refused(pair, Sending(pair.here, IBV_WR_RDMA_WRITE).piece(0, 1).at(stranger, 0),
+  Side foreign_rank(fake, {.device = "fake1"});
+  expect_refused(pair, Sending(pair.here, IBV_WR_RDMA_WRITE).piece(0, 1).at(foreign_rank, 0),
                  IBV_WC_REM_ACCESS_ERR);
 }
 

@@ -68,7 +68,7 @@ inline std::uint64_t stamp_of(const char* page) {
 
 /// Registers memory as a device does: makes pages present, and refuses pages without write access.
 /// Records the stamp of each page.
-class RegisteringLibrary : public Library {
+class RegisteringLibrary : public VerbsLibrary {
  public:
   struct Region {
     ibv_mr handle{};
@@ -103,7 +103,7 @@ class RegisteringLibrary : public Library {
     return region.stamps.at((at - region.range.begin) / page_bytes());
   }
 
-  // --- Library
+  // --- VerbsLibrary
   ibv_fork_status is_fork_initialized() override { return fork_status; }
   int fork_init() override {
     ++fork_inits;

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "rma/tuning.hpp"
-#include "rma/verbs/fabric.hpp"
-#include "rma/verbs/path.hpp"
+#include "rma/verbs/connection.hpp"
+#include "rma/verbs/context.hpp"
 #include "tests/rma/node_rig.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/fake_verbs.hpp"
@@ -21,9 +21,9 @@
 namespace tessera::rma::verbs {
 
 /// A context on device `name`, with the default options as changed by `change`.
-inline std::unique_ptr<VerbsFabric> make_fabric(
+inline std::unique_ptr<VerbsContext> make_fabric(
     const std::shared_ptr<test::FakeVerbs>& network, const std::string& name,
-    const std::function<void(FabricOptions&)>& change = [](FabricOptions&) {}) {
+    const std::function<void(VerbsContextOptions&)>& change = [](VerbsContextOptions&) {}) {
   Settings settings;
   settings.verbs_device = name;
   auto adapter = std::make_shared<Adapter>();
@@ -32,10 +32,10 @@ inline std::unique_ptr<VerbsFabric> make_fabric(
   change(adapter->options);
   adapter->registrar =
       Registrar::create(network, adapter->device->domain(), RegistrationOptions()).value();
-  adapter->arena =
-      std::make_unique<Exposure>(*adapter->registrar, adapter->node, adapter->options.slab_bytes,
-                                 adapter->device->limits().has_atomics);
-  return VerbsFabric::create(std::move(adapter)).value();
+  adapter->arena = std::make_unique<ArenaRegistrations>(*adapter->registrar, adapter->node,
+                                                        adapter->options.slab_bytes,
+                                                        adapter->device->limits().has_atomics);
+  return VerbsContext::create(std::move(adapter)).value();
 }
 
 /// A stream that only provides a descriptor, by which a context identifies its connection.
@@ -56,12 +56,12 @@ class SilentStream final : public detail::Channel {
 };
 
 struct Ends {
-  std::unique_ptr<detail::Path> here;
-  std::unique_ptr<detail::Path> there;
+  std::unique_ptr<detail::RdmaConnection> here;
+  std::unique_ptr<detail::RdmaConnection> there;
 };
 
 /// Connection `number` of both. Errors: as open_path().
-inline Result<Ends> connect(VerbsFabric& here, VerbsFabric& there, int number) {
+inline Result<Ends> connect(VerbsContext& here, VerbsContext& there, int number) {
   Ends ends;
   TESSERA_ASSIGN_OR_RETURN(ends.here, here.open_path());
   TESSERA_ASSIGN_OR_RETURN(ends.there, there.open_path());

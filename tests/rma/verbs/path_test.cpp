@@ -18,11 +18,11 @@ using test::FakeVerbs;
 constexpr std::size_t few_buffers = 4;
 
 // No other code would poll a connection on which nothing is under way.
-TEST(VerbsPath, ThatFoundNoBufferIsToldWhenOneIsFree) {
+TEST(VerbsConnection, ThatFoundNoBufferIsToldWhenOneIsFree) {
   const auto network = std::make_shared<FakeVerbs>();
   {
     // With initial credits: only send buffers may be missing.
-    const auto change = [](FabricOptions& options) {
+    const auto change = [](VerbsContextOptions& options) {
       options.send_buffers = few_buffers;
       options.reserves_for_clients = true;
     };
@@ -30,16 +30,16 @@ TEST(VerbsPath, ThatFoundNoBufferIsToldWhenOneIsFree) {
     const auto there = make_fabric(network, "fake1", change);
     const Ends first = connect(*here, *there, 0).value();
     const Ends second = connect(*here, *there, 1).value();
-    std::vector<std::byte> bytes(few_buffers * FabricOptions().buffer_bytes, std::byte{5});
+    std::vector<std::byte> bytes(few_buffers * VerbsContextOptions().buffer_bytes, std::byte{5});
     const iovec piece{bytes.data(), bytes.size()};
     network->hold(true);
     EXPECT_EQ(first.here->send(std::span(&piece, 1)).value(), bytes.size());
     EXPECT_EQ(second.here->send(std::span(&piece, 1)).value(), 0U) << "no buffer is free";
-    here->take_arrivals();
+    here->take_ready_descriptors();
     network->hold(false);
     EXPECT_TRUE(test::eventually([&] {
       here->progress();
-      const auto told = here->take_arrivals();
+      const auto told = here->take_ready_descriptors();
       return std::find(told.begin(), told.end(), second.here->descriptor()) != told.end();
     }));
     EXPECT_GT(second.here->send(std::span(&piece, 1)).value(), 0U);

@@ -21,13 +21,13 @@ constexpr std::size_t one_mib = std::size_t{1} << 20;
 class VerbsProtocols : public WithinLimit {
  protected:
   // Fills the slice of rank 1, and registers it with the device of rank 0.
-  static void fill(Site& site, Job& job, Region& region, const std::vector<std::byte>& bytes) {
+  static void fill(RdmaJob& site, Job& job, Region& region, const std::vector<std::byte>& bytes) {
     std::copy(bytes.begin(), bytes.end(), site.slice(1));
-    ASSERT_TRUE(ok(put_value(job, region.at(far_member, slice_bytes - 16), 1.0)));
+    ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank, slice_bytes - 16), 1.0)));
     ASSERT_TRUE(ok(job.fence(far)));
     site.network().start_trace();
   }
-  static void ask_for_all(Site& site) {
+  static void ask_for_all(RdmaJob& site) {
     site.settings().verbs_get = "assisted";
     site.settings().verbs_chunk_kib = 1024;
   }
@@ -40,13 +40,13 @@ class VerbsProtocols : public WithinLimit {
 };
 
 TEST_F(VerbsProtocols, LetTheOtherEndWriteWhatIsAskedFor) {
-  Site site;
+  RdmaJob site;
   ask_for_all(site);
   site.act(slice_bytes, [&](Job& job, Region& region) {
     const auto sent = pattern(9 * one_mib + 7, 1);
     fill(site, job, region, sent);
     std::vector<std::byte> back(sent.size());
-    ASSERT_TRUE(ok(get(job, region.at(far_member), back.data(), back.size())));
+    ASSERT_TRUE(ok(get(job, region.at(far_team_rank), back.data(), back.size())));
     EXPECT_TRUE(back == sent);
     EXPECT_TRUE(site.posted(IBV_WR_RDMA_READ).empty());
     EXPECT_GE(site.posted(IBV_WR_RDMA_WRITE).size(), 10U) << "in units of the registration, 1 MiB";
@@ -54,13 +54,13 @@ TEST_F(VerbsProtocols, LetTheOtherEndWriteWhatIsAskedFor) {
 }
 
 TEST_F(VerbsProtocols, ReadWhatIsTooShortToBeAskedFor) {
-  Site site;
+  RdmaJob site;
   ask_for_all(site);
   site.act(slice_bytes, [&](Job& job, Region& region) {
     const auto sent = pattern(4000, 2);
     fill(site, job, region, sent);
     std::vector<std::byte> back(sent.size());
-    ASSERT_TRUE(ok(get(job, region.at(far_member), back.data(), back.size())));
+    ASSERT_TRUE(ok(get(job, region.at(far_team_rank), back.data(), back.size())));
     EXPECT_TRUE(back == sent);
     EXPECT_EQ(site.posted(IBV_WR_RDMA_READ).size(), 1U);
   });
@@ -68,7 +68,7 @@ TEST_F(VerbsProtocols, ReadWhatIsTooShortToBeAskedFor) {
 
 // Rows that are adjacent at the origin are gathered by the target's device.
 TEST_F(VerbsProtocols, GatherRowsWhereTheyLieAndWriteThemTogether) {
-  Site site;
+  RdmaJob site;
   ask_for_all(site);
   site.act(slice_bytes, [&](Job& job, Region& region) {
     constexpr std::size_t row = 1024;
@@ -76,8 +76,8 @@ TEST_F(VerbsProtocols, GatherRowsWhereTheyLieAndWriteThemTogether) {
     const auto sent = pattern(3 * row * count, 3);
     fill(site, job, region, sent);
     std::vector<std::byte> back(row * count);
-    ASSERT_TRUE(ok(
-        get(job, region.at(far_member), back.data(), CopyShape::rows(row, count, row, 3 * row))));
+    ASSERT_TRUE(ok(get(job, region.at(far_team_rank), back.data(),
+                       CopyShape::rows(row, count, row, 3 * row))));
     for (std::size_t i = 0; i < count; ++i) {
       ASSERT_EQ(std::memcmp(back.data() + row * i, sent.data() + 3 * row * i, row), 0) << i;
     }
@@ -90,7 +90,7 @@ TEST_F(VerbsProtocols, GatherRowsWhereTheyLieAndWriteThemTogether) {
 
 // Requests beyond the queue's size wait at the agent, and the reply comes after them.
 TEST_F(VerbsProtocols, AskForMoreRowsThanFitInTheQueue) {
-  Site site;
+  RdmaJob site;
   ask_for_all(site);
   site.settings().direct_row = 64;
   site.act(slice_bytes, [&](Job& job, Region& region) {
@@ -100,7 +100,7 @@ TEST_F(VerbsProtocols, AskForMoreRowsThanFitInTheQueue) {
     fill(site, job, region, sent);
     site.network().slow_down(std::chrono::microseconds(1));
     std::vector<std::byte> back(2 * row * count, std::byte{0x11});
-    ASSERT_TRUE(ok(get(job, region.at(far_member), back.data(),
+    ASSERT_TRUE(ok(get(job, region.at(far_team_rank), back.data(),
                        CopyShape::rows(row, count, 2 * row, 3 * row))));
     std::int64_t wrong = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -115,7 +115,7 @@ TEST_F(VerbsProtocols, AskForMoreRowsThanFitInTheQueue) {
 }
 
 TEST_F(VerbsProtocols, AskBackwardsAndAcrossSlabs) {
-  Site site;
+  RdmaJob site;
   ask_for_all(site);
   site.act(slice_bytes, [&](Job& job, Region& region) {
     constexpr std::size_t row = 4096;
@@ -124,7 +124,7 @@ TEST_F(VerbsProtocols, AskBackwardsAndAcrossSlabs) {
     fill(site, job, region, sent);
     std::vector<std::byte> back(sent.size());
     const auto last = static_cast<std::int64_t>(row) * (count - 1);
-    ASSERT_TRUE(ok(get(job, region.at(far_member), back.data() + last,
+    ASSERT_TRUE(ok(get(job, region.at(far_team_rank), back.data() + last,
                        CopyShape::rows(row, count, -static_cast<std::int64_t>(row), row))));
     std::int64_t wrong = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -137,15 +137,15 @@ TEST_F(VerbsProtocols, AskBackwardsAndAcrossSlabs) {
 
 // An assisted get is a request, so no fence is needed before it.
 TEST_F(VerbsProtocols, AskBehindRequestsWithoutAFence) {
-  Site site;
+  RdmaJob site;
   ask_for_all(site);
   site.act(slice_bytes, [&](Job& job, Region& region) {
     std::vector<std::int64_t> ones(one_mib / 8, 1);
     fill(site, job, region, std::vector<std::byte>(one_mib));
-    ASSERT_TRUE(ok(
-        accumulate(job, region.at(far_member), ones.data(), one_mib, Scale::of(std::int64_t{2}))));
+    ASSERT_TRUE(ok(accumulate(job, region.at(far_team_rank), ones.data(), one_mib,
+                              Scale::of(std::int64_t{2}))));
     std::vector<std::int64_t> back(ones.size());
-    ASSERT_TRUE(ok(get(job, region.at(far_member), back.data(), one_mib)));
+    ASSERT_TRUE(ok(get(job, region.at(far_team_rank), back.data(), one_mib)));
     EXPECT_TRUE(std::all_of(back.begin(), back.end(), [](std::int64_t each) { return each == 2; }));
     EXPECT_TRUE(site.posted(IBV_WR_RDMA_READ).empty()) << "no byte is read";
   });
@@ -153,7 +153,7 @@ TEST_F(VerbsProtocols, AskBehindRequestsWithoutAFence) {
 
 TEST_F(VerbsProtocols, GoOnWithoutRegistrationWhereItIsRefused) {
   for (const char* const way : {"read", "assisted"}) {
-    Site site;
+    RdmaJob site;
     site.settings().verbs_get = way;
     site.act(slice_bytes, [&](Job& job, Region& region) {
       const auto sent = pattern(3 * one_mib, 6);
@@ -161,7 +161,7 @@ TEST_F(VerbsProtocols, GoOnWithoutRegistrationWhereItIsRefused) {
       std::vector<std::byte> back(sent.size());
       // The first part is registered, the others are not.
       site.network().fail(FakeVerbs::Call::reg_mr, EPERM, 1, -1);
-      ASSERT_TRUE(ok(get(job, region.at(far_member), back.data(), back.size())));
+      ASSERT_TRUE(ok(get(job, region.at(far_team_rank), back.data(), back.size())));
       site.network().fail(FakeVerbs::Call::reg_mr, EPERM, 0, 0);
       EXPECT_TRUE(back == sent) << way;
     });
@@ -170,7 +170,7 @@ TEST_F(VerbsProtocols, GoOnWithoutRegistrationWhereItIsRefused) {
 
 // A registered part moves while the next part is registered.
 TEST_F(VerbsProtocols, RegisterLongMemoryInParts) {
-  Site site;
+  RdmaJob site;
   site.settings().verbs_chunk_kib = 1024;
   site.act(slice_bytes, [&](Job& job, Region& region) {
     const auto sent = pattern(8 * one_mib, 7);
@@ -183,7 +183,7 @@ TEST_F(VerbsProtocols, RegisterLongMemoryInParts) {
         posted_before.push_back(site.posted(IBV_WR_RDMA_WRITE).size());
       }
     });
-    ASSERT_TRUE(ok(put(job, region.at(far_member), sent.data(), sent.size())));
+    ASSERT_TRUE(ok(put(job, region.at(far_team_rank), sent.data(), sent.size())));
     site.network().watch_registrations(nullptr);
     ASSERT_TRUE(ok(job.fence(far)));
     EXPECT_EQ(std::memcmp(site.slice(1), sent.data(), sent.size()), 0);
@@ -201,7 +201,7 @@ TEST_F(VerbsProtocols, RegisterWholeMemoryOrNoneWhereSettingsSaySo) {
     std::size_t most_parts;
   };
   for (const Case& each : {Case{0, "cached", 2}, Case{0, "each", 2}, Case{1024, "never", 0}}) {
-    Site site;
+    RdmaJob site;
     site.settings().verbs_chunk_kib = each.chunk_kib;
     site.settings().verbs_register = each.way;
     site.act(slice_bytes, [&](Job& job, Region& region) {
@@ -214,7 +214,7 @@ TEST_F(VerbsProtocols, RegisterWholeMemoryOrNoneWhereSettingsSaySo) {
         }
       });
       for (int i = 0; i < 2; ++i) {
-        ASSERT_TRUE(ok(put(job, region.at(far_member), sent.data(), sent.size())));
+        ASSERT_TRUE(ok(put(job, region.at(far_team_rank), sent.data(), sent.size())));
       }
       site.network().watch_registrations(nullptr);
       ASSERT_TRUE(ok(job.fence(far)));
@@ -227,13 +227,13 @@ TEST_F(VerbsProtocols, RegisterWholeMemoryOrNoneWhereSettingsSaySo) {
 
 TEST_F(VerbsProtocols, CarryWordsAsSettingsSay) {
   for (const bool by_device : {true, false}) {
-    Site site;
-    site.settings().verbs_words = by_device ? "device" : "requests";
+    RdmaJob site;
+    site.settings().verbs_small_transfers = by_device ? "device" : "requests";
     site.act(slice_bytes, [&](Job& job, Region& region) {
       fill(site, job, region, {});
-      ASSERT_TRUE(ok(put_value(job, region.at(far_member, 64), std::int64_t{77})));
+      ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank, 64), std::int64_t{77})));
       EXPECT_EQ(site.posted(IBV_WR_RDMA_WRITE).size(), by_device ? 1U : 0U);
-      EXPECT_EQ(get_value<std::int64_t>(job, region.at(far_member, 64)).value(), 77);
+      EXPECT_EQ(get_value<std::int64_t>(job, region.at(far_team_rank, 64)).value(), 77);
     });
   }
 }
@@ -244,12 +244,12 @@ constexpr std::size_t message_bytes = 8192;
 
 TEST(CostModel, ReadsUnlessReadsAreMuchWeakerThanWrites) {
   const verbs::CostModel usual(verbs::DeviceTimes(), message_bytes);
-  EXPECT_FALSE(usual.is_better_assisted(one_mib));
+  EXPECT_FALSE(usual.prefers_assisted(one_mib));
   verbs::DeviceTimes weak;
   weak.read_kib = 2 * weak.written_kib;
   const verbs::CostModel assisted(weak, message_bytes);
-  EXPECT_TRUE(assisted.is_better_assisted(one_mib));
-  EXPECT_FALSE(assisted.is_better_assisted(std::size_t{16} * 1024))
+  EXPECT_TRUE(assisted.prefers_assisted(one_mib));
+  EXPECT_FALSE(assisted.prefers_assisted(std::size_t{16} * 1024))
       << "the request costs more than it saves";
 }
 
@@ -273,8 +273,8 @@ TEST(CostModel, CopiesWhatIsCopiedSoonerThanRegistered) {
   times.copied_kib = 80;
   times.request = 160;  // 100 ns a KiB in total, against 20 and 20 us
   const verbs::CostModel costs(times, message_bytes);
-  EXPECT_TRUE(costs.is_better_copied(std::size_t{200} * 1024));
-  EXPECT_FALSE(costs.is_better_copied(std::size_t{300} * 1024));
+  EXPECT_TRUE(costs.prefers_copy(std::size_t{200} * 1024));
+  EXPECT_FALSE(costs.prefers_copy(std::size_t{300} * 1024));
 }
 
 TEST(DeviceTimes, AreMeasuredOnTheDeviceItself) {

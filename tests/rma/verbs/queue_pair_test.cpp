@@ -22,31 +22,31 @@ using test::infiniband_device;
 using test::ok;
 using test::roce_device;
 
-PathAddress roce_address() {
-  PathAddress address{.network = Network::roce_v2,
-                      .port = 2,
-                      .mtu = IBV_MTU_1024,
-                      .lid = 0x1234,
-                      .reads_as_initiator = 16,
-                      .reads_as_target = 8,
-                      .queue_pair = 0x0a0b0c,
-                      .first_packet = 0xfedcba};
+ConnectionAddress roce_address() {
+  ConnectionAddress address{.network = Network::roce_v2,
+                            .port = 2,
+                            .mtu = IBV_MTU_1024,
+                            .lid = 0x1234,
+                            .reads_as_initiator = 16,
+                            .reads_as_target = 8,
+                            .queue_pair = 0x0a0b0c,
+                            .first_packet = 0xfedcba};
   address.gid = test::gid_entry(0, IBV_GID_TYPE_ROCE_V2, "::ffff:10.77.0.2").gid;
   return address;
 }
 
-TEST(PathAddress, HasTheseBytes) {
-  const std::array<unsigned, PathAddress::encoded_bytes> expected = {
+TEST(ConnectionAddress, HasTheseBytes) {
+  const std::array<unsigned, ConnectionAddress::encoded_bytes> expected = {
       1, 2, 2, 3, 0x34, 0x12, 16, 8, 0x0c, 0x0b, 0x0a, 0,    0xba, 0xdc, 0xfe, 0,
       0, 0, 0, 0, 0,    0,    0,  0, 0,    0,    0xff, 0xff, 10,   77,   0,    2};
-  const PathAddress::Encoded bytes = roce_address().encode();
+  const ConnectionAddress::Encoded bytes = roce_address().encode();
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     EXPECT_EQ(std::to_integer<unsigned>(bytes[i]), expected[i]) << i;
   }
 }
 
-TEST(PathAddress, ComesBackFromItsBytes) {
-  const auto decoded = PathAddress::decode(roce_address().encode());
+TEST(ConnectionAddress, ComesBackFromItsBytes) {
+  const auto decoded = ConnectionAddress::decode(roce_address().encode());
   ASSERT_TRUE(ok(decoded));
   EXPECT_EQ(decoded->encode(), roce_address().encode());
   EXPECT_EQ(decoded->network, Network::roce_v2);
@@ -58,14 +58,14 @@ TEST(PathAddress, ComesBackFromItsBytes) {
   EXPECT_EQ(decoded->describe(), "RoCE v2, 10.77.0.2, queue pair 658188");
 }
 
-TEST(PathAddress, RefusesMalformedBytes) {
+TEST(ConnectionAddress, RefusesMalformedBytes) {
   const auto changed = [](std::size_t place, unsigned value) {
-    PathAddress::Encoded bytes = roce_address().encode();
+    ConnectionAddress::Encoded bytes = roce_address().encode();
     bytes[place] = static_cast<std::byte>(value);
-    return PathAddress::decode(bytes);
+    return ConnectionAddress::decode(bytes);
   };
-  EXPECT_TRUE(fails(PathAddress::decode({}), Code::protocol, {"has 0 bytes instead of 32"}));
-  EXPECT_TRUE(fails(PathAddress::decode(std::vector<std::byte>(33)), Code::protocol,
+  EXPECT_TRUE(fails(ConnectionAddress::decode({}), Code::protocol, {"has 0 bytes instead of 32"}));
+  EXPECT_TRUE(fails(ConnectionAddress::decode(std::vector<std::byte>(33)), Code::protocol,
                     {"the address of a queue pair has 33 bytes instead of 32", "same build"}));
   // Single fields.
   EXPECT_TRUE(fails(changed(0, 2), Code::protocol, {"has version 2 instead of 1"}));
@@ -76,25 +76,25 @@ TEST(PathAddress, RefusesMalformedBytes) {
   EXPECT_TRUE(fails(changed(3, 6), Code::protocol, {"names the unknown MTU 6"}));
   EXPECT_TRUE(fails(changed(11, 1), Code::protocol, {"has the invalid number 17435404"}));
   EXPECT_TRUE(fails(changed(15, 1), Code::protocol, {"starts with the invalid packet"}));
-  PathAddress nobody = roce_address();
+  ConnectionAddress nobody = roce_address();
   nobody.queue_pair = 1;
-  EXPECT_TRUE(
-      fails(PathAddress::decode(nobody.encode()), Code::protocol, {"has the invalid number 1"}));
+  EXPECT_TRUE(fails(ConnectionAddress::decode(nobody.encode()), Code::protocol,
+                    {"has the invalid number 1"}));
   nobody = roce_address();
   nobody.gid = {};
-  EXPECT_TRUE(fails(PathAddress::decode(nobody.encode()), Code::protocol,
+  EXPECT_TRUE(fails(ConnectionAddress::decode(nobody.encode()), Code::protocol,
                     {"has no GID, which RoCE v2 needs"}));
   nobody.network = Network::infiniband;
-  EXPECT_TRUE(ok(PathAddress::decode(nobody.encode())));
+  EXPECT_TRUE(ok(ConnectionAddress::decode(nobody.encode())));
 }
 
 // Any byte may have any value: decoding refuses it, or preserves it.
-TEST(PathAddress, LivesThroughAnyByte) {
-  for (std::size_t place = 0; place < PathAddress::encoded_bytes; ++place) {
+TEST(ConnectionAddress, LivesThroughAnyByte) {
+  for (std::size_t place = 0; place < ConnectionAddress::encoded_bytes; ++place) {
     for (unsigned value = 0; value < 256; ++value) {
-      PathAddress::Encoded bytes = roce_address().encode();
+      ConnectionAddress::Encoded bytes = roce_address().encode();
       bytes[place] = static_cast<std::byte>(value);
-      const auto decoded = PathAddress::decode(bytes);
+      const auto decoded = ConnectionAddress::decode(bytes);
       if (decoded.ok()) {
         EXPECT_EQ(decoded->encode(), bytes);
       } else {
@@ -168,7 +168,7 @@ TEST_F(QueuePairs, AreRefusedBeyondTheLimits) {
 
 TEST_F(QueuePairs, TellTheirAddress) {
   const QueuePair pair = make();
-  const PathAddress address = pair.address();
+  const ConnectionAddress address = pair.address();
   EXPECT_EQ(address.network, Network::roce_v2);
   EXPECT_EQ(to_string(address.gid), "10.77.0.1");
   EXPECT_EQ(address.mtu, IBV_MTU_4096);
@@ -176,7 +176,7 @@ TEST_F(QueuePairs, TellTheirAddress) {
   EXPECT_EQ(address.reads_as_target, 128);
   EXPECT_EQ(address.queue_pair, pair.number());
   EXPECT_LT(address.first_packet, 1U << 24);
-  EXPECT_TRUE(ok(PathAddress::decode(address.encode())));
+  EXPECT_TRUE(ok(ConnectionAddress::decode(address.encode())));
 }
 
 TEST_F(QueuePairs, BeginWithPacketsByChance) {
@@ -217,7 +217,7 @@ TEST_F(QueuePairs, ConnectWithWhatBothSidesCanDo) {
 
 TEST_F(QueuePairs, OfInfiniBandUseTheGidBeyondTheirSubnetOnly) {
   open(infiniband_device("ib"));
-  PathAddress other = make().address();
+  ConnectionAddress other = make().address();
   QueuePair near = make();
   ASSERT_TRUE(ok(near.connect(other)));
   const auto rtr = [&] { return library_->changes[library_->changes.size() - 2].attributes; };
@@ -240,7 +240,7 @@ TEST_F(QueuePairs, OfInfiniBandUseTheGidWhereThePortAsksForIt) {
 
 TEST_F(QueuePairs, DoNotConnectDifferentNetworks) {
   QueuePair pair = make();
-  PathAddress other = roce_address();
+  ConnectionAddress other = roce_address();
   other.network = Network::roce_v1;
   EXPECT_TRUE(fails(pair.connect(other), Code::unreachable,
                     {"device 'rxe0' is on RoCE v2, the other side (RoCE v1, 10.77.0.2, queue pair "

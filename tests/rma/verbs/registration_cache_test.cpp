@@ -14,9 +14,9 @@ namespace {
 
 // Random operations on the cache alone, without a device. The kept regions are found by a walk over
 // all regions.
-class Books {
+class CacheChecker {
  public:
-  explicit Books(unsigned seed) : random_(seed) {}
+  explicit CacheChecker(unsigned seed) : random_(seed) {}
 
   void step() {
     switch (random_() % 4) {
@@ -140,7 +140,7 @@ TEST(RegistrationCache, FindsExactlyWhatItKeeps) {
   const auto seed = static_cast<unsigned>(testing::UnitTest::GetInstance()->random_seed());
   for (unsigned i = 0; i < tessera::test::rounds(12U); ++i) {
     SCOPED_TRACE(testing::Message() << "--gtest_random_seed=" << seed << ", book " << i);
-    Books books(1000 * seed + i);
+    CacheChecker books(1000 * seed + i);
     for (int step = 0; step < 500 && !testing::Test::HasFatalFailure(); ++step) {
       books.step();
     }

@@ -31,7 +31,7 @@ constexpr int many = 2000;
 /// One end of a connection: sends bytes and receives the same number of the same bytes.
 class Stream {
  public:
-  Stream(detail::Path& path, std::span<std::byte> bytes) : path_(path), bytes_(bytes) {}
+  Stream(detail::RdmaConnection& path, std::span<std::byte> bytes) : path_(path), bytes_(bytes) {}
 
   /// Sends as much as possible.
   void send() {
@@ -67,7 +67,7 @@ class Stream {
   [[nodiscard]] std::size_t received() const { return received_; }
 
  private:
-  detail::Path& path_;
+  detail::RdmaConnection& path_;
   std::span<std::byte> bytes_;
   std::size_t sent_ = 0;
   std::size_t received_ = 0;
@@ -81,7 +81,7 @@ class SharedReceives : public test::WithinLimit {
     close();
     WithinLimit::TearDown();
   }
-  void open(int count, const std::function<void(FabricOptions&)>& change) {
+  void open(int count, const std::function<void(VerbsContextOptions&)>& change) {
     clients_ = make_fabric(network_, "fake0", change);
     agent_ = make_fabric(network_, "fake1", change);
     for (int i = 0; i < count; ++i) {
@@ -126,8 +126,8 @@ class SharedReceives : public test::WithinLimit {
       here[i].send();
       there[i].send();
     }
-    const auto serve = [&](VerbsFabric& fabric, std::vector<Stream>& streams) {
-      for (const int descriptor : fabric.take_arrivals()) {
+    const auto serve = [&](VerbsContext& fabric, std::vector<Stream>& streams) {
+      for (const int descriptor : fabric.take_ready_descriptors()) {
         Stream& stream =
             streams[static_cast<std::size_t>(descriptor - SilentStream::first_descriptor)];
         stream.receive();
@@ -150,23 +150,23 @@ class SharedReceives : public test::WithinLimit {
   }
 
   const std::shared_ptr<FakeVerbs> network_ = std::make_shared<FakeVerbs>();
-  std::unique_ptr<VerbsFabric> clients_;
-  std::unique_ptr<VerbsFabric> agent_;
+  std::unique_ptr<VerbsContext> clients_;
+  std::unique_ptr<VerbsContext> agent_;
   std::vector<Ends> ends_;
 };
 
 TEST_F(SharedReceives, CarryTrafficOnTwoThousandPaths) {
-  open(many, [](FabricOptions&) {});
+  open(many, [](VerbsContextOptions&) {});
   exchange(20'000);
-  EXPECT_LE(agent_->receives().count(), FabricOptions().most_receive_buffers);
+  EXPECT_LE(agent_->receives().count(), VerbsContextOptions().max_receive_buffers);
 }
 
 // 16 buffers on each side, of which each direction uses 8; and send buffers for 4 messages.
 TEST_F(SharedReceives, NeitherStopNorLoseAnythingInTheSmallestPool) {
-  open(200, [](FabricOptions& options) {
-    options.most_receive_buffers = 16;
+  open(200, [](VerbsContextOptions& options) {
+    options.max_receive_buffers = 16;
     options.send_buffers = 4;
-    options.depth = least_depth;
+    options.depth = min_depth;
   });
   exchange(30'000);
   EXPECT_EQ(agent_->receives().count(), 16U);
@@ -174,16 +174,16 @@ TEST_F(SharedReceives, NeitherStopNorLoseAnythingInTheSmallestPool) {
 
 // Each request waits for entries of the completion queue that other connections hold.
 TEST_F(SharedReceives, ShareTheEntriesOfASmallCompletionQueue) {
-  open(300, [](FabricOptions& options) {
+  open(300, [](VerbsContextOptions& options) {
     options.completions = 512;
-    options.most_receive_buffers = 256;
+    options.max_receive_buffers = 256;
   });
   exchange(50'000);
 }
 
 // Peers with unread messages keep their credits; the others continue.
 TEST_F(SharedReceives, GoOnBesidePeersThatNobodyReads) {
-  open(40, [](FabricOptions& options) { options.most_receive_buffers = 32; });
+  open(40, [](VerbsContextOptions& options) { options.max_receive_buffers = 32; });
   std::vector<std::byte> bytes = test::pattern(100'000, 2);
   std::vector<Stream> here;
   std::vector<Stream> there;
@@ -218,7 +218,7 @@ TEST_F(SharedReceives, GoOnBesidePeersThatNobodyReads) {
 // The device provides the queue pair; the rest is the cost of the connection.
 TEST_F(SharedReceives, TakeNoBuffersForSilentPaths) {
   constexpr std::size_t most_bytes = 768;
-  open(1, [](FabricOptions&) {});
+  open(1, [](VerbsContextOptions&) {});
   const std::size_t registered = network_->registered_bytes();
   const auto measure = [](const auto& add) {
     const std::size_t before = heap_bytes();
@@ -234,11 +234,11 @@ TEST_F(SharedReceives, TakeNoBuffersForSilentPaths) {
 
   std::vector<QueuePair> pairs;
   pairs.reserve(2 * many);
-  const auto add_pair = [&](VerbsFabric& fabric) {
+  const auto add_pair = [&](VerbsContext& fabric) {
     pairs.push_back(QueuePair::create(fabric.device(), {.send_completions = fabric.completions(),
                                                         .receive_completions = fabric.completions(),
                                                         .receives = fabric.receives().get(),
-                                                        .depth = FabricOptions().depth})
+                                                        .depth = VerbsContextOptions().depth})
                         .value());
     ASSERT_TRUE(ok(pairs.back().connect(pairs.back().address())));
   };
@@ -254,29 +254,29 @@ TEST_F(SharedReceives, TakeNoBuffersForSilentPaths) {
 
 // As buffers leave the device's queue.
 TEST_F(SharedReceives, GiveSlabsBackBehindABurst) {
-  open(200, [](FabricOptions&) {});
+  open(200, [](VerbsContextOptions&) {});
   exchange(200'000);
   const std::size_t after_burst = agent_->receives().count();
   ASSERT_GE(after_burst, 256U);
   // Credits are recalled, and then a small traffic turns the buffers over.
   for (int looks = 0; looks < 3; ++looks) {
-    clients_->look_after();
-    agent_->look_after();
+    clients_->maintain();
+    agent_->maintain();
     for (int i = 0; i < 200; ++i) {
       progress();
     }
   }
   for (int rounds = 0; rounds < 30; ++rounds) {
     exchange(600);
-    agent_->look_after();
+    agent_->maintain();
   }
   EXPECT_LE(agent_->receives().count(), after_burst / 2);
 }
 
 TEST_F(SharedReceives, AreReservedForEachClientToCompareWith) {
-  const auto reserve = [](FabricOptions& options) {
+  const auto reserve = [](VerbsContextOptions& options) {
     options.reserves_for_clients = true;
-    options.most_receive_buffers = 512;
+    options.max_receive_buffers = 512;
   };
   open(1, reserve);
   const std::size_t one = network_->registered_bytes();
@@ -290,9 +290,9 @@ TEST_F(SharedReceives, AreReservedForEachClientToCompareWith) {
       ++count;
     }
   }
-  EXPECT_EQ(count, (512U - 64U) / (FabricOptions().window + credit_messages));
+  EXPECT_EQ(count, (512U - 64U) / (VerbsContextOptions().window + credit_messages));
   EXPECT_GE(network_->registered_bytes() - one,
-            2 * (count - 2) * FabricOptions().window * FabricOptions().buffer_bytes);
+            2 * (count - 2) * VerbsContextOptions().window * VerbsContextOptions().buffer_bytes);
   EXPECT_TRUE(fails(refusal, Code::limit_exceeded,
                     {"all 512 receive buffers are reserved for other clients",
                      "TESSERA_SERVER_BUFFERS=shared", "TESSERA_VERBS_RECEIVES"}));
@@ -312,7 +312,7 @@ class VerbsWithoutQueuePairs : public WithinLimit {};
 constexpr int tried_out = 4;
 
 TEST_F(VerbsWithoutQueuePairs, SaysOnceThatItGoesOverTcp) {
-  Site site({.ranks = 4});
+  RdmaJob site({.ranks = 4});
   site.network().fail(FakeVerbs::Call::create_qp, ENOMEM, 2 * tried_out, -1);
   site.run([&](Job& job) {
     auto region = Region::allocate(job.world(), 8);
@@ -328,7 +328,7 @@ TEST_F(VerbsWithoutQueuePairs, SaysOnceThatItGoesOverTcp) {
 }
 
 TEST_F(VerbsWithoutQueuePairs, FailsWhereTcpIsNotNamed) {
-  Site site({.ranks = 2, .transport = "shm,fabric"});
+  RdmaJob site({.ranks = 2, .transport = "shm,fabric"});
   site.network().fail(FakeVerbs::Call::create_qp, ENOMEM, tried_out, -1);
   const Status status = site.try_to_run([&](Job& job) {
     const auto region = Region::allocate(job.world(), 8);

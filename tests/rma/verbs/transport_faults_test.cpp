@@ -31,14 +31,14 @@ struct Operation {
 
 Status put_and_fence(Job& job, Region& region, std::size_t bytes) {
   const auto data = pattern(bytes, 9);
-  TESSERA_RETURN_IF_ERROR(put(job, region.at(far_member), data.data(), bytes));
+  TESSERA_RETURN_IF_ERROR(put(job, region.at(far_team_rank), data.data(), bytes));
   return job.fence(far);
 }
 
 // If a get succeeds its result must be right.
 Status get_zeroes(Job& job, Region& region, std::size_t bytes) {
   std::vector<std::byte> back(bytes, std::byte{0x55});
-  TESSERA_RETURN_IF_ERROR(get(job, region.at(far_member, slice_bytes / 2), back.data(), bytes));
+  TESSERA_RETURN_IF_ERROR(get(job, region.at(far_team_rank, slice_bytes / 2), back.data(), bytes));
   EXPECT_TRUE(std::all_of(back.begin(), back.end(), [](std::byte each) {
     return each == std::byte{0};
   })) << "a wrong result was returned as success";
@@ -46,7 +46,7 @@ Status get_zeroes(Job& job, Region& region, std::size_t bytes) {
 }
 
 Status add(Job& job, Region& region) {
-  return fetch_add(job, region.at(far_member), std::int64_t{1}).status();
+  return fetch_add(job, region.at(far_team_rank), std::int64_t{1}).status();
 }
 
 const std::vector<Operation>& operations() {
@@ -95,9 +95,9 @@ const std::vector<Cause>& causes() {
 class VerbsFaults : public WithinLimit {
  protected:
   // Rank 0 has a connection to both others, and runs `scene`. At the end it reaches rank 2.
-  static void play(Site& site, const std::function<void(Job&, Region&)>& scene) {
+  static void play(RdmaJob& site, const std::function<void(Job&, Region&)>& scene) {
     site.act(slice_bytes, [&](Job& job, Region& region) {
-      ASSERT_TRUE(ok(put_value(job, region.at(far_member), std::int64_t{0})));
+      ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank), std::int64_t{0})));
       ASSERT_TRUE(ok(put_value(job, region.at(bystander_member), std::int64_t{3})));
       ASSERT_TRUE(ok(job.fence(far)));
       ASSERT_TRUE(ok(job.fence(bystander)));
@@ -105,7 +105,7 @@ class VerbsFaults : public WithinLimit {
       expect_bystander_reached(site, job, region);
     });
   }
-  static void expect_bystander_reached(Site& site, Job& job, Region& region) {
+  static void expect_bystander_reached(RdmaJob& site, Job& job, Region& region) {
     const auto data = pattern(long_bytes, 11);
     EXPECT_TRUE(ok(put(job, region.at(bystander_member, 8), data.data(), data.size())));
     EXPECT_TRUE(ok(job.fence(bystander)));
@@ -125,7 +125,7 @@ class VerbsFailingRequest
 TEST_P(VerbsFailingRequest, EndsWithTheNodeTheRankAndTheCause) {
   const Operation& operation = operations()[std::get<0>(GetParam())];
   const Cause& cause = causes()[std::get<1>(GetParam())];
-  Site site({.ranks = 3});
+  RdmaJob site({.ranks = 3});
   play(site, [&](Job& job, Region& region) {
     // Anything that the operation needs, such as the slice's location, exists before.
     ASSERT_TRUE(ok(operation.run(job, region)));
@@ -190,7 +190,7 @@ class VerbsFailure : public VerbsFaults,
 TEST_P(VerbsFailure, EndsEachOperationAndNothingElse) {
   const Failure& failure = failures()[std::get<0>(GetParam())];
   const Operation& operation = operations()[std::get<1>(GetParam())];
-  Site site({.ranks = 3});
+  RdmaJob site({.ranks = 3});
   play(site, [&](Job& job, Region& region) {
     ASSERT_TRUE(ok(operation.run(job, region)));
     failure.cause(site.network());
@@ -211,7 +211,7 @@ INSTANTIATE_TEST_SUITE_P(Each, VerbsFailure,
 // Also if the most active connection no longer exists.
 TEST_F(VerbsFaults, AgentsSleepWhenAPathIsLost) {
   for (int round = 0; round < 10 && !HasFailure(); ++round) {
-    Site site;
+    RdmaJob site;
     site.act(slice_bytes, [&](Job& job, Region& region) {
       ASSERT_TRUE(ok(add(job, region)));
       site.network().break_next(IBV_WC_SEND, IBV_WC_RETRY_EXC_ERR);
@@ -223,15 +223,15 @@ TEST_F(VerbsFaults, AgentsSleepWhenAPathIsLost) {
 
 // This side's device is gone: no node is reachable.
 TEST_F(VerbsFaults, RemovedDeviceEndsWhatIsUnderWay) {
-  Site site({.ranks = 3});
+  RdmaJob site({.ranks = 3});
   site.act(slice_bytes, [&](Job& job, Region& region) {
     const auto data = pattern(long_bytes, 12);
     std::vector<std::byte> back(long_bytes);
-    ASSERT_TRUE(ok(put(job, region.at(far_member), data.data(), long_bytes)));
-    ASSERT_TRUE(ok(get(job, region.at(far_member), back.data(), long_bytes)));
+    ASSERT_TRUE(ok(put(job, region.at(far_team_rank), data.data(), long_bytes)));
+    ASSERT_TRUE(ok(get(job, region.at(far_team_rank), back.data(), long_bytes)));
     site.network().hold(true);
-    Handle writing = put_async(job, region.at(far_member), data.data(), long_bytes);
-    Handle reading = get_async(job, region.at(far_member), back.data(), long_bytes);
+    Handle writing = put_async(job, region.at(far_team_rank), data.data(), long_bytes);
+    Handle reading = get_async(job, region.at(far_team_rank), back.data(), long_bytes);
     site.network().remove_device("fake0");
     EXPECT_TRUE(fails(writing.wait(), Code::peer_lost, {"node 1 is lost with rank 1"}));
     EXPECT_TRUE(fails(reading.wait(), Code::peer_lost, {"node 1 is lost with rank 1"}));
@@ -244,13 +244,13 @@ TEST_F(VerbsFaults, RemovedDeviceEndsWhatIsUnderWay) {
 
 // Whatever the device did with the requests, no completion reports it any longer.
 TEST_F(VerbsFaults, CompletionQueueThatFailsEndsWhatIsUnderWay) {
-  Site site;
+  RdmaJob site;
   site.act(slice_bytes, [&](Job& job, Region& region) {
     const auto data = pattern(long_bytes, 13);
-    ASSERT_TRUE(ok(put(job, region.at(far_member), data.data(), long_bytes)));
+    ASSERT_TRUE(ok(put(job, region.at(far_team_rank), data.data(), long_bytes)));
     ASSERT_TRUE(ok(add(job, region)));
     site.network().fail(FakeVerbs::Call::poll_cq, EIO, 0, -1);
-    EXPECT_TRUE(fails(put(job, region.at(far_member), data.data(), long_bytes), Code::peer_lost,
+    EXPECT_TRUE(fails(put(job, region.at(far_team_rank), data.data(), long_bytes), Code::peer_lost,
                       {"node 1 is lost with rank 1", "completion queue"}));
     EXPECT_TRUE(fails(add(job, region), Code::peer_lost, {"node 1"}));
   });
@@ -329,7 +329,7 @@ class VerbsRefusal : public VerbsFaults, public testing::WithParamInterface<std:
 
 TEST_P(VerbsRefusal, LeavesAWayAround) {
   const Refusal& refusal = refusals()[GetParam()];
-  Site site;
+  RdmaJob site;
   site.network().fail(refusal.call, refusal.error, refusal.after, refusal.times);
   site.run(work);
   if (std::string_view(refusal.words).empty()) {
@@ -347,7 +347,7 @@ INSTANTIATE_TEST_SUITE_P(Each, VerbsRefusal, testing::Range(std::size_t{0}, refu
 class VerbsRefusedStep : public VerbsFaults, public testing::WithParamInterface<int> {};
 
 TEST_P(VerbsRefusedStep, LeavesTheConversationOnTcp) {
-  Site site;
+  RdmaJob site;
   site.network().fail(FakeVerbs::Call::modify_qp, EINVAL, GetParam());
   site.run(work);
   EXPECT_EQ(site.warnings("is reached over TCP: ").size(), 1U);
@@ -357,7 +357,7 @@ INSTANTIATE_TEST_SUITE_P(Each, VerbsRefusedStep, testing::Range(0, 12));
 
 TEST_F(VerbsFaults, ArenaThatCannotBeRegisteredIsReachedByRequests) {
   for (const int after : {6, 7, 8}) {
-    Site site;
+    RdmaJob site;
     site.network().fail(FakeVerbs::Call::reg_mr, ENOMEM, after, -1);
     site.run(work);
   }
@@ -366,7 +366,7 @@ TEST_F(VerbsFaults, ArenaThatCannotBeRegisteredIsReachedByRequests) {
 // Registrations fail as soon as their total reaches that size.
 TEST_F(VerbsFaults, LockedMemoryThatIsUsedUpChangesTheWayOnly) {
   for (const std::size_t mib : {1U, 4U, 6U, 9U, 16U, 24U, 40U, 60U}) {
-    Site site;
+    RdmaJob site;
     site.network().limit_memlock(mib << 20U);
     site.run(work);
     EXPECT_FALSE(HasFailure()) << "with " << mib << " MiB";
@@ -375,7 +375,7 @@ TEST_F(VerbsFaults, LockedMemoryThatIsUsedUpChangesTheWayOnly) {
 
 // The slab of its beginning is registered for another region, and no other slab can be.
 TEST_F(VerbsFaults, SliceThatIsKnownInPartOnlyIsReachedAsAWhole) {
-  Site site;
+  RdmaJob site;
   site.run([&](Job& job) {
     constexpr std::size_t bytes = std::size_t{24} << 20;
     auto small = Region::allocate(job.world(), 4096);
@@ -399,8 +399,8 @@ TEST_F(VerbsFaults, SliceThatIsKnownInPartOnlyIsReachedAsAWhole) {
 }
 
 TEST_F(VerbsFaults, OneNodeWithoutADeviceMakesAllPassOver) {
-  Site site({.ranks = 3});
-  site.lacks_device = [](WorldRank rank) { return rank == far; };
+  RdmaJob site({.ranks = 3});
+  site.has_no_device = [](WorldRank rank) { return rank == far; };
   site.run([&](Job& job) {
     const auto name = job.transport_to(WorldRank{neighbour(job).value});
     ASSERT_TRUE(ok(name));
@@ -411,8 +411,8 @@ TEST_F(VerbsFaults, OneNodeWithoutADeviceMakesAllPassOver) {
 }
 
 TEST_F(VerbsFaults, OneNodeWithoutADeviceIsNamedWhereNothingElseIsThere) {
-  Site site({.ranks = 3, .transport = "shm,fabric"});
-  site.lacks_device = [](WorldRank rank) { return rank == far; };
+  RdmaJob site({.ranks = 3, .transport = "shm,fabric"});
+  site.has_no_device = [](WorldRank rank) { return rank == far; };
   std::atomic<int> started{0};
   const Status status = site.try_to_run([&](Job&) { ++started; });
   EXPECT_TRUE(fails(status, Code::unreachable, {"no transport of 'shm,fabric' connects nodes"}));

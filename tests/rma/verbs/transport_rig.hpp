@@ -26,7 +26,7 @@
 #include "rma/region.hpp"
 #include "rma/server/transport.hpp"
 #include "rma/transfer.hpp"
-#include "rma/verbs/source.hpp"
+#include "rma/verbs/device_discovery.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/effort.hpp"
 #include "tests/support/fake_verbs.hpp"
@@ -55,19 +55,19 @@ struct SiteOptions {
 
 /// The job's ranks, each of which is a node, and the network between them. At its end all network
 /// objects must be destroyed, and no call may have been a misuse.
-class Site {
+class RdmaJob {
  public:
-  explicit Site(SiteOptions options = {})
+  explicit RdmaJob(SiteOptions options = {})
       : options_(std::move(options)),
         network_(std::make_shared<FakeVerbs>(
             options_.devices.empty() ? soft_roce_devices(options_.ranks) : options_.devices,
             options_.seed)) {}
-  ~Site() {
+  ~RdmaJob() {
     EXPECT_EQ(network_->live(), FakeVerbs::Live()) << "some objects were not destroyed";
     EXPECT_EQ(network_->misuses(), std::vector<std::string>());
   }
-  Site(const Site&) = delete;
-  Site& operator=(const Site&) = delete;
+  RdmaJob(const RdmaJob&) = delete;
+  RdmaJob& operator=(const RdmaJob&) = delete;
 
   [[nodiscard]] FakeVerbs& network() const { return *network_; }
   [[nodiscard]] std::int32_t ranks() const { return options_.ranks; }
@@ -154,7 +154,7 @@ class Site {
   /// Settings of the job; to be changed before run().
   Settings& settings() { return settings_; }
   /// The ranks that find no device.
-  std::function<bool(WorldRank)> lacks_device = [](WorldRank) { return false; };
+  std::function<bool(WorldRank)> has_no_device = [](WorldRank) { return false; };
 
  private:
   static Settings first_settings(const std::string& transport) {
@@ -176,8 +176,8 @@ class Site {
     warnings_.push_back(line);
   }
   // Rank i uses device "fake<i>".
-  Result<std::shared_ptr<detail::FabricSource>> find(const TransportContext& context) {
-    if (lacks_device(context.rank)) {
+  Result<std::shared_ptr<detail::RdmaProvider>> find(const TransportContext& context) {
+    if (has_no_device(context.rank)) {
       return Status::error(Code::unsupported, "there is no device here");
     }
     Settings mine = *context.settings;
@@ -217,6 +217,6 @@ inline std::vector<std::byte> pattern(std::size_t bytes, std::uint32_t seed) {
 }
 
 inline constexpr WorldRank far{1};  ///< the rank that tests act upon
-inline constexpr TeamRank far_member{1};
+inline constexpr TeamRank far_team_rank{1};
 
 }  // namespace tessera::rma::test

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "rma/verbs/path_address.hpp"
-#include "rma/verbs/source.hpp"
+#include "rma/verbs/connection_address.hpp"
+#include "rma/verbs/device_discovery.hpp"
 #include "tests/rma/agent_rig.hpp"
 #include "tests/support/fake_verbs.hpp"
 
@@ -21,7 +21,7 @@ using test::FakeVerbs;
 using test::ok;
 
 using FabricFinder =
-    std::function<std::shared_ptr<detail::FabricSource>(const std::shared_ptr<detail::Node>&)>;
+    std::function<std::shared_ptr<detail::RdmaProvider>(const std::shared_ptr<detail::Node>&)>;
 
 class VerbsAgent : public testing::Test {
  protected:
@@ -41,20 +41,20 @@ class VerbsAgent : public testing::Test {
       return verbs::find_fabric(network, context).value();
     };
   }
-  RawPeer introduced() {
+  RawPeer authenticated_peer() {
     RawPeer peer(node_->address());
-    EXPECT_TRUE(ok(peer.introduce(node_->secret(), stranger)));
+    EXPECT_TRUE(ok(peer.introduce(node_->secret(), foreign_rank)));
     return peer;
   }
   static FrameHeader path_request() {
-    return {.kind = Kind::path, .origin = stranger, .operation = 7};
+    return {.kind = Kind::path, .origin = foreign_rank, .operation = 7};
   }
   // After the queue pair's part of an address.
   static constexpr std::size_t credits_at = 2;
   static constexpr std::size_t buffer_at = 5;
   // Of a queue pair that does not exist.
-  [[nodiscard]] static Bytes address_of_nobody() {
-    verbs::PathAddress address;
+  [[nodiscard]] static Bytes unreachable_address() {
+    verbs::ConnectionAddress address;
     address.network = verbs::Network::roce_v2;
     address.port = 1;
     address.mtu = IBV_MTU_1024;
@@ -63,14 +63,14 @@ class VerbsAgent : public testing::Test {
     address.queue_pair = 0xabcde;
     address.gid = test::soft_roce(1).gids[1].gid;
     const auto encoded = address.encode();
-    Bytes bytes(detail::path_address_bytes);
+    Bytes bytes(detail::rdma_address_bytes);
     std::copy(encoded.begin(), encoded.end(), bytes.begin());
     bytes[encoded.size()] = std::byte{16};                // largest number of credits
     bytes[encoded.size() + buffer_at] = std::byte{0x20};  // 256 times this is the size of a buffer
     return bytes;
   }
   static void expect_fence_answered(RawPeer& peer) {
-    ASSERT_TRUE(peer.send(frame({.kind = Kind::fence, .origin = stranger, .operation = 99})));
+    ASSERT_TRUE(peer.send(frame({.kind = Kind::fence, .origin = foreign_rank, .operation = 99})));
     const auto answer = peer.receive_frame();
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->first.kind, Kind::done);
@@ -88,7 +88,7 @@ class VerbsAgent : public testing::Test {
 
 TEST_F(VerbsAgent, EndsTheConversationWithWhoGivesAnAddressOfAnotherLength) {
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{127}, std::size_t{129}}) {
-    RawPeer peer = introduced();
+    RawPeer peer = authenticated_peer();
     ASSERT_TRUE(peer.send(frame(path_request(), Bytes(bytes, std::byte{1}))));
     EXPECT_TRUE(fails(peer.receive_failure(), Code::protocol,
                       {"sent an address of " + std::to_string(bytes) + " bytes; expected 128"}));
@@ -98,21 +98,21 @@ TEST_F(VerbsAgent, EndsTheConversationWithWhoGivesAnAddressOfAnotherLength) {
 }
 
 TEST_F(VerbsAgent, RefusesAddressesThatMakeNoSenseAndStaysOnTcp) {
-  Bytes without_buffers = address_of_nobody();
-  without_buffers[verbs::PathAddress::encoded_bytes] = std::byte{0};
-  Bytes of_small_buffers = address_of_nobody();
-  of_small_buffers[verbs::PathAddress::encoded_bytes + buffer_at] = std::byte{1};
-  Bytes beyond_the_window = address_of_nobody();
-  beyond_the_window[verbs::PathAddress::encoded_bytes + credits_at] = std::byte{17};
-  Bytes of_another_network = address_of_nobody();
+  Bytes without_buffers = unreachable_address();
+  without_buffers[verbs::ConnectionAddress::encoded_bytes] = std::byte{0};
+  Bytes of_small_buffers = unreachable_address();
+  of_small_buffers[verbs::ConnectionAddress::encoded_bytes + buffer_at] = std::byte{1};
+  Bytes beyond_the_window = unreachable_address();
+  beyond_the_window[verbs::ConnectionAddress::encoded_bytes + credits_at] = std::byte{17};
+  Bytes of_another_network = unreachable_address();
   of_another_network[1] = std::byte{77};
   const std::vector<std::pair<Bytes, std::string_view>> all = {
-      {Bytes(detail::path_address_bytes), "the address of a queue pair has version 0"},
+      {Bytes(detail::rdma_address_bytes), "the address of a queue pair has version 0"},
       {without_buffers, "the other end has no buffers for messages"},
       {of_small_buffers, "grants 0 of 16 credits for messages of 256 bytes"},
       {beyond_the_window, "grants 17 of 16 credits for messages of 8192 bytes"},
       {of_another_network, "names the unknown network 77"}};
-  RawPeer peer = introduced();
+  RawPeer peer = authenticated_peer();
   for (const auto& [address, words] : all) {
     ASSERT_TRUE(peer.send(frame(path_request(), address)));
     EXPECT_TRUE(fails(peer.receive_failure(), Code::protocol, {words}));
@@ -122,14 +122,14 @@ TEST_F(VerbsAgent, RefusesAddressesThatMakeNoSenseAndStaysOnTcp) {
 }
 
 TEST_F(VerbsAgent, EndsTheConversationWithWhoGoesOnOverTheConnectionThatItLeft) {
-  RawPeer peer = introduced();
-  ASSERT_TRUE(peer.send(frame(path_request(), address_of_nobody())));
+  RawPeer peer = authenticated_peer();
+  ASSERT_TRUE(peer.send(frame(path_request(), unreachable_address())));
   const auto answer = peer.receive_frame();
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->first.kind, Kind::data);
-  EXPECT_EQ(answer->second.size(), detail::path_address_bytes);
+  EXPECT_EQ(answer->second.size(), detail::rdma_address_bytes);
   EXPECT_TRUE(test::eventually([&] { return network_->live().queue_pairs == 1; }));
-  ASSERT_TRUE(peer.send(frame({.kind = Kind::fence, .origin = stranger, .operation = 99})));
+  ASSERT_TRUE(peer.send(frame({.kind = Kind::fence, .origin = foreign_rank, .operation = 99})));
   EXPECT_TRUE(peer.is_closed_by_the_other());
   expect_no_path_left();
   const auto warnings = node_->warnings(1);
@@ -140,8 +140,8 @@ TEST_F(VerbsAgent, EndsTheConversationWithWhoGoesOnOverTheConnectionThatItLeft) 
 
 TEST_F(VerbsAgent, GivesBackThePathOfAPeerThatDies) {
   for (int round = 0; round < 20; ++round) {
-    RawPeer peer = introduced();
-    ASSERT_TRUE(peer.send(frame(path_request(), address_of_nobody())));
+    RawPeer peer = authenticated_peer();
+    ASSERT_TRUE(peer.send(frame(path_request(), unreachable_address())));
     if (round % 2 == 0) {
       ASSERT_TRUE(peer.receive_frame());
     }
@@ -150,7 +150,7 @@ TEST_F(VerbsAgent, GivesBackThePathOfAPeerThatDies) {
 }
 
 TEST_F(VerbsAgent, TellsWhereSlicesLieAndNothingElse) {
-  RawPeer peer = introduced();
+  RawPeer peer = authenticated_peer();
   const auto ask = [&](std::uint64_t offset, RegionId id) {
     EXPECT_TRUE(peer.send(frame(request(Kind::locate, offset, id))));
     return peer.receive_frame();
@@ -177,7 +177,7 @@ TEST_F(VerbsAgent, EndsTheConversationWithWhoAsksForPlacesInAnotherForm) {
       frame(request(Kind::locate), shape_descriptor(CopyShape::contiguous(8))),
       frame(request(Kind::locate), {}, Bytes(8))};
   for (const Bytes& each : all) {
-    RawPeer peer = introduced();
+    RawPeer peer = authenticated_peer();
     ASSERT_TRUE(peer.send(each));
     EXPECT_TRUE(fails(peer.receive_failure(), Code::protocol, {"locate"}));
     EXPECT_TRUE(peer.is_closed_by_the_other());
@@ -188,11 +188,11 @@ TEST_F(VerbsAgent, EndsTheConversationWithWhoAsksForPlacesInAnotherForm) {
 TEST_F(VerbsAgent, GivesBackThePathsOfClientsThatDie) {
   for (int round = 0; round < 3; ++round) {
     Client client([&] {
-      ClientOptions options = options_for(*node_, stranger);
+      ClientOptions options = options_for(*node_, foreign_rank);
       options.fabrics = finder(network_, "fake1")(shared_node_);
       return options;
     }());
-    Link* const link = client.link_to(NodeId{0}).value();
+    ClientConnection* const link = client.link_to(NodeId{0}).value();
     ASSERT_NE(link->path(), nullptr);
     const auto span = link->locate(owner, region, 0, [] {});
     EXPECT_TRUE(ok(span));
@@ -203,18 +203,18 @@ TEST_F(VerbsAgent, GivesBackThePathsOfClientsThatDie) {
 
 // Operations of the client fail when the agent is gone, also if the network is down.
 TEST_F(VerbsAgent, ThatEndsIsToldToWhoWaits) {
-  ClientOptions options = options_for(*node_, stranger);
-  options.carriers = {WorldRank{0}};
+  ClientOptions options = options_for(*node_, foreign_rank);
+  options.agent_hosts = {WorldRank{0}};
   options.fabrics = finder(network_, "fake1")(shared_node_);
   Client client(std::move(options));
-  Link* const link = client.link_to(NodeId{0}).value();
+  ClientConnection* const link = client.link_to(NodeId{0}).value();
   ASSERT_NE(link->path(), nullptr);
   network_->hold(true);
   Completion done;
   done.begin();
   Awaited awaited;
   awaited.done = &done;
-  ASSERT_TRUE(ok(link->ask({.kind = Kind::fence, .origin = stranger}, {}, std::move(awaited))));
+  ASSERT_TRUE(ok(link->ask({.kind = Kind::fence, .origin = foreign_rank}, {}, std::move(awaited))));
   node_->stop_agent();
   EXPECT_TRUE(test::eventually([&] { return client.wait(done, std::chrono::milliseconds(1)); }));
   EXPECT_TRUE(fails(done.take_error(), Code::peer_lost, {"node 0 is lost with rank 0"}));

@@ -51,14 +51,14 @@ class VerbsTransport : public WithinLimit {
 };
 
 TEST_F(VerbsTransport, PutsFewBytesWithinTheRequestAndIsRarelyTold) {
-  Site site;
+  RdmaJob site;
   site.act(slice_bytes, [&](Job& job, Region& region) {
     constexpr std::uint64_t count = 160;
-    ASSERT_TRUE(ok(put_value(job, region.at(far_member), std::uint64_t{1})));
+    ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank), std::uint64_t{1})));
     ASSERT_TRUE(ok(job.fence(far)));
     site.network().start_trace();
     for (std::uint64_t i = 0; i < count; ++i) {
-      ASSERT_TRUE(ok(put_value(job, region.at(far_member, 8 * i), 3 * i + 1)));
+      ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank, 8 * i), 3 * i + 1)));
     }
     const auto writes = site.posted(IBV_WR_RDMA_WRITE);
     EXPECT_EQ(writes.size(), count);
@@ -74,21 +74,21 @@ TEST_F(VerbsTransport, PutsFewBytesWithinTheRequestAndIsRarelyTold) {
 }
 
 TEST_F(VerbsTransport, FencesByOneReadAndOnlyBehindWrites) {
-  Site site;
+  RdmaJob site;
   site.act(slice_bytes, [&](Job& job, Region& region) {
-    ASSERT_TRUE(ok(put_value(job, region.at(far_member), 1.0)));
+    ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank), 1.0)));
     ASSERT_TRUE(ok(job.fence(far)));
     site.network().start_trace();
     ASSERT_TRUE(ok(job.fence(far)));
     ASSERT_TRUE(ok(job.fence_all()));
     EXPECT_TRUE(site.network().trace().empty()) << "nothing was written";
-    ASSERT_TRUE(ok(put_value(job, region.at(far_member), 2.0)));
+    ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank), 2.0)));
     ASSERT_TRUE(ok(job.fence(far)));
     ASSERT_TRUE(ok(job.fence_all()));
     const auto reads = site.posted(IBV_WR_RDMA_READ);
     ASSERT_EQ(reads.size(), 1U);
     EXPECT_EQ(reads.front().bytes, 1U);
-    ASSERT_TRUE(ok(get_value<double>(job, region.at(far_member))));
+    ASSERT_TRUE(ok(get_value<double>(job, region.at(far_team_rank))));
     site.network().start_trace();
     ASSERT_TRUE(ok(job.fence(far)));
     EXPECT_TRUE(site.network().trace().empty()) << "a get needs no fence";
@@ -96,15 +96,15 @@ TEST_F(VerbsTransport, FencesByOneReadAndOnlyBehindWrites) {
 }
 
 TEST_F(VerbsTransport, CopiesWhatIsOfMediumLengthSoThatItsSourceIsFreeAtOnce) {
-  Site site;
+  RdmaJob site;
   site.act(slice_bytes, [&](Job& job, Region& region) {
-    ASSERT_TRUE(ok(put_value(job, region.at(far_member), 1.0)));
+    ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank), 1.0)));
     const std::size_t regions = site.network().live().regions;
     const std::vector<std::byte> sent = pattern(3000, 1);
     std::vector<std::byte> source = sent;
     site.network().start_trace();
     site.network().hold(true);
-    ASSERT_TRUE(ok(put(job, region.at(far_member, 64), source.data(), source.size())));
+    ASSERT_TRUE(ok(put(job, region.at(far_team_rank, 64), source.data(), source.size())));
     std::fill(source.begin(), source.end(), std::byte{0xee});
     site.network().hold(false);
     ASSERT_TRUE(ok(job.fence(far)));
@@ -118,14 +118,14 @@ TEST_F(VerbsTransport, CopiesWhatIsOfMediumLengthSoThatItsSourceIsFreeAtOnce) {
 }
 
 TEST_F(VerbsTransport, MovesWhatIsLongFromAndToWhereItLies) {
-  Site site;
+  RdmaJob site;
   site.act(slice_bytes, [&](Job& job, Region& region) {
-    ASSERT_TRUE(ok(put_value(job, region.at(far_member), 1.0)));
+    ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank), 1.0)));
     const std::vector<std::byte> sent = pattern(1'000'003, 2);
     std::vector<std::byte> back(sent.size());
     site.network().start_trace();
-    ASSERT_TRUE(ok(put(job, region.at(far_member, 24), sent.data(), sent.size())));
-    ASSERT_TRUE(ok(get(job, region.at(far_member, 24), back.data(), back.size())));
+    ASSERT_TRUE(ok(put(job, region.at(far_team_rank, 24), sent.data(), sent.size())));
+    ASSERT_TRUE(ok(get(job, region.at(far_team_rank, 24), back.data(), back.size())));
     EXPECT_TRUE(back == sent);
     const auto writes = site.posted(IBV_WR_RDMA_WRITE);
     const auto reads = site.posted(IBV_WR_RDMA_READ);
@@ -139,17 +139,17 @@ TEST_F(VerbsTransport, MovesWhatIsLongFromAndToWhereItLies) {
 }
 
 TEST_F(VerbsTransport, RegistersNothingForMemoryOfTheArena) {
-  Site site;
+  RdmaJob site;
   site.act(slice_bytes, [&](Job& job, Region& region) {
     constexpr std::size_t bytes = 300'000;
     auto memory = job.allocate_local(bytes);
     ASSERT_TRUE(ok(memory));
     const std::vector<std::byte> sent = pattern(bytes, 3);
     std::memcpy(*memory, sent.data(), bytes);
-    ASSERT_TRUE(ok(put(job, region.at(far_member), *memory, bytes)));  // registers its slab
+    ASSERT_TRUE(ok(put(job, region.at(far_team_rank), *memory, bytes)));  // registers its slab
     const std::size_t regions = site.network().live().regions;
     site.network().start_trace();
-    ASSERT_TRUE(ok(put(job, region.at(far_member, 8), *memory, bytes)));
+    ASSERT_TRUE(ok(put(job, region.at(far_team_rank, 8), *memory, bytes)));
     ASSERT_TRUE(ok(job.fence(far)));
     EXPECT_EQ(site.network().live().regions, regions);
     EXPECT_EQ(count_bytes(site.posted(IBV_WR_RDMA_WRITE)), bytes);
@@ -162,7 +162,7 @@ TEST_F(VerbsTransport, RegistersNothingForMemoryOfTheArena) {
 // The device accesses the part of a sparse slice that is in use, also after it grows; the rest goes
 // by requests, which allocate no memory for it.
 TEST_F(VerbsTransport, ReachesWhatIsInUseOfSparseMemory) {
-  Site site;
+  RdmaJob site;
   constexpr std::size_t used = std::size_t{1} << 20U;
   constexpr std::size_t bytes = 20'000;
   const std::vector<std::byte> sent = pattern(bytes, 3);
@@ -173,22 +173,22 @@ TEST_F(VerbsTransport, ReachesWhatIsInUseOfSparseMemory) {
     const auto expect_moved = [&](const Region& memory, std::uint64_t offset, bool by_device) {
       if (job.rank().value == 0) {
         site.network().start_trace();
-        ASSERT_TRUE(ok(put(job, memory.at(far_member, offset), sent.data(), bytes)));
+        ASSERT_TRUE(ok(put(job, memory.at(far_team_rank, offset), sent.data(), bytes)));
         ASSERT_TRUE(ok(job.fence(far)));
         std::fill(back.begin(), back.end(), std::byte{0});
-        ASSERT_TRUE(ok(get(job, memory.at(far_member, offset), back.data(), bytes)));
+        ASSERT_TRUE(ok(get(job, memory.at(far_team_rank, offset), back.data(), bytes)));
         EXPECT_EQ(back, sent);
         EXPECT_EQ(count_bytes(site.posted(IBV_WR_RDMA_WRITE)) >= bytes, by_device) << offset;
         EXPECT_EQ(count_bytes(site.posted(IBV_WR_RDMA_READ)) >= bytes, by_device) << offset;
       }
       ASSERT_TRUE(ok(job.barrier()));
     };
-    region.note_in_use(used);
-    region.note_in_use(16);  // never less
+    region.set_in_use_bytes(used);
+    region.set_in_use_bytes(16);  // never less
     ASSERT_TRUE(ok(job.barrier()));
     expect_moved(region, 4096, true);
     expect_moved(region, used - bytes, true);
-    region.note_in_use(40 * used);
+    region.set_in_use_bytes(40 * used);
     ASSERT_TRUE(ok(job.barrier()));
     expect_moved(region, 30 * used, true);
     expect_moved(unused, 4096, false);
@@ -197,7 +197,7 @@ TEST_F(VerbsTransport, ReachesWhatIsInUseOfSparseMemory) {
 
 // ARMCI_Memget's memory: allocated by one rank alone, in address space that all have reserved.
 TEST_F(VerbsTransport, ReachesMemoryThatWasTakenFromArmcisPool) {
-  Site site;
+  RdmaJob site;
   site.settings().armci_memget_mib = 64;
   constexpr std::size_t bytes = 100'000;
   std::array<std::atomic<std::uint64_t>, 3> taken{};
@@ -214,7 +214,7 @@ TEST_F(VerbsTransport, ReachesMemoryThatWasTakenFromArmcisPool) {
       if (job.rank().value == 0) {
         const std::vector<std::byte> sent = pattern(bytes, static_cast<std::uint32_t>(round));
         std::vector<std::byte> back(bytes);
-        const RemoteAddress at = pool->region().at(far_member, taken[round]);
+        const RemoteAddress at = pool->region().at(far_team_rank, taken[round]);
         site.network().start_trace();
         ASSERT_TRUE(ok(put(job, at, sent.data(), bytes)));
         ASSERT_TRUE(ok(get(job, at, back.data(), bytes)));
@@ -234,14 +234,14 @@ TEST_F(VerbsTransport, SplitsWhatIsLongerThanTheDevicesMessages) {
   for (DeviceModel& device : options.devices) {
     device.port.max_msg_sz = most;
   }
-  Site site(options);
+  RdmaJob site(options);
   site.act(slice_bytes, [&](Job& job, Region& region) {
     const std::vector<std::byte> sent = pattern(10 * most + 77, 4);
     std::vector<std::byte> back(sent.size());
-    ASSERT_TRUE(ok(put_value(job, region.at(far_member), 1.0)));
+    ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank), 1.0)));
     site.network().start_trace();
-    ASSERT_TRUE(ok(put(job, region.at(far_member, 8), sent.data(), sent.size())));
-    ASSERT_TRUE(ok(get(job, region.at(far_member, 8), back.data(), back.size())));
+    ASSERT_TRUE(ok(put(job, region.at(far_team_rank, 8), sent.data(), sent.size())));
+    ASSERT_TRUE(ok(get(job, region.at(far_team_rank, 8), back.data(), back.size())));
     EXPECT_TRUE(back == sent);
     for (const ibv_wr_opcode opcode : {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ}) {
       const auto posted = site.posted(opcode);
@@ -254,15 +254,15 @@ TEST_F(VerbsTransport, SplitsWhatIsLongerThanTheDevicesMessages) {
 }
 
 TEST_F(VerbsTransport, PutsLongRowsInBatchesWithOneDoorbellEach) {
-  Site site;
+  RdmaJob site;
   site.act(slice_bytes, [&](Job& job, Region& region) {
     constexpr std::size_t row = 1024;
     constexpr std::int64_t count = 40;
     const std::vector<std::byte> sent = pattern(2 * row * count, 5);
-    ASSERT_TRUE(ok(put_value(job, region.at(far_member), 1.0)));
+    ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank), 1.0)));
     site.network().start_trace();
     const auto apart = CopyShape::rows(row, count, 2 * row, 3 * row);
-    ASSERT_TRUE(ok(put(job, region.at(far_member), sent.data(), apart)));
+    ASSERT_TRUE(ok(put(job, region.at(far_team_rank), sent.data(), apart)));
     ASSERT_TRUE(ok(job.fence(far)));
     const auto writes = site.posted(IBV_WR_RDMA_WRITE);
     EXPECT_EQ(writes.size(), static_cast<std::size_t>(count));
@@ -275,17 +275,17 @@ TEST_F(VerbsTransport, PutsLongRowsInBatchesWithOneDoorbellEach) {
 }
 
 TEST_F(VerbsTransport, GathersRowsThatLieBehindEachOtherAtTheTarget) {
-  Site site;
+  RdmaJob site;
   site.act(slice_bytes, [&](Job& job, Region& region) {
     constexpr std::size_t row = 1024;
     constexpr std::int64_t count = 40;
     const std::vector<std::byte> sent = pattern(2 * row * count, 6);
     std::vector<std::byte> back(sent.size(), std::byte{0x11});
-    ASSERT_TRUE(ok(put_value(job, region.at(far_member), 1.0)));
+    ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank), 1.0)));
     site.network().start_trace();
     const auto together = CopyShape::rows(row, count, 2 * row, row);
-    ASSERT_TRUE(ok(put(job, region.at(far_member), sent.data(), together)));
-    ASSERT_TRUE(ok(get(job, region.at(far_member), back.data(), together)));
+    ASSERT_TRUE(ok(put(job, region.at(far_team_rank), sent.data(), together)));
+    ASSERT_TRUE(ok(get(job, region.at(far_team_rank), back.data(), together)));
     for (const ibv_wr_opcode opcode : {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ}) {
       const auto posted = site.posted(opcode);
       ASSERT_EQ(posted.size(), 3U);  // of at most 16 pieces
@@ -302,14 +302,14 @@ TEST_F(VerbsTransport, GathersRowsThatLieBehindEachOtherAtTheTarget) {
 }
 
 TEST_F(VerbsTransport, SendsShortRowsAsMessages) {
-  Site site;
+  RdmaJob site;
   site.act(slice_bytes, [&](Job& job, Region& region) {
     const auto short_rows = CopyShape::rows(64, 100, 128, 192);
     const std::vector<std::byte> sent = pattern(std::size_t{128} * 100, 7);
-    ASSERT_TRUE(ok(put_value(job, region.at(far_member), 1.0)));
+    ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank), 1.0)));
     ASSERT_TRUE(ok(job.fence(far)));
     site.network().start_trace();
-    ASSERT_TRUE(ok(put(job, region.at(far_member), sent.data(), short_rows)));
+    ASSERT_TRUE(ok(put(job, region.at(far_team_rank), sent.data(), short_rows)));
     ASSERT_TRUE(ok(job.fence(far)));
     EXPECT_TRUE(site.posted(IBV_WR_RDMA_WRITE).empty());
     EXPECT_TRUE(site.posted(IBV_WR_RDMA_READ).empty()) << "requests need no read as a fence";
@@ -321,14 +321,14 @@ TEST_F(VerbsTransport, SendsShortRowsAsMessages) {
 }
 
 TEST_F(VerbsTransport, GetsFewBytesThroughABufferAndRegistersNothing) {
-  Site site;
+  RdmaJob site;
   site.act(slice_bytes, [&](Job& job, Region& region) {
     const std::vector<std::byte> sent = pattern(1000, 8);
     std::vector<std::byte> back(sent.size());
-    ASSERT_TRUE(ok(put(job, region.at(far_member), sent.data(), sent.size())));
+    ASSERT_TRUE(ok(put(job, region.at(far_team_rank), sent.data(), sent.size())));
     const std::size_t regions = site.network().live().regions;
     site.network().start_trace();
-    ASSERT_TRUE(ok(get(job, region.at(far_member), back.data(), back.size())));
+    ASSERT_TRUE(ok(get(job, region.at(far_team_rank), back.data(), back.size())));
     EXPECT_TRUE(back == sent);
     EXPECT_EQ(site.posted(IBV_WR_RDMA_READ).size(), 1U);
     EXPECT_EQ(site.network().live().regions, regions);
@@ -348,7 +348,7 @@ class SerialModel {
   void step() {
     const std::size_t count = any_count();
     const std::size_t first = dice_() % (words - count + 1);
-    const RemoteAddress at = region_.at(far_member, first * sizeof(std::int64_t));
+    const RemoteAddress at = region_.at(far_team_rank, first * sizeof(std::int64_t));
     switch (dice_() % 6) {
       case 0:
         put_some(at, first, count);
@@ -429,7 +429,7 @@ class SerialModel {
 
 TEST_F(VerbsTransport, KeepsTheOrderOfMixedOperationsWhateverTheNetworksTiming) {
   for (unsigned seed = 1; seed <= rounds(4U) && !HasFailure(); ++seed) {
-    Site site({.seed = seed});
+    RdmaJob site({.seed = seed});
     site.settings().verbs_get = seed % 2 == 1 ? "read" : "assisted";
     site.act(SerialModel::words * sizeof(std::int64_t), [&](Job& job, Region& region) {
       std::minstd_rand dice(seed);
@@ -452,7 +452,7 @@ TEST_F(VerbsTransport, KeepsTheOrderOfMixedOperationsWhateverTheNetworksTiming) 
 TEST_F(VerbsTransport, RaisesAFlagBehindTheDataThatItAnnounces) {
   constexpr std::array<std::size_t, 4> lengths{8, 200, 3000, 300'000};
   for (std::uint64_t seed = 1; seed <= rounds(4U) && !HasFailure(); ++seed) {
-    Site site({.seed = seed});
+    RdmaJob site({.seed = seed});
     if (seed % 2 == 0) {
       site.network().relax_all();
     }
@@ -480,13 +480,13 @@ TEST_F(VerbsTransport, RaisesAFlagBehindTheDataThatItAnnounces) {
 
 TEST_F(VerbsTransport, FencesWhatLandsInRandomOrder) {
   for (std::uint64_t seed = 1; seed <= rounds(4U) && !HasFailure(); ++seed) {
-    Site site({.seed = seed});
+    RdmaJob site({.seed = seed});
     site.network().relax_all();
     site.act(slice_bytes, [&](Job& job, Region& region) {
       for (std::uint32_t round = 1; round <= 20; ++round) {
         const auto sent = pattern(100'000, round);
-        ASSERT_TRUE(ok(put(job, region.at(far_member, 8), sent.data(), sent.size())));
-        ASSERT_TRUE(ok(put_value(job, region.at(far_member), std::uint64_t{round})));
+        ASSERT_TRUE(ok(put(job, region.at(far_team_rank, 8), sent.data(), sent.size())));
+        ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank), std::uint64_t{round})));
         ASSERT_TRUE(ok(job.fence(far)));
         EXPECT_TRUE(holds(site.slice(1) + 8, sent)) << "round " << round;
         std::uint64_t word = 0;
@@ -500,7 +500,7 @@ TEST_F(VerbsTransport, FencesWhatLandsInRandomOrder) {
 // --- messages
 
 TEST_F(VerbsTransport, NeverSendsMoreMessagesThanTheOtherEndHasBuffersFor) {
-  Site site;
+  RdmaJob site;
   site.run([&](Job& job) {
     constexpr std::int64_t words = 2000;
     auto region = Region::allocate(job.world(), words * 8);
@@ -527,7 +527,7 @@ TEST_F(VerbsTransport, NeverSendsMoreMessagesThanTheOtherEndHasBuffersFor) {
 }
 
 TEST_F(VerbsTransport, SharesItsReceivesAmongManyPaths) {
-  Site site({.ranks = 7});
+  RdmaJob site({.ranks = 7});
   site.run([&](Job& job) {
     constexpr std::int64_t words = 512;
     auto region = Region::allocate(job.world(), 7 * words * 8);
@@ -559,10 +559,10 @@ TEST_F(VerbsTransport, SharesItsReceivesAmongManyPaths) {
 // --- others
 
 TEST_F(VerbsTransport, SleepsWhenNothingIsUnderWay) {
-  Site site;
+  RdmaJob site;
   site.settings().server = "block";
   site.act(slice_bytes, [&](Job& job, Region& region) {
-    ASSERT_TRUE(ok(fetch_add(job, region.at(far_member), std::int64_t{1})));
+    ASSERT_TRUE(ok(fetch_add(job, region.at(far_team_rank), std::int64_t{1})));
     EXPECT_TRUE(site.becomes_quiet());
   });
 }

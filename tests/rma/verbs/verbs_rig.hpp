@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // A pair of queue pairs with all that they need, and requests that tests post to them, by the calls
-// of verbs::Library. Works with any library.
+// of verbs::VerbsLibrary. Works with any library.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ Owned<Object> own(Object* object, Destroy&& destroy) {
 
 /// Waits until `happened()`, at most for 30 s.
 template <class Happened>
-bool before_long(Happened&& happened) {
+bool eventually(Happened&& happened) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (!happened()) {
     if (std::chrono::steady_clock::now() > deadline) {
@@ -59,7 +59,7 @@ struct SideOptions {
 
 /// One end: a queue pair, its completion queues, and some registered words.
 struct Side {
-  explicit Side(verbs::Library& its_library, const SideOptions& options = {})
+  explicit Side(verbs::VerbsLibrary& its_library, const SideOptions& options = {})
       : library(its_library), words(options.words) {
     device = own(library.open_device(options.device),
                  [&](ibv_context* object) { EXPECT_EQ(library.close_device(object), 0); });
@@ -112,7 +112,7 @@ struct Side {
   /// The next completion of `from`; fails the test if none comes in time.
   ibv_wc next(ibv_cq* from) const {
     ibv_wc completion{};
-    EXPECT_TRUE(before_long([&] { return library.poll_cq(from, {&completion, 1}) == 1; }));
+    EXPECT_TRUE(eventually([&] { return library.poll_cq(from, {&completion, 1}) == 1; }));
     return completion;
   }
   ibv_wc next_sent() const { return next(sent.get()); }
@@ -130,7 +130,7 @@ struct Side {
     return event;
   }
 
-  verbs::Library& library;
+  verbs::VerbsLibrary& library;
   std::vector<std::uint64_t> words;
   Owned<ibv_context> device;
   Owned<ibv_pd> domain;
@@ -144,7 +144,7 @@ struct Side {
 
 /// Two ends, connected.
 struct Pair {
-  explicit Pair(verbs::Library& library, const SideOptions& options = {},
+  explicit Pair(verbs::VerbsLibrary& library, const SideOptions& options = {},
                 const ConnectOptions& connection = {})
       : here(library, options), there(library, on_next_device(options)) {
     EXPECT_EQ(connect(library, here.queue.get(), there.queue.get(), connection), 0);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "rma/verbs/cost_model.hpp"
-#include "rma/verbs/packed_spans.hpp"
+#include "rma/verbs/packing_losses.hpp"
 #include "tests/rma/verbs/transport_rig.hpp"
 
 namespace tessera::rma::test {
@@ -74,11 +74,11 @@ class VerbsWideRows : public WithinLimit {
   }
   /// Registers the slice, and leaves nothing to fence.
   static void warm_up(Job& job, Region& region) {
-    ASSERT_TRUE(ok(put_value(job, region.at(far_member, slice_bytes - 16), 1.0)));
+    ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank, slice_bytes - 16), 1.0)));
     ASSERT_TRUE(ok(job.fence(far)));
   }
   /// Puts a patch from `array` and gets it back; returns the number of registrations.
-  static int move_both_ways(Site& site, Job& job, Region& region, std::byte* array,
+  static int move_both_ways(RdmaJob& site, Job& job, Region& region, std::byte* array,
                             std::size_t leading, std::uint32_t seed) {
     const auto sent = pattern(patch_bytes, seed);
     fill(array, leading, sent);
@@ -86,17 +86,17 @@ class VerbsWideRows : public WithinLimit {
     site.network().watch_registrations(
         [&](const FakeVerbs::Registration& each) { registered += each.is_new ? 1 : 0; });
     site.network().start_trace();
-    EXPECT_TRUE(ok(put(job, region.at(far_member), array, patch(leading))));
+    EXPECT_TRUE(ok(put(job, region.at(far_team_rank), array, patch(leading))));
     EXPECT_TRUE(ok(job.fence(far)));
     EXPECT_EQ(std::memcmp(site.slice(1), sent.data(), patch_bytes), 0);
     fill(array, leading, pattern(patch_bytes, seed + 100));
-    EXPECT_TRUE(ok(get(job, region.at(far_member), array, patch(leading))));
+    EXPECT_TRUE(ok(get(job, region.at(far_team_rank), array, patch(leading))));
     EXPECT_TRUE(has(array, leading, sent));
     site.network().watch_registrations(nullptr);
     return registered;
   }
   /// By the device, and not packed in messages.
-  static void expect_direct(const Site& site) {
+  static void expect_direct(const RdmaJob& site) {
     EXPECT_EQ(bytes_of(site.posted(IBV_WR_RDMA_WRITE)), patch_bytes);
     EXPECT_GE(bytes_of(site.posted(IBV_WR_RDMA_READ)), patch_bytes);
     EXPECT_LE(bytes_of(site.posted(IBV_WR_SEND_WITH_IMM)), few_bytes);
@@ -105,7 +105,7 @@ class VerbsWideRows : public WithinLimit {
 
 TEST_F(VerbsWideRows, OfTheArenaGoByTheDevice) {
   for (const std::size_t columns : {1024U, 8192U}) {
-    Site site;
+    RdmaJob site;
     site.act(slice_bytes, [&](Job& job, Region& region) {
       const std::size_t leading = columns * sizeof(double);
       auto memory = job.allocate_local(rows * leading);
@@ -123,7 +123,7 @@ TEST_F(VerbsWideRows, OfTheArenaGoByTheDevice) {
 
 // Each slab of the arena has its own keys.
 TEST_F(VerbsWideRows, OfTheArenaMayCrossSlabs) {
-  Site site;
+  RdmaJob site;
   site.act(slice_bytes, [&](Job& job, Region& region) {
     constexpr std::size_t leading = 512 * 1024;  // 64 MiB in all
     auto memory = job.allocate_local(rows * leading);
@@ -131,7 +131,7 @@ TEST_F(VerbsWideRows, OfTheArenaMayCrossSlabs) {
     auto* const array = static_cast<std::byte*>(*memory);
     warm_up(job, region);
     // One slab in the middle is registered before the others.
-    ASSERT_TRUE(ok(put(job, region.at(far_member), array + 60 * leading, 8192)));
+    ASSERT_TRUE(ok(put(job, region.at(far_team_rank), array + 60 * leading, 8192)));
     ASSERT_TRUE(ok(job.fence(far)));
     static_cast<void>(move_both_ways(site, job, region, array, leading, 3));
     expect_direct(site);
@@ -140,12 +140,12 @@ TEST_F(VerbsWideRows, OfTheArenaMayCrossSlabs) {
 }
 
 TEST_F(VerbsWideRows, OfMemoryThatIsRegisteredGoByTheDevice) {
-  Site site;
+  RdmaJob site;
   site.act(slice_bytes, [&](Job& job, Region& region) {
     constexpr std::size_t leading = 6 * row;  // all of it fits the slice
     const Mapping array(rows * leading, Mapping::Pages::all);
     warm_up(job, region);
-    ASSERT_TRUE(ok(put(job, region.at(far_member), array.data(), array.size())));
+    ASSERT_TRUE(ok(put(job, region.at(far_team_rank), array.data(), array.size())));
     ASSERT_TRUE(ok(job.fence(far)));
     EXPECT_EQ(move_both_ways(site, job, region, array.data(), leading, 4), 0);
     expect_direct(site);
@@ -155,7 +155,7 @@ TEST_F(VerbsWideRows, OfMemoryThatIsRegisteredGoByTheDevice) {
 // The setting for the length of rows decides: the device moves rows of 512 B and more.
 TEST_F(VerbsWideRows, AreRegisteredOnceWhereASettingSaysThatTheyGoByTheDevice) {
   for (const std::size_t columns : {1024U, 8192U}) {
-    Site site;
+    RdmaJob site;
     site.act(slice_bytes, [&](Job& job, Region& region) {
       const std::size_t leading = columns * sizeof(double);
       const Mapping array(rows * leading, Mapping::Pages::all);
@@ -170,7 +170,7 @@ TEST_F(VerbsWideRows, AreRegisteredOnceWhereASettingSaysThatTheyGoByTheDevice) {
 
 // The gap would cost more than a separate registration.
 TEST_F(VerbsWideRows, FarApartAreRegisteredWithoutWhatLiesBetween) {
-  Site site;
+  RdmaJob site;
   site.act(slice_bytes, [&](Job& job, Region& region) {
     constexpr std::size_t far_apart = std::size_t{256} << 20;
     const Mapping array(far_apart + row, Mapping::Pages::as_written);
@@ -182,8 +182,8 @@ TEST_F(VerbsWideRows, FarApartAreRegisteredWithoutWhatLiesBetween) {
     site.network().watch_registrations(
         [&](const FakeVerbs::Registration& each) { most = std::max(most, each.bytes); });
     site.network().start_trace();
-    ASSERT_TRUE(
-        ok(put(job, region.at(far_member), array.data(), CopyShape::rows(row, 2, far_apart, row))));
+    ASSERT_TRUE(ok(
+        put(job, region.at(far_team_rank), array.data(), CopyShape::rows(row, 2, far_apart, row))));
     ASSERT_TRUE(ok(job.fence(far)));
     site.network().watch_registrations(nullptr);
     EXPECT_EQ(std::memcmp(site.slice(1), sent.data(), sent.size()), 0);
@@ -195,7 +195,7 @@ TEST_F(VerbsWideRows, FarApartAreRegisteredWithoutWhatLiesBetween) {
 
 // If nothing can be registered they are packed, and arrive.
 TEST_F(VerbsWideRows, ArePackedWhereRegisteringIsRefused) {
-  Site site;
+  RdmaJob site;
   site.act(slice_bytes, [&](Job& job, Region& region) {
     constexpr std::size_t leading = 64 * 1024;
     const Mapping array(rows * leading, Mapping::Pages::all);
@@ -215,15 +215,15 @@ TEST(CostModel, PricesPackingAndRegistering) {
       .request = 160, .copied_kib = 80, .registration = 20'000, .registered_kib = 20};
   const verbs::CostModel costs(times, 8192);
   // 128 rows of 1 KiB: 128 · 2 · 80 ns of copies and 17 messages, or 128 requests.
-  EXPECT_DOUBLE_EQ(costs.loss_by_packing(patch_bytes, rows), 20'480 - 111 * 160);
-  EXPECT_LT(costs.loss_by_packing(64 * 128, 128), 0);
-  EXPECT_DOUBLE_EQ(costs.price_of_registering(1 << 20, 1), 20'000 + 20'480);
-  EXPECT_DOUBLE_EQ(costs.price_of_registering(1 << 20, 3), 60'000 + 20'480);
+  EXPECT_DOUBLE_EQ(costs.packing_loss(patch_bytes, rows), 20'480 - 111 * 160);
+  EXPECT_LT(costs.packing_loss(64 * 128, 128), 0);
+  EXPECT_DOUBLE_EQ(costs.registration_cost(1 << 20, 1), 20'000 + 20'480);
+  EXPECT_DOUBLE_EQ(costs.registration_cost(1 << 20, 3), 60'000 + 20'480);
   EXPECT_EQ(costs.max_gap(), 1000U * 1024);
 }
 
-TEST(PackedSpans, PayWhenTheirLossHasReachedThePrice) {
-  verbs::PackedSpans spans;
+TEST(PackingLosses, PayWhenTheirLossHasReachedThePrice) {
+  verbs::PackingLosses spans;
   const verbs::PageRange array{0x10'0000, 0x20'0000};
   EXPECT_FALSE(spans.note(array, 40, 100));
   EXPECT_FALSE(spans.note(array, 40, 100));
@@ -234,8 +234,8 @@ TEST(PackedSpans, PayWhenTheirLossHasReachedThePrice) {
   EXPECT_TRUE(spans.note(array, 40, 100)) << "a negative loss doesn't count";
 }
 
-TEST(PackedSpans, CountPatchesOfOneArrayTogetherAndOthersApart) {
-  verbs::PackedSpans spans;
+TEST(PackingLosses, CountPatchesOfOneArrayTogetherAndOthersApart) {
+  verbs::PackingLosses spans;
   EXPECT_FALSE(spans.note({0x1000, 0x9000}, 60, 100));
   EXPECT_FALSE(spans.note({0x9000, 0xb000}, 60, 100)) << "next to it";
   EXPECT_TRUE(spans.note({0x8000, 0x9000}, 60, 100));

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Collects the environment of this process.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/tool/environment.hpp"
+#include "rma/result.hpp"
+#include "rma/tuning.hpp"
+
+namespace tessera::tool {
+
+/// Everything in Surroundings except what depends on other ranks: bootstrap, rank and ranks, the
+/// time, and MPI's state. Call it before MPI and threads are started, because it forks. Cost: about
+/// 10 ms, mostly for the process that loads OpenBLAS.
+Surroundings gather(const rma::Result<rma::Settings>& settings,
+                    const std::vector<std::string>& warnings);
+
+}  // namespace tessera::tool

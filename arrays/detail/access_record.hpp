@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Internal. Touch: an access of a rank to a box of an array, as the race check records it
+// (arrays/race_check.hpp). AccessList: the accesses since the last sync, in bounded memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "arrays/box.hpp"
+#include "arrays/index.hpp"
+#include "arrays/race_check.hpp"
+
+namespace tessera::arrays::detail {
+
+inline constexpr std::size_t access_kinds = 6;
+
+/// "put", "local access".
+std::string_view to_string(AccessKind kind) noexcept;
+
+/// Sent between members as plain bytes.
+struct AccessRecord {
+  Box box = {};
+  Extents steps = {};  ///< steps of a section; no dimensions: every element
+  /// The range of bytes in each element.
+  std::uint32_t first_byte = 0;
+  std::uint32_t end_byte = 0;
+  AccessKind kind = AccessKind::put;
+  /// acquired: between the team's last collective and this touch, the rank called an operation that
+  /// may have ordered it after another rank's operations. released: between this touch and the next
+  /// collective, it called one that may have ordered other ranks after it.
+  bool acquired = false;
+  bool released = false;
+  /// The number of the team's collectives before the touch.
+  std::uint32_t epoch = 0;
+  std::uint64_t orders = 0;   ///< number of ordering calls before this touch
+  std::int64_t first_ns = 0;  ///< on the machine's clock
+  std::int64_t last_ns = 0;
+};
+static_assert(std::is_trivially_copyable_v<AccessRecord>);
+
+/// True if two ranks must not do these to one element without an order between them.
+[[nodiscard]] bool conflict(AccessKind a, AccessKind b, bool is_strict) noexcept;
+
+/// The box from the first common element to the last one; unset if there are none.
+[[nodiscard]] std::optional<Box> overlap(const AccessRecord& a, const AccessRecord& b) noexcept;
+
+/// Whether a lock, flag, notification or atomic operation may have ordered two touches of different
+/// ranks. False only if that is impossible. `is_one_clock`: their times can be compared.
+[[nodiscard]] bool may_be_ordered(const AccessRecord& a, const AccessRecord& b,
+                                  bool is_one_clock) noexcept;
+
+class AccessList {
+ public:
+  static constexpr std::size_t max_records = 4096;
+
+  /// Adds a touch; touches that form one box are merged. Returns false if there is no room. Throws
+  /// std::bad_alloc.
+  bool add(AccessRecord touch);
+
+  [[nodiscard]] std::span<const AccessRecord> touches() const noexcept { return access_records_; }
+  [[nodiscard]] std::span<AccessRecord> touches() noexcept { return access_records_; }
+  [[nodiscard]] std::vector<AccessRecord> take() noexcept {
+    is_full_ = false;
+    return std::exchange(access_records_, {});
+  }
+
+ private:
+  bool merge_into_recent(AccessRecord& touch);
+  void compact();
+
+  std::vector<AccessRecord> access_records_;
+  bool is_full_ = false;  ///< full of touches that can't be merged
+};
+
+}  // namespace tessera::arrays::detail

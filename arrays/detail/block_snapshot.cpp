@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "arrays/detail/block_snapshot.hpp"
+
+#include <cstring>
+
+namespace tessera::arrays::detail {
+
+BlockSnapshot::BlockSnapshot(const Patch& block, const std::byte* slice, std::size_t element_bytes)
+    : block_(block),
+      slice_(slice),
+      element_bytes_(element_bytes),
+      row_dim_(block.order == MemoryOrder::row_major ? block.box.ndims() - 1 : 0),
+      run_(block.strides[row_dim_] == 1 ? block.box.extent(row_dim_) : 1),
+      copy_(static_cast<std::size_t>(block.box.volume()) * element_bytes) {
+  for_each_row([&](const Index& /*first*/, const std::byte* now, std::size_t at) {
+    std::memcpy(copy_.data() + at, now, static_cast<std::size_t>(run_) * element_bytes_);
+  });
+}
+
+// Calls `body(first element, its offset in memory, its offset in the copy)`.
+template <class Body>
+void BlockSnapshot::for_each_row(Body&& body) const {
+  if (block_.box.is_empty()) {
+    return;
+  }
+  Extents counts = block_.box.extents();
+  counts[row_dim_] /= run_;
+  const Index origin = Index::zeros(counts.ndims());
+  Index row = origin;
+  std::size_t at = 0;
+  do {
+    Index first = block_.box.lo();
+    for (int dim = 0; dim < counts.ndims(); ++dim) {
+      first[dim] += row[dim];
+    }
+    const std::int64_t offset = block_.offset + distance(origin, row, block_.strides);
+    body(first, slice_ + offset * static_cast<std::int64_t>(element_bytes_), at);
+    at += static_cast<std::size_t>(run_) * element_bytes_;
+  } while (advance(row, counts, block_.order));
+}
+
+bool BlockSnapshot::is_changed(const std::byte* now, const std::byte* before,
+                               std::int64_t element) const noexcept {
+  const std::size_t at = static_cast<std::size_t>(element) * element_bytes_;
+  return std::memcmp(now + at, before + at, element_bytes_) != 0;
+}
+
+void BlockSnapshot::take_changes(const std::function<void(const Box& part)>& found) {
+  for_each_row([&](const Index& first, const std::byte* now, std::size_t at) {
+    std::byte* const before = copy_.data() + at;
+    const std::size_t bytes = static_cast<std::size_t>(run_) * element_bytes_;
+    if (std::memcmp(now, before, bytes) == 0) {
+      return;
+    }
+    for (std::int64_t begin = 0; begin < run_; ++begin) {
+      std::int64_t end = begin;
+      while (end < run_ && is_changed(now, before, end)) {
+        ++end;
+      }
+      if (end > begin) {
+        Box part = Box::at(first);
+        part.set(row_dim_, first[row_dim_] + begin, first[row_dim_] + end);
+        found(part);
+        begin = end;
+      }
+    }
+    std::memcpy(before, now, bytes);
+  });
+}
+
+}  // namespace tessera::arrays::detail

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/node/yield_policy.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+
+namespace tessera::rma::detail {
+
+bool OversubscriptionDetector::yield() noexcept {
+  constexpr std::chrono::microseconds slice{500};
+  const auto before = Clock::now();
+  sched_yield();
+  return Clock::now() - before > slice;
+}
+
+void OversubscriptionDetector::note_loss(Clock::time_point now) noexcept {
+  if (now - until_ > limits_.forgotten) {
+    length_ = {};
+  }
+  length_ = std::clamp(2 * length_, limits_.least, limits_.most);
+  until_ = now + length_;
+}
+
+OversubscriptionDetector& OversubscriptionDetector::for_this_thread() noexcept {
+  static thread_local constinit OversubscriptionDetector mine;
+  return mine;
+}
+
+}  // namespace tessera::rma::detail
