@@ -16,12 +16,12 @@
 // are neither read nor written. Each rank works on its own elements, in place; chunk_engine.hpp
 // says what is fetched. Integers wrap around.
 //
-// Errors of all: invalid_argument (operands that don't match each other, an access mode that
+// Errors of each: invalid_argument (operands that don't match each other, an access mode that
 // forbids it, or operands or scalars that differ among members; scalars are compared bit by bit),
 // out_of_range, closed, peer_lost.
 //
-// Cost of all: O(own elements of the result), and the transfer of operand elements that other ranks
-// own.
+// Cost of each: O(own elements of the result), and the transfer of operand elements that other
+// ranks own.
 #pragma once
 
 #include <complex>

@@ -10,7 +10,7 @@
 // elements (i, i) for i < min(m, n), counted from the part's lower corner.
 //
 // All functions are collective over the matrix's team, and begin and end with a synchronisation.
-// Errors of all: as in elementwise.hpp, for scalars too; invalid_argument for another number of
+// Errors of each: as in elementwise.hpp, for scalars too; invalid_argument for another number of
 // dimensions, or a vector of another length. Cost: O(own elements that are read or written), and
 // the transfer of the vector elements that they need.
 #pragma once

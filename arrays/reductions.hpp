@@ -21,8 +21,8 @@
 // (transform.hpp) with a wider value. Floats are added as doubles, and rounded once more at the
 // end.
 //
-// Errors of all: as in elementwise.hpp; also invalid_argument for options that differ among
-// members. Cost of all: O(own elements), and one allreduce.
+// Errors of each: as in elementwise.hpp; also invalid_argument for options that differ among
+// members. Cost of each: O(own elements), and one allreduce.
 #pragma once
 
 #include <complex>

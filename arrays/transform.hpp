@@ -14,8 +14,9 @@
 // synchronisation: they see all earlier writes of other ranks, and all ranks see the result
 // afterwards. Ghost cells are neither read nor written. Functions can't be compared: if members
 // give different ones, or ones that captured different values, each rank applies its own to the
-// elements that it owns, without an error. Errors of all: see check_operands() in chunk_engine.hpp;
-// invalid_argument if members give different operands, start values or reductions; peer_lost.
+// elements that it owns, without an error. Errors of each: see check_operands() in
+// chunk_engine.hpp; invalid_argument if members give different operands, start values or
+// reductions; peer_lost.
 #pragma once
 
 #include <algorithm>

@@ -21,7 +21,7 @@
  * members wrote before it, and all members see the result when it returns. Arguments, except
  * pointers, must be the same on all members.
  *
- * Errors of all: closed; invalid_argument (extents or types that do not fit, a box that is not a
+ * Errors of each: closed; invalid_argument (extents or types that do not fit, a box that is not a
  * matrix, operands that share elements with a result) and out_of_range: nothing was changed. After
  * no_memory and peer_lost the results are unspecified.
  */
@@ -183,7 +183,7 @@ int tessera_matrix_least_squares(tessera_matrix a, tessera_matrix b,
 /* --- eigenvalues and singular values ---------------------------------------------------------- */
 
 /* Values are float for TESSERA_F32 and _C64, double for the others, and the same on all members. Of
- * Hermitian matrices the lower triangle is read. Operands are not changed. Errors of all: also
+ * Hermitian matrices the lower triangle is read. Operands are not changed. Errors of each: also
  * limit_exceeded if one member would need more than most_bytes to solve a problem alone. */
 
 /* Collective. All eigenvalues, ascending. */

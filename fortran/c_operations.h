@@ -12,8 +12,8 @@
  * one operation have the same extents and element type, and may be distributed differently. Scalars
  * are passed and returned through pointers to the array's element type.
  *
- * Errors of all: invalid_argument (operands that do not fit each other, an access mode that forbids
- * the use, opaque elements), out_of_range, closed, peer_lost.
+ * Errors of each: invalid_argument (operands that do not fit each other, an access mode that
+ * forbids the use, opaque elements), out_of_range, closed, peer_lost.
  */
 #ifndef TESSERA_C_OPERATIONS_H
 #define TESSERA_C_OPERATIONS_H

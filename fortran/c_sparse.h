@@ -19,7 +19,7 @@
  * passed through pointers to that type.
  *
  * Collectives are over the matrix's team, begin and end with a synchronisation, and need the same
- * arguments on all members. Errors of all: closed; invalid_argument (types, extents or teams that
+ * arguments on all members. Errors of each: closed; invalid_argument (types, extents or teams that
  * do not fit) and out_of_range, before anything is changed; no_memory, peer_lost.
  */
 #ifndef TESSERA_C_SPARSE_H

@@ -7,7 +7,7 @@
 // order. Where BLAS has a letter for transposition, pass a transposed() matrix.
 //
 // The BLAS library counts in 32 bits. Sizes here have 64 bits; a size that doesn't fit is refused
-// before anything is changed. Errors of all: limit_exceeded (an extent or stride above 2^31 − 1),
+// before anything is changed. Errors of each: limit_exceeded (an extent or stride above 2^31 − 1),
 // invalid_argument (extents that don't match, no stride of 1). LAPACK routines also return
 // invalid_argument for a matrix that has no such factors, with the row or column where that was
 // found.

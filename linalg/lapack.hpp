@@ -5,7 +5,7 @@
 // These functions return LAPACK's `info`, of which potrf and getrf of blas.hpp make a message; they
 // are for callers that write a better one. All matrices have row_stride 1.
 //
-// Errors of all: limit_exceeded (an extent or stride above 2^31 − 1), invalid_argument (another
+// Errors of each: limit_exceeded (an extent or stride above 2^31 − 1), invalid_argument (another
 // memory order), no_memory (for LAPACK's work space). Extents must match; they aren't checked.
 //
 // Threads: any, as in blas.hpp.

@@ -19,7 +19,7 @@
 // Memory on each member during the call: size / ranks for each array that is copied (method.hpp),
 // and for A in functions that keep it; two panels of n × block elements.
 //
-// Errors of all: as in factor.hpp; invalid_argument also for extents that don't match, arrays that
+// Errors of each: as in factor.hpp; invalid_argument also for extents that don't match, arrays that
 // share elements, and singular matrices. The message for a singular matrix gives the column; B is
 // unspecified then.
 #pragma once

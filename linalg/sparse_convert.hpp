@@ -5,7 +5,7 @@
 // Dense arrays have two dimensions and any distribution, on the matrix's team. Matrices are read
 // and written in panels of rows of some MiB.
 //
-// Errors of all: closed, no_memory, peer_lost; invalid_argument if extents or teams don't match.
+// Errors of each: closed, no_memory, peer_lost; invalid_argument if extents or teams don't match.
 #pragma once
 
 #include <cstdint>

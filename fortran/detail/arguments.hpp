@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. Converts C arguments to the library's types, and checks them. Errors of all:
+// Internal. Converts C arguments to the library's types, and checks them. Errors of each:
 // invalid_argument unless stated otherwise.
 #pragma once
 

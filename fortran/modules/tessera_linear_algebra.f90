@@ -12,7 +12,7 @@
 !
 ! Rows, columns and triangles are Fortran's. The elements are real or complex, of one type in all
 ! operands of an operation. Operands may be distributed in any way. All procedures are collective
-! over the team of the result, or of the first operand if nothing is written. Errors of all: closed;
+! over the team of the result, or of the first operand if nothing is written. Errors of each: closed;
 ! invalid_argument (shapes or types that do not fit, operands that share elements with a result) and
 ! out_of_range: nothing was changed. After no_memory and peer_lost the results are unspecified.
 module tessera_linear_algebra

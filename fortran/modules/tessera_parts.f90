@@ -13,7 +13,7 @@
 ! operands of one operation have the same shape and element type, and may be distributed
 ! differently. Scalars have the array's type and kind.
 !
-! Errors of all: invalid_argument (operands that do not fit each other, an access mode that forbids
+! Errors of each: invalid_argument (operands that do not fit each other, an access mode that forbids
 ! the use, elements that are only moved), out_of_range, closed, peer_lost.
 !
 ! A part refers to its array, which must outlive it.

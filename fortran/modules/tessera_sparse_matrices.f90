@@ -20,7 +20,7 @@
 !
 ! Elements are int32, int64 or of any real or complex type. Vectors and dense matrices are arrays of
 ! that type, on the matrix's team. Collectives are over that team, begin and end with a
-! synchronisation, and need the same arguments on all members. Errors of all: closed;
+! synchronisation, and need the same arguments on all members. Errors of each: closed;
 ! invalid_argument (types, shapes or teams that do not fit) and out_of_range, before anything is
 ! changed; no_memory, peer_lost.
 module tessera_sparse_matrices

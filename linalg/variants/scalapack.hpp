@@ -6,9 +6,9 @@
 // them so. Numbers that belong to the whole matrix (pivots, factors of reflectors, values) are the
 // same on all members, and are counted from 0.
 //
-// All functions are collective over the team. Threads: the one that called MPI_Init. Errors of all:
-// no_memory (for work space), invalid_argument (no convergence), internal (ScaLAPACK refuses an
-// argument). scalapack_absent.cpp replaces this in builds without ScaLAPACK.
+// All functions are collective over the team. Threads: the one that called MPI_Init. Errors of
+// each: no_memory (for work space), invalid_argument (no convergence), internal (ScaLAPACK refuses
+// an argument). scalapack_absent.cpp replaces this in builds without ScaLAPACK.
 #pragma once
 
 #include <cstdint>
