@@ -31,17 +31,6 @@ set(tessera_not_precompiled
 # What targets with GoogleTest link.
 set(tessera_with_gtest "GTest::|test_support")
 
-# All targets that were created in a folder and below.
-function(tessera_list_targets folder result)
-  get_property(found DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
-  get_property(folders DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
-  foreach(below IN LISTS folders)
-    tessera_list_targets(${below} more)
-    list(APPEND found ${more})
-  endforeach()
-  set(${result} ${found} PARENT_SCOPE)
-endfunction()
-
 # Sets `result`_headers to the headers of a target, and `result`_key to a hash of its compile options,
 # which is the same for targets that can share precompiled headers.
 function(tessera_describe_target target result)

@@ -19,6 +19,10 @@
 
 namespace tessera::arrays::detail {
 
+inline rma::Status invalid(std::string what) {
+  return rma::Status::error(rma::Code::invalid_argument, std::move(what));
+}
+
 using StoredValue = std::variant<std::int64_t, double, std::string>;
 
 struct StoredArray {

@@ -26,10 +26,6 @@ using rma::Status;
 
 namespace {
 
-Status invalid(std::string what) {
-  return Status::error(Code::invalid_argument, std::move(what));
-}
-
 // For messages such as "it holds …, not …".
 std::string name_of(std::optional<rma::ElementType> type, std::int64_t element_bytes) {
   return type ? std::string(rma::to_string(*type))

@@ -28,10 +28,6 @@ namespace {
 
 constexpr std::int64_t max_piece_bytes = std::int64_t{1} << 30U;
 
-Status invalid(std::string what) {
-  return Status::error(Code::invalid_argument, std::move(what));
-}
-
 Status check_name(const std::string& name, const std::vector<std::string>& taken) {
   if (name.empty() || name == "." ||
       name.find_first_of(std::string("/\0", 2)) != std::string::npos) {
@@ -292,7 +288,7 @@ using rma::Status;
 namespace {
 
 // Local: a writer that was moved from has no team to synchronise with.
-Status moved_from() {
+Status writer_moved_from() {
   return Status::error(Code::closed, "the checkpoint writer was moved from");
 }
 
@@ -319,7 +315,7 @@ Result<CheckpointWriter> CheckpointWriter::create(const rma::Job& job, const rma
 
 Status CheckpointWriter::add(ArrayBase& array, const std::string& name) {
   if (!state_) {
-    return moved_from();
+    return writer_moved_from();
   }
   return state_->add(array, name)
       .context(fmt::format("adding array '{}' to {}", name, state_->describe_file()));
@@ -327,7 +323,7 @@ Status CheckpointWriter::add(ArrayBase& array, const std::string& name) {
 
 Status CheckpointWriter::add_attribute(const std::string& name, const AttributeValue& value) {
   if (!state_) {
-    return moved_from();
+    return writer_moved_from();
   }
   return state_->add_attribute(name, value)
       .context(fmt::format("adding attribute '{}' to {}", name, state_->describe_file()));
@@ -335,7 +331,7 @@ Status CheckpointWriter::add_attribute(const std::string& name, const AttributeV
 
 Status CheckpointWriter::commit() {
   if (!state_) {
-    return moved_from();
+    return writer_moved_from();
   }
   return state_->commit().context("committing " + state_->describe_file());
 }

@@ -14,12 +14,10 @@
 namespace tessera::rma {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // A thread that waits for input holds its stream's lock, and fflush() waits for that lock.
-void flush_when_free(FILE* stream, Clock::time_point deadline) {
+void flush_when_free(FILE* stream, std::chrono::steady_clock::time_point deadline) {
   while (ftrylockfile(stream) != 0) {
-    if (Clock::now() >= deadline) {
+    if (std::chrono::steady_clock::now() >= deadline) {
       return;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -30,7 +28,7 @@ void flush_when_free(FILE* stream, Clock::time_point deadline) {
 
 // Only the C library knows the program's other streams, and it waits for each of them. A thread
 // flushes them and is abandoned if it takes too long. Without a thread they stay unflushed.
-void flush_others(Clock::time_point deadline) {
+void flush_others(std::chrono::steady_clock::time_point deadline) {
   try {
     const auto flushed = std::make_shared<std::promise<void>>();
     const std::future<void> end = flushed->get_future();
@@ -47,7 +45,7 @@ void flush_others(Clock::time_point deadline) {
 void flush_output() {
   constexpr std::chrono::seconds patience{1};  // less than the launcher waits for a rank that ends
                                                // the job
-  const Clock::time_point deadline = Clock::now() + patience;
+  const std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::now() + patience;
   flush_when_free(stdout, deadline);
   flush_when_free(stderr, deadline);
   flush_others(deadline);

@@ -11,10 +11,6 @@
 namespace tessera::rma::detail {
 namespace {
 
-constexpr double seconds_of(std::uint64_t nanoseconds) noexcept {
-  return static_cast<double>(nanoseconds) * 1e-9;
-}
-
 std::uint64_t bytes_of(const KindTallies& tallies) {
   return std::accumulate(tallies.begin(), tallies.end(), std::uint64_t{0},
                          [](std::uint64_t sum, const Tally& each) { return sum + each.bytes; });

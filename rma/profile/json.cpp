@@ -17,10 +17,6 @@ using nlohmann::ordered_json;
 
 constexpr int format_number = 1;
 
-double seconds_of(std::uint64_t nanoseconds) {
-  return static_cast<double>(nanoseconds) * 1e-9;
-}
-
 ordered_json json_of(const Tally& tally) {
   return {{"operations", tally.operations}, {"bytes", tally.bytes}};
 }

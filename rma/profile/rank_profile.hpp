@@ -45,4 +45,8 @@ struct RankProfile {
   [[nodiscard]] std::uint64_t waiting_ns() const noexcept;
 };
 
+constexpr double seconds_of(std::uint64_t nanoseconds) noexcept {
+  return static_cast<double>(nanoseconds) * 1e-9;
+}
+
 }  // namespace tessera::rma::detail

@@ -21,7 +21,7 @@ namespace {
 using detail::RobustGuard;
 using kernels::Direction;
 
-constexpr std::size_t word_bytes = 8;
+constexpr std::size_t max_word_bytes = 8;
 
 CopyShape::Extent extent_of(const Pattern& pattern) noexcept {
   if (const auto* shape = std::get_if<CopyShape>(&pattern)) {
@@ -219,7 +219,7 @@ Status Executor::copy(const Place& place, const CopyShape& shape, std::uint64_t 
         owner, Code::peer_lost,
         fmt::format("rank {} died, and the memory that it attached with it", owner.value));
   }
-  if (shape.run_bytes > word_bytes) {
+  if (shape.run_bytes > max_word_bytes) {
     return kernels::copy_across(place.slice.process, packed, remote, shape, direction).at(owner);
   }
   // and the kernel copies bytes and not words.
@@ -311,7 +311,7 @@ Result<std::int64_t> Executor::atomic(const Place& place, const AtomicTerms& ter
   if (place.start != nullptr) {
     return detail::atomic_direct(place.start + place.offset, request);
   }
-  alignas(8) std::array<std::byte, word_bytes> word{};
+  alignas(8) std::array<std::byte, max_word_bytes> word{};
   const CopyShape whole = CopyShape::contiguous(static_cast<std::size_t>(terms.bytes));
   TESSERA_RETURN_IF_ERROR(copy(place, whole, place.offset, word.data(), Direction::from_remote));
   previous = detail::atomic_direct(word.data(), request);

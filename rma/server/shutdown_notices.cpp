@@ -19,12 +19,12 @@ using detail::PeerState;
 
 namespace {
 
-constexpr std::size_t word_bytes = sizeof(std::uint64_t);
+constexpr std::size_t notice_bytes = sizeof(std::uint64_t);
 // Limits the descriptors that leaving needs, and how much a slow node delays the notices to others.
 constexpr std::size_t max_concurrent_notices = 16;
 
 std::size_t words_of(const detail::NodeMap& nodes) noexcept {
-  return static_cast<std::size_t>(nodes.count()) * word_bytes;
+  return static_cast<std::size_t>(nodes.count()) * notice_bytes;
 }
 
 std::vector<std::size_t> state_offsets(const detail::NodeMap& nodes) {
@@ -152,7 +152,7 @@ void ShutdownNotices::tell(Client& client, NodeId node, const std::vector<std::b
                              .target = nodes_.ranks_of(node).front(),
                              .region = shutdown_notice_memory,
                              .offset = first_state_[at],
-                             .words = {at * word_bytes, 1}};
+                             .words = {at * notice_bytes, 1}};
   if (!link->post(farewell, {}, fates, ClientConnection::When::now).ok()) {
     return;
   }

@@ -6,13 +6,12 @@
 namespace tessera::rma::verbs {
 namespace {
 
-constexpr double kib = 1024;
 // The time for a sleeping agent to receive a request, and the ratio that counts as a difference.
 constexpr double wake_up_ns = 10'000;
 constexpr double clearly = 1.1;
 
 double in_kib(std::size_t bytes) noexcept {
-  return static_cast<double>(bytes) / kib;
+  return static_cast<double>(bytes) / 1024;
 }
 
 }  // namespace
