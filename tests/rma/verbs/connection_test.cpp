@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/rma/verbs/path_rig.hpp"
+#include "tests/rma/verbs/connection_rig.hpp"
 
 namespace tessera::rma::verbs {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "rma/engine/connection_loss_word.hpp"
 #include "rma/server/agent_control_channel.hpp"
-#include "tests/rma/lone_ranks.hpp"
+#include "tests/rma/one_rank_nodes.hpp"
 #include "tests/rma/relay.hpp"
 #include "tests/support/checks.hpp"
 

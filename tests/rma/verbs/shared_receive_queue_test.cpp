@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "rma/verbs/queue_pair.hpp"
-#include "tests/rma/verbs/path_rig.hpp"
+#include "tests/rma/verbs/connection_rig.hpp"
 #include "tests/rma/verbs/transport_rig.hpp"
 #include "tests/support/heap.h"
 

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "tests/rma/lone_ranks.hpp"
+#include "tests/rma/one_rank_nodes.hpp"
 #include "tests/support/checks.hpp"
 
 namespace tessera::rma::server {

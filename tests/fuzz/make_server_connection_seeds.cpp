@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Writes the seeds of conversation_fuzzer.cpp. Run it after each change of the wire format:
+// Writes the seeds of server_connection_fuzzer.cpp. Run it after each change of the wire format:
 //
-//     build/tests/bin/make_conversation_seeds tests/fuzz/seeds/conversation
+//     build/tests/bin/make_server_connection_seeds tests/fuzz/seeds/server_connection
 #include <complex>
 #include <string>
 #include <utility>
@@ -154,7 +154,7 @@ std::vector<std::pair<std::string, Talk>> talks() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return fuzz::write_seeds(argc, argv, "make_conversation_seeds", [](fuzz::SeedFolder& folder) {
+  return fuzz::write_seeds(argc, argv, "make_server_connection_seeds", [](fuzz::SeedFolder& folder) {
     const auto all = talks();
     for (const auto& [name, talk] : all) {
       folder.write(name, {255, 1}, talk.bytes());
