@@ -40,22 +40,23 @@ std::uint64_t offset_in(const CachedSlice& line, const void* pointer) noexcept {
   if (bytes != detail::word_bytes) {
     return false;
   }
-  const detail::CachedLocation place = find_cached(job, at);
-  return detail::is_mapped_word(place.line, op, place.offset, local, bytes) &&
-         detail::move_mapped_word(*place.line, direction, op, place.pointer, local);
+  const detail::CachedLocation location = find_cached(job, at);
+  return detail::is_mapped_word(location.line, op, location.offset, local, bytes) &&
+         detail::move_mapped_word(*location.line, direction, op, location.pointer, local);
 }
 
 // Moves one run to or from a mapped slice that was used before. False: not done, no error found.
 template <class Action>
 [[gnu::always_inline]] inline bool try_run(const JobState& job, const Action& action, RawAddress at,
                                            void* local, std::size_t bytes) {
-  const detail::CachedLocation place = find_cached(job, at);
-  if (!place.is_mapped(Action::op, bytes) || local == nullptr || !action.is_whole(bytes) ||
+  const detail::CachedLocation location = find_cached(job, at);
+  if (!location.is_mapped(Action::op, bytes) || local == nullptr || !action.is_whole(bytes) ||
       action.takes_turns(job)) [[unlikely]] {
     return false;
   }
-  place.line->count(Action::op, bytes);
-  action.run(place.pointer - place.offset, place.offset, local, bytes, job.stripes_of(*place.line));
+  location.line->count(Action::op, bytes);
+  action.run(location.pointer - location.offset, location.offset, local, bytes,
+             job.stripes_of(*location.line));
   return true;
 }
 

@@ -58,26 +58,26 @@ Result<Team> Team::split(std::int32_t color, std::int32_t key) {
   struct SplitKey {
     std::int32_t color;
     std::int32_t key;
-    std::int32_t place;
+    std::int32_t rank;
   };
-  const SplitKey mine{color, key, rank().value};
+  const SplitKey own{color, key, rank().value};
   const LabelScope scope(*this, {.verb = "split", .kind = "team"});
   const detail::WaitScope wait(state_->job().recorder, detail::Wait::team);
-  // Allocated before the others receive this rank's wish and form teams.
+  // Allocated before the others receive this rank's key and form teams.
   std::vector<WorldRank> members;
   try {
     members.reserve(static_cast<std::size_t>(size()));
   } catch (const std::bad_alloc&) {
     return report_no_memory();
   }
-  TESSERA_ASSIGN_OR_RETURN(std::vector<SplitKey> wishes, allgather_value(mine));
-  std::erase_if(wishes, [&](const SplitKey& each) {
-    return color < 0 ? each.place != mine.place : each.color != color;
+  TESSERA_ASSIGN_OR_RETURN(std::vector<SplitKey> keys, allgather_value(own));
+  std::erase_if(keys, [&](const SplitKey& each) {
+    return color < 0 ? each.rank != own.rank : each.color != color;
   });
-  std::stable_sort(wishes.begin(), wishes.end(),
+  std::stable_sort(keys.begin(), keys.end(),
                    [](const SplitKey& a, const SplitKey& b) { return a.key < b.key; });
-  for (const SplitKey& each : wishes) {
-    members.push_back(world_rank(TeamRank{each.place}));
+  for (const SplitKey& each : keys) {
+    members.push_back(world_rank(TeamRank{each.rank}));
   }
   detail::JobState& job = state_->job();
   TESSERA_ASSIGN_OR_RETURN(auto team,

@@ -148,7 +148,7 @@ Rdma collect_rdma(const rma::Settings& settings) {
   constexpr std::string_view refusal = "not used: ";
   Rdma found;
   found.ports = read_rdma_ports(root);
-  found.is_wanted = names_transport(settings, "verbs");
+  found.is_wanted = rma::names_transport(settings.transport, "verbs");
   for (const rma::TransportDescription& each : rma::describe_transports(settings)) {
     if (each.name != "verbs") {
       continue;

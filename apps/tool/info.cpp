@@ -52,7 +52,7 @@ ordered_json transports_json(const rma::Settings& settings) {
         advice.remedy.empty() ? advice.message : advice.message + "; " + advice.remedy;
     rows.push_back({{"name", name},
                     {"available", !text.starts_with(refusal)},
-                    {"chosen", names_transport(settings, name)},
+                    {"chosen", rma::names_transport(settings.transport, name)},
                     {"text", text}});
   }
   return rows;

@@ -54,9 +54,9 @@ bool is_empty(const Region& region) {
 
 Status Allocations::allocate(Team& team, std::int64_t bytes, void* pointers[]) {
   Status checked = pointers == nullptr ? null_array()
-                : bytes < 0         ? Status::error(Code::invalid_argument,
-                                                    fmt::format("cannot allocate {} bytes", bytes))
-                                    : Status();
+                   : bytes < 0         ? Status::error(Code::invalid_argument,
+                                                       fmt::format("cannot allocate {} bytes", bytes))
+                                       : Status();
   TESSERA_RETURN_IF_ERROR(team.agree(checked));
   TESSERA_ASSIGN_OR_RETURN(Region region, Region::allocate(team, static_cast<std::size_t>(bytes),
                                                            {.name = "ARMCI_Malloc"}));

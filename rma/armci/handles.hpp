@@ -101,7 +101,8 @@ class HandleTable {
 
   [[nodiscard]] bool has_flag(const armci_hdl_t& handle) const noexcept;
   [[nodiscard]] Claim* find_sealed(const armci_hdl_t& handle) const noexcept;
-  [[nodiscard]] std::uint64_t seal_of(std::uint32_t number, std::uint32_t generation) const noexcept;
+  [[nodiscard]] std::uint64_t seal_of(std::uint32_t number,
+                                      std::uint32_t generation) const noexcept;
   [[nodiscard]] bool is_ours(const Content& content) const noexcept;
   static Content read(const armci_hdl_t& handle) noexcept;
   void write(armci_hdl_t& handle, std::uint32_t number, std::uint32_t generation) const noexcept;

@@ -25,9 +25,9 @@ std::optional<StoredMessage> Inbox::take(std::int32_t tag, std::optional<WorldRa
     return std::nullopt;
   }
   std::list<StoredMessage>& messages = same_tag->second;
-  const auto oldest = std::find_if(messages.begin(), messages.end(), [&](const StoredMessage& each) {
-    return !from.has_value() || each.from == *from;
-  });
+  const auto oldest = std::find_if(
+      messages.begin(), messages.end(),
+      [&](const StoredMessage& each) { return !from.has_value() || each.from == *from; });
   if (oldest == messages.end()) {
     return std::nullopt;
   }

@@ -22,7 +22,7 @@ struct StoredMessage {
   WorldRank from;
   std::int32_t tag = 0;
   std::uint64_t bytes = 0;
-  bool is_complete = true;                  ///< false: its parts are still with the sender
+  bool is_complete = true;              ///< false: its parts are still with the sender
   std::vector<std::byte> content = {};  ///< when it is here
   std::uint32_t number_before = 0;      ///< the number before that of the first part
 };

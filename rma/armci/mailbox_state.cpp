@@ -95,8 +95,8 @@ Status MailboxState::wait(WorldRank peer, IsDone&& is_done) {
     if (const auto now = std::chrono::steady_clock::now(); now - last_check >= liveness_interval) {
       last_check = now;
       if (status.ok() && !region_.job().is_present(peer)) {
-        status = Status::error_at(peer, Code::peer_lost,
-                                  fmt::format("rank {} is gone", peer.value));
+        status =
+            Status::error_at(peer, Code::peer_lost, fmt::format("rank {} is gone", peer.value));
       }
     }
     if (!status.ok()) {
@@ -152,7 +152,8 @@ Status MailboxState::send_to_self(std::int32_t tag, std::span<const std::byte> m
 // Writes the slot's header and the part of the message that goes into the slot; returns the units
 // in use.
 std::uint32_t MailboxState::fill_slot(std::uint32_t slot, WorldRank to, std::int32_t tag,
-                                      std::span<const std::byte> message, std::size_t bytes_in_slot) {
+                                      std::span<const std::byte> message,
+                                      std::size_t bytes_in_slot) {
   const SlotHeader header{.previous = sent(to), .tag = tag, .bytes = message.size()};
   std::memcpy(region_.slot(slot), &header, sizeof header);
   if (bytes_in_slot > 0) {
@@ -343,8 +344,9 @@ Result<MailboxState::Fetched> MailboxState::fetch(WorldRank from, Announcement a
                          fmt::format("a message of {} bytes from rank {} is in a slot of {} bytes",
                                      header.bytes, from.value, bytes));
   }
-  TESSERA_ASSIGN_OR_RETURN(fetched.message.content, copy_of(std::span<const std::byte>(slot).subspan(
-                                                       sizeof header, header.bytes)));
+  TESSERA_ASSIGN_OR_RETURN(
+      fetched.message.content,
+      copy_of(std::span<const std::byte>(slot).subspan(sizeof header, header.bytes)));
   return fetched;
 }
 
@@ -373,7 +375,8 @@ Result<Received> MailboxState::receive(std::int32_t tag, std::span<std::byte> bu
 
 Result<StoredMessage> MailboxState::wait_for_message(std::int32_t tag,
                                                      std::optional<WorldRank> from) {
-  if (from.value_or(region_.rank()) == region_.rank() && (from.has_value() || region_.size() == 1)) {
+  if (from.value_or(region_.rank()) == region_.rank() &&
+      (from.has_value() || region_.size() == 1)) {
     return Status::error(Code::invalid_argument,
                          "this rank has not sent itself this message, and would wait forever")
         .hint("send a message to this rank before receiving it");

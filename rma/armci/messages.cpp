@@ -349,7 +349,7 @@ int armci_msg_rcvany(int tag, void* buffer, int buflen, int* msglen) {
   armci::call("armci_msg_rcvany", [&](Session& session) -> Status {
     TESSERA_RETURN_IF_ERROR(armci::check_buffer(buffer, buflen));
     return armci::store_received(session.mailbox.receive_any(tag, armci::bytes_of(buffer, buflen)),
-                                msglen, &from);
+                                 msglen, &from);
   });
   return from;
 }

@@ -86,9 +86,9 @@ class Forked final : public Bootstrap {
  private:
   // The identity of another running process that is this rank, else 0.
   [[nodiscard]] std::uint64_t other_process() const noexcept {
-    const std::uint64_t entered = control_->process(rank_.value).load();
-    const bool is_other = entered != detail::own_identity() && detail::is_running(entered);
-    return is_other ? entered : 0;
+    const std::uint64_t registered = control_->process(rank_.value).load();
+    const bool is_other = registered != detail::own_identity() && detail::is_running(registered);
+    return is_other ? registered : 0;
   }
 
   // Registers this process as the rank, and marks the environment so that programs which it starts
@@ -97,17 +97,17 @@ class Forked final : public Bootstrap {
     if (is_rank_) {
       return {};
     }
-    const std::uint64_t mine = detail::own_identity();
-    std::uint64_t entered = control_->process(rank_.value).load();
-    while (entered != mine) {
-      if (detail::is_running(entered)) {
+    const std::uint64_t own = detail::own_identity();
+    std::uint64_t registered = control_->process(rank_.value).load();
+    while (registered != own) {
+      if (detail::is_running(registered)) {
         return Status::error(
                    Code::invalid_argument,
                    fmt::format("this process is not a rank: process {} is rank {} already",
-                               detail::process_of(entered), rank_.value))
+                               detail::process_of(registered), rank_.value))
             .hint("unset TESSERA_LAUNCH for a program that runs as a separate job beside the rank");
       }
-      if (control_->process(rank_.value).compare_exchange_strong(entered, mine)) {
+      if (control_->process(rank_.value).compare_exchange_strong(registered, own)) {
         break;
       }
     }
@@ -145,12 +145,12 @@ class Forked final : public Bootstrap {
             *ended, Code::peer_lost,
             fmt::format("rank {} ended while the job was starting", ended->value));
       }
-      const std::int32_t came = control_->arrived.load();
+      const std::int32_t arrived = control_->arrived.load();
       if (std::chrono::steady_clock::now() > deadline && withdraw(round)) {
         return Status::error(Code::timed_out,
                              fmt::format("only {} of {} ranks reached the start of the job within "
                                          "{} ms",
-                                         came, control_->ranks, timeout.count()));
+                                         arrived, control_->ranks, timeout.count()));
       }
     }
     return round;
