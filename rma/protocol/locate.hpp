@@ -22,7 +22,7 @@ struct Located {
   std::byte* slice = nullptr;
 };
 
-/// Finds the target of an operation that touches `extent` bytes around `at`.
+/// Finds the target of an operation that accesses `extent` bytes around `at`.
 /// Errors: closed, invalid_argument (not a member, access mode), out_of_range.
 Result<Located> locate(JobState& job, Op op, const RemoteAddress& at, CopyShape::Extent extent);
 
