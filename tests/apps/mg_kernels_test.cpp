@@ -278,7 +278,7 @@ TEST(Kernels, NormsSumOverBoxes) {
   EXPECT_EQ(std::max(a.greatest, b.greatest), greatest);
 }
 
-TEST(Kernels, FillPeriodicAlsoWhenTheLevelIsThinnerThanTheGhosts) {
+TEST(Kernels, FillPeriodicAlsoIfTheLevelIsThinnerThanTheGhosts) {
   for (const std::int64_t n : {2, 4, 8}) {
     const Cube u = random_cube(n, 11);
     const TestGrid grid(whole_box(n), u, whole_box(n));
@@ -464,7 +464,7 @@ TEST(Sweep, RestrictsWholeRowsWithOneGhostInX) {
                 coarsened(box));
 }
 
-TEST(Sweep, ReadsNoMoreGhostsThanItSays) {
+TEST(Sweep, ReadsNoMoreGhostsThanDocumented) {
   for (const Box& box : boxes()) {
     if (coarsened(box).is_empty()) {
       continue;

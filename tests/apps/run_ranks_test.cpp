@@ -41,7 +41,7 @@ TEST(RunRanks, GivesTheExitCodeOfTheFirstRank) {
   EXPECT_EQ(heard.errors, "");
 }
 
-TEST(RunRanks, SaysAnErrorOnce) {
+TEST(RunRanks, ReportsAnErrorOnce) {
   const Heard heard = hear([](Job&) {
     return Outcome{Status::error(Code::invalid_argument, "no such class"), exit_usage};
   });
@@ -49,7 +49,7 @@ TEST(RunRanks, SaysAnErrorOnce) {
   EXPECT_EQ(heard.errors, "program: no such class\n");
 }
 
-TEST(RunRanks, AnErrorIsNeverGood) {
+TEST(RunRanks, AnErrorNeverExitsWithZero) {
   EXPECT_EQ(hear([](Job& job) {
               return is_last(job) ? Outcome{Status::error(Code::closed, "gone"), 0} : Outcome{};
             }).exit_code,
@@ -57,7 +57,7 @@ TEST(RunRanks, AnErrorIsNeverGood) {
 }
 
 // A rank could not allocate memory and left; the error of the other ranks must not hide that.
-TEST(RunRanks, MemoryThatOneRankLacksIsTheUsersToMend) {
+TEST(RunRanks, MissingMemoryOfOneRankIsReportedAsTheUsersToFix) {
   const Heard heard = hear([](Job& job) -> Outcome {
     if (is_last(job)) {
       throw std::bad_alloc();
@@ -70,7 +70,7 @@ TEST(RunRanks, MemoryThatOneRankLacksIsTheUsersToMend) {
       << heard.errors;
 }
 
-TEST(OutcomeOf, TellsWhatIsTheUsersToMend) {
+TEST(OutcomeOf, ReportsWhatTheUserCanFix) {
   const auto code_of = [](Code code) {
     return outcome_of(Status::error(code, "no"), {Code::unsupported}).exit_code;
   };

@@ -290,7 +290,7 @@ TEST(Reduce, TakesFractionsInfinitiesAndNoNumberForTrue) {
   });
 }
 
-TEST(Reduce, OfARootLeavesTheOthersElementsAlone) {
+TEST(Reduce, OfARootDoesNotChangeTheOthersElements) {
   on_ranks([](Job& job) {
     for (std::int32_t root = 0; root < job.size(); ++root) {
       double value = -7;
@@ -369,7 +369,7 @@ TEST(Agree, GivesTheErrorOfTheLowestFailingMemberToAll) {
   });
 }
 
-TEST(Agree, TellsAllWhereMembersWereAskedForDifferentThings) {
+TEST(Agree, ReportsToAllThatMembersWereAskedForDifferentThings) {
   on_ranks([](Job& job) {
     EXPECT_TRUE(ok(job.world().agree(Status(), {7})));
     const std::int32_t last = job.size() - 1;

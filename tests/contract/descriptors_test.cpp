@@ -64,7 +64,7 @@ constexpr const char* elsewhere =
     tessera::test::is_sanitized ? "the sanitizer needs file descriptors to inspect objects"
                                 : "needs six processes on six nodes: contract.descriptors runs it";
 
-TEST(Descriptors, ThatAreMissingAreNobodysDeath) {
+TEST(Descriptors, ThatAreMissingAreNotReportedAsADeath) {
   on_ranks([](Job& job) {
     if (!fits(job)) {
       GTEST_SKIP() << elsewhere;
@@ -93,7 +93,7 @@ TEST(Descriptors, ThatAreMissingAreNobodysDeath) {
   });
 }
 
-TEST(Descriptors, AreNotKeptByWhoWaits) {
+TEST(Descriptors, AreNotHeldByWaitingRanks) {
   on_ranks([](Job& job) {
     if (!fits(job)) {
       GTEST_SKIP() << elsewhere;

@@ -89,7 +89,7 @@ int wait_for(pid_t child) {
   return WIFEXITED(state) ? WEXITSTATUS(state) : -WTERMSIG(state);
 }
 
-TEST(Fork, AChildIsNoRankAndItsParentGoesOn) {
+TEST(Fork, AChildIsNotARankAndItsParentContinues) {
   on_ranks([](Job& job) {
     Belongings own{.job = job,
                    .region = Region::allocate(job.world(), 4096).value(),

@@ -76,7 +76,7 @@ void with_mailbox(const std::function<void(Job&, Mailbox&)>& body) {
   });
 }
 
-TEST(Announcements, KeepTheirPartsAndOrderAlsoWhereNumbersWrap) {
+TEST(Announcements, KeepTheirPartsAndOrderEvenIfNumbersWrap) {
   using detail::Announcement;
   constexpr std::uint32_t numbers = 1U << Announcement::number_bits;
   for (const std::uint32_t number : {0U, 1U, 77U, numbers / 2, numbers - 1}) {
@@ -154,7 +154,7 @@ TEST(Mailbox, CarriesEverySize) {
 }
 
 // No rank receives anything meanwhile: all wait in a barrier.
-TEST(Mailbox, BuffersSoManyMessagesAsItPromises) {
+TEST(Mailbox, BuffersAsManyMessagesAsItPromises) {
   with_mailbox([](Job& job, Mailbox& mailbox) {
     for (int round = 0; round < 3; ++round) {
       for (std::uint32_t i = 0; i < max_short_messages; ++i) {
@@ -184,7 +184,7 @@ TEST(Mailbox, LetsAllSendFirstHoweverManyMessages) {
   });
 }
 
-TEST(Mailbox, TakesInMessagesWhileALongOneIsSent) {
+TEST(Mailbox, ReceivesMessagesWhileALongOneIsSent) {
   with_mailbox([](Job& job, Mailbox& mailbox) {
     constexpr std::uint32_t messages = 3 * max_short_messages;
     const std::vector<std::byte> long_message = content(1, three_megabytes);
@@ -266,7 +266,7 @@ TEST(Mailbox, CarriesMessagesToOneself) {
   });
 }
 
-TEST(Mailbox, TellsOfMessagesThatAreTooLongAndGoesOn) {
+TEST(Mailbox, ReportsMessagesThatAreTooLongAndContinues) {
   with_mailbox([](Job& job, Mailbox& mailbox) {
     for (const std::size_t bytes :
          {std::size_t{10}, short_message_bytes, std::size_t{600'000}, std::size_t{900'000}}) {
@@ -297,7 +297,7 @@ TEST(Mailbox, TellsOfMessagesThatAreTooLongAndGoesOn) {
   });
 }
 
-TEST(Mailbox, RefusesWhatMakesNoSense) {
+TEST(Mailbox, RefusesInvalidArguments) {
   with_mailbox([](Job& job, Mailbox& mailbox) {
     std::vector<std::byte> buffer(10);
     const std::string there_is_no = "there is no rank " + std::to_string(job.size());
@@ -322,7 +322,7 @@ TEST(Mailbox, RefusesWhatMakesNoSense) {
   });
 }
 
-TEST(Mailbox, DropsWhatNobodyReceivedAndMayBeMadeAgain) {
+TEST(Mailbox, DropsUnreceivedMessagesAndMayBeMadeAgain) {
   on_ranks([](Job& job) {
     for (std::uint32_t round = 0; round < 4; ++round) {
       Mailbox mailbox = Mailbox::create(job).value();
@@ -338,7 +338,7 @@ TEST(Mailbox, DropsWhatNobodyReceivedAndMayBeMadeAgain) {
   });
 }
 
-TEST(Mailbox, TellsOfARankThatHasLeft) {
+TEST(Mailbox, ReportsARankThatHasLeft) {
   if (!rma::test::ranks_are_threads() || rma::test::rank_count() < 2) {
     GTEST_SKIP() << "stops the jobs that it starts; the job of this program must not stop";
   }

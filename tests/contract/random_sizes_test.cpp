@@ -91,7 +91,7 @@ void end(Job& job, Handle handle, PeerState fate, Handle& all) {
   static_cast<void>(job);
 }
 
-TEST(RandomSizes, AroundEveryLimitLeaveWhatTheModelSays) {
+TEST(RandomSizes, AroundEveryLimitAgreeWithTheModel) {
   on_ranks([](Job& job) {
     const SharedSeed seed(job);
     std::mt19937_64 random = seed.generator(job.rank().value);

@@ -142,7 +142,7 @@ void work_and_compare(Job& job, int steps) {
   }
 }
 
-TEST(RandomOperations, OfAllRanksLeaveWhatTheModelSays) {
+TEST(RandomOperations, OfAllRanksAgreeWithTheModel) {
   on_ranks([](Job& job) { work_and_compare(job, 250); });
 }
 

@@ -321,7 +321,7 @@ TEST(RawTransfer, RefusesListsThatDontMatch) {
   });
 }
 
-TEST(RawTransfer, SaysWhatIsWrongWithAnAddress) {
+TEST(RawTransfer, ReportsWhatIsWrongWithAnAddress) {
   on_ranks([](Job& job) {
     const Named memory(job);
     const TeamRank target = neighbour(job);

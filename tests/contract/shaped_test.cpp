@@ -228,7 +228,7 @@ TEST(ScatteredGet, AgreesWithTheModelAndOffsetsAreRelative) {
   });
 }
 
-TEST(ScatteredTransfers, ThatOverlapWhereTheyWriteAreRefusedAndChangeNothing) {
+TEST(ScatteredTransfers, WithOverlappingTargetsAreRefusedAndChangeNothing) {
   on_ranks([](Job& job) {
     Region region = Region::allocate(job.world(), 256).value();
     const RemoteAddress at = region.at(neighbour(job));
@@ -255,7 +255,7 @@ TEST(ScatteredTransfers, ThatOverlapWhereTheyWriteAreRefusedAndChangeNothing) {
   });
 }
 
-TEST(ScatteredPut, ThatOverlapsIsCarriedOutWhereTheCheckIsOff) {
+TEST(ScatteredPut, ThatOverlapsIsPerformedIfTheCheckIsOff) {
   on_ranks({.change = [](Settings& settings) { settings.check_overlap = 0; }}, [](Job& job) {
     Region region = Region::allocate(job.world(), 64).value();
     const RemoteAddress at = region.at(neighbour(job));

@@ -105,7 +105,7 @@ TEST(Team, DoesNotUseWhatAnotherLeft) {
   });
 }
 
-TEST(Team, IsMadeAnewFromTheSameListManyTimes) {
+TEST(Team, IsMadeAgainFromTheSameListManyTimes) {
   on_ranks([](Job& job) {
     const auto list = every(job, 0, 1);
     for (int round = 0; round < 30; ++round) {
@@ -177,7 +177,7 @@ TEST(Team, OutlivesTheTeamThatItWasSplitFrom) {
   });
 }
 
-TEST(Team, CreationTellsWhatIsWrongWithTheList) {
+TEST(Team, CreationReportsWhatIsWrongWithTheList) {
   on_ranks([](Job& job) {
     EXPECT_TRUE(fails(Team::create(job, {}), Code::invalid_argument, {"at least one member"}));
     const std::vector<WorldRank> twice{job.rank(), job.rank()};

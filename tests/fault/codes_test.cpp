@@ -68,7 +68,7 @@ TEST(Code, InvalidArgumentForCollectivesThatDoNotMatch) {
   EXPECT_TRUE(status.message().starts_with("members of a team called different collectives"));
 }
 
-TEST(Code, OutOfRangeForAByteBehindTheSlice) {
+TEST(Code, OutOfRangeForAByteAfterTheSlice) {
   const Status status = on_threads(2, [](Job& job) -> Status {
     TESSERA_ASSIGN_OR_RETURN(Region region, Region::allocate(job.world(), 100));
     const double value = 1;
@@ -238,7 +238,7 @@ TEST(Code, ProtocolForMemoryOfAnotherVersion) {
   EXPECT_EQ(refused.status().code(), Code::protocol);
 }
 
-TEST(Code, InternalForAPlaceThatAnotherProcessHolds) {
+TEST(Code, InternalForALocalRankThatAnotherProcessHolds) {
   auto memory = rma::detail::NodeMemory::create(2, 64 << 20).value();
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);

@@ -60,7 +60,7 @@ TEST(TesseraRun, EndsAllRanksWhenOneEndsTheJob) {
 }
 
 // The exit code is that of the rank that ended the job, although another rank exited with 0 before.
-TEST(TesseraRun, TellsTheCodeOfWhoEndedTheJobBehindAnother) {
+TEST(TesseraRun, ExitsWithTheCodeOfTheRankThatEndedTheJobAfterAnother) {
   const Ending ending =
       tessera_run({"-n", "3", FAULT_WORKER, "end-job-behind-one", "2", "1"}).wait();
   EXPECT_EQ(ending.exit_code, 7);
@@ -68,7 +68,7 @@ TEST(TesseraRun, TellsTheCodeOfWhoEndedTheJobBehindAnother) {
 }
 
 // A stream stays locked while a thread waits for input from it.
-TEST(TesseraRun, EndsTheJobWhileAThreadOfItsEnderReads) {
+TEST(TesseraRun, EndsTheJobWhileAThreadOfTheEndingRankReads) {
   const Ending ending =
       tessera_run({"-n", "2", "--quiet", FAULT_WORKER, "end-job-while-reading", "0", "1"}).wait();
   EXPECT_EQ(ending.exit_code, 7);
@@ -77,7 +77,7 @@ TEST(TesseraRun, EndsTheJobWhileAThreadOfItsEnderReads) {
   EXPECT_EQ(occurrences(ending.output, "of a stream"), 1U) << ending.output;
 }
 
-TEST(TesseraRun, EndsAnEnderThatDoesNotEnd) {
+TEST(TesseraRun, EndsARankThatEndedTheJobButKeepsRunning) {
   const Ending ending =
       tessera_run({"-n", "3", FAULT_WORKER, "end-job-into-full-pipe", "1", "1"}).wait();
   EXPECT_EQ(ending.exit_code, 128 + SIGKILL);
@@ -86,7 +86,7 @@ TEST(TesseraRun, EndsAnEnderThatDoesNotEnd) {
 
 // A tool that a rank starts is a job of one rank. Its exit code does not end the job, and the ranks
 // continue.
-TEST(TesseraRun, AToolThatARankStartsIsNoRank) {
+TEST(TesseraRun, AToolThatARankStartsIsNotARank) {
   const Ending ending = tessera_run({"-n", "3", FAULT_WORKER, "start-a-tool", "1", "1"}).wait();
   EXPECT_EQ(ending.exit_code, 0);
   EXPECT_EQ(sorted_lines(ending.output),
@@ -129,7 +129,7 @@ TEST(TesseraRun, StartsAJobBelowEachRankOfAnother) {
   }
 }
 
-TEST(TesseraRun, TellsTheCodeOfWhoEndedTheJobThatAWrapperKeepsBack) {
+TEST(TesseraRun, ExitsWithTheCodeOfTheRankThatEndedTheJobDespiteAWrapper) {
   const std::string script = "set -- '" FAULT_WORKER
                              "' end-job 1 1; case $TESSERA_LAUNCH in *:1:2) \"$@\"; true;; "
                              "*) exec \"$@\";; esac";
@@ -166,7 +166,7 @@ TEST(TesseraRun, ExitsWith128AndTheSignalOfAKilledRankAndLetsTheOthersFinish) {
 }
 
 // A reader such as `| head -1` closes the pipe: the ranks continue, and their exit codes count.
-TEST(TesseraRun, GoesOnWhenNobodyReadsItsOutput) {
+TEST(TesseraRun, ContinuesIfItsOutputIsNotRead) {
   const TemporaryFolder folder;
   const std::string file = folder.file("done");
   const std::string script =
@@ -178,7 +178,7 @@ TEST(TesseraRun, GoesOnWhenNobodyReadsItsOutput) {
   EXPECT_EQ(contents_of(file), "x\nx\n");
 }
 
-TEST(TesseraRun, QuietSaysNothingOfFailedRanks) {
+TEST(TesseraRun, QuietOmitsFailedRanks) {
   std::vector<std::string> arguments = each_rank("2", "exit 3");
   arguments.insert(arguments.begin(), "--quiet");
   const Ending ending = tessera_run(arguments).wait();
@@ -215,7 +215,7 @@ Program under_bash(const std::string& script, std::vector<std::string> arguments
 }
 
 // The limit also concerns shared memory, which is a file to the system.
-TEST(TesseraRun, SaysThatFilesMayNotBeAsLargeAsItNeeds) {
+TEST(TesseraRun, ReportsThatFilesMayNotBeAsLargeAsItNeeds) {
   const Ending ending = under_bash("ulimit -f 1", {TESSERA_RUN, "-n", "4", "true"}).wait();
   EXPECT_EQ(ending.exit_code, 2) << ending.signal;
   EXPECT_EQ(ending.output,
@@ -224,7 +224,7 @@ TEST(TesseraRun, SaysThatFilesMayNotBeAsLargeAsItNeeds) {
 }
 
 // The smallest arena, and a little less and more.
-TEST(TesseraRun, RanksSayThatFilesMayNotBeAsLargeAsTheyNeed) {
+TEST(TesseraRun, RanksReportThatFilesMayNotBeAsLargeAsTheyNeed) {
   for (const char* const kib : {"64", "65535", "65536", "65599", "65600"}) {
     const Ending ending =
         under_bash(std::string("ulimit -f ") + kib,
@@ -239,7 +239,7 @@ TEST(TesseraRun, RanksSayThatFilesMayNotBeAsLargeAsTheyNeed) {
   }
 }
 
-TEST(TesseraRun, SaysThatAFileOfOutputMayNotBeLarger) {
+TEST(TesseraRun, ReportsThatAFileOfOutputMayNotBeLarger) {
   const TemporaryFolder folder;
   const std::string script = "ulimit -f 8; \"$@\" > '" + folder.file("out") + "'; echo code $?";
   const Ending ending = Program({"bash", "-c", script, "bash", TESSERA_RUN, "-n", "1", "sh", "-c",
@@ -251,7 +251,7 @@ TEST(TesseraRun, SaysThatAFileOfOutputMayNotBeLarger) {
   EXPECT_EQ(contents_of(folder.file("out")).size(), 8192U);
 }
 
-TEST(TesseraRun, PassesAllArgumentsOnBehindTheProgram) {
+TEST(TesseraRun, ForwardsAllArgumentsAfterTheProgram) {
   const Ending ending = tessera_run({"-n", "2", "printf", "%s|", "--class", "A", "-n", "5",
                                      "--nodes", "--help", "--", "", "a b"})
                             .wait();
@@ -295,7 +295,7 @@ TEST(TesseraRun, HelpShowsTheUsageAndTheDefaults) {
   EXPECT_NE(help.find("-n,--ranks INT=1 "), std::string::npos) << help;
 }
 
-TEST(TesseraRun, MoreRanksThanCanBeStartedAreRefusedBeforeAnyIs) {
+TEST(TesseraRun, MoreRanksThanCanBeStartedAreRefusedBeforeTheFirst) {
   const Ending ending = tessera_run({"-n", "2147483647", "echo", "started"}).wait();
   EXPECT_EQ(ending.exit_code, 2);
   EXPECT_TRUE(ending.output.starts_with("tessera-run: 2147483647 ranks are more than the "))
@@ -334,7 +334,7 @@ TEST(TesseraRun, PassesSignalsOn) {
 }
 
 // Programs give these signals meanings of their own, such as writing a checkpoint.
-TEST(TesseraRun, GoesOnAfterASignalThatIsNotToEndTheRanks) {
+TEST(TesseraRun, ContinuesAfterASignalThatDoesNotEndTheRanks) {
   Program program = tessera_run(
       {"-n", "2", "sh", "-c",
        "trap 'echo noted' USR1; trap 'exit 5' TERM; echo ready; while true; do sleep 0.01; done"});
@@ -355,7 +355,7 @@ void expect_gone(int pid, const char* what) {
 }
 
 // A shell that a signal ends does not pass the signal on to its child.
-TEST(TesseraRun, EndsWhatAScriptLeavesBehindThatWasToldToEnd) {
+TEST(TesseraRun, EndsProcessesThatASignalledScriptLeavesRunning) {
   Program program =
       tessera_run({"-n", "2", "--quiet", "sh", "-c", "sh -c 'echo $$; exec sleep 1000'; true"});
   ASSERT_TRUE(program.wait_for_lines(2));
@@ -367,7 +367,7 @@ TEST(TesseraRun, EndsWhatAScriptLeavesBehindThatWasToldToEnd) {
   }
 }
 
-TEST(TesseraRun, LetsAScriptEndItsProgramByItself) {
+TEST(TesseraRun, LetsAScriptEndItsProgram) {
   const std::string program =
       "trap 'sleep 0.3; echo saved; exit 9' USR1; trap 'echo cut off' TERM; echo ready; "
       "while true; do sleep 0.01; done";
@@ -382,7 +382,7 @@ TEST(TesseraRun, LetsAScriptEndItsProgramByItself) {
 }
 
 // The same, if another rank ends the job.
-TEST(TesseraRun, EndsWhatScriptsLeaveBehindWhenTheJobEnds) {
+TEST(TesseraRun, EndsProcessesThatScriptsLeaveRunningWhenTheJobEnds) {
   const std::string script = "sh -c \"echo \\$\\$; exec '" FAULT_WORKER "' end-job 1 1\"; true";
   const Ending ending = tessera_run({"-n", "2", "--quiet", "sh", "-c", script}).wait();
   EXPECT_EQ(ending.exit_code, 7);

@@ -67,7 +67,7 @@ TEST(UnderMpirun, JobsComeAndGoWithinTheProgramsMpi) {
       << ending.output;
 }
 
-TEST(UnderMpirun, ASecondJobIsRefusedWhereTheFirstHasEndedMpi) {
+TEST(UnderMpirun, ASecondJobIsRefusedIfTheFirstHasEndedMpi) {
   const Ending ending = mpirun("2", "twice");
   EXPECT_EQ(ending.exit_code, 0) << ending.output;
   EXPECT_EQ(count_of(ending.output,
@@ -83,7 +83,7 @@ TEST(UnderMpirun, ARankThatDiesEndsTheRunAndLeavesNothing) {
 }
 
 // The launcher of another MPI starts single processes that do not know of each other.
-TEST(UnderAForeignLauncher, TheProcessSaysThatItSeesOnlyItself) {
+TEST(UnderAForeignLauncher, TheProcessReportsThatItSeesOnlyItself) {
   for (const auto& [launcher, ranks, variables] :
        {std::tuple<std::string, int, Variables>{
             "srun", 4, {{"SLURM_NTASKS", "4"}, {"SLURM_PROCID", "0"}, {"SLURM_STEP_ID", "0"}}},
@@ -106,7 +106,7 @@ TEST(UnderTesseraRun, MpiIsNotStarted) {
 }
 
 // The two processes would be two jobs of one rank each.
-TEST(UnderTesseraRun, AProgramThatStartedMpiSaysThatItSeesOnlyItself) {
+TEST(UnderTesseraRun, AProgramThatStartedMpiReportsThatItSeesOnlyItself) {
   const Ending ending = run({TESSERA_RUN, "-n", "2", MPI_FAULT_WORKER, "behind_mpi"});
   EXPECT_EQ(
       count_of(ending.output,

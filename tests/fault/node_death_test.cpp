@@ -29,7 +29,7 @@ void expect_report(const Outcome& outcome, int rank, const std::string& step,
   EXPECT_NE(report->message.find(words), std::string::npos) << report->message;
 }
 
-TEST(NodeDeath, AKilledFirstRankIsNamedAndOtherNodesGoOn) {
+TEST(NodeDeath, AKilledFirstRankIsNamedAndOtherNodesContinue) {
   const Outcome outcome = direct(on_three_nodes("node:carrier_dies", SIGKILL));
   EXPECT_FALSE(outcome.hung);
   EXPECT_TRUE(outcome.left_behind.empty());
@@ -54,7 +54,7 @@ TEST(NodeDeath, AKilledFirstRankIsNamedAndOtherNodesGoOn) {
 }
 
 // Ranks of other nodes are alive, but their messages can no longer arrive.
-TEST(NodeDeath, WhoWaitsForAnotherNodeIsToldOfItsOwnNodesFirstRank) {
+TEST(NodeDeath, AWaiterForAnotherNodeIsNotifiedOfTheDeathOnItsOwnNode) {
   Plan plan = on_three_nodes("node:mate_is_cut_off", SIGKILL);
   plan.ranks = 4;
   const Outcome outcome = direct(plan);
@@ -86,7 +86,7 @@ TEST(NodeDeath, ATeamMayBeFreedWhileAnothersLastStepIsUnderWay) {
   EXPECT_FALSE(HasFailure()) << describe(outcome);
 }
 
-TEST(NodeDeath, AFirstRankThatStopsGoesOnServingItsNode) {
+TEST(NodeDeath, AFirstRankThatStopsStillServesItsNode) {
   const Outcome outcome = direct(on_three_nodes("node:carrier_stops", 0));
   EXPECT_FALSE(outcome.hung);
   EXPECT_TRUE(outcome.left_behind.empty());
@@ -100,7 +100,7 @@ TEST(NodeDeath, AFirstRankThatStopsGoesOnServingItsNode) {
   EXPECT_FALSE(HasFailure()) << describe(outcome);
 }
 
-TEST(NodeDeath, ALoneRankThatStopsIsKnownToHaveLeftOnAllOfSixNodes) {
+TEST(NodeDeath, TheOnlyRankOfANodeThatStopsIsKnownToHaveLeftOnAllOfSixNodes) {
   Plan plan = on_three_nodes("node:lone_rank_stops", 0);
   plan.ranks = 7;
   plan.environment = {{"TESSERA_TRANSPORT", "shm,tcp"}, {"TESSERA_RANKS_PER_NODE", "1"}};
@@ -145,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(Replies, IntermediaryDeath, testing::Values("direct", "
                          [](const auto& each) { return std::string(each.param); });
 
 // A fence covers a flag even if there was no put or get before it.
-TEST(NodeDeath, AFenceTellsOfAFlagThatCameTooLateThoughNothingElseWasSent) {
+TEST(NodeDeath, AFenceReportsALateFlagThoughNothingElseWasSent) {
   const Outcome outcome = direct(on_three_nodes("node:flag_comes_too_late", 0));
   EXPECT_FALSE(outcome.hung);
   expect_report(outcome, 5, "outcome", "closed", 0, "it was freed or never created");

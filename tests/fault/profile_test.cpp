@@ -76,7 +76,7 @@ TEST(AProfileWithoutStop, IsWrittenAtTheExitWithAWarning) {
   }
 }
 
-TEST(AProfileWithoutStop, IsOfTheRankAloneThatFails) {
+TEST(AProfileWithoutStop, IsOnlyOfTheRankThatFails) {
   const TemporaryFolder folder;
   const Ending ending = exit_by("fail", "json", folder);
   EXPECT_EQ(ending.exit_code, 3) << ending.output;

@@ -311,7 +311,7 @@ void hold_bitmap(Stage& stage) {
   stand_still(stage);
 }
 
-void hold_post_boxes(Stage& stage) {
+void hold_inboxes(Stage& stage) {
   for (int place = 0; place < node(stage).size(); ++place) {
     node(stage).memory().record(place).inbox_lock.lock(node(stage).lock_context());
   }
@@ -582,7 +582,7 @@ constexpr std::array all{
     Scenario{"fights_for_lock", repeat<lock_and_unlock>, fight_for_lock},
     Scenario{"holds_stripes", hold_stripes, accumulate_into_held_stripes},
     Scenario{"holds_bitmap", hold_bitmap, take_local_memory},
-    Scenario{"holds_post_boxes", hold_post_boxes, in_team_creation},
+    Scenario{"holds_inboxes", hold_inboxes, in_team_creation},
     Scenario{"inside_arena", take_local_memory_for_ever, take_local_memory},
     Scenario{"awaited_flag", stand_still, flag},
     Scenario{"awaited_notification", stand_still, notification},

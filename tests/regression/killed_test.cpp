@@ -11,7 +11,7 @@ namespace tessera::fault {
 namespace {
 
 // nwchem#1164: Global Arrays left its files in /dev/shm, which filled up with each crash.
-TEST(Killed, ARankLeavesNoMemoryBehind) {
+TEST(Killed, ARanksMemoryIsFreed) {
   for (const char* const scenario : {"inside_allocations", "streaming_puts", "fights_for_lock"}) {
     const Outcome outcome = direct({.scenario = scenario, .ranks = 3, .victim = 1});
     EXPECT_FALSE(outcome.hung) << scenario;

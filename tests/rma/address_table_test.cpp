@@ -35,7 +35,7 @@ TEST(AddressTable, FindsARegionInTheArenaFromAnyOfItsBytes) {
   EXPECT_EQ(book->find(slice), RegionId{0});
 }
 
-TEST(AddressTable, FindsTheLastGranuleOfTheArenaAndNothingBehindIt) {
+TEST(AddressTable, FindsTheLastGranuleOfTheArenaAndNothingAfterIt) {
   const auto book = make_book();
   const std::byte* const last = arena + arena_bytes - granule_bytes;
   book->assign(last, granule_bytes, RegionId{9});
@@ -95,7 +95,7 @@ TEST(AddressTable, EmptySlicesAndNullLeaveNoTrace) {
   EXPECT_EQ(book->find(arena), RegionId{0});
 }
 
-TEST(AddressTable, ForeignAddressesAreUniqueAndComeBackWhole) {
+TEST(AddressTable, ForeignAddressesAreUniqueAndComeBackUnchanged) {
   const auto book = make_book();
   std::mt19937 random(99);
   struct Piece {
@@ -135,7 +135,7 @@ TEST(AddressTable, ForeignAddressesAreUniqueAndComeBackWhole) {
   EXPECT_EQ(*whole, lowest);
 }
 
-TEST(AddressTable, SaysWhenForeignAddressesAreUsedUp) {
+TEST(AddressTable, ReportsThatForeignAddressesAreExhausted) {
   const auto book = make_book();
   const auto refused = book->reserve_foreign(1ULL << 50, RegionId{1});
   EXPECT_EQ(refused.status().code(), Code::limit_exceeded);

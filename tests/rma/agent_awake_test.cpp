@@ -61,7 +61,7 @@ TEST(AgentAwake, SleepsAgainAfterItsTimeAndIsAwakeWithTheNextRequest) {
   }
 }
 
-TEST(AgentAwake, IsAsleepSoonWhereNoProcessorIsSpare) {
+TEST(AgentAwake, SleepsSoonIfNoProcessorIsFree) {
   const ServedNode node({.stay_awake = std::chrono::microseconds(50)});
   RawPeer peer(node.address());
   ASSERT_TRUE(test::ok(peer.introduce(node.secret(), foreign_rank)));

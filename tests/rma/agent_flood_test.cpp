@@ -76,7 +76,7 @@ class AgentFlood : public testing::Test {
   }();
 };
 
-TEST_F(AgentFlood, ByStrangersDelaysPeersAsComputationDoes) {
+TEST_F(AgentFlood, ByUnauthenticatedPeersDelaysOthersNoMoreThanComputation) {
   const TcpAddress address = node_.address();
   const auto is_served = [&] {
     const auto computed = time_beside([] { compute_for_ever(); });

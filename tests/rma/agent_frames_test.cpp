@@ -156,7 +156,7 @@ const std::vector<Malformed>& malformed() {
 
 class MalformedFrame : public AgentRobustness, public testing::WithParamInterface<std::size_t> {};
 
-TEST_P(MalformedFrame, EndsItsOwnConversationAndSaysWhy) {
+TEST_P(MalformedFrame, EndsItsOwnConnectionWithTheReason) {
   const Malformed& each = malformed()[GetParam()];
   RawPeer peer = introduced();
   ASSERT_TRUE(peer.send(each.bytes()));
@@ -312,7 +312,7 @@ const std::vector<Refused>& refused() {
 
 class RefusedRequest : public AgentRobustness, public testing::WithParamInterface<std::size_t> {};
 
-TEST_P(RefusedRequest, IsAnsweredAndTheConversationGoesOn) {
+TEST_P(RefusedRequest, IsAnsweredAndTheConnectionStaysOpen) {
   const Refused& each = refused()[GetParam()];
   RawPeer peer = introduced();
   ASSERT_TRUE(peer.send(each.bytes()));
@@ -329,7 +329,7 @@ TEST_P(RefusedRequest, IsAnsweredAndTheConversationGoesOn) {
 INSTANTIATE_TEST_SUITE_P(Requests, RefusedRequest, testing::Range(std::size_t{0}, refused().size()),
                          [](const auto& each) { return std::string(refused()[each.param].name); });
 
-TEST_F(AgentRobustness, ARequestForARankThatIsGoneDoesNotEndTheConversation) {
+TEST_F(AgentRobustness, ARequestForADeadRankDoesNotEndTheConnection) {
   detail::rig_node(node_.memory(), 1, true)->leave();
   RawPeer peer = introduced();
   ASSERT_TRUE(peer.send(frame(request(Kind::notify))));

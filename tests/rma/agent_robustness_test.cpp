@@ -26,7 +26,7 @@ using test::ok;
 
 // --- truncated frames -------------------------------------------------------------------------
 
-TEST_F(AgentRobustness, AHeaderThatIsCutOffIsTold) {
+TEST_F(AgentRobustness, ATruncatedHeaderIsReported) {
   {
     RawPeer peer = introduced();
     peer.send(first_bytes(frame(request(Kind::fence)), 50));
@@ -36,7 +36,7 @@ TEST_F(AgentRobustness, AHeaderThatIsCutOffIsTold) {
                  ": the connection with");
 }
 
-TEST_F(AgentRobustness, AShortRowedPutThatIsCutOffStoresNothing) {
+TEST_F(AgentRobustness, ATruncatedPutOfShortRowsStoresNothing) {
   {
     RawPeer peer = introduced();
     const Bytes whole =
@@ -75,19 +75,19 @@ TEST_F(AgentRobustness, APeerKilledInAPutHarmsOnlyWhatItPutTo) {
   expect_slice_untouched();
 }
 
-TEST_F(AgentRobustness, AHandshakeThatIsCutOffIsTold) {
+TEST_F(AgentRobustness, ATruncatedHandshakeIsReported) {
   { RawPeer(node_.address()).send(std::as_bytes(std::span("TSRH\1\0\1", 7))); }
   expect_warning("127.0.0.1:", "was lost in the middle of its handshake");
 }
 
-TEST_F(AgentRobustness, WhoOnlyLooksWhetherThePortIsOpenIsNotWorthALine) {
+TEST_F(AgentRobustness, AProbeOfThePortIsNotLogged) {
   { const RawPeer peer(node_.address()); }
   bystander_.expect_unharmed();
   EXPECT_TRUE(node_.warnings(0).empty());
 }
 
 // The late bytes must not be stored in memory that has another use by then.
-TEST_F(AgentRobustness, APutWhoseRegionIsFreedOnTheWayStoresNothingMore) {
+TEST_F(AgentRobustness, APutWhoseRegionIsFreedMeanwhileStoresNothingMore) {
   RawPeer peer = introduced();
   constexpr std::size_t size = 1U << 20U;
   const Bytes whole = frame(request(Kind::put), {}, Bytes(size, std::byte{1}));
@@ -104,7 +104,7 @@ TEST_F(AgentRobustness, APutWhoseRegionIsFreedOnTheWayStoresNothingMore) {
   expect_slice_untouched();
 }
 
-TEST_F(AgentRobustness, AnAccumulateWhoseRegionIsFreedOnTheWayAddsNothing) {
+TEST_F(AgentRobustness, AnAccumulateWhoseRegionIsFreedMeanwhileAddsNothing) {
   RawPeer peer = introduced();
   Bytes terms;
   encode_accumulate(Scale::of(1.0), CopyShape::contiguous(8000), terms);
@@ -150,7 +150,7 @@ class LongDelivery : public AgentRobustness {
   Bytes whole_;
 };
 
-TEST_F(LongDelivery, RaisesItsFlagWhenAllIsThere) {
+TEST_F(LongDelivery, RaisesItsFlagWhenAllHasArrived) {
   RawPeer peer = introduced();
   const std::size_t half = whole_.size() / 2;
   send_and_wait(peer, std::span(whole_).first(half));
@@ -165,7 +165,7 @@ TEST_F(LongDelivery, RaisesItsFlagWhenAllIsThere) {
   expect_fence_answered(peer);
 }
 
-TEST_F(LongDelivery, ThatIsCutOffRaisesNoFlag) {
+TEST_F(LongDelivery, ThatIsTruncatedRaisesNoFlag) {
   {
     RawPeer peer = introduced();
     ASSERT_TRUE(peer.send(std::span(whole_).first(whole_.size() - 1)));
@@ -176,7 +176,7 @@ TEST_F(LongDelivery, ThatIsCutOffRaisesNoFlag) {
   expect_zeros(start + size, long_mail_bytes);
 }
 
-TEST_F(LongDelivery, WhoseMailboxIsWithdrawnOnTheWayStoresNothingMore) {
+TEST_F(LongDelivery, WhoseMailboxIsWithdrawnMeanwhileStoresNothingMore) {
   RawPeer peer = introduced();
   const std::size_t half = whole_.size() / 2;
   send_and_wait(peer, std::span(whole_).first(half));
@@ -191,7 +191,7 @@ TEST_F(LongDelivery, WhoseMailboxIsWithdrawnOnTheWayStoresNothingMore) {
 
 // --- unauthenticated peers and replayed connections -------------------------------------------
 
-TEST_F(AgentRobustness, ARecordedConversationIsOfNoUse) {
+TEST_F(AgentRobustness, AReplayedConnectionIsRefused) {
   Bytes recorded;
   {
     RawPeer peer(node_.address());
@@ -213,7 +213,7 @@ TEST_F(AgentRobustness, ARecordedConversationIsOfNoUse) {
   expect_slice_untouched();
 }
 
-TEST_F(AgentRobustness, AFrameWithoutAHandshakeIsNotLookedAt) {
+TEST_F(AgentRobustness, AFrameWithoutAHandshakeIsNotParsed) {
   RawPeer peer(node_.address());
   ASSERT_TRUE(peer.send(frame(request(Kind::put), {}, Bytes(1000, std::byte{1}))));
   Bytes heard;
@@ -234,7 +234,7 @@ TEST_F(AgentRobustness, AFrameOfAnotherConnectionIsRefused) {
   expect_slice_untouched();
 }
 
-TEST_F(AgentRobustness, OneOfTheAgentsOwnNodeMayAskTheWayToItsDeviceOnly) {
+TEST_F(AgentRobustness, ARankOfTheAgentsOwnNodeMayOnlyAskForTheAddressOfItsDevice) {
   std::size_t warnings = 0;
   for (const Kind kind : {Kind::put, Kind::get, Kind::deliver, Kind::invite, Kind::lock}) {
     RawPeer peer = introduced(WorldRank{0});
@@ -263,7 +263,7 @@ TEST_F(AgentRobustness, RanksThatTheJobDoesNotHaveAreRefused) {
       "closed the connection with 127.0.0.1:", "says that it is rank 4 of a job of 4 ranks", 2);
 }
 
-TEST_F(AgentRobustness, AnotherHandshakesVersionIsToldWhy) {
+TEST_F(AgentRobustness, AClientOfAnotherVersionReceivesTheReason) {
   RawPeer peer(node_.address());
   ASSERT_TRUE(peer.send(std::as_bytes(std::span("TSRH\2\0\1\0", 8))));
   Bytes heard;
@@ -274,7 +274,7 @@ TEST_F(AgentRobustness, AnotherHandshakesVersionIsToldWhy) {
                  "the other side's handshake has version 2; this library's has 1");
 }
 
-TEST_F(AgentRobustness, ListensOnNoAddressButItsOwn) {
+TEST_F(AgentRobustness, ListensOnItsOwnAddressOnly) {
   const TcpAddress beside{loopback_host + 1, node_.address().port};
   EXPECT_TRUE(fails(connect_tcp(beside, std::chrono::seconds(10)), Code::peer_lost,
                     {"cannot connect to 127.0.0.2:", "Connection refused"}));
@@ -282,9 +282,9 @@ TEST_F(AgentRobustness, ListensOnNoAddressButItsOwn) {
 
 // --- peers that send nothing, or read nothing -------------------------------------------------
 
-class SilentStranger : public testing::TestWithParam<PollDuration> {};
+class SilentUnauthenticatedPeer : public testing::TestWithParam<PollDuration> {};
 
-TEST_P(SilentStranger, IsDisconnected) {
+TEST_P(SilentUnauthenticatedPeer, IsDisconnected) {
   ServedNode node({.stay_awake = GetParam(), .patience = std::chrono::milliseconds(50)});
   Bystander bystander(node);
   RawPeer silent(node.address());
@@ -301,9 +301,10 @@ TEST_P(SilentStranger, IsDisconnected) {
   bystander.expect_unharmed();
 }
 
-INSTANTIATE_TEST_SUITE_P(Waiting, SilentStranger, testing::ValuesIn(ways_to_wait), name_of_way);
+INSTANTIATE_TEST_SUITE_P(Waiting, SilentUnauthenticatedPeer, testing::ValuesIn(ways_to_wait),
+                         name_of_way);
 
-TEST_F(AgentRobustness, StrangersAreBoundedInNumber) {
+TEST_F(AgentRobustness, UnauthenticatedPeersAreLimitedInNumber) {
   bystander_.expect_unharmed();  // so it has completed its handshake
   std::vector<RawPeer> silent;
   for (int i = 0; i < 70; ++i) {
@@ -320,7 +321,7 @@ TEST_F(AgentRobustness, StrangersAreBoundedInNumber) {
 }
 
 // Any process can open any number of connections. The log names the first few, and then a count.
-TEST(ManyStrangers, AreCountedInTheLogAfterTheFirstFew) {
+TEST(ManyUnauthenticatedPeers, AreCountedInTheLogAfterTheFirstFew) {
   constexpr int lines = 3;
   constexpr int strangers = 50;
   ServedNode node({.stranger_lines = {.lines = lines}});
@@ -349,7 +350,7 @@ TEST(ManyStrangers, AreCountedInTheLogAfterTheFirstFew) {
 }
 
 // The rank's program needs descriptors for its own files.
-TEST(ManyStrangers, LeaveMostDescriptorsToTheProgram) {
+TEST(ManyUnauthenticatedPeers, LeaveMostDescriptorsToTheProgram) {
   constexpr rlim_t few = 256;
   constexpr int part = 8;
   rlimit before{};
@@ -371,7 +372,7 @@ TEST(ManyStrangers, LeaveMostDescriptorsToTheProgram) {
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
-TEST(AgentThatEnds, WaitsForItsPeersAndNotForStrangers) {
+TEST(AgentThatEnds, WaitsForItsPeersAndNotForUnauthenticatedOnes) {
   ServedNode node;
   const RawPeer silent(node.address());
   std::atomic<bool> has_left{false};
@@ -484,7 +485,7 @@ TEST_F(AgentRobustness, ARankThatWaitsForVeryManyLocksIsRefusedMore) {
   EXPECT_TRUE(node_.lock(0).unlock(node_.node()));
 }
 
-TEST_F(AgentRobustness, GarbageInTheNameOfARankDoesNotTakeItsLocksAway) {
+TEST_F(AgentRobustness, GarbageInTheNameOfARankDoesNotReleaseItsLocks) {
   RawPeer holder = introduced();
   ASSERT_TRUE(holder.send(frame(lock_request(Kind::lock))));
   ASSERT_TRUE(holder.receive_frame());
@@ -541,7 +542,7 @@ int option_of(int fd, int level, int name) {
   return value;
 }
 
-TEST(HalfOpen, BothEndsAskWhetherTheOtherIsThere) {
+TEST(HalfOpen, BothEndsProbeTheOther) {
   auto listener = TcpListener::create({loopback_host, 0}).value();
   const auto outer = connect_tcp(listener.address(), std::chrono::seconds(10)).value();
   std::unique_ptr<Channel> inner;
@@ -559,7 +560,7 @@ TEST(HalfOpen, BothEndsAskWhetherTheOtherIsThere) {
 }
 
 // With TCP_REPAIR a socket closes without sending anything, as when its machine loses power.
-TEST_F(AgentRobustness, APeerThatVanishesWithoutAWordIsFoundGone) {
+TEST_F(AgentRobustness, APeerThatVanishesSilentlyIsDetected) {
   RawPeer peer = introduced();
   ASSERT_TRUE(peer.send(first_bytes(frame(request(Kind::fence)), 50)));
   const int on = 1;
@@ -613,7 +614,7 @@ int serve_without_descriptors(const Secret& secret, int to_parent, int from_pare
   return testing::Test::HasFailure() ? 1 : 0;
 }
 
-TEST(Descriptors, ThatAreUsedUpDelayNewPeersAndHarmNoOthers) {
+TEST(Descriptors, ThatAreExhaustedDelayNewPeersAndHarmNoOthers) {
 #ifdef TESSERA_SANITIZED
   GTEST_SKIP() << "a sanitizer needs descriptors of its own";
 #endif

@@ -58,7 +58,7 @@ int late_of(int requests, RawPeer& peer) {
 // A third or more of the requests are late if the agent forgets within two time slices that it lost
 // the core. The client runs on another processor if there is one: on this processor the client's
 // own sleep would let the agent continue.
-TEST(AgentCrowd, RequestsNowAndThenAreAnsweredSoon) {
+TEST(AgentOnASharedCore, OccasionalRequestsAreAnsweredSoon) {
   constexpr int requests = 200;
   std::optional<tessera::test::OnOneProcessor> one(std::in_place);
   const ServedNode node({.stay_awake = std::chrono::microseconds(50)});

@@ -100,7 +100,7 @@ TEST(Arena, RandomPiecesOfSeveralThreadsNeverOverlap) {
   EXPECT_TRUE(node->arena().allocate(whole).ok()) << "seed " << seed;
 }
 
-TEST(Arena, SaysWhenNoGapIsLeftAndGoesOnAfterAFree) {
+TEST(Arena, ReportsThatNoGapIsLeftAndContinuesAfterAFree) {
   const auto memory = rig_memory(1, 64ULL << 20);
   const auto node = rig_node(memory, 0, true);
   Arena& arena = node->arena();
@@ -160,7 +160,7 @@ TEST(Arena, RefusesMoreMemoryThanTheMachineHas) {
 
 // A profiler's timer interrupts posix_fallocate, which then starts again from the beginning. It
 // must complete nevertheless.
-TEST(Arena, BacksMemoryWhileSignalsRain) {
+TEST(Arena, BacksMemoryDuringManySignals) {
   const auto memory = rig_memory(1, 1ULL << 30);
   const auto node = rig_node(memory, 0, true);
   struct sigaction action {};
@@ -216,7 +216,7 @@ TEST(Arena, SurvivesADeathAtAnyInstructionOfAllocateAndFree) {
 }
 
 // A device addresses pages: the pages of a kept piece stay the same, whatever they are used for.
-TEST(Arena, KeepsTheMemoryThatADeviceHoldsOnTo) {
+TEST(Arena, KeepsTheMemoryThatADeviceStillUses) {
   const auto memory = rig_memory(1, 64ULL << 20);
   const auto node = rig_node(memory, 0, true);
   Arena& arena = node->arena();

@@ -74,7 +74,7 @@ std::string trace(const std::map<std::string, std::string>& variables) {
   return fmt::format("{} {}", found.launcher, found.ranks);
 }
 
-TEST(DetectLauncher, TellsWhichProcessThisIs) {
+TEST(DetectLauncher, ReportsWhichProcessThisIs) {
   const auto rank = [](const std::map<std::string, std::string>& variables) {
     const LauncherEnvironment environment(variables);
     return detect_launcher().rank;
@@ -119,13 +119,13 @@ TEST(DetectLauncher, TakesTheInnermostOfSeveral) {
 }
 
 // A process that a rank starts is not a rank of any launcher.
-TEST(DetectLauncher, TellsARankFromWhatItStarts) {
+TEST(DetectLauncher, DistinguishesARankFromItsChildren) {
   EXPECT_EQ(trace({{"TESSERA_LAUNCH", fmt::format("3:0:2:{}", getpid())}}), "tessera-run 2");
   EXPECT_EQ(trace({{"TESSERA_LAUNCH", fmt::format("3:0:2:{}", getppid())}}), " 0");
   EXPECT_EQ(trace({{"OMPI_COMM_WORLD_SIZE", "2"}, {"TESSERA_LAUNCH", "3:0:2:1"}}), " 0");
 }
 
-TEST(DetectLauncher, IgnoresWhatIsNoNumber) {
+TEST(DetectLauncher, IgnoresWhatIsNotANumber) {
   EXPECT_EQ(trace({{"OMPI_COMM_WORLD_SIZE", "many"}}), " 0");
   EXPECT_EQ(trace({{"PMI_SIZE", "-3"}}), " 0");
 }
@@ -201,7 +201,7 @@ TEST(ForkBootstrap, RefusesWhatARankHasStarted) {
 
 // Child processes do not inherit the descriptor after the first exchange. Before it they do: a
 // program may read its rank, and then start the program that becomes the rank.
-TEST(ForkBootstrap, LeavesTheLaunchersMemoryToNobodyElse) {
+TEST(ForkBootstrap, ClosesTheLaunchersMemoryInChildren) {
   const LauncherMemory memory(1);
   const int inherited = dup(memory.fd());
   const std::string plain = fmt::format("{}:0:1", inherited);
@@ -253,7 +253,7 @@ TEST(ForkBootstrap, FindsTheLauncherWithoutItsDescriptor) {
   }
 }
 
-TEST(ForkBootstrap, SaysWhyTheLauncherCannotBeFound) {
+TEST(ForkBootstrap, ReportsWhyTheLauncherCannotBeFound) {
   const LauncherMemory memory(1);
   const int fd = memory.fd();
   pid_t ended = fork();
@@ -406,7 +406,7 @@ TEST(ForkBootstrap, GathersBytesOfAnyNumber) {
   }
 }
 
-TEST(ForkBootstrap, TimesOutEachTimeAndIsUsableWhenTheOthersComeAfterAll) {
+TEST(ForkBootstrap, TimesOutEachTimeAndIsUsableIfTheOthersComeLater) {
   const LauncherMemory memory(2);
   const auto first = memory.member(0);
   const std::vector<std::byte> bytes(4);
@@ -441,7 +441,7 @@ TEST(ThreadGroup, GathersBytesOfAnyNumber) {
   }
 }
 
-TEST(ThreadGroup, TimesOutAndIsUsableWhenTheOthersComeAfterAll) {
+TEST(ThreadGroup, TimesOutAndIsUsableIfTheOthersComeLater) {
   ThreadGroup group(2);
   const auto first = group.member(WorldRank{0});
   const auto refused = first->allgather(std::vector<std::byte>(4), milliseconds(20));

@@ -159,7 +159,7 @@ const std::vector<Answer>& answers() {
 
 class WrongAnswer : public ClientRobustness, public testing::WithParamInterface<std::size_t> {};
 
-TEST_P(WrongAnswer, EndsWhatWaitsWithTheReason) {
+TEST_P(WrongAnswer, EndsPendingOperationsWithTheReason) {
   meet();
   const Answer& each = answers()[GetParam()];
   // The destination of the get, with guard bytes around it that must not change.
@@ -220,7 +220,7 @@ int answer_gets(RawPeer& peer, std::uint64_t end) {
   return spoilt;
 }
 
-TEST_F(ClientRobustness, GetsOfAListThatFailsAreAskedForOneByOne) {
+TEST_F(ClientRobustness, GetsOfAFailedListAreRequestedOneByOne) {
   meet();
   constexpr std::size_t count = 64;
   std::array<std::uint64_t, count> words{};
@@ -243,7 +243,7 @@ TEST_F(ClientRobustness, GetsOfAListThatFailsAreAskedForOneByOne) {
   EXPECT_GT(spoilt, 0) << "the wrong get was not sent in a list";
 }
 
-TEST_F(ClientRobustness, GetsThatWaitForOthersToGoWithEndWhenTheAgentDies) {
+TEST_F(ClientRobustness, BatchedGetsThatAreNotSentEndWhenTheAgentDies) {
   meet();
   std::array<std::int64_t, 3> words{};
   std::array<Completion, 3> done;
@@ -259,7 +259,7 @@ TEST_F(ClientRobustness, GetsThatWaitForOthersToGoWithEndWhenTheAgentDies) {
 
 // A delivery to a team that was freed in the meantime is not reported. A delivery that was wrong is
 // reported.
-TEST(ClientOfATeamThatIsGone, IsNotToldOfDeliveriesThatCameTooLate) {
+TEST(ClientOfATeamThatIsGone, ReceivesNoErrorForLateDeliveries) {
   PlayedAgent agent;
   ClientOptions options;
   options.rank = origin;
@@ -361,7 +361,7 @@ TEST_F(UnsentPuts, EndWhenTheAgentDies) {
   EXPECT_TRUE(fails(wait(done_), Code::peer_lost, {"node 0 is lost with rank 0"}));
 }
 
-TEST_F(ClientRobustness, ANodeWhereNobodyListensIsLostForGood) {
+TEST_F(ClientRobustness, ANodeWithoutAListenerStaysLost) {
   agent_.stop_listening();
   const Status lost = client_.link_to(NodeId{0}).status();
   EXPECT_TRUE(fails(lost, Code::peer_lost,
@@ -372,7 +372,7 @@ TEST_F(ClientRobustness, ANodeWhereNobodyListensIsLostForGood) {
   EXPECT_TRUE(fails(client_.link_to(NodeId{0}), Code::peer_lost));
 }
 
-TEST(ClientOfANodeThatHasLeft, IsToldSoWithoutAsking) {
+TEST(ClientOfANodeThatHasLeft, IsNotifiedWithoutAsking) {
   const PlayedAgent agent;
   ClientOptions options;
   options.secret = agent.secret();
@@ -425,7 +425,7 @@ TEST_F(UnreachedNode, IsNotTriedAgainForAWhile) {
   EXPECT_EQ(asked_, 2) << "it was tried again";
 }
 
-TEST_F(UnreachedNode, IsTriedAgainBehindThePause) {
+TEST_F(UnreachedNode, IsTriedAgainAfterThePause) {
   Client& client = client_of(nowhere, std::chrono::milliseconds(1));
   for (int attempts = 1; attempts <= 4; ++attempts) {
     EXPECT_TRUE(test::eventually([&] {
@@ -436,7 +436,7 @@ TEST_F(UnreachedNode, IsTriedAgainBehindThePause) {
   }
 }
 
-TEST_F(UnreachedNode, ThatNeverAnswersIsLeftAloneForAWhile) {
+TEST_F(UnreachedNode, ThatNeverRepliesIsNotTriedForAWhile) {
   auto silent = TcpListener::create({loopback_host, 0}).value();
   Client& client = client_of(silent.address(), forever);
   const Status first = client.link_to(NodeId{0}).status();
@@ -478,7 +478,7 @@ class Alarms {
   struct sigaction before_ {};
 };
 
-TEST(WaitReady, EndsAtItsDeadlineAndNoSoonerWhateverSignalsCome) {
+TEST(WaitReady, EndsAtItsDeadlineDespiteSignals) {
   const Alarms alarms;
   std::array<int, 2> ends{};
   ASSERT_EQ(pipe(ends.data()), 0);
@@ -550,7 +550,7 @@ class NoThreads {
   pthread_attr_t before_{};
 };
 
-TEST(ClientWithoutThreads, SaysSoAndLeavesSignalsAsTheyWere) {
+TEST(ClientWithoutThreads, ReportsThatAndRestoresSignals) {
   sigset_t before;
   sigset_t after;
   pthread_sigmask(SIG_SETMASK, nullptr, &before);
@@ -565,7 +565,7 @@ TEST(ClientWithoutThreads, SaysSoAndLeavesSignalsAsTheyWere) {
   EXPECT_TRUE(ok(Client{ClientOptions{}}.started()));
 }
 
-TEST(ConnectTcp, GivesUpInTimeWhateverSignalsCome) {
+TEST(ConnectTcp, GivesUpInTimeDespiteSignals) {
   const DeafListener deaf;
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   const Alarms alarms;
@@ -602,7 +602,7 @@ TEST_F(UnreachedNode, IsReachedAsSoonAsItAnswers) {
 }
 
 // A lack of descriptors in this process is not a property of the node.
-TEST_F(UnreachedNode, IsNotWhatLacksADescriptorHere) {
+TEST_F(UnreachedNode, IsNotReportedIfADescriptorIsMissingHere) {
   auto agent = TcpListener::create({loopback_host, 0}).value();
   Client& client = client_of(agent.address(), forever);
   rlimit files{};
@@ -617,7 +617,7 @@ TEST_F(UnreachedNode, IsNotWhatLacksADescriptorHere) {
   EXPECT_TRUE(fails(client.link_to(NodeId{0}), Code::timed_out)) << "tried at once";
 }
 
-TEST_F(UnreachedNode, IsNotOneThatKnowsAnotherSecret) {
+TEST_F(UnreachedNode, IsNotReportedForAnotherSecret) {
   ServedNode node;
   Client& client = client_of(node.address(), forever);
   EXPECT_TRUE(fails(client.link_to(NodeId{0}), Code::protocol,
@@ -651,7 +651,7 @@ TEST(ClientOfABusyAgent, TriesAgainWhenItIsDisconnectedInTheHandshake) {
 
 // The agent's system accepts the connection, but the agent is silent: its process is stopped, or
 // has no free descriptor.
-TEST(ClientOfASilentAgent, IsToldAndMeanwhileOtherNodesGoOn) {
+TEST(ClientOfASilentAgent, IsNotifiedAndMeanwhileOtherNodesContinue) {
   ServedNode other;
   auto silent = TcpListener::create({loopback_host, 0}).value();
   ClientOptions options = options_for(other);

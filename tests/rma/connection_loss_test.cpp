@@ -30,7 +30,7 @@ constexpr NodeId there{1};
 constexpr WorldRank other{1};
 
 // Rank 0 connects to rank 1 through a relay.
-class LostContact : public LoneRanks {
+class LostConnection : public OneRankNodes {
  protected:
   void SetUp() override {
     start_agents(2);
@@ -38,7 +38,7 @@ class LostContact : public LoneRanks {
     at(1).address = relay_->address();
     connect_timeout_ = std::chrono::milliseconds(2000);
     start_clients();
-    LoneRank& own = at(0);
+    OneRankNode& own = at(0);
     link_.emplace(std::shared_ptr<Client>(own.client.get(), [](Client*) {}), own.node, map(),
                   own.farewells);
   }
@@ -66,7 +66,7 @@ class LostContact : public LoneRanks {
   std::optional<AgentControlChannel> link_;
 };
 
-TEST_F(LostContact, OfALivingRankIsNoDeath) {
+TEST_F(LostConnection, OfALivingRankIsNotADeath) {
   lose_the_connection();
   EXPECT_TRUE(fails(link_->notify(other), Code::peer_lost, {"Connection reset by peer"}));
   const auto fate = link_->peer_state_of(other);
@@ -79,13 +79,13 @@ TEST_F(LostContact, OfALivingRankIsNoDeath) {
 }
 
 // Resets of the connections that query the peer are not a death either.
-TEST_F(LostContact, AgainAndAgainIsNoDeath) {
+TEST_F(LostConnection, RepeatedlyIsNotADeath) {
   lose_the_connection();
   relay_->reset_next(3);
   EXPECT_EQ(link_->peer_state_of(other).value(), PeerState::here);
 }
 
-TEST_F(LostContact, WithAPortThatIsClosedNowIsADeath) {
+TEST_F(LostConnection, WithAPortThatIsClosedNowIsADeath) {
   lose_the_connection();
   relay_->stop_listening();
   const auto fate = link_->peer_state_of(other);
@@ -94,7 +94,7 @@ TEST_F(LostContact, WithAPortThatIsClosedNowIsADeath) {
 }
 
 // Another program listens at the port now.
-TEST_F(LostContact, WithAPortThatTalksOtherwiseIsADeath) {
+TEST_F(LostConnection, WithAPortOfAnotherProtocolIsADeath) {
   lose_the_connection();
   relay_->set(Relay::Way::talks_otherwise);
   const auto fate = link_->peer_state_of(other);
@@ -102,20 +102,20 @@ TEST_F(LostContact, WithAPortThatTalksOtherwiseIsADeath) {
   EXPECT_EQ(*fate, PeerState::died);
 }
 
-TEST_F(LostContact, WithAPortThatSaysNothingIsALossInTime) {
+TEST_F(LostConnection, WithASilentPortIsALossInTime) {
   lose_the_connection();
   relay_->set(Relay::Way::is_silent);
   expect_in_time([&] { EXPECT_TRUE(fails(link_->peer_state_of(other), Code::peer_lost)); });
   EXPECT_TRUE(link_->is_gone(other));
 }
 
-TEST_F(LostContact, WithAPortThatClosesAtOnceIsALossInTime) {
+TEST_F(LostConnection, WithAPortThatClosesAtOnceIsALossInTime) {
   lose_the_connection();
   relay_->set(Relay::Way::closes);
   expect_in_time([&] { EXPECT_TRUE(fails(link_->peer_state_of(other), Code::peer_lost)); });
 }
 
-TEST_F(LostContact, ThatNeverWasSaysNothingYetWhereNobodyAnswers) {
+TEST_F(LostConnection, ThatWasNeverMadeReportsNothingYetIfNoAgentReplies) {
   relay_->set(Relay::Way::is_silent);
   expect_in_time([&] {
     const auto fate = link_->peer_state_of(other);
@@ -130,7 +130,7 @@ TEST_F(LostContact, ThatNeverWasSaysNothingYetWhereNobodyAnswers) {
 }
 
 // A stopped process is alive, and no call waits until it replies.
-TEST_F(LostContact, IsNotWhatAStoppedAgentHas) {
+TEST_F(LostConnection, IsNotReportedForAStoppedAgent) {
   ASSERT_TRUE(ok(at(0).client->link_to(there)));
   EXPECT_EQ(link_->peer_state_of(other).value(), PeerState::here);
   relay_->stop();
@@ -143,12 +143,12 @@ TEST_F(LostContact, IsNotWhatAStoppedAgentHas) {
   EXPECT_TRUE(ok(link_->notify(other)));
 }
 
-TEST_F(LostContact, OfWhichOthersSpokeIsNoLossWhereItAnswers) {
+TEST_F(LostConnection, ThatOthersReportedIsNoLossIfTheNodeReplies) {
   link_->note_loss(other, true);
   EXPECT_EQ(link_->peer_state_of(other).value(), PeerState::here);
 }
 
-TEST_F(LostContact, InAQueryKeepsNoOperationFromConnecting) {
+TEST_F(LostConnection, InAQueryDoesNotPreventLaterConnections) {
   relay_->set(Relay::Way::is_silent);
   EXPECT_EQ(link_->peer_state_of(other).value(), PeerState::unknown);
   relay_->set(Relay::Way::passes_on);
@@ -156,7 +156,7 @@ TEST_F(LostContact, InAQueryKeepsNoOperationFromConnecting) {
   EXPECT_EQ(link_->peer_state_of(other).value(), PeerState::here);
 }
 
-TEST(ContactWordOf, ALostConnectionNamesItAndItsReason) {
+TEST(ConnectionLossWordOf, ALostConnectionNamesItAndItsReason) {
   const std::uint32_t word =
       ConnectionLossWord::of(WorldRank{2}, {.is_lost = true, .error = ECONNRESET});
   ASSERT_TRUE(ConnectionLossWord::is(word));
@@ -167,14 +167,14 @@ TEST(ContactWordOf, ALostConnectionNamesItAndItsReason) {
   EXPECT_EQ(status.rank(), WorldRank{2});
 }
 
-TEST(ContactWordOf, ANodeThatCannotBeReachedNamesItAndTheReason) {
+TEST(ConnectionLossWordOf, ANodeThatCannotBeReachedNamesItAndTheReason) {
   const std::uint32_t word = ConnectionLossWord::of(WorldRank{0}, {.error = ENETUNREACH});
   ASSERT_TRUE(ConnectionLossWord::is(word));
   EXPECT_TRUE(fails(ConnectionLossWord(word).status(WorldRank{1}), Code::unreachable,
                     {"the node of rank 0 cannot be reached: Network is unreachable"}));
 }
 
-TEST(ContactWordOf, ThisRankIsNotNamedToItself) {
+TEST(ConnectionLossWordOf, ThisRankIsNotNamedToItself) {
   for (const bool is_lost : {false, true}) {
     const std::uint32_t word =
         ConnectionLossWord::of(WorldRank{3}, {.is_lost = is_lost, .error = ETIMEDOUT});
@@ -185,7 +185,7 @@ TEST(ContactWordOf, ThisRankIsNotNamedToItself) {
   }
 }
 
-TEST(ContactWordOf, ARankWithoutRoomForItsNumberNamesNone) {
+TEST(ConnectionLossWordOf, ARankWithoutRoomForItsNumberNamesNone) {
   const std::uint32_t word = ConnectionLossWord::of(WorldRank{3'000'000}, {.error = EHOSTUNREACH});
   ASSERT_TRUE(ConnectionLossWord::is(word));
   EXPECT_TRUE(fails(ConnectionLossWord(word).status(WorldRank{1}), Code::unreachable,

@@ -99,7 +99,7 @@ TEST_F(DirectoryTest, IsSeenByAnotherProcess) {
   EXPECT_EQ(directory_.find(RegionId{9}, WorldRank{1}), slice_of(1, 123));
 }
 
-TEST_F(DirectoryTest, RefusesWhatTheArenaHasNoRoomForAndGoesOnAfterwards) {
+TEST_F(DirectoryTest, RefusesWhatDoesNotFitTheArenaAndContinues) {
   std::vector<std::uint64_t> taken;
   for (auto more = node_->arena().allocate(granule_bytes); more.ok();
        more = node_->arena().allocate(granule_bytes)) {

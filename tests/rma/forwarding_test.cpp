@@ -107,7 +107,7 @@ class Forwarding : public testing::Test {
 
 // --- the agent that forwards --------------------------------------------------------------------
 
-TEST_F(Forwarding, PassesAPutOnAsItCameAndNamesItsNode) {
+TEST_F(Forwarding, ForwardsAPutUnchangedAndNamesItsNode) {
   node();
   const auto origin_peer = process(origin);
   FrameHeader put = request_to(Kind::put, origin, other_carrier);
@@ -123,7 +123,7 @@ TEST_F(Forwarding, PassesAPutOnAsItCameAndNamesItsNode) {
   EXPECT_EQ(came->second, word(7));
 }
 
-TEST_F(Forwarding, PassesAnAnswerBackToWhoAsked) {
+TEST_F(Forwarding, ForwardsAReplyToTheRequester) {
   node();
   const auto first = process(origin);
   const auto second = process(other_carrier);
@@ -142,7 +142,7 @@ TEST_F(Forwarding, PassesAnAnswerBackToWhoAsked) {
   EXPECT_EQ(answer->second, Bytes(1000, std::byte{3}));
 }
 
-TEST_F(Forwarding, HoldsAProcessUpWhoseTrunkIsFullAndServesTheOthers) {
+TEST_F(Forwarding, DelaysAProcessWhoseTrunkIsFullAndServesTheOthers) {
   node(3, 2);
   const auto held = process(origin);
   for (std::int64_t i = 0; i < 3; ++i) {
@@ -168,7 +168,7 @@ TEST_F(Forwarding, HoldsAProcessUpWhoseTrunkIsFullAndServesTheOthers) {
   EXPECT_EQ(third->second, word(2));
 }
 
-TEST_F(Forwarding, TellsWhoAskedThatTheOtherAgentIsLost) {
+TEST_F(Forwarding, ReportsTheLossOfTheOtherAgentToTheRequester) {
   node();
   const auto peer = process(origin);
   FrameHeader get = request_to(Kind::get, origin, other_carrier);
@@ -222,7 +222,7 @@ TEST_F(Forwarding, EndsATrunkThatAcknowledgesTooMuch) {
 
 // --- the agent that is the target --------------------------------------------------------------
 
-TEST_F(Forwarding, CarriesOutWhatAnotherAgentPassesOnAndAcknowledgesIt) {
+TEST_F(Forwarding, ExecutesAndAcknowledgesForwardedRequests) {
   node();
   const auto other_agent = trunk();
   FrameHeader put = passed_on(Kind::put, origin);
@@ -276,7 +276,7 @@ TEST_F(Forwarding, AnswersOverTheConnectionThatTheProcessHasForIt) {
   EXPECT_EQ(acknowledgement->first.kind, Kind::acknowledge);
 }
 
-TEST_F(Forwarding, DropsWhatComesByAnOlderWayAndAcknowledgesIt) {
+TEST_F(Forwarding, DropsAndAcknowledgesRequestsFromAnOlderRoute) {
   node();
   const auto other_agent = trunk();
   FrameHeader by_new = passed_on(Kind::put, origin);
@@ -353,7 +353,7 @@ INSTANTIATE_TEST_SUITE_P(
                            "passed on get from rank 3 to rank 2"}),
     [](const auto& each) { return std::string(each.param.name); });
 
-TEST_F(Forwarding, RefusesToBeTheAgentOfANodeToThoseWhoAreNot) {
+TEST_F(Forwarding, RefusesAgentConnectionsOfOtherRanks) {
   node();
   const auto peer = process(origin);  // node 2's agent process, which claims to be node 1's agent
   FrameHeader forged = introduction(ConnectionUse::agent, origin);

@@ -22,7 +22,7 @@ std::shared_ptr<Thing> make_thing() {
   return std::allocate_shared<Thing>(FreeListAllocator<Thing>());
 }
 
-TEST(FreeListAllocator, UsesAgainWhatWasGivenBack) {
+TEST(FreeListAllocator, ReusesFreedMemory) {
   const Thing* const first = make_thing().get();
   for (int i = 0; i < 10; ++i) {
     EXPECT_EQ(make_thing().get(), first);

@@ -148,7 +148,7 @@ TEST(Handshake, ProofIsNotAcceptedFromTheOtherRole) {
   EXPECT_NE(refusal(other, reflected).find("does not know this job's secret"), std::string::npos);
 }
 
-TEST(Handshake, RecordedConversationIsOfNoUse) {
+TEST(Handshake, AReplayedConnectionIsRefused) {
   HandshakeClient one = client();
   HandshakeServer first = server();
   Bytes sent = take(one);
@@ -218,7 +218,7 @@ TEST(Handshake, IsRefusedWithAnyBitOfTheChallengeOrAnswerFlipped) {
   }
 }
 
-TEST(Handshake, StrangersAreRefusedAtTheirFirstByteAndSentNothing) {
+TEST(Handshake, UnauthenticatedPeersAreRefusedAtTheirFirstByteAndReceiveNothing) {
   HandshakeServer other = server();
   EXPECT_EQ(refusal(other, bytes_of("G")),
             "a connection begins with 'G', which is not Tessera's handshake");
@@ -250,7 +250,7 @@ TEST(Handshake, MessagesOutOfOrderAreRefused) {
   EXPECT_EQ(refusal(other, hello), "a handshake message of type 1 (0) came; type 3 was expected");
 }
 
-TEST(Handshake, TruncatedConversationsSayWhere) {
+TEST(Handshake, TruncatedHandshakesReportWhere) {
   HandshakeClient one = client();
   EXPECT_EQ(one.ended().message(),
             "the connection ended in the handshake, 0 bytes into the agent's challenge");

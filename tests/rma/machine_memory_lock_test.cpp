@@ -59,7 +59,7 @@ TEST(MachineMemoryLock, IsFreeAfterADeath) {
   EXPECT_TRUE(MachineMemoryLock().is_held());
 }
 
-TEST(MachineMemoryLock, IsDoneWithoutIfItsHolderIsStopped) {
+TEST(MachineMemoryLock, IsNotRequiredIfItsHolderIsStopped) {
   Holder holder;
   EXPECT_FALSE(MachineMemoryLock(milliseconds(20)).is_held()) << "it has returned";
   holder.end();

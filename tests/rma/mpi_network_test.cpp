@@ -45,14 +45,14 @@ TEST(MpiNetwork, IsNamedByItsDevice) {
             "InfiniBand or RoCE (mlx5_0)");
 }
 
-TEST(MpiNetwork, IsMissingWhereOnlyEthernetIs) {
+TEST(MpiNetwork, IsMissingIfOnlyEthernetExists) {
   const MpiNetwork none = Machine({"sys/class/net/eth0"}).fabric();
   EXPECT_EQ(none.network, "");
   EXPECT_EQ(none.reason, "this machine has no network but Ethernet");
   EXPECT_EQ(Machine({"sys/class/infiniband/rxe0"}).fabric().network, "");
 }
 
-TEST(MpiNetwork, IsNotUsedWhereTheUserMadeMpiUseTcp) {
+TEST(MpiNetwork, IsNotUsedIfTheUserMadeMpiUseTcp) {
   const Machine machine({"sys/class/cxi/cxi0"});
   const auto reason = [&](const std::map<std::string, std::string>& variables) {
     return machine.fabric(variables).reason;

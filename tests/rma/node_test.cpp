@@ -28,7 +28,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-TEST(NodeMemory, TakesLessAddressSpaceWhereItMustAndSaysWhenEvenTheLeastIsTooMuch) {
+TEST(NodeMemory, TakesLessAddressSpaceIfItMustAndReportsIfEvenTheMinimumIsTooMuch) {
 #ifdef TESSERA_SANITIZED
   GTEST_SKIP() << "a sanitizer needs address space of its own";
 #endif
@@ -89,7 +89,7 @@ TEST(NodeMemory, IsLaidOutWithoutOverlaps) {
   }
 }
 
-TEST(NodeMemory, AnotherProcessesFileIsAdoptedAndAForeignOneRefused) {
+TEST(NodeMemory, AFileOfThisJobIsAdoptedAndAForeignOneRefused) {
   const auto memory = rig_memory(2);
   memory->notices(1, 0) = 42;
   auto adopted =
@@ -106,7 +106,7 @@ TEST(NodeMemory, AnotherProcessesFileIsAdoptedAndAForeignOneRefused) {
             "the node's shared memory was created by another version of Tessera");
 }
 
-TEST(NodeMemory, ItsAgentIsCalledOnlyWhereItSleeps) {
+TEST(NodeMemory, ItsAgentIsWokenOnlyIfItSleeps) {
   const auto memory = rig_memory(2);
   const auto adopted =
       NodeMemory::adopt(Descriptor(dup(memory->file())), Descriptor(dup(memory->agent_bell())));
@@ -124,7 +124,7 @@ TEST(NodeMemory, ItsAgentIsCalledOnlyWhereItSleeps) {
   EXPECT_TRUE(is_called());
 }
 
-TEST(LifeMark, GoesWithTheProcessHoweverItEnds) {
+TEST(LivenessLock, GoesWithTheProcessHoweverItEnds) {
   const auto memory = rig_memory(3);
   EXPECT_FALSE(memory->has_liveness_lock(1));
   ForkedRank killed([&] {
@@ -146,7 +146,7 @@ TEST(LifeMark, GoesWithTheProcessHoweverItEnds) {
   EXPECT_FALSE(memory->has_liveness_lock(2));
 }
 
-TEST(LifeMark, IsNotInheritedByChildren) {
+TEST(LivenessLock, IsNotInheritedByChildren) {
   const auto memory = rig_memory(2);
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
@@ -164,7 +164,7 @@ TEST(LifeMark, IsNotInheritedByChildren) {
   close(ends[1]);
 }
 
-TEST(LifeMark, OfAPlaceThatAnotherProcessHasIsAnInternalError) {
+TEST(LivenessLock, OfALocalRankThatAnotherProcessHoldsIsAnInternalError) {
   const auto memory = rig_memory(2);
   ForkedRank owner([&] {
     memory->hold_liveness_lock(1).ignore("checked below");
@@ -176,7 +176,7 @@ TEST(LifeMark, OfAPlaceThatAnotherProcessHasIsAnInternalError) {
   EXPECT_TRUE(status.message().starts_with("cannot mark local rank 1 as alive: "));
 }
 
-TEST(Node, KnowsThePlacesOfRanksThatAreNotConsecutive) {
+TEST(Node, KnowsTheLocalRanksOfRanksThatAreNotConsecutive) {
   const auto memory = rig_memory(3);
   const std::vector<WorldRank> ranks{WorldRank{2}, WorldRank{5}, WorldRank{9}};
   const Node node(memory, ranks, 1, true, {});
@@ -189,7 +189,7 @@ TEST(Node, KnowsThePlacesOfRanksThatAreNotConsecutive) {
   }
 }
 
-TEST(Node, TellsLeavingFromDyingAndBothFromNotYetBeingThere) {
+TEST(Node, DistinguishesLeavingDyingAndNotYetEntering) {
   const auto memory = rig_memory(4);
   const auto node = rig_node(memory, 0, false);
   EXPECT_FALSE(node->is_gone(1)) << "has not entered yet";
@@ -204,7 +204,7 @@ TEST(Node, TellsLeavingFromDyingAndBothFromNotYetBeingThere) {
   EXPECT_FALSE(node->is_gone(0)) << "a rank is present for itself";
 }
 
-TEST(Node, GivesUpAmidRingingThatConcernsOthers) {
+TEST(Node, GivesUpDuringWakeUpsForOthers) {
   const auto memory = rig_memory(2);
   const auto node = rig_node(memory, 0, true);
   const auto noisy = rig_node(memory, 1, true);
@@ -235,7 +235,7 @@ Result<JoinMessage> accept(Node& node, std::uint64_t key, int sender_place) {
   return node.accept(key, node.rank_at(sender_place), [&] { return node.is_gone(sender_place); });
 }
 
-TEST(PostBox, DeliversByKeyAndInOrderOfPosting) {
+TEST(Inbox, DeliversByKeyAndInOrderOfPosting) {
   const auto memory = rig_memory(2);
   const auto sender = rig_node(memory, 0, true);
   const auto receiver = rig_node(memory, 1, true);
@@ -247,7 +247,7 @@ TEST(PostBox, DeliversByKeyAndInOrderOfPosting) {
   EXPECT_EQ(accept(*receiver, 7, 0)->offset, 71U);
 }
 
-TEST(PostBox, AFullOneMakesTheSenderWait) {
+TEST(Inbox, AFullInboxMakesTheSenderWait) {
   const auto memory = rig_memory(2);
   const auto sender = rig_node(memory, 0, true);
   const auto receiver = rig_node(memory, 1, true);
@@ -265,7 +265,7 @@ TEST(PostBox, AFullOneMakesTheSenderWait) {
 
 // The sender whose messages fill the inbox may also be the one whose message the receiver waits
 // for.
-TEST(PostBox, AFullOneIsEmptiedByWhoWaitsForALetterBehindIt) {
+TEST(Inbox, AFullInboxIsEmptiedByAWaiterForALaterMessage) {
   const auto memory = rig_memory(2);
   const auto sender = rig_node(memory, 0, true);
   const auto receiver = rig_node(memory, 1, true);
@@ -281,7 +281,7 @@ TEST(PostBox, AFullOneIsEmptiedByWhoWaitsForALetterBehindIt) {
   post.join();
 }
 
-TEST(PostBox, NeitherSenderNorReceiverWaitsForTheDead) {
+TEST(Inbox, NeitherSenderNorReceiverWaitsForTheDead) {
   const auto memory = rig_memory(2);
   const auto node = rig_node(memory, 0, false);
   ForkedRank peer([&] { rig_node(memory, 1, false); });
@@ -297,7 +297,7 @@ TEST(PostBox, NeitherSenderNorReceiverWaitsForTheDead) {
   EXPECT_EQ(last.message(), "rank 1 is gone and does not join the team");
 }
 
-TEST(PostBox, SurvivesADeathAtAnyInstructionOfPosting) {
+TEST(Inbox, SurvivesADeathAtAnyInstructionOfPosting) {
   for (int steps = 0; steps < 1000; steps += steps_between_deaths) {
     const auto memory = rig_memory(2);
     const auto node = rig_node(memory, 0, false);
@@ -367,7 +367,7 @@ TEST(DescriptorPassing, OtherCountsThanExpectedAreRefused) {
   EXPECT_EQ(expecting.wait(), 0);
 }
 
-TEST(DescriptorPassing, SaysHowManyCame) {
+TEST(DescriptorPassing, ReportsHowManyCame) {
   auto server = DescriptorServer::create();
   ASSERT_TRUE(server.ok());
   const Status status = server->serve(standard_input, 3, milliseconds(20));

@@ -105,7 +105,7 @@ TEST(AccumulateByOrigin, AndAtomicsOnOneWordOfAStrictRegionLoseNothing) {
 
 // Data that a rank puts between the elements of an accumulate stay: the accumulate never writes
 // their old values back.
-TEST(AccumulateByOrigin, LeavesTheBytesBetweenTheElementsAlone) {
+TEST(AccumulateByOrigin, DoesNotChangeTheBytesBetweenTheElements) {
   on_ranks(3, by_origin(1), [](Job& job) {
     constexpr std::int64_t rows = 64;
     Region region = Region::allocate(job.world(), 16 * rows).value();
@@ -251,15 +251,15 @@ void leave_in_turn(std::int32_t ranks, const Settings& settings) {
       {.settings = settings, .transports = {}})));
 }
 
-TEST(AccumulateByOrigin, TellsOfAHolderThatIsGoneAndGoesOn) {
+TEST(AccumulateByOrigin, ReportsADeadHolderAndContinues) {
   leave_in_turn(2, by_origin(0));
 }
 
-TEST(AccumulateByOrigin, TellsOfAHolderElsewhereThatIsGoneAndGoesOn) {
+TEST(AccumulateByOrigin, ReportsADeadHolderOnAnotherNodeAndContinues) {
   leave_in_turn(2, by_origin(1));
 }
 
-TEST(AccumulateByOrigin, IsRefusedWhereRanksDoNotAgreeOnIt) {
+TEST(AccumulateByOrigin, IsRefusedIfRanksDoNotAgreeOnIt) {
   constexpr std::int32_t ranks = 3;
   ThreadGroup group(ranks);
   std::vector<Status> results(ranks);

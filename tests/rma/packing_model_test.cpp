@@ -88,7 +88,7 @@ TcpTimes random_times(std::minstd_rand& random) {
 
 // --- parts
 
-TEST(PackingModel, TellsWhatThePipelineTakes) {
+TEST(PackingModel, PredictsTheTimeOfThePipeline) {
   std::minstd_rand random(1);
   for (int round = 0; round < 200; ++round) {
     const TcpTimes times = random_times(random);
@@ -117,7 +117,7 @@ TEST(PackingModel, ChoosesNearlyTheBestOfAllParts) {
   EXPECT_GT(worst, 1.0) << "the search uses powers of two only";
 }
 
-TEST(PackingModel, CutsWhereStagesAreSlowBesideFrames) {
+TEST(PackingModel, SplitsIfStagesAreSlowComparedToFrames) {
   TcpTimes times{.send = 1000,
                  .receive = 1000,
                  .sent_kib = 100,
@@ -137,7 +137,7 @@ TEST(PackingModel, CutsWhereStagesAreSlowBesideFrames) {
 }
 
 // Cutting can only hide the time of copying.
-TEST(PackingModel, DoesNotCutWhereTheNetworkTakesNearlyAllOfTheTime) {
+TEST(PackingModel, DoesNotSplitIfTheNetworkTakesNearlyAllTheTime) {
   TcpTimes times{.send = 2000,
                  .receive = 2000,
                  .sent_kib = 100,
@@ -149,7 +149,7 @@ TEST(PackingModel, DoesNotCutWhereTheNetworkTakesNearlyAllOfTheTime) {
   EXPECT_LT(PackingModel(times).best_parts(64 * kib).first, 64 * kib);
 }
 
-TEST(PackingModel, CutsTinyCopiesBySendingAlone) {
+TEST(PackingModel, AvoidsTinyCopiesByDirectSends) {
   const TcpTimes times{.send = 1000,
                        .receive = 1000,
                        .sent_kib = 200,
@@ -175,7 +175,7 @@ TEST(PackingModel, KeepsItsBuffersSmall) {
 
 // --- monotonicity
 
-TEST(PackingModel, TakesLongerPartsOfLongerTransfersAndForDearerFrames) {
+TEST(PackingModel, TakesLongerPartsForLongerTransfersAndExpensiveFrames) {
   std::minstd_rand random(4);
   for (int round = 0; round < 60; ++round) {
     TcpTimes times = random_times(random);
@@ -194,7 +194,7 @@ TEST(PackingModel, TakesLongerPartsOfLongerTransfersAndForDearerFrames) {
   }
 }
 
-TEST(PackingModel, SendsShorterRowsByThemselvesWhereCopiesAreDearer) {
+TEST(PackingModel, SendsShorterRowsDirectlyIfCopiesAreExpensive) {
   TcpTimes times{.piece = 15, .copied_kib = 60};
   EXPECT_EQ(PackingModel(times).min_direct_row(), 512U);
   std::size_t before = std::numeric_limits<std::size_t>::max();

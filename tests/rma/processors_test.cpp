@@ -124,7 +124,7 @@ std::string reason(const std::vector<RankLocation>& ranks, int node = 0) {
   return processors_for_agent(NodeId{node}, ranks).reason;
 }
 
-TEST(AgentProcessors, AreSpareWhereTheHostHasOneForEachThread) {
+TEST(AgentProcessors, AreFreeIfTheHostHasOneForEachThread) {
   const std::vector<RankLocation> two{place(1, 0, {0, 1, 2, 3}), place(1, 1, {0, 1, 2, 3})};
   EXPECT_TRUE(is_dedicated(two));
   EXPECT_TRUE(is_dedicated(two, 1));
@@ -155,7 +155,7 @@ TEST(AgentProcessors, CountThreads) {
       << "a node's agent runs in the process of its first rank";
 }
 
-TEST(AgentProcessors, AreWhereTheFirstRankMayRun) {
+TEST(AgentProcessors, AreThoseOfTheFirstRank) {
   const std::vector<RankLocation> bound{place(1, 0, {0}), place(1, 0, {0, 1, 2})};
   EXPECT_FALSE(is_dedicated(bound));
   EXPECT_EQ(reason(bound),
@@ -169,7 +169,7 @@ TEST(AgentProcessors, AreWhereTheFirstRankMayRun) {
   EXPECT_FALSE(is_dedicated(apart, 1)) << "only ranks that share processors count";
 }
 
-TEST(AgentProcessors, AreNotSpareBeyondAQuota) {
+TEST(AgentProcessors, AreNotFreeBeyondAQuota) {
   const RankLocation rank = place(1, 0, {0, 1, 2, 3});
   EXPECT_FALSE(is_dedicated(with_quota({rank}, 1.5, 8)));
   EXPECT_EQ(reason(with_quota({rank}, 1.5, 8)),
@@ -185,7 +185,7 @@ TEST(AgentProcessors, AreNotSpareBeyondAQuota) {
 }
 
 // The files that containers and batch systems write, in both versions of control groups.
-TEST(AgentProcessors, GoByTheFilesOfControlGroups) {
+TEST(AgentProcessors, FollowTheFilesOfControlGroups) {
   const tessera::test::TemporaryFolder root;
   const auto write = [&root](const std::string& path, const std::string& text) {
     const std::filesystem::path file = root.path() + path;
@@ -227,7 +227,7 @@ bool fit(const std::vector<ProcessorSet>& threads, std::size_t from, ProcessorSe
   return false;
 }
 
-TEST(AgentProcessors, AreFoundAsByTryingAllPlaces) {
+TEST(AgentProcessors, AgreeWithASearchOverAllAssignments) {
   std::minstd_rand random(7);
   int spare = 0;
   for (int round = 0; round < 2000; ++round) {

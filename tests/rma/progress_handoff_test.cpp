@@ -26,7 +26,7 @@ bool has_come(const RawPeer& peer) {
 }
 
 // A request that arrives while all threads sleep must not wait for the end of a timed wait.
-TEST(AgentHelp, ThatIsHandedBackEndsANap) {
+TEST(ProgressHandoff, ThatIsHandedBackEndsATimedWait) {
   ServedNode node({.naps = {.waited_for = nap, .when_idle = nap, .longest = nap}});
   RawPeer peer(node.address());
   ASSERT_TRUE(test::ok(peer.introduce(node.secret(), foreign_rank)));
@@ -51,7 +51,7 @@ TEST(AgentHelp, ThatIsHandedBackEndsANap) {
 
 // A reply waits for room, so the next request waits in the agent. Then there is room for all, and
 // the agent reads from another peer. No further event reminds it of the first peer's requests.
-TEST(AgentHelp, TakesUpRequestsThatWaitedBehindAnswers) {
+TEST(ProgressHandoff, ContinuesRequestsThatWaitedForEarlierReplies) {
   constexpr std::uint64_t requests = 5;
   ServedNode node(
       {.naps = {.waited_for = nap, .when_idle = nap, .longest = nap}, .answer_bytes = 1});

@@ -114,7 +114,7 @@ TEST_F(QueueLockTest, UnlockByARankThatDoesNotHoldItIsRefused) {
   EXPECT_TRUE(lock_->unlock(*node_));
 }
 
-TEST_F(QueueLockTest, OneWaiterIsToldThatTheHolderDiedAndTheRestGetTheLock) {
+TEST_F(QueueLockTest, OneWaiterIsNotifiedThatTheHolderDiedAndTheOthersGetTheLock) {
   make(2, false);
   ForkedRank holder([&] {
     const auto node = other(1);
@@ -144,7 +144,7 @@ TEST_F(QueueLockTest, OneWaiterIsToldThatTheHolderDiedAndTheRestGetTheLock) {
   EXPECT_EQ(acquired, 4);
 }
 
-TEST_F(QueueLockTest, ADeadWaiterIsPassedOver) {
+TEST_F(QueueLockTest, ADeadWaiterIsSkipped) {
   make(2, false);
   int dead = -1;
   ASSERT_EQ(lock_->lock(*node_, dead), Outcome::acquired);
@@ -162,7 +162,7 @@ TEST_F(QueueLockTest, ADeadWaiterIsPassedOver) {
 }
 
 // A rank dies that holds the lock and has more waiting threads than the ring has entries.
-TEST_F(QueueLockTest, ARingFullOfDeadWaitersBlocksNobody) {
+TEST_F(QueueLockTest, ARingFullOfDeadWaitersBlocksNoRank) {
   make(2, false);
   ForkedRank crowd([&] {
     const auto node = other(1);
@@ -192,7 +192,7 @@ TEST_F(QueueLockTest, ARingFullOfDeadWaitersBlocksNobody) {
 // ---- Ranks of other nodes ----------------------------------------------------------------------
 
 // The test plays the agent, which waits in the queue for ranks of other nodes.
-class QueueLockGuests : public QueueLockTest {
+class QueueLockRemoteRanks : public QueueLockTest {
  protected:
   void make_with_guests(int ranks, bool one_process, int own_place = 0) {
     make(ranks, one_process, own_place);
@@ -207,7 +207,7 @@ class QueueLockGuests : public QueueLockTest {
   [[nodiscard]] std::uint32_t rings() const { return memory_->header().agent_bell.rings; }
 };
 
-TEST_F(QueueLockGuests, StandInTheSameQueueAsTheNodesRanks) {
+TEST_F(QueueLockRemoteRanks, WaitInTheSameQueueAsTheNodesRanks) {
   make_with_guests(2, true);
   QueueLock::Ticket first = ticket_of(7);
   QueueLock::Ticket second = ticket_of(900);
@@ -240,7 +240,7 @@ TEST_F(QueueLockGuests, StandInTheSameQueueAsTheNodesRanks) {
   EXPECT_TRUE(is_usable());
 }
 
-TEST_F(QueueLockGuests, AskAgainWhileTheRingIsFull) {
+TEST_F(QueueLockRemoteRanks, RetryWhileTheRingIsFull) {
   make_with_guests(1, true);
   QueueLock::Ticket holder = ticket_of(0);
   ASSERT_EQ(lock_->advance(*node_, holder), Outcome::acquired);
@@ -264,7 +264,7 @@ TEST_F(QueueLockGuests, AskAgainWhileTheRingIsFull) {
   EXPECT_FALSE(unlock(waiting.front()));
 }
 
-TEST_F(QueueLockGuests, ThatAreGoneArePassedOverAndTheirLocksAreOthers) {
+TEST_F(QueueLockRemoteRanks, ThatDiedAreSkippedAndTheirLocksPassOn) {
   make_with_guests(1, true);
   QueueLock::Ticket holder = ticket_of(3);
   QueueLock::Ticket goner = ticket_of(4);
@@ -288,7 +288,7 @@ TEST_F(QueueLockGuests, ThatAreGoneArePassedOverAndTheirLocksAreOthers) {
 }
 
 // After the death of the agent's process their states are no longer updated.
-TEST_F(QueueLockGuests, AreGoneWithTheCarrierOfTheNode) {
+TEST_F(QueueLockRemoteRanks, AreLostWithTheAgentHostOfTheNode) {
   make_with_guests(2, false, 1);
   QueueLock::Ticket holder = ticket_of(3);
   QueueLock::Ticket waiting = ticket_of(4);
@@ -307,7 +307,7 @@ TEST_F(QueueLockGuests, AreGoneWithTheCarrierOfTheNode) {
   EXPECT_TRUE(is_usable());
 }
 
-TEST_F(QueueLockGuests, AreToldThatARankDiedWithTheLock) {
+TEST_F(QueueLockRemoteRanks, AreNotifiedThatARankDiedWithTheLock) {
   make_with_guests(2, false);
   ForkedRank holder([&] {
     const auto node = other(1);

@@ -30,7 +30,7 @@ int gone_after(int from, int to, LookAt&& look_at) {
 // Packets come from the other machine all the time, but it acknowledges nothing: they get through
 // in one direction only. The kernel here retransmits after 0.2, 0.6, 1.4 s and so on, last
 // after 25.4 s.
-TEST(AMachine, ThatIsHeardAndHearsNothingIsGoneInTime) {
+TEST(AMachine, ThatSendsButReceivesNothingIsReportedGoneInTime) {
   const int gone = gone_after(0, 60, [](int second) {
     return ResponseMonitor::Look{
         .retransmits = static_cast<unsigned>(second == 0 ? 0 : 2 + second / 4),
@@ -41,7 +41,7 @@ TEST(AMachine, ThatIsHeardAndHearsNothingIsGoneInTime) {
   EXPECT_LE(gone, 17);
 }
 
-TEST(AMachine, ThatAcknowledgesSomethingNowAndThenIsThere) {
+TEST(AMachine, ThatAcknowledgesSomethingOccasionallyIsPresent) {
   EXPECT_EQ(gone_after(0, 200,
                        [](int second) {
                          return ResponseMonitor::Look{
@@ -53,7 +53,7 @@ TEST(AMachine, ThatAcknowledgesSomethingNowAndThenIsThere) {
 }
 
 // A program that does not wait checks its connections rarely.
-TEST(AMachine, IsNotGoneByALookThatComesLate) {
+TEST(AMachine, IsNotReportedGoneByALateCheck) {
   ResponseMonitor unanswered(longest);
   EXPECT_FALSE(unanswered.is_gone({.acknowledged = 5}, start));
   EXPECT_FALSE(unanswered.is_gone({.retransmits = 3, .acknowledged = 5}, start + seconds(1000)));
@@ -62,7 +62,7 @@ TEST(AMachine, IsNotGoneByALookThatComesLate) {
 }
 
 // The machine's program is stopped and reads nothing; its kernel replies to each window probe.
-TEST(AMachine, WithoutRoomIsThereWhileItSaysSo) {
+TEST(AMachine, WithoutBufferSpaceIsPresentWhileItSaysSo) {
   const auto asked = [](milliseconds since) {
     return [since](int) {
       return ResponseMonitor::Look{.window_probes = 9, .acknowledged = 7, .since_packet = since};

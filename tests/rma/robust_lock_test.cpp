@@ -101,7 +101,7 @@ TEST(RobustLock, IsTakenOverWhenItsHolderDied) {
   lock.unlock();
 }
 
-TEST(RobustLock, TellsOnlyTheHeirThatItsHolderDied) {
+TEST(RobustLock, NotifiesOnlyTheNextHolderThatItsHolderDied) {
   const auto memory = rig_memory(2);
   const auto node = rig_node(memory, 0, false);
   RobustLock& lock = lock_of(*memory);

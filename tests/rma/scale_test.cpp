@@ -109,7 +109,7 @@ TEST_F(Scale, ATeamCostsLittleForEachMember) {
   EXPECT_LE(nodes.partners().size(), 28U) << "a leader has at most about 2 log2(nodes) partners";
 }
 
-TEST_F(Scale, FarewellsCostLittleForEachNode) {
+TEST_F(Scale, ShutdownNoticesCostLittleForEachNode) {
   const detail::NodeMap map(nodes_of_ranks(1), 0);
   const auto memory = detail::rig_memory(1);
   const std::shared_ptr<detail::Node> node = detail::rig_node(memory, 0, true);
@@ -125,7 +125,7 @@ TEST_F(Scale, FarewellsCostLittleForEachNode) {
   expect_each("farewells_in_node_memory", static_cast<std::int64_t>(published->bytes), many, 9);
 }
 
-TEST_F(Scale, AGuestBookTakesNoMemoryBeforeGuestsCome) {
+TEST_F(Scale, ARemoteRankTableTakesNoMemoryBeforeItsFirstUse) {
   const auto memory = detail::rig_memory(8);
   const auto node = detail::rig_node(memory, 0, true);
   const std::int64_t before = resident_bytes();
@@ -134,7 +134,7 @@ TEST_F(Scale, AGuestBookTakesNoMemoryBeforeGuestsCome) {
   expect_each("guest_book_a_rank", resident_bytes() - before, many, 16);
 }
 
-TEST_F(Scale, AClientCostsLittleForEachNodeThatItNeverTalksTo) {
+TEST_F(Scale, AClientCostsLittleForEachNodeThatItNeverContacts) {
   ClientOptions options;
   options.rank = origin;
   options.secret = new_secret().value();
@@ -167,7 +167,7 @@ TEST_F(Scale, RawPointersCostAWordForEachGranuleOfTheSlices) {
 
 // --- data about active peers: O(active peers) ----------------------------------------------------
 
-TEST_F(Scale, CountsCostSomethingForEachRankThatWasTouchedOnly) {
+TEST_F(Scale, CountsTakeMemoryOnlyForRanksThatWereAccessed) {
   detail::CounterStore store;
   const std::int64_t before = heap_bytes();
   for (std::size_t i = 0; i < many; ++i) {
@@ -187,7 +187,7 @@ std::size_t connections_possible() {
 }
 
 // Links of many clients to one agent, all in this process, so that the heap has both sides.
-class ScaleOfConversations : public Scale {
+class ScaleOfConnections : public Scale {
  protected:
   void connect_all() {
     const std::int64_t before = heap_bytes();
@@ -269,7 +269,7 @@ class ScaleOfConversations : public Scale {
   std::int64_t at_client_ = 0;
 };
 
-TEST_F(ScaleOfConversations, CostABufferOnEachSideAndKeepWhatWasPacked) {
+TEST_F(ScaleOfConnections, CostABufferOnEachSideAndKeepWhatWasPacked) {
   connect_all();
   make_links();
   expect_each("agent_a_connected_peer", at_agent_, count_, 2 * 1024);
@@ -286,7 +286,7 @@ TEST_F(ScaleOfConversations, CostABufferOnEachSideAndKeepWhatWasPacked) {
   expect_each("agent_after_256_KiB_packed", put_on_each(rows), count_, packed);
 }
 
-TEST_F(ScaleOfConversations, AnEndpointIsSmall) {
+TEST_F(ScaleOfConnections, AnEndpointIsSmall) {
   connect_all();
   make_links();
   std::vector<std::unique_ptr<Endpoint>> endpoints(many);

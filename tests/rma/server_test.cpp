@@ -164,7 +164,7 @@ TEST_P(ServerTest, FragmentsAreAddedEachOnItsOwn) {
   EXPECT_EQ(sums, std::vector<std::int64_t>(100, 200));
 }
 
-TEST_P(ServerTest, BurstsOfPutsArriveWithoutAnybodyWaiting) {
+TEST_P(ServerTest, BurstsOfPutsArriveWithoutAWait) {
   std::vector<std::uint64_t> values(1000);
   std::iota(values.begin(), values.end(), 1);
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -258,7 +258,7 @@ TEST_P(ServerTest, OperationsOfOneThreadTakeEffectInTheirOrder) {
   }
 }
 
-TEST_P(ServerTest, ManyMayBeOutstandingAndAreCompletedWithoutAnybodyWaiting) {
+TEST_P(ServerTest, ManyMayBeOutstandingAndAreCompletedWithoutAWait) {
   std::vector<std::int64_t> sent(20'000);
   std::iota(sent.begin(), sent.end(), 1);
   ASSERT_TRUE(ok(put(0, sent.data(), CopyShape::contiguous(sent.size() * 8))));
@@ -274,7 +274,7 @@ TEST_P(ServerTest, ManyMayBeOutstandingAndAreCompletedWithoutAnybodyWaiting) {
   EXPECT_TRUE(back == sent);
 }
 
-TEST_P(ServerTest, ManyThreadsMayAskAtOnce) {
+TEST_P(ServerTest, ManyThreadsMaySendRequestsAtOnce) {
   std::vector<std::thread> threads;
   for (int thread = 0; thread < 4; ++thread) {
     threads.emplace_back([&, thread] {
@@ -300,7 +300,7 @@ TEST_P(ServerTest, ManyThreadsMayAskAtOnce) {
   EXPECT_EQ(count, 200);
 }
 
-TEST_P(ServerTest, AFenceConcernsTheRegionAndTheRankThatWereChanged) {
+TEST_P(ServerTest, AFenceCoversTheChangedRegionsAndRanksOnly) {
   ServerEndpoint another(*client_.link_to(NodeId{0}).value(), origin, WorldRank{0});
   const std::uint64_t value = 7;
   ASSERT_TRUE(ok(put(8, &value, CopyShape::contiguous(8), strict_region)));
@@ -316,7 +316,7 @@ TEST_P(ServerTest, AFenceConcernsTheRegionAndTheRankThatWereChanged) {
   EXPECT_TRUE(endpoint_.is_fenced(any_region));
 }
 
-TEST(Changes, AreCoveredByAFenceBehindThem) {
+TEST(Changes, AreCoveredByALaterFence) {
   Changes changes;
   std::mt19937 random(5);
   // The last change of each pair of rank and region, without collisions of entries.
@@ -347,7 +347,7 @@ TEST(Changes, AreCoveredByAFenceBehindThem) {
   }
 }
 
-TEST_P(ServerTest, WhatLiesOutsideIsRefusedAndTheConversationGoesOn) {
+TEST_P(ServerTest, ATransferOutsideIsRefusedAndTheConnectionStaysOpen) {
   std::vector<std::byte> bytes(1000);
   std::int64_t previous = 0;
   const AtomicRequest one{AtomicRequest::Kind::fetch_add, 8, 1, 0, &previous};
@@ -407,7 +407,7 @@ TEST_P(ServerTest, WhatASlicesModeForbidsIsRefused) {
   EXPECT_TRUE(ok(put(64, bytes.data(), CopyShape::contiguous(2000))));
 }
 
-TEST_P(ServerTest, ARefusedPutIsToldBehindItAndChangesNothing) {
+TEST_P(ServerTest, ARefusedPutIsReportedAfterItAndChangesNothing) {
   std::vector<std::string> told;
   std::mutex mutex;
   ClientOptions options = options_for(node_, WorldRank{2});
@@ -477,7 +477,7 @@ class LockClient {
   std::int64_t word_ = 0;
 };
 
-TEST_P(ServerTest, LocksAreGivenInTurnToRanksOfThisAndOtherNodes) {
+TEST_P(ServerTest, LocksAreGrantedInOrderToRanksOfThisAndOtherNodes) {
   LockClient first(node_, WorldRank{2});
   LockClient second(node_, WorldRank{3});
   int dead = -1;
@@ -499,7 +499,7 @@ TEST_P(ServerTest, LocksAreGivenInTurnToRanksOfThisAndOtherNodes) {
   EXPECT_TRUE(second.result()->is_acquired);
 }
 
-TEST_P(ServerTest, TheLockOfARankWhoseConnectionEndedIsAnothers) {
+TEST_P(ServerTest, TheLockOfARankWhoseConnectionEndedPassesOn) {
   for (const bool in_good_order : {false, true}) {
     ServedNode node({.stay_awake = GetParam()});
     auto holder = std::make_unique<LockClient>(node, WorldRank{2});
@@ -521,7 +521,7 @@ TEST_P(ServerTest, TheLockOfARankWhoseConnectionEndedIsAnothers) {
   }
 }
 
-TEST_P(ServerTest, LocksThatAreNoneAreRefused) {
+TEST_P(ServerTest, InvalidLocksAreRefused) {
   LockClient client(node_, WorldRank{2});
   client.ask(8);
   EXPECT_TRUE(fails(client.result(), Code::out_of_range, {"there is no lock at 8 of memory 7"}));
@@ -541,7 +541,7 @@ TEST_P(ServerTest, LocksThatAreNoneAreRefused) {
   EXPECT_TRUE(client.result()->is_acquired);
 }
 
-TEST_P(ServerTest, AnAgentThatEndsTellsEverybodyWhoWaits) {
+TEST_P(ServerTest, AnAgentThatEndsNotifiesAllWaiters) {
   std::vector<std::byte> bytes(1000);
   ASSERT_TRUE(ok(get(bytes.data(), 0, CopyShape::contiguous(1000))));
   node_.stop_agent();
@@ -575,7 +575,7 @@ class HalfABuffer {
 
 // The stream ends inside a frame, so the link is lost. The agent does not wait for this client any
 // longer.
-TEST_P(ServerTest, ABadLocalBufferEndsItsOperationAndTheConversation) {
+TEST_P(ServerTest, ABadLocalBufferEndsItsOperationAndTheConnection) {
   const HalfABuffer half;
   constexpr WorldRank rank{2};
   const CopyShape shape = CopyShape::contiguous(HalfABuffer::bytes);
@@ -605,7 +605,7 @@ TEST_P(ServerTest, ABadLocalBufferEndsItsOperationAndTheConversation) {
 
 // Another process may have the dead process's number by now. Here it is the number of the test's
 // own process.
-TEST(AttachedMemory, OfARankThatDiedIsNotSoughtInAnotherProcess) {
+TEST(AttachedMemory, OfADeadRankIsNotReadFromAnotherProcess) {
   const auto memory = detail::rig_memory(2);
   const auto node = detail::rig_node(memory, 0, false);
   detail::ForkedRank rank([&] { detail::rig_node(memory, 1, false); });
@@ -635,7 +635,7 @@ TEST(AttachedMemory, OfARankThatDiedIsNotSoughtInAnotherProcess) {
 
 // --- unauthenticated peers --------------------------------------------------------------------
 
-TEST(ServerStrangers, AClientOfAnotherJobIsToldWhy) {
+TEST(ServerUnauthenticatedPeers, AClientOfAnotherJobReceivesTheReason) {
   ServedNode node;
   ClientOptions foreign = options_for(node);
   foreign.secret = new_secret().value();
@@ -667,7 +667,7 @@ void send_and_be_dropped(TcpAddress address, std::span<const std::byte> bytes) {
   }
 }
 
-TEST(ServerStrangers, GarbageEndsItsOwnConversationOnly) {
+TEST(ServerUnauthenticatedPeers, GarbageEndsItsOwnConnectionOnly) {
   ServedNode node;
   Client client(options_for(node));
   ServerEndpoint endpoint(*client.link_to(NodeId{0}).value(), origin, owner);

@@ -19,7 +19,7 @@ namespace {
 
 using test::ok;
 
-class FarewellsOf : public LoneRanks {
+class ShutdownNoticesOf : public OneRankNodes {
  protected:
   void expect_left(std::int32_t witness, std::int32_t goner) {
     EXPECT_TRUE(at(witness).farewells->has_left(NodeId{goner})) << witness << " of " << goner;
@@ -51,7 +51,7 @@ class FewDescriptors {
 };
 
 // Links to all nodes at once would need two descriptors each, since both ends are in this process.
-TEST_F(FarewellsOf, OneOfManyNodesNeedFewDescriptors) {
+TEST_F(ShutdownNoticesOf, OneOfManyNodesNeedFewDescriptors) {
   start(60);
   const std::size_t before = open_descriptors();
   {
@@ -67,7 +67,7 @@ TEST_F(FarewellsOf, OneOfManyNodesNeedFewDescriptors) {
       << "links that only the shutdown notice needed were kept";
 }
 
-TEST_F(FarewellsOf, SevenNodesThatLeaveOneAfterTheOtherReachAllThatAreLeft) {
+TEST_F(ShutdownNoticesOf, SevenNodesThatLeaveOneAfterTheOtherReachAllThatAreLeft) {
   start(7);
   for (std::int32_t goner = 0; goner < count(); ++goner) {
     at(goner).leave();
@@ -80,7 +80,7 @@ TEST_F(FarewellsOf, SevenNodesThatLeaveOneAfterTheOtherReachAllThatAreLeft) {
   }
 }
 
-TEST_F(FarewellsOf, SevenNodesThatLeaveAtOnceWaitForNobodyForEver) {
+TEST_F(ShutdownNoticesOf, SevenNodesThatLeaveAtOnceDoNotWaitForever) {
   start(7);
   std::vector<std::thread> leaving;
   for (std::int32_t goner = 0; goner < count(); ++goner) {
@@ -100,7 +100,7 @@ TEST_F(FarewellsOf, SevenNodesThatLeaveAtOnceWaitForNobodyForEver) {
 }
 
 // The shutdown notice uses a separate connection; existing links stay as they are.
-TEST_F(FarewellsOf, ANodeWithALinkGoOverThat) {
+TEST_F(ShutdownNoticesOf, ANodeWithAConnectionUseIt) {
   start(5);
   ASSERT_TRUE(ok(at(1).client->link_to(NodeId{3})));
   ClientConnection* const link = at(1).client->existing_link(NodeId{3});
@@ -114,7 +114,7 @@ TEST_F(FarewellsOf, ANodeWithALinkGoOverThat) {
 }
 
 // A rank that first connects to a node after that node has left is informed that it left.
-TEST_F(FarewellsOf, ANodeReachThoseThatAskForItLate) {
+TEST_F(ShutdownNoticesOf, ANodeReachNodesThatConnectLate) {
   start(7);
   at(3).leave();
   at(3).agent.reset();
@@ -124,7 +124,7 @@ TEST_F(FarewellsOf, ANodeReachThoseThatAskForItLate) {
   }
 }
 
-TEST_F(FarewellsOf, ANodeReachTheLivingAmongTheDead) {
+TEST_F(ShutdownNoticesOf, ANodeReachTheSurvivors) {
   start(7);
   for (const std::int32_t dead : {2, 3, 5}) {
     at(dead).agent.reset();  // dies without a notice

@@ -31,7 +31,7 @@ int code_of_child(const std::function<int()>& body) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-TEST(StandardStreams, AreTakenWhereTheyWereClosed) {
+TEST(StandardStreams, AreOpenedIfTheyWereClosed) {
   EXPECT_EQ(code_of_child([] {
               close(STDIN_FILENO);
               close(STDOUT_FILENO);
@@ -75,7 +75,7 @@ TEST(NodeMemory, KeepsToTheLimitOnFiles) {
             0);
 }
 
-TEST(RunOnThreads, SaysWhenThereAreTooMany) {
+TEST(RunOnThreads, ReportsThatThereAreTooMany) {
 #ifdef TESSERA_SANITIZED
   GTEST_SKIP() << "a sanitizer needs address space of its own";
 #endif

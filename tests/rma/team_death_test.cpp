@@ -128,7 +128,7 @@ void die_in_team(const Shape& shape, std::int32_t victim, int calls,
   munmap(outcomes, 4096);
 }
 
-TEST(ADeadRank, OfATeamOverNodesIsToldToAllOthers) {
+TEST(ADeadRank, OfATeamOverNodesIsReportedToAllOthers) {
   for (const Shape& shape : {Shape{0, 1}, Shape{0, 0, 1, 1}, Shape{0, 0, 1, 1, 2},
                              Shape{0, 1, 2, 0, 1, 2}, Shape{0, 1, 2, 3, 4}}) {
     for (std::int32_t victim = 0; victim < static_cast<std::int32_t>(shape.size()); ++victim) {
@@ -148,7 +148,7 @@ TEST(ADeadRank, MayDieAtAnyTime) {
   }
 }
 
-TEST(ADeadRank, MayDieAmidLongData) {
+TEST(ADeadRank, MayDieDuringLongTransfers) {
   std::minstd_rand dice(13);
   for (int round = 0; round < tessera::test::rounds(60); ++round) {
     const Shape shape = round % 3 == 0   ? Shape{0, 1, 2}

@@ -242,7 +242,7 @@ TEST_P(OverNodes, AgreeGivesTheErrorOfTheLowestFailingMemberToAll) {
   });
 }
 
-TEST_P(OverNodes, AgreeTellsAllWhereTwoWereAskedForDifferentThings) {
+TEST_P(OverNodes, AgreeReportsToAllThatTwoWereAskedForDifferentThings) {
   Cluster cluster(GetParam());
   on_cluster(cluster, slot, [&](JobState& job, Team& team) {
     ASSERT_TRUE(ok(team.agree(Status(), {7})));
@@ -318,7 +318,7 @@ TEST_P(OverNodes, TeamsOfAnyMembersInAnyOrderWork) {
   });
 }
 
-TEST_P(OverNodes, ManyTeamsLiveAtOnceAndAreMadeAnew) {
+TEST_P(OverNodes, ManyTeamsLiveAtOnceAndAreMadeAgain) {
   Cluster cluster(GetParam());
   on_cluster(cluster, slot, [](JobState& job, Team& world) {
     for (int round = 0; round < 5; ++round) {
@@ -337,7 +337,7 @@ TEST_P(OverNodes, ManyTeamsLiveAtOnceAndAreMadeAnew) {
   });
 }
 
-TEST_P(OverNodes, TeamsOfDifferingSlotsUseTheLeast) {
+TEST_P(OverNodes, TeamsOfDifferingSlotsUseTheMinimum) {
   Cluster cluster(GetParam());
   std::vector<std::thread> threads;
   for (std::int32_t rank = 0; rank < cluster.size(); ++rank) {
@@ -396,7 +396,7 @@ Status allgather_of(Team& team, std::size_t bytes) {
   return team.allgather(std::vector<std::byte>(bytes), all);
 }
 
-TEST_P(OverNodes, MismatchedCollectivesAreToldToAllInTheSameWords) {
+TEST_P(OverNodes, MismatchedCollectivesAreReportedToAllInTheSameWords) {
   const auto barrier = [](Team& team) { return team.barrier(); };
   mismatch(GetParam(), barrier, [](Team& team) { return broadcast_of(team, 8, 0); },
            {"barrier", "broadcast of 8 bytes from member 0"});
@@ -569,7 +569,7 @@ TEST(ATeamOverNodes, NeedsALink) {
       fails(world_of(*job), Code::unreachable, {"on several nodes", "'shm,verbs,mpi,tcp'"}));
 }
 
-TEST(AStep, IsSummarisedTheSameInWhateverOrderNodesAreJoined) {
+TEST(AStep, IsSummarisedTheSameForEveryOrderOfNodes) {
   std::minstd_rand dice(7);
   for (int round = 0; round < 2000; ++round) {
     std::vector<StepSummary> each(1 + dice() % 6);
@@ -600,7 +600,7 @@ TEST(AStep, IsSummarisedTheSameInWhateverOrderNodesAreJoined) {
   }
 }
 
-TEST(TeamNodes, BringEachBlockToEachNodeOnceIntoMailboxesThatDoNotOverlap) {
+TEST(TeamNodes, SendEachBlockToEachNodeOnceIntoDisjointMailboxes) {
   for (std::size_t nodes = 2; nodes <= 17; ++nodes) {
     Shape shape;
     for (std::size_t rank = 0; rank < 3 * nodes; ++rank) {

@@ -29,7 +29,7 @@ void on_new_thread(Body body) {
   std::thread(body).join();
 }
 
-TEST(OversubscriptionDetector, IsNotHereBeforeALoss) {
+TEST(OversubscriptionDetector, IsNotReportedBeforeALoss) {
   const OversubscriptionDetector crowd(limits);
   EXPECT_FALSE(crowd.is_here(OversubscriptionDetector::Clock::now()));
 }
@@ -56,7 +56,7 @@ TEST(OversubscriptionDetector, IsForgottenWhenNothingWasLostForLong) {
   EXPECT_FALSE(crowd.is_here(now + milliseconds(2)));
 }
 
-TEST(YieldPolicy, LooksOnceWhereThereIsNoBudget) {
+TEST(YieldPolicy, ChecksOnceWithoutABudget) {
   int looks = 0;
   const auto look = [&] { return ++looks > 0; };
   EXPECT_TRUE(yield_until({}, look));
@@ -72,7 +72,7 @@ TEST(YieldPolicy, EndsWithItsBudget) {
   EXPECT_GE(OversubscriptionDetector::Clock::now() - start, brief.budget);
 }
 
-TEST(YieldPolicy, LetsOthersOnItsProcessorBringWhatItWaitsFor) {
+TEST(YieldPolicy, LetsThreadsOfItsProcessorCompleteTheWait) {
   on_new_thread([] {
     const tessera::test::OnOneProcessor one;
     std::atomic<bool> has_come{false};
@@ -84,7 +84,7 @@ TEST(YieldPolicy, LetsOthersOnItsProcessorBringWhatItWaitsFor) {
 
 // The other thread sets the value and continues to compute, so the waiter sees it only after a time
 // slice.
-TEST(YieldPolicy, IsFollowedBySleepWhereOthersComputeOnItsProcessor) {
+TEST(YieldPolicy, IsFollowedBySleepIfOthersComputeOnItsProcessor) {
   on_new_thread([] {
     const tessera::test::OnOneProcessor one;
     std::atomic<int> asked{0};
@@ -107,7 +107,7 @@ TEST(YieldPolicy, IsFollowedBySleepWhereOthersComputeOnItsProcessor) {
   });
 }
 
-TEST(YieldPolicy, LooksOnceWhileItsProcessorIsCrowded) {
+TEST(YieldPolicy, ChecksOnceWhileItsProcessorIsOversubscribed) {
   on_new_thread([] {
     const auto was_crowded_all_along = [] {
       OversubscriptionDetector::for_this_thread().note_loss(OversubscriptionDetector::Clock::now());

@@ -305,7 +305,7 @@ TEST(Ccsd, ThatDivergesWritesNoCheckpoint) {
   });
 }
 
-TEST(Ccsd, GoesOnWhereACheckpointCannotBeWritten) {
+TEST(Ccsd, ContinuesIfACheckpointCannotBeWritten) {
   on_ranks([](Job& job) {
     const tessera::test::SharedFolder folder(job);
     const std::string file = folder.file("amplitudes.h5");

@@ -94,7 +94,7 @@ TEST(ContractionEngine, AddsProductsOfPartsAndTransposes) {
   });
 }
 
-TEST(Layouts, PutEachElementInItsPlace) {
+TEST(Layouts, StoreEachElementAtItsIndex) {
   on_ranks([](Job& job) {
     for (const OrbitalSpace& space :
          {OrbitalSpace{0, 3, 4}, OrbitalSpace{0, 1, 5}, OrbitalSpace{0, 4, 1}}) {
@@ -196,7 +196,7 @@ TEST(ReadMolecule, RefusesOrbitalsThatAreNotCanonical) {
   });
 }
 
-TEST(ReferenceState, OccupiesTheLowestOrbitalsThatAFileTells) {
+TEST(ReferenceState, OccupiesTheLowestOrbitalsInTheFile) {
   using Places = std::vector<std::int64_t>;
   constexpr double not_told = std::numeric_limits<double>::quiet_NaN();
   const OrbitalSpace space{1, 1, 2};
@@ -251,7 +251,7 @@ TEST(AmplitudeFile, IsReadByAnyTeamAndOnlyForTheSameOrbitals) {
   });
 }
 
-TEST(MemoryPlan, OfMoreThanThereIsAnywhereStaysANumber) {
+TEST(MemoryPlan, OfMoreThanEveryMachineHasStaysANumber) {
   const MemoryPlan plan = MemoryPlan::create({0, 10, 100'000}, 1, {512, false, true});
   EXPECT_EQ(plan.arrays.front().name, "vvvv");
   EXPECT_EQ(plan.arrays.front().bytes_per_rank, std::int64_t{1} << 56);

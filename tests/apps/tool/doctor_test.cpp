@@ -135,7 +135,7 @@ TEST(Doctor, CountsThreadsOfABlas) {
       << ending.output;
 }
 
-TEST(Doctor, LooksAtAllRanksOfTesseraRunOnce) {
+TEST(Doctor, ChecksAllRanksOfTesseraRunOnce) {
   const Ending ending =
       diagnosis(fmt::format("OPENBLAS_NUM_THREADS=1 {} -n 4 --nodes 2", tessera_run));
   EXPECT_EQ(ending.exit_code, 0) << ending.output;
@@ -173,7 +173,7 @@ TEST(Doctor, RefusesRanksWhoseSettingsDoNotGoTogether) {
   EXPECT_TRUE(has(ending, "yellow job: not tested\n")) << ending.output;
 }
 
-TEST(Doctor, TellsRanksThatShareOneProcessor) {
+TEST(Doctor, NamesRanksThatShareOneProcessor) {
   if (sysconf(_SC_NPROCESSORS_ONLN) == 1) {
     GTEST_SKIP() << "this machine has one processor";
   }
@@ -215,14 +215,14 @@ TEST(Doctor, WritesNothingButJsonToStandardOutput) {
   EXPECT_EQ(json::parse(ending.output)["ranks"], 1);
 }
 
-TEST(Doctor, SaysWhenItCannotWriteItsFile) {
+TEST(Doctor, ReportsThatItCannotWriteItsFile) {
   const Ending ending = diagnosis("", "--quiet --json /nowhere/doctor.json");
   EXPECT_EQ(ending.exit_code, usage);
   EXPECT_EQ(ending.output,
             "tessera: cannot write /nowhere/doctor.json: No such file or directory\n");
 }
 
-TEST(Doctor, QuietTellsByItsExitCodeAlone) {
+TEST(Doctor, QuietReportsByItsExitCodeOnly) {
   EXPECT_EQ(diagnosis("", "--quiet").output, "");
   const Ending ending = diagnosis("TESSERA_SPIN_NS=soon", "--quiet");
   EXPECT_EQ(ending.output, "");
@@ -230,7 +230,7 @@ TEST(Doctor, QuietTellsByItsExitCodeAlone) {
 }
 
 // The variables of another MPI's launcher: with this MPI each process is alone.
-TEST(Doctor, SaysThatALauncherIsTheWrongOne) {
+TEST(Doctor, ReportsAWrongLauncher) {
   const Ending first = diagnosis("PMI_SIZE=4 PMI_RANK=0");
   EXPECT_EQ(first.exit_code, failed) << first.output;
   EXPECT_TRUE(has(first, "red    ")) << first.output;
@@ -254,7 +254,7 @@ TEST(Doctor, SeesMemoryThatAnotherProcessHolds) {
   EXPECT_TRUE(has(ending, "memory of other jobs: held by ")) << ending.output;
 }
 
-TEST(Doctor, LooksAtAllRanksOfMpirunOnce) {
+TEST(Doctor, ChecksAllRanksOfMpirunOnce) {
   if (!rma::mpi_library().is_built_in) {
     GTEST_SKIP() << "built without MPI";
   }
@@ -299,7 +299,7 @@ TEST(Timeline, IsMadeOfWhatAJobWrote) {
   EXPECT_TRUE(has(ending, R"({"label":"rank 1 on node 0","events":[)")) << ending.output;
 }
 
-TEST(Timeline, SaysWhichFileItCannotReadOrWrite) {
+TEST(Timeline, NamesTheFileThatItCannotReadOrWrite) {
   const test::TemporaryFolder folder;
   const std::string trace = folder.file("trace.json");
   const Ending missing = shell(fmt::format("{} timeline '{}'", tessera, trace));
@@ -319,7 +319,7 @@ TEST(Timeline, SaysWhichFileItCannotReadOrWrite) {
       << other.output;
 }
 
-TEST(Info, TellsWhereAValueIsFrom) {
+TEST(Info, ShowsTheSourceOfAValue) {
   const Ending ending = shell(fmt::format("TESSERA_CHUNK=64 {} info --json -", tessera));
   const json told = json::parse(ending.output);
   EXPECT_EQ(told["schema"], "tessera-info/1");
@@ -340,7 +340,7 @@ TEST(Info, TellsWhereAValueIsFrom) {
   EXPECT_EQ(checked, 2);
 }
 
-TEST(Info, TellsHowAnAgentWaits) {
+TEST(Info, ShowsHowAnAgentWaits) {
   const auto line = [](const std::string& command) {
     const Ending ending = shell(fmt::format("{} {} info | grep ^agent:", command, tessera));
     return ending.output;
@@ -354,7 +354,7 @@ TEST(Info, TellsHowAnAgentWaits) {
 }
 
 // As a job's log prints, on the processors of this machine and bound to one of them.
-TEST(Job, SaysHowItsAgentsWait) {
+TEST(Job, ReportsHowItsAgentsWait) {
   const auto job = [](const std::string& command) {
     return shell(
         fmt::format("unset OMP_NUM_THREADS OPENBLAS_NUM_THREADS; export TESSERA_LOG=info "
@@ -387,7 +387,7 @@ TEST(Job, SaysHowItsAgentsWait) {
                   "the agent of node 0 stays awake (TESSERA_SERVER=poll); it has "));
 }
 
-TEST(Info, TellsHowTcpPacks) {
+TEST(Info, ShowsHowTcpPacks) {
   const Ending ending = shell(fmt::format(
       "TESSERA_TCP_TIMES=send=10,receive=10,piece=100,copied=100 {} info --json -", tessera));
   const json tcp = json::parse(ending.output)["tcp"];
@@ -411,7 +411,7 @@ TEST(Info, TellsHowTcpPacks) {
       << wrong.output;
 }
 
-TEST(Info, TellsTheBuildAndTheTransports) {
+TEST(Info, ShowsTheBuildAndTheTransports) {
   const Ending ending = shell(fmt::format("TESSERA_TRANSPORT=shm,tcp {} info --json -", tessera));
   const json told = json::parse(ending.output);
   EXPECT_NE(told["build"]["compiler"].get<std::string>(), "");

@@ -25,7 +25,7 @@ TEST(CheckMemory, HasAllStates) {
                 "job), or use more nodes"));
 }
 
-TEST(CheckSharedMemory, CaresForDevShmUnderMpiOnly) {
+TEST(CheckSharedMemory, ChecksDevShmUnderMpiOnly) {
   Surroundings own = healthy();
   own.memory.shm_free = 20 * mib;
   EXPECT_EQ(check_shared_memory(own),
@@ -45,7 +45,7 @@ TEST(CheckSharedMemory, CaresForDevShmUnderMpiOnly) {
             green("shared memory", "Tessera's own needs no file system; /dev/shm is missing"));
 }
 
-TEST(CheckSharedMemory, IsRedWhereTheKernelGivesNone) {
+TEST(CheckSharedMemory, IsRedIfTheKernelProvidesNone) {
   Surroundings own = healthy();
   own.memory.shared_memory_error = "memfd_create: Operation not permitted";
   EXPECT_EQ(check_shared_memory(own),
@@ -53,7 +53,7 @@ TEST(CheckSharedMemory, IsRedWhereTheKernelGivesNone) {
                 "allow memfd_create() in the sandbox or container, and give it more memory"));
 }
 
-TEST(CheckSharedMemory, SaysWhatKeepsTheKernelFromIt) {
+TEST(CheckSharedMemory, ReportsWhatPreventsTheKernel) {
   Surroundings own = healthy();
   own.memory.shared_memory_error = "the limit on file sizes is 0";
   own.memory.shared_memory_errno = EFBIG;
@@ -66,7 +66,7 @@ TEST(CheckSharedMemory, SaysWhatKeepsTheKernelFromIt) {
   EXPECT_EQ(check_shared_memory(own).remedy.substr(0, 19), "run `ulimit -n 4096");
 }
 
-TEST(CheckTransparentPages, IsYellowWhereNodeMemoryGetsNone) {
+TEST(CheckTransparentPages, IsYellowIfNodeMemoryGetsNone) {
   Surroundings own = healthy();
   const char* const name = "transparent huge pages";
   EXPECT_EQ(check_transparent_pages(own), green(name, "madvise; advise for shared memory"));
@@ -90,7 +90,7 @@ TEST(CheckTransparentPages, IsYellowWhereNodeMemoryGetsNone) {
              "sysfs sysfs /sys"));
 }
 
-TEST(CheckReservedPages, IsYellowWhereMuchIsSetAsideForNobody) {
+TEST(CheckReservedPages, IsYellowIfManyAreReservedAndUnused) {
   Surroundings own = healthy();
   const char* const name = "reserved huge pages";
   EXPECT_EQ(check_reserved_pages(own), green(name, "none"));
@@ -106,7 +106,7 @@ TEST(CheckReservedPages, IsYellowWhereMuchIsSetAsideForNobody) {
              "as root: sysctl vm.nr_hugepages=0, unless another program needs them"));
 }
 
-TEST(CheckLeftMemory, TellsJobsThatRunFromThoseThatWereLeft) {
+TEST(CheckLeftMemory, DistinguishesRunningJobsFromLeftMemory) {
   Surroundings own = healthy();
   const char* const name = "memory of other jobs";
   EXPECT_EQ(check_leftover_memory(own), green(name, "none"));
@@ -158,7 +158,7 @@ TEST(CheckDevices, NamesPortsAndWhyTheyAreNotUsed) {
                    "unset TESSERA_TRANSPORT, or name verbs in it before tcp"));
 }
 
-TEST(CheckNetwork, IsGreenWhereMachinesCanBeReached) {
+TEST(CheckNetwork, IsGreenIfMachinesCanBeReached) {
   Surroundings own = healthy();
   own.network.interfaces.push_back({.name = "eth1", .address = {}, .is_up = false});
   EXPECT_EQ(check_network(own),
@@ -188,7 +188,7 @@ TEST(CheckNetwork, IsYellowForNoneABridgeOrASlowOne) {
                    "for jobs on several machines, bring up the network between them"));
 }
 
-TEST(CheckNetwork, IsYellowWhereNoneIsUpAndNobodyNamedOne) {
+TEST(CheckNetwork, IsYellowIfNoneIsUpAndNoneWasNamed) {
   Surroundings own = healthy();
   own.network.interfaces = {{.name = "lo", .address = {}, .is_loopback = true}};
   own.network.chosen = "";
@@ -198,7 +198,7 @@ TEST(CheckNetwork, IsYellowWhereNoneIsUpAndNobodyNamedOne) {
                    "for jobs on several machines, bring up the network between them"));
 }
 
-TEST(CheckNetwork, IsRedForOneThatIsNotThere) {
+TEST(CheckNetwork, IsRedForOneThatDoesNotExist) {
   Surroundings own = healthy();
   own.network.asked = "ib7";
   own.network.error = "there is no network interface 'ib7' that is up; there are: lo, eth0";
@@ -206,7 +206,7 @@ TEST(CheckNetwork, IsRedForOneThatIsNotThere) {
                                     "unset TESSERA_INTERFACE, or set it to one of these names"));
 }
 
-TEST(CheckCongestion, IsYellowWhereThatPaces) {
+TEST(CheckCongestion, IsYellowIfItPaces) {
   Surroundings own = healthy();
   EXPECT_EQ(check_congestion(own), green("TCP congestion control", "cubic"));
   own.network.congestion = "";

@@ -17,7 +17,7 @@ TEST(CheckSettings, IsGreenWithDefaultsAndWithValuesThatAreGood) {
       green("settings", "TESSERA_SERVER=poll, TESSERA_CHUNK=64; all others have their defaults"));
 }
 
-TEST(CheckSettings, IsYellowForANameThatIsNoSetting) {
+TEST(CheckSettings, IsYellowForANameThatIsNotASetting) {
   Surroundings own = healthy();
   own.configuration.warnings = {
       "TESSERA_SPIN is not a setting and was ignored; did you mean TESSERA_SPIN_NS?",
@@ -60,7 +60,7 @@ TEST(CheckAddressSpace, HasAllStates) {
 }
 
 // It would ask for the buffers forever.
-TEST(CheckAddressSpace, IsRedWhereOpenBlasGetsNoBuffers) {
+TEST(CheckAddressSpace, IsRedIfOpenBlasGetsNoBuffers) {
   Surroundings own = healthy();
   own.limits.address_space = 1200 * mib;
   EXPECT_EQ(check_address_space(own),
@@ -90,7 +90,7 @@ TEST(CheckFileSizes, HasAllStates) {
                                        "ulimit -f unlimited"));
 }
 
-TEST(CheckDescriptors, IsGreenWhereThereAreEnough) {
+TEST(CheckDescriptors, IsGreenIfThereAreEnough) {
   Surroundings own = healthy();
   EXPECT_EQ(check_descriptors(own), green("descriptors", "at most 20000 may be open (ulimit -n)"));
   own.limits.descriptors = no_limit;
@@ -113,7 +113,7 @@ TEST(CheckDescriptors, IsYellowBelowWhatTheJobMayNeed) {
   EXPECT_EQ(check_descriptors(own).remedy, "ulimit -n 2048") << "more is refused";
 }
 
-TEST(CheckDescriptors, AHardLimitIsRaisedBySomebodyElse) {
+TEST(CheckDescriptors, OnlyTheAdministratorRaisesAHardLimit) {
   Surroundings own = healthy();
   own.limits.descriptors = 64;
   own.limits.max_descriptors = 256;
@@ -121,7 +121,7 @@ TEST(CheckDescriptors, AHardLimitIsRaisedBySomebodyElse) {
             "raise the hard limit from 256 to 4096 (nofile in /etc/security/limits.d)");
 }
 
-TEST(CheckDescriptors, IsRedWhereRanksCannotStart) {
+TEST(CheckDescriptors, IsRedIfRanksCannotStart) {
   Surroundings own = healthy();
   own.limits.descriptors = 12;
   EXPECT_EQ(check_descriptors(own),
@@ -129,7 +129,7 @@ TEST(CheckDescriptors, IsRedWhereRanksCannotStart) {
                 "ulimit -n 4096"));
 }
 
-TEST(CheckLockedMemory, IsGreenWhereNothingNeedsIt) {
+TEST(CheckLockedMemory, IsGreenIfNothingNeedsIt) {
   Surroundings own = healthy();
   EXPECT_EQ(check_locked_memory(own), green("locked memory", "not limited"));
   own.limits.max_locked = 8 * mib;
@@ -141,7 +141,7 @@ TEST(CheckLockedMemory, IsGreenWhereNothingNeedsIt) {
             green("locked memory", "8.0 MiB may be locked (ulimit -l), and more by CAP_IPC_LOCK"));
 }
 
-TEST(CheckLockedMemory, IsYellowOrRedWhereADeviceNeedsIt) {
+TEST(CheckLockedMemory, IsYellowOrRedIfADeviceNeedsIt) {
   Surroundings own = healthy();
   own.rdma.ports = {{.device = "mlx5_0",
                      .port = 1,
@@ -190,7 +190,7 @@ TEST(CheckMpi, IsRedUnderItsLauncherWhenItIsNotBuiltIn) {
                                 "start it with tessera-run, or build it with -DTESSERA_MPI=ON"));
 }
 
-TEST(CheckTracing, IsYellowWhereTheKernelKeepsRanksApart) {
+TEST(CheckTracing, IsYellowIfTheKernelSeparatesRanks) {
   Surroundings own = healthy();
   const char* const name = "memory of other processes";
   EXPECT_EQ(check_tracing(own), green(name, "ranks of one user may access it"));

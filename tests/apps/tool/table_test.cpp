@@ -62,7 +62,7 @@ TEST(Examine, EachLineThatIsNotGreenHasARemedyOfOneLine) {
             12);
 }
 
-TEST(Join, SaysOnceWhatHoldsForAll) {
+TEST(Join, ReportsOnceWhatHoldsForAll) {
   const auto lines = lines_of(job_of(3, 2), "descriptors");
   ASSERT_EQ(lines.size(), 1U);
   EXPECT_EQ(lines[0].finding, green("descriptors", "at most 20000 may be open (ulimit -n)"));
@@ -84,7 +84,7 @@ TEST(Join, NamesTheNodeThatDiffersAndPutsItFirst) {
   EXPECT_EQ(lines[1].finding.found, "h1, h3: at most 20000 may be open (ulimit -n)");
 }
 
-TEST(Join, NamesRanksWhereTheirNodeIsDivided) {
+TEST(Join, NamesRanksIfTheirNodeIsDivided) {
   Snapshot all = emulated(2, 2);
   all.ranks[3].limits.descriptors = 64;
   const auto lines = lines_of(all, "descriptors");
@@ -119,7 +119,7 @@ TEST(Join, AsksOneRankOfAMachine) {
   EXPECT_EQ(lines[0].finding.found, "60.0 GiB of 64.0 GiB available");
 }
 
-TEST(TableText, HasWordsAlwaysAndColoursWhereAskedFor) {
+TEST(TableText, HasWordsAlwaysAndColoursIfRequested) {
   const Snapshot all = job_of(2, 2);
   const std::vector<PlacedFinding> lines = {{green("clock", "tsc"), {}},
                                             {yellow("memory", "little", "more"), {}},

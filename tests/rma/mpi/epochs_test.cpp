@@ -71,7 +71,7 @@ test::RunOptions by_epochs(const std::string& staging) {
   }};
 }
 
-TEST(Epochs, AreSharedWhereTheModeExcludesConflicts) {
+TEST(Epochs, AreSharedIfTheModeExcludesConflicts) {
   on_ranks(by_epochs("auto"), [](Job& job) {
     if (job.size() == 1) {
       GTEST_SKIP() << "a rank alone has no window";
@@ -160,11 +160,11 @@ void move_between_slices(Job& job, bool is_staged) {
   watched_end = 0;
 }
 
-TEST(Epochs, LeaveNoLocalBufferInAWindowWhereItIsStaged) {
+TEST(Epochs, StageLocalBuffersInWindowsIfRequired) {
   on_ranks(by_epochs("always"), [](Job& job) { move_between_slices(job, true); });
 }
 
-TEST(Epochs, UseLocalBuffersInWindowsWhereTheyAreNotStaged) {
+TEST(Epochs, UseLocalBuffersInWindowsIfTheyAreNotStaged) {
   on_ranks(by_epochs("never"), [](Job& job) { move_between_slices(job, false); });
 }
 

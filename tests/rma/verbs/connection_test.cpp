@@ -18,7 +18,7 @@ using test::FakeVerbs;
 constexpr std::size_t few_buffers = 4;
 
 // No other code would poll a connection on which nothing is under way.
-TEST(VerbsConnection, ThatFoundNoBufferIsToldWhenOneIsFree) {
+TEST(VerbsConnection, WithoutABufferIsNotifiedWhenOneIsFree) {
   const auto network = std::make_shared<FakeVerbs>();
   {
     // With initial credits: only send buffers may be missing.

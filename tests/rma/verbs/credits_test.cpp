@@ -28,7 +28,7 @@ CreditUpdate granting(std::uint8_t count, bool is_scarce = false) {
   return {.granted = count, .is_scarce = is_scarce};
 }
 
-TEST(CreditUpdate, ComesBackFromItsWord) {
+TEST(CreditUpdate, IsDecodedAsEncoded) {
   for (const CreditUse backing :
        {CreditUse::none, CreditUse::kept, CreditUse::last, CreditUse::brief}) {
     for (unsigned flags = 0; flags < 8; ++flags) {
@@ -44,7 +44,7 @@ TEST(CreditUpdate, ComesBackFromItsWord) {
   }
 }
 
-TEST(Credits, BeginWithOneBriefMessageThatAsksForMore) {
+TEST(Credits, BeginWithOneShortMessageThatAsksForMore) {
   Credits sender = started();
   ASSERT_TRUE(sender.may_send());
   EXPECT_EQ(sender.next_bytes(3 * message_bytes), max_uncredited_bytes);
@@ -55,7 +55,7 @@ TEST(Credits, BeginWithOneBriefMessageThatAsksForMore) {
   EXPECT_TRUE(sender.may_send());
 }
 
-TEST(Credits, AreKeptWhereTheyArePlenty) {
+TEST(Credits, AreKeptIfThereAreManyOfThem) {
   Credits sender = started();
   sender.take(granting(2));
   EXPECT_EQ(sender.next_bytes(9000), message_bytes);
@@ -64,7 +64,7 @@ TEST(Credits, AreKeptWhereTheyArePlenty) {
   EXPECT_FALSE(sender.has_news());
 }
 
-TEST(Credits, GoBackWhereTheyAreScarceAndNotNeeded) {
+TEST(Credits, AreReturnedIfTheyAreScarceAndNotNeeded) {
   Credits sender = started();
   sender.take(granting(5, true));
   EXPECT_EQ(sender.spend(2 * message_bytes).backing, CreditUse::last);
@@ -269,7 +269,7 @@ class Traffic {
   std::vector<Peer> peers_;
 };
 
-TEST(Credits, OfManyPeersNeitherOverrunThePoolNorStopAnybody) {
+TEST(Credits, OfManyPeersNeitherOverrunThePoolNorStopAPeer) {
   for (const std::uint32_t pool : {0U, 1U, 2U, 8U, 40U, 1000U}) {
     for (const std::size_t peers : {1U, 2U, 5U, 20U}) {
       for (std::uint64_t seed = 1; seed <= 20; ++seed) {

@@ -40,7 +40,7 @@ class DeviceAtomics : public WithinLimit {
   }
 };
 
-TEST_F(DeviceAtomics, AreOneRequestOfTheDeviceAndNoneToTheAgent) {
+TEST_F(DeviceAtomics, AreOneDeviceRequestAndNoAgentRequest) {
   RdmaJob site;
   site.act(
       slice_bytes,
@@ -63,7 +63,7 @@ TEST_F(DeviceAtomics, AreOneRequestOfTheDeviceAndNoneToTheAgent) {
       by_device);
 }
 
-TEST_F(DeviceAtomics, SwapByComparingWithAGuessAndThenWithWhatWasThere) {
+TEST_F(DeviceAtomics, SwapByComparingWithAGuessAndThenWithTheOldValue) {
   RdmaJob site;
   site.act(
       slice_bytes,
@@ -81,7 +81,7 @@ TEST_F(DeviceAtomics, SwapByComparingWithAGuessAndThenWithWhatWasThere) {
       by_device);
 }
 
-TEST_F(DeviceAtomics, OfTheOwnNodeGoByTheDeviceToo) {
+TEST_F(DeviceAtomics, OfTheOwnNodeUseTheDeviceToo) {
   RdmaJob site;
   site.act(
       slice_bytes,
@@ -99,7 +99,7 @@ TEST_F(DeviceAtomics, OfTheOwnNodeGoByTheDeviceToo) {
       by_device);
 }
 
-TEST_F(DeviceAtomics, ComeBehindWhatTheAgentWasAskedFor) {
+TEST_F(DeviceAtomics, FollowEarlierRequestsToTheAgent) {
   RdmaJob site;
   site.act(
       slice_bytes,
@@ -145,7 +145,7 @@ TEST_F(DeviceAtomics, OfFourBytesAreRefused) {
 
 // --- as `separate`
 
-TEST_F(DeviceAtomics, AreTheProcessorsWhereOneNodesDeviceHasNone) {
+TEST_F(DeviceAtomics, UseProcessorsIfOneNodesDeviceHasNone) {
   for (const std::size_t without : {0U, 1U}) {
     std::vector<DeviceModel> devices = soft_roce_devices(2);
     devices[without].attributes.atomic_cap = IBV_ATOMIC_NONE;
@@ -168,7 +168,7 @@ TEST_F(DeviceAtomics, AreTheProcessorsWhereOneNodesDeviceHasNone) {
   }
 }
 
-TEST_F(DeviceAtomics, AreTheProcessorsInMemoryThatDevicesDoNotReach) {
+TEST_F(DeviceAtomics, UseProcessorsInMemoryThatDevicesDoNotReach) {
   RdmaJob site;
   site.run([&](Job& job) {
     alignas(64) std::array<std::int64_t, 8> own{};
@@ -230,7 +230,7 @@ TEST_F(DeviceAtomics, OfRanksOfOneNodeAndOfOthersLoseNothing) {
 
 // --- failures
 
-TEST_F(DeviceAtomics, AreNeverDoneInAnotherWay) {
+TEST_F(DeviceAtomics, NeverFallBackToAnotherMethod) {
   RdmaJob site;
   constexpr int of_devices = 4;  // while devices are opened, before connections exist
   site.network().fail(FakeVerbs::Call::create_qp, ENOMEM, of_devices, -1);
@@ -250,7 +250,7 @@ TEST_F(DeviceAtomics, AreNeverDoneInAnotherWay) {
       by_device);
 }
 
-TEST_F(DeviceAtomics, SayWhyTheMemoryIsNotKnownToTheDevice) {
+TEST_F(DeviceAtomics, ReportWhyTheMemoryIsNotRegistered) {
   RdmaJob site;
   site.act(
       slice_bytes,
@@ -267,7 +267,7 @@ TEST_F(DeviceAtomics, SayWhyTheMemoryIsNotKnownToTheDevice) {
       by_device);
 }
 
-TEST_F(DeviceAtomics, OfALostNodeSaySo) {
+TEST_F(DeviceAtomics, OfALostNodeReportIt) {
   struct Case {
     ibv_wc_opcode kind;
     Result<std::int64_t> (*run)(Job& job, RemoteAddress at);

@@ -27,7 +27,7 @@ int write_a_word(Pair& pair) {
 
 // --- calls
 
-TEST(FakeVerbsFaults, CallsFailWhenAndAsOftenAsTold) {
+TEST(FakeVerbsFaults, CallsFailWhenAndAsOftenAsRequested) {
   FakeVerbs fake;
   Side side(fake);
   fake.fail(FakeVerbs::Call::reg_mr, EAGAIN, 1, 2);
@@ -189,7 +189,7 @@ TEST(FakeVerbsFaults, NothingGetsThroughACutLink) {
   EXPECT_EQ(pair.there.words[0], 0U);
 }
 
-TEST(FakeVerbsFaults, AHealedLinkGoesOn) {
+TEST(FakeVerbsFaults, ARepairedLinkContinues) {
   FakeVerbs fake;
   ConnectOptions connection;
   connection.timeout = 0;  // no limit of the retries
@@ -307,7 +307,7 @@ TEST(FakeVerbsAccounts, CountWhatIsAlive) {
   EXPECT_EQ(fake.misuses(), std::vector<std::string>{});
 }
 
-TEST(FakeVerbsAccounts, WhatIsInUseStays) {
+TEST(FakeVerbsAccounts, ObjectsInUseAreNotDestroyed) {
   FakeVerbs fake;
   Side side(fake);
   EXPECT_EQ(fake.destroy_srq(side.receives.get()), EBUSY);
@@ -321,7 +321,7 @@ TEST(FakeVerbsAccounts, WhatIsInUseStays) {
                                       "dealloc_pd: it is in use", "close_device: it is in use"}));
 }
 
-TEST(FakeVerbsAccounts, WhatIsGoneIsNotDestroyedAgain) {
+TEST(FakeVerbsAccounts, DestroyedObjectsAreNotDestroyedAgain) {
   FakeVerbs fake;
   Side side(fake);
   ibv_qp* const queue = side.queue.get();
@@ -330,7 +330,7 @@ TEST(FakeVerbsAccounts, WhatIsGoneIsNotDestroyedAgain) {
   EXPECT_EQ(fake.misuses().back(), "destroy_qp: there is no such queue pair");
 }
 
-TEST(FakeVerbsAccounts, TheTraceTellsHowThingsWerePosted) {
+TEST(FakeVerbsAccounts, TheTraceShowsHowRequestsWerePosted) {
   FakeVerbs fake;
   Pair pair(fake);
   ASSERT_EQ(write_a_word(pair), 0);

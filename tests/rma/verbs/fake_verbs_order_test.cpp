@@ -229,7 +229,7 @@ TEST(FakeVerbsOrder, OnlySignalledRequestsComplete) {
   EXPECT_FALSE(pair.here.has_sent());
 }
 
-TEST(FakeVerbsOrder, WordsDoNotTearWhileTheyAreLookedAt) {
+TEST(FakeVerbsOrder, WordsDoNotTearWhileTheyAreRead) {
   FakeVerbs fake;
   Pair pair(fake);
   std::atomic<bool> is_over{false};
@@ -252,7 +252,7 @@ TEST(FakeVerbsOrder, WordsDoNotTearWhileTheyAreLookedAt) {
 
 // --- events
 
-TEST(FakeVerbsEvents, ComeOnceAfterTheyWereAskedFor) {
+TEST(FakeVerbsEvents, ArriveOnceAfterEachRequest) {
   FakeVerbs fake;
   Pair pair(fake);
   const int fd = pair.here.channel->fd;
@@ -274,7 +274,7 @@ TEST(FakeVerbsEvents, ComeOnceAfterTheyWereAskedFor) {
   fake.ack_cq_events(queue, 1);
 }
 
-TEST(FakeVerbsEvents, AreNotForCompletionsThatWereThere) {
+TEST(FakeVerbsEvents, AreNotForEarlierCompletions) {
   FakeVerbs fake;
   Pair pair(fake);
   pair.here.words[0] = 1;
@@ -289,7 +289,7 @@ TEST(FakeVerbsEvents, AreNotForCompletionsThatWereThere) {
   EXPECT_TRUE(pair.here.has_sent());
 }
 
-TEST(FakeVerbsEvents, DoNotBlockWhoAskedNotToBlock) {
+TEST(FakeVerbsEvents, DoNotBlockNonBlockingCallers) {
   FakeVerbs fake;
   Side side(fake);
   ASSERT_EQ(fcntl(side.channel->fd, F_SETFL, O_NONBLOCK), 0);
@@ -298,7 +298,7 @@ TEST(FakeVerbsEvents, DoNotBlockWhoAskedNotToBlock) {
   EXPECT_EQ(errno, EAGAIN);
 }
 
-TEST(FakeVerbsEvents, WakeWhoWaits) {
+TEST(FakeVerbsEvents, WakeWaiters) {
   FakeVerbs fake;
   Pair pair(fake);
   ASSERT_EQ(fake.req_notify_cq(pair.there.received.get()), 0);
@@ -313,7 +313,7 @@ TEST(FakeVerbsEvents, WakeWhoWaits) {
   waiter.join();
 }
 
-TEST(FakeVerbsEvents, AreAcknowledgedBeforeTheirQueueGoes) {
+TEST(FakeVerbsEvents, AreAcknowledgedBeforeTheirQueueIsDestroyed) {
   FakeVerbs fake;
   {
     Pair pair(fake);

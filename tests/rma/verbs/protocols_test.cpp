@@ -39,7 +39,7 @@ class VerbsProtocols : public WithinLimit {
   }
 };
 
-TEST_F(VerbsProtocols, LetTheOtherEndWriteWhatIsAskedFor) {
+TEST_F(VerbsProtocols, LetTheOtherEndWriteRequestedData) {
   RdmaJob site;
   ask_for_all(site);
   site.act(slice_bytes, [&](Job& job, Region& region) {
@@ -53,7 +53,7 @@ TEST_F(VerbsProtocols, LetTheOtherEndWriteWhatIsAskedFor) {
   });
 }
 
-TEST_F(VerbsProtocols, ReadWhatIsTooShortToBeAskedFor) {
+TEST_F(VerbsProtocols, ReadShortDataDirectly) {
   RdmaJob site;
   ask_for_all(site);
   site.act(slice_bytes, [&](Job& job, Region& region) {
@@ -67,7 +67,7 @@ TEST_F(VerbsProtocols, ReadWhatIsTooShortToBeAskedFor) {
 }
 
 // Rows that are adjacent at the origin are gathered by the target's device.
-TEST_F(VerbsProtocols, GatherRowsWhereTheyLieAndWriteThemTogether) {
+TEST_F(VerbsProtocols, GatherRowsInPlaceAndWriteThemTogether) {
   RdmaJob site;
   ask_for_all(site);
   site.act(slice_bytes, [&](Job& job, Region& region) {
@@ -89,7 +89,7 @@ TEST_F(VerbsProtocols, GatherRowsWhereTheyLieAndWriteThemTogether) {
 }
 
 // Requests beyond the queue's size wait at the agent, and the reply comes after them.
-TEST_F(VerbsProtocols, AskForMoreRowsThanFitInTheQueue) {
+TEST_F(VerbsProtocols, RequestMoreRowsThanFitInTheQueue) {
   RdmaJob site;
   ask_for_all(site);
   site.settings().direct_row = 64;
@@ -114,7 +114,7 @@ TEST_F(VerbsProtocols, AskForMoreRowsThanFitInTheQueue) {
   });
 }
 
-TEST_F(VerbsProtocols, AskBackwardsAndAcrossSlabs) {
+TEST_F(VerbsProtocols, RequestBackwardsAndAcrossSlabs) {
   RdmaJob site;
   ask_for_all(site);
   site.act(slice_bytes, [&](Job& job, Region& region) {
@@ -136,7 +136,7 @@ TEST_F(VerbsProtocols, AskBackwardsAndAcrossSlabs) {
 }
 
 // An assisted get is a request, so no fence is needed before it.
-TEST_F(VerbsProtocols, AskBehindRequestsWithoutAFence) {
+TEST_F(VerbsProtocols, RequestAfterOtherRequestsWithoutAFence) {
   RdmaJob site;
   ask_for_all(site);
   site.act(slice_bytes, [&](Job& job, Region& region) {
@@ -151,7 +151,7 @@ TEST_F(VerbsProtocols, AskBehindRequestsWithoutAFence) {
   });
 }
 
-TEST_F(VerbsProtocols, GoOnWithoutRegistrationWhereItIsRefused) {
+TEST_F(VerbsProtocols, ContinueWithoutRegistrationIfItIsRefused) {
   for (const char* const way : {"read", "assisted"}) {
     RdmaJob site;
     site.settings().verbs_get = way;
@@ -194,7 +194,7 @@ TEST_F(VerbsProtocols, RegisterLongMemoryInParts) {
   });
 }
 
-TEST_F(VerbsProtocols, RegisterWholeMemoryOrNoneWhereSettingsSaySo) {
+TEST_F(VerbsProtocols, RegisterWholeMemoryOrNoneAsSettingsRequire) {
   struct Case {
     std::int64_t chunk_kib;
     const char* way;
@@ -225,7 +225,7 @@ TEST_F(VerbsProtocols, RegisterWholeMemoryOrNoneWhereSettingsSaySo) {
   }
 }
 
-TEST_F(VerbsProtocols, CarryWordsAsSettingsSay) {
+TEST_F(VerbsProtocols, CarryWordsAsSettingsRequire) {
   for (const bool by_device : {true, false}) {
     RdmaJob site;
     site.settings().verbs_small_transfers = by_device ? "device" : "requests";
@@ -294,7 +294,7 @@ TEST(DeviceTimes, AreMeasuredOnTheDeviceItself) {
   EXPECT_EQ(network->misuses(), std::vector<std::string>());
 }
 
-TEST(DeviceTimes, SayWhyTheyCannotBeMeasured) {
+TEST(DeviceTimes, ReportWhyTheyCannotBeMeasured) {
   const auto network = std::make_shared<FakeVerbs>();
   auto device = verbs::Device::open(network, {.device = "fake0"});
   ASSERT_TRUE(ok(device));

@@ -147,7 +147,7 @@ TEST(RegistrationCache, FindsExactlyWhatItKeeps) {
   }
 }
 
-TEST(RegistrationCache, WhatIsGoneOrBeingRegisteredIsNotUnneeded) {
+TEST(RegistrationCache, FreedOrPendingRegionsAreNotEvicted) {
   RegistrationCache cache({.bytes = 100, .regions = 10});
   Leaving leaving;
   cache.finish(cache.begin({10, 20}), true, leaving);

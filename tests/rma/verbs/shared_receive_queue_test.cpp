@@ -75,7 +75,7 @@ class Stream {
 };
 
 /// An agent's context and one for its clients, with connections between them.
-class SharedReceives : public test::WithinLimit {
+class SharedReceiveQueueTest : public test::WithinLimit {
  protected:
   void TearDown() override {
     close();
@@ -155,14 +155,14 @@ class SharedReceives : public test::WithinLimit {
   std::vector<Ends> ends_;
 };
 
-TEST_F(SharedReceives, CarryTrafficOnTwoThousandPaths) {
+TEST_F(SharedReceiveQueueTest, CarriesTrafficOnTwoThousandConnections) {
   open(many, [](VerbsContextOptions&) {});
   exchange(20'000);
   EXPECT_LE(agent_->receives().count(), VerbsContextOptions().max_receive_buffers);
 }
 
 // 16 buffers on each side, of which each direction uses 8; and send buffers for 4 messages.
-TEST_F(SharedReceives, NeitherStopNorLoseAnythingInTheSmallestPool) {
+TEST_F(SharedReceiveQueueTest, NeitherStopsNorLosesAnythingInTheSmallestPool) {
   open(200, [](VerbsContextOptions& options) {
     options.max_receive_buffers = 16;
     options.send_buffers = 4;
@@ -173,7 +173,7 @@ TEST_F(SharedReceives, NeitherStopNorLoseAnythingInTheSmallestPool) {
 }
 
 // Each request waits for entries of the completion queue that other connections hold.
-TEST_F(SharedReceives, ShareTheEntriesOfASmallCompletionQueue) {
+TEST_F(SharedReceiveQueueTest, SharesTheEntriesOfASmallCompletionQueue) {
   open(300, [](VerbsContextOptions& options) {
     options.completions = 512;
     options.max_receive_buffers = 256;
@@ -182,7 +182,7 @@ TEST_F(SharedReceives, ShareTheEntriesOfASmallCompletionQueue) {
 }
 
 // Peers with unread messages keep their credits; the others continue.
-TEST_F(SharedReceives, GoOnBesidePeersThatNobodyReads) {
+TEST_F(SharedReceiveQueueTest, ContinuesBesideConnectionsThatAreNotRead) {
   open(40, [](VerbsContextOptions& options) { options.max_receive_buffers = 32; });
   std::vector<std::byte> bytes = test::pattern(100'000, 2);
   std::vector<Stream> here;
@@ -216,7 +216,7 @@ TEST_F(SharedReceives, GoOnBesidePeersThatNobodyReads) {
 }
 
 // The device provides the queue pair; the rest is the cost of the connection.
-TEST_F(SharedReceives, TakeNoBuffersForSilentPaths) {
+TEST_F(SharedReceiveQueueTest, TakesNoBuffersForSilentConnections) {
   constexpr std::size_t most_bytes = 768;
   open(1, [](VerbsContextOptions&) {});
   const std::size_t registered = network_->registered_bytes();
@@ -253,7 +253,7 @@ TEST_F(SharedReceives, TakeNoBuffersForSilentPaths) {
 }
 
 // As buffers leave the device's queue.
-TEST_F(SharedReceives, GiveSlabsBackBehindABurst) {
+TEST_F(SharedReceiveQueueTest, FreesSlabsAfterABurst) {
   open(200, [](VerbsContextOptions&) {});
   exchange(200'000);
   const std::size_t after_burst = agent_->receives().count();
@@ -273,7 +273,7 @@ TEST_F(SharedReceives, GiveSlabsBackBehindABurst) {
   EXPECT_LE(agent_->receives().count(), after_burst / 2);
 }
 
-TEST_F(SharedReceives, AreReservedForEachClientToCompareWith) {
+TEST_F(SharedReceiveQueueTest, ReservesBuffersForEachClientIfRequested) {
   const auto reserve = [](VerbsContextOptions& options) {
     options.reserves_for_clients = true;
     options.max_receive_buffers = 512;
@@ -311,7 +311,7 @@ class VerbsWithoutQueuePairs : public WithinLimit {};
 // remains.
 constexpr int tried_out = 4;
 
-TEST_F(VerbsWithoutQueuePairs, SaysOnceThatItGoesOverTcp) {
+TEST_F(VerbsWithoutQueuePairs, ReportsOnceThatItUsesTcp) {
   RdmaJob site({.ranks = 4});
   site.network().fail(FakeVerbs::Call::create_qp, ENOMEM, 2 * tried_out, -1);
   site.run([&](Job& job) {
@@ -327,7 +327,7 @@ TEST_F(VerbsWithoutQueuePairs, SaysOnceThatItGoesOverTcp) {
   EXPECT_FALSE(site.warnings("cannot make a queue pair").empty());
 }
 
-TEST_F(VerbsWithoutQueuePairs, FailsWhereTcpIsNotNamed) {
+TEST_F(VerbsWithoutQueuePairs, FailsIfTcpIsNotNamed) {
   RdmaJob site({.ranks = 2, .transport = "shm,fabric"});
   site.network().fail(FakeVerbs::Call::create_qp, ENOMEM, tried_out, -1);
   const Status status = site.try_to_run([&](Job& job) {

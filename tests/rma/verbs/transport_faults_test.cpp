@@ -122,7 +122,7 @@ class VerbsFailingRequest
     : public VerbsFaults,
       public testing::WithParamInterface<std::tuple<std::size_t, std::size_t>> {};
 
-TEST_P(VerbsFailingRequest, EndsWithTheNodeTheRankAndTheCause) {
+TEST_P(VerbsFailingRequest, ReportsTheNodeTheRankAndTheCause) {
   const Operation& operation = operations()[std::get<0>(GetParam())];
   const Cause& cause = causes()[std::get<1>(GetParam())];
   RdmaJob site({.ranks = 3});
@@ -209,7 +209,7 @@ INSTANTIATE_TEST_SUITE_P(Each, VerbsFailure,
                          });
 
 // Also if the most active connection no longer exists.
-TEST_F(VerbsFaults, AgentsSleepWhenAPathIsLost) {
+TEST_F(VerbsFaults, AgentsSleepWhenAConnectionIsLost) {
   for (int round = 0; round < 10 && !HasFailure(); ++round) {
     RdmaJob site;
     site.act(slice_bytes, [&](Job& job, Region& region) {
@@ -222,7 +222,7 @@ TEST_F(VerbsFaults, AgentsSleepWhenAPathIsLost) {
 }
 
 // This side's device is gone: no node is reachable.
-TEST_F(VerbsFaults, RemovedDeviceEndsWhatIsUnderWay) {
+TEST_F(VerbsFaults, RemovedDeviceEndsPendingOperations) {
   RdmaJob site({.ranks = 3});
   site.act(slice_bytes, [&](Job& job, Region& region) {
     const auto data = pattern(long_bytes, 12);
@@ -243,7 +243,7 @@ TEST_F(VerbsFaults, RemovedDeviceEndsWhatIsUnderWay) {
 }
 
 // Whatever the device did with the requests, no completion reports it any longer.
-TEST_F(VerbsFaults, CompletionQueueThatFailsEndsWhatIsUnderWay) {
+TEST_F(VerbsFaults, CompletionQueueThatFailsEndsPendingOperations) {
   RdmaJob site;
   site.act(slice_bytes, [&](Job& job, Region& region) {
     const auto data = pattern(long_bytes, 13);
@@ -327,7 +327,7 @@ const std::vector<Refusal>& refusals() {
 
 class VerbsRefusal : public VerbsFaults, public testing::WithParamInterface<std::size_t> {};
 
-TEST_P(VerbsRefusal, LeavesAWayAround) {
+TEST_P(VerbsRefusal, FallsBackToAnotherProtocol) {
   const Refusal& refusal = refusals()[GetParam()];
   RdmaJob site;
   site.network().fail(refusal.call, refusal.error, refusal.after, refusal.times);
@@ -346,7 +346,7 @@ INSTANTIATE_TEST_SUITE_P(Each, VerbsRefusal, testing::Range(std::size_t{0}, refu
 // for each of two connections.
 class VerbsRefusedStep : public VerbsFaults, public testing::WithParamInterface<int> {};
 
-TEST_P(VerbsRefusedStep, LeavesTheConversationOnTcp) {
+TEST_P(VerbsRefusedStep, LeavesTheConnectionOnTcp) {
   RdmaJob site;
   site.network().fail(FakeVerbs::Call::modify_qp, EINVAL, GetParam());
   site.run(work);
@@ -364,7 +364,7 @@ TEST_F(VerbsFaults, ArenaThatCannotBeRegisteredIsReachedByRequests) {
 }
 
 // Registrations fail as soon as their total reaches that size.
-TEST_F(VerbsFaults, LockedMemoryThatIsUsedUpChangesTheWayOnly) {
+TEST_F(VerbsFaults, ExhaustedLockedMemoryOnlyChangesTheProtocol) {
   for (const std::size_t mib : {1U, 4U, 6U, 9U, 16U, 24U, 40U, 60U}) {
     RdmaJob site;
     site.network().limit_memlock(mib << 20U);
@@ -374,7 +374,7 @@ TEST_F(VerbsFaults, LockedMemoryThatIsUsedUpChangesTheWayOnly) {
 }
 
 // The slab of its beginning is registered for another region, and no other slab can be.
-TEST_F(VerbsFaults, SliceThatIsKnownInPartOnlyIsReachedAsAWhole) {
+TEST_F(VerbsFaults, PartlyRegisteredSliceIsReachedAsAWhole) {
   RdmaJob site;
   site.run([&](Job& job) {
     constexpr std::size_t bytes = std::size_t{24} << 20;
@@ -398,7 +398,7 @@ TEST_F(VerbsFaults, SliceThatIsKnownInPartOnlyIsReachedAsAWhole) {
   });
 }
 
-TEST_F(VerbsFaults, OneNodeWithoutADeviceMakesAllPassOver) {
+TEST_F(VerbsFaults, OneNodeWithoutADeviceMakesAllUseTcp) {
   RdmaJob site({.ranks = 3});
   site.has_no_device = [](WorldRank rank) { return rank == far; };
   site.run([&](Job& job) {
@@ -410,7 +410,7 @@ TEST_F(VerbsFaults, OneNodeWithoutADeviceMakesAllPassOver) {
   EXPECT_EQ(site.network().live(), FakeVerbs::Live());
 }
 
-TEST_F(VerbsFaults, OneNodeWithoutADeviceIsNamedWhereNothingElseIsThere) {
+TEST_F(VerbsFaults, OneNodeWithoutADeviceIsNamedIfNoOtherTransportExists) {
   RdmaJob site({.ranks = 3, .transport = "shm,fabric"});
   site.has_no_device = [](WorldRank rank) { return rank == far; };
   std::atomic<int> started{0};

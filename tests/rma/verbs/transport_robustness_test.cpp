@@ -86,7 +86,7 @@ class VerbsAgent : public testing::Test {
       std::make_unique<ServedNode>(ServedNodeOptions{.find_fabric = finder(network_, "fake0")});
 };
 
-TEST_F(VerbsAgent, EndsTheConversationWithWhoGivesAnAddressOfAnotherLength) {
+TEST_F(VerbsAgent, EndsTheConnectionIfAnAddressHasAnotherLength) {
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{127}, std::size_t{129}}) {
     RawPeer peer = authenticated_peer();
     ASSERT_TRUE(peer.send(frame(path_request(), Bytes(bytes, std::byte{1}))));
@@ -121,7 +121,7 @@ TEST_F(VerbsAgent, RefusesAddressesThatMakeNoSenseAndStaysOnTcp) {
   expect_no_path_left();
 }
 
-TEST_F(VerbsAgent, EndsTheConversationWithWhoGoesOnOverTheConnectionThatItLeft) {
+TEST_F(VerbsAgent, EndsTheConnectionIfAPeerStillUsesItAfterTheMove) {
   RawPeer peer = authenticated_peer();
   ASSERT_TRUE(peer.send(frame(path_request(), unreachable_address())));
   const auto answer = peer.receive_frame();
@@ -138,7 +138,7 @@ TEST_F(VerbsAgent, EndsTheConversationWithWhoGoesOnOverTheConnectionThatItLeft) 
       << warnings.front();
 }
 
-TEST_F(VerbsAgent, GivesBackThePathOfAPeerThatDies) {
+TEST_F(VerbsAgent, ReleasesTheRdmaConnectionOfADeadPeer) {
   for (int round = 0; round < 20; ++round) {
     RawPeer peer = authenticated_peer();
     ASSERT_TRUE(peer.send(frame(path_request(), unreachable_address())));
@@ -149,7 +149,7 @@ TEST_F(VerbsAgent, GivesBackThePathOfAPeerThatDies) {
   expect_no_path_left();
 }
 
-TEST_F(VerbsAgent, TellsWhereSlicesLieAndNothingElse) {
+TEST_F(VerbsAgent, ReportsTheAddressesOfSlicesAndNothingElse) {
   RawPeer peer = authenticated_peer();
   const auto ask = [&](std::uint64_t offset, RegionId id) {
     EXPECT_TRUE(peer.send(frame(request(Kind::locate, offset, id))));
@@ -172,7 +172,7 @@ TEST_F(VerbsAgent, TellsWhereSlicesLieAndNothingElse) {
   expect_fence_answered(peer);
 }
 
-TEST_F(VerbsAgent, EndsTheConversationWithWhoAsksForPlacesInAnotherForm) {
+TEST_F(VerbsAgent, EndsTheConnectionIfAddressesAreRequestedInAnotherForm) {
   const std::vector<Bytes> all = {
       frame(request(Kind::locate), shape_descriptor(CopyShape::contiguous(8))),
       frame(request(Kind::locate), {}, Bytes(8))};
@@ -185,7 +185,7 @@ TEST_F(VerbsAgent, EndsTheConversationWithWhoAsksForPlacesInAnotherForm) {
 }
 
 // A client that ends like a killed process: without a shutdown notice.
-TEST_F(VerbsAgent, GivesBackThePathsOfClientsThatDie) {
+TEST_F(VerbsAgent, ReleasesTheRdmaConnectionsOfDeadClients) {
   for (int round = 0; round < 3; ++round) {
     Client client([&] {
       ClientOptions options = options_for(*node_, foreign_rank);
@@ -202,7 +202,7 @@ TEST_F(VerbsAgent, GivesBackThePathsOfClientsThatDie) {
 }
 
 // Operations of the client fail when the agent is gone, also if the network is down.
-TEST_F(VerbsAgent, ThatEndsIsToldToWhoWaits) {
+TEST_F(VerbsAgent, ThatEndsIsReportedToWaiters) {
   ClientOptions options = options_for(*node_, foreign_rank);
   options.agent_hosts = {WorldRank{0}};
   options.fabrics = finder(network_, "fake1")(shared_node_);

@@ -50,7 +50,7 @@ class VerbsTransport : public WithinLimit {
   }
 };
 
-TEST_F(VerbsTransport, PutsFewBytesWithinTheRequestAndIsRarelyTold) {
+TEST_F(VerbsTransport, PutsFewBytesInlineWithFewCompletions) {
   RdmaJob site;
   site.act(slice_bytes, [&](Job& job, Region& region) {
     constexpr std::uint64_t count = 160;
@@ -73,7 +73,7 @@ TEST_F(VerbsTransport, PutsFewBytesWithinTheRequestAndIsRarelyTold) {
   });
 }
 
-TEST_F(VerbsTransport, FencesByOneReadAndOnlyBehindWrites) {
+TEST_F(VerbsTransport, FencesByOneReadAndOnlyAfterWrites) {
   RdmaJob site;
   site.act(slice_bytes, [&](Job& job, Region& region) {
     ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank), 1.0)));
@@ -95,7 +95,7 @@ TEST_F(VerbsTransport, FencesByOneReadAndOnlyBehindWrites) {
   });
 }
 
-TEST_F(VerbsTransport, CopiesWhatIsOfMediumLengthSoThatItsSourceIsFreeAtOnce) {
+TEST_F(VerbsTransport, CopiesDataOfMediumLengthSoThatTheSourceIsFreeAtOnce) {
   RdmaJob site;
   site.act(slice_bytes, [&](Job& job, Region& region) {
     ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank), 1.0)));
@@ -117,7 +117,7 @@ TEST_F(VerbsTransport, CopiesWhatIsOfMediumLengthSoThatItsSourceIsFreeAtOnce) {
   });
 }
 
-TEST_F(VerbsTransport, MovesWhatIsLongFromAndToWhereItLies) {
+TEST_F(VerbsTransport, MovesLongDataInPlace) {
   RdmaJob site;
   site.act(slice_bytes, [&](Job& job, Region& region) {
     ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank), 1.0)));
@@ -161,7 +161,7 @@ TEST_F(VerbsTransport, RegistersNothingForMemoryOfTheArena) {
 
 // The device accesses the part of a sparse slice that is in use, also after it grows; the rest goes
 // by requests, which allocate no memory for it.
-TEST_F(VerbsTransport, ReachesWhatIsInUseOfSparseMemory) {
+TEST_F(VerbsTransport, ReachesTheUsedPartsOfSparseMemory) {
   RdmaJob site;
   constexpr std::size_t used = std::size_t{1} << 20U;
   constexpr std::size_t bytes = 20'000;
@@ -228,7 +228,7 @@ TEST_F(VerbsTransport, ReachesMemoryThatWasTakenFromArmcisPool) {
   });
 }
 
-TEST_F(VerbsTransport, SplitsWhatIsLongerThanTheDevicesMessages) {
+TEST_F(VerbsTransport, SplitsDataLongerThanTheDevicesMessages) {
   SiteOptions options{.devices = soft_roce_devices(2)};
   constexpr std::size_t most = std::size_t{64} * 1024;
   for (DeviceModel& device : options.devices) {
@@ -274,7 +274,7 @@ TEST_F(VerbsTransport, PutsLongRowsInBatchesWithOneDoorbellEach) {
   });
 }
 
-TEST_F(VerbsTransport, GathersRowsThatLieBehindEachOtherAtTheTarget) {
+TEST_F(VerbsTransport, GathersRowsThatAreContiguousAtTheTarget) {
   RdmaJob site;
   site.act(slice_bytes, [&](Job& job, Region& region) {
     constexpr std::size_t row = 1024;
@@ -449,7 +449,7 @@ TEST_F(VerbsTransport, KeepsTheOrderOfMixedOperationsWhateverTheNetworksTiming) 
   }
 }
 
-TEST_F(VerbsTransport, RaisesAFlagBehindTheDataThatItAnnounces) {
+TEST_F(VerbsTransport, RaisesAFlagAfterTheDataThatItAnnounces) {
   constexpr std::array<std::size_t, 4> lengths{8, 200, 3000, 300'000};
   for (std::uint64_t seed = 1; seed <= rounds(4U) && !HasFailure(); ++seed) {
     RdmaJob site({.seed = seed});
@@ -478,7 +478,7 @@ TEST_F(VerbsTransport, RaisesAFlagBehindTheDataThatItAnnounces) {
   }
 }
 
-TEST_F(VerbsTransport, FencesWhatLandsInRandomOrder) {
+TEST_F(VerbsTransport, FencesDataThatLandInRandomOrder) {
   for (std::uint64_t seed = 1; seed <= rounds(4U) && !HasFailure(); ++seed) {
     RdmaJob site({.seed = seed});
     site.network().relax_all();
@@ -526,7 +526,7 @@ TEST_F(VerbsTransport, NeverSendsMoreMessagesThanTheOtherEndHasBuffersFor) {
   EXPECT_EQ(site.network().not_ready_count(), 0U);
 }
 
-TEST_F(VerbsTransport, SharesItsReceivesAmongManyPaths) {
+TEST_F(VerbsTransport, SharesItsReceivesAmongManyConnections) {
   RdmaJob site({.ranks = 7});
   site.run([&](Job& job) {
     constexpr std::int64_t words = 512;
@@ -558,7 +558,7 @@ TEST_F(VerbsTransport, SharesItsReceivesAmongManyPaths) {
 
 // --- others
 
-TEST_F(VerbsTransport, SleepsWhenNothingIsUnderWay) {
+TEST_F(VerbsTransport, SleepsWhenNothingIsPending) {
   RdmaJob site;
   site.settings().server = "block";
   site.act(slice_bytes, [&](Job& job, Region& region) {

@@ -103,7 +103,7 @@ class VerbsWideRows : public WithinLimit {
   }
 };
 
-TEST_F(VerbsWideRows, OfTheArenaGoByTheDevice) {
+TEST_F(VerbsWideRows, OfTheArenaUseTheDevice) {
   for (const std::size_t columns : {1024U, 8192U}) {
     RdmaJob site;
     site.act(slice_bytes, [&](Job& job, Region& region) {
@@ -139,7 +139,7 @@ TEST_F(VerbsWideRows, OfTheArenaMayCrossSlabs) {
   });
 }
 
-TEST_F(VerbsWideRows, OfMemoryThatIsRegisteredGoByTheDevice) {
+TEST_F(VerbsWideRows, OfRegisteredMemoryUseTheDevice) {
   RdmaJob site;
   site.act(slice_bytes, [&](Job& job, Region& region) {
     constexpr std::size_t leading = 6 * row;  // all of it fits the slice
@@ -153,7 +153,7 @@ TEST_F(VerbsWideRows, OfMemoryThatIsRegisteredGoByTheDevice) {
 }
 
 // The setting for the length of rows decides: the device moves rows of 512 B and more.
-TEST_F(VerbsWideRows, AreRegisteredOnceWhereASettingSaysThatTheyGoByTheDevice) {
+TEST_F(VerbsWideRows, AreRegisteredOnceIfASettingSelectsTheDevice) {
   for (const std::size_t columns : {1024U, 8192U}) {
     RdmaJob site;
     site.act(slice_bytes, [&](Job& job, Region& region) {
@@ -169,7 +169,7 @@ TEST_F(VerbsWideRows, AreRegisteredOnceWhereASettingSaysThatTheyGoByTheDevice) {
 }
 
 // The gap would cost more than a separate registration.
-TEST_F(VerbsWideRows, FarApartAreRegisteredWithoutWhatLiesBetween) {
+TEST_F(VerbsWideRows, FarApartAreRegisteredWithoutTheGapsBetween) {
   RdmaJob site;
   site.act(slice_bytes, [&](Job& job, Region& region) {
     constexpr std::size_t far_apart = std::size_t{256} << 20;
@@ -194,7 +194,7 @@ TEST_F(VerbsWideRows, FarApartAreRegisteredWithoutWhatLiesBetween) {
 }
 
 // If nothing can be registered they are packed, and arrive.
-TEST_F(VerbsWideRows, ArePackedWhereRegisteringIsRefused) {
+TEST_F(VerbsWideRows, ArePackedIfRegistrationIsRefused) {
   RdmaJob site;
   site.act(slice_bytes, [&](Job& job, Region& region) {
     constexpr std::size_t leading = 64 * 1024;
