@@ -25,7 +25,7 @@ using rma::Code;
 using rma::Status;
 
 /// The caller's arguments, and where the handle goes.
-struct CreateArrayArguments : CreateArguments {
+struct CreateArrayArguments : NewArrayArguments {
   tessera_array** result;
 };
 

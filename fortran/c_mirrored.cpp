@@ -52,7 +52,7 @@ Status check_is_number(const ArrayRequest& request) {
                        "TESSERA_U64");
 }
 
-Status create(const CreateArguments& arguments, std::int64_t ndims, const std::int64_t* extents,
+Status create(const NewArrayArguments& arguments, std::int64_t ndims, const std::int64_t* extents,
               tessera_mirrored** result) {
   const auto sizes = required_list<Extents>(extents, ndims, "extents");
   TESSERA_ASSIGN_OR_RETURN(

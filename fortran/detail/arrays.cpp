@@ -67,7 +67,7 @@ Result<std::shared_ptr<ArrayBase>> typed(ArrayBase made) {
 
 }  // namespace
 
-Result<ArrayRequest> request_of(const CreateArguments& arguments, std::int64_t ndims,
+Result<ArrayRequest> request_of(const NewArrayArguments& arguments, std::int64_t ndims,
                                 Status first_error) {
   TESSERA_ASSIGN_OR_RETURN(rma::Job* const job, open(arguments.job));
   TESSERA_ASSIGN_OR_RETURN(

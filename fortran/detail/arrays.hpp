@@ -13,7 +13,7 @@
 namespace tessera::capi {
 
 /// A call's arguments for a new array, checked before the team communicates.
-struct CreateArguments {
+struct NewArrayArguments {
   tessera_job* job;
   tessera_type type;
   const tessera_array_options* options;
@@ -25,7 +25,7 @@ struct ArrayRequest {
 };
 /// Converts the arguments. Lists of the options have `ndims` entries; `first_error` is an error
 /// found before. Collective over the request's team if there is an error.
-rma::Result<ArrayRequest> request_of(const CreateArguments& arguments, std::int64_t ndims,
+rma::Result<ArrayRequest> request_of(const NewArrayArguments& arguments, std::int64_t ndims,
                                      rma::Status first_error);
 
 /// Sets *result to a handle of `job` for the array. Errors: those of making the array.
