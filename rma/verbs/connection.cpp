@@ -36,20 +36,6 @@ constexpr std::size_t buffer_at = credits_at + count_bytes;
 constexpr std::size_t buffer_size_bytes = 4;
 constexpr std::size_t flush_target_at = buffer_at + buffer_size_bytes;
 
-void store_low(std::uint64_t value, std::size_t bytes, std::byte* to) noexcept {
-  for (std::size_t i = 0; i < bytes; ++i) {
-    to[i] = static_cast<std::byte>(value >> (8 * i));
-  }
-}
-
-std::uint64_t load_low(const std::byte* from, std::size_t bytes) noexcept {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < bytes; ++i) {
-    value |= std::to_integer<std::uint64_t>(from[i]) << (8 * i);
-  }
-  return value;
-}
-
 // The device's status of a failed request, in words.
 const char* explain(ibv_wc_status status) noexcept {
   switch (status) {
