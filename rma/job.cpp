@@ -149,8 +149,8 @@ Status Job::barrier() {
   if (state_->stopped.load()) {
     return fenced;
   }
-  Status met = state_->world_team.barrier();
-  return fenced.ok() ? std::move(met) : std::move(fenced);
+  Status synchronised = state_->world_team.barrier();
+  return fenced.ok() ? std::move(synchronised) : std::move(fenced);
 }
 
 OrderObserver* Job::order_observer() const noexcept {

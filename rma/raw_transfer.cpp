@@ -141,7 +141,7 @@ void* readable(const void* from) {
 }
 
 template <class What>
-Status put_what(Job& job, RawAddress to, const void* from, const What& what) {
+Status put_general(Job& job, RawAddress to, const void* from, const What& what) {
   return run(job, PutAction(), to, readable(from), what,
              [&](RemoteAddress at) { return put(job, at, from, what); });
 }
@@ -151,7 +151,7 @@ Handle start_put(Job& job, RawAddress to, const void* from, const What& what) {
                [&](RemoteAddress at) { return put_async(job, at, from, what); });
 }
 template <class What>
-Status get_what(Job& job, RawAddress from, void* to, const What& what) {
+Status get_general(Job& job, RawAddress from, void* to, const What& what) {
   return run(job, GetAction(), from, to, what,
              [&](RemoteAddress at) { return get(job, at, to, what); });
 }
@@ -162,8 +162,8 @@ Handle start_get(Job& job, RawAddress from, void* to, const What& what) {
 }
 // Out of line: the callers' fast path does not need its stack frame.
 template <class What>
-[[gnu::noinline]] Status accumulate_what(Job& job, RawAddress to, const void* from,
-                                         const What& what, const Scale& scale) {
+[[gnu::noinline]] Status accumulate_general(Job& job, RawAddress to, const void* from,
+                                            const What& what, const Scale& scale) {
   return run(job, AccumulateAction(scale), to, readable(from), what,
              [&](RemoteAddress at) { return accumulate(job, at, from, what, scale); });
 }
@@ -179,7 +179,7 @@ template <class What>
   if (try_run(job.state(), PutAction(), to, readable(from), bytes)) [[likely]] {
     return {};
   }
-  return put_what(job, to, from, bytes);
+  return put_general(job, to, from, bytes);
 }
 [[gnu::noinline]] Handle start_put_run(Job& job, RawAddress to, const void* from,
                                        std::size_t bytes) {
@@ -192,7 +192,7 @@ template <class What>
   if (try_run(job.state(), GetAction(), from, to, bytes)) [[likely]] {
     return {};
   }
-  return get_what(job, from, to, bytes);
+  return get_general(job, from, to, bytes);
 }
 [[gnu::noinline]] Handle start_get_run(Job& job, RawAddress from, void* to, std::size_t bytes) {
   if (try_run(job.state(), GetAction(), from, to, bytes)) [[likely]] {
@@ -210,7 +210,7 @@ Status put(Job& job, RawAddress to, const void* from, std::size_t bytes) {
   return put_run(job, to, from, bytes);
 }
 Status put(Job& job, RawAddress to, const void* from, const CopyShape& shape) {
-  return put_what(job, to, from, shape);
+  return put_general(job, to, from, shape);
 }
 Handle put_async(Job& job, RawAddress to, const void* from, std::size_t bytes) {
   if (try_word(job.state(), Direction::to_remote, Op::put, to, readable(from), bytes)) {
@@ -229,7 +229,7 @@ Status get(Job& job, RawAddress from, void* to, std::size_t bytes) {
   return get_run(job, from, to, bytes);
 }
 Status get(Job& job, RawAddress from, void* to, const CopyShape& shape) {
-  return get_what(job, from, to, shape);
+  return get_general(job, from, to, shape);
 }
 Handle get_async(Job& job, RawAddress from, void* to, std::size_t bytes) {
   if (try_word(job.state(), Direction::from_remote, Op::get, from, to, bytes)) {
@@ -246,11 +246,11 @@ Status accumulate(Job& job, RawAddress to, const void* from, std::size_t bytes,
   if (try_run(job.state(), AccumulateAction(scale), to, readable(from), bytes)) [[likely]] {
     return {};
   }
-  return accumulate_what(job, to, from, bytes, scale);
+  return accumulate_general(job, to, from, bytes, scale);
 }
 Status accumulate(Job& job, RawAddress to, const void* from, const CopyShape& shape,
                   const Scale& scale) {
-  return accumulate_what(job, to, from, shape, scale);
+  return accumulate_general(job, to, from, shape, scale);
 }
 Handle accumulate_async(Job& job, RawAddress to, const void* from, std::size_t bytes,
                         const Scale& scale) {

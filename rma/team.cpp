@@ -116,9 +116,9 @@ Status Team::broadcast(std::span<std::byte> bytes, TeamRank root) {
                   [=, this] { return state_->broadcast(bytes, root); });
 }
 
-Status Team::allgather(std::span<const std::byte> mine, std::span<std::byte> all) {
-  return recorded(*state_, detail::Wait::allgather, mine.size(),
-                  [=, this] { return state_->allgather(mine, all); });
+Status Team::allgather(std::span<const std::byte> own, std::span<std::byte> all) {
+  return recorded(*state_, detail::Wait::allgather, own.size(),
+                  [=, this] { return state_->allgather(own, all); });
 }
 
 Status Team::allreduce(void* elements, std::int64_t count, ElementType type, Reduction reduction) {
@@ -141,11 +141,11 @@ Status Team::report_no_memory() noexcept {
   return name_rank(state_->report_no_memory());
 }
 
-Status Team::agree(const Status& mine, const Asked& asked) {
+Status Team::agree(const Status& status, const Asked& asked) {
   const bool is_labelled = !asked.label.verb.empty();
   const LabelScope scope(is_labelled ? state_.get() : nullptr, asked.label);
   return recorded(*state_, detail::Wait::agree, 0,
-                  [this, &mine, &asked] { return state_->agree(mine, asked); });
+                  [this, &status, &asked] { return state_->agree(status, asked); });
 }
 
 }  // namespace tessera::rma

@@ -387,7 +387,8 @@ template <class Action>
 template <class Action>
 [[gnu::noinline]] Status complete_shape(JobState& job, Action action, RemoteAddress at, void* local,
                                         const CopyShape& shape) {
-  if (Status status = shape.check(); !status.ok()) {
+  Status status = detail::catch_bad_alloc([&] { return shape.check(); });
+  if (!status.ok()) {
     return job.name_rank(std::move(status));
   }
   return complete(job, action, {.at = at, .local = local, .shape = shape.normalised()});
@@ -400,7 +401,8 @@ template <class Action>
 template <class Action>
 [[gnu::noinline]] Handle start_shape(Job& job, Action action, RemoteAddress at, void* local,
                                      const CopyShape& shape) {
-  if (Status status = shape.check(); !status.ok()) {
+  Status status = detail::catch_bad_alloc([&] { return shape.check(); });
+  if (!status.ok()) {
     return Handle::failed(job, at.rank, job.state().name_rank(std::move(status)));
   }
   return start(job, action, {.at = at, .local = local, .shape = shape.normalised()});

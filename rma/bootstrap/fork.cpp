@@ -64,22 +64,22 @@ class Forked final : public Bootstrap {
     }
   }
 
-  Result<std::vector<std::byte>> allgather(std::span<const std::byte> mine,
+  Result<std::vector<std::byte>> allgather(std::span<const std::byte> own,
                                            std::chrono::milliseconds timeout) override {
     TESSERA_RETURN_IF_ERROR(become_rank());
     const auto ranks = static_cast<std::size_t>(size());
-    std::vector<std::byte> all(mine.size() * ranks);
+    std::vector<std::byte> all(own.size() * ranks);
     std::size_t done = 0;
     do {
-      const std::size_t step = std::min(exchange_slot_bytes, mine.size() - done);
+      const std::size_t step = std::min(exchange_slot_bytes, own.size() - done);
       TESSERA_ASSIGN_OR_RETURN(const std::uint32_t round,
-                               exchange(mine.subspan(done, step), timeout));
+                               exchange(own.subspan(done, step), timeout));
       for (std::size_t each = 0; each < ranks && step > 0; ++each) {
-        std::memcpy(all.data() + each * mine.size() + done,
+        std::memcpy(all.data() + each * own.size() + done,
                     control_->slot(round, static_cast<std::int32_t>(each)), step);
       }
       done += step;
-    } while (done < mine.size());
+    } while (done < own.size());
     return all;
   }
 

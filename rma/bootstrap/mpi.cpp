@@ -89,13 +89,13 @@ class Mpi final : public Bootstrap {
   }
 
   // MPI has no timeouts: its launcher ends the job if a process dies.
-  Result<std::vector<std::byte>> allgather(std::span<const std::byte> mine,
+  Result<std::vector<std::byte>> allgather(std::span<const std::byte> own,
                                            std::chrono::milliseconds) override {
     const FloatingPointGuard guard;
-    std::vector<std::byte> all(mine.size() * static_cast<std::size_t>(size_));
-    const int bytes = static_cast<int>(mine.size());
+    std::vector<std::byte> all(own.size() * static_cast<std::size_t>(size_));
+    const int bytes = static_cast<int>(own.size());
     const int code =
-        MPI_Allgather(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, communicator_);
+        MPI_Allgather(own.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, communicator_);
     if (code != MPI_SUCCESS) {
       return mpi_error("MPI_Allgather", code);
     }
@@ -250,11 +250,11 @@ Result<std::shared_ptr<Bootstrap>> mpi_bootstrap(int fortran_communicator) {
 Result<std::shared_ptr<Bootstrap>> mpi_world_bootstrap(MpiThreads threads) {
   // Read before MPI starts: MPI alone in a process sets variables as mpirun -n 1 does.
   const LauncherInfo launcher = detect_launcher();
-  const bool ours = !detail::mpi_is_running();
-  if (ours) {
+  const bool is_own = !detail::mpi_is_running();
+  if (is_own) {
     TESSERA_RETURN_IF_ERROR(start_mpi(threads));
   }
-  auto bootstrap = make(MPI_COMM_WORLD, ours);
+  auto bootstrap = make(MPI_COMM_WORLD, is_own);
   if (bootstrap.ok() && launcher.ranks > 1 && (*bootstrap)->size() == 1) {
     return report_single_process(launcher);
   }

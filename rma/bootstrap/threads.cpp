@@ -20,10 +20,10 @@ class ThreadGroup::Rendezvous {
 
   [[nodiscard]] std::int32_t size() const noexcept { return ranks_; }
 
-  Result<std::vector<std::byte>> allgather(WorldRank rank, std::span<const std::byte> mine,
+  Result<std::vector<std::byte>> allgather(WorldRank rank, std::span<const std::byte> own,
                                            std::chrono::milliseconds timeout) {
     std::unique_lock guard(mutex_);
-    parts_[static_cast<std::size_t>(rank.value)].assign(mine.begin(), mine.end());
+    parts_[static_cast<std::size_t>(rank.value)].assign(own.begin(), own.end());
     const std::uint64_t round = round_;
     if (++arrived_ == ranks_) {
       finish_round();
@@ -86,9 +86,9 @@ class Member final : public Bootstrap {
   [[nodiscard]] WorldRank rank() const noexcept override { return rank_; }
   [[nodiscard]] std::int32_t size() const noexcept override { return rendezvous_.size(); }
   [[nodiscard]] bool is_one_process() const noexcept override { return true; }
-  Result<std::vector<std::byte>> allgather(std::span<const std::byte> mine,
+  Result<std::vector<std::byte>> allgather(std::span<const std::byte> own,
                                            std::chrono::milliseconds timeout) override {
-    return rendezvous_.allgather(rank_, mine, timeout);
+    return rendezvous_.allgather(rank_, own, timeout);
   }
 
  private:
