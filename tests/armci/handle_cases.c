@@ -182,9 +182,9 @@ static void more_than_may_be_outstanding(void) {
   long* const values = zeroed(count * sizeof(long));
   for (long number = 0; number < count; ++number) {
     const int proc = neighbour((int)number);
-    const long place = ((long)count * me() + number) * (long)sizeof(long);
+    const long offset = ((long)count * me() + number) * (long)sizeof(long);
     values[number] = 100000L * (me() + 1) + number;
-    CHECK_OK(ARMCI_NbPut(&values[number], shared_at(at, proc, place), sizeof(long), proc, NULL));
+    CHECK_OK(ARMCI_NbPut(&values[number], shared_at(at, proc, offset), sizeof(long), proc, NULL));
   }
   CHECK_OK(ARMCI_WaitAll());
   ARMCI_Barrier();

@@ -50,8 +50,8 @@ static void scopes_follow_the_nodes(void) {
   const int nodes = (nproc() + size - 1) / size;
   int* const reversed = zeroed((size_t)nproc() * sizeof(int));
   ARMCI_Group group;
-  for (int place = 0; place < nproc(); ++place) {
-    reversed[place] = nproc() - 1 - place;
+  for (int index = 0; index < nproc(); ++index) {
+    reversed[index] = nproc() - 1 - index;
   }
   ARMCI_Group_create(nproc(), reversed, &group);
   int count[3] = {1, 1, 1};

@@ -75,8 +75,8 @@ int act_as_a_rank(Belongings own) {
 
 // Returns the exit code; −1 if the child does not end in time.
 int wait_for(pid_t child) {
-  constexpr std::chrono::seconds patience{20};
-  const auto deadline = std::chrono::steady_clock::now() + patience;
+  constexpr std::chrono::seconds time_limit{20};
+  const auto deadline = std::chrono::steady_clock::now() + time_limit;
   int state = 0;
   while (waitpid(child, &state, WNOHANG) == 0) {
     if (std::chrono::steady_clock::now() > deadline) {

@@ -258,8 +258,8 @@ TEST(Outstanding, StaysWithinItsBound) {
   if (IsSkipped()) {
     return;
   }
-  EXPECT_LE(plan->most_in_flight.load(), 4);
-  EXPECT_GE(plan->most_in_flight.load(), 2);
+  EXPECT_LE(plan->max_in_flight.load(), 4);
+  EXPECT_GE(plan->max_in_flight.load(), 2);
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ TEST(LockSet, LetsOneThreadInAtATime) {
 // whether they got it in that order. On a busy machine, a rank whose request came too late cannot
 // be distinguished from an unfair lock.
 bool served_in_order(Job& job, LockSet& locks, Region& region, int attempt) {
-  constexpr std::chrono::milliseconds turn{25};
+  constexpr std::chrono::milliseconds hold_time{25};
   const RemoteAddress counter = region.at(TeamRank{0}, 8 * static_cast<std::uint64_t>(attempt));
   if (job.rank().value == 0) {
     require(locks.lock(TeamRank{0}, 0));
@@ -83,14 +83,14 @@ bool served_in_order(Job& job, LockSet& locks, Region& region, int attempt) {
   require(job.barrier());
   std::int64_t served = 0;
   if (job.rank().value == 0) {
-    std::this_thread::sleep_for(turn * (job.size() + 1));
+    std::this_thread::sleep_for(hold_time * (job.size() + 1));
     require(locks.unlock(TeamRank{0}, 0));
     // A rank that unlocks and locks again gets the lock after the ranks that already wait.
     require(locks.lock(TeamRank{0}, 0));
     served = fetch_add<std::int64_t>(job, counter, 1).value();
     require(locks.unlock(TeamRank{0}, 0));
   } else {
-    std::this_thread::sleep_for(turn * job.rank().value);
+    std::this_thread::sleep_for(hold_time * job.rank().value);
     require(locks.lock(TeamRank{0}, 0));
     served = fetch_add<std::int64_t>(job, counter, 1).value();
     require(locks.unlock(TeamRank{0}, 0));

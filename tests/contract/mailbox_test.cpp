@@ -300,13 +300,13 @@ TEST(Mailbox, ReportsMessagesThatAreTooLongAndContinues) {
 TEST(Mailbox, RefusesInvalidArguments) {
   with_mailbox([](Job& job, Mailbox& mailbox) {
     std::vector<std::byte> buffer(10);
-    const std::string there_is_no = "there is no rank " + std::to_string(job.size());
+    const std::string no_such_rank = "there is no rank " + std::to_string(job.size());
     EXPECT_TRUE(fails(mailbox.send(1, buffer, WorldRank{job.size()}), Code::invalid_argument,
-                      {there_is_no}));
+                      {no_such_rank}));
     EXPECT_TRUE(fails(mailbox.send(1, buffer, WorldRank{-1}), Code::invalid_argument,
                       {"there is no rank -1"}));
     EXPECT_TRUE(fails(mailbox.receive(1, buffer, WorldRank{job.size()}), Code::invalid_argument,
-                      {there_is_no}));
+                      {no_such_rank}));
     const std::span<const std::byte> nowhere(static_cast<const std::byte*>(nullptr), 5);
     EXPECT_TRUE(
         fails(mailbox.send(1, nowhere, next(job)), Code::invalid_argument, {"null pointer"}));
@@ -345,8 +345,8 @@ TEST(Mailbox, ReportsARankThatHasLeft) {
   const auto body = [](Job& job) -> Status {
     TESSERA_ASSIGN_OR_RETURN(Mailbox mailbox, Mailbox::create(job));
     TESSERA_RETURN_IF_ERROR(job.barrier());
-    const WorldRank leaver{job.size() - 1};
-    if (job.rank() == leaver) {
+    const WorldRank leaving_rank{job.size() - 1};
+    if (job.rank() == leaving_rank) {
       TESSERA_RETURN_IF_ERROR(mailbox.send(1, content(1, 10), WorldRank{0}));
       return job.stop();
     }
@@ -354,13 +354,13 @@ TEST(Mailbox, ReportsARankThatHasLeft) {
     if (job.rank().value == 0) {
       // A message that the leaver sent before it left can still be received if its memory still
       // exists.
-      static_cast<void>(mailbox.receive(1, buffer, leaver));
+      static_cast<void>(mailbox.receive(1, buffer, leaving_rank));
     }
-    const Result<Received> nothing = mailbox.receive(2, buffer, leaver);
+    const Result<Received> nothing = mailbox.receive(2, buffer, leaving_rank);
     EXPECT_TRUE(fails(nothing, Code::peer_lost, {"tag 2", "is gone"}));
-    EXPECT_EQ(nothing.status().rank(), leaver);
+    EXPECT_EQ(nothing.status().rank(), leaving_rank);
     // If the leaver's node has announced that it left, the send fails with Code::closed instead.
-    const Status unsent = mailbox.send(2, content(1, 600'000), leaver);
+    const Status unsent = mailbox.send(2, content(1, 600'000), leaving_rank);
     EXPECT_TRUE(fails(unsent, Code::peer_lost, {"tag 2"}) ||
                 fails(unsent, Code::closed, {"tag 2", "has left"}))
         << unsent.describe();

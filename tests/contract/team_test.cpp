@@ -51,9 +51,9 @@ void expect_team(Job& job, const std::vector<WorldRank>& members) {
   ASSERT_TRUE(std::equal(members.begin(), members.end(), team.members().begin()));
   for (std::int32_t rank = -1; rank <= job.size(); ++rank) {
     const auto found = std::find(members.begin(), members.end(), WorldRank{rank});
-    const std::int32_t place =
+    const std::int32_t index =
         found == members.end() ? -1 : static_cast<std::int32_t>(found - members.begin());
-    EXPECT_EQ(team.team_rank(WorldRank{rank}).value, place);
+    EXPECT_EQ(team.team_rank(WorldRank{rank}).value, index);
   }
   use_team(job, team);
 }

@@ -21,7 +21,7 @@ constexpr long soon_ms = 10'000;
 
 void expect_clean_end(const Plan& plan, const Outcome& outcome) {
   EXPECT_FALSE(outcome.hung);
-  EXPECT_TRUE(outcome.left_behind.empty());
+  EXPECT_TRUE(outcome.leftovers.empty());
   for (const rma::RankExit& each : outcome.exits) {
     const bool is_struck = each.rank == plan.victim && plan.signal == SIGKILL;
     EXPECT_EQ(each.signal, is_struck ? SIGKILL : 0) << "rank " << each.rank;
@@ -40,9 +40,9 @@ void expect_report(const Outcome& outcome, int rank, const std::string& step,
 
 // If a scenario puts to a victim on another node before its loss is known, stop() reports the loss
 // of those puts and flags once more.
-bool may_be_told_again(const Plan& plan, const Outcome& outcome, int rank) {
+bool may_be_reported_again(const Plan& plan, const Outcome& outcome, int rank) {
   const std::string& scenario = plan.scenario;
-  const bool puts = scenario.starts_with("awaited_receive") || scenario == "exchanges_messages" ||
+  const bool puts = scenario.starts_with("waits_for_receive") || scenario == "exchanges_messages" ||
                     scenario == "inside_halo_updates";
   const Report* const report = outcome.find(rank, "stop");
   return puts && std::getenv("TESSERA_RANKS_PER_NODE") != nullptr && report != nullptr &&
@@ -56,7 +56,7 @@ void expect_survivors(const Plan& plan, const Outcome& outcome, const std::strin
     if (rank != plan.victim) {
       expect_report(outcome, rank, "outcome", code, plan.victim);
       expect_report(outcome, rank, "carry_on", "ok", -1);
-      const bool again = may_be_told_again(plan, outcome, rank);
+      const bool again = may_be_reported_again(plan, outcome, rank);
       expect_report(outcome, rank, "stop", again ? code : "ok", again ? plan.victim : -1);
     }
   }
@@ -90,9 +90,9 @@ INSTANTIATE_TEST_SUITE_P(Fault, RankThatOthersWaitFor,
                                          "absent_from_split", "absent_from_team_creation",
                                          "absent_from_lock_set_creation", "absent_from_allocation",
                                          "absent_from_attach", "absent_from_free",
-                                         "absent_from_lock_set_free", "awaited_flag",
-                                         "awaited_notification", "notified", "awaited_message",
-                                         "awaited_receive", "awaited_receives"),
+                                         "absent_from_lock_set_free", "waits_for_flag",
+                                         "waits_for_notification", "notified", "waits_for_message",
+                                         "waits_for_receive", "waits_for_receives"),
                          [](const auto& each) { return std::string(each.param); });
 
 TEST(Fault, AWaiterForAMemberThatKnowsOfTheDeathIsNotifiedToo) {
@@ -103,17 +103,17 @@ TEST(Fault, AWaiterForAMemberThatKnowsOfTheDeathIsNotifiedToo) {
 }
 
 TEST(Fault, AnImpossibleNotificationIsDetectedAmongOthers) {
-  const Plan plan{.scenario = "awaited_notification_amid_noise", .ranks = 3, .victim = 1};
+  const Plan plan{.scenario = "waits_for_notification_among_others", .ranks = 3, .victim = 1};
   const Outcome outcome = expect_loss(plan);
   expect_report(outcome, 0, "notified", "peer_lost", 1);
 }
 
 TEST(Fault, AWaiterForAnyRanksMessageIsNotifiedThatNoRankIsLeft) {
-  expect_loss({.scenario = "awaited_message_from_any", .ranks = 2, .victim = 0});
+  expect_loss({.scenario = "waits_for_message_from_any", .ranks = 2, .victim = 0});
 }
 
 TEST(Fault, AnImpossibleMessageIsDetectedAmongOthers) {
-  const Plan plan{.scenario = "awaited_message_amid_noise", .ranks = 3, .victim = 1};
+  const Plan plan{.scenario = "waits_for_message_among_others", .ranks = 3, .victim = 1};
   const Outcome outcome = expect_loss(plan);
   expect_report(outcome, 0, "notified", "peer_lost", 1);
 }
@@ -163,7 +163,7 @@ TEST(Fault, ALockOfADeadRankGoesToItsWaitersAndOneIsNotified) {
   const std::string died = std::getenv("TESSERA_RANKS_PER_NODE") == nullptr
                                ? "died"
                                : "died, or lost its connection to the lock's node,";
-  for (const char* scenario : {"holds_lock", "holds_lock_awaited"}) {
+  for (const char* scenario : {"holds_lock", "holds_contended_lock"}) {
     const Outcome outcome = expect_loss({.scenario = scenario, .ranks = 4, .victim = 2});
     EXPECT_EQ(outcome.count("notified"), 1) << scenario << "\n" << describe(outcome);
     for (const Report& each : outcome.reports) {

@@ -52,7 +52,7 @@ TEST(TesseraRun, ExitsWithZeroWhenAllRanksDo) {
 
 // A rank that ends the job also ends ranks that compute, and ranks that ignore SIGTERM.
 TEST(TesseraRun, EndsAllRanksWhenOneEndsTheJob) {
-  for (const char* const kind : {"end-job", "end-job-of-deaf"}) {
+  for (const char* const kind : {"end-job", "end-job-ignoring-sigterm"}) {
     const Ending ending = tessera_run({"-n", "4", FAULT_WORKER, kind, "2", "1"}).wait();
     EXPECT_EQ(ending.exit_code, 7) << kind;
     EXPECT_EQ(ending.output, "tessera-run: rank 2 exited with code 7\n") << kind;
@@ -62,7 +62,7 @@ TEST(TesseraRun, EndsAllRanksWhenOneEndsTheJob) {
 // The exit code is that of the rank that ended the job, although another rank exited with 0 before.
 TEST(TesseraRun, ExitsWithTheCodeOfTheRankThatEndedTheJobAfterAnother) {
   const Ending ending =
-      tessera_run({"-n", "3", FAULT_WORKER, "end-job-behind-one", "2", "1"}).wait();
+      tessera_run({"-n", "3", FAULT_WORKER, "end-job-after-one", "2", "1"}).wait();
   EXPECT_EQ(ending.exit_code, 7);
   EXPECT_NE(ending.output.find("tessera-run: rank 2 exited with code 7\n"), std::string::npos);
 }

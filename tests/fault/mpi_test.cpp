@@ -34,7 +34,7 @@ Ending run(const std::vector<std::string>& arguments, const Variables& further =
        {"OMPI_MCA_btl_vader_backing_directory", traces.environment()[1].second}});
   const ScopedEnvironment last(further);
   Ending ending = Program(arguments).wait();
-  const std::vector<std::string> left = traces.left_behind();
+  const std::vector<std::string> left = traces.leftovers();
   EXPECT_TRUE(left.empty()) << testing::PrintToString(left);
   return ending;
 }
@@ -107,7 +107,7 @@ TEST(UnderTesseraRun, MpiIsNotStarted) {
 
 // The two processes would be two jobs of one rank each.
 TEST(UnderTesseraRun, AProgramThatStartedMpiReportsThatItSeesOnlyItself) {
-  const Ending ending = run({TESSERA_RUN, "-n", "2", MPI_FAULT_WORKER, "behind_mpi"});
+  const Ending ending = run({TESSERA_RUN, "-n", "2", MPI_FAULT_WORKER, "after_mpi"});
   EXPECT_EQ(
       count_of(ending.output,
                "after MPI_Init: unreachable: tessera-run says that it started 2 processes, but "

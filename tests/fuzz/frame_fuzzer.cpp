@@ -128,7 +128,7 @@ const Secret& secret() {
 // Feeds the handshake in pieces; the first byte gives their size. A peer that does not know the
 // server's nonce cannot complete it.
 template <class Side>
-void talk(Side& side, View input) {
+void shake_hands(Side& side, View input) {
   if (input.empty()) {
     return;
   }
@@ -148,12 +148,12 @@ void talk(Side& side, View input) {
 
 void talk_to_server(View input) {
   auto server = HandshakeServer::create(secret(), 0x1122334455667788, 8, NodeId{2});
-  talk(server.value(), input);
+  shake_hands(server.value(), input);
 }
 
 void talk_to_client(View input) {
   auto client = HandshakeClient::create(secret(), {0x1122334455667788, WorldRank{5}, NodeId{2}});
-  talk(client.value(), input);
+  shake_hands(client.value(), input);
 }
 
 void decode_sealed_header(View input) {

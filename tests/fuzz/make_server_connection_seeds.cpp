@@ -31,9 +31,9 @@ constexpr RegionId locks{4};
 const std::uint64_t lock_bytes = detail::QueueLock::bytes(8);
 
 // Frames, one after the other.
-class Talk {
+class FrameSequence {
  public:
-  Talk& say(FrameHeader header, const Bytes& descriptor = {}, std::size_t payload = 0) {
+  FrameSequence& then(FrameHeader header, const Bytes& descriptor = {}, std::size_t payload = 0) {
     header.origin = peer;
     header.operation = ++operation_;
     header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
@@ -87,80 +87,83 @@ Bytes atomic(AtomicRequest::Kind kind, int bytes) {
   return descriptor;
 }
 
-std::vector<std::pair<std::string, Talk>> talks() {
-  std::vector<std::pair<std::string, Talk>> all;
-  const auto add = [&](const char* name) -> Talk& { return all.emplace_back(name, Talk()).second; };
+std::vector<std::pair<std::string, FrameSequence>> sequences() {
+  std::vector<std::pair<std::string, FrameSequence>> all;
+  const auto add = [&](const char* name) -> Talk& {
+    return all.emplace_back(name, FrameSequence()).second;
+  };
   add("puts")
-      .say(with_flags(on(Kind::put, first, first_owner, 40, 42, 8), flags::inline_data))
-      .say(on(Kind::put, first, first_owner, 1000), {}, 600)
-      .say(with_flags(on(Kind::put, first, first_owner, 39'000), flags::wants_answer), {}, 1001)
-      .say(on(Kind::put, first, first_owner, 39'500), {}, 600)
-      .say(on(Kind::fence, {}, first_owner, 0));
+      .then(with_flags(on(Kind::put, first, first_owner, 40, 42, 8), flags::inline_data))
+      .then(on(Kind::put, first, first_owner, 1000), {}, 600)
+      .then(with_flags(on(Kind::put, first, first_owner, 39'000), flags::wants_answer), {}, 1001)
+      .then(on(Kind::put, first, first_owner, 39'500), {}, 600)
+      .then(on(Kind::fence, {}, first_owner, 0));
   add("put-rows")
-      .say(on(Kind::put, first, first_owner, 3), shape(16, 9, 48), 144)
-      .say(on(Kind::put, first, first_owner, 30'000), shape(520, 2, -1000), 1040)
-      .say(on(Kind::put, strict, second_owner, 0),
-           fragments({{nullptr, 8, 16}, {nullptr, 1000, 16}, {nullptr, 0, 3}}), 35);
+      .then(on(Kind::put, first, first_owner, 3), shape(16, 9, 48), 144)
+      .then(on(Kind::put, first, first_owner, 30'000), shape(520, 2, -1000), 1040)
+      .then(on(Kind::put, strict, second_owner, 0),
+            fragments({{nullptr, 8, 16}, {nullptr, 1000, 16}, {nullptr, 0, 3}}), 35);
   add("gets")
-      .say(on(Kind::get, first, first_owner, 0, 0, 8))
-      .say(on(Kind::get, first, first_owner, 1, 0, 40'000))
-      .say(on(Kind::get, first, first_owner, 2, 0, 40'000))
-      .say(on(Kind::get, strict, second_owner, 8), shape(16, 20, 48))
-      .say(on(Kind::get, first, first_owner, 0), shape(600, 30, 1200))
-      .say(on(Kind::get, first, first_owner, 0),
-           fragments({{nullptr, 0, 8}, {nullptr, 64, 8}, {nullptr, 24, 8}}));
+      .then(on(Kind::get, first, first_owner, 0, 0, 8))
+      .then(on(Kind::get, first, first_owner, 1, 0, 40'000))
+      .then(on(Kind::get, first, first_owner, 2, 0, 40'000))
+      .then(on(Kind::get, strict, second_owner, 8), shape(16, 20, 48))
+      .then(on(Kind::get, first, first_owner, 0), shape(600, 30, 1200))
+      .then(on(Kind::get, first, first_owner, 0),
+            fragments({{nullptr, 0, 8}, {nullptr, 64, 8}, {nullptr, 24, 8}}));
   add("accumulates")
-      .say(on(Kind::accumulate, first, first_owner, 8),
-           accumulate(0.5, CopyShape::contiguous(4000)), 4000)
-      .say(on(Kind::accumulate, strict, second_owner, 16),
-           accumulate(std::int32_t{3}, CopyShape::rows(8, 10, 8, 24)), 80)
-      .say(on(Kind::accumulate, first, first_owner, 0),
-           accumulate(std::complex<double>(1, -1), CopyShape::rows(32, 3, 32, 4096)), 96);
+      .then(on(Kind::accumulate, first, first_owner, 8),
+            accumulate(0.5, CopyShape::contiguous(4000)), 4000)
+      .then(on(Kind::accumulate, strict, second_owner, 16),
+            accumulate(std::int32_t{3}, CopyShape::rows(8, 10, 8, 24)), 80)
+      .then(on(Kind::accumulate, first, first_owner, 0),
+            accumulate(std::complex<double>(1, -1), CopyShape::rows(32, 3, 32, 4096)), 96);
   add("atomics")
-      .say(on(Kind::atomic, first, first_owner, 64, 5), atomic(AtomicRequest::Kind::fetch_add, 8))
-      .say(on(Kind::atomic, strict, second_owner, 4, 7), atomic(AtomicRequest::Kind::swap, 4))
-      .say(on(Kind::atomic, strict, second_owner, 1008, 7, 9),
-           atomic(AtomicRequest::Kind::compare_swap, 8))
-      .say(on(Kind::atomic, first, first_owner, 61, 1), atomic(AtomicRequest::Kind::fetch_add, 8));
+      .then(on(Kind::atomic, first, first_owner, 64, 5), atomic(AtomicRequest::Kind::fetch_add, 8))
+      .then(on(Kind::atomic, strict, second_owner, 4, 7), atomic(AtomicRequest::Kind::swap, 4))
+      .then(on(Kind::atomic, strict, second_owner, 1008, 7, 9),
+            atomic(AtomicRequest::Kind::compare_swap, 8))
+      .then(on(Kind::atomic, first, first_owner, 61, 1), atomic(AtomicRequest::Kind::fetch_add, 8));
   add("flags")
-      .say(on(Kind::flag, first, first_owner, 128, 1))
-      .say(on(Kind::notify, {}, first_owner, 0))
-      .say(on(Kind::invite, RegionId{12}, second_owner, 0, 99))
-      .say(on(Kind::probe, {}, second_owner, 0))
-      .say(on(Kind::deliver, mail, second_owner, 64, 2992, 7), {}, 100)
-      .say(on(Kind::deliver, mail, second_owner, 0, 8, 7))
-      .say(on(Kind::deliver, mail, second_owner, 2990, 0, 7), {}, 11)
-      .say(on(Kind::bye, {}, first_owner, 0))
-      .say(on(Kind::fence, {}, first_owner, 0));
+      .then(on(Kind::flag, first, first_owner, 128, 1))
+      .then(on(Kind::notify, {}, first_owner, 0))
+      .then(on(Kind::invite, RegionId{12}, second_owner, 0, 99))
+      .then(on(Kind::probe, {}, second_owner, 0))
+      .then(on(Kind::deliver, mail, second_owner, 64, 2992, 7), {}, 100)
+      .then(on(Kind::deliver, mail, second_owner, 0, 8, 7))
+      .then(on(Kind::deliver, mail, second_owner, 2990, 0, 7), {}, 11)
+      .then(on(Kind::bye, {}, first_owner, 0))
+      .then(on(Kind::fence, {}, first_owner, 0));
   add("locks")
-      .say(on(Kind::lock, locks, second_owner, 0))
-      .say(on(Kind::lock, locks, second_owner, 0))
-      .say(on(Kind::unlock, locks, second_owner, 0))
-      .say(on(Kind::lock, locks, second_owner, lock_bytes))
-      .say(on(Kind::unlock, locks, second_owner, lock_bytes))
-      .say(on(Kind::unlock, locks, second_owner, lock_bytes))
-      .say(on(Kind::lock, locks, second_owner, 64))
-      .say(on(Kind::get, locks, second_owner, 0, 0, 8));
+      .then(on(Kind::lock, locks, second_owner, 0))
+      .then(on(Kind::lock, locks, second_owner, 0))
+      .then(on(Kind::unlock, locks, second_owner, 0))
+      .then(on(Kind::lock, locks, second_owner, lock_bytes))
+      .then(on(Kind::unlock, locks, second_owner, lock_bytes))
+      .then(on(Kind::unlock, locks, second_owner, lock_bytes))
+      .then(on(Kind::lock, locks, second_owner, 64))
+      .then(on(Kind::get, locks, second_owner, 0, 0, 8));
   add("refused")
-      .say(on(Kind::put, RegionId{9}, first_owner, 0), {}, 700)
-      .say(on(Kind::get, first, WorldRank{2}, 0, 0, 100))
-      .say(on(Kind::put, first, first_owner, 40'000), {}, 600)
-      .say(on(Kind::get, strict, second_owner, 1016, 0, 1))
-      .say(on(Kind::notify, {}, WorldRank{2}, 0))
-      .say(on(Kind::value, {}, first_owner, 0));
+      .then(on(Kind::put, RegionId{9}, first_owner, 0), {}, 700)
+      .then(on(Kind::get, first, WorldRank{2}, 0, 0, 100))
+      .then(on(Kind::put, first, first_owner, 40'000), {}, 600)
+      .then(on(Kind::get, strict, second_owner, 1016, 0, 1))
+      .then(on(Kind::notify, {}, WorldRank{2}, 0))
+      .then(on(Kind::value, {}, first_owner, 0));
   return all;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  return fuzz::write_seeds(argc, argv, "make_server_connection_seeds", [](fuzz::SeedFolder& folder) {
-    const auto all = talks();
-    for (const auto& [name, talk] : all) {
-      folder.write(name, {255, 1}, talk.bytes());
-    }
-    // A peer that sends few bytes at a time, and one that reads nothing.
-    folder.write("slow-puts", {12, 1}, all[1].second.bytes());
-    folder.write("unread-gets", {255, 0}, all[2].second.bytes());
-  });
+  return fuzz::write_seeds(argc, argv, "make_server_connection_seeds",
+                           [](fuzz::SeedFolder& folder) {
+                             const auto all = sequences();
+                             for (const auto& [name, sequence] : all) {
+                               folder.write(name, {255, 1}, sequence.bytes());
+                             }
+                             // A peer that sends few bytes at a time, and one that reads nothing.
+                             folder.write("slow-puts", {12, 1}, all[1].second.bytes());
+                             folder.write("unread-gets", {255, 0}, all[2].second.bytes());
+                           });
 }

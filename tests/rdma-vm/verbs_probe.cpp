@@ -27,7 +27,7 @@ constexpr std::uint32_t depth = 32;
 constexpr std::uint32_t pieces = 5;
 constexpr std::uint32_t receives = 8;
 constexpr std::size_t message_bytes = 1024;
-constexpr std::chrono::seconds patience{20};
+constexpr std::chrono::seconds time_limit{20};
 
 std::uint64_t number_of(const void* address) {
   return reinterpret_cast<std::uintptr_t>(address);
@@ -118,7 +118,7 @@ class Probe : public testing::TestWithParam<bool> {
 
   // The next completion, or one with an impossible status if none comes.
   ibv_wc next(ibv_cq* queue) {
-    const auto deadline = std::chrono::steady_clock::now() + patience;
+    const auto deadline = std::chrono::steady_clock::now() + time_limit;
     std::array<ibv_wc, 1> found{};
     while (std::chrono::steady_clock::now() < deadline) {
       if (library_->poll_cq(queue, found) == 1) {
@@ -141,7 +141,7 @@ class Probe : public testing::TestWithParam<bool> {
 
   // Waits for the first event of that kind.
   bool comes(EventKind kind) {
-    const auto deadline = std::chrono::steady_clock::now() + patience;
+    const auto deadline = std::chrono::steady_clock::now() + time_limit;
     while (std::chrono::steady_clock::now() < deadline) {
       for (const DeviceEvent& event : device_->poll_events()) {
         fmt::print("  event: {}\n", event.text);
@@ -359,7 +359,7 @@ TEST_P(Probe, AListThatIsTooLongIsRefused) {
   EXPECT_EQ(error, ENOMEM);
   ibv_send_wr last = request(IBV_WR_RDMA_WRITE, list, memory_.there());
   last.wr_id = count;
-  const auto deadline = std::chrono::steady_clock::now() + patience;
+  const auto deadline = std::chrono::steady_clock::now() + time_limit;
   while (post(last) != 0 && std::chrono::steady_clock::now() < deadline) {
     sched_yield();
   }

@@ -71,7 +71,7 @@ class AgentFlood : public testing::Test {
   }
   RawPeer peer_ = [this] {
     RawPeer peer(node_.address());
-    EXPECT_TRUE(test::ok(peer.introduce(node_.secret(), foreign_rank)));
+    EXPECT_TRUE(test::ok(peer.authenticate(node_.secret(), foreign_rank)));
     return peer;
   }();
 };

@@ -158,13 +158,13 @@ class MalformedFrame : public AgentRobustness, public testing::WithParamInterfac
 
 TEST_P(MalformedFrame, EndsItsOwnConnectionWithTheReason) {
   const Malformed& each = malformed()[GetParam()];
-  RawPeer peer = introduced();
+  RawPeer peer = authenticated_peer();
   ASSERT_TRUE(peer.send(each.bytes()));
   // The peer gets the reason before the connection closes.
   EXPECT_TRUE(fails(peer.receive_failure(), Code::protocol, {each.words}));
   EXPECT_TRUE(peer.is_closed_by_the_other());
   expect_warning("closed the connection with rank 2 at 127.0.0.1:", each.words);
-  expect_slice_untouched();
+  expect_slice_unchanged();
 }
 
 INSTANTIATE_TEST_SUITE_P(Frames, MalformedFrame, testing::Range(std::size_t{0}, malformed().size()),
@@ -314,7 +314,7 @@ class RefusedRequest : public AgentRobustness, public testing::WithParamInterfac
 
 TEST_P(RefusedRequest, IsAnsweredAndTheConnectionStaysOpen) {
   const Refused& each = refused()[GetParam()];
-  RawPeer peer = introduced();
+  RawPeer peer = authenticated_peer();
   ASSERT_TRUE(peer.send(each.bytes()));
   const auto answer = peer.receive_frame();
   ASSERT_TRUE(answer);
@@ -322,7 +322,7 @@ TEST_P(RefusedRequest, IsAnsweredAndTheConnectionStaysOpen) {
   ASSERT_EQ(answer->first.kind, Kind::failed);
   EXPECT_TRUE(fails(decode_failure(answer->second), each.code, {each.words}));
   expect_fence_answered(peer);
-  expect_slice_untouched();
+  expect_slice_unchanged();
   EXPECT_TRUE(node_.warnings(0).empty());
 }
 
@@ -331,7 +331,7 @@ INSTANTIATE_TEST_SUITE_P(Requests, RefusedRequest, testing::Range(std::size_t{0}
 
 TEST_F(AgentRobustness, ARequestForADeadRankDoesNotEndTheConnection) {
   detail::rig_node(node_.memory(), 1, true)->leave();
-  RawPeer peer = introduced();
+  RawPeer peer = authenticated_peer();
   ASSERT_TRUE(peer.send(frame(request(Kind::notify))));
   EXPECT_TRUE(fails(peer.receive_failure(), Code::peer_lost, {"rank 1 is gone"}));
   expect_fence_answered(peer);

@@ -65,7 +65,7 @@ TEST(AgentOnASharedCore, OccasionalRequestsAreAnsweredSoon) {
   const Computation computation;
   one.reset();
   RawPeer peer(node.address());
-  ASSERT_TRUE(test::ok(peer.introduce(node.secret(), foreign_rank)));
+  ASSERT_TRUE(test::ok(peer.authenticate(node.secret(), foreign_rank)));
   EXPECT_TRUE(test::eventually([&] { return late_of(requests, peer) < requests / 8; }));
 }
 

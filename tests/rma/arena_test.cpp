@@ -58,11 +58,11 @@ TEST(Arena, RandomPiecesOfSeveralThreadsNeverOverlap) {
   Model model;
   constexpr std::uint32_t seed = 20'240;
   std::vector<std::thread> threads;
-  for (int place = 0; place < 4; ++place) {
-    threads.emplace_back([&, place] {
-      const auto node = rig_node(memory, place, true);
+  for (int local_rank = 0; local_rank < 4; ++local_rank) {
+    threads.emplace_back([&, local_rank] {
+      const auto node = rig_node(memory, local_rank, true);
       Arena& arena = node->arena();
-      std::mt19937 random(seed + static_cast<std::uint32_t>(place));
+      std::mt19937 random(seed + static_cast<std::uint32_t>(local_rank));
       std::vector<std::pair<std::uint64_t, std::uint64_t>> mine;
       for (int i = 0; i < 5000; ++i) {
         if (mine.empty() || (mine.size() < 40 && random() % 2 == 0)) {
@@ -173,7 +173,7 @@ TEST(Arena, BacksMemoryDuringManySignals) {
   const std::uint64_t offset = node->arena().allocate(bytes).value();
   std::atomic<bool> done{false};
   std::thread alarm_off([&] {
-    // If the arena does not handle this, the loop has no end: stop the alarms after the patience.
+    // If the arena does not handle this, the loop has no end: stop the alarms after the time limit.
     EXPECT_TRUE(eventually([&] { return done.load(); })) << "interrupted for ever";
     setitimer(ITIMER_REAL, &never, nullptr);
   });

@@ -223,8 +223,9 @@ std::string in_child(const std::function<std::string()>& body) {
   EXPECT_EQ(pipe(ends.data()), 0);
   const pid_t child = fork();
   if (child == 0) {
-    const std::string said = body();
-    _exit(write(ends[1], said.data(), said.size()) == static_cast<ssize_t>(said.size()) ? 0 : 1);
+    const std::string output = body();
+    _exit(write(ends[1], output.data(), output.size()) == static_cast<ssize_t>(output.size()) ? 0
+                                                                                              : 1);
   }
   close(ends[1]);
   std::array<char, 1000> text{};
@@ -239,7 +240,7 @@ TEST(ForkBootstrap, FindsTheLauncherWithoutItsDescriptor) {
   const LauncherMemory memory(3);
   const std::string launch = fmt::format("{}@{}:2:3", memory.fd(), getpid());
   for (const bool is_used_again : {false, true}) {
-    const std::string said = in_child([&] {
+    const std::string output = in_child([&] {
       close(memory.fd());
       if (is_used_again && open("/dev/zero", O_RDWR) != memory.fd()) {
         return std::string("the descriptor has another number");
@@ -249,7 +250,7 @@ TEST(ForkBootstrap, FindsTheLauncherWithoutItsDescriptor) {
       return made.ok() ? fmt::format("rank {} of {}", (*made)->rank().value, (*made)->size())
                        : made.status().message();
     });
-    EXPECT_EQ(said, "rank 2 of 3");
+    EXPECT_EQ(output, "rank 2 of 3");
   }
 }
 
@@ -261,7 +262,7 @@ TEST(ForkBootstrap, ReportsWhyTheLauncherCannotBeFound) {
     _exit(0);
   }
   waitpid(ended, nullptr, 0);
-  const std::string said = in_child([&] {
+  const std::string output = in_child([&] {
     close(fd);
     const LauncherEnvironment environment(
         {{"TESSERA_LAUNCH", fmt::format("{}@{}:0:1", fd, ended)}});
@@ -274,7 +275,7 @@ TEST(ForkBootstrap, ReportsWhyTheLauncherCannotBeFound) {
       "subprocess.run(…, close_fds=False)), or start it as the same user and in the same container "
       "as tessera-run",
       ended, fd);
-  EXPECT_EQ(said.substr(0, expected.size()), expected);
+  EXPECT_EQ(output.substr(0, expected.size()), expected);
 }
 
 // The program's environment was copied before the rank started (as Python's os.environ).
@@ -456,11 +457,11 @@ TEST(ThreadGroup, TimesOutAndIsUsableIfTheOthersComeLater) {
 
 TEST(ThreadGroup, NamesAThreadThatGaveUp) {
   ThreadGroup group(3);
-  auto leaver = group.member(WorldRank{1});
+  auto leaving_rank = group.member(WorldRank{1});
   const auto stayer = group.member(WorldRank{0});
   std::thread other([&] {
     std::this_thread::sleep_for(milliseconds(20));
-    leaver.reset();
+    leaving_rank.reset();
   });
   const auto lost = stayer->allgather(std::vector<std::byte>(4), milliseconds(20'000));
   other.join();

@@ -82,7 +82,7 @@ class ClientRobustness : public testing::Test {
     endpoint_.emplace(*link_, origin, owner);
   }
   Status wait(Completion& done) {
-    const auto deadline = std::chrono::steady_clock::now() + detail::rig_patience;
+    const auto deadline = std::chrono::steady_clock::now() + detail::rig_time_limit;
     while (!done.done()) {
       if (std::chrono::steady_clock::now() > deadline) {
         ADD_FAILURE() << "the operation never ends";
@@ -266,8 +266,8 @@ TEST(ClientOfATeamThatIsGone, ReceivesNoErrorForLateDeliveries) {
   options.job = job_number;
   options.secret = agent.secret();
   options.agents = {agent.address()};
-  std::vector<std::string> told;
-  options.stray_error = [&](const Status& error) { told.push_back(error.message()); };
+  std::vector<std::string> errors;
+  options.stray_error = [&](const Status& error) { errors.push_back(error.message()); };
   Client client(std::move(options));
   std::optional<RawPeer> peer;
   std::thread taking([&] { peer.emplace(agent.take_on()); });
@@ -280,9 +280,9 @@ TEST(ClientOfATeamThatIsGone, ReceivesNoErrorForLateDeliveries) {
   }
   EXPECT_TRUE(test::eventually([&] {
     client.progress();
-    return !told.empty();
+    return !errors.empty();
   }));
-  EXPECT_EQ(told.size(), 1U);
+  EXPECT_EQ(errors.size(), 1U);
 }
 
 // --- agents that end --------------------------------------------------------------------------
@@ -504,9 +504,9 @@ TEST(WaitReady, EndsAtItsDeadlineDespiteSignals) {
 }
 
 // A listener that accepts nothing, with a full queue of connections.
-class DeafListener {
+class FullListener {
  public:
-  DeafListener() {
+  FullListener() {
     address_.sin_family = AF_INET;
     address_.sin_addr.s_addr = htonl(loopback_host);
     socklen_t size = sizeof address_;
@@ -518,12 +518,12 @@ class DeafListener {
       static_cast<void>(connect(each, generic(), size));
     }
   }
-  ~DeafListener() {
+  ~FullListener() {
     std::for_each(callers_.begin(), callers_.end(), close);
     close(listener_);
   }
-  DeafListener(const DeafListener&) = delete;
-  DeafListener& operator=(const DeafListener&) = delete;
+  FullListener(const FullListener&) = delete;
+  FullListener& operator=(const FullListener&) = delete;
   [[nodiscard]] TcpAddress address() const { return {loopback_host, ntohs(address_.sin_port)}; }
 
  private:
@@ -566,11 +566,11 @@ TEST(ClientWithoutThreads, ReportsThatAndRestoresSignals) {
 }
 
 TEST(ConnectTcp, GivesUpInTimeDespiteSignals) {
-  const DeafListener deaf;
+  const FullListener listener;
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   const Alarms alarms;
   const auto begin = std::chrono::steady_clock::now();
-  const auto channel = connect_tcp(deaf.address(), std::chrono::milliseconds(500));
+  const auto channel = connect_tcp(listener.address(), std::chrono::milliseconds(500));
   EXPECT_TRUE(fails(channel.status(), Code::timed_out, {"no answer within 500 ms"}));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
@@ -660,9 +660,9 @@ TEST(ClientOfASilentAgent, IsNotifiedAndMeanwhileOtherNodesContinue) {
   Client client(std::move(options));
   // The node in the middle replies, but as node 0.
   std::atomic<bool> has_ended{false};
-  Status told;
+  Status errors;
   std::thread waiting([&] {
-    told = client.link_to(NodeId{0}, std::chrono::seconds(2)).status();
+    errors = client.link_to(NodeId{0}, std::chrono::seconds(2)).status();
     has_ended = true;
   });
   std::unique_ptr<Channel> accepted;
@@ -675,7 +675,7 @@ TEST(ClientOfASilentAgent, IsNotifiedAndMeanwhileOtherNodesContinue) {
   EXPECT_EQ(client.progress(), 0);
   EXPECT_FALSE(has_ended);
   waiting.join();
-  EXPECT_TRUE(fails(told, Code::timed_out,
+  EXPECT_TRUE(fails(errors, Code::timed_out,
                     {"node 0: the agent at 127.0.0.1:",
                      "did not complete the handshake in time\n  hint: its process is stopped or "
                      "has no free descriptor (ulimit -n)"}));

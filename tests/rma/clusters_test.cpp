@@ -79,9 +79,9 @@ TEST_P(ClustersOf, LeadToAllOtherMembersAlternately) {
       }
       std::set<std::int32_t> chosen;
       const std::int32_t choices = clusters_.choices(NodeId{own}, NodeId{target});
-      for (std::int32_t turn = 0; turn < choices; ++turn) {
+      for (std::int32_t choice = 0; choice < choices; ++choice) {
         chosen.insert(
-            clusters_.intermediary(WorldRank{7}, NodeId{own}, NodeId{target}, turn).value);
+            clusters_.intermediary(WorldRank{7}, NodeId{own}, NodeId{target}, choice).value);
       }
       EXPECT_EQ(static_cast<std::int32_t>(chosen.size()), choices);
       EXPECT_FALSE(chosen.contains(own));
@@ -93,17 +93,17 @@ TEST_P(ClustersOf, LeadToAllOtherMembersAlternately) {
 TEST_P(ClustersOf, DivideProcessesEvenly) {
   constexpr std::int32_t ranks_each = 12;
   const auto cluster = members().front();
-  std::map<std::int32_t, int> heard;
+  std::map<std::int32_t, int> requests;
   int all = 0;
   for (std::int32_t rank = 0; rank < nodes_ * ranks_each; ++rank) {
     const NodeId own{rank / ranks_each};
     if (!clusters_.are_together(own, NodeId{cluster.front()})) {
-      ++heard[clusters_.intermediary(WorldRank{rank}, own, NodeId{cluster.front()}).value];
+      ++requests[clusters_.intermediary(WorldRank{rank}, own, NodeId{cluster.front()}).value];
       ++all;
     }
   }
   const int share = all / static_cast<int>(cluster.size());
-  for (const auto& [node, count] : heard) {
+  for (const auto& [node, count] : requests) {
     EXPECT_NEAR(count, share, ranks_each + 1) << "node " << node;
   }
 }

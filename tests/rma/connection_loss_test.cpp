@@ -40,7 +40,7 @@ class LostConnection : public OneRankNodes {
     start_clients();
     OneRankNode& own = at(0);
     link_.emplace(std::shared_ptr<Client>(own.client.get(), [](Client*) {}), own.node, map(),
-                  own.farewells);
+                  own.shutdown_notices);
   }
   // Makes the connection, and then loses it.
   void lose_the_connection() {
@@ -52,10 +52,10 @@ class LostConnection : public OneRankNodes {
   // Whatever the answer is, it comes in time. The second answer needs no new connection.
   template <class Ask>
   void expect_in_time(Ask&& ask) {
-    const auto patience = at(0).client->options().connect_timeout;
+    const auto time_limit = at(0).client->options().connect_timeout;
     const auto begin = Clock::now();
     ask();
-    EXPECT_LT(Clock::now() - begin, patience / 2);
+    EXPECT_LT(Clock::now() - begin, time_limit / 2);
     std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the relay accepts connections
     const int before = relay_->accepted();
     ask();
@@ -69,9 +69,9 @@ class LostConnection : public OneRankNodes {
 TEST_F(LostConnection, OfALivingRankIsNotADeath) {
   lose_the_connection();
   EXPECT_TRUE(fails(link_->notify(other), Code::peer_lost, {"Connection reset by peer"}));
-  const auto fate = link_->peer_state_of(other);
-  ASSERT_TRUE(ok(fate));
-  EXPECT_EQ(*fate, PeerState::here);
+  const auto state = link_->peer_state_of(other);
+  ASSERT_TRUE(ok(state));
+  EXPECT_EQ(*state, PeerState::here);
   EXPECT_FALSE(link_->is_gone(other));
   const ConnectionLoss contact = link_->contact(there);
   EXPECT_TRUE(contact.is_lost);
@@ -88,18 +88,18 @@ TEST_F(LostConnection, RepeatedlyIsNotADeath) {
 TEST_F(LostConnection, WithAPortThatIsClosedNowIsADeath) {
   lose_the_connection();
   relay_->stop_listening();
-  const auto fate = link_->peer_state_of(other);
-  ASSERT_TRUE(ok(fate));
-  EXPECT_EQ(*fate, PeerState::died);
+  const auto state = link_->peer_state_of(other);
+  ASSERT_TRUE(ok(state));
+  EXPECT_EQ(*state, PeerState::died);
 }
 
 // Another program listens at the port now.
 TEST_F(LostConnection, WithAPortOfAnotherProtocolIsADeath) {
   lose_the_connection();
   relay_->set(Relay::Way::talks_otherwise);
-  const auto fate = link_->peer_state_of(other);
-  ASSERT_TRUE(ok(fate));
-  EXPECT_EQ(*fate, PeerState::died);
+  const auto state = link_->peer_state_of(other);
+  ASSERT_TRUE(ok(state));
+  EXPECT_EQ(*state, PeerState::died);
 }
 
 TEST_F(LostConnection, WithASilentPortIsALossInTime) {
@@ -118,9 +118,9 @@ TEST_F(LostConnection, WithAPortThatClosesAtOnceIsALossInTime) {
 TEST_F(LostConnection, ThatWasNeverMadeReportsNothingYetIfNoAgentReplies) {
   relay_->set(Relay::Way::is_silent);
   expect_in_time([&] {
-    const auto fate = link_->peer_state_of(other);
-    ASSERT_TRUE(ok(fate));
-    EXPECT_EQ(*fate, PeerState::unknown);
+    const auto state = link_->peer_state_of(other);
+    ASSERT_TRUE(ok(state));
+    EXPECT_EQ(*state, PeerState::unknown);
   });
   EXPECT_FALSE(link_->is_gone(other)) << "it may be stopped";
   link_->note_loss(other, false);

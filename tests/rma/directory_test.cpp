@@ -20,8 +20,8 @@ class DirectoryTest : public testing::Test {
   Directory directory_{node_->arena(), node_->lock_context()};
 };
 
-DirectorySlice slice_of(std::int32_t owner, std::uint64_t place) {
-  return {.owner = WorldRank{owner}, .location = place, .bytes = place + 1};
+DirectorySlice slice_of(std::int32_t owner, std::uint64_t location) {
+  return {.owner = WorldRank{owner}, .location = location, .bytes = location + 1};
 }
 
 TEST_F(DirectoryTest, KnowsNothingAtFirst) {

@@ -63,8 +63,8 @@ struct Sent {
   Completion done;
 };
 
-Text long_text(char letter) {
-  return {std::string(5000, letter)};
+Text long_text(char character) {
+  return {std::string(5000, character)};
 }
 
 TEST(FrameWriter, SendsAtOnceWhatFits) {

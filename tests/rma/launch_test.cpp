@@ -41,12 +41,12 @@ TEST(Launch, RefusesWhatCannotBeStarted) {
 }
 
 TEST(Launch, ReportsHowEachProcessEnded) {
-  std::set<std::pair<std::int32_t, bool>> told;
+  std::set<std::pair<std::int32_t, bool>> reported;
   const auto exits = launch({"true"}, {.ranks = 3, .nodes = 0, .started = [&](int rank, int pid) {
-                                         told.emplace(rank, pid > 0);
+                                         reported.emplace(rank, pid > 0);
                                        }});
   ASSERT_TRUE(exits.ok());
-  EXPECT_EQ(told, (std::set<std::pair<std::int32_t, bool>>{{0, true}, {1, true}, {2, true}}));
+  EXPECT_EQ(reported, (std::set<std::pair<std::int32_t, bool>>{{0, true}, {1, true}, {2, true}}));
   ASSERT_EQ(exits->size(), 3U);
   for (std::size_t rank = 0; rank < 3; ++rank) {
     EXPECT_EQ((*exits)[rank].rank, static_cast<std::int32_t>(rank));

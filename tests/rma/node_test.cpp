@@ -45,7 +45,7 @@ TEST(NodeMemory, TakesLessAddressSpaceIfItMustAndReportsIfEvenTheMinimumIsTooMuc
               : 1);
   });
   EXPECT_EQ(limited.wait(), 0);
-  ForkedRank told([] {
+  ForkedRank child([] {
     const rlimit one_gib{1ULL << 30, 1ULL << 30};
     setrlimit(RLIMIT_AS, &one_gib);
     const auto made = NodeMemory::create(2, 128ULL << 20);
@@ -54,7 +54,7 @@ TEST(NodeMemory, TakesLessAddressSpaceIfItMustAndReportsIfEvenTheMinimumIsTooMuc
               ? 0
               : 1);
   });
-  EXPECT_EQ(told.wait(), 0) << "the size in a setting is taken in full if it fits";
+  EXPECT_EQ(child.wait(), 0) << "the size in a setting is taken in full if it fits";
   ForkedRank starved([] {
     const rlimit nothing{1 << 20, 1 << 20};
     setrlimit(RLIMIT_AS, &nothing);
@@ -251,13 +251,13 @@ TEST(Inbox, AFullInboxMakesTheSenderWait) {
   const auto memory = rig_memory(2);
   const auto sender = rig_node(memory, 0, true);
   const auto receiver = rig_node(memory, 1, true);
-  constexpr std::uint64_t letters = 500;
+  constexpr std::uint64_t messages = 500;
   std::thread post([&] {
-    for (std::uint64_t i = 0; i < letters; ++i) {
+    for (std::uint64_t i = 0; i < messages; ++i) {
       EXPECT_TRUE(sender->invite(1, {.key = 3, .offset = i}).ok());
     }
   });
-  for (std::uint64_t i = 0; i < letters; ++i) {
+  for (std::uint64_t i = 0; i < messages; ++i) {
     EXPECT_EQ(accept(*receiver, 3, 0)->offset, i);
   }
   post.join();
@@ -269,9 +269,9 @@ TEST(Inbox, AFullInboxIsEmptiedByAWaiterForALaterMessage) {
   const auto memory = rig_memory(2);
   const auto sender = rig_node(memory, 0, true);
   const auto receiver = rig_node(memory, 1, true);
-  constexpr std::uint64_t letters = 500;
+  constexpr std::uint64_t messages = 500;
   std::thread post([&] {
-    for (std::uint64_t i = 0; i < letters; ++i) {
+    for (std::uint64_t i = 0; i < messages; ++i) {
       EXPECT_TRUE(sender->invite(1, {.key = 3, .offset = i}).ok());
     }
     EXPECT_TRUE(sender->invite(1, {.key = 4, .offset = 44}).ok());

@@ -19,7 +19,7 @@
 
 namespace tessera::rma::server {
 
-inline constexpr std::chrono::seconds farewell_patience{10};
+inline constexpr std::chrono::seconds shutdown_time_limit{10};
 
 inline std::vector<std::uint64_t> one_rank_a_node(std::int32_t nodes) {
   std::vector<std::uint64_t> keys(static_cast<std::size_t>(nodes));
@@ -31,14 +31,14 @@ inline std::vector<std::uint64_t> one_rank_a_node(std::int32_t nodes) {
 struct OneRankNode {
   std::shared_ptr<detail::NodeMemory> memory = detail::rig_memory(1, 64ULL << 20);
   std::shared_ptr<detail::Node> node;
-  std::shared_ptr<ShutdownNotices> farewells;
+  std::shared_ptr<ShutdownNotices> shutdown_notices;
   std::unique_ptr<Client> client;
   std::unique_ptr<Agent> agent;
   TcpAddress address;
 
   void leave() {
     node->leave();
-    farewells->say(*client, farewell_patience);
+    shutdown_notices->say(*client, shutdown_time_limit);
     client->close();
     agent->wait_until_alone();
   }
@@ -75,10 +75,10 @@ class OneRankNodes : public testing::Test {
     one.node = std::make_shared<detail::Node>(
         one.memory, std::vector<WorldRank>{WorldRank{number}}, 0, true,
         detail::WaitPolicy{.spin = std::chrono::nanoseconds(200),
-                           .liveness_interval = detail::rig_look_period});
+                           .liveness_interval = detail::rig_liveness_interval});
     ASSERT_TRUE(test::ok(one.node->enter()));
     ASSERT_TRUE(test::ok(ShutdownNotices::publish(*one.node, *map_)));
-    one.farewells = ShutdownNotices::find(one.node, *map_).value();
+    one.shutdown_notices = ShutdownNotices::find(one.node, *map_).value();
     auto listener = TcpListener::create({loopback_host, 0}).value();
     one.address = listener.address();
     one.agent = Agent::create(one.node, std::move(listener),
@@ -101,8 +101,8 @@ class OneRankNodes : public testing::Test {
     for (std::int32_t node = 0; node < count(); ++node) {
       options.agent_hosts.push_back(WorldRank{node});
     }
-    options.has_left = [farewells = one.farewells](NodeId node) {
-      return farewells->has_left(node);
+    options.has_left = [shutdown_notices = one.shutdown_notices](NodeId node) {
+      return shutdown_notices->has_left(node);
     };
     options.connect_timeout = connect_timeout_;
     options.stray_error = [](const Status& error) { ADD_FAILURE() << error.describe(); };

@@ -172,9 +172,9 @@ TEST(AccumulateByOrigin, AddsEachOfManyFragmentsInNoOrder) {
     std::vector<std::int32_t> expected(count);
     std::vector<Fragment> list;
     for (std::int32_t& each : source) {
-      const auto place = static_cast<std::size_t>(random() % (count - 8));
-      ++expected[place];
-      list.push_back({&each, 4 * place, 4});
+      const auto index = static_cast<std::size_t>(random() % (count - 8));
+      ++expected[index];
+      list.push_back({&each, 4 * index, 4});
       list.push_back({&each, 0, 0});
     }
     const RemoteAddress at = region.at(TeamRank{1 - job.rank().value});

@@ -102,7 +102,7 @@ TEST_P(Profile, CountsOperationsByKindRegionAndRank) {
   run.run(do_known_operations);
   const auto n = static_cast<std::uint64_t>(GetParam().count);
   const json file = run.json();
-  ASSERT_TRUE(file.is_object()) << run.said();
+  ASSERT_TRUE(file.is_object()) << run.log_text();
   EXPECT_EQ(file["ranks"], n);
   EXPECT_EQ(file["nodes"], GetParam().nodes());
   EXPECT_EQ(file["complete"], true);
@@ -199,11 +199,11 @@ TEST_P(Profile, SummaryIsPrintedOnceByRankZero) {
   ProfiledRun run("summary", GetParam());
   run.run(do_known_operations);
   const std::string ranks = std::to_string(GetParam().count);
-  EXPECT_TRUE(run.said("tessera profile: " + ranks + " rank")) << run.said();
-  EXPECT_EQ(run.said().find("tessera profile:"), run.said().rfind("tessera profile:"));
+  EXPECT_TRUE(run.log_contains("tessera profile: " + ranks + " rank")) << run.log_text();
+  EXPECT_EQ(run.log_text().find("tessera profile:"), run.log_text().rfind("tessera profile:"));
   for (const char* part : {"put strided", "get contiguous", "  A ", "  B ", "barrier", "max/mean",
                            "the hottest owner"}) {
-    EXPECT_TRUE(run.said(part)) << part << " in\n" << run.said();
+    EXPECT_TRUE(run.log_contains(part)) << part << " in\n" << run.log_text();
   }
   EXPECT_TRUE(run.folder.names().empty());
 }
@@ -211,7 +211,7 @@ TEST_P(Profile, SummaryIsPrintedOnceByRankZero) {
 TEST_P(Profile, OffWritesNothing) {
   ProfiledRun run("off", GetParam());
   run.run(do_known_operations);
-  EXPECT_EQ(run.said(), "");
+  EXPECT_EQ(run.log_text(), "");
   EXPECT_TRUE(run.folder.names().empty());
 }
 
@@ -220,9 +220,9 @@ TEST_P(Profile, AFileThatCannotBeWrittenIsAWarningAndTheTableIsPrintedInstead) {
     ProfiledRun run(mode, GetParam());
     run.settings.profile_file = run.folder.file("missing/profile.json");
     run.run(do_known_operations);
-    EXPECT_TRUE(run.said("cannot write " + run.settings.profile_file)) << run.said();
-    EXPECT_TRUE(run.said("TESSERA_PROFILE_FILE")) << run.said();
-    EXPECT_TRUE(run.said("tessera profile:")) << run.said();
+    EXPECT_TRUE(run.log_contains("cannot write " + run.settings.profile_file)) << run.log_text();
+    EXPECT_TRUE(run.log_contains("TESSERA_PROFILE_FILE")) << run.log_text();
+    EXPECT_TRUE(run.log_contains("tessera profile:")) << run.log_text();
   }
 }
 
@@ -371,7 +371,7 @@ TEST(ProfileEnd, ARankThatDoesNotStopInTimeIsLeftOut) {
         std::this_thread::sleep_for(std::chrono::seconds(1));
       }
     });
-    EXPECT_TRUE(run.said("rank 1 did not stop within 200 ms")) << run.said();
+    EXPECT_TRUE(run.log_contains("rank 1 did not stop within 200 ms")) << run.log_text();
     const json own = run.json("profile.json.rank0");
     EXPECT_EQ(own["complete"], false);
     EXPECT_EQ(own["by_rank"].size(), 1U);
@@ -393,9 +393,10 @@ TEST(ProfileEnd, ARankThatDoesNotStopInTimePrintsNoTableOfItsOwn) {
         std::this_thread::sleep_for(std::chrono::seconds(1));
       }
     });
-    EXPECT_TRUE(run.said("rank 0 only: rank 1 did not stop within 200 ms")) << run.said();
-    EXPECT_EQ(run.said().find("tessera profile:"), run.said().rfind("tessera profile:"))
-        << run.said();
+    EXPECT_TRUE(run.log_contains("rank 0 only: rank 1 did not stop within 200 ms"))
+        << run.log_text();
+    EXPECT_EQ(run.log_text().find("tessera profile:"), run.log_text().rfind("tessera profile:"))
+        << run.log_text();
   }
 }
 

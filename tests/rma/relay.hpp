@@ -65,7 +65,7 @@ class Relay {
   struct Pair {
     End first;
     End second;
-    std::size_t said = 0;  // bytes that the client has sent
+    std::size_t sent_bytes = 0;  // bytes that the client has sent
   };
 
   static void abort(End& end) {
@@ -106,14 +106,14 @@ class Relay {
       if (way_ == Way::talks_otherwise) {
         send_all(*caller, std::as_bytes(std::span(banner)));
       }
-      strangers_.push_back(std::move(caller));
+      refused_.push_back(std::move(caller));
     }
     return true;
   }
   bool move_both_ways(Pair& pair) {
     const std::size_t went = move(*pair.first, *pair.second);
-    pair.said += went;
-    if (resets_ > 0 && pair.said > hello_bytes + answer_bytes) {
+    pair.sent_bytes += went;
+    if (resets_ > 0 && pair.sent_bytes > hello_bytes + answer_bytes) {
       --resets_;
       abort(pair.first);
       abort(pair.second);
@@ -157,7 +157,7 @@ class Relay {
   std::atomic<int> accepted_{0};
   std::mutex mutex_;
   std::vector<Pair> pairs_;
-  std::vector<End> strangers_;
+  std::vector<End> refused_;
   std::thread thread_;
 };
 

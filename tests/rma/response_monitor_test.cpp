@@ -11,16 +11,16 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr seconds longest{15};
+constexpr seconds limit{15};
 constexpr ResponseMonitor::TimePoint start{std::chrono::hours(10)};
 
 // Checks once a second, beginning at second `from`; returns the second at which the machine was
 // gone, or -1.
-template <class LookAt>
-int gone_after(int from, int to, LookAt&& look_at) {
-  ResponseMonitor unanswered(longest);
+template <class SampleAt>
+int gone_after(int from, int to, SampleAt&& sample_at) {
+  ResponseMonitor monitor(limit);
   for (int second = from; second <= to; ++second) {
-    if (unanswered.is_gone(look_at(second), start + seconds(second))) {
+    if (monitor.is_gone(sample_at(second), start + seconds(second))) {
       return second;
     }
   }
@@ -54,11 +54,11 @@ TEST(AMachine, ThatAcknowledgesSomethingOccasionallyIsPresent) {
 
 // A program that does not wait checks its connections rarely.
 TEST(AMachine, IsNotReportedGoneByALateCheck) {
-  ResponseMonitor unanswered(longest);
-  EXPECT_FALSE(unanswered.is_gone({.acknowledged = 5}, start));
-  EXPECT_FALSE(unanswered.is_gone({.retransmits = 3, .acknowledged = 5}, start + seconds(1000)));
-  EXPECT_FALSE(unanswered.is_gone({.retransmits = 5, .acknowledged = 5}, start + seconds(1014)));
-  EXPECT_TRUE(unanswered.is_gone({.retransmits = 6, .acknowledged = 5}, start + seconds(1015)));
+  ResponseMonitor monitor(limit);
+  EXPECT_FALSE(monitor.is_gone({.acknowledged = 5}, start));
+  EXPECT_FALSE(monitor.is_gone({.retransmits = 3, .acknowledged = 5}, start + seconds(1000)));
+  EXPECT_FALSE(monitor.is_gone({.retransmits = 5, .acknowledged = 5}, start + seconds(1014)));
+  EXPECT_TRUE(monitor.is_gone({.retransmits = 6, .acknowledged = 5}, start + seconds(1015)));
 }
 
 // The machine's program is stopped and reads nothing; its kernel replies to each window probe.

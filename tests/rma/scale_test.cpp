@@ -118,9 +118,9 @@ TEST_F(Scale, ShutdownNoticesCostLittleForEachNode) {
                              .find(shutdown_notice_memory, WorldRank{0});
   ASSERT_TRUE(published.has_value());
   const std::int64_t before = heap_bytes();
-  const auto farewells = ShutdownNotices::find(node, map);
+  const auto shutdown_notices = ShutdownNotices::find(node, map);
   const std::int64_t after = heap_bytes();
-  ASSERT_TRUE(ok(farewells));
+  ASSERT_TRUE(ok(shutdown_notices));
   expect_each("farewells_a_node", after - before, many, 32);
   expect_each("farewells_in_node_memory", static_cast<std::int64_t>(published->bytes), many, 9);
 }
@@ -154,13 +154,13 @@ TEST_F(Scale, RawPointersCostAWordForEachGranuleOfTheSlices) {
   constexpr std::uint64_t granules = many * slice / detail::granule_bytes;
   const auto memory = detail::rig_memory(1);
   const auto node = detail::rig_node(memory, 0, true);
-  const auto book = detail::AddressTable::create(node->arena().at(0), 1U << 30U);
-  ASSERT_TRUE(ok(book));
+  const auto table = detail::AddressTable::create(node->arena().at(0), 1U << 30U);
+  ASSERT_TRUE(ok(table));
   const std::int64_t heap_before = heap_bytes();
   const std::int64_t before = resident_bytes();
-  const auto base = (*book)->reserve_foreign(many * slice, RegionId{3});
+  const auto base = (*table)->reserve_foreign(many * slice, RegionId{3});
   ASSERT_TRUE(ok(base));
-  EXPECT_EQ((*book)->find(*base + many * slice - 1), RegionId{3});
+  EXPECT_EQ((*table)->find(*base + many * slice - 1), RegionId{3});
   expect_each("raw_pointers_a_granule", resident_bytes() - before, granules, 5);
   expect_each("raw_pointers_on_the_heap", heap_bytes() - heap_before, 1, 1024);
 }
@@ -193,7 +193,7 @@ class ScaleOfConnections : public Scale {
     const std::int64_t before = heap_bytes();
     for (std::size_t i = 0; i < count_; ++i) {
       RawPeer peer(node_.address());
-      ASSERT_TRUE(ok(peer.introduce(node_.secret(), origin)));
+      ASSERT_TRUE(ok(peer.authenticate(node_.secret(), origin)));
       channels_.push_back(peer.take_channel());
     }
     at_agent_ = heap_bytes() - before;

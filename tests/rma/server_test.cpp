@@ -269,7 +269,7 @@ TEST_P(ServerTest, ManyMayBeOutstandingAndAreCompletedWithoutAWait) {
     ASSERT_TRUE(ok(endpoint_.get(&back[i], at(8 * i), CopyShape::contiguous(8), done)));
   }
   client_.wake_progress();
-  EXPECT_TRUE(done.wait_for(detail::rig_patience)) << "the progress thread does not move them";
+  EXPECT_TRUE(done.wait_for(detail::rig_time_limit)) << "the progress thread does not move them";
   EXPECT_TRUE(ok(done.take_error()));
   EXPECT_TRUE(back == sent);
 }
@@ -367,12 +367,12 @@ TEST_P(ServerTest, ATransferOutsideIsRefusedAndTheConnectionStaysOpen) {
 // Ranks that know the mode never send such requests. This protects against ranks that do not know
 // it.
 TEST_P(ServerTest, WhatASlicesModeForbidsIsRefused) {
-  std::vector<std::string> told;
+  std::vector<std::string> errors;
   std::mutex mutex;
   ClientOptions options = options_for(node_, WorldRank{2});
   options.stray_error = [&](const Status& error) {
     const std::lock_guard guard(mutex);
-    told.push_back(error.message());
+    errors.push_back(error.message());
   };
   Client client(std::move(options));
   ServerEndpoint endpoint(*client.link_to(NodeId{0}).value(), WorldRank{2}, owner);
@@ -389,11 +389,12 @@ TEST_P(ServerTest, WhatASlicesModeForbidsIsRefused) {
   ASSERT_TRUE(ok(endpoint.accumulate(at(64), bytes.data(), CopyShape::contiguous(16),
                                      Scale::of(std::int64_t{1}), done)));
   ASSERT_TRUE(ok(endpoint.fence()));
-  ASSERT_EQ(told.size(), 3U);
-  EXPECT_NE(told[0].find("put on rank 1's slice of region 5, whose access mode is read_only"),
+  ASSERT_EQ(errors.size(), 3U);
+  EXPECT_NE(errors[0].find("put on rank 1's slice of region 5, whose access mode is read_only"),
             std::string::npos)
-      << told[0];
-  EXPECT_NE(told[2].find("accumulate on rank 1's slice of region 5"), std::string::npos) << told[2];
+      << errors[0];
+  EXPECT_NE(errors[2].find("accumulate on rank 1's slice of region 5"), std::string::npos)
+      << errors[2];
   EXPECT_TRUE(fails(finish([&](Completion& end) { return endpoint_.atomic(at(64), one, end); }),
                     Code::invalid_argument, {"whose access mode is read_only"}));
   EXPECT_TRUE(std::all_of(node_.slice(), node_.slice() + 4096,
@@ -408,12 +409,12 @@ TEST_P(ServerTest, WhatASlicesModeForbidsIsRefused) {
 }
 
 TEST_P(ServerTest, ARefusedPutIsReportedAfterItAndChangesNothing) {
-  std::vector<std::string> told;
+  std::vector<std::string> errors;
   std::mutex mutex;
   ClientOptions options = options_for(node_, WorldRank{2});
   options.stray_error = [&](const Status& error) {
     const std::lock_guard guard(mutex);
-    told.push_back(error.message());
+    errors.push_back(error.message());
   };
   Client client(std::move(options));
   ServerEndpoint endpoint(*client.link_to(NodeId{0}).value(), WorldRank{2}, owner);
@@ -423,8 +424,8 @@ TEST_P(ServerTest, ARefusedPutIsReportedAfterItAndChangesNothing) {
   ASSERT_TRUE(
       ok(endpoint.put(at(slice_bytes - 100), bytes.data(), CopyShape::contiguous(2000), done)));
   ASSERT_TRUE(ok(endpoint.fence()));
-  ASSERT_EQ(told.size(), 1U) << "a fence completes after all refusals before it";
-  EXPECT_NE(told[0].find("put of bytes [8388508, 8390508)"), std::string::npos) << told[0];
+  ASSERT_EQ(errors.size(), 1U) << "a fence completes after all refusals before it";
+  EXPECT_NE(errors[0].find("put of bytes [8388508, 8390508)"), std::string::npos) << errors[0];
   EXPECT_EQ(node_.slice()[slice_bytes - 1], std::byte{0});
 }
 
@@ -437,10 +438,10 @@ class LockClient {
   // Sends the request without waiting; result() waits.
   void ask(std::uint64_t offset, RegionId memory = lock_memory) {
     done_.begin();
-    Awaited awaited;
-    awaited.done = &done_;
-    awaited.word = &word_;
-    EXPECT_TRUE(ok(link_.ask(request(Kind::lock, offset, memory), {}, std::move(awaited))));
+    Awaited pending;
+    pending.done = &done_;
+    pending.word = &word_;
+    EXPECT_TRUE(ok(link_.ask(request(Kind::lock, offset, memory), {}, std::move(pending))));
   }
   [[nodiscard]] bool has_answer() {
     client_.progress();
@@ -456,9 +457,9 @@ class LockClient {
     done.begin();
     FrameHeader header = request(Kind::unlock, offset, lock_memory);
     header.flags = flags::wants_answer;
-    Awaited awaited;
-    awaited.done = &done;
-    TESSERA_RETURN_IF_ERROR(link_.ask(header, {}, std::move(awaited)));
+    Awaited pending;
+    pending.done = &done;
+    TESSERA_RETURN_IF_ERROR(link_.ask(header, {}, std::move(pending)));
     link_.wait(done);
     return done.take_error();
   }
@@ -585,19 +586,19 @@ TEST_P(ServerTest, ABadLocalBufferEndsItsOperationAndTheConnection) {
     ServerEndpoint endpoint(*link, rank, owner);
     Completion done;
     done.begin();
-    Status told = is_put ? endpoint.put(at(0), half.start(), shape, done)
-                         : endpoint.get(half.start(), at(0), shape, done);
-    ASSERT_TRUE(ok(told));
+    Status status = is_put ? endpoint.put(at(0), half.start(), shape, done)
+                           : endpoint.get(half.start(), at(0), shape, done);
+    ASSERT_TRUE(ok(status));
     ASSERT_TRUE(test::eventually([&] { return client.wait(done, std::chrono::milliseconds(1)); },
-                                 detail::rig_patience));
-    told = done.take_error();
-    EXPECT_TRUE(fails(told, Code::invalid_argument, {"the local buffer of an operation"}));
-    EXPECT_FALSE(told.rank().has_value());
+                                 detail::rig_time_limit));
+    status = done.take_error();
+    EXPECT_TRUE(fails(status, Code::invalid_argument, {"the local buffer of an operation"}));
+    EXPECT_FALSE(status.rank().has_value());
     EXPECT_TRUE(link->is_lost());
     client.close();
     EXPECT_TRUE(
         test::eventually([&] { return node_.node().is_gone(node_.node().remote_rank_slot(rank)); },
-                         detail::rig_patience));
+                         detail::rig_time_limit));
   }
   client_.close();
   node_.agent().wait_until_alone();
@@ -623,11 +624,11 @@ TEST(AttachedMemory, OfADeadRankIsNotReadFromAnotherProcess) {
   for (const std::size_t bytes : {8U, 64U}) {
     const Pattern pattern = CopyShape::contiguous(bytes);
     Bytes packed(bytes, std::byte{0x55});
-    const auto place = executor.find(header, pattern);
-    ASSERT_TRUE(ok(place));
-    EXPECT_TRUE(fails(executor.put(*place, pattern, packed.data()), Code::peer_lost,
+    const auto found = executor.find(header, pattern);
+    ASSERT_TRUE(ok(found));
+    EXPECT_TRUE(fails(executor.put(*found, pattern, packed.data()), Code::peer_lost,
                       {"rank 1 died, and the memory that it attached with it"}));
-    EXPECT_TRUE(fails(executor.get(*place, pattern, packed.data()), Code::peer_lost));
+    EXPECT_TRUE(fails(executor.get(*found, pattern, packed.data()), Code::peer_lost));
     EXPECT_EQ(packed, Bytes(bytes, std::byte{0x55}));
   }
   EXPECT_EQ(innocent, (std::array<std::uint64_t, 8>{}));
@@ -659,7 +660,7 @@ void send_and_be_dropped(TcpAddress address, std::span<const std::byte> bytes) {
   ASSERT_TRUE(channel->send(std::span(&piece, 1)).ok());
   std::array<std::byte, 512> answer;
   const iovec room{answer.data(), answer.size()};
-  const auto deadline = std::chrono::steady_clock::now() + detail::rig_patience;
+  const auto deadline = std::chrono::steady_clock::now() + detail::rig_time_limit;
   while (channel->receive(std::span(&room, 1)).ok()) {
     ASSERT_LT(std::chrono::steady_clock::now(), deadline);
     pollfd waiting{.fd = channel->descriptor(), .events = POLLIN, .revents = 0};

@@ -55,7 +55,7 @@ TEST_P(Trace, EventsAreInOrderAndOneEndsBeforeTheNextOrWithinIt) {
   ProfiledRun run("trace", GetParam());
   run.run(meet_often);
   const json trace = run.json();
-  ASSERT_TRUE(trace.is_object()) << run.said();
+  ASSERT_TRUE(trace.is_object()) << run.log_text();
   constexpr double rounding = 0.0021;  // of two times with three digits each
   std::map<std::pair<int, int>, std::vector<Interval>> open;
   std::map<std::pair<int, int>, double> last;
@@ -104,7 +104,7 @@ TEST_P(Trace, EventsHaveTheNamesOfCallsAndTheirKinds) {
     EXPECT_TRUE(test::ok(region.free()));
   });
   const json trace = run.json();
-  ASSERT_TRUE(trace.is_object()) << run.said();
+  ASSERT_TRUE(trace.is_object()) << run.log_text();
   std::map<std::string, int> names;
   for (const json& event : trace["traceEvents"]) {
     if (event["ph"] == "X" && event["args"]["wait"] == "memory") {

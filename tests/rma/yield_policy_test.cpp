@@ -30,54 +30,55 @@ void on_new_thread(Body body) {
 }
 
 TEST(OversubscriptionDetector, IsNotReportedBeforeALoss) {
-  const OversubscriptionDetector crowd(limits);
-  EXPECT_FALSE(crowd.is_here(OversubscriptionDetector::Clock::now()));
+  const OversubscriptionDetector detector(limits);
+  EXPECT_FALSE(detector.is_here(OversubscriptionDetector::Clock::now()));
 }
 
 TEST(OversubscriptionDetector, IsRememberedTwiceAsLongAtEachLossUpToALimit) {
-  OversubscriptionDetector crowd(limits);
+  OversubscriptionDetector detector(limits);
   auto now = OversubscriptionDetector::Clock::now();
   for (const int length : {2, 4, 7, 7}) {
-    crowd.note_loss(now);
-    EXPECT_TRUE(crowd.is_here(now + milliseconds(length) - std::chrono::nanoseconds(1))) << length;
+    detector.note_loss(now);
+    EXPECT_TRUE(detector.is_here(now + milliseconds(length) - std::chrono::nanoseconds(1)))
+        << length;
     now += milliseconds(length);
-    EXPECT_FALSE(crowd.is_here(now)) << length;
+    EXPECT_FALSE(detector.is_here(now)) << length;
     now += limits.forgotten;
   }
 }
 
 TEST(OversubscriptionDetector, IsForgottenWhenNothingWasLostForLong) {
-  OversubscriptionDetector crowd(limits);
+  OversubscriptionDetector detector(limits);
   auto now = OversubscriptionDetector::Clock::now();
-  crowd.note_loss(now);
-  crowd.note_loss(now);
+  detector.note_loss(now);
+  detector.note_loss(now);
   now += milliseconds(4) + limits.forgotten + std::chrono::nanoseconds(1);
-  crowd.note_loss(now);
-  EXPECT_FALSE(crowd.is_here(now + milliseconds(2)));
+  detector.note_loss(now);
+  EXPECT_FALSE(detector.is_here(now + milliseconds(2)));
 }
 
 TEST(YieldPolicy, ChecksOnceWithoutABudget) {
-  int looks = 0;
-  const auto look = [&] { return ++looks > 0; };
-  EXPECT_TRUE(yield_until({}, look));
-  EXPECT_EQ(looks, 1);
+  int checks = 0;
+  const auto check = [&] { return ++checks > 0; };
+  EXPECT_TRUE(yield_until({}, check));
+  EXPECT_EQ(checks, 1);
   EXPECT_FALSE(yield_until({}, [] { return false; }));
 }
 
 TEST(YieldPolicy, EndsWithItsBudget) {
-  const YieldPolicy brief{.budget = milliseconds(3),
-                          .between_yields = std::chrono::nanoseconds(300)};
+  const YieldPolicy short_policy{.budget = milliseconds(3),
+                                 .between_yields = std::chrono::nanoseconds(300)};
   const auto start = OversubscriptionDetector::Clock::now();
-  on_new_thread([&] { EXPECT_FALSE(yield_until(brief, [] { return false; })); });
-  EXPECT_GE(OversubscriptionDetector::Clock::now() - start, brief.budget);
+  on_new_thread([&] { EXPECT_FALSE(yield_until(short_policy, [] { return false; })); });
+  EXPECT_GE(OversubscriptionDetector::Clock::now() - start, short_policy.budget);
 }
 
 TEST(YieldPolicy, LetsThreadsOfItsProcessorCompleteTheWait) {
   on_new_thread([] {
     const tessera::test::OnOneProcessor one;
-    std::atomic<bool> has_come{false};
-    std::thread other([&] { has_come = true; });
-    EXPECT_TRUE(yield_until(for_long, [&] { return has_come.load(); }));
+    std::atomic<bool> has_arrived{false};
+    std::thread other([&] { has_arrived = true; });
+    EXPECT_TRUE(yield_until(for_long, [&] { return has_arrived.load(); }));
     other.join();
   });
 }
@@ -87,21 +88,21 @@ TEST(YieldPolicy, LetsThreadsOfItsProcessorCompleteTheWait) {
 TEST(YieldPolicy, IsFollowedBySleepIfOthersComputeOnItsProcessor) {
   on_new_thread([] {
     const tessera::test::OnOneProcessor one;
-    std::atomic<int> asked{0};
-    std::atomic<int> brought{0};
+    std::atomic<int> requested{0};
+    std::atomic<int> delivered{0};
     std::atomic<bool> is_over{false};
     std::thread other([&] {
       while (!is_over) {
-        brought = asked.load();
+        delivered = requested.load();
       }
     });
-    const auto is_crowded = [&] {
-      const int next = ++asked;
-      EXPECT_TRUE(yield_until(for_long, [&] { return brought == next; }));
+    const auto is_oversubscribed = [&] {
+      const int next = ++requested;
+      EXPECT_TRUE(yield_until(for_long, [&] { return delivered == next; }));
       return OversubscriptionDetector::for_this_thread().is_here(
           OversubscriptionDetector::Clock::now());
     };
-    EXPECT_TRUE(test::eventually(is_crowded));
+    EXPECT_TRUE(test::eventually(is_oversubscribed));
     is_over = true;
     other.join();
   });
@@ -109,19 +110,19 @@ TEST(YieldPolicy, IsFollowedBySleepIfOthersComputeOnItsProcessor) {
 
 TEST(YieldPolicy, ChecksOnceWhileItsProcessorIsOversubscribed) {
   on_new_thread([] {
-    const auto was_crowded_all_along = [] {
+    const auto was_always_oversubscribed = [] {
       OversubscriptionDetector::for_this_thread().note_loss(OversubscriptionDetector::Clock::now());
-      int looks = 0;
-      const bool has_come = yield_until(for_long, [&] { return ++looks > 1; });
+      int checks = 0;
+      const bool has_arrived = yield_until(for_long, [&] { return ++checks > 1; });
       if (!OversubscriptionDetector::for_this_thread().is_here(
               OversubscriptionDetector::Clock::now())) {
         return false;
       }
-      EXPECT_FALSE(has_come);
-      EXPECT_EQ(looks, 1);
+      EXPECT_FALSE(has_arrived);
+      EXPECT_EQ(checks, 1);
       return true;
     };
-    EXPECT_TRUE(test::eventually(was_crowded_all_along));
+    EXPECT_TRUE(test::eventually(was_always_oversubscribed));
   });
 }
 

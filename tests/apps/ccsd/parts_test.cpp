@@ -121,11 +121,11 @@ TEST(Layouts, StoreEachElementAtItsIndex) {
         const std::int64_t j = jb / v;
         const std::int64_t b = jb % v;
         const double value = value_at(ia, jb);
-        const auto place = static_cast<std::size_t>(at);
+        const auto index = static_cast<std::size_t>(at);
         ASSERT_EQ(pairs[static_cast<std::size_t>(((i * o + j) * v + a) * v + b)], value);
-        ASSERT_EQ(backs[place], value);
-        ASSERT_EQ(swaps[place], value_at(j * v + a, i * v + b));
-        ASSERT_EQ(transposes[place], value_at(jb, ia));
+        ASSERT_EQ(backs[index], value);
+        ASSERT_EQ(swaps[index], value_at(j * v + a, i * v + b));
+        ASSERT_EQ(transposes[index], value_at(jb, ia));
       }
     }
   });

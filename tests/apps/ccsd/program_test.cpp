@@ -58,7 +58,7 @@ void expect_refused(const Ending& ending, const std::string& sentence) {
   EXPECT_EQ(ending.exit_code, usage) << ending.output;
   const std::size_t at = ending.output.find(sentence);
   ASSERT_NE(at, std::string::npos) << sentence << " is not in:\n" << ending.output;
-  EXPECT_EQ(ending.output.find(sentence, at + 1), std::string::npos) << "said twice:\n"
+  EXPECT_EQ(ending.output.find(sentence, at + 1), std::string::npos) << "printed twice:\n"
                                                                      << ending.output;
 }
 
@@ -500,9 +500,9 @@ TEST(CcsdProgram, TheSurvivorsReportWhichRankDiedAndInWhichIteration) {
   kill(ranks[1], SIGKILL);
   const Ending ending = ccsd.wait();
   EXPECT_EQ(ending.exit_code, failed) << ending.output;
-  const std::size_t said = ending.output.find("tessera-ccsd: iteration ");
-  ASSERT_NE(said, std::string::npos) << ending.output;
-  EXPECT_NE(ending.output.find("rank 1 died", said), std::string::npos) << ending.output;
+  const std::size_t position = ending.output.find("tessera-ccsd: iteration ");
+  ASSERT_NE(position, std::string::npos) << ending.output;
+  EXPECT_NE(ending.output.find("rank 1 died", position), std::string::npos) << ending.output;
 }
 
 TEST(CcsdProgram, RefusesIntegralsWhoseEnergyIsNotFinite) {

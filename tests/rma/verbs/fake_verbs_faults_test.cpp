@@ -182,7 +182,7 @@ TEST(FakeVerbsFaults, TheNextRequestOfAKindBreaks) {
 TEST(FakeVerbsFaults, NothingGetsThroughACutLink) {
   FakeVerbs fake;
   Pair pair(fake);
-  fake.cut("fake1", "fake0");
+  fake.disconnect("fake1", "fake0");
   pair.here.words[0] = 5;
   ASSERT_EQ(write_a_word(pair), 0);
   EXPECT_EQ(pair.here.next_sent().status, IBV_WC_RETRY_EXC_ERR);
@@ -194,11 +194,11 @@ TEST(FakeVerbsFaults, ARepairedLinkContinues) {
   ConnectOptions connection;
   connection.timeout = 0;  // no limit of the retries
   Pair pair(fake, {}, connection);
-  fake.cut("fake0", "fake1");
+  fake.disconnect("fake0", "fake1");
   ASSERT_EQ(write_a_word(pair), 0);
   std::this_thread::sleep_for(10 * FakeVerbs::retry_interval);
   EXPECT_FALSE(pair.here.has_sent());
-  fake.heal("fake0", "fake1");
+  fake.reconnect("fake0", "fake1");
   EXPECT_EQ(pair.here.next_sent().status, IBV_WC_SUCCESS);
 }
 
@@ -266,8 +266,8 @@ TEST(FakeVerbsFaults, ComeWhileTrafficFlows) {
   });
   fake.break_next(IBV_WC_FETCH_ADD, IBV_WC_REM_OP_ERR);
   fake.fail(FakeVerbs::Call::post_send, ENOMEM, 3, 3);
-  fake.cut("fake0", "fake1");
-  fake.heal("fake0", "fake1");
+  fake.disconnect("fake0", "fake1");
+  fake.reconnect("fake0", "fake1");
   fake.hold(true);
   fake.hold(false);
   fake.break_queue_pair(pair.here.queue->qp_num);

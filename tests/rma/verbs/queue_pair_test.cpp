@@ -59,9 +59,9 @@ TEST(ConnectionAddress, IsDecodedAsEncoded) {
 }
 
 TEST(ConnectionAddress, RefusesMalformedBytes) {
-  const auto changed = [](std::size_t place, unsigned value) {
+  const auto changed = [](std::size_t index, unsigned value) {
     ConnectionAddress::Encoded bytes = roce_address().encode();
-    bytes[place] = static_cast<std::byte>(value);
+    bytes[index] = static_cast<std::byte>(value);
     return ConnectionAddress::decode(bytes);
   };
   EXPECT_TRUE(fails(ConnectionAddress::decode({}), Code::protocol, {"has 0 bytes instead of 32"}));
@@ -90,10 +90,10 @@ TEST(ConnectionAddress, RefusesMalformedBytes) {
 
 // Any byte may have any value: decoding refuses it, or preserves it.
 TEST(ConnectionAddress, AcceptsOrRefusesAnyByte) {
-  for (std::size_t place = 0; place < ConnectionAddress::encoded_bytes; ++place) {
+  for (std::size_t index = 0; index < ConnectionAddress::encoded_bytes; ++index) {
     for (unsigned value = 0; value < 256; ++value) {
       ConnectionAddress::Encoded bytes = roce_address().encode();
-      bytes[place] = static_cast<std::byte>(value);
+      bytes[index] = static_cast<std::byte>(value);
       const auto decoded = ConnectionAddress::decode(bytes);
       if (decoded.ok()) {
         EXPECT_EQ(decoded->encode(), bytes);

@@ -31,13 +31,14 @@ constexpr int many = 2000;
 /// One end of a connection: sends bytes and receives the same number of the same bytes.
 class Stream {
  public:
-  Stream(detail::RdmaConnection& path, std::span<std::byte> bytes) : path_(path), bytes_(bytes) {}
+  Stream(detail::RdmaConnection& connection, std::span<std::byte> bytes)
+      : connection_(connection), bytes_(bytes) {}
 
   /// Sends as much as possible.
   void send() {
     while (sent_ < bytes_.size()) {
       const iovec piece{bytes_.data() + sent_, bytes_.size() - sent_};
-      const auto taken = path_.send(std::span(&piece, 1));
+      const auto taken = connection_.send(std::span(&piece, 1));
       ASSERT_TRUE(ok(taken));
       if (*taken == 0) {
         return;
@@ -49,7 +50,7 @@ class Stream {
     std::array<std::byte, 10'000> room;
     const iovec piece{room.data(), room.size()};
     while (true) {
-      const auto come = path_.receive(std::span(&piece, 1));
+      const auto come = connection_.receive(std::span(&piece, 1));
       ASSERT_TRUE(ok(come));
       if (*come == 0) {
         return;
@@ -67,7 +68,7 @@ class Stream {
   [[nodiscard]] std::size_t received() const { return received_; }
 
  private:
-  detail::RdmaConnection& path_;
+  detail::RdmaConnection& connection_;
   std::span<std::byte> bytes_;
   std::size_t sent_ = 0;
   std::size_t received_ = 0;
@@ -82,8 +83,8 @@ class SharedReceiveQueueTest : public test::WithinLimit {
     WithinLimit::TearDown();
   }
   void open(int count, const std::function<void(VerbsContextOptions&)>& change) {
-    clients_ = make_fabric(network_, "fake0", change);
-    agent_ = make_fabric(network_, "fake1", change);
+    clients_ = make_context(network_, "fake0", change);
+    agent_ = make_context(network_, "fake1", change);
     for (int i = 0; i < count; ++i) {
       auto ends = connect(*clients_, *agent_, i);
       ASSERT_TRUE(ok(ends)) << i;
@@ -126,8 +127,8 @@ class SharedReceiveQueueTest : public test::WithinLimit {
       here[i].send();
       there[i].send();
     }
-    const auto serve = [&](VerbsContext& fabric, std::vector<Stream>& streams) {
-      for (const int descriptor : fabric.take_ready_descriptors()) {
+    const auto serve = [&](VerbsContext& context, std::vector<Stream>& streams) {
+      for (const int descriptor : context.take_ready_descriptors()) {
         Stream& stream =
             streams[static_cast<std::size_t>(descriptor - SilentStream::first_descriptor)];
         stream.receive();
@@ -217,7 +218,7 @@ TEST_F(SharedReceiveQueueTest, ContinuesBesideConnectionsThatAreNotRead) {
 
 // The device provides the queue pair; the rest is the cost of the connection.
 TEST_F(SharedReceiveQueueTest, TakesNoBuffersForSilentConnections) {
-  constexpr std::size_t most_bytes = 768;
+  constexpr std::size_t max_bytes = 768;
   open(1, [](VerbsContextOptions&) {});
   const std::size_t registered = network_->registered_bytes();
   const auto measure = [](const auto& add) {
@@ -234,12 +235,13 @@ TEST_F(SharedReceiveQueueTest, TakesNoBuffersForSilentConnections) {
 
   std::vector<QueuePair> pairs;
   pairs.reserve(2 * many);
-  const auto add_pair = [&](VerbsContext& fabric) {
-    pairs.push_back(QueuePair::create(fabric.device(), {.send_completions = fabric.completions(),
-                                                        .receive_completions = fabric.completions(),
-                                                        .receives = fabric.receives().get(),
-                                                        .depth = VerbsContextOptions().depth})
-                        .value());
+  const auto add_pair = [&](VerbsContext& context) {
+    pairs.push_back(
+        QueuePair::create(context.device(), {.send_completions = context.completions(),
+                                             .receive_completions = context.completions(),
+                                             .receives = context.receives().get(),
+                                             .depth = VerbsContextOptions().depth})
+            .value());
     ASSERT_TRUE(ok(pairs.back().connect(pairs.back().address())));
   };
   const std::size_t of_pairs = measure([&](int) {
@@ -249,7 +251,7 @@ TEST_F(SharedReceiveQueueTest, TakesNoBuffersForSilentConnections) {
   const std::size_t of_a_path = (of_paths - of_pairs) / 2;
   RecordProperty("bytes_a_silent_path", static_cast<int>(of_a_path));
   std::printf("bytes of a silent connection: %zu without its queue pair\n", of_a_path);
-  EXPECT_LE(of_a_path, most_bytes);
+  EXPECT_LE(of_a_path, max_bytes);
 }
 
 // As buffers leave the device's queue.
@@ -312,9 +314,9 @@ class VerbsWithoutQueuePairs : public WithinLimit {};
 constexpr int tried_out = 4;
 
 TEST_F(VerbsWithoutQueuePairs, ReportsOnceThatItUsesTcp) {
-  RdmaJob site({.ranks = 4});
-  site.network().fail(FakeVerbs::Call::create_qp, ENOMEM, 2 * tried_out, -1);
-  site.run([&](Job& job) {
+  RdmaJob rdma_job({.ranks = 4});
+  rdma_job.network().fail(FakeVerbs::Call::create_qp, ENOMEM, 2 * tried_out, -1);
+  rdma_job.run([&](Job& job) {
     auto region = Region::allocate(job.world(), 8);
     ASSERT_TRUE(ok(region));
     for (std::int32_t step = 1; step < job.size(); ++step) {
@@ -322,22 +324,22 @@ TEST_F(VerbsWithoutQueuePairs, ReportsOnceThatItUsesTcp) {
     }
     ASSERT_TRUE(ok(job.barrier()));
   });
-  const auto said = site.warnings("is reached over TCP: device 'fake");
-  EXPECT_EQ(said.size(), 4U) << "once by each process";
-  EXPECT_FALSE(site.warnings("cannot make a queue pair").empty());
+  const auto warnings = rdma_job.warnings("is reached over TCP: device 'fake");
+  EXPECT_EQ(warnings.size(), 4U) << "once by each process";
+  EXPECT_FALSE(rdma_job.warnings("cannot make a queue pair").empty());
 }
 
 TEST_F(VerbsWithoutQueuePairs, FailsIfTcpIsNotNamed) {
-  RdmaJob site({.ranks = 2, .transport = "shm,fabric"});
-  site.network().fail(FakeVerbs::Call::create_qp, ENOMEM, tried_out, -1);
-  const Status status = site.try_to_run([&](Job& job) {
+  RdmaJob rdma_job({.ranks = 2, .transport = "shm,fabric"});
+  rdma_job.network().fail(FakeVerbs::Call::create_qp, ENOMEM, tried_out, -1);
+  const Status status = rdma_job.try_to_run([&](Job& job) {
     const auto region = Region::allocate(job.world(), 8);
     EXPECT_TRUE(fails(region.status(), Code::no_memory,
                       {"cannot be reached by TESSERA_TRANSPORT=shm,fabric: device 'fake",
                        "cannot make a queue pair for 128 requests", "its limit is 65536",
                        "add tcp to TESSERA_TRANSPORT"}));
   });
-  EXPECT_TRUE(site.warnings("over TCP").empty());
+  EXPECT_TRUE(rdma_job.warnings("over TCP").empty());
   static_cast<void>(status.ok());
 }
 

@@ -20,7 +20,7 @@ using test::fails;
 using test::FakeVerbs;
 using test::ok;
 
-using FabricFinder =
+using ProviderFinder =
     std::function<std::shared_ptr<detail::RdmaProvider>(const std::shared_ptr<detail::Node>&)>;
 
 class VerbsAgent : public testing::Test {
@@ -30,8 +30,8 @@ class VerbsAgent : public testing::Test {
     EXPECT_EQ(network_->live(), FakeVerbs::Live());
     EXPECT_EQ(network_->misuses(), std::vector<std::string>());
   }
-  [[nodiscard]] static FabricFinder finder(const std::shared_ptr<FakeVerbs>& network,
-                                           const std::string& device) {
+  [[nodiscard]] static ProviderFinder finder(const std::shared_ptr<FakeVerbs>& network,
+                                             const std::string& device) {
     return [network, device](const std::shared_ptr<detail::Node>& node) {
       Settings settings;
       settings.verbs_device = device;
@@ -43,7 +43,7 @@ class VerbsAgent : public testing::Test {
   }
   RawPeer authenticated_peer() {
     RawPeer peer(node_->address());
-    EXPECT_TRUE(ok(peer.introduce(node_->secret(), foreign_rank)));
+    EXPECT_TRUE(ok(peer.authenticate(node_->secret(), foreign_rank)));
     return peer;
   }
   static FrameHeader path_request() {
@@ -83,7 +83,7 @@ class VerbsAgent : public testing::Test {
   std::shared_ptr<detail::Node> shared_node_ = detail::rig_node(detail::rig_memory(1), 0, true);
   std::shared_ptr<FakeVerbs> network_ = std::make_shared<FakeVerbs>();
   std::unique_ptr<ServedNode> node_ =
-      std::make_unique<ServedNode>(ServedNodeOptions{.find_fabric = finder(network_, "fake0")});
+      std::make_unique<ServedNode>(ServedNodeOptions{.find_provider = finder(network_, "fake0")});
 };
 
 TEST_F(VerbsAgent, EndsTheConnectionIfAnAddressHasAnotherLength) {
@@ -212,9 +212,9 @@ TEST_F(VerbsAgent, ThatEndsIsReportedToWaiters) {
   network_->hold(true);
   Completion done;
   done.begin();
-  Awaited awaited;
-  awaited.done = &done;
-  ASSERT_TRUE(ok(link->ask({.kind = Kind::fence, .origin = foreign_rank}, {}, std::move(awaited))));
+  Awaited pending;
+  pending.done = &done;
+  ASSERT_TRUE(ok(link->ask({.kind = Kind::fence, .origin = foreign_rank}, {}, std::move(pending))));
   node_->stop_agent();
   EXPECT_TRUE(test::eventually([&] { return client.wait(done, std::chrono::milliseconds(1)); }));
   EXPECT_TRUE(fails(done.take_error(), Code::peer_lost, {"node 0 is lost with rank 0"}));
