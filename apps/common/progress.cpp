@@ -24,8 +24,8 @@ bool Progress::is_due() {
   return is_due;
 }
 
-void Progress::tell(std::string_view line) const {
-  apps::tell(fmt::format("  {}\n", line));
+void Progress::print(std::string_view line) const {
+  apps::print(fmt::format("  {}\n", line));
 }
 
 }  // namespace tessera::apps

@@ -313,7 +313,7 @@ Result<bool> solve_system(const Order& order, Report& report, const Source& sour
   SolveOptions options{*order.method, order.tolerance, order.most_steps, order.jacobi};
   options.progress = [&](std::int64_t iteration, double residual) {
     if (progress.is_due()) {
-      progress.tell(fmt::format("iteration {}: residual {:.2e}", iteration, residual));
+      progress.print(fmt::format("iteration {}: residual {:.2e}", iteration, residual));
     }
   };
   auto solved = solve(matrix, plan, b, x, options);

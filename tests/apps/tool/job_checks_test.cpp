@@ -44,7 +44,7 @@ TEST(CheckLauncher, IsRedIfEachProcessIsAlone) {
                 "start it with the mpirun of Open MPI v4.1.4; under Slurm with srun --mpi=pmix"));
   launch.remedy = "start it with the right one";
   EXPECT_EQ(check_launcher(all), red("launcher", found, "start it with the right one"));
-  launch.asked = "alone";
+  launch.setting = "alone";
   EXPECT_EQ(check_launcher(all), red("launcher", found, "unset TESSERA_BOOTSTRAP, which is alone"));
 }
 
@@ -132,7 +132,7 @@ TEST(CheckBinding, NamesRanksThatShareAProcessor) {
 
 TEST(CheckBinding, OneProcessorInAllIsGreen) {
   Snapshot all = job_of(1, 2);
-  for (Surroundings& each : all.ranks) {
+  for (Environment& each : all.ranks) {
     each.processors = {.usable = {0}, .online = 1, .quota = 0};
   }
   EXPECT_EQ(check_binding(all), green("binding", "none: each rank may use all processors"));
@@ -182,7 +182,7 @@ TEST(CheckBlas, IsGreenForOneThreadARankAndForOneRank) {
 TEST(CheckBlas, IsYellowForMoreThreadsThanProcessors) {
   Snapshot all = job_of(1, 2);
   const auto set = [&all](std::string Blas::*what, const std::string& text) {
-    for (Surroundings& rank : all.ranks) {
+    for (Environment& rank : all.ranks) {
       rank.blas.*what = text;
     }
   };
@@ -201,7 +201,7 @@ TEST(CheckBlas, IsYellowForMoreThreadsThanProcessors) {
             yellow("BLAS threads",
                    "OPENBLAS_NUM_THREADS=many is not a number of threads; OpenBLAS reports 4",
                    "export OPENBLAS_NUM_THREADS=1"));
-  for (Surroundings& rank : all.ranks) {
+  for (Environment& rank : all.ranks) {
     rank.blas.setting = 16;
     rank.blas.config = "";
   }

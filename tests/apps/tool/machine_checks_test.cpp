@@ -11,7 +11,7 @@ namespace tessera::tool {
 namespace {
 
 TEST(CheckMemory, HasAllStates) {
-  Surroundings own = healthy();
+  Environment own = healthy();
   EXPECT_EQ(check_memory(own), green("memory", "60.0 GiB of 64.0 GiB available"));
   own.memory.available = 200 * mib;
   EXPECT_EQ(check_memory(own), yellow("memory", "200.0 MiB of 64.0 GiB available",
@@ -26,7 +26,7 @@ TEST(CheckMemory, HasAllStates) {
 }
 
 TEST(CheckSharedMemory, ChecksDevShmUnderMpiOnly) {
-  Surroundings own = healthy();
+  Environment own = healthy();
   own.memory.shm_free = 20 * mib;
   EXPECT_EQ(check_shared_memory(own),
             green("shared memory",
@@ -46,7 +46,7 @@ TEST(CheckSharedMemory, ChecksDevShmUnderMpiOnly) {
 }
 
 TEST(CheckSharedMemory, IsRedIfTheKernelProvidesNone) {
-  Surroundings own = healthy();
+  Environment own = healthy();
   own.memory.shared_memory_error = "memfd_create: Operation not permitted";
   EXPECT_EQ(check_shared_memory(own),
             red("shared memory", "the kernel refuses it: memfd_create: Operation not permitted",
@@ -54,7 +54,7 @@ TEST(CheckSharedMemory, IsRedIfTheKernelProvidesNone) {
 }
 
 TEST(CheckSharedMemory, ReportsWhatPreventsTheKernel) {
-  Surroundings own = healthy();
+  Environment own = healthy();
   own.memory.shared_memory_error = "the limit on file sizes is 0";
   own.memory.shared_memory_errno = EFBIG;
   EXPECT_EQ(check_shared_memory(own),
@@ -67,7 +67,7 @@ TEST(CheckSharedMemory, ReportsWhatPreventsTheKernel) {
 }
 
 TEST(CheckTransparentPages, IsYellowIfNodeMemoryGetsNone) {
-  Surroundings own = healthy();
+  Environment own = healthy();
   const char* const name = "transparent huge pages";
   EXPECT_EQ(check_transparent_pages(own), green(name, "madvise; advise for shared memory"));
   for (const char* word : {"never", "deny"}) {
@@ -91,7 +91,7 @@ TEST(CheckTransparentPages, IsYellowIfNodeMemoryGetsNone) {
 }
 
 TEST(CheckReservedPages, IsYellowIfManyAreReservedAndUnused) {
-  Surroundings own = healthy();
+  Environment own = healthy();
   const char* const name = "reserved huge pages";
   EXPECT_EQ(check_reserved_pages(own), green(name, "none"));
   own.huge_pages.reserved_bytes = 16 * gib;
@@ -107,7 +107,7 @@ TEST(CheckReservedPages, IsYellowIfManyAreReservedAndUnused) {
 }
 
 TEST(CheckLeftMemory, DistinguishesRunningJobsFromLeftMemory) {
-  Surroundings own = healthy();
+  Environment own = healthy();
   const char* const name = "memory of other jobs";
   EXPECT_EQ(check_leftover_memory(own), green(name, "none"));
   own.holders = {{.process = 40, .program = "a.out", .bytes = 2 * gib, .is_orphan = false}};
@@ -126,7 +126,7 @@ TEST(CheckLeftMemory, DistinguishesRunningJobsFromLeftMemory) {
 }
 
 TEST(CheckDevices, NamesPortsAndWhyTheyAreNotUsed) {
-  Surroundings own = healthy();
+  Environment own = healthy();
   const char* const name = "RDMA devices";
   own.rdma.refusal = "there is no RDMA device";
   EXPECT_EQ(check_devices(own), green(name, "none; TCP connects nodes"));
@@ -159,7 +159,7 @@ TEST(CheckDevices, NamesPortsAndWhyTheyAreNotUsed) {
 }
 
 TEST(CheckNetwork, IsGreenIfMachinesCanBeReached) {
-  Surroundings own = healthy();
+  Environment own = healthy();
   own.network.interfaces.push_back({.name = "eth1", .address = {}, .is_up = false});
   EXPECT_EQ(check_network(own),
             green("network",
@@ -168,7 +168,7 @@ TEST(CheckNetwork, IsGreenIfMachinesCanBeReached) {
 }
 
 TEST(CheckNetwork, IsYellowForNoneABridgeOrASlowOne) {
-  Surroundings own = healthy();
+  Environment own = healthy();
   own.network.interfaces[1].is_bridge = true;
   EXPECT_EQ(check_network(own),
             yellow("network",
@@ -189,7 +189,7 @@ TEST(CheckNetwork, IsYellowForNoneABridgeOrASlowOne) {
 }
 
 TEST(CheckNetwork, IsYellowIfNoneIsUpAndNoneWasNamed) {
-  Surroundings own = healthy();
+  Environment own = healthy();
   own.network.interfaces = {{.name = "lo", .address = {}, .is_loopback = true}};
   own.network.chosen = "";
   own.network.error = "there is no network interface '' that is up; there are: ";
@@ -199,15 +199,15 @@ TEST(CheckNetwork, IsYellowIfNoneIsUpAndNoneWasNamed) {
 }
 
 TEST(CheckNetwork, IsRedForOneThatDoesNotExist) {
-  Surroundings own = healthy();
-  own.network.asked = "ib7";
+  Environment own = healthy();
+  own.network.setting = "ib7";
   own.network.error = "there is no network interface 'ib7' that is up; there are: lo, eth0";
   EXPECT_EQ(check_network(own), red("network", own.network.error,
                                     "unset TESSERA_INTERFACE, or set it to one of these names"));
 }
 
 TEST(CheckCongestion, IsYellowIfItPaces) {
-  Surroundings own = healthy();
+  Environment own = healthy();
   EXPECT_EQ(check_congestion(own), green("TCP congestion control", "cubic"));
   own.network.congestion = "";
   EXPECT_EQ(check_congestion(own), green("TCP congestion control", "unknown"));
@@ -220,7 +220,7 @@ TEST(CheckCongestion, IsYellowIfItPaces) {
 }
 
 TEST(CheckRoot, WarnsRootOfMpirun) {
-  Surroundings own = healthy();
+  Environment own = healthy();
   EXPECT_EQ(check_root(own), green("user", "not root"));
   own.launch.is_root = true;
   EXPECT_EQ(check_root(own),
@@ -235,7 +235,7 @@ TEST(CheckRoot, WarnsRootOfMpirun) {
 }
 
 TEST(CheckClockSource, IsYellowForASlowOne) {
-  Surroundings own = healthy();
+  Environment own = healthy();
   EXPECT_EQ(check_clock_source(own), green("clock", "tsc"));
   own.clock.source = "hpet";
   EXPECT_EQ(check_clock_source(own),
