@@ -118,8 +118,8 @@ Result<Molecule> make_molecule(Input& input, Job& job) {
 }
 
 void print_iteration(const Iteration& iteration) {
-  print(fmt::format("  iteration {:3}   correlation {:18.12f}   step {:9.2e}\n", iteration.number,
-                    iteration.energy, iteration.step_norm));
+  tell(fmt::format("  iteration {:3}   correlation {:18.12f}   step {:9.2e}\n", iteration.number,
+                   iteration.energy, iteration.step_norm));
 }
 
 /// Prints each tenth of the triples once.
@@ -128,7 +128,7 @@ TriplesProgress print_tenths() {
     const int tenths = static_cast<int>(10.0 * share);
     if (tenths > printed) {
       printed = tenths;
-      print(fmt::format("  triples {:3} %\n", 10 * tenths));
+      tell(fmt::format("  triples {:3} %\n", 10 * tenths));
     }
   };
 }

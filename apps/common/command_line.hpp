@@ -52,7 +52,7 @@ inline std::optional<int> parse_command_line(
     std::ostringstream text;  // printed below, where the reason of a failure is kept
     const int code = is_first ? app.exit(error, text) : error.get_exit_code();
     if (is_first) {
-      print(text.str());
+      tell(text.str());
     }
     return code == 0 ? 0 : exit_usage;
   }

@@ -36,7 +36,7 @@ void flush() {
 
 }  // namespace
 
-void print(std::string_view text) {
+void tell(std::string_view text) {
   errno = 0;
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
     record_error(errno);

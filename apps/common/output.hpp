@@ -9,7 +9,7 @@
 namespace tessera::apps {
 
 /// Local. Prints to standard output, without delay. finish_output() reports a failure.
-void print(std::string_view text);
+void tell(std::string_view text);
 
 /// Local. Prints "PROGRAM: message" to standard error; a failure is ignored.
 void complain(std::string_view program, std::string_view message);

@@ -55,11 +55,11 @@ int print_or_write_json(const OutputOptions& output_options, const nlohmann::ord
   constexpr auto replace = nlohmann::ordered_json::error_handler_t::replace;
   const std::string file_text = json.dump(2, ' ', false, replace) + "\n";
   if (tessera::apps::goes_to_output(output_options.json_file)) {
-    tessera::apps::print(file_text);
+    tessera::apps::tell(file_text);
     return 0;
   }
   if (!output_options.is_quiet) {
-    tessera::apps::print(text);
+    tessera::apps::tell(text);
   }
   if (!output_options.json_file.empty()) {
     const rma::Status written =
@@ -136,7 +136,7 @@ int run_timeline(const TimelineFiles& files) {
     return exit_failed;
   }
   if (tessera::apps::goes_to_output(files.page)) {
-    tessera::apps::print(*page);
+    tessera::apps::tell(*page);
     return 0;
   }
   const rma::Status written = tessera::apps::write_output_file(files.page, *page);
