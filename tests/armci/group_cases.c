@@ -192,7 +192,7 @@ static void splits_order_by_key(void) {
   free(own_parity.process);
 }
 
-static void negative_colors_are_alone(void) {
+static void negative_colors_form_groups_of_one(void) {
   ARMCI_Group world;
   ARMCI_Group alone = 0;
   int process = me();
@@ -349,7 +349,7 @@ const Case group_cases[] = {
     {"disjoint_groups_at_once", disjoint_groups_at_once},
     {"children_number_by_their_parent", children_number_by_their_parent},
     {"splits_order_by_key", splits_order_by_key},
-    {"negative_colors_are_alone", negative_colors_are_alone},
+    {"negative_colors_form_groups_of_one", negative_colors_form_groups_of_one},
     {"duplicates_are_groups_of_their_own", duplicates_are_groups_of_their_own},
     {"default_group_owns_what_is_allocated", default_group_owns_what_is_allocated},
     {"groups_are_created_in_the_default_group", groups_are_created_in_the_default_group},

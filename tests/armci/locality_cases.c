@@ -30,7 +30,7 @@ static void domains_are_the_nodes(void) {
   }
 }
 
-static void processes_know_who_shares_their_node(void) {
+static void processes_know_the_ranks_of_their_node(void) {
   const int size = per_node();
   for (int proc = 0; proc < nproc(); ++proc) {
     const int same = proc / size == me() / size;
@@ -134,7 +134,7 @@ static void pointers_on_the_node_are_for_loads_and_stores(void) {
 
 const Case locality_cases[] = {
     {"domains_are_the_nodes", domains_are_the_nodes},
-    {"processes_know_who_shares_their_node", processes_know_who_shares_their_node},
+    {"processes_know_the_ranks_of_their_node", processes_know_the_ranks_of_their_node},
     {"scopes_follow_the_nodes", scopes_follow_the_nodes},
     {"node_reductions_of_all_types", node_reductions_of_all_types},
     {"pointers_on_the_node_are_for_loads_and_stores",

@@ -61,14 +61,14 @@ static void allocate_unequal(Allocate allocate, Free release) {
   free(at);
 }
 
-static void sizes_differ_and_may_be_nothing(void) {
+static void sizes_differ_and_may_be_zero(void) {
   allocate_unequal(ARMCI_Malloc, ARMCI_Free);
 }
 static void memory_of_devices_is_ordinary_memory(void) {
   allocate_unequal(allocate_on_device, ARMCI_Free_memdev);
 }
 
-static void nothing_at_all_is_an_allocation(void) {
+static void empty_allocations(void) {
   void** const at = zeroed((size_t)nproc() * sizeof(void*));
   CHECK_OK(ARMCI_Malloc(at, 0));
   for (int proc = 0; proc < nproc(); ++proc) {
@@ -251,7 +251,7 @@ static void check_what_is_allowed(void* const* at, int puts, int gets, int accum
   ARMCIX_Error_clear();
 }
 
-static void modes_allow_what_they_say(void) {
+static void modes_allow_what_they_name(void) {
   void** const at = shared_allocate(512);
   ARMCI_Group world;
   ARMCI_Group_get_world(&world);
@@ -397,16 +397,16 @@ static void free_waits_for_what_is_under_way(void) {
 }
 
 const Case memory_cases[] = {
-    {"sizes_differ_and_may_be_nothing", sizes_differ_and_may_be_nothing},
+    {"sizes_differ_and_may_be_zero", sizes_differ_and_may_be_zero},
     {"memory_of_devices_is_ordinary_memory", memory_of_devices_is_ordinary_memory},
-    {"nothing_at_all_is_an_allocation", nothing_at_all_is_an_allocation},
+    {"empty_allocations", empty_allocations},
     {"thousands_alive_at_once", thousands_alive_at_once},
     {"local_memory_of_all_sizes", local_memory_of_all_sizes},
     {"memory_of_one_process_is_used_by_others", memory_of_one_process_is_used_by_others},
     {"taken_memory_is_given_back", taken_memory_is_given_back},
     {"access_is_between_begin_and_end", access_is_between_begin_and_end},
     {"modes_are_kept", modes_are_kept},
-    {"modes_allow_what_they_say", modes_allow_what_they_say},
+    {"modes_allow_what_they_name", modes_allow_what_they_name},
     {"accumulates_are_exact_in_each_mode", accumulates_are_exact_in_each_mode},
     {"memory_of_the_program_is_offered", memory_of_the_program_is_offered},
     {"shared_memory_is_used", shared_memory_is_used},

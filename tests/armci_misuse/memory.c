@@ -22,7 +22,7 @@ static int malloc_negative(void) {
   void* pointers[64];
   return ARMCI_Malloc(pointers, me() == 0 ? -64 : 64);
 }
-static int malloc_more_than_there_is(void) {
+static int malloc_more_than_exists(void) {
   void* pointers[64];
   const int code = ARMCI_Malloc(pointers, me() == 0 ? LONG_MAX / 4 : 64);
   return code;
@@ -383,7 +383,7 @@ const struct misuse memory_cases[] = {
     {"malloc_into_null", one_of_all, "ARMCI_Malloc", FAIL, "on rank 0|pointers is null",
      malloc_into_null},
     {"malloc_negative", one_of_all, "ARMCI_Malloc", FAIL, "on rank 0|-64 bytes", malloc_negative},
-    {"malloc_more_than_there_is", one_of_all, "ARMCI_Malloc", FAIL5, "", malloc_more_than_there_is},
+    {"malloc_more_than_exists", one_of_all, "ARMCI_Malloc", FAIL5, "", malloc_more_than_exists},
     {"free_an_inner_pointer", one_of_all, "ARMCI_Free", FAIL, "not at its start",
      free_an_inner_pointer},
     {"free_twice", all_ranks, "ARMCI_Free", FAIL2, "lies in no region", free_twice},

@@ -204,10 +204,10 @@ static int flag_in_no_memory(void) {
 static int unaligned_flag(void) {
   return ARMCI_Put_flag(local, there(0), 8, (int*)(void*)there(65), 1, next());
 }
-static int notify_nobody(void) {
+static int notify_no_process(void) {
   return armci_notify(-1);
 }
-static int wait_for_nobody(void) {
+static int wait_for_no_process(void) {
   return armci_notify_wait(size(), NULL);
 }
 
@@ -396,8 +396,9 @@ const struct misuse transfer_cases[] = {
 
     {"flag_in_no_memory", one, "ARMCI_Put_flag", FAIL2, "lies in no region", flag_in_no_memory},
     {"unaligned_flag", one, "ARMCI_Put_flag", FAIL, "offset 65|aligned", unaligned_flag},
-    {"notify_nobody", one, "armci_notify", FAIL, "no process -1", notify_nobody},
-    {"wait_for_nobody", one, "armci_notify_wait", FAIL, "there is no process", wait_for_nobody},
+    {"notify_no_process", one, "armci_notify", FAIL, "no process -1", notify_no_process},
+    {"wait_for_no_process", one, "armci_notify_wait", FAIL, "there is no process",
+     wait_for_no_process},
 
     {"start_a_put_to_null", one, "ARMCI_NbPut", FAIL2, "lies in no region", start_a_put_to_null},
     {"start_an_implicit_get_from_n", one, "ARMCI_NbGet", FAIL, "there is no rank",

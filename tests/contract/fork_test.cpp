@@ -42,7 +42,7 @@ struct Belongings {
   std::array<std::int64_t, 512> fetched{};
 };
 
-bool says_child(const Status& status) {
+bool is_error_of_child(const Status& status) {
   return status.code() == Code::closed &&
          status.message().find("a child that rank ") != std::string_view::npos;
 }
@@ -66,7 +66,7 @@ int act_as_a_rank(Belongings own) {
         own.job.free_local(own.local), own.job.allocate_local(8).status()}) {
     ++number;
     // The operation under way may have completed before the fork.
-    if (number == 6 ? status.code() != Code::closed && !status.ok() : !says_child(status)) {
+    if (number == 6 ? status.code() != Code::closed && !status.ok() : !is_error_of_child(status)) {
       return number;
     }
   }

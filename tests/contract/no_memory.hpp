@@ -62,13 +62,13 @@ inline void fail_each_allocation(Job& job, const Operation& operation, std::int3
 
 // A waiting rank can poll on behalf of its agent. That work is not the rank's own, so it is
 // switched off here.
-inline void leave_agent_alone(Job& job) {
+inline void disable_progress_delegate(Job& job) {
   job.state().node->set_progress_delegate(nullptr);
 }
 
 inline void expect_all_report(const std::function<Operation(Job&)>& make) {
   on_ranks([&](Job& job) {
-    leave_agent_alone(job);
+    disable_progress_delegate(job);
     const Operation operation = make(job);
     // A first run creates what the library keeps for later operations, such as connections and
     // their buffers.

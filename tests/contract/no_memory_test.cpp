@@ -133,7 +133,7 @@ TEST(NoMemory, InAgreements) {
 // Whichever allocation fails, all members get the code of the first error.
 TEST(NoMemory, InAgreementsOnErrors) {
   on_ranks([](Job& job) {
-    leave_agent_alone(job);
+    disable_progress_delegate(job);
     EXPECT_TRUE(ok(job.world().agree({})));
     for (std::int64_t number = 1; number <= 20; ++number) {
       for (std::int32_t rank = 0; rank < job.size(); ++rank) {
@@ -255,7 +255,7 @@ TEST(NoMemory, InSetsOfLocks) {
 TEST(NoMemory, InTheFirstOperations) {
   for (std::int64_t number = 1; number <= 60; ++number) {
     on_ranks({.change = [](Settings& settings) { settings.liveness_ms = 20; }}, [=](Job& job) {
-      leave_agent_alone(job);
+      disable_progress_delegate(job);
       Region region = Region::allocate(job.world(), 4096).value();
       const std::vector<std::int64_t> sent(100, 5);
       std::vector<std::int64_t> back(100);

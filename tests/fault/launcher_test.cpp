@@ -347,7 +347,7 @@ TEST(TesseraRun, ContinuesAfterASignalThatDoesNotEndTheRanks) {
   EXPECT_EQ(program.wait().exit_code, 5);
 }
 
-void expect_gone(int pid, const char* what) {
+void expect_ended(int pid, const char* what) {
   for (int tries = 0; tries < 500 && exists(pid); ++tries) {
     std::this_thread::sleep_for(milliseconds(10));
   }
@@ -363,7 +363,7 @@ TEST(TesseraRun, EndsProcessesThatASignalledScriptLeavesRunning) {
   kill(program.pid(), SIGTERM);
   EXPECT_EQ(program.wait().exit_code, 128 + SIGTERM);
   for (const std::string& line : lines) {
-    expect_gone(std::stoi(line), "the program of a script outlives it");
+    expect_ended(std::stoi(line), "the program of a script outlives it");
   }
 }
 
@@ -389,7 +389,7 @@ TEST(TesseraRun, EndsProcessesThatScriptsLeaveRunningWhenTheJobEnds) {
   const std::vector<std::string> lines = sorted_lines(ending.output);
   ASSERT_EQ(lines.size(), 2U) << ending.output;
   for (const std::string& line : lines) {
-    expect_gone(std::stoi(line), "the program of a script outlives the job");
+    expect_ended(std::stoi(line), "the program of a script outlives the job");
   }
 }
 
@@ -400,7 +400,7 @@ TEST(TesseraRun, TakesItsRanksWithItWhenItIsKilled) {
   kill(program.pid(), SIGKILL);
   program.wait();
   for (const std::string& line : lines) {
-    expect_gone(std::stoi(line), "a rank outlives its launcher");
+    expect_ended(std::stoi(line), "a rank outlives its launcher");
   }
 }
 
@@ -452,8 +452,8 @@ TEST(TesseraRun, EndsWithASignalWhenItsReaderDoesNotRead) {
 // The ranks have ended when the signal comes, but the launcher still holds some of their output.
 TEST(TesseraRun, EndsWithASignalWhenOnlyItsReaderIsLeft) {
   Program program = tessera_run({"-n", "1", "--quiet", "sh", "-c", "yes | head -c 150000"});
-  for (const bool are_there : {true, false}) {
-    for (int tries = 0; tries < 500 && program.children().empty() == are_there; ++tries) {
+  for (const bool all_exist : {true, false}) {
+    for (int tries = 0; tries < 500 && program.children().empty() == all_exist; ++tries) {
       std::this_thread::sleep_for(milliseconds(2));
     }
   }

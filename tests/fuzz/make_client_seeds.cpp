@@ -80,7 +80,7 @@ Bytes failure(Code code, const char* text) {
 
 std::vector<std::pair<std::string, FrameSequence>> sequences() {
   std::vector<std::pair<std::string, FrameSequence>> all;
-  const auto add = [&](const char* name) -> Talk& {
+  const auto add = [&](const char* name) -> FrameSequence& {
     return all.emplace_back(name, FrameSequence()).second;
   };
   add("words")

@@ -89,7 +89,7 @@ Bytes atomic(AtomicRequest::Kind kind, int bytes) {
 
 std::vector<std::pair<std::string, FrameSequence>> sequences() {
   std::vector<std::pair<std::string, FrameSequence>> all;
-  const auto add = [&](const char* name) -> Talk& {
+  const auto add = [&](const char* name) -> FrameSequence& {
     return all.emplace_back(name, FrameSequence()).second;
   };
   add("puts")

@@ -182,7 +182,7 @@ struct Refused {
 };
 
 FrameHeader delivery(std::uint64_t offset, std::uint64_t flag_offset) {
-  FrameHeader header = request(Kind::deliver, offset, mail_memory);
+  FrameHeader header = request(Kind::deliver, offset, mailbox_region);
   header.target = WorldRank{0};
   header.words = {flag_offset, 1};
   return header;
@@ -259,7 +259,7 @@ std::vector<Refused> refused_others() {
        Code::out_of_range, "delivery of 8 bytes to 0 with a flag at 0 of memory 5"},
       {"APutToAMailbox",
        [] {
-         return frame(changed(request(Kind::put, 0, mail_memory),
+         return frame(changed(request(Kind::put, 0, mailbox_region),
                               [](auto& each) { each.target = WorldRank{0}; }),
                       {}, Bytes(1000));
        },

@@ -331,7 +331,7 @@ TEST_F(ClientRobustness, ACopiedBodyMayBeReusedAtOnce) {
 // A wait includes puts that are not sent yet.
 class UnsentPuts : public ClientRobustness {
  protected:
-  void put_more_than_there_is_room_for() {
+  void put_more_than_fits() {
     for (int i = 0; i < 16; ++i) {
       done_.begin();
       ASSERT_TRUE(
@@ -349,14 +349,14 @@ class UnsentPuts : public ClientRobustness {
 
 TEST_F(UnsentPuts, EndWhenTheAgentLeaves) {
   meet();
-  put_more_than_there_is_room_for();
+  put_more_than_fits();
   ASSERT_TRUE(peer_->send(frame({.kind = Kind::bye, .origin = origin})));
   EXPECT_TRUE(fails(wait(done_), Code::closed, {"node 0: it has left the job"}));
 }
 
 TEST_F(UnsentPuts, EndWhenTheAgentDies) {
   meet();
-  put_more_than_there_is_room_for();
+  put_more_than_fits();
   peer_.reset();
   EXPECT_TRUE(fails(wait(done_), Code::peer_lost, {"node 0 is lost with rank 0"}));
 }
@@ -398,7 +398,7 @@ class UnreachedNode : public testing::Test {
     options.max_pause = 2 * pause;
     // Called before each attempt, and after a failed one.
     options.has_left = [this](NodeId) {
-      ++asked_;
+      ++requested_;
       return false;
     };
     return client_.emplace(std::move(options));
@@ -408,7 +408,7 @@ class UnreachedNode : public testing::Test {
   static constexpr std::chrono::hours forever{1};
 
   Secret secret_ = new_secret().value();
-  std::atomic<int> asked_{0};
+  std::atomic<int> requested_{0};
   std::optional<Client> client_;
 };
 
@@ -417,12 +417,12 @@ TEST_F(UnreachedNode, IsNotTriedAgainForAWhile) {
   const Status first = client.link_to(NodeId{0}).status();
   EXPECT_TRUE(fails(first, Code::unreachable,
                     {"node 0: cannot connect to 127.255.255.255:9: Network is unreachable"}));
-  EXPECT_EQ(asked_, 2);
+  EXPECT_EQ(requested_, 2);
   const Status second = client.link_to(NodeId{0}).status();
   EXPECT_EQ(second.code(), first.code());
   EXPECT_EQ(second.message(), first.message());
   EXPECT_TRUE(fails(client.visit(NodeId{0}, forever), Code::unreachable, {first.message()}));
-  EXPECT_EQ(asked_, 2) << "it was tried again";
+  EXPECT_EQ(requested_, 2) << "it was tried again";
 }
 
 TEST_F(UnreachedNode, IsTriedAgainAfterThePause) {
@@ -430,7 +430,7 @@ TEST_F(UnreachedNode, IsTriedAgainAfterThePause) {
   for (int attempts = 1; attempts <= 4; ++attempts) {
     EXPECT_TRUE(test::eventually([&] {
       EXPECT_TRUE(fails(client.link_to(NodeId{0}), Code::unreachable));
-      return asked_ >= 2 * attempts;
+      return requested_ >= 2 * attempts;
     })) << "attempt "
         << attempts;
   }
@@ -591,10 +591,10 @@ TEST_F(UnreachedNode, IsReachedAsSoonAsItAnswers) {
       }
     }
   });
-  const int tried = asked_;
+  const int tried = requested_;
   EXPECT_TRUE(
       test::eventually([&] { return client.link_to(NodeId{0}, std::chrono::seconds(5)).ok(); }));
-  EXPECT_GT(asked_, tried);
+  EXPECT_GT(requested_, tried);
   EXPECT_TRUE(ok(client.link_to(NodeId{0})));
   is_ending = true;
   client_.reset();

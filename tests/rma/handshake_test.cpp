@@ -166,10 +166,10 @@ TEST(Handshake, AReplayedConnectionIsRefused) {
 }
 
 TEST(Handshake, ServerRefusesForeignNames) {
-  const auto answered = [](const HandshakeNames& who, std::string& server_says) {
+  const auto answered = [](const HandshakeNames& who, std::string& server_error) {
     HandshakeClient one = client(secret_of(1), who);
     HandshakeServer other = server();
-    server_says = refusal(other, take(one));
+    server_error = refusal(other, take(one));
     return refusal(one, take(other));
   };
   std::string says;

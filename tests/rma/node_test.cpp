@@ -231,8 +231,9 @@ TEST(Node, GivesUpDuringWakeUpsForOthers) {
 }
 
 // Receives from a rank of the same node, until that rank is gone.
-Result<JoinMessage> accept(Node& node, std::uint64_t key, int sender_place) {
-  return node.accept(key, node.rank_at(sender_place), [&] { return node.is_gone(sender_place); });
+Result<JoinMessage> accept(Node& node, std::uint64_t key, int sender_local_rank) {
+  return node.accept(key, node.rank_at(sender_local_rank),
+                     [&] { return node.is_gone(sender_local_rank); });
 }
 
 TEST(Inbox, DeliversByKeyAndInOrderOfPosting) {

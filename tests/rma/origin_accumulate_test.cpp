@@ -224,7 +224,7 @@ TEST(AccumulateByOrigin, IsCountedAsAnAccumulateAndNothingElse) {
 
 // The last rank leaves the job while it holds the lock at rank 0. The next rank gets an error, and
 // has added nothing.
-void leave_in_turn(std::int32_t ranks, const Settings& settings) {
+void leave_in_order(std::int32_t ranks, const Settings& settings) {
   EXPECT_TRUE(ok(run_on_threads(
       ranks,
       [&](Job& job) -> Status {
@@ -252,11 +252,11 @@ void leave_in_turn(std::int32_t ranks, const Settings& settings) {
 }
 
 TEST(AccumulateByOrigin, ReportsADeadHolderAndContinues) {
-  leave_in_turn(2, by_origin(0));
+  leave_in_order(2, by_origin(0));
 }
 
 TEST(AccumulateByOrigin, ReportsADeadHolderOnAnotherNodeAndContinues) {
-  leave_in_turn(2, by_origin(1));
+  leave_in_order(2, by_origin(1));
 }
 
 TEST(AccumulateByOrigin, IsRefusedIfRanksDoNotAgreeOnIt) {

@@ -195,25 +195,25 @@ TEST(AgentProcessors, FollowTheFilesOfControlGroups) {
     std::filesystem::create_directories(file.parent_path());
     std::ofstream(file) << text;
   };
-  const auto has_spare = [&root] {
+  const auto has_free_processors = [&root] {
     RankLocation rank = rank_on(1, 0, {0, 1, 2, 3});
     rank.quota = read_processor_quota(root.path());
     return is_dedicated({rank});
   };
-  EXPECT_TRUE(has_spare());
+  EXPECT_TRUE(has_free_processors());
   write("/proc/self/cgroup", "0::/batch/step\n");
   write("/sys/fs/cgroup/batch/step/cpu.max", "max 100000\n");
-  EXPECT_TRUE(has_spare());
+  EXPECT_TRUE(has_free_processors());
   write("/sys/fs/cgroup/batch/cpu.max", "150000 100000\n");
-  EXPECT_FALSE(has_spare());
+  EXPECT_FALSE(has_free_processors());
   write("/sys/fs/cgroup/batch/cpu.max", "200000 100000\n");
-  EXPECT_TRUE(has_spare());
+  EXPECT_TRUE(has_free_processors());
   write("/proc/self/cgroup", "4:cpuacct,cpu:/old\n0::/\n");
   write("/sys/fs/cgroup/cpu/old/cpu.cfs_period_us", "100000\n");
   write("/sys/fs/cgroup/cpu/old/cpu.cfs_quota_us", "100000\n");
-  EXPECT_FALSE(has_spare());
+  EXPECT_FALSE(has_free_processors());
   write("/sys/fs/cgroup/cpu/old/cpu.cfs_quota_us", "-1\n");
-  EXPECT_TRUE(has_spare());
+  EXPECT_TRUE(has_free_processors());
 }
 
 // True if threads with those sets can have a processor each, found by trying all assignments.

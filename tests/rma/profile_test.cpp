@@ -299,9 +299,9 @@ TEST(ProfileImbalance, NamesTheHottestOwnerAndTheRankThatMovedMost) {
   run.run([](Job& job) {
     Region region = Region::allocate(job.world(), 1024).value();
     std::array<std::byte, 100> bytes{};
-    const auto own_place = static_cast<std::uint64_t>(job.rank().value) * bytes.size();
+    const auto own_offset = static_cast<std::uint64_t>(job.rank().value) * bytes.size();
     for (int i = 0; i < (job.rank().value == 1 ? 4 : 1); ++i) {
-      require(put(job, region.at(TeamRank{2}, own_place), bytes.data(), bytes.size()));
+      require(put(job, region.at(TeamRank{2}, own_offset), bytes.data(), bytes.size()));
     }
   });
   const json imbalance = run.json()["imbalance"];

@@ -27,7 +27,7 @@ namespace tessera::rma::server {
 class Relay {
  public:
   /// How the relay handles connections from now on.
-  enum class Way { passes_on, is_silent, closes, talks_otherwise };
+  enum class Way { passes_on, is_silent, closes, other_protocol };
 
   explicit Relay(TcpAddress to) : to_(to), thread_([this] { work(); }) {}
   ~Relay() {

@@ -37,7 +37,7 @@ inline constexpr RegionId region{5};
 inline constexpr RegionId strict_region{6};
 inline constexpr RegionId device_region{12};  ///< the same bytes as strict_region
 inline constexpr RegionId lock_memory{7};
-inline constexpr RegionId mail_memory{8};
+inline constexpr RegionId mailbox_region{8};
 inline constexpr std::uint64_t mail_bytes = 4096;
 inline constexpr RegionId long_mailbox_region{10};
 inline constexpr std::uint64_t long_mailbox_bytes = 1ULL << 20;
@@ -139,7 +139,7 @@ class ServedNode {
 
  private:
   void make_mailboxes() {
-    make_mailbox(mail_memory, mail_bytes);
+    make_mailbox(mailbox_region, mail_bytes);
     long_mailbox_ = make_mailbox(long_mailbox_region, long_mailbox_bytes);
   }
   static constexpr std::uint64_t guard_bytes = 2ULL << 20;

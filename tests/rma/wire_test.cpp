@@ -338,7 +338,7 @@ TEST(FragmentList, IsRefusedIfItMakesNoSense) {
 }
 
 template <class T>
-void expect_accumulate_comes_back(T factor) {
+void expect_accumulate_round_trip(T factor) {
   const CopyShape shape = CopyShape::rows(32, 3, 32, 64);
   Bytes bytes;
   encode_accumulate(Scale::of(factor), shape, bytes);
@@ -352,12 +352,12 @@ void expect_accumulate_comes_back(T factor) {
 }
 
 TEST(AccumulateTerms, AreDecodedAsEncodedForEachType) {
-  expect_accumulate_comes_back<std::int32_t>(-3);
-  expect_accumulate_comes_back<std::int64_t>(most);
-  expect_accumulate_comes_back<float>(1);
-  expect_accumulate_comes_back<double>(-0.1);
-  expect_accumulate_comes_back<std::complex<float>>({0.5F, -2});
-  expect_accumulate_comes_back<std::complex<double>>({0.1, 1e300});
+  expect_accumulate_round_trip<std::int32_t>(-3);
+  expect_accumulate_round_trip<std::int64_t>(most);
+  expect_accumulate_round_trip<float>(1);
+  expect_accumulate_round_trip<double>(-0.1);
+  expect_accumulate_round_trip<std::complex<float>>({0.5F, -2});
+  expect_accumulate_round_trip<std::complex<double>>({0.1, 1e300});
 }
 
 TEST(AccumulateTerms, AreDecodedAsEncodedWithFragments) {

@@ -34,7 +34,7 @@ Wire::~Wire() {
 
 void Wire::wake() {
   is_awake_ = true;
-  something_to_do_.notify_one();
+  work_available_.notify_one();
 }
 
 void Wire::hold(bool is_held) {
@@ -79,9 +79,9 @@ void Wire::run() {
 void Wire::sleep(std::unique_lock<std::mutex>& lock) {
   const auto is_awake = [&] { return is_awake_; };
   if (next_due_) {
-    something_to_do_.wait_until(lock, *next_due_, is_awake);
+    work_available_.wait_until(lock, *next_due_, is_awake);
   } else {
-    something_to_do_.wait(lock, is_awake);
+    work_available_.wait(lock, is_awake);
   }
 }
 

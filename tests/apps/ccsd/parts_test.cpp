@@ -198,14 +198,14 @@ TEST(ReadMolecule, RefusesOrbitalsThatAreNotCanonical) {
 
 TEST(ReferenceState, OccupiesTheLowestOrbitalsInTheFile) {
   using Places = std::vector<std::int64_t>;
-  constexpr double not_told = std::numeric_limits<double>::quiet_NaN();
+  constexpr double no_energy = std::numeric_limits<double>::quiet_NaN();
   const OrbitalSpace space{1, 1, 2};
   EXPECT_EQ(order_by_occupation(space, {-8, 2, -9, 1}), (Places{0, 2, 1, 3}));
   EXPECT_EQ(order_by_occupation(space, {3, 2, -9, -8}), (Places{2, 3, 0, 1}));
   EXPECT_EQ(order_by_occupation(space, {-8, -9, 2, 1}), Places());
   EXPECT_EQ(order_by_occupation(space, {-9, 1, 1, 2}), Places()) << "there is no gap";
   EXPECT_EQ(order_by_occupation(space, {0, 0, 0, 0}), Places());
-  EXPECT_EQ(order_by_occupation(space, {-8, 2, -9, not_told}), Places());
+  EXPECT_EQ(order_by_occupation(space, {-8, 2, -9, no_energy}), Places());
   EXPECT_EQ(order_by_occupation({0, 0, 2}, {2, 1}), Places());
   EXPECT_EQ(order_by_occupation({1, 1, 0}, {2, 1}), Places());
 }

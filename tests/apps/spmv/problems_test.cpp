@@ -241,7 +241,7 @@ TEST(Check, OfManyRowsIsOneSum) {
 }
 
 // The sum has as many roundings as terms, although the matrix then has one entry.
-void expect_good_sum_of_equal_places(Job& job, std::int64_t rows) {
+void expect_good_sum_of_equal_positions(Job& job, std::int64_t rows) {
   constexpr std::int64_t times = 20'000;
   const double value = 0.1;
   ProductCheck<double> check(rows);
@@ -273,8 +273,8 @@ void expect_good_sum_of_equal_places(Job& job, std::int64_t rows) {
 
 TEST(Check, PositionsMayOccurManyTimes) {
   on_ranks([](Job& job) {
-    expect_good_sum_of_equal_places(job, 3);
-    expect_good_sum_of_equal_places(job, (1 << 20) + 5);
+    expect_good_sum_of_equal_positions(job, 3);
+    expect_good_sum_of_equal_positions(job, (1 << 20) + 5);
   });
 }
 

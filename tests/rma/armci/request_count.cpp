@@ -63,7 +63,7 @@ class Counts {
     thread_ = gettid();
     is_counting_ = true;
   }
-  void note_sent(int socket, const msghdr& message, std::size_t bytes) {
+  void record_sent(int socket, const msghdr& message, std::size_t bytes) {
     const std::lock_guard guard(mutex_);
     if (!is_counting_) {
       return;  // handshakes consist of other messages

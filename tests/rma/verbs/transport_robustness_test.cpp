@@ -167,7 +167,7 @@ TEST_F(VerbsAgent, ReportsTheAddressesOfSlicesAndNothingElse) {
   EXPECT_TRUE(fails(failure(slice_bytes + 1, region), Code::out_of_range));
   EXPECT_TRUE(fails(failure(~std::uint64_t{0}, region), Code::out_of_range));
   EXPECT_TRUE(fails(failure(0, RegionId{999}), Code::closed));
-  EXPECT_FALSE(failure(0, mail_memory).ok()) << "memory of the library";
+  EXPECT_FALSE(failure(0, mailbox_region).ok()) << "memory of the library";
   EXPECT_FALSE(failure(0, lock_memory).ok()) << "memory of the library";
   expect_fence_answered(peer);
 }
