@@ -154,12 +154,12 @@ static void memory_of_one_process_is_used_by_others(void) {
   char seen[bytes];
   fill_pattern(source, bytes, me());
   for (int proc = 0; proc < nproc(); ++proc) {
-    char* const place = ARMCI_Memat(&infos[proc], (long)bytes * me());
-    CHECK_OK(ARMCI_Put(source, place, bytes, proc));
-    CHECK_OK(ARMCI_Get(place, seen, bytes, proc));
+    char* const target = ARMCI_Memat(&infos[proc], (long)bytes * me());
+    CHECK_OK(ARMCI_Put(source, target, bytes, proc));
+    CHECK_OK(ARMCI_Get(target, seen, bytes, proc));
     CHECK_BYTES(seen, source, bytes);
     if (ARMCI_Same_node(proc)) {
-      CHECK_BYTES(place, source, bytes);
+      CHECK_BYTES(target, source, bytes);
     }
     ARMCI_Memdt(&infos[proc], (long)bytes * me());
   }
@@ -307,8 +307,8 @@ static void accumulates_are_exact_in_each_mode(void) {
   CHECK_OK(ARMCIX_Mode_set(ARMCIX_MODE_ALL, at[me()], &world));
   CHECK_OK(ARMCI_Get(at[neighbour(1)], terms, (int)sizeof(double) * all, neighbour(1)));
   for (int index = 0; index < all; ++index) {
-    const int place = index % each;
-    const double own = 2.0 * (place + 1000 * (index / each)) * (place % 7 == 0 ? 2 : 1);
+    const int position = index % each;
+    const double own = 2.0 * (position + 1000 * (index / each)) * (position % 7 == 0 ? 2 : 1);
     CHECK_REAL(terms[index], own + 2.0 * nproc());
   }
   ARMCI_Barrier();

@@ -132,7 +132,7 @@ struct Starter {
 const std::array<Starter, 13> starters = {{
     {8, [](auto& to, auto& operation) { return get_bytes(to, operation, 8); }},
     {1001, [](auto& to, auto& operation) { return get_bytes(to, operation, 1001); }},
-    {16'384, [](auto& to, auto& mine) { return get_bytes(to, mine, 16'384); }},
+    {16'384, [](auto& to, auto& operation) { return get_bytes(to, operation, 16'384); }},
     {400, [](auto& to,
              auto& operation) { return get_rows(to, operation, CopyShape::rows(16, 9, 48, 16)); }},
     {2520,

@@ -96,7 +96,7 @@ TEST_F(LostConnection, WithAPortThatIsClosedNowIsADeath) {
 // Another program listens at the port now.
 TEST_F(LostConnection, WithAPortOfAnotherProtocolIsADeath) {
   lose_the_connection();
-  relay_->set(Relay::Way::talks_otherwise);
+  relay_->set(Relay::Way::other_protocol);
   const auto state = link_->peer_state_of(other);
   ASSERT_TRUE(ok(state));
   EXPECT_EQ(*state, PeerState::died);

@@ -103,7 +103,7 @@ class Relay {
                         .second = connect_tcp(to_, std::chrono::seconds(10)).value()});
     } else if (way_ != Way::closes) {
       constexpr std::string_view banner = "SSH-2.0-OpenSSH_9.2\r\n";
-      if (way_ == Way::talks_otherwise) {
+      if (way_ == Way::other_protocol) {
         send_all(*caller, std::as_bytes(std::span(banner)));
       }
       refused_.push_back(std::move(caller));

@@ -120,7 +120,7 @@ extern "C" {
 ssize_t sendmsg(int socket, const msghdr* message, int flags) {
   const ssize_t sent = syscall(SYS_sendmsg, socket, message, flags);
   if (sent > 0) {
-    Counts::all().note_sent(socket, *message, static_cast<std::size_t>(sent));
+    Counts::all().record_sent(socket, *message, static_cast<std::size_t>(sent));
   }
   return sent;
 }
