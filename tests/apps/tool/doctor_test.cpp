@@ -55,9 +55,9 @@ bool has(const Ending& ending, const std::string& text) {
 }
 
 // The lines of a check in the doctor's JSON output.
-std::vector<json> checks_named(const json& told, const std::string& name) {
+std::vector<json> checks_named(const json& report, const std::string& name) {
   std::vector<json> found;
-  for (const json& each : told["checks"]) {
+  for (const json& each : report["checks"]) {
     if (each["name"] == name) {
       found.push_back(each);
     }
@@ -190,13 +190,13 @@ TEST(Doctor, WritesJsonThatItsSchemaAllows) {
                                   "--quiet --json " + file);
   EXPECT_EQ(ending.exit_code, 0) << ending.output;
   EXPECT_EQ(ending.output, "");
-  const json told = json::parse(test::contents_of(file));
-  EXPECT_EQ(told["schema"], "tessera-doctor/1");
-  EXPECT_EQ(told["ranks"], 4);
-  EXPECT_EQ(told["nodes"][1]["name"], "node 1");
-  EXPECT_EQ(told["nodes"][1]["ranks"], (json{2, 3}));
-  ASSERT_EQ(checks_named(told, "settings").size(), 1U);
-  EXPECT_EQ(checks_named(told, "settings")[0],
+  const json report = json::parse(test::contents_of(file));
+  EXPECT_EQ(report["schema"], "tessera-doctor/1");
+  EXPECT_EQ(report["ranks"], 4);
+  EXPECT_EQ(report["nodes"][1]["name"], "node 1");
+  EXPECT_EQ(report["nodes"][1]["ranks"], (json{2, 3}));
+  ASSERT_EQ(checks_named(report, "settings").size(), 1U);
+  EXPECT_EQ(checks_named(report, "settings")[0],
             (json{{"name", "settings"},
                   {"state", "yellow"},
                   {"found", "TESSERA_SPIN is not a setting and was ignored"},
@@ -321,10 +321,10 @@ TEST(Timeline, NamesTheFileThatItCannotReadOrWrite) {
 
 TEST(Info, ShowsTheSourceOfAValue) {
   const Ending ending = shell(fmt::format("TESSERA_CHUNK=64 {} info --json -", tessera));
-  const json told = json::parse(ending.output);
-  EXPECT_EQ(told["schema"], "tessera-info/1");
+  const json report = json::parse(ending.output);
+  EXPECT_EQ(report["schema"], "tessera-info/1");
   int checked = 0;
-  for (const json& row : told["settings"]) {
+  for (const json& row : report["settings"]) {
     if (row["name"] == "TESSERA_CHUNK") {
       EXPECT_EQ(row["value"], "64");
       EXPECT_EQ(row["default"], "0");
@@ -361,12 +361,12 @@ TEST(Job, ReportsHowItsAgentsWait) {
                     "TESSERA_TRANSPORT=shm,tcp; {} {} -n 2 --nodes 2 '{}' --class S",
                     command, tessera_run, TESSERA_MG));
   };
-  rma::RankLocation place;
-  place.processors = rma::own_processors();
-  place.quota = rma::read_processor_quota("");
-  std::vector<rma::RankLocation> places{place, place};
-  places[1].node = rma::NodeId{1};
-  const rma::AgentProcessors all = rma::processors_for_agent(rma::NodeId{0}, places);
+  rma::RankLocation location;
+  location.processors = rma::own_processors();
+  location.quota = rma::read_processor_quota("");
+  std::vector<rma::RankLocation> locations{location, location};
+  locations[1].node = rma::NodeId{1};
+  const rma::AgentProcessors all = rma::processors_for_agent(rma::NodeId{0}, locations);
   const Ending free = job("");
   EXPECT_EQ(free.exit_code, 0) << free.output;
   EXPECT_TRUE(
@@ -413,11 +413,11 @@ TEST(Info, ShowsHowTcpPacks) {
 
 TEST(Info, ShowsTheBuildAndTheTransports) {
   const Ending ending = shell(fmt::format("TESSERA_TRANSPORT=shm,tcp {} info --json -", tessera));
-  const json told = json::parse(ending.output);
-  EXPECT_NE(told["build"]["compiler"].get<std::string>(), "");
-  EXPECT_GE(told["build"]["features"].size(), 3U);
+  const json report = json::parse(ending.output);
+  EXPECT_NE(report["build"]["compiler"].get<std::string>(), "");
+  EXPECT_GE(report["build"]["features"].size(), 3U);
   std::vector<std::string> chosen;
-  for (const json& each : told["transports"]) {
+  for (const json& each : report["transports"]) {
     if (each["chosen"].get<bool>()) {
       EXPECT_TRUE(each["available"].get<bool>()) << each;
       chosen.push_back(each["name"]);
