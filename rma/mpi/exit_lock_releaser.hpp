@@ -16,19 +16,19 @@ namespace tessera::rma::mpi {
 
 class ExitLockReleaser {
  public:
-  /// `give_back` unlocks this rank's locks of a set; it is called until remove(`set`).
-  void add(const void* set, std::function<void()> give_back) {
+  /// `unlock_all` unlocks this rank's locks of a set; it is called until remove(`set`).
+  void add(const void* set, std::function<void()> unlock_all) {
     const std::lock_guard guard(mutex_);
-    sets_.emplace_back(set, std::move(give_back));
+    sets_.emplace_back(set, std::move(unlock_all));
   }
   void remove(const void* set) noexcept {
     const std::lock_guard guard(mutex_);
     std::erase_if(sets_, [&](const auto& each) { return each.first == set; });
   }
-  void give_back_all() {
+  void release_all() {
     const std::lock_guard guard(mutex_);
-    for (const auto& [set, give_back] : sets_) {
-      give_back();
+    for (const auto& [set, unlock_all] : sets_) {
+      unlock_all();
     }
   }
 
