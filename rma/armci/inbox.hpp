@@ -23,7 +23,7 @@ struct StoredMessage {
   std::int32_t tag = 0;
   std::uint64_t bytes = 0;
   bool is_complete = true;              ///< false: its parts are still with the sender
-  std::vector<std::byte> content = {};  ///< when it is here
+  std::vector<std::byte> content = {};  ///< if it is complete
   std::uint32_t number_before = 0;      ///< the number before that of the first part
 };
 
