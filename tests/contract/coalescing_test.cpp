@@ -151,7 +151,7 @@ TEST(CoalescingScope, GoesToManyAndMayBeNested) {
 
 // The scope of one thread does not delay the operations of another thread for long, although both
 // use the same connection.
-TEST(CoalescingScope, IsOfAThread) {
+TEST(CoalescingScope, AppliesToItsThreadOnly) {
   on_ranks({.change = [](Settings&) {}}, [](Job& job) {
     constexpr std::size_t bytes = 20'000;
     Region region = Region::allocate(job.world(), data_at + 2 * bytes).value();

@@ -278,7 +278,7 @@ TEST(Reduce, KnowsTheBordersOfIntegers) {
   });
 }
 
-TEST(Reduce, TakesFractionsInfinitiesAndNoNumberForTrue) {
+TEST(Reduce, TakesFractionsInfinitiesAndNanForTrue) {
   on_ranks([](Job& job) {
     Team& world = job.world();
     constexpr double infinity = std::numeric_limits<double>::infinity();

@@ -146,7 +146,7 @@ TEST(RandomOperations, OfAllRanksAgreeWithTheModel) {
   on_ranks([](Job& job) { work_and_compare(job, 250); });
 }
 
-TEST(RandomOperations, LeaveTheSameWithFewOutstanding) {
+TEST(RandomOperations, LeaveTheSameDataWithFewOutstanding) {
   on_ranks({.change = [](Settings& settings) { settings.max_outstanding = 1; }},
            [](Job& job) { work_and_compare(job, 60); });
 }

@@ -98,7 +98,7 @@ TEST(RawTransfer, FindsItsWayAmongManyRegions) {
   });
 }
 
-TEST(RawTransfer, MovesRunsOfAllLengthsToAndFro) {
+TEST(RawTransfer, MovesRunsOfAllLengthsBothWays) {
   on_ranks([](Job& job) {
     const SharedSeed seed(job);
     std::mt19937_64 random = seed.generator(job.rank().value);

@@ -404,7 +404,7 @@ TEST(RawPointers, OfAllSlicesAreUniqueAndTranslateBack) {
   });
 }
 
-TEST(RawPointers, OfAFreedRegionTranslateNoMore) {
+TEST(RawPointers, OfAFreedRegionNoLongerTranslate) {
   on_ranks([](Job& job) {
     Region region = Region::allocate(job.world(), 1000).value();
     std::vector<void*> pointers;

@@ -117,7 +117,7 @@ TEST(Settings, AnUnknownNameIsReportedWithTheNearestOne) {
                           "TESSERA_LIVENESS_MS?"}));
 }
 
-TEST(Settings, AnUnsimilarNameGetsNoSuggestion) {
+TEST(Settings, ADissimilarNameGetsNoSuggestion) {
   std::vector<std::string> warnings;
   ASSERT_TRUE(
       read({"TESSERA_FOO=1", "TESSERA_=1", "TESSERA_SPIN=5", "TESSERA_ARMCI=return"}, &warnings)
