@@ -168,7 +168,7 @@ TEST(Info, PrintsTheTableOfSettingsDespiteAnInvalidOne) {
   const Ending ending = run({"env", "TESSERA_BOOTSTRAP=xx", TESSERA, "info"});
   EXPECT_EQ(ending.exit_code, 1);
   EXPECT_NE(ending.output.find("tessera: TESSERA_BOOTSTRAP=xx is not usable"), std::string::npos);
-  // The values that it may have, in the place to which the message refers.
+  // The table to which the message refers has the values that are allowed.
   EXPECT_NE(ending.output.find("\nTESSERA_BOOTSTRAP          auto           default"),
             std::string::npos)
       << ending.output;

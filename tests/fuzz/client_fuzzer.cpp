@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Feeds arbitrary bytes to the client's side of a connection: a link that has completed its
-// handshake, with the input in place of the agent. An operation changes only the memory that it
+// Feeds arbitrary bytes to a client's connection that has completed its handshake, with the input
+// in place of the agent. An operation changes only the memory that it
 // asked for, and only while it is under way. Every operation completes exactly once, at the latest
-// when the link is lost.
+// when the connection is lost.
 //
 // An input is
 //
@@ -14,7 +14,7 @@
 // The second byte of a frame chooses what the client starts before the frame arrives: nothing if it
 // is 0, else one of `starters`. Fields that a fuzzer cannot guess are set to valid values
 // (tests/fuzz/fed_channel.hpp). In nearly all frames this includes the operation number, which
-// becomes one of the first few of the link.
+// becomes one of the first few of the connection.
 //
 // With libFuzzer: TESSERA_FUZZ in .cmake/options.cmake. Without it, tests/fuzz/replay_main.cpp runs
 // this target over the seeds.
@@ -67,7 +67,7 @@ class Operation {
       must(error.ok() || !error.message().empty());
     }
   }
-  // Requires: the link is lost, and check_completion() was called after that.
+  // Requires: the connection is lost, and check_completion() was called after that.
   void check() const {
     must(has_ended_ && done.done());
     must(memory_ == at_end_);
@@ -157,7 +157,7 @@ const std::array<Starter, 13> starters = {{
     {0, [](auto& to, auto& operation) { return to.start_fence(operation.done); }},
 }};
 
-// A client that has no nodes of its own; the fuzzer gives it its links.
+// A client that has no nodes of its own; the fuzzer gives it its connections.
 Client& client() {
   static Client one([] {
     ClientOptions options;
@@ -169,7 +169,7 @@ Client& client() {
   return one;
 }
 
-// The link and the operations over it.
+// The connection and the operations over it.
 class Session {
  public:
   Session(std::size_t max_in, std::size_t room) : room_(room) { channel_->begin(max_in); }
@@ -194,7 +194,7 @@ class Session {
       move();
     }
   }
-  // Closes the channel, which loses the link if it is not lost yet.
+  // Closes the channel, which loses the connection if it is not lost yet.
   void finish() {
     channel_->end();
     while (!connection_.is_lost()) {
@@ -221,7 +221,7 @@ class Session {
     }
   }
 
-  std::vector<std::unique_ptr<Operation>> operations_;  // must outlive the link
+  std::vector<std::unique_ptr<Operation>> operations_;  // must outlive the connection
   std::size_t room_;
   int moves_ = 0;
   FedChannel* channel_ = new FedChannel;
@@ -229,8 +229,8 @@ class Session {
   ServerEndpoint endpoint_{connection_, self, peer};
 };
 
-// A link numbers its operations by slot and generation: makes the number one of the first few of
-// each.
+// A connection numbers its operations by slot and generation: makes the number one of the first few
+// of each.
 void make_operation_likely(std::span<std::byte, header_bytes> header) {
   const auto number = load<std::uint64_t>(header.data() + 32);
   if (number != 0 && number != unmonitored_operation) {

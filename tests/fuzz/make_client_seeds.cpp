@@ -39,7 +39,8 @@ constexpr std::size_t long_rows_bytes = 1560;
 constexpr std::size_t short_fragments_bytes = 27;
 constexpr std::size_t long_fragments_bytes = 1812;
 
-// The number that a link gives to an operation; the link reuses the slot that was freed last.
+// The number that a connection gives to an operation; the connection reuses the slot that was freed
+// last.
 constexpr std::uint64_t operation(std::uint64_t slot, std::uint64_t generation = 1) {
   return generation << 32U | slot;
 }

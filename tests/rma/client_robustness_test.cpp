@@ -75,11 +75,11 @@ class ClientRobustness : public testing::Test {
   // Makes both ends of a connection: the client's link, and the played agent.
   void meet() {
     std::thread agent([&] { peer_.emplace(agent_.take_on()); });
-    const auto link = client_.link_to(NodeId{0});
+    const auto connection = client_.link_to(NodeId{0});
     agent.join();
-    ASSERT_TRUE(ok(link));
-    link_ = *link;
-    endpoint_.emplace(*link_, origin, owner);
+    ASSERT_TRUE(ok(connection));
+    connection_ = *connection;
+    endpoint_.emplace(*connection_, origin, owner);
   }
   Status wait(Completion& done) {
     const auto deadline = std::chrono::steady_clock::now() + detail::rig_time_limit;
@@ -98,7 +98,7 @@ class ClientRobustness : public testing::Test {
   PlayedAgent agent_;
   std::optional<RawPeer> peer_;
   Client client_{options(agent_)};
-  ClientConnection* link_ = nullptr;
+  ClientConnection* connection_ = nullptr;
   std::optional<ServerEndpoint> endpoint_;
 };
 
@@ -173,7 +173,7 @@ TEST_P(WrongAnswer, EndsPendingOperationsWithTheReason) {
   EXPECT_TRUE(fails(wait(done), Code::protocol, {each.words}));
   EXPECT_TRUE(test::eventually([&] {
     client_.progress();
-    return link_->is_lost();
+    return connection_->is_lost();
   }));
   EXPECT_TRUE(std::all_of(memory.begin(), memory.begin() + 100,
                           [](std::byte byte) { return byte == std::byte{0x33}; }));
@@ -182,7 +182,7 @@ TEST_P(WrongAnswer, EndsPendingOperationsWithTheReason) {
   done.begin();
   std::int64_t word = 0;
   EXPECT_TRUE(ok(endpoint_->get(&word, at, CopyShape::contiguous(8), done)));
-  EXPECT_TRUE(fails(wait(done), Code::protocol, {"node 0"})) << "the link stays lost";
+  EXPECT_TRUE(fails(wait(done), Code::protocol, {"node 0"})) << "the connection stays lost";
 }
 
 INSTANTIATE_TEST_SUITE_P(Answers, WrongAnswer, testing::Range(std::size_t{0}, answers().size()),
@@ -311,14 +311,14 @@ TEST_F(ClientRobustness, ACopiedBodyMayBeReusedAtOnce) {
   constexpr std::uint64_t most = 32;
   Bytes body(250'001);
   std::uint64_t posted = 0;
-  for (; posted < most && !link_->has_unsent(); ++posted) {
+  for (; posted < most && !connection_->has_unsent(); ++posted) {
     std::fill(body.begin(), body.end(), static_cast<std::byte>(posted));
     FrameHeader header = answer(Kind::deliver, unmonitored_operation);
     header.payload_bytes = body.size();
     header.offset = posted;
-    ASSERT_TRUE(ok(link_->post_copy(header, body, ClientConnection::When::now)));
+    ASSERT_TRUE(ok(connection_->post_copy(header, body, ClientConnection::When::now)));
   }
-  ASSERT_TRUE(link_->has_unsent()) << "everything went into the sockets' buffers";
+  ASSERT_TRUE(connection_->has_unsent()) << "everything went into the sockets' buffers";
   std::fill(body.begin(), body.end(), std::byte{0xff});
   for (std::uint64_t i = 0; i < posted; ++i) {
     const auto came = peer_->receive_frame();
@@ -336,7 +336,7 @@ class UnsentPuts : public ClientRobustness {
       done_.begin();
       ASSERT_TRUE(
           ok(endpoint_->put(at, memory_.data(), CopyShape::contiguous(memory_.size()), done_)));
-      if (link_->has_unsent()) {
+      if (connection_->has_unsent()) {
         return;
       }
     }

@@ -39,15 +39,15 @@ class LostConnection : public OneRankNodes {
     connect_timeout_ = std::chrono::milliseconds(2000);
     start_clients();
     OneRankNode& own = at(0);
-    link_.emplace(std::shared_ptr<Client>(own.client.get(), [](Client*) {}), own.node, map(),
-                  own.shutdown_notices);
+    channel_.emplace(std::shared_ptr<Client>(own.client.get(), [](Client*) {}), own.node, map(),
+                     own.shutdown_notices);
   }
   // Makes the connection, and then loses it.
   void lose_the_connection() {
     ASSERT_TRUE(ok(at(0).client->link_to(there)));
-    EXPECT_TRUE(ok(link_->notify(other)));
+    EXPECT_TRUE(ok(channel_->notify(other)));
     relay_->reset_all();
-    EXPECT_TRUE(test::eventually([&] { return !link_->notify(other).ok(); }));
+    EXPECT_TRUE(test::eventually([&] { return !channel_->notify(other).ok(); }));
   }
   // Whatever the answer is, it comes in time. The second answer needs no new connection.
   template <class Ask>
@@ -63,17 +63,17 @@ class LostConnection : public OneRankNodes {
   }
 
   std::optional<Relay> relay_;
-  std::optional<AgentControlChannel> link_;
+  std::optional<AgentControlChannel> channel_;
 };
 
 TEST_F(LostConnection, OfALivingRankIsNotADeath) {
   lose_the_connection();
-  EXPECT_TRUE(fails(link_->notify(other), Code::peer_lost, {"Connection reset by peer"}));
-  const auto state = link_->peer_state_of(other);
+  EXPECT_TRUE(fails(channel_->notify(other), Code::peer_lost, {"Connection reset by peer"}));
+  const auto state = channel_->peer_state_of(other);
   ASSERT_TRUE(ok(state));
   EXPECT_EQ(*state, PeerState::here);
-  EXPECT_FALSE(link_->is_gone(other));
-  const ConnectionLoss contact = link_->contact(there);
+  EXPECT_FALSE(channel_->is_gone(other));
+  const ConnectionLoss contact = channel_->contact(there);
   EXPECT_TRUE(contact.is_lost);
   EXPECT_EQ(contact.error, ECONNRESET);
 }
@@ -82,13 +82,13 @@ TEST_F(LostConnection, OfALivingRankIsNotADeath) {
 TEST_F(LostConnection, RepeatedlyIsNotADeath) {
   lose_the_connection();
   relay_->reset_next(3);
-  EXPECT_EQ(link_->peer_state_of(other).value(), PeerState::here);
+  EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::here);
 }
 
 TEST_F(LostConnection, WithAPortThatIsClosedNowIsADeath) {
   lose_the_connection();
   relay_->stop_listening();
-  const auto state = link_->peer_state_of(other);
+  const auto state = channel_->peer_state_of(other);
   ASSERT_TRUE(ok(state));
   EXPECT_EQ(*state, PeerState::died);
 }
@@ -97,7 +97,7 @@ TEST_F(LostConnection, WithAPortThatIsClosedNowIsADeath) {
 TEST_F(LostConnection, WithAPortOfAnotherProtocolIsADeath) {
   lose_the_connection();
   relay_->set(Relay::Way::other_protocol);
-  const auto state = link_->peer_state_of(other);
+  const auto state = channel_->peer_state_of(other);
   ASSERT_TRUE(ok(state));
   EXPECT_EQ(*state, PeerState::died);
 }
@@ -105,55 +105,55 @@ TEST_F(LostConnection, WithAPortOfAnotherProtocolIsADeath) {
 TEST_F(LostConnection, WithASilentPortIsALossInTime) {
   lose_the_connection();
   relay_->set(Relay::Way::is_silent);
-  expect_in_time([&] { EXPECT_TRUE(fails(link_->peer_state_of(other), Code::peer_lost)); });
-  EXPECT_TRUE(link_->is_gone(other));
+  expect_in_time([&] { EXPECT_TRUE(fails(channel_->peer_state_of(other), Code::peer_lost)); });
+  EXPECT_TRUE(channel_->is_gone(other));
 }
 
 TEST_F(LostConnection, WithAPortThatClosesAtOnceIsALossInTime) {
   lose_the_connection();
   relay_->set(Relay::Way::closes);
-  expect_in_time([&] { EXPECT_TRUE(fails(link_->peer_state_of(other), Code::peer_lost)); });
+  expect_in_time([&] { EXPECT_TRUE(fails(channel_->peer_state_of(other), Code::peer_lost)); });
 }
 
 TEST_F(LostConnection, ThatWasNeverMadeReportsNothingYetIfNoAgentReplies) {
   relay_->set(Relay::Way::is_silent);
   expect_in_time([&] {
-    const auto state = link_->peer_state_of(other);
+    const auto state = channel_->peer_state_of(other);
     ASSERT_TRUE(ok(state));
     EXPECT_EQ(*state, PeerState::unknown);
   });
-  EXPECT_FALSE(link_->is_gone(other)) << "it may be stopped";
-  link_->note_loss(other, false);
-  EXPECT_TRUE(link_->is_gone(other)) << "other ranks have lost the peer, and it does not reply";
-  link_->note_loss(other, true);
-  EXPECT_EQ(link_->peer_state_of(other).value(), PeerState::died);
+  EXPECT_FALSE(channel_->is_gone(other)) << "it may be stopped";
+  channel_->note_loss(other, false);
+  EXPECT_TRUE(channel_->is_gone(other)) << "other ranks have lost the peer, and it does not reply";
+  channel_->note_loss(other, true);
+  EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::died);
 }
 
 // A stopped process is alive, and no call waits until it replies.
 TEST_F(LostConnection, IsNotReportedForAStoppedAgent) {
   ASSERT_TRUE(ok(at(0).client->link_to(there)));
-  EXPECT_EQ(link_->peer_state_of(other).value(), PeerState::here);
+  EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::here);
   relay_->stop();
   const auto begin = Clock::now();
-  EXPECT_EQ(link_->peer_state_of(other).value(), PeerState::unknown);
+  EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::unknown);
   EXPECT_LT(Clock::now() - begin, at(0).client->options().connect_timeout / 2);
-  EXPECT_FALSE(link_->is_gone(other));
+  EXPECT_FALSE(channel_->is_gone(other));
   relay_->go_on();
-  EXPECT_EQ(link_->peer_state_of(other).value(), PeerState::here);
-  EXPECT_TRUE(ok(link_->notify(other)));
+  EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::here);
+  EXPECT_TRUE(ok(channel_->notify(other)));
 }
 
 TEST_F(LostConnection, ThatOthersReportedIsNoLossIfTheNodeReplies) {
-  link_->note_loss(other, true);
-  EXPECT_EQ(link_->peer_state_of(other).value(), PeerState::here);
+  channel_->note_loss(other, true);
+  EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::here);
 }
 
 TEST_F(LostConnection, InAQueryDoesNotPreventLaterConnections) {
   relay_->set(Relay::Way::is_silent);
-  EXPECT_EQ(link_->peer_state_of(other).value(), PeerState::unknown);
+  EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::unknown);
   relay_->set(Relay::Way::passes_on);
-  EXPECT_TRUE(ok(link_->notify(other)));
-  EXPECT_EQ(link_->peer_state_of(other).value(), PeerState::here);
+  EXPECT_TRUE(ok(channel_->notify(other)));
+  EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::here);
 }
 
 TEST(ConnectionLossWordOf, ALostConnectionNamesItAndItsReason) {

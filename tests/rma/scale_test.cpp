@@ -201,7 +201,8 @@ class ScaleOfConnections : public Scale {
   void make_links() {
     const std::int64_t before = heap_bytes();
     for (auto& channel : channels_) {
-      links_.push_back(std::make_unique<ClientConnection>(client_, NodeId{0}, std::move(channel)));
+      connections_.push_back(
+          std::make_unique<ClientConnection>(client_, NodeId{0}, std::move(channel)));
     }
     at_client_ = heap_bytes() - before;
   }
@@ -210,13 +211,13 @@ class ScaleOfConnections : public Scale {
   template <class Start>
   std::int64_t on_each(const Start& start) {
     const std::int64_t before = heap_bytes();
-    for (const auto& link : links_) {
-      ServerEndpoint endpoint(*link, origin, owner);
+    for (const auto& connection : connections_) {
+      ServerEndpoint endpoint(*connection, origin, owner);
       Completion done;
       done.begin();
       EXPECT_TRUE(ok(start(endpoint, done)));
       EXPECT_TRUE(test::eventually([&] {
-        link->progress();
+        connection->progress();
         return done.done();
       }));
       EXPECT_TRUE(ok(done.take_error()));
@@ -264,7 +265,7 @@ class ScaleOfConnections : public Scale {
   ServedNode node_;
   Client client_{options_for(node_)};
   std::vector<std::unique_ptr<Channel>> channels_;
-  std::vector<std::unique_ptr<ClientConnection>> links_;
+  std::vector<std::unique_ptr<ClientConnection>> connections_;
   std::int64_t at_agent_ = 0;
   std::int64_t at_client_ = 0;
 };
@@ -292,7 +293,7 @@ TEST_F(ScaleOfConnections, AnEndpointIsSmall) {
   std::vector<std::unique_ptr<Endpoint>> endpoints(many);
   const std::int64_t before = heap_bytes();
   for (std::size_t i = 0; i < many; ++i) {
-    endpoints[i] = std::make_unique<ServerEndpoint>(*links_[i % links_.size()], origin,
+    endpoints[i] = std::make_unique<ServerEndpoint>(*connections_[i % connections_.size()], origin,
                                                     WorldRank{static_cast<std::int32_t>(i)});
   }
   expect_each("endpoint_a_rank", heap_bytes() - before, many, 64);

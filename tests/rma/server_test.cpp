@@ -433,7 +433,9 @@ TEST_P(ServerTest, ARefusedPutIsReportedAfterItAndChangesNothing) {
 class LockClient {
  public:
   LockClient(const ServedNode& node, WorldRank rank)
-      : rank_(rank), client_(options_for(node, rank)), link_(*client_.link_to(NodeId{0}).value()) {}
+      : rank_(rank),
+        client_(options_for(node, rank)),
+        connection_(*client_.link_to(NodeId{0}).value()) {}
 
   // Sends the request without waiting; result() waits.
   void ask(std::uint64_t offset, RegionId memory = lock_memory) {
@@ -441,14 +443,14 @@ class LockClient {
     Awaited pending;
     pending.done = &done_;
     pending.word = &word_;
-    EXPECT_TRUE(ok(link_.ask(request(Kind::lock, offset, memory), {}, std::move(pending))));
+    EXPECT_TRUE(ok(connection_.ask(request(Kind::lock, offset, memory), {}, std::move(pending))));
   }
   [[nodiscard]] bool has_answer() {
     client_.progress();
     return done_.done();
   }
   Result<detail::LockOutcome> result() {
-    link_.wait(done_);
+    connection_.wait(done_);
     TESSERA_RETURN_IF_ERROR(done_.take_error());
     return lock_outcome(static_cast<std::uint64_t>(word_));
   }
@@ -459,8 +461,8 @@ class LockClient {
     header.flags = flags::wants_answer;
     Awaited pending;
     pending.done = &done;
-    TESSERA_RETURN_IF_ERROR(link_.ask(header, {}, std::move(pending)));
-    link_.wait(done);
+    TESSERA_RETURN_IF_ERROR(connection_.ask(header, {}, std::move(pending)));
+    connection_.wait(done);
     return done.take_error();
   }
   void say_bye() { client_.close(); }
@@ -473,7 +475,7 @@ class LockClient {
 
   WorldRank rank_;
   Client client_;
-  ClientConnection& link_;
+  ClientConnection& connection_;
   Completion done_;
   std::int64_t word_ = 0;
 };
@@ -582,8 +584,8 @@ TEST_P(ServerTest, ABadLocalBufferEndsItsOperationAndTheConnection) {
   const CopyShape shape = CopyShape::contiguous(HalfABuffer::bytes);
   for (const bool is_put : {false, true}) {
     Client client(options_for(node_, rank));
-    ClientConnection* const link = client.link_to(NodeId{0}).value();
-    ServerEndpoint endpoint(*link, rank, owner);
+    ClientConnection* const connection = client.link_to(NodeId{0}).value();
+    ServerEndpoint endpoint(*connection, rank, owner);
     Completion done;
     done.begin();
     Status status = is_put ? endpoint.put(at(0), half.start(), shape, done)
@@ -594,7 +596,7 @@ TEST_P(ServerTest, ABadLocalBufferEndsItsOperationAndTheConnection) {
     status = done.take_error();
     EXPECT_TRUE(fails(status, Code::invalid_argument, {"the local buffer of an operation"}));
     EXPECT_FALSE(status.rank().has_value());
-    EXPECT_TRUE(link->is_lost());
+    EXPECT_TRUE(connection->is_lost());
     client.close();
     EXPECT_TRUE(
         test::eventually([&] { return node_.node().is_gone(node_.node().remote_rank_slot(rank)); },

@@ -105,10 +105,10 @@ TEST_F(ShutdownNoticesOf, SevenNodesThatLeaveAtOnceDoNotWaitForever) {
 TEST_F(ShutdownNoticesOf, ANodeWithAConnectionUseIt) {
   start(5);
   ASSERT_TRUE(ok(at(1).client->link_to(NodeId{3})));
-  ClientConnection* const link = at(1).client->existing_link(NodeId{3});
-  ASSERT_NE(link, nullptr);
+  ClientConnection* const connection = at(1).client->existing_link(NodeId{3});
+  ASSERT_NE(connection, nullptr);
   at(1).leave();
-  EXPECT_EQ(at(1).client->existing_link(NodeId{3}), link);
+  EXPECT_EQ(at(1).client->existing_link(NodeId{3}), connection);
   EXPECT_EQ(at(1).client->existing_link(NodeId{2}), nullptr);
   for (const std::int32_t observer : {0, 2, 3, 4}) {
     expect_left(observer, 1);

@@ -159,7 +159,7 @@ class SharedReceiveQueueTest : public test::WithinLimit {
 TEST_F(SharedReceiveQueueTest, CarriesTrafficOnTwoThousandConnections) {
   open(many, [](VerbsContextOptions&) {});
   exchange(20'000);
-  EXPECT_LE(agent_->receives().count(), VerbsContextOptions().max_receive_buffers);
+  EXPECT_LE(agent_->receive_queue().count(), VerbsContextOptions().max_receive_buffers);
 }
 
 // 16 buffers on each side, of which each direction uses 8; and send buffers for 4 messages.
@@ -170,7 +170,7 @@ TEST_F(SharedReceiveQueueTest, NeitherStopsNorLosesAnythingInTheSmallestPool) {
     options.depth = min_depth;
   });
   exchange(30'000);
-  EXPECT_EQ(agent_->receives().count(), 16U);
+  EXPECT_EQ(agent_->receive_queue().count(), 16U);
 }
 
 // Each request waits for entries of the completion queue that other connections hold.
@@ -239,7 +239,7 @@ TEST_F(SharedReceiveQueueTest, TakesNoBuffersForSilentConnections) {
     pairs.push_back(
         QueuePair::create(context.device(), {.send_completions = context.completions(),
                                              .receive_completions = context.completions(),
-                                             .receives = context.receives().get(),
+                                             .receives = context.receive_queue().get(),
                                              .depth = VerbsContextOptions().depth})
             .value());
     ASSERT_TRUE(ok(pairs.back().connect(pairs.back().address())));
@@ -258,7 +258,7 @@ TEST_F(SharedReceiveQueueTest, TakesNoBuffersForSilentConnections) {
 TEST_F(SharedReceiveQueueTest, FreesSlabsAfterABurst) {
   open(200, [](VerbsContextOptions&) {});
   exchange(200'000);
-  const std::size_t after_burst = agent_->receives().count();
+  const std::size_t after_burst = agent_->receive_queue().count();
   ASSERT_GE(after_burst, 256U);
   // Credits are recalled, and then a small traffic turns the buffers over.
   for (int looks = 0; looks < 3; ++looks) {
@@ -272,7 +272,7 @@ TEST_F(SharedReceiveQueueTest, FreesSlabsAfterABurst) {
     exchange(600);
     agent_->maintain();
   }
-  EXPECT_LE(agent_->receives().count(), after_burst / 2);
+  EXPECT_LE(agent_->receive_queue().count(), after_burst / 2);
 }
 
 TEST_F(SharedReceiveQueueTest, ReservesBuffersForEachClientIfRequested) {

@@ -192,9 +192,9 @@ TEST_F(VerbsAgent, ReleasesTheRdmaConnectionsOfDeadClients) {
       options.fabrics = finder(network_, "fake1")(shared_node_);
       return options;
     }());
-    ClientConnection* const link = client.link_to(NodeId{0}).value();
-    ASSERT_NE(link->path(), nullptr);
-    const auto span = link->locate(owner, region, 0, [] {});
+    ClientConnection* const connection = client.link_to(NodeId{0}).value();
+    ASSERT_NE(connection->path(), nullptr);
+    const auto span = connection->locate(owner, region, 0, [] {});
     EXPECT_TRUE(ok(span));
     EXPECT_EQ(network_->live().queue_pairs, 2U);
   }
@@ -207,14 +207,15 @@ TEST_F(VerbsAgent, ThatEndsIsReportedToWaiters) {
   options.agent_hosts = {WorldRank{0}};
   options.fabrics = finder(network_, "fake1")(shared_node_);
   Client client(std::move(options));
-  ClientConnection* const link = client.link_to(NodeId{0}).value();
-  ASSERT_NE(link->path(), nullptr);
+  ClientConnection* const connection = client.link_to(NodeId{0}).value();
+  ASSERT_NE(connection->path(), nullptr);
   network_->hold(true);
   Completion done;
   done.begin();
   Awaited pending;
   pending.done = &done;
-  ASSERT_TRUE(ok(link->ask({.kind = Kind::fence, .origin = foreign_rank}, {}, std::move(pending))));
+  ASSERT_TRUE(
+      ok(connection->ask({.kind = Kind::fence, .origin = foreign_rank}, {}, std::move(pending))));
   node_->stop_agent();
   EXPECT_TRUE(test::eventually([&] { return client.wait(done, std::chrono::milliseconds(1)); }));
   EXPECT_TRUE(fails(done.take_error(), Code::peer_lost, {"node 0 is lost with rank 0"}));
