@@ -18,8 +18,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr OversubscriptionDetector::Limits limits{
-    .least = milliseconds(2), .most = milliseconds(7), .forgotten = milliseconds(100)};
+constexpr OversubscriptionDetector::Limits limits{.min_backoff = milliseconds(2),
+                                                  .max_backoff = milliseconds(7),
+                                                  .reset_after = milliseconds(100)};
 constexpr YieldPolicy for_long{.budget = seconds(20),
                                .between_yields = std::chrono::nanoseconds(300)};
 
@@ -43,7 +44,7 @@ TEST(OversubscriptionDetector, IsRememberedTwiceAsLongAtEachLossUpToALimit) {
         << length;
     now += milliseconds(length);
     EXPECT_FALSE(detector.is_here(now)) << length;
-    now += limits.forgotten;
+    now += limits.reset_after;
   }
 }
 
@@ -52,7 +53,7 @@ TEST(OversubscriptionDetector, IsForgottenWhenNothingWasLostForLong) {
   auto now = OversubscriptionDetector::Clock::now();
   detector.note_loss(now);
   detector.note_loss(now);
-  now += milliseconds(4) + limits.forgotten + std::chrono::nanoseconds(1);
+  now += milliseconds(4) + limits.reset_after + std::chrono::nanoseconds(1);
   detector.note_loss(now);
   EXPECT_FALSE(detector.is_here(now + milliseconds(2)));
 }
