@@ -85,10 +85,10 @@ class Cluster {
   [[nodiscard]] std::unique_ptr<Node> node_of(WorldRank rank, bool one_process) const {
     const NodeId node = map_.node_of(rank);
     std::vector<WorldRank> ranks = map_.ranks_of(node);
-    const auto place =
+    const auto local_rank =
         static_cast<int>(std::lower_bound(ranks.begin(), ranks.end(), rank) - ranks.begin());
     return std::make_unique<Node>(memories_[static_cast<std::size_t>(node.value)], std::move(ranks),
-                                  place, one_process,
+                                  local_rank, one_process,
                                   WaitPolicy{.spin = std::chrono::nanoseconds(200),
                                              .liveness_interval = rig_liveness_interval});
   }
@@ -163,7 +163,7 @@ class ClusterControlChannel final : public NodeControlChannel, private Liveness 
     }
     const RobustGuard guard(cluster_.shared_state().lock, context_);
     TESSERA_ASSIGN_OR_RETURN(std::byte* const start,
-                             place(node, memory, offset, bytes.size(), flag_offset));
+                             memory_at(node, memory, offset, bytes.size(), flag_offset));
     std::copy(bytes.begin(), bytes.end(), start + offset);
     auto& word = *reinterpret_cast<std::atomic<std::uint64_t>*>(start + flag_offset);
     word.store(flag, std::memory_order_release);
@@ -185,24 +185,24 @@ class ClusterControlChannel final : public NodeControlChannel, private Liveness 
   Result<std::optional<std::uint32_t>> read_word(NodeId node, RegionId memory,
                                                  std::uint64_t offset) override {
     const RobustGuard guard(cluster_.shared_state().lock, context_);
-    TESSERA_ASSIGN_OR_RETURN(const std::byte* const start, place(node, memory, offset, 4, 0));
+    TESSERA_ASSIGN_OR_RETURN(const std::byte* const start, memory_at(node, memory, offset, 4, 0));
     return std::optional(
         reinterpret_cast<const std::atomic<std::uint32_t>*>(start + offset)->load());
   }
 
  private:
   // The liveness of holders of the board's lock, where local ranks are world ranks.
-  [[nodiscard]] bool has_ended(int place) const override {
-    return state_of(WorldRank{place}) == PeerState::died;
+  [[nodiscard]] bool has_ended(int local_rank) const override {
+    return state_of(WorldRank{local_rank}) == PeerState::died;
   }
   [[nodiscard]] PeerState state_of(WorldRank rank) const {
     const auto node = open_node(rank);
-    const int place = node->local_rank_of(rank);
-    if (node->has_left(place)) {
+    const int local_rank = node->local_rank_of(rank);
+    if (node->has_left(local_rank)) {
       return PeerState::left;
     }
-    const bool has_entered = node->memory().record(place).presence.load() != 0;
-    return has_entered && !one_process_ && !node->memory().has_liveness_lock(place)
+    const bool has_entered = node->memory().record(local_rank).presence.load() != 0;
+    return has_entered && !one_process_ && !node->memory().has_liveness_lock(local_rank)
                ? PeerState::died
                : PeerState::here;
   }
@@ -218,8 +218,8 @@ class ClusterControlChannel final : public NodeControlChannel, private Liveness 
     }
     return nullptr;
   }
-  Result<std::byte*> place(NodeId node, RegionId memory, std::uint64_t offset, std::uint64_t bytes,
-                           std::uint64_t flag_offset) const {
+  Result<std::byte*> memory_at(NodeId node, RegionId memory, std::uint64_t offset,
+                               std::uint64_t bytes, std::uint64_t flag_offset) const {
     const auto* const entry = find(memory, node.value);
     if (entry == nullptr) {
       return Status::error(Code::closed, "no such memory");
