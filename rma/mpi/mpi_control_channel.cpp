@@ -9,7 +9,6 @@
 
 #include "rma/catch_bad_alloc.hpp"
 #include "rma/mpi/byte_locks.hpp"
-#include "rma/mpi/window_locks.hpp"
 #include "rma/node/backoff.hpp"
 
 namespace tessera::rma::mpi {

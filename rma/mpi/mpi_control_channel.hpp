@@ -13,9 +13,9 @@
 
 #include "rma/engine/node_control_channel.hpp"
 #include "rma/engine/node_map.hpp"
-#include "rma/mpi/exit_lock_releaser.hpp"
 #include "rma/mpi/progress.hpp"
 #include "rma/mpi/segment.hpp"
+#include "rma/mpi/window_locks.hpp"
 #include "rma/node/directory.hpp"
 #include "rma/node/node.hpp"
 

@@ -14,6 +14,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -23,7 +24,6 @@
 #include <vector>
 
 #include "rma/engine/remote_locks.hpp"
-#include "rma/mpi/exit_lock_releaser.hpp"
 #include "rma/mpi/granted_locks.hpp"
 #include "rma/mpi/progress.hpp"
 #include "rma/mpi/segment.hpp"
@@ -31,6 +31,31 @@
 #include "rma/team.hpp"
 
 namespace tessera::rma::mpi {
+
+/// Releases a rank's locks when it leaves the job, so that no other rank waits for them.
+/// Threads: all functions may be called from any thread.
+class ExitLockReleaser {
+ public:
+  /// `unlock_all` unlocks this rank's locks of a set; it is called until remove(`set`).
+  void add(const void* set, std::function<void()> unlock_all) {
+    const std::lock_guard guard(mutex_);
+    sets_.emplace_back(set, std::move(unlock_all));
+  }
+  void remove(const void* set) noexcept {
+    const std::lock_guard guard(mutex_);
+    std::erase_if(sets_, [&](const auto& each) { return each.first == set; });
+  }
+  void release_all() {
+    const std::lock_guard guard(mutex_);
+    for (const auto& [set, unlock_all] : sets_) {
+      unlock_all();
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::pair<const void*, std::function<void()>>> sets_;
+};
 
 /// Functions and objects that locks use.
 struct WindowLockContext {

@@ -18,7 +18,8 @@ namespace tessera::rma::detail {
 struct Located {
   RegionState* region = nullptr;
   TeamRank member;
-  /// Where the member's slice is mapped; null if it is not, or if the operation goes another way.
+  /// Where the member's slice is mapped; null if it is not, or if the operation must use the
+  /// endpoint.
   std::byte* slice = nullptr;
 };
 

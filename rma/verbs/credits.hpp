@@ -5,7 +5,7 @@
 // message.
 //
 // A credit is a receive buffer that the other end keeps free for one message. The other end grants
-// credits from its pool when the sender asks for them:
+// credits from its pool when the sender requests them:
 //
 //     kept     the receiver returns the credit when it has read the message
 //     last     it does not: the buffer returns to the pool
@@ -114,7 +114,7 @@ class Credits {
 
   // As a receiver.
   std::uint32_t window_;
-  std::uint32_t granted_ = 0;  // the other end's: in its hand, under way or owed
+  std::uint32_t granted_ = 0;  // the other end's: available, under way or owed
   std::uint32_t owed_ = 0;     // of these, not yet reported
   std::uint32_t wanted_ = 0;
   std::uint32_t released_ = 0;  // to return to the pool

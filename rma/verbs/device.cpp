@@ -55,7 +55,7 @@ std::string_view name_of(ibv_event_type type) noexcept {
     case IBV_EVENT_SM_CHANGE:
       return "the subnet manager changed";
     case IBV_EVENT_CLIENT_REREGISTER:
-      return "the subnet manager asks clients to register again";
+      return "the subnet manager requires clients to register again";
     case IBV_EVENT_GID_CHANGE:
       return "the port's GIDs changed";
     default:
