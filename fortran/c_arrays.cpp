@@ -25,43 +25,49 @@ using rma::Code;
 using rma::Status;
 
 /// The caller's arguments, and where the handle goes.
-struct CreateArrayArguments : Asked {
+struct CreateArrayArguments : NewArrayArguments {
   tessera_array** result;
 };
 
-Status create(const CreateArrayArguments& asked, std::int64_t ndims, const std::int64_t* extents) {
+Status create(const CreateArrayArguments& arguments, std::int64_t ndims,
+              const std::int64_t* extents) {
   const auto sizes = required_list<Extents>(extents, ndims, "extents");
   TESSERA_ASSIGN_OR_RETURN(
       const ArrayRequest request,
-      request_of(asked, ndims, sizes.ok() ? required(asked.result, "array") : sizes.status()));
+      request_of(arguments, ndims,
+                 sizes.ok() ? required(arguments.result, "array") : sizes.status()));
   return create_array_handle(
-      asked.job, ArrayBase::create(*asked.job->contents, *sizes, request.element, request.options),
-      asked.result);
+      arguments.job,
+      ArrayBase::create(*arguments.job->contents, *sizes, request.element, request.options),
+      arguments.result);
 }
 
 /// The distribution was checked before, and determines the lengths of lists, not the options.
-Status create_distributed(const CreateArrayArguments& asked,
+Status create_distributed(const CreateArrayArguments& arguments,
                           const tessera_distribution* distribution) {
   TESSERA_ASSIGN_OR_RETURN(const Distribution* const parts, open(distribution));
-  TESSERA_ASSIGN_OR_RETURN(const ArrayRequest request,
-                           request_of(asked, parts->ndims(), required(asked.result, "array")));
+  TESSERA_ASSIGN_OR_RETURN(
+      const ArrayRequest request,
+      request_of(arguments, parts->ndims(), required(arguments.result, "array")));
   return create_array_handle(
-      asked.job, ArrayBase::create(*asked.job->contents, *parts, request.element, request.options),
-      asked.result);
+      arguments.job,
+      ArrayBase::create(*arguments.job->contents, *parts, request.element, request.options),
+      arguments.result);
 }
 
-Status attach(const CreateArrayArguments& asked, const tessera_distribution* distribution,
+Status attach(const CreateArrayArguments& arguments, const tessera_distribution* distribution,
               void* memory, std::int64_t bytes) {
   TESSERA_ASSIGN_OR_RETURN(const Distribution* const parts, open(distribution));
   const Status counted = check_count(bytes, "bytes");
   TESSERA_ASSIGN_OR_RETURN(
       const ArrayRequest request,
-      request_of(asked, parts->ndims(), counted.ok() ? required(asked.result, "array") : counted));
+      request_of(arguments, parts->ndims(),
+                 counted.ok() ? required(arguments.result, "array") : counted));
   return create_array_handle(
-      asked.job,
-      ArrayBase::attach(*asked.job->contents, *parts, request.element, memory,
+      arguments.job,
+      ArrayBase::attach(*arguments.job->contents, *parts, request.element, memory,
                         static_cast<std::size_t>(bytes), request.options),
-      asked.result);
+      arguments.result);
 }
 
 const char* name_or_unnamed(const char* name) noexcept {

@@ -52,18 +52,19 @@ Status check_is_number(const ArrayRequest& request) {
                        "TESSERA_U64");
 }
 
-Status create(const Asked& asked, std::int64_t ndims, const std::int64_t* extents,
+Status create(const NewArrayArguments& arguments, std::int64_t ndims, const std::int64_t* extents,
               tessera_mirrored** result) {
   const auto sizes = required_list<Extents>(extents, ndims, "extents");
   TESSERA_ASSIGN_OR_RETURN(
       const ArrayRequest request,
-      request_of(asked, ndims, sizes.ok() ? required(result, "mirrored array") : sizes.status()));
+      request_of(arguments, ndims,
+                 sizes.ok() ? required(result, "mirrored array") : sizes.status()));
   rma::Team team = *request.options.team;
   TESSERA_RETURN_IF_ERROR(report_to_team(team, check_is_number(request)));
   return rma::dispatch(*request.element.type, [&]<class T>(rma::Tag<T>) -> Status {
-    TESSERA_ASSIGN_OR_RETURN(auto made,
-                             Mirrored<T>::create(*asked.job->contents, *sizes, request.options));
-    return give_mirrored(asked.job, std::move(made), result);
+    TESSERA_ASSIGN_OR_RETURN(
+        auto made, Mirrored<T>::create(*arguments.job->contents, *sizes, request.options));
+    return give_mirrored(arguments.job, std::move(made), result);
   });
 }
 

@@ -32,30 +32,30 @@ struct CreateSparseArguments {
   void* result;
 };
 
-/// The options with their team; `mine` is an error found before. Collective over that team if there
-/// is an error.
-Result<SparseOptions> request_of(const CreateSparseArguments& asked, Status mine) {
-  TESSERA_ASSIGN_OR_RETURN(rma::Team team, team_of(asked.job, asked.options));
-  auto options = convert(asked.options);
-  for (const Status& wrong :
-       {check_sparse_type(asked.type), options.status(), required(asked.result, "matrix")}) {
-    if (mine.ok()) {
-      mine = wrong;
+/// The options with their team; `first_error` is an error found before. Collective over that team
+/// if there is an error.
+Result<SparseOptions> request_of(const CreateSparseArguments& arguments, Status first_error) {
+  TESSERA_ASSIGN_OR_RETURN(rma::Team team, team_of(arguments.job, arguments.options));
+  auto options = convert(arguments.options);
+  for (const Status& wrong : {check_sparse_type(arguments.type), options.status(),
+                              required(arguments.result, "matrix")}) {
+    if (first_error.ok()) {
+      first_error = wrong;
     }
   }
-  TESSERA_RETURN_IF_ERROR(report_to_team(team, std::move(mine)));
+  TESSERA_RETURN_IF_ERROR(report_to_team(team, std::move(first_error)));
   options->team = std::move(team);
   return options;
 }
 
-Status make_builder(const CreateSparseArguments& asked, std::int64_t rows, std::int64_t columns,
+Status make_builder(const CreateSparseArguments& arguments, std::int64_t rows, std::int64_t columns,
                     tessera_sparse_builder** result) {
-  TESSERA_ASSIGN_OR_RETURN(const SparseOptions options, request_of(asked, Status()));
-  return with_sparse_type(asked.type, [&]<class T>(Tag<T>) -> Status {
+  TESSERA_ASSIGN_OR_RETURN(const SparseOptions options, request_of(arguments, Status()));
+  return with_sparse_type(arguments.type, [&]<class T>(Tag<T>) -> Status {
     TESSERA_ASSIGN_OR_RETURN(
-        auto builder, SparseBuilder<T>::create(*asked.job->contents, rows, columns, options));
+        auto builder, SparseBuilder<T>::create(*arguments.job->contents, rows, columns, options));
     *result = make_handle<tessera_sparse_builder>(
-        asked.job,
+        arguments.job,
         std::make_unique<BuilderContents>(BuilderContents{*options.team, std::move(builder)}),
         "builder of sparse matrix '" + options.name + "'");
     return {};
@@ -134,12 +134,13 @@ LocalCsr<T> copy_of(const OwnRows& own) {
   return rows;
 }
 
-Status make_from_rows(const CreateSparseArguments& asked, const OwnRows& own,
+Status make_from_rows(const CreateSparseArguments& arguments, const OwnRows& own,
                       tessera_sparse** result) {
-  TESSERA_ASSIGN_OR_RETURN(const SparseOptions options, request_of(asked, check_own(own)));
-  return with_sparse_type(asked.type, [&]<class T>(Tag<T>) {
-    return give_sparse(
-        asked.job, SparseMatrix<T>::create(*asked.job->contents, copy_of<T>(own), options), result);
+  TESSERA_ASSIGN_OR_RETURN(const SparseOptions options, request_of(arguments, check_own(own)));
+  return with_sparse_type(arguments.type, [&]<class T>(Tag<T>) {
+    return give_sparse(arguments.job,
+                       SparseMatrix<T>::create(*arguments.job->contents, copy_of<T>(own), options),
+                       result);
   });
 }
 
@@ -147,13 +148,13 @@ Status make_from_dense(const tessera_array* handle, double threshold,
                        const tessera_sparse_options* given, tessera_sparse** result) {
   TESSERA_ASSIGN_OR_RETURN(arrays::ArrayBase* const dense, open_array(handle));
   const auto options = convert(given);
-  Status mine = required(result, "matrix");
+  Status first_error = required(result, "matrix");
   for (const Status& wrong : {options.status(), check_sparse_type(c_type(dense->element()))}) {
-    if (mine.ok()) {
-      mine = wrong;
+    if (first_error.ok()) {
+      first_error = wrong;
     }
   }
-  TESSERA_RETURN_IF_ERROR(report_to_team(dense->team(), std::move(mine)));
+  TESSERA_RETURN_IF_ERROR(report_to_team(dense->team(), std::move(first_error)));
   return with_sparse_type(c_type(dense->element()), [&]<class T>(Tag<T>) {
     return give_sparse(
         job_of(handle),
@@ -182,13 +183,13 @@ Status multiply(tessera_job* job, SparseMatrix<T>& a, const tessera_sparse* righ
                 tessera_sparse** result) {
   const auto other = open(right);
   SparseMatrix<T>* const b = other.ok() ? std::get_if<SparseMatrix<T>>(*other) : nullptr;
-  Status mine = other.ok() ? required(result, "matrix") : other.status();
-  if (mine.ok() && b == nullptr) {
-    mine = Status::error(
+  Status first_error = other.ok() ? required(result, "matrix") : other.status();
+  if (first_error.ok() && b == nullptr) {
+    first_error = Status::error(
         rma::Code::invalid_argument,
         a.describe() + " cannot be multiplied by a matrix with elements of another type");
   }
-  TESSERA_RETURN_IF_ERROR(report_to_team(a.team(), std::move(mine)));
+  TESSERA_RETURN_IF_ERROR(report_to_team(a.team(), std::move(first_error)));
   return give_sparse(job, linalg::multiply(a, *b, name_or_unnamed(name)), result);
 }
 

@@ -37,7 +37,7 @@ using OperandList = std::vector<ChunkOperand>;
 /// error found before.
 Status list_operands(std::span<const tessera_part> given, Status mine, OperandList& operands) {
   std::vector<AnyPart> parts(given.size());
-  TESSERA_RETURN_IF_ERROR(look_at(given, 0, std::move(mine), parts));
+  TESSERA_RETURN_IF_ERROR(check_operands(given, 0, std::move(mine), parts));
   for (const AnyPart& part : parts) {
     operands.push_back(arrays::reads(part));
   }

@@ -220,7 +220,7 @@ int tessera_f_array_from_handle(Cell** place, const Cell* job, tessera_array* ha
     return capi::check(handle);
   };
   return run(
-      "tessera_array%from_c_handle", [&] { return check_place(place); },
+      "tessera_array%from_c_handle", [&] { return check_empty(place); },
       [&] {
         const int code = capi::call("tessera_array%from_c_handle", prepare);
         return code != TESSERA_OK
@@ -234,7 +234,7 @@ int tessera_f_array_from_handle(Cell** place, const Cell* job, tessera_array* ha
 /// The same for a job.
 int tessera_f_job_from_handle(Cell** place, tessera_job* handle) {
   const auto prepare = [&]() -> Status {
-    TESSERA_RETURN_IF_ERROR(check_place(place));
+    TESSERA_RETURN_IF_ERROR(check_empty(place));
     return capi::check(handle);
   };
   return run("tessera_job%from_c_handle", prepare, [&] {

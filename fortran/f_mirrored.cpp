@@ -64,7 +64,7 @@ int tessera_f_mirrored_here(const Cell* cell, Cell** place) {
   const char* const name = "tessera_mirrored%here";
   tessera_mirrored* mirrored = nullptr;
   const auto prepare = [&]() -> Status {
-    TESSERA_RETURN_IF_ERROR(check_place(place));
+    TESSERA_RETURN_IF_ERROR(check_empty(place));
     TESSERA_ASSIGN_OR_RETURN(mirrored, open<tessera_mirrored>(cell));
     return {};
   };

@@ -59,7 +59,7 @@ Status take_own_rows(std::int64_t element, std::int64_t ncolumns, const Descript
                      const Descriptor* columns, const Descriptor* values, OwnRowBounds& own) {
   TESSERA_ASSIGN_OR_RETURN(own.starts, integers(row_starts, "row_starts"));
   TESSERA_RETURN_IF_ERROR(check_starts(own.starts));
-  TESSERA_ASSIGN_OR_RETURN(own.columns, places_of(columns, ncolumns, "columns"));
+  TESSERA_ASSIGN_OR_RETURN(own.columns, zero_based_indices(columns, ncolumns, "columns"));
   TESSERA_RETURN_IF_ERROR(check_kind(element, values, "values"));
   own.values.emplace(*values);
   for (std::int64_t& start : own.starts) {
@@ -123,8 +123,8 @@ int tessera_f_sparse_builder_add(const Cell* cell, const int64_t* shape, int64_t
   std::optional<Dense> local;
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(builder, open<tessera_sparse_builder>(cell));
-    TESSERA_ASSIGN_OR_RETURN(row, places_of(rows, shape[0], "rows"));
-    TESSERA_ASSIGN_OR_RETURN(column, places_of(columns, shape[1], "columns"));
+    TESSERA_ASSIGN_OR_RETURN(row, zero_based_indices(rows, shape[0], "rows"));
+    TESSERA_ASSIGN_OR_RETURN(column, zero_based_indices(columns, shape[1], "columns"));
     TESSERA_RETURN_IF_ERROR(check_kind(element, values, "values"));
     local.emplace(*values);
     if (row.size() != column.size() || std::ssize(row) != local->count()) {
@@ -284,7 +284,7 @@ int tessera_f_sparse_multiply(Cell** place, const Cell* a_cell, const Cell* b_ce
 /// A variable for an object that another language has made. Its maker keeps ownership.
 int tessera_f_sparse_from_handle(Cell** place, const Cell* job, tessera_sparse* handle) {
   const auto prepare = [&]() -> Status {
-    TESSERA_RETURN_IF_ERROR(check_place(place));
+    TESSERA_RETURN_IF_ERROR(check_empty(place));
     TESSERA_RETURN_IF_ERROR(open<tessera_job>(job).status());
     return capi::check(handle);
   };

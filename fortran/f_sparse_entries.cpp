@@ -67,14 +67,14 @@ Status check_range(std::int64_t first, std::int64_t last, const Side& side) {
 }
 
 Status take_box(const SparseProperties& facts, const Descriptor* lo, const Descriptor* hi,
-                BoxArguments& asked) {
+                BoxArguments& arguments) {
   TESSERA_ASSIGN_OR_RETURN(const Numbers first, integers_of(lo, 2, "lo", "the matrix"));
   TESSERA_ASSIGN_OR_RETURN(const Numbers last, integers_of(hi, 2, "hi", "the matrix"));
   TESSERA_RETURN_IF_ERROR(check_range(first[0], last[0], {"rows", facts.rows}));
   TESSERA_RETURN_IF_ERROR(check_range(first[1], last[1], {"columns", facts.columns}));
   for (std::size_t dim = 0; dim < 2; ++dim) {
-    asked.lo[dim] = first[dim] - 1;
-    asked.hi[dim] = last[dim];
+    arguments.lo[dim] = first[dim] - 1;
+    arguments.hi[dim] = last[dim];
   }
   return {};
 }
@@ -85,25 +85,26 @@ Result<std::int64_t> room_of(const Descriptor* list, std::string_view what) {
   return std::ssize(now);
 }
 
-Status take_places(const SparseProperties& facts, const Descriptor* row_starts,
-                   const Descriptor* columns, const Descriptor* values, BoxArguments& asked) {
+Status prepare_output(const SparseProperties& facts, const Descriptor* row_starts,
+                      const Descriptor* columns, const Descriptor* values,
+                      BoxArguments& arguments) {
   TESSERA_ASSIGN_OR_RETURN(const std::int64_t starts, room_of(row_starts, "row_starts"));
   TESSERA_ASSIGN_OR_RETURN(const std::int64_t capacity, room_of(columns, "columns"));
   TESSERA_RETURN_IF_ERROR(check_kind(facts.type, values, "values"));
-  asked.values.emplace(*values);
-  const std::int64_t rows = asked.hi[0] - asked.lo[0];
+  arguments.values.emplace(*values);
+  const std::int64_t rows = arguments.hi[0] - arguments.lo[0];
   if (starts != rows + 1) {
     return Status::error(Code::invalid_argument,
                          fmt::format("row_starts has room for {} numbers, but {} rows need {}",
                                      starts, rows, rows + 1));
   }
-  if (capacity != asked.values->count()) {
+  if (capacity != arguments.values->count()) {
     return Status::error(Code::invalid_argument,
                          fmt::format("columns has room for {} entries, but values for {}", capacity,
-                                     asked.values->count()));
+                                     arguments.values->count()));
   }
-  asked.row_starts.resize(static_cast<std::size_t>(starts));
-  asked.columns.resize(static_cast<std::size_t>(capacity));
+  arguments.row_starts.resize(static_cast<std::size_t>(starts));
+  arguments.columns.resize(static_cast<std::size_t>(capacity));
   return {};
 }
 
@@ -128,21 +129,21 @@ Status write_first(const Numbers& numbers, const Descriptor* list, std::string_v
 }
 
 /// Copies the result to Fortran's variables. Errors: more entries than fit, if `entries` is absent.
-Status write_entries(BoxArguments& got, std::int64_t found, Descriptor* row_starts,
+Status write_entries(BoxArguments& arguments, std::int64_t found, Descriptor* row_starts,
                      Descriptor* columns, Descriptor* entries) {
-  const std::int64_t room = std::ssize(got.columns);
+  const std::int64_t room = std::ssize(arguments.columns);
   if (entries == nullptr && found > room) {
     return Status::error(Code::invalid_argument,
                          fmt::format("there are {} entries; columns and values have room for {}",
                                      found, room))
         .hint("with entries= you get the first ones, and the number of all");
   }
-  got.values->give_back();
-  got.columns.resize(static_cast<std::size_t>(std::min(found, room)));
-  shift_up(got.columns);
-  shift_up(got.row_starts);
-  TESSERA_RETURN_IF_ERROR(write_integers(got.row_starts, row_starts, "row_starts"));
-  TESSERA_RETURN_IF_ERROR(write_first(got.columns, columns, "columns"));
+  arguments.values->give_back();
+  arguments.columns.resize(static_cast<std::size_t>(std::min(found, room)));
+  shift_up(arguments.columns);
+  shift_up(arguments.row_starts);
+  TESSERA_RETURN_IF_ERROR(write_integers(arguments.row_starts, row_starts, "row_starts"));
+  TESSERA_RETURN_IF_ERROR(write_first(arguments.columns, columns, "columns"));
   return write_integer(found, entries, "entries");
 }
 
@@ -220,12 +221,12 @@ int tessera_f_sparse_get(const Cell* cell, const Descriptor* lo, const Descripto
                          Descriptor* entries) {
   const char* const name = "tessera_sparse%get";
   tessera_sparse* matrix = nullptr;
-  BoxArguments asked;
+  BoxArguments arguments;
   SparseProperties facts;
   std::int64_t found = 0;
   const auto take = [&]() -> Status {
-    TESSERA_RETURN_IF_ERROR(take_box(facts, lo, hi, asked));
-    return take_places(facts, row_starts, columns, values, asked);
+    TESSERA_RETURN_IF_ERROR(take_box(facts, lo, hi, arguments));
+    return prepare_output(facts, row_starts, columns, values, arguments);
   };
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(matrix, open<tessera_sparse>(cell));
@@ -233,12 +234,12 @@ int tessera_f_sparse_get(const Cell* cell, const Descriptor* lo, const Descripto
     return take().context("get from " + facts.description);
   };
   const int code = run(name, prepare, [&] {
-    return tessera_sparse_get(matrix, asked.lo.data(), asked.hi.data(), std::ssize(asked.columns),
-                              asked.row_starts.data(), asked.columns.data(), asked.values->data(),
-                              &found);
+    return tessera_sparse_get(matrix, arguments.lo.data(), arguments.hi.data(),
+                              std::ssize(arguments.columns), arguments.row_starts.data(),
+                              arguments.columns.data(), arguments.values->data(), &found);
   });
   return code != TESSERA_OK ? code : capi::call(name, [&] {
-    return write_entries(asked, found, row_starts, columns, entries)
+    return write_entries(arguments, found, row_starts, columns, entries)
         .context("get from " + facts.description);
   });
 }

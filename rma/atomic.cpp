@@ -4,21 +4,22 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <optional>
 
 #include "rma/engine/job_state.hpp"
-#include "rma/engine/layered_segment.hpp"
 #include "rma/engine/named.hpp"
 #include "rma/engine/slice_cache.hpp"
 #include "rma/kernels/words.hpp"
 #include "rma/protocol/direct.hpp"
 #include "rma/protocol/locate.hpp"
 #include "rma/protocol/raw_address.hpp"
-#include "rma/protocol/remote.hpp"
+#include "rma/protocol/route.hpp"
 
 namespace tessera::rma {
 namespace {
 
 using detail::JobState;
+using detail::RegionState;
 
 // The device does all atomics on such a region: its atomics are not atomic against processors.
 Status atomic_by_device(JobState& job, const Target& at, const WorldRank owner,
@@ -48,39 +49,35 @@ Status atomic_general(JobState& job, const RemoteAddress& at, const AtomicReques
                                      "aligned to them",
                                      request.bytes, at.offset));
   }
-  TESSERA_ASSIGN_OR_RETURN(const detail::Located target,
+  TESSERA_ASSIGN_OR_RETURN(const detail::Located located,
                            locate(job, Op::atomic, at, {0, request.bytes}));
-  const auto stripes = job.stripes->slice(at.region, at.rank);
-  const bool strict = target.region->options().atomics == Atomics::strict;
-  const Target place{&target.region->segment(), target.member, at.offset, at.region};
-  job.counters->add(at.rank, at.region, Op::atomic, {1, static_cast<std::uint64_t>(request.bytes)});
-  const bool is_inline = target.slice != nullptr && target.region->atomics() != Atomics::device;
+  RegionState& region = *located.region;
+  const auto bytes = static_cast<std::uint64_t>(request.bytes);
+  const bool is_by_device = region.atomics() == Atomics::device;
+  job.counters->add(at.rank, at.region, Op::atomic, {1, bytes});
+  const bool is_inline = located.slice != nullptr && !is_by_device;
   const detail::WaitScope wait(is_inline ? nullptr : job.recorder, detail::Wait::atomic, at.rank,
-                               static_cast<std::uint64_t>(request.bytes));
-  if (target.region->atomics() == Atomics::device) {
-    return atomic_by_device(job, place, at.rank, request);
+                               bytes);
+  if (is_by_device) {
+    return atomic_by_device(job, {&region.segment(), located.member, at.offset, at.region}, at.rank,
+                            request);
   }
+  const bool is_strict = region.options().atomics == Atomics::strict;
   const auto work = [&]() -> Status {
-    if (target.slice != nullptr && strict) {
-      const detail::RobustGuard guard(stripes.of(at.offset), stripes.context());
-      *request.previous = detail::atomic_direct(target.slice + at.offset, request);
-      return {};
+    if (located.slice == nullptr) {
+      TESSERA_ASSIGN_OR_RETURN(const detail::RemoteAccess remote,
+                               find_route(job, Op::atomic, at, located));
+      return atomic_remote(remote.path, remote.target, request);
     }
-    if (target.slice != nullptr) {
-      *request.previous = detail::atomic_direct(target.slice + at.offset, request);
-      return {};
+    std::optional<detail::RobustGuard> guard;
+    if (is_strict) {
+      const auto stripes = job.stripes->slice(at.region, at.rank);
+      guard.emplace(stripes.of(at.offset), stripes.context());
     }
-    TESSERA_ASSIGN_OR_RETURN(detail::Route * route, target.region->has_remote_updates()
-                                                        ? job.update_route_to(at.rank)
-                                                        : job.route_to(at.rank));
-    const detail::RemotePath path{job,     *route->endpoint, route->transport->capabilities(),
-                                  stripes, strict,           at.rank};
-    const Target there{detail::segment_for(route->transport, job.waking, *place.segment),
-                       place.rank, place.offset, place.region};
-    job.cache_route(at, *target.region, path.endpoint, there);
-    return atomic_remote(path, there, request);
+    *request.previous = detail::atomic_direct(located.slice + at.offset, request);
+    return {};
   };
-  return do_with_ticket(strict ? job.accumulate_turns.get() : nullptr, at.rank, work);
+  return do_with_ticket(is_strict ? job.accumulate_turns.get() : nullptr, at.rank, work);
 }
 
 // True if a word is aligned in a mapped slice of a region without locks, so that a processor
@@ -104,33 +101,25 @@ inline T* plain_word(const JobState& job, const RemoteAddress& at) {
 
 template <class T>
 inline T* plain_word(const JobState& job, const RawAddress& at) {
-  const detail::CachedLocation place = find_cached(job, at);
-  if (!has_plain_word<T>(place.line, place.offset)) [[unlikely]] {
+  const detail::CachedLocation location = find_cached(job, at);
+  if (!has_plain_word<T>(location.line, location.offset)) [[unlikely]] {
     return nullptr;
   }
-  place.line->count(Op::atomic, sizeof(T));
-  return reinterpret_cast<T*>(place.pointer);
+  location.line->count(Op::atomic, sizeof(T));
+  return reinterpret_cast<T*>(location.pointer);
 }
 
-// Uses the remembered route if the endpoint can complete the operation within the call; false: use
-// the general path.
 Result<bool> try_cached_route(JobState& job, const RemoteAddress& at,
                               const AtomicRequest& request) {
-  const auto bytes = static_cast<std::uint64_t>(request.bytes);
-  detail::CachedSlice* const line = find_cached(job.regions, at.rank, at.region);
-  const bool is_in_slice = line != nullptr && bytes <= line->bytes &&
-                           at.offset <= line->bytes - bytes && at.offset % bytes == 0;
-  if (!is_in_slice || detail::remote_of(*line).endpoint == nullptr) {
+  if (at.offset % static_cast<std::uint64_t>(request.bytes) != 0) {
     return false;
   }
-  const detail::RemoteSlice& remote = detail::remote_of(*line);
-  job.report_order();
-  Result<bool> is_done =
-      remote.endpoint->atomic_now({remote.segment, remote.member, at.offset, at.region}, request);
-  if (is_done.ok() && *is_done) {
-    line->count(Op::atomic, bytes);
-  }
-  return is_done;
+  const auto now = [&](Endpoint& endpoint, const Target& target) {
+    job.report_order();
+    return endpoint.atomic_now(target, request);
+  };
+  return detail::try_cached_route(job, at, {0, request.bytes}, now, Op::atomic,
+                                  static_cast<std::size_t>(request.bytes));
 }
 
 template <class T>
@@ -175,9 +164,9 @@ Result<T> atomic_at_pointer(Job& job, RawAddress at, AtomicRequest::Kind kind, T
 template <class T>
 [[gnu::noinline]] Result<T> checked_atomic(Job& job, RawAddress at, AtomicRequest::Kind kind,
                                            T operand) {
-  const detail::CachedLocation place = look_up(job.state(), at);
-  if (place.line != nullptr && place.offset < place.line->bytes) {
-    const RemoteAddress known{at.rank, place.line->region(), place.offset};
+  const detail::CachedLocation location = look_up(job.state(), at);
+  if (location.line != nullptr && location.offset < location.line->bytes) {
+    const RemoteAddress known{at.rank, location.line->region(), location.offset};
     return checked_atomic(job.state(), known, kind, operand);
   }
   return detail::named(job.state(), [&] { return atomic_at_pointer(job, at, kind, operand); });

@@ -48,7 +48,7 @@ class Bootstrap {
   /// Collective. Returns the bytes of all ranks, concatenated in rank order. Every rank gives the
   /// same number of bytes.
   /// Errors: timed_out, peer_lost, unreachable.
-  virtual Result<std::vector<std::byte>> allgather(std::span<const std::byte> mine,
+  virtual Result<std::vector<std::byte>> allgather(std::span<const std::byte> own,
                                                    std::chrono::milliseconds timeout) = 0;
 
   /// Local. A rank that is known to be lost, so that a rank that waits for all can stop before the
@@ -122,7 +122,7 @@ Result<std::shared_ptr<Bootstrap>> mpi_world_bootstrap(MpiThreads threads = MpiT
 /// all ranks in rank order.
 /// Cost: two exchanges, the second with `size` times the longest text.
 /// Errors: those of Bootstrap::allgather.
-Result<std::vector<std::string>> allgather_texts(Bootstrap& bootstrap, std::string_view mine,
+Result<std::vector<std::string>> allgather_texts(Bootstrap& bootstrap, std::string_view own,
                                                  std::chrono::milliseconds timeout);
 
 /// The MPI library that starts jobs under mpirun and srun.

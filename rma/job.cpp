@@ -95,11 +95,11 @@ bool Job::shares_node(WorldRank rank) const noexcept {
 }
 
 bool Job::is_present(WorldRank rank) const {
-  const int place = state_->node->local_rank_of(rank);
-  if (place < 0 && state_->link != nullptr && !state_->is_in_forked_child()) {
+  const int local_rank = state_->node->local_rank_of(rank);
+  if (local_rank < 0 && state_->link != nullptr && !state_->is_in_forked_child()) {
     return !state_->link->is_gone(rank);
   }
-  return place < 0 || !state_->node->is_gone(place);
+  return local_rank < 0 || !state_->node->is_gone(local_rank);
 }
 
 Result<std::string_view> Job::transport_to(WorldRank rank) {
@@ -133,14 +133,14 @@ Status Job::fence(WorldRank rank) {
 }
 
 int Job::progress() {
-  int moved = 0;
+  int arrived = 0;
   detail::catch_bad_alloc([&]() -> Status {
-    moved = state_->progress();
+    arrived = state_->progress();
     return {};
   }).ignore("the next call, or a wait, tries again");
   const detail::ProgressScope helping(state_->node->helper());
   helping.help();
-  return moved;
+  return arrived;
 }
 
 Status Job::barrier() {
@@ -149,8 +149,8 @@ Status Job::barrier() {
   if (state_->stopped.load()) {
     return fenced;
   }
-  Status met = state_->world_team.barrier();
-  return fenced.ok() ? std::move(met) : std::move(fenced);
+  Status synchronised = state_->world_team.barrier();
+  return fenced.ok() ? std::move(synchronised) : std::move(fenced);
 }
 
 OrderObserver* Job::order_observer() const noexcept {
@@ -168,9 +168,9 @@ OrderObserver& Job::observe_order(std::unique_ptr<OrderObserver> observer) {
 
 Result<RemoteAddress> Job::translate(WorldRank rank, const void* pointer) const {
   return detail::named(*state_, [&]() -> Result<RemoteAddress> {
-    const detail::CachedLocation place = look_up(*state_, {rank, pointer});
-    if (place.line != nullptr && place.offset < place.line->bytes) {
-      return RemoteAddress{rank, place.line->region(), place.offset};
+    const detail::CachedLocation location = look_up(*state_, {rank, pointer});
+    if (location.line != nullptr && location.offset < location.line->bytes) {
+      return RemoteAddress{rank, location.line->region(), location.offset};
     }
     TESSERA_RETURN_IF_ERROR(state_->check_rank(rank));
     const RegionId region = state_->addresses->find(pointer);
@@ -213,13 +213,13 @@ Result<void*> Job::allocate_local(std::size_t bytes) {
     }
     void* const memory = arena.at(offset);
     const std::lock_guard guard(state_->local_memory_mutex);
-    Status noted = detail::catch_bad_alloc([&]() -> Status {
+    Status recorded = detail::catch_bad_alloc([&]() -> Status {
       state_->local_memory[memory] = bytes;
       return {};
     });
-    if (!noted.ok()) {
+    if (!recorded.ok()) {
       arena.free(offset, bytes);
-      return noted;
+      return recorded;
     }
     return memory;
   });
@@ -276,12 +276,12 @@ std::vector<TransportDescription> describe_transports(const Settings& settings) 
 namespace {
 
 /// Threads that all begin together or not at all, because a rank waits for all others.
-class ThreadGang {
+class ThreadStart {
  public:
-  ThreadGang() = default;
-  ThreadGang(const ThreadGang&) = delete;
-  ThreadGang& operator=(const ThreadGang&) = delete;
-  ~ThreadGang() {
+  ThreadStart() = default;
+  ThreadStart(const ThreadStart&) = delete;
+  ThreadStart& operator=(const ThreadStart&) = delete;
+  ~ThreadStart() {
     if (!is_open_) {
       gate_.set_value(false);
     }
@@ -316,7 +316,7 @@ Status run_each(std::int32_t ranks, const std::function<Status(Job&)>& body,
   ThreadGroup group(ranks);
   std::vector<Status> results(static_cast<std::size_t>(ranks));
   {
-    ThreadGang threads;
+    ThreadStart threads;
     try {
       for (std::int32_t rank = 0; rank < ranks; ++rank) {
         threads.add([&, rank] {

@@ -21,15 +21,15 @@
 namespace tessera::rma {
 namespace {
 
-enum class WriteState { none, some, unread };  // unread: its readers are gone
+enum class PipeState { full, has_room, closed };  // closed: its readers are gone
 
-WriteState room_in_standard_error() noexcept {
+PipeState state_of_standard_error() noexcept {
   pollfd room{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
   if (poll(&room, 1, 0) <= 0) {
-    return WriteState::none;
+    return PipeState::full;
   }
-  return (room.revents & POLLOUT) != 0 && (room.revents & POLLERR) == 0 ? WriteState::some
-                                                                        : WriteState::unread;
+  return (room.revents & POLLOUT) != 0 && (room.revents & POLLERR) == 0 ? PipeState::has_room
+                                                                        : PipeState::closed;
 }
 
 // True if `text` was written, or can never be. Up to PIPE_BUF bytes are written whole or not at
@@ -46,8 +46,8 @@ bool write_without_waiting(std::string_view text) noexcept {
   int descriptor = STDERR_FILENO;
   detail::Descriptor own;
   if (S_ISFIFO(file.st_mode) || S_ISCHR(file.st_mode)) {
-    if (const WriteState room = room_in_standard_error(); room != WriteState::some) {
-      return room == WriteState::unread;
+    if (const PipeState state = state_of_standard_error(); state != PipeState::has_room) {
+      return state == PipeState::closed;
     }
     // Another writer may take that room first. The descriptor itself must not become non-blocking,
     // as other programs share it; a newly opened one may.
@@ -79,7 +79,7 @@ fmt::memory_buffer printed(WorldRank rank, std::string_view line) {
 }
 
 // Limits the text to what a pipe takes whole or not at all.
-void cut(fmt::memory_buffer& text) {
+void truncate(fmt::memory_buffer& text) {
   constexpr std::string_view end = "…\n";
   if (text.size() > PIPE_BUF) {
     text.resize(PIPE_BUF - end.size());
@@ -135,7 +135,7 @@ void Log::write(LogLevel level, std::string_view line) {
     write_and_wait({text.data(), text.size()});
     return;
   }
-  cut(text);
+  truncate(text);
   if (dropped_.load() > 0 || !write_without_waiting({text.data(), text.size()})) {
     dropped_.fetch_add(1);
   }

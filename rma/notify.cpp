@@ -31,14 +31,14 @@ Status check_flag(const RemoteAddress& flag) {
 // The counter of notifications from `sender` to this rank.
 const std::atomic<std::uint64_t>& received(const JobState& job, WorldRank sender) {
   const detail::NodeMemory& memory = job.node->memory();
-  const int place = job.node->local_rank_of(sender);
-  return place >= 0 ? memory.notices(job.node->local_rank(), place)
-                    : memory.remote_notices(job.node->local_rank(), sender);
+  const int local_rank = job.node->local_rank_of(sender);
+  return local_rank >= 0 ? memory.notices(job.node->local_rank(), local_rank)
+                         : memory.remote_notices(job.node->local_rank(), sender);
 }
 
 bool is_gone(const JobState& job, WorldRank rank) {
-  const int place = job.node->local_rank_of(rank);
-  return place >= 0 ? job.node->is_gone(place) : job.link->is_gone(rank);
+  const int local_rank = job.node->local_rank_of(rank);
+  return local_rank >= 0 ? job.node->is_gone(local_rank) : job.link->is_gone(rank);
 }
 
 Result<detail::Located> locate_flag(JobState& job, const RemoteAddress& flag) {
@@ -51,7 +51,7 @@ std::atomic_ref<std::int32_t> word_at(std::byte* address) {
 }
 
 // Operations of ranks of other nodes arrive here through the rank that runs this node's agent.
-bool is_cut_off_from(const JobState& job, WorldRank rank) {
+bool has_lost_route_from(const JobState& job, WorldRank rank) {
   return job.node->local_rank_of(rank) < 0 && detail::has_lost_agent_host(*job.node);
 }
 
@@ -62,15 +62,15 @@ Status lost(WorldRank rank, std::string_view missing) {
 
 // The error after a wait for `writer` that cannot succeed.
 Status wait_failed(const JobState& job, WorldRank writer, std::string_view missing) {
-  if (!is_cut_off_from(job, writer) || is_gone(job, writer)) {
+  if (!has_lost_route_from(job, writer) || is_gone(job, writer)) {
     return lost(writer, missing);
   }
-  const WorldRank carrier = detail::agent_host_of(*job.node);
+  const WorldRank host = detail::agent_host_of(*job.node);
   return Status::error_at(
-      carrier, Code::peer_lost,
+      host, Code::peer_lost,
       fmt::format("rank {} died; it ran this node's agent, so nothing from rank {} can arrive any "
                   "more: {}",
-                  carrier.value, writer.value, missing));
+                  host.value, writer.value, missing));
 }
 
 // Sleeps until `ready()`, or until `writer` can no longer cause it; returns ready(). First sends
@@ -87,7 +87,7 @@ bool listen(JobState& job, WorldRank writer, Ready&& ready, Describe&& describe)
   detail::LongWait long_wait(job.settings);
   return job.node->listen_until(ready, [&] {
     report_if_long(long_wait, job.log, describe);
-    return is_cut_off_from(job, writer) || is_gone(job, writer);
+    return has_lost_route_from(job, writer) || is_gone(job, writer);
   });
 }
 
@@ -109,13 +109,13 @@ Result<std::int32_t> wait_on_flag(JobState& job, const RemoteAddress& flag, Worl
                            locate(job, Op::get, flag, {0, sizeof(std::int32_t)}));
   std::byte* const address = located.region->segment().local() + flag.offset;
   std::int32_t seen = 0;
-  const auto look = [&] {
+  const auto is_set = [&] {
     seen = word_at(address).load(std::memory_order_acquire);
     return is_wanted(seen);
   };
   const Label label = located.region->label("flag");
   const detail::WaitScope wait(job.recorder, detail::Wait::notice, writer, 0, &label);
-  listen(job, writer, look, [&] {
+  listen(job, writer, is_set, [&] {
     return fmt::format("for rank {} to set the flag at offset {} of {}, which is {}", writer.value,
                        flag.offset, located.region->describe(), seen);
   });
@@ -165,8 +165,8 @@ Status raise_flag(Job& job, RemoteAddress flag, std::int32_t value) {
     JobState& state = job.state();
     state.report_order();
     TESSERA_ASSIGN_OR_RETURN(const detail::Located word, locate_flag(state, flag));
-    const int place = state.node->local_rank_of(flag.rank);
-    if (place < 0 && state.link->can_raise_flags()) {
+    const int local_rank = state.node->local_rank_of(flag.rank);
+    if (local_rank < 0 && state.link->can_raise_flags()) {
       // The connection keeps the order. Fences go by routes; this one makes them cover the flag.
       TESSERA_RETURN_IF_ERROR(state.route_to(flag.rank).status());
       return state.link->raise_flag(flag.rank, flag.region, flag.offset, value);
@@ -178,10 +178,10 @@ Status raise_flag(Job& job, RemoteAddress flag, std::int32_t value) {
       // Not a put: only an atomic store publishes the earlier data to the rank that reads the flag.
       TESSERA_RETURN_IF_ERROR(swap(job, flag, value).status());
     }
-    if (place < 0) {
+    if (local_rank < 0) {
       return state.link->ring(flag.rank);
     }
-    state.node->ring(place);
+    state.node->ring(local_rank);
     return {};
   });
 }
@@ -216,21 +216,21 @@ Result<std::uint64_t> notify(Job& job, WorldRank rank) {
     state.report_order();
     TESSERA_RETURN_IF_ERROR(state.check_running());
     TESSERA_RETURN_IF_ERROR(state.check_rank(rank));
-    const int place = state.node->local_rank_of(rank);
-    if (place < 0) {
+    const int local_rank = state.node->local_rank_of(rank);
+    if (local_rank < 0) {
       // After the operations in flight; the connection keeps the order of the rest.
       TESSERA_RETURN_IF_ERROR(job.wait_rank(rank));
       state.counters->add(rank, detail::no_region, Op::notify, {1, 0});
       return state.link->notify(rank);
     }
-    if (state.node->is_gone(place)) {
+    if (state.node->is_gone(local_rank)) {
       return lost(rank, "it cannot be notified");
     }
     TESSERA_RETURN_IF_ERROR(job.fence(rank));
     std::atomic<std::uint64_t>& sent =
-        state.node->memory().notices(place, state.node->local_rank());
+        state.node->memory().notices(local_rank, state.node->local_rank());
     const std::uint64_t count = sent.fetch_add(1) + 1;
-    state.node->ring(place);
+    state.node->ring(local_rank);
     state.counters->add(rank, detail::no_region, Op::notify, {1, 0});
     return count;
   });

@@ -36,7 +36,7 @@ struct NodeQuota {
   double share = all;  ///< if each group's quota is divided equally among its nodes
 };
 
-// Requires: `ranks` are those of one kernel.
+// Requires: `ranks` are select of one kernel.
 NodeQuota quota_of(NodeId node, std::span<const RankLocation* const> ranks) {
   std::map<std::uint64_t, std::set<NodeId>> nodes_of_groups;
   std::map<std::uint64_t, double> quotas;  // of the groups of `node`
@@ -88,11 +88,11 @@ NodeProcessors processors_of(NodeId node, std::span<const RankLocation> ranks) {
 
 namespace {
 
-// Assigns each thread a processor of its own among those that it may use.
+// Assigns each thread a processor of its own among select that it may use.
 class Placement {
  public:
   /// False if there is none for it, even after moving others.
-  bool place(const ProcessorSet& usable) {
+  bool assign(const ProcessorSet& usable) {
     threads_.push_back(&usable);
     tried_.reset();
     return find_for(threads_.size() - 1);
@@ -148,22 +148,22 @@ struct KernelRank {
   std::int32_t agent_threads;  ///< 0: it is not the first rank of its node
 };
 
-std::vector<KernelRank> neighbours_of(const RankLocation& carrier,
+std::vector<KernelRank> neighbours_of(const RankLocation& host,
                                       std::span<const RankLocation> ranks) {
   std::vector<KernelRank> found;
   std::set<NodeId> nodes;
   for (const RankLocation& rank : ranks) {
-    if (rank.kernel == carrier.kernel) {
+    if (rank.kernel == host.kernel) {
       found.push_back({&rank, nodes.insert(rank.node).second ? rank.agent_threads : 0});
     }
   }
   return found;
 }
 
-// The processors of ranks that share some with `carrier`, directly or through others.
-ProcessorSet connected_processors(const RankLocation& carrier,
+// The processors of ranks that share some with `host`, directly or through others.
+ProcessorSet connected_processors(const RankLocation& host,
                                   std::span<const KernelRank> neighbours) {
-  ProcessorSet all = carrier.processors;
+  ProcessorSet all = host.processors;
   for (std::size_t before = 0; before != all.count();) {
     before = all.count();
     for (const KernelRank& each : neighbours) {
@@ -176,14 +176,14 @@ ProcessorSet connected_processors(const RankLocation& carrier,
 }
 
 template <class Counts>
-std::vector<KernelRank> those(std::span<const KernelRank> neighbours, Counts&& counts) {
+std::vector<KernelRank> select(std::span<const KernelRank> neighbours, Counts&& counts) {
   std::vector<KernelRank> found;
   std::copy_if(neighbours.begin(), neighbours.end(), std::back_inserter(found),
                [&](const KernelRank& each) { return counts(*each.rank); });
   return found;
 }
 
-ThreadCounts users_among(std::span<const KernelRank> neighbours) {
+ThreadCounts count_threads(std::span<const KernelRank> neighbours) {
   ThreadCounts users;
   for (const KernelRank& each : neighbours) {
     users.ranks += each.rank->threads;
@@ -193,11 +193,11 @@ ThreadCounts users_among(std::span<const KernelRank> neighbours) {
 }
 
 // Requires: not more threads than processors.
-bool has_each_its_own(std::span<const KernelRank> neighbours) {
+bool can_assign_all(std::span<const KernelRank> neighbours) {
   Placement placement;
   for (const KernelRank& each : neighbours) {
     for (std::int32_t i = 0; i < each.rank->threads + each.agent_threads; ++i) {
-      if (!placement.place(each.rank->processors)) {
+      if (!placement.assign(each.rank->processors)) {
         return false;
       }
     }
@@ -208,28 +208,28 @@ bool has_each_its_own(std::span<const KernelRank> neighbours) {
 }  // namespace
 
 AgentProcessors processors_for_agent(NodeId node, std::span<const RankLocation> ranks) {
-  const RankLocation& carrier = *std::find_if(
+  const RankLocation& host = *std::find_if(
       ranks.begin(), ranks.end(), [&](const RankLocation& rank) { return rank.node == node; });
-  const std::vector<KernelRank> neighbours = neighbours_of(carrier, ranks);
-  if (carrier.quota.processors > 0) {
-    const ThreadCounts users = users_among(those(neighbours, [&](const RankLocation& rank) {
-      return rank.quota.processors > 0 && rank.quota.group == carrier.quota.group;
+  const std::vector<KernelRank> neighbours = neighbours_of(host, ranks);
+  if (host.quota.processors > 0) {
+    const ThreadCounts users = count_threads(select(neighbours, [&](const RankLocation& rank) {
+      return rank.quota.processors > 0 && rank.quota.group == host.quota.group;
     }));
-    if (static_cast<double>(users.all()) > carrier.quota.processors) {
+    if (static_cast<double>(users.all()) > host.quota.processors) {
       return {false, fmt::format("a control group allows the time of {:.3g} processors for {}",
-                                 carrier.quota.processors, text_of(users))};
+                                 host.quota.processors, text_of(users))};
     }
   }
-  const ProcessorSet processors = connected_processors(carrier, neighbours);
-  const std::vector<KernelRank> sharing = those(
+  const ProcessorSet processors = connected_processors(host, neighbours);
+  const std::vector<KernelRank> sharing = select(
       neighbours, [&](const RankLocation& rank) { return (rank.processors & processors).any(); });
-  const ThreadCounts users = users_among(sharing);
+  const ThreadCounts users = count_threads(sharing);
   const auto count = static_cast<std::int64_t>(processors.count());
   const std::string numbers = fmt::format("{} for {}", plural(count, "processor"), text_of(users));
   if (users.all() > count) {
     return {false, numbers};
   }
-  const bool is_dedicated = has_each_its_own(sharing);
+  const bool is_dedicated = can_assign_all(sharing);
   return {is_dedicated,
           is_dedicated ? numbers
                        : numbers + ", but ranks are bound to processors that an agent may use"};

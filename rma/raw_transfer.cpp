@@ -40,22 +40,23 @@ std::uint64_t offset_in(const CachedSlice& line, const void* pointer) noexcept {
   if (bytes != detail::word_bytes) {
     return false;
   }
-  const detail::CachedLocation place = find_cached(job, at);
-  return detail::is_mapped_word(place.line, op, place.offset, local, bytes) &&
-         detail::move_mapped_word(*place.line, direction, op, place.pointer, local);
+  const detail::CachedLocation location = find_cached(job, at);
+  return detail::is_mapped_word(location.line, op, location.offset, local, bytes) &&
+         detail::move_mapped_word(*location.line, direction, op, location.pointer, local);
 }
 
 // Moves one run to or from a mapped slice that was used before. False: not done, no error found.
 template <class Action>
 [[gnu::always_inline]] inline bool try_run(const JobState& job, const Action& action, RawAddress at,
                                            void* local, std::size_t bytes) {
-  const detail::CachedLocation place = find_cached(job, at);
-  if (!place.is_mapped(Action::op, bytes) || local == nullptr || !action.is_whole(bytes) ||
+  const detail::CachedLocation location = find_cached(job, at);
+  if (!location.is_mapped(Action::op, bytes) || local == nullptr || !action.is_whole(bytes) ||
       action.takes_turns(job)) [[unlikely]] {
     return false;
   }
-  place.line->count(Action::op, bytes);
-  action.run(place.pointer - place.offset, place.offset, local, bytes, job.stripes_of(*place.line));
+  location.line->count(Action::op, bytes);
+  action.run(location.pointer - location.offset, location.offset, local, bytes,
+             job.stripes_of(*location.line));
   return true;
 }
 
@@ -140,7 +141,7 @@ void* readable(const void* from) {
 }
 
 template <class What>
-Status put_what(Job& job, RawAddress to, const void* from, const What& what) {
+Status put_general(Job& job, RawAddress to, const void* from, const What& what) {
   return run(job, PutAction(), to, readable(from), what,
              [&](RemoteAddress at) { return put(job, at, from, what); });
 }
@@ -150,7 +151,7 @@ Handle start_put(Job& job, RawAddress to, const void* from, const What& what) {
                [&](RemoteAddress at) { return put_async(job, at, from, what); });
 }
 template <class What>
-Status get_what(Job& job, RawAddress from, void* to, const What& what) {
+Status get_general(Job& job, RawAddress from, void* to, const What& what) {
   return run(job, GetAction(), from, to, what,
              [&](RemoteAddress at) { return get(job, at, to, what); });
 }
@@ -161,8 +162,8 @@ Handle start_get(Job& job, RawAddress from, void* to, const What& what) {
 }
 // Out of line: the callers' fast path does not need its stack frame.
 template <class What>
-[[gnu::noinline]] Status accumulate_what(Job& job, RawAddress to, const void* from,
-                                         const What& what, const Scale& scale) {
+[[gnu::noinline]] Status accumulate_general(Job& job, RawAddress to, const void* from,
+                                            const What& what, const Scale& scale) {
   return run(job, AccumulateAction(scale), to, readable(from), what,
              [&](RemoteAddress at) { return accumulate(job, at, from, what, scale); });
 }
@@ -178,7 +179,7 @@ template <class What>
   if (try_run(job.state(), PutAction(), to, readable(from), bytes)) [[likely]] {
     return {};
   }
-  return put_what(job, to, from, bytes);
+  return put_general(job, to, from, bytes);
 }
 [[gnu::noinline]] Handle start_put_run(Job& job, RawAddress to, const void* from,
                                        std::size_t bytes) {
@@ -191,7 +192,7 @@ template <class What>
   if (try_run(job.state(), GetAction(), from, to, bytes)) [[likely]] {
     return {};
   }
-  return get_what(job, from, to, bytes);
+  return get_general(job, from, to, bytes);
 }
 [[gnu::noinline]] Handle start_get_run(Job& job, RawAddress from, void* to, std::size_t bytes) {
   if (try_run(job.state(), GetAction(), from, to, bytes)) [[likely]] {
@@ -209,7 +210,7 @@ Status put(Job& job, RawAddress to, const void* from, std::size_t bytes) {
   return put_run(job, to, from, bytes);
 }
 Status put(Job& job, RawAddress to, const void* from, const CopyShape& shape) {
-  return put_what(job, to, from, shape);
+  return put_general(job, to, from, shape);
 }
 Handle put_async(Job& job, RawAddress to, const void* from, std::size_t bytes) {
   if (try_word(job.state(), Direction::to_remote, Op::put, to, readable(from), bytes)) {
@@ -228,7 +229,7 @@ Status get(Job& job, RawAddress from, void* to, std::size_t bytes) {
   return get_run(job, from, to, bytes);
 }
 Status get(Job& job, RawAddress from, void* to, const CopyShape& shape) {
-  return get_what(job, from, to, shape);
+  return get_general(job, from, to, shape);
 }
 Handle get_async(Job& job, RawAddress from, void* to, std::size_t bytes) {
   if (try_word(job.state(), Direction::from_remote, Op::get, from, to, bytes)) {
@@ -245,11 +246,11 @@ Status accumulate(Job& job, RawAddress to, const void* from, std::size_t bytes,
   if (try_run(job.state(), AccumulateAction(scale), to, readable(from), bytes)) [[likely]] {
     return {};
   }
-  return accumulate_what(job, to, from, bytes, scale);
+  return accumulate_general(job, to, from, bytes, scale);
 }
 Status accumulate(Job& job, RawAddress to, const void* from, const CopyShape& shape,
                   const Scale& scale) {
-  return accumulate_what(job, to, from, shape, scale);
+  return accumulate_general(job, to, from, shape, scale);
 }
 Handle accumulate_async(Job& job, RawAddress to, const void* from, std::size_t bytes,
                         const Scale& scale) {

@@ -15,7 +15,7 @@ namespace tessera::rma {
 namespace {
 
 // The label of the collectives that create a region.
-Label making(std::string_view verb, const RegionOptions& options) noexcept {
+Label creation_label(std::string_view verb, const RegionOptions& options) noexcept {
   return {.verb = verb, .kind = options.kind, .name = options.name};
 }
 
@@ -70,7 +70,7 @@ void Region::free_silently() noexcept {
 }
 
 Result<Region> Region::allocate(Team& team, std::size_t my_bytes, const RegionOptions& options) {
-  const Label label = making("allocate", options);
+  const Label label = creation_label("allocate", options);
   const LabelScope scope(team, label);
   const detail::WaitScope wait(team.state().job().recorder, detail::Wait::memory, WorldRank{-1},
                                my_bytes, team.state().label());
@@ -81,16 +81,16 @@ Result<Region> Region::allocate(Team& team, std::size_t my_bytes, const RegionOp
 
 Result<Region> Region::attach(Team& team, void* memory, std::size_t my_bytes,
                               const RegionOptions& options) {
-  const Label label = making("attach", options);
+  const Label label = creation_label("attach", options);
   const LabelScope scope(team, label);
   const detail::WaitScope wait(team.state().job().recorder, detail::Wait::memory, WorldRank{-1},
                                my_bytes, team.state().label());
-  const Status mine = detail::catch_bad_alloc([&] {
+  const Status checked = detail::catch_bad_alloc([&] {
     return memory == nullptr && my_bytes > 0
                ? Status::error(Code::invalid_argument, "the memory to attach is null")
                : Status();
   });
-  TESSERA_RETURN_IF_ERROR(team.agree(mine));
+  TESSERA_RETURN_IF_ERROR(team.agree(checked));
   TESSERA_ASSIGN_OR_RETURN(auto state, team.state().job().name_rank(detail::RegionState::create(
                                            team, memory, my_bytes, options, true)));
   return Region(std::move(state));

@@ -58,26 +58,26 @@ Result<Team> Team::split(std::int32_t color, std::int32_t key) {
   struct SplitKey {
     std::int32_t color;
     std::int32_t key;
-    std::int32_t place;
+    std::int32_t rank;
   };
-  const SplitKey mine{color, key, rank().value};
+  const SplitKey own{color, key, rank().value};
   const LabelScope scope(*this, {.verb = "split", .kind = "team"});
   const detail::WaitScope wait(state_->job().recorder, detail::Wait::team);
-  // Allocated before the others receive this rank's wish and form teams.
+  // Allocated before the others receive this rank's key and form teams.
   std::vector<WorldRank> members;
   try {
     members.reserve(static_cast<std::size_t>(size()));
   } catch (const std::bad_alloc&) {
     return report_no_memory();
   }
-  TESSERA_ASSIGN_OR_RETURN(std::vector<SplitKey> wishes, allgather_value(mine));
-  std::erase_if(wishes, [&](const SplitKey& each) {
-    return color < 0 ? each.place != mine.place : each.color != color;
+  TESSERA_ASSIGN_OR_RETURN(std::vector<SplitKey> keys, allgather_value(own));
+  std::erase_if(keys, [&](const SplitKey& each) {
+    return color < 0 ? each.rank != own.rank : each.color != color;
   });
-  std::stable_sort(wishes.begin(), wishes.end(),
+  std::stable_sort(keys.begin(), keys.end(),
                    [](const SplitKey& a, const SplitKey& b) { return a.key < b.key; });
-  for (const SplitKey& each : wishes) {
-    members.push_back(world_rank(TeamRank{each.place}));
+  for (const SplitKey& each : keys) {
+    members.push_back(world_rank(TeamRank{each.rank}));
   }
   detail::JobState& job = state_->job();
   TESSERA_ASSIGN_OR_RETURN(auto team,
@@ -116,9 +116,9 @@ Status Team::broadcast(std::span<std::byte> bytes, TeamRank root) {
                   [=, this] { return state_->broadcast(bytes, root); });
 }
 
-Status Team::allgather(std::span<const std::byte> mine, std::span<std::byte> all) {
-  return recorded(*state_, detail::Wait::allgather, mine.size(),
-                  [=, this] { return state_->allgather(mine, all); });
+Status Team::allgather(std::span<const std::byte> own, std::span<std::byte> all) {
+  return recorded(*state_, detail::Wait::allgather, own.size(),
+                  [=, this] { return state_->allgather(own, all); });
 }
 
 Status Team::allreduce(void* elements, std::int64_t count, ElementType type, Reduction reduction) {
@@ -141,11 +141,11 @@ Status Team::report_no_memory() noexcept {
   return name_rank(state_->report_no_memory());
 }
 
-Status Team::agree(const Status& mine, const Asked& asked) {
+Status Team::agree(const Status& status, const Asked& asked) {
   const bool is_labelled = !asked.label.verb.empty();
   const LabelScope scope(is_labelled ? state_.get() : nullptr, asked.label);
   return recorded(*state_, detail::Wait::agree, 0,
-                  [this, &mine, &asked] { return state_->agree(mine, asked); });
+                  [this, &status, &asked] { return state_->agree(status, asked); });
 }
 
 }  // namespace tessera::rma

@@ -101,8 +101,8 @@ class Team {
   Status broadcast(std::span<std::byte> bytes, TeamRank root);
 
   /// Collective. Gathers the same number of bytes from each member, in team order.
-  /// Requires: all.size() == mine.size() * size().
-  Status allgather(std::span<const std::byte> mine, std::span<std::byte> all);
+  /// Requires: all.size() == own.size() * size().
+  Status allgather(std::span<const std::byte> own, std::span<std::byte> all);
 
   /// Collective. Combines `count` elements of each member, element by element and in team order, in
   /// place. The result is the same on all members and in each run.
@@ -147,7 +147,7 @@ class Team {
   /// Collective. Combines the members' statuses. If all are ok(), returns ok() on all members; else
   /// returns the error of the lowest failing member, with its rank, on all members. Members may
   /// pass what they called: if all are ok() and two of these differ, all get invalid_argument.
-  Status agree(const Status& mine, const Asked& asked = {});
+  Status agree(const Status& status, const Asked& asked = {});
 
   /// As Job::name_rank().
   [[nodiscard]] Status name_rank(Status status) const noexcept;

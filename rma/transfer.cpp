@@ -8,19 +8,17 @@
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "rma/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
-#include "rma/engine/layered_segment.hpp"
 #include "rma/engine/slice_cache.hpp"
 #include "rma/kernels/copy.hpp"
 #include "rma/protocol/actions.hpp"
 #include "rma/protocol/locate.hpp"
 #include "rma/protocol/mapped_word.hpp"
-#include "rma/protocol/remote.hpp"
+#include "rma/protocol/route.hpp"
 
 namespace tessera::rma {
 namespace {
@@ -49,28 +47,18 @@ void count(const JobState& job, const RemoteAddress& at, Op op, const Tally& tal
   }
 }
 
-Form form_of(const CopyShape& normalised) {
-  return normalised.levels == 0 ? Form::contiguous : Form::strided;
-}
-Form form_of(Fragments) {
-  return Form::scattered;
-}
-Form form_of(void*, const CopyShape& normalised) {
-  return form_of(normalised);
-}
+// What one call moves: one run or a shape, or a list of fragments.
+struct Transfer {
+  RemoteAddress at;
+  void* local = nullptr;  // for `shape`
+  CopyShape shape = {};   // normalised
+  Fragments fragments = {};
+  bool is_list = false;  // `fragments` says what is moved
 
-// Looked up once for each entry of the slice cache.
-Result<detail::Route*> route_to(JobState& job, const RemoteAddress& at) {
-  CachedSlice* const line = job.cached_slice(at.rank, at.region);
-  if (line != nullptr && detail::remote_of(*line).route != nullptr) {
-    return detail::remote_of(*line).route;
+  [[nodiscard]] Form form() const noexcept {
+    return is_list ? Form::scattered : shape.levels == 0 ? Form::contiguous : Form::strided;
   }
-  TESSERA_ASSIGN_OR_RETURN(detail::Route * route, job.route_to(at.rank));
-  if (line != nullptr) {
-    detail::remote_of(*line).route = route;
-  }
-  return route;
-}
+};
 
 // The text before a rank in the message about a long wait.
 constexpr std::string_view words_of(Op op) noexcept {
@@ -119,132 +107,108 @@ class PendingTransfer {
   std::shared_ptr<detail::Operation> operation_;
 };
 
-// If the endpoint completes the transfer within the call, no completion is reported, so no
-// operation is created. Requires: the shape is normalised.
+// Asks the endpoint to complete a run or a shape within the call: no completion is reported then,
+// and no operation is created. False: it cannot.
 template <class Action>
-Result<bool> try_complete_now(const Action& action, Endpoint& endpoint, const Target& to,
-                              void* local, const CopyShape& shape) {
-  return shape.levels == 0 ? action.now(endpoint, to, local, shape.run_bytes)
-                           : action.now(endpoint, to, local, shape);
-}
-template <class Action>
-Result<bool> try_complete_now(const Action&, Endpoint&, const Target&, Fragments) {
-  return false;
+Result<bool> try_now(const Action& action, Endpoint& endpoint, const Target& to,
+                     const Transfer& transfer) {
+  const CopyShape& shape = transfer.shape;
+  return shape.levels == 0 ? action.now(endpoint, to, transfer.local, shape.run_bytes)
+                           : action.now(endpoint, to, transfer.local, shape);
 }
 
-// Uses the remembered route if the endpoint can complete the transfer within the call; false: use
-// the general path. The transfer accesses `extent` and moves `bytes` in runs of `run_bytes`; `what`
-// is its bytes or its shape.
-template <class Action, class What>
-Result<bool> try_cached_route(JobState& job, const Action& action, const RemoteAddress& at,
-                              void* local, const What& what, CopyShape::Extent extent,
-                              std::size_t run_bytes, std::size_t bytes) {
-  CachedSlice* const line = find_cached(job.regions, at.rank, at.region);
-  if (line == nullptr) {
-    return false;
-  }
-  const detail::RemoteSlice& remote = detail::remote_of(*line);
-  const auto end = static_cast<std::int64_t>(line->bytes);
-  const auto offset = static_cast<std::int64_t>(at.offset);
-  const bool is_in_slice =
-      offset >= 0 && offset <= end && extent.lowest >= -offset && extent.highest <= end - offset;
-  if (remote.endpoint == nullptr || !is_in_slice || bytes == 0 || local == nullptr ||
-      !action.is_whole(run_bytes)) {
-    return false;
-  }
-  const Target target{remote.segment, remote.member, at.offset, at.region};
-  Result<bool> is_done = action.now(*remote.endpoint, target, local, what);
-  if (is_done.ok() && *is_done) {
-    line->count(Action::op, bytes, 1,
-                std::is_same_v<What, CopyShape> ? Form::strided : Form::contiguous);
-  }
-  return is_done;
-}
+// The same by the remembered route, before the region is looked up. A run's size is not yet
+// checked.
 template <class Action>
-Result<bool> try_cached_route(JobState& job, const Action& action, const RemoteAddress& at,
-                              void* local, std::size_t bytes) {
-  constexpr std::size_t most = INT64_MAX;
-  const CopyShape::Extent extent{0, static_cast<std::int64_t>(std::min(bytes, most))};
-  return try_cached_route(job, action, at, local, bytes, extent, bytes, bytes);
-}
-template <class Action>
-Result<bool> try_cached_route(JobState& job, const Action& action, const RemoteAddress& at,
-                              void* local, const CopyShape& given) {
-  if (!given.check().ok()) {
+Result<bool> try_cached_route(JobState& job, const Action& action, const Transfer& transfer) {
+  const CopyShape& shape = transfer.shape;
+  if (transfer.is_list || transfer.local == nullptr || shape.run_bytes == 0 ||
+      shape.run_bytes > INT64_MAX || !action.is_whole(shape.run_bytes)) {
     return false;
   }
-  const CopyShape shape = given.normalised();
-  return shape.levels == 0 ? try_cached_route(job, action, at, local, shape.run_bytes)
-                           : try_cached_route(job, action, at, local, shape, shape.remote_extent(),
-                                              shape.run_bytes, shape.total_bytes());
+  const bool is_run = shape.levels == 0;
+  const CopyShape::Extent extent =
+      is_run ? CopyShape::Extent{0, static_cast<std::int64_t>(shape.run_bytes)}
+             : shape.remote_extent();
+  const auto now = [&](Endpoint& endpoint, const Target& to) {
+    return try_now(action, endpoint, to, transfer);
+  };
+  return detail::try_cached_route(job, transfer.at, extent, now, Action::op,
+                                  is_run ? shape.run_bytes : shape.total_bytes(), transfer.form());
 }
 
-StripeLocks::Slice stripes_of(const JobState& job, const Located& target, const RemoteAddress& at) {
-  const StripeLocks::Slice locked = job.stripes->slice(at.region, at.rank);
-  return target.region->options().conflicts == Conflicts::possible ? locked
-                                                                   : locked.without_locks();
-}
-
-// Hands checked arguments to the peer's endpoint: (local pointer, shape), or fragments.
-template <class Action, class... What>
-Status transfer_remote(JobState& job, const Action& action, const Located& target,
-                       const RemoteAddress& at, const Tally& tally, PendingTransfer& pending,
-                       const What&... what) {
-  const bool is_update = Action::op == Op::accumulate && target.region->has_remote_updates();
-  TESSERA_ASSIGN_OR_RETURN(const detail::Route* const route,
-                           is_update ? job.update_route_to(at.rank) : route_to(job, at));
-  const bool strict = target.region->options().atomics == Atomics::strict;
-  const detail::RemotePath path{job,
-                                *route->endpoint,
-                                route->transport->capabilities(),
-                                job.stripes->slice(at.region, at.rank),
-                                strict,
-                                at.rank};
-  const Target to{detail::segment_for(route->transport, job.waking, target.region->segment()),
-                  target.member, at.offset, at.region};
-  job.cache_route(at, *target.region, path.endpoint, to);
+// Hands a checked transfer to the peer's endpoint.
+template <class Action>
+Status transfer_remote(JobState& job, const Action& action, const Located& located,
+                       const Transfer& transfer, const Tally& tally, PendingTransfer& pending) {
+  TESSERA_ASSIGN_OR_RETURN(const detail::RemoteAccess remote,
+                           find_route(job, Action::op, transfer.at, located));
   bool is_done = false;
-  if (!action.takes_turns(job)) {
-    TESSERA_ASSIGN_OR_RETURN(is_done, try_complete_now(action, path.endpoint, to, what...));
+  if (!transfer.is_list && !action.takes_turns(job)) {
+    TESSERA_ASSIGN_OR_RETURN(is_done,
+                             try_now(action, remote.path.endpoint, remote.target, transfer));
   }
-  if (!is_done) {
-    pending.begin_wait(Action::op, tally.bytes);
-    action.remote(path, to, what..., pending.completion());
+  if (is_done) {
+    return {};
   }
-  count(job, at, Action::op, tally, form_of(what...));
+  pending.begin_wait(Action::op, tally.bytes);
+  if (transfer.is_list) {
+    action.remote(remote.path, remote.target, transfer.fragments, pending.completion());
+  } else {
+    action.remote(remote.path, remote.target, transfer.local, transfer.shape, pending.completion());
+  }
   return {};
 }
 
-// Does `work`, with the target's accumulate ticket if the action needs one.
-template <class Action, class Work>
-Status with_ticket(JobState& job, const Action& action, WorldRank target, const Work& work) {
-  return do_with_ticket(action.takes_turns(job) ? job.accumulate_turns.get() : nullptr, target,
-                        work);
+// Moves the bytes of a mapped slice.
+template <class Action>
+void transfer_mapped(const JobState& job, const Action& action, const Located& located,
+                     const Transfer& transfer) {
+  const std::uint64_t offset = transfer.at.offset;
+  const StripeLocks::Slice locked = job.stripes->slice(transfer.at.region, transfer.at.rank);
+  const StripeLocks::Slice stripes =
+      located.region->options().conflicts == Conflicts::possible ? locked : locked.without_locks();
+  if (transfer.is_list) {
+    action.fragments(located.slice, offset, transfer.fragments, stripes);
+  } else {
+    action.shape(located.slice, offset, transfer.local, transfer.shape, stripes);
+  }
 }
 
-// Requires: the shape is normalised.
+// Moves what was checked and is not empty, with the target's accumulate ticket if the action needs
+// one.
 template <class Action>
-Status transfer_shape(JobState& job, const Action& action, const RemoteAddress& at, void* local,
-                      const CopyShape& shape, PendingTransfer& pending) {
+Status transfer_checked(JobState& job, const Action& action, const Located& located,
+                        const Transfer& transfer, const Tally& tally, PendingTransfer& pending) {
+  const auto work = [&]() -> Status {
+    if (located.slice == nullptr) {
+      TESSERA_RETURN_IF_ERROR(transfer_remote(job, action, located, transfer, tally, pending));
+    } else {
+      transfer_mapped(job, action, located, transfer);
+    }
+    count(job, transfer.at, Action::op, tally, transfer.form());
+    return {};
+  };
+  return do_with_ticket(action.takes_turns(job) ? job.accumulate_turns.get() : nullptr,
+                        transfer.at.rank, work);
+}
+
+template <class Action>
+Status transfer_shape(JobState& job, const Action& action, const Transfer& transfer,
+                      PendingTransfer& pending) {
+  const CopyShape& shape = transfer.shape;
   TESSERA_RETURN_IF_ERROR(shape.check());
   TESSERA_RETURN_IF_ERROR(action.check(shape.run_bytes));
-  TESSERA_ASSIGN_OR_RETURN(const Located target,
-                           locate(job, Action::op, at, shape.remote_extent()));
+  TESSERA_ASSIGN_OR_RETURN(const Located located,
+                           locate(job, Action::op, transfer.at, shape.remote_extent()));
   const std::size_t bytes = shape.total_bytes();
   if (bytes == 0) {
     return {};
   }
-  if (local == nullptr) {
+  if (transfer.local == nullptr) {
     return null_buffer(Action::op, bytes);
   }
-  return with_ticket(job, action, at.rank, [&]() -> Status {
-    if (target.slice == nullptr) {
-      return transfer_remote(job, action, target, at, Tally{1, bytes}, pending, local, shape);
-    }
-    action.shape(target.slice, at.offset, local, shape, stripes_of(job, target, at));
-    count(job, at, Action::op, {1, bytes}, form_of(shape));
-    return {};
-  });
+  return transfer_checked(job, action, located, transfer, {1, bytes}, pending);
 }
 
 // The bytes that a list accesses at the target, and how many it moves.
@@ -280,30 +244,36 @@ Result<ListExtent> extent_of(Fragments fragments, const Action& action) {
 }
 
 template <class Action>
-Status transfer_fragments(JobState& job, const Action& action, const RemoteAddress& at,
-                          Fragments fragments, PendingTransfer& pending) {
-  TESSERA_ASSIGN_OR_RETURN(const ListExtent all, extent_of(fragments, action));
-  TESSERA_ASSIGN_OR_RETURN(const Located target, locate(job, Action::op, at, all.extent));
+Status transfer_fragments(JobState& job, const Action& action, const Transfer& transfer,
+                          PendingTransfer& pending) {
+  const Fragments given = transfer.fragments;
+  TESSERA_ASSIGN_OR_RETURN(const ListExtent all, extent_of(given, action));
+  TESSERA_ASSIGN_OR_RETURN(const Located located, locate(job, Action::op, transfer.at, all.extent));
   if (job.settings.check_overlap != 0) {
-    TESSERA_RETURN_IF_ERROR(Action::check_fragments(fragments));
+    TESSERA_RETURN_IF_ERROR(Action::check_fragments(given));
   }
   if (all.pieces == 0) {
     return {};
   }
   const Tally tally{all.pieces, all.bytes};
-  std::vector<Fragment> without_empty;
-  if (target.slice == nullptr && all.pieces < fragments.size()) {
-    std::copy_if(fragments.begin(), fragments.end(), std::back_inserter(without_empty),
-                 [](const Fragment& each) { return each.bytes > 0; });
-    fragments = without_empty;
+  if (located.slice != nullptr || all.pieces == given.size()) {
+    return transfer_checked(job, action, located, transfer, tally, pending);
   }
-  return with_ticket(job, action, at.rank, [&]() -> Status {
-    if (target.slice == nullptr) {
-      return transfer_remote(job, action, target, at, tally, pending, fragments);
-    }
-    action.fragments(target.slice, at.offset, fragments, stripes_of(job, target, at));
-    count(job, at, Action::op, tally, form_of(fragments));
-    return {};
+  std::vector<Fragment> without_empty;
+  std::copy_if(given.begin(), given.end(), std::back_inserter(without_empty),
+               [](const Fragment& each) { return each.bytes > 0; });
+  return transfer_checked(job, action, located,
+                          {.at = transfer.at, .fragments = without_empty, .is_list = true}, tally,
+                          pending);
+}
+
+// The general path. Parts that are not done at its return end on `pending`.
+template <class Action>
+Status transfer_any(JobState& job, const Action& action, const Transfer& transfer,
+                    PendingTransfer& pending) {
+  return detail::catch_bad_alloc([&] {
+    return transfer.is_list ? transfer_fragments(job, action, transfer, pending)
+                            : transfer_shape(job, action, transfer, pending);
   });
 }
 
@@ -366,119 +336,123 @@ bool try_cached_rows(JobState& job, const Action& action, const RemoteAddress& a
   return true;
 }
 
+// A blocking transfer that the fast paths below did not do.
 template <class Action>
-bool plainly(JobState& job, const Action& action, const RemoteAddress& at, void* local,
-             std::size_t bytes) {
-  return try_cached_run(job, action, at, local, bytes);
-}
-template <class Action>
-bool plainly(JobState& job, const Action& action, const RemoteAddress& at, void* local,
-             const CopyShape& shape) {
-  return try_cached_rows(job, action, at, local, shape);
-}
-template <class Action>
-bool plainly(JobState&, const Action&, const RemoteAddress&, Fragments) {
-  return false;
-}
-
-template <class Action>
-Status transfer(JobState& job, const Action& action, const RemoteAddress& at, void* local,
-                std::size_t bytes, PendingTransfer& pending) {
-  return transfer_shape(job, action, at, local, CopyShape::contiguous(bytes), pending);
-}
-template <class Action>
-Status transfer(JobState& job, const Action& action, const RemoteAddress& at, void* local,
-                const CopyShape& shape, PendingTransfer& pending) {
-  TESSERA_RETURN_IF_ERROR(shape.check());
-  return transfer_shape(job, action, at, local, shape.normalised(), pending);
-}
-template <class Action>
-Status transfer(JobState& job, const Action& action, const RemoteAddress& at, Fragments fragments,
-                PendingTransfer& pending) {
-  return transfer_fragments(job, action, at, fragments, pending);
-}
-
-// The general paths: out of line, so that the fast ones need no stack.
-template <class Action, class... What>
-[[gnu::noinline]] Status checked_transfer(JobState& job, Action action, RemoteAddress at,
-                                          What... what) {
-  PendingTransfer pending(job, at.rank, true);
-  Status status =
-      detail::catch_bad_alloc([&] { return transfer(job, action, at, what..., pending); });
+Status complete(JobState& job, const Action& action, const Transfer& transfer) {
+  Result<bool> is_done =
+      detail::catch_bad_alloc([&] { return try_cached_route(job, action, transfer); });
+  if (!is_done.ok()) [[unlikely]] {
+    return job.name_rank(std::move(is_done).status());
+  }
+  if (*is_done) {
+    return {};
+  }
+  PendingTransfer pending(job, transfer.at.rank, true);
+  Status status = transfer_any(job, action, transfer, pending);
   Status late = pending.finish();
   return job.name_rank(status.ok() ? std::move(late) : std::move(status));
 }
 
-// First tries the remembered route for transfers with one shape. `What` is the type that is passed
-// on.
-template <class Action, class Local, class What>
-[[gnu::noinline]] Status transfer_unmapped(JobState& job, Action action, RemoteAddress at,
-                                           Local local, What what) {
+// The same without waiting. A transfer that was completed at once has no handle.
+template <class Action>
+Handle start(Job& job, const Action& action, const Transfer& transfer) {
+  JobState& state = job.state();
+  const WorldRank peer = transfer.at.rank;
   Result<bool> is_done =
-      detail::catch_bad_alloc([&] { return try_cached_route(job, action, at, local, what); });
+      detail::catch_bad_alloc([&] { return try_cached_route(state, action, transfer); });
   if (!is_done.ok()) [[unlikely]] {
-    return job.name_rank(std::move(is_done).status());
+    return Handle::failed(job, peer, state.name_rank(std::move(is_done).status()));
   }
-  return *is_done ? Status() : checked_transfer<Action, Local, What>(job, action, at, local, what);
-}
-template <class Action, class List>
-Status transfer_unmapped(JobState& job, Action action, RemoteAddress at, List fragments) {
-  return checked_transfer<Action, List>(job, action, at, fragments);
-}
-
-template <class Action, class... What>
-[[gnu::noinline]] Handle start_checked_transfer(Job& job, Action action, RemoteAddress at,
-                                                What... what) {
-  PendingTransfer pending(job.state(), at.rank, false);
-  Status status =
-      detail::catch_bad_alloc([&] { return transfer(job.state(), action, at, what..., pending); });
+  if (*is_done) {
+    return {};
+  }
+  PendingTransfer pending(state, peer, false);
+  Status status = transfer_any(state, action, transfer, pending);
   Handle handle(std::move(pending).operation());
   if (!handle.has_ended()) {
-    job.state().wake_progress();  // operations that are on their way already need no wake-up
+    state.wake_progress();  // operations that are on their way already need no wake-up
   }
   if (!status.ok()) {
-    handle.collect(Handle::failed(job, at.rank, job.name_rank(std::move(status))));
+    handle.collect(Handle::failed(job, peer, state.name_rank(std::move(status))));
   }
   return handle;
 }
 
-// The same without waiting: a transfer that was completed at once has no handle.
-template <class Action, class Local, class What>
-[[gnu::noinline]] Handle start_unmapped(Job& job, Action action, RemoteAddress at, Local local,
-                                        What what) {
+// Out of line, with all arguments in registers, so that the fast paths below need no stack.
+template <class Action>
+[[gnu::noinline]] Status complete_run(JobState& job, Action action, RemoteAddress at, void* local,
+                                      std::size_t bytes) {
+  return complete(job, action, {.at = at, .local = local, .shape = CopyShape::contiguous(bytes)});
+}
+template <class Action>
+[[gnu::noinline]] Status complete_shape(JobState& job, Action action, RemoteAddress at, void* local,
+                                        const CopyShape& shape) {
+  Status status = detail::catch_bad_alloc([&] { return shape.check(); });
+  if (!status.ok()) {
+    return job.name_rank(std::move(status));
+  }
+  return complete(job, action, {.at = at, .local = local, .shape = shape.normalised()});
+}
+template <class Action>
+[[gnu::noinline]] Handle start_run(Job& job, Action action, RemoteAddress at, void* local,
+                                   std::size_t bytes) {
+  return start(job, action, {.at = at, .local = local, .shape = CopyShape::contiguous(bytes)});
+}
+template <class Action>
+[[gnu::noinline]] Handle start_shape(Job& job, Action action, RemoteAddress at, void* local,
+                                     const CopyShape& shape) {
+  Status status = detail::catch_bad_alloc([&] { return shape.check(); });
+  if (!status.ok()) {
+    return Handle::failed(job, at.rank, job.state().name_rank(std::move(status)));
+  }
+  return start(job, action, {.at = at, .local = local, .shape = shape.normalised()});
+}
+
+// What put, get and accumulate do. A transfer in a mapped slice that this thread used before is
+// done at once.
+template <class Action>
+inline Status blocking(Job& job, Action action, RemoteAddress at, void* local, std::size_t bytes) {
   JobState& state = job.state();
-  Result<bool> is_done =
-      detail::catch_bad_alloc([&] { return try_cached_route(state, action, at, local, what); });
-  if (!is_done.ok()) [[unlikely]] {
-    return Handle::failed(job, at.rank, state.name_rank(std::move(is_done).status()));
-  }
-  return *is_done ? Handle()
-                  : start_checked_transfer<Action, Local, What>(job, action, at, local, what);
-}
-template <class Action, class List>
-Handle start_unmapped(Job& job, Action action, RemoteAddress at, List fragments) {
-  return start_checked_transfer<Action, List>(job, action, at, fragments);
-}
-
-// Shapes are passed by reference, all other arguments in registers.
-template <class T>
-using Passed = std::conditional_t<(sizeof(T) > 2 * sizeof(void*)), const T&, T>;
-
-// `what` is (local pointer, bytes), (local pointer, shape) or (fragments).
-template <class Action, class... What>
-inline Status blocking(Job& job, Action action, RemoteAddress at, const What&... what) {
-  if (!action.takes_turns(job.state()) && plainly(job.state(), action, at, what...)) [[likely]] {
+  if (!action.takes_turns(state) && try_cached_run(state, action, at, local, bytes)) [[likely]] {
     return {};
   }
-  return transfer_unmapped<Action, Passed<What>...>(job.state(), action, at, what...);
+  return complete_run(state, action, at, local, bytes);
 }
-
-template <class Action, class... What>
-inline Handle started(Job& job, Action action, RemoteAddress at, const What&... what) {
-  if (!action.takes_turns(job.state()) && plainly(job.state(), action, at, what...)) [[likely]] {
+template <class Action>
+inline Status blocking(Job& job, Action action, RemoteAddress at, void* local,
+                       const CopyShape& shape) {
+  JobState& state = job.state();
+  if (!action.takes_turns(state) && try_cached_rows(state, action, at, local, shape)) [[likely]] {
     return {};
   }
-  return start_unmapped<Action, Passed<What>...>(job, action, at, what...);
+  return complete_shape(state, action, at, local, shape);
+}
+template <class Action>
+inline Status blocking(Job& job, Action action, RemoteAddress at, Fragments fragments) {
+  return complete(job.state(), action, {.at = at, .fragments = fragments, .is_list = true});
+}
+
+// What put_async, get_async and accumulate_async do.
+template <class Action>
+inline Handle started(Job& job, Action action, RemoteAddress at, void* local, std::size_t bytes) {
+  JobState& state = job.state();
+  if (!action.takes_turns(state) && try_cached_run(state, action, at, local, bytes)) [[likely]] {
+    return {};
+  }
+  return start_run(job, action, at, local, bytes);
+}
+template <class Action>
+inline Handle started(Job& job, Action action, RemoteAddress at, void* local,
+                      const CopyShape& shape) {
+  JobState& state = job.state();
+  if (!action.takes_turns(state) && try_cached_rows(state, action, at, local, shape)) [[likely]] {
+    return {};
+  }
+  return start_shape(job, action, at, local, shape);
+}
+template <class Action>
+inline Handle started(Job& job, Action action, RemoteAddress at, Fragments fragments) {
+  return start(job, action, {.at = at, .fragments = fragments, .is_list = true});
 }
 
 // put() and get() of one run, except their fastest path.

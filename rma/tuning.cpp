@@ -317,6 +317,11 @@ std::vector<std::string_view> split_names(std::string_view list) {
   return names;
 }
 
+bool names_transport(std::string_view list, std::string_view name) {
+  const std::vector<std::string_view> names = split_names(list);
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 std::string value_text(const Settings& settings, const SettingInfo& row) {
   if (const auto* field = std::get_if<std::string Settings::*>(&row.field)) {
     return settings.*(*field);

@@ -117,6 +117,9 @@ std::span<const SettingInfo> setting_table();
 /// Local. The names of a list such as "shm,tcp", without empty ones. They refer to `list`.
 std::vector<std::string_view> split_names(std::string_view list);
 
+/// Local. Whether a list of transports, as in Settings::transport, has `name`.
+bool names_transport(std::string_view list, std::string_view name);
+
 /// The value of `row` in `settings`, as text.
 std::string value_text(const Settings& settings, const SettingInfo& row);
 

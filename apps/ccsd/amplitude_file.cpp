@@ -52,11 +52,11 @@ Result<Checkpoint> open_for(const rma::Job& job, const std::string& path,
 Status save_amplitudes(const rma::Job& job, const std::string& path, const OrbitalSpace& space,
                        Amplitudes& amplitudes) {
   TESSERA_ASSIGN_OR_RETURN(auto t1, create_t1(job, space));
-  Status mine;
+  Status status;
   if (job.rank().value == 0) {
-    mine = t1.put(t1.box(), std::span<const double>(amplitudes.t1));
+    status = t1.put(t1.box(), std::span<const double>(amplitudes.t1));
   }
-  TESSERA_RETURN_IF_ERROR(t1.sync(mine));
+  TESSERA_RETURN_IF_ERROR(t1.sync(status));
   TESSERA_ASSIGN_OR_RETURN(auto writer, CheckpointWriter::create(job, path));
   for (const Field& field : fields) {
     TESSERA_RETURN_IF_ERROR(writer.add_attribute(field.name, space.*field.value));

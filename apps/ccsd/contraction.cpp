@@ -110,13 +110,13 @@ class ContractionEngine::Steps {
     const Plan& plan = plans_[product_];
     const Product& product = products_[product_];
     const std::int64_t tile = engine_.tile_;
-    const std::int64_t place = task - plan.first_task;
-    const std::int64_t row = place / plan.stretches / plan.column_tiles * tile;
-    const std::int64_t column = place / plan.stretches % plan.column_tiles * tile;
+    const std::int64_t index = task - plan.first_task;
+    const std::int64_t row = index / plan.stretches / plan.column_tiles * tile;
+    const std::int64_t column = index / plan.stretches % plan.column_tiles * tile;
     task_.product = product_;
     task_.c = product.c.part(row, std::min(tile, product.c.rows() - row), column,
                              std::min(tile, product.c.columns() - column));
-    task_.k_first = place % plan.stretches * plan.stretch_length;
+    task_.k_first = index % plan.stretches * plan.stretch_length;
     task_.k_last = std::min(task_.k_first + plan.stretch_length, product.a.columns());
     k_ = task_.k_first;
   }

@@ -5,8 +5,7 @@
 //
 //              n
 //         +---+---+          A task is one tile of C and a stretch of k. Its rank fetches the
-//         panels
-//       k | B |   |          of A and B along that stretch, one after the other, multiplies them
+//       k | B |   |          panels of A and B along that stretch in turn, multiplies them
 //         +---+---+          by the local dgemm, and accumulates the tile into C. Meanwhile it
 //     k                      fetches the panels of the next step. It reads panels in place if they
 //   +---+ +---+---+          lie in one piece of this node's memory.

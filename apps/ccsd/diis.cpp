@@ -76,12 +76,12 @@ Result<Diis> Diis::create(const rma::Job& job, const OrbitalSpace& space, std::s
   return diis;
 }
 
-Status Diis::multiply_with(std::size_t place) {
+Status Diis::multiply_with(std::size_t index) {
   for (std::size_t other = 0; other < used_; ++other) {
     TESSERA_ASSIGN_OR_RETURN(const double value,
-                             inner_product(entries_[place].step, entries_[other].step));
-    product(place, other) = value;
-    product(other, place) = value;
+                             inner_product(entries_[index].step, entries_[other].step));
+    product(index, other) = value;
+    product(other, index) = value;
   }
   return {};
 }
@@ -121,9 +121,9 @@ Status Diis::extrapolate(Amplitudes& amplitudes, Amplitudes& step) {
   Entry& entry = entries_[next_];
   TESSERA_RETURN_IF_ERROR(copy_to(entry.amplitudes, amplitudes));
   TESSERA_RETURN_IF_ERROR(copy_to(entry.step, step));
-  const std::size_t place = std::exchange(next_, (next_ + 1) % entries_.size());
+  const std::size_t index = std::exchange(next_, (next_ + 1) % entries_.size());
   used_ = std::min(used_ + 1, entries_.size());
-  TESSERA_RETURN_IF_ERROR(multiply_with(place));
+  TESSERA_RETURN_IF_ERROR(multiply_with(index));
   const std::vector<double> c = coefficients();
   if (c.empty()) {
     return {};

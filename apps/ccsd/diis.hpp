@@ -32,7 +32,7 @@ class Diis {
   };
   explicit Diis(std::vector<Entry> entries) : entries_(std::move(entries)) {}
   /// Fills one row and column of products_.
-  rma::Status multiply_with(std::size_t place);
+  rma::Status multiply_with(std::size_t index);
   [[nodiscard]] std::vector<double> coefficients() const;
   [[nodiscard]] double& product(std::size_t a, std::size_t b) {
     return products_[a * entries_.size() + b];

@@ -46,10 +46,10 @@ Model Model::of_fock(const OrbitalSpace& space, const std::vector<double>& fock)
   Model model = create(space, energies);
   const auto fill = [&](std::vector<double>& block, std::int64_t p_first, std::int64_t p_last,
                         std::int64_t q_first, std::int64_t q_last) {
-    auto place = block.begin();
+    auto next = block.begin();
     for (std::int64_t p = p_first; p < p_last; ++p) {
       for (std::int64_t q = q_first; q < q_last; ++q) {
-        *place++ = element(p, q);
+        *next++ = element(p, q);
       }
     }
   };

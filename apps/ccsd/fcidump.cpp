@@ -78,9 +78,9 @@ bool has_carriage_return(std::string_view line) {
 }  // namespace
 
 Status Fcidump::refuse(const std::string& reason, std::size_t column) const {
-  const std::string place = column == 0 ? "" : fmt::format("{}:", column);
+  const std::string column_text = column == 0 ? "" : fmt::format("{}:", column);
   return Status::error(Code::invalid_argument,
-                       fmt::format("{}:{}:{} {}", path_, line_number_, place, reason));
+                       fmt::format("{}:{}:{} {}", path_, line_number_, column_text, reason));
 }
 
 Result<std::optional<std::string_view>> Fcidump::next_line(std::size_t most) {
@@ -156,9 +156,9 @@ Status Fcidump::read_header() {
         continue;
       }
       const std::string start = upper(line.substr(begin, header_start.size()));
-      const std::string_view behind = line.substr(begin + start.size(), 1);
+      const std::string_view following = line.substr(begin + start.size(), 1);
       if ((start != header_start && start != other_header_start) ||
-          (!behind.empty() && std::isalnum(static_cast<unsigned char>(behind[0])) != 0)) {
+          (!following.empty() && std::isalnum(static_cast<unsigned char>(following[0])) != 0)) {
         Status status = refuse("an FCIDUMP file begins with &FCI");
         if (is_start_of_fort_55(line)) {
           return std::move(status).hint(

@@ -32,22 +32,22 @@ Result<Integrals> Integrals::create(const rma::Job& job, const OrbitalSpace& spa
                    std::move(ovov), std::move(ovvv), std::move(vvvv)};
 }
 
-Status store_once(double& place, double value, const TwoElectron& integral) {
-  if (std::isnan(place)) {
-    place = value;
+Status store_once(double& element, double value, const TwoElectron& integral) {
+  if (std::isnan(element)) {
+    element = value;
     return {};
   }
-  if (std::abs(place - value) <= same_value_tolerance * std::max(1.0, std::abs(value))) {
+  if (std::abs(element - value) <= same_value_tolerance * std::max(1.0, std::abs(value))) {
     return {};
   }
   const auto& [p, q, r, s] = integral;
   return Status::error(rma::Code::invalid_argument,
                        fmt::format("the integral {} {} {} {} is given twice, as {} and as {}",
-                                   p + 1, q + 1, r + 1, s + 1, place, value));
+                                   p + 1, q + 1, r + 1, s + 1, element, value));
 }
 
 Result<IntegralCollector> IntegralCollector::create(Integrals& integrals, const OrbitalSpace& space,
-                                                    std::vector<std::int64_t> places) {
+                                                    std::vector<std::int64_t> order) {
   constexpr Kind o = Kind::occupied;
   constexpr Kind v = Kind::virtuals;
   struct Entry {
@@ -60,7 +60,7 @@ Result<IntegralCollector> IntegralCollector::create(Integrals& integrals, const 
                                       {&integrals.ovov, {o, v, o, v}},
                                       {&integrals.ovvv, {o, v, v, v}},
                                       {&integrals.vvvv, {v, v, v, v}}}};
-  IntegralCollector collector(space, std::move(places));
+  IntegralCollector collector(space, std::move(order));
   for (const Entry& entry : entries) {
     TESSERA_ASSIGN_OR_RETURN(OwnRows rows, OwnRows::of(*entry.matrix));
     std::fill(rows.all().begin(), rows.all().end(), std::numeric_limits<double>::quiet_NaN());
@@ -87,14 +87,14 @@ double* IntegralCollector::element_of(const Block& block,
 }
 
 Status IntegralCollector::add(const TwoElectron& integral, double value) {
-  const TwoElectron placed{place_of(integral.p), place_of(integral.q), place_of(integral.r),
-                           place_of(integral.s)};
-  return for_each_permutation(placed, [&](const TwoElectron& each) -> Status {
+  const TwoElectron reordered{new_number(integral.p), new_number(integral.q),
+                              new_number(integral.r), new_number(integral.s)};
+  return for_each_permutation(reordered, [&](const TwoElectron& each) -> Status {
     const auto& [p, q, r, s] = each;
     for (const Block& block : blocks_) {
       // ⟨xy|zw⟩ = (xz|yw).
-      if (double* const place = element_of(block, {p, r, q, s}); place != nullptr) {
-        TESSERA_RETURN_IF_ERROR(store_once(*place, value, integral));
+      if (double* const element = element_of(block, {p, r, q, s}); element != nullptr) {
+        TESSERA_RETURN_IF_ERROR(store_once(*element, value, integral));
       }
     }
     return {};
@@ -110,10 +110,10 @@ void IntegralCollector::fill(const std::function<double(const TwoElectron&)>& va
           block.is_packed ? pair_at(row) : OrbitalPair{row / y_extent, row % y_extent};
       const std::int64_t x = first_orbital(block.kinds[0]) + xy.x;
       const std::int64_t y = first_orbital(block.kinds[1]) + xy.y;
-      double* place = block.rows.row(row);
+      double* element = block.rows.row(row);
       for (std::int64_t z = 0; z < extent(block.kinds[2]); ++z) {
         for (std::int64_t w = 0; w < w_extent; ++w) {
-          *place++ = value_of(
+          *element++ = value_of(
               {x, first_orbital(block.kinds[2]) + z, y, first_orbital(block.kinds[3]) + w});
         }
       }

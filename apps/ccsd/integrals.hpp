@@ -61,16 +61,16 @@ rma::Status for_each_permutation(const TwoElectron& of, Action&& action) {
   return {};
 }
 
-/// Stores `value` if `place` has no value yet, which NaN marks. Errors: invalid_argument if it has
-/// another value.
-rma::Status store_once(double& place, double value, const TwoElectron& integral);
+/// Stores `value` if `element` has no value yet, which NaN marks. Errors: invalid_argument if it
+/// has another value.
+rma::Status store_once(double& element, double value, const TwoElectron& integral);
 
 class IntegralCollector {
  public:
-  /// Local. Orbital p of added integrals is the places[p]-th of `space`, or the p-th if `places` is
+  /// Local. Orbital p of added integrals is the order[p]-th of `space`, or the p-th if `order` is
   /// empty. Requires: `integrals` outlives the collector.
   static rma::Result<IntegralCollector> create(Integrals& integrals, const OrbitalSpace& space,
-                                               std::vector<std::int64_t> places = {});
+                                               std::vector<std::int64_t> order = {});
 
   /// Local. Stores an integral in all elements of this rank that it determines. Errors:
   /// invalid_argument if it was added before with another value.
@@ -92,10 +92,10 @@ class IntegralCollector {
     bool is_packed = false;  ///< rows for x ≥ y only
   };
 
-  IntegralCollector(const OrbitalSpace& space, std::vector<std::int64_t> places)
-      : space_(space), places_(std::move(places)) {}
-  [[nodiscard]] std::int64_t place_of(std::int64_t orbital) const noexcept {
-    return places_.empty() ? orbital : places_[static_cast<std::size_t>(orbital)];
+  IntegralCollector(const OrbitalSpace& space, std::vector<std::int64_t> order)
+      : space_(space), order_(std::move(order)) {}
+  [[nodiscard]] std::int64_t new_number(std::int64_t orbital) const noexcept {
+    return order_.empty() ? orbital : order_[static_cast<std::size_t>(orbital)];
   }
   [[nodiscard]] std::int64_t extent(Kind kind) const noexcept {
     return kind == Kind::occupied ? space_.occupied : space_.virtuals;
@@ -107,7 +107,7 @@ class IntegralCollector {
                                    const std::array<std::int64_t, 4>& xyzw) const;
 
   OrbitalSpace space_;
-  std::vector<std::int64_t> places_;
+  std::vector<std::int64_t> order_;
   std::vector<Block> blocks_;
 };
 

@@ -53,11 +53,11 @@ Status collect(Fcidump& file, const Receivers& to) {
   });
 }
 
-/// Collective. Reads a whole file; `places` as in IntegralCollector.
+/// Collective. Reads a whole file; `order` as in IntegralCollector.
 Status keep_integrals(rma::Job& job, Fcidump& file, Integrals& integrals, const OrbitalSpace& space,
-                      const OrbitalOrder& places, FockCollector* fock,
+                      const OrbitalOrder& order, FockCollector* fock,
                       std::vector<double>* stored_energies = nullptr) {
-  TESSERA_ASSIGN_OR_RETURN(auto collector, IntegralCollector::create(integrals, space, places));
+  TESSERA_ASSIGN_OR_RETURN(auto collector, IntegralCollector::create(integrals, space, order));
   const Status collected = collect(file, {collector, fock, stored_energies});
   TESSERA_RETURN_IF_ERROR(agree_on_input(job.world(), collected, file.line()));
   collector.finish();
@@ -83,43 +83,45 @@ Result<ReferenceState> named(Result<ReferenceState> state, const std::string& pa
 /// energies in the file or, if they are incomplete, from its header.
 Occupation stored_occupation(const OrbitalSpace& space, const FcidumpHeader& header,
                              const std::vector<double>& energies) {
-  OrbitalOrder places = order_by_occupation(space, energies);
-  return places.empty()
+  OrbitalOrder order = order_by_occupation(space, energies);
+  return order.empty()
              ? Occupation{order_by_list(space, header.occupied), Occupation::Source::header}
-             : Occupation{std::move(places), Occupation::Source::energies};
+             : Occupation{std::move(order), Occupation::Source::energies};
 }
 
-/// Collective. Keeps the integrals of a file and computes its reference. `places` becomes the order
+/// Collective. Keeps the integrals of a file and computes its reference. `order` becomes the order
 /// of orbitals with which that works: empty, or the file's own order if its first orbitals are not
 /// a reference.
 Result<ReferenceState> read_reference(rma::Job& job, Fcidump& file, Integrals& integrals,
-                                      const OrbitalSpace& space, OrbitalOrder& places) {
-  std::vector<double> told(static_cast<std::size_t>(space.orbitals()),
-                           std::numeric_limits<double>::quiet_NaN());
+                                      const OrbitalSpace& space, OrbitalOrder& order) {
+  std::vector<double> stored_energies(static_cast<std::size_t>(space.orbitals()),
+                                      std::numeric_limits<double>::quiet_NaN());
   Occupation occupation;
   {
     FockCollector fock(job, space);
-    TESSERA_RETURN_IF_ERROR(keep_integrals(job, file, integrals, space, {}, &fock, &told));
+    TESSERA_RETURN_IF_ERROR(
+        keep_integrals(job, file, integrals, space, {}, &fock, &stored_energies));
     Result<ReferenceState> state = fock.finish(job.world());
-    occupation = state.ok() ? Occupation() : stored_occupation(space, file.header(), told);
-    if (occupation.places.empty()) {
+    occupation =
+        state.ok() ? Occupation() : stored_occupation(space, file.header(), stored_energies);
+    if (occupation.order.empty()) {
       return named(std::move(state), file.path());
     }
   }
-  places = occupation.places;
+  order = occupation.order;
   TESSERA_ASSIGN_OR_RETURN(auto again, open_again(job, file));
   FockCollector fock(job, space, std::move(occupation));
-  TESSERA_RETURN_IF_ERROR(keep_integrals(job, again, integrals, space, places, &fock));
+  TESSERA_RETURN_IF_ERROR(keep_integrals(job, again, integrals, space, order, &fock));
   return named(fock.finish(job.world()), file.path());
 }
 
 /// The Fock matrix, by pairs, with reordered orbitals.
-std::vector<double> moved(const std::vector<double>& fock, const OrbitalOrder& places) {
+std::vector<double> moved(const std::vector<double>& fock, const OrbitalOrder& order) {
   std::vector<double> result(fock.size());
   auto element = fock.begin();
-  for (std::size_t p = 0; p < places.size(); ++p) {
+  for (std::size_t p = 0; p < order.size(); ++p) {
     for (std::size_t q = 0; q <= p; ++q) {
-      const auto [low, high] = std::minmax(places[p], places[q]);
+      const auto [low, high] = std::minmax(order[p], order[q]);
       result[static_cast<std::size_t>(pair_index(high, low))] = *element++;
     }
   }
@@ -129,8 +131,8 @@ std::vector<double> moved(const std::vector<double>& fock, const OrbitalOrder& p
 /// The order that results from `first` and then `then`.
 OrbitalOrder after(const OrbitalOrder& first, const OrbitalOrder& then) {
   OrbitalOrder result;
-  for (const std::int64_t place : first) {
-    result.push_back(then[static_cast<std::size_t>(place)]);
+  for (const std::int64_t number : first) {
+    result.push_back(then[static_cast<std::size_t>(number)]);
   }
   return first.empty() ? then : result;
 }
@@ -139,15 +141,15 @@ OrbitalOrder after(const OrbitalOrder& first, const OrbitalOrder& then) {
 
 Result<Molecule> read_molecule(rma::Job& job, Fcidump& file, const OrbitalSpace& space) {
   TESSERA_ASSIGN_OR_RETURN(auto integrals, Integrals::create(job, space));
-  OrbitalOrder places;
-  TESSERA_ASSIGN_OR_RETURN(auto state, read_reference(job, file, integrals, space, places));
+  OrbitalOrder order;
+  TESSERA_ASSIGN_OR_RETURN(auto state, read_reference(job, file, integrals, space, order));
   // Only the Fock matrix shows which orbitals are the lowest. Files sorted by symmetry have others
   // first; then the integrals of the wrong ones were kept.
   const OrbitalOrder lowest_first = order_of_orbitals(space, state.orbital_energies);
   if (!lowest_first.empty()) {
     TESSERA_ASSIGN_OR_RETURN(auto again, open_again(job, file));
     TESSERA_RETURN_IF_ERROR(
-        keep_integrals(job, again, integrals, space, after(places, lowest_first), nullptr));
+        keep_integrals(job, again, integrals, space, after(order, lowest_first), nullptr));
     state.fock = moved(state.fock, lowest_first);
   }
   TESSERA_RETURN_IF_ERROR(job.barrier());

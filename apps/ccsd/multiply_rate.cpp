@@ -17,18 +17,19 @@ rma::Result<double> measure_multiply_rate(rma::Job& job) {
   std::vector<double> a(elements, 1.0);
   std::vector<double> b(elements, 0.5);
   std::vector<double> c(elements);
-  rma::Status mine =
+  rma::Status status =
       add_product(matrix(c.data(), n, n), 1.0, matrix(a.data(), n, n), matrix(b.data(), n, n));
-  TESSERA_RETURN_IF_ERROR(job.world().agree(mine));
+  TESSERA_RETURN_IF_ERROR(job.world().agree(status));
   const auto start = Clock::now();
   double seconds = 0.0;
   double operations = 0.0;
-  while (seconds < least_seconds && mine.ok()) {
-    mine = add_product(matrix(c.data(), n, n), 1.0, matrix(a.data(), n, n), matrix(b.data(), n, n));
+  while (seconds < least_seconds && status.ok()) {
+    status =
+        add_product(matrix(c.data(), n, n), 1.0, matrix(a.data(), n, n), matrix(b.data(), n, n));
     operations += 2.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
     seconds = seconds_since(start);
   }
-  TESSERA_RETURN_IF_ERROR(job.world().agree(mine));
+  TESSERA_RETURN_IF_ERROR(job.world().agree(status));
   return job.world().allreduce(operations / seconds / 1e9, rma::Reduction::sum);
 }
 

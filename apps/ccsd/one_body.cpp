@@ -70,9 +70,9 @@ Status CcsdEquations::add_fock_sums(const std::vector<double>& t1, OneBody& sums
   TESSERA_ASSIGN_OR_RETURN(const OwnRows l_rows, OwnRows::of(work_.l));
   TESSERA_ASSIGN_OR_RETURN(const OwnRows ovov, OwnRows::of(integrals_.ovov));
   for (std::int64_t ia = v_rows.first(); ia < v_rows.last(); ++ia) {
-    const auto place = static_cast<std::size_t>(ia);
-    sums.f_ov[place] += dot(l_rows.row(ia), t1.data(), o() * v());
-    sums.f_vo[place] +=
+    const auto index = static_cast<std::size_t>(ia);
+    sums.f_ov[index] += dot(l_rows.row(ia), t1.data(), o() * v());
+    sums.f_vo[index] +=
         2.0 * dot(v_rows.row(ia), t1.data(), o() * v()) - dot(ovov.row(ia), t1.data(), o() * v());
   }
   TESSERA_ASSIGN_OR_RETURN(const OwnRows ooov, OwnRows::of(integrals_.ooov));
@@ -132,11 +132,11 @@ Result<OneBody> CcsdEquations::form_one_body(const std::vector<double>& t1) {
   };
   OneBody sums{zeros(o(), o()), zeros(o(), v()), zeros(v(), v()),
                zeros(o(), v()), zeros(o(), o()), zeros(v(), v())};
-  Status mine = add_fock_sums(t1, sums);
-  if (mine.ok()) {
-    mine = add_amplitude_sums(t1, sums);
+  Status status = add_fock_sums(t1, sums);
+  if (status.ok()) {
+    status = add_amplitude_sums(t1, sums);
   }
-  TESSERA_RETURN_IF_ERROR(team().agree(mine));
+  TESSERA_RETURN_IF_ERROR(team().agree(status));
   const std::array<std::vector<double>*, 6> parts{&sums.f_oo, &sums.f_ov, &sums.f_vv,
                                                   &sums.f_vo, &sums.x_oo, &sums.x_vv};
   TESSERA_RETURN_IF_ERROR(sum_over_ranks(team(), parts));
@@ -193,11 +193,11 @@ Status CcsdEquations::add_row_singles(const std::vector<double>& t1, const OneBo
 Result<std::vector<double>> CcsdEquations::singles(const std::vector<double>& t1,
                                                    const OneBody& one_body) {
   std::vector<double> r1(t1.size());
-  Status mine = add_ovvv_singles(t1, r1);
-  if (mine.ok()) {
-    mine = add_row_singles(t1, one_body, r1);
+  Status status = add_ovvv_singles(t1, r1);
+  if (status.ok()) {
+    status = add_row_singles(t1, one_body, r1);
   }
-  TESSERA_RETURN_IF_ERROR(team().agree(mine));
+  TESSERA_RETURN_IF_ERROR(team().agree(status));
   TESSERA_RETURN_IF_ERROR(team().allreduce<double>(r1, rma::Reduction::sum));
   // F̃_ai, and the contribution of dressing a in (ad|kc): −Σ_l t_l^a Σ u_ki^cd (kc|ld)
   add(r1, one_body.f_vo);

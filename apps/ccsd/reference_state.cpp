@@ -31,23 +31,25 @@ double or_zero(double value) {
 }  // namespace
 
 std::vector<std::int64_t> order_by_occupation(const OrbitalSpace& space,
-                                              const std::vector<double>& told) {
-  const auto is_told = [](double energy) { return std::isfinite(energy); };
-  if (space.doubly_occupied() == 0 || space.virtuals == 0 || !std::ranges::all_of(told, is_told)) {
+                                              const std::vector<double>& energies) {
+  const auto is_given = [](double energy) { return std::isfinite(energy); };
+  if (space.doubly_occupied() == 0 || space.virtuals == 0 ||
+      !std::ranges::all_of(energies, is_given)) {
     return {};
   }
-  std::vector<double> sorted = told;
+  std::vector<double> sorted = energies;
   std::ranges::sort(sorted);
   const auto count = static_cast<std::size_t>(space.doubly_occupied());
   const double highest = sorted[count - 1];
   const auto is_occupied = [&](double energy) { return energy <= highest; };
   const bool has_gap = sorted[count] > highest + canonical_tolerance;
-  if (!has_gap || std::all_of(told.begin(), told.begin() + space.doubly_occupied(), is_occupied)) {
+  if (!has_gap ||
+      std::all_of(energies.begin(), energies.begin() + space.doubly_occupied(), is_occupied)) {
     return {};
   }
   std::vector<std::int64_t> occupied;
-  for (std::size_t p = 0; p < told.size(); ++p) {
-    if (is_occupied(told[p])) {
+  for (std::size_t p = 0; p < energies.size(); ++p) {
+    if (is_occupied(energies[p])) {
       occupied.push_back(static_cast<std::int64_t>(p));
     }
   }
@@ -59,15 +61,15 @@ std::vector<std::int64_t> order_by_list(const OrbitalSpace& space,
   if (occupied.empty() || occupied.back() + 1 == std::ssize(occupied)) {
     return {};  // they are already the first
   }
-  std::vector<std::int64_t> places;
+  std::vector<std::int64_t> order;
   std::int64_t next_virtual = space.doubly_occupied();
   auto next = occupied.begin();
   for (std::int64_t p = 0; p < space.orbitals(); ++p) {
     const bool is_next = next != occupied.end() && *next == p;
-    places.push_back(is_next ? next - occupied.begin() : next_virtual++);
+    order.push_back(is_next ? next - occupied.begin() : next_virtual++);
     next += is_next ? 1 : 0;
   }
-  return places;
+  return order;
 }
 
 std::vector<std::int64_t> order_of_orbitals(const OrbitalSpace& space,
@@ -87,16 +89,16 @@ std::vector<std::int64_t> order_of_orbitals(const OrbitalSpace& space,
   std::ranges::stable_sort(orbitals.begin(), orbitals.begin() + space.doubly_occupied(),
                            std::ranges::less(), energy);
   std::sort(first_active, orbitals.begin() + space.doubly_occupied());
-  std::vector<std::int64_t> places(orbitals.size());
-  for (std::size_t place = 0; place < orbitals.size(); ++place) {
-    places[static_cast<std::size_t>(orbitals[place])] = static_cast<std::int64_t>(place);
+  std::vector<std::int64_t> order(orbitals.size());
+  for (std::size_t index = 0; index < orbitals.size(); ++index) {
+    order[static_cast<std::size_t>(orbitals[index])] = static_cast<std::int64_t>(index);
   }
-  return places;
+  return order;
 }
 
 FockCollector::FockCollector(const rma::Job& job, const OrbitalSpace& space, Occupation occupation)
     : space_(space),
-      places_(std::move(occupation.places)),
+      order_(std::move(occupation.order)),
       source_(occupation.source),
       core_energy_(not_given) {
   const std::int64_t pairs = pair_count(space.orbitals());
@@ -104,27 +106,27 @@ FockCollector::FockCollector(const rma::Job& job, const OrbitalSpace& space, Occ
   last_pair_ = pairs * (job.rank().value + 1) / job.size();
   const auto own = static_cast<std::size_t>(last_pair_ - first_pair_);
   one_electron_.assign(own, not_given);
-  coulomb_.assign(place(last_pair_, 0), not_given);
-  exchange_.assign(place(last_pair_, 0), not_given);
+  coulomb_.assign(index(last_pair_, 0), not_given);
+  exchange_.assign(index(last_pair_, 0), not_given);
 }
 
 Status FockCollector::add_two_electron(const TwoElectron& integral, double value) {
-  const TwoElectron placed{place_of(integral.p), place_of(integral.q), place_of(integral.r),
-                           place_of(integral.s)};
-  return for_each_permutation(placed, [&](const TwoElectron& each) -> Status {
+  const TwoElectron reordered{new_number(integral.p), new_number(integral.q),
+                              new_number(integral.r), new_number(integral.s)};
+  return for_each_permutation(reordered, [&](const TwoElectron& each) -> Status {
     const auto& [p, q, r, s] = each;
     if (r == s && r < space_.doubly_occupied() && p >= q && holds(pair_index(p, q))) {
-      TESSERA_RETURN_IF_ERROR(store_once(coulomb_[place(pair_index(p, q), r)], value, integral));
+      TESSERA_RETURN_IF_ERROR(store_once(coulomb_[index(pair_index(p, q), r)], value, integral));
     }
     if (q == s && q < space_.doubly_occupied() && p >= r && holds(pair_index(p, r))) {
-      TESSERA_RETURN_IF_ERROR(store_once(exchange_[place(pair_index(p, r), q)], value, integral));
+      TESSERA_RETURN_IF_ERROR(store_once(exchange_[index(pair_index(p, r), q)], value, integral));
     }
     return {};
   });
 }
 
 Status FockCollector::add_one_electron(std::int64_t p, std::int64_t q, double value) {
-  const auto [low, high] = std::minmax({place_of(p), place_of(q)});
+  const auto [low, high] = std::minmax({new_number(p), new_number(q)});
   const std::int64_t pair = pair_index(high, low);
   if (!holds(pair)) {
     return {};
@@ -145,7 +147,7 @@ Result<ReferenceState> FockCollector::finish(rma::Team& team) {
     const double h = or_zero(one_electron_[static_cast<std::size_t>(pair - first_pair_)]);
     double f = h;
     for (std::int64_t k = 0; k < space_.doubly_occupied(); ++k) {
-      f += 2.0 * or_zero(coulomb_[place(pair, k)]) - or_zero(exchange_[place(pair, k)]);
+      f += 2.0 * or_zero(coulomb_[index(pair, k)]) - or_zero(exchange_[index(pair, k)]);
     }
     fock[static_cast<std::size_t>(pair)] = f;
     const auto [p, q] = pair_at(pair);
@@ -173,9 +175,9 @@ Result<ReferenceState> FockCollector::finish(rma::Team& team) {
   return state;
 }
 
-std::int64_t FockCollector::number_at(std::int64_t place) const {
-  const auto found = std::ranges::find(places_, place);
-  return found == places_.end() ? place + 1 : found - places_.begin() + 1;
+std::int64_t FockCollector::file_number(std::int64_t index) const {
+  const auto found = std::ranges::find(order_, index);
+  return found == order_.end() ? index + 1 : found - order_.begin() + 1;
 }
 
 std::string FockCollector::occupied_ones() const {
@@ -210,7 +212,7 @@ Status FockCollector::check_canonical(const std::vector<double>& fock) const {
              fmt::format("the orbitals are not canonical, or {} are not the occupied ones: the "
                          "Fock matrix has {} between {} and {}, its largest element off the "
                          "diagonal; at most {} is accepted",
-                         occupied_ones(), largest, number_at(worst.y), number_at(worst.x),
+                         occupied_ones(), largest, file_number(worst.y), file_number(worst.x),
                          canonical_tolerance))
       .hint(
           "write the file from a converged restricted Hartree-Fock calculation, its "

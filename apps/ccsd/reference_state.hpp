@@ -33,7 +33,7 @@ struct ReferenceState {
 /// lowest energies in the file, come first; the others stay in the order of the file. Empty if they
 /// are the first, or if the energies do not decide: one is NaN, or there is no gap.
 std::vector<std::int64_t> order_by_occupation(const OrbitalSpace& space,
-                                              const std::vector<double>& told);
+                                              const std::vector<double>& energies);
 /// Local. The same for a list of the occupied ones, from 0 and in their order; empty for an empty
 /// list.
 std::vector<std::int64_t> order_by_list(const OrbitalSpace& space,
@@ -42,7 +42,7 @@ std::vector<std::int64_t> order_by_list(const OrbitalSpace& space,
 /// Which orbitals of a file are the occupied ones.
 struct Occupation {
   enum class Source : std::uint8_t { order, energies, header };
-  std::vector<std::int64_t> places = {};  ///< new numbers of the orbitals; empty: the file's order
+  std::vector<std::int64_t> order = {};  ///< new numbers of the orbitals; empty: the file's order
   Source source = Source::order;
 };
 
@@ -54,7 +54,7 @@ std::vector<std::int64_t> order_of_orbitals(const OrbitalSpace& space,
 
 class FockCollector {
  public:
-  /// Local. Orbital p of added integrals is the places[p]-th of `space`, or the p-th if `places` is
+  /// Local. Orbital p of added integrals is the order[p]-th of `space`, or the p-th if `order` is
   /// empty.
   FockCollector(const rma::Job& job, const OrbitalSpace& space, Occupation occupation = {});
 
@@ -68,23 +68,23 @@ class FockCollector {
   rma::Result<ReferenceState> finish(rma::Team& team);
 
  private:
-  [[nodiscard]] std::int64_t place_of(std::int64_t orbital) const noexcept {
-    return places_.empty() ? orbital : places_[static_cast<std::size_t>(orbital)];
+  [[nodiscard]] std::int64_t new_number(std::int64_t orbital) const noexcept {
+    return order_.empty() ? orbital : order_[static_cast<std::size_t>(orbital)];
   }
   /// The number in the file, from 1, of an orbital of the space.
-  [[nodiscard]] std::int64_t number_at(std::int64_t place) const;
+  [[nodiscard]] std::int64_t file_number(std::int64_t index) const;
   [[nodiscard]] std::string occupied_ones() const;
   [[nodiscard]] bool holds(std::int64_t pair) const noexcept {
     return pair >= first_pair_ && pair < last_pair_;
   }
-  [[nodiscard]] std::size_t place(std::int64_t pair, std::int64_t k) const noexcept {
+  [[nodiscard]] std::size_t index(std::int64_t pair, std::int64_t k) const noexcept {
     return static_cast<std::size_t>((pair - first_pair_) * space_.doubly_occupied() + k);
   }
   [[nodiscard]] rma::Status check_canonical(const std::vector<double>& fock) const;
   [[nodiscard]] rma::Status check_order(const std::vector<double>& energies) const;
 
   OrbitalSpace space_;
-  std::vector<std::int64_t> places_;
+  std::vector<std::int64_t> order_;
   Occupation::Source source_;
   std::int64_t first_pair_ = 0;
   std::int64_t last_pair_ = 0;

@@ -50,7 +50,7 @@ class Solver {
     return {};
   }
 
-  [[nodiscard]] bool goes_on() const {
+  [[nodiscard]] bool should_continue() const {
     return !solution_.is_converged && solution_.last.number < options_.max_iterations &&
            std::isfinite(solution_.last.energy);
   }
@@ -127,7 +127,7 @@ Result<Solution> solve(const rma::Job& job, const Model& model, CcsdEquations& e
                        Amplitudes& amplitudes, const SolveOptions& options) {
   TESSERA_ASSIGN_OR_RETURN(auto solver, Solver::create(job, model, equations, amplitudes, options));
   TESSERA_RETURN_IF_ERROR(solver.begin());
-  while (solver.goes_on()) {
+  while (solver.should_continue()) {
     TESSERA_RETURN_IF_ERROR(solver.iterate());
   }
   return solver.take();

@@ -45,32 +45,32 @@ std::int64_t TriplesFetch::elements(const OrbitalSpace& space, std::int64_t tile
   return sizes.all_amplitudes + sizes.all_ooov + sizes.all_ovvv + sizes.all_oovv;
 }
 
-std::size_t TriplesFetch::amplitude_place(std::size_t slot, std::int64_t k) const noexcept {
+std::size_t TriplesFetch::amplitude_offset(std::size_t slot, std::int64_t k) const noexcept {
   const auto piece = static_cast<std::int64_t>(slot) * space_.occupied + k;
   return static_cast<std::size_t>(piece * sizes_of(space_, tile_).amplitudes);
 }
 
-std::size_t TriplesFetch::ooov_place(std::size_t slot, std::int64_t l) const noexcept {
+std::size_t TriplesFetch::ooov_offset(std::size_t slot, std::int64_t l) const noexcept {
   const Sizes sizes = sizes_of(space_, tile_);
   const auto piece = static_cast<std::int64_t>(slot) * space_.occupied + l;
   return static_cast<std::size_t>(sizes.all_amplitudes + piece * sizes.ooov);
 }
 
-std::size_t TriplesFetch::ovvv_place(std::size_t x, std::size_t y, std::int64_t i) const noexcept {
+std::size_t TriplesFetch::ovvv_offset(std::size_t x, std::size_t y, std::int64_t i) const noexcept {
   const Sizes sizes = sizes_of(space_, tile_);
   const auto piece = static_cast<std::int64_t>(ordered_pair(x, y)) * space_.occupied + i;
   return static_cast<std::size_t>(sizes.all_amplitudes + sizes.all_ooov + piece * sizes.ovvv);
 }
 
-std::size_t TriplesFetch::oovv_place(std::size_t x, std::size_t y, std::int64_t a) const noexcept {
+std::size_t TriplesFetch::oovv_offset(std::size_t x, std::size_t y, std::int64_t a) const noexcept {
   const Sizes sizes = sizes_of(space_, tile_);
   const auto piece = static_cast<std::int64_t>(unordered_pair(x, y)) * tile_ + a;
   return static_cast<std::size_t>(sizes.all_amplitudes + sizes.all_ooov + sizes.all_ovvv +
                                   piece * sizes.oovv);
 }
 
-void TriplesFetch::fetch(RowMatrix& matrix, const Box& box, std::size_t place) {
-  fetching_.collect(matrix.get_async(box, std::span<double>(data_).subspan(place)));
+void TriplesFetch::fetch(RowMatrix& matrix, const Box& box, std::size_t offset) {
+  fetching_.collect(matrix.get_async(box, std::span<double>(data_).subspan(offset)));
 }
 
 void TriplesFetch::start(const TripleRanges& ranges) {
@@ -81,8 +81,8 @@ void TriplesFetch::start(const TripleRanges& ranges) {
     const auto [first, last] = ranges[slot];
     for (std::int64_t k = 0; k < o; ++k) {
       fetch(amplitudes_.t2, Box({k * v + first, 0}, {k * v + last, o * v}),
-            amplitude_place(slot, k));
-      fetch(integrals_.ooov, Box({0, k * v + first}, {o * o, k * v + last}), ooov_place(slot, k));
+            amplitude_offset(slot, k));
+      fetch(integrals_.ooov, Box({0, k * v + first}, {o * o, k * v + last}), ooov_offset(slot, k));
     }
   }
   for (std::size_t x = 0; x < ranges.size(); ++x) {
@@ -91,12 +91,12 @@ void TriplesFetch::start(const TripleRanges& ranges) {
         fetch(integrals_.ovvv,
               Box({i * v + ranges[y].first, ranges[x].first * v},
                   {i * v + ranges[y].last, ranges[x].last * v}),
-              ovvv_place(x, y, i));
+              ovvv_offset(x, y, i));
       }
       for (std::int64_t a = 0; a < ranges[x].size() && x < y; ++a) {
         const std::int64_t column = (ranges[x].first + a) * v;
         fetch(integrals_.oovv, Box({0, column + ranges[y].first}, {o * o, column + ranges[y].last}),
-              oovv_place(x, y, a));
+              oovv_offset(x, y, a));
       }
     }
   }

@@ -48,27 +48,29 @@ class TriplesFetch {
   [[nodiscard]] const TripleRanges& ranges() const noexcept { return ranges_; }
   /// t_kj^cd of one k, c in the slot's range: [c][j][d].
   [[nodiscard]] const double* amplitudes(std::size_t slot, std::int64_t k) const noexcept {
-    return data_.data() + amplitude_place(slot, k);
+    return data_.data() + amplitude_offset(slot, k);
   }
   /// (jl|kc) of one l: [j][k][c].
   [[nodiscard]] const double* ooov(std::size_t slot, std::int64_t l) const noexcept {
-    return data_.data() + ooov_place(slot, l);
+    return data_.data() + ooov_offset(slot, l);
   }
   /// (ia|bd) of one i, a in the range of x and b in that of y: [b][a][d]. Requires: x ≠ y.
   [[nodiscard]] const double* ovvv(std::size_t x, std::size_t y, std::int64_t i) const noexcept {
-    return data_.data() + ovvv_place(x, y, i);
+    return data_.data() + ovvv_offset(x, y, i);
   }
   /// (ia|jb) of one a, by its index in the range of x: [i][j][b]. Requires: x < y.
   [[nodiscard]] const double* oovv(std::size_t x, std::size_t y, std::int64_t a) const noexcept {
-    return data_.data() + oovv_place(x, y, a);
+    return data_.data() + oovv_offset(x, y, a);
   }
 
  private:
-  [[nodiscard]] std::size_t amplitude_place(std::size_t slot, std::int64_t k) const noexcept;
-  [[nodiscard]] std::size_t ooov_place(std::size_t slot, std::int64_t l) const noexcept;
-  [[nodiscard]] std::size_t ovvv_place(std::size_t x, std::size_t y, std::int64_t i) const noexcept;
-  [[nodiscard]] std::size_t oovv_place(std::size_t x, std::size_t y, std::int64_t a) const noexcept;
-  void fetch(RowMatrix& matrix, const arrays::Box& box, std::size_t place);
+  [[nodiscard]] std::size_t amplitude_offset(std::size_t slot, std::int64_t k) const noexcept;
+  [[nodiscard]] std::size_t ooov_offset(std::size_t slot, std::int64_t l) const noexcept;
+  [[nodiscard]] std::size_t ovvv_offset(std::size_t x, std::size_t y,
+                                        std::int64_t i) const noexcept;
+  [[nodiscard]] std::size_t oovv_offset(std::size_t x, std::size_t y,
+                                        std::int64_t a) const noexcept;
+  void fetch(RowMatrix& matrix, const arrays::Box& box, std::size_t offset);
 
   OrbitalSpace space_;
   Integrals& integrals_;

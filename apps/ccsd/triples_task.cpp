@@ -136,8 +136,8 @@ Status TriplesTask::form_w(const Stack& stack) {
     const bool is_in_right = z == 1;
     const std::int64_t rows = is_in_right ? o() : n * o();
     const std::int64_t columns = is_in_right ? n * o() * o() : o() * o();
-    const ConstMatrix l = matrix(left(x, y, stack.places[x], stack.places[y]), rows, length);
-    const ConstMatrix r = matrix(right(z, stack.places[z]), columns, length);
+    const ConstMatrix l = matrix(left(x, y, stack.indices[x], stack.indices[y]), rows, length);
+    const ConstMatrix r = matrix(right(z, stack.indices[z]), columns, length);
     TESSERA_RETURN_IF_ERROR(linalg::blas::gemm<double>(1.0, {l}, {r.transposed()}, 0.0,
                                                        matrix(term_.data(), rows, columns)));
     const std::int64_t b_stride = is_in_right ? o() * o() : cube;
@@ -157,10 +157,10 @@ Status TriplesTask::form_w(const Stack& stack) {
 }
 
 // V = W + t_i^a (jb|kc) + t_j^b (ia|kc) + t_k^c (ia|jb)
-void TriplesTask::form_v(const Triple& places, const Triple& abc, const double* w) {
-  const double* const ab = integrals_of(0, 1, places[0], places[1]);
-  const double* const ac = integrals_of(0, 2, places[0], places[2]);
-  const double* const bc = integrals_of(1, 2, places[1], places[2]);
+void TriplesTask::form_v(const Triple& indices, const Triple& abc, const double* w) {
+  const double* const ab = integrals_of(0, 1, indices[0], indices[1]);
+  const double* const ac = integrals_of(0, 2, indices[0], indices[2]);
+  const double* const bc = integrals_of(1, 2, indices[1], indices[2]);
   const auto t = [&](std::int64_t i, std::size_t slot) {
     return t1_[static_cast<std::size_t>(i * v() + abc[slot])];
   };
@@ -217,12 +217,12 @@ Result<double> TriplesTask::energy() {
 Result<double> TriplesTask::energy_between(std::int64_t a, std::int64_t c) {
   const std::int64_t b_first = std::max(ranges_[1].first, c);
   const std::int64_t b_last = std::min(ranges_[1].last, a + 1);
-  const Triple places{a - ranges_[0].first, b_first - ranges_[1].first, c - ranges_[2].first};
-  TESSERA_RETURN_IF_ERROR(form_w({places, b_last - b_first}));
+  const Triple indices{a - ranges_[0].first, b_first - ranges_[1].first, c - ranges_[2].first};
+  TESSERA_RETURN_IF_ERROR(form_w({indices, b_last - b_first}));
   double energy = 0.0;
   for (std::int64_t b = b_first; b < b_last; ++b) {
     const double* const w = w_.data() + (b - b_first) * o() * o() * o();
-    form_v({places[0], b - ranges_[1].first, places[2]}, {a, b, c}, w);
+    form_v({indices[0], b - ranges_[1].first, indices[2]}, {a, b, c}, w);
     const double same_orders = a == b || b == c ? 2.0 : 1.0;
     energy += 2.0 / 3.0 / same_orders * sum({a, b, c}, w);
   }

@@ -40,7 +40,7 @@ class TriplesTask {
   /// One a and one c with several consecutive b, by their indices in the ranges; the first b is
   /// given.
   struct Stack {
-    Triple places;
+    Triple indices;
     std::int64_t b_count = 0;
   };
 
@@ -49,7 +49,7 @@ class TriplesTask {
   void assemble_integrals(const TriplesFetch& fetched, std::size_t x, std::size_t y);
   rma::Result<double> energy_between(std::int64_t a, std::int64_t c);
   rma::Status form_w(const Stack& stack);
-  void form_v(const Triple& places, const Triple& abc, const double* w);
+  void form_v(const Triple& indices, const Triple& abc, const double* w);
   [[nodiscard]] double sum(const Triple& abc, const double* w) const;
 
   [[nodiscard]] std::int64_t o() const noexcept { return model_.space.occupied; }

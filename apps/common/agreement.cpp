@@ -34,18 +34,18 @@ bool comes_first(const InputError& a, const InputError& b) {
 
 }  // namespace
 
-Status agree_on_input(rma::Team team, const Status& mine, std::int64_t line) {
+Status agree_on_input(rma::Team team, const Status& status, std::int64_t line) {
   TESSERA_ASSIGN_OR_RETURN(const auto findings,
-                           team.allgather_value(InputError{line, mine.code()}));
+                           team.allgather_value(InputError{line, status.code()}));
   if (!std::ranges::all_of(findings, is_of_input, &InputError::code)) {
-    return team.agree(mine);
+    return team.agree(status);
   }
   const auto first = std::ranges::min_element(findings, comes_first);
   if (first->code == Code::ok) {
     return {};
   }
   Text text;
-  mine.message().copy(text.bytes, Text::most - 1);
+  status.message().copy(text.bytes, Text::most - 1);
   const rma::TeamRank finder{static_cast<std::int32_t>(first - findings.begin())};
   TESSERA_RETURN_IF_ERROR(team.broadcast_value(text, finder));
   return Status::error(first->code, text.bytes);

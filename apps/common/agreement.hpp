@@ -14,6 +14,6 @@ namespace tessera::apps {
 /// file that all ranks read, the rank is of no use to users. Of several errors it reports the one
 /// at the lowest `line` of the input, for any number of ranks; of errors at the same line, the one
 /// of the lowest rank.
-rma::Status agree_on_input(rma::Team team, const rma::Status& mine, std::int64_t line = 0);
+rma::Status agree_on_input(rma::Team team, const rma::Status& status, std::int64_t line = 0);
 
 }  // namespace tessera::apps

@@ -69,12 +69,12 @@ inline std::string check_file_name(const std::string& name) {
 /// own job. (A script under srun looks like a rank but is not one.) Also if the system allows fewer
 /// threads.
 inline std::optional<int> refuse_threads(std::string_view program, std::int32_t threads) {
-  const rma::LauncherInfo trace = rma::detect_launcher();
+  const rma::LauncherInfo launcher = rma::detect_launcher();
   if (threads == 0) {
     return std::nullopt;
   }
-  if (!trace.launcher.empty() && trace.launcher != "srun" && trace.ranks != 1) {
-    print_error_once(program, "--threads: " + std::string(trace.launcher) +
+  if (!launcher.launcher.empty() && launcher.launcher != "srun" && launcher.ranks != 1) {
+    print_error_once(program, "--threads: " + std::string(launcher.launcher) +
                                   " already starts ranks; use only one of the two");
     return exit_usage;
   }

@@ -118,17 +118,17 @@ Status no_memory_error(rma::WorldRank rank) {
 }  // namespace
 
 Status check_memory(rma::Job& job, const MemoryNeed& need) {
-  const MemoryShare mine{memory_of_machine(), own_process(), need.bytes_per_rank,
-                         need.own_bytes + buffer_bytes(need)};
-  TESSERA_ASSIGN_OR_RETURN(const auto shares, job.world().allgather_value(mine));
+  const MemoryShare own{memory_of_machine(), own_process(), need.bytes_per_rank,
+                        need.own_bytes + buffer_bytes(need)};
+  TESSERA_ASSIGN_OR_RETURN(const auto shares, job.world().allgather_value(own));
   Sum machine;
   Sum process;
   for (const MemoryShare& share : shares) {
-    if (share.memory == mine.memory) {
+    if (share.memory == own.memory) {
       ++machine.ranks;
       machine.bytes += share.bytes;
     }
-    if (share.process == mine.process) {
+    if (share.process == own.process) {
       ++process.ranks;
       process.bytes += share.address_bytes;
     }

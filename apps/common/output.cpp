@@ -22,7 +22,7 @@ namespace {
 // The system's reason for the first lost output. Ranks may be threads.
 std::atomic<int> first_error{0};
 
-void remember(int error) {
+void record_error(int error) {
   int none = 0;
   first_error.compare_exchange_strong(none, error == 0 ? EIO : error);
 }
@@ -30,7 +30,7 @@ void remember(int error) {
 void flush() {
   errno = 0;
   if (std::fflush(stdout) != 0) {
-    remember(errno);
+    record_error(errno);
   }
 }
 
@@ -39,7 +39,7 @@ void flush() {
 void tell(std::string_view text) {
   errno = 0;
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
-    remember(errno);
+    record_error(errno);
   }
   flush();
 }
@@ -49,7 +49,7 @@ void report_file_size_limit() {
 }
 
 void record_output_error(int error) {
-  remember(error);
+  record_error(error);
 }
 
 void complain(std::string_view program, std::string_view message) {
@@ -72,7 +72,7 @@ int complete_output(std::string_view program, int code) {
   const int flush_error = errno;
   flush();
   if (std::ferror(stdout) != 0) {
-    remember(flush_error != 0 ? flush_error : find_write_error());
+    record_error(flush_error != 0 ? flush_error : find_write_error());
   }
   const int error = first_error.load();
   if (error == 0) {

@@ -76,13 +76,13 @@ std::filesystem::path absolute_path_of(const std::string& path) {
 bool is_same_file(const std::string& a, const std::string& b) {
   struct stat facts_a = {};
   struct stat facts_b = {};
-  const bool is_there_a = ::stat(a.c_str(), &facts_a) == 0;
-  const bool is_there_b = ::stat(b.c_str(), &facts_b) == 0;
-  if (is_there_a && is_there_b) {
+  const bool exists_a = ::stat(a.c_str(), &facts_a) == 0;
+  const bool exists_b = ::stat(b.c_str(), &facts_b) == 0;
+  if (exists_a && exists_b) {
     return S_ISREG(facts_a.st_mode) && facts_a.st_dev == facts_b.st_dev &&
            facts_a.st_ino == facts_b.st_ino;
   }
-  return is_there_a == is_there_b && absolute_path_of(a) == absolute_path_of(b);
+  return exists_a == exists_b && absolute_path_of(a) == absolute_path_of(b);
 }
 
 }  // namespace
@@ -145,12 +145,12 @@ bool is_replaceable(const struct stat& facts) {
          !is_open_as(STDERR_FILENO, facts);
 }
 
-// A new file in the folder of `place`; negative on failure, with the reason in errno.
-int open_beside(const std::filesystem::path& place, std::string& name) {
+// A new file in the folder of `path`; negative on failure, with the reason in errno.
+int open_beside(const std::filesystem::path& path, std::string& name) {
   constexpr int most_leftovers = 100;  // from killed programs that had the same process number
   int descriptor = -1;
   for (int number = 0; number < most_leftovers && descriptor < 0; ++number) {
-    name = place.parent_path() / fmt::format(".tessera-{}-{}", ::getpid(), number);
+    name = path.parent_path() / fmt::format(".tessera-{}-{}", ::getpid(), number);
     descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions);
     if (descriptor < 0 && errno != EEXIST) {
       break;
@@ -170,10 +170,10 @@ bool copy_ownership(int descriptor, const struct stat& old) {
 
 // Writes a file beside the old one and renames it: the old one stays complete until all is written.
 // Returns the system's error, or 0; nullopt if that is not possible here, with the file unchanged.
-std::optional<int> replace_file(const std::filesystem::path& place, const struct stat* old,
+std::optional<int> replace_file(const std::filesystem::path& path, const struct stat* old,
                                 std::string_view contents) {
   std::string name;
-  const int descriptor = open_beside(place, name);
+  const int descriptor = open_beside(path, name);
   if (descriptor < 0) {
     const bool is_forbidden = errno == EACCES || errno == EPERM || errno == EROFS;
     return is_forbidden && old != nullptr ? std::nullopt : std::optional(errno);
@@ -188,7 +188,7 @@ std::optional<int> replace_file(const std::filesystem::path& place, const struct
     ::unlink(name.c_str());
     return error;
   }
-  if (::rename(name.c_str(), place.c_str()) != 0) {
+  if (::rename(name.c_str(), path.c_str()) != 0) {
     // A mount point, or another user's file in a shared folder.
     ::unlink(name.c_str());
     return std::nullopt;

@@ -24,7 +24,7 @@ bool Progress::is_due() {
   return is_due;
 }
 
-void Progress::tell(std::string_view line) const {
+void Progress::print(std::string_view line) const {
   apps::tell(fmt::format("  {}\n", line));
 }
 

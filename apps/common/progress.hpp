@@ -20,7 +20,7 @@ class Progress {
 
   /// Local. Whether the next line is due. Costs nothing if nothing is shown.
   [[nodiscard]] bool is_due();
-  void tell(std::string_view line) const;
+  void print(std::string_view line) const;
 
  private:
   bool is_shown_;

@@ -21,8 +21,8 @@ Outcome run_rank(std::string_view program, Job& job, const RankProgram& body) {
   Outcome outcome;
   outcome.exit_code = catch_bad_alloc(program, job, [&] {
     outcome = body(job);
-    const bool is_untold = !outcome.status.ok() && outcome.exit_code == 0;
-    return is_untold ? exit_failed : outcome.exit_code;
+    const bool is_unreported = !outcome.status.ok() && outcome.exit_code == 0;
+    return is_unreported ? exit_failed : outcome.exit_code;
   });
   return outcome;
 }

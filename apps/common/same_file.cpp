@@ -64,8 +64,8 @@ FileMark mark_of_file(const std::string& path) {
   return mark;
 }
 
-Status check_same_file(rma::Team team, const std::string& path, const FileMark& mine) {
-  TESSERA_ASSIGN_OR_RETURN(const auto marks, team.allgather_value(mine));
+Status check_same_file(rma::Team team, const std::string& path, const FileMark& own) {
+  TESSERA_ASSIGN_OR_RETURN(const auto marks, team.allgather_value(own));
   const auto first = std::ranges::find_if(marks, &FileMark::is_readable);
   std::vector<std::size_t> others;
   for (std::size_t rank = 0; rank < marks.size(); ++rank) {

@@ -35,6 +35,6 @@ FileMark mark_of_file(const std::string& path);
 
 /// Collective. Checks that all ranks that can read the file have the same one. Ranks that cannot
 /// read it report that themselves. Errors, on all: invalid_argument, which names the ranks.
-rma::Status check_same_file(rma::Team team, const std::string& path, const FileMark& mine);
+rma::Status check_same_file(rma::Team team, const std::string& path, const FileMark& own);
 
 }  // namespace tessera::apps

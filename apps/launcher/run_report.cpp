@@ -36,7 +36,7 @@ Json describe(const rma::RankExit& ended) {
     json["exit_code"] = ended.exit_code;
   }
   if (ended.was_signalled) {
-    json["was_told"] = true;
+    json["was_signalled"] = true;
   }
   return json;
 }

@@ -78,29 +78,30 @@ Box grown_where_split(const Box& box, std::int64_t width, const Wrap& wrap) {
 // Even blocks for the ranks of process_grid(); other ranks get none.
 Result<Distribution> finest(std::int64_t edge, std::int64_t ranks, std::int64_t ghosts) {
   const Index3 grid = process_grid(edge, ranks);
-  std::vector<BlockPartition1D> cuts;
+  std::vector<BlockPartition1D> partitions;
   for (const std::int64_t blocks : {grid.z, grid.y, grid.x}) {
-    TESSERA_ASSIGN_OR_RETURN(BlockPartition1D cut, BlockPartition1D::even(edge, blocks));
-    cuts.push_back(std::move(cut));
+    TESSERA_ASSIGN_OR_RETURN(BlockPartition1D partition, BlockPartition1D::even(edge, blocks));
+    partitions.push_back(std::move(partition));
   }
-  TESSERA_ASSIGN_OR_RETURN(const Deal deal, Deal::grid({grid.z, grid.y, grid.x}, ranks));
-  return Distribution::create(cuts, deal, {.ghosts = Extents::filled(dims, ghosts)});
+  TESSERA_ASSIGN_OR_RETURN(const Deal blocks_of_ranks, Deal::grid({grid.z, grid.y, grid.x}, ranks));
+  return Distribution::create(partitions, blocks_of_ranks,
+                              {.ghosts = Extents::filled(dims, ghosts)});
 }
 
 // The distribution of the level below: each bound halved, as coarsened() does with boxes.
 Result<Distribution> coarser(const Distribution& fine, std::int64_t ghosts) {
-  std::vector<BlockPartition1D> cuts;
+  std::vector<BlockPartition1D> partitions;
   for (int dim = 0; dim < dims; ++dim) {
-    const BlockPartition1D& cut = fine.cut(dim);
+    const BlockPartition1D& partition = fine.cut(dim);
     std::vector<std::int64_t> starts;
-    for (std::int64_t block = 0; block < cut.blocks(); ++block) {
-      starts.push_back(cut.lo(block) / 2);
+    for (std::int64_t block = 0; block < partition.blocks(); ++block) {
+      starts.push_back(partition.lo(block) / 2);
     }
     TESSERA_ASSIGN_OR_RETURN(BlockPartition1D coarse,
-                             BlockPartition1D::at_bounds(cut.extent() / 2, starts));
-    cuts.push_back(std::move(coarse));
+                             BlockPartition1D::at_bounds(partition.extent() / 2, starts));
+    partitions.push_back(std::move(coarse));
   }
-  return Distribution::create(cuts, fine.deal(), {.ghosts = Extents::filled(dims, ghosts)});
+  return Distribution::create(partitions, fine.deal(), {.ghosts = Extents::filled(dims, ghosts)});
 }
 
 // An array's own box and ghosts for the kernels. The memory does not move, and only this rank
@@ -126,12 +127,12 @@ DistributedRun::DistributedRun(const rma::Job& job, const Problem& problem,
 
 Result<DistributedRun> DistributedRun::create(const rma::Job& job, const Problem& problem,
                                               std::unique_ptr<Exchange> exchange) {
-  TESSERA_ASSIGN_OR_RETURN(const Distribution cut_for_u,
+  TESSERA_ASSIGN_OR_RETURN(const Distribution distribution_of_u,
                            finest(problem.edge, job.size(), sweep_u_ghosts));
-  TESSERA_ASSIGN_OR_RETURN(const Distribution cut_for_v,
+  TESSERA_ASSIGN_OR_RETURN(const Distribution distribution_of_v,
                            finest(problem.edge, job.size(), sweep_v_ghosts));
-  TESSERA_ASSIGN_OR_RETURN(auto u, Array<double>::create(job, cut_for_u, {.name = "u"}));
-  TESSERA_ASSIGN_OR_RETURN(auto v, Array<double>::create(job, cut_for_v, {.name = "v"}));
+  TESSERA_ASSIGN_OR_RETURN(auto u, Array<double>::create(job, distribution_of_u, {.name = "u"}));
+  TESSERA_ASSIGN_OR_RETURN(auto v, Array<double>::create(job, distribution_of_v, {.name = "v"}));
   DistributedRun run(job, problem, std::move(exchange),
                      std::make_unique<Finest>(Finest{std::move(u), std::move(v)}));
   TESSERA_ASSIGN_OR_RETURN(const Distribution replicated, run.make_levels());
@@ -182,8 +183,8 @@ Status DistributedRun::plan_exchanges(const Distribution& replicated) {
 
 // Each rank searches its own box; the ten extremes of the whole are among theirs.
 Status DistributedRun::set_problem() {
-  const Extremes mine = find_extremes(problem_.edge, to_box(finest_->u.own_box()));
-  TESSERA_ASSIGN_OR_RETURN(const std::vector<Extremes> all, job_.world().allgather_value(mine));
+  const Extremes own = find_extremes(problem_.edge, to_box(finest_->u.own_box()));
+  TESSERA_ASSIGN_OR_RETURN(const std::vector<Extremes> all, job_.world().allgather_value(own));
   Extremes extremes = all.front();
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
     extremes = merge(extremes, all[rank]);

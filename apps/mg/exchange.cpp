@@ -58,24 +58,24 @@ class InboxLayout {
   explicit InboxLayout(const Distribution& distribution) {
     std::size_t at = 0;
     for (std::int32_t rank = 0; rank < distribution.nranks(); ++rank) {
-      places_.push_back(at);
+      offsets_.push_back(at);
       at += static_cast<std::size_t>(box_of(distribution, rank).points()) * sizeof(double);
     }
     set_bytes_ = at;
   }
 
   [[nodiscard]] std::size_t message_offset(std::int32_t sender, std::int32_t round) const {
-    return places_[static_cast<std::size_t>(sender)] + (round % 2 == 0 ? 0 : set_bytes_);
+    return offsets_[static_cast<std::size_t>(sender)] + (round % 2 == 0 ? 0 : set_bytes_);
   }
   [[nodiscard]] std::size_t flag(std::int32_t sender) const {
     return 2 * set_bytes_ + static_cast<std::size_t>(sender) * sizeof(std::int32_t);
   }
   [[nodiscard]] std::size_t bytes() const {
-    return flag(static_cast<std::int32_t>(places_.size()));
+    return flag(static_cast<std::int32_t>(offsets_.size()));
   }
 
  private:
-  std::vector<std::size_t> places_;
+  std::vector<std::size_t> offsets_;
   std::size_t set_bytes_ = 0;
 };
 

@@ -31,12 +31,12 @@ void insert(std::array<Candidate, charges>& list, const Candidate& candidate, Be
   if (candidate.index < 0 || (list.back().index >= 0 && !better(candidate, list.back()))) {
     return;
   }
-  std::size_t place = charges - 1;
-  while (place > 0 && (list[place - 1].index < 0 || better(candidate, list[place - 1]))) {
-    list[place] = list[place - 1];
-    --place;
+  std::size_t index = charges - 1;
+  while (index > 0 && (list[index - 1].index < 0 || better(candidate, list[index - 1]))) {
+    list[index] = list[index - 1];
+    --index;
   }
-  list[place] = candidate;
+  list[index] = candidate;
 }
 
 /// The smallest and the largest of `count` consecutive values beginning with `first`. Most rows

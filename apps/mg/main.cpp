@@ -96,7 +96,7 @@ Result<int> run_and_report(const Arguments& arguments, const mg::Problem& proble
   Progress progress(tessera::apps::shows_progress(job, arguments.quiet));
   TESSERA_ASSIGN_OR_RETURN(result, solver.run(cycles, [&](std::int64_t done) {
     if (progress.is_due()) {
-      progress.tell(fmt::format("cycle {} of {}", done, cycles));
+      progress.print(fmt::format("cycle {} of {}", done, cycles));
     }
   }));
 

@@ -51,11 +51,11 @@ ProductCheck<T>::ProductCheck(std::int64_t rows)
 template <class T>
 void ProductCheck<T>::add(std::int64_t row, std::int64_t column, T value) {
   const T term = value * trial_element<T>(column);
-  const std::size_t place = has_all_rows_ ? static_cast<std::size_t>(row) : 0;
+  const std::size_t index = has_all_rows_ ? static_cast<std::size_t>(row) : 0;
   const double factor = has_all_rows_ ? 1 : weight(row);
-  sums_[place] += factor * term;
-  absolutes_[place] += factor * std::abs(term);
-  ++terms_[place];
+  sums_[index] += factor * term;
+  absolutes_[index] += factor * std::abs(term);
+  ++terms_[index];
 }
 
 template <class T>

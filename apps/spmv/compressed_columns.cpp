@@ -168,10 +168,10 @@ struct Range {
 
 // A rank's share of `count` items.
 Range share_of(std::int64_t count, const rma::Team& team) {
-  const auto cut = [&](std::int64_t rank) {
+  const auto first_column = [&](std::int64_t rank) {
     return count / team.size() * rank + count % team.size() * rank / team.size();
   };
-  return {cut(team.rank().value), cut(team.rank().value + 1)};
+  return {first_column(team.rank().value), first_column(team.rank().value + 1)};
 }
 
 // This rank's share of the pointers: they begin with the first entry, end after the last one, and
@@ -245,8 +245,8 @@ Status parse_sections(rma::Job& job, const std::string& file, const MatrixHeader
             return write_value(values, header.values.format.is_whole, i, text, field);
           });
     }
-    const bool is_behind = number > last_line && !is_blank(line);
-    return is_behind
+    const bool is_after_last = number > last_line && !is_blank(line);
+    return is_after_last
                ? std::optional(TextFault{number, 0,
                                          fmt::format("the section has more than the {} lines that "
                                                      "line 2 announces",
@@ -254,10 +254,11 @@ Status parse_sections(rma::Job& job, const std::string& file, const MatrixHeader
                : std::optional<TextFault>();
   };
   std::optional<TextFault> found;
-  const auto lines = deal_lines(job, file, at_first, header.start, [&](const TextPiece& piece) {
-    found = for_each_line(piece, read_line);
-    return found;
-  });
+  const auto lines =
+      distribute_lines(job, file, at_first, header.start, [&](const TextPiece& piece) {
+        found = for_each_line(piece, read_line);
+        return found;
+      });
   pointers.flush();
   rows.flush();
   values.flush();

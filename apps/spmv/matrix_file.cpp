@@ -126,7 +126,7 @@ struct ElementIndex {
 };
 
 // The indices of an element, by its number in an array file.
-ElementIndex place_in_array(const MatrixHeader& header, std::int64_t number) {
+ElementIndex index_in_array(const MatrixHeader& header, std::int64_t number) {
   if (header.symmetry == Symmetry::general) {
     return {number % header.rows, number / header.rows};
   }
@@ -153,7 +153,7 @@ std::optional<TextFault> read_element(const MatrixHeader& header, LineReader& re
   if (auto fault = reader.read_value(header, parts.data())) {
     return fault;
   }
-  const ElementIndex at = place_in_array(header, element);
+  const ElementIndex at = index_in_array(header, element);
   const T value = value_of<T>(parts.data());
   std::string wrong = value == T{} ? "" : give(header.symmetry, at.row, at.column, value, sink);
   return wrong.empty() ? std::nullopt : std::optional(reader.fault(std::move(wrong)));
@@ -180,8 +180,8 @@ Result<MatrixFile> MatrixFile::open(rma::Job& job, const std::string& file) {
   return opened;
 }
 
-Result<std::int64_t> MatrixFile::deal(const PieceReader& reader) {
-  return deal_lines(job_, name_, stream_ ? &*stream_ : nullptr, header_.start, reader);
+Result<std::int64_t> MatrixFile::distribute(const PieceReader& reader) {
+  return distribute_lines(job_, name_, stream_ ? &*stream_ : nullptr, header_.start, reader);
 }
 
 // Collective. Checks the number of entries that all ranks found against the head.
@@ -210,7 +210,7 @@ Status MatrixFile::read_coordinates(const EntrySink<T>& sink) {
       TextFault{header_.size_line, 0,
                 fmt::format("says {} entries, but there are over {}", header_.entries, most)};
   std::int64_t found = 0;
-  TESSERA_ASSIGN_OR_RETURN(const std::int64_t lines, deal([&](const TextPiece& piece) {
+  TESSERA_ASSIGN_OR_RETURN(const std::int64_t lines, distribute([&](const TextPiece& piece) {
                              return for_each_line(piece,
                                                   [&](std::string_view line, std::int64_t number) {
                                                     if (is_blank(line) || is_comment(line)) {
@@ -241,7 +241,7 @@ Status MatrixFile::read_array(const EntrySink<T>& sink) {
     }
     return fault;
   };
-  TESSERA_ASSIGN_OR_RETURN(const std::int64_t lines, deal([&](const TextPiece& piece) {
+  TESSERA_ASSIGN_OR_RETURN(const std::int64_t lines, distribute([&](const TextPiece& piece) {
                              next = (piece.words_before - header_.start.words) /
                                     parts_of(header_.field);
                              return for_each_line(piece, read_line);

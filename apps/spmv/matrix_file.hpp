@@ -52,7 +52,7 @@ class MatrixFile {
 
  private:
   explicit MatrixFile(const rma::Job& job, std::string name) : job_(job), name_(std::move(name)) {}
-  rma::Result<std::int64_t> deal(const PieceReader& reader);
+  rma::Result<std::int64_t> distribute(const PieceReader& reader);
   template <class T>
   rma::Status read_coordinates(const EntrySink<T>& sink);
   template <class T>

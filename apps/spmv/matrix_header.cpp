@@ -340,8 +340,8 @@ Result<FortranFormat> read_format(const LineStream& stream, std::string_view lin
 }
 
 // `said` is the section's length in the second line.
-Status place_section(const LineStream& stream, Section& section, std::string_view what,
-                     std::int64_t said, std::int64_t& next_line) {
+Status locate_section(const LineStream& stream, Section& section, std::string_view what,
+                      std::int64_t said, std::int64_t& next_line) {
   const std::int64_t needed = section.format.lines_for(section.fields);
   if (said != needed) {
     return to_status(stream.file(),
@@ -428,8 +428,8 @@ Result<MatrixHeader> read_boeing(LineStream& stream) {
   header.pointers.fields = header.columns + 1;
   header.indices.fields = header.entries;
   std::int64_t next = stream.lines() + 1;
-  TESSERA_RETURN_IF_ERROR(place_section(stream, header.pointers, "pointers", (*lines)[1], next));
-  TESSERA_RETURN_IF_ERROR(place_section(stream, header.indices, "row numbers", (*lines)[2], next));
+  TESSERA_RETURN_IF_ERROR(locate_section(stream, header.pointers, "pointers", (*lines)[1], next));
+  TESSERA_RETURN_IF_ERROR(locate_section(stream, header.indices, "row numbers", (*lines)[2], next));
   const bool has_values = header.field != Field::pattern;
   if (has_values ? (*lines)[3] == 0 && header.entries > 0 : (*lines)[3] > 0) {
     return to_status(stream.file(), {cards_line, 0,
@@ -439,7 +439,7 @@ Result<MatrixHeader> read_boeing(LineStream& stream) {
   }
   if (has_values) {
     header.values.fields = header.field == Field::complex ? 2 * header.entries : header.entries;
-    TESSERA_RETURN_IF_ERROR(place_section(stream, header.values, "values", (*lines)[3], next));
+    TESSERA_RETURN_IF_ERROR(locate_section(stream, header.values, "values", (*lines)[3], next));
   }
   header.right_side_lines = (*lines)[4];
   TESSERA_RETURN_IF_ERROR(check_length(

@@ -80,7 +80,7 @@ class FormatReader {
     return value;
   }
   // Whether a comma or the end of a list follows.
-  [[nodiscard]] bool is_behind_item() const {
+  [[nodiscard]] bool is_after_item() const {
     return at_ < text_.size() && (text_[at_] == ',' || text_[at_] == ')');
   }
   bool fail(std::string fault) {
@@ -160,7 +160,7 @@ bool FormatReader::read_fields(std::int32_t repeat) {
     static_cast<void>(take("SN"));  // scientific, engineering: differ only on output
   }
   FortranField field{0, number().value_or(0), 0, scale_};
-  if (field.width == 0 && is_behind_item()) {
+  if (field.width == 0 && is_after_item()) {
     return fail(
         "has fields without a width, for numbers separated by blanks; these are not supported");
   }

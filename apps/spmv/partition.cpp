@@ -59,7 +59,7 @@ void for_each_neighbour(const LocalCsr<T>& matrix, Action&& action) {
 
 // Sorts the neighbours of each vertex and removes duplicates; later lists move up.
 void remove_duplicates(Graph& graph) {
-  const auto at = [&](std::int64_t place) { return graph.neighbours.begin() + place; };
+  const auto at = [&](std::int64_t index) { return graph.neighbours.begin() + index; };
   std::int64_t begin = 0;
   std::int64_t kept = 0;
   for (std::size_t row = 0; row + 1 < graph.starts.size(); ++row) {

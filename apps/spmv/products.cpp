@@ -59,7 +59,7 @@ template <class T>
 Status compare_modes(SparseMatrix<T>& matrix, Array<T>& x, Array<T>& y,
                      std::vector<ModeRun<T>>& trials, const std::vector<Mode>& modes) {
   std::vector<T> first;
-  Status mine;
+  Status status;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     TESSERA_RETURN_IF_ERROR(arrays::zero(y));
     TESSERA_RETURN_IF_ERROR(trials[i].plan.multiply(matrix, x, y));
@@ -67,11 +67,11 @@ Status compare_modes(SparseMatrix<T>& matrix, Array<T>& x, Array<T>& y,
     if (i == 0) {
       first = std::move(own);
     } else if (!own.empty() && std::memcmp(first.data(), own.data(), own.size() * sizeof(T)) != 0) {
-      mine = Status::error(Code::internal, fmt::format("modes {} and {} have different results",
-                                                       modes[0].name, modes[i].name));
+      status = Status::error(Code::internal, fmt::format("modes {} and {} have different results",
+                                                         modes[0].name, modes[i].name));
     }
   }
-  return matrix.team().agree(mine);
+  return matrix.team().agree(status);
 }
 
 // Collective. The mean times of all ranks for a mode.

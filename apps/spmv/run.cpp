@@ -155,10 +155,11 @@ Status write_entries(Source& source, const Job& job, const EntrySink<T>& sink) {
   }
   if constexpr (!rma::ComplexElement<T>) {
     const std::int64_t rows = source.rows();
-    const auto cut = [&](std::int64_t rank) {
+    const auto first_row = [&](std::int64_t rank) {
       return rows / job.size() * rank + rows % job.size() * rank / job.size();
     };
-    for (std::int64_t row = cut(job.rank().value); row < cut(job.rank().value + 1); ++row) {
+    for (std::int64_t row = first_row(job.rank().value); row < first_row(job.rank().value + 1);
+         ++row) {
       source.generator->give_row(row, sink);
     }
   }
@@ -203,7 +204,7 @@ Status distribute_rows(const Order& order, Problem<T>& problem) {
   return {};
 }
 
-// The right-hand side of a square matrix, distributed as its rows.
+// The trial vector x. It is distributed as the rows of a square matrix, else as the columns.
 template <class T>
 Result<Array<T>> trial_vector(Job& job, const Problem<T>& problem) {
   const SparseMatrix<T>& matrix = problem.matrix;
@@ -297,7 +298,7 @@ Result<bool> multiply(const Order& order, Report& report, Problem<T>& problem, A
   return check.is_good();
 }
 
-// With b = A x for the trial vector, so that the solution is also known.
+// Solves A x = b with b = A exact, so that the error of the solution is known, too.
 template <class T>
 Result<bool> solve_system(const Order& order, Report& report, const Source& source,
                           Problem<T>& problem, Array<T>& exact) {
@@ -312,7 +313,7 @@ Result<bool> solve_system(const Order& order, Report& report, const Source& sour
   SolveOptions options{*order.method, order.tolerance, order.most_steps, order.jacobi};
   options.progress = [&](std::int64_t iteration, double residual) {
     if (progress.is_due()) {
-      progress.tell(fmt::format("iteration {}: residual {:.2e}", iteration, residual));
+      progress.print(fmt::format("iteration {}: residual {:.2e}", iteration, residual));
     }
   };
   auto solved = solve(matrix, plan, b, x, options);

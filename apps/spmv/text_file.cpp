@@ -24,7 +24,7 @@ using rma::Status;
 
 // The block size of file reads, and of the pieces sent to a rank in a round.
 constexpr std::size_t block_bytes = 1 << 20;
-constexpr std::size_t dealt_bytes = 1 << 18;
+constexpr std::size_t piece_bytes = 1 << 18;
 
 std::string reason_of(int error) {
   return std::generic_category().message(error);
@@ -70,7 +70,7 @@ class LineCounter {
     bool is_begun = false;
     bool has_word = false;
     bool is_comment = false;
-    bool is_behind_blank = true;
+    bool is_after_blank = true;
   };
 
   // Requires: no line ends in it.
@@ -83,13 +83,13 @@ class LineCounter {
     if (line_.is_comment) {
       return;
     }
-    bool is_behind_blank = line_.is_behind_blank;
+    bool is_after_blank = line_.is_after_blank;
     for (const char c : part) {
       const bool is_in_word = !is_blank(c);
-      count_.words += is_in_word && is_behind_blank ? 1 : 0;
-      is_behind_blank = !is_in_word;
+      count_.words += is_in_word && is_after_blank ? 1 : 0;
+      is_after_blank = !is_in_word;
     }
-    line_.is_behind_blank = is_behind_blank;
+    line_.is_after_blank = is_after_blank;
     line_.has_word = line_.has_word || !part.empty();
   }
 
@@ -113,19 +113,19 @@ Status to_status(const std::string& file, const TextFault& fault) {
   if (fault.line < 0) {
     return Status::error(Code::invalid_argument, fault.reason);
   }
-  std::string place = file;
+  std::string location = file;
   if (fault.line > 0) {
-    place += fmt::format(":{}", fault.line);
+    location += fmt::format(":{}", fault.line);
   }
   if (fault.line > 0 && fault.column > 0) {
-    place += fmt::format(":{}", fault.column);
+    location += fmt::format(":{}", fault.column);
   }
-  return Status::error(Code::invalid_argument, fmt::format("{}: {}", place, fault.reason));
+  return Status::error(Code::invalid_argument, fmt::format("{}: {}", location, fault.reason));
 }
 
 Status agree_on_fault(rma::Team& team, const std::string& file,
-                      const std::optional<TextFault>& mine) {
-  return agree_on_input(team, mine ? to_status(file, *mine) : Status(), mine ? mine->line : 0);
+                      const std::optional<TextFault>& own) {
+  return agree_on_input(team, own ? to_status(file, *own) : Status(), own ? own->line : 0);
 }
 
 std::optional<TextFault> for_each_line(
@@ -364,12 +364,12 @@ struct LineRange {
 Result<LineRange> find_share(const PlainFile& file, std::int64_t start, std::int64_t rank,
                              std::int64_t ranks) {
   const std::int64_t length = std::max<std::int64_t>(file.size() - start, 0);
-  const auto cut = [&](std::int64_t part) {
+  const auto boundary = [&](std::int64_t part) {
     return start + length / ranks * part + length % ranks * part / ranks;
   };
   LineRange share;
-  TESSERA_ASSIGN_OR_RETURN(share.begin, file.line_start(start, cut(rank)));
-  TESSERA_ASSIGN_OR_RETURN(share.end, file.line_start(start, cut(rank + 1)));
+  TESSERA_ASSIGN_OR_RETURN(share.begin, file.line_start(start, boundary(rank)));
+  TESSERA_ASSIGN_OR_RETURN(share.end, file.line_start(start, boundary(rank + 1)));
   LineCounter counter;
   TESSERA_RETURN_IF_ERROR(file.for_each_block(share.begin, share.end, [&](std::string_view text) {
     counter.add(text);
@@ -405,8 +405,8 @@ std::optional<TextFault> as_fault(const Status& status) {
   return status.ok() ? std::nullopt : std::optional(TextFault{-1, 0, status.message()});
 }
 
-Result<std::int64_t> deal_plain(rma::Job& job, const std::string& name, const TextStart& start,
-                                const PieceReader& read) {
+Result<std::int64_t> distribute_plain(rma::Job& job, const std::string& name,
+                                      const TextStart& start, const PieceReader& read) {
   rma::Team team = job.world();
   TESSERA_RETURN_IF_ERROR(check_same_file(team, name, mark_of_file(name)));
   auto file = PlainFile::open(name);
@@ -428,10 +428,10 @@ Result<std::int64_t> deal_plain(rma::Job& job, const std::string& name, const Te
   return all.lines;
 }
 
-// What rank 0 sends to all in each round of deal_compressed().
-struct DealRound {
+// What rank 0 sends to all in each round of distribute_compressed().
+struct RoundState {
   bool is_last = false;
-  std::int32_t pieces = 0;  // dealt, to the first ranks
+  std::int32_t pieces = 0;  // distributed, to the first ranks
   std::int64_t lines = 0;   // of the file, so far
 };
 // What it sends to a rank with its piece.
@@ -441,15 +441,15 @@ struct PieceHead {
   std::int64_t words_before = 0;
 };
 
-// Memory for pieces on all ranks: two each, so that one round is dealt while another is read.
+// Memory for pieces on all ranks: two each, so that one round is distributed while another is read.
 class PieceBuffers {
  public:
   static Result<PieceBuffers> create(rma::Job& job) {
     const std::int64_t ranks = job.world().size();
-    TESSERA_ASSIGN_OR_RETURN(
-        const auto cut, arrays::Distribution::regular({ranks * 2 * piece_buffer_bytes}, ranks));
-    TESSERA_ASSIGN_OR_RETURN(
-        auto bytes, arrays::Array<std::uint8_t>::create(job, cut, {.name = "pieces of a file"}));
+    TESSERA_ASSIGN_OR_RETURN(const auto distribution, arrays::Distribution::regular(
+                                                          {ranks * 2 * piece_buffer_bytes}, ranks));
+    TESSERA_ASSIGN_OR_RETURN(auto bytes, arrays::Array<std::uint8_t>::create(
+                                             job, distribution, {.name = "pieces of a file"}));
     return PieceBuffers(std::move(bytes));
   }
 
@@ -462,14 +462,14 @@ class PieceBuffers {
     return bytes_.put(arrays::Box({at}, {at + std::ssize(message)}), message);
   }
   using Access = arrays::LocalAccess<std::uint8_t>;
-  [[nodiscard]] Result<Access> mine() { return bytes_.local(); }
-  // The piece in this rank's tray of a round, as long as it has access to them.
-  [[nodiscard]] static TextPiece piece_in(const Access& trays, std::int64_t round) {
-    const auto* const tray =
-        reinterpret_cast<const char*>(&trays.raw()[{round % 2 * piece_buffer_bytes}]);
+  [[nodiscard]] Result<Access> own() { return bytes_.local(); }
+  // The piece in this rank's buffer of a round, as long as it has access to them.
+  [[nodiscard]] static TextPiece piece_in(const Access& buffers, std::int64_t round) {
+    const auto* const buffer =
+        reinterpret_cast<const char*>(&buffers.raw()[{round % 2 * piece_buffer_bytes}]);
     PieceHead head;
-    std::memcpy(&head, tray, sizeof head);
-    return {{tray + sizeof head, static_cast<std::size_t>(head.bytes)},
+    std::memcpy(&head, buffer, sizeof head);
+    return {{buffer + sizeof head, static_cast<std::size_t>(head.bytes)},
             head.first_line,
             head.words_before};
   }
@@ -477,58 +477,58 @@ class PieceBuffers {
   Status sync() { return bytes_.sync(); }
 
  private:
-  static constexpr std::int64_t piece_buffer_bytes = dealt_bytes + sizeof(PieceHead);
+  static constexpr std::int64_t piece_buffer_bytes = piece_bytes + sizeof(PieceHead);
   explicit PieceBuffers(arrays::Array<std::uint8_t> bytes) : bytes_(std::move(bytes)) {}
   arrays::Array<std::uint8_t> bytes_;
 };
 
-// On rank 0: deals a piece to each rank, in their order.
-Status deal_round(LineStream& stream, PieceBuffers& trays, std::int64_t round, std::int32_t ranks,
-                  DealRound& told) {
-  for (told.pieces = 0; told.pieces < ranks; ++told.pieces) {
-    TESSERA_ASSIGN_OR_RETURN(const TextPiece piece, stream.next_piece(dealt_bytes));
-    TESSERA_RETURN_IF_ERROR(trays.put(told.pieces, round, piece));
-    told.is_last = piece.text.empty();
+// On rank 0: sends a piece to each rank, in their order.
+Status distribute_round(LineStream& stream, PieceBuffers& buffers, std::int64_t round,
+                        std::int32_t ranks, RoundState& state) {
+  for (state.pieces = 0; state.pieces < ranks; ++state.pieces) {
+    TESSERA_ASSIGN_OR_RETURN(const TextPiece piece, stream.next_piece(piece_bytes));
+    TESSERA_RETURN_IF_ERROR(buffers.put(state.pieces, round, piece));
+    state.is_last = piece.text.empty();
   }
-  told.lines = stream.lines();
+  state.lines = stream.lines();
   return {};
 }
 
-Result<std::int64_t> deal_compressed(rma::Job& job, LineStream* stream, const std::string& name,
-                                     const PieceReader& read) {
+Result<std::int64_t> distribute_compressed(rma::Job& job, LineStream* stream,
+                                           const std::string& name, const PieceReader& read) {
   rma::Team team = job.world();
-  TESSERA_ASSIGN_OR_RETURN(PieceBuffers trays, PieceBuffers::create(job));
+  TESSERA_ASSIGN_OR_RETURN(PieceBuffers buffers, PieceBuffers::create(job));
   std::optional<TextFault> fault;
-  DealRound told;
-  for (std::int64_t round = 0; !told.is_last; ++round) {
-    Status dealt;
+  RoundState state;
+  for (std::int64_t round = 0; !state.is_last; ++round) {
+    Status distributed;
     if (stream != nullptr) {
-      dealt = deal_round(*stream, trays, round, team.size(), told);
-      told.is_last = told.is_last || !dealt.ok();
+      distributed = distribute_round(*stream, buffers, round, team.size(), state);
+      state.is_last = state.is_last || !distributed.ok();
     }
-    // After this all have read the round before, whose trays are used next.
-    TESSERA_RETURN_IF_ERROR(trays.sync());
+    // After this all have read the round before, whose buffers are used next.
+    TESSERA_RETURN_IF_ERROR(buffers.sync());
     TESSERA_RETURN_IF_ERROR(agree_on_fault(team, name, fault));
-    TESSERA_RETURN_IF_ERROR(team.broadcast_value(told, rma::TeamRank{0}));
-    if (team.rank().value < told.pieces) {
-      TESSERA_ASSIGN_OR_RETURN(const auto own, trays.mine());
+    TESSERA_RETURN_IF_ERROR(team.broadcast_value(state, rma::TeamRank{0}));
+    if (team.rank().value < state.pieces) {
+      TESSERA_ASSIGN_OR_RETURN(const auto own, buffers.own());
       fault = read(PieceBuffers::piece_in(own, round));
     }
-    if (told.is_last) {
-      // Faults in pieces that were dealt come before faults after them.
+    if (state.is_last) {
+      // Faults in pieces that were distributed come before faults after them.
       TESSERA_RETURN_IF_ERROR(agree_on_fault(team, name, fault));
-      TESSERA_RETURN_IF_ERROR(agree_on_fault(team, name, as_fault(dealt)));
+      TESSERA_RETURN_IF_ERROR(agree_on_fault(team, name, as_fault(distributed)));
     }
   }
-  return told.lines;
+  return state.lines;
 }
 
 }  // namespace
 
-Result<std::int64_t> deal_lines(rma::Job& job, const std::string& file, LineStream* at_first,
-                                const TextStart& start, const PieceReader& read) {
-  return start.is_compressed ? deal_compressed(job, at_first, file, read)
-                             : deal_plain(job, file, start, read);
+Result<std::int64_t> distribute_lines(rma::Job& job, const std::string& file, LineStream* at_first,
+                                      const TextStart& start, const PieceReader& read) {
+  return start.is_compressed ? distribute_compressed(job, at_first, file, read)
+                             : distribute_plain(job, file, start, read);
 }
 
 }  // namespace tessera::apps::spmv

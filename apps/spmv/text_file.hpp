@@ -3,10 +3,10 @@
 // A text file that all ranks of a team read together, each rank its own lines.
 //
 //     plain   each rank reads its share of the bytes, from the first line that begins in it
-//     .gz     rank 0 inflates the file and deals pieces of about 100 KiB to all ranks, in rounds
+//     .gz     rank 0 inflates the file and sends pieces of about 100 KiB to all ranks, in rounds
 //
-// Rank 0 alone reads the head of a file, line by line (LineStream); deal_lines() continues from
-// there. No rank holds more than a block of text at a time.
+// Rank 0 alone reads the head of a file, line by line (LineStream); distribute_lines() continues
+// from there. No rank holds more than a block of text at a time.
 //
 // Faults have a location: "arc.mtx:17:5: row 131 is outside 1 to 130". If several ranks find one,
 // all report that of the first line.
@@ -43,7 +43,7 @@ rma::Status to_status(const std::string& file, const TextFault& fault);
 
 /// Collective. The fault with the lowest line that a member found, as a status, the same on all.
 rma::Status agree_on_fault(rma::Team& team, const std::string& file,
-                           const std::optional<TextFault>& mine);
+                           const std::optional<TextFault>& own);
 
 /// Whether the first character of a line that is not blank is a '%': a comment of Matrix Market.
 constexpr bool is_comment(std::string_view line) noexcept {
@@ -124,7 +124,7 @@ class LineStream {
   std::int64_t bytes_ = 0;
 };
 
-/// Where the lines to be dealt begin; the same on all ranks.
+/// Where the lines to be distributed begin; the same on all ranks.
 struct TextStart {
   std::int64_t byte = 0;
   std::int64_t line = 1;
@@ -139,7 +139,8 @@ using PieceReader = std::function<std::optional<TextFault>(const TextPiece&)>;
 /// together they are the rest of the file. `at_first` is the stream at that position on rank 0, and
 /// null on others. Returns the number of lines of the file. Errors: faults of any rank's reader,
 /// and of the file, the same on all ranks; a plain file that differs among ranks.
-rma::Result<std::int64_t> deal_lines(rma::Job& job, const std::string& file, LineStream* at_first,
-                                     const TextStart& start, const PieceReader& read);
+rma::Result<std::int64_t> distribute_lines(rma::Job& job, const std::string& file,
+                                           LineStream* at_first, const TextStart& start,
+                                           const PieceReader& read);
 
 }  // namespace tessera::apps::spmv

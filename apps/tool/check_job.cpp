@@ -24,11 +24,11 @@ struct Machine {
 };
 
 std::vector<Machine> machines_of(const Snapshot& all) {
-  std::map<std::string, std::size_t> places;
+  std::map<std::string, std::size_t> indices;
   std::vector<Machine> machines;
   for (std::size_t rank = 0; rank < all.ranks.size(); ++rank) {
-    const Surroundings& each = all.ranks[rank];
-    const auto [place, is_new] = places.try_emplace(each.machine, machines.size());
+    const Environment& each = all.ranks[rank];
+    const auto [entry, is_new] = indices.try_emplace(each.machine, machines.size());
     if (is_new) {
       machines.push_back({.host = each.host,
                           .ranks = {},
@@ -36,7 +36,7 @@ std::vector<Machine> machines_of(const Snapshot& all) {
                           .online = each.processors.online,
                           .quota = each.processors.quota});
     }
-    Machine& machine = machines[place->second];
+    Machine& machine = machines[entry->second];
     machine.ranks.push_back(static_cast<int>(rank));
     machine.usable.insert(each.processors.usable.begin(), each.processors.usable.end());
   }
@@ -130,9 +130,9 @@ std::string some_of(const std::vector<std::string>& sentences) {
                                   : text;
 }
 
-std::string remedy_for_singletons(const Surroundings& own) {
-  if (!own.launch.asked.empty() && own.launch.asked != "auto") {
-    return fmt::format("unset TESSERA_BOOTSTRAP, which is {}", own.launch.asked);
+std::string remedy_for_singletons(const Environment& own) {
+  if (!own.launch.setting.empty() && own.launch.setting != "auto") {
+    return fmt::format("unset TESSERA_BOOTSTRAP, which is {}", own.launch.setting);
   }
   if (!own.launch.remedy.empty()) {
     return own.launch.remedy;
@@ -147,7 +147,7 @@ std::string remedy_for_singletons(const Surroundings& own) {
 
 Finding check_launcher(const Snapshot& all) {
   constexpr const char* name = "launcher";
-  const Surroundings& own = all.ranks.front();
+  const Environment& own = all.ranks.front();
   const Launch& launch = own.launch;
   const std::string launcher = launch.launcher.empty() ? "the launcher" : launch.launcher;
   // tessera-run's processes find each other, or the job does not start and the error gives the
@@ -267,26 +267,26 @@ Finding check_binding(const Snapshot& all) {
 namespace {
 
 // The ranks as jobs see them, but machines are also distinguished by name and network.
-std::vector<rma::RankLocation> places_of(const Snapshot& all) {
+std::vector<rma::RankLocation> locations_of(const Snapshot& all) {
   std::map<std::string, std::uint64_t> kernels;
-  std::vector<rma::RankLocation> places;
+  std::vector<rma::RankLocation> locations;
   for (std::size_t rank = 0; rank < all.ranks.size(); ++rank) {
-    const Surroundings& each = all.ranks[rank];
-    rma::RankLocation place;
-    place.kernel = kernels.try_emplace(each.machine, kernels.size()).first->second;
-    place.node = all.connections.node_of[rank];
+    const Environment& each = all.ranks[rank];
+    rma::RankLocation location;
+    location.kernel = kernels.try_emplace(each.machine, kernels.size()).first->second;
+    location.node = all.connections.node_of[rank];
     for (const int usable : each.processors.usable) {
-      if (static_cast<std::size_t>(usable) < place.processors.size()) {
-        place.processors.set(static_cast<std::size_t>(usable));
+      if (static_cast<std::size_t>(usable) < location.processors.size()) {
+        location.processors.set(static_cast<std::size_t>(usable));
       }
     }
-    place.quota = {each.processors.quota, each.processors.quota_group};
-    place.threads = rma::announced_threads(each.blas.setting, each.blas.openblas_variable,
-                                           each.blas.omp_variable);
-    place.agent_threads = each.processors.agent_threads;
-    places.push_back(place);
+    location.quota = {each.processors.quota, each.processors.quota_group};
+    location.threads = rma::announced_threads(each.blas.setting, each.blas.openblas_variable,
+                                              each.blas.omp_variable);
+    location.agent_threads = each.processors.agent_threads;
+    locations.push_back(location);
   }
-  return places;
+  return locations;
 }
 
 }  // namespace
@@ -297,9 +297,9 @@ Finding check_agent(const Snapshot& all) {
   if (nodes == 1) {
     return green(name, "not needed on one node");
   }
-  const std::vector<rma::RankLocation> places = places_of(all);
+  const std::vector<rma::RankLocation> locations = locations_of(all);
   for (rma::NodeId node{0}; node.value < nodes; ++node.value) {
-    const rma::AgentProcessors found = rma::processors_for_agent(node, places);
+    const rma::AgentProcessors found = rma::processors_for_agent(node, locations);
     if (!found.is_dedicated) {
       return yellow(name,
                     fmt::format("on {} it has no processor of its own: {}", node_name(all, node),
@@ -368,7 +368,7 @@ BlasLoad blas_load(const Snapshot& all, const Machine& machine) {
 
 Finding check_blas(const Snapshot& all) {
   constexpr const char* name = "BLAS threads";
-  for (const Surroundings& rank : all.ranks) {
+  for (const Environment& rank : all.ranks) {
     const BlasThreads own = threads_of(rank.blas);
     if (own.each == 0 && !own.variable.empty()) {
       return yellow(name,
@@ -438,10 +438,10 @@ Finding check_connections(const Snapshot& all) {
                             : "fix the cause in the message: TESSERA_INTERFACE, "
                               "TESSERA_TCP_CONGESTION, or a limit");
   }
-  std::vector<std::string> places;
+  std::vector<std::string> addresses;
   for (std::int32_t node = 0; node < nodes; ++node) {
-    places.push_back(fmt::format("{} at {}", node_name(all, rma::NodeId{node}),
-                                 tried.addresses[static_cast<std::size_t>(node)]));
+    addresses.push_back(fmt::format("{} at {}", node_name(all, rma::NodeId{node}),
+                                    tried.addresses[static_cast<std::size_t>(node)]));
   }
   const double slowest_ms = std::chrono::duration<double, std::milli>(tried.slowest).count();
   const std::string found =
@@ -452,13 +452,13 @@ Finding check_connections(const Snapshot& all) {
                               node_name(all, tried.slowest_to)),
                   "check for lost packets between the two: ping, ip -s link, ethtool -S");
   }
-  return green(name, fmt::format("{}: {}", found, some_of(places)));
+  return green(name, fmt::format("{}: {}", found, some_of(addresses)));
 }
 
 Finding check_clocks(const Snapshot& all) {
   constexpr const char* name = "clocks of all machines";
   constexpr double most_seconds = 1;
-  const auto earlier = [](const Surroundings& a, const Surroundings& b) {
+  const auto earlier = [](const Environment& a, const Environment& b) {
     return a.clock.seconds < b.clock.seconds;
   };
   const auto [first, last] = std::minmax_element(all.ranks.begin(), all.ranks.end(), earlier);

@@ -54,13 +54,13 @@ std::string remedy_for_sharing(int error) {
   }
 }
 
-bool is_under_mpi(const Surroundings& own) {
+bool is_under_mpi(const Environment& own) {
   return own.launch.bootstrap == "mpi";
 }
 
 }  // namespace
 
-Finding check_memory(const Surroundings& own) {
+Finding check_memory(const Environment& own) {
   constexpr const char* name = "memory";
   constexpr std::uint64_t little = 256 * mib;
   constexpr std::uint64_t too_little = 96 * mib;  // of which 64 MiB are never used
@@ -82,7 +82,7 @@ Finding check_memory(const Surroundings& own) {
 }
 
 // Tessera's shared memory needs no file system of limited size; Open MPI's buffers do.
-Finding check_shared_memory(const Surroundings& own) {
+Finding check_shared_memory(const Environment& own) {
   constexpr const char* name = "shared memory";
   constexpr std::uint64_t enough = 128 * mib;
   const Memory& memory = own.memory;
@@ -107,7 +107,7 @@ Finding check_shared_memory(const Surroundings& own) {
   return green(name, found);
 }
 
-Finding check_transparent_pages(const Surroundings& own) {
+Finding check_transparent_pages(const Environment& own) {
   constexpr const char* name = "transparent huge pages";
   const HugePages& pages = own.huge_pages;
   if (pages.transparent.empty()) {
@@ -132,7 +132,7 @@ Finding check_transparent_pages(const Surroundings& own) {
 }
 
 // Tessera uses none of these: reserved pages that are unused are lost to it.
-Finding check_reserved_pages(const Surroundings& own) {
+Finding check_reserved_pages(const Environment& own) {
   constexpr const char* name = "reserved huge pages";
   constexpr std::uint64_t small_part = 10;
   const HugePages& pages = own.huge_pages;
@@ -150,7 +150,7 @@ Finding check_reserved_pages(const Surroundings& own) {
 }
 
 // Node memory exists until its last process ends, so it is left only by a process that still runs.
-Finding check_leftover_memory(const Surroundings& own) {
+Finding check_leftover_memory(const Environment& own) {
   constexpr const char* name = "memory of other jobs";
   if (own.holders.empty()) {
     return green(name, "none");
@@ -177,7 +177,7 @@ Finding check_leftover_memory(const Surroundings& own) {
                                      : yellow(name, found, remedy);
 }
 
-Finding check_devices(const Surroundings& own) {
+Finding check_devices(const Environment& own) {
   constexpr const char* name = "RDMA devices";
   const Rdma& rdma = own.rdma;
   if (rdma.ports.empty()) {
@@ -196,13 +196,13 @@ Finding check_devices(const Surroundings& own) {
   return green(name, fmt::format("{}; used: {}", ports, rdma.used));
 }
 
-Finding check_network(const Surroundings& own) {
+Finding check_network(const Environment& own) {
   constexpr const char* name = "network";
   constexpr std::int64_t slow_mbit = 1000;
   const Network& network = own.network;
   const std::string all = network.interfaces.empty() ? "no network" : list_of(network.interfaces);
   // Without TESSERA_INTERFACE the only error is that no network is up, and one machine needs none.
-  if (!network.error.empty() && !network.asked.empty()) {
+  if (!network.error.empty() && !network.setting.empty()) {
     return red(name, network.error, "unset TESSERA_INTERFACE, or set it to one of these names");
   }
   const auto used = std::find_if(network.interfaces.begin(), network.interfaces.end(),
@@ -223,7 +223,7 @@ Finding check_network(const Surroundings& own) {
 }
 
 // Tessera's own connections use another algorithm (TESSERA_TCP_CONGESTION); MPI's do not.
-Finding check_congestion(const Surroundings& own) {
+Finding check_congestion(const Environment& own) {
   constexpr const char* name = "TCP congestion control";
   const std::string& control = own.network.congestion;
   if (control.starts_with("bbr")) {
@@ -234,7 +234,7 @@ Finding check_congestion(const Surroundings& own) {
   return green(name, control.empty() ? "unknown" : control);
 }
 
-Finding check_root(const Surroundings& own) {
+Finding check_root(const Environment& own) {
   constexpr const char* name = "user";
   const Launch& launch = own.launch;
   if (!launch.is_root) {
@@ -249,7 +249,7 @@ Finding check_root(const Surroundings& own) {
   return green(name, "root, which may start jobs here");
 }
 
-Finding check_clock_source(const Surroundings& own) {
+Finding check_clock_source(const Environment& own) {
   constexpr const char* name = "clock";
   constexpr std::array slow = {"hpet", "acpi_pm", "jiffies", "refined-jiffies"};
   const std::string& source = own.clock.source;

@@ -37,7 +37,7 @@ std::string ignored_text(const std::vector<std::string>& warnings) {
 
 }  // namespace
 
-Finding check_settings(const Surroundings& own) {
+Finding check_settings(const Environment& own) {
   constexpr const char* name = "settings";
   const Configuration& configuration = own.configuration;
   if (!configuration.error.empty()) {
@@ -89,7 +89,7 @@ std::uint64_t with_openblas(int threads) {
 
 }  // namespace
 
-Finding check_address_space(const Surroundings& own) {
+Finding check_address_space(const Environment& own) {
   constexpr const char* name = "address space";
   const std::uint64_t limit = own.limits.address_space;
   const std::uint64_t wanted = with_openblas(own.blas.threads);
@@ -106,14 +106,14 @@ Finding check_address_space(const Surroundings& own) {
       "ulimit -v unlimited" + fewer);
 }
 
-Finding check_file_sizes(const Surroundings& own) {
+Finding check_file_sizes(const Environment& own) {
   constexpr std::uint64_t too_little = 64 * mib;
   return check_size_limit("file sizes", own.limits.file_size, too_little, "ulimit -f");
 }
 
 // A process opens a connection to each node it communicates with, and its agent accepts one from
 // each process that communicates with it.
-Finding check_descriptors(const Surroundings& own) {
+Finding check_descriptors(const Environment& own) {
   constexpr const char* name = "descriptors";
   constexpr std::uint64_t least = 16;
   constexpr std::uint64_t of_a_program = 32;
@@ -146,7 +146,7 @@ Finding check_descriptors(const Surroundings& own) {
 }
 
 // Memory registered with an RDMA device is locked.
-Finding check_locked_memory(const Surroundings& own) {
+Finding check_locked_memory(const Environment& own) {
   constexpr const char* name = "locked memory";
   constexpr std::uint64_t enough = 1024 * mib;
   constexpr std::uint64_t too_little = 16 * mib;
@@ -173,7 +173,7 @@ Finding check_locked_memory(const Surroundings& own) {
   return green(name, found);
 }
 
-Finding check_mpi(const Surroundings& own) {
+Finding check_mpi(const Environment& own) {
   constexpr const char* name = "MPI";
   const std::string& launcher = own.launch.launcher;
   if (!own.mpi.is_built_in) {
@@ -199,7 +199,7 @@ Finding check_mpi(const Surroundings& own) {
 }
 
 // The kernel copies attached memory between processes of a node.
-Finding check_tracing(const Surroundings& own) {
+Finding check_tracing(const Environment& own) {
   constexpr const char* name = "memory of other processes";
   constexpr int nobody = 3;
   if (own.ptrace_scope == 0) {

@@ -12,25 +12,25 @@
 namespace tessera::tool {
 
 // For one process (check_process.cpp).
-Finding check_settings(const Surroundings& own);
-Finding check_address_space(const Surroundings& own);
-Finding check_file_sizes(const Surroundings& own);
-Finding check_descriptors(const Surroundings& own);
-Finding check_locked_memory(const Surroundings& own);
-Finding check_mpi(const Surroundings& own);
-Finding check_tracing(const Surroundings& own);
+Finding check_settings(const Environment& own);
+Finding check_address_space(const Environment& own);
+Finding check_file_sizes(const Environment& own);
+Finding check_descriptors(const Environment& own);
+Finding check_locked_memory(const Environment& own);
+Finding check_mpi(const Environment& own);
+Finding check_tracing(const Environment& own);
 
 // For a machine, as one of its processes sees it (check_machine.cpp).
-Finding check_memory(const Surroundings& own);
-Finding check_shared_memory(const Surroundings& own);
-Finding check_transparent_pages(const Surroundings& own);
-Finding check_reserved_pages(const Surroundings& own);
-Finding check_leftover_memory(const Surroundings& own);
-Finding check_devices(const Surroundings& own);
-Finding check_network(const Surroundings& own);
-Finding check_congestion(const Surroundings& own);
-Finding check_root(const Surroundings& own);
-Finding check_clock_source(const Surroundings& own);
+Finding check_memory(const Environment& own);
+Finding check_shared_memory(const Environment& own);
+Finding check_transparent_pages(const Environment& own);
+Finding check_reserved_pages(const Environment& own);
+Finding check_leftover_memory(const Environment& own);
+Finding check_devices(const Environment& own);
+Finding check_network(const Environment& own);
+Finding check_congestion(const Environment& own);
+Finding check_root(const Environment& own);
+Finding check_clock_source(const Environment& own);
 
 // For all ranks together (check_job.cpp).
 Finding check_launcher(const Snapshot& all);

@@ -148,7 +148,7 @@ Rdma collect_rdma(const rma::Settings& settings) {
   constexpr std::string_view refusal = "not used: ";
   Rdma found;
   found.ports = read_rdma_ports(root);
-  found.is_wanted = names_transport(settings, "verbs");
+  found.is_wanted = rma::names_transport(settings.transport, "verbs");
   for (const rma::TransportDescription& each : rma::describe_transports(settings)) {
     if (each.name != "verbs") {
       continue;
@@ -198,7 +198,7 @@ std::vector<NetworkInterface> collect_interfaces() {
 Network collect_network(const rma::Settings& settings) {
   Network found;
   found.interfaces = collect_interfaces();
-  found.asked = settings.interface;
+  found.setting = settings.interface;
   auto chosen = rma::address_for_other_machines(settings);
   if (chosen.ok()) {
     found.chosen = std::move(chosen).take();
@@ -210,17 +210,17 @@ Network collect_network(const rma::Settings& settings) {
 }
 
 Launch collect_launch(const rma::Settings& settings) {
-  const rma::LauncherInfo trace = rma::detect_launcher();
+  const rma::LauncherInfo launcher = rma::detect_launcher();
   Launch found;
-  found.launcher = trace.launcher;
-  found.announced_ranks = trace.ranks;
-  found.announced_rank = trace.rank;
+  found.launcher = launcher.launcher;
+  found.announced_ranks = launcher.ranks;
+  found.announced_rank = launcher.rank;
   found.allocated = number_in_variable("SLURM_NTASKS");
   // A step of Slurm may start processes by PMIx, whose variables do not give their number.
   if (found.announced_ranks == 0 && !found.launcher.empty()) {
     found.announced_ranks = number_in_variable("SLURM_STEP_NUM_TASKS");
   }
-  found.asked = settings.bootstrap;
+  found.setting = settings.bootstrap;
   found.is_root = geteuid() == 0;
   found.may_root_use_mpirun = variable("OMPI_ALLOW_RUN_AS_ROOT") == "1" &&
                               variable("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM") == "1";
@@ -254,10 +254,10 @@ Blas collect_blas(const rma::Settings& settings) {
 
 }  // namespace
 
-Surroundings gather(const rma::Result<rma::Settings>& settings,
-                    const std::vector<std::string>& warnings) {
+Environment gather(const rma::Result<rma::Settings>& settings,
+                   const std::vector<std::string>& warnings) {
   const rma::Settings used = settings.ok() ? *settings : rma::Settings();
-  Surroundings found;
+  Environment found;
   found.blas = collect_blas(used);  // before devices are opened: it forks
   found.host = host_name();
   found.machine = machine_identity(found.host);

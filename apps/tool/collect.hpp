@@ -12,10 +12,10 @@
 
 namespace tessera::tool {
 
-/// Everything in Surroundings except what depends on other ranks: bootstrap, rank and ranks, the
+/// Everything in Environment except what depends on other ranks: bootstrap, rank and ranks, the
 /// time, and MPI's state. Call it before MPI and threads are started, because it forks. Cost: about
 /// 10 ms, mostly for the process that loads OpenBLAS.
-Surroundings gather(const rma::Result<rma::Settings>& settings,
-                    const std::vector<std::string>& warnings);
+Environment gather(const rma::Result<rma::Settings>& settings,
+                   const std::vector<std::string>& warnings);
 
 }  // namespace tessera::tool

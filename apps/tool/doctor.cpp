@@ -51,7 +51,7 @@ std::string describe_transport(const Settings& settings, std::string_view name) 
 }
 
 // Finds the other ranks as a job would, or runs alone; records in `own` how that went.
-std::shared_ptr<Bootstrap> choose_bootstrap_or_alone(const Settings& settings, Surroundings& own) {
+std::shared_ptr<Bootstrap> choose_bootstrap_or_alone(const Settings& settings, Environment& own) {
   auto chosen = rma::choose_bootstrap(settings);
   std::shared_ptr<Bootstrap> bootstrap;
   if (chosen.ok()) {
@@ -72,8 +72,8 @@ double seconds_of_day() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-rma::Result<std::vector<Surroundings>> share(Bootstrap& bootstrap, const Settings& settings,
-                                             Surroundings own) {
+rma::Result<std::vector<Environment>> share(Bootstrap& bootstrap, const Settings& settings,
+                                            Environment own) {
   const milliseconds timeout = rank_timeout(settings);
   // The first waits for all ranks; after the second all continue at about the same moment.
   TESSERA_RETURN_IF_ERROR(rma::allgather_texts(bootstrap, "", timeout).status());
@@ -81,7 +81,7 @@ rma::Result<std::vector<Surroundings>> share(Bootstrap& bootstrap, const Setting
   own.clock.seconds = seconds_of_day();
   TESSERA_ASSIGN_OR_RETURN(const auto texts,
                            rma::allgather_texts(bootstrap, to_text(own), timeout));
-  std::vector<Surroundings> all;
+  std::vector<Environment> all;
   std::transform(texts.begin(), texts.end(), std::back_inserter(all), from_text);
   return all;
 }
@@ -96,16 +96,16 @@ WorldRank rank_of_next_node(const Job& job, const rma::NodeConnections& connecti
 
 // Puts a value and gets it back.
 rma::Status try_transfer(Job& job, const rma::Region& region, WorldRank target) {
-  const auto place = static_cast<std::uint64_t>(job.rank().value) * sizeof(std::int64_t);
-  const auto at = region.at(rma::TeamRank{target.value}, place);
+  const auto offset = static_cast<std::uint64_t>(job.rank().value) * sizeof(std::int64_t);
+  const auto at = region.at(rma::TeamRank{target.value}, offset);
   const std::int64_t sent = job.rank().value + 1;
   TESSERA_RETURN_IF_ERROR(rma::put_value(job, at, sent));
   TESSERA_RETURN_IF_ERROR(job.fence(target));
-  TESSERA_ASSIGN_OR_RETURN(const auto came, rma::get_value<std::int64_t>(job, at));
-  return came == sent ? rma::Status()
-                      : rma::Status::error_at(target, rma::Code::internal,
-                                              fmt::format("put {} to rank {}, but got {} back",
-                                                          sent, target.value, came));
+  TESSERA_ASSIGN_OR_RETURN(const auto received, rma::get_value<std::int64_t>(job, at));
+  return received == sent ? rma::Status()
+                          : rma::Status::error_at(target, rma::Code::internal,
+                                                  fmt::format("put {} to rank {}, but got {} back",
+                                                              sent, target.value, received));
 }
 
 // The first operations of a job: memory, and words for this rank, the next one, and another node.
@@ -146,7 +146,7 @@ rma::Result<std::vector<std::string>> try_job(const std::shared_ptr<Bootstrap>& 
 bool is_any_red(const Snapshot& snapshot) {
   const auto is_red = [](const Finding& finding) { return finding.state == State::red; };
   return std::any_of(snapshot.ranks.begin(), snapshot.ranks.end(),
-                     [&](const Surroundings& each) { return is_red(check_settings(each)); }) ||
+                     [&](const Environment& each) { return is_red(check_settings(each)); }) ||
          is_red(check_same_settings(snapshot)) || is_red(check_connections(snapshot));
 }
 
@@ -156,7 +156,7 @@ rma::Result<Snapshot> take_snapshot() {
   std::vector<std::string> warnings;
   const auto read = read_settings(warnings);
   const Settings settings = read.ok() ? *read : Settings();
-  Surroundings own = gather(read, warnings);
+  Environment own = gather(read, warnings);
   const std::shared_ptr<Bootstrap> bootstrap = choose_bootstrap_or_alone(settings, own);
   Snapshot snapshot;
   snapshot.is_reporter =

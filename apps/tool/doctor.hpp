@@ -18,11 +18,12 @@ namespace tessera::tool {
 rma::Result<Snapshot> take_snapshot();
 
 /// The table as text; in colour, by terminal sequences, if `has_colour`.
-std::string table_text(const Snapshot& picture, const std::vector<PlacedFinding>& lines,
+std::string table_text(const Snapshot& snapshot, const std::vector<PlacedFinding>& lines,
                        bool has_colour);
 
 /// The same as JSON, as in apps/tool/doctor.schema.json.
-nlohmann::ordered_json table_json(const Snapshot& picture, const std::vector<PlacedFinding>& lines);
+nlohmann::ordered_json table_json(const Snapshot& snapshot,
+                                  const std::vector<PlacedFinding>& lines);
 
 /// The worst state of all lines.
 State worst_of(const std::vector<PlacedFinding>& lines);

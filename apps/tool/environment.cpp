@@ -12,28 +12,28 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RdmaPort, device, port, state, link_layer, ra
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Rdma, ports, is_wanted, refusal, remedy, used)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkInterface, name, address, is_up, is_loopback, is_bridge,
                                    speed_mbit)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Network, interfaces, asked, chosen, error, congestion)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Network, interfaces, setting, chosen, error, congestion)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Mpi, is_built_in, version, thread_level, windows)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Launch, launcher, announced_ranks, announced_rank, allocated,
-                                   bootstrap, rank, ranks, error, remedy, asked, is_root,
+                                   bootstrap, rank, ranks, error, remedy, setting, is_root,
                                    may_root_use_mpirun)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Processors, usable, online, quota, quota_group, agent_threads)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Blas, config, threads, openblas_variable, omp_variable, setting)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Holder, process, program, bytes, is_orphan)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Clock, source, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Configuration, error, warnings, changed)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Surroundings, host, machine, configuration, limits, memory,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Environment, host, machine, configuration, limits, memory,
                                    huge_pages, rdma, network, mpi, launch, processors, blas,
                                    ptrace_scope, has_sys_ptrace, holders, clock)
 
 // Host names and system messages may have any encoding.
-std::string to_text(const Surroundings& surroundings) {
+std::string to_text(const Environment& environment) {
   constexpr auto replace = nlohmann::json::error_handler_t::replace;
-  return nlohmann::json(surroundings).dump(-1, ' ', false, replace);
+  return nlohmann::json(environment).dump(-1, ' ', false, replace);
 }
 
-Surroundings from_text(const std::string& text) {
-  return nlohmann::json::parse(text).get<Surroundings>();
+Environment from_text(const std::string& text) {
+  return nlohmann::json::parse(text).get<Environment>();
 }
 
 }  // namespace tessera::tool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Surroundings: the environment of one process, as plain values. `collect.hpp` collects them;
+// Environment: the environment of one process, as plain values. `collect.hpp` collects them;
 // `checks.hpp` evaluates them and uses nothing else, so that tests can construct them.
 #pragma once
 
@@ -73,7 +73,7 @@ struct NetworkInterface {
 
 struct Network {
   std::vector<NetworkInterface> interfaces;
-  std::string asked;       ///< TESSERA_INTERFACE
+  std::string setting;     ///< TESSERA_INTERFACE
   std::string chosen;      ///< the address at which other machines would reach this one
   std::string error;       ///< why there is no such address
   std::string congestion;  ///< algorithm of new TCP connections; empty: unknown
@@ -95,9 +95,9 @@ struct Launch {
   std::string bootstrap;             ///< the bootstrap in use
   std::int32_t rank = 0;
   std::int32_t ranks = 1;
-  std::string error;   ///< why the intended bootstrap could not be used
-  std::string remedy;  ///< empty: none
-  std::string asked;   ///< TESSERA_BOOTSTRAP
+  std::string error;    ///< why the intended bootstrap could not be used
+  std::string remedy;   ///< empty: none
+  std::string setting;  ///< TESSERA_BOOTSTRAP
   bool is_root = false;
   bool may_root_use_mpirun = false;  ///< Open MPI's variables for that are set
 };
@@ -137,7 +137,7 @@ struct Configuration {
   std::vector<std::string> changed;   ///< "NAME=value" of settings that differ from the defaults
 };
 
-struct Surroundings {
+struct Environment {
   std::string host;
   std::string machine;  ///< equal for processes that share a kernel and a network
   Configuration configuration;
@@ -158,7 +158,7 @@ struct Surroundings {
 
 /// Everything that the checks evaluate.
 struct Snapshot {
-  std::vector<Surroundings> ranks;  ///< by rank; at least one
+  std::vector<Environment> ranks;  ///< by rank; at least one
   rma::NodeConnections connections;
   std::string connections_error;  ///< why connections could not be tested at all
   bool is_job_tried = false;
@@ -168,8 +168,8 @@ struct Snapshot {
   bool is_reporter = true;
 };
 
-std::string to_text(const Surroundings& surroundings);
+std::string to_text(const Environment& environment);
 /// Requires: `text` is from to_text().
-Surroundings from_text(const std::string& text);
+Environment from_text(const std::string& text);
 
 }  // namespace tessera::tool

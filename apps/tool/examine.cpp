@@ -15,7 +15,7 @@ enum class Scope { process, machine, job };
 
 struct Check {
   Scope scope = Scope::process;
-  Finding (*of_one)(const Surroundings&) = nullptr;
+  Finding (*of_one)(const Environment&) = nullptr;
   Finding (*of_all)(const Snapshot&) = nullptr;
 };
 
@@ -66,7 +66,7 @@ int node_of(const Snapshot& all, int rank) {
 }
 
 // "h1, h2" for all ranks of these nodes, otherwise "ranks 2, 3".
-std::string place_text(const Snapshot& all, const std::vector<int>& ranks) {
+std::string location_text(const Snapshot& all, const std::vector<int>& ranks) {
   std::map<int, int> missing;
   for (int rank = 0; rank < static_cast<int>(all.ranks.size()); ++rank) {
     ++missing[node_of(all, rank)];
@@ -109,7 +109,7 @@ PlacedFinding to_line(const Snapshot& all, PlacedFinding line,
   for (const auto& [found, ranks] : findings_by_text) {
     line.ranks.insert(line.ranks.end(), ranks.begin(), ranks.end());
     if (texts.size() < most) {
-      texts.push_back(fmt::format("{}: {}", place_text(all, ranks), found));
+      texts.push_back(fmt::format("{}: {}", location_text(all, ranks), found));
     }
   }
   std::sort(line.ranks.begin(), line.ranks.end());

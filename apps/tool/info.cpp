@@ -52,7 +52,7 @@ ordered_json transports_json(const rma::Settings& settings) {
         advice.remedy.empty() ? advice.message : advice.message + "; " + advice.remedy;
     rows.push_back({{"name", name},
                     {"available", !text.starts_with(refusal)},
-                    {"chosen", names_transport(settings, name)},
+                    {"chosen", rma::names_transport(settings.transport, name)},
                     {"text", text}});
   }
   return rows;
@@ -163,14 +163,14 @@ std::string tcp_text(const ordered_json& tcp) {
 
 ordered_json describe(const rma::Result<rma::Settings>& read) {
   const rma::Settings settings = read.ok() ? *read : rma::Settings();
-  const rma::LauncherInfo trace = rma::detect_launcher();
+  const rma::LauncherInfo launcher = rma::detect_launcher();
   const rma::MpiLibrary mpi = rma::mpi_library();
   ordered_json info;
   info["schema"] = "tessera-info/1";
   info["version"] = rma::version();
   info["build"] = build_json();
   info["mpi"] = mpi.is_built_in ? mpi.version : "not built in";
-  info["launcher"] = trace.launcher.empty() ? "none" : trace.launcher;
+  info["launcher"] = launcher.launcher.empty() ? "none" : launcher.launcher;
   info["memory"] = rma::human_bytes(rma::total_memory_bytes());
   info["memory_available"] = rma::human_bytes(rma::available_memory_bytes());
   info["transports"] = transports_json(settings);

@@ -49,7 +49,7 @@ struct OutputOptions {
   bool is_launched = false;  ///< by tessera-run, mpirun or srun
 };
 
-// Prints `json` or `text`, as the user asked; returns the exit code.
+// Prints `json` or `text`, as the options say; returns the exit code.
 int print_or_write_json(const OutputOptions& output_options, const nlohmann::ordered_json& json,
                         const std::string& text) {
   constexpr auto replace = nlohmann::ordered_json::error_handler_t::replace;
@@ -81,18 +81,18 @@ bool has_colour(const OutputOptions& output_options) {
 }
 
 int run_doctor(const OutputOptions& output_options) {
-  const auto picture = tool::take_snapshot();
-  if (!picture.ok()) {
-    complain(program_name, picture.status().message());
+  const auto snapshot = tool::take_snapshot();
+  if (!snapshot.ok()) {
+    complain(program_name, snapshot.status().message());
     return exit_failed;
   }
-  if (!picture->is_reporter) {
+  if (!snapshot->is_reporter) {
     return 0;
   }
-  const auto lines = tool::join(*picture, tool::examine(*picture));
+  const auto lines = tool::join(*snapshot, tool::examine(*snapshot));
   const int delivered =
-      print_or_write_json(output_options, tool::table_json(*picture, lines),
-                          tool::table_text(*picture, lines, has_colour(output_options)));
+      print_or_write_json(output_options, tool::table_json(*snapshot, lines),
+                          tool::table_text(*snapshot, lines, has_colour(output_options)));
   return tool::worst_of(lines) == tool::State::red ? exit_failed : delivered;
 }
 
@@ -192,15 +192,15 @@ int run_program(int argc, char** argv) {
         ->check(tessera::apps::check_file_name);
     each->add_flag("--quiet", output_options.is_quiet, "Print nothing");
   }
-  const rma::LauncherInfo trace = rma::detect_launcher();
-  output_options.is_launched = !trace.launcher.empty();
+  const rma::LauncherInfo launcher = rma::detect_launcher();
+  output_options.is_launched = !launcher.launcher.empty();
   if (const auto code = tessera::apps::parse_command_line(app, argc, argv, explain)) {
     return *code;
   }
   if (doctor->parsed()) {
     return run_doctor(output_options);
   }
-  if (trace.rank > 0) {
+  if (launcher.rank > 0) {
     return 0;  // one rank prints for all
   }
   return timeline->parsed() ? run_timeline(files) : run_info(output_options);

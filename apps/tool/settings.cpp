@@ -5,29 +5,18 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <sstream>
+#include <string_view>
 
 #include "rma/job.hpp"
 
 namespace tessera::tool {
 namespace {
 
-std::vector<std::string> names_in(const std::string& list) {
-  std::istringstream text(list);
-  std::vector<std::string> names;
-  for (std::string name; std::getline(text, name, ',');) {
-    if (!name.empty()) {
-      names.push_back(name);
-    }
-  }
-  return names;
-}
-
 // As Job::start does, which has a transport for each name.
 rma::Status check_transports(const std::string& list) {
   const std::vector<std::string> known = rma::transport_names();
-  const std::vector<std::string> names = names_in(list);
-  for (const std::string& name : names) {
+  const std::vector<std::string_view> names = rma::split_names(list);
+  for (const std::string_view name : names) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       return rma::Status::error(rma::Code::invalid_argument,
                                 fmt::format("TESSERA_TRANSPORT names '{}'; the transports are {}",
@@ -49,11 +38,6 @@ rma::Result<rma::Settings> read_settings(std::vector<std::string>& warnings) {
   TESSERA_ASSIGN_OR_RETURN(auto settings, rma::Settings::from(lines, &warnings));
   TESSERA_RETURN_IF_ERROR(check_transports(settings.transport));
   return settings;
-}
-
-bool names_transport(const rma::Settings& settings, const std::string& name) {
-  const std::vector<std::string> names = names_in(settings.transport);
-  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 }  // namespace tessera::tool

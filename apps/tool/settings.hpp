@@ -15,7 +15,4 @@ namespace tessera::tool {
 /// that are not settings.
 rma::Result<rma::Settings> read_settings(std::vector<std::string>& warnings);
 
-/// Whether `name` is one of the comma-separated names in `settings.transport`.
-bool names_transport(const rma::Settings& settings, const std::string& name);
-
 }  // namespace tessera::tool

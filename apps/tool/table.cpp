@@ -23,21 +23,21 @@ std::int64_t count_of(const std::vector<PlacedFinding>& lines, State state) {
                        [=](const PlacedFinding& each) { return each.finding.state == state; });
 }
 
-std::string describe_scope(const Snapshot& picture) {
-  const std::size_t ranks = picture.ranks.size();
+std::string describe_scope(const Snapshot& snapshot) {
+  const std::size_t ranks = snapshot.ranks.size();
   if (ranks == 1) {
-    return picture.ranks.front().host;
+    return snapshot.ranks.front().host;
   }
-  const int nodes = picture.connections.nodes();
+  const int nodes = snapshot.connections.nodes();
   return fmt::format("{} ranks on {} node{}", ranks, nodes, nodes == 1 ? "" : "s");
 }
 
 }  // namespace
 
-std::string table_text(const Snapshot& picture, const std::vector<PlacedFinding>& lines,
+std::string table_text(const Snapshot& snapshot, const std::vector<PlacedFinding>& lines,
                        bool has_colour) {
   std::string text =
-      fmt::format("tessera doctor {}: {}\n\n", rma::version(), describe_scope(picture));
+      fmt::format("tessera doctor {}: {}\n\n", rma::version(), describe_scope(snapshot));
   for (const PlacedFinding& line : lines) {
     text += fmt::format("{} {}: {}\n", coloured(line.finding.state, has_colour), line.finding.name,
                         line.finding.found);
@@ -49,34 +49,34 @@ std::string table_text(const Snapshot& picture, const std::vector<PlacedFinding>
                             count_of(lines, State::yellow), count_of(lines, State::red));
 }
 
-nlohmann::ordered_json table_json(const Snapshot& picture,
+nlohmann::ordered_json table_json(const Snapshot& snapshot,
                                   const std::vector<PlacedFinding>& lines) {
-  nlohmann::ordered_json told;
-  told["schema"] = "tessera-doctor/1";
-  told["version"] = rma::version();
-  told["state"] = to_string(worst_of(lines));
-  told["ranks"] = picture.ranks.size();
-  told["nodes"] = nlohmann::ordered_json::array();
-  for (std::int32_t node = 0; node < picture.connections.nodes(); ++node) {
+  nlohmann::ordered_json json;
+  json["schema"] = "tessera-doctor/1";
+  json["version"] = rma::version();
+  json["state"] = to_string(worst_of(lines));
+  json["ranks"] = snapshot.ranks.size();
+  json["nodes"] = nlohmann::ordered_json::array();
+  for (std::int32_t node = 0; node < snapshot.connections.nodes(); ++node) {
     std::vector<std::size_t> ranks;
-    for (std::size_t rank = 0; rank < picture.ranks.size(); ++rank) {
-      if (picture.connections.node_of[rank].value == node) {
+    for (std::size_t rank = 0; rank < snapshot.ranks.size(); ++rank) {
+      if (snapshot.connections.node_of[rank].value == node) {
         ranks.push_back(rank);
       }
     }
-    told["nodes"].push_back({{"name", node_name(picture, rma::NodeId{node})},
-                             {"host", picture.ranks[ranks.front()].host},
+    json["nodes"].push_back({{"name", node_name(snapshot, rma::NodeId{node})},
+                             {"host", snapshot.ranks[ranks.front()].host},
                              {"ranks", ranks}});
   }
-  told["checks"] = nlohmann::ordered_json::array();
+  json["checks"] = nlohmann::ordered_json::array();
   for (const PlacedFinding& line : lines) {
-    told["checks"].push_back({{"name", line.finding.name},
+    json["checks"].push_back({{"name", line.finding.name},
                               {"state", to_string(line.finding.state)},
                               {"found", line.finding.found},
                               {"remedy", line.finding.remedy},
                               {"ranks", line.ranks}});
   }
-  return told;
+  return json;
 }
 
 State worst_of(const std::vector<PlacedFinding>& lines) {

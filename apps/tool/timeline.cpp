@@ -30,11 +30,11 @@ constexpr double most_microseconds = 3.2e15;
 class Texts {
  public:
   std::int64_t number_of(const std::string& text) {
-    const auto [place, is_new] = numbers_.try_emplace(text, static_cast<std::int64_t>(all_.size()));
+    const auto [entry, is_new] = numbers_.try_emplace(text, static_cast<std::int64_t>(all_.size()));
     if (is_new) {
       all_.push_back(text);
     }
-    return place->second;
+    return entry->second;
   }
   [[nodiscard]] const std::vector<std::string>& all() const noexcept { return all_; }
 
@@ -167,11 +167,10 @@ std::string label_of(const Trace& trace, std::int64_t rank, std::int64_t thread)
 
 std::string rows_of(Trace& trace) {
   std::string text;
-  for (auto& [place, events] : trace.threads) {
+  for (auto& [key, events] : trace.threads) {
     std::stable_sort(events.begin(), events.end(), is_before);
     fmt::format_to(std::back_inserter(text), "{}\n{{\"label\":{},\"events\":[",
-                   text.empty() ? "" : ",",
-                   script_text(label_of(trace, place.first, place.second)));
+                   text.empty() ? "" : ",", script_text(label_of(trace, key.first, key.second)));
     const char* separator = "";
     for (const Event& each : events) {
       fmt::format_to(std::back_inserter(text), "{}{},{},{},{}", separator, each.begin_ns,
@@ -202,7 +201,7 @@ rma::Result<std::string> timeline_page(std::istream& trace, const std::string& n
     return Status(all.status()).context(fmt::format("'{}' is not a timeline of Tessera", name));
   }
   std::size_t count = 0;
-  for (const auto& [place, events] : known.threads) {
+  for (const auto& [key, events] : known.threads) {
     count += events.size();
   }
   std::string note;
@@ -217,9 +216,9 @@ rma::Result<std::string> timeline_page(std::istream& trace, const std::string& n
       R"({{"title":{},"note":{},"names":{},"details":{},"rows":[{}]}})", script_text(title),
       script_text(note), list_of(known.names), list_of(known.details), rows_of(known));
   const std::string_view page = timeline_template();
-  const std::size_t place = page.find(timeline_data_mark);
-  return fmt::format("{}{}{}", page.substr(0, place), data,
-                     page.substr(place + timeline_data_mark.size()));
+  const std::size_t position = page.find(timeline_data_mark);
+  return fmt::format("{}{}{}", page.substr(0, position), data,
+                     page.substr(position + timeline_data_mark.size()));
 }
 
 }  // namespace tessera::tool

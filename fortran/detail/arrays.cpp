@@ -67,24 +67,25 @@ Result<std::shared_ptr<ArrayBase>> typed(ArrayBase made) {
 
 }  // namespace
 
-Result<ArrayRequest> request_of(const Asked& asked, std::int64_t ndims, Status mine) {
-  TESSERA_ASSIGN_OR_RETURN(rma::Job* const job, open(asked.job));
+Result<ArrayRequest> request_of(const NewArrayArguments& arguments, std::int64_t ndims,
+                                Status first_error) {
+  TESSERA_ASSIGN_OR_RETURN(rma::Job* const job, open(arguments.job));
   TESSERA_ASSIGN_OR_RETURN(
       const Options given,
-      options_of(asked.options, tessera_array_options_init, "tessera_array_options_init"));
+      options_of(arguments.options, tessera_array_options_init, "tessera_array_options_init"));
   rma::Team team = job->world();
   if (given.team != nullptr) {
     TESSERA_ASSIGN_OR_RETURN(const rma::Team* const chosen, open(given.team));
     team = *chosen;
   }
-  auto options = mine.ok() ? convert(given, ndims) : ArrayOptions();
-  auto element = element_kind(asked.type);
+  auto options = first_error.ok() ? convert(given, ndims) : ArrayOptions();
+  auto element = element_kind(arguments.type);
   for (const Status& wrong : {options.status(), element.status()}) {
-    if (mine.ok()) {
-      mine = wrong;
+    if (first_error.ok()) {
+      first_error = wrong;
     }
   }
-  TESSERA_RETURN_IF_ERROR(report_to_team(team, std::move(mine)));
+  TESSERA_RETURN_IF_ERROR(report_to_team(team, std::move(first_error)));
   options->team = std::move(team);
   return ArrayRequest{std::move(element).take(), std::move(options).take()};
 }

@@ -12,8 +12,8 @@
 
 namespace tessera::capi {
 
-/// The caller's arguments for a new array, checked before the team communicates.
-struct Asked {
+/// A call's arguments for a new array, checked before the team communicates.
+struct NewArrayArguments {
   tessera_job* job;
   tessera_type type;
   const tessera_array_options* options;
@@ -23,9 +23,10 @@ struct ArrayRequest {
   arrays::ElementKind element;
   arrays::ArrayOptions options;
 };
-/// Converts the arguments. Lists of the options have `ndims` entries; `mine` is an error found
-/// before. Collective over the request's team if there is an error.
-rma::Result<ArrayRequest> request_of(const Asked& asked, std::int64_t ndims, rma::Status mine);
+/// Converts the arguments. Lists of the options have `ndims` entries; `first_error` is an error
+/// found before. Collective over the request's team if there is an error.
+rma::Result<ArrayRequest> request_of(const NewArrayArguments& arguments, std::int64_t ndims,
+                                     rma::Status first_error);
 
 /// Sets *result to a handle of `job` for the array. Errors: those of making the array.
 rma::Status create_array_handle(tessera_job* job, rma::Result<arrays::ArrayBase> made,

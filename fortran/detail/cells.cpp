@@ -85,10 +85,11 @@ Status explain_closed(const Cell* address, HandleKind kind) {
       .hint("freeing one variable frees the object for all copies of the variable");
 }
 
-Status check_place(Cell* const* place) {
-  if (is_open(*place) && cell_at(*place)->owner == place) {
-    return Status::error(Code::invalid_argument, fmt::format("this variable already has its {}",
-                                                             capi::name_of(cell_at(*place)->kind)))
+Status check_empty(Cell* const* variable) {
+  if (is_open(*variable) && cell_at(*variable)->owner == variable) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("this variable already has its {}",
+                                     capi::name_of(cell_at(*variable)->kind)))
         .hint("free it first, or check the order of the arguments");
   }
   return {};
@@ -107,15 +108,15 @@ void release_slot(CellSlot& cell) noexcept {
 
 /// The job's cell in the variable, if that job was stopped and the cell can be reused; otherwise
 /// null.
-Job* stopped_job_of(Cell* const* place) noexcept {
-  CellSlot* const cell = cell_at(*place);
-  const bool is_own = cell != nullptr && cell->kind == HandleKind::job && cell->owner == place &&
-                      cell->use == CellAddress::use_of(*place);
+Job* stopped_job_of(Cell* const* variable) noexcept {
+  CellSlot* const cell = cell_at(*variable);
+  const bool is_own = cell != nullptr && cell->kind == HandleKind::job && cell->owner == variable &&
+                      cell->use == CellAddress::use_of(*variable);
   return is_own && cell->use + 1 < CellAddress::max_uses ? cell->job : nullptr;
 }
 
-void fill_job(Cell** place, const CellSlot& contents) {
-  Job* job = stopped_job_of(place);
+void fill_job(Cell** variable, const CellSlot& contents) {
+  Job* job = stopped_job_of(variable);
   if (job != nullptr) {
     const std::lock_guard guard(job->mutex);
     for (const auto& cell : job->made) {
@@ -127,20 +128,20 @@ void fill_job(Cell** place, const CellSlot& contents) {
   } else {
     auto own = std::make_unique<Job>();
     static_cast<CellSlot&>(*own) = contents;
-    own->owner = place;
+    own->owner = variable;
     own->job = own.get();
-    own->former = *place;
+    own->former = *variable;
     job = own.release();
   }
-  *place = address_of(*job);
+  *variable = address_of(*job);
 }
 
 }  // namespace
 
-int store_handle(const char* name, Cell** place, const CellSlot& contents, const Cell* from) {
+int store_handle(const char* name, Cell** variable, const CellSlot& contents, const Cell* from) {
   return capi::call(name, [&]() -> Status {
     if (from == nullptr) {
-      fill_job(place, contents);
+      fill_job(variable, contents);
       return {};
     }
     Job& job = *cell_at(from)->job;
@@ -153,9 +154,9 @@ int store_handle(const char* name, Cell** place, const CellSlot& contents, const
     const std::size_t use = cell->is_resting ? cell->use + 1 : 0;
     *cell = contents;
     cell->use = use;
-    cell->owner = place;
+    cell->owner = variable;
     cell->job = &job;
-    *place = address_of(*cell);
+    *variable = address_of(*cell);
     return {};
   });
 }
@@ -174,22 +175,22 @@ int free_cell(CellSlot& cell, bool is_over) noexcept {
 }
 
 /// Errors: closed if the object was already freed through another variable.
-int free_variable(Cell** place) {
-  CellSlot* const cell = cell_at(*place);
+int free_variable(Cell** variable) {
+  CellSlot* const cell = cell_at(*variable);
   if (cell == nullptr || cell == &freed_variable) {
     return TESSERA_OK;
   }
-  const bool is_owner = cell->owner == place && cell->use == CellAddress::use_of(*place);
-  if (is_owner && !is_open(*place)) {
+  const bool is_owner = cell->owner == variable && cell->use == CellAddress::use_of(*variable);
+  if (is_owner && !is_open(*variable)) {
     return TESSERA_OK;
   }
   const HandleKind kind = cell->kind;
   const int code = run(
       ProcedureName::of_free(kind).text(),
-      [&] { return is_open(*place) ? Status() : explain_closed(*place, kind); },
+      [&] { return is_open(*variable) ? Status() : explain_closed(*variable, kind); },
       [&] { return free_cell(*cell, false); });
   if (is_owner && kind != HandleKind::job && cell->handle == nullptr) {
-    *place = address_of(freed_variable);
+    *variable = address_of(freed_variable);
   }
   return code;
 }
@@ -214,18 +215,18 @@ const Cell* tessera_f_given(const Cell* cell) {
   return cell == nullptr ? address_of(empty_variable) : cell;
 }
 
-int tessera_f_free(Cell** place) {
-  return free_variable(place);
+int tessera_f_free(Cell** variable) {
+  return free_variable(variable);
 }
 
 /// The end of a variable's lifetime; acts only for the owner. Errors cannot be reported to a
 /// caller.
-void tessera_f_end(Cell** place) {
-  CellSlot* const cell = cell_at(*place);
-  if (cell != nullptr && cell->owner == place && is_open(*place)) {
+void tessera_f_end(Cell** variable) {
+  CellSlot* const cell = cell_at(*variable);
+  if (cell != nullptr && cell->owner == variable && is_open(*variable)) {
     free_cell(*cell, true);
   }
-  *place = nullptr;
+  *variable = nullptr;
 }
 
 }  // extern "C"

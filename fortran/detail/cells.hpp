@@ -119,17 +119,17 @@ inline rma::Result<arrays::ArrayBase*> open_array(const Cell* cell) {
 }
 
 /// Errors: invalid_argument if the variable already has an object.
-rma::Status check_place(Cell* const* place);
+rma::Status check_empty(Cell* const* variable);
 /// Puts a new handle into a variable; it belongs to the job of `from`, which is null for a job.
 /// Errors: no_memory.
-int store_handle(const char* name, Cell** place, const CellSlot& contents, const Cell* from);
+int store_handle(const char* name, Cell** variable, const CellSlot& contents, const Cell* from);
 
 template <class Handle, int (*free)(Handle**)>
 int free_as(void*& handle) {
   auto* const typed = static_cast<Handle*>(handle);
-  Handle* place = typed;
-  const int code = free(&place);
-  handle = place;
+  Handle* variable = typed;
+  const int code = free(&variable);
+  handle = variable;
   return code;
 }
 
@@ -153,18 +153,18 @@ int run(const char* name, const Prepare& prepare, const Act& act) noexcept {
 /// the C interface. `from` is the object that it is made from, and determines its job; prepare()
 /// has checked it.
 template <class Handle, int (*free)(Handle**), class Prepare, class Make>
-int make(const char* name, Cell** place, const Cell* from, const Prepare& prepare,
+int make(const char* name, Cell** variable, const Cell* from, const Prepare& prepare,
          const Make& make_it) noexcept {
-  const auto look = [&]() -> rma::Status {
-    TESSERA_RETURN_IF_ERROR(check_place(place));
+  const auto check = [&]() -> rma::Status {
+    TESSERA_RETURN_IF_ERROR(check_empty(variable));
     return prepare();
   };
-  return run(name, look, [&] {
+  return run(name, check, [&] {
     Handle* handle = nullptr;
     if (const int code = make_it(&handle); code != TESSERA_OK) {
       return code;
     }
-    return store_handle(name, place,
+    return store_handle(name, variable,
                         {.kind = mark_of<Handle>, .handle = handle, .free = free_as<Handle, free>},
                         from);
   });

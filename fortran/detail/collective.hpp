@@ -9,13 +9,13 @@
 
 namespace tessera::capi {
 
-/// Collective if `mine` is an error, otherwise local. Returns `mine` after reporting it to the
+/// Collective if `status` is an error, otherwise local. Returns `status` after reporting it to the
 /// other members. They are in a collective of the team, and get this error or that of a mismatch.
-inline rma::Status report_to_team(rma::Team& team, rma::Status mine) {
-  if (!mine.ok()) {
-    team.agree(mine).ignore("this rank returns its own error");
+inline rma::Status report_to_team(rma::Team& team, rma::Status status) {
+  if (!status.ok()) {
+    team.agree(status).ignore("this rank returns its own error");
   }
-  return mine;
+  return status;
 }
 
 }  // namespace tessera::capi

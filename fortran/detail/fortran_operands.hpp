@@ -142,11 +142,11 @@ class FortranOperands {
           const CheckMore& check_more) {
     const auto prepare = [&]() -> rma::Status {
       TESSERA_ASSIGN_OR_RETURN(handles_[leader_], open<tessera_array>(given_[leader_]->cell));
-      rma::Status mine = look(numbers);
-      if (mine.ok()) {
-        mine = check_more(array(leader_));
+      rma::Status first_error = check_arguments(numbers);
+      if (first_error.ok()) {
+        first_error = check_more(array(leader_));
       }
-      return capi::report_to_team(array(leader_).team(), std::move(mine));
+      return capi::report_to_team(array(leader_).team(), std::move(first_error));
     };
     return fapi::run(name, prepare, act);
   }
@@ -167,7 +167,7 @@ class FortranOperands {
     return all;
   }
 
-  rma::Status look(std::initializer_list<Number> numbers) {
+  rma::Status check_arguments(std::initializer_list<Number> numbers) {
     for (std::size_t i = 0; i < count && given_[i] != nullptr; ++i) {
       TESSERA_ASSIGN_OR_RETURN(handles_[i], open<tessera_array>(given_[i]->cell));
       auto box = bounds_of(array(i), *given_[i]);

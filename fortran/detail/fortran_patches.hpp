@@ -12,10 +12,12 @@
 namespace tessera::fapi {
 
 inline void reverse_dimensions(tessera_patch& patch) {
-  const auto turn = [&](std::int64_t* numbers) { std::reverse(numbers, numbers + patch.ndims); };
-  turn(patch.lo);
-  turn(patch.hi);
-  turn(patch.strides);
+  const auto reverse_list = [&](std::int64_t* numbers) {
+    std::reverse(numbers, numbers + patch.ndims);
+  };
+  reverse_list(patch.lo);
+  reverse_list(patch.hi);
+  reverse_list(patch.strides);
   for (std::int64_t dim = 0; dim < patch.ndims; ++dim) {
     ++patch.lo[dim];
   }

@@ -34,17 +34,17 @@ inline rma::Result<std::int64_t> one_integer(const Descriptor* given, std::strin
 }
 
 /// Row or column numbers from 1, converted to C's. Errors: invalid_argument, out_of_range.
-inline rma::Result<Numbers> places_of(const Descriptor* given, std::int64_t most,
-                                      std::string_view what) {
-  TESSERA_ASSIGN_OR_RETURN(Numbers places, integers(given, what));
-  for (std::int64_t& place : places) {
-    if (place < 1 || place > most) {
+inline rma::Result<Numbers> zero_based_indices(const Descriptor* given, std::int64_t most,
+                                               std::string_view what) {
+  TESSERA_ASSIGN_OR_RETURN(Numbers indices, integers(given, what));
+  for (std::int64_t& index : indices) {
+    if (index < 1 || index > most) {
       return rma::Status::error(rma::Code::out_of_range,
-                                fmt::format("{} has {}; 1 to {} are possible", what, place, most));
+                                fmt::format("{} has {}; 1 to {} are possible", what, index, most));
     }
-    --place;
+    --index;
   }
-  return places;
+  return indices;
 }
 
 /// Writes a number to an integer of any kind, if it is present.
@@ -76,15 +76,15 @@ inline SparseProperties facts_of(const tessera_sparse* matrix) {
 }
 
 /// Reports an error of one member to all. Requires: the handle is open.
-inline rma::Status report_to_team(const tessera_sparse* matrix, rma::Status mine) {
-  return std::visit([&](auto& of) { return capi::report_to_team(of.team(), std::move(mine)); },
+inline rma::Status report_to_team(const tessera_sparse* matrix, rma::Status status) {
+  return std::visit([&](auto& of) { return capi::report_to_team(of.team(), std::move(status)); },
                     capi::contents_of(matrix));
 }
 /// The same if there is no matrix yet. Requires: the handles are open.
 inline rma::Status report_to_team(const tessera_job& job, const tessera_team* members,
-                                  rma::Status mine) {
+                                  rma::Status status) {
   rma::Team team = members == nullptr ? job.contents->world() : capi::contents_of(members);
-  return capi::report_to_team(team, std::move(mine));
+  return capi::report_to_team(team, std::move(status));
 }
 
 /// The team in a variable; null if none is given. Errors: as open().

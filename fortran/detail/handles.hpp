@@ -300,22 +300,22 @@ inline rma::Status check_running(const tessera_job& job) {
                          : rma::Status();
 }
 
-/// Sets `*place` to null and frees the contents by release(contents). A null handle does nothing.
+/// Sets `*handle` to null and frees the contents by release(contents). A null handle does nothing.
 /// Errors: as check(), and those of `release`, after which the handle is freed, too. A stopped job
 /// is not an error.
 template <class Handle, class Release>
-rma::Status free_handle(Handle** place, const Release& release) {
-  if (place == nullptr) {
+rma::Status free_handle(Handle** handle, const Release& release) {
+  if (handle == nullptr) {
     return explain_null(ShellType<Handle>::kind);
   }
-  if (*place == nullptr) {
+  if (*handle == nullptr) {
     return {};
   }
-  TESSERA_RETURN_IF_ERROR(check(*place));
-  rma::Status status = release(contents_of(*place));
-  const tessera_job* const job = job_of(*place);
-  end_handle(*place);
-  *place = nullptr;
+  TESSERA_RETURN_IF_ERROR(check(*handle));
+  rma::Status status = release(contents_of(*handle));
+  const tessera_job* const job = job_of(*handle);
+  end_handle(*handle);
+  *handle = nullptr;
   const bool was_stopped = status.code() == rma::Code::closed && job->was_stopped;
   return was_stopped ? rma::Status() : status;
 }

@@ -51,12 +51,13 @@ Status check_operand(const ArrayBase& first, const tessera_matrix& given, AnyMat
 
 }  // namespace
 
-Status look_at(std::span<const tessera_matrix> given, Status mine, std::span<AnyMatrix> matrices) {
+Status check_operands(std::span<const tessera_matrix> given, Status first_error,
+                      std::span<AnyMatrix> matrices) {
   TESSERA_ASSIGN_OR_RETURN(const ArrayBase* const first, open_array(given[0].array));
-  for (std::size_t i = 0; i < given.size() && mine.ok(); ++i) {
-    mine = check_operand(*first, given[i], matrices[i]);
+  for (std::size_t i = 0; i < given.size() && first_error.ok(); ++i) {
+    first_error = check_operand(*first, given[i], matrices[i]);
   }
-  return report_to_team(first->team(), std::move(mine));
+  return report_to_team(first->team(), std::move(first_error));
 }
 
 }  // namespace tessera::capi

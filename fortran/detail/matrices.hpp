@@ -52,17 +52,17 @@ class Matrices {
 };
 
 /// Checks `given` and writes the matrices to `matrices`: all of one type that supports arithmetic.
-/// Collective over the first one's team if there is an error; `mine` is an error found before.
-/// Errors: invalid_argument, closed.
-rma::Status look_at(std::span<const tessera_matrix> given, rma::Status mine,
-                    std::span<AnyMatrix> matrices);
+/// Collective over the first one's team if there is an error; `first_error` is an error found
+/// before. Errors: invalid_argument, closed.
+rma::Status check_operands(std::span<const tessera_matrix> given, rma::Status first_error,
+                           std::span<AnyMatrix> matrices);
 
 /// Calls `act`, which takes the element type and the matrices.
 template <std::size_t count, class Act>
-rma::Status on_matrices(const std::array<tessera_matrix, count>& given, const rma::Status& mine,
-                        const Act& act) {
+rma::Status on_matrices(const std::array<tessera_matrix, count>& given,
+                        const rma::Status& first_error, const Act& act) {
   std::array<AnyMatrix, count> matrices;
-  TESSERA_RETURN_IF_ERROR(look_at(given, mine, matrices));
+  TESSERA_RETURN_IF_ERROR(check_operands(given, first_error, matrices));
   return rma::dispatch(*matrices[0].array->element().type, [&]<class T>(Tag<T> tag) -> rma::Status {
     if constexpr (linalg::Scalar<T>) {
       return act(tag, Matrices<count>(matrices));

@@ -41,13 +41,13 @@ Status check_operand(const ArrayBase& first, const tessera_part& given, bool is_
 
 }  // namespace
 
-Status look_at(std::span<const tessera_part> given, std::size_t alike, Status mine,
-               std::span<AnyPart> parts) {
+Status check_operands(std::span<const tessera_part> given, std::size_t alike, Status first_error,
+                      std::span<AnyPart> parts) {
   TESSERA_ASSIGN_OR_RETURN(const ArrayBase* const first, open_array(given[0].array));
-  for (std::size_t i = 0; i < given.size() && mine.ok(); ++i) {
-    mine = check_operand(*first, given[i], i < alike, parts[i]);
+  for (std::size_t i = 0; i < given.size() && first_error.ok(); ++i) {
+    first_error = check_operand(*first, given[i], i < alike, parts[i]);
   }
-  return report_to_team(first->team(), std::move(mine));
+  return report_to_team(first->team(), std::move(first_error));
 }
 
 Status check_numbers(std::initializer_list<const void*> numbers) {

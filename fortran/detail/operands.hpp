@@ -63,10 +63,10 @@ class Operands {
 };
 
 /// Checks `given`, of which the first `alike` must have one element type, and writes the parts to
-/// `parts`. Collective over the first one's team if there is an error; `mine` is an error found
-/// before. Errors: invalid_argument, closed.
-rma::Status look_at(std::span<const tessera_part> given, std::size_t alike, rma::Status mine,
-                    std::span<AnyPart> parts);
+/// `parts`. Collective over the first one's team if there is an error; `first_error` is an error
+/// found before. Errors: invalid_argument, closed.
+rma::Status check_operands(std::span<const tessera_part> given, std::size_t alike,
+                           rma::Status first_error, std::span<AnyPart> parts);
 
 /// Errors: invalid_argument if one of them is null.
 rma::Status check_numbers(std::initializer_list<const void*> numbers);
@@ -94,7 +94,7 @@ int on_parts(const char* function, const std::array<tessera_part, count>& given,
              std::initializer_list<const void*> numbers, const Act& act, std::size_t masks = 0) {
   return call(function, [&]() -> rma::Status {
     std::array<AnyPart, count> parts;
-    TESSERA_RETURN_IF_ERROR(look_at(given, count - masks, check_numbers(numbers), parts));
+    TESSERA_RETURN_IF_ERROR(check_operands(given, count - masks, check_numbers(numbers), parts));
     return rma::dispatch(*parts[0].array().element().type, [&]<class T>(Tag<T> tag) -> rma::Status {
       return act(tag, Operands<count>(parts));
     });

@@ -106,19 +106,19 @@ int on_sparse(const char* function, const tessera_sparse* handle, const Act& act
 }
 
 /// The same with arrays of the matrix's type, by pointers. Collective over its team if one of them
-/// has another type; `mine` is an error found before.
+/// has another type; `first_error` is an error found before.
 template <std::size_t count, class Act>
 int on_sparse_with(const char* function, const tessera_sparse* handle,
                    const std::array<const tessera_array*, count>& given, const Act& act) noexcept {
   return on_sparse(function, handle, [&]<class T>(SparseMatrix<T>& matrix) -> rma::Status {
     std::array<arrays::Array<T>*, count> arrays = {};
-    rma::Status mine;
-    for (std::size_t i = 0; i < count && mine.ok(); ++i) {
+    rma::Status first_error;
+    for (std::size_t i = 0; i < count && first_error.ok(); ++i) {
       const auto array = array_for(matrix, given[i]);
-      mine = array.status();
+      first_error = array.status();
       arrays[i] = array.ok() ? *array : nullptr;
     }
-    TESSERA_RETURN_IF_ERROR(report_to_team(matrix.team(), std::move(mine)));
+    TESSERA_RETURN_IF_ERROR(report_to_team(matrix.team(), std::move(first_error)));
     return act(matrix, arrays);
   });
 }

@@ -53,11 +53,11 @@ bool is_empty(const Region& region) {
 }  // namespace
 
 Status Allocations::allocate(Team& team, std::int64_t bytes, void* pointers[]) {
-  Status mine = pointers == nullptr ? null_array()
-                : bytes < 0         ? Status::error(Code::invalid_argument,
-                                                    fmt::format("cannot allocate {} bytes", bytes))
-                                    : Status();
-  TESSERA_RETURN_IF_ERROR(team.agree(mine));
+  Status checked = pointers == nullptr ? null_array()
+                   : bytes < 0         ? Status::error(Code::invalid_argument,
+                                                       fmt::format("cannot allocate {} bytes", bytes))
+                                       : Status();
+  TESSERA_RETURN_IF_ERROR(team.agree(checked));
   TESSERA_ASSIGN_OR_RETURN(Region region, Region::allocate(team, static_cast<std::size_t>(bytes),
                                                            {.name = "ARMCI_Malloc"}));
   return keep(std::move(region), false, pointers);

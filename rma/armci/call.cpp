@@ -88,12 +88,12 @@ Status not_running() {
 int fail(const char* function, Status error) {
   const Code cause = error.code();
   const int code = c_code(cause);
-  const Status told = std::move(error).hint(remedy_for(cause));
-  last_error = {code, fmt::format("{}: {}", function, told.message())};
+  const Status reported = std::move(error).hint(remedy_for(cause));
+  last_error = {code, fmt::format("{}: {}", function, reported.message())};
   if (errors_are_returned()) {
     return code;
   }
-  fmt::print(stderr, "tessera: {}{}: {}\n", process_prefix(), function, told.describe());
+  fmt::print(stderr, "tessera: {}{}: {}\n", process_prefix(), function, reported.describe());
   end_job(EXIT_FAILURE);
 }
 

@@ -102,11 +102,11 @@ Result<std::shared_ptr<Communicator>> team_communicator(const std::shared_ptr<Co
 }
 
 Status start_mpi_if_launched(int* argc, char*** argv) {
-  const LauncherInfo trace = detect_launcher();
-  const bool is_mpis = trace.launcher == "mpirun" || trace.launcher == "srun";
+  const LauncherInfo launch = detect_launcher();
+  const bool is_started_by_mpi = launch.launcher == "mpirun" || launch.launcher == "srun";
   int was_started = 0;
   MPI_Initialized(&was_started);
-  if (!is_mpis || was_started != 0) {
+  if (!is_started_by_mpi || was_started != 0) {
     return {};
   }
   // The session reports errors in the settings.

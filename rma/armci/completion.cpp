@@ -20,8 +20,8 @@ Status fence_group(Session& session, const Group& group) {
 
 // A process whose fence failed also joins the barrier, so that no other waits for it.
 Status join_barrier(Team& team, Status fenced) {
-  Status met = team.barrier();
-  return fenced.ok() ? std::move(met) : std::move(fenced);
+  Status synchronised = team.barrier();
+  return fenced.ok() ? std::move(synchronised) : std::move(fenced);
 }
 
 }  // namespace

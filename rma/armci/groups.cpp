@@ -98,12 +98,12 @@ Status Groups::free(ARMCI_Group* number) {
     return Status::error(Code::invalid_argument, "the group of all processes can't be freed")
         .hint("free only what ARMCI_Group_create, _create_child, ARMCIX_Group_split or _dup gave");
   }
-  Status met = group->team.barrier();
+  Status synchronised = group->team.barrier();
   const std::lock_guard guard(mutex_);
   groups_.erase(*number);
   default_ = default_ == *number ? world : default_;
   *number = none;
-  return met;
+  return synchronised;
 }
 
 void Groups::clear() {

@@ -48,8 +48,8 @@ HandleTable::HandleTable() {
 }
 
 // Mixes the bits (the finisher of MurmurHash3), so that a change of any part changes the seal.
-std::uint64_t HandleTable::seal_of(std::uint32_t place, std::uint32_t generation) const noexcept {
-  std::uint64_t mixed = secret_ ^ (std::uint64_t{place} << 32U | generation);
+std::uint64_t HandleTable::seal_of(std::uint32_t number, std::uint32_t generation) const noexcept {
+  std::uint64_t mixed = secret_ ^ (std::uint64_t{number} << 32U | generation);
   mixed = (mixed ^ mixed >> 33U) * 0xff51afd7ed558ccdU;
   mixed = (mixed ^ mixed >> 33U) * 0xc4ceb9fe1a85ec53U;
   return mixed ^ mixed >> 33U;
@@ -59,42 +59,42 @@ HandleTable::Content HandleTable::read(const armci_hdl_t& handle) noexcept {
   return std::bit_cast<Content>(handle);
 }
 
-void HandleTable::write(armci_hdl_t& handle, std::uint32_t place,
+void HandleTable::write(armci_hdl_t& handle, std::uint32_t number,
                         std::uint32_t generation) const noexcept {
-  handle = std::bit_cast<armci_hdl_t>(Content{place, generation, seal_of(place, generation)});
+  handle = std::bit_cast<armci_hdl_t>(Content{number, generation, seal_of(number, generation)});
 }
 
 bool HandleTable::is_ours(const Content& content) const noexcept {
-  return content.seal == seal_of(content.place, content.generation);
+  return content.seal == seal_of(content.number, content.generation);
 }
 
 bool HandleTable::has_flag(const armci_hdl_t& handle) const noexcept {
   const Content content = read(handle);
-  return (content.place & aggregate_flag) != 0 && is_ours(content);
+  return (content.number & aggregate_flag) != 0 && is_ours(content);
 }
 
-Claim* HandleTable::at(std::uint32_t place) const noexcept {
-  const std::uint32_t index = place - 1;
+Claim* HandleTable::at(std::uint32_t number) const noexcept {
+  const std::uint32_t index = number - 1;
   Chunk* const chunk = chunks_[index / chunk_entries].load(std::memory_order_acquire);
   return &chunk->claims[index % chunk_entries];
 }
 
 Claim* HandleTable::find_sealed(const armci_hdl_t& handle) const noexcept {
   const Content content = read(handle);
-  const std::uint32_t place = content.place & ~aggregate_flag;
-  if (place == 0 || !is_ours(content)) {
+  const std::uint32_t number = content.number & ~aggregate_flag;
+  if (number == 0 || !is_ours(content)) {
     return nullptr;
   }
-  Claim* const claim = at(place);
+  Claim* const claim = at(number);
   return claim->generation_ == content.generation ? claim : nullptr;
 }
 
-Result<std::uint32_t> HandleTable::allocate_index() {
+Result<std::uint32_t> HandleTable::allocate_number() {
   const std::lock_guard guard(mutex_);
   if (!free_.empty()) {
-    const std::uint32_t place = free_.back();
+    const std::uint32_t number = free_.back();
     free_.pop_back();
-    return place;
+    return number;
   }
   if (used_ == max_chunks * chunk_entries) {
     return Status::error(Code::limit_exceeded,
@@ -108,10 +108,10 @@ Result<std::uint32_t> HandleTable::allocate_index() {
   return ++used_;
 }
 
-void HandleTable::give_back(std::uint32_t place) {
-  ++at(place)->generation_;
+void HandleTable::give_back(std::uint32_t number) {
+  ++at(number)->generation_;
   const std::lock_guard guard(mutex_);
-  free_.push_back(place);
+  free_.push_back(number);
 }
 
 Result<Claim*> HandleTable::claim_of(armci_hdl_t& handle) {
@@ -119,15 +119,15 @@ Result<Claim*> HandleTable::claim_of(armci_hdl_t& handle) {
     return known;
   }
   const std::uint32_t flag = is_aggregate(handle) ? aggregate_flag : 0;
-  TESSERA_ASSIGN_OR_RETURN(const std::uint32_t place, allocate_index());
-  Claim* const claim = at(place);
-  write(handle, place | flag, claim->generation_);
+  TESSERA_ASSIGN_OR_RETURN(const std::uint32_t number, allocate_number());
+  Claim* const claim = at(number);
+  write(handle, number | flag, claim->generation_);
   return claim;
 }
 
 Status HandleTable::set_aggregate(armci_hdl_t& handle) {
   const Content content = find(handle) == nullptr ? Content() : read(handle);
-  write(handle, content.place | aggregate_flag, content.generation);
+  write(handle, content.number | aggregate_flag, content.generation);
   return {};
 }
 
@@ -139,7 +139,7 @@ Status HandleTable::unset_aggregate(armci_hdl_t& handle) {
   }
   claim->start();
   const Content content = read(handle);
-  write(handle, content.place & ~aggregate_flag, content.generation);
+  write(handle, content.number & ~aggregate_flag, content.generation);
   return {};
 }
 
@@ -150,8 +150,8 @@ Status HandleTable::wait(armci_hdl_t& handle) {
   }
   Status waited = claim->wait();
   const Content content = read(handle);
-  give_back(content.place & ~aggregate_flag);
-  if ((content.place & aggregate_flag) != 0) {
+  give_back(content.number & ~aggregate_flag);
+  if ((content.number & aggregate_flag) != 0) {
     write(handle, aggregate_flag, 0);
   } else {
     handle = {};
@@ -166,9 +166,9 @@ bool HandleTable::done(armci_hdl_t& handle) {
 
 void HandleTable::clear() {
   const std::lock_guard guard(mutex_);
-  for (std::uint32_t place = 1; place <= used_; ++place) {
-    at(place)->wait().ignore("the end of the job reports it");
-    at(place)->kept_.reset();
+  for (std::uint32_t number = 1; number <= used_; ++number) {
+    at(number)->wait().ignore("the end of the job reports it");
+    at(number)->kept_.reset();
   }
 }
 

@@ -94,20 +94,21 @@ class HandleTable {
   };
   /// The content of the words of an armci_hdl_t.
   struct Content {
-    std::uint32_t place = 0;  ///< index of the claim, from 1, and a flag; 0: empty
+    std::uint32_t number = 0;  ///< number of the claim, from 1, and a flag; 0: empty
     std::uint32_t generation = 0;
     std::uint64_t seal = 0;
   };
 
   [[nodiscard]] bool has_flag(const armci_hdl_t& handle) const noexcept;
   [[nodiscard]] Claim* find_sealed(const armci_hdl_t& handle) const noexcept;
-  [[nodiscard]] std::uint64_t seal_of(std::uint32_t place, std::uint32_t generation) const noexcept;
+  [[nodiscard]] std::uint64_t seal_of(std::uint32_t number,
+                                      std::uint32_t generation) const noexcept;
   [[nodiscard]] bool is_ours(const Content& content) const noexcept;
   static Content read(const armci_hdl_t& handle) noexcept;
-  void write(armci_hdl_t& handle, std::uint32_t place, std::uint32_t generation) const noexcept;
-  [[nodiscard]] Claim* at(std::uint32_t place) const noexcept;
-  Result<std::uint32_t> allocate_index();
-  void give_back(std::uint32_t place);
+  void write(armci_hdl_t& handle, std::uint32_t number, std::uint32_t generation) const noexcept;
+  [[nodiscard]] Claim* at(std::uint32_t number) const noexcept;
+  Result<std::uint32_t> allocate_number();
+  void give_back(std::uint32_t number);
 
   std::uint64_t secret_;
   std::mutex mutex_;

@@ -24,16 +24,16 @@ std::optional<StoredMessage> Inbox::take(std::int32_t tag, std::optional<WorldRa
   if (same_tag == by_tag_.end()) {
     return std::nullopt;
   }
-  std::list<StoredMessage>& letters = same_tag->second;
-  const auto oldest = std::find_if(letters.begin(), letters.end(), [&](const StoredMessage& each) {
-    return !from.has_value() || each.from == *from;
-  });
-  if (oldest == letters.end()) {
+  std::list<StoredMessage>& messages = same_tag->second;
+  const auto oldest = std::find_if(
+      messages.begin(), messages.end(),
+      [&](const StoredMessage& each) { return !from.has_value() || each.from == *from; });
+  if (oldest == messages.end()) {
     return std::nullopt;
   }
   std::optional<StoredMessage> taken = std::move(*oldest);
-  letters.erase(oldest);
-  if (letters.empty()) {
+  messages.erase(oldest);
+  if (messages.empty()) {
     by_tag_.erase(same_tag);
   }
   return taken;

@@ -22,8 +22,8 @@ struct StoredMessage {
   WorldRank from;
   std::int32_t tag = 0;
   std::uint64_t bytes = 0;
-  bool is_here = true;                  ///< false: its parts are still with the sender
-  std::vector<std::byte> content = {};  ///< when it is here
+  bool is_complete = true;              ///< false: its parts are still with the sender
+  std::vector<std::byte> content = {};  ///< if it is complete
   std::uint32_t number_before = 0;      ///< the number before that of the first part
 };
 
@@ -32,8 +32,8 @@ Result<std::vector<std::byte>> copy_of(std::span<const std::byte> bytes);
 
 class Inbox {
  public:
-  /// Requires: the sender sent `letter` after those of its letters that were added before.
-  void add(StoredMessage letter) { by_tag_[letter.tag].push_back(std::move(letter)); }
+  /// Requires: the sender sent `message` after those of its messages that were added before.
+  void add(StoredMessage message) { by_tag_[message.tag].push_back(std::move(message)); }
 
   /// Removes and returns the oldest with that tag, from that rank or from any; none if there is
   /// none.

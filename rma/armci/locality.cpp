@@ -76,24 +76,24 @@ Result<std::vector<int>> processes_of(const Job& job, int node) {
   return processes;
 }
 
-Result<int> process_at(const Job& job, int node, int place) {
+Result<int> process_at(const Job& job, int node, int number) {
   TESSERA_ASSIGN_OR_RETURN(const std::vector<int> processes, processes_of(job, node));
-  if (place < 0 || place >= std::ssize(processes)) {
+  if (number < 0 || number >= std::ssize(processes)) {
     return Status::error(Code::invalid_argument,
                          fmt::format("domain {} has {} processes, and none with number {}", node,
-                                     processes.size(), place))
+                                     processes.size(), number))
         .hint("their numbers begin with 0; armci_domain_nprocs gives how many there are");
   }
-  return processes[static_cast<std::size_t>(place)];
+  return processes[static_cast<std::size_t>(number)];
 }
 
-Result<int> is_near(const Job& job, int proc) {
+Result<int> on_same_node(const Job& job, int proc) {
   TESSERA_RETURN_IF_ERROR(check_process(job, proc));
   return job.shares_node(WorldRank{proc}) ? 1 : 0;
 }
 
 int shares_node(const char* function, int proc) {
-  return call_for(function, 0, [&](Session& session) { return is_near(session.job, proc); });
+  return call_for(function, 0, [&](Session& session) { return on_same_node(session.job, proc); });
 }
 
 }  // namespace
@@ -126,16 +126,16 @@ void ARMCI_Group_free(ARMCI_Group* group) {
 }
 
 int ARMCI_Group_rank(ARMCI_Group* group, int* rank) {
-  int not_in_it = 0;
+  int code_of_non_member = 0;
   const int code = armci::call("ARMCI_Group_rank", [&](Session& session) -> Status {
     if (armci::Groups::is_none(group)) {
-      not_in_it = FAIL;
+      code_of_non_member = FAIL;
       return armci::answer(rank, -1, "rank");
     }
     TESSERA_ASSIGN_OR_RETURN(const Group* const found, session.groups.find(group));
     return armci::answer(rank, found->team.rank().value, "rank");
   });
-  return code == 0 ? not_in_it : code;
+  return code == 0 ? code_of_non_member : code;
 }
 
 void ARMCI_Group_size(ARMCI_Group* group, int* size) {
@@ -238,7 +238,7 @@ int armci_domain_count(armci_domain_t domain) {
 int armci_domain_same_id(armci_domain_t domain, int proc) {
   return armci::call_for("armci_domain_same_id", 0, [&](Session& session) -> Result<int> {
     TESSERA_RETURN_IF_ERROR(armci::check_domain(domain));
-    return armci::is_near(session.job, proc);
+    return armci::on_same_node(session.job, proc);
   });
 }
 

@@ -25,8 +25,8 @@ Mailbox::~Mailbox() {
 }
 
 Result<Mailbox> Mailbox::create(Job& job) {
-  TESSERA_ASSIGN_OR_RETURN(detail::MailboxRegion board, detail::MailboxRegion::create(job));
-  return Mailbox(std::make_unique<detail::MailboxState>(std::move(board)));
+  TESSERA_ASSIGN_OR_RETURN(detail::MailboxRegion region, detail::MailboxRegion::create(job));
+  return Mailbox(std::make_unique<detail::MailboxState>(std::move(region)));
 }
 
 Status Mailbox::free() {

@@ -143,8 +143,8 @@ Status MailboxRegion::ring(WorldRank rank, Reason reason, std::uint32_t number) 
   return raise_flag(job_, at(rank, wake_word_offset), static_cast<std::int32_t>(value));
 }
 
-Status MailboxRegion::listen(std::int32_t heard, WorldRank awaited) {
-  return wait_for_flag_change(job_, at(rank(), wake_word_offset), heard, awaited).status();
+Status MailboxRegion::listen(std::int32_t last_bell, WorldRank peer) {
+  return wait_for_flag_change(job_, at(rank(), wake_word_offset), last_bell, peer).status();
 }
 
 }  // namespace tessera::rma::armci::detail

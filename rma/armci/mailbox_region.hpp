@@ -65,7 +65,7 @@ class MailboxRegion {
   [[nodiscard]] WorldRank rank() const noexcept { return job_.rank(); }
   [[nodiscard]] std::int32_t size() const noexcept { return job_.size(); }
 
-  /// What other ranks wrote on this rank's board.
+  /// What other ranks wrote in this rank's slice.
   [[nodiscard]] Announcement announced(WorldRank by) const noexcept;
   [[nodiscard]] std::uint32_t taken(WorldRank by) const noexcept;
   [[nodiscard]] std::int32_t bell() const noexcept;
@@ -78,13 +78,13 @@ class MailboxRegion {
   [[nodiscard]] RemoteAddress slot_of(WorldRank rank, std::uint32_t slot) const noexcept;
   [[nodiscard]] RemoteAddress part_of(WorldRank rank, std::uint64_t part) const noexcept;
 
-  /// Writes on the board of `to`, after this rank's earlier writes to its own slots, and changes
+  /// Writes in the slice of `to`, after this rank's earlier writes to its own slots, and changes
   /// its bell.
   Status announce(WorldRank to, Announcement announcement);
   Status acknowledge(WorldRank to, std::uint32_t number);
 
   /// Sleeps until the bell differs from the first argument. Errors: peer_lost (the rank is gone).
-  Status listen(std::int32_t heard, WorldRank awaited);
+  Status listen(std::int32_t last_bell, WorldRank peer);
 
  private:
   enum class Reason : std::uint32_t { announcement, acknowledgement };

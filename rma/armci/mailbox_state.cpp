@@ -30,8 +30,8 @@ std::span<Byte> part_of(std::span<Byte> bytes, std::uint64_t part) {
   return bytes.subspan(from, std::min(part_bytes, bytes.size() - from));
 }
 
-std::uint32_t units_of(std::size_t bytes_there) {
-  return static_cast<std::uint32_t>((sizeof(SlotHeader) + bytes_there + slot_unit_bytes - 1) /
+std::uint32_t units_of(std::size_t bytes_in_slot) {
+  return static_cast<std::uint32_t>((sizeof(SlotHeader) + bytes_in_slot + slot_unit_bytes - 1) /
                                     slot_unit_bytes);
 }
 
@@ -44,11 +44,11 @@ bool is_rank_loss(const Status& status) {
 
 }  // namespace
 
-MailboxState::MailboxState(MailboxRegion board)
-    : board_(std::move(board)),
-      seen_(static_cast<std::size_t>(board_.size())),
-      sent_(static_cast<std::size_t>(board_.size())),
-      live_peer_(board_.rank()) {
+MailboxState::MailboxState(MailboxRegion region)
+    : region_(std::move(region)),
+      seen_(static_cast<std::size_t>(region_.size())),
+      sent_(static_cast<std::size_t>(region_.size())),
+      live_peer_(region_.rank()) {
   for (std::uint32_t slot = max_short_messages; slot > 0; --slot) {
     free_slots_.push_back(slot - 1);
   }
@@ -56,17 +56,17 @@ MailboxState::MailboxState(MailboxRegion board)
 }
 
 Status MailboxState::free() {
-  return board_.free();
+  return region_.free();
 }
 
 Status MailboxState::check_rank(WorldRank rank) const {
-  if (!board_.is_open()) {
+  if (!region_.is_open()) {
     return Status::error(Code::closed, "the mailbox was freed");
   }
-  if (rank.value < 0 || rank.value >= board_.size()) {
+  if (rank.value < 0 || rank.value >= region_.size()) {
     return Status::error(Code::invalid_argument,
                          fmt::format("there is no rank {}: the job has ranks 0 to {}", rank.value,
-                                     board_.size() - 1));
+                                     region_.size() - 1));
   }
   return {};
 }
@@ -76,13 +76,13 @@ Status MailboxState::check_rank(WorldRank rank) const {
 // Sleeps until `is_done`, or until the rank is gone; what that rank did before it went is still
 // used. Meanwhile fetches what arrives, and stores errors of this in fetch_error_.
 template <class IsDone>
-Status MailboxState::wait(WorldRank awaited, IsDone&& is_done) {
-  const std::chrono::milliseconds liveness_interval(board_.job().settings().liveness_ms);
-  auto looked = std::chrono::steady_clock::now();
+Status MailboxState::wait(WorldRank peer, IsDone&& is_done) {
+  const std::chrono::milliseconds liveness_interval(region_.job().settings().liveness_ms);
+  auto last_check = std::chrono::steady_clock::now();
   while (true) {
     // Read before polling: if the bell changes between the poll and the sleep, the sleep ends at
     // once.
-    const std::int32_t heard = board_.bell();
+    const std::int32_t last_bell = region_.bell();
     fetch_from_all();
     if (is_done()) {
       return {};
@@ -90,13 +90,13 @@ Status MailboxState::wait(WorldRank awaited, IsDone&& is_done) {
     if (has_fetched_) {
       continue;  // these ranks may have rung so often that the bell has its old value again
     }
-    Status status = board_.listen(heard, awaited);
+    Status status = region_.listen(last_bell, peer);
     // The bell may keep ringing for other ranks.
-    if (const auto now = std::chrono::steady_clock::now(); now - looked >= liveness_interval) {
-      looked = now;
-      if (status.ok() && !board_.job().is_present(awaited)) {
-        status = Status::error_at(awaited, Code::peer_lost,
-                                  fmt::format("rank {} is gone", awaited.value));
+    if (const auto now = std::chrono::steady_clock::now(); now - last_check >= liveness_interval) {
+      last_check = now;
+      if (status.ok() && !region_.job().is_present(peer)) {
+        status =
+            Status::error_at(peer, Code::peer_lost, fmt::format("rank {} is gone", peer.value));
       }
     }
     if (!status.ok()) {
@@ -108,21 +108,21 @@ Status MailboxState::wait(WorldRank awaited, IsDone&& is_done) {
 
 // Another rank that is alive, and so may send.
 Result<WorldRank> MailboxState::find_live_peer() {
-  for (std::int32_t i = 0; i < board_.size(); ++i) {
-    const WorldRank rank{(live_peer_.value + i) % board_.size()};
-    if (rank != board_.rank() && board_.job().is_present(rank)) {
+  for (std::int32_t i = 0; i < region_.size(); ++i) {
+    const WorldRank rank{(live_peer_.value + i) % region_.size()};
+    if (rank != region_.rank() && region_.job().is_present(rank)) {
       live_peer_ = rank;
       return rank;
     }
   }
   Status alone =
       Status::error(Code::peer_lost, "all other ranks are gone, and the message did not arrive");
-  if (board_.size() == 1) {
+  if (region_.size() == 1) {
     return alone;
   }
   // If none was ever found, any other rank is one that is gone.
-  const WorldRank next{(board_.rank().value + 1) % board_.size()};
-  return std::move(alone).at(live_peer_ == board_.rank() ? next : live_peer_);
+  const WorldRank next{(region_.rank().value + 1) % region_.size()};
+  return std::move(alone).at(live_peer_ == region_.rank() ? next : live_peer_);
 }
 
 // ---- Sending ------------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ Status MailboxState::send(std::int32_t tag, std::span<const std::byte> message, 
     return Status::error(Code::invalid_argument,
                          fmt::format("a message of {} bytes at a null pointer", message.size()));
   }
-  if (to == board_.rank()) {
+  if (to == region_.rank()) {
     return send_to_self(tag, message);
   }
   Status status =
@@ -145,25 +145,26 @@ Status MailboxState::send(std::int32_t tag, std::span<const std::byte> message, 
 Status MailboxState::send_to_self(std::int32_t tag, std::span<const std::byte> message) {
   TESSERA_ASSIGN_OR_RETURN(std::vector<std::byte> content, copy_of(message));
   inbox_.add(
-      {.from = board_.rank(), .tag = tag, .bytes = message.size(), .content = std::move(content)});
+      {.from = region_.rank(), .tag = tag, .bytes = message.size(), .content = std::move(content)});
   return {};
 }
 
 // Writes the slot's header and the part of the message that goes into the slot; returns the units
 // in use.
 std::uint32_t MailboxState::fill_slot(std::uint32_t slot, WorldRank to, std::int32_t tag,
-                                      std::span<const std::byte> message, std::size_t bytes_there) {
+                                      std::span<const std::byte> message,
+                                      std::size_t bytes_in_slot) {
   const SlotHeader header{.previous = sent(to), .tag = tag, .bytes = message.size()};
-  std::memcpy(board_.slot(slot), &header, sizeof header);
-  if (bytes_there > 0) {
-    std::memcpy(board_.slot(slot) + sizeof header, message.data(), bytes_there);
+  std::memcpy(region_.slot(slot), &header, sizeof header);
+  if (bytes_in_slot > 0) {
+    std::memcpy(region_.slot(slot) + sizeof header, message.data(), bytes_in_slot);
   }
-  return units_of(bytes_there);
+  return units_of(bytes_in_slot);
 }
 
 Status MailboxState::announce(WorldRank to, Announcement announcement) {
   sent(to) = announcement.encode();
-  return board_.announce(to, announcement);
+  return region_.announce(to, announcement);
 }
 
 Status MailboxState::send_short(std::int32_t tag, std::span<const std::byte> message,
@@ -202,7 +203,7 @@ Status MailboxState::send_parts(std::span<const std::byte> message, WorldRank to
     if (filled < end) {
       for (; filled < end; ++filled) {
         const std::span<const std::byte> part = part_of(message, filled);
-        std::memcpy(board_.part(filled), part.data(), part.size());
+        std::memcpy(region_.part(filled), part.data(), part.size());
       }
       head.number = before + static_cast<std::uint32_t>(filled);
       TESSERA_RETURN_IF_ERROR(announce(to, head));
@@ -210,7 +211,7 @@ Status MailboxState::send_parts(std::span<const std::byte> message, WorldRank to
     const auto seen_taken = before + static_cast<std::uint32_t>(taken);
     std::int32_t more = 0;
     TESSERA_RETURN_IF_ERROR(wait(to, [&] {
-      more = distance(board_.taken(to), seen_taken);
+      more = distance(region_.taken(to), seen_taken);
       return more > 0;
     }));
     taken += static_cast<std::uint64_t>(more);
@@ -225,8 +226,8 @@ Result<std::uint32_t> MailboxState::take_slot(WorldRank to) {
     collect_slots();
   }
   while (free_slots_.empty()) {
-    const WorldRank awaited = pending_.front().to;
-    Status status = wait(awaited, [&] {
+    const WorldRank peer = pending_.front().to;
+    Status status = wait(peer, [&] {
       collect_slots();
       return !free_slots_.empty();
     });
@@ -235,8 +236,8 @@ Result<std::uint32_t> MailboxState::take_slot(WorldRank to) {
         return status;
       }
       // No rank will fetch these any longer.
-      release_slots_of(awaited);
-      if (awaited == to) {
+      release_slots_of(peer);
+      if (peer == to) {
         return status;
       }
     }
@@ -248,7 +249,7 @@ Result<std::uint32_t> MailboxState::take_slot(WorldRank to) {
 
 void MailboxState::collect_slots() {
   std::erase_if(pending_, [&](const Pending& each) {
-    const bool is_taken = distance(board_.taken(each.to), each.number) >= 0;
+    const bool is_taken = distance(region_.taken(each.to), each.number) >= 0;
     if (is_taken) {
       free_slots_.push_back(each.slot);
     }
@@ -267,16 +268,16 @@ void MailboxState::release_slots_of(WorldRank rank) {
 
 // ---- Fetching -----------------------------------------------------------------------------------
 
-bool MailboxState::has_news(WorldRank from) const {
-  return from != board_.rank() && from != long_message_sender_ &&
-         distance(board_.announced(from).number, seen_[static_cast<std::size_t>(from.value)]) > 0;
+bool MailboxState::has_announced(WorldRank from) const {
+  return from != region_.rank() && from != long_message_sender_ &&
+         distance(region_.announced(from).number, seen_[static_cast<std::size_t>(from.value)]) > 0;
 }
 
 void MailboxState::fetch_from_all() {
   has_fetched_ = false;
   fetch_error_ = Status();
-  for (WorldRank from{0}; from.value < board_.size(); ++from.value) {
-    if (!has_news(from)) {
+  for (WorldRank from{0}; from.value < region_.size(); ++from.value) {
+    if (!has_announced(from)) {
       continue;
     }
     Status status = fetch_from(from);
@@ -284,7 +285,7 @@ void MailboxState::fetch_from_all() {
       has_fetched_ = true;
     } else if (is_rank_loss(status)) {
       // Its announcements are lost with it; a call that waits for it returns peer_lost.
-      seen(from) = board_.announced(from).number;
+      seen(from) = region_.announced(from).number;
     } else {
       fetch_error_ = std::move(status);
     }
@@ -294,26 +295,26 @@ void MailboxState::fetch_from_all() {
 // Fetches what `from` announced, all or nothing, and acknowledges it. Each slot names the
 // announcement before it: the newest message comes first.
 Status MailboxState::fetch_from(WorldRank from) {
-  const Announcement newest = board_.announced(from);
-  std::vector<StoredMessage> letters;
+  const Announcement newest = region_.announced(from);
+  std::vector<StoredMessage> messages;
   for (Announcement each = newest; distance(each.number, seen(from)) > 0;) {
     TESSERA_ASSIGN_OR_RETURN(Fetched fetched, fetch(from, each));
     each = fetched.previous;
-    letters.push_back(std::move(fetched.letter));
+    messages.push_back(std::move(fetched.message));
   }
-  if (letters.empty()) {
+  if (messages.empty()) {
     return {};
   }
   // Only the newest can be long: its sender does nothing else until it is received.
-  const StoredMessage& last = letters.front();
-  const std::uint32_t taken = last.is_here ? newest.number : last.number_before;
-  const bool is_news = distance(taken, seen(from)) > 0;
-  std::for_each(letters.rbegin(), letters.rend(),
+  const StoredMessage& last = messages.front();
+  const std::uint32_t taken = last.is_complete ? newest.number : last.number_before;
+  const bool is_new = distance(taken, seen(from)) > 0;
+  std::for_each(messages.rbegin(), messages.rend(),
                 [&](StoredMessage& each) { inbox_.add(std::move(each)); });
   seen(from) = newest.number;
-  if (is_news) {
+  if (is_new) {
     // A sender that is gone no longer needs its slots.
-    Status status = board_.acknowledge(from, taken);
+    Status status = region_.acknowledge(from, taken);
     return is_rank_loss(status) ? Status() : std::move(status);
   }
   return {};
@@ -329,13 +330,13 @@ Result<MailboxState::Fetched> MailboxState::fetch(WorldRank from, Announcement a
                          fmt::format("rank {} announced a message in {} bytes", from.value, bytes));
   }
   TESSERA_RETURN_IF_ERROR(
-      get(board_.job(), board_.slot_of(from, announcement.slot), slot.data(), bytes));
+      get(region_.job(), region_.slot_of(from, announcement.slot), slot.data(), bytes));
   std::memcpy(&header, slot.data(), sizeof header);
-  Fetched fetched{.letter = {.from = from, .tag = header.tag, .bytes = header.bytes},
+  Fetched fetched{.message = {.from = from, .tag = header.tag, .bytes = header.bytes},
                   .previous = Announcement::decode(header.previous)};
   if (!is_short(header.bytes)) {
-    fetched.letter.is_here = false;
-    fetched.letter.number_before = fetched.previous.number;
+    fetched.message.is_complete = false;
+    fetched.message.number_before = fetched.previous.number;
     return fetched;
   }
   if (units_of(header.bytes) != announcement.units) {
@@ -343,8 +344,9 @@ Result<MailboxState::Fetched> MailboxState::fetch(WorldRank from, Announcement a
                          fmt::format("a message of {} bytes from rank {} is in a slot of {} bytes",
                                      header.bytes, from.value, bytes));
   }
-  TESSERA_ASSIGN_OR_RETURN(fetched.letter.content, copy_of(std::span<const std::byte>(slot).subspan(
-                                                       sizeof header, header.bytes)));
+  TESSERA_ASSIGN_OR_RETURN(
+      fetched.message.content,
+      copy_of(std::span<const std::byte>(slot).subspan(sizeof header, header.bytes)));
   return fetched;
 }
 
@@ -352,13 +354,13 @@ Result<MailboxState::Fetched> MailboxState::fetch(WorldRank from, Announcement a
 
 Result<Received> MailboxState::receive(std::int32_t tag, std::span<std::byte> buffer,
                                        std::optional<WorldRank> from) {
-  TESSERA_RETURN_IF_ERROR(check_rank(from.value_or(board_.rank())));
-  std::optional<StoredMessage> letter = inbox_.take(tag, from);
-  if (!letter && from.has_value() && has_news(*from)) {
+  TESSERA_RETURN_IF_ERROR(check_rank(from.value_or(region_.rank())));
+  std::optional<StoredMessage> message = inbox_.take(tag, from);
+  if (!message && from.has_value() && has_announced(*from)) {
     TESSERA_RETURN_IF_ERROR(fetch_from(*from));
-    letter = inbox_.take(tag, from);
+    message = inbox_.take(tag, from);
   }
-  if (!letter) {
+  if (!message) {
     auto waited = wait_for_message(tag, from);
     if (!waited.ok()) {
       const std::string sender =
@@ -366,31 +368,32 @@ Result<Received> MailboxState::receive(std::int32_t tag, std::span<std::byte> bu
       return std::move(waited).status().context(
           fmt::format("receiving a message with tag {} from {}", tag, sender));
     }
-    letter = std::move(waited).take();
+    message = std::move(waited).take();
   }
-  return deliver(*letter, buffer);
+  return deliver(*message, buffer);
 }
 
 Result<StoredMessage> MailboxState::wait_for_message(std::int32_t tag,
                                                      std::optional<WorldRank> from) {
-  if (from.value_or(board_.rank()) == board_.rank() && (from.has_value() || board_.size() == 1)) {
+  if (from.value_or(region_.rank()) == region_.rank() &&
+      (from.has_value() || region_.size() == 1)) {
     return Status::error(Code::invalid_argument,
                          "this rank has not sent itself this message, and would wait forever")
         .hint("send a message to this rank before receiving it");
   }
-  std::optional<StoredMessage> letter;
-  const auto has_come = [&] {
-    letter = inbox_.take(tag, from);
-    return letter.has_value() || !fetch_error_.ok();
+  std::optional<StoredMessage> message;
+  const auto has_arrived = [&] {
+    message = inbox_.take(tag, from);
+    return message.has_value() || !fetch_error_.ok();
   };
   while (true) {
-    WorldRank awaited = from.value_or(live_peer_);
+    WorldRank peer = from.value_or(live_peer_);
     if (!from.has_value()) {
-      TESSERA_ASSIGN_OR_RETURN(awaited, find_live_peer());
+      TESSERA_ASSIGN_OR_RETURN(peer, find_live_peer());
     }
-    Status status = wait(awaited, has_come);
-    if (letter) {
-      return std::move(*letter);
+    Status status = wait(peer, has_arrived);
+    if (message) {
+      return std::move(*message);
     }
     if (!fetch_error_.ok()) {
       return std::exchange(fetch_error_, Status());
@@ -401,70 +404,70 @@ Result<StoredMessage> MailboxState::wait_for_message(std::int32_t tag,
   }
 }
 
-Result<Received> MailboxState::deliver(const StoredMessage& letter, std::span<std::byte> buffer) {
+Result<Received> MailboxState::deliver(const StoredMessage& message, std::span<std::byte> buffer) {
   const std::span<std::byte> room =
-      buffer.first(static_cast<std::size_t>(std::min<std::uint64_t>(letter.bytes, buffer.size())));
-  if (!letter.is_here) {
-    TESSERA_RETURN_IF_ERROR(take_parts(letter, room));
+      buffer.first(static_cast<std::size_t>(std::min<std::uint64_t>(message.bytes, buffer.size())));
+  if (!message.is_complete) {
+    TESSERA_RETURN_IF_ERROR(take_parts(message, room));
   } else if (!room.empty()) {
-    std::memcpy(room.data(), letter.content.data(), room.size());
+    std::memcpy(room.data(), message.content.data(), room.size());
   }
-  if (letter.bytes > buffer.size()) {
+  if (message.bytes > buffer.size()) {
     return Status::error(Code::invalid_argument,
                          fmt::format("the message with tag {} from rank {} has {} bytes, and the "
                                      "buffer for it {}",
-                                     letter.tag, letter.from.value, letter.bytes, buffer.size()))
+                                     message.tag, message.from.value, message.bytes, buffer.size()))
         .hint("give a buffer that holds the longest message with that tag");
   }
-  return Received{static_cast<std::size_t>(letter.bytes), letter.from};
+  return Received{static_cast<std::size_t>(message.bytes), message.from};
 }
 
 // Fetches all parts, also those beyond the buffer: the sender waits until they are taken.
-Status MailboxState::take_parts(const StoredMessage& letter, std::span<std::byte> buffer) {
-  const WorldRank from = letter.from;
-  const std::uint64_t parts = parts_of(letter.bytes);
+Status MailboxState::take_parts(const StoredMessage& message, std::span<std::byte> buffer) {
+  const WorldRank from = message.from;
+  const std::uint64_t parts = parts_of(message.bytes);
   long_message_sender_ = from;
   Status first_error;
   for (std::uint64_t part = 0; part < parts; ++part) {
-    Status status = take_part(letter, part, buffer);
+    Status status = take_part(message, part, buffer);
     if (is_rank_loss(status)) {
       long_message_sender_.reset();
-      seen(from) = board_.announced(from).number;
+      seen(from) = region_.announced(from).number;
       return std::move(status).context(
           fmt::format("receiving {} bytes with tag {} from rank {}, of which {} arrived",
-                      letter.bytes, letter.tag, from.value, part * part_bytes));
+                      message.bytes, message.tag, from.value, part * part_bytes));
     }
     if (first_error.ok()) {
       first_error = std::move(status);
     }
   }
   long_message_sender_.reset();
-  seen(from) = letter.number_before + static_cast<std::uint32_t>(parts);
+  seen(from) = message.number_before + static_cast<std::uint32_t>(parts);
   return first_error;
 }
 
-Status MailboxState::take_part(const StoredMessage& letter, std::uint64_t part,
+Status MailboxState::take_part(const StoredMessage& message, std::uint64_t part,
                                std::span<std::byte> buffer) {
-  const std::uint32_t number = letter.number_before + static_cast<std::uint32_t>(part) + 1;
+  const std::uint32_t number = message.number_before + static_cast<std::uint32_t>(part) + 1;
   const auto is_filled = [&] {
-    return distance(board_.announced(letter.from).number, number) >= 0;
+    return distance(region_.announced(message.from).number, number) >= 0;
   };
   if (!is_filled()) {
-    TESSERA_RETURN_IF_ERROR(wait(letter.from, is_filled));
+    TESSERA_RETURN_IF_ERROR(wait(message.from, is_filled));
   }
   const std::span<std::byte> room = part_of(buffer, part);
   Status got;
   if (!room.empty()) {
-    got = get(board_.job(), board_.part_of(letter.from, part), room.data(), room.size());
+    got = get(region_.job(), region_.part_of(message.from, part), room.data(), room.size());
     if (is_rank_loss(got)) {
       return got;
     }
   }
-  Status told = board_.acknowledge(letter.from, number);
-  if (is_rank_loss(told) && number == letter.number_before + parts_of(letter.bytes)) {
+  Status acknowledged = region_.acknowledge(message.from, number);
+  if (is_rank_loss(acknowledged) && number == message.number_before + parts_of(message.bytes)) {
     return got;  // all of it is here
   }
-  return got.ok() ? std::move(told) : std::move(got);
+  return got.ok() ? std::move(acknowledged) : std::move(got);
 }
 
 }  // namespace tessera::rma::armci::detail

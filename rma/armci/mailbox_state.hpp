@@ -19,7 +19,7 @@ namespace tessera::rma::armci::detail {
 
 class MailboxState {
  public:
-  explicit MailboxState(MailboxRegion board);
+  explicit MailboxState(MailboxRegion region);
 
   Status free();
   Status send(std::int32_t tag, std::span<const std::byte> message, WorldRank to);
@@ -35,7 +35,7 @@ class MailboxState {
     std::uint32_t slot = 0;
   };
   struct Fetched {
-    StoredMessage letter;
+    StoredMessage message;
     Announcement previous;  // of the message before it
   };
 
@@ -46,7 +46,7 @@ class MailboxState {
   Status send_long(std::int32_t tag, std::span<const std::byte> message, WorldRank to);
   Status send_parts(std::span<const std::byte> message, WorldRank to, Announcement head);
   std::uint32_t fill_slot(std::uint32_t slot, WorldRank to, std::int32_t tag,
-                          std::span<const std::byte> message, std::size_t bytes_there);
+                          std::span<const std::byte> message, std::size_t bytes_in_slot);
   Status announce(WorldRank to, Announcement announcement);
 
   Result<std::uint32_t> take_slot(WorldRank to);
@@ -56,15 +56,15 @@ class MailboxState {
   void fetch_from_all();
   Status fetch_from(WorldRank from);
   Result<Fetched> fetch(WorldRank from, Announcement announcement);
-  [[nodiscard]] bool has_news(WorldRank from) const;
+  [[nodiscard]] bool has_announced(WorldRank from) const;
 
   Result<StoredMessage> wait_for_message(std::int32_t tag, std::optional<WorldRank> from);
-  Result<Received> deliver(const StoredMessage& letter, std::span<std::byte> buffer);
-  Status take_parts(const StoredMessage& letter, std::span<std::byte> buffer);
-  Status take_part(const StoredMessage& letter, std::uint64_t part, std::span<std::byte> buffer);
+  Result<Received> deliver(const StoredMessage& message, std::span<std::byte> buffer);
+  Status take_parts(const StoredMessage& message, std::span<std::byte> buffer);
+  Status take_part(const StoredMessage& message, std::uint64_t part, std::span<std::byte> buffer);
 
   template <class IsDone>
-  Status wait(WorldRank awaited, IsDone&& is_done);
+  Status wait(WorldRank peer, IsDone&& is_done);
   Result<WorldRank> find_live_peer();
 
   [[nodiscard]] std::uint32_t& seen(WorldRank rank) noexcept {
@@ -74,7 +74,7 @@ class MailboxState {
     return sent_[static_cast<std::size_t>(rank.value)];
   }
 
-  MailboxRegion board_;
+  MailboxRegion region_;
   Inbox inbox_;
   std::vector<std::uint32_t> seen_;  ///< by sender: all up to this number is fetched
   std::vector<std::int32_t> sent_;   ///< by receiver: the last announcement

@@ -76,7 +76,7 @@ Status check_info(Session& session, const armci_meminfo_t* info) {
   return {};
 }
 
-Result<void*> place_of(Session& session, const armci_meminfo_t* info, long offset) {
+Result<void*> address_of(Session& session, const armci_meminfo_t* info, long offset) {
   TESSERA_RETURN_IF_ERROR(check_info(session, info));
   if (offset < 0 || static_cast<std::size_t>(offset) > info->size) {
     return Status::error(
@@ -177,7 +177,7 @@ extern decltype(ARMCI_Memget) ARMCI_Memget [[gnu::weak, gnu::alias("PARMCI_Memge
 
 void* PARMCI_Memat(armci_meminfo_t* info, long offset) {
   return armci::call_for<void*>("ARMCI_Memat", nullptr, [&](Session& session) {
-    return armci::place_of(session, info, offset);
+    return armci::address_of(session, info, offset);
   });
 }
 extern decltype(ARMCI_Memat) ARMCI_Memat [[gnu::weak, gnu::alias("PARMCI_Memat")]];

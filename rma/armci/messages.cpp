@@ -240,13 +240,13 @@ int select_on(const char* function, int scope, void* x, int n, const char* op, i
 
 /// A pointer in a form that all processes can use.
 struct PortablePointer {
-  RemoteAddress place;
+  RemoteAddress address;
   const void* pointer = nullptr;  ///< the original, if it is in no region
 };
 
 PortablePointer share(const Job& job, const void* pointer) {
-  const auto place = job.translate(job.rank(), pointer);
-  return place.ok() ? PortablePointer{*place, nullptr} : PortablePointer{{}, pointer};
+  const auto address = job.translate(job.rank(), pointer);
+  return address.ok() ? PortablePointer{*address, nullptr} : PortablePointer{{}, pointer};
 }
 
 Status exchange_addresses(Session& session, Team& team, void* pointers[], int n) {
@@ -260,11 +260,11 @@ Status exchange_addresses(Session& session, Team& team, void* pointers[], int n)
   TESSERA_ASSIGN_OR_RETURN(const auto all, team.allgather_value(own));
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     const PortablePointer& each = all[rank];
-    if (each.place.region.value == 0) {
+    if (each.address.region.value == 0) {
       pointers[rank] = const_cast<void*>(each.pointer);
       continue;
     }
-    TESSERA_ASSIGN_OR_RETURN(pointers[rank], session.job.raw_pointer(each.place));
+    TESSERA_ASSIGN_OR_RETURN(pointers[rank], session.job.raw_pointer(each.address));
   }
   return {};
 }
@@ -279,15 +279,15 @@ struct Tree {
 /// Process i's parent is (i − 1) / 2 and its children are 2 i + 1 and 2 i + 2, by their ranks in
 /// the scope.
 Tree tree_of(const Team& team) {
-  const int place = team.rank().value;
+  const int rank = team.rank().value;
   const auto process = [&](int at) {
     return at >= 0 && at < team.size() ? team.world_rank(TeamRank{at}).value : -1;
   };
-  return {process(0), place == 0 ? -1 : process((place - 1) / 2), process(2 * place + 1),
-          process(2 * place + 2)};
+  return {process(0), rank == 0 ? -1 : process((rank - 1) / 2), process(2 * rank + 1),
+          process(2 * rank + 2)};
 }
 
-Status note_received(Result<Received> received, int* length, int* from = nullptr) {
+Status store_received(Result<Received> received, int* length, int* from = nullptr) {
   if (!received.ok()) {
     return std::move(received).status();
   }
@@ -339,7 +339,7 @@ void armci_msg_rcv(int tag, void* buffer, int buflen, int* msglen, int from) {
   armci::call("armci_msg_rcv", [&](Session& session) -> Status {
     TESSERA_RETURN_IF_ERROR(armci::check_process(session.job, from));
     TESSERA_RETURN_IF_ERROR(armci::check_buffer(buffer, buflen));
-    return armci::note_received(
+    return armci::store_received(
         session.mailbox.receive(tag, armci::bytes_of(buffer, buflen), WorldRank{from}), msglen);
   });
 }
@@ -348,8 +348,8 @@ int armci_msg_rcvany(int tag, void* buffer, int buflen, int* msglen) {
   int from = -1;
   armci::call("armci_msg_rcvany", [&](Session& session) -> Status {
     TESSERA_RETURN_IF_ERROR(armci::check_buffer(buffer, buflen));
-    return armci::note_received(session.mailbox.receive_any(tag, armci::bytes_of(buffer, buflen)),
-                                msglen, &from);
+    return armci::store_received(session.mailbox.receive_any(tag, armci::bytes_of(buffer, buflen)),
+                                 msglen, &from);
   });
   return from;
 }

@@ -12,10 +12,10 @@ namespace {
 
 // How often each holder has begun and not ended; written by one thread while no other is in a call
 // (session.hpp). A library and the program that uses it may both start and end ARMCI.
-std::array<int, 2> begun{};
+std::array<int, 2> begin_counts{};
 
-int& begun_by(Holder holder) {
-  return begun[static_cast<std::size_t>(holder)];
+int& begin_count(Holder holder) {
+  return begin_counts[static_cast<std::size_t>(holder)];
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ int& begun_by(Holder holder) {
 constinit Session* Session::running = nullptr;
 
 bool Session::is_begun_by(Holder holder) noexcept {
-  return begun_by(holder) != 0;
+  return begin_count(holder) != 0;
 }
 
 Status Session::begin(Holder holder, std::shared_ptr<Bootstrap> bootstrap) {
@@ -34,12 +34,12 @@ Status Session::begin(Holder holder, std::shared_ptr<Bootstrap> bootstrap) {
     TESSERA_RETURN_IF_ERROR(session->prepare());
     running = session.release();
   }
-  ++begun_by(holder);
+  ++begin_count(holder);
   return {};
 }
 
 Status Session::end(Holder holder) {
-  int& times = begun_by(holder);
+  int& times = begin_count(holder);
   times = holder == Holder::armci ? std::max(times - 1, 0) : 0;
   if (running == nullptr || is_begun_by(Holder::armci) || is_begun_by(Holder::messages) ||
       is_child_of_rank()) {
@@ -65,7 +65,7 @@ Status Session::prepare() {
 // In order of dependence; each step runs even if the one before has failed.
 Status Session::finish() {
   Status all = job.barrier();
-  const auto note = [&all](Status each) {
+  const auto record = [&all](Status each) {
     if (all.ok()) {
       all = std::move(each);
     }
@@ -73,11 +73,11 @@ Status Session::finish() {
   handles.clear();
   mutexes.reset();
   mutex_sets.clear();
-  note(mailbox.free());
-  note(pool.free());
-  note(allocations.free_all());
+  record(mailbox.free());
+  record(pool.free());
+  record(allocations.free_all());
   groups.clear();
-  note(job.stop());
+  record(job.stop());
   return all;
 }
 

@@ -48,8 +48,8 @@ class Session {
 
   /// True for processes of other nodes; false also for numbers outside of the job.
   [[nodiscard]] bool is_elsewhere(int proc) const noexcept {
-    const auto place = static_cast<std::size_t>(static_cast<unsigned>(proc));
-    return place < on_other_node_.size() && on_other_node_[place];
+    const auto index = static_cast<std::size_t>(static_cast<unsigned>(proc));
+    return index < on_other_node_.size() && on_other_node_[index];
   }
 
   Job job;

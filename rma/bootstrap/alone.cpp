@@ -10,9 +10,9 @@ class Alone final : public Bootstrap {
   [[nodiscard]] WorldRank rank() const noexcept override { return WorldRank{0}; }
   [[nodiscard]] std::int32_t size() const noexcept override { return 1; }
   [[nodiscard]] bool is_one_process() const noexcept override { return true; }
-  Result<std::vector<std::byte>> allgather(std::span<const std::byte> mine,
+  Result<std::vector<std::byte>> allgather(std::span<const std::byte> own,
                                            std::chrono::milliseconds) override {
-    return std::vector<std::byte>(mine.begin(), mine.end());
+    return std::vector<std::byte>(own.begin(), own.end());
   }
 };
 

@@ -88,11 +88,10 @@ LauncherInfo detect_launcher() {
 
 // MPI_THREAD_MULTIPLE slows down a program's own MPI calls: not used if MPI only starts the job.
 MpiThreads mpi_threads_of(const Settings& settings) {
-  const std::vector<std::string_view> transports = split_names(settings.transport);
-  const bool is_by_mpi = std::find(transports.begin(), transports.end(), "mpi") != transports.end();
-  const bool is_passed_over =
+  const bool is_skipped =
       detail::are_default_transports(settings) && detail::find_mpi_network().network.empty();
-  return is_by_mpi && !is_passed_over ? MpiThreads::several : MpiThreads::none;
+  return names_transport(settings.transport, "mpi") && !is_skipped ? MpiThreads::several
+                                                                   : MpiThreads::none;
 }
 
 Result<std::shared_ptr<Bootstrap>> choose_bootstrap(const Settings& settings) {
@@ -106,11 +105,11 @@ Result<std::shared_ptr<Bootstrap>> choose_bootstrap(const Settings& settings) {
   if (settings.bootstrap == "mpi" || detail::mpi_is_running()) {
     return mpi_world_bootstrap(threads);
   }
-  const LauncherInfo trace = detect_launcher();
-  if (trace.launcher == "tessera-run") {
+  const std::string_view launcher = detect_launcher().launcher;
+  if (launcher == "tessera-run") {
     return fork_bootstrap();
   }
-  if (trace.launcher.empty()) {
+  if (launcher.empty()) {
     return alone_bootstrap();
   }
   return mpi_world_bootstrap(threads);

@@ -64,31 +64,31 @@ class Forked final : public Bootstrap {
     }
   }
 
-  Result<std::vector<std::byte>> allgather(std::span<const std::byte> mine,
+  Result<std::vector<std::byte>> allgather(std::span<const std::byte> own,
                                            std::chrono::milliseconds timeout) override {
     TESSERA_RETURN_IF_ERROR(become_rank());
     const auto ranks = static_cast<std::size_t>(size());
-    std::vector<std::byte> all(mine.size() * ranks);
+    std::vector<std::byte> all(own.size() * ranks);
     std::size_t done = 0;
     do {
-      const std::size_t step = std::min(exchange_slot_bytes, mine.size() - done);
+      const std::size_t step = std::min(exchange_slot_bytes, own.size() - done);
       TESSERA_ASSIGN_OR_RETURN(const std::uint32_t round,
-                               exchange(mine.subspan(done, step), timeout));
+                               exchange(own.subspan(done, step), timeout));
       for (std::size_t each = 0; each < ranks && step > 0; ++each) {
-        std::memcpy(all.data() + each * mine.size() + done,
+        std::memcpy(all.data() + each * own.size() + done,
                     control_->slot(round, static_cast<std::int32_t>(each)), step);
       }
       done += step;
-    } while (done < mine.size());
+    } while (done < own.size());
     return all;
   }
 
  private:
   // The identity of another running process that is this rank, else 0.
   [[nodiscard]] std::uint64_t other_process() const noexcept {
-    const std::uint64_t entered = control_->process(rank_.value).load();
-    const bool is_other = entered != detail::own_identity() && detail::is_running(entered);
-    return is_other ? entered : 0;
+    const std::uint64_t registered = control_->process(rank_.value).load();
+    const bool is_other = registered != detail::own_identity() && detail::is_running(registered);
+    return is_other ? registered : 0;
   }
 
   // Registers this process as the rank, and marks the environment so that programs which it starts
@@ -97,17 +97,17 @@ class Forked final : public Bootstrap {
     if (is_rank_) {
       return {};
     }
-    const std::uint64_t mine = detail::own_identity();
-    std::uint64_t entered = control_->process(rank_.value).load();
-    while (entered != mine) {
-      if (detail::is_running(entered)) {
+    const std::uint64_t own = detail::own_identity();
+    std::uint64_t registered = control_->process(rank_.value).load();
+    while (registered != own) {
+      if (detail::is_running(registered)) {
         return Status::error(
                    Code::invalid_argument,
                    fmt::format("this process is not a rank: process {} is rank {} already",
-                               detail::process_of(entered), rank_.value))
+                               detail::process_of(registered), rank_.value))
             .hint("unset TESSERA_LAUNCH for a program that runs as a separate job beside the rank");
       }
-      if (control_->process(rank_.value).compare_exchange_strong(entered, mine)) {
+      if (control_->process(rank_.value).compare_exchange_strong(registered, own)) {
         break;
       }
     }
@@ -145,12 +145,12 @@ class Forked final : public Bootstrap {
             *ended, Code::peer_lost,
             fmt::format("rank {} ended while the job was starting", ended->value));
       }
-      const std::int32_t came = control_->arrived.load();
+      const std::int32_t arrived = control_->arrived.load();
       if (std::chrono::steady_clock::now() > deadline && withdraw(round)) {
         return Status::error(Code::timed_out,
                              fmt::format("only {} of {} ranks reached the start of the job within "
                                          "{} ms",
-                                         came, control_->ranks, timeout.count()));
+                                         arrived, control_->ranks, timeout.count()));
       }
     }
     return round;

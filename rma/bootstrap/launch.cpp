@@ -149,7 +149,7 @@ class SignalReader {
 struct Child {
   pid_t pid = -1;
   bool running = false;
-  Descriptor ending;  ///< readable after it has ended; −1 if unavailable
+  Descriptor end_descriptor;  ///< readable after it has ended; −1 if unavailable
   /// Processes below a script or tool when it was asked to end.
   std::vector<Descriptor> below;
 };
@@ -159,7 +159,7 @@ struct Child {
 void record_start(Child& child, pid_t pid) {
   child.pid = pid;
   child.running = true;
-  child.ending = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  child.end_descriptor = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
 }
 
 // Texts in the form for exec. They must outlive the result.
@@ -236,7 +236,7 @@ int reap(std::vector<Child>& children, std::vector<RankExit>& exits, ForkControl
       continue;
     }
     children[i].running = false;
-    children[i].ending = Descriptor();
+    children[i].end_descriptor = Descriptor();
     signal_descendants(SIGTERM, children[i]);
     exits[i].exit_code = WIFEXITED(state) ? WEXITSTATUS(state) : 0;
     exits[i].signal = WIFSIGNALED(state) ? WTERMSIG(state) : 0;
@@ -313,8 +313,8 @@ class JobShutdown {
  public:
   // The others get SIGTERM after that rank has ended, so that its message and its exit code come
   // first; or together with it, if it takes too long.
-  void look(const ForkControl& control, std::vector<Child>& children,
-            std::vector<RankExit>& exits) {
+  void advance(const ForkControl& control, std::vector<Child>& children,
+               std::vector<RankExit>& exits) {
     const std::int32_t ender = control.ender.load();
     if (ender < 0) {
       return;
@@ -322,13 +322,13 @@ class JobShutdown {
     const bool has_ended = !children[static_cast<std::size_t>(ender)].running;
     const auto now = Clock::now();
     if (step_ == Step::none) {
-      enter_step(Step::asked);
+      enter_step(Step::requested);
     }
-    if (step_ == Step::asked && (has_ended || now >= deadline_)) {
+    if (step_ == Step::requested && (has_ended || now >= deadline_)) {
       record_signalled(ender, control, children, exits);
       signal_to_end(SIGTERM, children);
-      enter_step(Step::told);
-    } else if (step_ == Step::told && now >= deadline_) {
+      enter_step(Step::terminated);
+    } else if (step_ == Step::terminated && now >= deadline_) {
       signal_to_end(SIGKILL, children);
       enter_step(Step::killed);
     }
@@ -345,7 +345,7 @@ class JobShutdown {
 
  private:
   using Clock = std::chrono::steady_clock;
-  enum class Step { none, asked, told, killed };
+  enum class Step { none, requested, terminated, killed };
 
   void enter_step(Step step) {
     step_ = step;
@@ -390,8 +390,8 @@ void wait_for_events(const SignalReader& signals, const std::vector<Child>& chil
   constexpr int poll_interval_ms = 100;  // for children without a descriptor
   std::vector<pollfd> list{{.fd = signals.descriptor(), .events = POLLIN, .revents = 0}};
   for (const Child& child : children) {
-    if (child.running && child.ending.get() >= 0) {
-      list.push_back({.fd = child.ending.get(), .events = POLLIN, .revents = 0});
+    if (child.running && child.end_descriptor.get() >= 0) {
+      list.push_back({.fd = child.end_descriptor.get(), .events = POLLIN, .revents = 0});
     } else if (child.running) {
       timeout_ms = timeout_ms < 0 ? poll_interval_ms : std::min(timeout_ms, poll_interval_ms);
     }
@@ -469,7 +469,7 @@ void supervise(LaunchedRun& run) {
     }
     run.output.relay();
     run.running -= reap(run.children, run.exits, run.memory.control());
-    job_end.look(run.memory.control(), run.children, run.exits);
+    job_end.advance(run.memory.control(), run.children, run.exits);
   }
   forward_rest(run.output, run.signals, is_to_end);
 }

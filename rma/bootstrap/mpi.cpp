@@ -89,13 +89,13 @@ class Mpi final : public Bootstrap {
   }
 
   // MPI has no timeouts: its launcher ends the job if a process dies.
-  Result<std::vector<std::byte>> allgather(std::span<const std::byte> mine,
+  Result<std::vector<std::byte>> allgather(std::span<const std::byte> own,
                                            std::chrono::milliseconds) override {
     const FloatingPointGuard guard;
-    std::vector<std::byte> all(mine.size() * static_cast<std::size_t>(size_));
-    const int bytes = static_cast<int>(mine.size());
+    std::vector<std::byte> all(own.size() * static_cast<std::size_t>(size_));
+    const int bytes = static_cast<int>(own.size());
     const int code =
-        MPI_Allgather(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, communicator_);
+        MPI_Allgather(own.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, communicator_);
     if (code != MPI_SUCCESS) {
       return mpi_error("MPI_Allgather", code);
     }
@@ -135,8 +135,7 @@ void prefer_shared_windows() {
 // sets what it needs, unless the user has set that as well.
 [[gnu::constructor]] void prepare_for_windows() {
   const char* const transports = std::getenv("TESSERA_TRANSPORT");
-  const auto names = split_names(transports == nullptr ? "" : transports);
-  if (std::find(names.begin(), names.end(), "mpi") == names.end()) {
+  if (transports == nullptr || !names_transport(transports, "mpi")) {
     return;
   }
   constexpr int keep = 0;
@@ -145,16 +144,16 @@ void prefer_shared_windows() {
   prefer_shared_windows();
 }
 
-Status report_single_process(const LauncherInfo& trace) {
+Status report_single_process(const LauncherInfo& launcher) {
   const char* const remedy =
-      trace.launcher == "tessera-run"
+      launcher.launcher == "tessera-run"
           ? "start a program that calls MPI_Init itself with mpirun, not with tessera-run"
           : "start it with the launcher of the MPI it was built with; under Slurm try srun "
             "--mpi=pmix, or mpirun inside the allocation";
   return Status::error(Code::unreachable,
                        fmt::format("{} says that it started {} processes, but this program's MPI "
                                    "sees only itself",
-                                   trace.launcher, trace.ranks))
+                                   launcher.launcher, launcher.ranks))
       .hint(remedy);
 }
 
@@ -250,14 +249,14 @@ Result<std::shared_ptr<Bootstrap>> mpi_bootstrap(int fortran_communicator) {
 
 Result<std::shared_ptr<Bootstrap>> mpi_world_bootstrap(MpiThreads threads) {
   // Read before MPI starts: MPI alone in a process sets variables as mpirun -n 1 does.
-  const LauncherInfo trace = detect_launcher();
-  const bool ours = !detail::mpi_is_running();
-  if (ours) {
+  const LauncherInfo launcher = detect_launcher();
+  const bool is_own = !detail::mpi_is_running();
+  if (is_own) {
     TESSERA_RETURN_IF_ERROR(start_mpi(threads));
   }
-  auto bootstrap = make(MPI_COMM_WORLD, ours);
-  if (bootstrap.ok() && trace.ranks > 1 && (*bootstrap)->size() == 1) {
-    return report_single_process(trace);
+  auto bootstrap = make(MPI_COMM_WORLD, is_own);
+  if (bootstrap.ok() && launcher.ranks > 1 && (*bootstrap)->size() == 1) {
+    return report_single_process(launcher);
   }
   return bootstrap;
 }

@@ -16,28 +16,28 @@ namespace tessera::rma {
 class ThreadGroup::Rendezvous {
  public:
   explicit Rendezvous(std::int32_t ranks)
-      : ranks_(ranks), given_(static_cast<std::size_t>(ranks)) {}
+      : ranks_(ranks), parts_(static_cast<std::size_t>(ranks)) {}
 
   [[nodiscard]] std::int32_t size() const noexcept { return ranks_; }
 
-  Result<std::vector<std::byte>> allgather(WorldRank rank, std::span<const std::byte> mine,
+  Result<std::vector<std::byte>> allgather(WorldRank rank, std::span<const std::byte> own,
                                            std::chrono::milliseconds timeout) {
     std::unique_lock guard(mutex_);
-    given_[static_cast<std::size_t>(rank.value)].assign(mine.begin(), mine.end());
+    parts_[static_cast<std::size_t>(rank.value)].assign(own.begin(), own.end());
     const std::uint64_t round = round_;
     if (++arrived_ == ranks_) {
       finish_round();
       return gathered_;
     }
     const bool done =
-        changed_.wait_for(guard, timeout, [&] { return round_ != round || gone_ >= 0; });
+        changed_.wait_for(guard, timeout, [&] { return round_ != round || lost_ >= 0; });
     if (round_ != round) {
       return gathered_;
     }
     --arrived_;
     if (done) {
-      return Status::error_at(WorldRank{gone_}, Code::peer_lost,
-                              fmt::format("rank {} gave up while the job was starting", gone_));
+      return Status::error_at(WorldRank{lost_}, Code::peer_lost,
+                              fmt::format("rank {} gave up while the job was starting", lost_));
     }
     return Status::error(Code::timed_out,
                          fmt::format("only {} of {} threads reached the start of the job within "
@@ -47,14 +47,14 @@ class ThreadGroup::Rendezvous {
 
   void leave(WorldRank rank) noexcept {
     const std::lock_guard guard(mutex_);
-    gone_ = rank.value;
+    lost_ = rank.value;
     changed_.notify_all();
   }
 
  private:
   void finish_round() {
     gathered_.clear();
-    for (const auto& each : given_) {
+    for (const auto& each : parts_) {
       gathered_.insert(gathered_.end(), each.begin(), each.end());
     }
     arrived_ = 0;
@@ -66,9 +66,9 @@ class ThreadGroup::Rendezvous {
   std::condition_variable changed_;
   std::int32_t ranks_;
   std::int32_t arrived_ = 0;
-  std::int32_t gone_ = -1;
+  std::int32_t lost_ = -1;
   std::uint64_t round_ = 0;
-  std::vector<std::vector<std::byte>> given_;
+  std::vector<std::vector<std::byte>> parts_;
   std::vector<std::byte> gathered_;
 };
 
@@ -76,7 +76,8 @@ namespace {
 
 class Member final : public Bootstrap {
  public:
-  Member(ThreadGroup::Rendezvous& meeting, WorldRank rank) : rendezvous_(meeting), rank_(rank) {}
+  Member(ThreadGroup::Rendezvous& rendezvous, WorldRank rank)
+      : rendezvous_(rendezvous), rank_(rank) {}
   ~Member() override { rendezvous_.leave(rank_); }
   Member(const Member&) = delete;
   Member& operator=(const Member&) = delete;
@@ -85,9 +86,9 @@ class Member final : public Bootstrap {
   [[nodiscard]] WorldRank rank() const noexcept override { return rank_; }
   [[nodiscard]] std::int32_t size() const noexcept override { return rendezvous_.size(); }
   [[nodiscard]] bool is_one_process() const noexcept override { return true; }
-  Result<std::vector<std::byte>> allgather(std::span<const std::byte> mine,
+  Result<std::vector<std::byte>> allgather(std::span<const std::byte> own,
                                            std::chrono::milliseconds timeout) override {
-    return rendezvous_.allgather(rank_, mine, timeout);
+    return rendezvous_.allgather(rank_, own, timeout);
   }
 
  private:

@@ -194,7 +194,7 @@ AccumulateLine line_kernel(std::size_t run_bytes) noexcept {
   }
 }
 
-// Calls `body(Tag<Operation>)` with the operation that `scale` asks for.
+// Calls `body(Tag<Operation>)` with the operation that `scale` requires.
 template <class Body>
 decltype(auto) with_operation(const Scale& scale, Body&& body) {
   return dispatch(scale.type(), [&]<class T>(Tag<T>) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Copy kernels: the loops that move bytes between two mapped places. No communication, no checks.
+// Copy kernels: the loops that move bytes between two pieces of mapped memory. No communication, no
+// checks.
 //
 // Specialised by run length ([CLUSTERS02] figure 2 shows why): an out-of-line memcpy costs more
 // than a short run itself. Aligned runs of 1, 2, 4 and 8 bytes are moved by one load and one store,

@@ -49,7 +49,7 @@ class DeferredOperations {
  public:
   void add(std::function<void()> operation) {
     const std::lock_guard guard(mutex_);
-    waiting_.push_back(std::move(operation));
+    queue_.push_back(std::move(operation));
   }
   // Carries out all recorded operations. One thread at a time, so that their order is kept.
   int run() {
@@ -59,11 +59,11 @@ class DeferredOperations {
       std::function<void()> next;
       {
         const std::lock_guard guard(mutex_);
-        if (waiting_.empty()) {
+        if (queue_.empty()) {
           return count;
         }
-        next = std::move(waiting_.front());
-        waiting_.pop_front();
+        next = std::move(queue_.front());
+        queue_.pop_front();
       }
       next();
       ++count;
@@ -73,17 +73,17 @@ class DeferredOperations {
  private:
   std::mutex mutex_;
   std::mutex run_mutex_;
-  std::deque<std::function<void()>> waiting_;
+  std::deque<std::function<void()>> queue_;
 };
 
 class LoopbackEndpoint final : public Endpoint {
  public:
-  LoopbackEndpoint(DeferredOperations& backlog, detail::StripeLocks& stripes, WorldRank peer)
-      : backlog_(backlog), stripes_(stripes), peer_(peer) {}
+  LoopbackEndpoint(DeferredOperations& deferred, detail::StripeLocks& stripes, WorldRank peer)
+      : deferred_(deferred), stripes_(stripes), peer_(peer) {}
 
   Status put(const Target& to, const void* from, const CopyShape& shape,
              Completion& done) override {
-    backlog_.add([remote = address(to), from, shape, &done] {
+    deferred_.add([remote = address(to), from, shape, &done] {
       auto* local = static_cast<std::byte*>(const_cast<void*>(from));
       kernels::move_shape(local, remote, shape, kernels::Direction::to_remote);
       done.end(Status());
@@ -92,7 +92,7 @@ class LoopbackEndpoint final : public Endpoint {
   }
 
   Status get(void* to, const Target& from, const CopyShape& shape, Completion& done) override {
-    backlog_.add([remote = address(from), to, shape, &done] {
+    deferred_.add([remote = address(from), to, shape, &done] {
       kernels::move_shape(static_cast<std::byte*>(to), remote, shape,
                           kernels::Direction::from_remote);
       done.end(Status());
@@ -104,7 +104,7 @@ class LoopbackEndpoint final : public Endpoint {
                     Completion& done) override {
     // There is one stripe table for the process, so a byte's region does not matter here.
     const auto stripes = stripes_.slice(RegionId{}, peer_);
-    backlog_.add([slice = address(to) - to.offset, to, from, shape, scale, stripes, &done] {
+    deferred_.add([slice = address(to) - to.offset, to, from, shape, scale, stripes, &done] {
       detail::accumulate_direct(slice, to.offset, static_cast<const std::byte*>(from), shape, scale,
                                 stripes);
       done.end(Status());
@@ -113,7 +113,7 @@ class LoopbackEndpoint final : public Endpoint {
   }
 
   Status atomic(const Target& at, const AtomicRequest& request, Completion& done) override {
-    backlog_.add([word = address(at), request, &done] {
+    deferred_.add([word = address(at), request, &done] {
       *request.previous = detail::atomic_direct(word, request);
       done.end(Status());
     });
@@ -121,12 +121,12 @@ class LoopbackEndpoint final : public Endpoint {
   }
 
   Status fence() override {
-    backlog_.run();
+    deferred_.run();
     return {};
   }
 
  private:
-  DeferredOperations& backlog_;
+  DeferredOperations& deferred_;
   detail::StripeLocks& stripes_;
   WorldRank peer_;
 };
@@ -136,20 +136,20 @@ class LoopbackTransport final : public Transport {
   explicit LoopbackTransport(const TransportContext& context) : stripes_(*context.stripes) {}
 
   [[nodiscard]] std::string_view name() const noexcept override { return "loopback"; }
-  [[nodiscard]] const Capabilities& capabilities() const noexcept override { return can_; }
+  [[nodiscard]] const Capabilities& capabilities() const noexcept override { return capabilities_; }
   [[nodiscard]] bool reaches(WorldRank) const override { return true; }
 
   Result<std::unique_ptr<Segment>> allocate(Team& team, std::size_t my_bytes,
                                             const RegionOptions&) override {
     Slice own;
-    Status mine;
+    Status status;
     if (my_bytes > 0) {
       own.reset(static_cast<std::byte*>(std::calloc(1, my_bytes)), std::free);
-      mine = own ? Status()
-                 : Status::error(Code::no_memory,
-                                 fmt::format("the heap has no room for {}", human_bytes(my_bytes)));
+      status = own ? Status()
+                   : Status::error(Code::no_memory, fmt::format("the heap has no room for {}",
+                                                                human_bytes(my_bytes)));
     }
-    TESSERA_RETURN_IF_ERROR(team.agree(mine));
+    TESSERA_RETURN_IF_ERROR(team.agree(status));
     return share(team, own);
   }
 
@@ -160,10 +160,10 @@ class LoopbackTransport final : public Transport {
   }
 
   Result<std::unique_ptr<Endpoint>> connect(WorldRank peer) override {
-    return std::unique_ptr<Endpoint>(std::make_unique<LoopbackEndpoint>(backlog_, stripes_, peer));
+    return std::unique_ptr<Endpoint>(std::make_unique<LoopbackEndpoint>(deferred_, stripes_, peer));
   }
 
-  int progress() override { return backlog_.run(); }
+  int progress() override { return deferred_.run(); }
 
  private:
   static Result<std::unique_ptr<Segment>> share(Team& team, const Slice& own) {
@@ -181,10 +181,10 @@ class LoopbackTransport final : public Transport {
     return std::unique_ptr<Segment>(std::make_unique<HeapSegment>(std::move(slices), team.rank()));
   }
 
-  Capabilities can_{
+  Capabilities capabilities_{
       .load_store = false, .attach = true, .strided = true, .accumulate = true, .atomics = true};
   detail::StripeLocks& stripes_;
-  DeferredOperations backlog_;
+  DeferredOperations deferred_;
 };
 
 }  // namespace

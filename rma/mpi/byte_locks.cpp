@@ -13,7 +13,7 @@ namespace tessera::rma::mpi {
 using detail::LockOutcome;
 
 Result<std::unique_ptr<detail::RemoteLocks>> ByteLocks::create(
-    WindowLockContext surroundings, WindowPool& pool, Team& team,
+    WindowLockContext context, WindowPool& pool, Team& team,
     const std::vector<std::int64_t>& counts) {
   std::uint64_t set = pool.draw_number();
   TESSERA_RETURN_IF_ERROR(team.broadcast_value(set, TeamRank{0}));
@@ -22,7 +22,7 @@ Result<std::unique_ptr<detail::RemoteLocks>> ByteLocks::create(
       auto segment, pool.allocate(nullptr, team, own * static_cast<std::size_t>(team.size()), {},
                                   WindowPool::Use::epoch_locks));
   return std::unique_ptr<detail::RemoteLocks>(
-      new ByteLocks(std::move(surroundings), team, set, std::move(segment)));
+      new ByteLocks(std::move(context), team, set, std::move(segment)));
 }
 
 std::uint64_t ByteLocks::offset_of(const Key& key, std::size_t member) const noexcept {
@@ -40,21 +40,22 @@ Status ByteLocks::get_bytes(const Key& key, std::size_t from, std::span<std::uin
                                   segment_->window().handle()));
 }
 
-Status ByteLocks::put_byte(const Key& key, const std::uint8_t& mine) const {
+Status ByteLocks::put_byte(const Key& key, const std::uint8_t& own_byte) const {
   const auto own = static_cast<std::size_t>(team_.rank().value);
-  return check("MPI_Put",
-               MPI_Put(&mine, 1, MPI_BYTE, key.first, static_cast<MPI_Aint>(offset_of(key, own)), 1,
-                       MPI_BYTE, segment_->window().handle()));
+  return check("MPI_Put", MPI_Put(&own_byte, 1, MPI_BYTE, key.first,
+                                  static_cast<MPI_Aint>(offset_of(key, own)), 1, MPI_BYTE,
+                                  segment_->window().handle()));
 }
 
 // The epoch is exclusive: no other rank sees the bytes between the put and the gets.
-Result<ByteLocks::Bytes> ByteLocks::get_others(const Key& key, std::optional<std::uint8_t> mine) {
+Result<ByteLocks::Bytes> ByteLocks::get_others(const Key& key,
+                                               std::optional<std::uint8_t> own_byte) {
   Bytes bytes(static_cast<std::size_t>(team_.size()));
   const auto own = static_cast<std::size_t>(team_.rank().value);
   const Window& window = segment_->window();
-  const auto turn = window.world().enter();
+  const auto mpi_guard = window.world().lock_calls();
   TESSERA_RETURN_IF_ERROR(window.lock(MPI_LOCK_EXCLUSIVE, key.first));
-  Status issued = mine ? put_byte(key, *mine) : Status();
+  Status issued = own_byte ? put_byte(key, *own_byte) : Status();
   const std::span<std::uint8_t> all(bytes);
   Status before = get_bytes(key, 0, all.first(own));
   Status after = get_bytes(key, own + 1, all.subspan(own + 1));
@@ -66,23 +67,23 @@ Result<ByteLocks::Bytes> ByteLocks::get_others(const Key& key, std::optional<std
 }
 
 Result<LockOutcome> ByteLocks::lock(TeamRank owner, std::int64_t index,
-                                    const std::function<void()>& look) {
+                                    const std::function<void()>& on_liveness_check) {
   TESSERA_RETURN_IF_ERROR(segment_->window().world().check_thread());
   const Key key{owner.value, index};
-  wait_to_enter(key, look);
-  if (Status taken = take(key, look); !taken.ok()) {
+  wait_to_enter(key, on_liveness_check);
+  if (Status taken = take(key, on_liveness_check); !taken.ok()) {
     leave(key);
     return taken;
   }
   return LockOutcome{};
 }
 
-Status ByteLocks::take(const Key& key, const std::function<void()>& look) {
+Status ByteLocks::take(const Key& key, const std::function<void()>& on_liveness_check) {
   TESSERA_ASSIGN_OR_RETURN(const Bytes others, get_others(key, std::uint8_t{1}));
   const bool is_free =
       std::all_of(others.begin(), others.end(), [](std::uint8_t each) { return each == 0; });
   if (!is_free) {
-    wait_for_message(key, look);
+    wait_for_message(key, on_liveness_check);
   }
   return {};
 }
@@ -105,11 +106,11 @@ Result<LockOutcome> ByteLocks::try_lock(TeamRank owner, std::int64_t index) {
   return is_busy ? busy : LockOutcome{};
 }
 
-void ByteLocks::wait_for_message(const Key& key, const std::function<void()>& look) {
+void ByteLocks::wait_for_message(const Key& key, const std::function<void()>& on_liveness_check) {
   const LockName name = name_of(key);
-  context_.node->listen_until([&] { return context_.handed_over->take(name); },
+  context_.node->listen_until([&] { return context_.granted_locks->take(name); },
                               [&] {
-                                look();
+                                on_liveness_check();
                                 return false;
                               });
 }
@@ -141,17 +142,17 @@ bool ByteLocks::enter(const Key& key) {
   return entered_.insert(key).second;
 }
 
-void ByteLocks::wait_to_enter(const Key& key, const std::function<void()>& look) {
+void ByteLocks::wait_to_enter(const Key& key, const std::function<void()>& on_liveness_check) {
   std::unique_lock guard(mutex_);
   while (!entered_.insert(key).second) {
     const auto period = context_.node->policy().liveness_interval;
     if (left_.wait_for(guard, period) == std::cv_status::timeout) {
-      look();
+      on_liveness_check();
     }
   }
 }
 
-void ByteLocks::give_back_all() {
+void ByteLocks::release_all() {
   std::vector<Key> keys;
   {
     const std::lock_guard guard(mutex_);

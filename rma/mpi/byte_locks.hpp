@@ -36,39 +36,39 @@ class ByteLocks final : public detail::RemoteLocks {
  public:
   /// Collective on `team`. Errors: as WindowPool::allocate().
   static Result<std::unique_ptr<detail::RemoteLocks>> create(
-      WindowLockContext surroundings, WindowPool& pool, Team& team,
+      WindowLockContext context, WindowPool& pool, Team& team,
       const std::vector<std::int64_t>& counts);
-  ~ByteLocks() override { context_.leaving->remove(this); }
+  ~ByteLocks() override { context_.exit_releaser->remove(this); }
   ByteLocks(const ByteLocks&) = delete;
   ByteLocks& operator=(const ByteLocks&) = delete;
 
   Result<detail::LockOutcome> lock(TeamRank owner, std::int64_t index,
-                                   const std::function<void()>& look) override;
+                                   const std::function<void()>& on_liveness_check) override;
   Result<detail::LockOutcome> try_lock(TeamRank owner, std::int64_t index) override;
   Status unlock(TeamRank owner, std::int64_t index) override;
   Status free() override { return segment_->free(); }
 
  private:
   using Key = std::pair<std::int32_t, std::int64_t>;
-  ByteLocks(WindowLockContext surroundings, const Team& team, std::uint64_t set,
+  ByteLocks(WindowLockContext context, const Team& team, std::uint64_t set,
             std::unique_ptr<WindowSegment> segment)
-      : context_(std::move(surroundings)), team_(team), set_(set), segment_(std::move(segment)) {
-    context_.leaving->add(this, [this] { give_back_all(); });
+      : context_(std::move(context)), team_(team), set_(set), segment_(std::move(segment)) {
+    context_.exit_releaser->add(this, [this] { release_all(); });
   }
 
   using Bytes = std::vector<std::uint8_t>;
   [[nodiscard]] std::uint64_t offset_of(const Key& key, std::size_t member) const noexcept;
-  /// All bytes of a lock, this member's as 0. In the same epoch sets this member's byte to `mine`,
-  /// if given.
-  Result<Bytes> get_others(const Key& key, std::optional<std::uint8_t> mine);
+  /// All bytes of a lock, this member's as 0. In the same epoch sets this member's byte to
+  /// `own_byte`, if given.
+  Result<Bytes> get_others(const Key& key, std::optional<std::uint8_t> own_byte);
   Status get_bytes(const Key& key, std::size_t from, std::span<std::uint8_t> into) const;
-  Status put_byte(const Key& key, const std::uint8_t& mine) const;
-  Status take(const Key& key, const std::function<void()>& look);
+  Status put_byte(const Key& key, const std::uint8_t& own_byte) const;
+  Status take(const Key& key, const std::function<void()>& on_liveness_check);
   bool enter(const Key& key);
-  void wait_to_enter(const Key& key, const std::function<void()>& look);
+  void wait_to_enter(const Key& key, const std::function<void()>& on_liveness_check);
   void leave(const Key& key);
-  void give_back_all();
-  void wait_for_message(const Key& key, const std::function<void()>& look);
+  void release_all();
+  void wait_for_message(const Key& key, const std::function<void()>& on_liveness_check);
   Status hand_over(const Key& key, const Bytes& others);
   [[nodiscard]] LockName name_of(const Key& key) const noexcept {
     return {set_, key.first, key.second};

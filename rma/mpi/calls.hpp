@@ -31,8 +31,8 @@ struct Sides {
   }
 };
 
-/// A period in which MPI calls may access one rank: the lifetime of a lasting window, or an epoch
-/// of its own.
+/// A period in which MPI calls may access one rank: the lifetime of a window that stays locked, or
+/// an epoch of its own.
 class Epoch {
  public:
   Epoch(const Window& window, int rank, int lock_type) noexcept
@@ -52,7 +52,7 @@ class Epoch {
     TESSERA_RETURN_IF_ERROR(window_.unlock(rank_));
     return window_.lock(lock_type_, rank_);
   }
-  /// Does nothing for a lasting window.
+  /// Does nothing for a window that stays locked.
   [[nodiscard]] Status end() const {
     return window_.is_lock_all() ? Status() : window_.unlock(rank_);
   }

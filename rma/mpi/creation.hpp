@@ -28,16 +28,16 @@ namespace tessera::rma::mpi {
 class CreationLock {
  public:
   static CreationLock& of_process() {
-    static CreationLock gate;
-    return gate;
+    static CreationLock lock;
+    return lock;
   }
   CreationLock() = default;
   CreationLock(const CreationLock&) = delete;
   CreationLock& operator=(const CreationLock&) = delete;
 
   /// Takes the right to create; false if another thread has it.
-  bool take_turn() noexcept { return !is_taken_.exchange(true); }
-  void release() noexcept { is_taken_.store(false); }
+  bool try_lock() noexcept { return !is_taken_.exchange(true); }
+  void unlock() noexcept { is_taken_.store(false); }
 
   /// Shared while threads let MPI progress; exclusive while a thread creates.
   [[nodiscard]] std::shared_mutex& progress() noexcept { return progress_; }
@@ -47,22 +47,22 @@ class CreationLock {
   std::shared_mutex progress_;
 };
 
-/// Collective. Calls make() when all members have the right to create; `agree(mine)` returns
+/// Collective. Calls make() when all members have the right to create; `agree(has_lock)` returns
 /// whether all have.
 template <class Agree, class Make>
 Status create_exclusively(Agree&& agree, Make&& make) {
   constexpr std::chrono::microseconds max_pause{2000};
-  CreationLock& gate = CreationLock::of_process();
+  CreationLock& lock = CreationLock::of_process();
   std::chrono::microseconds pause{10};
   while (true) {
-    const bool mine = gate.take_turn();
-    const Result<bool> all = agree(mine);
+    const bool has_lock = lock.try_lock();
+    const Result<bool> all = agree(has_lock);
     if (all.ok() && *all) {
-      const std::unique_lock alone(gate.progress());
+      const std::unique_lock exclusive(lock.progress());
       make();
     }
-    if (mine) {
-      gate.release();
+    if (has_lock) {
+      lock.unlock();
     }
     if (!all.ok() || *all) {
       return all.status();
@@ -75,9 +75,9 @@ Status create_exclusively(Agree&& agree, Make&& make) {
 /// The same for the members of a team.
 template <class Make>
 Status create_exclusively(Team& team, Make&& make) {
-  const auto agree = [&](bool mine) -> Result<bool> {
+  const auto agree = [&](bool has_lock) -> Result<bool> {
     TESSERA_ASSIGN_OR_RETURN(const std::int32_t all,
-                             team.allreduce(std::int32_t{mine}, Reduction::min));
+                             team.allreduce(std::int32_t{has_lock}, Reduction::min));
     return all != 0;
   };
   return create_exclusively(agree, std::forward<Make>(make));

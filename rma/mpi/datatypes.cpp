@@ -13,10 +13,10 @@
 namespace tessera::rma::mpi {
 namespace {
 
-constexpr std::int64_t most_count = std::numeric_limits<int>::max();
+constexpr std::int64_t max_count = std::numeric_limits<int>::max();
 
 bool is_int(std::int64_t value) noexcept {
-  return value > 0 && value <= most_count;
+  return value > 0 && value <= max_count;
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ StridedSide StridedSide::of(const CopyShape& shape, Which which, MPI_Datatype el
 Datatypes::~Datatypes() {
   int is_over = 0;
   MPI_Finalized(&is_over);
-  for (Kept& each : kept_) {
+  for (CachedType& each : cached_) {
     if (is_over == 0) {
       MPI_Type_free(&each.type);
     }
@@ -50,17 +50,17 @@ Datatypes::~Datatypes() {
 // MPI keeps a freed type for the calls that use it.
 Result<MPI_Datatype> Datatypes::find(const StridedSide& side) {
   const std::lock_guard guard(mutex_);
-  const auto found =
-      std::find_if(kept_.begin(), kept_.end(), [&](const Kept& each) { return each.side == side; });
-  if (found != kept_.end()) {
-    kept_.splice(kept_.begin(), kept_, found);
+  const auto found = std::find_if(cached_.begin(), cached_.end(),
+                                  [&](const CachedType& each) { return each.side == side; });
+  if (found != cached_.end()) {
+    cached_.splice(cached_.begin(), cached_, found);
     return found->type;
   }
   TESSERA_ASSIGN_OR_RETURN(MPI_Datatype type, make(side));
-  kept_.push_front({side, type});
-  if (kept_.size() > most_kept) {
-    MPI_Type_free(&kept_.back().type);
-    kept_.pop_back();
+  cached_.push_front({side, type});
+  if (cached_.size() > max_cached) {
+    MPI_Type_free(&cached_.back().type);
+    cached_.pop_back();
   }
   return type;
 }
@@ -124,13 +124,13 @@ Result<MPI_Datatype> Datatypes::make_subarray(
 }
 
 bool Datatypes::is_short(const StridedSide& side) noexcept {
-  constexpr std::int64_t most_runs = 16'384;
+  constexpr std::int64_t max_runs = 16'384;
   std::array<int, max_stride_levels + 1> extents{};
   std::int64_t runs = 1;
-  for (int i = 0; i < side.levels && runs <= most_runs; ++i) {
+  for (int i = 0; i < side.levels && runs <= max_runs; ++i) {
     runs *= side.counts[static_cast<std::size_t>(i)];
   }
-  return runs <= most_runs || is_subarray(side, extents);
+  return runs <= max_runs || is_subarray(side, extents);
 }
 
 Result<MPI_Datatype> Datatypes::make_list(const StridedSide& side) {

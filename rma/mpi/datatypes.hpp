@@ -56,8 +56,8 @@ class Datatypes {
                           std::array<int, max_stride_levels + 1>& extents) noexcept;
 
  private:
-  static constexpr std::size_t most_kept = 64;
-  struct Kept {
+  static constexpr std::size_t max_cached = 64;
+  struct CachedType {
     StridedSide side;
     MPI_Datatype type = MPI_DATATYPE_NULL;
   };
@@ -67,7 +67,7 @@ class Datatypes {
   static Result<MPI_Datatype> make_list(const StridedSide& side);
 
   std::mutex mutex_;
-  std::list<Kept> kept_;  ///< the most recently used comes first
+  std::list<CachedType> cached_;  ///< the most recently used comes first
 };
 
 }  // namespace tessera::rma::mpi

@@ -20,7 +20,7 @@ namespace tessera::rma::mpi {
 
 /// Calls issue(local offset, run) for each run of the shape, until one fails.
 template <class Issue>
-Status for_each_call(const CopyShape& shape, const Run& first, BatchCompleter pacer,
+Status for_each_call(const CopyShape& shape, const Run& first, BatchCompleter completer,
                      Issue&& issue) {
   Status status;
   kernels::for_each_run(shape, [&](std::int64_t local, std::int64_t remote) {
@@ -28,7 +28,7 @@ Status for_each_call(const CopyShape& shape, const Run& first, BatchCompleter pa
       const Run run{first.window, first.rank,
                     first.displacement + static_cast<std::uint64_t>(remote), shape.run_bytes};
       status = issue(local, run);
-      status = status.ok() ? pacer.after_call() : std::move(status);
+      status = status.ok() ? completer.after_call() : std::move(status);
     }
   });
   return status;
@@ -36,13 +36,20 @@ Status for_each_call(const CopyShape& shape, const Run& first, BatchCompleter pa
 
 /// The same for a list: issue(fragment, run).
 template <class Issue>
-Status for_each_call(Fragments fragments, const Run& first, BatchCompleter pacer, Issue&& issue) {
+Status for_each_call(Fragments fragments, const Run& first, BatchCompleter completer,
+                     Issue&& issue) {
   for (const Fragment& each : fragments) {
     const Run run{first.window, first.rank, first.displacement + each.remote_offset, each.bytes};
     TESSERA_RETURN_IF_ERROR(issue(each, run));
-    TESSERA_RETURN_IF_ERROR(pacer.after_call());
+    TESSERA_RETURN_IF_ERROR(completer.after_call());
   }
   return {};
+}
+
+/// The side of a shape that a put or a get writes.
+inline StridedSide::Which written_side(kernels::Direction direction) noexcept {
+  return direction == kernels::Direction::to_remote ? StridedSide::Which::remote
+                                                    : StridedSide::Which::local;
 }
 
 /// Whether nested strides show that no two runs of the shape overlap on that side; false: unknown.

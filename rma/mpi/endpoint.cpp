@@ -79,15 +79,15 @@ Word word_of(std::int64_t value, int bytes) noexcept {
 
 }  // namespace
 
-// Holds the mutex of a slice's owner, if windows are by epochs.
+// Holds the mutex of a slice's owner, if the operation needs it.
 class WindowEndpoint::OwnerMutexGuard {
  public:
-  static Result<OwnerMutexGuard> begin(const Place& place, bool is_needed) {
-    detail::RemoteLocks* const mutexes = is_needed ? place.mutexes : nullptr;
+  static Result<OwnerMutexGuard> begin(const WindowLocation& location, bool is_needed) {
+    detail::RemoteLocks* const mutexes = is_needed ? location.mutexes : nullptr;
     if (mutexes != nullptr) {
-      TESSERA_RETURN_IF_ERROR(mutexes->lock(TeamRank{place.rank}, 0, [] {}).status());
+      TESSERA_RETURN_IF_ERROR(mutexes->lock(TeamRank{location.rank}, 0, [] {}).status());
     }
-    return OwnerMutexGuard(mutexes, TeamRank{place.rank});
+    return OwnerMutexGuard(mutexes, TeamRank{location.rank});
   }
   OwnerMutexGuard(OwnerMutexGuard&& other) noexcept
       : mutexes_(std::exchange(other.mutexes_, nullptr)), owner_(other.owner_) {}
@@ -106,11 +106,11 @@ class WindowEndpoint::OwnerMutexGuard {
 };
 
 // MPI's own additions are atomic; get, add and put is atomic only under the mutex.
-bool WindowEndpoint::needs_mutex(const Place& place, bool is_by_hand) noexcept {
-  return place.has_conflicts && (place.takes_turns || is_by_hand);
+bool WindowEndpoint::needs_mutex(const WindowLocation& location, bool at_origin) noexcept {
+  return location.has_conflicts && (location.excludes_atomics || at_origin);
 }
 
-WindowEndpoint::Place WindowEndpoint::place_of(const Target& target) const noexcept {
+WindowEndpoint::WindowLocation WindowEndpoint::location_of(const Target& target) const noexcept {
   const WindowSegment& segment = WindowSegment::of(target);
   return {segment.window(),
           target.rank.value,
@@ -123,34 +123,35 @@ WindowEndpoint::Place WindowEndpoint::place_of(const Target& target) const noexc
 
 // `issue` makes the MPI calls in an epoch. A blocking operation is complete locally at return.
 template <class Issue>
-Status WindowEndpoint::start(const Place& place, bool changes, Completion& done, Issue&& issue) {
+Status WindowEndpoint::start(const WindowLocation& location, bool changes, Completion& done,
+                             Issue&& issue) {
   TESSERA_RETURN_IF_ERROR(world_->check_thread());
-  keep_target_awake(place.window);
+  keep_target_awake(location.window);
   std::list<MpiOperation> operation(1);
   MpiOperation& own = operation.front();
-  own.window = &place.window;
-  own.target = place.rank;
+  own.window = &location.window;
+  own.target = location.rank;
   own.changes = changes;
   own.endpoint = this;
   own.done = &done;
-  const Epoch epoch(place.window, place.rank, place.lock_type);
+  const Epoch epoch(location.window, location.rank, location.lock_type);
   {
     const std::lock_guard guard(mutex_);
-    const auto turn = world_->enter();
+    const auto mpi_guard = world_->lock_calls();
     changed_.reserve(changed_.size() + 1);
     started_.reserve(started_.size() + 1);
     TESSERA_RETURN_IF_ERROR(flush_changes());
     TESSERA_RETURN_IF_ERROR(epoch.begin());
     Status issued = detail::catch_bad_alloc([&] { return issue(own, epoch); });
-    if (issued.ok() && done.is_in_background() && !is_mapped_ && place.window.is_lock_all()) {
+    if (issued.ok() && done.is_in_background() && !is_mapped_ && location.window.is_lock_all()) {
       if (changes) {
-        add_to(started_, place.window, place.rank);
+        add_to(started_, location.window, location.rank);
       }
       progress_.operations().add(operation);
       return {};
     }
     // Calls issued before an error must no longer use the caller's memory.
-    Status finished = place.window.is_lock_all() ? finish_now(own, changes) : epoch.end();
+    Status finished = location.window.is_lock_all() ? finish_now(own, changes) : epoch.end();
     TESSERA_RETURN_IF_ERROR(issued);
     TESSERA_RETURN_IF_ERROR(finished);
   }
@@ -197,13 +198,14 @@ MPI_Request* WindowEndpoint::request_of(MpiOperation& operation, const CopyShape
 }
 
 // Whether local memory and the target's memory, on this same rank, overlap: MPI forbids that.
-bool WindowEndpoint::overlaps_itself(const Place& place, const void* local,
+bool WindowEndpoint::overlaps_itself(const WindowLocation& location, const void* local,
                                      const CopyShape& shape) const noexcept {
-  if (peer_ != world_->rank() || place.window.memory() == nullptr) {
+  if (peer_ != world_->rank() || location.window.memory() == nullptr) {
     return false;
   }
   const auto here = reinterpret_cast<std::uintptr_t>(local);
-  const auto there = reinterpret_cast<std::uintptr_t>(place.window.origin()) + place.displacement;
+  const auto there =
+      reinterpret_cast<std::uintptr_t>(location.window.origin()) + location.displacement;
   const CopyShape::Extent own = shape.local_extent();
   const CopyShape::Extent target = shape.remote_extent();
   return here + static_cast<std::uintptr_t>(own.lowest) <
@@ -235,110 +237,102 @@ Method WindowEndpoint::method_of(const CopyShape& shape, Which written) {
   return runs_are_apart(shape, written) ? Method::batched : Method::conservative;
 }
 
-bool WindowEndpoint::copies_directly(const Place& place, const CopyShape& shape,
+bool WindowEndpoint::copies_directly(const WindowLocation& location, const CopyShape& shape,
                                      Which written) const {
-  const bool keeps_words = written == Which::local ? place.window.gets_whole_words(shape.run_bytes)
-                                                   : place.window.keeps_words();
+  const bool keeps_words = written == Which::local
+                               ? location.window.gets_whole_words(shape.run_bytes)
+                               : location.window.keeps_words();
   return shape.levels > 0 && methods_.of_shape(shape, false) == Method::direct &&
          runs_are_apart(shape, written) &&
          Datatypes::is_short(StridedSide::of(shape, written, MPI_BYTE, 1)) &&
-         (keeps_words || !are_words(shape, place.displacement));
+         (keeps_words || !are_words(shape, location.displacement));
+}
+
+Status WindowEndpoint::copy(const Target& remote, std::byte* local, const CopyShape& shape,
+                            Direction direction, Completion& done) {
+  const WindowLocation location = location_of(remote);
+  const Which written = written_side(direction);
+  const bool changes = direction == Direction::to_remote;
+  return start(location, changes, done, [&](MpiOperation& operation, const Epoch& epoch) -> Status {
+    const Run first{location.window, location.rank, location.displacement, shape.run_bytes};
+    if (overlaps_itself(location, local, shape)) {
+      kernels::move_shape(local, location.window.origin() + location.displacement, shape,
+                          direction);
+      return Status();
+    }
+    if (copies_directly(location, shape, written)) {
+      TESSERA_ASSIGN_OR_RETURN(const Sides sides, copied_sides_of(shape, location.displacement));
+      return transfer_sides(first, local, sides, direction, request_of_types(operation));
+    }
+    MPI_Request* const request = request_of(operation, shape, location.displacement);
+    return for_each_call(shape, first, completer_of(epoch, method_of(shape, written)),
+                         [&](std::int64_t offset, const Run& run) {
+                           return transfer_run(run, local + offset, direction, request);
+                         });
+  });
 }
 
 Status WindowEndpoint::put(const Target& to, const void* from, const CopyShape& shape,
                            Completion& done) {
-  const Place place = place_of(to);
-  const auto* const source = static_cast<const std::byte*>(from);
-  return start(place, true, done, [&](MpiOperation& operation, const Epoch& epoch) -> Status {
-    const Run first{place.window, place.rank, place.displacement, shape.run_bytes};
-    if (overlaps_itself(place, from, shape)) {
-      kernels::move_shape(const_cast<std::byte*>(source),
-                          place.window.origin() + place.displacement, shape,
-                          kernels::Direction::to_remote);
-      return Status();
-    }
-    if (copies_directly(place, shape, Which::remote)) {
-      TESSERA_ASSIGN_OR_RETURN(const Sides sides, copied_sides_of(shape, place.displacement));
-      return put_sides(first, from, sides, request_of_types(operation));
-    }
-    MPI_Request* const request = request_of(operation, shape, place.displacement);
-    return for_each_call(
-        shape, first, pacer_of(epoch, method_of(shape, Which::remote)),
-        [&](std::int64_t local, const Run& run) { return put_run(run, source + local, request); });
-  });
+  // A put reads its local memory, and does not change it.
+  return copy(to, static_cast<std::byte*>(const_cast<void*>(from)), shape, Direction::to_remote,
+              done);
+}
+
+Status WindowEndpoint::get(void* to, const Target& from, const CopyShape& shape, Completion& done) {
+  return copy(from, static_cast<std::byte*>(to), shape, Direction::from_remote, done);
 }
 
 Result<bool> WindowEndpoint::put_now(const Target& to, const void* from, std::size_t bytes) {
   if (is_shared(WindowSegment::of(to).window(), bytes)) {
     return put_shared(to, from, bytes);
   }
-  constexpr std::size_t most_bytes = 256;
-  if (bytes > most_bytes || is_mapped_) {
+  constexpr std::size_t max_bytes = 256;
+  if (bytes > max_bytes || is_mapped_) {
     return false;
   }
   TESSERA_RETURN_IF_ERROR(world_->check_thread());
-  const Place place = place_of(to);
-  keep_target_awake(place.window);
+  const WindowLocation location = location_of(to);
+  keep_target_awake(location.window);
   const std::lock_guard guard(mutex_);
-  const auto turn = world_->enter();
+  const auto mpi_guard = world_->lock_calls();
   TESSERA_RETURN_IF_ERROR(flush_changes());
-  const Epoch epoch(place.window, place.rank, place.lock_type);
+  const Epoch epoch(location.window, location.rank, location.lock_type);
   TESSERA_RETURN_IF_ERROR(epoch.begin());
-  Status put = put_run({place.window, place.rank, place.displacement, bytes},
+  Status put = put_run({location.window, location.rank, location.displacement, bytes},
                        static_cast<const std::byte*>(from), nullptr);
-  if (!place.window.is_lock_all()) {
+  if (!location.window.is_lock_all()) {
     TESSERA_RETURN_IF_ERROR(epoch.end());
     TESSERA_RETURN_IF_ERROR(put);
     return true;
   }
   TESSERA_RETURN_IF_ERROR(put);
-  TESSERA_RETURN_IF_ERROR(place.window.flush_local(place.rank));
-  add_change(place.window, place.rank);
+  TESSERA_RETURN_IF_ERROR(location.window.flush_local(location.rank));
+  add_change(location.window, location.rank);
   return true;
-}
-
-Status WindowEndpoint::get(void* to, const Target& from, const CopyShape& shape, Completion& done) {
-  const Place place = place_of(from);
-  auto* const destination = static_cast<std::byte*>(to);
-  return start(place, false, done, [&](MpiOperation& operation, const Epoch& epoch) -> Status {
-    const Run first{place.window, place.rank, place.displacement, shape.run_bytes};
-    if (overlaps_itself(place, to, shape)) {
-      kernels::move_shape(destination, place.window.origin() + place.displacement, shape,
-                          kernels::Direction::from_remote);
-      return Status();
-    }
-    if (copies_directly(place, shape, Which::local)) {
-      TESSERA_ASSIGN_OR_RETURN(const Sides sides, copied_sides_of(shape, place.displacement));
-      return get_sides(first, to, sides, request_of_types(operation));
-    }
-    MPI_Request* const request = request_of(operation, shape, place.displacement);
-    return for_each_call(shape, first, pacer_of(epoch, method_of(shape, Which::local)),
-                         [&](std::int64_t local, const Run& run) {
-                           return get_run(run, destination + local, request);
-                         });
-  });
 }
 
 Status WindowEndpoint::accumulate(const Target& to, const void* from, const CopyShape& shape,
                                   const Scale& scale, Completion& done) {
-  const Place place = place_of(to);
-  const bool is_by_hand = adds_at_origin(place.window, scale);
-  TESSERA_ASSIGN_OR_RETURN(const OwnerMutexGuard in_turn,
-                           OwnerMutexGuard::begin(place, needs_mutex(place, is_by_hand)));
+  const WindowLocation location = location_of(to);
+  const bool at_origin = adds_at_origin(location.window, scale);
+  TESSERA_ASSIGN_OR_RETURN(const OwnerMutexGuard owner_guard,
+                           OwnerMutexGuard::begin(location, needs_mutex(location, at_origin)));
   const auto* const source = static_cast<const std::byte*>(from);
   const bool are_apart = runs_are_apart(shape, Which::remote);
   const bool is_direct = shape.levels > 0 && scale.is_one() && are_apart &&
                          methods_.of_shape(shape, true) == Method::direct;
-  return start(place, true, done, [&](MpiOperation& operation, const Epoch& epoch) -> Status {
-    const Run first{place.window, place.rank, place.displacement, shape.run_bytes};
-    if (is_by_hand) {
-      OriginAccumulator adder(scale, epoch);
-      TESSERA_RETURN_IF_ERROR(for_each_call(
-          shape, first, pacer_of(epoch, Method::direct), [&](std::int64_t local, const Run& run) {
-            Status added = adder.add(run, source + local);
-            return added.ok() && !are_apart ? adder.finish() : std::move(added);
-          }));
-      return adder.finish();
+  return start(location, true, done, [&](MpiOperation& operation, const Epoch& epoch) -> Status {
+    const Run first{location.window, location.rank, location.displacement, shape.run_bytes};
+    if (at_origin) {
+      OriginAccumulator accumulator(scale, epoch);
+      TESSERA_RETURN_IF_ERROR(for_each_call(shape, first, completer_of(epoch, Method::direct),
+                                            [&](std::int64_t local, const Run& run) {
+                                              Status added = accumulator.add(run, source + local);
+                                              return added.ok() && !are_apart ? accumulator.finish()
+                                                                              : std::move(added);
+                                            }));
+      return accumulator.finish();
     }
     if (is_direct) {
       const AddedType added = added_type(scale.type());
@@ -346,10 +340,11 @@ Status WindowEndpoint::accumulate(const Target& to, const void* from, const Copy
       return update_sides(first, from, sides, MPI_SUM);
     }
     ScaledSource scaled(shape.total_bytes(), scale);
-    Status issued = for_each_call(
-        shape, first, pacer_of(epoch, Method::batched), [&](std::int64_t local, const Run& run) {
-          return accumulate_run(run, scaled.take(source + local, run.bytes), scale.type());
-        });
+    Status issued = for_each_call(shape, first, completer_of(epoch, Method::batched),
+                                  [&](std::int64_t local, const Run& run) {
+                                    return accumulate_run(
+                                        run, scaled.take(source + local, run.bytes), scale.type());
+                                  });
     operation.source = std::move(scaled).keep();
     return issued;
   });
@@ -367,7 +362,7 @@ Method WindowEndpoint::method_of(Fragments fragments, bool accumulates,
   return methods_.of_list(fragments, accumulates, overlap);
 }
 
-BatchCompleter WindowEndpoint::pacer_of(const Epoch& epoch, Method method) const noexcept {
+BatchCompleter WindowEndpoint::completer_of(const Epoch& epoch, Method method) const noexcept {
   return {epoch, method, methods_.batch};
 }
 
@@ -393,78 +388,67 @@ std::optional<AddedType> element_of(const Run& first, Fragments fragments,
 
 }  // namespace
 
-Status WindowEndpoint::put_fragments(const Target& to, Fragments fragments, Completion& done) {
-  const Place place = place_of(to);
-  return start(place, true, done, [&](MpiOperation& operation, const Epoch& epoch) -> Status {
-    const Run first{place.window, place.rank, place.displacement, 0};
-    const Method method = method_of(fragments, false, detail::check_remote_overlap);
-    const auto element = element_of(first, fragments, first.window.keeps_words());
+Status WindowEndpoint::copy_fragments(const Target& remote, Fragments fragments,
+                                      Direction direction, Completion& done) {
+  const WindowLocation location = location_of(remote);
+  const bool is_put = direction == Direction::to_remote;
+  return start(location, is_put, done, [&](MpiOperation& operation, const Epoch& epoch) -> Status {
+    const Run first{location.window, location.rank, location.displacement, 0};
+    const Method method = method_of(
+        fragments, false, is_put ? detail::check_remote_overlap : detail::check_local_overlap);
+    const bool keeps_words =
+        is_put ? first.window.keeps_words()
+               : fragments.empty() || first.window.gets_whole_words(fragments.front().bytes);
+    const auto element = element_of(first, fragments, keeps_words);
+    const auto transfer_all = [&](const ListTypes& types, MPI_Request* request) {
+      return transfer_sides(first.at_first(fragments),
+                            static_cast<std::byte*>(fragments.front().local),
+                            {1, types.local(), types.remote()}, direction, request);
+    };
     if (method == Method::direct && element) {
       TESSERA_ASSIGN_OR_RETURN(const ListTypes types,
                                ListTypes::create(fragments, element->type, element->bytes));
-      return put_sides(first.at_first(fragments), fragments.front().local,
-                       {1, types.local(), types.remote()}, request_of_types(operation));
+      return transfer_all(types, request_of_types(operation));
     }
     if (method == Method::batched && element) {
-      TESSERA_ASSIGN_OR_RETURN(const ListTypes* const types, kept_types(fragments, *element));
+      TESSERA_ASSIGN_OR_RETURN(const ListTypes* const types, cached_types(fragments, *element));
       if (types != nullptr) {
-        return put_sides(first.at_first(fragments), fragments.front().local,
-                         {1, types->local(), types->remote()}, nullptr);
+        return transfer_all(*types, nullptr);
       }
     }
-    return for_each_call(fragments, first, pacer_of(epoch, method),
-                         [](const Fragment& each, const Run& run) {
-                           return put_run(run, static_cast<const std::byte*>(each.local), nullptr);
-                         });
+    return for_each_call(
+        fragments, first, completer_of(epoch, method), [&](const Fragment& each, const Run& run) {
+          return transfer_run(run, static_cast<std::byte*>(each.local), direction, nullptr);
+        });
   });
 }
 
+Status WindowEndpoint::put_fragments(const Target& to, Fragments fragments, Completion& done) {
+  return copy_fragments(to, fragments, Direction::to_remote, done);
+}
+
 Status WindowEndpoint::get_fragments(const Target& from, Fragments fragments, Completion& done) {
-  const Place place = place_of(from);
-  return start(place, false, done, [&](MpiOperation& operation, const Epoch& epoch) -> Status {
-    const Run first{place.window, place.rank, place.displacement, 0};
-    const Method method = method_of(fragments, false, detail::check_local_overlap);
-    const auto element =
-        element_of(first, fragments,
-                   fragments.empty() || first.window.gets_whole_words(fragments.front().bytes));
-    if (method == Method::direct && element) {
-      TESSERA_ASSIGN_OR_RETURN(const ListTypes types,
-                               ListTypes::create(fragments, element->type, element->bytes));
-      return get_sides(first.at_first(fragments), fragments.front().local,
-                       {1, types.local(), types.remote()}, request_of_types(operation));
-    }
-    if (method == Method::batched && element) {
-      TESSERA_ASSIGN_OR_RETURN(const ListTypes* const types, kept_types(fragments, *element));
-      if (types != nullptr) {
-        return get_sides(first.at_first(fragments), fragments.front().local,
-                         {1, types->local(), types->remote()}, nullptr);
-      }
-    }
-    return for_each_call(fragments, first, pacer_of(epoch, method),
-                         [](const Fragment& each, const Run& run) {
-                           return get_run(run, static_cast<std::byte*>(each.local), nullptr);
-                         });
-  });
+  return copy_fragments(from, fragments, Direction::from_remote, done);
 }
 
 Status WindowEndpoint::accumulate_fragments(const Target& to, Fragments fragments,
                                             const Scale& scale, Completion& done) {
-  const Place place = place_of(to);
-  const bool is_by_hand = adds_at_origin(place.window, scale);
-  TESSERA_ASSIGN_OR_RETURN(const OwnerMutexGuard in_turn,
-                           OwnerMutexGuard::begin(place, needs_mutex(place, is_by_hand)));
-  return start(place, true, done, [&](MpiOperation& operation, const Epoch& epoch) -> Status {
-    const Run first{place.window, place.rank, place.displacement, 0};
-    if (is_by_hand) {
+  const WindowLocation location = location_of(to);
+  const bool at_origin = adds_at_origin(location.window, scale);
+  TESSERA_ASSIGN_OR_RETURN(const OwnerMutexGuard owner_guard,
+                           OwnerMutexGuard::begin(location, needs_mutex(location, at_origin)));
+  return start(location, true, done, [&](MpiOperation& operation, const Epoch& epoch) -> Status {
+    const Run first{location.window, location.rank, location.displacement, 0};
+    if (at_origin) {
       const bool are_apart = detail::check_remote_overlap(fragments).ok();
-      OriginAccumulator adder(scale, epoch);
-      TESSERA_RETURN_IF_ERROR(
-          for_each_call(fragments, first, pacer_of(epoch, Method::direct),
-                        [&](const Fragment& each, const Run& run) {
-                          Status added = adder.add(run, static_cast<const std::byte*>(each.local));
-                          return added.ok() && !are_apart ? adder.finish() : std::move(added);
-                        }));
-      return adder.finish();
+      OriginAccumulator accumulator(scale, epoch);
+      TESSERA_RETURN_IF_ERROR(for_each_call(
+          fragments, first, completer_of(epoch, Method::direct),
+          [&](const Fragment& each, const Run& run) {
+            Status added = accumulator.add(run, static_cast<const std::byte*>(each.local));
+            return added.ok() && !are_apart ? accumulator.finish() : std::move(added);
+          }));
+      return accumulator.finish();
     }
     const Method method = method_of(fragments, true, detail::check_remote_overlap);
     if (method == Method::direct && scale.is_one()) {
@@ -476,7 +460,7 @@ Status WindowEndpoint::accumulate_fragments(const Target& to, Fragments fragment
     }
     ScaledSource scaled(total_bytes(fragments), scale);
     Status issued = for_each_call(
-        fragments, first, pacer_of(epoch, method), [&](const Fragment& each, const Run& run) {
+        fragments, first, completer_of(epoch, method), [&](const Fragment& each, const Run& run) {
           const auto* const source = static_cast<const std::byte*>(each.local);
           return accumulate_run(run, scaled.take(source, each.bytes), scale.type());
         });
@@ -488,20 +472,20 @@ Status WindowEndpoint::accumulate_fragments(const Target& to, Fragments fragment
 // Complete at return, locally and at the target.
 Status WindowEndpoint::atomic(const Target& at, const AtomicRequest& request, Completion& done) {
   TESSERA_RETURN_IF_ERROR(world_->check_thread());
-  const Place place = place_of(at);
-  keep_target_awake(place.window);
-  TESSERA_RETURN_IF_ERROR(has_atomics(place.window) ? atomic_by_mpi(place, request)
-                                                    : atomic_by_mutex(place, request));
+  const WindowLocation location = location_of(at);
+  keep_target_awake(location.window);
+  TESSERA_RETURN_IF_ERROR(has_atomics(location.window) ? atomic_by_mpi(location, request)
+                                                       : atomic_by_mutex(location, request));
   done.end({});
   return {};
 }
 
-Status WindowEndpoint::atomic_by_mpi(const Place& place, const AtomicRequest& request) {
+Status WindowEndpoint::atomic_by_mpi(const WindowLocation& location, const AtomicRequest& request) {
   const std::lock_guard guard(mutex_);
-  const auto turn = world_->enter();
+  const auto mpi_guard = world_->lock_calls();
   TESSERA_RETURN_IF_ERROR(flush_changes());
   const auto bytes = static_cast<std::size_t>(request.bytes);
-  return call_atomic({place.window, place.rank, place.displacement, bytes}, request);
+  return call_atomic({location.window, location.rank, location.displacement, bytes}, request);
 }
 
 Status WindowEndpoint::call_atomic(const Run& word, const AtomicRequest& request) {
@@ -527,22 +511,24 @@ Status WindowEndpoint::call_atomic(const Run& word, const AtomicRequest& request
 }
 
 // If MPI has no working atomics: reads and writes, under the mutex of the slice's owner.
-Status WindowEndpoint::atomic_by_mutex(const Place& place, const AtomicRequest& request) {
-  TESSERA_ASSIGN_OR_RETURN(const OwnerMutexGuard in_turn, OwnerMutexGuard::begin(place, true));
-  const Epoch epoch(place.window, place.rank, place.lock_type);
+Status WindowEndpoint::atomic_by_mutex(const WindowLocation& location,
+                                       const AtomicRequest& request) {
+  TESSERA_ASSIGN_OR_RETURN(const OwnerMutexGuard owner_guard,
+                           OwnerMutexGuard::begin(location, true));
+  const Epoch epoch(location.window, location.rank, location.lock_type);
   const std::lock_guard guard(mutex_);
-  const auto turn = world_->enter();
+  const auto mpi_guard = world_->lock_calls();
   TESSERA_RETURN_IF_ERROR(flush_changes());
   TESSERA_RETURN_IF_ERROR(epoch.begin());
-  Status changed = change_word(place, request, epoch);
+  Status changed = change_word(location, request, epoch);
   TESSERA_RETURN_IF_ERROR(epoch.end());
   return changed;
 }
 
-Status WindowEndpoint::change_word(const Place& place, const AtomicRequest& request,
+Status WindowEndpoint::change_word(const WindowLocation& location, const AtomicRequest& request,
                                    const Epoch& epoch) {
   const auto bytes = static_cast<std::size_t>(request.bytes);
-  const Run run{place.window, place.rank, place.displacement, bytes};
+  const Run run{location.window, location.rank, location.displacement, bytes};
   const Sides sides = Sides::of(run.displacement, bytes);
   alignas(8) std::array<std::byte, sizeof(std::int64_t)> word{};
   TESSERA_RETURN_IF_ERROR(get_sides(run, word.data(), sides, nullptr));
@@ -569,7 +555,7 @@ void WindowEndpoint::keep_target_awake(const Window& window) {
 Status WindowEndpoint::fence() {
   TESSERA_RETURN_IF_ERROR(world_->check_thread());
   const std::lock_guard guard(mutex_);
-  const auto turn = world_->enter();
+  const auto mpi_guard = world_->lock_calls();
   for (const Changed& each : started_) {
     add_change(*each.window, each.rank);
   }
@@ -597,11 +583,11 @@ Status WindowEndpoint::flush_changes() {
 // MPICH 4.0 counts operations that another thread starts at the end of a flush as completed by the
 // flush.
 std::optional<Status> WindowEndpoint::try_flush_local(const Window& window, int rank) {
-  const std::unique_lock alone(mutex_, std::try_to_lock);
-  return alone.owns_lock() ? std::optional(window.flush_local(rank)) : std::nullopt;
+  const std::unique_lock guard(mutex_, std::try_to_lock);
+  return guard.owns_lock() ? std::optional(window.flush_local(rank)) : std::nullopt;
 }
 
-void WindowEndpoint::note_change(const Window& window, int rank) {
+void WindowEndpoint::record_change(const Window& window, int rank) {
   const std::lock_guard guard(mutex_);
   add_change(window, rank);
 }

@@ -70,20 +70,21 @@ class WindowEndpoint : public Endpoint {
   /// As Window::flush_local(); nothing if another thread is using the target.
   std::optional<Status> try_flush_local(const Window& window, int rank);
   /// Records that an operation that changed memory of `rank` in `window` is complete locally.
-  void note_change(const Window& window, int rank);
+  void record_change(const Window& window, int rank);
   /// Called before the window is destroyed.
   void forget(const Window& window);
 
  private:
   using Clock = std::chrono::steady_clock;
+  using Direction = kernels::Direction;
   /// The target of an operation: a window, a rank in it, a displacement.
-  struct Place {
+  struct WindowLocation {
     const Window& window;
     int rank;
     std::uint64_t displacement;
     int lock_type;
-    bool takes_turns;    ///< accumulates exclude read-modify-writes
-    bool has_conflicts;  ///< see WindowSegment
+    bool excludes_atomics;  ///< accumulates exclude read-modify-writes
+    bool has_conflicts;     ///< see WindowSegment
     detail::RemoteLocks* mutexes;
   };
   class OwnerMutexGuard;
@@ -92,38 +93,46 @@ class WindowEndpoint : public Endpoint {
     const Window* window;
     int rank;
   };
-  [[nodiscard]] Place place_of(const Target& target) const noexcept;
-  [[nodiscard]] static bool needs_mutex(const Place& place, bool is_by_hand) noexcept;
+  [[nodiscard]] WindowLocation location_of(const Target& target) const noexcept;
+  [[nodiscard]] static bool needs_mutex(const WindowLocation& location, bool at_origin) noexcept;
   /// Whether MPI does read-modify-writes here; they are then also atomic with its accumulates.
   [[nodiscard]] bool has_atomics(const Window& window) const noexcept {
     return window.is_lock_all() && window.has_atomics() && world_->mixes_atomics();
   }
 
   [[nodiscard]] bool is_shared(const Window& window, std::size_t bytes) const noexcept;
+  /// Puts or gets, by `direction`.
+  Status copy(const Target& remote, std::byte* local, const CopyShape& shape, Direction direction,
+              Completion& done);
+  Status copy_fragments(const Target& remote, Fragments fragments, Direction direction,
+                        Completion& done);
+  Result<bool> copy_shape_now(const Target& remote, std::byte* local, const CopyShape& shape,
+                              Direction direction);
   template <class Issue>
-  Status start(const Place& place, bool changes, Completion& done, Issue&& issue);
+  Status start(const WindowLocation& location, bool changes, Completion& done, Issue&& issue);
   [[nodiscard]] MPI_Request* request_of(MpiOperation& operation) const noexcept;
   [[nodiscard]] MPI_Request* request_of_types(MpiOperation& operation) const noexcept;
   [[nodiscard]] MPI_Request* request_of(MpiOperation& operation, const CopyShape& shape,
                                         std::uint64_t displacement) const noexcept;
-  [[nodiscard]] bool overlaps_itself(const Place& place, const void* local,
+  [[nodiscard]] bool overlaps_itself(const WindowLocation& location, const void* local,
                                      const CopyShape& shape) const noexcept;
   Result<Sides> sides_of(const CopyShape& shape, MPI_Datatype element, std::size_t element_bytes);
   Result<Sides> copied_sides_of(const CopyShape& shape, std::uint64_t displacement);
-  [[nodiscard]] bool copies_directly(const Place& place, const CopyShape& shape,
+  [[nodiscard]] bool copies_directly(const WindowLocation& location, const CopyShape& shape,
                                      StridedSide::Which written) const;
   [[nodiscard]] static Method method_of(const CopyShape& shape, StridedSide::Which written);
   Result<bool> put_shared(const Target& to, const void* from, std::size_t bytes);
-  Result<const ListTypes*> kept_types(Fragments fragments, const AddedType& element);
+  Result<const ListTypes*> cached_types(Fragments fragments, const AddedType& element);
   [[nodiscard]] bool adds_at_origin(const Window& window, const Scale& scale) const noexcept;
   [[nodiscard]] Method method_of(Fragments fragments, bool accumulates,
                                  Status (*check_overlap)(Fragments)) const;
-  [[nodiscard]] BatchCompleter pacer_of(const Epoch& epoch, Method method) const noexcept;
+  [[nodiscard]] BatchCompleter completer_of(const Epoch& epoch, Method method) const noexcept;
   Status finish_now(MpiOperation& operation, bool changes);
-  Status atomic_by_mpi(const Place& place, const AtomicRequest& request);
+  Status atomic_by_mpi(const WindowLocation& location, const AtomicRequest& request);
   static Status call_atomic(const Run& word, const AtomicRequest& request);
-  Status atomic_by_mutex(const Place& place, const AtomicRequest& request);
-  static Status change_word(const Place& place, const AtomicRequest& request, const Epoch& epoch);
+  Status atomic_by_mutex(const WindowLocation& location, const AtomicRequest& request);
+  static Status change_word(const WindowLocation& location, const AtomicRequest& request,
+                            const Epoch& epoch);
   void keep_target_awake(const Window& window);
   Status flush_changes();
   void add_change(const Window& window, int rank);
@@ -141,9 +150,8 @@ class WindowEndpoint : public Endpoint {
   std::vector<Changed> changed_;  ///< by completed operations
   std::vector<Changed> started_;  ///< by operations that may still be under way
   std::atomic<bool> has_changed_{false};
-  std::atomic<Clock::time_point> last_keep_awake_{
-      Clock::time_point()};  ///< when the target was last asked
-                             ///< to stay awake
+  /// When this rank last sent the target a message to stay awake.
+  std::atomic<Clock::time_point> last_keep_awake_{Clock::time_point()};
 };
 
 }  // namespace tessera::rma::mpi

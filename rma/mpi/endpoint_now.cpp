@@ -70,72 +70,66 @@ Result<bool> WindowEndpoint::atomic_now(const Target& at, const AtomicRequest& r
   return true;
 }
 
-Result<bool> WindowEndpoint::put_shape_now(const Target& to, const void* from,
-                                           const CopyShape& shape) {
-  const Place place = place_of(to);
-  if (!is_shared(place.window, shape.run_bytes) || !runs_are_apart(shape, Which::remote)) {
+Result<bool> WindowEndpoint::copy_shape_now(const Target& remote, std::byte* local,
+                                            const CopyShape& shape, Direction direction) {
+  const WindowLocation location = location_of(remote);
+  const Which written = written_side(direction);
+  if (!is_shared(location.window, shape.run_bytes) || !runs_are_apart(shape, written)) {
     return false;
   }
-  const auto* const source = static_cast<const std::byte*>(from);
-  const Epoch epoch(place.window, place.rank, place.lock_type);
-  const Run first{place.window, place.rank, place.displacement, shape.run_bytes};
-  if (copies_directly(place, shape, Which::remote)) {
-    TESSERA_ASSIGN_OR_RETURN(const Sides sides, copied_sides_of(shape, place.displacement));
-    TESSERA_RETURN_IF_ERROR(put_sides(first, from, sides, nullptr));
+  const Epoch epoch(location.window, location.rank, location.lock_type);
+  const Run first{location.window, location.rank, location.displacement, shape.run_bytes};
+  if (copies_directly(location, shape, written)) {
+    TESSERA_ASSIGN_OR_RETURN(const Sides sides, copied_sides_of(shape, location.displacement));
+    TESSERA_RETURN_IF_ERROR(transfer_sides(first, local, sides, direction, nullptr));
   } else {
-    TESSERA_RETURN_IF_ERROR(for_each_call(
-        shape, first, pacer_of(epoch, Method::batched),
-        [&](std::int64_t local, const Run& run) { return put_run(run, source + local, nullptr); }));
+    TESSERA_RETURN_IF_ERROR(for_each_call(shape, first, completer_of(epoch, Method::batched),
+                                          [&](std::int64_t offset, const Run& run) {
+                                            return transfer_run(run, local + offset, direction,
+                                                                nullptr);
+                                          }));
   }
-  TESSERA_RETURN_IF_ERROR(place.window.flush(place.rank));
+  TESSERA_RETURN_IF_ERROR(direction == Direction::to_remote
+                              ? location.window.flush(location.rank)
+                              : location.window.flush_local(location.rank));
   return true;
 }
 
+Result<bool> WindowEndpoint::put_shape_now(const Target& to, const void* from,
+                                           const CopyShape& shape) {
+  return copy_shape_now(to, static_cast<std::byte*>(const_cast<void*>(from)), shape,
+                        Direction::to_remote);
+}
+
 Result<bool> WindowEndpoint::get_shape_now(void* to, const Target& from, const CopyShape& shape) {
-  const Place place = place_of(from);
-  if (!is_shared(place.window, shape.run_bytes) || !runs_are_apart(shape, Which::local)) {
-    return false;
-  }
-  auto* const destination = static_cast<std::byte*>(to);
-  const Epoch epoch(place.window, place.rank, place.lock_type);
-  const Run first{place.window, place.rank, place.displacement, shape.run_bytes};
-  if (copies_directly(place, shape, Which::local)) {
-    TESSERA_ASSIGN_OR_RETURN(const Sides sides, copied_sides_of(shape, place.displacement));
-    TESSERA_RETURN_IF_ERROR(get_sides(first, to, sides, nullptr));
-  } else {
-    TESSERA_RETURN_IF_ERROR(for_each_call(shape, first, pacer_of(epoch, Method::batched),
-                                          [&](std::int64_t local, const Run& run) {
-                                            return get_run(run, destination + local, nullptr);
-                                          }));
-  }
-  TESSERA_RETURN_IF_ERROR(place.window.flush_local(place.rank));
-  return true;
+  return copy_shape_now(from, static_cast<std::byte*>(to), shape, Direction::from_remote);
 }
 
 Result<bool> WindowEndpoint::accumulate_shape_now(const Target& to, const void* from,
                                                   const CopyShape& shape, const Scale& scale) {
-  const Place place = place_of(to);
-  if (!is_shared(place.window, shape.run_bytes) || WindowSegment::of(to).is_strict() ||
-      !scale.is_one() || adds_at_origin(place.window, scale) ||
+  const WindowLocation location = location_of(to);
+  if (!is_shared(location.window, shape.run_bytes) || WindowSegment::of(to).is_strict() ||
+      !scale.is_one() || adds_at_origin(location.window, scale) ||
       methods_.of_shape(shape, true) == Method::direct) {
     return false;
   }
   const auto* const source = static_cast<const std::byte*>(from);
-  const Epoch epoch(place.window, place.rank, place.lock_type);
-  const Run first{place.window, place.rank, place.displacement, shape.run_bytes};
-  TESSERA_RETURN_IF_ERROR(for_each_call(shape, first, pacer_of(epoch, Method::batched),
+  const Epoch epoch(location.window, location.rank, location.lock_type);
+  const Run first{location.window, location.rank, location.displacement, shape.run_bytes};
+  TESSERA_RETURN_IF_ERROR(for_each_call(shape, first, completer_of(epoch, Method::batched),
                                         [&](std::int64_t local, const Run& run) {
                                           return accumulate_run(run, source + local, scale.type());
                                         }));
-  TESSERA_RETURN_IF_ERROR(place.window.flush(place.rank));
+  TESSERA_RETURN_IF_ERROR(location.window.flush(location.rank));
   return true;
 }
 
 // The datatypes of a repeated list, which move it in one call; null: it is new, or such lists are
 // not cached.
-Result<const ListTypes*> WindowEndpoint::kept_types(Fragments fragments, const AddedType& element) {
-  return methods_.keeps_lists(fragments) ? lists_.find(fragments, element.type, element.bytes)
-                                         : Result<const ListTypes*>(nullptr);
+Result<const ListTypes*> WindowEndpoint::cached_types(Fragments fragments,
+                                                      const AddedType& element) {
+  return methods_.caches_lists(fragments) ? lists_.find(fragments, element.type, element.bytes)
+                                          : Result<const ListTypes*>(nullptr);
 }
 
 }  // namespace tessera::rma::mpi

@@ -85,7 +85,7 @@ bool small_sums_saturate() {
 namespace {
 
 // For dl_iterate_phdr(): adds names of MPI libraries to a vector of strings.
-int note_mpi(dl_phdr_info* info, std::size_t /*size*/, void* found) {
+int collect_mpi_name(dl_phdr_info* info, std::size_t /*size*/, void* found) {
   const std::string_view path = info->dlpi_name;
   const std::string_view name = path.substr(path.rfind('/') + 1);
   if (name.starts_with("libmpi.so") || name.starts_with("libmpich.so")) {
@@ -98,7 +98,7 @@ int note_mpi(dl_phdr_info* info, std::size_t /*size*/, void* found) {
 
 Status check_single_mpi() {
   std::vector<std::string> names;
-  dl_iterate_phdr(note_mpi, &names);
+  dl_iterate_phdr(collect_mpi_name, &names);
   if (names.size() < 2) {
     return {};
   }

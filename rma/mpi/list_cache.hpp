@@ -31,7 +31,7 @@ class ListCache {
                                 std::size_t element_bytes);
 
  private:
-  struct Kept {
+  struct CachedList {
     std::uint64_t digest = 0;
     MPI_Datatype element = MPI_DATATYPE_NULL;
     std::vector<Fragment> pieces;  ///< as they were when the types were made
@@ -39,12 +39,12 @@ class ListCache {
   };
   static std::uint64_t digest_of(Fragments fragments) noexcept;
   static bool is_same(Fragments a, Fragments b) noexcept;
-  [[nodiscard]] bool note(std::uint64_t digest) noexcept;
+  [[nodiscard]] bool record(std::uint64_t digest) noexcept;
 
-  static constexpr std::size_t most_kept = 4;
+  static constexpr std::size_t max_cached = 4;
   static constexpr std::size_t max_recorded = 16;
-  std::array<Kept, most_kept> kept_;
-  std::size_t next_kept_ = 0;
+  std::array<CachedList, max_cached> cached_;
+  std::size_t next_cached_ = 0;
   std::array<std::uint64_t, max_recorded> recorded_{};
   std::size_t next_recorded_ = 0;
 };

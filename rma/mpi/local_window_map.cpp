@@ -33,7 +33,7 @@ LocalWindowMap::Parts::const_iterator LocalWindowMap::first_after(
   return next;
 }
 
-bool LocalWindowMap::meets(const std::byte* start, std::size_t bytes) const noexcept {
+bool LocalWindowMap::overlaps(const std::byte* start, std::size_t bytes) const noexcept {
   const std::shared_lock guard(mutex_);
   const auto part = first_after(start);
   return part != parts_.end() && part->first < start + bytes;
@@ -48,7 +48,7 @@ Status LocalWindowMap::copy(std::byte* to, const std::byte* from, std::size_t by
     return {};
   }
   const Window& window = *part->second.window;
-  const auto turn = window.world().enter();
+  const auto mpi_guard = window.world().lock_calls();
   TESSERA_RETURN_IF_ERROR(window.lock(MPI_LOCK_EXCLUSIVE, part->second.own_rank));
   std::memcpy(to, from, bytes);
   return window.unlock(part->second.own_rank);

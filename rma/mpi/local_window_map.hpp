@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// LocalWindowMap: memory of this process in windows by epochs. It may be a local buffer only while
-// this rank's own part of the window is locked ([ARMCIMPI12] §V.E).
+// LocalWindowMap: memory of this process in windows that are locked for each operation. It may be a
+// local buffer only while this rank's own part of the window is locked ([ARMCIMPI12] §V.E).
 //
 // Threads: all functions may be called from any thread.
 #pragma once
@@ -21,7 +21,7 @@ class LocalWindowMap {
   void remove(const std::byte* start) noexcept;
 
   /// Whether any of these bytes lie in a window.
-  [[nodiscard]] bool meets(const std::byte* start, std::size_t bytes) const noexcept;
+  [[nodiscard]] bool overlaps(const std::byte* start, std::size_t bytes) const noexcept;
 
   /// Copies. If `shared`, which is one of the two sides, lies in a window, this rank's part of that
   /// window is locked meanwhile. Requires: the caller has locked no part of another window.

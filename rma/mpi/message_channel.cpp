@@ -21,7 +21,7 @@ Result<std::unique_ptr<MessageChannel>> MessageChannel::create(std::shared_ptr<W
   std::unique_ptr<MessageChannel> channel(new MessageChannel(std::move(world), std::move(handler)));
   channel->is_open_ = true;
   for (PendingMessage& each : channel->receives_) {
-    each.bytes.resize(sizeof(MessageHeader) + most_bytes);
+    each.bytes.resize(sizeof(MessageHeader) + max_bytes);
     TESSERA_RETURN_IF_ERROR(channel->post(each));
   }
   return channel;
@@ -35,7 +35,7 @@ MessageChannel::~MessageChannel() {
 }
 
 Status MessageChannel::post(PendingMessage& receive) {
-  const auto turn = world_->enter();
+  const auto mpi_guard = world_->lock_calls();
   return check("MPI_Irecv",
                MPI_Irecv(receive.bytes.data(), static_cast<int>(receive.bytes.size()), MPI_BYTE,
                          MPI_ANY_SOURCE, tag, world_->messages(), &receive.request));
@@ -56,7 +56,7 @@ Status MessageChannel::send(WorldRank to, MessageHeader header, std::span<const 
   if (!bytes.empty()) {
     std::memcpy(message.bytes.data() + sizeof header, bytes.data(), bytes.size());
   }
-  const auto turn = world_->enter();
+  const auto mpi_guard = world_->lock_calls();
   const int code = MPI_Isend(message.bytes.data(), static_cast<int>(message.bytes.size()), MPI_BYTE,
                              to.value, tag, world_->messages(), &message.request);
   if (code != MPI_SUCCESS) {
@@ -75,7 +75,7 @@ bool MessageChannel::has_room() {
 // Requires: the lock of the sent messages is held.
 void MessageChannel::reap_sent() {
   while (!sent_.empty()) {
-    const auto turn = world_->enter();
+    const auto mpi_guard = world_->lock_calls();
     int is_done = 0;
     if (MPI_Test(&sent_.front().request, &is_done, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
         is_done == 0) {
@@ -99,9 +99,9 @@ int MessageChannel::poll() {
 }
 
 int MessageChannel::handle_arrivals() {
-  constexpr int most_at_once = 64;
+  constexpr int max_at_once = 64;
   int count = 0;
-  while (count < most_at_once && handle_oldest()) {
+  while (count < max_at_once && handle_oldest()) {
     ++count;
   }
   return count;
@@ -109,12 +109,12 @@ int MessageChannel::handle_arrivals() {
 
 bool MessageChannel::handle_oldest() {
   PendingMessage& oldest = receives_[oldest_];
-  int is_here = 0;
+  int has_arrived = 0;
   int count = 0;
   {
-    const auto turn = world_->enter();
+    const auto mpi_guard = world_->lock_calls();
     MPI_Status status;
-    if (MPI_Test(&oldest.request, &is_here, &status) != MPI_SUCCESS || is_here == 0) {
+    if (MPI_Test(&oldest.request, &has_arrived, &status) != MPI_SUCCESS || has_arrived == 0) {
       return false;
     }
     MPI_Get_count(&status, MPI_BYTE, &count);
@@ -147,7 +147,7 @@ void MessageChannel::close() noexcept {
   }
   is_open_ = false;
   is_polled_.store(false);
-  const auto turn = world_->enter();
+  const auto mpi_guard = world_->lock_calls();
   for (PendingMessage& each : receives_) {
     if (each.request != MPI_REQUEST_NULL) {
       MPI_Cancel(&each.request);

@@ -2,7 +2,7 @@
 //
 // MessageChannel: short messages between ranks of a job, over MPI's send and receive.
 //
-// A message is a header and up to MessageChannel::most_bytes. MPI libraries send messages of this
+// A message is a header and up to MessageChannel::max_bytes. MPI libraries send messages of this
 // size eagerly, without a reply from the receiver, which takes long if cores are scarce. Messages
 // from one rank to another arrive in the order of sending. They are received when the receiver
 // polls: in waiting threads, and in the progress thread if there is one.
@@ -33,11 +33,11 @@ namespace tessera::rma::mpi {
 
 enum class MessageKind : std::uint32_t {
   deliver,
-  invite,
+  join,
   notify,
   ring,
   read,
-  answer,
+  reply,
   left,
   hand_over,
   stay_awake  ///< one-sided operations follow that MPI serves with the target's help
@@ -56,7 +56,7 @@ static_assert(sizeof(MessageHeader) == 48);
 
 class MessageChannel {
  public:
-  static constexpr std::size_t most_bytes = 3776;
+  static constexpr std::size_t max_bytes = 3776;
   using Handler = std::function<void(const MessageHeader&, std::span<const std::byte>)>;
 
   /// Collective: all ranks make a channel before any sends.

@@ -27,31 +27,31 @@ bool fits(const DirectorySlice& slice, std::uint64_t offset, std::uint64_t bytes
 
 }  // namespace
 
-MessageServer::MessageServer(std::shared_ptr<detail::Node> node, Answer answer)
+MessageServer::MessageServer(std::shared_ptr<detail::Node> node, SendReply send_reply)
     : node_(std::move(node)),
       directory_(node_->arena(), node_->lock_context()),
-      answer_(std::move(answer)) {}
+      send_reply_(std::move(send_reply)) {}
 
 void MessageServer::handle(const MessageHeader& header, std::span<const std::byte> bytes) {
   switch (header.kind) {
     case MessageKind::deliver:
       return deliver(header, bytes);
-    case MessageKind::invite:
-      return invite(header);
+    case MessageKind::join:
+      return receive_join(header);
     case MessageKind::notify:
       return notify(header);
     case MessageKind::ring:
       return node_->ring(local_rank_of(header));
     case MessageKind::read:
       return read(header);
-    case MessageKind::answer:
-      return end(header.words[0], header.words[2], header.words[1] != 0);
+    case MessageKind::reply:
+      return end_read(header.words[0], header.words[2], header.words[1] != 0);
     case MessageKind::hand_over:
       return hand_over(header);
     case MessageKind::stay_awake:  // Progress handles it
       return;
     case MessageKind::left:
-      return note_left(WorldRank{header.origin});
+      return record_left(WorldRank{header.origin});
   }
 }
 
@@ -74,14 +74,14 @@ void MessageServer::deliver(const MessageHeader& header, std::span<const std::by
   directory_.visit(RegionId{header.memory}, node_->ranks().front(), copy);
 }
 
-void MessageServer::invite(const MessageHeader& header) {
-  const JoinMessage invitation{.key = header.words[0],
-                               .offset = header.offset,
-                               .sender = header.origin,
-                               .memory = header.memory};
+void MessageServer::receive_join(const MessageHeader& header) {
+  const JoinMessage message{.key = header.words[0],
+                            .offset = header.offset,
+                            .sender = header.origin,
+                            .memory = header.memory};
   detail::catch_bad_alloc([&]() -> Status {
     const std::lock_guard guard(mutex_);
-    join_messages_.push_back({local_rank_of(header), invitation});
+    join_messages_.push_back({local_rank_of(header), message});
     return {};
   }).ignore("the team's members find that this rank does not join");
   deliver_join_messages();
@@ -91,9 +91,9 @@ void MessageServer::invite(const MessageHeader& header) {
 void MessageServer::deliver_join_messages() {
   const std::lock_guard guard(mutex_);
   while (!join_messages_.empty()) {
-    const Waiting& next = join_messages_.front();
-    const Result<bool> is_in = node_->try_send_join(next.place, next.invitation);
-    if (is_in.ok() && !*is_in) {
+    const PendingJoin& next = join_messages_.front();
+    const Result<bool> is_delivered = node_->try_send_join(next.local_rank, next.message);
+    if (is_delivered.ok() && !*is_delivered) {
       return;
     }
     join_messages_.pop_front();
@@ -101,45 +101,46 @@ void MessageServer::deliver_join_messages() {
 }
 
 void MessageServer::notify(const MessageHeader& header) {
-  const int place = local_rank_of(header);
-  node_->memory().remote_notices(place, WorldRank{header.origin}).fetch_add(1);
-  node_->ring(place);
+  const int local_rank = local_rank_of(header);
+  node_->memory().remote_notices(local_rank, WorldRank{header.origin}).fetch_add(1);
+  node_->ring(local_rank);
 }
 
-// Words: the question's number.
+// Words: the number of the read.
 void MessageServer::read(const MessageHeader& header) {
-  MessageHeader answer{.kind = MessageKind::answer, .words = {header.words[0], 0, 0}};
+  MessageHeader reply{.kind = MessageKind::reply, .words = {header.words[0], 0, 0}};
   directory_.visit(
       RegionId{header.memory}, node_->ranks().front(), [&](const DirectorySlice& slice) {
         if (fits(slice, header.offset, sizeof(std::uint32_t))) {
           const auto* const word =
               reinterpret_cast<const FutexWord*>(node_->arena().at(slice.location) + header.offset);
-          answer.words[1] = 1;
-          answer.words[2] = word->load();
+          reply.words[1] = 1;
+          reply.words[2] = word->load();
         }
       });
-  answer_(WorldRank{header.origin}, answer).ignore("the rank that asked finds that no reply comes");
+  send_reply_(WorldRank{header.origin}, reply)
+      .ignore("the rank that reads finds that no reply comes");
 }
 
-std::uint64_t MessageServer::ask(Completion& done, std::uint64_t& word) {
+std::uint64_t MessageServer::begin_read(Completion& done, std::uint64_t& word) {
   const std::lock_guard guard(mutex_);
-  pending_reads_.emplace(++last_read_id_, Question{&done, &word});
+  pending_reads_.emplace(++last_read_id_, PendingRead{&done, &word});
   return last_read_id_;
 }
 
-void MessageServer::give_up(std::uint64_t question) {
-  end(question, 0, false);
+void MessageServer::cancel_read(std::uint64_t id) {
+  end_read(id, 0, false);
 }
 
-void MessageServer::end(std::uint64_t question, std::uint64_t word, bool is_answered) {
+void MessageServer::end_read(std::uint64_t id, std::uint64_t word, bool has_reply) {
   decltype(pending_reads_)::node_type found;
   {
     const std::lock_guard guard(mutex_);
-    found = pending_reads_.extract(question);
+    found = pending_reads_.extract(id);
   }
   if (!found.empty()) {
     *found.mapped().word = word;
-    found.mapped().done->end(is_answered ? Status() : Status::code_only(Code::closed));
+    found.mapped().done->end(has_reply ? Status() : Status::code_only(Code::closed));
   }
 }
 
@@ -153,7 +154,7 @@ void MessageServer::hand_over(const MessageHeader& header) {
   node_->ring(local_rank_of(header));
 }
 
-void MessageServer::note_left(WorldRank rank) {
+void MessageServer::record_left(WorldRank rank) {
   if (node_->local_rank_of(rank) < 0) {
     node_->memory().remote_rank_state(rank).store(RemoteRankState::left);
   }

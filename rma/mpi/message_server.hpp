@@ -25,52 +25,52 @@ namespace tessera::rma::mpi {
 
 class MessageServer {
  public:
-  /// `answer` sends a reply.
-  using Answer = std::function<Status(WorldRank, const MessageHeader&)>;
-  MessageServer(std::shared_ptr<detail::Node> node, Answer answer);
+  /// `send_reply` sends a message to the rank that reads.
+  using SendReply = std::function<Status(WorldRank, const MessageHeader&)>;
+  MessageServer(std::shared_ptr<detail::Node> node, SendReply send_reply);
 
   void handle(const MessageHeader& header, std::span<const std::byte> bytes);
   /// Delivers join messages that had no room in their rank's inbox.
   void deliver_join_messages();
 
-  /// Registers a question of this rank; its reply is written to `word`, which must outlive the
-  /// question.
-  std::uint64_t ask(Completion& done, std::uint64_t& word);
+  /// Registers a read by this rank and returns its number. The reply is written to `word`, which
+  /// must outlive the read.
+  std::uint64_t begin_read(Completion& done, std::uint64_t& word);
   /// Ends it as closed, unless the reply has arrived.
-  void give_up(std::uint64_t question);
+  void cancel_read(std::uint64_t id);
 
-  [[nodiscard]] GrantedLocks& handed_over() noexcept { return granted_locks_; }
+  [[nodiscard]] GrantedLocks& granted_locks() noexcept { return granted_locks_; }
 
   /// How many ranks of the job have announced that they leave.
   [[nodiscard]] int left() const;
 
  private:
-  struct Question {
+  struct PendingRead {
     Completion* done = nullptr;
     std::uint64_t* word = nullptr;
   };
   void deliver(const MessageHeader& header, std::span<const std::byte> bytes);
-  void invite(const MessageHeader& header);
+  void receive_join(const MessageHeader& header);
   void notify(const MessageHeader& header);
   void read(const MessageHeader& header);
-  void end(std::uint64_t question, std::uint64_t word, bool is_answered);
+  void end_read(std::uint64_t id, std::uint64_t word, bool has_reply);
   void hand_over(const MessageHeader& header);
-  void note_left(WorldRank rank);
+  void record_left(WorldRank rank);
   [[nodiscard]] int local_rank_of(const MessageHeader& header) const noexcept {
     return node_->local_rank_of(WorldRank{header.target});
   }
 
   std::shared_ptr<detail::Node> node_;
   detail::Directory directory_;
-  Answer answer_;
-  struct Waiting {
-    int place = 0;
-    detail::JoinMessage invitation;
+  SendReply send_reply_;
+  struct PendingJoin {
+    int local_rank = 0;
+    detail::JoinMessage message;
   };
   GrantedLocks granted_locks_;
   mutable std::mutex mutex_;
-  std::deque<Waiting> join_messages_;
-  std::map<std::uint64_t, Question> pending_reads_;
+  std::deque<PendingJoin> join_messages_;
+  std::map<std::uint64_t, PendingRead> pending_reads_;
   std::uint64_t last_read_id_ = 0;
   int left_ = 0;
 };

@@ -70,7 +70,7 @@ Method Methods::of_shape(const CopyShape& shape, bool accumulates) const noexcep
 }
 
 Method Methods::of_list(Fragments fragments, bool accumulates, bool overlap) const noexcept {
-  constexpr std::size_t fewest_pieces = 4;
+  constexpr std::size_t min_pieces = 4;
   if (overlap && vectors == Method::automatic) {
     return Method::conservative;
   }
@@ -80,24 +80,24 @@ Method Methods::of_list(Fragments fragments, bool accumulates, bool overlap) con
   if (vectors != Method::automatic) {
     return vectors;
   }
-  const bool is_worth_it = !shares_windows && fragments.size() >= fewest_pieces &&
+  const bool is_worth_it = !shares_windows && fragments.size() >= min_pieces &&
                            total_bytes(fragments) / fragments.size() <= max_listed_bytes;
   return is_worth_it ? Method::direct : Method::batched;
 }
 
-bool Methods::keeps_lists(Fragments fragments) const noexcept {
-  constexpr std::size_t fewest_pieces = 8;
-  constexpr std::size_t most_pieces = 65'536;
-  return shares_windows && vectors == Method::automatic && fragments.size() >= fewest_pieces &&
-         fragments.size() <= most_pieces;
+bool Methods::caches_lists(Fragments fragments) const noexcept {
+  constexpr std::size_t min_pieces = 8;
+  constexpr std::size_t max_pieces = 65'536;
+  return shares_windows && vectors == Method::automatic && fragments.size() >= min_pieces &&
+         fragments.size() <= max_pieces;
 }
 
 Result<ListTypes> ListTypes::create(Fragments fragments, MPI_Datatype element,
                                     std::size_t element_bytes) {
-  constexpr std::size_t most = std::numeric_limits<int>::max();
-  const bool fits = fragments.size() <= most &&
+  constexpr std::size_t max_count = std::numeric_limits<int>::max();
+  const bool fits = fragments.size() <= max_count &&
                     std::all_of(fragments.begin(), fragments.end(), [&](const Fragment& each) {
-                      return each.bytes / element_bytes <= most;
+                      return each.bytes / element_bytes <= max_count;
                     });
   if (!fits) {
     return Status::error(

@@ -50,7 +50,7 @@ struct Methods {
   [[nodiscard]] Method of_list(Fragments fragments, bool accumulates, bool overlap) const noexcept;
   /// Whether the datatypes of such lists are cached, if the library chooses the method: making them
   /// costs more than a call for each piece, and using them less.
-  [[nodiscard]] bool keeps_lists(Fragments fragments) const noexcept;
+  [[nodiscard]] bool caches_lists(Fragments fragments) const noexcept;
 };
 
 /// The datatypes of a list, on both sides, as distances from its first piece.

@@ -9,7 +9,6 @@
 
 #include "rma/catch_bad_alloc.hpp"
 #include "rma/mpi/byte_locks.hpp"
-#include "rma/mpi/window_locks.hpp"
 #include "rma/node/backoff.hpp"
 
 namespace tessera::rma::mpi {
@@ -21,7 +20,7 @@ using detail::RemoteRankState;
 
 namespace {
 
-Status not_by_node() {
+Status not_in_node_memory() {
   return Status::error(Code::internal, "locks of transport mpi lie in windows, not in node memory");
 }
 
@@ -31,14 +30,14 @@ MpiControlChannel::MpiControlChannel(std::shared_ptr<Progress> progress,
                                      std::shared_ptr<WindowPool> pool,
                                      std::shared_ptr<detail::Node> node,
                                      const detail::NodeMap& nodes, bool locks_by_bytes,
-                                     std::shared_ptr<ExitLockReleaser> leaving,
+                                     std::shared_ptr<ExitLockReleaser> exit_releaser,
                                      std::function<Status(std::optional<WorldRank>)> fence)
     : progress_(std::move(progress)),
       pool_(std::move(pool)),
       node_(std::move(node)),
       nodes_(nodes),
       locks_by_bytes_(locks_by_bytes),
-      leaving_(std::move(leaving)),
+      exit_releaser_(std::move(exit_releaser)),
       fence_(std::move(fence)),
       directory_(node_->arena(), node_->lock_context()) {}
 
@@ -69,7 +68,7 @@ Status MpiControlChannel::deliver(NodeId node, RegionId memory, std::uint64_t of
                                   std::uint64_t flag) {
   const WorldRank to = nodes_.first_rank_of(node);
   while (true) {
-    const std::size_t piece = std::min(bytes.size(), MessageChannel::most_bytes);
+    const std::size_t piece = std::min(bytes.size(), MessageChannel::max_bytes);
     const bool is_last = piece == bytes.size();
     const MessageHeader header{.kind = MessageKind::deliver,
                                .target = to.value,
@@ -85,12 +84,12 @@ Status MpiControlChannel::deliver(NodeId node, RegionId memory, std::uint64_t of
   }
 }
 
-Status MpiControlChannel::invite(WorldRank rank, const detail::JoinMessage& invitation) {
-  return send(nodes_.first_rank_of(nodes_.node_of(rank)), {.kind = MessageKind::invite,
+Status MpiControlChannel::invite(WorldRank rank, const detail::JoinMessage& message) {
+  return send(nodes_.first_rank_of(nodes_.node_of(rank)), {.kind = MessageKind::join,
                                                            .target = rank.value,
-                                                           .memory = invitation.memory,
-                                                           .offset = invitation.offset,
-                                                           .words = {invitation.key, 0, 0}});
+                                                           .memory = message.memory,
+                                                           .offset = message.offset,
+                                                           .words = {message.key, 0, 0}});
 }
 
 Status MpiControlChannel::raise_flag(WorldRank, RegionId, std::uint64_t, std::int32_t) {
@@ -103,11 +102,11 @@ Status MpiControlChannel::ring(WorldRank rank) {
 }
 
 Status MpiControlChannel::wake(WorldRank rank) {
-  const int place = node_->local_rank_of(rank);
-  if (place < 0) {
+  const int local_rank = node_->local_rank_of(rank);
+  if (local_rank < 0) {
     return ring(rank);
   }
-  node_->ring(place);
+  node_->ring(local_rank);
   return {};
 }
 
@@ -130,27 +129,27 @@ Result<std::uint64_t> MpiControlChannel::notify(WorldRank rank) {
 
 Result<std::unique_ptr<detail::RemoteLocks>> MpiControlChannel::make_locks(
     Team& team, const std::vector<std::int64_t>& counts) {
-  WindowLockContext surroundings{
+  WindowLockContext context{
       .node = node_,
       .fence = [this] { return fence_(std::nullopt); },
       .wake = [this](WorldRank rank) { return wake(rank); },
       .poll = [this] { progress_->poll(); },
       .hand_over = [this](WorldRank rank, const LockName& lock) { return hand_over(rank, lock); },
-      .handed_over = &progress_->server().handed_over(),
-      .leaving = leaving_};
-  return locks_by_bytes_ ? ByteLocks::create(std::move(surroundings), *pool_, team, counts)
-                         : WindowLocks::create(std::move(surroundings), *pool_, team, counts);
+      .granted_locks = &progress_->server().granted_locks(),
+      .exit_releaser = exit_releaser_};
+  return locks_by_bytes_ ? ByteLocks::create(std::move(context), *pool_, team, counts)
+                         : WindowLocks::create(std::move(context), *pool_, team, counts);
 }
 
 Result<LockOutcome> MpiControlChannel::lock(NodeId, RegionId, std::uint64_t,
                                             const std::function<void()>&) {
-  return not_by_node();
+  return not_in_node_memory();
 }
 Result<LockOutcome> MpiControlChannel::try_lock(NodeId, RegionId, std::uint64_t) {
-  return not_by_node();
+  return not_in_node_memory();
 }
 Status MpiControlChannel::unlock(NodeId, RegionId, std::uint64_t) {
-  return not_by_node();
+  return not_in_node_memory();
 }
 
 bool MpiControlChannel::has_left(WorldRank rank) const noexcept {
@@ -165,26 +164,25 @@ Result<PeerState> MpiControlChannel::peer_state_of(WorldRank rank) {
 
 Result<std::optional<std::uint32_t>> MpiControlChannel::read_word(NodeId node, RegionId memory,
                                                                   std::uint64_t offset) {
-  constexpr std::chrono::seconds longest_wait{2};
-  const auto deadline = std::chrono::steady_clock::now() + longest_wait;
+  constexpr std::chrono::seconds max_wait{2};
+  const auto deadline = std::chrono::steady_clock::now() + max_wait;
   const WorldRank to = nodes_.first_rank_of(node);
   Completion done;
   std::uint64_t word = 0;
   done.begin();
   MessageServer& server = progress_->server();
-  const std::uint64_t question = server.ask(done, word);
-  const Status sent = send(to, {.kind = MessageKind::read,
-                                .memory = memory.value,
-                                .offset = offset,
-                                .words = {question, 0, 0}});
+  const std::uint64_t id = server.begin_read(done, word);
+  const Status sent = send(
+      to,
+      {.kind = MessageKind::read, .memory = memory.value, .offset = offset, .words = {id, 0, 0}});
   if (!sent.ok()) {
-    server.give_up(question);
+    server.cancel_read(id);
   }
   bool is_late = false;
   while (!progress_->wait(done, detail::max_timed_wait)) {
     is_late = std::chrono::steady_clock::now() >= deadline;
     if (is_late || has_left(to)) {
-      server.give_up(question);
+      server.cancel_read(id);
     }
   }
   TESSERA_RETURN_IF_ERROR(sent);

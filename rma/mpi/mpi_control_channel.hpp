@@ -13,9 +13,9 @@
 
 #include "rma/engine/node_control_channel.hpp"
 #include "rma/engine/node_map.hpp"
-#include "rma/mpi/exit_lock_releaser.hpp"
 #include "rma/mpi/progress.hpp"
 #include "rma/mpi/segment.hpp"
+#include "rma/mpi/window_locks.hpp"
 #include "rma/node/directory.hpp"
 #include "rma/node/node.hpp"
 
@@ -26,7 +26,7 @@ class MpiControlChannel final : public detail::NodeControlChannel {
   /// `fence` completes this rank's operations at one rank, or at all ranks.
   MpiControlChannel(std::shared_ptr<Progress> progress, std::shared_ptr<WindowPool> pool,
                     std::shared_ptr<detail::Node> node, const detail::NodeMap& nodes,
-                    bool locks_by_bytes, std::shared_ptr<ExitLockReleaser> leaving,
+                    bool locks_by_bytes, std::shared_ptr<ExitLockReleaser> exit_releaser,
                     std::function<Status(std::optional<WorldRank>)> fence);
 
   Status publish(RegionId memory, const detail::PublishedMemory& piece) override;
@@ -34,7 +34,7 @@ class MpiControlChannel final : public detail::NodeControlChannel {
   Status deliver(NodeId node, RegionId memory, std::uint64_t offset,
                  std::span<const std::byte> bytes, std::uint64_t flag_offset,
                  std::uint64_t flag) override;
-  Status invite(WorldRank rank, const detail::JoinMessage& invitation) override;
+  Status invite(WorldRank rank, const detail::JoinMessage& message) override;
   Status raise_flag(WorldRank rank, RegionId region, std::uint64_t offset,
                     std::int32_t value) override;
   [[nodiscard]] bool can_raise_flags() const noexcept override { return false; }
@@ -44,7 +44,7 @@ class MpiControlChannel final : public detail::NodeControlChannel {
       Team& team, const std::vector<std::int64_t>& counts) override;
   [[nodiscard]] bool has_network_locks() const noexcept override { return true; }
   Result<detail::LockOutcome> lock(NodeId node, RegionId memory, std::uint64_t offset,
-                                   const std::function<void()>& look) override;
+                                   const std::function<void()>& on_liveness_check) override;
   Result<detail::LockOutcome> try_lock(NodeId node, RegionId memory, std::uint64_t offset) override;
   Status unlock(NodeId node, RegionId memory, std::uint64_t offset) override;
   Result<detail::PeerState> peer_state_of(WorldRank rank) override;
@@ -63,7 +63,7 @@ class MpiControlChannel final : public detail::NodeControlChannel {
   std::shared_ptr<detail::Node> node_;
   const detail::NodeMap& nodes_;
   bool locks_by_bytes_;
-  std::shared_ptr<ExitLockReleaser> leaving_;
+  std::shared_ptr<ExitLockReleaser> exit_releaser_;
   std::function<Status(std::optional<WorldRank>)> fence_;
   detail::Directory directory_;
   std::mutex notified_mutex_;

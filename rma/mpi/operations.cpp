@@ -42,11 +42,11 @@ int Operations::progress() {
   while (true) {
     Ended ended;
     {
-      const std::unique_lock one(mutex_, std::try_to_lock);
-      if (!one.owns_lock()) {
+      const std::unique_lock guard(mutex_, std::try_to_lock);
+      if (!guard.owns_lock()) {
         return count;
       }
-      const auto turn = world_->enter();
+      const auto mpi_guard = world_->lock_calls();
       for (auto each = under_way_.begin(); each != under_way_.end(); ++each) {
         bool has_ended = false;
         ended.status = finish(*each, has_ended);
@@ -61,7 +61,7 @@ int Operations::progress() {
     }
     const MpiOperation& operation = ended.operation.front();
     if (operation.changes) {
-      operation.endpoint->note_change(*operation.window, operation.target);
+      operation.endpoint->record_change(*operation.window, operation.target);
     }
     operation.done->end(std::move(ended.status));
     ++count;

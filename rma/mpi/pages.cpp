@@ -32,7 +32,7 @@ std::uintptr_t page_bytes() noexcept {
   return bytes;
 }
 
-PageSpan touched_pages(const std::byte* from, std::size_t bytes) noexcept {
+PageSpan pages_of(const std::byte* from, std::size_t bytes) noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(from);
   const std::uintptr_t first = address / page_bytes() * page_bytes();
   const std::uintptr_t end = (address + bytes + page_bytes() - 1) / page_bytes() * page_bytes();
@@ -69,7 +69,7 @@ Status commit_pages(std::byte* from, std::size_t bytes) {
   if (bytes == 0) {
     return {};
   }
-  const PageSpan span = touched_pages(from, bytes);
+  const PageSpan span = pages_of(from, bytes);
   if (madvise(pointer_to(span.first), span.bytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL) {
     return Status::error(Code::no_memory, fmt::format("no memory for {} of a window: {}",
                                                       human_bytes(bytes), std::strerror(errno)))
@@ -81,22 +81,22 @@ Status commit_pages(std::byte* from, std::size_t bytes) {
 
 // System calls: the C library does not declare these.
 void interleave_pages(std::byte* from, std::size_t bytes) noexcept {
-  constexpr std::size_t most_numa_nodes = 1024;
-  std::array<unsigned long, most_numa_nodes / std::numeric_limits<unsigned long>::digits> nodes{};
+  constexpr std::size_t max_numa_nodes = 1024;
+  std::array<unsigned long, max_numa_nodes / std::numeric_limits<unsigned long>::digits> nodes{};
   const auto allowed = static_cast<unsigned long>(MPOL_F_MEMS_ALLOWED);
   if (bytes == 0 ||
-      syscall(SYS_get_mempolicy, nullptr, nodes.data(), most_numa_nodes, nullptr, allowed) != 0) {
+      syscall(SYS_get_mempolicy, nullptr, nodes.data(), max_numa_nodes, nullptr, allowed) != 0) {
     return;
   }
-  const PageSpan span = touched_pages(from, bytes);
+  const PageSpan span = pages_of(from, bytes);
   // The kernel uses one node less than the number it gets.
   static_cast<void>(syscall(SYS_mbind, pointer_to(span.first), span.bytes, MPOL_INTERLEAVE,
-                            nodes.data(), most_numa_nodes + 1, 0U));
+                            nodes.data(), max_numa_nodes + 1, 0U));
 }
 
 void use_default_placement(std::byte* from, std::size_t bytes) noexcept {
   if (bytes > 0) {
-    const PageSpan span = touched_pages(from, bytes);
+    const PageSpan span = pages_of(from, bytes);
     static_cast<void>(
         syscall(SYS_mbind, pointer_to(span.first), span.bytes, MPOL_DEFAULT, nullptr, 0UL, 0U));
   }

@@ -20,9 +20,9 @@ namespace {
 
 using std::chrono::microseconds;
 
-constexpr microseconds first_nap{30};
-constexpr microseconds longest_thread_nap{1000};
-constexpr microseconds nap_beside_sleepers{60};
+constexpr microseconds min_sleep{30};
+constexpr microseconds max_thread_sleep{1000};
+constexpr microseconds max_sleep_beside_sleepers{60};
 constexpr std::chrono::milliseconds sleep_memory{150};
 
 // Signals are for the program's threads.
@@ -65,7 +65,7 @@ Status Progress::start_messages() {
 
 Status Progress::start_thread(bool stays_awake) {
   const SignalsBlocked signals;
-  const FloatingPointGuard untrapped;
+  const FloatingPointGuard floating_point_guard;
   try {
     thread_ = std::thread([this, stays_awake] { run(stays_awake); });
   } catch (const std::system_error& error) {
@@ -86,7 +86,7 @@ void Progress::stop_thread() noexcept {
 }
 
 Status Progress::send(WorldRank to, const MessageHeader& header, std::span<const std::byte> bytes) {
-  const std::shared_lock nobody_creates(CreationLock::of_process().progress());
+  const std::shared_lock no_creation(CreationLock::of_process().progress());
   return channel_->send(to, header, bytes);
 }
 
@@ -94,8 +94,8 @@ int Progress::poll() {
   if (!world_->check_thread().ok()) {
     return 0;
   }
-  const std::shared_lock nobody_creates(CreationLock::of_process().progress(), std::try_to_lock);
-  if (!nobody_creates.owns_lock()) {
+  const std::shared_lock no_creation(CreationLock::of_process().progress(), std::try_to_lock);
+  if (!no_creation.owns_lock()) {
     return 0;
   }
   const int count = operations_.progress() + channel_->poll();
@@ -113,8 +113,8 @@ void Progress::help() noexcept {
 // The kernel may otherwise add 50 us to each sleep.
 void Progress::run(bool stays_awake) {
   prctl(PR_SET_TIMERSLACK, 1UL);
-  auto heard = Clock::now();
-  microseconds pause = first_nap;
+  auto last_activity = Clock::now();
+  microseconds pause = min_sleep;
   while (!is_stopped_.load(std::memory_order_acquire)) {
     int count = 0;
     detail::catch_bad_alloc([&]() -> Status {
@@ -123,21 +123,21 @@ void Progress::run(bool stays_awake) {
     }).ignore("the next poll tries again");
     const auto now = Clock::now();
     if (count > 0 || is_woken_.exchange(false)) {
-      heard = now;
-      pause = first_nap;
+      last_activity = now;
+      pause = min_sleep;
     }
     if (stays_awake) {
       std::this_thread::yield();
-    } else if (now - heard > awake_time) {
-      nap(has_sleeping_threads(now) ? std::min(pause, nap_beside_sleepers) : pause);
-      pause = std::min(2 * pause, longest_thread_nap);
+    } else if (now - last_activity > awake_time) {
+      timed_wait(has_sleeping_threads(now) ? std::min(pause, max_sleep_beside_sleepers) : pause);
+      pause = std::min(2 * pause, max_thread_sleep);
     } else {
-      nap(first_nap);
+      timed_wait(min_sleep);
     }
   }
 }
 
-void Progress::nap(std::chrono::nanoseconds period) {
+void Progress::timed_wait(std::chrono::nanoseconds period) {
   std::unique_lock guard(wait_mutex_);
   wake_condition_.wait_for(guard, period, [&] { return is_woken_.load() || is_stopped_.load(); });
 }
@@ -171,7 +171,7 @@ bool Progress::has_sleeping_threads(Clock::time_point now) const noexcept {
 
 std::chrono::nanoseconds Progress::max_sleep() const noexcept {
   last_sleep_.store(Clock::now(), std::memory_order_relaxed);
-  return has_thread() ? std::chrono::nanoseconds::max() : std::chrono::nanoseconds(first_nap);
+  return has_thread() ? std::chrono::nanoseconds::max() : std::chrono::nanoseconds(min_sleep);
 }
 
 }  // namespace tessera::rma::mpi

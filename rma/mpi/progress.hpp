@@ -67,7 +67,7 @@ class Progress final : public detail::Helper {
   using Clock = std::chrono::steady_clock;
   void run(bool stays_awake);
   [[nodiscard]] bool has_sleeping_threads(Clock::time_point now) const noexcept;
-  void nap(std::chrono::nanoseconds period);
+  void timed_wait(std::chrono::nanoseconds period);
 
   std::shared_ptr<World> world_;
   std::shared_ptr<detail::Node> node_;

@@ -96,6 +96,18 @@ Status get_run(const Run& run, std::byte* to, MPI_Request* request) {
   });
 }
 
+Status transfer_sides(const Run& run, std::byte* local, const Sides& sides,
+                      kernels::Direction direction, MPI_Request* request) {
+  return direction == kernels::Direction::to_remote ? put_sides(run, local, sides, request)
+                                                    : get_sides(run, local, sides, request);
+}
+
+Status transfer_run(const Run& run, std::byte* local, kernels::Direction direction,
+                    MPI_Request* request) {
+  return direction == kernels::Direction::to_remote ? put_run(run, local, request)
+                                                    : get_run(run, local, request);
+}
+
 Status OriginAccumulator::add(const Run& run, const std::byte* from) {
   constexpr std::size_t piece_bytes = 4096;
   for (std::size_t at = 0; at < run.bytes; at += piece_bytes) {

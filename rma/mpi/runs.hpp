@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "rma/element.hpp"
+#include "rma/kernels/copy.hpp"
 #include "rma/mpi/calls.hpp"
 #include "rma/mpi/types.hpp"
 #include "rma/mpi/window.hpp"
@@ -55,6 +56,12 @@ Status update_sides(const Run& run, const void* from, const Sides& sides, MPI_Op
 /// `request`: null, unless the run is one piece and not a guarded word.
 Status put_run(const Run& run, const std::byte* from, MPI_Request* request);
 Status get_run(const Run& run, std::byte* to, MPI_Request* request);
+/// A put or a get, by its direction.
+Status transfer_sides(const Run& run, std::byte* local, const Sides& sides,
+                      kernels::Direction direction, MPI_Request* request);
+Status transfer_run(const Run& run, std::byte* local, kernels::Direction direction,
+                    MPI_Request* request);
+
 /// Adds elements of type `element`.
 Status accumulate_run(const Run& run, const std::byte* from, ElementType element);
 /// Adds by getting, adding locally, and putting: as many runs at a time as fit its buffer.

@@ -10,17 +10,17 @@
 namespace tessera::rma::mpi {
 
 /// What each member sends before an allocation.
-struct WindowPool::Offer {
+struct WindowPool::Proposal {
   std::uint64_t bytes = 0;
   std::uint64_t number = 0;  ///< of the team's windows as far as this member knows; 0: none
   // For new windows; the first member's values are used.
-  std::uint64_t drawn = 0;
+  std::uint64_t proposed_number = 0;
   std::uint64_t keeps_one = 0;
 };
 
 WindowPool::WindowPool(std::shared_ptr<World> world, const TransportContext& context,
-                       EpochMode discipline, std::function<void(const Window&)> on_end)
-    : world_(std::move(world)), discipline_(discipline), on_end_(std::move(on_end)) {
+                       EpochMode epoch_mode, std::function<void(const Window&)> before_free)
+    : world_(std::move(world)), epoch_mode_(epoch_mode), before_free_(std::move(before_free)) {
   source_.node = context.node;
   source_.is_one_machine = context.machines == 1;
 }
@@ -31,7 +31,7 @@ std::uint64_t WindowPool::draw_number() noexcept {
          reserved_numbers_.fetch_add(1) + 1;
 }
 
-WindowPool::Offer WindowPool::proposal_of(const Team& team, Use use, TeamWindows*& known) {
+WindowPool::Proposal WindowPool::proposal_of(const Team& team, Use use, TeamWindows*& known) {
   const std::lock_guard guard(mutex_);
   const auto found = by_team_.find({team.shared_state(), use});
   known = found == by_team_.end() ? nullptr : found->second.get();
@@ -39,40 +39,40 @@ WindowPool::Offer WindowPool::proposal_of(const Team& team, Use use, TeamWindows
     return each.first.use == use && each.second->keeps_one();
   });
   return {.number = known == nullptr ? 0 : known->number(),
-          .drawn = draw_number(),
+          .proposed_number = draw_number(),
           .keeps_one = is_kept ? 0U : 1U};
 }
 
 Result<TeamWindows*> WindowPool::windows_of(Team& team, Use use, std::size_t bytes,
                                             std::vector<std::uint64_t>& sizes) {
-  const EpochMode discipline = use == Use::regions         ? discipline_
-                               : use == Use::lasting_locks ? EpochMode::lasting
-                                                           : EpochMode::epochs;
+  const EpochMode epoch_mode = use == Use::regions        ? epoch_mode_
+                               : use == Use::atomic_locks ? EpochMode::lock_all
+                                                          : EpochMode::per_operation;
   TeamWindows* known = nullptr;
-  Offer mine = proposal_of(team, use, known);
-  mine.bytes = bytes;
-  TESSERA_ASSIGN_OR_RETURN(const std::vector<Offer> offers, team.allgather_value(mine));
-  std::transform(offers.begin(), offers.end(), std::back_inserter(sizes),
-                 [](const Offer& each) { return each.bytes; });
-  const Offer& first = offers.front();
-  const bool all_know = std::all_of(offers.begin(), offers.end(), [&](const Offer& each) {
+  Proposal proposal = proposal_of(team, use, known);
+  proposal.bytes = bytes;
+  TESSERA_ASSIGN_OR_RETURN(const std::vector<Proposal> proposals, team.allgather_value(proposal));
+  std::transform(proposals.begin(), proposals.end(), std::back_inserter(sizes),
+                 [](const Proposal& each) { return each.bytes; });
+  const Proposal& first = proposals.front();
+  const bool all_know = std::all_of(proposals.begin(), proposals.end(), [&](const Proposal& each) {
     return each.number != 0 && each.number == first.number;
   });
   if (all_know) {
     return known;
   }
   TESSERA_ASSIGN_OR_RETURN(
-      auto made,
-      TeamWindows::create(world_, team, {first.drawn, discipline, first.keeps_one != 0}));
+      auto created,
+      TeamWindows::create(world_, team, {first.proposed_number, epoch_mode, first.keeps_one != 0}));
   const std::lock_guard guard(mutex_);
-  std::unique_ptr<TeamWindows>& place = by_team_[{team.shared_state(), use}];
-  place = std::move(made);
-  return place.get();
+  std::unique_ptr<TeamWindows>& entry = by_team_[{team.shared_state(), use}];
+  entry = std::move(created);
+  return entry.get();
 }
 
 // Collective. Done once for each team.
 Result<detail::RemoteLocks*> WindowPool::mutexes_of(Team& team, TeamWindows& windows) {
-  const bool are_needed = discipline_ == EpochMode::epochs ||
+  const bool are_needed = epoch_mode_ == EpochMode::per_operation ||
                           world_->library().small_sums_saturate ||
                           world_->library().exposed_windows_break || !world_->mixes_atomics();
   if (!are_needed || make_mutexes_ == nullptr) {
@@ -101,7 +101,7 @@ Result<std::unique_ptr<WindowSegment>> WindowPool::allocate(Transport* memory, T
       shared_from_this(), *windows, source, part, bytes,
       {options.access_mode, options.conflicts, options.atomics, team.rank().value}, mutexes));
   if (use == Use::regions) {
-    note_own(*segment, bytes);
+    add_local_memory(*segment, bytes);
   }
   return segment;
 }
@@ -120,27 +120,27 @@ Result<std::unique_ptr<WindowSegment>> WindowPool::expose(Team& team,
   std::unique_ptr<WindowSegment> segment(new WindowSegment(
       shared_from_this(), *windows, source_, part, bytes,
       {options.access_mode, options.conflicts, options.atomics, team.rank().value}, mutexes));
-  note_own(*segment, bytes);
+  add_local_memory(*segment, bytes);
   return segment;
 }
 
-void WindowPool::note_own(const WindowSegment& segment, std::size_t bytes) {
+void WindowPool::add_local_memory(const WindowSegment& segment, std::size_t bytes) {
   const bool is_staged = staging_ == Staging::all_windows ||
                          (staging_ == Staging::separate_windows && !segment.window().is_unified());
   if (is_staged && !segment.window().is_lock_all()) {
-    own_->add(segment.local(), bytes, segment.window(), segment.options_.own_rank);
+    local_windows_->add(segment.local(), bytes, segment.window(), segment.options_.own_rank);
   }
 }
 
-Status WindowPool::give_back(TeamWindows& windows, const WindowPart& part,
+Status WindowPool::free_part(TeamWindows& windows, const WindowPart& part,
                              const MemorySource& source) {
-  on_end_(*part.shared->window);
-  Status freed = windows.give_back(part, source);
+  before_free_(*part.shared->window);
+  Status freed = windows.free_part(part, source);
   if (!windows.is_empty()) {
     return freed;
   }
   // Communicators are also limited: all members are here, and free it together.
-  decltype(by_team_)::node_type gone;
+  decltype(by_team_)::node_type removed;
   {
     const std::lock_guard guard(mutex_);
     const auto found = std::find_if(by_team_.begin(), by_team_.end(), [&](const auto& each) {
@@ -149,13 +149,13 @@ Status WindowPool::give_back(TeamWindows& windows, const WindowPart& part,
     if (found == by_team_.end()) {
       return freed;
     }
-    gone = by_team_.extract(found);
+    removed = by_team_.extract(found);
   }
-  if (gone.mapped()->mutexes() != nullptr) {
-    Status given = gone.mapped()->mutexes()->free();
-    freed = freed.ok() ? std::move(given) : std::move(freed);
+  if (removed.mapped()->mutexes() != nullptr) {
+    Status mutexes_freed = removed.mapped()->mutexes()->free();
+    freed = freed.ok() ? std::move(mutexes_freed) : std::move(freed);
   }
-  gone.mapped()->close();
+  removed.mapped()->close();
   return freed;
 }
 
@@ -202,13 +202,13 @@ void WindowSegment::set_access(AccessMode mode, Conflicts conflicts) noexcept {
   }
 }
 
-// In windows by epochs this is an epoch at the beginning and one at the end: an epoch for the whole
-// access would prevent this rank's operations on other ranks.
+// In windows that are locked for each operation, this is an epoch at the beginning and one at the
+// end: an epoch for the whole access would prevent this rank's operations on other ranks.
 Status WindowSegment::begin_access() {
   if (window().is_lock_all()) {
     return window().synchronise();
   }
-  const auto turn = window().world().enter();
+  const auto mpi_guard = window().world().lock_calls();
   TESSERA_RETURN_IF_ERROR(window().lock(MPI_LOCK_EXCLUSIVE, options_.own_rank));
   return window().unlock(options_.own_rank);
 }
@@ -224,8 +224,8 @@ DirectMap WindowSegment::direct() const noexcept {
 }
 
 Status WindowSegment::free() {
-  pool_->own()->remove(local_);
-  return pool_->give_back(windows_, part_, source_);
+  pool_->local_windows()->remove(local_);
+  return pool_->free_part(windows_, part_, source_);
 }
 
 }  // namespace tessera::rma::mpi

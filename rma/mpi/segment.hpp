@@ -27,22 +27,24 @@ class WindowSegment;
 
 class WindowPool : public std::enable_shared_from_this<WindowPool> {
  public:
-  /// The purpose of memory: regions, in windows of the job's discipline; locks by atomics, in
-  /// lasting windows; locks by epochs.
-  enum class Use { regions, lasting_locks, epoch_locks };
+  /// The purpose of memory: regions, in windows of the job's epoch mode; locks by atomics, in
+  /// windows that stay locked; locks by epochs.
+  enum class Use { regions, atomic_locks, epoch_locks };
   /// Makes a team's locks, one for each member, for what MPI-2 cannot do in one epoch. Collective.
   using MakeMutexes = std::function<Result<std::unique_ptr<detail::RemoteLocks>>(Team&)>;
 
-  /// `on_end` is called before a window is destroyed.
-  WindowPool(std::shared_ptr<World> world, const TransportContext& context, EpochMode discipline,
-             std::function<void(const Window&)> on_end);
+  /// `before_free` is called before a window is destroyed.
+  WindowPool(std::shared_ptr<World> world, const TransportContext& context, EpochMode epoch_mode,
+             std::function<void(const Window&)> before_free);
 
   /// Which regions' memory is staged when it is a local buffer; see TESSERA_MPI_STAGING.
   enum class Staging { none, separate_windows, all_windows };
   void set_staging(Staging staging) noexcept { staging_ = staging; }
-  [[nodiscard]] const std::shared_ptr<LocalWindowMap>& own() const noexcept { return own_; }
+  [[nodiscard]] const std::shared_ptr<LocalWindowMap>& local_windows() const noexcept {
+    return local_windows_;
+  }
 
-  /// For regions in windows by epochs.
+  /// For regions in windows that are locked for each operation.
   void set_mutexes(MakeMutexes make) { make_mutexes_ = std::move(make); }
 
   /// Collective on `team`. Memory of transport `memory`, or of MPI if that is null.
@@ -60,21 +62,21 @@ class WindowPool : public std::enable_shared_from_this<WindowPool> {
 
  private:
   friend class WindowSegment;
-  struct Offer;
+  struct Proposal;
   Result<TeamWindows*> windows_of(Team& team, Use use, std::size_t bytes,
                                   std::vector<std::uint64_t>& sizes);
-  Offer proposal_of(const Team& team, Use use, TeamWindows*& known);
+  Proposal proposal_of(const Team& team, Use use, TeamWindows*& known);
   Result<detail::RemoteLocks*> mutexes_of(Team& team, TeamWindows& windows);
-  void note_own(const WindowSegment& segment, std::size_t bytes);
-  Status give_back(TeamWindows& windows, const WindowPart& part, const MemorySource& source);
+  void add_local_memory(const WindowSegment& segment, std::size_t bytes);
+  Status free_part(TeamWindows& windows, const WindowPart& part, const MemorySource& source);
 
   std::shared_ptr<World> world_;
   MemorySource source_;
-  EpochMode discipline_;
-  std::function<void(const Window&)> on_end_;
+  EpochMode epoch_mode_;
+  std::function<void(const Window&)> before_free_;
   MakeMutexes make_mutexes_;
   Staging staging_ = Staging::none;
-  std::shared_ptr<LocalWindowMap> own_ = std::make_shared<LocalWindowMap>();
+  std::shared_ptr<LocalWindowMap> local_windows_ = std::make_shared<LocalWindowMap>();
   std::mutex mutex_;
   /// A destroyed team keeps its key, so that a new team at its address has another one.
   struct Key {
@@ -118,7 +120,7 @@ class WindowSegment final : public detail::LayeredSegment {
   [[nodiscard]] bool has_conflicts() const noexcept {
     return options_.conflicts == Conflicts::possible;
   }
-  /// Locks of the team's slices, for operations that this MPI or its discipline cannot do; null: it
+  /// Locks of the team's slices, for operations that this MPI or its epoch mode cannot do; null: it
   /// can do all.
   [[nodiscard]] detail::RemoteLocks* mutexes() const noexcept { return mutexes_; }
 

@@ -61,10 +61,10 @@ Result<std::uint64_t> read_own(const Window& window, int rank, MPI_Aint at) {
 }  // namespace
 
 Result<TestWindow> make_test_window(const std::shared_ptr<World>& world) {
-  std::vector<WorldRank> everybody(static_cast<std::size_t>(world->size()));
-  std::generate(everybody.begin(), everybody.end(),
+  std::vector<WorldRank> all_ranks(static_cast<std::size_t>(world->size()));
+  std::generate(all_ranks.begin(), all_ranks.end(),
                 [next = 0]() mutable { return WorldRank{next++}; });
-  const WindowGroup group{world->windows(), world->are_on_one_machine(everybody)};
+  const WindowGroup group{world->windows(), world->are_on_one_machine(all_ranks)};
   TestWindow test;
   if (world->library().allocated_windows_break && group.is_one_machine) {
     test.memory = std::make_unique<std::byte[]>(window_bytes);
@@ -104,9 +104,9 @@ bool test_mixed_atomics(const Window& window) {
     const auto sum = read_own(window, rank, at);
     is_right = is_right && sum.ok() && *sum == adders * 3 * rounds;
   }
-  const int mine = is_right ? 1 : 0;
+  const int own_result = is_right ? 1 : 0;
   int all = 0;
-  MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, world.windows());
+  MPI_Allreduce(&own_result, &all, 1, MPI_INT, MPI_MIN, world.windows());
   return all != 0;
 }
 

@@ -11,8 +11,8 @@ namespace {
 // The local side of a shape, packed, in memory outside of all windows.
 class PackedShape {
  public:
-  PackedShape(const LocalWindowMap& own, const CopyShape& shape)
-      : own_(own), shape_(shape), packed_(shape), bytes_(shape.total_bytes()) {
+  PackedShape(const LocalWindowMap& local_windows, const CopyShape& shape)
+      : local_windows_(local_windows), shape_(shape), packed_(shape), bytes_(shape.total_bytes()) {
     auto stride = static_cast<std::int64_t>(shape.run_bytes);
     for (std::size_t i = 0; i < static_cast<std::size_t>(shape.levels); ++i) {
       packed_.level[i].local_stride = stride;
@@ -25,14 +25,14 @@ class PackedShape {
 
   Status load(const void* local) {
     const auto* const from = static_cast<const std::byte*>(local);
-    return for_each_run([&](std::byte* packed, std::int64_t at) {
-      return own_.copy(packed, from + at, shape_.run_bytes, from + at);
+    return for_each_run([&](std::byte* packed, std::int64_t offset) {
+      return local_windows_.copy(packed, from + offset, shape_.run_bytes, from + offset);
     });
   }
   Status store(void* local) {
     auto* const to = static_cast<std::byte*>(local);
-    return for_each_run([&](std::byte* packed, std::int64_t at) {
-      return own_.copy(to + at, packed, shape_.run_bytes, to + at);
+    return for_each_run([&](std::byte* packed, std::int64_t offset) {
+      return local_windows_.copy(to + offset, packed, shape_.run_bytes, to + offset);
     });
   }
 
@@ -48,7 +48,7 @@ class PackedShape {
     return status;
   }
 
-  const LocalWindowMap& own_;
+  const LocalWindowMap& local_windows_;
   const CopyShape& shape_;
   CopyShape packed_;
   std::vector<std::byte> bytes_;
@@ -57,8 +57,11 @@ class PackedShape {
 // The same for a list.
 class PackedList {
  public:
-  PackedList(const LocalWindowMap& own, Fragments list)
-      : own_(own), list_(list), packed_(list.begin(), list.end()), bytes_(total_bytes(list)) {
+  PackedList(const LocalWindowMap& local_windows, Fragments list)
+      : local_windows_(local_windows),
+        list_(list),
+        packed_(list.begin(), list.end()),
+        bytes_(total_bytes(list)) {
     std::byte* at = bytes_.data();
     for (Fragment& each : packed_) {
       each.local = at;
@@ -71,22 +74,22 @@ class PackedList {
   Status load() const {
     for (std::size_t i = 0; i < list_.size(); ++i) {
       auto* const local = static_cast<const std::byte*>(list_[i].local);
-      TESSERA_RETURN_IF_ERROR(
-          own_.copy(static_cast<std::byte*>(packed_[i].local), local, list_[i].bytes, local));
+      TESSERA_RETURN_IF_ERROR(local_windows_.copy(static_cast<std::byte*>(packed_[i].local), local,
+                                                  list_[i].bytes, local));
     }
     return {};
   }
   Status store() const {
     for (std::size_t i = 0; i < list_.size(); ++i) {
       auto* const local = static_cast<std::byte*>(list_[i].local);
-      TESSERA_RETURN_IF_ERROR(
-          own_.copy(local, static_cast<std::byte*>(packed_[i].local), list_[i].bytes, local));
+      TESSERA_RETURN_IF_ERROR(local_windows_.copy(local, static_cast<std::byte*>(packed_[i].local),
+                                                  list_[i].bytes, local));
     }
     return {};
   }
 
  private:
-  const LocalWindowMap& own_;
+  const LocalWindowMap& local_windows_;
   Fragments list_;
   std::vector<Fragment> packed_;
   std::vector<std::byte> bytes_;
@@ -109,13 +112,13 @@ Status get_and_store(Completion& done, const Get& get, const Store& store) {
 
 bool StagedEndpoint::is_staged(const void* local, const CopyShape& shape) const noexcept {
   const CopyShape::Extent extent = shape.local_extent();
-  return own_->meets(static_cast<const std::byte*>(local) + extent.lowest,
-                     static_cast<std::size_t>(extent.highest - extent.lowest));
+  return local_windows_->overlaps(static_cast<const std::byte*>(local) + extent.lowest,
+                                  static_cast<std::size_t>(extent.highest - extent.lowest));
 }
 
 bool StagedEndpoint::is_staged(Fragments fragments) const noexcept {
   return std::any_of(fragments.begin(), fragments.end(), [&](const Fragment& each) {
-    return own_->meets(static_cast<const std::byte*>(each.local), each.bytes);
+    return local_windows_->overlaps(static_cast<const std::byte*>(each.local), each.bytes);
   });
 }
 
@@ -124,7 +127,7 @@ Status StagedEndpoint::put(const Target& to, const void* from, const CopyShape& 
   if (!is_staged(from, shape)) {
     return inner_->put(to, from, shape, done);
   }
-  PackedShape packed(*own_, shape);
+  PackedShape packed(*local_windows_, shape);
   TESSERA_RETURN_IF_ERROR(packed.load(from));
   return inner_->put(to, packed.data(), packed.shape().normalised(), done);
 }
@@ -133,7 +136,7 @@ Status StagedEndpoint::get(void* to, const Target& from, const CopyShape& shape,
   if (!is_staged(to, shape)) {
     return inner_->get(to, from, shape, done);
   }
-  PackedShape packed(*own_, shape);
+  PackedShape packed(*local_windows_, shape);
   return get_and_store(
       done,
       [&](Completion& got) {
@@ -147,7 +150,7 @@ Status StagedEndpoint::accumulate(const Target& to, const void* from, const Copy
   if (!is_staged(from, shape)) {
     return inner_->accumulate(to, from, shape, scale, done);
   }
-  PackedShape packed(*own_, shape);
+  PackedShape packed(*local_windows_, shape);
   TESSERA_RETURN_IF_ERROR(packed.load(from));
   return inner_->accumulate(to, packed.data(), packed.shape().normalised(), scale, done);
 }
@@ -156,7 +159,7 @@ Status StagedEndpoint::put_fragments(const Target& to, Fragments fragments, Comp
   if (!is_staged(fragments)) {
     return inner_->put_fragments(to, fragments, done);
   }
-  const PackedList packed(*own_, fragments);
+  const PackedList packed(*local_windows_, fragments);
   TESSERA_RETURN_IF_ERROR(packed.load());
   return inner_->put_fragments(to, packed.list(), done);
 }
@@ -165,7 +168,7 @@ Status StagedEndpoint::get_fragments(const Target& from, Fragments fragments, Co
   if (!is_staged(fragments)) {
     return inner_->get_fragments(from, fragments, done);
   }
-  const PackedList packed(*own_, fragments);
+  const PackedList packed(*local_windows_, fragments);
   return get_and_store(
       done, [&](Completion& got) { return inner_->get_fragments(from, packed.list(), got); },
       [&] { return packed.store(); });
@@ -176,27 +179,27 @@ Status StagedEndpoint::accumulate_fragments(const Target& to, Fragments fragment
   if (!is_staged(fragments)) {
     return inner_->accumulate_fragments(to, fragments, scale, done);
   }
-  const PackedList packed(*own_, fragments);
+  const PackedList packed(*local_windows_, fragments);
   TESSERA_RETURN_IF_ERROR(packed.load());
   return inner_->accumulate_fragments(to, packed.list(), scale, done);
 }
 
 // A staged operation uses the general path.
 Result<bool> StagedEndpoint::put_now(const Target& to, const void* from, std::size_t bytes) {
-  if (own_->meets(static_cast<const std::byte*>(from), bytes)) {
+  if (local_windows_->overlaps(static_cast<const std::byte*>(from), bytes)) {
     return false;
   }
   return inner_->put_now(to, from, bytes);
 }
 Result<bool> StagedEndpoint::get_now(void* to, const Target& from, std::size_t bytes) {
-  if (own_->meets(static_cast<const std::byte*>(to), bytes)) {
+  if (local_windows_->overlaps(static_cast<const std::byte*>(to), bytes)) {
     return false;
   }
   return inner_->get_now(to, from, bytes);
 }
 Result<bool> StagedEndpoint::accumulate_now(const Target& to, const void* from, std::size_t bytes,
                                             const Scale& scale) {
-  if (own_->meets(static_cast<const std::byte*>(from), bytes)) {
+  if (local_windows_->overlaps(static_cast<const std::byte*>(from), bytes)) {
     return false;
   }
   return inner_->accumulate_now(to, from, bytes, scale);

@@ -19,10 +19,10 @@ namespace tessera::rma::mpi {
 
 class StagedEndpoint final : public Endpoint {
  public:
-  /// `inner` must be complete when it returns, as in windows by epochs.
+  /// `inner` must be complete when it returns, as in windows that are locked for each operation.
   StagedEndpoint(std::unique_ptr<Endpoint> inner,
-                 std::shared_ptr<const LocalWindowMap> own) noexcept
-      : inner_(std::move(inner)), own_(std::move(own)) {}
+                 std::shared_ptr<const LocalWindowMap> local_windows) noexcept
+      : inner_(std::move(inner)), local_windows_(std::move(local_windows)) {}
 
   Status put(const Target& to, const void* from, const CopyShape& shape, Completion& done) override;
   Status get(void* to, const Target& from, const CopyShape& shape, Completion& done) override;
@@ -54,7 +54,7 @@ class StagedEndpoint final : public Endpoint {
   [[nodiscard]] bool is_staged(Fragments fragments) const noexcept;
 
   std::unique_ptr<Endpoint> inner_;
-  std::shared_ptr<const LocalWindowMap> own_;
+  std::shared_ptr<const LocalWindowMap> local_windows_;
 };
 
 }  // namespace tessera::rma::mpi

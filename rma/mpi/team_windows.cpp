@@ -20,7 +20,7 @@ namespace tessera::rma::mpi {
 namespace {
 
 constexpr std::size_t shared_bytes = std::size_t{4} << 20U;
-constexpr std::size_t most_small_bytes = std::size_t{256} << 10U;
+constexpr std::size_t max_small_bytes = std::size_t{256} << 10U;
 
 // Pages of the process, for MPI libraries whose own windows must not be used.
 class PageSegment final : public Segment {
@@ -50,7 +50,7 @@ std::uint64_t largest_of(const std::vector<std::uint64_t>& sizes) {
 }
 
 // Checked before the call of MPI, which may end the process if memory does not suffice.
-Status check_room(const std::vector<std::uint64_t>& sizes, std::size_t mine,
+Status check_room(const std::vector<std::uint64_t>& sizes, std::size_t own_bytes,
                   const MemorySource& source) {
   std::uint64_t needed = 0;
   for (const std::uint64_t size : sizes) {
@@ -58,7 +58,7 @@ Status check_room(const std::vector<std::uint64_t>& sizes, std::size_t mine,
       return Status::error(Code::no_memory, "the sum of the slices' sizes exceeds 64 bits");
     }
   }
-  needed = source.is_one_machine ? needed : mine;
+  needed = source.is_one_machine ? needed : own_bytes;
   return check_shared_memory(needed, source.is_one_machine && sizes.size() > 1);
 }
 
@@ -67,11 +67,11 @@ Status check_room(const std::vector<std::uint64_t>& sizes, std::size_t mine,
 Result<std::unique_ptr<TeamWindows>> TeamWindows::create(std::shared_ptr<World> world, Team& team,
                                                          const Terms& terms) {
   std::unique_ptr<TeamWindows> made(new TeamWindows(std::move(world), terms));
-  Status mine;
+  Status own_status;
   TESSERA_RETURN_IF_ERROR(create_exclusively(team, [&] {
-    mine = detail::catch_bad_alloc([&] { return made->make_communicator(team); });
+    own_status = detail::catch_bad_alloc([&] { return made->make_communicator(team); });
   }));
-  Status all = team.agree(mine);
+  Status all = team.agree(own_status);
   if (!all.ok()) {
     return all;
   }
@@ -90,7 +90,7 @@ Status TeamWindows::make_communicator(const Team& team) {
     group_.communicator = world_->windows();
     return {};
   }
-  const auto turn = world_->enter();
+  const auto mpi_guard = world_->lock_calls();
   MPI_Group all = MPI_GROUP_NULL;
   MPI_Group members = MPI_GROUP_NULL;
   MPI_Comm_group(world_->windows(), &all);
@@ -108,19 +108,21 @@ Status TeamWindows::make_communicator(const Team& team) {
 Result<WindowPart> TeamWindows::take(Team& team, const std::vector<std::uint64_t>& sizes,
                                      const RegionOptions& options, const MemorySource& source) {
   const std::uint64_t largest = largest_of(sizes);
-  const auto mine = static_cast<std::size_t>(sizes[static_cast<std::size_t>(team.rank().value)]);
+  const auto own_bytes =
+      static_cast<std::size_t>(sizes[static_cast<std::size_t>(team.rank().value)]);
   const bool is_plain = !options.sparse && !options.huge_pages;
-  if (is_plain && largest > 0 && largest <= most_small_bytes) {
-    return take_small(team, static_cast<std::size_t>(largest), mine, source);
+  if (is_plain && largest > 0 && largest <= max_small_bytes) {
+    return take_small(team, static_cast<std::size_t>(largest), own_bytes, source);
   }
   TESSERA_ASSIGN_OR_RETURN(SharedWindow * shared, make(team, sizes, options, source));
   Status ready;
   if (source.transport == nullptr) {
     if (options.access_mode == AccessMode::no_local_access) {
-      interleave_pages(shared->base, mine);
-      shared->spread_bytes = mine;
+      interleave_pages(shared->base, own_bytes);
+      shared->spread_bytes = own_bytes;
     }
-    ready = options.sparse ? zero_lazily(shared->base, mine) : commit_pages(shared->base, mine);
+    ready = options.sparse ? zero_lazily(shared->base, own_bytes)
+                           : commit_pages(shared->base, own_bytes);
   }
   if (Status all = team.agree(ready); !all.ok()) {
     remove(shared).ignore("the members have agreed on the first error");
@@ -130,12 +132,12 @@ Result<WindowPart> TeamWindows::take(Team& team, const std::vector<std::uint64_t
   return WindowPart{shared, 0, 0};
 }
 
-Result<WindowPart> TeamWindows::take_small(Team& team, std::size_t bytes, std::size_t mine,
+Result<WindowPart> TeamWindows::take_small(Team& team, std::size_t bytes, std::size_t own_bytes,
                                            const MemorySource& source) {
   const std::size_t granules = (bytes + source.granule_bytes() - 1) / source.granule_bytes();
   auto found = find_room(granules);
   if (!found.ok()) {
-    TESSERA_RETURN_IF_ERROR(make_shared(team, source));
+    TESSERA_RETURN_IF_ERROR(add_shared_window(team, source));
     found = find_room(granules);
   }
   TESSERA_ASSIGN_OR_RETURN(WindowPart part, std::move(found));
@@ -143,11 +145,11 @@ Result<WindowPart> TeamWindows::take_small(Team& team, std::size_t bytes, std::s
   std::byte* const own = part.shared->base + part.offset;
   const Status ready =
       source.transport == nullptr
-          ? commit_pages(own, mine)
+          ? commit_pages(own, own_bytes)
           : source.node->arena().back(
-                static_cast<std::uint64_t>(own - source.node->memory().base()), mine);
+                static_cast<std::uint64_t>(own - source.node->memory().base()), own_bytes);
   if (Status all = team.agree(ready); !all.ok()) {
-    give_back(part, source).ignore("the members have agreed on the first error");
+    free_part(part, source).ignore("the members have agreed on the first error");
     return all;
   }
   return part;
@@ -171,7 +173,7 @@ Result<WindowPart> TeamWindows::find_room(std::size_t granules) noexcept {
   return Status::code_only(Code::no_memory);
 }
 
-Status TeamWindows::make_shared(Team& team, const MemorySource& source) {
+Status TeamWindows::add_shared_window(Team& team, const MemorySource& source) {
   const std::vector<std::uint64_t> sizes(static_cast<std::size_t>(team.size()), shared_bytes);
   const RegionOptions lazily{.sparse = true};
   TESSERA_ASSIGN_OR_RETURN(SharedWindow * shared, make(team, sizes, lazily, source));
@@ -181,44 +183,45 @@ Status TeamWindows::make_shared(Team& team, const MemorySource& source) {
 
 Result<SharedWindow*> TeamWindows::make(Team& team, const std::vector<std::uint64_t>& sizes,
                                         const RegionOptions& options, const MemorySource& source) {
-  const auto mine = static_cast<std::size_t>(sizes[static_cast<std::size_t>(team.rank().value)]);
+  const auto own_bytes =
+      static_cast<std::size_t>(sizes[static_cast<std::size_t>(team.rank().value)]);
   SharedWindow made;
   if (source.transport != nullptr) {
-    TESSERA_ASSIGN_OR_RETURN(made.memory, source.transport->allocate(team, mine, options));
+    TESSERA_ASSIGN_OR_RETURN(made.memory, source.transport->allocate(team, own_bytes, options));
     made.is_exposed = true;
     made.base = made.memory->local();
     made.direct = made.memory->direct();
   } else if (!options.sparse) {
     TESSERA_RETURN_IF_ERROR(
-        team.agree(detail::catch_bad_alloc([&] { return check_room(sizes, mine, source); })));
+        team.agree(detail::catch_bad_alloc([&] { return check_room(sizes, own_bytes, source); })));
   }
   if (source.transport == nullptr && world_->library().allocated_windows_break &&
       group_.is_one_machine) {
-    auto pages = detail::catch_bad_alloc([&] { return PageSegment::create(mine); });
+    auto pages = detail::catch_bad_alloc([&] { return PageSegment::create(own_bytes); });
     TESSERA_RETURN_IF_ERROR(team.agree(pages.status()));
     made.memory = std::move(pages).take();
     made.is_exposed = true;
     made.base = made.memory->local();
   }
-  TESSERA_RETURN_IF_ERROR(add_window(team, std::move(made), mine, options.access_mode));
+  TESSERA_RETURN_IF_ERROR(add_window(team, std::move(made), own_bytes, options.access_mode));
   return &windows_.back();
 }
 
 Status TeamWindows::add_window(Team& team, SharedWindow made, std::size_t bytes, AccessMode mode) {
-  const WindowUse use{terms_.discipline, mode};
+  const WindowUse use{terms_.epoch_mode, mode};
   const bool is_exposed = made.is_exposed;
   std::unique_ptr<Window> window;
-  Status mine;
+  Status own_status;
   TESSERA_RETURN_IF_ERROR(create_exclusively(team, [&] {
     auto created = detail::catch_bad_alloc([&] {
       return is_exposed ? Window::expose(world_, group_, made.base, bytes, use)
                         : Window::allocate(world_, group_, bytes, use);
     });
-    mine = created.status();
+    own_status = created.status();
     window = created.ok() ? std::move(created).take() : nullptr;
   }));
-  Status all =
-      team.agree(mine.code() == Code::limit_exceeded ? mine : std::move(mine).hint(remedy));
+  Status all = team.agree(
+      own_status.code() == Code::limit_exceeded ? own_status : std::move(own_status).hint(remedy));
   if (all.ok()) {
     all = exchange_starts(team, *window, made);
   }
@@ -233,8 +236,8 @@ Status TeamWindows::add_window(Team& team, SharedWindow made, std::size_t bytes,
 // Collective. Parts of 0 bytes have any start.
 Status TeamWindows::exchange_starts(Team& team, const Window& window, SharedWindow& made) {
   constexpr auto anywhere = std::numeric_limits<std::uint64_t>::max();
-  const std::uint64_t mine = window.memory() == nullptr ? anywhere : window.start();
-  TESSERA_ASSIGN_OR_RETURN(auto starts, team.allgather_value(mine));
+  const std::uint64_t own_start = window.memory() == nullptr ? anywhere : window.start();
+  TESSERA_ASSIGN_OR_RETURN(auto starts, team.allgather_value(own_start));
   made.start = 0;
   bool differ = false;
   const auto first = std::find_if(starts.begin(), starts.end(),
@@ -250,10 +253,10 @@ Status TeamWindows::exchange_starts(Team& team, const Window& window, SharedWind
 }
 
 Result<WindowPart> TeamWindows::expose(Team& team, std::byte* memory, std::size_t bytes,
-                                       std::unique_ptr<Segment> keeper, AccessMode mode) {
+                                       std::unique_ptr<Segment> segment, AccessMode mode) {
   SharedWindow made;
-  made.direct = keeper == nullptr ? DirectMap() : keeper->direct();
-  made.memory = std::move(keeper);
+  made.direct = segment == nullptr ? DirectMap() : segment->direct();
+  made.memory = std::move(segment);
   made.is_exposed = true;
   made.base = memory;
   TESSERA_RETURN_IF_ERROR(add_window(team, std::move(made), bytes, mode));
@@ -261,7 +264,7 @@ Result<WindowPart> TeamWindows::expose(Team& team, std::byte* memory, std::size_
   return WindowPart{&windows_.back(), 0, 0};
 }
 
-Status TeamWindows::give_back(const WindowPart& part, const MemorySource& source) {
+Status TeamWindows::free_part(const WindowPart& part, const MemorySource& source) {
   SharedWindow& shared = *part.shared;
   --shared.regions;
   if (part.granules > 0) {
@@ -285,8 +288,8 @@ Status TeamWindows::remove(SharedWindow* shared) {
   use_default_placement(shared->base, shared->spread_bytes);
   Status freed = shared->window->free();
   if (shared->memory != nullptr) {
-    Status given = shared->memory->free();
-    freed = freed.ok() ? std::move(given) : std::move(freed);
+    Status memory_freed = shared->memory->free();
+    freed = freed.ok() ? std::move(memory_freed) : std::move(freed);
   }
   windows_.remove_if([&](const SharedWindow& each) { return &each == shared; });
   return freed;
@@ -297,7 +300,7 @@ void TeamWindows::close() noexcept {
     remove(&windows_.front()).ignore("the job ends");
   }
   if (!is_world_ && group_.communicator != MPI_COMM_NULL) {
-    const auto turn = world_->enter();
+    const auto mpi_guard = world_->lock_calls();
     MPI_Comm_free(&group_.communicator);
   }
 }

@@ -73,7 +73,7 @@ class TeamWindows {
   /// The same on all members.
   struct Terms {
     std::uint64_t number;  ///< unique among the job's teams
-    EpochMode discipline;
+    EpochMode epoch_mode;
     bool keeps_one;  ///< an empty window stays for the next region, if all ranks are members
   };
   /// Collective on `team`. Errors: those of MPI, agreed.
@@ -85,7 +85,7 @@ class TeamWindows {
 
   [[nodiscard]] std::uint64_t number() const noexcept { return terms_.number; }
   [[nodiscard]] bool keeps_one() const noexcept { return is_world_ && terms_.keeps_one; }
-  /// Locks of the team's regions, if windows are by epochs.
+  /// Locks of the team's regions, if windows are locked for each operation.
   [[nodiscard]] std::unique_ptr<detail::RemoteLocks>& mutexes() noexcept { return mutexes_; }
   [[nodiscard]] bool is_empty() const noexcept { return windows_.empty(); }
 
@@ -95,9 +95,9 @@ class TeamWindows {
                           const RegionOptions& options, const MemorySource& source);
   /// Collective. A window over existing memory of the members.
   Result<WindowPart> expose(Team& team, std::byte* memory, std::size_t bytes,
-                            std::unique_ptr<Segment> keeper, AccessMode mode);
+                            std::unique_ptr<Segment> segment, AccessMode mode);
   /// Collective. Frees the part.
-  Status give_back(const WindowPart& part, const MemorySource& source);
+  Status free_part(const WindowPart& part, const MemorySource& source);
 
   /// Collective. Destroys the remaining windows, and the communicator.
   void close() noexcept;
@@ -106,10 +106,10 @@ class TeamWindows {
   TeamWindows(std::shared_ptr<World> world, const Terms& terms) noexcept
       : world_(std::move(world)), terms_(terms) {}
   Status make_communicator(const Team& team);
-  Result<WindowPart> take_small(Team& team, std::size_t bytes, std::size_t mine,
+  Result<WindowPart> take_small(Team& team, std::size_t bytes, std::size_t own_bytes,
                                 const MemorySource& source);
   Result<WindowPart> find_room(std::size_t granules) noexcept;
-  Status make_shared(Team& team, const MemorySource& source);
+  Status add_shared_window(Team& team, const MemorySource& source);
   Result<SharedWindow*> make(Team& team, const std::vector<std::uint64_t>& sizes,
                              const RegionOptions& options, const MemorySource& source);
   Status add_window(Team& team, SharedWindow made, std::size_t bytes, AccessMode mode);

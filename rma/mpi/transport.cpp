@@ -100,19 +100,19 @@ class RegisteredEndpoint final : public WindowEndpoint {
   std::shared_ptr<EndpointRegistry> list_;
 };
 
-EpochMode discipline_of(const Settings& settings) {
-  return settings.mpi_discipline == "mpi2" ? EpochMode::epochs : EpochMode::lasting;
+EpochMode epoch_mode_of(const Settings& settings) {
+  return settings.mpi_discipline == "mpi2" ? EpochMode::per_operation : EpochMode::lock_all;
 }
 
 // MPI-2 has no atomics, so its locks are made of puts and gets.
 bool locks_by_bytes(const Settings& settings) {
-  return settings.mpi_locks == "bytes" || discipline_of(settings) == EpochMode::epochs;
+  return settings.mpi_locks == "bytes" || epoch_mode_of(settings) == EpochMode::per_operation;
 }
 
-// Memory of a lasting window may be a local buffer: operations take no locks.
+// Memory of a window that stays locked may be a local buffer: operations take no locks.
 WindowPool::Staging staging_of(const Settings& settings) {
   using Staging = WindowPool::Staging;
-  if (discipline_of(settings) == EpochMode::lasting || settings.mpi_staging == "never") {
+  if (epoch_mode_of(settings) == EpochMode::lock_all || settings.mpi_staging == "never") {
     return Staging::none;
   }
   return settings.mpi_staging == "always" ? Staging::all_windows : Staging::separate_windows;
@@ -131,7 +131,7 @@ class MpiTransport final : public Transport {
         stages_(staging_of(*context.settings) != WindowPool::Staging::none),
         methods_(Methods::of(*context.settings, world_->library(), context.machines == 1)),
         pool_(std::make_shared<WindowPool>(
-            world_, context, discipline_of(*context.settings),
+            world_, context, epoch_mode_of(*context.settings),
             [list = endpoints_](const Window& w) { list->forget(w); })) {
     node_->set_progress_delegate(progress_.get());
     pool_->set_staging(staging_of(*context.settings));
@@ -179,12 +179,12 @@ class MpiTransport final : public Transport {
   Result<std::unique_ptr<Endpoint>> connect(WorldRank peer) override {
     std::unique_ptr<Endpoint> endpoint = std::make_unique<RegisteredEndpoint>(
         world_, progress_, types_, methods_, peer, node_->local_rank_of(peer) >= 0, endpoints_);
-    return stages_ ? std::make_unique<StagedEndpoint>(std::move(endpoint), pool_->own())
+    return stages_ ? std::make_unique<StagedEndpoint>(std::move(endpoint), pool_->local_windows())
                    : std::move(endpoint);
   }
   std::unique_ptr<detail::NodeControlChannel> node_link() override {
     auto link = std::make_unique<MpiControlChannel>(
-        progress_, pool_, node_, nodes_, locks_by_bytes_, leaving_locks_,
+        progress_, pool_, node_, nodes_, locks_by_bytes_, exit_lock_releaser_,
         [list = endpoints_](std::optional<WorldRank> only) { return list->fence(only); });
     pool_->set_mutexes([link = link.get()](Team& team) {
       return link->make_locks(team,
@@ -202,7 +202,7 @@ class MpiTransport final : public Transport {
   // Windows end when all ranks are here, and until then MPI needs every process.
   void leave() noexcept override {
     detail::catch_bad_alloc([&]() -> Status {
-      leaving_locks_->give_back_all();
+      exit_lock_releaser_->release_all();
       return {};
     }).ignore("a rank that waits for them reports it");
     send_shutdown_notices();
@@ -250,7 +250,7 @@ class MpiTransport final : public Transport {
   const Methods methods_;
   Datatypes types_;
   std::shared_ptr<EndpointRegistry> endpoints_ = std::make_shared<EndpointRegistry>();
-  std::shared_ptr<ExitLockReleaser> leaving_locks_ = std::make_shared<ExitLockReleaser>();
+  std::shared_ptr<ExitLockReleaser> exit_lock_releaser_ = std::make_shared<ExitLockReleaser>();
   std::shared_ptr<WindowPool> pool_;
 };
 
@@ -269,16 +269,16 @@ Status check_context(const TransportContext& context) {
 }
 
 // Collective. By default MPI is for networks that no other transport of the library supports.
-Status check_fabric(const TransportContext& context) {
-  const detail::MpiNetwork mine = detail::find_mpi_network();
-  const std::byte has_one{!mine.network.empty()};
+Status check_network(const TransportContext& context) {
+  const detail::MpiNetwork own = detail::find_mpi_network();
+  const std::byte has_one{!own.network.empty()};
   TESSERA_ASSIGN_OR_RETURN(const auto all, context.exchange(std::span(&has_one, 1)));
   const auto missing = std::find(all.begin(), all.end(), std::byte{0});
   if (missing == all.end()) {
     return {};
   }
-  const std::string reason = mine.network.empty()
-                                 ? mine.reason
+  const std::string reason = own.network.empty()
+                                 ? own.reason
                                  : fmt::format("rank {} finds no network for MPI but Ethernet",
                                                std::distance(all.begin(), missing));
   return Status::error(Code::unsupported, "not chosen by default: " + reason)
@@ -293,9 +293,9 @@ struct Report {
 
 // Collective. Returns the error of the lowest rank that has one. Afterwards every rank receives
 // messages.
-Status agree(const TransportContext& context, const Status& mine) {
-  Report report{.code = static_cast<std::uint32_t>(mine.code())};
-  const std::string text = mine.ok() ? "" : mine.message();
+Status agree(const TransportContext& context, const Status& own) {
+  Report report{.code = static_cast<std::uint32_t>(own.code())};
+  const std::string text = own.ok() ? "" : own.message();
   std::copy_n(text.begin(), std::min(text.size(), report.text.size() - 1), report.text.begin());
   TESSERA_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes,
                            context.exchange(std::as_bytes(std::span(&report, 1))));
@@ -317,8 +317,8 @@ Status prepare(const TransportContext& context, Progress& progress, const Librar
     TESSERA_RETURN_IF_ERROR(context.node->make_remote_rank_tables(context.size));
   }
   TESSERA_RETURN_IF_ERROR(progress.start_messages());
-  const std::string& wish = context.settings->mpi_progress;
-  return library.is_multiple() && wish != "none" ? progress.start_thread(wish == "poll") : Status();
+  const std::string& mode = context.settings->mpi_progress;
+  return library.is_multiple() && mode != "none" ? progress.start_thread(mode == "poll") : Status();
 }
 
 void warn_of_threads(const TransportContext& context, const Library& library) {
@@ -333,8 +333,8 @@ void warn_of_threads(const TransportContext& context, const Library& library) {
 // Whether all ranks have the right to create, given whether this one has.
 using CreationAgreement = std::function<Result<bool>(bool)>;
 CreationAgreement creation_agreement_of(const TransportContext& context) {
-  return [&](bool mine) -> Result<bool> {
-    const std::byte own{mine};
+  return [&](bool has_lock) -> Result<bool> {
+    const std::byte own{has_lock};
     TESSERA_ASSIGN_OR_RETURN(const auto all, context.exchange(std::span(&own, 1)));
     return std::count(all.begin(), all.end(), std::byte{1}) == std::ssize(all);
   };
@@ -373,7 +373,7 @@ Result<std::unique_ptr<Transport>> create_over(const TransportContext& context,
 Result<std::unique_ptr<Transport>> create(const TransportContext& context) {
   TESSERA_RETURN_IF_ERROR(check_context(context));
   if (detail::are_default_transports(*context.settings)) {
-    TESSERA_RETURN_IF_ERROR(check_fabric(context));
+    TESSERA_RETURN_IF_ERROR(check_network(context));
   }
   TESSERA_RETURN_IF_ERROR(agree(context, check_single_mpi()));
   const CreationAgreement agree_to_create = creation_agreement_of(context);
@@ -389,18 +389,18 @@ Result<std::unique_ptr<Transport>> create(const TransportContext& context) {
 
 // A description in words, before or after the start of MPI.
 std::string describe(const Settings& settings) {
-  const detail::MpiNetwork fabric =
+  const detail::MpiNetwork network =
       detail::are_default_transports(settings) ? detail::find_mpi_network() : detail::MpiNetwork{};
-  if (!fabric.reason.empty()) {
+  if (!network.reason.empty()) {
     return fmt::format("not used: {} (TESSERA_TRANSPORT=shm,mpi uses it nevertheless)",
-                       fabric.reason);
+                       network.reason);
   }
   int is_initialized = 0;
   int is_finalized = 0;
   MPI_Initialized(&is_initialized);
   MPI_Finalized(&is_finalized);
   const std::string by =
-      fmt::format("{}by {}, locks by {}", fabric.network.empty() ? "" : fabric.network + ", ",
+      fmt::format("{}by {}, locks by {}", network.network.empty() ? "" : network.network + ", ",
                   settings.mpi_discipline, locks_by_bytes(settings) ? "bytes" : settings.mpi_locks);
   if (is_initialized == 0 || is_finalized != 0) {
     return by + "; MPI is not running";

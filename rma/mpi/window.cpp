@@ -68,10 +68,10 @@ Result<std::unique_ptr<Window>> Window::allocate(std::shared_ptr<World> world,
                                                  const WindowGroup& group, std::size_t bytes,
                                                  const WindowUse& use) {
   const FloatingPointGuard guard;
-  const auto turn = world->enter();
+  const auto mpi_guard = world->lock_calls();
   TESSERA_RETURN_IF_ERROR(check_limit(*world, group.communicator));
   const Hints hints(use.access_mode);
-  std::unique_ptr<Window> window(new Window(world, nullptr, use.discipline));
+  std::unique_ptr<Window> window(new Window(world, nullptr, use.epoch_mode));
   void* memory = nullptr;
   const auto whole = static_cast<MPI_Aint>(with_room(bytes));
   TESSERA_RETURN_IF_ERROR(
@@ -91,10 +91,10 @@ Result<std::unique_ptr<Window>> Window::expose(std::shared_ptr<World> world,
                                                const WindowGroup& group, std::byte* memory,
                                                std::size_t bytes, const WindowUse& use) {
   const FloatingPointGuard guard;
-  const auto turn = world->enter();
+  const auto mpi_guard = world->lock_calls();
   TESSERA_RETURN_IF_ERROR(check_limit(*world, group.communicator));
   const Hints hints(use.access_mode);
-  std::unique_ptr<Window> window(new Window(world, bytes == 0 ? nullptr : memory, use.discipline));
+  std::unique_ptr<Window> window(new Window(world, bytes == 0 ? nullptr : memory, use.epoch_mode));
   TESSERA_RETURN_IF_ERROR(check(
       "MPI_Win_create", MPI_Win_create(window->memory_, static_cast<MPI_Aint>(bytes), byte_unit,
                                        hints.get(), group.communicator, &window->window_)));
@@ -146,7 +146,7 @@ Status Window::unlock(int target) const {
 
 Status Window::free() {
   const FloatingPointGuard guard;
-  const auto turn = world_->enter();
+  const auto mpi_guard = world_->lock_calls();
   const Status unlocked =
       is_lock_all() ? check("MPI_Win_unlock_all", MPI_Win_unlock_all(window_)) : Status();
   const Status freed = check("MPI_Win_free", MPI_Win_free(&window_));

@@ -25,8 +25,8 @@ namespace tessera::rma::mpi {
 
 /// How a window is accessed.
 enum class EpochMode {
-  lasting,  ///< by MPI_Win_lock_all, and flushes
-  epochs    ///< by MPI_Win_lock and MPI_Win_unlock around each operation
+  lock_all,      ///< by MPI_Win_lock_all, and flushes
+  per_operation  ///< by MPI_Win_lock and MPI_Win_unlock around each operation
 };
 
 /// The ranks of a window.
@@ -37,7 +37,7 @@ struct WindowGroup {
 
 /// How a window is used.
 struct WindowUse {
-  EpochMode discipline = EpochMode::lasting;
+  EpochMode epoch_mode = EpochMode::lock_all;
   AccessMode access_mode = AccessMode::any;
 };
 
@@ -70,7 +70,7 @@ class Window {
     return memory_ == nullptr ? nullptr : memory_ - start_;
   }
 
-  [[nodiscard]] bool is_lock_all() const noexcept { return discipline_ == EpochMode::lasting; }
+  [[nodiscard]] bool is_lock_all() const noexcept { return epoch_mode_ == EpochMode::lock_all; }
   /// Whether MPI keeps one copy of the window's memory, which local loads and stores also use.
   [[nodiscard]] bool is_unified() const noexcept { return is_unified_; }
   /// Whether puts and gets copy aligned words of up to 8 bytes whole.
@@ -86,7 +86,7 @@ class Window {
   /// Whether MPI's accumulates and read-modify-writes work in it, also on this rank itself.
   [[nodiscard]] bool has_atomics() const noexcept { return has_atomics_; }
 
-  // For lasting windows.
+  // For windows that stay locked.
   /// Returns when this process's operations on `target` are complete there.
   [[nodiscard]] Status flush(int target) const {
     return check_flush("MPI_Win_flush", MPI_Win_flush(target, window_));
@@ -100,14 +100,14 @@ class Window {
     return check_flush("MPI_Win_sync", MPI_Win_sync(window_));
   }
 
-  // For windows by epochs. A process has one epoch at a time in a window: threads wait for each
-  // other.
+  // For windows that are locked for each operation. A process has one epoch at a time in a window:
+  // threads wait for each other.
   [[nodiscard]] Status lock(int lock_type, int target) const;
   [[nodiscard]] Status unlock(int target) const;
 
  private:
-  Window(std::shared_ptr<World> world, std::byte* memory, EpochMode discipline) noexcept
-      : world_(std::move(world)), memory_(memory), discipline_(discipline) {}
+  Window(std::shared_ptr<World> world, std::byte* memory, EpochMode epoch_mode) noexcept
+      : world_(std::move(world)), memory_(memory), epoch_mode_(epoch_mode) {}
   static Status check_flush(std::string_view call, int code) { return check(call, code); }
   Status open();
   void find_start();
@@ -115,7 +115,7 @@ class Window {
 
   std::shared_ptr<World> world_;
   std::byte* memory_;
-  EpochMode discipline_;
+  EpochMode epoch_mode_;
   MPI_Win window_ = MPI_WIN_NULL;
   std::uint64_t start_ = 0;
   bool is_unified_ = false;

@@ -30,27 +30,27 @@ std::size_t waiters_for(const std::vector<std::int64_t>& counts) noexcept {
 
 }  // namespace
 
-WindowLocks::WindowLocks(WindowLockContext surroundings, const Team& team, std::size_t waiters,
+WindowLocks::WindowLocks(WindowLockContext context, const Team& team, std::size_t waiters,
                          std::unique_ptr<WindowSegment> segment)
-    : context_(std::move(surroundings)),
+    : context_(std::move(context)),
       team_(team),
       segment_(std::move(segment)),
       waiters_(waiters),
       free_(waiters) {
   std::iota(free_.rbegin(), free_.rend(), 0U);  // the lowest is taken first
-  context_.leaving->add(this, [this] { give_back_all(); });
+  context_.exit_releaser->add(this, [this] { release_all(); });
 }
 
 Result<std::unique_ptr<detail::RemoteLocks>> WindowLocks::create(
-    WindowLockContext surroundings, WindowPool& pool, Team& team,
+    WindowLockContext context, WindowPool& pool, Team& team,
     const std::vector<std::int64_t>& counts) {
   const auto own = static_cast<std::size_t>(counts[static_cast<std::size_t>(team.rank().value)]);
   const std::size_t waiters = waiters_for(counts);
   const std::size_t bytes = waiters * sizeof(Waiter) + own * sizeof(std::uint64_t);
   TESSERA_ASSIGN_OR_RETURN(auto segment,
-                           pool.allocate(nullptr, team, bytes, {}, WindowPool::Use::lasting_locks));
+                           pool.allocate(nullptr, team, bytes, {}, WindowPool::Use::atomic_locks));
   return std::unique_ptr<detail::RemoteLocks>(
-      new WindowLocks(std::move(surroundings), team, waiters, std::move(segment)));
+      new WindowLocks(std::move(context), team, waiters, std::move(segment)));
 }
 
 std::uint64_t WindowLocks::next_of(std::size_t slot) noexcept {
@@ -71,7 +71,7 @@ std::uint64_t* WindowLocks::own_word(TeamRank rank, std::uint64_t at) const noex
              : nullptr;
 }
 
-MPI_Aint WindowLocks::place_of(TeamRank rank, std::uint64_t at) const noexcept {
+MPI_Aint WindowLocks::displacement_of(TeamRank rank, std::uint64_t at) const noexcept {
   return static_cast<MPI_Aint>(segment_->displacement_at(rank.value) + at);
 }
 
@@ -81,11 +81,12 @@ Result<std::uint64_t> WindowLocks::exchange(TeamRank rank, std::uint64_t at, std
     return std::atomic_ref(*own).exchange(value);
   }
   const Window& window = segment_->window();
-  const auto turn = window.world().enter();
+  const auto mpi_guard = window.world().lock_calls();
   std::uint64_t before = 0;
-  TESSERA_RETURN_IF_ERROR(check(
-      "MPI_Fetch_and_op", MPI_Fetch_and_op(&value, &before, MPI_UINT64_T, rank.value,
-                                           place_of(rank, at), MPI_REPLACE, window.handle())));
+  TESSERA_RETURN_IF_ERROR(
+      check("MPI_Fetch_and_op",
+            MPI_Fetch_and_op(&value, &before, MPI_UINT64_T, rank.value, displacement_of(rank, at),
+                             MPI_REPLACE, window.handle())));
   TESSERA_RETURN_IF_ERROR(window.flush(rank.value));
   return before;
 }
@@ -95,11 +96,11 @@ Result<std::uint64_t> WindowLocks::read(TeamRank rank, std::uint64_t at) {
     return std::atomic_ref(*own).load();
   }
   const Window& window = segment_->window();
-  const auto turn = window.world().enter();
+  const auto mpi_guard = window.world().lock_calls();
   std::uint64_t value = 0;
-  TESSERA_RETURN_IF_ERROR(
-      check("MPI_Fetch_and_op", MPI_Fetch_and_op(nullptr, &value, MPI_UINT64_T, rank.value,
-                                                 place_of(rank, at), MPI_NO_OP, window.handle())));
+  TESSERA_RETURN_IF_ERROR(check(
+      "MPI_Fetch_and_op", MPI_Fetch_and_op(nullptr, &value, MPI_UINT64_T, rank.value,
+                                           displacement_of(rank, at), MPI_NO_OP, window.handle())));
   TESSERA_RETURN_IF_ERROR(window.flush(rank.value));
   return value;
 }
@@ -112,12 +113,12 @@ Result<std::uint64_t> WindowLocks::compare_exchange(TeamRank rank, std::uint64_t
     return before;
   }
   const Window& window = segment_->window();
-  const auto turn = window.world().enter();
+  const auto mpi_guard = window.world().lock_calls();
   std::uint64_t before = 0;
   TESSERA_RETURN_IF_ERROR(
       check("MPI_Compare_and_swap",
             MPI_Compare_and_swap(&value, &expected, &before, MPI_UINT64_T, rank.value,
-                                 place_of(rank, at), window.handle())));
+                                 displacement_of(rank, at), window.handle())));
   TESSERA_RETURN_IF_ERROR(window.flush(rank.value));
   return before;
 }
@@ -128,21 +129,21 @@ Status WindowLocks::prepare(std::size_t slot) {
 }
 
 Result<LockOutcome> WindowLocks::lock(TeamRank owner, std::int64_t index,
-                                      const std::function<void()>& look) {
+                                      const std::function<void()>& on_liveness_check) {
   TESSERA_RETURN_IF_ERROR(segment_->window().world().check_thread());
   const std::size_t slot = take_slot();
   TESSERA_RETURN_IF_ERROR(prepare(slot));
   TESSERA_ASSIGN_OR_RETURN(const std::uint64_t before,
                            exchange(owner, tail_of(index), Name::of(team_.rank(), slot).value));
   if (before != 0) {
-    TESSERA_RETURN_IF_ERROR(wait_with_ticket(slot, Name{before}, look));
+    TESSERA_RETURN_IF_ERROR(wait_with_ticket(slot, Name{before}, on_liveness_check));
   }
   hold({owner.value, index}, slot);
   return LockOutcome{};
 }
 
 Status WindowLocks::wait_with_ticket(std::size_t slot, Name before,
-                                     const std::function<void()>& look) {
+                                     const std::function<void()>& on_liveness_check) {
   TESSERA_RETURN_IF_ERROR(
       exchange(before.rank(), next_of(before.slot()), Name::of(team_.rank(), slot).value).status());
   Status failed;
@@ -153,7 +154,7 @@ Status WindowLocks::wait_with_ticket(std::size_t slot, Name before,
         return !waits.ok() || *waits == 0;
       },
       [&] {
-        look();
+        on_liveness_check();
         return false;
       });
   return failed;
@@ -218,7 +219,7 @@ Result<std::uint64_t> WindowLocks::wait_for_next(std::size_t slot) {
   }
 }
 
-void WindowLocks::give_back_all() {
+void WindowLocks::release_all() {
   std::vector<Key> keys;
   {
     const std::lock_guard guard(mutex_);
@@ -232,7 +233,7 @@ void WindowLocks::give_back_all() {
 }
 
 std::size_t WindowLocks::take_slot() {
-  detail::Backoff nap(std::chrono::microseconds(50), detail::max_timed_wait);
+  detail::Backoff backoff(std::chrono::microseconds(50), detail::max_timed_wait);
   while (true) {
     {
       const std::lock_guard guard(mutex_);
@@ -242,7 +243,7 @@ std::size_t WindowLocks::take_slot() {
         return slot;
       }
     }
-    std::this_thread::sleep_for(nap.next());
+    std::this_thread::sleep_for(backoff.next());
   }
 }
 

@@ -14,6 +14,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -23,7 +24,6 @@
 #include <vector>
 
 #include "rma/engine/remote_locks.hpp"
-#include "rma/mpi/exit_lock_releaser.hpp"
 #include "rma/mpi/granted_locks.hpp"
 #include "rma/mpi/progress.hpp"
 #include "rma/mpi/segment.hpp"
@@ -31,6 +31,31 @@
 #include "rma/team.hpp"
 
 namespace tessera::rma::mpi {
+
+/// Releases a rank's locks when it leaves the job, so that no other rank waits for them.
+/// Threads: all functions may be called from any thread.
+class ExitLockReleaser {
+ public:
+  /// `unlock_all` unlocks this rank's locks of a set; it is called until remove(`set`).
+  void add(const void* set, std::function<void()> unlock_all) {
+    const std::lock_guard guard(mutex_);
+    sets_.emplace_back(set, std::move(unlock_all));
+  }
+  void remove(const void* set) noexcept {
+    const std::lock_guard guard(mutex_);
+    std::erase_if(sets_, [&](const auto& each) { return each.first == set; });
+  }
+  void release_all() {
+    const std::lock_guard guard(mutex_);
+    for (const auto& [set, unlock_all] : sets_) {
+      unlock_all();
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::pair<const void*, std::function<void()>>> sets_;
+};
 
 /// Functions and objects that locks use.
 struct WindowLockContext {
@@ -40,22 +65,22 @@ struct WindowLockContext {
   std::function<void()> poll;             ///< lets MPI serve other ranks
   /// Hands a lock over to a rank, by a message.
   std::function<Status(WorldRank, const LockName&)> hand_over;
-  GrantedLocks* handed_over = nullptr;  ///< to this process
-  std::shared_ptr<ExitLockReleaser> leaving;
+  GrantedLocks* granted_locks = nullptr;  ///< to this process
+  std::shared_ptr<ExitLockReleaser> exit_releaser;
 };
 
 class WindowLocks final : public detail::RemoteLocks {
  public:
   /// Collective on `team`. Errors: as WindowPool::allocate().
   static Result<std::unique_ptr<detail::RemoteLocks>> create(
-      WindowLockContext surroundings, WindowPool& pool, Team& team,
+      WindowLockContext context, WindowPool& pool, Team& team,
       const std::vector<std::int64_t>& counts);
-  ~WindowLocks() override { context_.leaving->remove(this); }
+  ~WindowLocks() override { context_.exit_releaser->remove(this); }
   WindowLocks(const WindowLocks&) = delete;
   WindowLocks& operator=(const WindowLocks&) = delete;
 
   Result<detail::LockOutcome> lock(TeamRank owner, std::int64_t index,
-                                   const std::function<void()>& look) override;
+                                   const std::function<void()>& on_liveness_check) override;
   Result<detail::LockOutcome> try_lock(TeamRank owner, std::int64_t index) override;
   Status unlock(TeamRank owner, std::int64_t index) override;
   Status free() override { return segment_->free(); }
@@ -81,26 +106,27 @@ class WindowLocks final : public detail::RemoteLocks {
   };
   using Key = std::pair<std::int32_t, std::int64_t>;
 
-  WindowLocks(WindowLockContext surroundings, const Team& team, std::size_t waiters,
+  WindowLocks(WindowLockContext context, const Team& team, std::size_t waiters,
               std::unique_ptr<WindowSegment> segment);
 
   static std::uint64_t next_of(std::size_t slot) noexcept;
   static std::uint64_t waits_of(std::size_t slot) noexcept;
   [[nodiscard]] std::uint64_t tail_of(std::int64_t index) const noexcept;
   [[nodiscard]] std::uint64_t* own_word(TeamRank rank, std::uint64_t at) const noexcept;
-  [[nodiscard]] MPI_Aint place_of(TeamRank rank, std::uint64_t at) const noexcept;
+  [[nodiscard]] MPI_Aint displacement_of(TeamRank rank, std::uint64_t at) const noexcept;
   Result<std::uint64_t> exchange(TeamRank rank, std::uint64_t at, std::uint64_t value);
   Result<std::uint64_t> read(TeamRank rank, std::uint64_t at);
   Result<std::uint64_t> compare_exchange(TeamRank rank, std::uint64_t at, std::uint64_t expected,
                                          std::uint64_t value);
   Status prepare(std::size_t slot);
-  Status wait_with_ticket(std::size_t slot, Name before, const std::function<void()>& look);
+  Status wait_with_ticket(std::size_t slot, Name before,
+                          const std::function<void()>& on_liveness_check);
   Status hand_over(std::size_t slot, TeamRank owner, std::int64_t index);
   Result<std::uint64_t> wait_for_next(std::size_t slot);
   std::size_t take_slot();
   void release_slot(std::size_t slot);
   void hold(const Key& key, std::size_t slot);
-  void give_back_all();
+  void release_all();
 
   WindowLockContext context_;
   Team team_;

@@ -47,7 +47,7 @@ class World {
   [[nodiscard]] bool are_on_one_machine(std::span<const WorldRank> ranks) const noexcept;
 
   /// Held around calls of MPI. Locks nothing with MPI_THREAD_MULTIPLE.
-  [[nodiscard]] std::unique_lock<std::recursive_mutex> enter() {
+  [[nodiscard]] std::unique_lock<std::recursive_mutex> lock_calls() {
     return library_.is_multiple() ? std::unique_lock<std::recursive_mutex>()
                                   : std::unique_lock<std::recursive_mutex>(calls_mutex_);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The carrier: the rank whose process runs the node's agent. All operations and messages from other
-// nodes arrive through it; after its death the node is cut off from them.
+// The agent host: the rank whose process runs the node's agent. All operations and messages from
+// other nodes arrive through it; after its death the node is cut off from them.
 #pragma once
 
 #include "rma/node/node.hpp"
@@ -15,8 +15,8 @@ inline constexpr int agent_host_local_rank = 0;
   return node.ranks().front();
 }
 
-/// True if its process has ended: a wait for another node cannot succeed then. A carrier that has
-/// left the job continues to serve its node. Cost: a system call.
+/// True if its process has ended: a wait for another node cannot succeed then. An agent host that
+/// has left the job continues to serve its node. Cost: a system call.
 [[nodiscard]] inline bool has_lost_agent_host(const Node& node) {
   return node.has_ended(agent_host_local_rank);
 }

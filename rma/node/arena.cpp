@@ -98,8 +98,8 @@ std::uint64_t Arena::find_gap(std::uint64_t count, std::uint64_t align_granules)
     }
     // A granule at at + free_here is taken: start again after the run of taken granules.
     const std::uint64_t taken = at + free_here;
-    const std::uint64_t behind = words[taken / bits_per_word] >> (taken % bits_per_word);
-    first = taken + static_cast<std::uint64_t>(std::countr_one(behind));
+    const std::uint64_t after = words[taken / bits_per_word] >> (taken % bits_per_word);
+    first = taken + static_cast<std::uint64_t>(std::countr_one(after));
     first = (first + align_granules - 1) / align_granules * align_granules;
     at = first;
   }
@@ -166,13 +166,13 @@ std::string availability_note() {
   return available.ok() ? "; " + available->describe() : "";
 }
 
-Status not_enough_memory(std::uint64_t asked, const AvailableMemory& available) {
+Status not_enough_memory(std::uint64_t requested, const AvailableMemory& available) {
   return Status::error(
              Code::no_memory,
              fmt::format(
                  "{} of shared memory were requested on this node, but {} can be allocated: {}, of "
                  "which {} are reserved for other programs",
-                 human_bytes(asked), human_bytes(usable_bytes(available)), available.describe(),
+                 human_bytes(requested), human_bytes(usable_bytes(available)), available.describe(),
                  human_bytes(reserve_bytes(available))))
       .hint("free memory, or spread the job over more nodes");
 }
@@ -210,7 +210,7 @@ Status Arena::back(std::uint64_t offset, std::uint64_t bytes) {
 // While much memory is available, ranks take their parts concurrently, in steps that all fit. The
 // rest is taken by one rank after another, each with all that it needs.
 Status Arena::commit_checked(std::uint64_t offset, std::uint64_t bytes) const {
-  std::optional<MachineMemoryLock> turn;
+  std::optional<MachineMemoryLock> machine_lock;
   for (std::uint64_t done = 0; done < bytes;) {
     const Result<AvailableMemory> available = find_available_memory();
     if (!available.ok() && bytes < unchecked_bytes) {
@@ -227,11 +227,11 @@ Status Arena::commit_checked(std::uint64_t offset, std::uint64_t bytes) const {
     const std::uint64_t free_step =
         std::min(usable / max_concurrent_steps / min_free_step_bytes * min_free_step_bytes,
                  commit_step_bytes);
-    if (free_step == 0 && !turn) {
-      turn.emplace();
+    if (free_step == 0 && !machine_lock) {
+      machine_lock.emplace();
       continue;  // others may have taken some while this rank waited
     }
-    const std::uint64_t step = std::min(turn ? locked_step_bytes : free_step, bytes - done);
+    const std::uint64_t step = std::min(machine_lock ? locked_step_bytes : free_step, bytes - done);
     TESSERA_RETURN_IF_ERROR(take_memory(offset + done, step));
     done += step;
   }
@@ -239,9 +239,9 @@ Status Arena::commit_checked(std::uint64_t offset, std::uint64_t bytes) const {
 }
 
 Status Arena::take_memory(std::uint64_t offset, std::uint64_t bytes) const {
-  std::uint64_t longest_step = commit_step_bytes;
+  std::uint64_t max_step = commit_step_bytes;
   for (std::uint64_t done = 0; done < bytes;) {
-    const std::uint64_t step = std::min(longest_step, bytes - done);
+    const std::uint64_t step = std::min(max_step, bytes - done);
     const int error = posix_fallocate(memory_.file(), static_cast<off_t>(offset + done),
                                       static_cast<off_t>(step));
     if (error != 0 && error != EINTR) {
@@ -251,7 +251,7 @@ Status Arena::take_memory(std::uint64_t offset, std::uint64_t bytes) const {
     }
     if (error == EINTR) {
       // After a signal the kernel starts again: with a periodic timer only a shorter step finishes.
-      longest_step = std::max(longest_step / 2, min_step_bytes);
+      max_step = std::max(max_step / 2, min_step_bytes);
       continue;
     }
     done += step;
@@ -266,16 +266,16 @@ bool Arena::advise_huge(std::uint64_t offset, std::uint64_t bytes) noexcept {
 // Uses system calls, for which the C library has no functions.
 void Arena::place_pages(std::uint64_t offset, std::uint64_t bytes,
                         PagePlacement placement) noexcept {
-  constexpr std::size_t most_numa_nodes = 1024;
-  std::array<unsigned long, most_numa_nodes / std::numeric_limits<unsigned long>::digits> nodes{};
+  constexpr std::size_t max_numa_nodes = 1024;
+  std::array<unsigned long, max_numa_nodes / std::numeric_limits<unsigned long>::digits> nodes{};
   const bool is_interleaved =
       placement == PagePlacement::interleaved &&
-      syscall(SYS_get_mempolicy, nullptr, nodes.data(), most_numa_nodes, nullptr,
+      syscall(SYS_get_mempolicy, nullptr, nodes.data(), max_numa_nodes, nullptr,
               static_cast<unsigned long>(MPOL_F_MEMS_ALLOWED)) == 0;
   const int policy = is_interleaved ? MPOL_INTERLEAVE : MPOL_DEFAULT;  // which takes no nodes
   // The kernel reads one node less than the given maximum.
   static_cast<void>(syscall(SYS_mbind, at(offset), bytes, policy,
-                            is_interleaved ? nodes.data() : nullptr, most_numa_nodes + 1, 0U));
+                            is_interleaved ? nodes.data() : nullptr, max_numa_nodes + 1, 0U));
 }
 
 void Arena::decommit(std::uint64_t offset, std::uint64_t bytes) noexcept {

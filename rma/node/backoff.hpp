@@ -2,7 +2,7 @@
 //
 // Backoff: the period of a waiter's timed waits, for waits whose wake-up may be missed. The
 // period grows with the length of the wait: a long wait uses little processor time, and a missed
-// wake-up lengthens a wait by at most a quarter, and by at most `most`.
+// wake-up lengthens a wait by at most a quarter, and by at most `longest`.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@ class Backoff {
  public:
   using Clock = std::chrono::steady_clock;
 
-  constexpr Backoff(std::chrono::nanoseconds first, std::chrono::nanoseconds most) noexcept
-      : first_(first), most_(most) {}
+  constexpr Backoff(std::chrono::nanoseconds first, std::chrono::nanoseconds longest) noexcept
+      : first_(first), longest_(longest) {}
 
   /// The length of the next timed wait. The wait begins with the first call.
   [[nodiscard]] std::chrono::nanoseconds next() noexcept {
@@ -24,12 +24,12 @@ class Backoff {
     if (began_ == Clock::time_point()) {
       began_ = now;
     }
-    return std::clamp<std::chrono::nanoseconds>((now - began_) / parts, first_, most_);
+    return std::clamp<std::chrono::nanoseconds>((now - began_) / parts, first_, longest_);
   }
 
  private:
   std::chrono::nanoseconds first_;
-  std::chrono::nanoseconds most_;
+  std::chrono::nanoseconds longest_;
   Clock::time_point began_{};
 };
 

@@ -32,21 +32,21 @@ struct Directory::Entry {
 // Excludes all readers for a scope.
 class Directory::WriteLock {
  public:
-  WriteLock(DirectoryHeader& header, const LockContext& context) noexcept : lanes_(header.lanes) {
-    for (DirectoryHeader::Lane& lane : lanes_) {
-      lane.lock.lock(context);
+  WriteLock(DirectoryHeader& header, const LockContext& context) noexcept : shards_(header.lanes) {
+    for (DirectoryHeader::Shard& shard : shards_) {
+      shard.lock.lock(context);
     }
   }
   ~WriteLock() {
-    for (DirectoryHeader::Lane& lane : lanes_) {
-      lane.lock.unlock();
+    for (DirectoryHeader::Shard& shard : shards_) {
+      shard.lock.unlock();
     }
   }
   WriteLock(const WriteLock&) = delete;
   WriteLock& operator=(const WriteLock&) = delete;
 
  private:
-  std::span<DirectoryHeader::Lane> lanes_;
+  std::span<DirectoryHeader::Shard> shards_;
 };
 
 DirectoryHeader& Directory::header() const noexcept {

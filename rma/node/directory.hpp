@@ -53,9 +53,9 @@ struct DirectorySlice {
 
 class Directory {
  public:
-  /// `lane`: the reader's shard, less than DirectoryHeader::max_shards.
-  explicit Directory(Arena& arena, const LockContext& context, int lane = 0) noexcept
-      : arena_(arena), context_(context), shard_(static_cast<std::size_t>(lane)) {}
+  /// `shard`: the reader's shard, less than DirectoryHeader::shard_count.
+  explicit Directory(Arena& arena, const LockContext& context, int shard = 0) noexcept
+      : arena_(arena), context_(context), shard_(static_cast<std::size_t>(shard)) {}
 
   /// Inserts the slices of `region` on this node, all or none. Errors: no_memory, limit_exceeded.
   Status insert(RegionId region, std::span<const DirectorySlice> slices);

@@ -140,11 +140,11 @@ Result<DescriptorServer> DescriptorServer::create() {
 Status DescriptorServer::serve(std::span<const int> fds, int count,
                                std::chrono::milliseconds timeout,
                                const std::function<bool()>& give_up) {
-  constexpr std::chrono::milliseconds between_asking{50};
+  constexpr std::chrono::milliseconds poll_interval{50};
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   for (int served = 0; served < count;) {
     const auto now = std::chrono::steady_clock::now();
-    if (!wait_ready(socket_.get(), POLLIN, std::min(deadline, now + between_asking))) {
+    if (!wait_ready(socket_.get(), POLLIN, std::min(deadline, now + poll_interval))) {
       if (give_up()) {
         return Status::error(Code::peer_lost,
                              fmt::format("only {} of {} processes of this node fetched its shared "

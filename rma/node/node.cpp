@@ -13,15 +13,15 @@
 
 namespace tessera::rma::detail {
 
-Node::Node(std::shared_ptr<NodeMemory> memory, std::vector<WorldRank> ranks, int place,
+Node::Node(std::shared_ptr<NodeMemory> memory, std::vector<WorldRank> ranks, int local_rank,
            bool one_process, WaitPolicy policy)
     : memory_(std::move(memory)),
       ranks_(std::move(ranks)),
       rank_span_(std::int64_t{ranks_.back().value} - ranks_.front().value + 1),
-      local_rank_(place),
+      local_rank_(local_rank),
       one_process_(one_process),
       policy_(policy),
-      context_{.place = place,
+      context_{.place = local_rank,
                .liveness = this,
                .spin = policy.spin,
                .liveness_interval = policy.liveness_interval},
@@ -49,97 +49,97 @@ void Node::leave() noexcept {
 
 Status Node::make_remote_rank_tables(std::int32_t world_ranks) {
   NodeHeader& header = memory_->header();
-  const auto guests = static_cast<std::uint64_t>(world_ranks);
-  const std::uint64_t notices = ranks_.size() * guests * sizeof(std::uint64_t);
-  TESSERA_ASSIGN_OR_RETURN(const std::uint64_t offset, arena_.allocate(notices + guests));
+  const auto remote_ranks = static_cast<std::uint64_t>(world_ranks);
+  const std::uint64_t notices = ranks_.size() * remote_ranks * sizeof(std::uint64_t);
+  TESSERA_ASSIGN_OR_RETURN(const std::uint64_t offset, arena_.allocate(notices + remote_ranks));
   header.remote_notices_offset = offset;
   header.remote_rank_states_offset = offset + notices;
-  header.world_ranks = guests;
+  header.world_ranks = remote_ranks;
   return {};
 }
 
-bool Node::has_left(int place) const {
-  if (is_remote_rank(place)) {
-    return memory_->remote_rank_state(rank_at(place)).load() == RemoteRankState::left;
+bool Node::has_left(int local_rank) const {
+  if (is_remote_rank(local_rank)) {
+    return memory_->remote_rank_state(rank_at(local_rank)).load() == RemoteRankState::left;
   }
-  return memory_->record(place).presence.load() == static_cast<std::uint32_t>(Presence::left);
+  return memory_->record(local_rank).presence.load() == static_cast<std::uint32_t>(Presence::left);
 }
 
-bool Node::has_ended(int place) const {
-  const std::uint32_t presence = memory_->record(place).presence.load();
+bool Node::has_ended(int local_rank) const {
+  const std::uint32_t presence = memory_->record(local_rank).presence.load();
   return presence != static_cast<std::uint32_t>(Presence::absent) && !one_process_ &&
-         place != local_rank_ && !memory_->has_liveness_lock(place);
+         local_rank != local_rank_ && !memory_->has_liveness_lock(local_rank);
 }
 
-bool Node::is_gone(int place) const {
-  if (is_remote_rank(place)) {
-    // The agent records the peer state; after the agent has ended with its carrier, it cannot.
-    return memory_->remote_rank_state(rank_at(place)).load() != RemoteRankState::unknown ||
+bool Node::is_gone(int local_rank) const {
+  if (is_remote_rank(local_rank)) {
+    // The agent records the peer state; after the death of the agent host it cannot.
+    return memory_->remote_rank_state(rank_at(local_rank)).load() != RemoteRankState::unknown ||
            has_lost_agent_host(*this);
   }
-  return has_left(place) || has_ended(place);
+  return has_left(local_rank) || has_ended(local_rank);
 }
 
 void Node::timed_wait(FutexWord& word, std::uint32_t expected) const noexcept {
-  Helper* const needy = helper();
-  const auto longest = needy == nullptr ? policy_.liveness_interval : needy->max_sleep();
-  if (longest < policy_.liveness_interval) {
-    const ProgressScope helping(needy);
+  Helper* const delegate = helper();
+  const auto max_sleep = delegate == nullptr ? policy_.liveness_interval : delegate->max_sleep();
+  if (max_sleep < policy_.liveness_interval) {
+    const ProgressScope helping(delegate);
     helping.help();
   }
-  futex_wait(word, expected, std::min(longest, policy_.liveness_interval));
+  futex_wait(word, expected, std::min(max_sleep, policy_.liveness_interval));
 }
 
-void Node::ring(int place) noexcept {
-  RankRecord& record = memory_->record(place);
+void Node::ring(int local_rank) noexcept {
+  RankRecord& record = memory_->record(local_rank);
   record.doorbell.fetch_add(1);
   if (record.listeners.load() != 0) {
     futex_wake_all(record.doorbell);
   }
 }
 
-Result<bool> Node::try_send_join(int place, JoinMessage invitation) {
-  if (invitation.sender < 0) {
-    invitation.sender = ranks_[static_cast<std::size_t>(local_rank_)].value;
+Result<bool> Node::try_send_join(int local_rank, JoinMessage message) {
+  if (message.sender < 0) {
+    message.sender = ranks_[static_cast<std::size_t>(local_rank_)].value;
   }
-  RankRecord& record = memory_->record(place);
+  RankRecord& record = memory_->record(local_rank);
   {
     const RobustGuard guard(record.inbox_lock, context_);
-    if (record.inbox_count < record.box.size()) {
+    if (record.inbox_count < record.inbox.size()) {
       // The count is incremented last: a sender that dies earlier leaves the inbox unchanged.
-      record.box[record.inbox_count] = invitation;
+      record.inbox[record.inbox_count] = message;
       std::atomic_signal_fence(std::memory_order_seq_cst);
       ++record.inbox_count;
-      ring(place);
+      ring(local_rank);
       return true;
     }
   }
-  if (is_gone(place)) {
-    return Status::error_at(ranks_[static_cast<std::size_t>(place)], Code::peer_lost,
+  if (is_gone(local_rank)) {
+    return Status::error_at(ranks_[static_cast<std::size_t>(local_rank)], Code::peer_lost,
                             fmt::format("rank {} is gone and does not join the team",
-                                        ranks_[static_cast<std::size_t>(place)].value));
+                                        ranks_[static_cast<std::size_t>(local_rank)].value));
   }
   return false;
 }
 
-Status Node::invite(int place, JoinMessage invitation) {
-  Backoff nap(std::chrono::milliseconds(1), max_timed_wait);
+Status Node::invite(int local_rank, JoinMessage message) {
+  Backoff backoff(std::chrono::milliseconds(1), max_timed_wait);
   while (true) {
-    TESSERA_ASSIGN_OR_RETURN(const bool is_in, try_send_join(place, invitation));
-    if (is_in) {
+    TESSERA_ASSIGN_OR_RETURN(const bool is_sent, try_send_join(local_rank, message));
+    if (is_sent) {
       return {};
     }
-    std::this_thread::sleep_for(nap.next());
+    std::this_thread::sleep_for(backoff.next());
   }
 }
 
 // Empties the inbox completely: a sender that waits for room in it may be the one whose message is
-// waited for here.
+// expected here.
 void Node::drain_inbox() {
   RankRecord& record = own();
   const RobustGuard guard(record.inbox_lock, context_);
-  join_messages_.insert(join_messages_.end(), record.box.begin(),
-                        record.box.begin() + record.inbox_count);
+  join_messages_.insert(join_messages_.end(), record.inbox.begin(),
+                        record.inbox.begin() + record.inbox_count);
   record.inbox_count = 0;
 }
 
@@ -149,7 +149,7 @@ std::optional<JoinMessage> Node::take_join_message(std::uint64_t key, WorldRank 
   try {
     drain_inbox();
   } catch (const std::bad_alloc&) {
-    is_empty = false;  // the others stay in `box`
+    is_empty = false;  // the others stay in `inbox`
   }
   const auto found = std::find_if(
       join_messages_.begin(), join_messages_.end(),
@@ -157,42 +157,42 @@ std::optional<JoinMessage> Node::take_join_message(std::uint64_t key, WorldRank 
   if (found == join_messages_.end()) {
     return is_empty ? std::nullopt : take_from_inbox(key, sender);
   }
-  const JoinMessage invitation = *found;
+  const JoinMessage message = *found;
   join_messages_.erase(found);
-  return invitation;
+  return message;
 }
 
 std::optional<JoinMessage> Node::take_from_inbox(std::uint64_t key, WorldRank sender) noexcept {
   RankRecord& record = own();
   const RobustGuard guard(record.inbox_lock, context_);
-  const auto end = record.box.begin() + record.inbox_count;
-  const auto found = std::find_if(record.box.begin(), end, [&](const JoinMessage& each) {
+  const auto end = record.inbox.begin() + record.inbox_count;
+  const auto found = std::find_if(record.inbox.begin(), end, [&](const JoinMessage& each) {
     return each.key == key && each.sender == sender.value;
   });
   if (found == end) {
     return std::nullopt;
   }
-  const JoinMessage invitation = *found;
+  const JoinMessage message = *found;
   std::copy(found + 1, end, found);
   --record.inbox_count;
-  return invitation;
+  return message;
 }
 
 Result<JoinMessage> Node::accept(std::uint64_t key, WorldRank sender,
                                  const std::function<bool()>& is_gone) {
-  std::optional<JoinMessage> invitation;
-  const bool came = listen_until(
+  std::optional<JoinMessage> message;
+  const bool has_arrived = listen_until(
       [&] {
-        invitation = take_join_message(key, sender);
-        return invitation.has_value();
+        message = take_join_message(key, sender);
+        return message.has_value();
       },
       is_gone);
-  if (!came) {
+  if (!has_arrived) {
     return Status::error_at(
         sender, Code::peer_lost,
         fmt::format("rank {} is gone and does not form the team", sender.value));
   }
-  return *invitation;
+  return *message;
 }
 
 }  // namespace tessera::rma::detail

@@ -3,9 +3,8 @@
 // Node: this rank's membership of its node: the shared memory, the other ranks on the node, and
 // which of them are gone.
 //
-// Each rank has a *local rank* on its node (`place` in the code), 0 … ranks − 1 in the order of
-// world ranks. A rank is gone when it has left the job or its process has ended; both are
-// permanent.
+// Each rank has a *local rank* on its node, 0 … ranks − 1 in the order of world ranks. A rank is
+// gone when it has left the job or its process has ended; both are permanent.
 //
 // Threads: all functions may be called from any thread of the rank.
 #pragma once
@@ -59,7 +58,7 @@ class NoProgressScope {
   ~NoProgressScope() { --depth; }
   NoProgressScope(const NoProgressScope&) = delete;
   NoProgressScope& operator=(const NoProgressScope&) = delete;
-  [[nodiscard]] static bool is_here() noexcept { return depth > 0; }
+  [[nodiscard]] static bool is_active() noexcept { return depth > 0; }
 
  private:
   static inline constinit thread_local int depth = 0;
@@ -94,7 +93,7 @@ class Node final : public Liveness {
  public:
   /// `memory` is shared with the other ranks of this process if they are threads; `one_process`
   /// says that they are, and then a rank is gone only after it has left.
-  Node(std::shared_ptr<NodeMemory> memory, std::vector<WorldRank> ranks, int place,
+  Node(std::shared_ptr<NodeMemory> memory, std::vector<WorldRank> ranks, int local_rank,
        bool one_process, WaitPolicy policy);
   ~Node() override = default;
   Node(const Node&) = delete;
@@ -114,12 +113,12 @@ class Node final : public Liveness {
   [[nodiscard]] const std::vector<WorldRank>& ranks() const noexcept { return ranks_; }
   /// The local rank of a world rank on this node, or −1.
   [[nodiscard]] int local_rank_of(WorldRank rank) const noexcept {
-    const std::int64_t at = std::int64_t{rank.value} - ranks_.front().value;
-    if (at < 0 || at >= rank_span_) {
+    const std::int64_t offset = std::int64_t{rank.value} - ranks_.front().value;
+    if (offset < 0 || offset >= rank_span_) {
       return -1;
     }
-    return local_rank_in_span_.empty() ? static_cast<int>(at)
-                                       : local_rank_in_span_[static_cast<std::size_t>(at)];
+    return local_rank_in_span_.empty() ? static_cast<int>(offset)
+                                       : local_rank_in_span_[static_cast<std::size_t>(offset)];
   }
 
   /// The number of world ranks from the first to the last of this node; more than size() if ranks
@@ -138,14 +137,14 @@ class Node final : public Liveness {
     progress_delegate_.store(helper, std::memory_order_release);
   }
   [[nodiscard]] Helper* helper() const noexcept {
-    return NoProgressScope::is_here() ? nullptr
-                                      : progress_delegate_.load(std::memory_order_acquire);
+    return NoProgressScope::is_active() ? nullptr
+                                        : progress_delegate_.load(std::memory_order_acquire);
   }
 
   /// Called before this thread sleeps without a spin() just before.
   void release_progress() const noexcept {
-    if (Helper* const needy = helper()) {
-      needy->yield_progress();
+    if (Helper* const delegate = helper()) {
+      delegate->yield_progress();
     }
   }
 
@@ -163,37 +162,37 @@ class Node final : public Liveness {
   /// Ranks of other nodes, for which this node's agent waits in queues, have numbers after the
   /// local ranks.
   [[nodiscard]] int remote_rank_slot(WorldRank rank) const noexcept { return size() + rank.value; }
-  [[nodiscard]] bool is_remote_rank(int place) const noexcept { return place >= size(); }
+  [[nodiscard]] bool is_remote_rank(int local_rank) const noexcept { return local_rank >= size(); }
   /// The rank with a local number, on this node or a remote one.
-  [[nodiscard]] WorldRank rank_at(int place) const noexcept {
-    return is_remote_rank(place) ? WorldRank{place - size()}
-                                 : ranks_[static_cast<std::size_t>(place)];
+  [[nodiscard]] WorldRank rank_at(int local_rank) const noexcept {
+    return is_remote_rank(local_rank) ? WorldRank{local_rank - size()}
+                                      : ranks_[static_cast<std::size_t>(local_rank)];
   }
 
-  /// True if the rank `place` left the job or its process ended. For a remote rank: if the agent's
-  /// connection to it has ended.
-  [[nodiscard]] bool is_gone(int place) const;
+  /// True if the rank `local_rank` left the job or its process ended. For a remote rank: if the
+  /// agent's connection to it has ended.
+  [[nodiscard]] bool is_gone(int local_rank) const;
   /// True if it left after Job::stop().
-  [[nodiscard]] bool has_left(int place) const;
+  [[nodiscard]] bool has_left(int local_rank) const;
 
-  /// True if the process of the rank `place` has ended: it will not access the node's memory again.
-  /// Before a rank has entered, the start timeout of the job covers it, not this function.
-  [[nodiscard]] bool has_ended(int place) const override;
+  /// True if the process of the rank `local_rank` has ended: it will not access the node's memory
+  /// again. Before a rank has entered, the start timeout of the job covers it, not this function.
+  [[nodiscard]] bool has_ended(int local_rank) const override;
 
-  /// Wakes the threads of the rank `place` that listen to its doorbell.
-  void ring(int place) noexcept;
+  /// Wakes the threads of the rank `local_rank` that listen to its doorbell.
+  void ring(int local_rank) noexcept;
 
   /// Waits until `ready()`, which is polled whenever this rank's doorbell rings, or until
   /// `give_up()`, which is called once per liveness interval. Returns ready().
   template <class Ready, class GiveUp>
   bool listen_until(Ready&& ready, GiveUp&& give_up);
 
-  /// Puts a join message into the inbox of the rank `place`; waits while the inbox is full. The
-  /// sender is this rank unless the message names one, which may be on another node.
-  /// Errors: peer_lost if the receiver is gone.
-  Status invite(int place, JoinMessage invitation);
+  /// Puts a join message into the inbox of the rank `local_rank`; waits while the inbox is full.
+  /// The sender is this rank unless the message names one, which may be on another node. Errors:
+  /// peer_lost if the receiver is gone.
+  Status invite(int local_rank, JoinMessage message);
   /// The same without waiting: false if the inbox is full.
-  Result<bool> try_send_join(int place, JoinMessage invitation);
+  Result<bool> try_send_join(int local_rank, JoinMessage message);
   /// Waits for a join message with `key` from a rank of the job, which may be on another node.
   /// `is_gone` is called once per liveness interval and says whether the sender is gone.
   /// Errors: peer_lost if it is.
@@ -202,7 +201,7 @@ class Node final : public Liveness {
 
  private:
   template <class Ready>
-  bool spin_with_progress(Helper& needy, Ready&& ready) const;
+  bool spin_with_progress(Helper& delegate, Ready&& ready) const;
   [[nodiscard]] RankRecord& own() const noexcept { return memory_->record(local_rank_); }
   void drain_inbox();
   std::optional<JoinMessage> take_join_message(std::uint64_t key, WorldRank sender) noexcept;
@@ -225,29 +224,29 @@ class Node final : public Liveness {
 
 template <class Ready>
 bool Node::spin(Ready&& ready) const {
-  Helper* const needy = helper();
-  if (needy == nullptr) {
+  Helper* const delegate = helper();
+  if (delegate == nullptr) {
     return spin_until(policy_.spin, ready) || yield_until(policy_.linger, ready);
   }
-  const bool is_ready = spin_with_progress(*needy, ready);
+  const bool is_ready = spin_with_progress(*delegate, ready);
   if (!is_ready) {
-    needy->yield_progress();
+    delegate->yield_progress();
   }
   return is_ready;
 }
 
 template <class Ready>
-bool Node::spin_with_progress(Helper& needy, Ready&& ready) const {
-  const ProgressScope helping(&needy);
-  const auto look = [&] {
+bool Node::spin_with_progress(Helper& delegate, Ready&& ready) const {
+  const ProgressScope helping(&delegate);
+  const auto poll = [&] {
     const bool is_ready = ready();
     if (!is_ready) {
       helping.help();
     }
     return is_ready;
   };
-  return spin_until(std::max(policy_.spin, policy_.min_help_spin), look) ||
-         yield_until(policy_.linger, look);
+  return spin_until(std::max(policy_.spin, policy_.min_help_spin), poll) ||
+         yield_until(policy_.linger, poll);
 }
 
 template <class Ready, class GiveUp>
@@ -257,7 +256,7 @@ bool Node::listen_until(Ready&& ready, GiveUp&& give_up) {
   }
   RankRecord& record = own();
   record.listeners.fetch_add(1);
-  auto looked = std::chrono::steady_clock::now();
+  auto last_check = std::chrono::steady_clock::now();
   bool is_ready = false;
   while (true) {
     // Read the doorbell before ready(): a ring between the check and the sleep ends the sleep at
@@ -270,8 +269,8 @@ bool Node::listen_until(Ready&& ready, GiveUp&& give_up) {
     timed_wait(record.doorbell, bell);
     // By the clock: the doorbell may ring continually for other threads.
     const auto now = std::chrono::steady_clock::now();
-    if (now - looked >= policy_.liveness_interval) {
-      looked = now;
+    if (now - last_check >= policy_.liveness_interval) {
+      last_check = now;
       if (give_up()) {
         is_ready = ready();
         break;

@@ -69,15 +69,15 @@ struct Mapping {
 
 // Gives an empty file as many of the `wanted` bytes as the limits on files and address space allow.
 Result<Mapping> map_new_file(int fd, std::uint64_t wanted) {
-  const std::uint64_t most = max_file_bytes();
-  if (most < min_reserve) {
+  const std::uint64_t limit_bytes = max_file_bytes();
+  if (limit_bytes < min_reserve) {
     return Status::error(Code::no_memory,
                          fmt::format("a node's shared memory needs at least {}, but files may have "
                                      "{} at most",
-                                     human_bytes(min_reserve), human_bytes(most)))
+                                     human_bytes(min_reserve), human_bytes(limit_bytes)))
         .hint("raise the limit on file sizes (ulimit -f)");
   }
-  const std::uint64_t largest = most / granule_bytes * granule_bytes;
+  const std::uint64_t largest = limit_bytes / granule_bytes * granule_bytes;
   std::uint64_t bytes = std::min(round_up(max_to_reserve(wanted), granule_bytes), largest);
   // Address space may also be short for other reasons (sanitizers): halve the size until it fits.
   while (true) {
@@ -97,13 +97,13 @@ Result<Mapping> map_new_file(int fd, std::uint64_t wanted) {
   }
 }
 
-struct flock liveness_lock(short type, int place) {
-  struct flock mark {};
-  mark.l_type = type;
-  mark.l_whence = SEEK_SET;
-  mark.l_start = liveness_lock_base + place;
-  mark.l_len = 1;
-  return mark;
+struct flock liveness_lock(short type, int local_rank) {
+  struct flock lock {};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = liveness_lock_base + local_rank;
+  lock.l_len = 1;
+  return lock;
 }
 
 }  // namespace
@@ -137,8 +137,8 @@ void NodeMemory::lay_out(int ranks, std::uint64_t bytes) const {
   header->ranks = static_cast<std::uint32_t>(ranks);
   header->total_bytes = bytes;
   header->records_offset = round_up(sizeof(NodeHeader), cache_line);
-  for (int place = 0; place < ranks; ++place) {
-    new (&record(place)) RankRecord;
+  for (int local_rank = 0; local_rank < ranks; ++local_rank) {
+    new (&record(local_rank)) RankRecord;
   }
   const auto count = static_cast<std::uint64_t>(ranks);
   header->notices_offset = header->records_offset + count * sizeof(RankRecord);
@@ -213,24 +213,24 @@ void NodeMemory::wake_agent() const noexcept {
   }
 }
 
-Status NodeMemory::hold_liveness_lock(int place) const {
+Status NodeMemory::hold_liveness_lock(int local_rank) const {
   // A POSIX record lock: the kernel releases it when the process ends, even by SIGKILL and before a
   // parent reaps it, and a child made by fork() does not inherit it. It needs no descriptor per
   // peer, and works across pid namespaces, unlike a pidfd.
-  struct flock mark = liveness_lock(F_WRLCK, place);
-  if (fcntl(memory_.get(), F_SETLK, &mark) != 0) {
+  struct flock lock = liveness_lock(F_WRLCK, local_rank);
+  if (fcntl(memory_.get(), F_SETLK, &lock) != 0) {
     return Status::error(Code::internal, fmt::format("cannot mark local rank {} as alive: {}",
-                                                     place, std::strerror(errno)));
+                                                     local_rank, std::strerror(errno)));
   }
   return {};
 }
 
-bool NodeMemory::has_liveness_lock(int place) const {
-  struct flock mark = liveness_lock(F_WRLCK, place);
-  if (fcntl(memory_.get(), F_GETLK, &mark) != 0) {
+bool NodeMemory::has_liveness_lock(int local_rank) const {
+  struct flock lock = liveness_lock(F_WRLCK, local_rank);
+  if (fcntl(memory_.get(), F_GETLK, &lock) != 0) {
     return true;  // An error does not prove that the process is dead.
   }
-  return mark.l_type != F_UNLCK;
+  return lock.l_type != F_UNLCK;
 }
 
 }  // namespace tessera::rma::detail

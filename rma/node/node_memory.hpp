@@ -51,7 +51,7 @@ struct alignas(cache_line) RankRecord {
   std::atomic<std::uint32_t> listeners{0};  ///< threads that sleep on the doorbell
   RobustLock inbox_lock;                    ///< protects the inbox
   std::uint32_t inbox_count = 0;
-  std::array<JoinMessage, 64> box{};
+  std::array<JoinMessage, 64> inbox{};
   RobustLock attached_lock;  ///< held while words of memory that this rank attached are copied
 };
 
@@ -64,11 +64,11 @@ inline constexpr std::size_t stripe_count = 1024;
 /// The header of the table that node/directory.hpp describes.
 struct DirectoryHeader {
   /// One for each concurrent reader; a rank that changes the table takes all, in order.
-  struct alignas(cache_line) Lane {
+  struct alignas(cache_line) Shard {
     RobustLock lock;
   };
-  static constexpr int max_shards = 8;
-  std::array<Lane, max_shards> lanes;
+  static constexpr int shard_count = 8;
+  std::array<Shard, shard_count> lanes;
   std::uint64_t offset = 0;  ///< of the table in the arena; 0: none yet
   std::uint64_t used = 0;    ///< entries that are not empty
 };
@@ -132,8 +132,8 @@ class NodeMemory {
   [[nodiscard]] NodeHeader& header() const noexcept {
     return *reinterpret_cast<NodeHeader*>(base_);
   }
-  [[nodiscard]] RankRecord& record(int place) const noexcept {
-    return reinterpret_cast<RankRecord*>(base_ + header().records_offset)[place];
+  [[nodiscard]] RankRecord& record(int local_rank) const noexcept {
+    return reinterpret_cast<RankRecord*>(base_ + header().records_offset)[local_rank];
   }
 
   /// Number of notifications from the rank `sender` to the rank `receiver`.
@@ -165,11 +165,11 @@ class NodeMemory {
   /// edge-triggered.
   [[nodiscard]] int agent_bell() const noexcept { return bell_.get(); }
 
-  /// Marks the calling process as that of the rank `place`. The kernel removes the mark when the
-  /// process ends, however it ends. Errors: internal.
-  Status hold_liveness_lock(int place) const;
-  /// True if a process still has the mark of `place`.
-  [[nodiscard]] bool has_liveness_lock(int place) const;
+  /// Marks the calling process as that of the rank `local_rank`. The kernel removes the mark when
+  /// the process ends, however it ends. Errors: internal.
+  Status hold_liveness_lock(int local_rank) const;
+  /// True if a process still has the mark of `local_rank`.
+  [[nodiscard]] bool has_liveness_lock(int local_rank) const;
 
  private:
   NodeMemory(Descriptor memory, Descriptor bell, std::byte* base, std::uint64_t mapped) noexcept

@@ -51,7 +51,7 @@ QueueEntry* QueueLock::first_living(const Node& node) noexcept {
 
 // Removes the head entry from the queue and wakes its waiter if it sleeps. If the notifying rank
 // dies before the wake-up, the waiter finds out at its next liveness check.
-void QueueLock::tell(const Node& node, QueueEntry& first, QueueEntry::State what) noexcept {
+void QueueLock::notify(const Node& node, QueueEntry& first, QueueEntry::State what) noexcept {
   compiler_barrier();
   const std::uint32_t before = first.state.exchange(what);
   compiler_barrier();
@@ -74,7 +74,7 @@ void QueueLock::hand_over(const Node& node) noexcept {
     return;
   }
   owner_.store(owner_of_ticket(first->local_rank, head_), std::memory_order_relaxed);
-  tell(node, *first, QueueEntry::granted);
+  notify(node, *first, QueueEntry::granted);
 }
 
 // If the owner is dead: notifies the first waiter, and gives the lock to the second. Returns the
@@ -87,7 +87,7 @@ int QueueLock::recover(const Node& node) noexcept {
   QueueEntry* const first = first_living(node);
   if (first != nullptr) {
     first->dead_local_rank = static_cast<std::uint32_t>(owner);
-    tell(node, *first, QueueEntry::holder_died);
+    notify(node, *first, QueueEntry::holder_died);
   }
   hand_over(node);
   return first == nullptr ? owner : -1;
@@ -98,9 +98,9 @@ void QueueLock::repair(const Node& node) noexcept {
   const Owner owner = owner_.load(std::memory_order_relaxed);
   if (head_ != tail_) {
     QueueEntry& first = entry(head_);
-    const bool is_waiting = !first.is_told();
+    const bool is_waiting = !first.is_notified();
     if (owner == owner_of_ticket(first.local_rank, head_) && is_waiting) {
-      tell(node, first, QueueEntry::granted);
+      notify(node, first, QueueEntry::granted);
     } else if (!is_waiting) {
       ++head_;  // its waiter was notified, or found dead
     }
@@ -147,10 +147,10 @@ std::optional<QueueLock::Outcome> QueueLock::try_lock(Node& node, Ticket& ticket
   }
   ticket.is_queued = enqueue(node, ticket);
   const auto now = std::chrono::steady_clock::now();
-  ticket.looked = std::min(ticket.looked, now);
-  if (!ticket.is_queued && now - ticket.looked >= node.policy().liveness_interval) {
+  ticket.last_check = std::min(ticket.last_check, now);
+  if (!ticket.is_queued && now - ticket.last_check >= node.policy().liveness_interval) {
     // All waiters in the ring may be dead, and then none of them checks the owner.
-    ticket.looked = now;
+    ticket.last_check = now;
     ticket.dead_local_rank = recover(node);
     if (ticket.dead_local_rank >= 0) {
       return Outcome::holder_died;
@@ -179,38 +179,39 @@ bool QueueLock::take(Node& node) noexcept {
   return take_if_free(node, guard, node.local_rank());
 }
 
-QueueLock::Outcome QueueLock::wait_with_ticket(Node& node, int& dead_local_rank,
-                                               const std::function<void()>& look) noexcept {
+QueueLock::Outcome QueueLock::wait_with_ticket(
+    Node& node, int& dead_local_rank, const std::function<void()>& on_liveness_check) noexcept {
   Ticket ticket{.local_rank = node.local_rank()};
   auto outcome = try_lock(node, ticket);
-  Backoff nap(std::chrono::microseconds(50), max_timed_wait);
+  Backoff backoff(std::chrono::microseconds(50), max_timed_wait);
   while (!outcome && !ticket.is_queued) {
-    std::this_thread::sleep_for(nap.next());
+    std::this_thread::sleep_for(backoff.next());
     outcome = try_lock(node, ticket);
   }
   if (!outcome) {
-    wait(node, ticket, look);
-    outcome = learn(ticket);
+    wait(node, ticket, on_liveness_check);
+    outcome = read_outcome(ticket);
   }
   dead_local_rank = ticket.dead_local_rank;
   return *outcome;
 }
 
-void QueueLock::wait(Node& node, const Ticket& ticket, const std::function<void()>& look) noexcept {
+void QueueLock::wait(Node& node, const Ticket& ticket,
+                     const std::function<void()>& on_liveness_check) noexcept {
   QueueEntry& own = entry(ticket.number);
-  const auto told = [&] { return own.is_told(); };
-  if (spin_until(node.policy().spin, told)) {
+  const auto is_notified = [&] { return own.is_notified(); };
+  if (spin_until(node.policy().spin, is_notified)) {
     return;
   }
   node.release_progress();  // the holder may be on another node
-  Ticket looking{.looked = std::chrono::steady_clock::now()};
+  Ticket checker{.last_check = std::chrono::steady_clock::now()};
   std::uint32_t awake = QueueEntry::waiting;
   own.state.compare_exchange_strong(awake, QueueEntry::parked);
-  while (!told()) {
+  while (!is_notified()) {
     futex_wait(own.state, QueueEntry::parked, node.policy().liveness_interval);
-    check_holder(node, looking);
-    if (look) {
-      look();
+    check_holder(node, checker);
+    if (on_liveness_check) {
+      on_liveness_check();
     }
   }
 }
@@ -218,10 +219,10 @@ void QueueLock::wait(Node& node, const Ticket& ticket, const std::function<void(
 // Acts once per liveness interval.
 void QueueLock::check_holder(Node& node, Ticket& ticket) noexcept {
   const auto now = std::chrono::steady_clock::now();
-  if (now - ticket.looked < node.policy().liveness_interval) {
+  if (now - ticket.last_check < node.policy().liveness_interval) {
     return;
   }
-  ticket.looked = now;
+  ticket.last_check = now;
   const RobustGuard guard(guard_, node.lock_context());
   if (guard.recovered()) {
     repair(node);
@@ -230,7 +231,7 @@ void QueueLock::check_holder(Node& node, Ticket& ticket) noexcept {
 }
 
 // Reads the outcome of the wait; releases the entry.
-QueueLock::Outcome QueueLock::learn(Ticket& ticket) noexcept {
+QueueLock::Outcome QueueLock::read_outcome(Ticket& ticket) noexcept {
   QueueEntry& own = entry(ticket.number);
   const bool acquired = own.state.load(std::memory_order_acquire) == QueueEntry::granted;
   ticket.dead_local_rank = static_cast<int>(own.dead_local_rank);
@@ -242,8 +243,8 @@ std::optional<QueueLock::Outcome> QueueLock::advance(Node& node, Ticket& ticket)
   if (!ticket.is_queued) {
     return try_lock(node, ticket);
   }
-  if (entry(ticket.number).is_told()) {
-    return learn(ticket);
+  if (entry(ticket.number).is_notified()) {
+    return read_outcome(ticket);
   }
   check_holder(node, ticket);
   return std::nullopt;

@@ -38,7 +38,7 @@ struct QueueEntry {
   std::uint32_t dead_local_rank = 0;  ///< holder_died: local rank of the holder
 
   /// No rank waits here, or it was notified. A parked waiter sleeps and must be woken.
-  [[nodiscard]] bool is_told() const noexcept {
+  [[nodiscard]] bool is_notified() const noexcept {
     const std::uint32_t now = state.load(std::memory_order_acquire);
     return now != waiting && now != parked;
   }
@@ -55,11 +55,11 @@ class alignas(cache_line) QueueLock {
   /// Waits until the caller has the lock, or its holder is found dead and the caller is first in
   /// the queue. In the second case the lock is not taken, and `dead_local_rank` names the holder.
   Outcome lock(Node& node, int& dead_local_rank) noexcept;
-  /// The two steps of lock(): takes the lock if it is free; and waits for it with a ticket. `look`,
-  /// if any, is called once per liveness interval.
+  /// The two steps of lock(): takes the lock if it is free; and waits for it with a ticket.
+  /// `on_liveness_check`, if any, is called once per liveness interval.
   bool take(Node& node) noexcept;
   Outcome wait_with_ticket(Node& node, int& dead_local_rank,
-                           const std::function<void()>& look) noexcept;
+                           const std::function<void()>& on_liveness_check) noexcept;
   /// The holder a moment ago, or −1.
   [[nodiscard]] int holder() const noexcept {
     return local_rank_of(owner_.load(std::memory_order_relaxed));
@@ -86,7 +86,7 @@ class alignas(cache_line) QueueLock {
     bool is_queued = false;    ///< false: the ring was full
     std::uint32_t number = 0;  ///< its entry, if queued
     int dead_local_rank = -1;  ///< Outcome::holder_died: local rank of the holder
-    std::chrono::steady_clock::time_point looked = std::chrono::steady_clock::time_point::max();
+    std::chrono::steady_clock::time_point last_check = std::chrono::steady_clock::time_point::max();
   };
   /// For a remote rank: takes the lock or a ticket, and doesn't wait. nullopt: call again. If the
   /// ring is full, after a pause; if the ticket is queued, after the agent's bell has rung and once
@@ -112,11 +112,12 @@ class alignas(cache_line) QueueLock {
   bool enqueue(const Node& node, Ticket& ticket) noexcept;
   bool take_if_free(const Node& node, const RobustGuard& guard, int local_rank) noexcept;
   std::optional<Outcome> try_lock(Node& node, Ticket& ticket) noexcept;
-  void wait(Node& node, const Ticket& ticket, const std::function<void()>& look) noexcept;
+  void wait(Node& node, const Ticket& ticket,
+            const std::function<void()>& on_liveness_check) noexcept;
   void check_holder(Node& node, Ticket& ticket) noexcept;
-  Outcome learn(Ticket& ticket) noexcept;
+  Outcome read_outcome(Ticket& ticket) noexcept;
   QueueEntry* first_living(const Node& node) noexcept;
-  void tell(const Node& node, QueueEntry& first, QueueEntry::State what) noexcept;
+  void notify(const Node& node, QueueEntry& first, QueueEntry::State what) noexcept;
   void hand_over(const Node& node) noexcept;
   int recover(const Node& node) noexcept;
   void repair(const Node& node) noexcept;

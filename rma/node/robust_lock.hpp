@@ -21,9 +21,9 @@ namespace tessera::rma::detail {
 class Liveness {
  public:
   virtual ~Liveness() = default;
-  /// True if the process of the rank `place` on this node has ended. A rank that left the job may
-  /// still return memory, under locks.
-  [[nodiscard]] virtual bool has_ended(int place) const = 0;
+  /// True if the process of the rank `local_rank` on this node has ended. A rank that left the job
+  /// may still return memory, under locks.
+  [[nodiscard]] virtual bool has_ended(int local_rank) const = 0;
 };
 
 /// The rank that locks, and how it waits.

@@ -17,16 +17,16 @@ namespace tessera::rma::detail {
 [[nodiscard]] inline bool wait_ready(int descriptor, short events,
                                      std::chrono::steady_clock::time_point deadline) noexcept {
   using std::chrono::milliseconds;
-  constexpr milliseconds longest = std::chrono::hours(1);  // poll() takes an int
+  constexpr milliseconds max_period = std::chrono::hours(1);  // poll() takes an int
   pollfd entry{.fd = descriptor, .events = events, .revents = 0};
   while (true) {
     const auto left = std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now());
-    const auto time = std::clamp(left, milliseconds(0), longest);
+    const auto time = std::clamp(left, milliseconds(0), max_period);
     const int ready = poll(&entry, 1, static_cast<int>(time.count()));
     if (ready > 0) {
       return true;
     }
-    if (ready < 0 ? errno != EINTR : left <= longest) {
+    if (ready < 0 ? errno != EINTR : left <= max_period) {
       return false;
     }
   }

@@ -15,16 +15,16 @@ bool OversubscriptionDetector::yield() noexcept {
 }
 
 void OversubscriptionDetector::note_loss(Clock::time_point now) noexcept {
-  if (now - until_ > limits_.forgotten) {
+  if (now - until_ > limits_.reset_after) {
     length_ = {};
   }
-  length_ = std::clamp(2 * length_, limits_.least, limits_.most);
+  length_ = std::clamp(2 * length_, limits_.min_backoff, limits_.max_backoff);
   until_ = now + length_;
 }
 
 OversubscriptionDetector& OversubscriptionDetector::for_this_thread() noexcept {
-  static thread_local constinit OversubscriptionDetector mine;
-  return mine;
+  static thread_local constinit OversubscriptionDetector detector;
+  return detector;
 }
 
 }  // namespace tessera::rma::detail

@@ -30,11 +30,11 @@ class OversubscriptionDetector {
   using Clock = std::chrono::steady_clock;
   struct Limits {
     /// How long a first loss is remembered; each further loss twice as long.
-    Clock::duration least = std::chrono::milliseconds(1);
-    Clock::duration most = std::chrono::milliseconds(100);
+    Clock::duration min_backoff = std::chrono::milliseconds(1);
+    Clock::duration max_backoff = std::chrono::milliseconds(100);
     /// After this time the next loss counts as a first one. It exceeds a lost slice plus the time
     /// between two losses: some milliseconds each, for an agent whose node's rank computes.
-    Clock::duration forgotten = std::chrono::milliseconds(100);
+    Clock::duration reset_after = std::chrono::milliseconds(100);
   };
 
   constexpr OversubscriptionDetector() noexcept = default;
@@ -59,18 +59,18 @@ class OversubscriptionDetector {
 /// Calls `ready` until it returns true or it is time to sleep; returns its last result. Cost: one
 /// reading of the clock, and up to five with a yield for each `between_yields`.
 template <class Ready>
-bool yield_until(const YieldPolicy& linger, Ready&& ready) {
+bool yield_until(const YieldPolicy& policy, Ready&& ready) {
   const auto start = OversubscriptionDetector::Clock::now();
-  OversubscriptionDetector& crowd = OversubscriptionDetector::for_this_thread();
-  if (crowd.is_here(start)) {
+  OversubscriptionDetector& detector = OversubscriptionDetector::for_this_thread();
+  if (detector.is_here(start)) {
     return ready();
   }
   auto now = start;
-  while (now - start < linger.budget) {
+  while (now - start < policy.budget) {
     const bool was_away = OversubscriptionDetector::yield();
-    if (spin_until(linger.between_yields, ready)) {
+    if (spin_until(policy.between_yields, ready)) {
       if (was_away) {
-        crowd.note_loss(OversubscriptionDetector::Clock::now());
+        detector.note_loss(OversubscriptionDetector::Clock::now());
       }
       return true;
     }

@@ -9,24 +9,24 @@
 
 namespace tessera::rma::detail {
 
-// The note lives until the process exits, as does this library (-z nodelete).
-std::shared_ptr<ExitHook> ExitHook::leave(const std::shared_ptr<JobState>& job) {
-  const std::shared_ptr<ExitHook> note(new ExitHook(job));
-  auto kept = std::make_unique<std::shared_ptr<ExitHook>>(note);
-  if (on_exit(&ExitHook::at_exit, kept.get()) != 0) {
+// The hook lives until the process exits, as does this library (-z nodelete).
+std::shared_ptr<ExitHook> ExitHook::install(const std::shared_ptr<JobState>& job) {
+  const std::shared_ptr<ExitHook> hook(new ExitHook(job));
+  auto owned = std::make_unique<std::shared_ptr<ExitHook>>(hook);
+  if (on_exit(&ExitHook::at_exit, owned.get()) != 0) {
     return nullptr;
   }
-  static_cast<void>(kept.release());
-  return note;
+  static_cast<void>(owned.release());
+  return hook;
 }
 
-void ExitHook::at_exit(int status, void* note) {
-  const std::unique_ptr<std::shared_ptr<ExitHook>> kept(
-      static_cast<std::shared_ptr<ExitHook>*>(note));
-  if (!(*kept)->withdraw()) {
+void ExitHook::at_exit(int status, void* hook) {
+  const std::unique_ptr<std::shared_ptr<ExitHook>> owned(
+      static_cast<std::shared_ptr<ExitHook>*>(hook));
+  if (!(*owned)->claim()) {
     return;
   }
-  const std::shared_ptr<JobState> job = (*kept)->job_.lock();
+  const std::shared_ptr<JobState> job = (*owned)->job_.lock();
   if (job == nullptr || job->is_in_forked_child() || job->stopped.load()) {
     return;
   }

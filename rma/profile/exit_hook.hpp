@@ -15,16 +15,16 @@ class JobState;
 
 class ExitHook {
  public:
-  /// Registers the job's profile to be finished at the exit of the process, unless withdraw() comes
+  /// Registers the job's profile to be finished at the exit of the process, unless claim() comes
   /// first. Null if the system cannot register more exit handlers.
-  static std::shared_ptr<ExitHook> leave(const std::shared_ptr<JobState>& job);
+  static std::shared_ptr<ExitHook> install(const std::shared_ptr<JobState>& job);
 
   /// True for the first caller, which must then finish the profile.
-  bool withdraw() noexcept { return is_due_.exchange(false); }
+  bool claim() noexcept { return is_due_.exchange(false); }
 
  private:
   explicit ExitHook(std::weak_ptr<JobState> job) noexcept : job_(std::move(job)) {}
-  static void at_exit(int status, void* note);
+  static void at_exit(int status, void* hook);
 
   std::atomic<bool> is_due_{true};
   std::weak_ptr<JobState> job_;

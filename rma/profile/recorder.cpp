@@ -20,39 +20,39 @@ void Recorder::record_done(Wait wait) noexcept {
   }
 }
 
-void Recorder::raise_to(std::atomic<std::uint64_t>& most, std::uint64_t value) noexcept {
-  std::uint64_t seen = most.load(std::memory_order_relaxed);
-  while (seen < value && !most.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+void Recorder::raise_to(std::atomic<std::uint64_t>& maximum, std::uint64_t value) noexcept {
+  std::uint64_t seen = maximum.load(std::memory_order_relaxed);
+  while (seen < value && !maximum.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
   }
 }
 
-LabelledWait& Recorder::tally_of(const Label& label, std::uint32_t& place) {
+LabelledWait& Recorder::tally_of(const Label& label, std::uint32_t& index) {
   const auto next = static_cast<std::uint32_t>(labels_.size());
   const auto [found, is_new] = label_indices_.try_emplace(label.short_text(), next);
   if (is_new) {
     labels_.push_back({.label = found->first, .tally = {}});
   }
-  place = found->second;
-  return labels_[place];
+  index = found->second;
+  return labels_[index];
 }
 
 void Recorder::keep(TimedWait wait, const Label* label) noexcept {
   const std::lock_guard guard(mutex_);
   try {
     if (label != nullptr) {
-      std::uint32_t place = 0;
-      WaitTally& tally = tally_of(*label, place).tally;
+      std::uint32_t index = 0;
+      WaitTally& tally = tally_of(*label, index).tally;
       const auto ticks = static_cast<std::uint64_t>(wait.duration);
       tally.count += 1;
       tally.bytes += wait.bytes;
       tally.total_ns += ticks;
       tally.longest_ns = std::max(tally.longest_ns, ticks);
-      wait.label = place + 1;
+      wait.label = index + 1;
     }
-    if (most_events_ == 0) {
+    if (max_events_ == 0) {
       return;
     }
-    if (events_.size() >= most_events_) {
+    if (events_.size() >= max_events_) {
       dropped_.fetch_add(1, std::memory_order_relaxed);
       return;
     }

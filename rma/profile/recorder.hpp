@@ -42,7 +42,7 @@ struct TimedWait {
 class Recorder {
  public:
   /// Keeps at most `max_events` events; 0 if there is no trace.
-  explicit Recorder(std::size_t max_events) : most_events_(max_events) {
+  explicit Recorder(std::size_t max_events) : max_events_(max_events) {
     events_.reserve(max_events);  // the kernel backs these pages only when they are touched
   }
 
@@ -79,10 +79,10 @@ class Recorder {
       raise_to(tally.max_ticks, ticks);
     }
   }
-  static void raise_to(std::atomic<std::uint64_t>& most, std::uint64_t value) noexcept;
+  static void raise_to(std::atomic<std::uint64_t>& maximum, std::uint64_t value) noexcept;
   /// Counts the wait for its label, if it has one, and keeps it as an event in a trace.
   void keep(TimedWait wait, const Label* label) noexcept;
-  [[nodiscard]] LabelledWait& tally_of(const Label& label, std::uint32_t& place);
+  [[nodiscard]] LabelledWait& tally_of(const Label& label, std::uint32_t& index);
 
   /// In how many nested waits the thread is, of all jobs.
   static inline constinit thread_local int depth = 0;
@@ -90,7 +90,7 @@ class Recorder {
   TickClock clock_;
   std::atomic<bool> is_open_{true};
   std::array<AtomicTally, wait_count> tallies_;
-  std::size_t most_events_;
+  std::size_t max_events_;
   std::atomic<std::uint64_t> dropped_{0};
   mutable std::mutex mutex_;
   std::vector<TimedWait> events_;
@@ -138,7 +138,7 @@ class WaitScope {
       recorder_->add(wait_, bytes_, duration);
     }
     const Label* const label = is_outermost ? label_ : nullptr;
-    if (label != nullptr || recorder_->most_events_ > 0) [[unlikely]] {
+    if (label != nullptr || recorder_->max_events_ > 0) [[unlikely]] {
       recorder_->keep({begin_, duration, bytes_, peer_, 0, 0, wait_}, label);
     }
   }

@@ -26,14 +26,14 @@ namespace {
 
 // The beginning of each rank's slice of the control region. On rank 0 two arrays of flags follow.
 // The first has a flag for each rank, which raises it when it stops. The second has one for each
-// node, whose first rank raises it to ask for the time.
+// node, whose first rank raises it to request the time.
 struct Control {
   std::int32_t verdict = 0;
-  std::int32_t pong = 0;
-  std::int64_t time_ns = 0;  ///< rank 0's reply, written before the pong
+  std::int32_t reply = 0;
+  std::int64_t time_ns = 0;  ///< rank 0's reply, written before `reply`
 };
 constexpr std::size_t flag_bytes = sizeof(std::int32_t);
-constexpr std::int32_t pings_each_time = 16;
+constexpr std::int32_t pings_per_measurement = 16;
 
 // The first rank of the job, to which all others report.
 constexpr WorldRank root{0};
@@ -51,7 +51,7 @@ std::string absolute_file(const Settings& settings) {
   return error ? named : absolute.string();
 }
 
-std::size_t max_events(const Settings& settings) {
+std::size_t max_events_of(const Settings& settings) {
   return settings.profile == "trace" ? static_cast<std::size_t>(settings.profile_events) : 0;
 }
 
@@ -61,14 +61,14 @@ WorldRank first_of(const JobState& job, std::int32_t node) {
 
 // A rank that left after stop() has printed its profile itself.
 bool has_died(const JobState& job, WorldRank rank) {
-  if (const int place = job.node->local_rank_of(rank); place >= 0) {
-    return job.node->is_gone(place) && !job.node->has_left(place);
+  if (const int local_rank = job.node->local_rank_of(rank); local_rank >= 0) {
+    return job.node->is_gone(local_rank) && !job.node->has_left(local_rank);
   }
   if (job.link == nullptr) {
     return false;
   }
-  const Result<PeerState> fate = job.link->peer_state_of(rank);
-  return fate.ok() ? *fate == PeerState::died : !is_local_resource_error(fate.status());
+  const Result<PeerState> state = job.link->peer_state_of(rank);
+  return state.ok() ? *state == PeerState::died : !is_local_resource_error(state.status());
 }
 
 std::vector<std::int32_t> nodes_by_rank(const Job& job) {
@@ -87,7 +87,7 @@ ProfileSession::ProfileSession(const JobState& job, Region control)
       wait_ms_(job.settings.profile_wait_ms),
       rank_(job.rank),
       job_ranks_(job.size),
-      recorder_(max_events(job.settings)),
+      recorder_(max_events_of(job.settings)),
       control_(std::move(control)) {}
 
 Status ProfileSession::start(JobState& job) {
@@ -118,7 +118,7 @@ Status ProfileSession::start(JobState& job) {
   job.counters->count_regions();
   job.profile = std::move(session);
   job.recorder = &job.profile->recorder_;
-  job.profile->exit_hook_ = ExitHook::leave(job.self.lock());
+  job.profile->exit_hook_ = ExitHook::install(job.self.lock());
   return {};
 }
 
@@ -148,7 +148,7 @@ std::atomic_ref<std::int32_t> ProfileSession::own_flag(const RemoteAddress& at) 
 // Collective. Rank 0 serves one node after the other. The collectives that follow notice a rank
 // that is gone.
 void ProfileSession::measure_clock(Job& job, ClockSample& sample) {
-  const std::int32_t first = std::exchange(pings_, pings_ + pings_each_time) + 1;
+  const std::int32_t first = std::exchange(pings_, pings_ + pings_per_measurement) + 1;
   for (std::int32_t node = 1; node < job.node_count(); ++node) {
     const WorldRank leader = first_of(job.state(), node);
     if (is_root() || leader == rank_) {
@@ -164,26 +164,26 @@ void ProfileSession::measure_clock(Job& job, ClockSample& sample) {
 Status ProfileSession::answer_pings(Job& job, WorldRank leader, std::int32_t first) {
   const RemoteAddress ping = ping_of(job.node_of(leader).value);
   const RemoteAddress there = control_.at(member(leader));
-  for (std::int32_t number = first; number < first + pings_each_time; ++number) {
+  for (std::int32_t number = first; number < first + pings_per_measurement; ++number) {
     TESSERA_RETURN_IF_ERROR(wait_for_flag(job, ping, number, leader));
     const std::int64_t now = profile_clock_ns();
     TESSERA_RETURN_IF_ERROR(put_with_flag(job, there + offsetof(Control, time_ns), &now,
                                           CopyShape::contiguous(sizeof now),
-                                          there + offsetof(Control, pong), number));
+                                          there + offsetof(Control, reply), number));
   }
   return {};
 }
 
-// Cristian's method: rank 0 read its clock between the ping and the pong. The shortest round trip
+// Cristian's method: rank 0 read its clock between the ping and the reply. The shortest round trip
 // is the most accurate.
 Status ProfileSession::send_pings(Job& job, std::int32_t first, ClockSample& sample) {
   const RemoteAddress ping = ping_of(job.node_of(rank_).value);
-  const RemoteAddress pong = control_.at(member(rank_), offsetof(Control, pong));
+  const RemoteAddress reply = control_.at(member(rank_), offsetof(Control, reply));
   std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
-  for (std::int32_t number = first; number < first + pings_each_time; ++number) {
+  for (std::int32_t number = first; number < first + pings_per_measurement; ++number) {
     const std::int64_t before = profile_clock_ns();
     TESSERA_RETURN_IF_ERROR(raise_flag(job, ping, number));
-    TESSERA_RETURN_IF_ERROR(wait_for_flag(job, pong, number, root));
+    TESSERA_RETURN_IF_ERROR(wait_for_flag(job, reply, number, root));
     const std::int64_t after = profile_clock_ns();
     std::int64_t there = 0;
     std::memcpy(&there, control_.local() + offsetof(Control, time_ns), sizeof there);
@@ -199,28 +199,28 @@ Status ProfileSession::send_pings(Job& job, std::int32_t first, ClockSample& sam
 // --- the end ------------------------------------------------------------------------------------
 
 void ProfileSession::finish(JobState& state) {
-  if (exit_hook_ == nullptr || exit_hook_->withdraw()) {
+  if (exit_hook_ == nullptr || exit_hook_->claim()) {
     finish_once(state, true);
   }
 }
 
 // If ranks are threads of one process, one of them ends the process and can't wait for the others.
 void ProfileSession::finish_at_exit(JobState& state, bool is_success) {
-  const bool may_meet = job_ranks_ == 1 || (is_success && !state.bootstrap->is_one_process());
-  if (is_root() || !may_meet) {
+  const bool can_wait = job_ranks_ == 1 || (is_success && !state.bootstrap->is_one_process());
+  if (is_root() || !can_wait) {
     state.log.warning(
         "the program ends without stopping its job; its profile is written at the exit. Stop the "
         "job: job.stop() in C++, tessera_job_stop in C, call job%stop() in Fortran");
   }
-  missing_ = may_meet ? "" : "the program exited without stopping its job";
-  finish_once(state, may_meet);
+  missing_ = can_wait ? "" : "the program exited without stopping its job";
+  finish_once(state, can_wait);
 }
 
-void ProfileSession::finish_once(JobState& state, bool may_meet) {
+void ProfileSession::finish_once(JobState& state, bool can_wait) {
   Job job = Job::unowned(state);
   RankProfile own = record(job);
   bool is_done = false;
-  if (may_meet && meet(job)) {
+  if (can_wait && wait_for_all(job)) {
     const Status status = finish_together(job, own);
     is_done = status.ok();
     missing_ = is_done ? "" : status.message();
@@ -247,13 +247,13 @@ RankProfile ProfileSession::record(const Job& job) {
   return own;
 }
 
-// Whether all ranks are here; all return the same. No rank waits long for one that doesn't come,
-// since that one may be waiting for it.
-bool ProfileSession::meet(Job& job) {
+// Whether all ranks have arrived; all return the same. No rank waits long for another, which may be
+// waiting for it.
+bool ProfileSession::wait_for_all(Job& job) {
   if (is_root()) {
-    const bool are_here = wait_for_arrivals(job);
-    send_verdict(job, are_here ? Verdict::together : Verdict::alone);
-    return are_here;
+    const bool all_arrived = wait_for_arrivals(job);
+    send_verdict(job, all_arrived ? Verdict::together : Verdict::alone);
+    return all_arrived;
   }
   if (const Status status = raise_flag(job, arrival_of(rank_), 1); !status.ok()) {
     missing_ = status.message();
@@ -268,13 +268,13 @@ bool ProfileSession::wait_for_arrivals(Job& job) {
     const WorldRank rank{number};
     const auto flag = own_flag(arrival_of(rank));
     bool is_gone = false;
-    const bool came = job.state().node->listen_until(
+    const bool has_arrived = job.state().node->listen_until(
         [&] { return flag.load(std::memory_order_acquire) != 0; },
         [&] {
           is_gone = !job.is_present(rank);
           return is_gone || std::chrono::steady_clock::now() > deadline;
         });
-    if (!came) {
+    if (!has_arrived) {
       missing_ = is_gone ? fmt::format("rank {} is gone", number)
                          : fmt::format("rank {} did not stop within {} ms", number, wait_ms_);
       return false;
@@ -295,11 +295,11 @@ void ProfileSession::send_verdict(Job& job, Verdict verdict) {
 bool ProfileSession::wait_for_verdict(Job& job) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(wait_ms_);
   const auto flag = own_flag(control_.at(member(rank_), offsetof(Control, verdict)));
-  const bool came = job.state().node->listen_until(
+  const bool has_arrived = job.state().node->listen_until(
       [&] { return flag.load(std::memory_order_acquire) != 0; },
       [&] { return !job.is_present(root) || std::chrono::steady_clock::now() > deadline; });
   const auto verdict = static_cast<Verdict>(flag.load());
-  missing_ = !came ? fmt::format("rank 0 is gone, or did not answer within {} ms", wait_ms_)
+  missing_ = !has_arrived ? fmt::format("rank 0 is gone, or did not answer within {} ms", wait_ms_)
              : verdict == Verdict::alone ? "a rank is gone, or did not stop in time"
                                          : "";
   return verdict == Verdict::together;
@@ -325,15 +325,15 @@ Status ProfileSession::finish_together(Job& job, const RankProfile& own) {
   return written;
 }
 
-// Calls `use` for all ranks, ascending; keeps one other rank's record in memory at a time.
+// Calls `action` for all ranks, ascending; keeps one other rank's record in memory at a time.
 Status ProfileSession::for_each_rank(Job& job, const Region& records, const RankProfile& own,
-                                     const Use& use) const {
-  use(own);
+                                     const Action& action) const {
+  action(own);
   for (std::int32_t rank = 1; rank < job_ranks_; ++rank) {
     std::vector<std::byte> bytes(records.bytes(TeamRank{rank}));
     TESSERA_RETURN_IF_ERROR(get(job, records.at(TeamRank{rank}), bytes.data(), bytes.size()));
     TESSERA_ASSIGN_OR_RETURN(const RankProfile profile, RankProfile::unpack(bytes));
-    use(profile);
+    action(profile);
   }
   return {};
 }

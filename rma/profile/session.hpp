@@ -49,7 +49,7 @@ class ProfileSession {
 
  private:
   ProfileSession(const JobState& job, Region control);
-  void finish_once(JobState& job, bool may_meet);
+  void finish_once(JobState& job, bool can_wait);
 
   enum class Verdict : std::int32_t { none, together, alone };
   [[nodiscard]] bool is_trace() const noexcept { return mode_ == "trace"; }
@@ -59,7 +59,7 @@ class ProfileSession {
   [[nodiscard]] std::atomic_ref<std::int32_t> own_flag(const RemoteAddress& at) const noexcept;
 
   [[nodiscard]] RankProfile record(const Job& job);
-  bool meet(Job& job);
+  bool wait_for_all(Job& job);
   bool wait_for_arrivals(Job& job);
   bool wait_for_verdict(Job& job);
   void send_verdict(Job& job, Verdict verdict);
@@ -67,9 +67,9 @@ class ProfileSession {
   Status answer_pings(Job& job, WorldRank leader, std::int32_t first);
   Status send_pings(Job& job, std::int32_t first, ClockSample& sample);
   Status finish_together(Job& job, const RankProfile& own);
-  using Use = std::function<void(const RankProfile&)>;
+  using Action = std::function<void(const RankProfile&)>;
   Status for_each_rank(Job& job, const Region& records, const RankProfile& own,
-                       const Use& use) const;
+                       const Action& action) const;
   Status write_all(Job& job, const Region& records, const RankProfile& own);
   Status write_trace(Job& job, const Region& records, const RankProfile& own) const;
   Status write_own_trace(const RankProfile& own, const std::string& file) const;

@@ -44,7 +44,7 @@ std::string human_time(double seconds) {
 }
 
 // A character of UTF-8 has exactly one byte that doesn't begin with these bits.
-bool begins_letter(char byte) {
+bool begins_character(char byte) {
   return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80U;
 }
 
@@ -55,19 +55,19 @@ std::string shortened(std::string name) {
   if (name.empty()) {
     return "(no name)";
   }
-  std::size_t letters = 0;
-  std::size_t cut = 0;  // start of the last character before the dots
+  std::size_t characters = 0;
+  std::size_t end = 0;  // start of the last character before the dots
   for (std::size_t at = 0; at < name.size(); ++at) {
     const auto byte = static_cast<unsigned char>(name[at]);
     if (byte < first_printable || byte == rubout) {
       name[at] = '?';
     }
-    if (begins_letter(name[at])) {
-      cut = letters == name_width - 3 ? at : cut;
-      ++letters;
+    if (begins_character(name[at])) {
+      end = characters == name_width - 3 ? at : end;
+      ++characters;
     }
   }
-  return letters <= name_width ? name : name.substr(0, cut) + "...";
+  return characters <= name_width ? name : name.substr(0, end) + "...";
 }
 
 // A square matrix of ranks or nodes: the traffic from each row to each column.

@@ -85,7 +85,7 @@ void accumulate_in_order(std::byte* slice, std::uint64_t offset, Fragments fragm
 // that allocates nothing.
 class StripeSort {
  public:
-  static constexpr std::size_t most = 4096;
+  static constexpr std::size_t max_fragments = 4096;
 
   // False if a fragment reaches into another stripe.
   bool run(std::uint64_t offset, Fragments fragments, const StripeLocks::Slice& stripes) noexcept {
@@ -122,8 +122,8 @@ class StripeSort {
 
  private:
   std::array<std::uint16_t, stripe_count> ends_;  // where each lock's numbers end
-  std::array<std::uint16_t, most> locks_;
-  std::array<std::uint16_t, most> numbers_;
+  std::array<std::uint16_t, max_fragments> locks_;
+  std::array<std::uint16_t, max_fragments> numbers_;
 };
 
 void accumulate_sorted(std::byte* target, Fragments fragments, const StripeSort& sort,
@@ -141,14 +141,14 @@ void accumulate_sorted(std::byte* target, Fragments fragments, const StripeSort&
 // How many of `count` runs, the first at `offset`, lie entirely in its stripe, one after the other.
 std::int64_t runs_in_stripe(std::uint64_t offset, std::uint64_t run_bytes, std::int64_t stride,
                             std::int64_t count) {
-  const std::uint64_t place = offset % stripe_bytes;
-  if (place + run_bytes > stripe_bytes) {
+  const std::uint64_t in_stripe = offset % stripe_bytes;
+  if (in_stripe + run_bytes > stripe_bytes) {
     return 0;
   }
   if (count == 1 || stride == 0) {
     return count;
   }
-  const std::uint64_t room = stride > 0 ? stripe_bytes - run_bytes - place : place;
+  const std::uint64_t room = stride > 0 ? stripe_bytes - run_bytes - in_stripe : in_stripe;
   const std::uint64_t step = stride > 0 ? static_cast<std::uint64_t>(stride)
                                         : std::uint64_t{0} - static_cast<std::uint64_t>(stride);
   return std::min(static_cast<std::int64_t>(room / step) + 1, count);
@@ -237,10 +237,10 @@ void accumulate_long_run(std::byte* slice, std::uint64_t offset, const std::byte
   };
   for (std::uint64_t first = 0; first < pieces; first += batch) {
     const std::uint64_t count = std::min(batch, pieces - first);
-    const std::uint64_t turn = static_cast<std::uint64_t>(stripes.context().place) * count / 2;
+    const std::uint64_t rotation = static_cast<std::uint64_t>(stripes.context().place) * count / 2;
     std::uint64_t deferred = 0;
     for (std::uint64_t i = 0; i < count; ++i) {
-      const std::uint64_t at = (i + turn) % count;
+      const std::uint64_t at = (i + rotation) % count;
       RobustLock& lock = lock_of(first + at);
       if (!lock.try_lock(stripes.context())) {
         deferred |= std::uint64_t{1} << at;
@@ -286,9 +286,9 @@ void accumulate_fragments_direct(std::byte* slice, std::uint64_t offset, Fragmen
     accumulate_in_order(slice, offset, fragments, scale, stripes);
     return;
   }
-  for (std::size_t first = 0; first < fragments.size(); first += StripeSort::most) {
+  for (std::size_t first = 0; first < fragments.size(); first += StripeSort::max_fragments) {
     const Fragments some =
-        fragments.subspan(first, std::min(StripeSort::most, fragments.size() - first));
+        fragments.subspan(first, std::min(StripeSort::max_fragments, fragments.size() - first));
     StripeSort sort;
     if (sort.run(offset, some, stripes)) {
       accumulate_sorted(slice + offset, some, sort, scale, stripes);

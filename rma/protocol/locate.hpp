@@ -18,11 +18,12 @@ namespace tessera::rma::detail {
 struct Located {
   RegionState* region = nullptr;
   TeamRank member;
-  /// Where the member's slice is mapped; null if it is not, or if the operation goes another way.
+  /// Where the member's slice is mapped; null if it is not, or if the operation must use the
+  /// endpoint.
   std::byte* slice = nullptr;
 };
 
-/// Finds the target of an operation that touches `extent` bytes around `at`.
+/// Finds the target of an operation that accesses `extent` bytes around `at`.
 /// Errors: closed, invalid_argument (not a member, access mode), out_of_range.
 Result<Located> locate(JobState& job, Op op, const RemoteAddress& at, CopyShape::Extent extent);
 

@@ -61,7 +61,7 @@ bool is_disjoint(const CopyShape& shape) noexcept {
 }
 
 // A part that fits into the buffer, in which its runs are contiguous.
-Status add_part(const Work& work, std::int64_t place, const std::byte* from,
+Status add_part(const Work& work, std::int64_t offset, const std::byte* from,
                 const CopyShape& shape) {
   CopyShape between = shape;  // buffer and target
   CopyShape adding = shape;   // source and buffer
@@ -72,7 +72,7 @@ Status add_part(const Work& work, std::int64_t place, const std::byte* from,
     packed *= shape.level[i].count;
   }
   between = between.normalised();
-  const Target to = moved(work.to, place);
+  const Target to = moved(work.to, offset);
   std::byte* const buffer = work.buffer.data();
   return get_add_put(
       work.path, [&](Completion& done) { get_remote(work.path, buffer, to, between, done); },
@@ -83,10 +83,10 @@ Status add_part(const Work& work, std::int64_t place, const std::byte* from,
 // The buffer holds whole elements of every type.
 static_assert(AccumulateTickets::buffer_bytes % sizeof(std::complex<double>) == 0);
 
-Status add_run(const Work& work, std::int64_t place, const std::byte* from, std::size_t bytes) {
+Status add_run(const Work& work, std::int64_t offset, const std::byte* from, std::size_t bytes) {
   for (std::size_t done = 0; done < bytes;) {
     const std::size_t step = std::min(work.buffer.size(), bytes - done);
-    TESSERA_RETURN_IF_ERROR(add_part(work, place + static_cast<std::int64_t>(done), from + done,
+    TESSERA_RETURN_IF_ERROR(add_part(work, offset + static_cast<std::int64_t>(done), from + done,
                                      CopyShape::contiguous(step)));
     done += step;
   }
@@ -95,14 +95,14 @@ Status add_run(const Work& work, std::int64_t place, const std::byte* from, std:
 
 // Splits the outermost level until parts fit into the buffer and contain no byte twice. Each
 // recursive call has fewer levels than its caller, or is the last.
-Status add_shape(const Work& work, std::int64_t place, const std::byte* from,
+Status add_shape(const Work& work, std::int64_t offset, const std::byte* from,
                  const CopyShape& shape) {
   if (shape.levels == 0) {
-    return add_run(work, place, from, shape.run_bytes);
+    return add_run(work, offset, from, shape.run_bytes);
   }
   const bool is_apart = is_disjoint(shape);
   if (is_apart && shape.total_bytes() <= work.buffer.size()) {
-    return add_part(work, place, from, shape);
+    return add_part(work, offset, from, shape);
   }
   CopyShape part = shape;
   CopyShape::Level& outer = part.level[static_cast<std::size_t>(shape.levels - 1)];
@@ -112,7 +112,7 @@ Status add_shape(const Work& work, std::int64_t place, const std::byte* from,
   const std::int64_t step = is_apart ? std::max(fitting, std::int64_t{1}) : 1;
   for (std::int64_t i = 0; i < all; i += step) {
     outer.count = std::min(step, all - i);
-    TESSERA_RETURN_IF_ERROR(add_shape(work, place + i * outer.remote_stride,
+    TESSERA_RETURN_IF_ERROR(add_shape(work, offset + i * outer.remote_stride,
                                       from + i * outer.local_stride, part.normalised()));
   }
   return {};

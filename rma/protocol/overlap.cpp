@@ -35,9 +35,9 @@ class WrittenUnits {
     std::uint64_t at = (start - first_) >> shift_;
     std::uint64_t left = bytes >> shift_;
     while (left > 0) {
-      const std::uint64_t place = at % word_bits;
-      const std::uint64_t here = std::min(left, word_bits - place);
-      const std::uint64_t mask = (~std::uint64_t{0} >> (word_bits - here)) << place;
+      const std::uint64_t bit = at % word_bits;
+      const std::uint64_t here = std::min(left, word_bits - bit);
+      const std::uint64_t mask = (~std::uint64_t{0} >> (word_bits - here)) << bit;
       std::uint64_t& word = words_[at / word_bits];
       if ((word & mask) != 0) {
         return false;
@@ -135,14 +135,14 @@ bool are_ascending(std::span<void* const> runs, std::size_t bytes) noexcept {
 }
 
 // The address range of some runs, and the bits that are set in any of their addresses.
-struct Surroundings {
+struct AddressRange {
   std::uintptr_t lowest = ~std::uintptr_t{0};
   std::uintptr_t highest = 0;
   std::uintptr_t bits = 0;
 };
 
-Surroundings surroundings_of(std::span<void* const> runs) noexcept {
-  Surroundings all;
+AddressRange address_range_of(std::span<void* const> runs) noexcept {
+  AddressRange all;
   for (const void* const each : runs) {
     const auto start = reinterpret_cast<std::uintptr_t>(each);
     all.lowest = std::min(all.lowest, start);
@@ -161,21 +161,21 @@ bool are_surely_disjoint(std::span<void* const> runs, std::size_t bytes) noexcep
     return true;
   }
   constexpr std::size_t word_bits = 64;
-  constexpr std::size_t most_words = 1024;
-  const Surroundings all = surroundings_of(runs);
-  const bool is_aligned = std::has_single_bit(bytes) && (all.bits & (bytes - 1)) == 0;
+  constexpr std::size_t max_words = 1024;
+  const AddressRange range = address_range_of(runs);
+  const bool is_aligned = std::has_single_bit(bytes) && (range.bits & (bytes - 1)) == 0;
   const int shift = std::countr_zero(bytes);
-  const std::size_t places = is_aligned ? ((all.highest - all.lowest) >> shift) + 1 : 0;
-  if (places == 0 || places > most_words * word_bits || all.lowest == 0) {
+  const std::size_t slot_count = is_aligned ? ((range.highest - range.lowest) >> shift) + 1 : 0;
+  if (slot_count == 0 || slot_count > max_words * word_bits || range.lowest == 0) {
     return false;
   }
-  std::array<std::uint64_t, most_words> seen;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-  std::fill_n(seen.begin(), (places + word_bits - 1) / word_bits, 0);
+  std::array<std::uint64_t, max_words> seen;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  std::fill_n(seen.begin(), (slot_count + word_bits - 1) / word_bits, 0);
   std::uint64_t twice = 0;
   for (const void* const each : runs) {
-    const std::size_t place = (reinterpret_cast<std::uintptr_t>(each) - all.lowest) >> shift;
-    const std::uint64_t bit = std::uint64_t{1} << place % word_bits;
-    std::uint64_t& word = seen[place / word_bits];
+    const std::size_t index = (reinterpret_cast<std::uintptr_t>(each) - range.lowest) >> shift;
+    const std::uint64_t bit = std::uint64_t{1} << index % word_bits;
+    std::uint64_t& word = seen[index / word_bits];
     twice |= word & bit;
     word |= bit;
   }

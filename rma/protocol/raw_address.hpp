@@ -27,34 +27,35 @@ struct CachedLocation {
   }
 };
 
-[[gnu::always_inline]] inline CachedLocation place_in(CachedSlice* line, const void* at) noexcept {
-  if (line == nullptr) {
+[[gnu::always_inline]] inline CachedLocation location_in(CachedSlice* slice,
+                                                         const void* at) noexcept {
+  if (slice == nullptr) {
     return {};
   }
   auto* const pointer = static_cast<std::byte*>(const_cast<void*>(at));
-  return {pointer, line, static_cast<std::uint64_t>(pointer - line->raw)};
+  return {pointer, slice, static_cast<std::uint64_t>(pointer - slice->raw)};
 }
 
 [[gnu::always_inline]] inline CachedLocation find_cached(const JobState& job,
                                                          RawAddress at) noexcept {
   const RegionId region = job.addresses->find(at.pointer);
-  return place_in(find_cached(job.regions, at.rank, region), at.pointer);
+  return location_in(find_cached(job.regions, at.rank, region), at.pointer);
 }
 
 /// As find_cached, but looks the slice up if it is not in the cache.
 inline CachedLocation look_up(const JobState& job, RawAddress at) {
   const RegionId region = job.addresses->find(at.pointer);
   return region.value == 0 ? CachedLocation{}
-                           : place_in(job.cached_slice(at.rank, region), at.pointer);
+                           : location_in(job.cached_slice(at.rank, region), at.pointer);
 }
 
 /// The address in its region, perhaps the end of the slice. Number 0 if only the slow path can find
 /// it.
 inline RemoteAddress find(const JobState& job, RawAddress at) {
-  const CachedLocation place = look_up(job, at);
-  return place.line == nullptr || place.offset > place.line->bytes
+  const CachedLocation location = look_up(job, at);
+  return location.line == nullptr || location.offset > location.line->bytes
              ? RemoteAddress{}
-             : RemoteAddress{at.rank, place.line->region(), place.offset};
+             : RemoteAddress{at.rank, location.line->region(), location.offset};
 }
 
 /// Whether a pointer names ordinary memory of this process, outside all regions, which needs no

@@ -30,14 +30,14 @@ ArenaSegment::ArenaSegment(detail::Node& node, const Team& team) : node_(node), 
       continue;
     }
     if (member == team_.world_rank(team_.rank())) {
-      order_ = neighbours_.size();
+      index_ = node_members_.size();
     }
-    neighbours_.push_back(member);
+    node_members_.push_back(member);
   }
 }
 
 bool ArenaSegment::is_on_one_node() const noexcept {
-  return neighbours_.size() == team_.members().size();
+  return node_members_.size() == team_.members().size();
 }
 
 Result<std::unique_ptr<Segment>> ArenaSegment::create(detail::Node& node, Team& team,
@@ -45,31 +45,31 @@ Result<std::unique_ptr<Segment>> ArenaSegment::create(detail::Node& node, Team& 
                                                       const RegionOptions& options) {
   std::unique_ptr<ArenaSegment> segment(new ArenaSegment(node, team));
   TESSERA_ASSIGN_OR_RETURN(const auto sizes, team.allgather_value(std::uint64_t{my_bytes}));
-  Status mine = catch_bad_alloc([&] { return segment->plan(sizes, options); });
-  if (mine.ok() && segment->order_ == 0) {
+  Status status = catch_bad_alloc([&] { return segment->plan(sizes, options); });
+  if (status.ok() && segment->index_ == 0) {
     auto offset = catch_bad_alloc([&] { return segment->reserve_addresses(options); });
-    mine = offset.status();
+    status = offset.status();
     segment->offset_ = offset.ok() ? *offset : 0;
   }
-  mine = team.agree(mine);
-  if (mine.ok()) {
-    mine = segment->share_addresses();
+  status = team.agree(status);
+  if (status.ok()) {
+    status = segment->share_addresses();
   }
-  if (!mine.ok()) {
+  if (!status.ok()) {
     // Another node had no memory, or a rank died: then all members of this node give up.
-    if (segment->order_ == 0 && segment->offset_ != 0) {
-      segment->give_back();
+    if (segment->index_ == 0 && segment->offset_ != 0) {
+      segment->free_addresses();
     }
-    return mine;
+    return status;
   }
 
   segment->base_ = node.arena().at(segment->offset_);
-  const std::size_t order = segment->order_;
-  const std::uint64_t own =
+  const std::size_t index = segment->index_;
+  const std::uint64_t own_offset =
       segment->offset_ +
-      (segment->offsets_.empty() ? order * segment->stride_ : segment->offsets_[order]);
-  mine = catch_bad_alloc([&] { return segment->back_own(my_bytes, options, own); });
-  if (Status all = team.agree(mine); !all.ok()) {
+      (segment->offsets_.empty() ? index * segment->stride_ : segment->offsets_[index]);
+  status = catch_bad_alloc([&] { return segment->commit_own(my_bytes, options, own_offset); });
+  if (Status all = team.agree(status); !all.ok()) {
     const bool some_are_gone = all.code() == Code::peer_lost || all.code() == Code::closed;
     if (some_are_gone) {
       segment->abandon();
@@ -78,7 +78,7 @@ Result<std::unique_ptr<Segment>> ArenaSegment::create(detail::Node& node, Team& 
     TESSERA_RETURN_IF_ERROR(segment->free());
     return all;
   }
-  segment->local_ = my_bytes == 0 ? nullptr : node.arena().at(own);
+  segment->local_ = my_bytes == 0 ? nullptr : node.arena().at(own_offset);
   return std::unique_ptr<Segment>(std::move(segment));
 }
 
@@ -128,7 +128,7 @@ Status ArenaSegment::share_addresses() {
     return team_.broadcast_value(offset_, TeamRank{0});
   }
   TESSERA_ASSIGN_OR_RETURN(const auto offsets, team_.allgather_value(offset_));
-  offset_ = offsets[static_cast<std::size_t>(team_.team_rank(neighbours_.front()).value)];
+  offset_ = offsets[static_cast<std::size_t>(team_.team_rank(node_members_.front()).value)];
   return {};
 }
 
@@ -141,11 +141,11 @@ Result<std::uint64_t> ArenaSegment::reserve_addresses(const RegionOptions& optio
   detail::Arena& arena = node_.arena();
   TESSERA_ASSIGN_OR_RETURN(
       const std::uint64_t offset,
-      arena.allocate(taken_bytes(), options.huge_pages ? huge_page_bytes : granule_bytes));
+      arena.allocate(total_bytes(), options.huge_pages ? huge_page_bytes : granule_bytes));
   if (Status status =
-          arena.back(offset + extent_, detail::SharedRefCount::bytes(neighbours_.size()));
+          arena.back(offset + extent_, detail::SharedRefCount::bytes(node_members_.size()));
       !status.ok()) {
-    arena.free(offset, taken_bytes());
+    arena.free(offset, total_bytes());
     return status;
   }
   if (is_interleaved_) {
@@ -155,16 +155,16 @@ Result<std::uint64_t> ArenaSegment::reserve_addresses(const RegionOptions& optio
 }
 
 // The slices, and after them a count of the members that still use them.
-std::uint64_t ArenaSegment::taken_bytes() const noexcept {
-  return extent_ + detail::SharedRefCount::bytes(neighbours_.size());
+std::uint64_t ArenaSegment::total_bytes() const noexcept {
+  return extent_ + detail::SharedRefCount::bytes(node_members_.size());
 }
 
-detail::SharedRefCount& ArenaSegment::last_one() const noexcept {
+detail::SharedRefCount& ArenaSegment::ref_count() const noexcept {
   return *reinterpret_cast<detail::SharedRefCount*>(node_.arena().at(offset_ + extent_));
 }
 
-Status ArenaSegment::back_own(std::size_t my_bytes, const RegionOptions& options,
-                              std::uint64_t own_offset) {
+Status ArenaSegment::commit_own(std::size_t my_bytes, const RegionOptions& options,
+                                std::uint64_t own_offset) {
   if (my_bytes == 0) {
     return {};
   }
@@ -175,29 +175,29 @@ Status ArenaSegment::back_own(std::size_t my_bytes, const RegionOptions& options
 }
 
 Status ArenaSegment::free() {
-  if (order_ == 0) {
-    give_back();
+  if (index_ == 0) {
+    free_addresses();
   }
   return {};
 }
 
 void ArenaSegment::abandon() noexcept {
-  if (last_one().let_go(node_, neighbours_, order_)) {
-    give_back();
+  if (ref_count().let_go(node_, node_members_, index_)) {
+    free_addresses();
   }
 }
 
-void ArenaSegment::give_back() noexcept {
+void ArenaSegment::free_addresses() noexcept {
   if (is_interleaved_) {
     node_.arena().place_pages(offset_, extent_, detail::PagePlacement::local);
   }
-  node_.arena().free(offset_, taken_bytes());
+  node_.arena().free(offset_, total_bytes());
 }
 
 Result<std::unique_ptr<Segment>> AttachedSegment::create(Team& team, void* memory) {
-  const Slice mine{static_cast<std::byte*>(memory), getpid()};
-  TESSERA_ASSIGN_OR_RETURN(std::vector<Slice> slices, team.allgather_value(mine));
-  return std::unique_ptr<Segment>(new AttachedSegment(std::move(slices), mine.address));
+  const Slice own{static_cast<std::byte*>(memory), getpid()};
+  TESSERA_ASSIGN_OR_RETURN(std::vector<Slice> slices, team.allgather_value(own));
+  return std::unique_ptr<Segment>(new AttachedSegment(std::move(slices), own.address));
 }
 
 }  // namespace tessera::rma::shm

@@ -21,7 +21,7 @@ namespace tessera::rma::shm {
 class ArenaSegment final : public Segment {
  public:
   /// Collective on `team`. The first member on the node reserves the addresses for all; each member
-  /// backs its own slice, so that the pages are on its NUMA node. Slices with no_local_access,
+  /// commits its own slice, so that the pages are on its NUMA node. Slices with no_local_access,
   /// which no member accesses locally, are interleaved over all NUMA nodes. Errors: no_memory,
   /// limit_exceeded.
   static Result<std::unique_ptr<Segment>> create(detail::Node& node, Team& team,
@@ -39,18 +39,18 @@ class ArenaSegment final : public Segment {
   Status plan(const std::vector<std::uint64_t>& all_sizes, const RegionOptions& options);
   Status share_addresses();
   Result<std::uint64_t> reserve_addresses(const RegionOptions& options);
-  [[nodiscard]] std::uint64_t taken_bytes() const noexcept;
-  void give_back() noexcept;
-  [[nodiscard]] detail::SharedRefCount& last_one() const noexcept;
-  Status back_own(std::size_t my_bytes, const RegionOptions& options, std::uint64_t own_offset);
+  [[nodiscard]] std::uint64_t total_bytes() const noexcept;
+  void free_addresses() noexcept;
+  [[nodiscard]] detail::SharedRefCount& ref_count() const noexcept;
+  Status commit_own(std::size_t my_bytes, const RegionOptions& options, std::uint64_t own_offset);
 
   detail::Node& node_;
   Team team_;
-  std::vector<WorldRank> neighbours_;  ///< the members on this node, including this rank
-  std::size_t order_ = 0;              ///< of this rank among them; the first one leads
-  std::uint64_t offset_ = 0;           ///< of the first slice in the node's memory
-  std::uint64_t extent_ = 0;           ///< address space of all slices
-  std::uint64_t needed_ = 0;           ///< memory of all slices
+  std::vector<WorldRank> node_members_;  ///< the members on this node, including this rank
+  std::size_t index_ = 0;     ///< of this rank among them; the first one allocates for all
+  std::uint64_t offset_ = 0;  ///< of the first slice in the node's memory
+  std::uint64_t extent_ = 0;  ///< address space of all slices
+  std::uint64_t needed_ = 0;  ///< memory of all slices
   std::byte* base_ = nullptr;
   std::size_t stride_ = 0;
   std::vector<std::uint64_t> offsets_;  ///< set only if slices are too unequal for a stride

@@ -35,8 +35,8 @@ class ShmEndpoint final : public Endpoint {
   Status copy(const Target& target, void* local, const CopyShape& shape,
               kernels::Direction direction, Completion& done) const {
     // The number of a process that has ended may be reused by another process.
-    const int place = node_.local_rank_of(peer_);
-    if (node_.has_ended(place)) {
+    const int local_rank = node_.local_rank_of(peer_);
+    if (node_.has_ended(local_rank)) {
       return Status::error_at(
           peer_, Code::peer_lost,
           fmt::format("rank {} died, and the memory that it attached with it", peer_.value));
@@ -51,7 +51,7 @@ class ShmEndpoint final : public Endpoint {
     if (shape.run_bytes > word_bytes || node_.is_one_process()) {
       TESSERA_RETURN_IF_ERROR(copy_now());
     } else {
-      const detail::RobustGuard guard(node_.memory().record(place).attached_lock,
+      const detail::RobustGuard guard(node_.memory().record(local_rank).attached_lock,
                                       node_.lock_context());
       TESSERA_RETURN_IF_ERROR(copy_now());
     }
@@ -68,7 +68,7 @@ class ShmTransport final : public Transport {
   explicit ShmTransport(const TransportContext& context) : node_(*context.node) {}
 
   [[nodiscard]] std::string_view name() const noexcept override { return "shm"; }
-  [[nodiscard]] const Capabilities& capabilities() const noexcept override { return can_; }
+  [[nodiscard]] const Capabilities& capabilities() const noexcept override { return capabilities_; }
   [[nodiscard]] bool reaches(WorldRank peer) const override {
     return node_.local_rank_of(peer) >= 0;
   }
@@ -88,12 +88,12 @@ class ShmTransport final : public Transport {
  private:
   // On mapped slices the library itself does accumulates and atomics; on attached memory it
   // composes them under the node's locks.
-  Capabilities can_{.load_store = true,
-                    .attach = true,
-                    .strided = true,
-                    .accumulate = false,
-                    .atomics = false,
-                    .always_fenced = true};
+  Capabilities capabilities_{.load_store = true,
+                             .attach = true,
+                             .strided = true,
+                             .accumulate = false,
+                             .atomics = false,
+                             .always_fenced = true};
   detail::Node& node_;
 };
 

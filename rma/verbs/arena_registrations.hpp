@@ -24,7 +24,7 @@
 namespace tessera::rma::verbs {
 
 /// Contiguous bytes under the same keys.
-struct Known {
+struct RegisteredSpan {
   std::byte* from = nullptr;
   std::uint64_t bytes = 0;
   std::uint32_t local_key = 0;
@@ -41,7 +41,7 @@ class ArenaRegistrations {
   /// The registered memory from `from` on, at most `bytes` of it; registers it if necessary.
   /// Errors: unsupported, with the reason, if it cannot be registered. Requires: is_in_arena(from),
   /// bytes > 0.
-  Result<Known> find(std::byte* from, std::uint64_t bytes);
+  Result<RegisteredSpan> find(std::byte* from, std::uint64_t bytes);
 
  private:
   struct Part {
@@ -50,7 +50,8 @@ class ArenaRegistrations {
     Registration registration;
   };
   [[nodiscard]] const Part* part_at(const std::byte* at) const noexcept;
-  [[nodiscard]] static Known cut(const Part& part, std::byte* from, std::uint64_t bytes) noexcept;
+  [[nodiscard]] static RegisteredSpan span_in(const Part& part, std::byte* from,
+                                              std::uint64_t bytes) noexcept;
   Status add_part(std::byte* from, std::uint64_t bytes);
 
   Registrar& registrar_;

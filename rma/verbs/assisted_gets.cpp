@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Gets that the other end's device writes, when its agent is asked to ([ARMCI06] §5.2.3).
+// Gets that the other end's device writes, after a request to its agent ([ARMCI06] §5.2.3).
 #include <algorithm>
 #include <utility>
 
@@ -21,42 +21,47 @@ Result<bool> VerbsEndpoint::get_assisted(std::byte* to, const Target& from, cons
 
 Result<bool> VerbsEndpoint::request_run(std::byte* to, const Target& from, std::size_t bytes,
                                         Completion& done) {
-  std::size_t asked = 0;
+  std::size_t requested = 0;
   Status status;
-  while (asked < bytes && status.ok()) {
-    const auto remote = find(from.region, from.offset + asked);
+  while (requested < bytes && status.ok()) {
+    const auto remote = find(from.region, from.offset + requested);
     if (!remote.ok()) {
       status = remote.status();
       break;
     }
-    auto known = *remote ? find_some(Way::get, to + asked, bytes - asked) : std::nullopt;
+    auto known = *remote
+                     ? find_first_part(Direction::from_remote, to + requested, bytes - requested)
+                     : std::nullopt;
     if (!known) {
       Target rest = from;
-      rest.offset += asked;
-      status = asked == 0 ? Status() : move(Way::get, rest, to + asked, bytes - asked, done);
+      rest.offset += requested;
+      status = requested == 0
+                   ? Status()
+                   : move(Direction::from_remote, rest, to + requested, bytes - requested, done);
       TESSERA_RETURN_IF_ERROR(status.ok() ? Status() : conclude(std::move(status), true, done));
-      return asked > 0;
+      return requested > 0;
     }
-    const auto here = std::min<std::size_t>({bytes - asked, known->bytes, (*remote)->bytes});
+    const auto here = std::min<std::size_t>({bytes - requested, known->bytes, (*remote)->bytes});
     status = request_in_parts({.rank = peer_,
                                .region = from.region,
-                               .offset = from.offset + asked,
+                               .offset = from.offset + requested,
                                .shape = CopyShape::contiguous(here),
-                               .address = reinterpret_cast<std::uintptr_t>(to + asked),
+                               .address = reinterpret_cast<std::uintptr_t>(to + requested),
                                .key = known->remote_key},
                               known->held, done);
-    asked += here;
+    requested += here;
   }
-  TESSERA_RETURN_IF_ERROR(conclude(std::move(status), asked > 0, done));
+  TESSERA_RETURN_IF_ERROR(conclude(std::move(status), requested > 0, done));
   return true;
 }
 
 Result<bool> VerbsEndpoint::request_rows(std::byte* to, const Target& from, const CopyShape& shape,
                                          Completion& done) {
-  TESSERA_ASSIGN_OR_RETURN(const auto ground,
-                           find_registered_range(Way::get, from.region, rows_of(from, to, shape)));
+  TESSERA_ASSIGN_OR_RETURN(
+      const auto registered,
+      find_registered_range(Direction::from_remote, from.region, rows_of(from, to, shape)));
   // The other end has one key for all of it.
-  if (!ground || ground->local->size() > 1) {
+  if (!registered || registered->local->size() > 1) {
     return false;
   }
   Status status = request_in_parts({.rank = peer_,
@@ -64,8 +69,8 @@ Result<bool> VerbsEndpoint::request_rows(std::byte* to, const Target& from, cons
                                     .offset = from.offset,
                                     .shape = shape,
                                     .address = reinterpret_cast<std::uintptr_t>(to),
-                                    .key = ground->local->front().remote_key},
-                                   ground->local, done);
+                                    .key = registered->local->front().remote_key},
+                                   registered->local, done);
   TESSERA_RETURN_IF_ERROR(conclude(std::move(status), true, done));
   return true;
 }

@@ -47,22 +47,22 @@ Status VerbsEndpoint::atomic_by_device(const Target& at, const AtomicRequest& re
 
 Status VerbsEndpoint::change_word(const detail::RemoteSpan& word, const AtomicRequest& request) {
   TESSERA_ASSIGN_OR_RETURN(const int buffer, take_buffer());
-  Buffers& buffers = path_.fabric().buffers();
+  RegisteredBufferPool& buffers = connection_.context().buffers();
   const bool is_sum = request.kind == Kind::fetch_add;
   ibv_sge piece{reinterpret_cast<std::uintptr_t>(buffers.at(buffer)), sizeof(std::uint64_t),
                 buffers.key()};
-  ibv_send_wr wanted{};
-  wanted.sg_list = &piece;
-  wanted.num_sge = 1;
-  wanted.opcode = is_sum ? IBV_WR_ATOMIC_FETCH_AND_ADD : IBV_WR_ATOMIC_CMP_AND_SWP;
-  wanted.wr.atomic.remote_addr = word.address;
-  wanted.wr.atomic.rkey = static_cast<std::uint32_t>(word.key);
-  wanted.wr.atomic.compare_add =
+  ibv_send_wr work_request{};
+  work_request.sg_list = &piece;
+  work_request.num_sge = 1;
+  work_request.opcode = is_sum ? IBV_WR_ATOMIC_FETCH_AND_ADD : IBV_WR_ATOMIC_CMP_AND_SWP;
+  work_request.wr.atomic.remote_addr = word.address;
+  work_request.wr.atomic.rkey = static_cast<std::uint32_t>(word.key);
+  work_request.wr.atomic.compare_add =
       static_cast<std::uint64_t>(is_sum ? request.operand : request.expected);
-  wanted.wr.atomic.swap = static_cast<std::uint64_t>(request.operand);
+  work_request.wr.atomic.swap = static_cast<std::uint64_t>(request.operand);
   Completion done;
   done.begin();
-  Status posted = post(Way::get, &wanted, 1,
+  Status posted = post(Direction::from_remote, &work_request, 1,
                        {.done = &done,
                         .buffer = buffer,
                         .copy_to = reinterpret_cast<std::byte*>(request.previous),

@@ -12,17 +12,20 @@
 
 namespace tessera::rma::verbs {
 
-Buffers::Buffers(std::byte* memory, std::size_t count, std::size_t bytes) noexcept
+RegisteredBufferPool::RegisteredBufferPool(std::byte* memory, std::size_t count,
+                                           std::size_t bytes) noexcept
     : memory_(memory), count_(count), bytes_(bytes) {}
 
-Buffers::~Buffers() {
+RegisteredBufferPool::~RegisteredBufferPool() {
   registration_ = Registration();
   munmap(memory_, count_ * bytes_);
 }
 
 // Whole pages: a page that the device holds must contain nothing else.
-Result<std::unique_ptr<Buffers>> Buffers::create(Registrar& registrar, std::size_t count,
-                                                 std::size_t bytes, int access) {
+Result<std::unique_ptr<RegisteredBufferPool>> RegisteredBufferPool::create(Registrar& registrar,
+                                                                           std::size_t count,
+                                                                           std::size_t bytes,
+                                                                           int access) {
   void* const memory =
       mmap(nullptr, count * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
@@ -30,14 +33,15 @@ Result<std::unique_ptr<Buffers>> Buffers::create(Registrar& registrar, std::size
                                                       count, bytes, describe_system_error(ENOMEM)))
         .hint(remedy_for_system_error(ENOMEM));
   }
-  std::unique_ptr<Buffers> made(new Buffers(static_cast<std::byte*>(memory), count, bytes));
-  TESSERA_ASSIGN_OR_RETURN(made->registration_, registrar.pin(memory, count * bytes, access));
-  made->free_.resize(count);
-  std::iota(made->free_.rbegin(), made->free_.rend(), 0);
-  return made;
+  std::unique_ptr<RegisteredBufferPool> pool(
+      new RegisteredBufferPool(static_cast<std::byte*>(memory), count, bytes));
+  TESSERA_ASSIGN_OR_RETURN(pool->registration_, registrar.pin(memory, count * bytes, access));
+  pool->free_.resize(count);
+  std::iota(pool->free_.rbegin(), pool->free_.rend(), 0);
+  return pool;
 }
 
-int Buffers::take() noexcept {
+int RegisteredBufferPool::take() noexcept {
   const std::lock_guard guard(mutex_);
   if (free_.empty()) {
     return -1;
@@ -47,12 +51,12 @@ int Buffers::take() noexcept {
   return buffer;
 }
 
-void Buffers::give_back(int buffer) noexcept {
+void RegisteredBufferPool::give_back(int buffer) noexcept {
   const std::lock_guard guard(mutex_);
   free_.push_back(buffer);  // capacity for all is reserved
 }
 
-bool Buffers::is_scarce() const noexcept {
+bool RegisteredBufferPool::is_scarce() const noexcept {
   const std::lock_guard guard(mutex_);
   return free_.size() < count_ / 2;
 }

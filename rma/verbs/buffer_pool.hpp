@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Buffers: registered memory in equal pieces, for small messages and for transfers of memory that
-// is not registered.
+// RegisteredBufferPool: registered memory in equal pieces, for small messages and for transfers of
+// memory that is not registered.
 //
 // Threads: all functions may be called from any thread.
 #pragma once
@@ -17,15 +17,15 @@
 
 namespace tessera::rma::verbs {
 
-class Buffers {
+class RegisteredBufferPool {
  public:
   /// Errors: no_memory, limit_exceeded (of locked memory).
-  static Result<std::unique_ptr<Buffers>> create(Registrar& registrar, std::size_t count,
-                                                 std::size_t bytes,
-                                                 int access = IBV_ACCESS_LOCAL_WRITE);
-  ~Buffers();
-  Buffers(const Buffers&) = delete;
-  Buffers& operator=(const Buffers&) = delete;
+  static Result<std::unique_ptr<RegisteredBufferPool>> create(Registrar& registrar,
+                                                              std::size_t count, std::size_t bytes,
+                                                              int access = IBV_ACCESS_LOCAL_WRITE);
+  ~RegisteredBufferPool();
+  RegisteredBufferPool(const RegisteredBufferPool&) = delete;
+  RegisteredBufferPool& operator=(const RegisteredBufferPool&) = delete;
 
   /// The number of a free buffer, now the caller's; −1 if none is free.
   [[nodiscard]] int take() noexcept;
@@ -43,7 +43,7 @@ class Buffers {
   [[nodiscard]] std::uint32_t remote_key() const noexcept { return registration_.rkey(); }
 
  private:
-  Buffers(std::byte* memory, std::size_t count, std::size_t bytes) noexcept;
+  RegisteredBufferPool(std::byte* memory, std::size_t count, std::size_t bytes) noexcept;
 
   std::byte* memory_;
   std::size_t count_;

@@ -34,21 +34,7 @@ constexpr std::size_t count_bytes = 2;
 constexpr std::size_t credits_at = window_at + count_bytes;
 constexpr std::size_t buffer_at = credits_at + count_bytes;
 constexpr std::size_t buffer_size_bytes = 4;
-constexpr std::size_t spot_at = buffer_at + buffer_size_bytes;
-
-void store_low(std::uint64_t value, std::size_t bytes, std::byte* to) noexcept {
-  for (std::size_t i = 0; i < bytes; ++i) {
-    to[i] = static_cast<std::byte>(value >> (8 * i));
-  }
-}
-
-std::uint64_t load_low(const std::byte* from, std::size_t bytes) noexcept {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < bytes; ++i) {
-    value |= std::to_integer<std::uint64_t>(from[i]) << (8 * i);
-  }
-  return value;
-}
+constexpr std::size_t flush_target_at = buffer_at + buffer_size_bytes;
 
 // The device's status of a failed request, in words.
 const char* explain(ibv_wc_status status) noexcept {
@@ -122,58 +108,58 @@ void scatter(std::span<const std::byte> from, std::span<const iovec> pieces, std
 
 }  // namespace
 
-Result<std::unique_ptr<VerbsConnection>> VerbsConnection::open(VerbsContext& fabric) {
-  const VerbsContextOptions& options = fabric.adapter().options;
-  const DeviceLimits& limits = fabric.device()->limits();
+Result<std::unique_ptr<VerbsConnection>> VerbsConnection::open(VerbsContext& context) {
+  const VerbsContextOptions& options = context.adapter().options;
+  const DeviceLimits& limits = context.device()->limits();
   TESSERA_ASSIGN_OR_RETURN(
       QueuePair queue,
-      QueuePair::create(fabric.device(),
-                        {.send_completions = fabric.completions(),
-                         .receive_completions = fabric.completions(),
-                         .receives = fabric.receives().get(),
+      QueuePair::create(context.device(),
+                        {.send_completions = context.completions(),
+                         .receive_completions = context.completions(),
+                         .receives = context.receive_queue().get(),
                          .depth = std::min(options.depth, limits.max_queue_depth),
-                         .send_sge = most_pieces(limits),
+                         .send_sge = max_pieces(limits),
                          .inline_bytes = std::min(options.inline_bytes, limits.max_inline)}));
-  TESSERA_RETURN_IF_ERROR(fabric.receives().start());
-  std::unique_ptr<VerbsConnection> path(new VerbsConnection(fabric, std::move(queue)));
-  TESSERA_RETURN_IF_ERROR(path->reserve_window());
-  fabric.enter(path->queue_.number(), *path);
-  return path;
+  TESSERA_RETURN_IF_ERROR(context.receive_queue().start());
+  std::unique_ptr<VerbsConnection> connection(new VerbsConnection(context, std::move(queue)));
+  TESSERA_RETURN_IF_ERROR(connection->reserve_window());
+  context.add_connection(connection->queue_.number(), *connection);
+  return connection;
 }
 
 // For comparison: separate buffers for each client, as earlier servers had them ([CLUSTERS02]).
 Status VerbsConnection::reserve_window() {
-  const VerbsContextOptions& options = fabric_.adapter().options;
+  const VerbsContextOptions& options = context_.adapter().options;
   if (options.reserves_for_clients) {
     TESSERA_RETURN_IF_ERROR(
-        fabric_.receives().reserve_for_client(options.window + credit_messages));
+        context_.receive_queue().reserve_for_client(options.window + credit_messages));
     reserved_ = options.window + credit_messages;
     credits_.reserve(options.window);
   }
   return {};
 }
 
-VerbsConnection::VerbsConnection(VerbsContext& fabric, QueuePair queue)
-    : fabric_(fabric),
+VerbsConnection::VerbsConnection(VerbsContext& context, QueuePair queue)
+    : context_(context),
       queue_(std::move(queue)),
       inline_bytes_(
-          std::min(queue_.capacities().max_inline_data, fabric.adapter().options.inline_bytes)),
-      credits_(fabric.adapter().options.window) {}
+          std::min(queue_.capacities().max_inline_data, context.adapter().options.inline_bytes)),
+      credits_(context.adapter().options.window) {}
 
 VerbsConnection::~VerbsConnection() {
   drain();
   queue_.to_error().ignore("it is destroyed in any case");
   // Destroying the queue pair drops its completions that were not read, such as those of message
   // buffers.
-  for (int looks = 0; looks < max_final_polls && fabric_.progress() > 0; ++looks) {
+  for (int polls = 0; polls < max_final_polls && context_.progress() > 0; ++polls) {
   }
-  fabric_.forget(queue_.number());
+  context_.remove_connection(queue_.number());
   lose(Status::error(Code::closed, "the connection was closed"));
   complete_until(posted_, loss());
   for (; !messages_.empty(); messages_.pop_front()) {
-    let_go(messages_.front());
+    release_message(messages_.front());
   }
-  fabric_.receives().release(reserved_ > 0 ? reserved_ : credits_.granted());
+  context_.receive_queue().release(reserved_ > 0 ? reserved_ : credits_.granted());
 }
 
 // Waits until the other end has received everything, or is gone. Otherwise it could take the end of
@@ -186,7 +172,7 @@ void VerbsConnection::drain() noexcept {
       return;
     }
     // This request is signaled, and so completes all before it.
-    fabric_.take_last_entry();
+    context_.take_last_entry();
     post_message({}, {}, {.is_last = true}).ignore("a failed connection needs no draining");
   }
   const auto deadline = std::chrono::steady_clock::now() + patience;
@@ -195,7 +181,7 @@ void VerbsConnection::drain() noexcept {
     return is_lost_ || posted_ == ended_;
   };
   while (!is_done() && std::chrono::steady_clock::now() < deadline) {
-    if (fabric_.progress() == 0) {
+    if (context_.progress() == 0) {
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
   }
@@ -204,24 +190,25 @@ void VerbsConnection::drain() noexcept {
 // --- connecting
 
 // The queue pair's address, the window, the initial credits, the size of a buffer, and the address
-// and key of the quiet spot, little-endian.
+// and key of the flush target, little-endian.
 detail::RdmaAddressBytes VerbsConnection::address() const {
   detail::RdmaAddressBytes bytes{};
   const auto encoded = queue_.address().encode();
   std::copy(encoded.begin(), encoded.end(), bytes.begin());
-  const detail::RemoteSpan spot = fabric_.quiet_spot();
-  const VerbsContextOptions& options = fabric_.adapter().options;
+  const detail::RemoteSpan flush_target = context_.flush_target();
+  const VerbsContextOptions& options = context_.adapter().options;
   store_low(options.window, count_bytes, &bytes[window_at]);
   store_low(reserved_ > 0 ? options.window : 0, count_bytes, &bytes[credits_at]);
-  store_low(fabric_.receives().bytes(), buffer_size_bytes, &bytes[buffer_at]);
-  store_low(spot.address, sizeof(std::uint64_t), &bytes[spot_at]);
-  store_low(spot.key, sizeof(std::uint32_t), &bytes[spot_at + sizeof(std::uint64_t)]);
+  store_low(context_.receive_queue().bytes(), buffer_size_bytes, &bytes[buffer_at]);
+  store_low(flush_target.address, sizeof(std::uint64_t), &bytes[flush_target_at]);
+  store_low(flush_target.key, sizeof(std::uint32_t),
+            &bytes[flush_target_at + sizeof(std::uint64_t)]);
   return bytes;
 }
 
 Status VerbsConnection::connect(const detail::RdmaAddressBytes& other) {
   TESSERA_ASSIGN_OR_RETURN(
-      const ConnectionAddress theirs,
+      const ConnectionAddress peer_address,
       ConnectionAddress::decode(std::span(other).first(ConnectionAddress::encoded_bytes)));
   const auto window = static_cast<std::uint32_t>(load_low(&other[window_at], count_bytes));
   const auto credits = static_cast<std::uint32_t>(load_low(&other[credits_at], count_bytes));
@@ -235,18 +222,19 @@ Status VerbsConnection::connect(const detail::RdmaAddressBytes& other) {
         fmt::format("the other end grants {} of {} credits for messages of {} bytes", credits,
                     window, bytes));
   }
-  flush_target_ = {load_low(&other[spot_at], sizeof(std::uint64_t)), 1,
-                   load_low(&other[spot_at + sizeof(std::uint64_t)], sizeof(std::uint32_t))};
-  TESSERA_RETURN_IF_ERROR(queue_.connect(theirs));
+  flush_target_ = {
+      load_low(&other[flush_target_at], sizeof(std::uint64_t)), 1,
+      load_low(&other[flush_target_at + sizeof(std::uint64_t)], sizeof(std::uint32_t))};
+  TESSERA_RETURN_IF_ERROR(queue_.connect(peer_address));
   const std::lock_guard guard(sending_);
-  credits_.begin(credits, window, std::min(bytes, fabric_.buffers().bytes()));
+  credits_.begin(credits, window, std::min(bytes, context_.buffers().bytes()));
   return {};
 }
 
-void VerbsConnection::watch(std::unique_ptr<detail::Channel> beside) {
-  tcp_channel_ = std::move(beside);
+void VerbsConnection::watch(std::unique_ptr<detail::Channel> tcp_channel) {
+  tcp_channel_ = std::move(tcp_channel);
   descriptor_ = tcp_channel_->descriptor();
-  fabric_.note_arrival(descriptor_);  // messages may have arrived before
+  context_.record_arrival(descriptor_);  // messages may have arrived before
 }
 
 int VerbsConnection::descriptor() const noexcept {
@@ -268,15 +256,15 @@ Status VerbsConnection::on_readable() {
   }
   std::byte byte{};
   const iovec room{&byte, 1};
-  const auto came = tcp_channel_->receive(std::span(&room, 1));
-  if (came.ok() && *came == 0) {
+  const auto received = tcp_channel_->receive(std::span(&room, 1));
+  if (received.ok() && *received == 0) {
     return {};
   }
   Status reason =
-      came.ok()
+      received.ok()
           ? Status::error(Code::protocol,
                           peer() + " sent data over the TCP connection, which RDMA has replaced")
-          : came.status();
+          : received.status();
   lose(reason);
   return reason;
 }
@@ -301,7 +289,7 @@ void VerbsConnection::lose(const Status& reason) {
   if (descriptor_ >= 0) {
     // The other end's device may never notice by itself.
     shutdown(descriptor_, SHUT_RDWR);
-    fabric_.note_arrival(descriptor_);
+    context_.record_arrival(descriptor_);
   }
 }
 
@@ -310,41 +298,42 @@ void VerbsConnection::lose(const Status& reason) {
 // Requires: sending_ is locked. Takes room for that many requests, which must then be posted.
 bool VerbsConnection::take_room(std::uint32_t count) {
   return posted_ - ended_ + count + reserved_for_credits <= queue_.capacities().max_send_wr &&
-         fabric_.take_entries(count, queue_.number());
+         context_.take_entries(count, queue_.number());
 }
 
-std::uint32_t VerbsConnection::most_at_once() const noexcept {
+std::uint32_t VerbsConnection::max_batch() const noexcept {
   return std::max(queue_.capacities().max_send_wr / 2, reserved_for_credits + 1) -
          reserved_for_credits;
 }
 
 Result<std::uint64_t> VerbsConnection::post(ibv_send_wr* first, std::uint32_t count,
-                                            Ending ending) {
+                                            OnCompletion on_completion) {
   const std::lock_guard guard(sending_);
   if (is_lost_) {
     return loss();
   }
-  return take_room(count) ? post_locked(first, count, std::move(ending))
+  return take_room(count) ? post_locked(first, count, std::move(on_completion))
                           : Result<std::uint64_t>(std::uint64_t{0});
 }
 
 // Requires: sending_ is locked, and room was taken.
 Result<std::uint64_t> VerbsConnection::post_locked(ibv_send_wr* first, std::uint32_t count,
-                                                   Ending ending) {
+                                                   OnCompletion on_completion) {
   std::uint64_t number = posted_;
   ibv_send_wr* last = first;
   for (ibv_send_wr* each = first; each != nullptr; each = each->next) {
     each->wr_id = ++number;
     last = each;
   }
-  const bool is_wanted = !ending.is_quiet() || number - last_signaled_ >= max_unsignaled ||
-                         fabric_.are_entries_scarce() ||
-                         (ending.buffer >= 0 && fabric_.buffers().is_scarce());
-  if (is_wanted) {
+  const bool is_signaled = !on_completion.may_be_unsignaled() ||
+                           number - last_signaled_ >= max_unsignaled ||
+                           context_.are_entries_scarce() ||
+                           (on_completion.buffer >= 0 && context_.buffers().is_scarce());
+  if (is_signaled) {
     last->send_flags |= IBV_SEND_SIGNALED;
   }
   ibv_send_wr* bad = nullptr;
-  if (const int error = fabric_.device()->library()->post_send(queue_.get(), first, bad);
+  if (const int error = context_.device()->library()->post_send(queue_.get(), first, bad);
       error != 0) {
     lose(Status::error(Code::peer_lost,
                        fmt::format("the device accepts no further requests for {}: {}", peer(),
@@ -352,19 +341,19 @@ Result<std::uint64_t> VerbsConnection::post_locked(ibv_send_wr* first, std::uint
     // Requests before the bad one are under way, and end with the connection, as does everything
     // that waits for them.
     const auto taken = bad == nullptr ? 0 : static_cast<std::uint32_t>(bad->wr_id - posted_ - 1);
-    fabric_.give_back_entries(count - taken);
+    context_.give_back_entries(count - taken);
     count = taken;
     if (count == 0) {
       return loss();
     }
   }
   posted_ += count;
-  last_signaled_ = is_wanted ? posted_ : last_signaled_;
-  if (ending.done != nullptr) {
-    fabric_.count_begun();
+  last_signaled_ = is_signaled ? posted_ : last_signaled_;
+  if (on_completion.done != nullptr) {
+    context_.count_begun();
   }
-  if (!ending.is_quiet() || ending.buffer >= 0) {
-    waiting_.push_back({posted_, std::move(ending)});
+  if (!on_completion.may_be_unsignaled() || on_completion.buffer >= 0) {
+    pending_.push_back({posted_, std::move(on_completion)});
   }
   return posted_;
 }
@@ -382,7 +371,7 @@ void VerbsConnection::take_completion(const ibv_wc& completion) {
   } else if (status.ok()) {
     take_message(completion);
   } else {
-    fabric_.receives().give_back(static_cast<std::uint32_t>(completion.wr_id));
+    context_.receive_queue().give_back(static_cast<std::uint32_t>(completion.wr_id));
   }
 }
 
@@ -401,9 +390,9 @@ void VerbsConnection::abandon(const Status& reason) {
 
 // All requests up to that number have completed.
 void VerbsConnection::complete_until(std::uint64_t number, const Status& status) {
-  Waiting over;
-  while (record_completed(number, over)) {
-    finish(over.ending, over.number, status);
+  PendingCompletion completed;
+  while (record_completed(number, completed)) {
+    finish(completed.on_completion, completed.number, status);
   }
   bool was_short = false;
   {
@@ -413,7 +402,7 @@ void VerbsConnection::complete_until(std::uint64_t number, const Status& status)
     post_update_soon();
   }
   if (was_short) {
-    fabric_.note_arrival(descriptor_);
+    context_.record_arrival(descriptor_);
   }
 }
 
@@ -426,40 +415,43 @@ void VerbsConnection::post_unposted() {
     post_credit_update();
   }
   if (was_short) {
-    fabric_.note_arrival(descriptor_);
+    context_.record_arrival(descriptor_);
   }
 }
 
-// Records that, and returns the first entry that waits for it.
-bool VerbsConnection::record_completed(std::uint64_t number, Waiting& over) {
+// Records the completion, and returns the first entry that waits for it.
+bool VerbsConnection::record_completed(std::uint64_t number, PendingCompletion& completed) {
   const std::lock_guard guard(sending_);
-  fabric_.give_back_entries(std::max(ended_, number) - ended_);
+  context_.give_back_entries(std::max(ended_, number) - ended_);
   ended_ = std::max(ended_, number);
-  if (waiting_.empty() || waiting_.front().number > number) {
+  if (pending_.empty() || pending_.front().number > number) {
     return false;
   }
-  over = std::move(waiting_.front());
-  waiting_.pop_front();
+  completed = std::move(pending_.front());
+  pending_.pop_front();
   return true;
 }
 
-void VerbsConnection::finish(Ending& ending, std::uint64_t number, const Status& status) {
-  if (ending.is_flush && status.ok()) {
+void VerbsConnection::finish(OnCompletion& on_completion, std::uint64_t number,
+                             const Status& status) {
+  if (on_completion.is_flush && status.ok()) {
     std::uint64_t before = flushed_.load();
     while (before < number && !flushed_.compare_exchange_weak(before, number)) {
     }
   }
-  if (ending.buffer >= 0) {
-    if (ending.copy_to != nullptr && status.ok()) {
-      kernels::copy_small(ending.copy_to, fabric_.buffers().at(ending.buffer), ending.copy_bytes);
+  if (on_completion.buffer >= 0) {
+    if (on_completion.copy_to != nullptr && status.ok()) {
+      kernels::copy_small(on_completion.copy_to, context_.buffers().at(on_completion.buffer),
+                          on_completion.copy_bytes);
     }
-    fabric_.give_back_buffer(ending.buffer);
+    context_.give_back_buffer(on_completion.buffer);
   }
-  ending.held.reset();
-  if (ending.done != nullptr) {
-    fabric_.count_ended(1);
+  on_completion.held.reset();
+  if (on_completion.done != nullptr) {
+    context_.count_ended(1);
     const detail::Requests* const requests = requests_.load(std::memory_order_acquire);
-    ending.done->end(status.ok() || requests == nullptr ? status : requests->loss_of(status));
+    on_completion.done->end(status.ok() || requests == nullptr ? status
+                                                               : requests->loss_of(status));
   }
 }
 
@@ -467,29 +459,29 @@ void VerbsConnection::finish(Ending& ending, std::uint64_t number, const Status&
 
 Status VerbsConnection::push(const std::byte* from, const CopyShape& shape,
                              const detail::RemoteSpan& to) {
-  const DeviceLimits& limits = fabric_.device()->limits();
-  Rows rows(
+  const DeviceLimits& limits = context_.device()->limits();
+  WorkRequestBatch requests(
       {.opcode = IBV_WR_RDMA_WRITE,
        .remote = to,
-       .most_pieces = most_pieces(limits),
-       .most_bytes = limits.max_message},
+       .max_pieces = max_pieces(limits),
+       .max_bytes = limits.max_message},
       [this](ibv_send_wr* first, std::uint32_t count) { return post_or_defer(first, count); });
   Status status;
   kernels::for_each_run(shape, [&](std::int64_t there, std::int64_t here) {
     for (std::size_t done = 0; done < shape.run_bytes && status.ok();) {
       // Each slab of the arena has its own keys.
       auto* const at = const_cast<std::byte*>(from) + here + done;
-      const auto known = fabric_.adapter().arena->find(at, shape.run_bytes - done);
+      const auto known = context_.adapter().arena->find(at, shape.run_bytes - done);
       status = known.status();
       if (status.ok()) {
-        status =
-            rows.add(at, known->local_key, there + static_cast<std::int64_t>(done), known->bytes);
+        status = requests.add(at, known->local_key, there + static_cast<std::int64_t>(done),
+                              known->bytes);
         done += known->bytes;
       }
     }
   });
   TESSERA_RETURN_IF_ERROR(std::move(status));
-  return rows.finish();
+  return requests.finish();
 }
 
 Status VerbsConnection::post_or_defer(ibv_send_wr* first, std::uint32_t count) {
@@ -500,10 +492,10 @@ Status VerbsConnection::post_or_defer(ibv_send_wr* first, std::uint32_t count) {
   if (deferred_.empty() && take_room(count)) {
     return post_locked(first, count, {}).status();
   }
-  Kept& kept = deferred_.push_back({});
+  DeferredRequests& batch = deferred_.push_back({});
   for (const ibv_send_wr* each = first; each != nullptr; each = each->next) {
-    kept.requests.push_back(*each);
-    kept.pieces.insert(kept.pieces.end(), each->sg_list, each->sg_list + each->num_sge);
+    batch.requests.push_back(*each);
+    batch.pieces.insert(batch.pieces.end(), each->sg_list, each->sg_list + each->num_sge);
   }
   return {};
 }
@@ -512,15 +504,15 @@ Status VerbsConnection::post_or_defer(ibv_send_wr* first, std::uint32_t count) {
 void VerbsConnection::post_deferred() {
   while (!deferred_.empty() && !is_lost_ &&
          take_room(static_cast<std::uint32_t>(deferred_.front().requests.size()))) {
-    Kept& kept = deferred_.front();
-    ibv_sge* piece = kept.pieces.data();
-    for (std::size_t i = 0; i < kept.requests.size(); ++i) {
-      ibv_send_wr& each = kept.requests[i];
+    DeferredRequests& batch = deferred_.front();
+    ibv_sge* piece = batch.pieces.data();
+    for (std::size_t i = 0; i < batch.requests.size(); ++i) {
+      ibv_send_wr& each = batch.requests[i];
       each.sg_list = piece;
       piece += each.num_sge;
-      each.next = i + 1 < kept.requests.size() ? &kept.requests[i + 1] : nullptr;
+      each.next = i + 1 < batch.requests.size() ? &batch.requests[i + 1] : nullptr;
     }
-    post_locked(kept.requests.data(), static_cast<std::uint32_t>(kept.requests.size()), {})
+    post_locked(batch.requests.data(), static_cast<std::uint32_t>(batch.requests.size()), {})
         .status()
         .ignore("a lost connection reports it at the next use");
     deferred_.pop_front();
@@ -530,24 +522,24 @@ void VerbsConnection::post_deferred() {
 // --- messages
 
 bool VerbsConnection::are_buffers_scarce() const {
-  return reserved_ == 0 && fabric_.receives().is_scarce();
+  return reserved_ == 0 && context_.receive_queue().is_scarce();
 }
 
-// Requires: sending_ is locked, and room was taken. The bytes are in the ending's buffer, or are
-// few.
-Status VerbsConnection::post_message(std::span<const std::byte> bytes, CreditUpdate slip,
-                                     Ending ending) {
-  credits_.tell(slip, are_buffers_scarce());
+// Requires: sending_ is locked, and room was taken. The bytes are in the buffer of
+// `on_completion`, or are few.
+Status VerbsConnection::post_message(std::span<const std::byte> bytes, CreditUpdate update,
+                                     OnCompletion on_completion) {
+  credits_.tell(update, are_buffers_scarce());
   ibv_sge piece{reinterpret_cast<std::uintptr_t>(bytes.data()),
-                static_cast<std::uint32_t>(bytes.size()), fabric_.buffers().key()};
+                static_cast<std::uint32_t>(bytes.size()), context_.buffers().key()};
   ibv_send_wr request{};
   request.sg_list = &piece;
   request.num_sge = bytes.empty() ? 0 : 1;
   request.opcode = IBV_WR_SEND_WITH_IMM;
   request.send_flags =
-      ending.buffer < 0 && !bytes.empty() ? static_cast<unsigned>(IBV_SEND_INLINE) : 0U;
-  request.imm_data = htonl(slip.encode());
-  return post_locked(&request, 1, std::move(ending)).status();
+      on_completion.buffer < 0 && !bytes.empty() ? static_cast<unsigned>(IBV_SEND_INLINE) : 0U;
+  request.imm_data = htonl(update.encode());
+  return post_locked(&request, 1, std::move(on_completion)).status();
 }
 
 Result<std::size_t> VerbsConnection::send(std::span<const iovec> pieces) {
@@ -565,17 +557,17 @@ Result<std::size_t> VerbsConnection::send(std::span<const iovec> pieces) {
     }
     const std::size_t here = credits_.next_bytes(bytes - taken);
     const bool is_small = here <= std::min<std::size_t>(inline_bytes_, small.size());
-    const int buffer = is_small ? -1 : fabric_.take_buffer(descriptor_);
+    const int buffer = is_small ? -1 : context_.take_buffer(descriptor_);
     if (!is_small && buffer < 0) {
-      fabric_.give_back_entries(1);
+      context_.give_back_entries(1);
       break;
     }
-    const std::span<std::byte> to(is_small ? small.data() : fabric_.buffers().at(buffer), here);
+    const std::span<std::byte> to(is_small ? small.data() : context_.buffers().at(buffer), here);
     gather(pieces, taken, to);
-    const CreditUpdate slip = credits_.spend(bytes - taken);
-    if (Status posted = post_message(to, slip, {.buffer = buffer}); !posted.ok()) {
+    const CreditUpdate update = credits_.spend(bytes - taken);
+    if (Status posted = post_message(to, update, {.buffer = buffer}); !posted.ok()) {
       if (buffer >= 0) {
-        fabric_.give_back_buffer(buffer);
+        context_.give_back_buffer(buffer);
       }
       return posted;
     }
@@ -586,44 +578,44 @@ Result<std::size_t> VerbsConnection::send(std::span<const iovec> pieces) {
 
 void VerbsConnection::take_message(const ibv_wc& completion) {
   const auto buffer = static_cast<std::uint32_t>(completion.wr_id);
-  const CreditUpdate slip = CreditUpdate::decode(ntohl(completion.imm_data));
+  const CreditUpdate update = CreditUpdate::decode(ntohl(completion.imm_data));
   if (completion.byte_len == 0) {
-    fabric_.receives().give_back(buffer);
+    context_.receive_queue().give_back(buffer);
   } else {
-    store_message(buffer, completion.byte_len, slip.backing);
+    store_message(buffer, completion.byte_len, update.backing);
   }
   {
     const std::lock_guard guard(sending_);
-    credits_.take(slip);
-    fabric_.receives().release(credits_.take_released());
-    if (const std::uint32_t wish = credits_.wish(are_buffers_scarce()); wish > 0) {
-      credits_.grant(static_cast<std::uint32_t>(fabric_.receives().grant(wish)));
+    credits_.take(update);
+    context_.receive_queue().release(credits_.take_released());
+    if (const std::uint32_t wanted = credits_.wish(are_buffers_scarce()); wanted > 0) {
+      credits_.grant(static_cast<std::uint32_t>(context_.receive_queue().grant(wanted)));
     }
     post_update_soon();
   }
-  fabric_.note_arrival(descriptor_);
+  context_.record_arrival(descriptor_);
 }
 
 // A brief message is copied out if buffers are scarce: no credit reserves its buffer.
 void VerbsConnection::store_message(std::uint32_t buffer, std::uint32_t bytes, CreditUse backing) {
   Message message{.buffer = buffer, .bytes = bytes, .backing = backing};
-  if (backing == CreditUse::brief && !fabric_.receives().may_hold_uncredited()) {
+  if (backing == CreditUse::brief && !context_.receive_queue().may_hold_uncredited()) {
     message.copy = std::make_unique_for_overwrite<std::byte[]>(bytes);
-    std::memcpy(message.copy.get(), fabric_.receives().at(buffer), bytes);
-    fabric_.receives().give_back(buffer);
+    std::memcpy(message.copy.get(), context_.receive_queue().at(buffer), bytes);
+    context_.receive_queue().give_back(buffer);
   }
   const std::lock_guard guard(receiving_);
   messages_.push_back(std::move(message));
 }
 
 // The message was read.
-void VerbsConnection::let_go(Message& message) {
+void VerbsConnection::release_message(Message& message) {
   if (message.copy != nullptr) {
     return;
   }
-  fabric_.receives().give_back(message.buffer);
+  context_.receive_queue().give_back(message.buffer);
   if (message.backing == CreditUse::brief) {
-    fabric_.receives().record_uncredited_read();
+    context_.receive_queue().record_uncredited_read();
   }
 }
 
@@ -637,12 +629,12 @@ Result<std::size_t> VerbsConnection::receive(std::span<const iovec> into) {
       Message& first = messages_.front();
       const std::size_t here = std::min<std::size_t>(room - taken, first.bytes - first.read);
       const std::byte* const from =
-          first.copy != nullptr ? first.copy.get() : fabric_.receives().at(first.buffer);
+          first.copy != nullptr ? first.copy.get() : context_.receive_queue().at(first.buffer);
       scatter(std::span(from + first.read, here), into, taken);
       first.read += static_cast<std::uint32_t>(here);
       taken += here;
       if (first.read == first.bytes) {
-        let_go(first);
+        release_message(first);
         read.count(first.backing);
         messages_.pop_front();
       }
@@ -651,7 +643,7 @@ Result<std::size_t> VerbsConnection::receive(std::span<const iovec> into) {
   if (read.is_any()) {
     const std::lock_guard guard(sending_);
     credits_.note_read(read);
-    fabric_.receives().release(credits_.take_released());
+    context_.receive_queue().release(credits_.take_released());
     post_update_soon();
   }
   return taken == 0 && is_lost_ && room > 0 ? Result<std::size_t>(loss()) : taken;
@@ -664,7 +656,7 @@ void VerbsConnection::post_update_soon() {
     return;
   }
   if (requests_.load(std::memory_order_relaxed) == nullptr) {
-    fabric_.record_unposted(queue_.number());
+    context_.record_unposted(queue_.number());
   } else {
     post_credit_update();
   }
@@ -674,7 +666,7 @@ void VerbsConnection::post_update_soon() {
 // there is some.
 void VerbsConnection::post_credit_update() {
   if (credits_.has_news() && !is_lost_ && posted_ - ended_ < queue_.capacities().max_send_wr &&
-      fabric_.take_entries(1, queue_.number())) {
+      context_.take_entries(1, queue_.number())) {
     post_message({}, {}, {}).ignore("a lost connection has no updates to send");
   }
 }

@@ -33,7 +33,7 @@
 namespace tessera::rma::verbs {
 
 /// What to do when a request completes.
-struct Ending {
+struct OnCompletion {
   Completion* done = nullptr;
   int buffer = -1;               ///< to be freed
   std::byte* copy_to = nullptr;  ///< receives the buffer's first `copy_bytes` before it is freed
@@ -43,14 +43,14 @@ struct Ending {
   bool is_last = false;                        ///< a thread waits until nothing is under way
 
   /// Nothing depends on the completion.
-  [[nodiscard]] bool is_quiet() const noexcept {
+  [[nodiscard]] bool may_be_unsignaled() const noexcept {
     return done == nullptr && held == nullptr && !is_flush && !is_last;
   }
 };
 
 class VerbsConnection final : public detail::RdmaConnection {
  public:
-  static Result<std::unique_ptr<VerbsConnection>> open(VerbsContext& fabric);
+  static Result<std::unique_ptr<VerbsConnection>> open(VerbsContext& context);
   ~VerbsConnection() override;
   VerbsConnection(const VerbsConnection&) = delete;
   VerbsConnection& operator=(const VerbsConnection&) = delete;
@@ -67,31 +67,28 @@ class VerbsConnection final : public detail::RdmaConnection {
   Status connect(const detail::RdmaAddressBytes& other) override;
   Status push(const std::byte* from, const CopyShape& shape, const detail::RemoteSpan& to) override;
   Status settle(detail::Requests& requests) override;
-  void watch(std::unique_ptr<detail::Channel> beside) override;
+  void watch(std::unique_ptr<detail::Channel> tcp_channel) override;
   std::unique_ptr<Endpoint> endpoint(WorldRank peer, std::unique_ptr<Endpoint> by_requests,
                                      detail::Requests& requests) override;
 
-  /// Posts requests, linked by `next`, as one batch; `ending` is carried out when the last
+  /// Posts requests, linked by `next`, as one batch; `on_completion` is carried out when the last
   /// completes. Returns the number of the last, or 0 without posting if there is no room now.
-  /// Errors: peer_lost; `ending` is then not used.
-  /// Requires: count ≤ most_at_once().
-  Result<std::uint64_t> post(ibv_send_wr* first, std::uint32_t count, Ending ending);
-  [[nodiscard]] std::uint32_t most_at_once() const noexcept;
-  [[nodiscard]] std::uint32_t most_inline() const noexcept { return inline_bytes_; }
+  /// Errors: peer_lost; `on_completion` is then not used.
+  /// Requires: count ≤ max_batch().
+  Result<std::uint64_t> post(ibv_send_wr* first, std::uint32_t count, OnCompletion on_completion);
+  [[nodiscard]] std::uint32_t max_batch() const noexcept;
+  [[nodiscard]] std::uint32_t max_inline() const noexcept { return inline_bytes_; }
   /// `done` completes when all earlier writes are in effect. Waits while too much is under way.
   /// Errors: peer_lost; `done` then does not complete.
   Status start_flush(detail::Requests& requests, Completion& done);
   /// Records that the request of that number writes.
-  void note_write(std::uint64_t number) noexcept;
+  void record_write(std::uint64_t number) noexcept;
   /// All writes up to this request are known to be in effect.
   [[nodiscard]] std::uint64_t flushed() const noexcept { return flushed_.load(); }
 
-  /// A byte at the other end that may be read and that no process writes. Requires: connected.
-  [[nodiscard]] const detail::RemoteSpan& quiet_spot() const noexcept { return flush_target_; }
+  [[nodiscard]] VerbsContext& context() const noexcept { return context_; }
 
-  [[nodiscard]] VerbsContext& fabric() const noexcept { return fabric_; }
-
-  /// For the fabric.
+  /// For the VerbsContext.
   void take_completion(const ibv_wc& completion);
   /// Posts requests that had no room, and credit updates.
   void post_unposted();
@@ -101,7 +98,7 @@ class VerbsConnection final : public detail::RdmaConnection {
   void abandon(const Status& reason);
 
  private:
-  VerbsConnection(VerbsContext& fabric, QueuePair queue);
+  VerbsConnection(VerbsContext& context, QueuePair queue);
   struct Message {
     std::uint32_t buffer = 0;
     std::uint32_t bytes = 0;
@@ -109,12 +106,12 @@ class VerbsConnection final : public detail::RdmaConnection {
     CreditUse backing = CreditUse::kept;
     std::unique_ptr<std::byte[]> copy = nullptr;  // in place of the buffer
   };
-  struct Waiting {
+  struct PendingCompletion {
     std::uint64_t number = 0;
-    Ending ending;
+    OnCompletion on_completion;
   };
   // Requests that had no room, with their pieces.
-  struct Kept {
+  struct DeferredRequests {
     std::vector<ibv_send_wr> requests;
     std::vector<ibv_sge> pieces;
   };
@@ -122,26 +119,28 @@ class VerbsConnection final : public detail::RdmaConnection {
   Status post_or_defer(ibv_send_wr* first, std::uint32_t count);
   void post_deferred();
   [[nodiscard]] bool take_room(std::uint32_t count);
-  Result<std::uint64_t> post_locked(ibv_send_wr* first, std::uint32_t count, Ending ending);
-  Status post_message(std::span<const std::byte> bytes, CreditUpdate slip, Ending ending);
+  Result<std::uint64_t> post_locked(ibv_send_wr* first, std::uint32_t count,
+                                    OnCompletion on_completion);
+  Status post_message(std::span<const std::byte> bytes, CreditUpdate update,
+                      OnCompletion on_completion);
   void post_credit_update();
   void post_update_soon();
   [[nodiscard]] bool are_buffers_scarce() const;
   void take_message(const ibv_wc& completion);
   void store_message(std::uint32_t buffer, std::uint32_t bytes, CreditUse backing);
-  void let_go(Message& message);
+  void release_message(Message& message);
   void complete_until(std::uint64_t number, const Status& status);
-  bool record_completed(std::uint64_t number, Waiting& over);
-  void finish(Ending& ending, std::uint64_t number, const Status& status);
+  bool record_completed(std::uint64_t number, PendingCompletion& completed);
+  void finish(OnCompletion& on_completion, std::uint64_t number, const Status& status);
   void lose(const Status& reason);
   [[nodiscard]] Status loss() const;
   void drain() noexcept;
 
-  VerbsContext& fabric_;
+  VerbsContext& context_;
   QueuePair queue_;
   std::uint32_t inline_bytes_;
-  detail::RemoteSpan flush_target_;
-  std::unique_ptr<detail::Channel> tcp_channel_;            // never null once watch() was called
+  detail::RemoteSpan flush_target_;               // a byte at the other end that no process writes
+  std::unique_ptr<detail::Channel> tcp_channel_;  // never null once watch() was called
   std::atomic<const detail::Requests*> requests_{nullptr};  // of the endpoints; names the operation
                                                             // in an error
   std::atomic<int> descriptor_{-1};
@@ -150,8 +149,8 @@ class VerbsConnection final : public detail::RdmaConnection {
   std::uint64_t posted_ = 0;
   std::uint64_t ended_ = 0;
   std::uint64_t last_signaled_ = 0;  // the last signaled request
-  Fifo<Waiting> waiting_;
-  Fifo<Kept> deferred_;            // of assisted gets; messages wait until these are posted
+  Fifo<PendingCompletion> pending_;
+  Fifo<DeferredRequests> deferred_;  // of assisted gets; messages wait until these are posted
   bool is_short_of_room_ = false;  // for messages: their sender must be notified when there is some
   std::uint32_t reserved_ = 0;     // buffers reserved for this connection
   Credits credits_;

@@ -22,20 +22,6 @@ constexpr std::uint32_t max_24_bits = 0xff'ffff;
 // 0 and 1 belong to the subnet's management.
 constexpr std::uint32_t min_queue_pair = 2;
 
-void store(std::uint32_t value, std::size_t count, std::byte* to) noexcept {
-  for (std::size_t i = 0; i < count; ++i) {
-    to[i] = static_cast<std::byte>(value >> (8 * i));
-  }
-}
-
-std::uint32_t load(std::size_t count, const std::byte* from) noexcept {
-  std::uint32_t value = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    value |= std::to_integer<std::uint32_t>(from[i]) << (8 * i);
-  }
-  return value;
-}
-
 Status malformed(const std::string& what) {
   return Status::error(Code::protocol, fmt::format("the address of a queue pair {}", what))
       .hint("all processes must be of the same build of Tessera");
@@ -103,11 +89,11 @@ ConnectionAddress::Encoded ConnectionAddress::encode() const noexcept {
   bytes[1] = static_cast<std::byte>(network);
   bytes[2] = std::byte{port};
   bytes[3] = static_cast<std::byte>(mtu);
-  store(lid, sizeof(lid), &bytes[lid_at]);
+  store_low(lid, sizeof(lid), &bytes[lid_at]);
   bytes[6] = std::byte{reads_as_initiator};
   bytes[7] = std::byte{reads_as_target};
-  store(queue_pair, sizeof(queue_pair), &bytes[queue_pair_at]);
-  store(first_packet, sizeof(first_packet), &bytes[first_packet_at]);
+  store_low(queue_pair, sizeof(queue_pair), &bytes[queue_pair_at]);
+  store_low(first_packet, sizeof(first_packet), &bytes[first_packet_at]);
   std::memcpy(&bytes[gid_at], gid.raw, sizeof(gid));
   return bytes;
 }
@@ -116,7 +102,7 @@ Result<ConnectionAddress> ConnectionAddress::decode(std::span<const std::byte> b
   if (bytes.size() != encoded_bytes) {
     return malformed(fmt::format("has {} bytes instead of {}", bytes.size(), encoded_bytes));
   }
-  const auto byte = [&](std::size_t place) { return std::to_integer<std::uint8_t>(bytes[place]); };
+  const auto byte = [&](std::size_t index) { return std::to_integer<std::uint8_t>(bytes[index]); };
   if (byte(0) != version) {
     return malformed(fmt::format("has version {} instead of {}", byte(0), version));
   }
@@ -128,20 +114,22 @@ Result<ConnectionAddress> ConnectionAddress::decode(std::span<const std::byte> b
   address.network = static_cast<Network>(byte(1));
   address.port = byte(2);
   address.mtu = static_cast<ibv_mtu>(byte(3));
-  address.lid = static_cast<std::uint16_t>(load(sizeof(address.lid), &bytes[lid_at]));
+  address.lid = static_cast<std::uint16_t>(load_low(&bytes[lid_at], sizeof(address.lid)));
   address.reads_as_initiator = byte(6);
   address.reads_as_target = byte(7);
-  address.queue_pair = load(sizeof(address.queue_pair), &bytes[queue_pair_at]);
-  address.first_packet = load(sizeof(address.first_packet), &bytes[first_packet_at]);
+  address.queue_pair =
+      static_cast<std::uint32_t>(load_low(&bytes[queue_pair_at], sizeof(address.queue_pair)));
+  address.first_packet =
+      static_cast<std::uint32_t>(load_low(&bytes[first_packet_at], sizeof(address.first_packet)));
   std::memcpy(address.gid.raw, &bytes[gid_at], sizeof(address.gid));
   TESSERA_RETURN_IF_ERROR(check(address));
   return address;
 }
 
 std::string ConnectionAddress::describe() const {
-  const std::string place =
+  const std::string location =
       network == Network::infiniband && lid != 0 ? fmt::format("LID {}", lid) : to_string(gid);
-  return fmt::format("{}, {}, queue pair {}", to_string(network), place, queue_pair);
+  return fmt::format("{}, {}, queue pair {}", to_string(network), location, queue_pair);
 }
 
 }  // namespace tessera::rma::verbs

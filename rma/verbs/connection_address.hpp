@@ -34,6 +34,20 @@ std::string to_string(const ibv_gid& gid);
 /// Zero for an invalid value.
 std::uint32_t mtu_bytes(ibv_mtu mtu) noexcept;
 
+/// Stores the low `bytes` bytes of a number, little-endian.
+inline void store_low(std::uint64_t value, std::size_t bytes, std::byte* to) noexcept {
+  for (std::size_t i = 0; i < bytes; ++i) {
+    to[i] = static_cast<std::byte>(value >> (8 * i));
+  }
+}
+inline std::uint64_t load_low(const std::byte* from, std::size_t bytes) noexcept {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < bytes; ++i) {
+    value |= std::to_integer<std::uint64_t>(from[i]) << (8 * i);
+  }
+  return value;
+}
+
 struct ConnectionAddress {
   static constexpr std::size_t encoded_bytes = 32;
   static constexpr std::uint8_t version = 1;

@@ -6,7 +6,7 @@
 
 namespace tessera::rma::verbs {
 
-void VerbsConnection::note_write(std::uint64_t number) noexcept {
+void VerbsConnection::record_write(std::uint64_t number) noexcept {
   std::uint64_t before = last_write_.load();
   while (before < number && !last_write_.compare_exchange_weak(before, number)) {
   }
@@ -14,7 +14,7 @@ void VerbsConnection::note_write(std::uint64_t number) noexcept {
 
 // A read that follows the writes returns when they are in effect.
 Status VerbsConnection::start_flush(detail::Requests& requests, Completion& done) {
-  Buffers& buffers = fabric_.buffers();
+  RegisteredBufferPool& buffers = context_.buffers();
   int buffer = buffers.take();
   for (; buffer < 0; buffer = buffers.take()) {
     TESSERA_RETURN_IF_ERROR(requests.loss());

@@ -21,23 +21,24 @@ constexpr std::int64_t last_entries = 64;
 }  // namespace
 
 Result<std::unique_ptr<VerbsContext>> VerbsContext::create(std::shared_ptr<const Adapter> adapter) {
-  std::unique_ptr<VerbsContext> fabric(new VerbsContext(std::move(adapter)));
-  TESSERA_RETURN_IF_ERROR(fabric->make());
-  const Adapter& shared = fabric->adapter();
-  const std::lock_guard guard(shared.fabrics_mutex);
-  shared.fabrics.push_back(fabric.get());
-  return fabric;
+  std::unique_ptr<VerbsContext> context(new VerbsContext(std::move(adapter)));
+  TESSERA_RETURN_IF_ERROR(context->make());
+  const Adapter& shared = context->adapter();
+  const std::lock_guard guard(shared.contexts_mutex);
+  shared.contexts.push_back(context.get());
+  return context;
 }
 
 Status VerbsContext::make() {
   const Device& used = *device();
   const VerbsContextOptions& options = adapter_->options;
-  TESSERA_ASSIGN_OR_RETURN(
-      buffers_, Buffers::create(*adapter_->registrar, options.send_buffers, options.buffer_bytes));
+  TESSERA_ASSIGN_OR_RETURN(buffers_,
+                           RegisteredBufferPool::create(*adapter_->registrar, options.send_buffers,
+                                                        options.buffer_bytes));
   constexpr std::size_t page_bytes = 4096;
   TESSERA_ASSIGN_OR_RETURN(
       flush_target_buffer_,
-      Buffers::create(*adapter_->registrar, 1, page_bytes, IBV_ACCESS_REMOTE_READ));
+      RegisteredBufferPool::create(*adapter_->registrar, 1, page_bytes, IBV_ACCESS_REMOTE_READ));
   channel_ = OwnedChannel(used.library(), used.library()->create_comp_channel(used.context()));
   if (!channel_) {
     return cannot_make(used, "a completion channel", 0, errno);
@@ -52,15 +53,16 @@ Status VerbsContext::make() {
   }
   // Devices round up; at least half of the requested size is for requests.
   TESSERA_ASSIGN_OR_RETURN(
-      receives_, Receives::create(device(), *adapter_->registrar, options.buffer_bytes,
-                                  std::min<std::size_t>(options.max_receive_buffers, entries / 2)));
-  entries_ = static_cast<std::int64_t>(entries) - static_cast<std::int64_t>(receives_->max()) -
+      receive_queue_,
+      SharedReceiveQueue::create(device(), *adapter_->registrar, options.buffer_bytes,
+                                 std::min<std::size_t>(options.max_receive_buffers, entries / 2)));
+  entries_ = static_cast<std::int64_t>(entries) - static_cast<std::int64_t>(receive_queue_->max()) -
              last_entries;
   if (entries_ < min_depth) {
     return Status::error(Code::limit_exceeded,
                          fmt::format("a completion queue of {} entries is too small for {} "
                                      "messages and {} requests",
-                                     entries, receives_->max(), min_depth));
+                                     entries, receive_queue_->max(), min_depth));
   }
   return {};
 }
@@ -69,22 +71,22 @@ Result<std::unique_ptr<detail::RdmaConnection>> VerbsContext::open_path() {
   if (has_failed_) {
     return Status::error(Code::unsupported, fmt::format("{} failed before", device()->name()));
   }
-  TESSERA_ASSIGN_OR_RETURN(auto path, VerbsConnection::open(*this));
-  return std::unique_ptr<detail::RdmaConnection>(std::move(path));
+  TESSERA_ASSIGN_OR_RETURN(auto connection, VerbsConnection::open(*this));
+  return std::unique_ptr<detail::RdmaConnection>(std::move(connection));
 }
 
-void VerbsContext::enter(std::uint32_t queue_pair, VerbsConnection& path) {
-  const std::lock_guard guard(paths_mutex_);
-  paths_.insert_or_assign(queue_pair, &path);
+void VerbsContext::add_connection(std::uint32_t queue_pair, VerbsConnection& connection) {
+  const std::lock_guard guard(connections_mutex_);
+  connections_.insert_or_assign(queue_pair, &connection);
 }
 
-void VerbsContext::forget(std::uint32_t queue_pair) {
-  const std::lock_guard guard(paths_mutex_);
-  paths_.erase(queue_pair);
+void VerbsContext::remove_connection(std::uint32_t queue_pair) {
+  const std::lock_guard guard(connections_mutex_);
+  connections_.erase(queue_pair);
 }
 
 // Without a descriptor no thread would poll.
-void VerbsContext::note_arrival(int descriptor) {
+void VerbsContext::record_arrival(int descriptor) {
   if (descriptor < 0) {
     return;
   }
@@ -117,9 +119,9 @@ void VerbsContext::post_unposted() {
     has_unposted_ = false;
     numbers = std::exchange(unposted_, {});
   }
-  const std::lock_guard guard(paths_mutex_);
+  const std::lock_guard guard(connections_mutex_);
   for (const std::uint32_t number : numbers) {
-    if (const auto found = paths_.find(number); found != paths_.end()) {
+    if (const auto found = connections_.find(number); found != connections_.end()) {
       found->second->post_unposted();
     }
   }
@@ -184,7 +186,7 @@ void VerbsContext::give_back_buffer(int buffer) {
     waiting = std::exchange(without_buffer_, {});
   }
   for (const int descriptor : waiting) {
-    note_arrival(descriptor);
+    record_arrival(descriptor);
   }
 }
 
@@ -233,17 +235,17 @@ int VerbsContext::read_completions() {
   std::array<ibv_wc, 32> completions;
   int count = 0;
   for (int i = 0; i < rounds; ++i) {
-    const int come = device()->library()->poll_cq(completions_.get(), completions);
-    for (int each = 0; each < come; ++each) {
+    const int received = device()->library()->poll_cq(completions_.get(), completions);
+    for (int each = 0; each < received; ++each) {
       dispatch(completions[static_cast<std::size_t>(each)]);
     }
-    if (come < 0) {
+    if (received < 0) {
       fail_all(fmt::format("the completion queue of {} cannot be read: {}", device()->name(),
-                           std::strerror(-come)));
+                           std::strerror(-received)));
       break;
     }
-    count += come;
-    if (come < static_cast<int>(completions.size())) {
+    count += received;
+    if (received < static_cast<int>(completions.size())) {
       break;
     }
   }
@@ -254,45 +256,45 @@ int VerbsContext::read_completions() {
 void VerbsContext::fail_all(const std::string& why) {
   has_failed_ = true;
   const Status reason = Status::error(Code::peer_lost, why);
-  const std::lock_guard guard(paths_mutex_);
-  for (const auto& [number, path] : paths_) {
-    path->abandon(reason);
+  const std::lock_guard guard(connections_mutex_);
+  for (const auto& [number, connection] : connections_) {
+    connection->abandon(reason);
   }
 }
 
 void VerbsContext::dispatch(const ibv_wc& completion) {
   if ((completion.wr_id & is_receive) != 0) {
-    receives_->record_received();
+    receive_queue_->record_received();
   }
-  const std::lock_guard guard(paths_mutex_);
-  const auto found = paths_.find(completion.qp_num);
-  if (found != paths_.end()) {
+  const std::lock_guard guard(connections_mutex_);
+  const auto found = connections_.find(completion.qp_num);
+  if (found != connections_.end()) {
     found->second->take_completion(completion);
   } else if ((completion.wr_id & is_receive) != 0) {
-    receives_->give_back(static_cast<std::uint32_t>(completion.wr_id));
+    receive_queue_->give_back(static_cast<std::uint32_t>(completion.wr_id));
   }
 }
 
 void VerbsContext::maintain() {
   adapter_->dispatch_events();
   adapter_->registrar->tidy();
-  receives_->maintain();
-  const std::lock_guard guard(paths_mutex_);
-  for (const auto& [number, path] : paths_) {
-    path->recall_unused();
+  receive_queue_->maintain();
+  const std::lock_guard guard(connections_mutex_);
+  for (const auto& [number, connection] : connections_) {
+    connection->recall_unused();
   }
 }
 
 // A lost device may never report what becomes of its requests.
-void VerbsContext::take_event(const DeviceEvent& event) {
-  const bool is_ours =
-      event.completions == completions_.get() || event.receives == receives_->get();
+void VerbsContext::handle_event(const DeviceEvent& event) {
+  const bool is_own =
+      event.completions == completions_.get() || event.receives == receive_queue_->get();
   if (event.kind == EventKind::device_lost ||
-      (is_ours && (event.kind == EventKind::completion_queue_error ||
-                   event.kind == EventKind::receive_queue_error))) {
+      (is_own && (event.kind == EventKind::completion_queue_error ||
+                  event.kind == EventKind::receive_queue_error))) {
     fail_all(event.text);
-  } else if (is_ours && event.kind == EventKind::low_on_receives) {
-    receives_->refill();
+  } else if (is_own && event.kind == EventKind::low_on_receives) {
+    receive_queue_->refill();
   }
 }
 
@@ -306,24 +308,24 @@ const CostModel& Adapter::costs() const {
 }
 
 void Adapter::dispatch_events() const {
-  const std::lock_guard guard(fabrics_mutex);
+  const std::lock_guard guard(contexts_mutex);
   for (const DeviceEvent& event : device->poll_events()) {
-    for (VerbsContext* const each : fabrics) {
-      each->take_event(event);
+    for (VerbsContext* const each : contexts) {
+      each->handle_event(event);
     }
   }
 }
 
 VerbsContext::~VerbsContext() {
-  const std::lock_guard guard(adapter_->fabrics_mutex);
-  std::erase(adapter_->fabrics, this);
+  const std::lock_guard guard(adapter_->contexts_mutex);
+  std::erase(adapter_->contexts, this);
 }
 
 Result<detail::RemoteSpan> VerbsContext::expose(std::byte* from, std::uint64_t bytes) {
   if (bytes == 0) {
     return Status::error(Code::out_of_range, "0 bytes cannot be made accessible");
   }
-  TESSERA_ASSIGN_OR_RETURN(const Known known, adapter_->arena->find(from, bytes));
+  TESSERA_ASSIGN_OR_RETURN(const RegisteredSpan known, adapter_->arena->find(from, bytes));
   return detail::RemoteSpan{reinterpret_cast<std::uintptr_t>(known.from), known.bytes,
                             known.remote_key};
 }

@@ -51,7 +51,7 @@ struct VerbsContextOptions {
   std::uint32_t window = 16;         ///< most credits of one peer
   std::uint32_t inline_bytes = 220;  ///< largest request that carries its own data
   std::size_t buffer_bytes = 8192;   ///< size of a message
-  std::size_t least_row = 0;         ///< bytes; shorter rows are packed, as requests; 0: by cost
+  std::size_t min_row = 0;           ///< bytes; shorter rows are packed, as requests; 0: by cost
   GetProtocol get_protocol = GetProtocol::by_cost;
   bool words_by_device = true;  ///< up to 8 bytes go by the device, not as requests
   bool registers = true;        ///< ordinary memory; else it is copied through buffers
@@ -80,11 +80,11 @@ struct Adapter {
   VerbsContextOptions options;
   std::unique_ptr<Registrar> registrar;
   std::unique_ptr<ArenaRegistrations> arena;
-  mutable PackingLosses packed_spans;
+  mutable PackingLosses packing_losses;
   mutable std::once_flag is_measured;
   mutable CostModel cost_model;
-  mutable std::mutex fabrics_mutex;
-  mutable std::vector<VerbsContext*> fabrics;
+  mutable std::mutex contexts_mutex;
+  mutable std::vector<VerbsContext*> contexts;
 };
 
 class VerbsContext final : public detail::RdmaContext {
@@ -104,23 +104,23 @@ class VerbsContext final : public detail::RdmaContext {
   void maintain() override;
   Result<detail::RemoteSpan> expose(std::byte* from, std::uint64_t bytes) override;
 
-  // For its paths.
+  // For its connections.
   [[nodiscard]] const Adapter& adapter() const noexcept { return *adapter_; }
   [[nodiscard]] const std::shared_ptr<Device>& device() const noexcept { return adapter_->device; }
   [[nodiscard]] ibv_cq* completions() const noexcept { return completions_.get(); }
-  [[nodiscard]] Receives& receives() const noexcept { return *receives_; }
-  [[nodiscard]] Buffers& buffers() const noexcept { return *buffers_; }
+  [[nodiscard]] SharedReceiveQueue& receive_queue() const noexcept { return *receive_queue_; }
+  [[nodiscard]] RegisteredBufferPool& buffers() const noexcept { return *buffers_; }
   /// A byte that others may read, and that no process writes.
-  [[nodiscard]] detail::RemoteSpan quiet_spot() const noexcept {
+  [[nodiscard]] detail::RemoteSpan flush_target() const noexcept {
     return {reinterpret_cast<std::uintptr_t>(flush_target_buffer_->at(0)), 1,
             flush_target_buffer_->remote_key()};
   }
-  /// From now on completions of that queue pair go to `path`, until forget().
-  void enter(std::uint32_t queue_pair, VerbsConnection& path);
+  /// From now on completions of that queue pair go to `connection`, until remove_connection().
+  void add_connection(std::uint32_t queue_pair, VerbsConnection& connection);
   /// Returns when no thread is inside the connection's take_completion().
-  void forget(std::uint32_t queue_pair);
+  void remove_connection(std::uint32_t queue_pair);
   /// Records that something arrived for the owner of that descriptor.
-  void note_arrival(int descriptor);
+  void record_arrival(int descriptor);
   /// Records that the connection of that queue pair has requests to post; post_unposted() follows
   /// soon.
   void record_unposted(std::uint32_t queue_pair);
@@ -139,7 +139,7 @@ class VerbsContext final : public detail::RdmaContext {
   int take_buffer(int descriptor);
   void give_back_buffer(int buffer);
   /// Handles an event of the device.
-  void take_event(const DeviceEvent& event);
+  void handle_event(const DeviceEvent& event);
   /// Counts operations that a thread may wait for.
   void count_begun() noexcept { under_way_.fetch_add(1); }
   void count_ended(std::int64_t count) noexcept { under_way_.fetch_sub(count); }
@@ -155,17 +155,18 @@ class VerbsContext final : public detail::RdmaContext {
   void post_unposted();
 
   std::shared_ptr<const Adapter> adapter_;
-  std::unique_ptr<Buffers> buffers_;
-  std::unique_ptr<Buffers> flush_target_buffer_;
+  std::unique_ptr<RegisteredBufferPool> buffers_;
+  std::unique_ptr<RegisteredBufferPool> flush_target_buffer_;
   OwnedChannel channel_;
   OwnedCompletions completions_;
-  std::unique_ptr<Receives> receives_;
+  std::unique_ptr<SharedReceiveQueue> receive_queue_;
 
   std::mutex reading_;  // protects polling of the completion queue
   bool is_armed_ = false;
   std::atomic<bool> has_failed_{false};
-  std::mutex paths_mutex_;
-  std::unordered_map<std::uint32_t, VerbsConnection*> paths_;  // by the number of the queue pair
+  std::mutex connections_mutex_;
+  std::unordered_map<std::uint32_t, VerbsConnection*>
+      connections_;  // by the number of the queue pair
   std::mutex arrivals_mutex_;
   std::vector<int> arrivals_;
   std::vector<bool> is_arrival_;  // by descriptor: whether it is in arrivals_

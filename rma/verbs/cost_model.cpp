@@ -19,11 +19,11 @@ double in_kib(std::size_t bytes) noexcept {
 // A row by itself costs a request; a packed row is copied at both ends, and costs its share of a
 // message.
 std::size_t CostModel::least_row() const noexcept {
-  constexpr std::size_t least = 64;
-  constexpr std::size_t most = std::size_t{32} * 1024;
+  constexpr std::size_t min_row = 64;
+  constexpr std::size_t max_row = std::size_t{32} * 1024;
   const double packed_kib = 2 * times_.copied_kib + times_.request / in_kib(message_bytes_);
-  std::size_t row = least;
-  while (row < most && in_kib(row) * packed_kib < times_.request) {
+  std::size_t row = min_row;
+  while (row < max_row && in_kib(row) * packed_kib < times_.request) {
     row *= 2;
   }
   return row;
@@ -31,8 +31,9 @@ std::size_t CostModel::least_row() const noexcept {
 
 bool CostModel::prefers_assisted(std::size_t bytes) const noexcept {
   const double by_reading = times_.read_wait + in_kib(bytes) * times_.read_kib;
-  const double by_asking = 2 * times_.write_wait + wake_up_ns + in_kib(bytes) * times_.written_kib;
-  return by_reading > clearly * by_asking;
+  const double by_assisted =
+      2 * times_.write_wait + wake_up_ns + in_kib(bytes) * times_.written_kib;
+  return by_reading > clearly * by_assisted;
 }
 
 bool CostModel::prefers_copy(std::size_t bytes) const noexcept {
@@ -54,10 +55,10 @@ double CostModel::registration_cost(std::size_t bytes, std::size_t pieces) const
 }
 
 std::size_t CostModel::max_gap() const noexcept {
-  constexpr double least_kib = 64;
-  constexpr double most_kib = 64 * kib;
+  constexpr double min_kib = 64;
+  constexpr double max_kib = 64 * kib;
   const double gap_kib = times_.registration / std::max(times_.registered_kib, 0.001);
-  return static_cast<std::size_t>(std::clamp(gap_kib, least_kib, most_kib)) * 1024;
+  return static_cast<std::size_t>(std::clamp(gap_kib, min_kib, max_kib)) * 1024;
 }
 
 }  // namespace tessera::rma::verbs

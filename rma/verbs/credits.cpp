@@ -46,8 +46,8 @@ CreditUpdate CreditUpdate::decode(std::uint32_t word) noexcept {
 
 void Credits::begin(std::uint32_t credits, std::uint32_t window,
                     std::size_t message_bytes) noexcept {
-  in_hand_ = credits;
-  their_window_ = window;
+  available_ = credits;
+  peer_window_ = window;
   message_bytes_ = message_bytes;
 }
 
@@ -56,28 +56,28 @@ void Credits::begin(std::uint32_t credits, std::uint32_t window,
 // If credits are on their way back, waiting for them is better than a brief message, unless the
 // other end would grant more if it knew that they are wanted.
 bool Credits::may_send_brief() const noexcept {
-  return has_uncredited_ && (under_way_ == 0 || (!returns_unused_ && under_way_ < their_window_));
+  return has_uncredited_ && (under_way_ == 0 || (!returns_unused_ && under_way_ < peer_window_));
 }
 
 std::size_t Credits::next_bytes(std::size_t bytes) const noexcept {
-  return std::min(bytes, in_hand_ == 0 ? max_uncredited_bytes : message_bytes_);
+  return std::min(bytes, available_ == 0 ? max_uncredited_bytes : message_bytes_);
 }
 
 CreditUpdate Credits::spend(std::size_t bytes) noexcept {
   const std::size_t left = (bytes - next_bytes(bytes) + message_bytes_ - 1) / message_bytes_;
-  if (in_hand_ == 0) {
+  if (available_ == 0) {
     has_uncredited_ = false;
     return {.backing = CreditUse::brief,
             .wanted = in_a_byte(returns_unused_ ? left : std::max<std::size_t>(left, 1))};
   }
-  --in_hand_;
-  const bool are_enough = in_hand_ >= left;
+  --available_;
+  const bool are_enough = available_ >= left;
   if (!returns_unused_ || !are_enough) {
     ++under_way_;
-    return {.backing = CreditUse::kept, .wanted = in_a_byte(are_enough ? 0 : left - in_hand_)};
+    return {.backing = CreditUse::kept, .wanted = in_a_byte(are_enough ? 0 : left - available_)};
   }
   if (left == 0) {
-    returns_ += std::exchange(in_hand_, 0U);
+    returns_ += std::exchange(available_, 0U);
   }
   return {.backing = CreditUse::last};
 }
@@ -86,19 +86,19 @@ CreditUpdate Credits::spend(std::size_t bytes) noexcept {
 
 // `granted` includes the credits of messages that were read, so under_way_ is never more than the
 // true number: a sender without credits waits only for what will arrive.
-void Credits::take(const CreditUpdate& slip) noexcept {
-  in_hand_ += slip.granted;
-  under_way_ -= std::min<std::uint32_t>(under_way_, slip.granted);
-  has_uncredited_ = has_uncredited_ || slip.frees_uncredited;
-  returns_unused_ = slip.is_scarce;
-  if (slip.recalls) {
-    returns_ += std::exchange(in_hand_, 0U);
+void Credits::take(const CreditUpdate& update) noexcept {
+  available_ += update.granted;
+  under_way_ -= std::min<std::uint32_t>(under_way_, update.granted);
+  has_uncredited_ = has_uncredited_ || update.frees_uncredited;
+  returns_unused_ = update.is_scarce;
+  if (update.recalls) {
+    returns_ += std::exchange(available_, 0U);
   }
-  const std::uint32_t returned = std::min<std::uint32_t>(granted_, slip.returned);
+  const std::uint32_t returned = std::min<std::uint32_t>(granted_, update.returned);
   granted_ -= returned;
   released_ += returned;
-  if (slip.backing != CreditUse::none) {
-    wanted_ = slip.wanted;
+  if (update.backing != CreditUse::none) {
+    wanted_ = update.wanted;
     unused_ = 0;
   }
 }
@@ -136,9 +136,9 @@ std::uint32_t Credits::take_released() noexcept {
 }
 
 void Credits::recall_unused() noexcept {
-  constexpr std::uint8_t looks = 2;
-  if (granted_ > 0 && unused_ < looks) {
-    recalls_ = ++unused_ == looks;
+  constexpr std::uint8_t max_calls = 2;
+  if (granted_ > 0 && unused_ < max_calls) {
+    recalls_ = ++unused_ == max_calls;
   }
 }
 
@@ -151,14 +151,14 @@ bool Credits::has_news() const noexcept {
          (owes_uncredited_ && granted_ == 0);
 }
 
-void Credits::tell(CreditUpdate& slip, bool is_scarce) noexcept {
-  slip.granted = in_a_byte(owed_);
-  owed_ -= slip.granted;
-  slip.returned = in_a_byte(returns_);
-  returns_ -= slip.returned;
-  slip.frees_uncredited = std::exchange(owes_uncredited_, false);
-  slip.recalls = std::exchange(recalls_, false);
-  slip.is_scarce = is_scarce;
+void Credits::tell(CreditUpdate& update, bool is_scarce) noexcept {
+  update.granted = in_a_byte(owed_);
+  owed_ -= update.granted;
+  update.returned = in_a_byte(returns_);
+  returns_ -= update.returned;
+  update.frees_uncredited = std::exchange(owes_uncredited_, false);
+  update.recalls = std::exchange(recalls_, false);
+  update.is_scarce = is_scarce;
 }
 
 }  // namespace tessera::rma::verbs

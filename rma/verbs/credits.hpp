@@ -5,7 +5,7 @@
 // message.
 //
 // A credit is a receive buffer that the other end keeps free for one message. The other end grants
-// credits from its pool when the sender asks for them:
+// credits from its pool when the sender requests them:
 //
 //     kept     the receiver returns the credit when it has read the message
 //     last     it does not: the buffer returns to the pool
@@ -18,7 +18,7 @@
 // messages. A sender keeps unused credits unless the receiver reports that buffers are scarce, or
 // recalls them.
 //
-// The two directions are counted separately. A Slip carries the credit updates from one end to the
+// The two directions are counted separately. A CreditUpdate carries the changes from one end to the
 // other with each message.
 //
 // Threads: none of its own; the connection has a lock.
@@ -64,7 +64,7 @@ class Credits {
 
   // --- as a sender
   /// Whether a message may go now.
-  [[nodiscard]] bool may_send() const noexcept { return in_hand_ > 0 || may_send_brief(); }
+  [[nodiscard]] bool may_send() const noexcept { return available_ > 0 || may_send_brief(); }
   /// If `bytes` are waiting to be sent, how many go in that message. Requires: may_send().
   [[nodiscard]] std::size_t next_bytes(std::size_t bytes) const noexcept;
   /// Accounts for the sent message and returns its CreditUpdate. Requires: may_send(), bytes > 0.
@@ -72,7 +72,7 @@ class Credits {
 
   // --- as a receiver
   /// Processes the CreditUpdate of a message that arrived.
-  void take(const CreditUpdate& slip) noexcept;
+  void take(const CreditUpdate& update) noexcept;
   /// Counts of messages that were read, by their backing.
   struct Read {
     std::uint32_t kept = 0;
@@ -97,16 +97,16 @@ class Credits {
   // --- both
   /// Whether the other end needs an update soon, if necessary in a message of its own.
   [[nodiscard]] bool has_news() const noexcept;
-  /// Adds the updates to `slip`.
-  void tell(CreditUpdate& slip, bool is_scarce) noexcept;
+  /// Adds what the other end must know to `update`.
+  void tell(CreditUpdate& update, bool is_scarce) noexcept;
 
  private:
   [[nodiscard]] bool may_send_brief() const noexcept;
 
   // As a sender.
   std::size_t message_bytes_ = 0;
-  std::uint32_t their_window_ = 0;
-  std::uint32_t in_hand_ = 0;
+  std::uint32_t peer_window_ = 0;
+  std::uint32_t available_ = 0;
   std::uint32_t under_way_ = 0;  // kept messages whose credits have not come back, at most
   std::uint32_t returns_ = 0;    // to be reported
   bool has_uncredited_ = true;
@@ -114,7 +114,7 @@ class Credits {
 
   // As a receiver.
   std::uint32_t window_;
-  std::uint32_t granted_ = 0;  // the other end's: in its hand, under way or owed
+  std::uint32_t granted_ = 0;  // the other end's: available, under way or owed
   std::uint32_t owed_ = 0;     // of these, not yet reported
   std::uint32_t wanted_ = 0;
   std::uint32_t released_ = 0;  // to return to the pool

@@ -55,7 +55,7 @@ std::string_view name_of(ibv_event_type type) noexcept {
     case IBV_EVENT_SM_CHANGE:
       return "the subnet manager changed";
     case IBV_EVENT_CLIENT_REREGISTER:
-      return "the subnet manager asks clients to register again";
+      return "the subnet manager requires clients to register again";
     case IBV_EVENT_GID_CHANGE:
       return "the port's GIDs changed";
     default:
@@ -78,8 +78,8 @@ std::string_view cause_of(ibv_event_type type) noexcept {
 
 }  // namespace
 
-Status cannot_make(const Device& device, std::string_view what, std::uint32_t most, int error) {
-  const std::string at_most = most == 0 ? "" : fmt::format("; its limit is {}", most);
+Status cannot_make(const Device& device, std::string_view what, std::uint32_t limit, int error) {
+  const std::string at_most = limit == 0 ? "" : fmt::format("; its limit is {}", limit);
   const bool is_of_files = error == EMFILE || error == ENFILE;
   return Status::error(error == ENOMEM ? Code::no_memory : Code::limit_exceeded,
                        fmt::format("device '{}': cannot make {}: {}{}", device.name(), what,
@@ -186,19 +186,19 @@ std::vector<DeviceEvent> Device::poll_events() {
 }
 
 DeviceEvent Device::explain(const ibv_async_event& event) const {
-  const auto said = [this](std::string_view what) {
+  const auto text_of = [this](std::string_view what) {
     return fmt::format("device '{}': {}", name(), what);
   };
   switch (event.event_type) {
     case IBV_EVENT_DEVICE_FATAL:
-      return {.kind = EventKind::device_lost, .text = said("it has failed")};
+      return {.kind = EventKind::device_lost, .text = text_of("it has failed")};
     case IBV_EVENT_PORT_ERR:
     case IBV_EVENT_PORT_ACTIVE: {
       const bool is_up = event.event_type == IBV_EVENT_PORT_ACTIVE;
       const EventKind kind = is_up ? EventKind::port_up : EventKind::port_down;
       return {.kind = event.element.port_num == choice_.port.port ? kind : EventKind::other,
-              .text = said(fmt::format("port {} is {}", event.element.port_num,
-                                       is_up ? "ACTIVE again" : "DOWN"))};
+              .text = text_of(fmt::format("port {} is {}", event.element.port_num,
+                                          is_up ? "ACTIVE again" : "DOWN"))};
     }
     case IBV_EVENT_QP_FATAL:
     case IBV_EVENT_QP_REQ_ERR:
@@ -207,23 +207,23 @@ DeviceEvent Device::explain(const ibv_async_event& event) const {
       const std::uint32_t number = event.element.qp->qp_num;
       return {.kind = EventKind::queue_error,
               .queue_pair = number,
-              .text = said(
+              .text = text_of(
                   fmt::format("queue pair {} has failed: {}", number, cause_of(event.event_type)))};
     }
     case IBV_EVENT_CQ_ERR:
       return {.kind = EventKind::completion_queue_error,
               .completions = event.element.cq,
-              .text = said("a completion queue overflowed")};
+              .text = text_of("a completion queue overflowed")};
     case IBV_EVENT_SRQ_ERR:
       return {.kind = EventKind::receive_queue_error,
               .receives = event.element.srq,
-              .text = said("a shared receive queue has failed")};
+              .text = text_of("a shared receive queue has failed")};
     case IBV_EVENT_SRQ_LIMIT_REACHED:
       return {.kind = EventKind::low_on_receives,
               .receives = event.element.srq,
-              .text = said("a shared receive queue is low on receives")};
+              .text = text_of("a shared receive queue is low on receives")};
     default:
-      return {.kind = EventKind::other, .text = said(name_of(event.event_type))};
+      return {.kind = EventKind::other, .text = text_of(name_of(event.event_type))};
   }
 }
 

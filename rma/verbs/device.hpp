@@ -100,8 +100,8 @@ class Device {
   bool is_lost_ = false;
 };
 
-/// The error for a `what` that the device cannot make; `error` is the system's, and `most` the
+/// The error for a `what` that the device cannot make; `error` is the system's, and `limit` the
 /// device's limit for these (0 if it has none).
-Status cannot_make(const Device& device, std::string_view what, std::uint32_t most, int error);
+Status cannot_make(const Device& device, std::string_view what, std::uint32_t limit, int error);
 
 }  // namespace tessera::rma::verbs

@@ -19,7 +19,7 @@
 namespace tessera::rma::verbs {
 namespace {
 
-constexpr int most_ports = 255;
+constexpr int max_ports = 255;
 constexpr std::uint32_t max_gid_index = 255;  // the address of a connection has a byte for it
 
 std::string_view state_name(ibv_port_state state) noexcept {
@@ -55,7 +55,7 @@ bool is_ipv4(const ibv_gid& gid) noexcept {
 // The value of a GID of an Ethernet port; smaller is better.
 enum class GidPreference { ipv4_of_roce_v2, other_of_roce_v2, roce_v1, none };
 
-GidPreference worth_of(const ibv_gid_entry& entry) noexcept {
+GidPreference preference_of(const ibv_gid_entry& entry) noexcept {
   if (is_of_one_link(entry.gid)) {
     return GidPreference::none;
   }
@@ -96,7 +96,7 @@ Status not_usable(std::string what, std::string_view remedy = choose_another) {
   return Status::error(Code::unsupported, std::move(what)).hint(remedy);
 }
 
-Status not_there(std::string what, std::string_view setting) {
+Status not_found(std::string what, std::string_view setting) {
   return Status::error(Code::invalid_argument, std::move(what))
       .hint(fmt::format("`ibv_devinfo -v` lists what exists; change {}", setting));
 }
@@ -125,7 +125,7 @@ class DeviceInspection {
   Result<PortChoice> best_port(const ibv_device_attr& attributes) {
     TESSERA_RETURN_IF_ERROR(check_kind());
     if (options_.port > attributes.phys_port_cnt) {
-      return not_there(fmt::format("device '{}' has no port {}; it has {}", name_, options_.port,
+      return not_found(fmt::format("device '{}' has no port {}; it has {}", name_, options_.port,
                                    attributes.phys_port_cnt),
                        "TESSERA_VERBS_DEVICE");
     }
@@ -136,7 +136,7 @@ class DeviceInspection {
       if (options_.port != 0 && port != options_.port) {
         continue;
       }
-      auto choice = look_at(static_cast<std::uint8_t>(port));
+      auto choice = inspect_port(static_cast<std::uint8_t>(port));
       if (!choice.ok()) {
         refusals.push_back(std::move(choice).status());
       } else if (!best || choice->network < best->network) {
@@ -167,7 +167,7 @@ class DeviceInspection {
     }
   }
 
-  Result<PortChoice> look_at(std::uint8_t port) {
+  Result<PortChoice> inspect_port(std::uint8_t port) {
     PortChoice choice{.port = port};
     if (const int error = library_.query_port(context_, port, choice.attributes); error != 0) {
       return not_usable(fmt::format("device '{}': port {} cannot be queried: {}", name_, port,
@@ -180,7 +180,7 @@ class DeviceInspection {
     TESSERA_ASSIGN_OR_RETURN(
         const std::optional<ibv_gid_entry> gid,
         options_.gid_index >= 0
-            ? gid_asked_for(port)
+            ? requested_gid(port)
             : best_gid(port, choice.attributes.link_layer == IBV_LINK_LAYER_ETHERNET));
     if (gid) {
       choice.network = network_of(*gid);
@@ -198,13 +198,13 @@ class DeviceInspection {
     return own;
   }
 
-  [[nodiscard]] Result<std::optional<ibv_gid_entry>> gid_asked_for(std::uint8_t port) const {
+  [[nodiscard]] Result<std::optional<ibv_gid_entry>> requested_gid(std::uint8_t port) const {
     const std::vector<ibv_gid_entry> gids = gids_of(port);
     const auto found = std::find_if(gids.begin(), gids.end(), [&](const auto& entry) {
       return static_cast<int>(entry.gid_index) == options_.gid_index;
     });
     if (found == gids.end()) {
-      return not_there(fmt::format("device '{}': port {} has no GID with index {}; {}", name_, port,
+      return not_found(fmt::format("device '{}': port {} has no GID with index {}; {}", name_, port,
                                    options_.gid_index, describe_gids(gids)),
                        "TESSERA_VERBS_GID");
     }
@@ -219,9 +219,9 @@ class DeviceInspection {
       return gids.empty() ? std::nullopt : std::optional(gids.front());
     }
     const auto best = std::min_element(gids.begin(), gids.end(), [](const auto& a, const auto& b) {
-      return worth_of(a) < worth_of(b);
+      return preference_of(a) < preference_of(b);
     });
-    if (best == gids.end() || worth_of(*best) == GidPreference::none) {
+    if (best == gids.end() || preference_of(*best) == GidPreference::none) {
       return not_usable(
           fmt::format("device '{}': port {} has no GID that is valid beyond its link; {}", name_,
                       port, describe_gids(gids)),
@@ -245,7 +245,7 @@ Status cannot_open(const std::string& name, int error) {
                      : remedy);
 }
 
-Result<DeviceChoice> look_at_device(const std::shared_ptr<VerbsLibrary>& library,
+Result<DeviceChoice> inspect_device(const std::shared_ptr<VerbsLibrary>& library,
                                     const std::string& name, const DeviceOptions& options) {
   DeviceChoice choice;
   choice.name = name;
@@ -263,15 +263,15 @@ Result<DeviceChoice> look_at_device(const std::shared_ptr<VerbsLibrary>& library
   return choice;
 }
 
-Status check_name(const std::vector<std::string>& names, const std::string& asked) {
+Status check_name(const std::vector<std::string>& names, const std::string& requested) {
   if (names.empty()) {
     return Status::error(Code::unsupported, "there is no RDMA device")
         .hint(
             "`rdma link` shows the kernel's devices; each needs its kernel driver and, in "
             "a container, /dev/infiniband");
   }
-  if (!asked.empty() && std::find(names.begin(), names.end(), asked) == names.end()) {
-    return not_there(fmt::format("device '{}' was requested; this machine has: {}", asked,
+  if (!requested.empty() && std::find(names.begin(), names.end(), requested) == names.end()) {
+    return not_found(fmt::format("device '{}' was requested; this machine has: {}", requested,
                                  fmt::join(names, ", ")),
                      "TESSERA_VERBS_DEVICE");
   }
@@ -292,11 +292,11 @@ Result<DeviceOptions> DeviceOptions::from(const Settings& settings) {
   const std::string_view port = text.substr(colon + 1);
   const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), options.port);
   if (options.device.empty() || error != std::errc{} || end != port.data() + port.size() ||
-      options.port < 1 || options.port > most_ports) {
+      options.port < 1 || options.port > max_ports) {
     return Status::error(Code::invalid_argument,
                          fmt::format("TESSERA_VERBS_DEVICE={} is not usable: expected NAME or "
                                      "NAME:PORT, with a port from 1 to {}",
-                                     text, most_ports));
+                                     text, max_ports));
   }
   return options;
 }
@@ -311,7 +311,7 @@ Result<DeviceChoice> choose_device(const std::shared_ptr<VerbsLibrary>& library,
     if (!options.device.empty() && name != options.device) {
       continue;
     }
-    auto choice = look_at_device(library, name, options);
+    auto choice = inspect_device(library, name, options);
     if (!choice.ok()) {
       refusals.push_back(std::move(choice).status());
     } else if (!best || choice->port.network < best->port.network) {

@@ -12,13 +12,13 @@
 namespace tessera::rma::verbs {
 namespace {
 
-class VerbsSource final : public detail::RdmaProvider {
+class VerbsProvider final : public detail::RdmaProvider {
  public:
-  explicit VerbsSource(std::shared_ptr<const Adapter> adapter) noexcept
+  explicit VerbsProvider(std::shared_ptr<const Adapter> adapter) noexcept
       : adapter_(std::move(adapter)) {}
   Result<std::unique_ptr<detail::RdmaContext>> create() override {
-    TESSERA_ASSIGN_OR_RETURN(auto fabric, VerbsContext::create(adapter_));
-    return std::unique_ptr<detail::RdmaContext>(std::move(fabric));
+    TESSERA_ASSIGN_OR_RETURN(auto context, VerbsContext::create(adapter_));
+    return std::unique_ptr<detail::RdmaContext>(std::move(context));
   }
   [[nodiscard]] bool has_atomics() const noexcept override {
     return adapter_->device->limits().has_atomics;
@@ -39,9 +39,9 @@ VerbsContextOptions options_of(const Device& device, const Settings& settings) {
   constexpr std::size_t above_word_bytes = sizeof(std::uint64_t) + 1;
   const bool keeps_words = device.limits().keeps_words;
   VerbsContextOptions options;
-  options.least_row = static_cast<std::size_t>(settings.direct_row);
-  if (!keeps_words && options.least_row > 0) {
-    options.least_row = std::max(options.least_row, above_word_bytes);
+  options.min_row = static_cast<std::size_t>(settings.direct_row);
+  if (!keeps_words && options.min_row > 0) {
+    options.min_row = std::max(options.min_row, above_word_bytes);
   }
   options.get_protocol = get_protocol(settings);
   options.words_by_device = settings.verbs_small_transfers == "auto"
@@ -97,7 +97,7 @@ Result<std::shared_ptr<detail::RdmaProvider>> find_fabric(std::shared_ptr<VerbsL
   adapter->arena = std::make_unique<ArenaRegistrations>(*adapter->registrar, adapter->node,
                                                         adapter->options.slab_bytes,
                                                         adapter->device->limits().has_atomics);
-  return std::shared_ptr<detail::RdmaProvider>(std::make_shared<VerbsSource>(std::move(adapter)));
+  return std::shared_ptr<detail::RdmaProvider>(std::make_shared<VerbsProvider>(std::move(adapter)));
 }
 
 std::string describe_device(std::shared_ptr<VerbsLibrary> library, const Settings& settings) {

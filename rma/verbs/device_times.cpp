@@ -43,10 +43,10 @@ class LoopbackPair {
   /// The time until `count` requests of `bytes` each have completed.
   Result<double> time(ibv_wr_opcode opcode, std::uint32_t count, std::size_t bytes);
   /// The fastest of several attempts.
-  Result<double> least(ibv_wr_opcode opcode, std::uint32_t count, std::size_t bytes);
+  Result<double> fastest(ibv_wr_opcode opcode, std::uint32_t count, std::size_t bytes);
 
  private:
-  LoopbackPair(std::shared_ptr<Device> device, std::unique_ptr<Buffers> buffers,
+  LoopbackPair(std::shared_ptr<Device> device, std::unique_ptr<RegisteredBufferPool> buffers,
                OwnedCompletions completions, QueuePair queue) noexcept
       : device_(std::move(device)),
         buffers_(std::move(buffers)),
@@ -55,7 +55,7 @@ class LoopbackPair {
   Status wait(Clock::time_point deadline) const;
 
   std::shared_ptr<Device> device_;
-  std::unique_ptr<Buffers> buffers_;  // 0: source, 1: target
+  std::unique_ptr<RegisteredBufferPool> buffers_;  // 0: source, 1: target
   OwnedCompletions completions_;
   QueuePair queue_;
 };
@@ -63,7 +63,8 @@ class LoopbackPair {
 Result<std::unique_ptr<LoopbackPair>> LoopbackPair::create(const std::shared_ptr<Device>& device,
                                                            Registrar& registrar) {
   constexpr int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
-  TESSERA_ASSIGN_OR_RETURN(auto buffers, Buffers::create(registrar, 2, long_bytes, access));
+  TESSERA_ASSIGN_OR_RETURN(auto buffers,
+                           RegisteredBufferPool::create(registrar, 2, long_bytes, access));
   std::memset(buffers->at(0), 1, long_bytes);
   std::memset(buffers->at(1), 2, long_bytes);
   const std::uint32_t depth = std::min(2 * short_requests, device->limits().max_queue_depth);
@@ -109,12 +110,12 @@ Result<double> LoopbackPair::time(ibv_wr_opcode opcode, std::uint32_t count, std
 Status LoopbackPair::wait(Clock::time_point deadline) const {
   std::array<ibv_wc, 1> completion{};
   while (Clock::now() < deadline) {
-    const int come = device_->library()->poll_cq(completions_.get(), completion);
-    if (come < 0 || (come > 0 && completion[0].status != IBV_WC_SUCCESS)) {
+    const int received = device_->library()->poll_cq(completions_.get(), completion);
+    if (received < 0 || (received > 0 && completion[0].status != IBV_WC_SUCCESS)) {
       return Status::error(Code::unsupported,
                            fmt::format("{} cannot reach itself", device_->name()));
     }
-    if (come > 0) {
+    if (received > 0) {
       return {};
     }
   }
@@ -122,7 +123,7 @@ Status LoopbackPair::wait(Clock::time_point deadline) const {
                        fmt::format("{} doesn't answer requests to itself", device_->name()));
 }
 
-Result<double> LoopbackPair::least(ibv_wr_opcode opcode, std::uint32_t count, std::size_t bytes) {
+Result<double> LoopbackPair::fastest(ibv_wr_opcode opcode, std::uint32_t count, std::size_t bytes) {
   double best = std::numeric_limits<double>::max();
   for (int i = 0; i < attempts; ++i) {
     TESSERA_ASSIGN_OR_RETURN(const double took, time(opcode, count, bytes));
@@ -144,7 +145,7 @@ Result<double> registration_ns(Registrar& registrar, std::byte* memory, std::siz
   return best;
 }
 
-double least_copied_kib_ns(std::vector<std::byte>& memory) {
+double fastest_copy_kib_ns(std::vector<std::byte>& memory) {
   double best = std::numeric_limits<double>::max();
   for (int i = 0; i < attempts; ++i) {
     best = std::min(best, copied_kib_ns(memory));
@@ -155,24 +156,24 @@ double least_copied_kib_ns(std::vector<std::byte>& memory) {
 }  // namespace
 
 Result<DeviceTimes> measure_times(const std::shared_ptr<Device>& device, Registrar& registrar) {
-  TESSERA_ASSIGN_OR_RETURN(const auto mirror, LoopbackPair::create(device, registrar));
+  TESSERA_ASSIGN_OR_RETURN(const auto pair, LoopbackPair::create(device, registrar));
   constexpr std::size_t word = sizeof(std::uint64_t);
   constexpr double long_kib = long_bytes * long_requests / kib;
   DeviceTimes times;
-  TESSERA_ASSIGN_OR_RETURN(times.write_wait, mirror->least(IBV_WR_RDMA_WRITE, 1, word));
-  TESSERA_ASSIGN_OR_RETURN(times.read_wait, mirror->least(IBV_WR_RDMA_READ, 1, word));
+  TESSERA_ASSIGN_OR_RETURN(times.write_wait, pair->fastest(IBV_WR_RDMA_WRITE, 1, word));
+  TESSERA_ASSIGN_OR_RETURN(times.read_wait, pair->fastest(IBV_WR_RDMA_READ, 1, word));
   TESSERA_ASSIGN_OR_RETURN(const double batch,
-                           mirror->least(IBV_WR_RDMA_WRITE, short_requests, word));
+                           pair->fastest(IBV_WR_RDMA_WRITE, short_requests, word));
   TESSERA_ASSIGN_OR_RETURN(const double written,
-                           mirror->least(IBV_WR_RDMA_WRITE, long_requests, long_bytes));
+                           pair->fastest(IBV_WR_RDMA_WRITE, long_requests, long_bytes));
   TESSERA_ASSIGN_OR_RETURN(const double read,
-                           mirror->least(IBV_WR_RDMA_READ, long_requests, long_bytes));
+                           pair->fastest(IBV_WR_RDMA_READ, long_requests, long_bytes));
   times.request = added(batch, times.write_wait, short_requests - 1);
   times.written_kib = added(written, times.write_wait, long_kib);
   times.read_kib = added(read, times.read_wait, long_kib);
 
   std::vector<std::byte> memory(2 * long_bytes, std::byte{1});
-  times.copied_kib = least_copied_kib_ns(memory);
+  times.copied_kib = fastest_copy_kib_ns(memory);
   TESSERA_ASSIGN_OR_RETURN(times.registration, registration_ns(registrar, memory.data(), one_page));
   TESSERA_ASSIGN_OR_RETURN(const double all,
                            registration_ns(registrar, memory.data(), memory.size()));

@@ -36,20 +36,20 @@ ibv_send_wr request_for(ibv_wr_opcode opcode, ibv_sge& piece,
   return request;
 }
 
-std::size_t find_least_row(const Adapter& adapter) {
-  return adapter.options.least_row > 0 ? adapter.options.least_row : adapter.costs().least_row();
+std::size_t find_min_row(const Adapter& adapter) {
+  return adapter.options.min_row > 0 ? adapter.options.min_row : adapter.costs().least_row();
 }
 
 // Gets of at least this size are assisted.
 std::size_t find_min_assisted(const Adapter& adapter) {
-  constexpr std::size_t least = max_copied;
-  constexpr std::size_t most = std::size_t{16} << 20U;
+  constexpr std::size_t min_bytes = max_copied;
+  constexpr std::size_t max_bytes = std::size_t{16} << 20U;
   if (adapter.options.get_protocol == GetProtocol::assisted) {
-    return least;
+    return min_bytes;
   }
   std::size_t bytes = SIZE_MAX;
   if (adapter.options.get_protocol == GetProtocol::by_cost) {
-    for (std::size_t each = most; each >= least && adapter.costs().prefers_assisted(each);
+    for (std::size_t each = max_bytes; each >= min_bytes && adapter.costs().prefers_assisted(each);
          each /= 2) {
       bytes = each;
     }
@@ -59,18 +59,18 @@ std::size_t find_min_assisted(const Adapter& adapter) {
 
 }  // namespace
 
-std::uint32_t most_pieces(const DeviceLimits& limits) noexcept {
+std::uint32_t max_pieces(const DeviceLimits& limits) noexcept {
   constexpr std::uint32_t enough = 16;
   return std::min(limits.max_send_sge, enough);
 }
 
-VerbsEndpoint::VerbsEndpoint(VerbsConnection& path, WorldRank peer,
+VerbsEndpoint::VerbsEndpoint(VerbsConnection& connection, WorldRank peer,
                              std::unique_ptr<Endpoint> by_requests,
                              detail::Requests& requests) noexcept
-    : path_(path),
-      options_(path.fabric().adapter().options),
-      min_row_(find_least_row(path.fabric().adapter())),
-      min_assisted_(find_min_assisted(path.fabric().adapter())),
+    : connection_(connection),
+      options_(connection.context().adapter().options),
+      min_row_(find_min_row(connection.context().adapter())),
+      min_assisted_(find_min_assisted(connection.context().adapter())),
       peer_(peer),
       by_requests_(std::move(by_requests)),
       requests_(requests) {}
@@ -86,23 +86,23 @@ Status VerbsEndpoint::conclude(Status status, bool has_begun, Completion& done) 
 
 // --- locations of memory
 
-std::optional<VerbsEndpoint::Place> VerbsEndpoint::find_known(RegionId region,
-                                                              std::uint64_t offset) {
+std::optional<VerbsEndpoint::ReachableSpan> VerbsEndpoint::find_cached(RegionId region,
+                                                                       std::uint64_t offset) {
   const std::lock_guard guard(locations_mutex_);
   for (const Piece& piece : locations_[region.value]) {
     if (piece.span.bytes == 0) {
-      return Place();
+      return ReachableSpan();
     }
     if (holds(offset, piece.offset, piece.span.bytes)) {
       const std::uint64_t into = offset - piece.offset;
-      return Place(
+      return ReachableSpan(
           detail::RemoteSpan{piece.span.address + into, piece.span.bytes - into, piece.span.key});
     }
   }
   return std::nullopt;
 }
 
-Result<VerbsEndpoint::Place> VerbsEndpoint::request_location(
+Result<VerbsEndpoint::ReachableSpan> VerbsEndpoint::request_location(
     RegionId region, std::uint64_t offset, const std::function<void()>& meanwhile) {
   auto span = requests_.locate(peer_, region, offset, meanwhile);
   if (!span.ok() && span.status().code() != Code::unsupported) {
@@ -114,11 +114,11 @@ Result<VerbsEndpoint::Place> VerbsEndpoint::request_location(
     locations_.clear();
   }
   locations_[region.value].push_back({offset, is_direct ? *span : detail::RemoteSpan()});
-  return is_direct ? Place(*span) : Place();
+  return is_direct ? ReachableSpan(*span) : ReachableSpan();
 }
 
-Result<VerbsEndpoint::Place> VerbsEndpoint::find(RegionId region, std::uint64_t offset) {
-  if (auto known = find_known(region, offset)) {
+Result<VerbsEndpoint::ReachableSpan> VerbsEndpoint::find(RegionId region, std::uint64_t offset) {
+  if (auto known = find_cached(region, offset)) {
     return *known;
   }
   return request_location(region, offset, [] {});
@@ -143,9 +143,9 @@ Result<bool> VerbsEndpoint::may_go_direct(const Target& target, std::size_t byte
 }
 
 // Nothing if the device cannot use it: it then goes through buffers.
-std::optional<VerbsEndpoint::Local> VerbsEndpoint::find_local(Way way, std::byte* at,
+std::optional<VerbsEndpoint::Local> VerbsEndpoint::find_local(Direction direction, std::byte* at,
                                                               std::size_t bytes) const {
-  const Adapter& adapter = path_.fabric().adapter();
+  const Adapter& adapter = connection_.context().adapter();
   if (adapter.arena->is_in_arena(at)) {
     const auto known = adapter.arena->find(at, bytes);
     return known.ok() ? std::optional(Local{.key = known->local_key,
@@ -157,8 +157,8 @@ std::optional<VerbsEndpoint::Local> VerbsEndpoint::find_local(Way way, std::byte
   if (!options_.registers) {
     return std::nullopt;
   }
-  auto registration =
-      adapter.registrar->acquire(at, bytes, way == Way::put ? Use::source : Use::destination);
+  auto registration = adapter.registrar->acquire(
+      at, bytes, direction == Direction::to_remote ? Use::source : Use::destination);
   if (!registration.ok()) {
     return std::nullopt;
   }
@@ -168,20 +168,22 @@ std::optional<VerbsEndpoint::Local> VerbsEndpoint::find_local(Way way, std::byte
 
 // Its first part: what is registered at once, so that it moves while the next part is registered
 // ([CLUSTERS02] §3, figure 3).
-std::optional<VerbsEndpoint::Local> VerbsEndpoint::find_some(Way way, std::byte* at,
-                                                             std::size_t bytes) const {
+std::optional<VerbsEndpoint::Local> VerbsEndpoint::find_first_part(Direction direction,
+                                                                   std::byte* at,
+                                                                   std::size_t bytes) const {
   const std::size_t part = options_.register_bytes;
   if (part == 0) {
-    return find_local(way, at, bytes);
+    return find_local(direction, at, bytes);
   }
   const std::size_t into = reinterpret_cast<std::uintptr_t>(at) % part;
-  return find_local(way, at, std::min(bytes, part - into));
+  return find_local(direction, at, std::min(bytes, part - into));
 }
 
 // Whether it is copied through a buffer, instead of moved directly.
-bool VerbsEndpoint::is_copied(Way way, const std::byte* at, std::size_t bytes) const noexcept {
-  const Adapter& adapter = path_.fabric().adapter();
-  if (way == Way::put && bytes <= max_copied) {
+bool VerbsEndpoint::is_copied(Direction direction, const std::byte* at,
+                              std::size_t bytes) const noexcept {
+  const Adapter& adapter = connection_.context().adapter();
+  if (direction == Direction::to_remote && bytes <= max_copied) {
     return true;
   }
   if (adapter.arena->is_in_arena(at)) {
@@ -194,7 +196,7 @@ bool VerbsEndpoint::is_copied(Way way, const std::byte* at, std::size_t bytes) c
 // --- contiguous
 
 Result<bool> VerbsEndpoint::put_now(const Target& to, const void* from, std::size_t bytes) {
-  if (bytes > path_.most_inline()) {
+  if (bytes > connection_.max_inline()) {
     return false;
   }
   TESSERA_ASSIGN_OR_RETURN(const bool is_direct, may_go_direct(to, bytes));
@@ -215,10 +217,11 @@ Status VerbsEndpoint::put(const Target& to, const void* from, const CopyShape& s
   auto* const local = static_cast<std::byte*>(const_cast<void*>(from));
   TESSERA_ASSIGN_OR_RETURN(const bool is_direct, may_go_direct(to, shape.total_bytes()));
   if (is_direct && shape.levels == 0) {
-    return move(Way::put, to, local, shape.run_bytes, done);
+    return move(Direction::to_remote, to, local, shape.run_bytes, done);
   }
   if (is_direct) {
-    TESSERA_ASSIGN_OR_RETURN(const bool is_moved, move_shape(Way::put, to, local, shape, done));
+    TESSERA_ASSIGN_OR_RETURN(const bool is_moved,
+                             move_shape(Direction::to_remote, to, local, shape, done));
     if (is_moved) {
       return {};
     }
@@ -228,16 +231,17 @@ Status VerbsEndpoint::put(const Target& to, const void* from, const CopyShape& s
 
 Status VerbsEndpoint::get(void* to, const Target& from, const CopyShape& shape, Completion& done) {
   auto* const local = static_cast<std::byte*>(to);
-  TESSERA_ASSIGN_OR_RETURN(const bool is_asked_for, get_assisted(local, from, shape, done));
-  if (is_asked_for) {
+  TESSERA_ASSIGN_OR_RETURN(const bool is_requested, get_assisted(local, from, shape, done));
+  if (is_requested) {
     return {};
   }
   TESSERA_ASSIGN_OR_RETURN(const bool is_direct, may_go_direct(from, shape.total_bytes()));
   if (is_direct && shape.levels == 0) {
-    return move(Way::get, from, local, shape.run_bytes, done);
+    return move(Direction::from_remote, from, local, shape.run_bytes, done);
   }
   if (is_direct) {
-    TESSERA_ASSIGN_OR_RETURN(const bool is_moved, move_shape(Way::get, from, local, shape, done));
+    TESSERA_ASSIGN_OR_RETURN(const bool is_moved,
+                             move_shape(Direction::from_remote, from, local, shape, done));
     if (is_moved) {
       return {};
     }
@@ -246,41 +250,43 @@ Status VerbsEndpoint::get(void* to, const Target& from, const CopyShape& shape, 
 }
 
 // Registering overlaps with the request for the target's location ([CLUSTERS02] §3).
-Result<VerbsEndpoint::Place> VerbsEndpoint::find_and_prepare(const Target& target,
-                                                             std::size_t moved, const Run& run) {
-  if (auto known = find_known(target.region, target.offset + moved)) {
+Result<VerbsEndpoint::ReachableSpan> VerbsEndpoint::find_and_prepare(const Target& target,
+                                                                     std::size_t moved,
+                                                                     const Run& run) {
+  if (auto known = find_cached(target.region, target.offset + moved)) {
     return *known;
   }
   return request_location(target.region, target.offset + moved, [&] {
-    if (path_.fabric().adapter().registrar->is_caching() &&
-        !is_copied(run.way, run.local + moved, run.bytes - moved)) {
-      static_cast<void>(find_some(run.way, run.local + moved, run.bytes - moved));
+    if (connection_.context().adapter().registrar->is_caching() &&
+        !is_copied(run.direction, run.local + moved, run.bytes - moved)) {
+      static_cast<void>(find_first_part(run.direction, run.local + moved, run.bytes - moved));
     }
   });
 }
 
 // The part that the device cannot reach goes as requests; the rest of that slice may have been
 // registered needlessly.
-Status VerbsEndpoint::move(Way way, const Target& target, std::byte* local, std::size_t bytes,
-                           Completion& done) {
+Status VerbsEndpoint::move(Direction direction, const Target& target, std::byte* local,
+                           std::size_t bytes, Completion& done) {
   std::size_t moved = 0;
   Status status;
   while (moved < bytes && status.ok()) {
     const auto remote =
-        find_and_prepare(target, moved, {.way = way, .local = local, .bytes = bytes});
+        find_and_prepare(target, moved, {.direction = direction, .local = local, .bytes = bytes});
     if (remote.ok() && !*remote) {
       Target rest = target;
       rest.offset += moved;
       const CopyShape shape = CopyShape::contiguous(bytes - moved);
-      status = way == Way::put ? by_requests_->put(rest, local + moved, shape, done)
-                               : by_requests_->get(local + moved, rest, shape, done);
+      status = direction == Direction::to_remote
+                   ? by_requests_->put(rest, local + moved, shape, done)
+                   : by_requests_->get(local + moved, rest, shape, done);
       return status.ok() ? Status() : conclude(std::move(status), moved > 0, done);
     }
     if (!remote.ok()) {
       status = remote.status();
       break;
     }
-    const auto piece = move_piece(way, **remote, local + moved, bytes - moved, done);
+    const auto piece = move_piece(direction, **remote, local + moved, bytes - moved, done);
     status = piece.status();
     moved += piece.ok() ? *piece : 0;
   }
@@ -288,25 +294,26 @@ Status VerbsEndpoint::move(Way way, const Target& target, std::byte* local, std:
 }
 
 // Begins with the part that fits in one request, and returns its size.
-Result<std::size_t> VerbsEndpoint::move_piece(Way way, const detail::RemoteSpan& remote,
+Result<std::size_t> VerbsEndpoint::move_piece(Direction direction, const detail::RemoteSpan& remote,
                                               std::byte* local, std::size_t bytes,
                                               Completion& done) {
-  const std::size_t buffer_bytes = path_.fabric().buffers().bytes();
-  const std::size_t possible =
-      std::min<std::size_t>({bytes, remote.bytes, path_.fabric().device()->limits().max_message});
-  if (way == Way::put && possible <= path_.most_inline()) {
+  const std::size_t buffer_bytes = connection_.context().buffers().bytes();
+  const std::size_t possible = std::min<std::size_t>(
+      {bytes, remote.bytes, connection_.context().device()->limits().max_message});
+  if (direction == Direction::to_remote && possible <= connection_.max_inline()) {
     TESSERA_RETURN_IF_ERROR(put_inline(remote, local, possible));
     return possible;
   }
-  std::optional<Local> known =
-      is_copied(way, local, possible) ? std::nullopt : find_some(way, local, possible);
+  std::optional<Local> known = is_copied(direction, local, possible)
+                                   ? std::nullopt
+                                   : find_first_part(direction, local, possible);
   if (!known) {
     const std::size_t here = std::min(possible, buffer_bytes);
-    TESSERA_RETURN_IF_ERROR(move_by_buffer(way, remote, local, here, done));
+    TESSERA_RETURN_IF_ERROR(move_by_buffer(direction, remote, local, here, done));
     return here;
   }
   const std::size_t here = std::min(possible, known->bytes);
-  TESSERA_RETURN_IF_ERROR(move_in_place(way, remote, local, here, std::move(*known), done));
+  TESSERA_RETURN_IF_ERROR(move_in_place(direction, remote, local, here, std::move(*known), done));
   return here;
 }
 
@@ -315,44 +322,45 @@ Status VerbsEndpoint::put_inline(const detail::RemoteSpan& remote, const std::by
   ibv_sge piece{reinterpret_cast<std::uintptr_t>(from), static_cast<std::uint32_t>(bytes), 0};
   ibv_send_wr request = request_for(IBV_WR_RDMA_WRITE, piece, remote);
   request.send_flags = IBV_SEND_INLINE;
-  return post(Way::put, &request, 1, {});
+  return post(Direction::to_remote, &request, 1, {});
 }
 
-Status VerbsEndpoint::move_in_place(Way way, const detail::RemoteSpan& remote, std::byte* local,
-                                    std::size_t bytes, Local known, Completion& done) {
+Status VerbsEndpoint::move_in_place(Direction direction, const detail::RemoteSpan& remote,
+                                    std::byte* local, std::size_t bytes, Local known,
+                                    Completion& done) {
   ibv_sge piece{reinterpret_cast<std::uintptr_t>(local), static_cast<std::uint32_t>(bytes),
                 known.key};
-  ibv_send_wr request =
-      request_for(way == Way::put ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ, piece, remote);
+  ibv_send_wr request = request_for(
+      direction == Direction::to_remote ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ, piece, remote);
   done.begin();
-  Status status = post(way, &request, 1, {.done = &done, .held = std::move(known.held)});
+  Status status = post(direction, &request, 1, {.done = &done, .held = std::move(known.held)});
   if (!status.ok()) {
     done.end(status);
   }
   return status;
 }
 
-Status VerbsEndpoint::move_by_buffer(Way way, const detail::RemoteSpan& remote, std::byte* local,
-                                     std::size_t bytes, Completion& done) {
+Status VerbsEndpoint::move_by_buffer(Direction direction, const detail::RemoteSpan& remote,
+                                     std::byte* local, std::size_t bytes, Completion& done) {
   TESSERA_ASSIGN_OR_RETURN(const int buffer, take_buffer());
-  Buffers& buffers = path_.fabric().buffers();
+  RegisteredBufferPool& buffers = connection_.context().buffers();
   ibv_sge piece{reinterpret_cast<std::uintptr_t>(buffers.at(buffer)),
                 static_cast<std::uint32_t>(bytes), buffers.key()};
-  ibv_send_wr request =
-      request_for(way == Way::put ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ, piece, remote);
-  Ending ending{.buffer = buffer};
-  if (way == Way::put) {
+  ibv_send_wr request = request_for(
+      direction == Direction::to_remote ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ, piece, remote);
+  OnCompletion on_completion{.buffer = buffer};
+  if (direction == Direction::to_remote) {
     kernels::copy_small(buffers.at(buffer), local, bytes);
   } else {
-    ending.done = &done;
-    ending.copy_to = local;
-    ending.copy_bytes = bytes;
+    on_completion.done = &done;
+    on_completion.copy_to = local;
+    on_completion.copy_bytes = bytes;
     done.begin();
   }
-  Status status = post(way, &request, 1, ending);
+  Status status = post(direction, &request, 1, on_completion);
   if (!status.ok()) {
     buffers.give_back(buffer);
-    if (way == Way::get) {
+    if (direction == Direction::from_remote) {
       done.end(status);
     }
   }
@@ -362,7 +370,7 @@ Status VerbsEndpoint::move_by_buffer(Way way, const detail::RemoteSpan& remote, 
 // Waits while all are in use.
 Result<int> VerbsEndpoint::take_buffer() {
   while (true) {
-    const int buffer = path_.fabric().buffers().take();
+    const int buffer = connection_.context().buffers().take();
     if (buffer >= 0) {
       return buffer;
     }
@@ -372,16 +380,17 @@ Result<int> VerbsEndpoint::take_buffer() {
 }
 
 // Waits while too much is under way.
-Status VerbsEndpoint::post(Way way, ibv_send_wr* first, std::uint32_t count, const Ending& ending) {
+Status VerbsEndpoint::post(Direction direction, ibv_send_wr* first, std::uint32_t count,
+                           const OnCompletion& on_completion) {
   while (true) {
-    const auto number = path_.post(first, count, ending);
+    const auto number = connection_.post(first, count, on_completion);
     if (!number.ok()) {
       return requests_.loss_of(number.status());
     }
     if (*number > 0) {
-      if (way == Way::put) {
-        note_write(*number);
-        path_.note_write(*number);
+      if (direction == Direction::to_remote) {
+        record_write(*number);
+        connection_.record_write(*number);
       }
       return {};
     }
@@ -449,7 +458,7 @@ VerbsEndpoint::TransferRows VerbsEndpoint::rows_of(const Target& target, Fragmen
 // The registered local memory and target location for a transfer of such rows; nothing if it should
 // go as requests.
 Result<std::optional<VerbsEndpoint::RegisteredRange>> VerbsEndpoint::find_registered_range(
-    Way way, RegionId region, const TransferRows& rows) {
+    Direction direction, RegionId region, const TransferRows& rows) {
   TESSERA_ASSIGN_OR_RETURN(const auto remote, find(region, rows.offset));
   if (!remote || remote->bytes < rows.bytes) {
     return std::optional<RegisteredRange>();
@@ -462,38 +471,40 @@ Result<std::optional<VerbsEndpoint::RegisteredRange>> VerbsEndpoint::find_regist
         })
         .ignore("none of them fails");
   };
-  auto ranges = find_local_ranges(path_.fabric().adapter(),
-                                  way == Way::put ? Use::source : Use::destination, local);
+  auto ranges =
+      find_local_ranges(connection_.context().adapter(),
+                        direction == Direction::to_remote ? Use::source : Use::destination, local);
   return ranges == nullptr ? std::optional<RegisteredRange>()
                            : std::optional(RegisteredRange{*remote, std::move(ranges)});
 }
 
 // Returns true if it has begun the transfer, false if it should go as requests.
-Result<bool> VerbsEndpoint::move_rows(Way way, RegionId region, const TransferRows& rows,
-                                      Completion& done) {
-  TESSERA_ASSIGN_OR_RETURN(const auto ground, find_registered_range(way, region, rows));
-  if (!ground) {
+Result<bool> VerbsEndpoint::move_rows(Direction direction, RegionId region,
+                                      const TransferRows& rows, Completion& done) {
+  TESSERA_ASSIGN_OR_RETURN(const auto registered, find_registered_range(direction, region, rows));
+  if (!registered) {
     return false;
   }
-  const DeviceLimits& limits = path_.fabric().device()->limits();
+  const DeviceLimits& limits = connection_.context().device()->limits();
   bool has_begun = false;
-  Rows requests({.opcode = way == Way::put ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ,
-                 .remote = ground->remote,
-                 .most_pieces = most_pieces(limits),
-                 .most_bytes = limits.max_message},
-                [&](ibv_send_wr* first, std::uint32_t count) {
-                  done.begin();
-                  Status status = post(way, first, count, {.done = &done, .held = ground->local});
-                  has_begun = has_begun || status.ok();
-                  if (!status.ok()) {
-                    done.end(status);
-                  }
-                  return status;
-                });
+  WorkRequestBatch requests(
+      {.opcode = direction == Direction::to_remote ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ,
+       .remote = registered->remote,
+       .max_pieces = max_pieces(limits),
+       .max_bytes = limits.max_message},
+      [&](ibv_send_wr* first, std::uint32_t count) {
+        done.begin();
+        Status status = post(direction, first, count, {.done = &done, .held = registered->local});
+        has_begun = has_begun || status.ok();
+        if (!status.ok()) {
+          done.end(status);
+        }
+        return status;
+      });
   Status status =
       rows.for_each([&](std::byte* at, std::uint64_t offset, std::size_t bytes) -> Status {
         while (bytes > 0) {
-          const LocalRange& range = range_at(*ground->local, at);
+          const LocalRange& range = range_at(*registered->local, at);
           const auto here = std::min(bytes, static_cast<std::size_t>(range.end - at));
           TESSERA_RETURN_IF_ERROR(
               requests.add(at, range.key, static_cast<std::int64_t>(offset - rows.offset), here));
@@ -508,20 +519,20 @@ Result<bool> VerbsEndpoint::move_rows(Way way, RegionId region, const TransferRo
   return true;
 }
 
-Result<bool> VerbsEndpoint::move_shape(Way way, const Target& target, std::byte* local,
+Result<bool> VerbsEndpoint::move_shape(Direction direction, const Target& target, std::byte* local,
                                        const CopyShape& shape, Completion& done) {
   return shape.run_bytes < min_row_
              ? Result<bool>(false)
-             : move_rows(way, target.region, rows_of(target, local, shape), done);
+             : move_rows(direction, target.region, rows_of(target, local, shape), done);
 }
 
-Result<bool> VerbsEndpoint::move_fragments(Way way, const Target& target, Fragments fragments,
-                                           Completion& done) {
+Result<bool> VerbsEndpoint::move_fragments(Direction direction, const Target& target,
+                                           Fragments fragments, Completion& done) {
   const bool are_long = std::all_of(fragments.begin(), fragments.end(),
                                     [&](const Fragment& each) { return each.bytes >= min_row_; });
   return !are_long || fragments.empty()
              ? Result<bool>(false)
-             : move_rows(way, target.region, rows_of(target, fragments), done);
+             : move_rows(direction, target.region, rows_of(target, fragments), done);
 }
 
 // --- operations that go as requests
@@ -538,7 +549,8 @@ Status VerbsEndpoint::atomic(const Target& at, const AtomicRequest& request, Com
 Status VerbsEndpoint::put_fragments(const Target& to, Fragments fragments, Completion& done) {
   TESSERA_ASSIGN_OR_RETURN(const bool is_direct, may_go_direct(to, total_bytes(fragments)));
   if (is_direct) {
-    TESSERA_ASSIGN_OR_RETURN(const bool is_moved, move_fragments(Way::put, to, fragments, done));
+    TESSERA_ASSIGN_OR_RETURN(const bool is_moved,
+                             move_fragments(Direction::to_remote, to, fragments, done));
     if (is_moved) {
       return {};
     }
@@ -549,7 +561,8 @@ Status VerbsEndpoint::put_fragments(const Target& to, Fragments fragments, Compl
 Status VerbsEndpoint::get_fragments(const Target& from, Fragments fragments, Completion& done) {
   TESSERA_ASSIGN_OR_RETURN(const bool is_direct, may_go_direct(from, total_bytes(fragments)));
   if (is_direct) {
-    TESSERA_ASSIGN_OR_RETURN(const bool is_moved, move_fragments(Way::get, from, fragments, done));
+    TESSERA_ASSIGN_OR_RETURN(const bool is_moved,
+                             move_fragments(Direction::from_remote, from, fragments, done));
     if (is_moved) {
       return {};
     }
@@ -564,18 +577,18 @@ Status VerbsEndpoint::accumulate_fragments(const Target& to, Fragments fragments
 
 // --- fences
 
-void VerbsEndpoint::note_write(std::uint64_t number) noexcept {
+void VerbsEndpoint::record_write(std::uint64_t number) noexcept {
   std::uint64_t before = last_write_.load();
   while (before < number && !last_write_.compare_exchange_weak(before, number)) {
   }
 }
 
 bool VerbsEndpoint::is_fenced(RegionId region) const noexcept {
-  return path_.flushed() >= last_write_.load() && by_requests_->is_fenced(region);
+  return connection_.flushed() >= last_write_.load() && by_requests_->is_fenced(region);
 }
 
 Status VerbsEndpoint::start_fence(Completion& done) {
-  const bool are_written = path_.flushed() >= last_write_.load();
+  const bool are_written = connection_.flushed() >= last_write_.load();
   const bool are_carried_out = by_requests_->is_fenced(any_region);
   if (are_written) {
     if (are_carried_out) {
@@ -585,10 +598,10 @@ Status VerbsEndpoint::start_fence(Completion& done) {
     return by_requests_->start_fence(done);
   }
   if (are_carried_out) {
-    return path_.start_flush(requests_, done);
+    return connection_.start_flush(requests_, done);
   }
   done.begin();
-  Status flushed = path_.start_flush(requests_, done);
+  Status flushed = connection_.start_flush(requests_, done);
   if (!flushed.ok()) {
     done.end(flushed);
   }

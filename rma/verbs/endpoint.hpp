@@ -35,6 +35,7 @@
 #include <vector>
 
 #include "rma/engine/rdma.hpp"
+#include "rma/kernels/copy.hpp"
 #include "rma/transport.hpp"
 #include "rma/verbs/connection.hpp"
 #include "rma/verbs/local_ranges.hpp"
@@ -42,11 +43,11 @@
 namespace tessera::rma::verbs {
 
 /// The most pieces of local memory in one request.
-[[nodiscard]] std::uint32_t most_pieces(const DeviceLimits& limits) noexcept;
+[[nodiscard]] std::uint32_t max_pieces(const DeviceLimits& limits) noexcept;
 
 class VerbsEndpoint final : public Endpoint {
  public:
-  VerbsEndpoint(VerbsConnection& path, WorldRank peer, std::unique_ptr<Endpoint> by_requests,
+  VerbsEndpoint(VerbsConnection& connection, WorldRank peer, std::unique_ptr<Endpoint> by_requests,
                 detail::Requests& requests) noexcept;
 
   Status put(const Target& to, const void* from, const CopyShape& shape, Completion& done) override;
@@ -66,7 +67,7 @@ class VerbsEndpoint final : public Endpoint {
   [[nodiscard]] bool is_fenced(RegionId region) const noexcept override;
 
  private:
-  enum class Way : std::uint8_t { put, get };
+  using Direction = kernels::Direction;
   struct Local {
     std::uint32_t key = 0;
     std::uint32_t remote_key = 0;
@@ -74,29 +75,33 @@ class VerbsEndpoint final : public Endpoint {
     std::shared_ptr<const Registration> held;
   };
 
-  using Place = std::optional<detail::RemoteSpan>;  // none: reachable by requests only
+  using ReachableSpan = std::optional<detail::RemoteSpan>;  // none: reachable by requests only
   struct Run {
-    Way way = Way::put;
+    Direction direction = Direction::to_remote;
     std::byte* local = nullptr;
     std::size_t bytes = 0;
   };
 
-  [[nodiscard]] std::optional<Place> find_known(RegionId region, std::uint64_t offset);
-  Result<Place> request_location(RegionId region, std::uint64_t offset,
-                                 const std::function<void()>& meanwhile);
-  Result<Place> find(RegionId region, std::uint64_t offset);
-  Result<Place> find_and_prepare(const Target& target, std::size_t moved, const Run& run);
+  [[nodiscard]] std::optional<ReachableSpan> find_cached(RegionId region, std::uint64_t offset);
+  Result<ReachableSpan> request_location(RegionId region, std::uint64_t offset,
+                                         const std::function<void()>& meanwhile);
+  Result<ReachableSpan> find(RegionId region, std::uint64_t offset);
+  Result<ReachableSpan> find_and_prepare(const Target& target, std::size_t moved, const Run& run);
   [[nodiscard]] bool goes_as_words(std::size_t bytes) const noexcept;
   Result<bool> may_go_direct(const Target& target, std::size_t bytes);
-  [[nodiscard]] std::optional<Local> find_local(Way way, std::byte* at, std::size_t bytes) const;
-  [[nodiscard]] std::optional<Local> find_some(Way way, std::byte* at, std::size_t bytes) const;
-  [[nodiscard]] bool is_copied(Way way, const std::byte* at, std::size_t bytes) const noexcept;
-  Status move(Way way, const Target& target, std::byte* local, std::size_t bytes, Completion& done);
-  Result<std::size_t> move_piece(Way way, const detail::RemoteSpan& remote, std::byte* local,
-                                 std::size_t bytes, Completion& done);
-  Status move_in_place(Way way, const detail::RemoteSpan& remote, std::byte* local,
+  [[nodiscard]] std::optional<Local> find_local(Direction direction, std::byte* at,
+                                                std::size_t bytes) const;
+  [[nodiscard]] std::optional<Local> find_first_part(Direction direction, std::byte* at,
+                                                     std::size_t bytes) const;
+  [[nodiscard]] bool is_copied(Direction direction, const std::byte* at,
+                               std::size_t bytes) const noexcept;
+  Status move(Direction direction, const Target& target, std::byte* local, std::size_t bytes,
+              Completion& done);
+  Result<std::size_t> move_piece(Direction direction, const detail::RemoteSpan& remote,
+                                 std::byte* local, std::size_t bytes, Completion& done);
+  Status move_in_place(Direction direction, const detail::RemoteSpan& remote, std::byte* local,
                        std::size_t bytes, Local known, Completion& done);
-  Status move_by_buffer(Way way, const detail::RemoteSpan& remote, std::byte* local,
+  Status move_by_buffer(Direction direction, const detail::RemoteSpan& remote, std::byte* local,
                         std::size_t bytes, Completion& done);
   Status put_inline(const detail::RemoteSpan& remote, const std::byte* from, std::size_t bytes);
   // The rows of a transfer. for_each(visit) calls visit(local, offset in the slice, bytes) for each
@@ -115,12 +120,14 @@ class VerbsEndpoint final : public Endpoint {
   [[nodiscard]] static TransferRows rows_of(const Target& target, std::byte* local,
                                             const CopyShape& shape);
   [[nodiscard]] static TransferRows rows_of(const Target& target, Fragments fragments);
-  Result<std::optional<RegisteredRange>> find_registered_range(Way way, RegionId region,
+  Result<std::optional<RegisteredRange>> find_registered_range(Direction direction, RegionId region,
                                                                const TransferRows& rows);
-  Result<bool> move_rows(Way way, RegionId region, const TransferRows& rows, Completion& done);
-  Result<bool> move_shape(Way way, const Target& target, std::byte* local, const CopyShape& shape,
-                          Completion& done);
-  Result<bool> move_fragments(Way way, const Target& target, Fragments fragments, Completion& done);
+  Result<bool> move_rows(Direction direction, RegionId region, const TransferRows& rows,
+                         Completion& done);
+  Result<bool> move_shape(Direction direction, const Target& target, std::byte* local,
+                          const CopyShape& shape, Completion& done);
+  Result<bool> move_fragments(Direction direction, const Target& target, Fragments fragments,
+                              Completion& done);
   static Status conclude(Status status, bool has_begun, Completion& done);
   // rma/verbs/assisted_gets.cpp
   Result<bool> get_assisted(std::byte* to, const Target& from, const CopyShape& shape,
@@ -132,11 +139,12 @@ class VerbsEndpoint final : public Endpoint {
                           const std::shared_ptr<const void>& held, Completion& done);
   Result<detail::RemoteSpan> find_word(const Target& at);
   Status change_word(const detail::RemoteSpan& word, const AtomicRequest& request);
-  Status post(Way way, ibv_send_wr* first, std::uint32_t count, const Ending& ending);
+  Status post(Direction direction, ibv_send_wr* first, std::uint32_t count,
+              const OnCompletion& on_completion);
   Result<int> take_buffer();
-  void note_write(std::uint64_t number) noexcept;
+  void record_write(std::uint64_t number) noexcept;
 
-  VerbsConnection& path_;
+  VerbsConnection& connection_;
   const VerbsContextOptions& options_;
   std::size_t min_row_;
   std::size_t min_assisted_;  // larger gets are assisted

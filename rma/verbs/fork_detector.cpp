@@ -33,8 +33,8 @@ Result<ForkDetector> ForkDetector::create() {
 }
 
 ForkDetector::~ForkDetector() {
-  if (mark_ != nullptr) {
-    munmap(mark_, page_bytes());
+  if (flag_ != nullptr) {
+    munmap(flag_, page_bytes());
   }
 }
 

@@ -18,16 +18,16 @@ class ForkDetector {
   /// Errors: no_memory; unsupported on kernels before 4.14.
   static Result<ForkDetector> create();
   ~ForkDetector();
-  ForkDetector(ForkDetector&& other) noexcept : mark_(std::exchange(other.mark_, nullptr)) {}
+  ForkDetector(ForkDetector&& other) noexcept : flag_(std::exchange(other.flag_, nullptr)) {}
   ForkDetector& operator=(ForkDetector&&) = delete;
 
   [[nodiscard]] bool is_in_child() const noexcept {
-    return mark_->load(std::memory_order_relaxed) == 0;
+    return flag_->load(std::memory_order_relaxed) == 0;
   }
 
  private:
-  explicit ForkDetector(std::atomic<int>* mark) noexcept : mark_(mark) {}
-  std::atomic<int>* mark_;  // in a page that the kernel clears in children
+  explicit ForkDetector(std::atomic<int>* flag) noexcept : flag_(flag) {}
+  std::atomic<int>* flag_;  // in a page that the kernel clears in children
 };
 
 }  // namespace tessera::rma::verbs

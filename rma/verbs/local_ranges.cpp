@@ -102,7 +102,7 @@ std::shared_ptr<const LocalRanges> acquire(Registrar& registrar, Use use, const 
 
 // A setting for the length of rows has already decided.
 bool registering_pays(const Adapter& adapter, const LocalRows& rows, const Pieces& pieces) {
-  if (adapter.options.least_row > 0) {
+  if (adapter.options.min_row > 0) {
     return true;
   }
   std::size_t bytes = 0;
@@ -115,7 +115,7 @@ bool registering_pays(const Adapter& adapter, const LocalRows& rows, const Piece
     return loss > price;
   }
   const auto from = reinterpret_cast<std::uintptr_t>(rows.from);
-  return adapter.packed_spans.note(PageRange{from, from + rows.span_bytes}, loss, price);
+  return adapter.packing_losses.note(PageRange{from, from + rows.span_bytes}, loss, price);
 }
 
 }  // namespace
@@ -146,7 +146,7 @@ std::shared_ptr<const LocalRanges> find_local_ranges(const Adapter& adapter, Use
   }
   // If a setting has decided, nothing is measured.
   const std::size_t max_gap =
-      adapter.options.least_row > 0 ? CostModel().max_gap() : adapter.costs().max_gap();
+      adapter.options.min_row > 0 ? CostModel().max_gap() : adapter.costs().max_gap();
   const Pieces pieces = gather_rows(rows, max_gap);
   if (pieces.size() > max_ranges) {
     return nullptr;

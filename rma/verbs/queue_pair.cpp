@@ -14,7 +14,7 @@ namespace tessera::rma::verbs {
 namespace {
 
 constexpr std::uint8_t max_timeout = 31;  // 2.4 hours
-constexpr std::uint8_t most_retries = 7;
+constexpr std::uint8_t max_retries = 7;
 constexpr std::uint8_t max_delay = 31;   // 0.49 s
 constexpr std::uint8_t max_hops = 64;    // routers between RoCE v2 ports
 constexpr std::size_t prefix_bytes = 8;  // of a GID: the subnet
@@ -28,15 +28,15 @@ Result<std::uint32_t> random_packet_number() {
   return number & 0xff'ffffU;
 }
 
-Status check_limit(const Device& device, std::string_view what, std::uint32_t asked,
-                   std::uint32_t most) {
-  if (asked <= most) {
+Status check_limit(const Device& device, std::string_view what, std::uint32_t requested,
+                   std::uint32_t limit) {
+  if (requested <= limit) {
     return {};
   }
   return Status::error(Code::invalid_argument,
                        fmt::format("a queue pair with {} {} was requested; device '{}' has {} at "
                                    "most",
-                                   asked, what, device.name(), most));
+                                   requested, what, device.name(), limit));
 }
 
 Status check_options(const Device& device, const QueuePairOptions& options) {
@@ -48,9 +48,9 @@ Status check_options(const Device& device, const QueuePairOptions& options) {
 }
 
 Status check_times(const QueuePairTimes& times) {
-  if (times.timeout < 1 || times.timeout > max_timeout || times.retries > most_retries ||
+  if (times.timeout < 1 || times.timeout > max_timeout || times.retries > max_retries ||
       times.not_ready_delay < 1 || times.not_ready_delay > max_delay ||
-      times.not_ready_retries > most_retries) {
+      times.not_ready_retries > max_retries) {
     return Status::error(
         Code::invalid_argument,
         fmt::format("the times of a queue pair are not usable: timeout {} (1 to 31), retries {} "

@@ -17,8 +17,8 @@ constexpr int max_polls_until_quiet = 100;
 // Memory in huge pages of this size can be watched in whole pages only.
 constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
 
-Status check_parent(const ForkDetector& mark) {
-  if (mark.is_in_child()) {
+Status check_parent(const ForkDetector& detector) {
+  if (detector.is_in_child()) {
     return Status::error(Code::unsupported,
                          "this process was forked from the one that opened the device");
   }
@@ -49,22 +49,22 @@ void Registration::give_back() noexcept {
 
 Result<std::unique_ptr<Registrar>> Registrar::create(std::shared_ptr<VerbsLibrary> library,
                                                      ibv_pd* domain, RegistrationOptions options) {
-  TESSERA_ASSIGN_OR_RETURN(ForkDetector fork_mark, ForkDetector::create());
+  TESSERA_ASSIGN_OR_RETURN(ForkDetector fork_detector, ForkDetector::create());
   // NOLINTNEXTLINE(modernize-make-unique): the constructor is private
   std::unique_ptr<Registrar> registrar(
-      new Registrar(std::move(library), domain, options, std::move(fork_mark)));
+      new Registrar(std::move(library), domain, options, std::move(fork_detector)));
   TESSERA_RETURN_IF_ERROR(registrar->prepare_for_forks());
   registrar->start_monitor(options);
   return registrar;
 }
 
 Registrar::Registrar(std::shared_ptr<VerbsLibrary> library, ibv_pd* domain,
-                     RegistrationOptions options, ForkDetector fork_mark)
+                     RegistrationOptions options, ForkDetector fork_detector)
     : library_(std::move(library)),
       domain_(domain),
       destination_access_(IBV_ACCESS_LOCAL_WRITE |
                           (options.remote_writes ? IBV_ACCESS_REMOTE_WRITE : 0)),
-      fork_detector_(std::move(fork_mark)),
+      fork_detector_(std::move(fork_detector)),
       page_bytes_(page_bytes()),
       limit_(raise_memlock_limit()),
       cache_({.bytes = options.cached_bytes, .regions = options.cached_regions}) {}
@@ -111,7 +111,7 @@ Result<Registration> Registrar::pin(void* address, std::size_t bytes, int access
 Result<Registration> Registrar::acquire(const void* address, std::size_t bytes, Use use) {
   TESSERA_RETURN_IF_ERROR(check_parent(fork_detector_));
   TESSERA_ASSIGN_OR_RETURN(const PageRange range, whole_pages(address, bytes, page_bytes_));
-  if (is_caching() && cache_.has_room_for(range) && becomes_quiet()) {
+  if (is_caching() && cache_.has_room_for(range) && wait_until_quiet()) {
     std::optional<RegionHandle> found;
     PageRange grown;
     with_cache([&](RegistrationCache& cache, Leaving& /*leaving*/) {
@@ -126,7 +126,7 @@ Result<Registration> Registrar::acquire(const void* address, std::size_t bytes, 
 
 std::optional<Registration> Registrar::find(const void* address, std::size_t bytes, Use use) {
   const auto range = whole_pages(address, bytes, page_bytes_);
-  if (fork_detector_.is_in_child() || !range.ok() || !is_caching() || !becomes_quiet()) {
+  if (fork_detector_.is_in_child() || !range.ok() || !is_caching() || !wait_until_quiet()) {
     return std::nullopt;
   }
   std::optional<RegionHandle> found;
@@ -159,8 +159,8 @@ void Registrar::give_back(RegionHandle region) noexcept {
   }
 }
 
-bool Registrar::becomes_quiet() const noexcept {
-  for (int looks = 0; looks < max_polls_until_quiet; ++looks) {
+bool Registrar::wait_until_quiet() const noexcept {
+  for (int polls = 0; polls < max_polls_until_quiet; ++polls) {
     if (monitor_->is_quiet()) {
       return true;
     }

@@ -150,10 +150,10 @@ class Registrar {
   };
 
   Registrar(std::shared_ptr<VerbsLibrary> library, ibv_pd* domain, RegistrationOptions options,
-            ForkDetector fork_mark);
+            ForkDetector fork_detector);
   Status prepare_for_forks();
   void start_monitor(const RegistrationOptions& options);
-  [[nodiscard]] bool becomes_quiet() const noexcept;
+  [[nodiscard]] bool wait_until_quiet() const noexcept;
   Result<Registration> register_cached(PageRange range, PageRange grown, Use use);
   std::optional<Registration> try_to_cache(PageRange range, Use use);
   Result<Registration> register_uncached(PageRange range, const Attempt& attempt);

@@ -20,8 +20,8 @@ std::optional<RegionHandle> RegistrationCache::find(PageRange range, int access)
 }
 
 std::optional<RegionHandle> RegistrationCache::find_again(PageRange range, int access) {
-  const auto after = deferred_.upper_bound(range.begin);
-  if (after != deferred_.begin()) {
+  const auto after = kept_.upper_bound(range.begin);
+  if (after != kept_.begin()) {
     const RegionHandle found = std::prev(after)->second;
     if (found->range.contains(range) && allows(found->access, access)) {
       if (found->users++ == 0) {
@@ -140,15 +140,15 @@ std::vector<PageRange> RegistrationCache::unneeded(PageRange range,
 
 CacheCounters RegistrationCache::counters() const noexcept {
   CacheCounters now = counters_;
-  now.kept_regions = deferred_.size();
+  now.kept_regions = kept_.size();
   return now;
 }
 
 // From right to left: by invariant 1 the first that ends before the range ends the search.
 std::vector<RegionHandle> RegistrationCache::kept_over(PageRange range) const {
   std::vector<RegionHandle> found;
-  auto at = deferred_.lower_bound(range.end);
-  while (at != deferred_.begin()) {
+  auto at = kept_.lower_bound(range.end);
+  while (at != kept_.begin()) {
     --at;
     if (at->second->range.end <= range.begin) {
       break;
@@ -160,7 +160,7 @@ std::vector<RegionHandle> RegistrationCache::kept_over(PageRange range) const {
 
 bool RegistrationCache::make_room_beside(const RegisteredRegion& region, Leaving& leaving) {
   while (counters_.kept_bytes + region.range.bytes() > limits_.bytes ||
-         deferred_.size() >= limits_.regions) {
+         kept_.size() >= limits_.regions) {
     if (idle_.empty()) {
       return false;
     }
@@ -171,7 +171,7 @@ bool RegistrationCache::make_room_beside(const RegisteredRegion& region, Leaving
 }
 
 void RegistrationCache::keep(RegionHandle region) {
-  deferred_.emplace(region->range.begin, region);
+  kept_.emplace(region->range.begin, region);
   region->is_kept = true;
   counters_.kept_bytes += region->range.bytes();
 }
@@ -179,7 +179,7 @@ void RegistrationCache::keep(RegionHandle region) {
 // The region may have users: it is dropped with the last of them.
 void RegistrationCache::uncache(RegionHandle region, Leaving& leaving) {
   leaving.ranges.push_back(region->range);
-  deferred_.erase(region->range.begin);
+  kept_.erase(region->range.begin);
   region->is_kept = false;
   counters_.kept_bytes -= region->range.bytes();
   if (region->users == 0) {

@@ -7,7 +7,7 @@
 //
 //     being registered   recorded before the call to the device, so that changes meanwhile are seen
 //     kept               can be found; the least recently used without users is evicted first
-//     loose              cannot be found (any longer), and is dropped with its last user
+//     uncached           cannot be found (any longer), and is dropped with its last user
 //
 // Invariants:
 //  1. No kept region contains another. So their ends are in the order of their beginnings, and the
@@ -117,9 +117,9 @@ class RegistrationCache {
   CacheLimits limits_;
   CacheCounters counters_;
   RegisteredRegions registering_;
-  RegisteredRegions used_;  // kept or loose
+  RegisteredRegions used_;  // kept or uncached
   RegisteredRegions idle_;  // kept; least recently used first
-  std::map<std::uintptr_t, RegionHandle> deferred_;
+  std::map<std::uintptr_t, RegionHandle> kept_;
 };
 
 }  // namespace tessera::rma::verbs

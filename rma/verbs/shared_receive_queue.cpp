@@ -20,8 +20,8 @@ constexpr std::size_t low = 4;
 
 }  // namespace
 
-Receives::Receives(std::shared_ptr<Device> device, Registrar& registrar, std::size_t bytes,
-                   std::size_t max)
+SharedReceiveQueue::SharedReceiveQueue(std::shared_ptr<Device> device, Registrar& registrar,
+                                       std::size_t bytes, std::size_t max)
     : device_(std::move(device)),
       registrar_(registrar),
       bytes_(bytes),
@@ -31,9 +31,8 @@ Receives::Receives(std::shared_ptr<Device> device, Registrar& registrar, std::si
   slabs_.reserve(max_ / slab_buffers_);
 }
 
-Result<std::unique_ptr<Receives>> Receives::create(std::shared_ptr<Device> device,
-                                                   Registrar& registrar, std::size_t bytes,
-                                                   std::size_t max) {
+Result<std::unique_ptr<SharedReceiveQueue>> SharedReceiveQueue::create(
+    std::shared_ptr<Device> device, Registrar& registrar, std::size_t bytes, std::size_t max) {
   const std::size_t possible = std::min<std::size_t>(max, device->limits().max_srq);
   constexpr std::size_t min = 2;  // one to grant, one in reserve
   if (possible < min) {
@@ -42,24 +41,25 @@ Result<std::unique_ptr<Receives>> Receives::create(std::shared_ptr<Device> devic
                                      "are needed",
                                      device->name(), possible, min));
   }
-  std::unique_ptr<Receives> made(new Receives(std::move(device), registrar, bytes, possible));
+  std::unique_ptr<SharedReceiveQueue> pool(
+      new SharedReceiveQueue(std::move(device), registrar, bytes, possible));
   ibv_srq_init_attr wanted{};
-  wanted.attr.max_wr = static_cast<std::uint32_t>(made->max_);
+  wanted.attr.max_wr = static_cast<std::uint32_t>(pool->max_);
   wanted.attr.max_sge = 1;
-  Device& used = *made->device_;
-  made->queue_ =
+  Device& used = *pool->device_;
+  pool->queue_ =
       OwnedReceiveQueue(used.library(), used.library()->create_srq(used.domain(), wanted));
-  if (!made->queue_) {
+  if (!pool->queue_) {
     const int error = errno;
-    return cannot_make(used, fmt::format("a shared receive queue of {} messages", made->max_),
+    return cannot_make(used, fmt::format("a shared receive queue of {} messages", pool->max_),
                        used.limits().receive_queues, error);
   }
-  return made;
+  return pool;
 }
 
 // --- number of buffers
 
-Status Receives::start() {
+Status SharedReceiveQueue::start() {
   const std::lock_guard guard(mutex_);
   if (!slabs_.empty() && spare_.empty()) {
     return {};
@@ -72,11 +72,11 @@ Status Receives::start() {
 }
 
 // Requires: mutex_ is locked.
-Status Receives::grow_to(std::size_t count) {
-  if (count > slabs_.size() * slab_buffers_ - leaving_.size()) {
-    spare_.insert(spare_.end(), leaving_.begin(), leaving_.end());
-    leaving_.clear();
-    std::fill(leaving_counts_.begin(), leaving_counts_.end(), std::size_t{0});
+Status SharedReceiveQueue::grow_to(std::size_t count) {
+  if (count > slabs_.size() * slab_buffers_ - retired_.size()) {
+    spare_.insert(spare_.end(), retired_.begin(), retired_.end());
+    retired_.clear();
+    std::fill(retired_counts_.begin(), retired_counts_.end(), std::size_t{0});
   }
   while (count > slabs_.size() * slab_buffers_) {
     TESSERA_RETURN_IF_ERROR(add_slab());
@@ -85,11 +85,12 @@ Status Receives::grow_to(std::size_t count) {
 }
 
 // Requires: mutex_ is locked.
-Status Receives::add_slab() {
-  TESSERA_ASSIGN_OR_RETURN(auto slab, Buffers::create(registrar_, slab_buffers_, bytes_));
+Status SharedReceiveQueue::add_slab() {
+  TESSERA_ASSIGN_OR_RETURN(auto slab,
+                           RegisteredBufferPool::create(registrar_, slab_buffers_, bytes_));
   const std::size_t first = slabs_.size() * slab_buffers_;
   slabs_.push_back(std::move(slab));
-  leaving_counts_.push_back(0);
+  retired_counts_.push_back(0);
   for (std::size_t i = 0; i < slab_buffers_; ++i) {
     spare_.push_back(static_cast<std::uint32_t>(first + i));
   }
@@ -97,7 +98,7 @@ Status Receives::add_slab() {
 }
 
 // If buffers are scarce, one peer gets only a part of the rest.
-std::size_t Receives::grant(std::size_t wanted) {
+std::size_t SharedReceiveQueue::grant(std::size_t wanted) {
   constexpr std::size_t parts = 8;
   const std::lock_guard guard(mutex_);
   const std::size_t left = max_ - reserve_ - std::min(granted_, max_ - reserve_);
@@ -112,7 +113,7 @@ std::size_t Receives::grant(std::size_t wanted) {
   return count;
 }
 
-Status Receives::reserve_for_client(std::size_t count) {
+Status SharedReceiveQueue::reserve_for_client(std::size_t count) {
   const std::lock_guard guard(mutex_);
   if (granted_ + count + reserve_ > max_) {
     return Status::error(Code::limit_exceeded,
@@ -128,30 +129,30 @@ Status Receives::reserve_for_client(std::size_t count) {
   return {};
 }
 
-void Receives::release(std::size_t count) noexcept {
+void SharedReceiveQueue::release(std::size_t count) noexcept {
   const std::lock_guard guard(mutex_);
   granted_ -= std::min(count, granted_);
 }
 
-bool Receives::is_scarce() const {
+bool SharedReceiveQueue::is_scarce() const {
   const std::lock_guard guard(mutex_);
   return is_half_granted();
 }
 
-std::size_t Receives::count() const {
+std::size_t SharedReceiveQueue::count() const {
   const std::lock_guard guard(mutex_);
   return slabs_.size() * slab_buffers_;
 }
 
 // Requires: mutex_ is locked. For bursts of messages.
-void Receives::grow_reserve() {
+void SharedReceiveQueue::grow_reserve() {
   const std::size_t larger = std::min(reserve_ + slab_buffers_, max_ / 2);
   if (larger > reserve_ && granted_ + larger <= max_ && grow_to(granted_ + larger).ok()) {
     reserve_ = larger;
   }
 }
 
-void Receives::maintain() {
+void SharedReceiveQueue::maintain() {
   const std::lock_guard guard(mutex_);
   const std::size_t smaller = reserve_ - std::min(reserve_, slab_buffers_);
   if (min_posted_ > 2 * slab_buffers_ && smaller >= slab_buffers_) {
@@ -163,7 +164,7 @@ void Receives::maintain() {
 // --- messages and buffers
 
 // Requires: mutex_ is locked.
-Status Receives::post_spare() {
+Status SharedReceiveQueue::post_spare() {
   std::array<ibv_recv_wr, max_slab> requests;
   std::array<ibv_sge, max_slab> pieces;
   while (!spare_.empty()) {
@@ -192,18 +193,18 @@ Status Receives::post_spare() {
 }
 
 // Requests one event when few are left.
-void Receives::arm_limit() {
+void SharedReceiveQueue::arm_limit() {
   ibv_srq_attr attributes{};
   attributes.srq_limit = static_cast<std::uint32_t>(std::max<std::size_t>(reserve_ / low, 1));
   // Without the event, receives are still counted at each message.
   static_cast<void>(device_->library()->modify_srq(get(), attributes, IBV_SRQ_LIMIT));
 }
 
-std::byte* Receives::at(std::uint32_t buffer) const noexcept {
+std::byte* SharedReceiveQueue::at(std::uint32_t buffer) const noexcept {
   return slabs_[buffer / slab_buffers_]->at(static_cast<int>(buffer % slab_buffers_));
 }
 
-void Receives::record_received() {
+void SharedReceiveQueue::record_received() {
   const std::lock_guard guard(mutex_);
   posted_ -= std::min<std::size_t>(posted_, 1);
   min_posted_ = std::min(min_posted_, posted_);
@@ -213,42 +214,42 @@ void Receives::record_received() {
   }
 }
 
-bool Receives::may_hold_uncredited() {
+bool SharedReceiveQueue::may_hold_uncredited() {
   const std::lock_guard guard(mutex_);
   const bool may = held_ < reserve_ / 2;
   held_ += may ? 1U : 0U;
   return may;
 }
 
-void Receives::record_uncredited_read() noexcept {
+void SharedReceiveQueue::record_uncredited_read() noexcept {
   const std::lock_guard guard(mutex_);
   --held_;
 }
 
 // Whether the buffer's slab isn't needed. One slab more than needed is kept for the next burst.
-bool Receives::is_surplus(std::uint32_t buffer) const noexcept {
+bool SharedReceiveQueue::is_surplus(std::uint32_t buffer) const noexcept {
   return buffer / slab_buffers_ * slab_buffers_ >= granted_ + reserve_ + slab_buffers_;
 }
 
 // Requires: mutex_ is locked.
-void Receives::remove_left_slabs() {
+void SharedReceiveQueue::free_retired_slabs() {
   const std::size_t before = slabs_.size();
-  while (!slabs_.empty() && leaving_counts_.back() == slab_buffers_) {
+  while (!slabs_.empty() && retired_counts_.back() == slab_buffers_) {
     slabs_.pop_back();
-    leaving_counts_.pop_back();
+    retired_counts_.pop_back();
   }
   if (slabs_.size() < before) {
-    std::erase_if(leaving_,
+    std::erase_if(retired_,
                   [&](std::uint32_t each) { return each >= slabs_.size() * slab_buffers_; });
   }
 }
 
-void Receives::give_back(std::uint32_t buffer) {
+void SharedReceiveQueue::give_back(std::uint32_t buffer) {
   const std::lock_guard guard(mutex_);
   if (is_surplus(buffer)) {
-    leaving_.push_back(buffer);
-    ++leaving_counts_[buffer / slab_buffers_];
-    remove_left_slabs();
+    retired_.push_back(buffer);
+    ++retired_counts_[buffer / slab_buffers_];
+    free_retired_slabs();
     return;
   }
   spare_.push_back(buffer);
@@ -257,7 +258,7 @@ void Receives::give_back(std::uint32_t buffer) {
   }
 }
 
-void Receives::refill() {
+void SharedReceiveQueue::refill() {
   const std::lock_guard guard(mutex_);
   grow_reserve();
   post_spare().ignore("as when a buffer is returned");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Receives: the receive buffers for messages of peers, shared by all connections of an RDMA
-// context. So their number depends on what peers have under way, not on the number of peers in the
-// job.
+// SharedReceiveQueue: the receive buffers for messages of peers, shared by all connections of an
+// RDMA context. So their number depends on what peers have under way, not on the number of peers in
+// the job.
 //
 // Buffers are added and removed in slabs. At any time
 //
@@ -34,12 +34,12 @@ namespace tessera::rma::verbs {
 /// This bit of a completion's number is set for received messages and clear for requests.
 inline constexpr std::uint64_t is_receive = std::uint64_t{1} << 63U;
 
-class Receives {
+class SharedReceiveQueue {
  public:
   /// `max`: most buffers. Errors: no_memory, limit_exceeded.
-  static Result<std::unique_ptr<Receives>> create(std::shared_ptr<Device> device,
-                                                  Registrar& registrar, std::size_t bytes,
-                                                  std::size_t max);
+  static Result<std::unique_ptr<SharedReceiveQueue>> create(std::shared_ptr<Device> device,
+                                                            Registrar& registrar, std::size_t bytes,
+                                                            std::size_t max);
 
   /// Allocates the first slab, if that is not done. Errors: limit_exceeded, no_memory.
   Status start();
@@ -73,14 +73,14 @@ class Receives {
   [[nodiscard]] std::size_t max() const noexcept { return max_; }
 
  private:
-  Receives(std::shared_ptr<Device> device, Registrar& registrar, std::size_t bytes,
-           std::size_t max);
+  SharedReceiveQueue(std::shared_ptr<Device> device, Registrar& registrar, std::size_t bytes,
+                     std::size_t max);
   Status grow_to(std::size_t count);
   Status add_slab();
   Status post_spare();
   void grow_reserve();
   [[nodiscard]] bool is_surplus(std::uint32_t buffer) const noexcept;
-  void remove_left_slabs();
+  void free_retired_slabs();
   [[nodiscard]] bool is_half_granted() const noexcept { return granted_ > (max_ - reserve_) / 2; }
   void arm_limit();
 
@@ -89,17 +89,18 @@ class Receives {
   const std::size_t bytes_;
   const std::size_t slab_buffers_;
   const std::size_t max_;
-  std::vector<std::unique_ptr<Buffers>> slabs_;  // reserved for the maximum: no element ever moves
+  std::vector<std::unique_ptr<RegisteredBufferPool>>
+      slabs_;  // reserved for the maximum: no element ever moves
   OwnedReceiveQueue queue_;
   mutable std::mutex mutex_;
-  std::vector<std::size_t> leaving_counts_;  // by slab: how many of its buffers are in leaving_
+  std::vector<std::size_t> retired_counts_;  // by slab: how many of its buffers are in retired_
   std::size_t granted_ = 0;
   std::size_t reserve_;
   std::size_t posted_ = 0;              // as far as completions show
   std::size_t min_posted_ = 0;          // since maintain()
   std::size_t held_ = 0;                // by brief messages
   std::vector<std::uint32_t> spare_;    // not posted
-  std::vector<std::uint32_t> leaving_;  // never posted again: the last slab is freed when all its
+  std::vector<std::uint32_t> retired_;  // never posted again: the last slab is freed when all its
                                         // buffers are here
 };
 

@@ -87,14 +87,14 @@ void MappingChanges::add(const MappingChange& change) noexcept {
 }
 
 UnmapMonitor::UnmapMonitor(Descriptor events, Descriptor pages, Descriptor stop,
-                           ForkDetector fork_mark) noexcept
+                           ForkDetector fork_detector) noexcept
     : events_(events.release()),
       pages_(std::move(pages)),
       stop_(std::move(stop)),
-      fork_detector_(std::move(fork_mark)) {}
+      fork_detector_(std::move(fork_detector)) {}
 
 Result<std::unique_ptr<UnmapMonitor>> UnmapMonitor::create() {
-  TESSERA_ASSIGN_OR_RETURN(ForkDetector fork_mark, ForkDetector::create());
+  TESSERA_ASSIGN_OR_RETURN(ForkDetector fork_detector, ForkDetector::create());
   TESSERA_ASSIGN_OR_RETURN(Descriptor events, open_events());
   Descriptor pages(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
   if (pages.get() < 0) {
@@ -105,8 +105,8 @@ Result<std::unique_ptr<UnmapMonitor>> UnmapMonitor::create() {
     return unsupported("cannot make an eventfd", errno);
   }
   // NOLINTNEXTLINE(modernize-make-unique): the constructor is private
-  std::unique_ptr<UnmapMonitor> monitor(
-      new UnmapMonitor(std::move(events), std::move(pages), std::move(stop), std::move(fork_mark)));
+  std::unique_ptr<UnmapMonitor> monitor(new UnmapMonitor(
+      std::move(events), std::move(pages), std::move(stop), std::move(fork_detector)));
   TESSERA_RETURN_IF_ERROR(monitor->start());
   TESSERA_RETURN_IF_ERROR(monitor->probe().context("checking that unmapping is reported"));
   return monitor;

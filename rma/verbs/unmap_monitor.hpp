@@ -112,7 +112,7 @@ class UnmapMonitor {
 
  private:
   UnmapMonitor(rma::detail::Descriptor events, rma::detail::Descriptor pages,
-               rma::detail::Descriptor stop, ForkDetector fork_mark) noexcept;
+               rma::detail::Descriptor stop, ForkDetector fork_detector) noexcept;
   Status start();
   Status probe();
   Status check_probe(PageRange page);

@@ -6,16 +6,17 @@
 
 namespace tessera::rma::verbs {
 
-Rows::Rows(const Options& options, Post post) noexcept : options_(options), post_(std::move(post)) {
-  options_.most_pieces = std::clamp(options.most_pieces, 1U, most_pieces);
+WorkRequestBatch::WorkRequestBatch(const Options& options, Post post) noexcept
+    : options_(options), post_(std::move(post)) {
+  options_.max_pieces = std::clamp(options.max_pieces, 1U, max_pieces);
 }
 
-bool Rows::joins_last(std::int64_t offset, std::size_t bytes) const noexcept {
-  return count_ > 0 && offset == end_ && last_bytes_ + bytes <= options_.most_bytes &&
-         static_cast<std::uint32_t>(requests_[count_ - 1].num_sge) < options_.most_pieces;
+bool WorkRequestBatch::joins_last(std::int64_t offset, std::size_t bytes) const noexcept {
+  return count_ > 0 && offset == end_ && last_bytes_ + bytes <= options_.max_bytes &&
+         static_cast<std::uint32_t>(requests_[count_ - 1].num_sge) < options_.max_pieces;
 }
 
-void Rows::begin_request(std::int64_t offset) noexcept {
+void WorkRequestBatch::begin_request(std::int64_t offset) noexcept {
   ibv_send_wr& request = requests_[count_];
   request = {};
   request.sg_list = pieces_[count_].data();
@@ -27,7 +28,8 @@ void Rows::begin_request(std::int64_t offset) noexcept {
   last_bytes_ = 0;
 }
 
-void Rows::add_piece(const std::byte* local, std::uint32_t local_key, std::size_t bytes) noexcept {
+void WorkRequestBatch::add_piece(const std::byte* local, std::uint32_t local_key,
+                                 std::size_t bytes) noexcept {
   ibv_send_wr& request = requests_[count_ - 1];
   pieces_[count_ - 1][static_cast<std::size_t>(request.num_sge)] = {
       reinterpret_cast<std::uintptr_t>(local), static_cast<std::uint32_t>(bytes), local_key};
@@ -36,10 +38,10 @@ void Rows::add_piece(const std::byte* local, std::uint32_t local_key, std::size_
   last_bytes_ += bytes;
 }
 
-Status Rows::add(const std::byte* local, std::uint32_t local_key, std::int64_t offset,
-                 std::size_t bytes) {
+Status WorkRequestBatch::add(const std::byte* local, std::uint32_t local_key, std::int64_t offset,
+                             std::size_t bytes) {
   while (bytes > 0) {
-    const std::size_t here = std::min(bytes, options_.most_bytes);
+    const std::size_t here = std::min(bytes, options_.max_bytes);
     if (!joins_last(offset, here)) {
       if (count_ == max_requests) {
         TESSERA_RETURN_IF_ERROR(finish());
@@ -54,7 +56,7 @@ Status Rows::add(const std::byte* local, std::uint32_t local_key, std::int64_t o
   return {};
 }
 
-Status Rows::finish() {
+Status WorkRequestBatch::finish() {
   if (count_ == 0) {
     return {};
   }

@@ -23,7 +23,7 @@ TEST(AgreeOnInput, NothingIsWrong) {
   on_ranks([](Job& job) { EXPECT_TRUE(agree_on_input(job.world(), Status()).ok()); });
 }
 
-TEST(AgreeOnInput, TheLowestRanksErrorIsToldToAllWithoutTheRank) {
+TEST(AgreeOnInput, TheLowestRanksErrorIsReportedToAllWithoutTheRank) {
   on_ranks([](Job& job) {
     const std::int32_t first = job.size() / 2;
     Status mine;
@@ -37,7 +37,7 @@ TEST(AgreeOnInput, TheLowestRanksErrorIsToldToAllWithoutTheRank) {
   });
 }
 
-TEST(AgreeOnInput, TheLowestLinesErrorIsToldWhateverRankHasIt) {
+TEST(AgreeOnInput, TheLowestLinesErrorIsReportedWhicheverRankHasIt) {
   on_ranks([](Job& job) {
     const std::int64_t line = 100 - job.rank().value;
     const bool is_fine = job.rank().value == 0 && job.size() > 1;

@@ -44,14 +44,14 @@ TEST(CommandLine, CountsBelowOneAreRefusedInOneSentence) {
   EXPECT_NE(ending.output.find("at most 2147483647\n"), std::string::npos) << ending.output;
 }
 
-TEST(CommandLine, WhoWritesAsForMpirunLearnsTheOption) {
+TEST(CommandLine, AnMpirunOptionIsRefusedWithTheRightOne) {
   const Ending ending = run({TESSERA_RUN, "-np", "2", "true"});
   EXPECT_EQ(ending.exit_code, usage);
   EXPECT_EQ(ending.output,
             "tessera-run: there is no option -np; give the number of ranks with -n N\n");
 }
 
-TEST(CommandLine, AnEmptyNameIsNoFile) {
+TEST(CommandLine, AnEmptyFileNameIsRefused) {
   for (const std::vector<std::string>& line : {std::vector<std::string>{TESSERA_MG, "--json", ""},
                                                {TESSERA, "info", "--json", ""},
                                                {TESSERA_RUN, "--json", "", "true"}}) {
@@ -62,7 +62,7 @@ TEST(CommandLine, AnEmptyNameIsNoFile) {
   }
 }
 
-TEST(CommandLine, CountsWithZerosInFrontAreDecimal) {
+TEST(CommandLine, CountsWithLeadingZerosAreDecimal) {
   const Ending ending = run({TESSERA_MG, "--iterations", "010", "--threads", "01"});
   EXPECT_NE(ending.output.find("\niterations: 10\n"), std::string::npos) << ending.output;
   EXPECT_EQ(run({TESSERA_RUN, "-n", "08", "true"}).exit_code, 0);
@@ -84,7 +84,7 @@ Ending redirected(const std::string& redirections, const std::vector<std::string
   return run(words);
 }
 
-TEST(CommandLine, OutputThatIsLostFailsTheRunByName) {
+TEST(CommandLine, LostOutputFailsTheRunAndIsNamed) {
   const std::vector<std::pair<std::string, std::vector<std::string>>> programs = {
       {"tessera-mg", {TESSERA_MG}},
       {"tessera-mg", {TESSERA_MG, "--help"}},
@@ -99,7 +99,7 @@ TEST(CommandLine, OutputThatIsLostFailsTheRunByName) {
   }
 }
 
-TEST(CommandLine, WithoutAStandardStreamTheRunGoesOn) {
+TEST(CommandLine, WithoutAStandardStreamTheRunContinues) {
   const std::string lost = "cannot write to standard output: Bad file descriptor\n";
   const Ending alone = redirected(">&-", {TESSERA_MG, "--class", "S"});
   EXPECT_EQ(alone.exit_code, 1);
@@ -112,14 +112,14 @@ TEST(CommandLine, WithoutAStandardStreamTheRunGoesOn) {
   EXPECT_EQ(redirected("<&-", {TESSERA_MG, "--class", "S"}).exit_code, 0);
 }
 
-TEST(CommandLine, MessagesThatAreLostDoNotChangeTheExitCode) {
+TEST(CommandLine, LostMessagesDoNotChangeTheExitCode) {
   EXPECT_EQ(redirected("2>/dev/full", {TESSERA_MG, "--class", "Z"}).exit_code, usage);
   EXPECT_EQ(redirected("2>/dev/full", {TESSERA_MG, "--json", "/nowhere/x"}).exit_code, usage);
   EXPECT_EQ(redirected("2>/dev/full", {TESSERA_RUN, "-n", "2", "false"}).exit_code, 1);
   EXPECT_EQ(redirected(">/dev/full 2>&1", {TESSERA, "info"}).exit_code, 1);
 }
 
-TEST(CommandLine, AnUnknownSubcommandIsToldWhichThereAre) {
+TEST(CommandLine, AnUnknownSubcommandIsRefusedWithTheKnownOnes) {
   const std::vector<std::pair<std::string, std::string>> words = {
       {"docter", "subcommand"}, {"inf", "subcommand"}, {"--docter", "option"}};
   for (const auto& [word, kind] : words) {
@@ -132,7 +132,7 @@ TEST(CommandLine, AnUnknownSubcommandIsToldWhichThereAre) {
   }
 }
 
-TEST(CommandLine, MistakesAreToldByTheProgramAndOnce) {
+TEST(CommandLine, MistakesAreReportedOnceAndByTheProgram) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> lines = {
       {{TESSERA_MG, "B"}, "tessera-mg: the following argument was not expected: B\n"},
       {{TESSERA}, "tessera: a subcommand is required\n"},
@@ -149,14 +149,14 @@ TEST(CommandLine, MistakesAreToldByTheProgramAndOnce) {
   }
 }
 
-TEST(Info, WarnsOfNamesThatAreNoSettings) {
+TEST(Info, WarnsOfNamesThatAreNotSettings) {
   const Ending ending = run({"env", "TESSERA_SPIN=5", TESSERA, "info"});
   EXPECT_EQ(ending.exit_code, 0);
   EXPECT_NE(ending.output.find("TESSERA_SPIN is not a setting"), std::string::npos)
       << ending.output;
 }
 
-TEST(Info, RefusesATransportThatIsNotThere) {
+TEST(Info, RefusesAnUnknownTransport) {
   for (const char* names : {"udp", "shm,udp", "", ","}) {
     const Ending ending = run({"env", fmt::format("TESSERA_TRANSPORT={}", names), TESSERA, "info"});
     EXPECT_EQ(ending.exit_code, 1) << names;
@@ -164,17 +164,17 @@ TEST(Info, RefusesATransportThatIsNotThere) {
   }
 }
 
-TEST(Info, HasTheTableOfSettingsBesideOneThatIsRefused) {
+TEST(Info, PrintsTheTableOfSettingsDespiteAnInvalidOne) {
   const Ending ending = run({"env", "TESSERA_BOOTSTRAP=xx", TESSERA, "info"});
   EXPECT_EQ(ending.exit_code, 1);
   EXPECT_NE(ending.output.find("tessera: TESSERA_BOOTSTRAP=xx is not usable"), std::string::npos);
-  // The values that it may have, in the place to which the message refers.
+  // The table to which the message refers has the values that are allowed.
   EXPECT_NE(ending.output.find("\nTESSERA_BOOTSTRAP          auto           default"),
             std::string::npos)
       << ending.output;
 }
 
-TEST(Profile, AModeThatThereIsNotIsNamedWithThoseThatThereAre) {
+TEST(Profile, AnUnknownModeIsNamedWithTheKnownOnes) {
   const Ending ending = run({"env", "TESSERA_PROFILE=csv", TESSERA_MG, "--class", "S"});
   EXPECT_EQ(ending.exit_code, 1) << "as every setting that is refused";
   EXPECT_NE(ending.output.find("TESSERA_PROFILE=csv is not usable: expected off, summary, json or "
@@ -194,7 +194,7 @@ TEST(Profile, AFileThatCannotBeWrittenDoesNotChangeTheExitCode) {
   EXPECT_EQ(occurrences(ending.output, "tessera profile: 2 ranks"), 1U) << ending.output;
 }
 
-TEST(Profile, LiesInTheFolderWhereTheJobBegan) {
+TEST(Profile, IsWrittenToTheFolderOfTheJobsStart) {
   const tessera::test::TemporaryFolder folder;
   for (const char* mode : {"json", "trace", "summary", "off"}) {
     const Ending ending = run({"env", "-C", folder.path(), fmt::format("TESSERA_PROFILE={}", mode),
@@ -224,7 +224,7 @@ TEST(Mg, MoreThreadsThanTheSystemAllowsAreRefusedBeforeAnyIsStarted) {
   }
 }
 
-TEST(Mg, AClassThatThereIsNotIsRefusedWithThoseThatThereAre) {
+TEST(Mg, AnUnknownClassIsRefusedWithTheKnownOnes) {
   for (const char* name : {"Z", "E", "SS", ""}) {
     const Ending ending = run({TESSERA_MG, "--class", name});
     EXPECT_EQ(ending.exit_code, usage);
@@ -269,7 +269,7 @@ TEST(Bench, AClassThatDoesNotFitTheMachineIsRefused) {
 }
 #endif
 
-TEST(Mg, TheLowestSurvivorTellsOnceWhatWasLostAndWhen) {
+TEST(Mg, TheLowestSurvivorReportsOnceWhatWasLostAndWhen) {
   for (const std::size_t victim : {0U, 1U}) {
     Program mg({TESSERA_RUN, "-n", "3", TESSERA_MG, "--iterations", "1000000000"});
     constexpr int header_lines = 8;

@@ -43,7 +43,7 @@ TEST_F(LimitedMemory, MgNamesTheLimitThatBoundsTheArena) {
       << ending.output;
 }
 
-TEST_F(LimitedMemory, MgSaysWhereNotEvenAJobStarts) {
+TEST_F(LimitedMemory, MgReportsThatNoJobStarts) {
   const Ending ending = run(80, TESSERA_MG, "");
   EXPECT_EQ(ending.exit_code, usage) << ending.output;
   EXPECT_NE(ending.output.find("hint: raise the limit on address space: ulimit -v unlimited\n"),
@@ -51,7 +51,7 @@ TEST_F(LimitedMemory, MgSaysWhereNotEvenAJobStarts) {
       << ending.output;
 }
 
-TEST_F(LimitedMemory, SpmvRefusesAMatrixThatItsProcessHasNoRoomFor) {
+TEST_F(LimitedMemory, SpmvRefusesAMatrixThatDoesNotFitItsProcess) {
   const Ending ending = run(1500, TESSERA_SPMV, "--generate stencil27:80 --iterations 1");
   EXPECT_EQ(ending.exit_code, usage) << ending.output;
   EXPECT_NE(ending.output.find("tessera-spmv: the matrix of 512000 x 512000 with 1.38e+07 entries "
@@ -70,7 +70,7 @@ TEST_F(LimitedMemory, SpmvRunsWhatHasRoom) {
 }
 
 // OpenBLAS would ask for its buffer forever.
-TEST_F(LimitedMemory, CcsdIsRefusedWhereOpenBlasGetsNoBuffer) {
+TEST_F(LimitedMemory, CcsdIsRefusedIfOpenBlasGetsNoBuffer) {
   const Ending ending = run(400, TESSERA_CCSD, "--fcidump " H2O_STO3G);
   EXPECT_EQ(ending.exit_code, usage) << ending.output;
   EXPECT_EQ(occurrences(ending.output, ", 128.0 MiB of them for OpenBLAS; "), 1U) << ending.output;

@@ -24,7 +24,7 @@ using rma::test::fails;
 using rma::test::ok;
 using rma::test::on_ranks;
 
-TEST(MemoryCheck, AddsUpTheRanksOfAMachineWhateverNodesTheyAreOn) {
+TEST(MemoryCheck, AddsUpTheRanksOfAMachineOverItsNodes) {
   on_ranks([](Job& job) {
     const auto available = static_cast<double>(rma::available_memory_bytes());
     EXPECT_TRUE(ok(check_memory(job, {0.5 * available / job.size(), "half of it", "none"})));
@@ -37,7 +37,7 @@ TEST(MemoryCheck, AddsUpTheRanksOfAMachineWhateverNodesTheyAreOn) {
   });
 }
 
-TEST(MemoryCheck, OneRankThatNeedsTooMuchIsToldToAll) {
+TEST(MemoryCheck, OneRankThatNeedsTooMuchIsReportedToAll) {
   on_ranks([](Job& job) {
     const double bytes = job.rank().value == job.size() - 1 ? 0x1p100 : 0.0;
     const auto fits = check_memory(job, {bytes, "It", "take less"});
@@ -48,7 +48,7 @@ TEST(MemoryCheck, OneRankThatNeedsTooMuchIsToldToAll) {
 }
 
 // The limit applies to each process: ranks that are threads of one process share it.
-TEST(MemoryCheck, AddsUpTheRanksOfAProcessWhereItsAddressSpaceIsLimited) {
+TEST(MemoryCheck, AddsUpTheRanksOfAProcessIfItsAddressSpaceIsLimited) {
   if (test::is_sanitized) {
     GTEST_SKIP() << "a sanitizer needs address space of its own";
   }

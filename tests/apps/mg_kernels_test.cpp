@@ -77,21 +77,21 @@ class TestGrid {
 
   [[nodiscard]] const Grid& view() const { return view_; }
 
-  /// Expects the values of `cube` on `written` and, where `else_untouched`, NaN everywhere else.
-  void expect(const Cube& cube, const Box& written, bool else_untouched = true) const {
+  /// Expects the values of `cube` on `written` and, where `rest_unchanged`, NaN everywhere else.
+  void expect(const Cube& cube, const Box& written, bool rest_unchanged = true) const {
     std::int64_t wrong = 0;
-    std::int64_t touched = 0;
+    std::int64_t changed = 0;
     for_each_point(around_, [&](std::int64_t z, std::int64_t y, std::int64_t x) {
       const double value = *view_.at(z, y, x);
       if (holds(written, z, y, x)) {
         // Written so that a NaN is wrong.
         wrong += std::abs(value - cube(z, y, x)) <= tolerance ? 0 : 1;
       } else if (!std::isnan(value)) {
-        ++touched;
+        ++changed;
       }
     });
     EXPECT_EQ(wrong, 0);
-    EXPECT_TRUE(!else_untouched || touched == 0) << touched << " points outside were written";
+    EXPECT_TRUE(!rest_unchanged || changed == 0) << changed << " points outside were written";
   }
 
  private:
@@ -278,7 +278,7 @@ TEST(Kernels, NormsSumOverBoxes) {
   EXPECT_EQ(std::max(a.greatest, b.greatest), greatest);
 }
 
-TEST(Kernels, FillPeriodicAlsoWhenTheLevelIsThinnerThanTheGhosts) {
+TEST(Kernels, FillPeriodicAlsoIfTheLevelIsThinnerThanTheGhosts) {
   for (const std::int64_t n : {2, 4, 8}) {
     const Cube u = random_cube(n, 11);
     const TestGrid grid(whole_box(n), u, whole_box(n));
@@ -464,7 +464,7 @@ TEST(Sweep, RestrictsWholeRowsWithOneGhostInX) {
                 coarsened(box));
 }
 
-TEST(Sweep, ReadsNoMoreGhostsThanItSays) {
+TEST(Sweep, ReadsNoMoreGhostsThanDocumented) {
   for (const Box& box : boxes()) {
     if (coarsened(box).is_empty()) {
       continue;

@@ -56,7 +56,7 @@ Ending run_on_nodes(const App& app, const Words& more) {
   return run(words, more);
 }
 
-TEST(OutputFiles, AFolderThatIsNotThereIsToldOnceBeforeTheRun) {
+TEST(OutputFiles, AMissingFolderIsReportedOnceBeforeTheRun) {
   for (const App& app : apps()) {
     const std::string expected =
         app.name + ": cannot write /nowhere/at/all.json: No such file or directory\n";
@@ -68,7 +68,7 @@ TEST(OutputFiles, AFolderThatIsNotThereIsToldOnceBeforeTheRun) {
   }
 }
 
-TEST(OutputFiles, AFolderIsNoFile) {
+TEST(OutputFiles, AFolderIsNotAFile) {
   const TemporaryFolder folder;
   for (const App& app : apps()) {
     const Ending ending = run(app.small_run, {"--threads", "2", "--json", folder.path()});
@@ -78,7 +78,7 @@ TEST(OutputFiles, AFolderIsNoFile) {
   }
 }
 
-TEST(OutputFiles, ALinkToNothingIsTriedWhereItLeads) {
+TEST(OutputFiles, ADanglingLinkIsTriedAtItsTarget) {
   const TemporaryFolder folder;
   const auto link_to = [&](const std::string& target, const char* name) {
     std::filesystem::create_symlink(target, folder.file(name));
@@ -95,7 +95,7 @@ TEST(OutputFiles, ALinkToNothingIsTriedWhereItLeads) {
   EXPECT_FALSE(check_not_overwritten(good, {folder.file("new.json")}).ok());
 }
 
-TEST(OutputFiles, AGeneratedMatrixIsNoFile) {
+TEST(OutputFiles, AGeneratedMatrixIsNotAFile) {
   const TemporaryFolder folder;
   const std::filesystem::path here = std::filesystem::current_path();
   std::filesystem::current_path(folder.path());
@@ -118,7 +118,7 @@ TEST(OutputFiles, ARunThatFailsLeavesThemAsTheyWere) {
   EXPECT_EQ(folder.names(), std::vector<std::string>{"old.json"});
 }
 
-TEST(OutputFiles, OneThatIsNotThereYetIsTheSameByAnyName) {
+TEST(OutputFiles, ANewFileIsTheSameByAnyName) {
   const TemporaryFolder folder;
   const std::filesystem::path here = std::filesystem::current_path();
   std::filesystem::current_path(folder.path());
@@ -143,7 +143,7 @@ TEST(OutputFiles, AreReplacedWhole) {
   }
 }
 
-TEST(OutputFiles, ADiskThatIsFullFailsTheRunByName) {
+TEST(OutputFiles, AFullDiskFailsTheRunByName) {
   struct stat facts = {};
   if (stat("/dev/full", &facts) != 0) {
     GTEST_SKIP() << "there is no /dev/full";
@@ -170,7 +170,7 @@ rma::Status write_within(rlim_t bytes, const std::string& path, std::string_view
   return written;
 }
 
-TEST(OutputFiles, KeepWhatTheyHadWhereTheNewContentsDontFit) {
+TEST(OutputFiles, KeepTheirContentsIfTheNewOnesDoNotFit) {
   const TemporaryFolder folder;
   const std::string file = folder.file("result.json");
   write_contents(file, "what was there");
@@ -283,7 +283,7 @@ json how_it_went(const Words& options, const std::string& script, const Temporar
   return result;
 }
 
-TEST(Launcher, TellsInAFileHowEachRankEnded) {
+TEST(Launcher, WritesToAFileHowEachRankEnded) {
   const TemporaryFolder folder;
   const std::string script = "case $TESSERA_LAUNCH in *:1:3) kill -9 $$;; *:2:3) exit 5;; esac";
   const json result = how_it_went({}, script, folder);
@@ -296,7 +296,7 @@ TEST(Launcher, TellsInAFileHowEachRankEnded) {
   EXPECT_GT(result["seconds"], 0.0);
 }
 
-TEST(Launcher, TellsInAFileWhereRanksWere) {
+TEST(Launcher, WritesToAFileWhereRanksWere) {
   const TemporaryFolder folder;
   EXPECT_EQ(how_it_went({"--nodes", "2"}, "exit 0", folder)["nodes"], 2);
   const std::string file = folder.file("run.json");
@@ -315,7 +315,7 @@ TEST(Launcher, TellsInAFileWhereRanksWere) {
   EXPECT_EQ(result["transport"], "shm,tcp");
 }
 
-TEST(Launcher, TellsNoPlacesWhereSettingsAreNotUsable) {
+TEST(Launcher, WritesNoLocationsIfSettingsAreInvalid) {
   const TemporaryFolder folder;
   const std::string file = folder.file("run.json");
   EXPECT_EQ(run({"env", "TESSERA_RANKS_PER_NODE=x", TESSERA_RUN, "--json", file, "true"}).exit_code,
@@ -331,7 +331,7 @@ TEST(Launcher, LeavesStandardOutputToTheProgram) {
             "tessera-run: --json -: the program uses standard output; give a file name\n");
 }
 
-TEST(Launcher, StartsNothingWhereItsFileCannotBeWritten) {
+TEST(Launcher, StartsNothingIfItsFileCannotBeWritten) {
   const TemporaryFolder folder;
   const Ending ending =
       run({TESSERA_RUN, "--json", "/nowhere/run.json", "touch", folder.file("was started")});

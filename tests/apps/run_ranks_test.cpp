@@ -20,12 +20,12 @@ using rma::Status;
 constexpr int ranks = 3;
 
 /// How a run of threads ended, and what it printed.
-struct Heard {
+struct RunResult {
   int exit_code = -1;
   std::string errors;
 };
 
-Heard hear(const RankProgram& body) {
+RunResult run_and_capture(const RankProgram& body) {
   testing::internal::CaptureStderr();
   const int exit_code = run_ranks("program", ranks, body);
   return {exit_code, testing::internal::GetCapturedStderr()};
@@ -36,41 +36,42 @@ bool is_last(const Job& job) {
 }
 
 TEST(RunRanks, GivesTheExitCodeOfTheFirstRank) {
-  const Heard heard = hear([](Job& job) { return Outcome{.exit_code = 3 + job.rank().value}; });
-  EXPECT_EQ(heard.exit_code, 3);
-  EXPECT_EQ(heard.errors, "");
+  const RunResult result =
+      run_and_capture([](Job& job) { return Outcome{.exit_code = 3 + job.rank().value}; });
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_EQ(result.errors, "");
 }
 
-TEST(RunRanks, SaysAnErrorOnce) {
-  const Heard heard = hear([](Job&) {
+TEST(RunRanks, ReportsAnErrorOnce) {
+  const RunResult result = run_and_capture([](Job&) {
     return Outcome{Status::error(Code::invalid_argument, "no such class"), exit_usage};
   });
-  EXPECT_EQ(heard.exit_code, exit_usage);
-  EXPECT_EQ(heard.errors, "program: no such class\n");
+  EXPECT_EQ(result.exit_code, exit_usage);
+  EXPECT_EQ(result.errors, "program: no such class\n");
 }
 
-TEST(RunRanks, AnErrorIsNeverGood) {
-  EXPECT_EQ(hear([](Job& job) {
+TEST(RunRanks, AnErrorNeverExitsWithZero) {
+  EXPECT_EQ(run_and_capture([](Job& job) {
               return is_last(job) ? Outcome{Status::error(Code::closed, "gone"), 0} : Outcome{};
             }).exit_code,
             exit_failed);
 }
 
 // A rank could not allocate memory and left; the error of the other ranks must not hide that.
-TEST(RunRanks, MemoryThatOneRankLacksIsTheUsersToMend) {
-  const Heard heard = hear([](Job& job) -> Outcome {
+TEST(RunRanks, MissingMemoryOfOneRankIsReportedAsTheUsersToFix) {
+  const RunResult result = run_and_capture([](Job& job) -> Outcome {
     if (is_last(job)) {
       throw std::bad_alloc();
     }
     return outcome_of(job.barrier().ok() ? rma::Result<int>(0)
                                          : Status::error(Code::peer_lost, "rank 2 is gone"));
   });
-  EXPECT_EQ(heard.exit_code, exit_usage);
-  EXPECT_NE(heard.errors.find("program: rank 2 could not allocate memory: "), std::string::npos)
-      << heard.errors;
+  EXPECT_EQ(result.exit_code, exit_usage);
+  EXPECT_NE(result.errors.find("program: rank 2 could not allocate memory: "), std::string::npos)
+      << result.errors;
 }
 
-TEST(OutcomeOf, TellsWhatIsTheUsersToMend) {
+TEST(OutcomeOf, ReportsWhatTheUserCanFix) {
   const auto code_of = [](Code code) {
     return outcome_of(Status::error(code, "no"), {Code::unsupported}).exit_code;
   };

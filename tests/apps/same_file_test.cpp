@@ -39,7 +39,7 @@ TEST(SameFile, CopiesAre) {
   });
 }
 
-TEST(SameFile, AnotherHeadTailOrSizeIsToldWithItsRank) {
+TEST(SameFile, AnotherHeadTailOrSizeIsReportedWithItsRank) {
   on_ranks([](Job& job) {
     const std::string text(1 << 18, 'x');
     for (const std::string& other : {"y" + text.substr(1), text.substr(1) + "y", text + "x"}) {
@@ -58,7 +58,7 @@ TEST(SameFile, AnotherHeadTailOrSizeIsToldWithItsRank) {
 }
 
 // A rank that cannot read the file reports that itself.
-TEST(SameFile, WhereItCannotBeReadNothingIsCompared) {
+TEST(SameFile, IfItCannotBeReadNothingIsCompared) {
   on_ranks([](Job& job) {
     const FileMark mine = job.rank().value == 0 ? mark_of_file("/nowhere/m") : mark_of("text");
     EXPECT_TRUE(ok(check_same_file(job.world(), "m", mine)));

@@ -88,15 +88,15 @@ static void kinds_and_processes_mixed_in_one(void) {
   make_aggregate(&handle);
   for (int round = 0; round < 50; ++round) {
     for (int proc = 0; proc < nproc(); ++proc) {
-      char* const place = own_word(at, proc, round);
-      CHECK_OK(ARMCI_NbPut(&first, place, word, proc, &handle));
+      char* const target = own_word(at, proc, round);
+      CHECK_OK(ARMCI_NbPut(&first, target, word, proc, &handle));
       CHECK_OK(ARMCI_NbPut(&second, own_word(at, proc, 50 + round), word, proc, &handle));
     }
     CHECK_OK(ARMCI_Wait(&handle));
     for (int proc = 0; proc < nproc(); ++proc) {
-      char* const place = own_word(at, proc, round);
-      CHECK_OK(ARMCI_NbAcc(ARMCI_ACC_LNG, &one, &second, place, word, proc, &handle));
-      CHECK_OK(ARMCI_NbAcc(ARMCI_ACC_LNG, &three, &second, place, word, proc, &handle));
+      char* const target = own_word(at, proc, round);
+      CHECK_OK(ARMCI_NbAcc(ARMCI_ACC_LNG, &one, &second, target, word, proc, &handle));
+      CHECK_OK(ARMCI_NbAcc(ARMCI_ACC_LNG, &three, &second, target, word, proc, &handle));
       CHECK_OK(ARMCI_NbPut(&first, own_word(at, proc, 50 + round), word, proc, &handle));
       CHECK_OK(ARMCI_NbGet(own_word(at, proc, 200), &seen[proc], word, proc, &handle));
     }
@@ -266,13 +266,13 @@ static void vectors_of_all_kinds(void) {
 /* If bytes are put twice the last put wins, within one vector and among several that are sent
  * together. */
 static void puts_that_overlap_stay_in_order(void) {
-  enum { places = 10, length = 12 };
-  void** const at = shared_allocate((armci_size_t)(places + length) * nproc());
+  enum { slots = 10, length = 12 };
+  void** const at = shared_allocate((armci_size_t)(slots + length) * nproc());
   unsigned char source[30][3][length];
-  unsigned char model[places + length] = {0};
-  unsigned char back[places + length];
+  unsigned char model[slots + length] = {0};
+  unsigned char back[slots + length];
   const int proc = neighbour(1);
-  char* const mine = shared_at(at, proc, (long)(places + length) * me());
+  char* const mine = shared_at(at, proc, (long)(slots + length) * me());
   armci_hdl_t handle;
   make_aggregate(&handle);
   for (int vector = 0; vector < 30; ++vector) {
@@ -280,7 +280,7 @@ static void puts_that_overlap_stay_in_order(void) {
     void* to[3];
     armci_giov_t set;
     for (int number = 0; number < 3; ++number) {
-      const int offset = (3 * vector + 7 * number) % places;
+      const int offset = (3 * vector + 7 * number) % slots;
       memset(source[vector][number], 1 + 3 * vector + number, length);
       memcpy(model + offset, source[vector][number], length);
       from[number] = source[vector][number];

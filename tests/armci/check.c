@@ -18,7 +18,7 @@ static int failures;
 static const char* skip_reason;
 static double begun;
 
-static const int most_printed = 5;
+static const int max_printed = 5;
 
 static void on_alarm(int signal_number) {
   (void)signal_number;
@@ -29,9 +29,9 @@ static void on_alarm(int signal_number) {
 }
 
 /* Whether to print the failure. */
-static int note_failure(const char* file, int line) {
+static int record_failure(const char* file, int line) {
   ++failures;
-  if (failures > most_printed) {
+  if (failures > max_printed) {
     return 0;
   }
   fprintf(stderr, "%s:%d: [%d] %s: ", file, line, armci_msg_me(), case_name);
@@ -39,7 +39,7 @@ static int note_failure(const char* file, int line) {
 }
 
 int check_true(int holds, const char* what, const char* file, int line) {
-  if (!holds && note_failure(file, line)) {
+  if (!holds && record_failure(file, line)) {
     fprintf(stderr, "%s does not hold\n", what);
   }
   return holds;
@@ -47,7 +47,7 @@ int check_true(int holds, const char* what, const char* file, int line) {
 
 int check_equal(long long actual, long long expected, const char* what, const char* file,
                 int line) {
-  if (actual != expected && note_failure(file, line)) {
+  if (actual != expected && record_failure(file, line)) {
     fprintf(stderr, "%s is %lld, not %lld%s%s\n", what, actual, expected,
             ARMCIX_Error_code() == 0 ? "" : "; ", ARMCIX_Error_message());
   }
@@ -56,7 +56,7 @@ int check_equal(long long actual, long long expected, const char* what, const ch
 
 int check_real(double actual, double expected, const char* what, const char* file, int line) {
   const int same = actual == expected;
-  if (!same && note_failure(file, line)) {
+  if (!same && record_failure(file, line)) {
     fprintf(stderr, "%s is %.17g, not %.17g\n", what, actual, expected);
   }
   return same;
@@ -64,7 +64,7 @@ int check_real(double actual, double expected, const char* what, const char* fil
 
 int check_pointer(const void* actual, const void* expected, const char* what, const char* file,
                   int line) {
-  if (actual != expected && note_failure(file, line)) {
+  if (actual != expected && record_failure(file, line)) {
     fprintf(stderr, "%s is %p, not %p\n", what, actual, expected);
   }
   return actual == expected;
@@ -78,7 +78,7 @@ int check_bytes(const void* actual, const void* expected, size_t bytes, const ch
   while (at < bytes && is[at] == wanted[at]) {
     ++at;
   }
-  if (at < bytes && note_failure(file, line)) {
+  if (at < bytes && record_failure(file, line)) {
     fprintf(stderr, "byte %zu of %zu of %s is 0x%02x, not 0x%02x\n", at, bytes, what, is[at],
             wanted[at]);
   }
@@ -88,7 +88,7 @@ int check_bytes(const void* actual, const void* expected, size_t bytes, const ch
 int check_error(int code, const char* words, const char* file, int line) {
   const char* const message = ARMCIX_Error_message();
   const int holds = ARMCIX_Error_code() == code && strstr(message, words) != NULL;
-  if (!holds && note_failure(file, line)) {
+  if (!holds && record_failure(file, line)) {
     fprintf(stderr, "the error is %d '%s', not %d with '%s'\n", ARMCIX_Error_code(), message, code,
             words);
   }

@@ -46,7 +46,7 @@ static void arguments_that_make_no_sense(void) {
 }
 
 /* Nothing was sent, and the memory is unchanged. */
-static void memory_that_is_nobodys(void) {
+static void memory_of_no_process(void) {
   void** const at = shared_allocate(64);
   char source[200] = {1};
   const int proc = neighbour(1);
@@ -125,7 +125,7 @@ static void mutexes_that_are_not_ones_own(void) {
   CHECK_ERROR(FAIL, "the set of mutexes is null");
 }
 
-static void processes_that_are_not_there(void) {
+static void invalid_processes(void) {
   static const int numbers[] = {-1, INT_MAX};
   long word = 0;
   for (int number = 0; number < 2; ++number) {
@@ -182,7 +182,7 @@ static void errors_can_be_forgotten(void) {
   CHECK_EQUAL(ARMCIX_Error_message()[0], 0);
 }
 
-static void loads_and_stores_where_there_are_none(void) {
+static void loads_and_stores_without_access(void) {
   void** const at = shared_allocate(64);
   ARMCI_Group world;
   ARMCI_Group_get_world(&world);
@@ -221,16 +221,15 @@ static void a_child_ends_alone(void) {
   shared_free(at);
 }
 
-const Case error_cases[] = {
-    {"arguments_that_make_no_sense", arguments_that_make_no_sense},
-    {"memory_that_is_nobodys", memory_that_is_nobodys},
-    {"memory_for_others_has_an_end", memory_for_others_has_an_end},
-    {"what_returns_nothing_has_a_text", what_returns_nothing_has_a_text},
-    {"mutexes_that_are_not_ones_own", mutexes_that_are_not_ones_own},
-    {"processes_that_are_not_there", processes_that_are_not_there},
-    {"collectives_agree_that_they_fail", collectives_agree_that_they_fail},
-    {"messages_longer_than_the_buffer", messages_longer_than_the_buffer},
-    {"a_child_ends_alone", a_child_ends_alone},
-    {"errors_can_be_forgotten", errors_can_be_forgotten},
-    {"loads_and_stores_where_there_are_none", loads_and_stores_where_there_are_none},
-    {NULL, NULL}};
+const Case error_cases[] = {{"arguments_that_make_no_sense", arguments_that_make_no_sense},
+                            {"memory_of_no_process", memory_of_no_process},
+                            {"memory_for_others_has_an_end", memory_for_others_has_an_end},
+                            {"what_returns_nothing_has_a_text", what_returns_nothing_has_a_text},
+                            {"mutexes_that_are_not_ones_own", mutexes_that_are_not_ones_own},
+                            {"invalid_processes", invalid_processes},
+                            {"collectives_agree_that_they_fail", collectives_agree_that_they_fail},
+                            {"messages_longer_than_the_buffer", messages_longer_than_the_buffer},
+                            {"a_child_ends_alone", a_child_ends_alone},
+                            {"errors_can_be_forgotten", errors_can_be_forgotten},
+                            {"loads_and_stores_without_access", loads_and_stores_without_access},
+                            {NULL, NULL}};

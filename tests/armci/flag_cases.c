@@ -80,7 +80,7 @@ static void direct_put_with_flag(void) {
 }
 
 /* The flag of a strided put with gaps between its blocks, and of one without data. */
-static void flag_of_blocks_apart_and_of_nothing(void) {
+static void flags_of_separate_and_empty_blocks(void) {
   void** const at = shared_allocate((armci_size_t)sizeof(Slot) * nproc());
   char source[bytes];
   int source_strides[] = {block};
@@ -117,16 +117,16 @@ static void flag_of_ones_own(void) {
 /* So much data that a process that saw the flag too early would find the data missing. */
 static void flag_comes_after_much_data(void) {
   enum { large = 300000 };
-  const long flag_place = large + 64 - large % 64;
-  void** const at = shared_allocate(flag_place + 64);
+  const long flag_offset = large + 64 - large % 64;
+  void** const at = shared_allocate(flag_offset + 64);
   char* const source = zeroed(large);
   const int to = neighbour(1);
   const int from = neighbour(nproc() - 1);
   const unsigned char* const here = at[me()];
-  _Atomic int* const flag = (_Atomic int*)(void*)shared_at(at, me(), flag_place);
+  _Atomic int* const flag = (_Atomic int*)(void*)shared_at(at, me(), flag_offset);
   for (int round = 1; round <= 20; ++round) {
     memset(source, 10 * me() + round, large);
-    CHECK_OK(ARMCI_Put_flag(source, at[to], large, (int*)(void*)shared_at(at, to, flag_place),
+    CHECK_OK(ARMCI_Put_flag(source, at[to], large, (int*)(void*)shared_at(at, to, flag_offset),
                             round, to));
     while (atomic_load_explicit(flag, memory_order_acquire) != round) {
       sched_yield();
@@ -227,7 +227,7 @@ const Case flag_cases[] = {
     {"flag_of_ones_own", flag_of_ones_own},
     {"strided_put_with_flag", strided_put_with_flag},
     {"direct_put_with_flag", direct_put_with_flag},
-    {"flag_of_blocks_apart_and_of_nothing", flag_of_blocks_apart_and_of_nothing},
+    {"flags_of_separate_and_empty_blocks", flags_of_separate_and_empty_blocks},
     {"flag_comes_after_much_data", flag_comes_after_much_data},
     {"notification_comes_after_the_data", notification_comes_after_the_data},
     {"notification_comes_after_implicit_puts", notification_comes_after_implicit_puts},

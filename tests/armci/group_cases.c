@@ -14,14 +14,14 @@
 /* A list of processes, and the caller's rank in it or -1. */
 typedef struct {
   int size;
-  int place;
+  int own_rank;
   int* process;
 } List;
 
 static List list_of(int first, int step) {
   List list = {0, -1, zeroed((size_t)nproc() * sizeof(int))};
   for (int proc = first; proc >= 0 && proc < nproc(); proc += step) {
-    list.place = proc == me() ? list.size : list.place;
+    list.own_rank = proc == me() ? list.size : list.own_rank;
     list.process[list.size++] = proc;
   }
   return list;
@@ -34,9 +34,9 @@ static void check_is(ARMCI_Group* group, const List* list) {
   ARMCI_Group_size(group, &size);
   CHECK_OK(ARMCI_Group_rank(group, &rank));
   CHECK_EQUAL(size, list->size);
-  CHECK_EQUAL(rank, list->place);
-  for (int place = 0; place < list->size; ++place) {
-    CHECK_EQUAL(ARMCI_Absolute_id(group, place), list->process[place]);
+  CHECK_EQUAL(rank, list->own_rank);
+  for (int index = 0; index < list->size; ++index) {
+    CHECK_EQUAL(ARMCI_Absolute_id(group, index), list->process[index]);
   }
 }
 
@@ -47,8 +47,8 @@ static void check_collectives(ARMCI_Group* group, const List* list) {
   long long product = 2;
   float least = (float)me();
   double total = 0.5 * me();
-  for (int place = 0; place < list->size; ++place) {
-    expected += list->process[place] + 1;
+  for (int index = 0; index < list->size; ++index) {
+    expected += list->process[index] + 1;
   }
   armci_msg_group_igop(&sum, 1, "+", group);
   armci_msg_group_lgop(&largest, 1, "max", group);
@@ -63,7 +63,7 @@ static void check_collectives(ARMCI_Group* group, const List* list) {
   CHECK_EQUAL(largest, first > last ? first : last);
   CHECK_REAL(least, first < last ? first : last);
   for (int root = 0; root < list->size; ++root) {
-    int word = list->place == root ? 77 + root : -1;
+    int word = list->own_rank == root ? 77 + root : -1;
     armci_msg_group_bcast_scope(SCOPE_ALL, &word, sizeof word, root, group);
     CHECK_EQUAL(word, 77 + root);
   }
@@ -74,19 +74,20 @@ static void check_collectives(ARMCI_Group* group, const List* list) {
 static void check_memory(ARMCI_Group* group, const List* list) {
   void** const at = zeroed((size_t)list->size * sizeof(void*));
   CHECK_OK(ARMCI_Malloc_group(at, list->size * (armci_size_t)sizeof(int), group));
-  for (int place = 0; place < list->size; ++place) {
-    CHECK_OK(ARMCI_PutValueInt(1000 + me(), (int*)at[place] + list->place, list->process[place]));
+  for (int index = 0; index < list->size; ++index) {
+    CHECK_OK(
+        ARMCI_PutValueInt(1000 + me(), (int*)at[index] + list->own_rank, list->process[index]));
   }
   ARMCI_GroupFence(group);
   armci_msg_group_barrier(group);
-  for (int place = 0; place < list->size; ++place) {
-    CHECK_EQUAL(((int*)at[list->place])[place], 1000 + list->process[place]);
+  for (int index = 0; index < list->size; ++index) {
+    CHECK_EQUAL(((int*)at[list->own_rank])[index], 1000 + list->process[index]);
   }
   armci_msg_group_barrier(group);
-  CHECK_OK(ARMCI_Free_group(at[list->place], group));
-  CHECK_OK(ARMCI_Malloc_group_memdev(at, 64 * (list->place + 1), group, "any"));
-  memset(at[list->place], 1, (size_t)(64 * (list->place + 1)));
-  CHECK_OK(ARMCI_Free_group(at[list->place], group));
+  CHECK_OK(ARMCI_Free_group(at[list->own_rank], group));
+  CHECK_OK(ARMCI_Malloc_group_memdev(at, 64 * (list->own_rank + 1), group, "any"));
+  memset(at[list->own_rank], 1, (size_t)(64 * (list->own_rank + 1)));
+  CHECK_OK(ARMCI_Free_group(at[list->own_rank], group));
   free(at);
 }
 
@@ -114,9 +115,9 @@ static void check_not_in_it(ARMCI_Group* group) {
 /* Creates the group, on its members only or on all, and checks it. */
 static void try_list(List list, int others_call) {
   ARMCI_Group group = 12345;
-  if (list.size > 0 && (list.place >= 0 || others_call)) {
+  if (list.size > 0 && (list.own_rank >= 0 || others_call)) {
     ARMCI_Group_create(list.size, list.process, &group);
-    if (list.place >= 0) {
+    if (list.own_rank >= 0) {
       check_whole(&group, &list);
       ARMCI_Group_free(&group);
     }
@@ -154,9 +155,9 @@ static void children_number_by_their_parent(void) {
     int processes[] = {nproc() - 2, nproc() - 1};
     List pair = {2, -1, processes};
     ARMCI_Group child = -5;
-    pair.place = me() == processes[0] ? 0 : me() == processes[1] ? 1 : -1;
+    pair.own_rank = me() == processes[0] ? 0 : me() == processes[1] ? 1 : -1;
     ARMCI_Group_create_child(2, places, &child, &reversed);
-    if (pair.place < 0) {
+    if (pair.own_rank < 0) {
       CHECK_EQUAL(child, -1);
     } else {
       check_whole(&child, &pair);
@@ -179,8 +180,8 @@ static void splits_order_by_key(void) {
   CHECK_OK(ARMCIX_Group_split(&world, me() % 2, 0, &part));
   check_whole(&part, &own_parity);
   ARMCI_Group child = -1;
-  CHECK_OK(ARMCIX_Group_split(&part, own_parity.place / 2, own_parity.place, &child));
-  const int first = own_parity.place / 2 * 2;
+  CHECK_OK(ARMCIX_Group_split(&part, own_parity.own_rank / 2, own_parity.own_rank, &child));
+  const int first = own_parity.own_rank / 2 * 2;
   int size = 0;
   ARMCI_Group_size(&child, &size);
   CHECK_EQUAL(size, own_parity.size - first < 2 ? own_parity.size - first : 2);
@@ -191,7 +192,7 @@ static void splits_order_by_key(void) {
   free(own_parity.process);
 }
 
-static void negative_colors_are_alone(void) {
+static void negative_colors_form_groups_of_one(void) {
   ARMCI_Group world;
   ARMCI_Group alone = 0;
   int process = me();
@@ -221,19 +222,19 @@ static void default_group_owns_what_is_allocated(void) {
   List list = list_of(nproc() - 1, -2);
   ARMCI_Group group = -1;
   ARMCI_Group now = -1;
-  if (list.place >= 0) {
+  if (list.own_rank >= 0) {
     ARMCI_Group_create(list.size, list.process, &group);
     ARMCI_Group_set_default(&group);
     ARMCI_Group_get_default(&now);
     CHECK_EQUAL(now, group);
     void** const at = zeroed((size_t)list.size * sizeof(void*));
     CHECK_OK(ARMCI_Malloc(at, (armci_size_t)sizeof(int) * list.size));
-    for (int place = 0; place < list.size; ++place) {
-      CHECK_OK(ARMCI_PutValueInt(me(), (int*)at[place] + list.place, list.process[place]));
+    for (int index = 0; index < list.size; ++index) {
+      CHECK_OK(ARMCI_PutValueInt(me(), (int*)at[index] + list.own_rank, list.process[index]));
     }
     ARMCI_Barrier();
-    for (int place = 0; place < list.size; ++place) {
-      CHECK_EQUAL(((int*)at[list.place])[place], list.process[place]);
+    for (int index = 0; index < list.size; ++index) {
+      CHECK_EQUAL(((int*)at[list.own_rank])[index], list.process[index]);
     }
     CHECK_OK(ARMCI_Create_mutexes(1));
     ARMCI_Lock(0, list.process[0]);
@@ -242,11 +243,11 @@ static void default_group_owns_what_is_allocated(void) {
     int count = 1;
     armci_msg_igop(&count, 1, "+");
     CHECK_EQUAL(count, list.size);
-    int word = list.place == list.size - 1 ? 9 : 0;
+    int word = list.own_rank == list.size - 1 ? 9 : 0;
     armci_msg_bcast(&word, sizeof word, list.size - 1);
     CHECK_EQUAL(word, 9);
     CHECK_EQUAL(armci_msg_nproc(), nproc());
-    CHECK_OK(ARMCI_Free(at[list.place]));
+    CHECK_OK(ARMCI_Free(at[list.own_rank]));
     free(at);
     ARMCI_Group_get_world(&now);
     ARMCI_Group_set_default(&now);
@@ -296,12 +297,12 @@ static void memory_outlives_its_group(void) {
   ARMCI_Group_create(reversed.size, reversed.process, &group);
   CHECK_OK(ARMCI_Malloc_group(at, sizeof(int), &group));
   ARMCI_Group_free(&group);
-  const int place = reversed.place + 1 == nproc() ? 0 : reversed.place + 1;
-  CHECK_OK(ARMCI_PutValueInt(5 + me(), at[place], reversed.process[place]));
+  const int index = reversed.own_rank + 1 == nproc() ? 0 : reversed.own_rank + 1;
+  CHECK_OK(ARMCI_PutValueInt(5 + me(), at[index], reversed.process[index]));
   ARMCI_Barrier();
-  CHECK_EQUAL(*(int*)at[reversed.place], 5 + neighbour(1));
+  CHECK_EQUAL(*(int*)at[reversed.own_rank], 5 + neighbour(1));
   ARMCI_Barrier();
-  CHECK_OK(ARMCI_Free(at[reversed.place]));
+  CHECK_OK(ARMCI_Free(at[reversed.own_rank]));
   free(at);
   free(reversed.process);
 }
@@ -335,7 +336,7 @@ static void communicators_go_with_groups(void) {
     int size = -1;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
-    CHECK_EQUAL(rank, list.place);
+    CHECK_EQUAL(rank, list.own_rank);
     CHECK_EQUAL(size, list.size);
   }
   ARMCI_Group_free(&group);
@@ -348,7 +349,7 @@ const Case group_cases[] = {
     {"disjoint_groups_at_once", disjoint_groups_at_once},
     {"children_number_by_their_parent", children_number_by_their_parent},
     {"splits_order_by_key", splits_order_by_key},
-    {"negative_colors_are_alone", negative_colors_are_alone},
+    {"negative_colors_form_groups_of_one", negative_colors_form_groups_of_one},
     {"duplicates_are_groups_of_their_own", duplicates_are_groups_of_their_own},
     {"default_group_owns_what_is_allocated", default_group_owns_what_is_allocated},
     {"groups_are_created_in_the_default_group", groups_are_created_in_the_default_group},

@@ -112,7 +112,7 @@ static void handle_of_nothing_is_complete(void) {
   }
 }
 
-static void test_says_when_wait_would_not_block(void) {
+static void test_reports_when_wait_would_not_block(void) {
   enum { large = 400000 };
   void** const at = shared_allocate((armci_size_t)large * nproc());
   char* const source = zeroed(large);
@@ -182,9 +182,9 @@ static void more_than_may_be_outstanding(void) {
   long* const values = zeroed(count * sizeof(long));
   for (long number = 0; number < count; ++number) {
     const int proc = neighbour((int)number);
-    const long place = ((long)count * me() + number) * (long)sizeof(long);
+    const long offset = ((long)count * me() + number) * (long)sizeof(long);
     values[number] = 100000L * (me() + 1) + number;
-    CHECK_OK(ARMCI_NbPut(&values[number], shared_at(at, proc, place), sizeof(long), proc, NULL));
+    CHECK_OK(ARMCI_NbPut(&values[number], shared_at(at, proc, offset), sizeof(long), proc, NULL));
   }
   CHECK_OK(ARMCI_WaitAll());
   ARMCI_Barrier();
@@ -266,7 +266,7 @@ const Case handle_cases[] = {
     {"one_handle_for_many_operations", one_handle_for_many_operations},
     {"handle_never_initialised", handle_never_initialised},
     {"handle_of_nothing_is_complete", handle_of_nothing_is_complete},
-    {"test_says_when_wait_would_not_block", test_says_when_wait_would_not_block},
+    {"test_reports_when_wait_would_not_block", test_reports_when_wait_would_not_block},
     {"handles_may_be_copied", handles_may_be_copied},
     {"more_than_may_be_outstanding", more_than_may_be_outstanding},
     {"wait_completes_what_the_blocking_call_does", wait_completes_what_the_blocking_call_does},

@@ -30,7 +30,7 @@ static void domains_are_the_nodes(void) {
   }
 }
 
-static void processes_know_who_shares_their_node(void) {
+static void processes_know_the_ranks_of_their_node(void) {
   const int size = per_node();
   for (int proc = 0; proc < nproc(); ++proc) {
     const int same = proc / size == me() / size;
@@ -50,8 +50,8 @@ static void scopes_follow_the_nodes(void) {
   const int nodes = (nproc() + size - 1) / size;
   int* const reversed = zeroed((size_t)nproc() * sizeof(int));
   ARMCI_Group group;
-  for (int place = 0; place < nproc(); ++place) {
-    reversed[place] = nproc() - 1 - place;
+  for (int index = 0; index < nproc(); ++index) {
+    reversed[index] = nproc() - 1 - index;
   }
   ARMCI_Group_create(nproc(), reversed, &group);
   int count[3] = {1, 1, 1};
@@ -134,7 +134,7 @@ static void pointers_on_the_node_are_for_loads_and_stores(void) {
 
 const Case locality_cases[] = {
     {"domains_are_the_nodes", domains_are_the_nodes},
-    {"processes_know_who_shares_their_node", processes_know_who_shares_their_node},
+    {"processes_know_the_ranks_of_their_node", processes_know_the_ranks_of_their_node},
     {"scopes_follow_the_nodes", scopes_follow_the_nodes},
     {"node_reductions_of_all_types", node_reductions_of_all_types},
     {"pointers_on_the_node_are_for_loads_and_stores",

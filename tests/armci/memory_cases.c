@@ -61,14 +61,14 @@ static void allocate_unequal(Allocate allocate, Free release) {
   free(at);
 }
 
-static void sizes_differ_and_may_be_nothing(void) {
+static void sizes_differ_and_may_be_zero(void) {
   allocate_unequal(ARMCI_Malloc, ARMCI_Free);
 }
 static void memory_of_devices_is_ordinary_memory(void) {
   allocate_unequal(allocate_on_device, ARMCI_Free_memdev);
 }
 
-static void nothing_at_all_is_an_allocation(void) {
+static void empty_allocations(void) {
   void** const at = zeroed((size_t)nproc() * sizeof(void*));
   CHECK_OK(ARMCI_Malloc(at, 0));
   for (int proc = 0; proc < nproc(); ++proc) {
@@ -154,12 +154,12 @@ static void memory_of_one_process_is_used_by_others(void) {
   char seen[bytes];
   fill_pattern(source, bytes, me());
   for (int proc = 0; proc < nproc(); ++proc) {
-    char* const place = ARMCI_Memat(&infos[proc], (long)bytes * me());
-    CHECK_OK(ARMCI_Put(source, place, bytes, proc));
-    CHECK_OK(ARMCI_Get(place, seen, bytes, proc));
+    char* const target = ARMCI_Memat(&infos[proc], (long)bytes * me());
+    CHECK_OK(ARMCI_Put(source, target, bytes, proc));
+    CHECK_OK(ARMCI_Get(target, seen, bytes, proc));
     CHECK_BYTES(seen, source, bytes);
     if (ARMCI_Same_node(proc)) {
-      CHECK_BYTES(place, source, bytes);
+      CHECK_BYTES(target, source, bytes);
     }
     ARMCI_Memdt(&infos[proc], (long)bytes * me());
   }
@@ -251,7 +251,7 @@ static void check_what_is_allowed(void* const* at, int puts, int gets, int accum
   ARMCIX_Error_clear();
 }
 
-static void modes_allow_what_they_say(void) {
+static void modes_allow_what_they_name(void) {
   void** const at = shared_allocate(512);
   ARMCI_Group world;
   ARMCI_Group_get_world(&world);
@@ -307,8 +307,8 @@ static void accumulates_are_exact_in_each_mode(void) {
   CHECK_OK(ARMCIX_Mode_set(ARMCIX_MODE_ALL, at[me()], &world));
   CHECK_OK(ARMCI_Get(at[neighbour(1)], terms, (int)sizeof(double) * all, neighbour(1)));
   for (int index = 0; index < all; ++index) {
-    const int place = index % each;
-    const double own = 2.0 * (place + 1000 * (index / each)) * (place % 7 == 0 ? 2 : 1);
+    const int position = index % each;
+    const double own = 2.0 * (position + 1000 * (index / each)) * (position % 7 == 0 ? 2 : 1);
     CHECK_REAL(terms[index], own + 2.0 * nproc());
   }
   ARMCI_Barrier();
@@ -397,16 +397,16 @@ static void free_waits_for_what_is_under_way(void) {
 }
 
 const Case memory_cases[] = {
-    {"sizes_differ_and_may_be_nothing", sizes_differ_and_may_be_nothing},
+    {"sizes_differ_and_may_be_zero", sizes_differ_and_may_be_zero},
     {"memory_of_devices_is_ordinary_memory", memory_of_devices_is_ordinary_memory},
-    {"nothing_at_all_is_an_allocation", nothing_at_all_is_an_allocation},
+    {"empty_allocations", empty_allocations},
     {"thousands_alive_at_once", thousands_alive_at_once},
     {"local_memory_of_all_sizes", local_memory_of_all_sizes},
     {"memory_of_one_process_is_used_by_others", memory_of_one_process_is_used_by_others},
     {"taken_memory_is_given_back", taken_memory_is_given_back},
     {"access_is_between_begin_and_end", access_is_between_begin_and_end},
     {"modes_are_kept", modes_are_kept},
-    {"modes_allow_what_they_say", modes_allow_what_they_say},
+    {"modes_allow_what_they_name", modes_allow_what_they_name},
     {"accumulates_are_exact_in_each_mode", accumulates_are_exact_in_each_mode},
     {"memory_of_the_program_is_offered", memory_of_the_program_is_offered},
     {"shared_memory_is_used", shared_memory_is_used},

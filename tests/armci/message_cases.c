@@ -226,14 +226,14 @@ static void exchanged_pointers_of_a_reversed_group(void) {
   void** const at = shared_allocate(64);
   void** const exchanged = zeroed((size_t)nproc() * sizeof(void*));
   ARMCI_Group group;
-  for (int place = 0; place < nproc(); ++place) {
-    reversed[place] = nproc() - 1 - place;
+  for (int index = 0; index < nproc(); ++index) {
+    reversed[index] = nproc() - 1 - index;
   }
   ARMCI_Group_create(nproc(), reversed, &group);
   exchanged[nproc() - 1 - me()] = at[me()];
   armci_exchange_address_grp(exchanged, nproc(), &group);
-  for (int place = 0; place < nproc(); ++place) {
-    CHECK_POINTER(exchanged[place], at[nproc() - 1 - place]);
+  for (int index = 0; index < nproc(); ++index) {
+    CHECK_POINTER(exchanged[index], at[nproc() - 1 - index]);
   }
   ARMCI_Group_free(&group);
   free(exchanged);

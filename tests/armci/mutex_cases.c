@@ -104,7 +104,7 @@ static void numbers_of_mutexes_differ(void) {
   CHECK_OK(ARMCI_Destroy_mutexes());
 }
 
-static void trylock_tells_who_has_it(void) {
+static void trylock_reports_the_holder(void) {
   ARMCI_Group world;
   ARMCI_Group_get_world(&world);
   const armcix_mutex_hdl_t set = ARMCIX_Create_mutexes_hdl(2, &world);
@@ -171,6 +171,6 @@ const Case mutex_cases[] = {{"mutexes_exclude_all_others", mutexes_exclude_all_o
                              mutexes_of_other_numbers_and_processes_are_free},
                             {"several_mutexes_at_once", several_mutexes_at_once},
                             {"numbers_of_mutexes_differ", numbers_of_mutexes_differ},
-                            {"trylock_tells_who_has_it", trylock_tells_who_has_it},
+                            {"trylock_reports_the_holder", trylock_reports_the_holder},
                             {"sets_belong_to_groups", sets_belong_to_groups},
                             {NULL, NULL}};

@@ -14,7 +14,7 @@
  * Each process has a private part of every process's memory, and a model of each. It sees its
  * own operations in their order; after a barrier all processes see them. */
 
-enum { part = 2048, part_bytes = part * (int)sizeof(int), most_rows = 12, most_segments = 20 };
+enum { part = 2048, part_bytes = part * (int)sizeof(int), most_rows = 12, max_segments = 20 };
 
 /* What one process knows about its part of another's memory. */
 typedef struct {
@@ -91,19 +91,19 @@ static void start_bytes(World* world, int proc) {
 /* Elements in a random order, none twice. */
 static void put_vector(World* world, int proc, int is_accumulate) {
   Target* const target = &world->target[proc];
-  void* from[most_segments];
-  void* to[most_segments];
+  void* from[max_segments];
+  void* to[max_segments];
   armci_giov_t set;
   int one = 1;
   int element = random_below(&world->random, part / 2);
-  set.ptr_array_len = 1 + random_below(&world->random, most_segments);
+  set.ptr_array_len = 1 + random_below(&world->random, max_segments);
   for (int number = 0; number < set.ptr_array_len; ++number) {
     const int value = random_below(&world->random, 1000);
     target->buffer[number] = value;
     from[number] = &target->buffer[number];
     to[number] = own_part(world, proc) + element;
     target->model[element] = is_accumulate ? target->model[element] + value : value;
-    element += 1 + random_below(&world->random, part / 2 / most_segments);
+    element += 1 + random_below(&world->random, part / 2 / max_segments);
   }
   set.src_ptr_array = from;
   set.dst_ptr_array = to;

@@ -238,7 +238,7 @@ static void selection_takes_all_of_the_best(void) {
 }
 
 /* Among equal values the first counts, and only processes that contribute. */
-static void selection_among_those_who_contribute(void) {
+static void selection_among_contributors(void) {
   struct {
     int key;
     int who;
@@ -270,5 +270,5 @@ const Case reduction_cases[] = {
     {"reductions_to_the_first", reductions_to_the_first},
     {"sums_of_reals_are_the_same_everywhere", sums_of_reals_are_the_same_everywhere},
     {"selection_takes_all_of_the_best", selection_takes_all_of_the_best},
-    {"selection_among_those_who_contribute", selection_among_those_who_contribute},
+    {"selection_among_contributors", selection_among_contributors},
     {NULL, NULL}};

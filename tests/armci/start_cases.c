@@ -9,7 +9,7 @@
 #include "tests/armci/memory.h"
 
 /* As a library does in a program that has started ARMCI itself. */
-static void who_starts_again_ends_again(void) {
+static void each_start_needs_an_end(void) {
   void** const at = shared_allocate(64);
   const int before = me();
   const int size = nproc();
@@ -53,7 +53,7 @@ static void ending_before_the_messages_end(void) {
   CHECK_EQUAL(ARMCI_Initialized(), 1);
 }
 
-static void assertions_that_hold_say_nothing(void) {
+static void assertions_that_hold_print_nothing(void) {
   const int one = 1;
   dassert(1, one == 1);
   dassert(0, one == 2);
@@ -62,8 +62,9 @@ static void assertions_that_hold_say_nothing(void) {
   dassertc(1, one == 1, ("%d is not one\n", one), one);
 }
 
-const Case start_cases[] = {{"who_starts_again_ends_again", who_starts_again_ends_again},
-                            {"cleanup_leaves_everything", cleanup_leaves_everything},
-                            {"ending_before_the_messages_end", ending_before_the_messages_end},
-                            {"assertions_that_hold_say_nothing", assertions_that_hold_say_nothing},
-                            {NULL, NULL}};
+const Case start_cases[] = {
+    {"each_start_needs_an_end", each_start_needs_an_end},
+    {"cleanup_leaves_everything", cleanup_leaves_everything},
+    {"ending_before_the_messages_end", ending_before_the_messages_end},
+    {"assertions_that_hold_print_nothing", assertions_that_hold_print_nothing},
+    {NULL, NULL}};

@@ -67,7 +67,7 @@ static void get_fetches_from_every_process(void) {
   shared_free(at);
 }
 
-static void nothing_may_come_from_nowhere(void) {
+static void zero_bytes_may_come_from_null(void) {
   void** const at = shared_allocate(8);
   double scale = 1;
   int counts[] = {0, 3};
@@ -259,7 +259,7 @@ static void copies_within_a_process(void) {
 const Case transfer_cases[] = {
     {"put_reaches_every_process", put_reaches_every_process},
     {"get_fetches_from_every_process", get_fetches_from_every_process},
-    {"nothing_may_come_from_nowhere", nothing_may_come_from_nowhere},
+    {"zero_bytes_may_come_from_null", zero_bytes_may_come_from_null},
     {"overlapping_moves_are_memmoves", overlapping_moves_are_memmoves},
     {"own_ordinary_memory_is_a_target", own_ordinary_memory_is_a_target},
     {"local_buffers_are_global_memory", local_buffers_are_global_memory},

@@ -33,13 +33,13 @@ static void make_vectors(Vectors* vectors, void*** at, int proc, char* local, in
   for (int set = 0; set < set_count; ++set) {
     armci_giov_t* const one = &vectors->set[set];
     for (int number = 0; number < numbers[set]; ++number) {
-      const int place = number * 7 % numbers[set]; /* 7 has no factor with any of the numbers */
+      const int index = number * 7 % numbers[set]; /* 7 has no factor with any of the numbers */
       const int region = (set + number) % region_count;
-      vectors->region[set][place] = region;
-      vectors->local_offset[set][place] = next_local;
-      vectors->remote_offset[set][place] = next_remote[region];
-      vectors->local[set][place] = local + next_local;
-      vectors->remote[set][place] =
+      vectors->region[set][index] = region;
+      vectors->local_offset[set][index] = next_local;
+      vectors->remote_offset[set][index] = next_remote[region];
+      vectors->local[set][index] = local + next_local;
+      vectors->remote[set][index] =
           shared_at(at[region], proc, (long)part * me() + next_remote[region]);
       next_local += lengths[set] + number % 3;
       next_remote[region] += lengths[set] + (number + 1) % 4 * 8;

@@ -22,7 +22,7 @@ static int malloc_negative(void) {
   void* pointers[64];
   return ARMCI_Malloc(pointers, me() == 0 ? -64 : 64);
 }
-static int malloc_more_than_there_is(void) {
+static int malloc_more_than_exists(void) {
   void* pointers[64];
   const int code = ARMCI_Malloc(pointers, me() == 0 ? LONG_MAX / 4 : 64);
   return code;
@@ -61,7 +61,7 @@ static int free_different_allocations(void) {
 /* --- local memory --- */
 static int negative_local(void) {
   (void)ARMCI_Malloc_local(-1);
-  return told();
+  return last_code();
 }
 static int free_local_twice(void) {
   void* memory = ARMCI_Malloc_local(64);
@@ -78,29 +78,29 @@ static int free_local_of_the_heap(void) {
 /* --- memory of one process --- */
 static int memget_into_null(void) {
   ARMCI_Memget(64, NULL, 0);
-  return told();
+  return last_code();
 }
 static int memget_with_a_flag(void) {
   armci_meminfo_t info;
   ARMCI_Memget(64, &info, 1);
-  return told();
+  return last_code();
 }
 static int memget_of_nothing(void) {
   armci_meminfo_t info;
   ARMCI_Memget(0, &info, 0);
-  return told();
+  return last_code();
 }
 static int memget_of_too_much(void) {
   armci_meminfo_t info;
   ARMCI_Memget((size_t)1 << 50, &info, 0);
-  return told();
+  return last_code();
 }
 static int memctl_twice(void) {
   armci_meminfo_t info;
   ARMCI_Memget(64, &info, 0);
   ARMCI_Memctl(&info);
   ARMCI_Memctl(&info);
-  return told();
+  return last_code();
 }
 static int memctl_of_a_copy(void) {
   armci_meminfo_t info;
@@ -108,36 +108,36 @@ static int memctl_of_a_copy(void) {
   armci_meminfo_t copy = info;
   ARMCI_Memctl(&info);
   ARMCI_Memctl(&copy);
-  return told();
+  return last_code();
 }
 static int memctl_of_garbage(void) {
   armci_meminfo_t info;
   memset(&info, 0x5a, sizeof info);
   ARMCI_Memctl(&info);
-  return told();
+  return last_code();
 }
 static int memat_of_garbage(void) {
   armci_meminfo_t info;
   memset(&info, 0x5a, sizeof info);
   (void)ARMCI_Memat(&info, 0);
-  return told();
+  return last_code();
 }
 static int memat_of_null(void) {
   (void)ARMCI_Memat(NULL, 0);
-  return told();
+  return last_code();
 }
 static int memat_after_memctl(void) {
   armci_meminfo_t info;
   ARMCI_Memget(64, &info, 0);
   ARMCI_Memctl(&info);
   (void)ARMCI_Memat(&info, 0);
-  return told();
+  return last_code();
 }
-static int memat_behind_the_end(void) {
+static int memat_after_the_end(void) {
   armci_meminfo_t info;
   ARMCI_Memget(64, &info, 0);
   (void)ARMCI_Memat(&info, 65);
-  const int code = told();
+  const int code = last_code();
   ARMCI_Memctl(&info);
   return code;
 }
@@ -146,11 +146,11 @@ static int memat_behind_the_end(void) {
 static int access_to_the_stack(void) {
   int here = 0;
   ARMCI_Access_begin(&here);
-  return told();
+  return last_code();
 }
 static int end_of_no_access(void) {
   ARMCI_Access_end(shared[me()]);
-  return told();
+  return last_code();
 }
 static int unknown_mode(void) {
   ARMCI_Group world;
@@ -238,14 +238,14 @@ static int access_without_loads(void) {
   ARMCI_Group_get_world(&world);
   ARMCIX_Mode_set(ARMCIX_MODE_NO_LOAD_STORE, shared[me()], &world);
   ARMCI_Access_begin(shared[me()]);
-  const int code = told();
+  const int code = last_code();
   ARMCIX_Mode_set(ARMCIX_MODE_ALL, shared[me()], &world);
   return code;
 }
 static int mode_of_the_stack(void) {
   int here = 0;
   (void)ARMCIX_Mode_get(&here);
-  return told();
+  return last_code();
 }
 
 /* --- groups --- */
@@ -279,29 +279,29 @@ static int rank_in_null(void) {
 static int size_into_null(void) {
   ARMCI_Group group = world();
   ARMCI_Group_size(&group, NULL);
-  return told();
+  return last_code();
 }
 static int default_into_null(void) {
   ARMCI_Group_get_default(NULL);
-  return told();
+  return last_code();
 }
 static int world_into_null(void) {
   ARMCI_Group_get_world(NULL);
-  return told();
+  return last_code();
 }
 static int set_default_to_null(void) {
   ARMCI_Group_set_default(NULL);
-  return told();
+  return last_code();
 }
 static int set_default_to_garbage(void) {
   ARMCI_Group garbage = 77;
   ARMCI_Group_set_default(&garbage);
-  return told();
+  return last_code();
 }
 static int free_the_world(void) {
   ARMCI_Group group = world();
   ARMCI_Group_free(&group);
-  return told();
+  return last_code();
 }
 static int free_a_group_twice(void) {
   ARMCI_Group parent = world();
@@ -310,35 +310,35 @@ static int free_a_group_twice(void) {
   ARMCI_Group copy = group;
   ARMCI_Group_free(&group);
   ARMCI_Group_free(&copy);
-  return told();
+  return last_code();
 }
 static int group_of_null(void) {
   ARMCI_Group group = -1;
   ARMCI_Group_create(2, NULL, &group);
-  return told();
+  return last_code();
 }
 static int group_of_minus_one(void) {
   int members[] = {0};
   ARMCI_Group group = -1;
   ARMCI_Group_create(-1, members, &group);
-  return told();
+  return last_code();
 }
 static int group_into_null(void) {
   int members[] = {0, 1};
   ARMCI_Group_create(2, members, NULL);
-  return told();
+  return last_code();
 }
 static int group_with_process_n(void) {
   int members[] = {0, size()};
   ARMCI_Group group = -1;
   ARMCI_Group_create(2, members, &group);
-  return told();
+  return last_code();
 }
 static int group_with_one_process_twice(void) {
   int members[] = {me(), me()};
   ARMCI_Group group = -1;
   ARMCI_Group_create(2, members, &group);
-  return told();
+  return last_code();
 }
 static int split_into_null(void) {
   ARMCI_Group parent = world();
@@ -347,34 +347,34 @@ static int split_into_null(void) {
 static int member_n(void) {
   ARMCI_Group group = world();
   (void)ARMCI_Absolute_id(&group, size());
-  return told();
+  return last_code();
 }
 static int fence_of_garbage(void) {
   ARMCI_Group garbage = 77;
   ARMCI_GroupFence(&garbage);
-  return told();
+  return last_code();
 }
 
 /* --- domains --- */
 static int unknown_domain(void) {
   (void)armci_domain_count(1);
-  return told();
+  return last_code();
 }
 static int domain_of_process_n(void) {
   (void)armci_domain_id(ARMCI_DOMAIN_SMP, size());
-  return told();
+  return last_code();
 }
 static int processes_of_domain_n(void) {
   (void)armci_domain_nprocs(ARMCI_DOMAIN_SMP, armci_domain_count(ARMCI_DOMAIN_SMP));
-  return told();
+  return last_code();
 }
 static int process_99_of_a_domain(void) {
   (void)armci_domain_glob_proc_id(ARMCI_DOMAIN_SMP, 0, 99);
-  return told();
+  return last_code();
 }
 static int node_of_process_minus_one(void) {
   (void)ARMCI_Same_node(-1);
-  return told();
+  return last_code();
 }
 
 const struct misuse memory_cases[] = {
@@ -383,15 +383,15 @@ const struct misuse memory_cases[] = {
     {"malloc_into_null", one_of_all, "ARMCI_Malloc", FAIL, "on rank 0|pointers is null",
      malloc_into_null},
     {"malloc_negative", one_of_all, "ARMCI_Malloc", FAIL, "on rank 0|-64 bytes", malloc_negative},
-    {"malloc_more_than_there_is", one_of_all, "ARMCI_Malloc", FAIL5, "", malloc_more_than_there_is},
+    {"malloc_more_than_exists", one_of_all, "ARMCI_Malloc", FAIL5, "", malloc_more_than_exists},
     {"free_an_inner_pointer", one_of_all, "ARMCI_Free", FAIL, "not at its start",
      free_an_inner_pointer},
-    {"free_twice", everybody, "ARMCI_Free", FAIL2, "lies in no region", free_twice},
-    {"free_what_was_never_allocated", everybody, "ARMCI_Free", FAIL2, "lies in no region",
+    {"free_twice", all_ranks, "ARMCI_Free", FAIL2, "lies in no region", free_twice},
+    {"free_what_was_never_allocated", all_ranks, "ARMCI_Free", FAIL2, "lies in no region",
      free_what_was_never_allocated},
-    {"free_anothers_pointer", everybody, "ARMCI_Free", FAIL2, "not in rank 0's slice",
+    {"free_anothers_pointer", all_ranks, "ARMCI_Free", FAIL2, "not in rank 0's slice",
      free_anothers_pointer},
-    {"free_different_allocations", everybody, "ARMCI_Free", FAIL, "different allocations",
+    {"free_different_allocations", all_ranks, "ARMCI_Free", FAIL, "different allocations",
      free_different_allocations},
 
     {"negative_local", one, "ARMCI_Malloc_local", FAIL, "-1 bytes", negative_local},
@@ -409,8 +409,8 @@ const struct misuse memory_cases[] = {
     {"memat_of_garbage", one, "ARMCI_Memat", FAIL, "of process 1515870810", memat_of_garbage},
     {"memat_of_null", one, "ARMCI_Memat", FAIL, "armci_meminfo_t is null", memat_of_null},
     {"memat_after_memctl", one, "ARMCI_Memat", FAIL, "names no memory", memat_after_memctl},
-    {"memat_behind_the_end", one, "ARMCI_Memat", FAIL2,
-     "byte 65 is outside of the memory of 64 bytes", memat_behind_the_end},
+    {"memat_after_the_end", one, "ARMCI_Memat", FAIL2,
+     "byte 65 is outside of the memory of 64 bytes", memat_after_the_end},
 
     {"access_to_the_stack", one, "ARMCI_Access_begin", FAIL2, "lies in no region",
      access_to_the_stack},
@@ -418,14 +418,14 @@ const struct misuse memory_cases[] = {
     {"unknown_mode", one_of_all, "ARMCIX_Mode_set", FAIL, "on rank 0|32 is not a combination",
      unknown_mode},
     /* modes */
-    {"mode_that_allows_nothing", everybody, "ARMCIX_Mode_set", FAIL,
+    {"mode_that_allows_nothing", all_ranks, "ARMCIX_Mode_set", FAIL,
      "allows nothing|give one of the two", mode_that_allows_nothing},
     {"modes_that_differ", one_of_all, "ARMCIX_Mode_set", FAIL,
      "gave another access mode|all members must give the same", modes_that_differ},
     /* accesses */
     {"mode_within_an_access", one_of_all, "ARMCIX_Mode_set", FAIL,
      "on rank 0|1 accesses to the memory have not ended", mode_within_an_access},
-    {"put_in_read_only", everybody, "ARMCI_Put", FAIL,
+    {"put_in_read_only", all_ranks, "ARMCI_Put", FAIL,
      "put on region 'ARMCI_Malloc' (region|is read_only|ARMCIX_Mode_set", put_in_read_only},
     /* attached memory */
     {"attach_null", one_of_all, "ARMCIX_Attach", FAIL, "on rank 0|8 bytes of memory to attach",
@@ -434,13 +434,13 @@ const struct misuse memory_cases[] = {
     {"attach_into_null", one_of_all, "ARMCIX_Attach", FAIL, "on rank 0|pointers is null",
      attach_into_null},
     /* the wrong end */
-    {"detach_what_was_allocated", everybody, "ARMCIX_Detach", FAIL,
+    {"detach_what_was_allocated", all_ranks, "ARMCIX_Detach", FAIL,
      "allocated by ARMCI_Malloc|free it with ARMCI_Free", detach_what_was_allocated},
     {"detach_an_inner_pointer", one_of_all, "ARMCIX_Detach", FAIL, "on rank 0|not at its start",
      detach_an_inner_pointer},
-    {"free_what_was_attached", everybody, "ARMCI_Free", FAIL,
+    {"free_what_was_attached", all_ranks, "ARMCI_Free", FAIL,
      "the program's own|detach it with ARMCIX_Detach", free_what_was_attached},
-    {"access_without_loads", everybody, "ARMCI_Access_begin", FAIL, "without loads|ARMCIX_Mode_set",
+    {"access_without_loads", all_ranks, "ARMCI_Access_begin", FAIL, "without loads|ARMCIX_Mode_set",
      access_without_loads},
     {"mode_of_the_stack", one, "ARMCIX_Mode_get", FAIL2, "lies in no region", mode_of_the_stack},
 
@@ -462,17 +462,17 @@ const struct misuse memory_cases[] = {
      set_default_to_null},
     {"set_default_to_garbage", one, "ARMCI_Group_set_default", FAIL, "no group 77",
      set_default_to_garbage},
-    {"free_the_world", everybody, "ARMCI_Group_free", FAIL, "can't be freed", free_the_world},
-    {"free_a_group_twice", everybody, "ARMCI_Group_free", FAIL, "no group|freed",
+    {"free_the_world", all_ranks, "ARMCI_Group_free", FAIL, "can't be freed", free_the_world},
+    {"free_a_group_twice", all_ranks, "ARMCI_Group_free", FAIL, "no group|freed",
      free_a_group_twice},
     {"group_of_null", one, "ARMCI_Group_create", FAIL, "2 processes at 0x0", group_of_null},
     {"group_of_minus_one", one, "ARMCI_Group_create", FAIL, "-1 processes", group_of_minus_one},
     {"group_into_null", one, "ARMCI_Group_create", FAIL, "new group is null", group_into_null},
-    {"group_with_process_n", everybody, "ARMCI_Group_create", FAIL, "no process",
+    {"group_with_process_n", all_ranks, "ARMCI_Group_create", FAIL, "no process",
      group_with_process_n},
     {"group_with_one_process_twice", one, "ARMCI_Group_create", FAIL, "twice",
      group_with_one_process_twice},
-    {"split_into_null", everybody, "ARMCIX_Group_split", FAIL, "new group is null",
+    {"split_into_null", all_ranks, "ARMCIX_Group_split", FAIL, "new group is null",
      split_into_null},
     {"member_n", one, "ARMCI_Absolute_id", FAIL, "has no rank", member_n},
     {"fence_of_garbage", one, "ARMCI_GroupFence", FAIL, "no group 77", fence_of_garbage},

@@ -30,7 +30,7 @@ int size(void) {
 int next(void) {
   return (my_rank + 1) % ranks;
 }
-int told(void) {
+int last_code(void) {
   return ARMCIX_Error_code();
 }
 
@@ -53,7 +53,7 @@ static void wrong(const struct misuse* each, const char* what) {
   ++failures;
 }
 
-static void check_told(const struct misuse* each, int returned) {
+static void check_error(const struct misuse* each, int returned) {
   const char* const message = ARMCIX_Error_message();
   char words[512];
   if (ARMCIX_Error_code() != each->code || returned != each->code) {
@@ -92,21 +92,21 @@ static void check_use(const struct misuse* each) {
   }
 }
 
-static int takes_part(enum place place) {
-  return place != one || my_rank == ranks - 1;
+static int takes_part(enum scope scope) {
+  return scope != one || my_rank == ranks - 1;
 }
 
-static void run_and_check(enum place from, enum place to) {
+static void run_and_check(enum scope from, enum scope to) {
   for (int number = 0; number < tables; ++number) {
     const struct table table = table_at(number);
     for (int i = 0; i < table.count; ++i) {
       const struct misuse* const each = &table.cases[i];
-      if (each->place < from || each->place > to) {
+      if (each->scope < from || each->scope > to) {
         continue;
       }
       ARMCIX_Error_clear();
-      if (takes_part(each->place)) {
-        check_told(each, each->body());
+      if (takes_part(each->scope)) {
+        check_error(each, each->body());
       }
       if (from == one) {
         armci_msg_barrier();
@@ -144,28 +144,28 @@ static int run_all(void) {
 }
 
 static int run_one(const struct misuse* each) {
-  if (each->place == before) {
+  if (each->scope == before) {
     each->body();
   }
   begin();
-  if (each->place >= one && takes_part(each->place)) {
+  if (each->scope >= one && takes_part(each->scope)) {
     each->body();
   }
   armci_msg_barrier();
   end();
-  if (each->place == after) {
+  if (each->scope == after) {
     each->body();
   }
   return 0;
 }
 
 static int list(void) {
-  const char* const places[] = {"before", "after", "one", "everybody", "one_of_all"};
+  const char* const scopes[] = {"before", "after", "one", "all_ranks", "one_of_all"};
   for (int number = 0; number < tables; ++number) {
     const struct table table = table_at(number);
     for (int i = 0; i < table.count; ++i) {
       const struct misuse* const each = &table.cases[i];
-      printf("%s\t%s\t%s\t%d\t%s\n", each->name, places[each->place], each->function, each->code,
+      printf("%s\t%s\t%s\t%d\t%s\n", each->name, scopes[each->scope], each->function, each->code,
              each->words);
     }
   }

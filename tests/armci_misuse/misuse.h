@@ -7,17 +7,17 @@
 #define TESSERA_TESTS_ARMCI_MISUSE_H
 
 /* The callers, and the time. */
-enum place {
+enum scope {
   before,     /* all, before ARMCI_Init */
   after,      /* all, after ARMCI_Finalize */
   one,        /* the last process; the others are in a barrier */
-  everybody,  /* all processes, collectively: each returns the error */
+  all_ranks,  /* all processes, collectively: each returns the error */
   one_of_all, /* all processes, collectively, one of them with the error: each returns it */
 };
 
 struct misuse {
   const char* name;
-  enum place place;
+  enum scope scope;
   const char* function; /* the beginning of the message */
   int code;
   const char* words; /* in the message, with | between them */
@@ -32,7 +32,7 @@ int me(void);
 int size(void);
 int next(void); /* the next process in a ring */
 /* The code of this process's last error. */
-int told(void);
+int last_code(void);
 
 extern const struct misuse transfer_cases[];
 extern const int transfer_case_count;

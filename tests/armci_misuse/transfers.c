@@ -27,11 +27,11 @@ static int wait_outside(void) {
 }
 static int lock_outside(void) {
   ARMCI_Lock(0, 0);
-  return told();
+  return last_code();
 }
 static int barrier_outside(void) {
   ARMCI_Barrier();
-  return told();
+  return last_code();
 }
 
 /* --- pointers and processes --- */
@@ -39,7 +39,7 @@ static int put_to_the_stack(void) {
   int here = 0;
   return ARMCI_Put(&integer, &here, sizeof here, next() == me() ? -1 : next());
 }
-static int put_behind_the_end(void) {
+static int put_after_the_end(void) {
   return ARMCI_Put(local, there(shared_bytes), 1, next());
 }
 static int put_over_the_end(void) {
@@ -91,7 +91,7 @@ static int put_value_to_null(void) {
 }
 static int get_value_from_n(void) {
   (void)ARMCI_GetValueDouble(there(0), size());
-  return told();
+  return last_code();
 }
 
 /* --- lengths and shapes --- */
@@ -100,11 +100,11 @@ static int negative_bytes(void) {
 }
 static int negative_copy(void) {
   ARMCI_Copy(local, local + 64, -1);
-  return told();
+  return last_code();
 }
 static int copy_from_null(void) {
   ARMCI_Copy(NULL, local, 8);
-  return told();
+  return last_code();
 }
 static int strided(int levels, int* strides, int* count) {
   return ARMCI_PutS(local, strides, there(0), strides, count, levels, next());
@@ -140,13 +140,13 @@ static int pack_without_buffer(void) {
   int strides[] = {16};
   int count[] = {8, 2};
   armci_write_strided(local, 1, strides, count, NULL);
-  return told();
+  return last_code();
 }
 static int unpack_nine_levels(void) {
   int strides[9] = {8, 8, 8, 8, 8, 8, 8, 8, 8};
   int count[10] = {8, 1, 1, 1, 1, 1, 1, 1, 1, 1};
   armci_read_strided(local, 9, strides, count, local);
-  return told();
+  return last_code();
 }
 
 /* --- vectors --- */
@@ -204,10 +204,10 @@ static int flag_in_no_memory(void) {
 static int unaligned_flag(void) {
   return ARMCI_Put_flag(local, there(0), 8, (int*)(void*)there(65), 1, next());
 }
-static int notify_nobody(void) {
+static int notify_no_process(void) {
   return armci_notify(-1);
 }
-static int wait_for_nobody(void) {
+static int wait_for_no_process(void) {
   return armci_notify_wait(size(), NULL);
 }
 
@@ -231,7 +231,7 @@ static int test_a_null_handle(void) {
 }
 static int aggregate_with_a_null_handle(void) {
   ARMCI_SET_AGGREGATE_HANDLE(NULL);
-  return told();
+  return last_code();
 }
 static int wait_for_process_minus_one(void) {
   return ARMCI_WaitProc(-1);
@@ -258,7 +258,7 @@ static int rmw_of_null_own(void) {
   int before_it = 0;
   return ARMCI_Rmw(ARMCI_SWAP, &before_it, NULL, 1, me());
 }
-static int rmw_behind_the_end(void) {
+static int rmw_after_the_end(void) {
   int before_it = 0;
   return ARMCI_Rmw(ARMCI_SWAP, &before_it, there(shared_bytes), 1, next());
 }
@@ -268,13 +268,13 @@ static int rmw_at_process_n(void) {
 }
 static int fence_process_n(void) {
   ARMCI_Fence(size());
-  return told();
+  return last_code();
 }
 
 /* --- mutexes --- */
 static int lock_without_mutexes(void) {
   ARMCI_Lock(0, next());
-  return told();
+  return last_code();
 }
 static int destroy_no_mutexes(void) {
   return ARMCI_Destroy_mutexes();
@@ -292,7 +292,7 @@ static int mutexes_twice(void) {
 static int with_mutexes(void (*misuse)(void)) {
   ARMCI_Create_mutexes(2);
   misuse();
-  const int code = told();
+  const int code = last_code();
   ARMCI_Destroy_mutexes();
   return code;
 }
@@ -322,7 +322,7 @@ static int lock_at_process_n(void) {
 }
 static int null_mutex_set(void) {
   ARMCIX_Lock_hdl(NULL, 0, 0);
-  return told();
+  return last_code();
 }
 static int garbage_mutex_set(void) {
   return ARMCIX_Trylock_hdl((armcix_mutex_hdl_t)(void*)local, 0, 0);
@@ -347,7 +347,7 @@ const struct misuse transfer_cases[] = {
 
     {"put_to_the_stack", one, "ARMCI_Put", FAIL2, "lies in no region|ARMCI_Malloc",
      put_to_the_stack},
-    {"put_behind_the_end", one, "ARMCI_Put", FAIL2, "1024 bytes|ARMCI_Malloc", put_behind_the_end},
+    {"put_after_the_end", one, "ARMCI_Put", FAIL2, "1024 bytes|ARMCI_Malloc", put_after_the_end},
     {"put_over_the_end", one, "ARMCI_Put", FAIL2, "bytes [1020, 1028)|1024", put_over_the_end},
     {"get_before_the_start", one, "ARMCI_Get", FAIL2, "|ARMCI_Malloc", get_before_the_start},
     {"put_to_the_wrong_process", one, "ARMCI_Put", FAIL2, "not in rank 1's slice",
@@ -362,7 +362,7 @@ const struct misuse transfer_cases[] = {
     {"put_to_null", one, "ARMCI_Put", FAIL2, "lies in no region", put_to_null},
     {"put_from_null", one, "ARMCI_Put", FAIL, "put of 8 bytes|null", put_from_null},
     {"get_to_null", one, "ARMCI_Get", FAIL, "get of 16 bytes|null", get_to_null},
-    {"put_to_freed_memory", everybody, "ARMCI_Put", FAIL2, "lies in no region|ARMCI_Free",
+    {"put_to_freed_memory", all_ranks, "ARMCI_Put", FAIL2, "lies in no region|ARMCI_Free",
      put_to_freed_memory},
     {"put_value_to_null", one, "ARMCI_PutValueInt", FAIL2, "lies in no region", put_value_to_null},
     {"get_value_from_n", one, "ARMCI_GetValueDouble", FAIL, "there is no rank", get_value_from_n},
@@ -396,8 +396,9 @@ const struct misuse transfer_cases[] = {
 
     {"flag_in_no_memory", one, "ARMCI_Put_flag", FAIL2, "lies in no region", flag_in_no_memory},
     {"unaligned_flag", one, "ARMCI_Put_flag", FAIL, "offset 65|aligned", unaligned_flag},
-    {"notify_nobody", one, "armci_notify", FAIL, "no process -1", notify_nobody},
-    {"wait_for_nobody", one, "armci_notify_wait", FAIL, "there is no process", wait_for_nobody},
+    {"notify_no_process", one, "armci_notify", FAIL, "no process -1", notify_no_process},
+    {"wait_for_no_process", one, "armci_notify_wait", FAIL, "there is no process",
+     wait_for_no_process},
 
     {"start_a_put_to_null", one, "ARMCI_NbPut", FAIL2, "lies in no region", start_a_put_to_null},
     {"start_an_implicit_get_from_n", one, "ARMCI_NbGet", FAIL, "there is no rank",
@@ -416,27 +417,27 @@ const struct misuse transfer_cases[] = {
     {"rmw_of_unaligned_own", one, "ARMCI_Rmw", FAIL, "8-byte word at address|not aligned",
      rmw_of_unaligned_own},
     {"rmw_of_null_own", one, "ARMCI_Rmw", FAIL, "which is null", rmw_of_null_own},
-    {"rmw_behind_the_end", one, "ARMCI_Rmw", FAIL2, "not in rank", rmw_behind_the_end},
+    {"rmw_after_the_end", one, "ARMCI_Rmw", FAIL2, "not in rank", rmw_after_the_end},
     {"rmw_at_process_n", one, "ARMCI_Rmw", FAIL, "there is no rank", rmw_at_process_n},
     {"fence_process_n", one, "ARMCI_Fence", FAIL, "there is no rank", fence_process_n},
 
     {"lock_without_mutexes", one, "ARMCI_Lock", FAIL, "no mutexes|ARMCI_Create_mutexes",
      lock_without_mutexes},
-    {"destroy_no_mutexes", everybody, "ARMCI_Destroy_mutexes", FAIL, "no mutexes",
+    {"destroy_no_mutexes", all_ranks, "ARMCI_Destroy_mutexes", FAIL, "no mutexes",
      destroy_no_mutexes},
     {"negative_mutexes", one_of_all, "ARMCI_Create_mutexes", FAIL, "on rank 0|-1 locks",
      negative_mutexes},
-    {"mutexes_twice", everybody, "ARMCI_Create_mutexes", FAIL,
+    {"mutexes_twice", all_ranks, "ARMCI_Create_mutexes", FAIL,
      "already|ARMCI_Destroy_mutexes first", mutexes_twice},
-    {"unlock_what_is_not_held", everybody, "ARMCI_Unlock", FAIL, "lock 1 of rank|does not hold",
+    {"unlock_what_is_not_held", all_ranks, "ARMCI_Unlock", FAIL, "lock 1 of rank|does not hold",
      unlock_what_is_not_held},
-    {"lock_mutex_2_of_2", everybody, "ARMCI_Lock", FAIL2, "no lock 2 at rank|which has 2",
+    {"lock_mutex_2_of_2", all_ranks, "ARMCI_Lock", FAIL2, "no lock 2 at rank|which has 2",
      lock_mutex_2_of_2},
-    {"lock_mutex_minus_1", everybody, "ARMCI_Lock", FAIL2, "no lock -1", lock_mutex_minus_1},
-    {"lock_at_process_n", everybody, "ARMCI_Lock", FAIL, "not one of those", lock_at_process_n},
+    {"lock_mutex_minus_1", all_ranks, "ARMCI_Lock", FAIL2, "no lock -1", lock_mutex_minus_1},
+    {"lock_at_process_n", all_ranks, "ARMCI_Lock", FAIL, "not one of those", lock_at_process_n},
     {"null_mutex_set", one, "ARMCIX_Lock_hdl", FAIL, "set of mutexes is null", null_mutex_set},
     {"garbage_mutex_set", one, "ARMCIX_Trylock_hdl", FAIL, "no set of mutexes", garbage_mutex_set},
-    {"destroyed_mutex_set", everybody, "ARMCIX_Destroy_mutexes_hdl", FAIL, "no set of mutexes",
+    {"destroyed_mutex_set", all_ranks, "ARMCIX_Destroy_mutexes_hdl", FAIL, "no set of mutexes",
      destroyed_mutex_set},
 };
 const int transfer_case_count = sizeof transfer_cases / sizeof *transfer_cases;

@@ -77,7 +77,7 @@ void expect_refused(const std::vector<Status>& all, const std::string& mode) {
   }
 }
 
-TEST(AccessModePhases, RefuseWhatTheyForbidAlsoWhereItWasDoneBefore) {
+TEST(AccessModePhases, RefuseWhatTheyForbidEvenIfItWasAllowedBefore) {
   on_ranks([](Job& job) {
     Region region =
         Region::allocate(job.world(), slice_bytes, {.name = "rho", .kind = "array"}).value();
@@ -111,7 +111,7 @@ TEST(AccessModePhases, RefuseWhatTheyForbidAlsoWhereItWasDoneBefore) {
 }
 
 // No rank calls a fence: the start of the mode completes the puts before it.
-TEST(AccessModePhases, BeginWithAllThatWasDoneBefore) {
+TEST(AccessModePhases, BeginAfterAllEarlierOperations) {
   on_ranks([](Job& job) {
     Region region = Region::allocate(job.world(), slice_bytes).value();
     const TeamRank next = neighbour(job);
@@ -224,7 +224,7 @@ TEST(AccessModePhases, AreTheSameOnAllMembers) {
 
 // Other regions of the same ranks keep their mode: threads look up again the routes that they had
 // cached.
-TEST(AccessModePhases, ConcernOneRegion) {
+TEST(AccessModePhases, ApplyToOneRegionOnly) {
   on_ranks([](Job& job) {
     Region one = Region::allocate(job.world(), slice_bytes).value();
     Region other = Region::allocate(job.world(), slice_bytes).value();

@@ -63,10 +63,10 @@ void compare_one(Job& job, const Region& region, TeamRank target, ElementType ty
     return;
   }
   const auto whole = static_cast<std::int64_t>(element);
-  const std::int64_t places =
+  const std::int64_t positions =
       (static_cast<std::int64_t>(slice_bytes) - (remote.highest - remote.lowest)) / whole;
   const auto offset =
-      static_cast<std::uint64_t>(-remote.lowest + whole * random_in(random, 0, places));
+      static_cast<std::uint64_t>(-remote.lowest + whole * random_in(random, 0, positions));
   std::vector<std::byte> memory(static_cast<std::size_t>(local.highest - local.lowest) + element);
   test::fill_small(random, type, memory.data(), memory.size());
   const std::byte* const from = memory.data() - local.lowest;

@@ -27,7 +27,7 @@ class Atomic : public testing::Test {};
 using Words = testing::Types<std::int32_t, std::int64_t>;
 TYPED_TEST_SUITE(Atomic, Words);
 
-TYPED_TEST(Atomic, ReturnsWhatWasThereBefore) {
+TYPED_TEST(Atomic, ReturnsTheOldValue) {
   on_ranks([](Job& job) {
     Region region = Region::allocate(job.world(), 64).value();
     const RemoteAddress at = region.at(neighbour(job), 16);
@@ -41,7 +41,7 @@ TYPED_TEST(Atomic, ReturnsWhatWasThereBefore) {
   });
 }
 
-TYPED_TEST(Atomic, WrapsAroundAndLeavesTheWordsBesideItAlone) {
+TYPED_TEST(Atomic, WrapsAroundAndDoesNotChangeTheWordsBesideIt) {
   on_ranks([](Job& job) {
     using Limits = std::numeric_limits<TypeParam>;
     Region region = Region::allocate(job.world(), 64).value();
@@ -168,7 +168,7 @@ TYPED_TEST(Atomic, WordsMustBeAligned) {
 
 const RegionOptions by_device{.atomics = Atomics::device};
 
-TEST(DeviceAtomics, ReturnWhatWasThereBefore) {
+TEST(DeviceAtomics, ReturnTheOldValue) {
   on_ranks([](Job& job) {
     Region region = Region::allocate(job.world(), 64, by_device).value();
     for (const RemoteAddress at :
@@ -235,7 +235,7 @@ TEST(DeviceAtomics, MixOnOneWord) {
   });
 }
 
-TEST(DeviceAtomics, ComeBehindThisRanksOtherOperations) {
+TEST(DeviceAtomics, FollowThisRanksOtherOperations) {
   on_ranks([](Job& job) {
     Region region = Region::allocate(job.world(), 64, by_device).value();
     const RemoteAddress at = region.at(neighbour(job), 16);
@@ -250,7 +250,7 @@ TEST(DeviceAtomics, ComeBehindThisRanksOtherOperations) {
   });
 }
 
-TEST(DeviceAtomics, OfFourBytesAreForProcessors) {
+TEST(DeviceAtomics, OfFourBytesUseProcessors) {
   on_ranks([](Job& job) {
     Region region = Region::allocate(job.world(), 64, by_device).value();
     const RemoteAddress at = region.at(neighbour(job), 16);

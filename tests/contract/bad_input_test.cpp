@@ -161,7 +161,7 @@ TEST(BadInput, PartsOfElementsAreRefused) {
   });
 }
 
-TEST(BadInput, MoreMemoryThanThereIsIsRefusedOnAllRanksWithNumbers) {
+TEST(BadInput, MoreMemoryThanExistsIsRefusedOnAllRanksWithNumbers) {
   on_ranks([](Job& job) {
     constexpr std::size_t far_too_much = 1ULL << 46;
     const bool greedy = job.rank().value == job.size() - 1;
@@ -182,7 +182,7 @@ TEST(BadInput, MoreMemoryThanThereIsIsRefusedOnAllRanksWithNumbers) {
   });
 }
 
-TEST(BadInput, UnknownTransportsAreRefusedWithTheOnesThereAre) {
+TEST(BadInput, UnknownTransportsAreRefusedWithTheKnownOnes) {
   if (!test::ranks_are_threads()) {
     GTEST_SKIP() << "calls Job::start for all ranks itself, which needs ranks that are threads";
   }

@@ -85,8 +85,8 @@ class Product {
 
 // The duration of a product is not tested: if it ends too soon, a larger one is tried. Operations
 // that had to wait for its end would be too late for the largest one as well.
-constexpr std::int32_t least_n = 500;
-constexpr std::int32_t most_n = 4000;
+constexpr std::int32_t min_n = 500;
+constexpr std::int32_t max_n = 4000;
 
 TEST(ABusyTarget, IsOperatedOnWhileItIsInALongDgemm) {
   on_ranks([](Job& job) {
@@ -96,7 +96,7 @@ TEST(ABusyTarget, IsOperatedOnWhileItIsInALongDgemm) {
     }
     BusyTarget busy(job);
     bool is_through = false;
-    for (std::int32_t n = least_n; n <= most_n && !is_through; n *= 2) {
+    for (std::int32_t n = min_n; n <= max_n && !is_through; n *= 2) {
       std::int32_t mine = 1;
       if (busy.is_target()) {
         Product product(blas, n);
@@ -107,8 +107,8 @@ TEST(ABusyTarget, IsOperatedOnWhileItIsInALongDgemm) {
       }
       is_through = job.world().allreduce(mine, Reduction::min).value() != 0;
     }
-    EXPECT_TRUE(is_through) << "the operations ended only after a product of " << most_n << " × "
-                            << most_n << " matrices had ended";
+    EXPECT_TRUE(is_through) << "the operations ended only after a product of " << max_n << " × "
+                            << max_n << " matrices had ended";
     ASSERT_TRUE(ok(job.barrier()));
   });
 }

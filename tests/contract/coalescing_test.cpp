@@ -127,22 +127,22 @@ TEST(CoalescingScope, GoesToManyAndMayBeNested) {
     Region region =
         Region::allocate(job.world(), data_at + static_cast<std::size_t>(job.size()) * 8).value();
     const std::int32_t self = job.rank().value;
-    const auto place = [](std::int32_t rank) {
+    const auto offset_of = [](std::int32_t rank) {
       return data_at + static_cast<std::size_t>(rank) * 8;
     };
     {
       const CoalescingScope outer(job);
       for (std::int32_t rank = 0; rank < job.size(); ++rank) {
         const CoalescingScope inner(job);
-        ASSERT_TRUE(
-            ok(put_value(job, region.at(TeamRank{rank}, place(self)), std::int64_t{100 + self})));
+        ASSERT_TRUE(ok(
+            put_value(job, region.at(TeamRank{rank}, offset_of(self)), std::int64_t{100 + self})));
         ASSERT_TRUE(ok(raise_flag(job, region.at(TeamRank{rank}, flag_of(self)), 1)));
       }
     }
     for (std::int32_t rank = 0; rank < job.size(); ++rank) {
       ASSERT_TRUE(ok(wait_for_flag(job, own_flag(job, region, rank), 1, WorldRank{rank})));
       std::int64_t came = 0;
-      std::memcpy(&came, region.local() + place(rank), sizeof came);
+      std::memcpy(&came, region.local() + offset_of(rank), sizeof came);
       EXPECT_EQ(came, 100 + rank);
     }
     ASSERT_TRUE(ok(job.world().barrier()));
@@ -151,7 +151,7 @@ TEST(CoalescingScope, GoesToManyAndMayBeNested) {
 
 // The scope of one thread does not delay the operations of another thread for long, although both
 // use the same connection.
-TEST(CoalescingScope, IsOfAThread) {
+TEST(CoalescingScope, AppliesToItsThreadOnly) {
   on_ranks({.change = [](Settings&) {}}, [](Job& job) {
     constexpr std::size_t bytes = 20'000;
     Region region = Region::allocate(job.world(), data_at + 2 * bytes).value();

@@ -278,7 +278,7 @@ TEST(Reduce, KnowsTheBordersOfIntegers) {
   });
 }
 
-TEST(Reduce, TakesFractionsInfinitiesAndNoNumberForTrue) {
+TEST(Reduce, TakesFractionsInfinitiesAndNanForTrue) {
   on_ranks([](Job& job) {
     Team& world = job.world();
     constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -290,7 +290,7 @@ TEST(Reduce, TakesFractionsInfinitiesAndNoNumberForTrue) {
   });
 }
 
-TEST(Reduce, OfARootLeavesTheOthersElementsAlone) {
+TEST(Reduce, OfARootDoesNotChangeTheOthersElements) {
   on_ranks([](Job& job) {
     for (std::int32_t root = 0; root < job.size(); ++root) {
       double value = -7;
@@ -369,7 +369,7 @@ TEST(Agree, GivesTheErrorOfTheLowestFailingMemberToAll) {
   });
 }
 
-TEST(Agree, TellsAllWhereMembersWereAskedForDifferentThings) {
+TEST(Agree, ReportsToAllThatMembersWereAskedForDifferentThings) {
   on_ranks([](Job& job) {
     EXPECT_TRUE(ok(job.world().agree(Status(), {7})));
     const std::int32_t last = job.size() - 1;

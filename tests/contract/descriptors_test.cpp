@@ -27,7 +27,7 @@ using test::ok;
 using test::on_ranks;
 
 constexpr std::chrono::milliseconds late{300};  // several liveness checks
-constexpr WorldRank stranger{3};  // the one of six nodes to which rank 0 does not connect
+constexpr WorldRank unconnected{3};  // the one of six nodes to which rank 0 does not connect
 
 /// While an object of this class exists, the process can open no file.
 class NoDescriptors {
@@ -64,25 +64,25 @@ constexpr const char* elsewhere =
     tessera::test::is_sanitized ? "the sanitizer needs file descriptors to inspect objects"
                                 : "needs six processes on six nodes: contract.descriptors runs it";
 
-TEST(Descriptors, ThatAreMissingAreNobodysDeath) {
+TEST(Descriptors, ThatAreMissingAreNotReportedAsADeath) {
   on_ranks([](Job& job) {
     if (!fits(job)) {
       GTEST_SKIP() << elsewhere;
     }
     Region region = Region::allocate(job.world(), 64).value();
-    if (job.rank() == stranger) {  // connects while rank 0's agent can still accept it
+    if (job.rank() == unconnected) {  // connects while rank 0's agent can still accept it
       ASSERT_TRUE(ok(put_value(job, region.at(TeamRank{0}, 8), 1)));
     }
     ASSERT_TRUE(ok(job.barrier()));
     if (job.rank().value == 0) {
       const NoDescriptors none;
-      EXPECT_TRUE(ok(wait_for_flag(job, region.at(TeamRank{0}), 1, stranger)));
-      EXPECT_TRUE(ok(wait_for_notifications(job, stranger, 1).status()));
-      EXPECT_TRUE(job.is_present(stranger));
+      EXPECT_TRUE(ok(wait_for_flag(job, region.at(TeamRank{0}), 1, unconnected)));
+      EXPECT_TRUE(ok(wait_for_notifications(job, unconnected, 1).status()));
+      EXPECT_TRUE(job.is_present(unconnected));
       EXPECT_TRUE(ok(job.barrier()));
     } else {
-      std::this_thread::sleep_for(job.rank() == stranger ? late : late / 2);
-      if (job.rank() == stranger) {
+      std::this_thread::sleep_for(job.rank() == unconnected ? late : late / 2);
+      if (job.rank() == unconnected) {
         EXPECT_TRUE(ok(raise_flag(job, region.at(TeamRank{0}), 1)));
         EXPECT_TRUE(ok(notify(job, WorldRank{0}).status()));
         std::this_thread::sleep_for(late);
@@ -93,14 +93,14 @@ TEST(Descriptors, ThatAreMissingAreNobodysDeath) {
   });
 }
 
-TEST(Descriptors, AreNotKeptByWhoWaits) {
+TEST(Descriptors, AreNotHeldByWaitingRanks) {
   on_ranks([](Job& job) {
     if (!fits(job)) {
       GTEST_SKIP() << elsewhere;
     }
     ASSERT_TRUE(ok(job.barrier()));
     const std::ptrdiff_t before = open_descriptors();
-    if (job.rank() == stranger) {
+    if (job.rank() == unconnected) {
       std::this_thread::sleep_for(late);
     }
     ASSERT_TRUE(ok(job.barrier()));
@@ -114,9 +114,9 @@ TEST(Descriptors, ThatAreFreeLaterAreEnoughForATeam) {
     if (!fits(job)) {
       GTEST_SKIP() << elsewhere;
     }
-    constexpr std::array members{WorldRank{0}, stranger};
+    constexpr std::array members{WorldRank{0}, unconnected};
     ASSERT_TRUE(ok(job.barrier()));
-    if (job.rank() == stranger) {
+    if (job.rank() == unconnected) {
       EXPECT_TRUE(ok(Team::create(job, members).value().barrier()));
     } else if (job.rank().value == 0) {
       std::thread user([] {

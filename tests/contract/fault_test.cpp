@@ -41,7 +41,7 @@ std::shared_ptr<FaultPlan> plan_of(const Fault& fault) {
 
 class EachCode : public testing::TestWithParam<Code> {};
 
-TEST_P(EachCode, OfAPutComesAtOnceAndLate) {
+TEST_P(EachCode, OfAPutIsReportedAtOnceAndLate) {
   for (const bool late : {false, true}) {
     on_ranks(faulty_job(plan_of({Call::put, GetParam(), late, 1, 3})), [](Job& job) {
       EndpointMemory memory(job.world(), 64);
@@ -58,7 +58,7 @@ TEST_P(EachCode, OfAPutComesAtOnceAndLate) {
   }
 }
 
-TEST_P(EachCode, OfAGetComesAtOnceAndLate) {
+TEST_P(EachCode, OfAGetIsReportedAtOnceAndLate) {
   for (const bool late : {false, true}) {
     on_ranks(faulty_job(plan_of({Call::get, GetParam(), late, 1, 2})), [](Job& job) {
       EndpointMemory memory(job.world(), 64);
@@ -72,7 +72,7 @@ TEST_P(EachCode, OfAGetComesAtOnceAndLate) {
   }
 }
 
-TEST_P(EachCode, OfAFenceComes) {
+TEST_P(EachCode, OfAFenceIsReported) {
   on_ranks(faulty_job(plan_of({Call::fence, GetParam(), false, 1, 1})), [](Job& job) {
     EndpointMemory memory(job.world(), 64);
     ASSERT_TRUE(ok(put_value(job, memory.at(neighbour(job)), 1.0)));
@@ -81,7 +81,7 @@ TEST_P(EachCode, OfAFenceComes) {
   });
 }
 
-TEST_P(EachCode, OfAnAllocationComesAndTheTeamGoesOn) {
+TEST_P(EachCode, OfAnAllocationIsReportedAndTheTeamContinues) {
   on_ranks(faulty_job(plan_of({Call::allocate, GetParam(), false, 1, 1})), [](Job& job) {
     EXPECT_TRUE(
         fails(Region::allocate(job.world(), 4096), GetParam(), {"allocating 4", "injected"}));
@@ -89,7 +89,7 @@ TEST_P(EachCode, OfAnAllocationComesAndTheTeamGoesOn) {
   });
 }
 
-TEST_P(EachCode, OfGivingMemoryBackComes) {
+TEST_P(EachCode, OfFreeingMemoryIsReported) {
   on_ranks(faulty_job(plan_of({Call::free, GetParam(), false, 1, 1})), [](Job& job) {
     Region region = Region::allocate(job.world(), 4096).value();
     EXPECT_TRUE(fails(region.free(), GetParam(), {"injected"}));
@@ -97,7 +97,7 @@ TEST_P(EachCode, OfGivingMemoryBackComes) {
   });
 }
 
-TEST_P(EachCode, OfLocalAccessComesFromBeginAndEnd) {
+TEST_P(EachCode, OfLocalAccessIsReportedByBeginAndEnd) {
   const auto plan = plan_of({Call::begin_access, GetParam(), false, 1, 1});
   plan->faults.push_back({Call::end_access, GetParam(), false, 1, 1});
   on_ranks(faulty_job(plan), [](Job& job) {
@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(All, EachCode, testing::ValuesIn(codes),
                            return std::string(to_string(each.param));
                          });
 
-TEST(AFault, OfConnectingNamesThePeerAndIsNotForEver) {
+TEST(AFault, OfConnectingNamesThePeerAndIsNotPermanent) {
   on_ranks(faulty_job(plan_of({Call::connect, Code::unreachable, false, 1, 1})), [](Job& job) {
     EndpointMemory memory(job.world(), 64);
     const RemoteAddress at = memory.at(neighbour(job));
@@ -171,7 +171,7 @@ TEST(AFault, InThePutOfAComposedOperationLeavesTheLockFree) {
   }
 }
 
-TEST(AFault, OfNativeAccumulateAndAtomicsComesAtOnceAndLate) {
+TEST(AFault, OfNativeAccumulateAndAtomicsIsReportedAtOnceAndLate) {
   if (test::transport_name() != "loopback") {
     GTEST_SKIP() << test::transport_name() << " has neither accumulate nor atomics of its own";
   }

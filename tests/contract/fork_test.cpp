@@ -42,7 +42,7 @@ struct Belongings {
   std::array<std::int64_t, 512> fetched{};
 };
 
-bool says_child(const Status& status) {
+bool is_error_of_child(const Status& status) {
   return status.code() == Code::closed &&
          status.message().find("a child that rank ") != std::string_view::npos;
 }
@@ -66,7 +66,7 @@ int act_as_a_rank(Belongings own) {
         own.job.free_local(own.local), own.job.allocate_local(8).status()}) {
     ++number;
     // The operation under way may have completed before the fork.
-    if (number == 6 ? status.code() != Code::closed && !status.ok() : !says_child(status)) {
+    if (number == 6 ? status.code() != Code::closed && !status.ok() : !is_error_of_child(status)) {
       return number;
     }
   }
@@ -75,8 +75,8 @@ int act_as_a_rank(Belongings own) {
 
 // Returns the exit code; −1 if the child does not end in time.
 int wait_for(pid_t child) {
-  constexpr std::chrono::seconds patience{20};
-  const auto deadline = std::chrono::steady_clock::now() + patience;
+  constexpr std::chrono::seconds time_limit{20};
+  const auto deadline = std::chrono::steady_clock::now() + time_limit;
   int state = 0;
   while (waitpid(child, &state, WNOHANG) == 0) {
     if (std::chrono::steady_clock::now() > deadline) {
@@ -89,7 +89,7 @@ int wait_for(pid_t child) {
   return WIFEXITED(state) ? WEXITSTATUS(state) : -WTERMSIG(state);
 }
 
-TEST(Fork, AChildIsNoRankAndItsParentGoesOn) {
+TEST(Fork, AChildIsNotARankAndItsParentContinues) {
   on_ranks([](Job& job) {
     Belongings own{.job = job,
                    .region = Region::allocate(job.world(), 4096).value(),

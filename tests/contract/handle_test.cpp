@@ -67,7 +67,7 @@ TEST(Handle, CollectsManyAndWaitsForAll) {
   });
 }
 
-TEST(Handle, DoneLooksAndMovesOperationsOn) {
+TEST(Handle, DoneChecksAndAdvancesOperations) {
   on_ranks(faulty_job(holding()), [](Job& job) {
     EndpointMemory memory(job.world(), 64);
     const std::int64_t value = 3;
@@ -77,7 +77,7 @@ TEST(Handle, DoneLooksAndMovesOperationsOn) {
   });
 }
 
-TEST(Handle, HasEndedLooksAndMovesNothing) {
+TEST(Handle, HasEndedChecksAndAdvancesNothing) {
   on_ranks(faulty_job(holding()), [](Job& job) {
     EndpointMemory memory(job.world(), 64);
     const std::int64_t value = 3;
@@ -131,7 +131,7 @@ TEST(Handle, GivesTheFirstErrorOnceAndCompletesTheRest) {
   });
 }
 
-TEST(Handle, ThatIsDroppedWaitsAndTheNextFenceTellsItsErrorOnce) {
+TEST(Handle, ThatIsDroppedWaitsAndTheNextFenceReportsItsErrorOnce) {
   on_ranks([](Job& job) {
     Region region = Region::allocate(job.world(), 64).value();
     const RemoteAddress at = region.at(neighbour(job));
@@ -149,7 +149,7 @@ TEST(Handle, ThatIsDroppedWaitsAndTheNextFenceTellsItsErrorOnce) {
   });
 }
 
-TEST(Handle, ThatIsDroppedHasMovedItsDataBeforeItIsGone) {
+TEST(Handle, ThatIsDroppedHasMovedItsDataBeforeItsDestruction) {
   on_ranks(faulty_job(holding()), [](Job& job) {
     EndpointMemory memory(job.world(), 8000);
     for (std::int64_t round = 1; round < 20; ++round) {
@@ -187,7 +187,7 @@ TEST(Handle, ThatIsDetachedIsCompletedByWaitAllWaitRankAndFences) {
   });
 }
 
-TEST(Handle, ThatIsDetachedTellsItsErrorToWaitAllOnce) {
+TEST(Handle, ThatIsDetachedReportsItsErrorToWaitAllOnce) {
   on_ranks([](Job& job) {
     Region region = Region::allocate(job.world(), 64).value();
     const std::int64_t value = 1;
@@ -198,7 +198,7 @@ TEST(Handle, ThatIsDetachedTellsItsErrorToWaitAllOnce) {
   });
 }
 
-TEST(Handle, ThatIsDetachedTellsItsErrorToTheBarrierAndNobodyIsLeftWaiting) {
+TEST(Handle, ThatIsDetachedReportsItsErrorToTheBarrierAndNoRankIsLeftWaiting) {
   on_ranks([](Job& job) {
     Region region = Region::allocate(job.world(), 64).value();
     const std::int64_t value = 1;
@@ -212,7 +212,7 @@ TEST(Handle, ThatIsDetachedTellsItsErrorToTheBarrierAndNobodyIsLeftWaiting) {
   });
 }
 
-TEST(Handle, ThatIsDetachedTellsItsErrorToAFenceOfItsTarget) {
+TEST(Handle, ThatIsDetachedReportsItsErrorToAFenceOfItsTarget) {
   on_ranks([](Job& job) {
     Region region = Region::allocate(job.world(), 64).value();
     const RemoteAddress at = region.at(neighbour(job), 60);
@@ -258,8 +258,8 @@ TEST(Outstanding, StaysWithinItsBound) {
   if (IsSkipped()) {
     return;
   }
-  EXPECT_LE(plan->most_in_flight.load(), 4);
-  EXPECT_GE(plan->most_in_flight.load(), 2);
+  EXPECT_LE(plan->max_in_flight.load(), 4);
+  EXPECT_GE(plan->max_in_flight.load(), 2);
 }
 
 }  // namespace

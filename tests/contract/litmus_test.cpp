@@ -61,7 +61,7 @@ TEST(LitmusCompletion, TheSourceOfABlockingPutOrAccumulateMayBeReusedAtOnce) {
   });
 }
 
-TEST(LitmusCompletion, TheDataOfABlockingGetAreHereAtReturn) {
+TEST(LitmusCompletion, TheDataOfABlockingGetHaveArrivedAtReturn) {
   on_both_kinds([](Job& job, Region& region) {
     const RemoteAddress at = region.at(neighbour(job));
     for (std::int64_t round = 1; round < 50; ++round) {
@@ -112,7 +112,7 @@ TEST(LitmusCompletion, EveryKindOfFenceCompletesAtTheTarget) {
   });
 }
 
-TEST(LitmusCompletion, ADroppedHandleWaitsAndTellsItsErrorAtTheNextFence) {
+TEST(LitmusCompletion, ADroppedHandleWaitsAndReportsItsErrorAtTheNextFence) {
   on_both_kinds([](Job& job, Region& region) {
     const RemoteAddress at = region.at(neighbour(job));
     {
@@ -169,7 +169,7 @@ TEST(LitmusOrder, AThreadSeesItsOwnOperationsOnATargetInTheOrderOfTheirCompletio
   });
 }
 
-TEST(LitmusOrder, MixedRoutesToOneTargetKeepIt) {
+TEST(LitmusOrder, MixedRoutesToOneTargetKeepTheOrder) {
   on_ranks([](Job& job) {
     // Allocated and attached memory of the same rank: one is reached by load and store, the other
     // through endpoints.
@@ -227,7 +227,7 @@ void pass_messages(Job& job, Region& region, bool fenced) {
   ASSERT_TRUE(ok(job.barrier()));
 }
 
-TEST(LitmusOrder, WhoSeesAFlagPutAfterAFenceSeesTheData) {
+TEST(LitmusOrder, ARankThatSeesAFlagPutAfterAFenceSeesTheData) {
   on_both_kinds([](Job& job, Region& region) { pass_messages(job, region, true); });
 }
 
@@ -279,7 +279,7 @@ TEST(LitmusAtomicity, AccumulatesOfAnyFormAreAtomicForEachElement) {
   });
 }
 
-TEST(LitmusAtomicity, ReadModifyWritesAreAtomicWhoeverMakesThem) {
+TEST(LitmusAtomicity, ReadModifyWritesAreAtomicFromAllRanks) {
   on_both_kinds([](Job& job, Region& region) {
     // The owner adds too; the two 32-bit halves of a 64-bit word are separate words.
     const RemoteAddress at = region.at(TeamRank{job.size() - 1}, 64);

@@ -176,7 +176,7 @@ TEST(LockSet, BelongsToATeam) {
   });
 }
 
-TEST(LockSet, TellsWhatIsWrong) {
+TEST(LockSet, ReportsWhatIsWrong) {
   on_ranks([](Job& job) {
     LockSet locks = LockSet::create(job.world(), 3).value();
     const TeamRank beyond{job.size()};
@@ -205,7 +205,7 @@ TEST(LockSet, TellsWhatIsWrong) {
   });
 }
 
-TEST(LockSet, IsNotMadeOnAnyRankWhenOneAsksForNonsense) {
+TEST(LockSet, IsNotMadeOnAnyRankIfOneArgumentIsInvalid) {
   on_ranks([](Job& job) {
     const std::int64_t count = job.rank().value == job.size() - 1 ? -5 : 1;
     EXPECT_TRUE(fails(LockSet::create(job.world(), count), Code::invalid_argument,

@@ -59,7 +59,7 @@ TEST(LongWait, WarnsAfterAMinuteAndThenAfterTwiceTheTimeEachTime) {
   EXPECT_EQ(wait.length(start + std::chrono::milliseconds(300)), "300 ms");
 }
 
-TEST(LongWait, DoesNotWarnWhereTheSettingIsZero) {
+TEST(LongWait, DoesNotWarnIfTheSettingIsZero) {
   Settings settings;
   settings.wait_warning_ms = 0;
   detail::LongWait wait{settings};
@@ -112,7 +112,7 @@ class LongWaits : public testing::Test {
   static void outlast_the_first_warning() { std::this_thread::sleep_for(seconds(1)); }
 };
 
-TEST_F(LongWaits, InCollectivesNameTheCallAndWhoHasNotCome) {
+TEST_F(LongWaits, InCollectivesNameTheCallAndTheMissingRanks) {
   on_ranks([](Job& job) {
     const std::int32_t last = job.size() - 1;
     const Lines lines(job);
@@ -140,7 +140,7 @@ TEST_F(LongWaits, InCollectivesNameTheCallAndWhoHasNotCome) {
   });
 }
 
-TEST_F(LongWaits, ForATeamNameWhoHasNotCome) {
+TEST_F(LongWaits, ForATeamNameTheMissingRanks) {
   on_ranks([](Job& job) {
     const Lines lines(job);
     ASSERT_TRUE(ok(job.barrier()));
@@ -158,7 +158,7 @@ TEST_F(LongWaits, ForATeamNameWhoHasNotCome) {
   });
 }
 
-TEST_F(LongWaits, ForLocksFlagsAndNotificationsNameWhoHasThem) {
+TEST_F(LongWaits, ForLocksFlagsAndNotificationsNameTheHolder) {
   on_ranks([](Job& job) {
     const Lines lines(job);
     const WorldRank last{job.size() - 1};
@@ -193,7 +193,7 @@ TEST_F(LongWaits, ForLocksFlagsAndNotificationsNameWhoHasThem) {
   });
 }
 
-TEST_F(LongWaits, ForALockOfAnotherThreadOfTheRankSaySo) {
+TEST_F(LongWaits, ForALockOfAnotherThreadOfTheRankNameIt) {
   on_ranks([](Job& job) {
     const Lines lines(job);
     LockSet locks = LockSet::create(job.world(), job.size()).value();
@@ -313,7 +313,7 @@ void wait_until_stopped(std::chrono::steady_clock::time_point before) {
 
 // A rank that waits in a collective asks the agent of the late node whether that node is alive. It
 // does not wait for this agent's reply for ever.
-TEST_F(LongWaits, InACollectiveComeWhereAnAgentIsStopped) {
+TEST_F(LongWaits, InACollectiveAppearIfAnAgentIsStopped) {
   on_ranks([](Job& job) {
     const WorldRank last{job.size() - 1};
     if (job.node_count() == 1 || job.bootstrap().name() == std::string_view("threads")) {

@@ -76,7 +76,7 @@ void with_mailbox(const std::function<void(Job&, Mailbox&)>& body) {
   });
 }
 
-TEST(Announcements, KeepTheirPartsAndOrderAlsoWhereNumbersWrap) {
+TEST(Announcements, KeepTheirPartsAndOrderEvenIfNumbersWrap) {
   using detail::Announcement;
   constexpr std::uint32_t numbers = 1U << Announcement::number_bits;
   for (const std::uint32_t number : {0U, 1U, 77U, numbers / 2, numbers - 1}) {
@@ -154,7 +154,7 @@ TEST(Mailbox, CarriesEverySize) {
 }
 
 // No rank receives anything meanwhile: all wait in a barrier.
-TEST(Mailbox, BuffersSoManyMessagesAsItPromises) {
+TEST(Mailbox, BuffersAsManyMessagesAsItPromises) {
   with_mailbox([](Job& job, Mailbox& mailbox) {
     for (int round = 0; round < 3; ++round) {
       for (std::uint32_t i = 0; i < max_short_messages; ++i) {
@@ -184,7 +184,7 @@ TEST(Mailbox, LetsAllSendFirstHoweverManyMessages) {
   });
 }
 
-TEST(Mailbox, TakesInMessagesWhileALongOneIsSent) {
+TEST(Mailbox, ReceivesMessagesWhileALongOneIsSent) {
   with_mailbox([](Job& job, Mailbox& mailbox) {
     constexpr std::uint32_t messages = 3 * max_short_messages;
     const std::vector<std::byte> long_message = content(1, three_megabytes);
@@ -266,7 +266,7 @@ TEST(Mailbox, CarriesMessagesToOneself) {
   });
 }
 
-TEST(Mailbox, TellsOfMessagesThatAreTooLongAndGoesOn) {
+TEST(Mailbox, ReportsMessagesThatAreTooLongAndContinues) {
   with_mailbox([](Job& job, Mailbox& mailbox) {
     for (const std::size_t bytes :
          {std::size_t{10}, short_message_bytes, std::size_t{600'000}, std::size_t{900'000}}) {
@@ -297,16 +297,16 @@ TEST(Mailbox, TellsOfMessagesThatAreTooLongAndGoesOn) {
   });
 }
 
-TEST(Mailbox, RefusesWhatMakesNoSense) {
+TEST(Mailbox, RefusesInvalidArguments) {
   with_mailbox([](Job& job, Mailbox& mailbox) {
     std::vector<std::byte> buffer(10);
-    const std::string there_is_no = "there is no rank " + std::to_string(job.size());
+    const std::string no_such_rank = "there is no rank " + std::to_string(job.size());
     EXPECT_TRUE(fails(mailbox.send(1, buffer, WorldRank{job.size()}), Code::invalid_argument,
-                      {there_is_no}));
+                      {no_such_rank}));
     EXPECT_TRUE(fails(mailbox.send(1, buffer, WorldRank{-1}), Code::invalid_argument,
                       {"there is no rank -1"}));
     EXPECT_TRUE(fails(mailbox.receive(1, buffer, WorldRank{job.size()}), Code::invalid_argument,
-                      {there_is_no}));
+                      {no_such_rank}));
     const std::span<const std::byte> nowhere(static_cast<const std::byte*>(nullptr), 5);
     EXPECT_TRUE(
         fails(mailbox.send(1, nowhere, next(job)), Code::invalid_argument, {"null pointer"}));
@@ -322,7 +322,7 @@ TEST(Mailbox, RefusesWhatMakesNoSense) {
   });
 }
 
-TEST(Mailbox, DropsWhatNobodyReceivedAndMayBeMadeAgain) {
+TEST(Mailbox, DropsUnreceivedMessagesAndMayBeMadeAgain) {
   on_ranks([](Job& job) {
     for (std::uint32_t round = 0; round < 4; ++round) {
       Mailbox mailbox = Mailbox::create(job).value();
@@ -338,15 +338,15 @@ TEST(Mailbox, DropsWhatNobodyReceivedAndMayBeMadeAgain) {
   });
 }
 
-TEST(Mailbox, TellsOfARankThatHasLeft) {
+TEST(Mailbox, ReportsARankThatHasLeft) {
   if (!rma::test::ranks_are_threads() || rma::test::rank_count() < 2) {
     GTEST_SKIP() << "stops the jobs that it starts; the job of this program must not stop";
   }
   const auto body = [](Job& job) -> Status {
     TESSERA_ASSIGN_OR_RETURN(Mailbox mailbox, Mailbox::create(job));
     TESSERA_RETURN_IF_ERROR(job.barrier());
-    const WorldRank leaver{job.size() - 1};
-    if (job.rank() == leaver) {
+    const WorldRank leaving_rank{job.size() - 1};
+    if (job.rank() == leaving_rank) {
       TESSERA_RETURN_IF_ERROR(mailbox.send(1, content(1, 10), WorldRank{0}));
       return job.stop();
     }
@@ -354,13 +354,13 @@ TEST(Mailbox, TellsOfARankThatHasLeft) {
     if (job.rank().value == 0) {
       // A message that the leaver sent before it left can still be received if its memory still
       // exists.
-      static_cast<void>(mailbox.receive(1, buffer, leaver));
+      static_cast<void>(mailbox.receive(1, buffer, leaving_rank));
     }
-    const Result<Received> nothing = mailbox.receive(2, buffer, leaver);
+    const Result<Received> nothing = mailbox.receive(2, buffer, leaving_rank);
     EXPECT_TRUE(fails(nothing, Code::peer_lost, {"tag 2", "is gone"}));
-    EXPECT_EQ(nothing.status().rank(), leaver);
+    EXPECT_EQ(nothing.status().rank(), leaving_rank);
     // If the leaver's node has announced that it left, the send fails with Code::closed instead.
-    const Status unsent = mailbox.send(2, content(1, 600'000), leaver);
+    const Status unsent = mailbox.send(2, content(1, 600'000), leaving_rank);
     EXPECT_TRUE(fails(unsent, Code::peer_lost, {"tag 2"}) ||
                 fails(unsent, Code::closed, {"tag 2", "has left"}))
         << unsent.describe();

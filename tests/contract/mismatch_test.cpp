@@ -76,7 +76,7 @@ TEST(MismatchedCollectives, AreDescribedInFullHoweverTheirMembersMeet) {
   });
 }
 
-TEST(MismatchedCollectives, OfDifferentKindsAreToldToAll) {
+TEST(MismatchedCollectives, OfDifferentKindsAreReportedToAll) {
   on_ranks([](Job& job) {
     mismatch(job, plain_barrier, [](Team& team) { return broadcast_of(team, 8, 0); },
              {"called different collectives", "barrier", "broadcast of 8 bytes from member 0"});
@@ -89,7 +89,7 @@ TEST(MismatchedCollectives, OfDifferentKindsAreToldToAll) {
   });
 }
 
-TEST(MismatchedCollectives, OfDifferentSizesAreToldToAll) {
+TEST(MismatchedCollectives, OfDifferentSizesAreReportedToAll) {
   on_ranks([](Job& job) {
     mismatch(
         job, [](Team& team) { return broadcast_of(team, 8, 0); },
@@ -105,7 +105,7 @@ TEST(MismatchedCollectives, OfDifferentSizesAreToldToAll) {
   });
 }
 
-TEST(MismatchedCollectives, OfDifferentRootsTypesAndReductionsAreToldToAll) {
+TEST(MismatchedCollectives, OfDifferentRootsTypesAndReductionsAreReportedToAll) {
   on_ranks([](Job& job) {
     mismatch(
         job, [](Team& team) { return broadcast_of(team, 8, 0); },
@@ -123,7 +123,7 @@ TEST(MismatchedCollectives, OfDifferentRootsTypesAndReductionsAreToldToAll) {
 
 // If the arguments of one member are refused, the other members get the error too: otherwise they
 // would wait for that member.
-TEST(MismatchedCollectives, WithAMemberThatIsRefusedAreToldToAll) {
+TEST(MismatchedCollectives, WithAMemberThatIsRefusedAreReportedToAll) {
   on_ranks([](Job& job) {
     mismatch(
         job, [](Team& team) { return broadcast_of(team, 8, 0); },

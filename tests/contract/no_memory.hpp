@@ -29,7 +29,7 @@ using test::ok;
 using test::on_ranks;
 
 // The limit on the allocations of one rank in one operation.
-inline constexpr std::int64_t most_allocations = 5000;
+inline constexpr std::int64_t max_allocations = 5000;
 // If there are many similar allocations, only some fail: from number n, the next one to fail is 1 +
 // n / part_left_out further.
 inline constexpr std::int64_t part_left_out = tessera::test::rounds(16);
@@ -50,25 +50,25 @@ inline bool fail_allocation(Job& job, const Operation& operation, std::int32_t r
 inline void fail_each_allocation(Job& job, const Operation& operation, std::int32_t rank) {
   std::int64_t number = 1;
   try {
-    while (number <= most_allocations && fail_allocation(job, operation, rank, number)) {
+    while (number <= max_allocations && fail_allocation(job, operation, rank, number)) {
       number += 1 + number / part_left_out;
     }
   } catch (const std::bad_alloc&) {
     ADD_FAILURE() << "an exception left the operation at failed allocation " << number;
     throw;
   }
-  EXPECT_LE(number, most_allocations);
+  EXPECT_LE(number, max_allocations);
 }
 
 // A waiting rank can poll on behalf of its agent. That work is not the rank's own, so it is
 // switched off here.
-inline void leave_agent_alone(Job& job) {
+inline void disable_progress_delegate(Job& job) {
   job.state().node->set_progress_delegate(nullptr);
 }
 
-inline void expect_all_told(const std::function<Operation(Job&)>& make) {
+inline void expect_all_report(const std::function<Operation(Job&)>& make) {
   on_ranks([&](Job& job) {
-    leave_agent_alone(job);
+    disable_progress_delegate(job);
     const Operation operation = make(job);
     // A first run creates what the library keeps for later operations, such as connections and
     // their buffers.

@@ -91,8 +91,8 @@ void expect_sent(const Slices& slices, const std::vector<std::int32_t>& found,
   const std::int64_t stride = shape.levels == 0 ? 0 : shape.level[0].remote_stride / 4;
   for (std::int64_t row = 0; row < rows; ++row) {
     for (std::int64_t at = 0; at < static_cast<std::int64_t>(shape.run_bytes / 4); ++at) {
-      const auto place = static_cast<std::size_t>(row * stride + at);
-      expected[place] = times * slices.sent[place];
+      const auto index = static_cast<std::size_t>(row * stride + at);
+      expected[index] = times * slices.sent[index];
     }
   }
   ASSERT_TRUE(found == expected);
@@ -111,7 +111,7 @@ std::vector<CopyShape> shapes() {
 
 TEST(NoMemory, InPuts) {
   for (const CopyShape& shape : shapes()) {
-    expect_all_told([&](Job& job) {
+    expect_all_report([&](Job& job) {
       return on_slices(
           job, clear,
           [=](Slices& slices) { return put(slices.job, slices.to, slices.sent.data(), shape); },
@@ -122,7 +122,7 @@ TEST(NoMemory, InPuts) {
 
 TEST(NoMemory, InGets) {
   for (const CopyShape& shape : shapes()) {
-    expect_all_told([&](Job& job) {
+    expect_all_report([&](Job& job) {
       return on_slices(
           job, fill,
           [=](Slices& slices) { return get(slices.job, slices.to, slices.received.data(), shape); },
@@ -133,7 +133,7 @@ TEST(NoMemory, InGets) {
 
 TEST(NoMemory, InAccumulates) {
   for (const CopyShape& shape : shapes()) {
-    expect_all_told([&](Job& job) {
+    expect_all_report([&](Job& job) {
       return on_slices(
           job, clear,
           [=](Slices& slices) {
@@ -178,8 +178,8 @@ Operation scattering(Job& job, Op op, std::size_t count, std::size_t bytes, std:
 
 TEST(NoMemory, InScatteredTransfers) {
   for (const Op op : {Op::put, Op::get, Op::accumulate}) {
-    expect_all_told([=](Job& job) { return scattering(job, op, 1000, 8, 24); });
-    expect_all_told([=](Job& job) { return scattering(job, op, 30, 40'000, 40'960); });
+    expect_all_report([=](Job& job) { return scattering(job, op, 1000, 8, 24); });
+    expect_all_report([=](Job& job) { return scattering(job, op, 30, 40'000, 40'960); });
   }
 }
 
@@ -213,14 +213,14 @@ TEST(NoMemory, InHandles) {
         return Status();
       }};
   for (const auto& way : ways) {
-    expect_all_told([&](Job& job) { return on_slices(job, clear, way, check); });
+    expect_all_report([&](Job& job) { return on_slices(job, clear, way, check); });
   }
 }
 
 TEST(NoMemory, InHandlesOfGets) {
   constexpr std::int64_t count = 150;
   const CopyShape all = CopyShape::rows(12, count, 40, 40);
-  expect_all_told([&](Job& job) {
+  expect_all_report([&](Job& job) {
     return on_slices(
         job, fill,
         [=](Slices& slices) {
@@ -238,7 +238,7 @@ TEST(NoMemory, InHandlesOfGets) {
 TEST(NoMemory, InAggregates) {
   constexpr std::int64_t count = 150;
   const CopyShape all = CopyShape::rows(8, count, 40, 40);
-  expect_all_told([&](Job& job) {
+  expect_all_report([&](Job& job) {
     return on_slices(
         job, clear,
         [=](Slices& slices) -> Status {
@@ -257,7 +257,7 @@ TEST(NoMemory, InAggregates) {
 TEST(NoMemory, InCoalescing) {
   constexpr std::int64_t count = 40;
   const CopyShape all = CopyShape::rows(12, count, 40, 40);
-  expect_all_told([&](Job& job) {
+  expect_all_report([&](Job& job) {
     return on_slices(
         job, clear,
         [=](Slices& slices) -> Status {
@@ -276,7 +276,7 @@ TEST(NoMemory, InCoalescing) {
 
 TEST(NoMemory, InAtomics) {
   for (const Atomics atomics : {Atomics::separate, Atomics::strict}) {
-    expect_all_told([=](Job& job) -> Operation {
+    expect_all_report([=](Job& job) -> Operation {
       const auto region =
           std::make_shared<Region>(Region::allocate(job.world(), 64, {.atomics = atomics}).value());
       const auto before = std::make_shared<std::int64_t>(0);
@@ -298,7 +298,7 @@ TEST(NoMemory, InAtomics) {
 }
 
 TEST(NoMemory, InLocks) {
-  expect_all_told([](Job& job) -> Operation {
+  expect_all_report([](Job& job) -> Operation {
     const auto locks = std::make_shared<LockSet>(LockSet::create(job.world(), 1).value());
     const TeamRank owner{0};  // all ranks request the same lock
     return {.prepare = nothing,
@@ -312,7 +312,7 @@ TEST(NoMemory, InLocks) {
 }
 
 TEST(NoMemory, InFlagsAndNotifications) {
-  expect_all_told([](Job& job) {
+  expect_all_report([](Job& job) {
     return on_slices(
         job, clear,
         [](Slices& slices) -> Status {
@@ -332,7 +332,7 @@ TEST(NoMemory, InFlagsAndNotifications) {
 
 TEST(NoMemory, InTransfersByPointer) {
   const CopyShape shape = CopyShape::rows(12, 500, 40, 40);
-  expect_all_told([&](Job& job) {
+  expect_all_report([&](Job& job) {
     return on_slices(
         job, clear,
         [=](Slices& slices) -> Status {

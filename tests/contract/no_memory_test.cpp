@@ -27,7 +27,7 @@ using test::neighbour;
 // ---- Collectives
 
 TEST(NoMemory, InBarriers) {
-  expect_all_told([](Job& job) -> Operation {
+  expect_all_report([](Job& job) -> Operation {
     return {.prepare = nothing, .run = [&job] { return job.barrier(); }, .check = nothing};
   });
 }
@@ -50,7 +50,7 @@ Operation broadcasting(Job& job, std::size_t bytes) {
 
 TEST(NoMemory, InBroadcasts) {
   for (const std::size_t bytes : {8U, 5'000U, 300'000U}) {
-    expect_all_told([=](Job& job) { return broadcasting(job, bytes); });
+    expect_all_report([=](Job& job) { return broadcasting(job, bytes); });
   }
 }
 
@@ -79,12 +79,12 @@ Operation gathering(Job& job, std::size_t numbers) {
 
 TEST(NoMemory, InAllgathers) {
   for (const std::size_t numbers : {1U, 600U, 40'000U}) {
-    expect_all_told([=](Job& job) { return gathering(job, numbers); });
+    expect_all_report([=](Job& job) { return gathering(job, numbers); });
   }
 }
 
 TEST(NoMemory, InAllgathersOfValues) {
-  expect_all_told([](Job& job) -> Operation {
+  expect_all_report([](Job& job) -> Operation {
     const auto got = std::make_shared<std::vector<WorldRank>>();
     return {.prepare = nothing,
             .run = [=, &job]() -> Status {
@@ -119,13 +119,13 @@ Operation reducing(Job& job, std::size_t numbers, bool only_root) {
 TEST(NoMemory, InReductions) {
   for (const std::size_t numbers : {1U, 700U, 40'000U}) {
     for (const bool only_root : {false, true}) {
-      expect_all_told([=](Job& job) { return reducing(job, numbers, only_root); });
+      expect_all_report([=](Job& job) { return reducing(job, numbers, only_root); });
     }
   }
 }
 
 TEST(NoMemory, InAgreements) {
-  expect_all_told([](Job& job) -> Operation {
+  expect_all_report([](Job& job) -> Operation {
     return {.prepare = nothing, .run = [&job] { return job.world().agree({}); }, .check = nothing};
   });
 }
@@ -133,7 +133,7 @@ TEST(NoMemory, InAgreements) {
 // Whichever allocation fails, all members get the code of the first error.
 TEST(NoMemory, InAgreementsOnErrors) {
   on_ranks([](Job& job) {
-    leave_agent_alone(job);
+    disable_progress_delegate(job);
     EXPECT_TRUE(ok(job.world().agree({})));
     for (std::int64_t number = 1; number <= 20; ++number) {
       for (std::int32_t rank = 0; rank < job.size(); ++rank) {
@@ -165,7 +165,7 @@ Operation making_team(Job& job, std::function<Result<Team>()> make) {
 }
 
 TEST(NoMemory, InTeams) {
-  expect_all_told([](Job& job) {
+  expect_all_report([](Job& job) {
     const auto members = std::make_shared<std::vector<WorldRank>>();
     for (std::int32_t rank = job.size(); rank > 0; --rank) {
       members->push_back(WorldRank{rank - 1});
@@ -175,7 +175,7 @@ TEST(NoMemory, InTeams) {
 }
 
 TEST(NoMemory, InSplits) {
-  expect_all_told([](Job& job) {
+  expect_all_report([](Job& job) {
     return making_team(job, [&job] { return job.world().split(1, -job.rank().value); });
   });
 }
@@ -202,14 +202,14 @@ Operation making_region(Job& job, std::function<Result<Region>()> make) {
 }
 
 TEST(NoMemory, InAllocations) {
-  expect_all_told([](Job& job) {
+  expect_all_report([](Job& job) {
     const std::size_t bytes = 4096 + 64 * static_cast<std::size_t>(job.rank().value);
     return making_region(job, [=, &job] { return Region::allocate(job.world(), bytes); });
   });
 }
 
 TEST(NoMemory, InAttachments) {
-  expect_all_told([](Job& job) {
+  expect_all_report([](Job& job) {
     const auto memory = std::make_shared<std::vector<std::int64_t>>(100);
     return making_region(
         job, [=, &job] { return Region::attach(job.world(), memory->data(), memory->size() * 8); });
@@ -217,7 +217,7 @@ TEST(NoMemory, InAttachments) {
 }
 
 TEST(NoMemory, InFreeingRegions) {
-  expect_all_told([](Job& job) -> Operation {
+  expect_all_report([](Job& job) -> Operation {
     const auto region = std::make_shared<Region>();
     return {.prepare = [=, &job] { *region = Region::allocate(job.world(), 4096).value(); },
             .run = [=] { return region->free(); },
@@ -229,7 +229,7 @@ TEST(NoMemory, InFreeingRegions) {
 }
 
 TEST(NoMemory, InSetsOfLocks) {
-  expect_all_told([](Job& job) -> Operation {
+  expect_all_report([](Job& job) -> Operation {
     const auto locks = std::make_shared<std::optional<LockSet>>();
     return {.prepare =
                 [=, &job] {
@@ -255,7 +255,7 @@ TEST(NoMemory, InSetsOfLocks) {
 TEST(NoMemory, InTheFirstOperations) {
   for (std::int64_t number = 1; number <= 60; ++number) {
     on_ranks({.change = [](Settings& settings) { settings.liveness_ms = 20; }}, [=](Job& job) {
-      leave_agent_alone(job);
+      disable_progress_delegate(job);
       Region region = Region::allocate(job.world(), 4096).value();
       const std::vector<std::int64_t> sent(100, 5);
       std::vector<std::int64_t> back(100);

@@ -43,7 +43,7 @@ TEST(Notify, CountsForEachPairOfRanks) {
   });
 }
 
-TEST(Notify, WakesOneThatSleeps) {
+TEST(Notify, WakesASleepingRank) {
   on_ranks({.change = [](Settings&) {}}, [](Job& job) {
     // A notification goes round a ring, so that every rank waits long at some time.
     for (std::uint64_t round = 1; round <= 20; ++round) {
@@ -91,7 +91,7 @@ TEST(Notify, RefusesRanksThatDoNotExist) {
   });
 }
 
-TEST(PutWithFlag, ShowsTheDataToWhoSeesTheFlag) {
+TEST(PutWithFlag, ShowsTheDataToARankThatSeesTheFlag) {
   on_ranks([](Job& job) {
     // Rows of words, which are copied atomically: the thread sanitizer does not know the fences
     // that order other copies.
@@ -113,7 +113,7 @@ TEST(PutWithFlag, ShowsTheDataToWhoSeesTheFlag) {
   });
 }
 
-TEST(RaiseFlag, ComesBehindPutsOfEveryKind) {
+TEST(RaiseFlag, FollowsPutsOfEveryKind) {
   on_ranks([](Job& job) {
     constexpr std::size_t words = 5000;
     constexpr std::uint64_t sum_at = 8 * words;
@@ -143,7 +143,7 @@ TEST(RaiseFlag, ComesBehindPutsOfEveryKind) {
   });
 }
 
-TEST(RaiseFlag, IsSeenAsAChangeWhateverItIsRaisedTo) {
+TEST(RaiseFlag, IsSeenAsAChangeForAnyValue) {
   on_ranks([](Job& job) {
     Region region = Region::allocate(job.world(), 64).value();
     const RemoteAddress there = region.at(neighbour(job), 8);
@@ -163,7 +163,7 @@ TEST(RaiseFlag, IsSeenAsAChangeWhateverItIsRaisedTo) {
   });
 }
 
-TEST(RaiseFlag, TellsWhatIsWrong) {
+TEST(RaiseFlag, ReportsWhatIsWrong) {
   on_ranks([](Job& job) {
     Region region = Region::allocate(job.world(), 64).value();
     const RemoteAddress at = region.at(neighbour(job));
@@ -190,7 +190,7 @@ TEST(PutWithFlag, WritesRowsThatLieApart) {
   });
 }
 
-TEST(PutWithFlag, TellsWhatIsWrong) {
+TEST(PutWithFlag, ReportsWhatIsWrong) {
   on_ranks([](Job& job) {
     Region region = Region::allocate(job.world(), 64).value();
     const std::int64_t value = 1;

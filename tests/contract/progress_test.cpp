@@ -116,18 +116,18 @@ TEST(LitmusThreads, FencesAndDetachedOperationsMayComeFromManyThreads) {
     Region region = Region::allocate(job.world(), 4096).value();
     std::array<std::int64_t, thread_count> sources{};
     on_threads([&](int thread) {
-      const auto place = static_cast<std::size_t>(thread);
+      const auto index = static_cast<std::size_t>(thread);
       for (std::int64_t round = 1; round <= 60; ++round) {
-        sources[place] = round;
-        const RemoteAddress at = region.at(neighbour(job), 64 * place);
-        put_async(job, at, &sources[place], 8).detach();
+        sources[index] = round;
+        const RemoteAddress at = region.at(neighbour(job), 64 * index);
+        put_async(job, at, &sources[index], 8).detach();
         ASSERT_TRUE(ok(round % 2 == 0 ? job.fence(at.rank) : job.wait_all()));
         ASSERT_TRUE(ok(job.fence_all()));
       }
     });
     ASSERT_TRUE(ok(job.barrier()));
-    for (std::size_t place = 0; place < thread_count; ++place) {
-      EXPECT_EQ(get_value<std::int64_t>(job, region.at(job.world().rank(), 64 * place)).value(),
+    for (std::size_t index = 0; index < thread_count; ++index) {
+      EXPECT_EQ(get_value<std::int64_t>(job, region.at(job.world().rank(), 64 * index)).value(),
                 60);
     }
   });

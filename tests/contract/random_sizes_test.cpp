@@ -34,7 +34,7 @@ constexpr std::array<std::int64_t, 16> limits{
     16 << 10, 32 << 10, 64 << 10, 128 << 10, 256 << 10, 1 << 20, 2 << 20, 4 << 20};
 constexpr std::int64_t most_bytes = (4 << 20) + 64;
 
-enum class PeerState : std::uint8_t { waited, moved, elsewhere, collected, dropped, detached };
+enum class HandleEnding : std::uint8_t { waited, moved, elsewhere, collected, dropped, detached };
 
 // One transfer: a range of bytes in the origin's part of a target's slice and in local memory.
 struct Piece {
@@ -64,34 +64,34 @@ std::vector<Piece> random_pieces(std::mt19937_64& random, std::int32_t ranks) {
   return pieces;
 }
 
-void end(Job& job, Handle handle, PeerState fate, Handle& all) {
-  switch (fate) {
-    case PeerState::waited:
+void end(Job& job, Handle handle, HandleEnding ending, Handle& all) {
+  switch (ending) {
+    case HandleEnding::waited:
       EXPECT_TRUE(ok(handle.wait()));
       EXPECT_TRUE(ok(handle.wait()));
       break;
-    case PeerState::moved: {
+    case HandleEnding::moved: {
       Handle other;
       other = std::move(handle);
       EXPECT_TRUE(ok(other.wait()));
       break;
     }
-    case PeerState::elsewhere:
+    case HandleEnding::elsewhere:
       std::thread([&] { EXPECT_TRUE(ok(handle.wait())); }).join();
       break;
-    case PeerState::collected:
+    case HandleEnding::collected:
       all.collect(std::move(handle));
       break;
-    case PeerState::dropped:
+    case HandleEnding::dropped:
       break;
-    case PeerState::detached:
+    case HandleEnding::detached:
       handle.detach();
       break;
   }
   static_cast<void>(job);
 }
 
-TEST(RandomSizes, AroundEveryLimitLeaveWhatTheModelSays) {
+TEST(RandomSizes, AroundEveryLimitAgreeWithTheModel) {
   on_ranks([](Job& job) {
     const SharedSeed seed(job);
     std::mt19937_64 random = seed.generator(job.rank().value);
@@ -117,12 +117,12 @@ TEST(RandomSizes, AroundEveryLimitLeaveWhatTheModelSays) {
         const RemoteAddress at =
             region.at(TeamRank{piece.target}, own + static_cast<std::uint64_t>(piece.offset));
         std::byte* const here = local[target].data() + piece.offset;
-        const auto fate = static_cast<PeerState>(random_in(random, 0, 5));
+        const auto ending = static_cast<HandleEnding>(random_in(random, 0, 5));
         if (piece.is_put) {
-          end(job, put_async(job, at, here, bytes), fate, all);
+          end(job, put_async(job, at, here, bytes), ending, all);
           std::copy_n(here, bytes, model[target].begin() + piece.offset);
         } else {
-          end(job, get_async(job, at, here, bytes), fate, all);
+          end(job, get_async(job, at, here, bytes), ending, all);
           std::copy_n(model[target].begin() + piece.offset, bytes,
                       expected[target].begin() + piece.offset);
         }

@@ -52,9 +52,9 @@ Step random_step(std::mt19937_64& random, std::int32_t rank, std::int32_t ranks)
   const bool is_long = random_in(random, 0, 7) == 0;
   const auto run = static_cast<std::size_t>(
       unit * (is_long ? random_in(random, 60, 250) : random_in(random, 0, 12)));
-  const std::int64_t most_levels = is_long ? 1 : max_stride_levels;
+  const std::int64_t max_levels = is_long ? 1 : max_stride_levels;
   const auto levels =
-      static_cast<int>(random_in(random, 0, 1) == 0 ? 0 : random_in(random, 1, most_levels));
+      static_cast<int>(random_in(random, 0, 1) == 0 ? 0 : random_in(random, 1, max_levels));
   step.shape = test::random_disjoint_shape(random, levels, run, unit);
   const CopyShape::Extent remote = step.shape.remote_extent();
   const CopyShape::Extent local = step.shape.local_extent();
@@ -142,11 +142,11 @@ void work_and_compare(Job& job, int steps) {
   }
 }
 
-TEST(RandomOperations, OfAllRanksLeaveWhatTheModelSays) {
+TEST(RandomOperations, OfAllRanksAgreeWithTheModel) {
   on_ranks([](Job& job) { work_and_compare(job, 250); });
 }
 
-TEST(RandomOperations, LeaveTheSameWithFewOutstanding) {
+TEST(RandomOperations, LeaveTheSameDataWithFewOutstanding) {
   on_ranks({.change = [](Settings& settings) { settings.max_outstanding = 1; }},
            [](Job& job) { work_and_compare(job, 60); });
 }

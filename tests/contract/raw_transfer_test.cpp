@@ -98,7 +98,7 @@ TEST(RawTransfer, FindsItsWayAmongManyRegions) {
   });
 }
 
-TEST(RawTransfer, MovesRunsOfAllLengthsToAndFro) {
+TEST(RawTransfer, MovesRunsOfAllLengthsBothWays) {
   on_ranks([](Job& job) {
     const SharedSeed seed(job);
     std::mt19937_64 random = seed.generator(job.rank().value);
@@ -178,16 +178,16 @@ struct Runs {
   Runs(std::mt19937_64& random, std::size_t count, std::size_t bytes, std::byte* remote,
        std::byte* local, bool in_order)
       : size(bytes) {
-    std::vector<std::size_t> places(count);
-    std::iota(places.begin(), places.end(), std::size_t{0});
+    std::vector<std::size_t> order(count);
+    std::iota(order.begin(), order.end(), std::size_t{0});
     for (std::size_t i = 0; i < count; ++i) {
       here.push_back(local + i * bytes);
     }
     if (!in_order) {
-      std::shuffle(places.begin(), places.end(), random);
+      std::shuffle(order.begin(), order.end(), random);
     }
-    for (const std::size_t place : places) {
-      there.push_back(remote + place * (bytes + 8));
+    for (const std::size_t index : order) {
+      there.push_back(remote + index * (bytes + 8));
     }
   }
   [[nodiscard]] RunList list() const { return {there, here, size}; }
@@ -321,7 +321,7 @@ TEST(RawTransfer, RefusesListsThatDontMatch) {
   });
 }
 
-TEST(RawTransfer, SaysWhatIsWrongWithAnAddress) {
+TEST(RawTransfer, ReportsWhatIsWrongWithAnAddress) {
   on_ranks([](Job& job) {
     const Named memory(job);
     const TeamRank target = neighbour(job);

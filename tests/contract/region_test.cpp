@@ -130,7 +130,7 @@ TEST(Region, ThousandsLiveAtOnceWithoutADescriptorEach) {
   });
 }
 
-TEST(Region, ThatWasFreedIsClosedForEver) {
+TEST(Region, ThatWasFreedIsClosedForever) {
   on_ranks([](Job& job) {
     Region region = Region::allocate(job.world(), 64).value();
     const RemoteAddress stale = region.at(neighbour(job));
@@ -154,7 +154,7 @@ TEST(Region, ThatWasFreedIsClosedForEver) {
   });
 }
 
-TEST(Region, AddressesThatWereNeverSetReachNobody) {
+TEST(Region, AddressesThatWereNeverSetReachNoRank) {
   // Regions are created and freed until each entry of the lookup table has been used.
   on_ranks({.change = [](Settings&) {}}, [](Job& job) {
     for (int i = 0; i < 150; ++i) {
@@ -256,7 +256,7 @@ TEST(Region, OfMemoryThatTheProgramHasBeginsAtAnyWord) {
 }
 
 // Even if the slices before it end at any address.
-TEST(Region, BeginsWhereAnyTypeMay) {
+TEST(Region, IsAlignedForEveryType) {
   on_ranks([](Job& job) {
     for (const std::size_t bytes : {100U, 4104U, 300'008U, 700'001U}) {
       Region region = Region::allocate(job.world(), bytes).value();
@@ -404,7 +404,7 @@ TEST(RawPointers, OfAllSlicesAreUniqueAndTranslateBack) {
   });
 }
 
-TEST(RawPointers, OfAFreedRegionTranslateNoMore) {
+TEST(RawPointers, OfAFreedRegionNoLongerTranslate) {
   on_ranks([](Job& job) {
     Region region = Region::allocate(job.world(), 1000).value();
     std::vector<void*> pointers;
@@ -535,7 +535,7 @@ int placement_of(const void* at) {
   return syscall(SYS_get_mempolicy, &policy, nullptr, 0UL, at, of_address) == 0 ? policy : -1;
 }
 
-TEST(AccessModes, MemoryThatNobodyIsNearToLiesOnAllNumaNodes) {
+TEST(AccessModes, MemoryThatNoRankIsNearToLiesOnAllNumaNodes) {
   on_ranks([](Job& job) {
     const std::string transport = test::transport_name();
     if (transport == "loopback" || transport == "toy") {

@@ -34,8 +34,8 @@ std::vector<Fragment> list_in(std::vector<std::byte>& local, std::size_t from, s
   std::vector<Fragment> list;
   for (std::size_t i = 0; i < pieces; ++i) {
     const std::size_t bytes = 8 * (1 + i % 3);
-    const std::size_t place = i * 7 % pieces;
-    list.push_back({local.data() + from + i * room, place * room + (i == odd ? 8 : 0), bytes});
+    const std::size_t index = i * 7 % pieces;
+    list.push_back({local.data() + from + i * room, index * room + (i == odd ? 8 : 0), bytes});
   }
   return list;
 }

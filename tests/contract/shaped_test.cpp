@@ -30,14 +30,14 @@ using test::SharedSeed;
 constexpr std::size_t slice_bytes = std::size_t{128} * 1024;
 
 // A shape, its offset in a slice, and local memory for it.
-struct Placed {
+struct PlacedShape {
   CopyShape shape;
   std::uint64_t offset = 0;
   test::Side local;
 };
 
-Placed place(std::mt19937_64& random, const CopyShape& shape) {
-  Placed placed;
+PlacedShape place_shape(std::mt19937_64& random, const CopyShape& shape) {
+  PlacedShape placed;
   placed.shape = shape;
   const CopyShape::Extent remote = shape.remote_extent();
   const CopyShape::Extent local = shape.local_extent();
@@ -48,11 +48,11 @@ Placed place(std::mt19937_64& random, const CopyShape& shape) {
   return placed;
 }
 
-Placed random_placed(std::mt19937_64& random, int levels) {
+PlacedShape random_placed_shape(std::mt19937_64& random, int levels) {
   const std::int64_t unit = std::int64_t{1} << random_in(random, 0, 4);
   const auto run = static_cast<std::size_t>(
       random_in(random, 0, 5) == 0 ? random_in(random, 65, 300) : random_in(random, 0, 32));
-  Placed placed = place(random, test::random_disjoint_shape(random, levels, run, unit));
+  PlacedShape placed = place_shape(random, test::random_disjoint_shape(random, levels, run, unit));
   return placed;
 }
 
@@ -72,7 +72,7 @@ TEST(ShapedPut, AgreesWithTheModelForRandomShapes) {
     const TeamRank target = neighbour(job);
     ModelMemory model(1, slice_bytes);
     for (int round = 0; round < tessera::test::rounds(90); ++round) {
-      Placed placed = random_placed(random, round % (max_stride_levels + 1));
+      PlacedShape placed = random_placed_shape(random, round % (max_stride_levels + 1));
       const RemoteAddress at = region.at(target, placed.offset);
       const std::byte* const from = placed.local.at(0);
       const Status status = round % 2 == 0 ? put(job, at, from, placed.shape)
@@ -95,7 +95,7 @@ TEST(ShapedGet, AgreesWithTheModelForRandomShapes) {
     test::fill(random, model.slice(0));
     ASSERT_TRUE(ok(put(job, region.at(target), model.slice(0).data(), slice_bytes)));
     for (int round = 0; round < tessera::test::rounds(180); ++round) {
-      Placed placed = random_placed(random, round % (max_stride_levels + 1));
+      PlacedShape placed = random_placed_shape(random, round % (max_stride_levels + 1));
       test::Side expected = placed.local;
       model.get(0, placed.offset, expected.at(0), placed.shape);
       const RemoteAddress at = region.at(target, placed.offset);
@@ -228,7 +228,7 @@ TEST(ScatteredGet, AgreesWithTheModelAndOffsetsAreRelative) {
   });
 }
 
-TEST(ScatteredTransfers, ThatOverlapWhereTheyWriteAreRefusedAndChangeNothing) {
+TEST(ScatteredTransfers, WithOverlappingTargetsAreRefusedAndChangeNothing) {
   on_ranks([](Job& job) {
     Region region = Region::allocate(job.world(), 256).value();
     const RemoteAddress at = region.at(neighbour(job));
@@ -255,7 +255,7 @@ TEST(ScatteredTransfers, ThatOverlapWhereTheyWriteAreRefusedAndChangeNothing) {
   });
 }
 
-TEST(ScatteredPut, ThatOverlapsIsCarriedOutWhereTheCheckIsOff) {
+TEST(ScatteredPut, ThatOverlapsIsPerformedIfTheCheckIsOff) {
   on_ranks({.change = [](Settings& settings) { settings.check_overlap = 0; }}, [](Job& job) {
     Region region = Region::allocate(job.world(), 64).value();
     const RemoteAddress at = region.at(neighbour(job));

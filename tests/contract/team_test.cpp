@@ -51,9 +51,9 @@ void expect_team(Job& job, const std::vector<WorldRank>& members) {
   ASSERT_TRUE(std::equal(members.begin(), members.end(), team.members().begin()));
   for (std::int32_t rank = -1; rank <= job.size(); ++rank) {
     const auto found = std::find(members.begin(), members.end(), WorldRank{rank});
-    const std::int32_t place =
+    const std::int32_t index =
         found == members.end() ? -1 : static_cast<std::int32_t>(found - members.begin());
-    EXPECT_EQ(team.team_rank(WorldRank{rank}).value, place);
+    EXPECT_EQ(team.team_rank(WorldRank{rank}).value, index);
   }
   use_team(job, team);
 }
@@ -105,7 +105,7 @@ TEST(Team, DoesNotUseWhatAnotherLeft) {
   });
 }
 
-TEST(Team, IsMadeAnewFromTheSameListManyTimes) {
+TEST(Team, IsMadeAgainFromTheSameListManyTimes) {
   on_ranks([](Job& job) {
     const auto list = every(job, 0, 1);
     for (int round = 0; round < 30; ++round) {
@@ -177,7 +177,7 @@ TEST(Team, OutlivesTheTeamThatItWasSplitFrom) {
   });
 }
 
-TEST(Team, CreationTellsWhatIsWrongWithTheList) {
+TEST(Team, CreationReportsWhatIsWrongWithTheList) {
   on_ranks([](Job& job) {
     EXPECT_TRUE(fails(Team::create(job, {}), Code::invalid_argument, {"at least one member"}));
     const std::vector<WorldRank> twice{job.rank(), job.rank()};

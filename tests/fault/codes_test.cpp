@@ -68,7 +68,7 @@ TEST(Code, InvalidArgumentForCollectivesThatDoNotMatch) {
   EXPECT_TRUE(status.message().starts_with("members of a team called different collectives"));
 }
 
-TEST(Code, OutOfRangeForAByteBehindTheSlice) {
+TEST(Code, OutOfRangeForAByteAfterTheSlice) {
   const Status status = on_threads(2, [](Job& job) -> Status {
     TESSERA_ASSIGN_OR_RETURN(Region region, Region::allocate(job.world(), 100));
     const double value = 1;
@@ -172,31 +172,31 @@ TEST(Code, UnreachableForNodesWithoutANetwork) {
   ASSERT_EQ(pipe(ends.data()), 0);
   const pid_t child = fork();
   if (child == 0) {
-    std::string told = "SKIPPED";
+    std::string result = "SKIPPED";
     if (unshare(CLONE_NEWNET) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0) {
       Settings settings = small();
       settings.ranks_per_node = 2;
       settings.transport = "shm,tcp";
-      told = on_threads(
-                 4, [](Job&) { return Status(); }, settings)
-                 .describe();
+      result = on_threads(
+                   4, [](Job&) { return Status(); }, settings)
+                   .describe();
     }
-    static_cast<void>(!write(ends[1], told.data(), told.size()));
+    static_cast<void>(!write(ends[1], result.data(), result.size()));
     _exit(0);
   }
   close(ends[1]);
-  std::string told(4096, '\0');
-  const ssize_t bytes = read(ends[0], told.data(), told.size());
-  told.resize(static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
+  std::string result(4096, '\0');
+  const ssize_t bytes = read(ends[0], result.data(), result.size());
+  result.resize(static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
   close(ends[0]);
   int state = 0;
   EXPECT_EQ(waitpid(child, &state, 0), child);
-  if (told == "SKIPPED") {
+  if (result == "SKIPPED") {
     GTEST_SKIP() << "this user may not create network namespaces";
   }
-  EXPECT_TRUE(told.starts_with("unreachable: ")) << told;
-  EXPECT_NE(told.find("cannot be reached: Network is unreachable"), std::string::npos) << told;
-  EXPECT_EQ(told.find("died"), std::string::npos) << told;
+  EXPECT_TRUE(result.starts_with("unreachable: ")) << result;
+  EXPECT_NE(result.find("cannot be reached: Network is unreachable"), std::string::npos) << result;
+  EXPECT_EQ(result.find("died"), std::string::npos) << result;
 }
 
 TEST(Code, PeerLostForARankThatDied) {
@@ -238,15 +238,15 @@ TEST(Code, ProtocolForMemoryOfAnotherVersion) {
   EXPECT_EQ(refused.status().code(), Code::protocol);
 }
 
-TEST(Code, InternalForAPlaceThatAnotherProcessHolds) {
+TEST(Code, InternalForALocalRankThatAnotherProcessHolds) {
   auto memory = rma::detail::NodeMemory::create(2, 64 << 20).value();
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   const int child = fork();
   if (child == 0) {
     char byte = memory->hold_liveness_lock(1).ok() ? 'y' : 'n';
-    const bool said = write(ends[1], &byte, 1) == 1;
-    while (said) {  // NOLINT(bugprone-infinite-loop): until it is killed
+    const bool is_sent = write(ends[1], &byte, 1) == 1;
+    while (is_sent) {  // NOLINT(bugprone-infinite-loop): until it is killed
       pause();
     }
     _exit(1);

@@ -33,21 +33,21 @@ class ControlGroup {
       std::ofstream limit(folder_ + "/" + each.limit);
       limit << (std::int64_t{mib} << 20) << std::flush;
       if (limit) {
-        is_there_ = true;
+        exists_ = true;
         return;
       }
       rmdir(folder_.c_str());
     }
   }
   ~ControlGroup() {
-    if (is_there_) {
+    if (exists_) {
       rmdir(folder_.c_str());
     }
   }
   ControlGroup(const ControlGroup&) = delete;
   ControlGroup& operator=(const ControlGroup&) = delete;
 
-  [[nodiscard]] bool is_there() const { return is_there_; }
+  [[nodiscard]] bool exists() const { return exists_; }
   /// Starts tessera-run in the group.
   [[nodiscard]] Program start(std::vector<std::string> arguments) const {
     const std::string script =
@@ -76,7 +76,7 @@ class ControlGroup {
   };
   std::string folder_;
   std::string kills_;
-  bool is_there_ = false;
+  bool exists_ = false;
 };
 
 constexpr const char* why_skipped =
@@ -85,7 +85,7 @@ constexpr const char* why_skipped =
 // All ranks pass the check of available memory, but there is enough for only one of them.
 TEST(ControlGroup, NodesThatAskForMemoryAtOnceAreRefused) {
   const ControlGroup group(300);
-  if (!group.is_there()) {
+  if (!group.exists()) {
     GTEST_SKIP() << why_skipped;
   }
   for (int tries = 0; tries < 2; ++tries) {
@@ -109,7 +109,7 @@ TEST(ControlGroup, TeamsThatAskForMemoryAtOnceAreRefusedUnlessThereIsEnough) {
 #else
   const ControlGroup group(300);
 #endif
-  if (!group.is_there()) {
+  if (!group.exists()) {
     GTEST_SKIP() << why_skipped;
   }
   for (int tries = 0; tries < 2; ++tries) {
@@ -125,7 +125,7 @@ TEST(ControlGroup, TeamsThatAskForMemoryAtOnceAreRefusedUnlessThereIsEnough) {
 
 TEST(ControlGroup, JobsThatAskForMemoryAtOnceAreRefusedUnlessThereIsEnough) {
   const ControlGroup group(300);
-  if (!group.is_there()) {
+  if (!group.exists()) {
     GTEST_SKIP() << why_skipped;
   }
   for (int tries = 0; tries < 2; ++tries) {
@@ -147,7 +147,7 @@ TEST(ControlGroup, JobsThatAskForMemoryAtOnceAreRefusedUnlessThereIsEnough) {
 // Each request is too small for a check of the group's memory of its own.
 TEST(ControlGroup, ManySmallRequestsAreRefusedInTime) {
   const ControlGroup group(100);
-  if (!group.is_there()) {
+  if (!group.exists()) {
     GTEST_SKIP() << why_skipped;
   }
   const Ending ending =

@@ -21,7 +21,7 @@ constexpr long soon_ms = 10'000;
 
 void expect_clean_end(const Plan& plan, const Outcome& outcome) {
   EXPECT_FALSE(outcome.hung);
-  EXPECT_TRUE(outcome.left_behind.empty());
+  EXPECT_TRUE(outcome.leftovers.empty());
   for (const rma::RankExit& each : outcome.exits) {
     const bool is_struck = each.rank == plan.victim && plan.signal == SIGKILL;
     EXPECT_EQ(each.signal, is_struck ? SIGKILL : 0) << "rank " << each.rank;
@@ -40,9 +40,9 @@ void expect_report(const Outcome& outcome, int rank, const std::string& step,
 
 // If a scenario puts to a victim on another node before its loss is known, stop() reports the loss
 // of those puts and flags once more.
-bool may_be_told_again(const Plan& plan, const Outcome& outcome, int rank) {
+bool may_be_reported_again(const Plan& plan, const Outcome& outcome, int rank) {
   const std::string& scenario = plan.scenario;
-  const bool puts = scenario.starts_with("awaited_receive") || scenario == "exchanges_messages" ||
+  const bool puts = scenario.starts_with("waits_for_receive") || scenario == "exchanges_messages" ||
                     scenario == "inside_halo_updates";
   const Report* const report = outcome.find(rank, "stop");
   return puts && std::getenv("TESSERA_RANKS_PER_NODE") != nullptr && report != nullptr &&
@@ -56,7 +56,7 @@ void expect_survivors(const Plan& plan, const Outcome& outcome, const std::strin
     if (rank != plan.victim) {
       expect_report(outcome, rank, "outcome", code, plan.victim);
       expect_report(outcome, rank, "carry_on", "ok", -1);
-      const bool again = may_be_told_again(plan, outcome, rank);
+      const bool again = may_be_reported_again(plan, outcome, rank);
       expect_report(outcome, rank, "stop", again ? code : "ok", again ? plan.victim : -1);
     }
   }
@@ -74,46 +74,46 @@ Outcome expect_loss(const Plan& plan) {
 
 // ---- The survivors wait for the dead rank ------------------------------------------------------
 
-class AwaitedRank : public testing::TestWithParam<const char*> {};
+class RankThatOthersWaitFor : public testing::TestWithParam<const char*> {};
 
-TEST_P(AwaitedRank, IsReportedLostByAllSurvivors) {
+TEST_P(RankThatOthersWaitFor, IsReportedLostByAllSurvivors) {
   expect_loss({.scenario = GetParam(), .ranks = 3, .victim = 1});
 }
 
-TEST_P(AwaitedRank, IsReportedLostWhenItIsTheFirst) {
+TEST_P(RankThatOthersWaitFor, IsReportedLostWhenItIsTheFirst) {
   expect_loss({.scenario = GetParam(), .ranks = 2, .victim = 0});
 }
 
-INSTANTIATE_TEST_SUITE_P(Fault, AwaitedRank,
+INSTANTIATE_TEST_SUITE_P(Fault, RankThatOthersWaitFor,
                          testing::Values("absent_from_barrier", "absent_from_broadcast",
                                          "absent_from_allreduce", "absent_from_allgather",
                                          "absent_from_split", "absent_from_team_creation",
                                          "absent_from_lock_set_creation", "absent_from_allocation",
                                          "absent_from_attach", "absent_from_free",
-                                         "absent_from_lock_set_free", "awaited_flag",
-                                         "awaited_notification", "notified", "awaited_message",
-                                         "awaited_receive", "awaited_receives"),
+                                         "absent_from_lock_set_free", "waits_for_flag",
+                                         "waits_for_notification", "notified", "waits_for_message",
+                                         "waits_for_receive", "waits_for_receives"),
                          [](const auto& each) { return std::string(each.param); });
 
-TEST(Fault, WhoWaitsForAMemberThatKnowsOfTheDeathIsToldToo) {
+TEST(Fault, AWaiterForAMemberThatKnowsOfTheDeathIsNotifiedToo) {
   for (const int victim : {1, 3}) {
     expect_loss({.scenario = "deserted_barrier", .ranks = 4, .victim = victim});
     expect_loss({.scenario = "deserted_team_creation", .ranks = 4, .victim = victim});
   }
 }
 
-TEST(Fault, ANotificationThatCannotComeIsNoticedAmidOthers) {
-  const Plan plan{.scenario = "awaited_notification_amid_noise", .ranks = 3, .victim = 1};
+TEST(Fault, AnImpossibleNotificationIsDetectedAmongOthers) {
+  const Plan plan{.scenario = "waits_for_notification_among_others", .ranks = 3, .victim = 1};
   const Outcome outcome = expect_loss(plan);
   expect_report(outcome, 0, "notified", "peer_lost", 1);
 }
 
-TEST(Fault, WhoWaitsForAMessageOfAnyRankLearnsThatNobodyIsLeft) {
-  expect_loss({.scenario = "awaited_message_from_any", .ranks = 2, .victim = 0});
+TEST(Fault, AWaiterForAnyRanksMessageIsNotifiedThatNoRankIsLeft) {
+  expect_loss({.scenario = "waits_for_message_from_any", .ranks = 2, .victim = 0});
 }
 
-TEST(Fault, WhoWaitsForAMessageThatCannotComeNoticesAmidOthers) {
-  const Plan plan{.scenario = "awaited_message_amid_noise", .ranks = 3, .victim = 1};
+TEST(Fault, AnImpossibleMessageIsDetectedAmongOthers) {
+  const Plan plan{.scenario = "waits_for_message_among_others", .ranks = 3, .victim = 1};
   const Outcome outcome = expect_loss(plan);
   expect_report(outcome, 0, "notified", "peer_lost", 1);
 }
@@ -143,11 +143,11 @@ INSTANTIATE_TEST_SUITE_P(Fault, BusyRank,
                          [](const auto& each) { return std::string(each.param); });
 
 // Even the rank that exchanges no ghost cells with the victim gets the error.
-TEST(Fault, AllWhoExchangeGhostCellsLearnOfADeathAmongThem) {
+TEST(Fault, ADeathIsReportedToAllRanksThatExchangeGhostCells) {
   expect_loss_at_any_moment("inside_halo_updates");
 }
 
-TEST(Fault, AllWhoExchangeMessagesWithTheDeadLearnOfIt) {
+TEST(Fault, ADeathIsReportedToAllRanksThatExchangeMessagesWithIt) {
   expect_loss_at_any_moment("exchanges_messages");
 }
 
@@ -159,11 +159,11 @@ TEST(Fault, AttachedMemoryGoesWithItsRank) {
 // ---- The dead rank held a lock -----------------------------------------------------------------
 
 // From another node, the death of a rank looks like the loss of its connection.
-TEST(Fault, ALockOfADeadRankGoesToItsWaitersAndOneIsTold) {
+TEST(Fault, ALockOfADeadRankGoesToItsWaitersAndOneIsNotified) {
   const std::string died = std::getenv("TESSERA_RANKS_PER_NODE") == nullptr
                                ? "died"
                                : "died, or lost its connection to the lock's node,";
-  for (const char* scenario : {"holds_lock", "holds_lock_awaited"}) {
+  for (const char* scenario : {"holds_lock", "holds_contended_lock"}) {
     const Outcome outcome = expect_loss({.scenario = scenario, .ranks = 4, .victim = 2});
     EXPECT_EQ(outcome.count("notified"), 1) << scenario << "\n" << describe(outcome);
     for (const Report& each : outcome.reports) {
@@ -191,7 +191,7 @@ TEST_P(InternalLock, OfADeadRankIsTakenOver) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Fault, InternalLock,
-                         testing::Values("holds_stripes", "holds_bitmap", "holds_post_boxes"),
+                         testing::Values("holds_stripes", "holds_bitmap", "holds_inboxes"),
                          [](const auto& each) { return std::string(each.param); });
 
 // ---- Memory ------------------------------------------------------------------------------------
@@ -204,7 +204,7 @@ TEST(Fault, MemoryThatADeadRankSharedGoesWithTheLastOfTheOthers) {
 
 // ---- Not dead ----------------------------------------------------------------------------------
 
-TEST(Fault, ARankThatLeavesInGoodOrderIsNotCalledDead) {
+TEST(Fault, ARankThatLeavesProperlyIsNotReportedDead) {
   const Plan plan{.scenario = "leaves", .ranks = 3, .victim = 1, .signal = 0};
   const Outcome outcome = direct(plan);
   expect_clean_end(plan, outcome);
@@ -218,7 +218,7 @@ TEST(Fault, ARankThatLeavesInGoodOrderIsNotCalledDead) {
   EXPECT_FALSE(HasFailure()) << describe(outcome);
 }
 
-TEST(Fault, AStoppedRankIsNotCalledDead) {
+TEST(Fault, AStoppedRankIsNotReportedDead) {
   const Plan plan{.scenario = "pauses",
                   .ranks = 3,
                   .victim = 1,
@@ -248,7 +248,7 @@ void expect_failed_start(const Plan& plan, const std::string& code, int named_ra
 
 // Job::start makes six exchanges and then forms the world team. The victim stops before each of
 // them, and after each.
-TEST(FaultAtStart, ARankThatDiesIsNamedWhereverItStood) {
+TEST(FaultAtStart, ARankThatDiesIsNamedAtEveryStep) {
   for (int exchange = 0; exchange < 6; ++exchange) {
     for (const char* where : {"", "+"}) {
       expect_failed_start({.scenario = "start:" + std::to_string(exchange) + where,
@@ -302,7 +302,7 @@ void expect_all_refused(const Plan& plan, const std::string& code, const std::st
   EXPECT_FALSE(testing::Test::HasFailure()) << plan.scenario << ":\n" << describe(outcome);
 }
 
-TEST(FaultAtStart, AllRanksAreToldOfOnesLimitOnOpenFiles) {
+TEST(FaultAtStart, OneRanksLimitOnOpenFilesIsReportedToAll) {
 #ifdef TESSERA_SANITIZED
   GTEST_SKIP() << "a sanitizer needs file descriptors itself";
 #endif
@@ -317,7 +317,7 @@ TEST(FaultAtStart, AllRanksAreToldOfOnesLimitOnOpenFiles) {
   }
 }
 
-TEST(FaultAtStart, AllRanksAreToldOfOnesLimitOnAddressSpace) {
+TEST(FaultAtStart, OneRanksLimitOnAddressSpaceIsReportedToAll) {
 #ifdef TESSERA_SANITIZED
   GTEST_SKIP() << "a sanitizer needs address space itself";
 #endif

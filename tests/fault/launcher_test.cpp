@@ -52,7 +52,7 @@ TEST(TesseraRun, ExitsWithZeroWhenAllRanksDo) {
 
 // A rank that ends the job also ends ranks that compute, and ranks that ignore SIGTERM.
 TEST(TesseraRun, EndsAllRanksWhenOneEndsTheJob) {
-  for (const char* const kind : {"end-job", "end-job-of-deaf"}) {
+  for (const char* const kind : {"end-job", "end-job-ignoring-sigterm"}) {
     const Ending ending = tessera_run({"-n", "4", FAULT_WORKER, kind, "2", "1"}).wait();
     EXPECT_EQ(ending.exit_code, 7) << kind;
     EXPECT_EQ(ending.output, "tessera-run: rank 2 exited with code 7\n") << kind;
@@ -60,15 +60,15 @@ TEST(TesseraRun, EndsAllRanksWhenOneEndsTheJob) {
 }
 
 // The exit code is that of the rank that ended the job, although another rank exited with 0 before.
-TEST(TesseraRun, TellsTheCodeOfWhoEndedTheJobBehindAnother) {
+TEST(TesseraRun, ExitsWithTheCodeOfTheRankThatEndedTheJobAfterAnother) {
   const Ending ending =
-      tessera_run({"-n", "3", FAULT_WORKER, "end-job-behind-one", "2", "1"}).wait();
+      tessera_run({"-n", "3", FAULT_WORKER, "end-job-after-one", "2", "1"}).wait();
   EXPECT_EQ(ending.exit_code, 7);
   EXPECT_NE(ending.output.find("tessera-run: rank 2 exited with code 7\n"), std::string::npos);
 }
 
 // A stream stays locked while a thread waits for input from it.
-TEST(TesseraRun, EndsTheJobWhileAThreadOfItsEnderReads) {
+TEST(TesseraRun, EndsTheJobWhileAThreadOfTheEndingRankReads) {
   const Ending ending =
       tessera_run({"-n", "2", "--quiet", FAULT_WORKER, "end-job-while-reading", "0", "1"}).wait();
   EXPECT_EQ(ending.exit_code, 7);
@@ -77,7 +77,7 @@ TEST(TesseraRun, EndsTheJobWhileAThreadOfItsEnderReads) {
   EXPECT_EQ(occurrences(ending.output, "of a stream"), 1U) << ending.output;
 }
 
-TEST(TesseraRun, EndsAnEnderThatDoesNotEnd) {
+TEST(TesseraRun, EndsARankThatEndedTheJobButKeepsRunning) {
   const Ending ending =
       tessera_run({"-n", "3", FAULT_WORKER, "end-job-into-full-pipe", "1", "1"}).wait();
   EXPECT_EQ(ending.exit_code, 128 + SIGKILL);
@@ -86,7 +86,7 @@ TEST(TesseraRun, EndsAnEnderThatDoesNotEnd) {
 
 // A tool that a rank starts is a job of one rank. Its exit code does not end the job, and the ranks
 // continue.
-TEST(TesseraRun, AToolThatARankStartsIsNoRank) {
+TEST(TesseraRun, AToolThatARankStartsIsNotARank) {
   const Ending ending = tessera_run({"-n", "3", FAULT_WORKER, "start-a-tool", "1", "1"}).wait();
   EXPECT_EQ(ending.exit_code, 0);
   EXPECT_EQ(sorted_lines(ending.output),
@@ -129,7 +129,7 @@ TEST(TesseraRun, StartsAJobBelowEachRankOfAnother) {
   }
 }
 
-TEST(TesseraRun, TellsTheCodeOfWhoEndedTheJobThatAWrapperKeepsBack) {
+TEST(TesseraRun, ExitsWithTheCodeOfTheRankThatEndedTheJobDespiteAWrapper) {
   const std::string script = "set -- '" FAULT_WORKER
                              "' end-job 1 1; case $TESSERA_LAUNCH in *:1:2) \"$@\"; true;; "
                              "*) exec \"$@\";; esac";
@@ -166,7 +166,7 @@ TEST(TesseraRun, ExitsWith128AndTheSignalOfAKilledRankAndLetsTheOthersFinish) {
 }
 
 // A reader such as `| head -1` closes the pipe: the ranks continue, and their exit codes count.
-TEST(TesseraRun, GoesOnWhenNobodyReadsItsOutput) {
+TEST(TesseraRun, ContinuesIfItsOutputIsNotRead) {
   const TemporaryFolder folder;
   const std::string file = folder.file("done");
   const std::string script =
@@ -178,7 +178,7 @@ TEST(TesseraRun, GoesOnWhenNobodyReadsItsOutput) {
   EXPECT_EQ(contents_of(file), "x\nx\n");
 }
 
-TEST(TesseraRun, QuietSaysNothingOfFailedRanks) {
+TEST(TesseraRun, QuietOmitsFailedRanks) {
   std::vector<std::string> arguments = each_rank("2", "exit 3");
   arguments.insert(arguments.begin(), "--quiet");
   const Ending ending = tessera_run(arguments).wait();
@@ -215,7 +215,7 @@ Program under_bash(const std::string& script, std::vector<std::string> arguments
 }
 
 // The limit also concerns shared memory, which is a file to the system.
-TEST(TesseraRun, SaysThatFilesMayNotBeAsLargeAsItNeeds) {
+TEST(TesseraRun, ReportsThatFilesMayNotBeAsLargeAsItNeeds) {
   const Ending ending = under_bash("ulimit -f 1", {TESSERA_RUN, "-n", "4", "true"}).wait();
   EXPECT_EQ(ending.exit_code, 2) << ending.signal;
   EXPECT_EQ(ending.output,
@@ -224,7 +224,7 @@ TEST(TesseraRun, SaysThatFilesMayNotBeAsLargeAsItNeeds) {
 }
 
 // The smallest arena, and a little less and more.
-TEST(TesseraRun, RanksSayThatFilesMayNotBeAsLargeAsTheyNeed) {
+TEST(TesseraRun, RanksReportThatFilesMayNotBeAsLargeAsTheyNeed) {
   for (const char* const kib : {"64", "65535", "65536", "65599", "65600"}) {
     const Ending ending =
         under_bash(std::string("ulimit -f ") + kib,
@@ -239,7 +239,7 @@ TEST(TesseraRun, RanksSayThatFilesMayNotBeAsLargeAsTheyNeed) {
   }
 }
 
-TEST(TesseraRun, SaysThatAFileOfOutputMayNotBeLarger) {
+TEST(TesseraRun, ReportsThatAFileOfOutputMayNotBeLarger) {
   const TemporaryFolder folder;
   const std::string script = "ulimit -f 8; \"$@\" > '" + folder.file("out") + "'; echo code $?";
   const Ending ending = Program({"bash", "-c", script, "bash", TESSERA_RUN, "-n", "1", "sh", "-c",
@@ -251,7 +251,7 @@ TEST(TesseraRun, SaysThatAFileOfOutputMayNotBeLarger) {
   EXPECT_EQ(contents_of(folder.file("out")).size(), 8192U);
 }
 
-TEST(TesseraRun, PassesAllArgumentsOnBehindTheProgram) {
+TEST(TesseraRun, ForwardsAllArgumentsAfterTheProgram) {
   const Ending ending = tessera_run({"-n", "2", "printf", "%s|", "--class", "A", "-n", "5",
                                      "--nodes", "--help", "--", "", "a b"})
                             .wait();
@@ -295,7 +295,7 @@ TEST(TesseraRun, HelpShowsTheUsageAndTheDefaults) {
   EXPECT_NE(help.find("-n,--ranks INT=1 "), std::string::npos) << help;
 }
 
-TEST(TesseraRun, MoreRanksThanCanBeStartedAreRefusedBeforeAnyIs) {
+TEST(TesseraRun, MoreRanksThanCanBeStartedAreRefusedBeforeTheFirst) {
   const Ending ending = tessera_run({"-n", "2147483647", "echo", "started"}).wait();
   EXPECT_EQ(ending.exit_code, 2);
   EXPECT_TRUE(ending.output.starts_with("tessera-run: 2147483647 ranks are more than the "))
@@ -334,7 +334,7 @@ TEST(TesseraRun, PassesSignalsOn) {
 }
 
 // Programs give these signals meanings of their own, such as writing a checkpoint.
-TEST(TesseraRun, GoesOnAfterASignalThatIsNotToEndTheRanks) {
+TEST(TesseraRun, ContinuesAfterASignalThatDoesNotEndTheRanks) {
   Program program = tessera_run(
       {"-n", "2", "sh", "-c",
        "trap 'echo noted' USR1; trap 'exit 5' TERM; echo ready; while true; do sleep 0.01; done"});
@@ -347,7 +347,7 @@ TEST(TesseraRun, GoesOnAfterASignalThatIsNotToEndTheRanks) {
   EXPECT_EQ(program.wait().exit_code, 5);
 }
 
-void expect_gone(int pid, const char* what) {
+void expect_ended(int pid, const char* what) {
   for (int tries = 0; tries < 500 && exists(pid); ++tries) {
     std::this_thread::sleep_for(milliseconds(10));
   }
@@ -355,7 +355,7 @@ void expect_gone(int pid, const char* what) {
 }
 
 // A shell that a signal ends does not pass the signal on to its child.
-TEST(TesseraRun, EndsWhatAScriptLeavesBehindThatWasToldToEnd) {
+TEST(TesseraRun, EndsProcessesThatASignalledScriptLeavesRunning) {
   Program program =
       tessera_run({"-n", "2", "--quiet", "sh", "-c", "sh -c 'echo $$; exec sleep 1000'; true"});
   ASSERT_TRUE(program.wait_for_lines(2));
@@ -363,11 +363,11 @@ TEST(TesseraRun, EndsWhatAScriptLeavesBehindThatWasToldToEnd) {
   kill(program.pid(), SIGTERM);
   EXPECT_EQ(program.wait().exit_code, 128 + SIGTERM);
   for (const std::string& line : lines) {
-    expect_gone(std::stoi(line), "the program of a script outlives it");
+    expect_ended(std::stoi(line), "the program of a script outlives it");
   }
 }
 
-TEST(TesseraRun, LetsAScriptEndItsProgramByItself) {
+TEST(TesseraRun, LetsAScriptEndItsProgram) {
   const std::string program =
       "trap 'sleep 0.3; echo saved; exit 9' USR1; trap 'echo cut off' TERM; echo ready; "
       "while true; do sleep 0.01; done";
@@ -382,14 +382,14 @@ TEST(TesseraRun, LetsAScriptEndItsProgramByItself) {
 }
 
 // The same, if another rank ends the job.
-TEST(TesseraRun, EndsWhatScriptsLeaveBehindWhenTheJobEnds) {
+TEST(TesseraRun, EndsProcessesThatScriptsLeaveRunningWhenTheJobEnds) {
   const std::string script = "sh -c \"echo \\$\\$; exec '" FAULT_WORKER "' end-job 1 1\"; true";
   const Ending ending = tessera_run({"-n", "2", "--quiet", "sh", "-c", script}).wait();
   EXPECT_EQ(ending.exit_code, 7);
   const std::vector<std::string> lines = sorted_lines(ending.output);
   ASSERT_EQ(lines.size(), 2U) << ending.output;
   for (const std::string& line : lines) {
-    expect_gone(std::stoi(line), "the program of a script outlives the job");
+    expect_ended(std::stoi(line), "the program of a script outlives the job");
   }
 }
 
@@ -400,7 +400,7 @@ TEST(TesseraRun, TakesItsRanksWithItWhenItIsKilled) {
   kill(program.pid(), SIGKILL);
   program.wait();
   for (const std::string& line : lines) {
-    expect_gone(std::stoi(line), "a rank outlives its launcher");
+    expect_ended(std::stoi(line), "a rank outlives its launcher");
   }
 }
 
@@ -452,8 +452,8 @@ TEST(TesseraRun, EndsWithASignalWhenItsReaderDoesNotRead) {
 // The ranks have ended when the signal comes, but the launcher still holds some of their output.
 TEST(TesseraRun, EndsWithASignalWhenOnlyItsReaderIsLeft) {
   Program program = tessera_run({"-n", "1", "--quiet", "sh", "-c", "yes | head -c 150000"});
-  for (const bool are_there : {true, false}) {
-    for (int tries = 0; tries < 500 && program.children().empty() == are_there; ++tries) {
+  for (const bool all_exist : {true, false}) {
+    for (int tries = 0; tries < 500 && program.children().empty() == all_exist; ++tries) {
       std::this_thread::sleep_for(milliseconds(2));
     }
   }

@@ -34,7 +34,7 @@ Ending run(const std::vector<std::string>& arguments, const Variables& further =
        {"OMPI_MCA_btl_vader_backing_directory", traces.environment()[1].second}});
   const ScopedEnvironment last(further);
   Ending ending = Program(arguments).wait();
-  const std::vector<std::string> left = traces.left_behind();
+  const std::vector<std::string> left = traces.leftovers();
   EXPECT_TRUE(left.empty()) << testing::PrintToString(left);
   return ending;
 }
@@ -67,7 +67,7 @@ TEST(UnderMpirun, JobsComeAndGoWithinTheProgramsMpi) {
       << ending.output;
 }
 
-TEST(UnderMpirun, ASecondJobIsRefusedWhereTheFirstHasEndedMpi) {
+TEST(UnderMpirun, ASecondJobIsRefusedIfTheFirstHasEndedMpi) {
   const Ending ending = mpirun("2", "twice");
   EXPECT_EQ(ending.exit_code, 0) << ending.output;
   EXPECT_EQ(count_of(ending.output,
@@ -83,7 +83,7 @@ TEST(UnderMpirun, ARankThatDiesEndsTheRunAndLeavesNothing) {
 }
 
 // The launcher of another MPI starts single processes that do not know of each other.
-TEST(UnderAForeignLauncher, TheProcessSaysThatItSeesOnlyItself) {
+TEST(UnderAForeignLauncher, TheProcessReportsThatItSeesOnlyItself) {
   for (const auto& [launcher, ranks, variables] :
        {std::tuple<std::string, int, Variables>{
             "srun", 4, {{"SLURM_NTASKS", "4"}, {"SLURM_PROCID", "0"}, {"SLURM_STEP_ID", "0"}}},
@@ -106,8 +106,8 @@ TEST(UnderTesseraRun, MpiIsNotStarted) {
 }
 
 // The two processes would be two jobs of one rank each.
-TEST(UnderTesseraRun, AProgramThatStartedMpiSaysThatItSeesOnlyItself) {
-  const Ending ending = run({TESSERA_RUN, "-n", "2", MPI_FAULT_WORKER, "behind_mpi"});
+TEST(UnderTesseraRun, AProgramThatStartedMpiReportsThatItSeesOnlyItself) {
+  const Ending ending = run({TESSERA_RUN, "-n", "2", MPI_FAULT_WORKER, "after_mpi"});
   EXPECT_EQ(
       count_of(ending.output,
                "after MPI_Init: unreachable: tessera-run says that it started 2 processes, but "

@@ -56,7 +56,7 @@ int start_twice() {
 }
 
 // MPI belongs to the program; its launcher may be another one than MPI's.
-int start_behind_mpi(int* argc, char*** argv) {
+int start_after_mpi(int* argc, char*** argv) {
   MPI_Init(argc, argv);
   const auto job = Job::start();
   std::printf("after MPI_Init: %s\n", job.ok() ? "ok" : job.status().describe().c_str());
@@ -125,8 +125,8 @@ int main(int argc, char** argv) {
   if (scenario == "users_mpi") {
     return work_within_a_users_mpi(&argc, &argv);
   }
-  if (scenario == "behind_mpi") {
-    return start_behind_mpi(&argc, &argv);
+  if (scenario == "after_mpi") {
+    return start_after_mpi(&argc, &argv);
   }
   if (scenario == "twice") {
     return start_twice();

@@ -29,10 +29,10 @@ void expect_report(const Outcome& outcome, int rank, const std::string& step,
   EXPECT_NE(report->message.find(words), std::string::npos) << report->message;
 }
 
-TEST(NodeDeath, AKilledFirstRankIsNamedAndOtherNodesGoOn) {
-  const Outcome outcome = direct(on_three_nodes("node:carrier_dies", SIGKILL));
+TEST(NodeDeath, AKilledFirstRankIsNamedAndOtherNodesContinue) {
+  const Outcome outcome = direct(on_three_nodes("node:agent_host_dies", SIGKILL));
   EXPECT_FALSE(outcome.hung);
-  EXPECT_TRUE(outcome.left_behind.empty());
+  EXPECT_TRUE(outcome.leftovers.empty());
   for (const int rank : {0, 1, 4, 5}) {
     expect_report(outcome, rank, "outcome", "peer_lost", 2,
                   "node 1 is lost with rank 2, whose process served it: ");
@@ -45,7 +45,7 @@ TEST(NodeDeath, AKilledFirstRankIsNamedAndOtherNodesGoOn) {
   expect_report(outcome, 5, "outcome", "peer_lost", 2, " 127.0.0.1:");
   // Rank 3 shared the lost node.
   expect_report(outcome, 3, "outcome", "peer_lost", 2);
-  expect_report(outcome, 3, "outwards", "ok", -1);
+  expect_report(outcome, 3, "outgoing", "ok", -1);
   for (const rma::RankExit& each : outcome.exits) {
     EXPECT_EQ(each.signal, each.rank == 2 ? SIGKILL : 0) << "rank " << each.rank;
     EXPECT_EQ(each.exit_code, 0) << "rank " << each.rank;
@@ -54,12 +54,12 @@ TEST(NodeDeath, AKilledFirstRankIsNamedAndOtherNodesGoOn) {
 }
 
 // Ranks of other nodes are alive, but their messages can no longer arrive.
-TEST(NodeDeath, WhoWaitsForAnotherNodeIsToldOfItsOwnNodesFirstRank) {
-  Plan plan = on_three_nodes("node:mate_is_cut_off", SIGKILL);
+TEST(NodeDeath, AWaiterForAnotherNodeIsNotifiedOfTheDeathOnItsOwnNode) {
+  Plan plan = on_three_nodes("node:node_peer_is_unreachable", SIGKILL);
   plan.ranks = 4;
   const Outcome outcome = direct(plan);
   EXPECT_FALSE(outcome.hung);
-  EXPECT_TRUE(outcome.left_behind.empty());
+  EXPECT_TRUE(outcome.leftovers.empty());
   expect_report(outcome, 3, "lock", "peer_lost", 0);
   expect_report(outcome, 3, "lock_again", "ok", -1);
   expect_report(outcome, 3, "flag", "peer_lost", 2, "nothing from rank 0 can arrive any more");
@@ -86,13 +86,13 @@ TEST(NodeDeath, ATeamMayBeFreedWhileAnothersLastStepIsUnderWay) {
   EXPECT_FALSE(HasFailure()) << describe(outcome);
 }
 
-TEST(NodeDeath, AFirstRankThatStopsGoesOnServingItsNode) {
-  const Outcome outcome = direct(on_three_nodes("node:carrier_stops", 0));
+TEST(NodeDeath, AFirstRankThatStopsStillServesItsNode) {
+  const Outcome outcome = direct(on_three_nodes("node:agent_host_stops", 0));
   EXPECT_FALSE(outcome.hung);
-  EXPECT_TRUE(outcome.left_behind.empty());
+  EXPECT_TRUE(outcome.leftovers.empty());
   for (const int rank : {0, 1, 3, 4, 5}) {
     expect_report(outcome, rank, "outcome", "ok", -1);
-    expect_report(outcome, rank, "mate", "ok", -1);
+    expect_report(outcome, rank, "node_peer", "ok", -1);
     expect_report(outcome, rank, "carry_on", "ok", -1);
     expect_report(outcome, rank, "stop", "ok", -1);
   }
@@ -100,13 +100,13 @@ TEST(NodeDeath, AFirstRankThatStopsGoesOnServingItsNode) {
   EXPECT_FALSE(HasFailure()) << describe(outcome);
 }
 
-TEST(NodeDeath, ALoneRankThatStopsIsKnownToHaveLeftOnAllOfSixNodes) {
-  Plan plan = on_three_nodes("node:lone_rank_stops", 0);
+TEST(NodeDeath, TheOnlyRankOfANodeThatStopsIsKnownToHaveLeftOnAllOfSixNodes) {
+  Plan plan = on_three_nodes("node:only_rank_stops", 0);
   plan.ranks = 7;
   plan.environment = {{"TESSERA_TRANSPORT", "shm,tcp"}, {"TESSERA_RANKS_PER_NODE", "1"}};
   const Outcome outcome = direct(plan);
   EXPECT_FALSE(outcome.hung);
-  EXPECT_TRUE(outcome.left_behind.empty());
+  EXPECT_TRUE(outcome.leftovers.empty());
   expect_report(outcome, 3, "left", "ok", -1);
   for (const int rank : {0, 1, 2, 4, 5, 6}) {
     expect_report(outcome, rank, "outcome", "closed", 3);
@@ -130,7 +130,7 @@ TEST_P(IntermediaryDeath, CostsItsOwnNodeOnly) {
                       {"TESSERA_SERVER_REPLIES", GetParam()}};
   const Outcome outcome = direct(plan);
   EXPECT_FALSE(outcome.hung);
-  EXPECT_TRUE(outcome.left_behind.empty());
+  EXPECT_TRUE(outcome.leftovers.empty());
   expect_report(outcome, 0, "outcome", "peer_lost", 3, "node 3 is lost with rank 3");
   for (const int rank : {0, 1, 2, 4, 5}) {
     expect_report(outcome, rank, "round", "ok", -1);
@@ -145,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(Replies, IntermediaryDeath, testing::Values("direct", "
                          [](const auto& each) { return std::string(each.param); });
 
 // A fence covers a flag even if there was no put or get before it.
-TEST(NodeDeath, AFenceTellsOfAFlagThatCameTooLateThoughNothingElseWasSent) {
+TEST(NodeDeath, AFenceReportsALateFlagThoughNothingElseWasSent) {
   const Outcome outcome = direct(on_three_nodes("node:flag_comes_too_late", 0));
   EXPECT_FALSE(outcome.hung);
   expect_report(outcome, 5, "outcome", "closed", 0, "it was freed or never created");

@@ -34,7 +34,7 @@ TEST_P(ProfileOfADeath, IsAFileOfEachSurvivor) {
                                   {"TESSERA_RANKS_PER_NODE", GetParam().ranks_per_node}}};
   const Outcome outcome = direct(plan);
   EXPECT_FALSE(outcome.hung) << describe(outcome);
-  EXPECT_TRUE(outcome.left_behind.empty()) << describe(outcome);
+  EXPECT_TRUE(outcome.leftovers.empty()) << describe(outcome);
   std::vector<std::string> expected;
   for (int rank = 0; rank < plan.ranks; ++rank) {
     if (rank == plan.victim) {
@@ -76,7 +76,7 @@ TEST(AProfileWithoutStop, IsWrittenAtTheExitWithAWarning) {
   }
 }
 
-TEST(AProfileWithoutStop, IsOfTheRankAloneThatFails) {
+TEST(AProfileWithoutStop, IsOnlyOfTheRankThatFails) {
   const TemporaryFolder folder;
   const Ending ending = exit_by("fail", "json", folder);
   EXPECT_EQ(ending.exit_code, 3) << ending.output;

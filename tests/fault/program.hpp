@@ -41,8 +41,8 @@ class Program {
  private:
   bool read_some();
 
-  static constexpr std::chrono::seconds patience{30};
-  std::chrono::steady_clock::time_point limit_ = std::chrono::steady_clock::now() + patience;
+  static constexpr std::chrono::seconds time_limit{30};
+  std::chrono::steady_clock::time_point limit_ = std::chrono::steady_clock::now() + time_limit;
   int pid_ = -1;
   int pipe_ = -1;
   std::string output_;

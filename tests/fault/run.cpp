@@ -84,14 +84,14 @@ class Director {
       }
       text.append(buffer, static_cast<std::size_t>(got));
       for (std::size_t end = 0; (end = text.find('\n')) != std::string::npos;) {
-        hear(text.substr(0, end), outcome);
+        parse_line(text.substr(0, end), outcome);
         text.erase(0, end + 1);
       }
     }
   }
 
  private:
-  void hear(const std::string& line, Outcome& outcome) {
+  void parse_line(const std::string& line, Outcome& outcome) {
     std::istringstream words(line);
     std::string kind;
     words >> kind;
@@ -220,7 +220,7 @@ Outcome direct(const Plan& plan) {
       outcome.exits = *exits;
     }
   }
-  outcome.left_behind = traces.left_behind();
+  outcome.leftovers = traces.leftovers();
   return outcome;
 }
 
@@ -234,7 +234,7 @@ std::string describe(const Outcome& outcome) {
     text += fmt::format("  rank {} ended with code {}, signal {}\n", each.rank, each.exit_code,
                         each.signal);
   }
-  for (const std::string& each : outcome.left_behind) {
+  for (const std::string& each : outcome.leftovers) {
     text += "  left on the machine: " + each + "\n";
   }
   return text;
@@ -278,7 +278,7 @@ std::vector<std::pair<std::string, std::string>> Traces::environment() const {
   return {{mark_name, mark_}, {"TMPDIR", folder_}};
 }
 
-std::vector<std::string> Traces::left_behind() const {
+std::vector<std::string> Traces::leftovers() const {
   std::vector<std::string> found;
   for (int tries = 0; tries < 100; ++tries) {
     found = processes_with(mark_name + ("=" + mark_));

@@ -43,7 +43,7 @@ struct Outcome {
   std::vector<rma::RankExit> exits;
   std::vector<Report> reports;
   bool hung = false;
-  std::vector<std::string> left_behind;  ///< processes, files and descriptors; should be empty
+  std::vector<std::string> leftovers;  ///< processes, files and descriptors; should be empty
 
   /// The report of `rank` about `step`; null if there is none.
   [[nodiscard]] const Report* find(int rank, const std::string& step) const;
@@ -81,7 +81,7 @@ class Traces {
   /// The variables for the run: the mark, and TMPDIR.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> environment() const;
   /// What exists now and did not exist before. Processes get a moment to end.
-  [[nodiscard]] std::vector<std::string> left_behind() const;
+  [[nodiscard]] std::vector<std::string> leftovers() const;
 
  private:
   std::string mark_;

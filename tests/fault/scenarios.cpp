@@ -83,11 +83,11 @@ Status in_split(Stage& stage) {
 }
 
 Status in_team_creation(Stage& stage) {
-  std::vector<WorldRank> everybody;
+  std::vector<WorldRank> all_ranks;
   for (std::int32_t rank = 0; rank < stage.job.size(); ++rank) {
-    everybody.push_back(WorldRank{rank});
+    all_ranks.push_back(WorldRank{rank});
   }
-  return rma::Team::create(stage.job, everybody).status();
+  return rma::Team::create(stage.job, all_ranks).status();
 }
 
 Status in_lock_set_creation(Stage& stage) {
@@ -214,9 +214,9 @@ void hold_lock(Stage& stage) {
 // One survivor gets the error; all get the lock after that.
 Status take_lock_of_the_dead(Stage& stage) {
   stage.wait_for_the_death();
-  Status told = stage.locks.lock(TeamRank{0}, 1);
-  if (!told.ok()) {
-    stage.line.report("notified", told);
+  Status result = stage.locks.lock(TeamRank{0}, 1);
+  if (!result.ok()) {
+    stage.line.report("notified", result);
     TESSERA_RETURN_IF_ERROR(stage.locks.lock(TeamRank{0}, 1));
   }
   TESSERA_RETURN_IF_ERROR(stage.locks.unlock(TeamRank{0}, 1));
@@ -225,14 +225,14 @@ Status take_lock_of_the_dead(Stage& stage) {
 
 // The holder dies while the others already wait.
 Status wait_for_lock_of_the_dying(Stage& stage) {
-  Status told = stage.locks.lock(TeamRank{0}, 1);
-  while (told.ok() && stage.victim_lives()) {
+  Status result = stage.locks.lock(TeamRank{0}, 1);
+  while (result.ok() && stage.victim_lives()) {
     TESSERA_RETURN_IF_ERROR(stage.locks.unlock(TeamRank{0}, 1));
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    told = stage.locks.lock(TeamRank{0}, 1);
+    result = stage.locks.lock(TeamRank{0}, 1);
   }
-  if (!told.ok()) {
-    stage.line.report("notified", told);
+  if (!result.ok()) {
+    stage.line.report("notified", result);
     TESSERA_RETURN_IF_ERROR(stage.locks.lock(TeamRank{0}, 1));
   }
   TESSERA_RETURN_IF_ERROR(stage.locks.unlock(TeamRank{0}, 1));
@@ -311,9 +311,9 @@ void hold_bitmap(Stage& stage) {
   stand_still(stage);
 }
 
-void hold_post_boxes(Stage& stage) {
-  for (int place = 0; place < node(stage).size(); ++place) {
-    node(stage).memory().record(place).inbox_lock.lock(node(stage).lock_context());
+void hold_inboxes(Stage& stage) {
+  for (int local_rank = 0; local_rank < node(stage).size(); ++local_rank) {
+    node(stage).memory().record(local_rank).inbox_lock.lock(node(stage).lock_context());
   }
   stand_still(stage);
 }
@@ -347,7 +347,7 @@ Status notification(Stage& stage) {
 
 // One survivor is woken all the time by messages of the others, and must still make its liveness
 // checks of the victim.
-Status notification_amid_noise(Stage& stage) {
+Status notification_among_others(Stage& stage) {
   if (stage.rank() != stage.first_survivor()) {
     const int noisy = stage.first_survivor();
     const auto quiet = std::chrono::steady_clock::now() + std::chrono::seconds(60);
@@ -364,12 +364,12 @@ Status notification_amid_noise(Stage& stage) {
     }
     return stage.job.barrier();
   }
-  Status told = notification(stage);
+  Status result = notification(stage);
   for (std::int32_t rank = 0; rank < stage.job.size(); ++rank) {
     TESSERA_RETURN_IF_ERROR(
         put_value(stage.job, stage.region.at(TeamRank{rank}, 16), std::int32_t{1}));
   }
-  stage.line.report("notified", told);
+  stage.line.report("notified", result);
   return stage.job.barrier();
 }
 
@@ -433,11 +433,11 @@ Status send_many_messages(Stage& stage, Mailbox& mailbox) {
 
 // One survivor is woken all the time by messages of the others, and must still make its liveness
 // checks of the victim.
-Status receive_message_amid_noise(Stage& stage, Mailbox& mailbox) {
+Status receive_message_among_others(Stage& stage, Mailbox& mailbox) {
   constexpr std::uint64_t done_at = 16;
   if (stage.rank() == stage.first_survivor()) {
-    Status told = receive_message(stage, mailbox);
-    stage.line.report("notified", told);
+    Status result = receive_message(stage, mailbox);
+    stage.line.report("notified", result);
     const std::int32_t done = 1;
     for (const WorldRank rank : stage.survivors()) {
       TESSERA_RETURN_IF_ERROR(
@@ -449,7 +449,7 @@ Status receive_message_amid_noise(Stage& stage, Mailbox& mailbox) {
         TESSERA_RETURN_IF_ERROR(mailbox.receive(3, {}, rank).status());
       }
     }
-    return told;
+    return result;
   }
   while (true) {
     TESSERA_RETURN_IF_ERROR(
@@ -523,7 +523,7 @@ Status use_much_memory(Stage& stage) {
     stand_still(stage);
   }
   stage.wait_for_the_death();
-  Status told = region.free();
+  Status result = region.free();
   teams.clear();
   TESSERA_ASSIGN_OR_RETURN(rma::Team team, rma::Team::create(stage.job, stage.survivors()));
   TESSERA_RETURN_IF_ERROR(team.barrier());
@@ -531,7 +531,7 @@ Status use_much_memory(Stage& stage) {
     return Status::error(rma::Code::internal, std::to_string(more) + " bytes did not come back");
   }
   TESSERA_RETURN_IF_ERROR(team.barrier());
-  return told;
+  return result;
 }
 
 void use_much_memory_and_die(Stage& stage) {
@@ -577,26 +577,27 @@ constexpr std::array all{
     Scenario{"streaming_fetch_adds", stream_as_victim<count_up>, stream<count_up>},
     Scenario{"attached_memory", attach_and_stand_still, stream_to_attached},
     Scenario{"holds_lock", hold_lock, take_lock_of_the_dead},
-    Scenario{"holds_lock_awaited", hold_lock, wait_for_lock_of_the_dying},
+    Scenario{"holds_contended_lock", hold_lock, wait_for_lock_of_the_dying},
     Scenario{"waits_for_lock", wait_for_lock, hold_lock_until_the_death},
     Scenario{"fights_for_lock", repeat<lock_and_unlock>, fight_for_lock},
     Scenario{"holds_stripes", hold_stripes, accumulate_into_held_stripes},
     Scenario{"holds_bitmap", hold_bitmap, take_local_memory},
-    Scenario{"holds_post_boxes", hold_post_boxes, in_team_creation},
+    Scenario{"holds_inboxes", hold_inboxes, in_team_creation},
     Scenario{"inside_arena", take_local_memory_for_ever, take_local_memory},
-    Scenario{"awaited_flag", stand_still, flag},
-    Scenario{"awaited_notification", stand_still, notification},
-    Scenario{"awaited_notification_amid_noise", stand_still, notification_amid_noise},
+    Scenario{"waits_for_flag", stand_still, flag},
+    Scenario{"waits_for_notification", stand_still, notification},
+    Scenario{"waits_for_notification_among_others", stand_still, notification_among_others},
     Scenario{"notified", stand_still, notify_the_dead},
-    Scenario{"awaited_message", with_mailbox_to_the_end<receive_message>,
+    Scenario{"waits_for_message", with_mailbox_to_the_end<receive_message>,
              with_mailbox<receive_message>},
-    Scenario{"awaited_message_from_any", with_mailbox_to_the_end<receive_message_from_any>,
+    Scenario{"waits_for_message_from_any", with_mailbox_to_the_end<receive_message_from_any>,
              with_mailbox<receive_message_from_any>},
-    Scenario{"awaited_message_amid_noise", with_mailbox_to_the_end<receive_message_amid_noise>,
-             with_mailbox<receive_message_amid_noise>},
-    Scenario{"awaited_receive", with_mailbox_to_the_end<send_long_message>,
+    Scenario{"waits_for_message_among_others",
+             with_mailbox_to_the_end<receive_message_among_others>,
+             with_mailbox<receive_message_among_others>},
+    Scenario{"waits_for_receive", with_mailbox_to_the_end<send_long_message>,
              with_mailbox<send_long_message>},
-    Scenario{"awaited_receives", with_mailbox_to_the_end<send_many_messages>,
+    Scenario{"waits_for_receives", with_mailbox_to_the_end<send_many_messages>,
              with_mailbox<send_many_messages>},
     Scenario{"exchanges_messages", exchange_messages_to_the_end, exchange_messages},
     Scenario{"uses_much_memory", use_much_memory_and_die, use_much_memory},

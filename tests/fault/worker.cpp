@@ -12,8 +12,8 @@
 //     start-with-files:N   the victim may open N more descriptors
 //     start-with-mib:N     the victim may have N MiB more of address space
 //
-// or attach-apart: see attach_apart(); or end-job, end-job-of-deaf, end-job-while-reading,
-// end-job-into-full-pipe: see end_job_of_all(); end-job-behind-one: see end_job_behind_one();
+// or attach-apart: see attach_apart(); or end-job, end-job-ignoring-sigterm, end-job-while-reading,
+// end-job-into-full-pipe: see end_job_of_all(); end-job-after-one: see end_job_after_one();
 // start-a-tool, be-a-tool: see start_a_tool(); take-mib:N, take-mib-alone:N, take-small-pieces: see
 // take_memory().
 //
@@ -94,7 +94,7 @@ class StoppingBootstrap final : public rma::Bootstrap {
 };
 
 // The number after `prefix` in `scenario`, or −1 if the scenario begins otherwise.
-int number_behind(std::string_view prefix, std::string_view scenario) {
+int number_after(std::string_view prefix, std::string_view scenario) {
   int number = -1;
   if (scenario.starts_with(prefix)) {
     std::from_chars(scenario.data() + prefix.size(), scenario.data() + scenario.size(), number);
@@ -115,9 +115,9 @@ rlim_t address_space() {
 }
 
 rma::Result<rma::Job> start_job(std::string_view scenario, bool is_victim, const Line& line) {
-  const int exchange = number_behind("start:", scenario);
-  const int files = number_behind("start-with-files:", scenario);
-  const int mib = number_behind("start-with-mib:", scenario);
+  const int exchange = number_after("start:", scenario);
+  const int files = number_after("start-with-files:", scenario);
+  const int mib = number_after("start-with-mib:", scenario);
   if (is_victim && exchange >= 0) {
     TESSERA_ASSIGN_OR_RETURN(auto real, rma::fork_bootstrap());
     return rma::Job::start({.bootstrap = std::make_shared<StoppingBootstrap>(
@@ -183,7 +183,7 @@ void print_into_full_pipe() {
 
 // The victim ends the job as soon as the others compute; in some kinds they ignore SIGTERM.
 void end_job_of_all(bool is_victim, const std::string& kind) {
-  if (kind == "end-job-of-deaf" || kind == "end-job-into-full-pipe") {
+  if (kind == "end-job-ignoring-sigterm" || kind == "end-job-into-full-pipe") {
     std::signal(SIGTERM, SIG_IGN);
   }
   if (kind == "end-job-while-reading" && is_victim) {
@@ -207,7 +207,7 @@ void end_job_of_all(bool is_victim, const std::string& kind) {
 
 // The victim ends the job after the first rank has exited with 0. Its own exit takes a while
 // because of its memory, and the other ranks' output wakes the launcher all the time.
-void end_job_behind_one(int rank, bool is_victim) {
+void end_job_after_one(int rank, bool is_victim) {
   if (rank == 0) {
     return;
   }
@@ -281,8 +281,8 @@ void attach_apart(bool is_victim, const Line& line) {
 // and again until an allocation fails.
 void take_memory(std::string_view name) {
   rma::Job job = rma::Job::start().value();
-  const int together = number_behind("take-mib:", name);
-  const int alone = number_behind("take-mib-alone:", name);
+  const int together = number_after("take-mib:", name);
+  const int alone = number_after("take-mib-alone:", name);
   rma::require(job.barrier());
   rma::Team own = job.world().split(job.rank().value, 0).value();
   rma::require(job.barrier());
@@ -325,8 +325,8 @@ int run(std::string_view name, int victim, int pipe) {
     start_a_tool(rank_from_launcher() == victim);
     return 0;
   }
-  if (name == "end-job-behind-one") {
-    end_job_behind_one(rank_from_launcher(), rank_from_launcher() == victim);
+  if (name == "end-job-after-one") {
+    end_job_after_one(rank_from_launcher(), rank_from_launcher() == victim);
     return 0;
   }
   if (name.starts_with("end-job")) {

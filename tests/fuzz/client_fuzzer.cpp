@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Feeds arbitrary bytes to the client's side of a connection: a link that has completed its
-// handshake, with the input in place of the agent. An operation changes only the memory that it
+// Feeds arbitrary bytes to a client's connection that has completed its handshake, with the input
+// in place of the agent. An operation changes only the memory that it
 // asked for, and only while it is under way. Every operation completes exactly once, at the latest
-// when the link is lost.
+// when the connection is lost.
 //
 // An input is
 //
@@ -14,7 +14,7 @@
 // The second byte of a frame chooses what the client starts before the frame arrives: nothing if it
 // is 0, else one of `starters`. Fields that a fuzzer cannot guess are set to valid values
 // (tests/fuzz/fed_channel.hpp). In nearly all frames this includes the operation number, which
-// becomes one of the first few of the link.
+// becomes one of the first few of the connection.
 //
 // With libFuzzer: TESSERA_FUZZ in .cmake/options.cmake. Without it, tests/fuzz/replay_main.cpp runs
 // this target over the seeds.
@@ -53,13 +53,13 @@ class Operation {
   [[nodiscard]] std::byte* at(std::int64_t offset) { return memory_.data() + guard_bytes + offset; }
   // Returns at(offset), and notes that `bytes` bytes there may change while the operation is under
   // way.
-  std::byte* await(std::int64_t offset, std::size_t bytes) {
-    awaited_.emplace_back(at(offset), bytes);
+  std::byte* expect_change(std::int64_t offset, std::size_t bytes) {
+    changing_.emplace_back(at(offset), bytes);
     return at(offset);
   }
 
   // Checks whether the operation has completed, and notes it.
-  void look() {
+  void check_completion() {
     if (!has_ended_ && done.done()) {
       has_ended_ = true;
       at_end_ = memory_;
@@ -67,12 +67,12 @@ class Operation {
       must(error.ok() || !error.message().empty());
     }
   }
-  // Requires: the link is lost, and look() was called after that.
+  // Requires: the connection is lost, and check_completion() was called after that.
   void check() const {
     must(has_ended_ && done.done());
     must(memory_ == at_end_);
     Bytes expected(memory_.size(), canary);
-    for (const auto& each : awaited_) {
+    for (const auto& each : changing_) {
       std::copy(each.begin(), each.end(), expected.data() + (each.data() - memory_.data()));
     }
     must(memory_ == expected);
@@ -83,44 +83,46 @@ class Operation {
   static constexpr std::size_t guard_bytes = 128;
 
   Bytes memory_;
-  std::vector<std::span<std::byte>> awaited_;
+  std::vector<std::span<std::byte>> changing_;
   bool has_ended_ = false;
   Bytes at_end_;
 };
 
 // --- operations that the client may start; make_client_seeds.cpp uses their numbers ------------
 
-Status get_bytes(Endpoint& endpoint, Operation& mine, std::size_t bytes) {
-  return endpoint.get(mine.await(0, bytes), target, CopyShape::contiguous(bytes), mine.done);
+Status get_bytes(Endpoint& endpoint, Operation& operation, std::size_t bytes) {
+  return endpoint.get(operation.expect_change(0, bytes), target, CopyShape::contiguous(bytes),
+                      operation.done);
 }
 
-Status get_rows(Endpoint& endpoint, Operation& mine, const CopyShape& shape) {
+Status get_rows(Endpoint& endpoint, Operation& operation, const CopyShape& shape) {
   const std::int64_t first = shape.level[0].local_stride < 0 ? 2000 : 0;
   for (std::int64_t row = 0; row < shape.level[0].count; ++row) {
-    mine.await(first + row * shape.level[0].local_stride, shape.run_bytes);
+    operation.expect_change(first + row * shape.level[0].local_stride, shape.run_bytes);
   }
-  return endpoint.get(mine.at(first), target, shape, mine.done);
+  return endpoint.get(operation.at(first), target, shape, operation.done);
 }
 
-Status get_fragments(Endpoint& endpoint, Operation& mine, std::array<std::size_t, 3> sizes) {
+Status get_fragments(Endpoint& endpoint, Operation& operation, std::array<std::size_t, 3> sizes) {
   std::vector<Fragment> list;
   for (const std::size_t bytes : sizes) {
-    const auto place = static_cast<std::int64_t>(1000 * list.size());
-    list.push_back({mine.await(place, bytes), 4096 * list.size(), bytes});
+    const auto offset = static_cast<std::int64_t>(1000 * list.size());
+    list.push_back({operation.expect_change(offset, bytes), 4096 * list.size(), bytes});
   }
-  return endpoint.get_fragments(target, list, mine.done);
+  return endpoint.get_fragments(target, list, operation.done);
 }
 
-Status fetch_add(Endpoint& endpoint, Operation& mine, int bytes) {
-  auto* const word = reinterpret_cast<std::int64_t*>(mine.await(0, sizeof(std::int64_t)));
+Status fetch_add(Endpoint& endpoint, Operation& operation, int bytes) {
+  auto* const word =
+      reinterpret_cast<std::int64_t*>(operation.expect_change(0, sizeof(std::int64_t)));
   return endpoint.atomic(
       target,
       {.kind = AtomicRequest::Kind::fetch_add, .bytes = bytes, .operand = 1, .previous = word},
-      mine.done);
+      operation.done);
 }
 
-Status put(Endpoint& endpoint, Operation& mine, const CopyShape& shape) {
-  return endpoint.put(target, mine.at(0), shape, mine.done);
+Status put(Endpoint& endpoint, Operation& operation, const CopyShape& shape) {
+  return endpoint.put(target, operation.at(0), shape, operation.done);
 }
 
 struct Starter {
@@ -128,29 +130,34 @@ struct Starter {
   Status (*start)(Endpoint&, Operation&);
 };
 const std::array<Starter, 13> starters = {{
-    {8, [](auto& to, auto& mine) { return get_bytes(to, mine, 8); }},
-    {1001, [](auto& to, auto& mine) { return get_bytes(to, mine, 1001); }},
-    {16'384, [](auto& to, auto& mine) { return get_bytes(to, mine, 16'384); }},
-    {400, [](auto& to, auto& mine) { return get_rows(to, mine, CopyShape::rows(16, 9, 48, 16)); }},
+    {8, [](auto& to, auto& operation) { return get_bytes(to, operation, 8); }},
+    {1001, [](auto& to, auto& operation) { return get_bytes(to, operation, 1001); }},
+    {16'384, [](auto& to, auto& operation) { return get_bytes(to, operation, 16'384); }},
+    {400, [](auto& to,
+             auto& operation) { return get_rows(to, operation, CopyShape::rows(16, 9, 48, 16)); }},
     {2520,
-     [](auto& to, auto& mine) { return get_rows(to, mine, CopyShape::rows(520, 3, -1000, 520)); }},
+     [](auto& to, auto& operation) {
+       return get_rows(to, operation, CopyShape::rows(520, 3, -1000, 520));
+     }},
     {2016,
-     [](auto& to, auto& mine) {
-       return get_fragments(to, mine, {3, 8, 16});
+     [](auto& to, auto& operation) {
+       return get_fragments(to, operation, {3, 8, 16});
      }},
     {2700,
-     [](auto& to, auto& mine) {
-       return get_fragments(to, mine, {600, 512, 700});
+     [](auto& to, auto& operation) {
+       return get_fragments(to, operation, {600, 512, 700});
      }},
-    {8, [](auto& to, auto& mine) { return fetch_add(to, mine, 8); }},
-    {8, [](auto& to, auto& mine) { return fetch_add(to, mine, 4); }},
-    {8, [](auto& to, auto& mine) { return put(to, mine, CopyShape::contiguous(8)); }},
-    {3000, [](auto& to, auto& mine) { return put(to, mine, CopyShape::contiguous(3000)); }},
-    {400, [](auto& to, auto& mine) { return put(to, mine, CopyShape::rows(16, 9, 48, 16)); }},
-    {0, [](auto& to, auto& mine) { return to.start_fence(mine.done); }},
+    {8, [](auto& to, auto& operation) { return fetch_add(to, operation, 8); }},
+    {8, [](auto& to, auto& operation) { return fetch_add(to, operation, 4); }},
+    {8, [](auto& to, auto& operation) { return put(to, operation, CopyShape::contiguous(8)); }},
+    {3000,
+     [](auto& to, auto& operation) { return put(to, operation, CopyShape::contiguous(3000)); }},
+    {400,
+     [](auto& to, auto& operation) { return put(to, operation, CopyShape::rows(16, 9, 48, 16)); }},
+    {0, [](auto& to, auto& operation) { return to.start_fence(operation.done); }},
 }};
 
-// A client that has no nodes of its own; the fuzzer gives it its links.
+// A client that has no nodes of its own; the fuzzer gives it its connections.
 Client& client() {
   static Client one([] {
     ClientOptions options;
@@ -162,67 +169,68 @@ Client& client() {
   return one;
 }
 
-// The link and the operations over it.
-class Talk {
+// The connection and the operations over it.
+class Session {
  public:
-  Talk(std::size_t most_in, std::size_t room) : room_(room) { channel_->begin(most_in); }
+  Session(std::size_t max_in, std::size_t room) : room_(room) { channel_->begin(max_in); }
 
   void start(std::size_t which) {
-    if (operations_.size() == most_operations) {
+    if (operations_.size() == max_operations) {
       return;
     }
     const Starter& starter = starters[which % starters.size()];
-    Operation& mine = *operations_.emplace_back(std::make_unique<Operation>(starter.data_bytes));
+    Operation& operation =
+        *operations_.emplace_back(std::make_unique<Operation>(starter.data_bytes));
     // A refused operation is not complete, and nothing else completes it.
-    if (Status refused = starter.start(endpoint_, mine); !refused.ok()) {
-      must(link_.is_lost() && !mine.done.done());
-      mine.done.end(std::move(refused));
+    if (Status refused = starter.start(endpoint_, operation); !refused.ok()) {
+      must(connection_.is_lost() && !operation.done.done());
+      operation.done.end(std::move(refused));
     }
-    mine.look();
+    operation.check_completion();
   }
-  void hear(View bytes) {
+  void receive(View bytes) {
     channel_->give(bytes);
-    while (!link_.is_lost() && !channel_->is_empty()) {
+    while (!connection_.is_lost() && !channel_->is_empty()) {
       move();
     }
   }
-  // Closes the channel, which loses the link if it is not lost yet.
+  // Closes the channel, which loses the connection if it is not lost yet.
   void finish() {
     channel_->end();
-    while (!link_.is_lost()) {
+    while (!connection_.is_lost()) {
       move();
     }
     start(operations_.size());  // any operation; it is refused or completes at once
     for (const auto& each : operations_) {
-      each->look();
+      each->check_completion();
       each->check();
     }
-    must(!link_.has_pending_replies() && !link_.has_unsent());
+    must(!connection_.has_pending_replies() && !connection_.has_unsent());
   }
 
  private:
-  static constexpr std::size_t most_operations = 64;
-  static constexpr int most_moves = 1'000'000;
+  static constexpr std::size_t max_operations = 64;
+  static constexpr int max_moves = 1'000'000;
 
   void move() {
-    must(++moves_ < most_moves);  // fails if there is no progress
+    must(++moves_ < max_moves);  // fails if there is no progress
     channel_->make_room(room_);
-    link_.progress();
+    connection_.progress();
     for (const auto& each : operations_) {
-      each->look();
+      each->check_completion();
     }
   }
 
-  std::vector<std::unique_ptr<Operation>> operations_;  // must outlive the link
+  std::vector<std::unique_ptr<Operation>> operations_;  // must outlive the connection
   std::size_t room_;
   int moves_ = 0;
   FedChannel* channel_ = new FedChannel;
-  ClientConnection link_{client(), NodeId{0}, std::unique_ptr<Channel>(channel_)};
-  ServerEndpoint endpoint_{link_, self, peer};
+  ClientConnection connection_{client(), NodeId{0}, std::unique_ptr<Channel>(channel_)};
+  ServerEndpoint endpoint_{connection_, self, peer};
 };
 
-// A link numbers its operations by slot and generation: makes the number one of the first few of
-// each.
+// A connection numbers its operations by slot and generation: makes the number one of the first few
+// of each.
 void make_operation_likely(std::span<std::byte, header_bytes> header) {
   const auto number = load<std::uint64_t>(header.data() + 32);
   if (number != 0 && number != unmonitored_operation) {
@@ -239,22 +247,23 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (input.size() < 2) {
     return 0;
   }
-  Talk talk(std::size_t{1} + std::to_integer<std::size_t>(input[0]),
-            64 * std::to_integer<std::size_t>(input[1]));
+  Session session(std::size_t{1} + std::to_integer<std::size_t>(input[0]),
+                  64 * std::to_integer<std::size_t>(input[1]));
   Bytes bytes(input.begin() + 2, input.end());
   for (std::span<std::byte> frames(bytes); !frames.empty();) {
-    const std::size_t wish = frames.size() > 1 ? std::to_integer<std::size_t>(frames[1]) : 0;
-    if (wish > 0) {
-      talk.start(wish - 1);
+    const std::size_t starter_number =
+        frames.size() > 1 ? std::to_integer<std::size_t>(frames[1]) : 0;
+    if (starter_number > 0) {
+      session.start(starter_number - 1);
     }
     const auto frame = first_frame(frames, [](unsigned choice, auto header) {
       if (choice != 1) {
         make_operation_likely(header);
       }
     });
-    talk.hear(frame);
+    session.receive(frame);
     frames = frames.subspan(frame.size());
   }
-  talk.finish();
+  session.finish();
   return 0;
 }

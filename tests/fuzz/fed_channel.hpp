@@ -35,9 +35,9 @@ class FedChannel final : public detail::Channel {
   /// Marks the end of the input. Before this call, a receive without bytes means that nothing has
   /// arrived yet.
   void end() { is_ended_ = true; }
-  /// From now on returns at most `most_in` bytes at once, and accepts none until make_room().
-  void begin(std::size_t most_in) {
-    most_in_ = most_in;
+  /// From now on returns at most `max_in` bytes at once, and accepts none until make_room().
+  void begin(std::size_t max_in) {
+    max_in_ = max_in;
     room_ = 0;
     sent_.clear();
   }
@@ -46,7 +46,7 @@ class FedChannel final : public detail::Channel {
   [[nodiscard]] const Bytes& sent() const { return sent_; }
 
   Result<std::size_t> send(std::span<const iovec> pieces) override {
-    if (total_ > most_sent) {
+    if (total_ > max_sent) {
       return Status::error(Code::peer_lost, "the output limit of the fuzzer is reached");
     }
     auto moved = move(pieces, room_, [&](std::byte* at, std::size_t bytes) {
@@ -61,7 +61,7 @@ class FedChannel final : public detail::Channel {
     if (is_empty() && is_ended_) {
       return Status::error(Code::peer_lost, "the input is at its end");
     }
-    return move(into, most_in_, [&](std::byte* at, std::size_t bytes) {
+    return move(into, max_in_, [&](std::byte* at, std::size_t bytes) {
       const std::size_t some = std::min(bytes, bytes_.size() - next_);
       std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(next_), some, at);
       next_ += some;
@@ -89,11 +89,11 @@ class FedChannel final : public detail::Channel {
   }
 
   // Overlapping rows let few bytes of input request much output; more of it finds nothing new.
-  static constexpr std::size_t most_sent = std::size_t{40} << 20U;
+  static constexpr std::size_t max_sent = std::size_t{40} << 20U;
 
   Bytes bytes_;
   std::size_t next_ = 0;
-  std::size_t most_in_ = SIZE_MAX;
+  std::size_t max_in_ = SIZE_MAX;
   std::size_t room_ = SIZE_MAX;
   std::size_t total_ = 0;
   bool is_ended_ = false;

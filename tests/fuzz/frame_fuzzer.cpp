@@ -128,7 +128,7 @@ const Secret& secret() {
 // Feeds the handshake in pieces; the first byte gives their size. A peer that does not know the
 // server's nonce cannot complete it.
 template <class Side>
-void talk(Side& side, View input) {
+void shake_hands(Side& side, View input) {
   if (input.empty()) {
     return;
   }
@@ -146,14 +146,14 @@ void talk(Side& side, View input) {
   must(!side.ended().ok());
 }
 
-void talk_to_server(View input) {
+void feed_server(View input) {
   auto server = HandshakeServer::create(secret(), 0x1122334455667788, 8, NodeId{2});
-  talk(server.value(), input);
+  shake_hands(server.value(), input);
 }
 
-void talk_to_client(View input) {
+void feed_client(View input) {
   auto client = HandshakeClient::create(secret(), {0x1122334455667788, WorldRank{5}, NodeId{2}});
-  talk(client.value(), input);
+  shake_hands(client.value(), input);
 }
 
 void decode_sealed_header(View input) {
@@ -164,7 +164,7 @@ void decode_sealed_header(View input) {
 
 constexpr std::array decoders = {decode_any_header,    decode_sealed_header,  decode_any_shape,
                                  decode_any_fragments, decode_any_accumulate, decode_any_atomic,
-                                 decode_any_failure,   talk_to_server,        talk_to_client,
+                                 decode_any_failure,   feed_server,           feed_client,
                                  decode_any_sides};
 
 }  // namespace

@@ -23,9 +23,9 @@ std::vector<std::uint8_t> read(const std::filesystem::path& path) {
 // For long inputs, which are mostly payload, every second or third prefix suffices. The thread
 // sanitizer, which does not look for reads beyond the end, needs even fewer.
 #ifdef __SANITIZE_THREAD__
-constexpr std::size_t most_beginnings = 512;
+constexpr std::size_t max_beginnings = 512;
 #else
-constexpr std::size_t most_beginnings = 8192;
+constexpr std::size_t max_beginnings = 8192;
 #endif
 
 int replay(const std::filesystem::path& folder) {
@@ -33,7 +33,7 @@ int replay(const std::filesystem::path& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::vector<std::uint8_t> input = read(entry.path());
     // A copy of exactly each size, so that a sanitizer detects reads beyond the end.
-    const std::size_t step = 1 + input.size() / most_beginnings;
+    const std::size_t step = 1 + input.size() / max_beginnings;
     for (std::size_t size = input.size() % step; size <= input.size(); size += step) {
       const std::vector<std::uint8_t> beginning(input.begin(),
                                                 input.begin() + static_cast<std::ptrdiff_t>(size));

@@ -27,7 +27,7 @@ constexpr std::uint32_t depth = 32;
 constexpr std::uint32_t pieces = 5;
 constexpr std::uint32_t receives = 8;
 constexpr std::size_t message_bytes = 1024;
-constexpr std::chrono::seconds patience{20};
+constexpr std::chrono::seconds time_limit{20};
 
 std::uint64_t number_of(const void* address) {
   return reinterpret_cast<std::uintptr_t>(address);
@@ -118,7 +118,7 @@ class Probe : public testing::TestWithParam<bool> {
 
   // The next completion, or one with an impossible status if none comes.
   ibv_wc next(ibv_cq* queue) {
-    const auto deadline = std::chrono::steady_clock::now() + patience;
+    const auto deadline = std::chrono::steady_clock::now() + time_limit;
     std::array<ibv_wc, 1> found{};
     while (std::chrono::steady_clock::now() < deadline) {
       if (library_->poll_cq(queue, found) == 1) {
@@ -141,7 +141,7 @@ class Probe : public testing::TestWithParam<bool> {
 
   // Waits for the first event of that kind.
   bool comes(EventKind kind) {
-    const auto deadline = std::chrono::steady_clock::now() + patience;
+    const auto deadline = std::chrono::steady_clock::now() + time_limit;
     while (std::chrono::steady_clock::now() < deadline) {
       for (const DeviceEvent& event : device_->poll_events()) {
         fmt::print("  event: {}\n", event.text);
@@ -184,7 +184,7 @@ class Probe : public testing::TestWithParam<bool> {
 
 class BuilderProbe : public Probe {};
 
-TEST_P(Probe, TheDeviceTellsItsLimits) {
+TEST_P(Probe, TheDeviceReportsItsLimits) {
   const DeviceLimits& limits = device_->limits();
   fmt::print("  {}\n  message {}, send pieces {}, inline {}, depth {}, completions {}\n",
              device_->describe(), limits.max_message, limits.max_send_sge, limits.max_inline,
@@ -231,7 +231,7 @@ void Probe::write_inline(std::size_t count) {
   EXPECT_TRUE(std::equal(expected.begin(), expected.end(), memory_.there()));
 }
 
-TEST_P(Probe, AnInlineWriteLetsGoOfItsSourceAtOnce) {
+TEST_P(Probe, TheSourceOfAnInlineWriteMayBeReusedAtOnce) {
   write_inline(1);
 }
 
@@ -288,7 +288,7 @@ TEST_P(Probe, MessagesArriveInTheSharedReceiveQueue) {
   EXPECT_TRUE(std::equal(memory_.here(), memory_.here() + 100, memory_.there() + message_bytes));
 }
 
-TEST_P(Probe, AtomicsReturnWhatWasThere) {
+TEST_P(Probe, AtomicsReturnTheOldValue) {
   std::uint64_t& before = memory_.words[0];
   std::uint64_t& target = memory_.words[half_bytes / 8];
   target = 40;
@@ -359,7 +359,7 @@ TEST_P(Probe, AListThatIsTooLongIsRefused) {
   EXPECT_EQ(error, ENOMEM);
   ibv_send_wr last = request(IBV_WR_RDMA_WRITE, list, memory_.there());
   last.wr_id = count;
-  const auto deadline = std::chrono::steady_clock::now() + patience;
+  const auto deadline = std::chrono::steady_clock::now() + time_limit;
   while (post(last) != 0 && std::chrono::steady_clock::now() < deadline) {
     sched_yield();
   }
@@ -387,7 +387,7 @@ TEST_P(Probe, AListMayMixAllKindsOfRequests) {
   EXPECT_EQ(memory_.words[(half_bytes + 4096) / 8], 5U);
 }
 
-TEST_P(Probe, ARequestOfNothingIsARequest) {
+TEST_P(Probe, AnEmptyRequestIsAccepted) {
   ibv_send_wr nothing = request(IBV_WR_RDMA_WRITE, {}, memory_.there());
   run(nothing);
 }
@@ -410,7 +410,7 @@ TEST_P(BuilderProbe, AnUnknownRequestIsRefusedAndNothingOfItsListIsDone) {
   EXPECT_EQ(memory_.words[half_bytes / 8], 0U);
 }
 
-TEST_P(Probe, ATargetWithoutReceivesIsTriedForAWhileOnly) {
+TEST_P(Probe, ATargetWithoutReceivesIsRetriedForALimitedTime) {
   std::array list{piece(memory_.here(), 8)};
   ibv_send_wr send = request(IBV_WR_SEND, list, nullptr);
   ASSERT_EQ(post(send), 0);
@@ -435,7 +435,7 @@ TEST_P(Probe, WhatIsPostedToAQueuePairInErrorIsFlushed) {
   EXPECT_EQ(next(sent_.get()).status, IBV_WC_WR_FLUSH_ERR);
 }
 
-TEST_P(Probe, ASharedReceiveQueueSaysThatItIsLow) {
+TEST_P(Probe, ASharedReceiveQueueReportsThatItIsLow) {
   post_receive(1, memory_.there());
   post_receive(2, memory_.there());
   ibv_srq_attr limit{};

@@ -115,7 +115,7 @@ void begin_again() {
 }
 
 // Global Arrays called srand() and rand() in every transfer with several owners.
-TEST(Transfers, LeaveTheRandomNumbersOfTheProgramAlone) {
+TEST(Transfers, DoNotChangeTheRandomNumbersOfTheProgram) {
   on_ranks([](Job& job) {
     auto array = Array<double>::create(job, {40, 30}, {.name = "A"}).value();
     std::vector<double> all(1'200, 1.0);

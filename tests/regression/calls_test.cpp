@@ -151,7 +151,7 @@ TEST(Fences, AreOfOneArray) {
 }
 
 // Global Arrays ended the program on each of these, mostly without the array's name.
-TEST(Errors, AreReturnedAndTheProgramGoesOn) {
+TEST(Errors, AreReturnedAndTheProgramContinues) {
   on_ranks([](Job& job) {
     auto array = Array<double>::create(job, {10, 10}, {.name = "A"}).value();
     std::vector<double> buffer(200);

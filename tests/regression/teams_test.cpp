@@ -195,7 +195,7 @@ TEST(Teams, BlocksMayBeFewerThanRanks) {
 }
 
 // Global Arrays issue #300: tiles of unequal sizes could be neither requested nor printed.
-TEST(Teams, IrregularTilesTellWhereTheyLie) {
+TEST(Teams, IrregularTilesReportWhereTheyLie) {
   const std::vector<std::vector<std::int64_t>> starts{{0, 5, 6, 20}, {0, 1, 9}};
   const auto layout = Distribution::tiled_irregular({23, 17}, starts, {2, 2}, 5).value();
   std::int64_t elements = 0;

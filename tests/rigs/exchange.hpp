@@ -48,7 +48,7 @@ class Exchange {
     ++round_;
     TESSERA_RETURN_IF_ERROR(write_to_all());
     TESSERA_RETURN_IF_ERROR(team_.barrier());
-    TESSERA_RETURN_IF_ERROR(look());
+    TESSERA_RETURN_IF_ERROR(check_values());
     return team_.barrier();
   }
 
@@ -84,7 +84,7 @@ class Exchange {
   }
 
   // Checks what the others wrote here, and this rank's block at the next member.
-  Status look() {
+  Status check_values() {
     std::vector<std::int64_t> block(block_words);
     for (std::int32_t writer = 0; writer < team_.size(); ++writer) {
       if (writer != team_.rank().value) {

@@ -76,8 +76,8 @@ Result<Sides> find_partition(Job& job, std::string_view host) {
   TESSERA_ASSIGN_OR_RETURN(const auto all,
                            job.world().allgather_value(std::int32_t{sides.is_cut_off ? 1 : 0}));
   for (std::int32_t rank = 0; rank < job.size(); ++rank) {
-    const bool is_there = all[static_cast<std::size_t>(rank)] != 0;
-    (is_there ? sides.cut_off : sides.elsewhere).push_back(WorldRank{rank});
+    const bool is_on_host = all[static_cast<std::size_t>(rank)] != 0;
+    (is_on_host ? sides.cut_off : sides.elsewhere).push_back(WorldRank{rank});
   }
   TESSERA_RETURN_IF_ERROR(expect(!sides.cut_off.empty() && !sides.elsewhere.empty(),
                                  "that host and other hosts have ranks"));

@@ -138,7 +138,7 @@ TYPED_TEST(AccumulateKernels, MayReadTheTargetItself) {
   EXPECT_EQ(values, expected);
 }
 
-TYPED_TEST(AccumulateKernels, CutLinesAddUpToTheWhole) {
+TYPED_TEST(AccumulateKernels, SplitRowsAddUpToTheWhole) {
   using T = TypeParam;
   const std::size_t row_bytes = 2 * sizeof(T);
   const auto stride = static_cast<std::int64_t>(3 * sizeof(T));

@@ -49,7 +49,7 @@ void ask(RawPeer& peer) {
 TEST(AgentAwake, SleepsAgainAfterItsTimeAndIsAwakeWithTheNextRequest) {
   const ServedNode node({.stay_awake = std::chrono::seconds(1)});
   RawPeer peer(node.address());
-  ASSERT_TRUE(test::ok(peer.introduce(node.secret(), foreign_rank)));
+  ASSERT_TRUE(test::ok(peer.authenticate(node.secret(), foreign_rank)));
   for (int round = 0; round < 2; ++round) {
     EXPECT_TRUE(test::eventually([&] {
       ask(peer);
@@ -61,10 +61,10 @@ TEST(AgentAwake, SleepsAgainAfterItsTimeAndIsAwakeWithTheNextRequest) {
   }
 }
 
-TEST(AgentAwake, IsAsleepSoonWhereNoProcessorIsSpare) {
+TEST(AgentAwake, SleepsSoonIfNoProcessorIsFree) {
   const ServedNode node({.stay_awake = std::chrono::microseconds(50)});
   RawPeer peer(node.address());
-  ASSERT_TRUE(test::ok(peer.introduce(node.secret(), foreign_rank)));
+  ASSERT_TRUE(test::ok(peer.authenticate(node.secret(), foreign_rank)));
   EXPECT_TRUE(test::eventually([&] {
     ask(peer);
     return taken() < milliseconds(1);

@@ -71,12 +71,12 @@ class AgentFlood : public testing::Test {
   }
   RawPeer peer_ = [this] {
     RawPeer peer(node_.address());
-    EXPECT_TRUE(test::ok(peer.introduce(node_.secret(), foreign_rank)));
+    EXPECT_TRUE(test::ok(peer.authenticate(node_.secret(), foreign_rank)));
     return peer;
   }();
 };
 
-TEST_F(AgentFlood, ByStrangersDelaysPeersAsComputationDoes) {
+TEST_F(AgentFlood, ByUnauthenticatedPeersDelaysOthersNoMoreThanComputation) {
   const TcpAddress address = node_.address();
   const auto is_served = [&] {
     const auto computed = time_beside([] { compute_for_ever(); });

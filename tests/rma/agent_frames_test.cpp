@@ -156,15 +156,15 @@ const std::vector<Malformed>& malformed() {
 
 class MalformedFrame : public AgentRobustness, public testing::WithParamInterface<std::size_t> {};
 
-TEST_P(MalformedFrame, EndsItsOwnConversationAndSaysWhy) {
+TEST_P(MalformedFrame, EndsItsOwnConnectionWithTheReason) {
   const Malformed& each = malformed()[GetParam()];
-  RawPeer peer = introduced();
+  RawPeer peer = authenticated_peer();
   ASSERT_TRUE(peer.send(each.bytes()));
   // The peer gets the reason before the connection closes.
   EXPECT_TRUE(fails(peer.receive_failure(), Code::protocol, {each.words}));
   EXPECT_TRUE(peer.is_closed_by_the_other());
   expect_warning("closed the connection with rank 2 at 127.0.0.1:", each.words);
-  expect_slice_untouched();
+  expect_slice_unchanged();
 }
 
 INSTANTIATE_TEST_SUITE_P(Frames, MalformedFrame, testing::Range(std::size_t{0}, malformed().size()),
@@ -182,7 +182,7 @@ struct Refused {
 };
 
 FrameHeader delivery(std::uint64_t offset, std::uint64_t flag_offset) {
-  FrameHeader header = request(Kind::deliver, offset, mail_memory);
+  FrameHeader header = request(Kind::deliver, offset, mailbox_region);
   header.target = WorldRank{0};
   header.words = {flag_offset, 1};
   return header;
@@ -259,7 +259,7 @@ std::vector<Refused> refused_others() {
        Code::out_of_range, "delivery of 8 bytes to 0 with a flag at 0 of memory 5"},
       {"APutToAMailbox",
        [] {
-         return frame(changed(request(Kind::put, 0, mail_memory),
+         return frame(changed(request(Kind::put, 0, mailbox_region),
                               [](auto& each) { each.target = WorldRank{0}; }),
                       {}, Bytes(1000));
        },
@@ -312,9 +312,9 @@ const std::vector<Refused>& refused() {
 
 class RefusedRequest : public AgentRobustness, public testing::WithParamInterface<std::size_t> {};
 
-TEST_P(RefusedRequest, IsAnsweredAndTheConversationGoesOn) {
+TEST_P(RefusedRequest, IsAnsweredAndTheConnectionStaysOpen) {
   const Refused& each = refused()[GetParam()];
-  RawPeer peer = introduced();
+  RawPeer peer = authenticated_peer();
   ASSERT_TRUE(peer.send(each.bytes()));
   const auto answer = peer.receive_frame();
   ASSERT_TRUE(answer);
@@ -322,16 +322,16 @@ TEST_P(RefusedRequest, IsAnsweredAndTheConversationGoesOn) {
   ASSERT_EQ(answer->first.kind, Kind::failed);
   EXPECT_TRUE(fails(decode_failure(answer->second), each.code, {each.words}));
   expect_fence_answered(peer);
-  expect_slice_untouched();
+  expect_slice_unchanged();
   EXPECT_TRUE(node_.warnings(0).empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Requests, RefusedRequest, testing::Range(std::size_t{0}, refused().size()),
                          [](const auto& each) { return std::string(refused()[each.param].name); });
 
-TEST_F(AgentRobustness, ARequestForARankThatIsGoneDoesNotEndTheConversation) {
+TEST_F(AgentRobustness, ARequestForADeadRankDoesNotEndTheConnection) {
   detail::rig_node(node_.memory(), 1, true)->leave();
-  RawPeer peer = introduced();
+  RawPeer peer = authenticated_peer();
   ASSERT_TRUE(peer.send(frame(request(Kind::notify))));
   EXPECT_TRUE(fails(peer.receive_failure(), Code::peer_lost, {"rank 1 is gone"}));
   expect_fence_answered(peer);

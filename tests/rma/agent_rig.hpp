@@ -23,17 +23,17 @@ namespace tessera::rma::server {
 inline constexpr WorldRank foreign_rank{2};
 
 /// A client that puts and gets all the time, compares the data and counts its rounds.
-class Bystander {
+class OtherClient {
  public:
-  explicit Bystander(const ServedNode& node) : client_(options_for(node)) {
+  explicit OtherClient(const ServedNode& node) : client_(options_for(node)) {
     thread_ = std::thread([this] { work(); });
   }
-  ~Bystander() { end(); }
-  Bystander(const Bystander&) = delete;
-  Bystander& operator=(const Bystander&) = delete;
+  ~OtherClient() { end(); }
+  OtherClient(const OtherClient&) = delete;
+  OtherClient& operator=(const OtherClient&) = delete;
 
   // Waits until the client has completed more rounds, all of them correct.
-  void expect_unharmed() {
+  void expect_served() {
     const int before = rounds_.load();
     EXPECT_TRUE(test::eventually([&] { return rounds_.load() >= before + 3 || has_failed_; }))
         << "the other clients are no longer served";
@@ -58,13 +58,13 @@ class Bystander {
   bool round(ServerEndpoint& endpoint) {
     const std::vector<int> sent(10'000, rounds_.load());
     std::vector<int> back(sent.size());
-    const Target place{.rank = TeamRank{1}, .offset = 0, .region = strict_region};
+    const Target target{.rank = TeamRank{1}, .offset = 0, .region = strict_region};
     const CopyShape shape = CopyShape::contiguous(sent.size() * sizeof(int));
     Completion done;
     done.begin();
     done.begin();
-    const bool is_started = endpoint.put(place, sent.data(), shape, done).ok() &&
-                            endpoint.get(back.data(), place, shape, done).ok();
+    const bool is_started = endpoint.put(target, sent.data(), shape, done).ok() &&
+                            endpoint.get(back.data(), target, shape, done).ok();
     while (is_started && !done.done()) {
       client_.wait(done, std::chrono::milliseconds(1));
     }
@@ -82,13 +82,13 @@ class AgentRobustness : public testing::Test {
  protected:
   // The client's data are right, and no other memory has changed.
   void TearDown() override {
-    bystander_.expect_unharmed();
-    bystander_.end();
+    other_client_.expect_served();
+    other_client_.end();
     EXPECT_TRUE(node_.is_intact_around());
   }
-  RawPeer introduced(WorldRank rank = foreign_rank) {
+  RawPeer authenticated_peer(WorldRank rank = foreign_rank) {
     RawPeer peer(node_.address());
-    EXPECT_TRUE(test::ok(peer.introduce(node_.secret(), rank)));
+    EXPECT_TRUE(test::ok(peer.authenticate(node_.secret(), rank)));
     return peer;
   }
   void expect_warning(const std::string& beginning, const std::string& words,
@@ -98,7 +98,7 @@ class AgentRobustness : public testing::Test {
     EXPECT_TRUE(warnings.back().starts_with(beginning)) << warnings.back();
     EXPECT_NE(warnings.back().find(words), std::string::npos) << warnings.back();
   }
-  void expect_slice_untouched() {
+  void expect_slice_unchanged() {
     EXPECT_TRUE(std::all_of(node_.slice(), node_.slice() + slice_bytes,
                             [](std::byte each) { return each == std::byte{0}; }));
   }
@@ -112,7 +112,7 @@ class AgentRobustness : public testing::Test {
   }
 
   ServedNode node_;
-  Bystander bystander_{node_};
+  OtherClient other_client_{node_};
 };
 
 inline FrameHeader request(Kind kind, std::uint64_t offset = 0, RegionId id = region) {

@@ -26,9 +26,9 @@ using test::ok;
 
 // --- truncated frames -------------------------------------------------------------------------
 
-TEST_F(AgentRobustness, AHeaderThatIsCutOffIsTold) {
+TEST_F(AgentRobustness, ATruncatedHeaderIsReported) {
   {
-    RawPeer peer = introduced();
+    RawPeer peer = authenticated_peer();
     peer.send(first_bytes(frame(request(Kind::fence)), 50));
   }
   expect_warning("rank 2 at 127.0.0.1:",
@@ -36,16 +36,16 @@ TEST_F(AgentRobustness, AHeaderThatIsCutOffIsTold) {
                  ": the connection with");
 }
 
-TEST_F(AgentRobustness, AShortRowedPutThatIsCutOffStoresNothing) {
+TEST_F(AgentRobustness, ATruncatedPutOfShortRowsStoresNothing) {
   {
-    RawPeer peer = introduced();
+    RawPeer peer = authenticated_peer();
     const Bytes whole =
         frame(request(Kind::put), shape_descriptor(CopyShape::rows(16, 1000, 16, 64)),
               Bytes(16'000, std::byte{1}));
     peer.send(std::span(whole).first(whole.size() - 1));
   }
   expect_warning("rank 2 at 127.0.0.1:", "was lost in the middle of a request");
-  expect_slice_untouched();
+  expect_slice_unchanged();
 }
 
 // Kills a peer when 300,000 bytes of its put of 1 MiB are on their way.
@@ -56,7 +56,7 @@ TEST_F(AgentRobustness, APeerKilledInAPutHarmsOnlyWhatItPutTo) {
   ASSERT_EQ(pipe(ready.data()), 0);
   detail::ForkedRank killed([&] {
     RawPeer peer(node_.address());
-    const bool is_in = peer.introduce(node_.secret(), foreign_rank).ok();
+    const bool is_in = peer.authenticate(node_.secret(), foreign_rank).ok();
     const Bytes whole = frame(request(Kind::put, start), {}, Bytes(size, std::byte{1}));
     const char mark = is_in && peer.send(std::span(whole).first(300'000)) ? 'y' : 'n';
     static_cast<void>(!write(ready[1], &mark, 1));
@@ -72,49 +72,49 @@ TEST_F(AgentRobustness, APeerKilledInAPutHarmsOnlyWhatItPutTo) {
                  "was lost in the middle of a put to rank 1; some of its "
                  "bytes may have been stored");
   std::memset(node_.slice() + start, 0, size);
-  expect_slice_untouched();
+  expect_slice_unchanged();
 }
 
-TEST_F(AgentRobustness, AHandshakeThatIsCutOffIsTold) {
+TEST_F(AgentRobustness, ATruncatedHandshakeIsReported) {
   { RawPeer(node_.address()).send(std::as_bytes(std::span("TSRH\1\0\1", 7))); }
   expect_warning("127.0.0.1:", "was lost in the middle of its handshake");
 }
 
-TEST_F(AgentRobustness, WhoOnlyLooksWhetherThePortIsOpenIsNotWorthALine) {
+TEST_F(AgentRobustness, AProbeOfThePortIsNotLogged) {
   { const RawPeer peer(node_.address()); }
-  bystander_.expect_unharmed();
+  other_client_.expect_served();
   EXPECT_TRUE(node_.warnings(0).empty());
 }
 
 // The late bytes must not be stored in memory that has another use by then.
-TEST_F(AgentRobustness, APutWhoseRegionIsFreedOnTheWayStoresNothingMore) {
-  RawPeer peer = introduced();
+TEST_F(AgentRobustness, APutWhoseRegionIsFreedMeanwhileStoresNothingMore) {
+  RawPeer peer = authenticated_peer();
   constexpr std::size_t size = 1U << 20U;
   const Bytes whole = frame(request(Kind::put), {}, Bytes(size, std::byte{1}));
   ASSERT_TRUE(peer.send(std::span(whole).first(size / 2)));
-  // After this the agent has read and stored the first half: it has served the bystander since
+  // After this the agent has read and stored the first half: it has served the other client since
   // then, under the same lock.
-  bystander_.expect_unharmed();
-  bystander_.expect_unharmed();
+  other_client_.expect_served();
+  other_client_.expect_served();
   node_.free_region();
   std::memset(node_.slice(), 0, slice_bytes);
   ASSERT_TRUE(peer.send(std::span(whole).subspan(size / 2)));
   EXPECT_TRUE(fails(peer.receive_failure(), Code::closed, {"rank 1 has no slice of region 5"}));
   expect_fence_answered(peer);
-  expect_slice_untouched();
+  expect_slice_unchanged();
 }
 
-TEST_F(AgentRobustness, AnAccumulateWhoseRegionIsFreedOnTheWayAddsNothing) {
-  RawPeer peer = introduced();
+TEST_F(AgentRobustness, AnAccumulateWhoseRegionIsFreedMeanwhileAddsNothing) {
+  RawPeer peer = authenticated_peer();
   Bytes terms;
   encode_accumulate(Scale::of(1.0), CopyShape::contiguous(8000), terms);
   const Bytes whole = frame(request(Kind::accumulate), terms, Bytes(8000, std::byte{1}));
   ASSERT_TRUE(peer.send(std::span(whole).first(4000)));
-  bystander_.expect_unharmed();  // so the agent has read the first half
+  other_client_.expect_served();  // so the agent has read the first half
   node_.free_region();
   ASSERT_TRUE(peer.send(std::span(whole).subspan(4000)));
   EXPECT_TRUE(fails(peer.receive_failure(), Code::closed, {"rank 1 has no slice of region 5"}));
-  expect_slice_untouched();
+  expect_slice_unchanged();
 }
 
 // A delivery of 300,000 bytes after the flag at the beginning of the long mailbox.
@@ -124,7 +124,7 @@ class LongDelivery : public AgentRobustness {
   static constexpr std::uint64_t start = 4096 + 8;
 
   LongDelivery() {
-    FrameHeader header = request(Kind::deliver, start, long_mail_memory);
+    FrameHeader header = request(Kind::deliver, start, long_mailbox_region);
     header.target = WorldRank{0};
     header.words = {0, 17};
     for (std::size_t i = 0; i < size; ++i) {
@@ -132,17 +132,17 @@ class LongDelivery : public AgentRobustness {
     }
     whole_ = frame(header, {}, bytes_);
   }
-  // On return the agent has read `some`: it has served the bystander since then.
+  // On return the agent has read `some`: it has served the other client since then.
   void send_and_wait(RawPeer& peer, std::span<const std::byte> some) {
     ASSERT_TRUE(peer.send(some));
-    bystander_.expect_unharmed();
-    bystander_.expect_unharmed();
+    other_client_.expect_served();
+    other_client_.expect_served();
   }
   [[nodiscard]] std::uint64_t flag() const {
-    return reinterpret_cast<std::atomic<std::uint64_t>*>(node_.long_mail())->load();
+    return reinterpret_cast<std::atomic<std::uint64_t>*>(node_.long_mailbox())->load();
   }
   void expect_zeros(std::size_t from, std::size_t to) const {
-    EXPECT_TRUE(std::all_of(node_.long_mail() + from, node_.long_mail() + to,
+    EXPECT_TRUE(std::all_of(node_.long_mailbox() + from, node_.long_mailbox() + to,
                             [](std::byte each) { return each == std::byte{0}; }));
   }
 
@@ -150,8 +150,8 @@ class LongDelivery : public AgentRobustness {
   Bytes whole_;
 };
 
-TEST_F(LongDelivery, RaisesItsFlagWhenAllIsThere) {
-  RawPeer peer = introduced();
+TEST_F(LongDelivery, RaisesItsFlagWhenAllHasArrived) {
+  RawPeer peer = authenticated_peer();
   const std::size_t half = whole_.size() / 2;
   send_and_wait(peer, std::span(whole_).first(half));
   EXPECT_EQ(flag(), 0U);
@@ -159,43 +159,43 @@ TEST_F(LongDelivery, RaisesItsFlagWhenAllIsThere) {
   EXPECT_EQ(flag(), 0U);
   ASSERT_TRUE(peer.send(std::span(whole_).last(whole_.size() - (2 * half - 1))));
   ASSERT_TRUE(test::eventually([&] { return flag() == 17; }));
-  EXPECT_TRUE(std::equal(bytes_.begin(), bytes_.end(), node_.long_mail() + start));
+  EXPECT_TRUE(std::equal(bytes_.begin(), bytes_.end(), node_.long_mailbox() + start));
   expect_zeros(8, start);
-  expect_zeros(start + size, long_mail_bytes);
+  expect_zeros(start + size, long_mailbox_bytes);
   expect_fence_answered(peer);
 }
 
-TEST_F(LongDelivery, ThatIsCutOffRaisesNoFlag) {
+TEST_F(LongDelivery, ThatIsTruncatedRaisesNoFlag) {
   {
-    RawPeer peer = introduced();
+    RawPeer peer = authenticated_peer();
     ASSERT_TRUE(peer.send(std::span(whole_).first(whole_.size() - 1)));
   }
   expect_warning("rank 2 at 127.0.0.1:",
                  "was lost in the middle of a request, which is not executed");
   EXPECT_EQ(flag(), 0U);
-  expect_zeros(start + size, long_mail_bytes);
+  expect_zeros(start + size, long_mailbox_bytes);
 }
 
-TEST_F(LongDelivery, WhoseMailboxIsWithdrawnOnTheWayStoresNothingMore) {
-  RawPeer peer = introduced();
+TEST_F(LongDelivery, WhoseMailboxIsWithdrawnMeanwhileStoresNothingMore) {
+  RawPeer peer = authenticated_peer();
   const std::size_t half = whole_.size() / 2;
   send_and_wait(peer, std::span(whole_).first(half));
-  node_.withdraw_long_mail();
-  std::memset(node_.long_mail(), 0, long_mail_bytes);
+  node_.withdraw_long_mailbox();
+  std::memset(node_.long_mailbox(), 0, long_mailbox_bytes);
   ASSERT_TRUE(peer.send(std::span(whole_).subspan(half)));
   EXPECT_TRUE(fails(peer.receive_failure(), Code::closed,
                     {"memory 10 is no longer published on this node"}));
   expect_fence_answered(peer);
-  expect_zeros(0, long_mail_bytes);
+  expect_zeros(0, long_mailbox_bytes);
 }
 
 // --- unauthenticated peers and replayed connections -------------------------------------------
 
-TEST_F(AgentRobustness, ARecordedConversationIsOfNoUse) {
+TEST_F(AgentRobustness, AReplayedConnectionIsRefused) {
   Bytes recorded;
   {
     RawPeer peer(node_.address());
-    ASSERT_TRUE(ok(peer.introduce(node_.secret(), foreign_rank, &recorded)));
+    ASSERT_TRUE(ok(peer.authenticate(node_.secret(), foreign_rank, &recorded)));
     const FrameHeader bye{.kind = Kind::bye, .origin = foreign_rank};
     ASSERT_TRUE(peer.send(frame(bye)));
   }
@@ -203,41 +203,41 @@ TEST_F(AgentRobustness, ARecordedConversationIsOfNoUse) {
   recorded.insert(recorded.end(), put.begin(), put.end());
   RawPeer again(node_.address());
   ASSERT_TRUE(again.send(recorded));
-  Bytes heard;
-  EXPECT_TRUE(again.is_closed_by_the_other(&heard));
-  ASSERT_EQ(heard.size(), challenge_bytes + refusal_bytes) << "a new challenge, and the refusal";
-  EXPECT_EQ(heard.back(), std::byte{5}) << "the proof";
+  Bytes received;
+  EXPECT_TRUE(again.is_closed_by_the_other(&received));
+  ASSERT_EQ(received.size(), challenge_bytes + refusal_bytes) << "a new challenge, and the refusal";
+  EXPECT_EQ(received.back(), std::byte{5}) << "the proof";
   expect_warning("closed the connection with 127.0.0.1:",
                  "a client that says it is rank 2 does not know this job's secret, or replays an "
                  "old conversation");
-  expect_slice_untouched();
+  expect_slice_unchanged();
 }
 
-TEST_F(AgentRobustness, AFrameWithoutAHandshakeIsNotLookedAt) {
+TEST_F(AgentRobustness, AFrameWithoutAHandshakeIsNotParsed) {
   RawPeer peer(node_.address());
   ASSERT_TRUE(peer.send(frame(request(Kind::put), {}, Bytes(1000, std::byte{1}))));
-  Bytes heard;
-  EXPECT_TRUE(peer.is_closed_by_the_other(&heard));
-  EXPECT_TRUE(heard.empty()) << "an unauthenticated peer gets no information";
+  Bytes received;
+  EXPECT_TRUE(peer.is_closed_by_the_other(&received));
+  EXPECT_TRUE(received.empty()) << "an unauthenticated peer gets no information";
   expect_warning("closed the connection with 127.0.0.1:",
                  "a connection begins with 'TSRA....', which is not Tessera's handshake");
-  expect_slice_untouched();
+  expect_slice_unchanged();
 }
 
 TEST_F(AgentRobustness, AFrameOfAnotherConnectionIsRefused) {
-  RawPeer peer = introduced(foreign_rank);
+  RawPeer peer = authenticated_peer(foreign_rank);
   FrameHeader recorded = request(Kind::put);
   recorded.origin = origin;  // the rank that it was recorded from
   ASSERT_TRUE(peer.send(frame(recorded, {}, Bytes(1000, std::byte{1}))));
   EXPECT_TRUE(
       fails(peer.receive_failure(), Code::protocol, {"sent a request in the name of rank 3"}));
-  expect_slice_untouched();
+  expect_slice_unchanged();
 }
 
-TEST_F(AgentRobustness, OneOfTheAgentsOwnNodeMayAskTheWayToItsDeviceOnly) {
+TEST_F(AgentRobustness, ARankOfTheAgentsOwnNodeMayOnlyAskForTheAddressOfItsDevice) {
   std::size_t warnings = 0;
   for (const Kind kind : {Kind::put, Kind::get, Kind::deliver, Kind::invite, Kind::lock}) {
-    RawPeer peer = introduced(WorldRank{0});
+    RawPeer peer = authenticated_peer(WorldRank{0});
     FrameHeader way = request(Kind::locate);
     way.origin = WorldRank{0};
     ASSERT_TRUE(peer.send(frame(way)));
@@ -250,31 +250,31 @@ TEST_F(AgentRobustness, OneOfTheAgentsOwnNodeMayAskTheWayToItsDeviceOnly) {
     EXPECT_TRUE(peer.is_closed_by_the_other());
     expect_warning("closed the connection with rank 0 at", "its own node", ++warnings);
   }
-  expect_slice_untouched();
+  expect_slice_unchanged();
 }
 
 TEST_F(AgentRobustness, RanksThatTheJobDoesNotHaveAreRefused) {
   for (const std::int32_t rank : {-1, job_ranks}) {
     RawPeer peer(node_.address());
-    EXPECT_TRUE(fails(peer.introduce(node_.secret(), WorldRank{rank}), Code::protocol,
+    EXPECT_TRUE(fails(peer.authenticate(node_.secret(), WorldRank{rank}), Code::protocol,
                       {"its job has no such rank"}));
   }
   expect_warning(
       "closed the connection with 127.0.0.1:", "says that it is rank 4 of a job of 4 ranks", 2);
 }
 
-TEST_F(AgentRobustness, AnotherHandshakesVersionIsToldWhy) {
+TEST_F(AgentRobustness, AClientOfAnotherVersionReceivesTheReason) {
   RawPeer peer(node_.address());
   ASSERT_TRUE(peer.send(std::as_bytes(std::span("TSRH\2\0\1\0", 8))));
-  Bytes heard;
-  EXPECT_TRUE(peer.is_closed_by_the_other(&heard));
-  ASSERT_EQ(heard.size(), refusal_bytes);
-  EXPECT_EQ(heard.back(), std::byte{1});
+  Bytes received;
+  EXPECT_TRUE(peer.is_closed_by_the_other(&received));
+  ASSERT_EQ(received.size(), refusal_bytes);
+  EXPECT_EQ(received.back(), std::byte{1});
   expect_warning("closed the connection with 127.0.0.1:",
                  "the other side's handshake has version 2; this library's has 1");
 }
 
-TEST_F(AgentRobustness, ListensOnNoAddressButItsOwn) {
+TEST_F(AgentRobustness, ListensOnItsOwnAddressOnly) {
   const TcpAddress beside{loopback_host + 1, node_.address().port};
   EXPECT_TRUE(fails(connect_tcp(beside, std::chrono::seconds(10)), Code::peer_lost,
                     {"cannot connect to 127.0.0.2:", "Connection refused"}));
@@ -282,11 +282,11 @@ TEST_F(AgentRobustness, ListensOnNoAddressButItsOwn) {
 
 // --- peers that send nothing, or read nothing -------------------------------------------------
 
-class SilentStranger : public testing::TestWithParam<PollDuration> {};
+class SilentUnauthenticatedPeer : public testing::TestWithParam<PollDuration> {};
 
-TEST_P(SilentStranger, IsDisconnected) {
+TEST_P(SilentUnauthenticatedPeer, IsDisconnected) {
   ServedNode node({.stay_awake = GetParam(), .patience = std::chrono::milliseconds(50)});
-  Bystander bystander(node);
+  OtherClient other_client(node);
   RawPeer silent(node.address());
   RawPeer hesitant(node.address());
   ASSERT_TRUE(hesitant.send(std::as_bytes(std::span("TSRH", 4))));
@@ -298,13 +298,14 @@ TEST_P(SilentStranger, IsDisconnected) {
     EXPECT_TRUE(each.ends_with("did not complete the handshake within 50 ms and was disconnected"))
         << each;
   }
-  bystander.expect_unharmed();
+  other_client.expect_served();
 }
 
-INSTANTIATE_TEST_SUITE_P(Waiting, SilentStranger, testing::ValuesIn(ways_to_wait), name_of_way);
+INSTANTIATE_TEST_SUITE_P(Waiting, SilentUnauthenticatedPeer, testing::ValuesIn(ways_to_wait),
+                         name_of_way);
 
-TEST_F(AgentRobustness, StrangersAreBoundedInNumber) {
-  bystander_.expect_unharmed();  // so it has completed its handshake
+TEST_F(AgentRobustness, UnauthenticatedPeersAreLimitedInNumber) {
+  other_client_.expect_served();  // so it has completed its handshake
   std::vector<RawPeer> silent;
   for (int i = 0; i < 70; ++i) {
     silent.emplace_back(node_.address());
@@ -315,16 +316,16 @@ TEST_F(AgentRobustness, StrangersAreBoundedInNumber) {
                  6);
   EXPECT_TRUE(silent.front().is_closed_by_the_other())
       << "the peer that has been silent longest is disconnected first";
-  RawPeer peer = introduced();
+  RawPeer peer = authenticated_peer();
   expect_fence_answered(peer);
 }
 
 // Any process can open any number of connections. The log names the first few, and then a count.
-TEST(ManyStrangers, AreCountedInTheLogAfterTheFirstFew) {
+TEST(ManyUnauthenticatedPeers, AreCountedInTheLogAfterTheFirstFew) {
   constexpr int lines = 3;
-  constexpr int strangers = 50;
-  ServedNode node({.stranger_lines = {.lines = lines}});
-  for (int i = 0; i < strangers; ++i) {
+  constexpr int connections = 50;
+  ServedNode node({.peer_log_limits = {.lines = lines}});
+  for (int i = 0; i < connections; ++i) {
     RawPeer foreign_rank(node.address());
     ASSERT_TRUE(foreign_rank.send(Bytes(100, std::byte{'x'})));
     EXPECT_TRUE(foreign_rank.is_closed_by_the_other());
@@ -344,12 +345,12 @@ TEST(ManyStrangers, AreCountedInTheLogAfterTheFirstFew) {
         << warnings[i];
     counted += std::stoi(warnings[i]);
   }
-  EXPECT_EQ(counted, strangers - lines);
+  EXPECT_EQ(counted, connections - lines);
   EXPECT_LE(warnings.size(), lines + 20U);
 }
 
 // The rank's program needs descriptors for its own files.
-TEST(ManyStrangers, LeaveMostDescriptorsToTheProgram) {
+TEST(ManyUnauthenticatedPeers, LeaveMostDescriptorsToTheProgram) {
   constexpr rlim_t few = 256;
   constexpr int part = 8;
   rlimit before{};
@@ -371,15 +372,15 @@ TEST(ManyStrangers, LeaveMostDescriptorsToTheProgram) {
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
-TEST(AgentThatEnds, WaitsForItsPeersAndNotForStrangers) {
+TEST(AgentThatEnds, WaitsForItsPeersAndNotForUnauthenticatedOnes) {
   ServedNode node;
   const RawPeer silent(node.address());
   std::atomic<bool> has_left{false};
   std::thread peer([&] {
-    Bystander bystander(node);
-    bystander.expect_unharmed();
+    OtherClient other_client(node);
+    other_client.expect_served();
     has_left = true;
-    bystander.end();
+    other_client.end();
   });
   ASSERT_TRUE(test::eventually([&] { return has_left.load(); }));
   node.agent().wait_until_alone();
@@ -401,13 +402,13 @@ TEST_F(AgentRobustness, APeerThatDoesNotReadCostsLittleMemory) {
   const CopyShape shape = CopyShape::rows(16, rows, 16, 32);
   std::memset(node_.slice(), 0x5a, slice_bytes);
   const long before = resident_mib();
-  RawPeer peer = introduced();
+  RawPeer peer = authenticated_peer();
   const Bytes one = frame(request(Kind::get), shape_descriptor(shape));
   for (int i = 0; i < requests; ++i) {
     ASSERT_TRUE(peer.send(one));
   }
-  bystander_.expect_unharmed();
-  bystander_.expect_unharmed();
+  other_client_.expect_served();
+  other_client_.expect_served();
   EXPECT_LT(resident_mib() - before, 300);
   // When it reads, it gets all replies completely and in order.
   for (int i = 0; i < 50; ++i) {
@@ -423,7 +424,7 @@ TEST_F(AgentRobustness, APeerThatDoesNotReadCostsLittleMemory) {
 // Requests that wait in the agent's buffer until there is room for replies are not lost.
 TEST_F(AgentRobustness, APeerThatReadsLateGetsAllItsAnswers) {
   constexpr std::uint64_t requests = 500;
-  RawPeer peer = introduced();
+  RawPeer peer = authenticated_peer();
   for (std::uint64_t i = 0; i < requests; ++i) {
     FrameHeader header = request(Kind::get);
     header.words[1] = 100'000;
@@ -443,7 +444,7 @@ TEST_F(AgentRobustness, APeerThatReadsLateGetsAllItsAnswers) {
 TEST_F(AgentRobustness, APeerThatFloodsDoesNotKeepOthersWaiting) {
   std::atomic<bool> is_over{false};
   std::thread flood([&] {
-    RawPeer peer = introduced();
+    RawPeer peer = authenticated_peer();
     Bytes many;
     for (int i = 0; i < 1000; ++i) {
       FrameHeader header = request(Kind::put);
@@ -456,7 +457,7 @@ TEST_F(AgentRobustness, APeerThatFloodsDoesNotKeepOthersWaiting) {
     }
   });
   for (int i = 0; i < 10; ++i) {
-    bystander_.expect_unharmed();
+    other_client_.expect_served();
   }
   is_over = true;
   flood.join();
@@ -474,7 +475,7 @@ FrameHeader lock_request(Kind kind) {
 TEST_F(AgentRobustness, ARankThatWaitsForVeryManyLocksIsRefusedMore) {
   int dead = -1;
   ASSERT_EQ(node_.lock(0).lock(node_.node(), dead), detail::QueueLock::Outcome::acquired);
-  RawPeer greedy = introduced();
+  RawPeer greedy = authenticated_peer();
   for (int i = 0; i < 1025; ++i) {
     ASSERT_TRUE(greedy.send(frame(lock_request(Kind::lock))));
   }
@@ -484,12 +485,12 @@ TEST_F(AgentRobustness, ARankThatWaitsForVeryManyLocksIsRefusedMore) {
   EXPECT_TRUE(node_.lock(0).unlock(node_.node()));
 }
 
-TEST_F(AgentRobustness, GarbageInTheNameOfARankDoesNotTakeItsLocksAway) {
-  RawPeer holder = introduced();
+TEST_F(AgentRobustness, GarbageInTheNameOfARankDoesNotReleaseItsLocks) {
+  RawPeer holder = authenticated_peer();
   ASSERT_TRUE(holder.send(frame(lock_request(Kind::lock))));
   ASSERT_TRUE(holder.receive_frame());
   {
-    RawPeer other = introduced();
+    RawPeer other = authenticated_peer();
     ASSERT_TRUE(other.send(Bytes(200, std::byte{'x'})));
     EXPECT_TRUE(other.is_closed_by_the_other());
   }
@@ -525,7 +526,7 @@ TEST_F(AgentRobustness, ARankThatEndsWithItsFirstRequestKeepsNoLock) {
           outcome = node.lock(0).try_take(node.node(), 0, dead);
           return outcome.has_value();
         },
-        detail::rig_patience));
+        detail::rig_time_limit));
     EXPECT_EQ(outcome, detail::QueueLock::Outcome::holder_died);
     EXPECT_EQ(dead, node.node().remote_rank_slot(lock.origin));
     EXPECT_EQ(node.node().has_left(dead), last == Kind::bye);
@@ -541,7 +542,7 @@ int option_of(int fd, int level, int name) {
   return value;
 }
 
-TEST(HalfOpen, BothEndsAskWhetherTheOtherIsThere) {
+TEST(HalfOpen, BothEndsProbeTheOther) {
   auto listener = TcpListener::create({loopback_host, 0}).value();
   const auto outer = connect_tcp(listener.address(), std::chrono::seconds(10)).value();
   std::unique_ptr<Channel> inner;
@@ -559,8 +560,8 @@ TEST(HalfOpen, BothEndsAskWhetherTheOtherIsThere) {
 }
 
 // With TCP_REPAIR a socket closes without sending anything, as when its machine loses power.
-TEST_F(AgentRobustness, APeerThatVanishesWithoutAWordIsFoundGone) {
-  RawPeer peer = introduced();
+TEST_F(AgentRobustness, APeerThatVanishesSilentlyIsDetected) {
+  RawPeer peer = authenticated_peer();
   ASSERT_TRUE(peer.send(first_bytes(frame(request(Kind::fence)), 50)));
   const int on = 1;
   if (setsockopt(peer.descriptor(), IPPROTO_TCP, TCP_REPAIR, &on, sizeof(on)) != 0) {
@@ -582,8 +583,8 @@ rlim_t descriptors_in_use() {
 // client while it cannot accept another one, and accepts that when a descriptor is free again.
 int serve_without_descriptors(const Secret& secret, int to_parent, int from_parent) {
   ServedNode node({.secret = secret});
-  Bystander bystander(node);
-  bystander.expect_unharmed();
+  OtherClient other_client(node);
+  other_client.expect_served();
   const TcpAddress address = node.address();
   const rlim_t before = [] {
     rlimit limit{};
@@ -595,7 +596,7 @@ int serve_without_descriptors(const Secret& secret, int to_parent, int from_pare
   static_cast<void>(!write(to_parent, &address, sizeof(address)));
   const auto warnings = node.warnings(1);
   for (int i = 0; i < 20; ++i) {
-    bystander.expect_unharmed();
+    other_client.expect_served();
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   EXPECT_EQ(warnings.size(), 1U);
@@ -609,11 +610,11 @@ int serve_without_descriptors(const Secret& secret, int to_parent, int from_pare
   setrlimit(RLIMIT_NOFILE, &again);
   char end = 0;
   static_cast<void>(!read(from_parent, &end, 1));
-  bystander.expect_unharmed();
+  other_client.expect_served();
   return testing::Test::HasFailure() ? 1 : 0;
 }
 
-TEST(Descriptors, ThatAreUsedUpDelayNewPeersAndHarmNoOthers) {
+TEST(Descriptors, ThatAreExhaustedDelayNewPeersAndHarmNoOthers) {
 #ifdef TESSERA_SANITIZED
   GTEST_SKIP() << "a sanitizer needs descriptors of its own";
 #endif
@@ -632,7 +633,7 @@ TEST(Descriptors, ThatAreUsedUpDelayNewPeersAndHarmNoOthers) {
   TcpAddress address;
   ASSERT_EQ(read(up[0], &address, sizeof(address)), static_cast<ssize_t>(sizeof(address)));
   RawPeer peer(address);
-  EXPECT_TRUE(ok(peer.introduce(secret, foreign_rank))) << "it is accepted in the end";
+  EXPECT_TRUE(ok(peer.authenticate(secret, foreign_rank))) << "it is accepted in the end";
   close(down[1]);
   EXPECT_EQ(agent.wait(), 0);
   close(up[0]);

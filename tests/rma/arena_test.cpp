@@ -58,11 +58,11 @@ TEST(Arena, RandomPiecesOfSeveralThreadsNeverOverlap) {
   Model model;
   constexpr std::uint32_t seed = 20'240;
   std::vector<std::thread> threads;
-  for (int place = 0; place < 4; ++place) {
-    threads.emplace_back([&, place] {
-      const auto node = rig_node(memory, place, true);
+  for (int local_rank = 0; local_rank < 4; ++local_rank) {
+    threads.emplace_back([&, local_rank] {
+      const auto node = rig_node(memory, local_rank, true);
       Arena& arena = node->arena();
-      std::mt19937 random(seed + static_cast<std::uint32_t>(place));
+      std::mt19937 random(seed + static_cast<std::uint32_t>(local_rank));
       std::vector<std::pair<std::uint64_t, std::uint64_t>> mine;
       for (int i = 0; i < 5000; ++i) {
         if (mine.empty() || (mine.size() < 40 && random() % 2 == 0)) {
@@ -100,7 +100,7 @@ TEST(Arena, RandomPiecesOfSeveralThreadsNeverOverlap) {
   EXPECT_TRUE(node->arena().allocate(whole).ok()) << "seed " << seed;
 }
 
-TEST(Arena, SaysWhenNoGapIsLeftAndGoesOnAfterAFree) {
+TEST(Arena, ReportsThatNoGapIsLeftAndContinuesAfterAFree) {
   const auto memory = rig_memory(1, 64ULL << 20);
   const auto node = rig_node(memory, 0, true);
   Arena& arena = node->arena();
@@ -160,7 +160,7 @@ TEST(Arena, RefusesMoreMemoryThanTheMachineHas) {
 
 // A profiler's timer interrupts posix_fallocate, which then starts again from the beginning. It
 // must complete nevertheless.
-TEST(Arena, BacksMemoryWhileSignalsRain) {
+TEST(Arena, BacksMemoryDuringManySignals) {
   const auto memory = rig_memory(1, 1ULL << 30);
   const auto node = rig_node(memory, 0, true);
   struct sigaction action {};
@@ -173,7 +173,7 @@ TEST(Arena, BacksMemoryWhileSignalsRain) {
   const std::uint64_t offset = node->arena().allocate(bytes).value();
   std::atomic<bool> done{false};
   std::thread alarm_off([&] {
-    // If the arena does not handle this, the loop has no end: stop the alarms after the patience.
+    // If the arena does not handle this, the loop has no end: stop the alarms after the time limit.
     EXPECT_TRUE(eventually([&] { return done.load(); })) << "interrupted for ever";
     setitimer(ITIMER_REAL, &never, nullptr);
   });
@@ -216,7 +216,7 @@ TEST(Arena, SurvivesADeathAtAnyInstructionOfAllocateAndFree) {
 }
 
 // A device addresses pages: the pages of a kept piece stay the same, whatever they are used for.
-TEST(Arena, KeepsTheMemoryThatADeviceHoldsOnTo) {
+TEST(Arena, KeepsTheMemoryThatADeviceStillUses) {
   const auto memory = rig_memory(1, 64ULL << 20);
   const auto node = rig_node(memory, 0, true);
   Arena& arena = node->arena();

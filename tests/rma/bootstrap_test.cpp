@@ -74,7 +74,7 @@ std::string trace(const std::map<std::string, std::string>& variables) {
   return fmt::format("{} {}", found.launcher, found.ranks);
 }
 
-TEST(DetectLauncher, TellsWhichProcessThisIs) {
+TEST(DetectLauncher, ReportsWhichProcessThisIs) {
   const auto rank = [](const std::map<std::string, std::string>& variables) {
     const LauncherEnvironment environment(variables);
     return detect_launcher().rank;
@@ -119,13 +119,13 @@ TEST(DetectLauncher, TakesTheInnermostOfSeveral) {
 }
 
 // A process that a rank starts is not a rank of any launcher.
-TEST(DetectLauncher, TellsARankFromWhatItStarts) {
+TEST(DetectLauncher, DistinguishesARankFromItsChildren) {
   EXPECT_EQ(trace({{"TESSERA_LAUNCH", fmt::format("3:0:2:{}", getpid())}}), "tessera-run 2");
   EXPECT_EQ(trace({{"TESSERA_LAUNCH", fmt::format("3:0:2:{}", getppid())}}), " 0");
   EXPECT_EQ(trace({{"OMPI_COMM_WORLD_SIZE", "2"}, {"TESSERA_LAUNCH", "3:0:2:1"}}), " 0");
 }
 
-TEST(DetectLauncher, IgnoresWhatIsNoNumber) {
+TEST(DetectLauncher, IgnoresWhatIsNotANumber) {
   EXPECT_EQ(trace({{"OMPI_COMM_WORLD_SIZE", "many"}}), " 0");
   EXPECT_EQ(trace({{"PMI_SIZE", "-3"}}), " 0");
 }
@@ -201,7 +201,7 @@ TEST(ForkBootstrap, RefusesWhatARankHasStarted) {
 
 // Child processes do not inherit the descriptor after the first exchange. Before it they do: a
 // program may read its rank, and then start the program that becomes the rank.
-TEST(ForkBootstrap, LeavesTheLaunchersMemoryToNobodyElse) {
+TEST(ForkBootstrap, ClosesTheLaunchersMemoryInChildren) {
   const LauncherMemory memory(1);
   const int inherited = dup(memory.fd());
   const std::string plain = fmt::format("{}:0:1", inherited);
@@ -223,8 +223,9 @@ std::string in_child(const std::function<std::string()>& body) {
   EXPECT_EQ(pipe(ends.data()), 0);
   const pid_t child = fork();
   if (child == 0) {
-    const std::string said = body();
-    _exit(write(ends[1], said.data(), said.size()) == static_cast<ssize_t>(said.size()) ? 0 : 1);
+    const std::string output = body();
+    _exit(write(ends[1], output.data(), output.size()) == static_cast<ssize_t>(output.size()) ? 0
+                                                                                              : 1);
   }
   close(ends[1]);
   std::array<char, 1000> text{};
@@ -239,7 +240,7 @@ TEST(ForkBootstrap, FindsTheLauncherWithoutItsDescriptor) {
   const LauncherMemory memory(3);
   const std::string launch = fmt::format("{}@{}:2:3", memory.fd(), getpid());
   for (const bool is_used_again : {false, true}) {
-    const std::string said = in_child([&] {
+    const std::string output = in_child([&] {
       close(memory.fd());
       if (is_used_again && open("/dev/zero", O_RDWR) != memory.fd()) {
         return std::string("the descriptor has another number");
@@ -249,11 +250,11 @@ TEST(ForkBootstrap, FindsTheLauncherWithoutItsDescriptor) {
       return made.ok() ? fmt::format("rank {} of {}", (*made)->rank().value, (*made)->size())
                        : made.status().message();
     });
-    EXPECT_EQ(said, "rank 2 of 3");
+    EXPECT_EQ(output, "rank 2 of 3");
   }
 }
 
-TEST(ForkBootstrap, SaysWhyTheLauncherCannotBeFound) {
+TEST(ForkBootstrap, ReportsWhyTheLauncherCannotBeFound) {
   const LauncherMemory memory(1);
   const int fd = memory.fd();
   pid_t ended = fork();
@@ -261,7 +262,7 @@ TEST(ForkBootstrap, SaysWhyTheLauncherCannotBeFound) {
     _exit(0);
   }
   waitpid(ended, nullptr, 0);
-  const std::string said = in_child([&] {
+  const std::string output = in_child([&] {
     close(fd);
     const LauncherEnvironment environment(
         {{"TESSERA_LAUNCH", fmt::format("{}@{}:0:1", fd, ended)}});
@@ -274,7 +275,7 @@ TEST(ForkBootstrap, SaysWhyTheLauncherCannotBeFound) {
       "subprocess.run(…, close_fds=False)), or start it as the same user and in the same container "
       "as tessera-run",
       ended, fd);
-  EXPECT_EQ(said.substr(0, expected.size()), expected);
+  EXPECT_EQ(output.substr(0, expected.size()), expected);
 }
 
 // The program's environment was copied before the rank started (as Python's os.environ).
@@ -406,7 +407,7 @@ TEST(ForkBootstrap, GathersBytesOfAnyNumber) {
   }
 }
 
-TEST(ForkBootstrap, TimesOutEachTimeAndIsUsableWhenTheOthersComeAfterAll) {
+TEST(ForkBootstrap, TimesOutEachTimeAndIsUsableIfTheOthersComeLater) {
   const LauncherMemory memory(2);
   const auto first = memory.member(0);
   const std::vector<std::byte> bytes(4);
@@ -441,7 +442,7 @@ TEST(ThreadGroup, GathersBytesOfAnyNumber) {
   }
 }
 
-TEST(ThreadGroup, TimesOutAndIsUsableWhenTheOthersComeAfterAll) {
+TEST(ThreadGroup, TimesOutAndIsUsableIfTheOthersComeLater) {
   ThreadGroup group(2);
   const auto first = group.member(WorldRank{0});
   const auto refused = first->allgather(std::vector<std::byte>(4), milliseconds(20));
@@ -456,11 +457,11 @@ TEST(ThreadGroup, TimesOutAndIsUsableWhenTheOthersComeAfterAll) {
 
 TEST(ThreadGroup, NamesAThreadThatGaveUp) {
   ThreadGroup group(3);
-  auto leaver = group.member(WorldRank{1});
+  auto leaving_rank = group.member(WorldRank{1});
   const auto stayer = group.member(WorldRank{0});
   std::thread other([&] {
     std::this_thread::sleep_for(milliseconds(20));
-    leaver.reset();
+    leaving_rank.reset();
   });
   const auto lost = stayer->allgather(std::vector<std::byte>(4), milliseconds(20'000));
   other.join();

@@ -75,14 +75,14 @@ class ClientRobustness : public testing::Test {
   // Makes both ends of a connection: the client's link, and the played agent.
   void meet() {
     std::thread agent([&] { peer_.emplace(agent_.take_on()); });
-    const auto link = client_.link_to(NodeId{0});
+    const auto connection = client_.link_to(NodeId{0});
     agent.join();
-    ASSERT_TRUE(ok(link));
-    link_ = *link;
-    endpoint_.emplace(*link_, origin, owner);
+    ASSERT_TRUE(ok(connection));
+    connection_ = *connection;
+    endpoint_.emplace(*connection_, origin, owner);
   }
   Status wait(Completion& done) {
-    const auto deadline = std::chrono::steady_clock::now() + detail::rig_patience;
+    const auto deadline = std::chrono::steady_clock::now() + detail::rig_time_limit;
     while (!done.done()) {
       if (std::chrono::steady_clock::now() > deadline) {
         ADD_FAILURE() << "the operation never ends";
@@ -98,7 +98,7 @@ class ClientRobustness : public testing::Test {
   PlayedAgent agent_;
   std::optional<RawPeer> peer_;
   Client client_{options(agent_)};
-  ClientConnection* link_ = nullptr;
+  ClientConnection* connection_ = nullptr;
   std::optional<ServerEndpoint> endpoint_;
 };
 
@@ -159,7 +159,7 @@ const std::vector<Answer>& answers() {
 
 class WrongAnswer : public ClientRobustness, public testing::WithParamInterface<std::size_t> {};
 
-TEST_P(WrongAnswer, EndsWhatWaitsWithTheReason) {
+TEST_P(WrongAnswer, EndsPendingOperationsWithTheReason) {
   meet();
   const Answer& each = answers()[GetParam()];
   // The destination of the get, with guard bytes around it that must not change.
@@ -173,7 +173,7 @@ TEST_P(WrongAnswer, EndsWhatWaitsWithTheReason) {
   EXPECT_TRUE(fails(wait(done), Code::protocol, {each.words}));
   EXPECT_TRUE(test::eventually([&] {
     client_.progress();
-    return link_->is_lost();
+    return connection_->is_lost();
   }));
   EXPECT_TRUE(std::all_of(memory.begin(), memory.begin() + 100,
                           [](std::byte byte) { return byte == std::byte{0x33}; }));
@@ -182,7 +182,7 @@ TEST_P(WrongAnswer, EndsWhatWaitsWithTheReason) {
   done.begin();
   std::int64_t word = 0;
   EXPECT_TRUE(ok(endpoint_->get(&word, at, CopyShape::contiguous(8), done)));
-  EXPECT_TRUE(fails(wait(done), Code::protocol, {"node 0"})) << "the link stays lost";
+  EXPECT_TRUE(fails(wait(done), Code::protocol, {"node 0"})) << "the connection stays lost";
 }
 
 INSTANTIATE_TEST_SUITE_P(Answers, WrongAnswer, testing::Range(std::size_t{0}, answers().size()),
@@ -220,7 +220,7 @@ int answer_gets(RawPeer& peer, std::uint64_t end) {
   return spoilt;
 }
 
-TEST_F(ClientRobustness, GetsOfAListThatFailsAreAskedForOneByOne) {
+TEST_F(ClientRobustness, GetsOfAFailedListAreRequestedOneByOne) {
   meet();
   constexpr std::size_t count = 64;
   std::array<std::uint64_t, count> words{};
@@ -243,7 +243,7 @@ TEST_F(ClientRobustness, GetsOfAListThatFailsAreAskedForOneByOne) {
   EXPECT_GT(spoilt, 0) << "the wrong get was not sent in a list";
 }
 
-TEST_F(ClientRobustness, GetsThatWaitForOthersToGoWithEndWhenTheAgentDies) {
+TEST_F(ClientRobustness, BatchedGetsThatAreNotSentEndWhenTheAgentDies) {
   meet();
   std::array<std::int64_t, 3> words{};
   std::array<Completion, 3> done;
@@ -259,15 +259,15 @@ TEST_F(ClientRobustness, GetsThatWaitForOthersToGoWithEndWhenTheAgentDies) {
 
 // A delivery to a team that was freed in the meantime is not reported. A delivery that was wrong is
 // reported.
-TEST(ClientOfATeamThatIsGone, IsNotToldOfDeliveriesThatCameTooLate) {
+TEST(ClientOfATeamThatIsGone, ReceivesNoErrorForLateDeliveries) {
   PlayedAgent agent;
   ClientOptions options;
   options.rank = origin;
   options.job = job_number;
   options.secret = agent.secret();
   options.agents = {agent.address()};
-  std::vector<std::string> told;
-  options.stray_error = [&](const Status& error) { told.push_back(error.message()); };
+  std::vector<std::string> errors;
+  options.stray_error = [&](const Status& error) { errors.push_back(error.message()); };
   Client client(std::move(options));
   std::optional<RawPeer> peer;
   std::thread taking([&] { peer.emplace(agent.take_on()); });
@@ -280,9 +280,9 @@ TEST(ClientOfATeamThatIsGone, IsNotToldOfDeliveriesThatCameTooLate) {
   }
   EXPECT_TRUE(test::eventually([&] {
     client.progress();
-    return !told.empty();
+    return !errors.empty();
   }));
-  EXPECT_EQ(told.size(), 1U);
+  EXPECT_EQ(errors.size(), 1U);
 }
 
 // --- agents that end --------------------------------------------------------------------------
@@ -311,14 +311,14 @@ TEST_F(ClientRobustness, ACopiedBodyMayBeReusedAtOnce) {
   constexpr std::uint64_t most = 32;
   Bytes body(250'001);
   std::uint64_t posted = 0;
-  for (; posted < most && !link_->has_unsent(); ++posted) {
+  for (; posted < most && !connection_->has_unsent(); ++posted) {
     std::fill(body.begin(), body.end(), static_cast<std::byte>(posted));
     FrameHeader header = answer(Kind::deliver, unmonitored_operation);
     header.payload_bytes = body.size();
     header.offset = posted;
-    ASSERT_TRUE(ok(link_->post_copy(header, body, ClientConnection::When::now)));
+    ASSERT_TRUE(ok(connection_->post_copy(header, body, ClientConnection::When::now)));
   }
-  ASSERT_TRUE(link_->has_unsent()) << "everything went into the sockets' buffers";
+  ASSERT_TRUE(connection_->has_unsent()) << "everything went into the sockets' buffers";
   std::fill(body.begin(), body.end(), std::byte{0xff});
   for (std::uint64_t i = 0; i < posted; ++i) {
     const auto came = peer_->receive_frame();
@@ -331,12 +331,12 @@ TEST_F(ClientRobustness, ACopiedBodyMayBeReusedAtOnce) {
 // A wait includes puts that are not sent yet.
 class UnsentPuts : public ClientRobustness {
  protected:
-  void put_more_than_there_is_room_for() {
+  void put_more_than_fits() {
     for (int i = 0; i < 16; ++i) {
       done_.begin();
       ASSERT_TRUE(
           ok(endpoint_->put(at, memory_.data(), CopyShape::contiguous(memory_.size()), done_)));
-      if (link_->has_unsent()) {
+      if (connection_->has_unsent()) {
         return;
       }
     }
@@ -349,19 +349,19 @@ class UnsentPuts : public ClientRobustness {
 
 TEST_F(UnsentPuts, EndWhenTheAgentLeaves) {
   meet();
-  put_more_than_there_is_room_for();
+  put_more_than_fits();
   ASSERT_TRUE(peer_->send(frame({.kind = Kind::bye, .origin = origin})));
   EXPECT_TRUE(fails(wait(done_), Code::closed, {"node 0: it has left the job"}));
 }
 
 TEST_F(UnsentPuts, EndWhenTheAgentDies) {
   meet();
-  put_more_than_there_is_room_for();
+  put_more_than_fits();
   peer_.reset();
   EXPECT_TRUE(fails(wait(done_), Code::peer_lost, {"node 0 is lost with rank 0"}));
 }
 
-TEST_F(ClientRobustness, ANodeWhereNobodyListensIsLostForGood) {
+TEST_F(ClientRobustness, ANodeWithoutAListenerStaysLost) {
   agent_.stop_listening();
   const Status lost = client_.link_to(NodeId{0}).status();
   EXPECT_TRUE(fails(lost, Code::peer_lost,
@@ -372,7 +372,7 @@ TEST_F(ClientRobustness, ANodeWhereNobodyListensIsLostForGood) {
   EXPECT_TRUE(fails(client_.link_to(NodeId{0}), Code::peer_lost));
 }
 
-TEST(ClientOfANodeThatHasLeft, IsToldSoWithoutAsking) {
+TEST(ClientOfANodeThatHasLeft, IsNotifiedWithoutAsking) {
   const PlayedAgent agent;
   ClientOptions options;
   options.secret = agent.secret();
@@ -398,7 +398,7 @@ class UnreachedNode : public testing::Test {
     options.max_pause = 2 * pause;
     // Called before each attempt, and after a failed one.
     options.has_left = [this](NodeId) {
-      ++asked_;
+      ++requested_;
       return false;
     };
     return client_.emplace(std::move(options));
@@ -408,7 +408,7 @@ class UnreachedNode : public testing::Test {
   static constexpr std::chrono::hours forever{1};
 
   Secret secret_ = new_secret().value();
-  std::atomic<int> asked_{0};
+  std::atomic<int> requested_{0};
   std::optional<Client> client_;
 };
 
@@ -417,26 +417,26 @@ TEST_F(UnreachedNode, IsNotTriedAgainForAWhile) {
   const Status first = client.link_to(NodeId{0}).status();
   EXPECT_TRUE(fails(first, Code::unreachable,
                     {"node 0: cannot connect to 127.255.255.255:9: Network is unreachable"}));
-  EXPECT_EQ(asked_, 2);
+  EXPECT_EQ(requested_, 2);
   const Status second = client.link_to(NodeId{0}).status();
   EXPECT_EQ(second.code(), first.code());
   EXPECT_EQ(second.message(), first.message());
   EXPECT_TRUE(fails(client.visit(NodeId{0}, forever), Code::unreachable, {first.message()}));
-  EXPECT_EQ(asked_, 2) << "it was tried again";
+  EXPECT_EQ(requested_, 2) << "it was tried again";
 }
 
-TEST_F(UnreachedNode, IsTriedAgainBehindThePause) {
+TEST_F(UnreachedNode, IsTriedAgainAfterThePause) {
   Client& client = client_of(nowhere, std::chrono::milliseconds(1));
   for (int attempts = 1; attempts <= 4; ++attempts) {
     EXPECT_TRUE(test::eventually([&] {
       EXPECT_TRUE(fails(client.link_to(NodeId{0}), Code::unreachable));
-      return asked_ >= 2 * attempts;
+      return requested_ >= 2 * attempts;
     })) << "attempt "
         << attempts;
   }
 }
 
-TEST_F(UnreachedNode, ThatNeverAnswersIsLeftAloneForAWhile) {
+TEST_F(UnreachedNode, ThatNeverRepliesIsNotTriedForAWhile) {
   auto silent = TcpListener::create({loopback_host, 0}).value();
   Client& client = client_of(silent.address(), forever);
   const Status first = client.link_to(NodeId{0}).status();
@@ -478,7 +478,7 @@ class Alarms {
   struct sigaction before_ {};
 };
 
-TEST(WaitReady, EndsAtItsDeadlineAndNoSoonerWhateverSignalsCome) {
+TEST(WaitReady, EndsAtItsDeadlineDespiteSignals) {
   const Alarms alarms;
   std::array<int, 2> ends{};
   ASSERT_EQ(pipe(ends.data()), 0);
@@ -504,9 +504,9 @@ TEST(WaitReady, EndsAtItsDeadlineAndNoSoonerWhateverSignalsCome) {
 }
 
 // A listener that accepts nothing, with a full queue of connections.
-class DeafListener {
+class FullListener {
  public:
-  DeafListener() {
+  FullListener() {
     address_.sin_family = AF_INET;
     address_.sin_addr.s_addr = htonl(loopback_host);
     socklen_t size = sizeof address_;
@@ -518,12 +518,12 @@ class DeafListener {
       static_cast<void>(connect(each, generic(), size));
     }
   }
-  ~DeafListener() {
+  ~FullListener() {
     std::for_each(callers_.begin(), callers_.end(), close);
     close(listener_);
   }
-  DeafListener(const DeafListener&) = delete;
-  DeafListener& operator=(const DeafListener&) = delete;
+  FullListener(const FullListener&) = delete;
+  FullListener& operator=(const FullListener&) = delete;
   [[nodiscard]] TcpAddress address() const { return {loopback_host, ntohs(address_.sin_port)}; }
 
  private:
@@ -550,7 +550,7 @@ class NoThreads {
   pthread_attr_t before_{};
 };
 
-TEST(ClientWithoutThreads, SaysSoAndLeavesSignalsAsTheyWere) {
+TEST(ClientWithoutThreads, ReportsThatAndRestoresSignals) {
   sigset_t before;
   sigset_t after;
   pthread_sigmask(SIG_SETMASK, nullptr, &before);
@@ -565,12 +565,12 @@ TEST(ClientWithoutThreads, SaysSoAndLeavesSignalsAsTheyWere) {
   EXPECT_TRUE(ok(Client{ClientOptions{}}.started()));
 }
 
-TEST(ConnectTcp, GivesUpInTimeWhateverSignalsCome) {
-  const DeafListener deaf;
+TEST(ConnectTcp, GivesUpInTimeDespiteSignals) {
+  const FullListener listener;
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   const Alarms alarms;
   const auto begin = std::chrono::steady_clock::now();
-  const auto channel = connect_tcp(deaf.address(), std::chrono::milliseconds(500));
+  const auto channel = connect_tcp(listener.address(), std::chrono::milliseconds(500));
   EXPECT_TRUE(fails(channel.status(), Code::timed_out, {"no answer within 500 ms"}));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
@@ -591,10 +591,10 @@ TEST_F(UnreachedNode, IsReachedAsSoonAsItAnswers) {
       }
     }
   });
-  const int tried = asked_;
+  const int tried = requested_;
   EXPECT_TRUE(
       test::eventually([&] { return client.link_to(NodeId{0}, std::chrono::seconds(5)).ok(); }));
-  EXPECT_GT(asked_, tried);
+  EXPECT_GT(requested_, tried);
   EXPECT_TRUE(ok(client.link_to(NodeId{0})));
   is_ending = true;
   client_.reset();
@@ -602,7 +602,7 @@ TEST_F(UnreachedNode, IsReachedAsSoonAsItAnswers) {
 }
 
 // A lack of descriptors in this process is not a property of the node.
-TEST_F(UnreachedNode, IsNotWhatLacksADescriptorHere) {
+TEST_F(UnreachedNode, IsNotReportedIfADescriptorIsMissingHere) {
   auto agent = TcpListener::create({loopback_host, 0}).value();
   Client& client = client_of(agent.address(), forever);
   rlimit files{};
@@ -617,7 +617,7 @@ TEST_F(UnreachedNode, IsNotWhatLacksADescriptorHere) {
   EXPECT_TRUE(fails(client.link_to(NodeId{0}), Code::timed_out)) << "tried at once";
 }
 
-TEST_F(UnreachedNode, IsNotOneThatKnowsAnotherSecret) {
+TEST_F(UnreachedNode, IsNotReportedForAnotherSecret) {
   ServedNode node;
   Client& client = client_of(node.address(), forever);
   EXPECT_TRUE(fails(client.link_to(NodeId{0}), Code::protocol,
@@ -651,7 +651,7 @@ TEST(ClientOfABusyAgent, TriesAgainWhenItIsDisconnectedInTheHandshake) {
 
 // The agent's system accepts the connection, but the agent is silent: its process is stopped, or
 // has no free descriptor.
-TEST(ClientOfASilentAgent, IsToldAndMeanwhileOtherNodesGoOn) {
+TEST(ClientOfASilentAgent, IsNotifiedAndMeanwhileOtherNodesContinue) {
   ServedNode other;
   auto silent = TcpListener::create({loopback_host, 0}).value();
   ClientOptions options = options_for(other);
@@ -660,9 +660,9 @@ TEST(ClientOfASilentAgent, IsToldAndMeanwhileOtherNodesGoOn) {
   Client client(std::move(options));
   // The node in the middle replies, but as node 0.
   std::atomic<bool> has_ended{false};
-  Status told;
+  Status errors;
   std::thread waiting([&] {
-    told = client.link_to(NodeId{0}, std::chrono::seconds(2)).status();
+    errors = client.link_to(NodeId{0}, std::chrono::seconds(2)).status();
     has_ended = true;
   });
   std::unique_ptr<Channel> accepted;
@@ -675,7 +675,7 @@ TEST(ClientOfASilentAgent, IsToldAndMeanwhileOtherNodesGoOn) {
   EXPECT_EQ(client.progress(), 0);
   EXPECT_FALSE(has_ended);
   waiting.join();
-  EXPECT_TRUE(fails(told, Code::timed_out,
+  EXPECT_TRUE(fails(errors, Code::timed_out,
                     {"node 0: the agent at 127.0.0.1:",
                      "did not complete the handshake in time\n  hint: its process is stopped or "
                      "has no free descriptor (ulimit -n)"}));

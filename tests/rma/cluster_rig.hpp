@@ -29,7 +29,7 @@
 namespace tessera::rma::detail {
 
 /// State that all processes of a cluster share, in shared memory.
-struct ClusterBoard {
+struct SharedClusterState {
   struct Entry {
     std::atomic<std::uint32_t> memory{0};
     std::int32_t node = 0;
@@ -43,7 +43,7 @@ struct ClusterBoard {
   /// By rank: true while the rank works in another node's memory on behalf of a rank of that node.
   /// In a real cluster an agent does that in its own process. So a test kills a rank only when this
   /// is false.
-  std::array<std::atomic<bool>, 64> abroad{};
+  std::array<std::atomic<bool>, 64> is_on_other_node{};
 };
 
 class Cluster {
@@ -57,11 +57,11 @@ class Cluster {
     for (std::int32_t node = 0; node < map_.count(); ++node) {
       memories_.push_back(rig_memory(static_cast<int>(ranks_of(node).size()), 128ULL << 20));
     }
-    void* const shared = mmap(nullptr, sizeof(ClusterBoard), PROT_READ | PROT_WRITE,
+    void* const shared = mmap(nullptr, sizeof(SharedClusterState), PROT_READ | PROT_WRITE,
                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    board_ = new (shared) ClusterBoard;
+    shared_state_ = new (shared) SharedClusterState;
   }
-  ~Cluster() { munmap(board_, sizeof(ClusterBoard)); }
+  ~Cluster() { munmap(shared_state_, sizeof(SharedClusterState)); }
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
@@ -73,10 +73,10 @@ class Cluster {
   [[nodiscard]] NodeMemory& memory(std::int32_t node) const {
     return *memories_[static_cast<std::size_t>(node)];
   }
-  [[nodiscard]] ClusterBoard& board() const { return *board_; }
+  [[nodiscard]] SharedClusterState& shared_state() const { return *shared_state_; }
   [[nodiscard]] int published() const {
     int count = 0;
-    for (const auto& entry : board_->entries) {
+    for (const auto& entry : shared_state_->entries) {
       count += entry.memory.load() != 0 ? 1 : 0;
     }
     return count;
@@ -85,11 +85,12 @@ class Cluster {
   [[nodiscard]] std::unique_ptr<Node> node_of(WorldRank rank, bool one_process) const {
     const NodeId node = map_.node_of(rank);
     std::vector<WorldRank> ranks = map_.ranks_of(node);
-    const auto place =
+    const auto local_rank =
         static_cast<int>(std::lower_bound(ranks.begin(), ranks.end(), rank) - ranks.begin());
-    return std::make_unique<Node>(
-        memories_[static_cast<std::size_t>(node.value)], std::move(ranks), place, one_process,
-        WaitPolicy{.spin = std::chrono::nanoseconds(200), .liveness_interval = rig_look_period});
+    return std::make_unique<Node>(memories_[static_cast<std::size_t>(node.value)], std::move(ranks),
+                                  local_rank, one_process,
+                                  WaitPolicy{.spin = std::chrono::nanoseconds(200),
+                                             .liveness_interval = rig_liveness_interval});
   }
 
   /// Creates a rank's part of the job and of its world team.
@@ -101,19 +102,19 @@ class Cluster {
   ThreadGroup group_;
   std::int32_t size_;
   std::vector<std::shared_ptr<NodeMemory>> memories_;
-  ClusterBoard* board_ = nullptr;
+  SharedClusterState* shared_state_ = nullptr;
 };
 
 /// Copies directly into the other node's memory, sometimes after a delay, so that no test relies on
 /// timing.
-class ClusterLink final : public NodeControlChannel, private Liveness {
+class ClusterControlChannel final : public NodeControlChannel, private Liveness {
  public:
-  ClusterLink(const Cluster& cluster, WorldRank self, bool one_process)
+  ClusterControlChannel(const Cluster& cluster, WorldRank self, bool one_process)
       : cluster_(cluster),
         own_node_(cluster.map().node_of(self).value),
         one_process_(one_process),
-        context_{.place = self.value, .liveness = this, .liveness_interval = rig_look_period},
-        dice_(static_cast<unsigned>(self.value) + 1) {}
+        context_{.place = self.value, .liveness = this, .liveness_interval = rig_liveness_interval},
+        random_(static_cast<unsigned>(self.value) + 1) {}
 
   // Teams use neither flags, notifications nor locks.
   Status raise_flag(WorldRank, RegionId, std::uint64_t, std::int32_t) override {
@@ -135,8 +136,8 @@ class ClusterLink final : public NodeControlChannel, private Liveness {
   }
 
   Status publish(RegionId memory, const PublishedMemory& piece) override {
-    const RobustGuard guard(cluster_.board().lock, context_);
-    for (auto& entry : cluster_.board().entries) {
+    const RobustGuard guard(cluster_.shared_state().lock, context_);
+    for (auto& entry : cluster_.shared_state().entries) {
       if (entry.memory.load() == 0) {
         entry.node = own_node_;
         entry.offset = piece.offset;
@@ -148,7 +149,7 @@ class ClusterLink final : public NodeControlChannel, private Liveness {
     return Status::error(Code::limit_exceeded, "the rig's board is full");
   }
   void withdraw(RegionId memory) noexcept override {
-    const RobustGuard guard(cluster_.board().lock, context_);
+    const RobustGuard guard(cluster_.shared_state().lock, context_);
     if (auto* entry = find(memory, own_node_)) {
       entry->memory.store(0);
     }
@@ -157,73 +158,74 @@ class ClusterLink final : public NodeControlChannel, private Liveness {
   Status deliver(NodeId node, RegionId memory, std::uint64_t offset,
                  std::span<const std::byte> bytes, std::uint64_t flag_offset,
                  std::uint64_t flag) override {
-    if (dice_() % 8 == 0) {
-      std::this_thread::sleep_for(std::chrono::microseconds(dice_() % 200));
+    if (random_() % 8 == 0) {
+      std::this_thread::sleep_for(std::chrono::microseconds(random_() % 200));
     }
-    const RobustGuard guard(cluster_.board().lock, context_);
+    const RobustGuard guard(cluster_.shared_state().lock, context_);
     TESSERA_ASSIGN_OR_RETURN(std::byte* const start,
-                             place(node, memory, offset, bytes.size(), flag_offset));
+                             memory_at(node, memory, offset, bytes.size(), flag_offset));
     std::copy(bytes.begin(), bytes.end(), start + offset);
     auto& word = *reinterpret_cast<std::atomic<std::uint64_t>*>(start + flag_offset);
     word.store(flag, std::memory_order_release);
     futex_wake_all(reinterpret_cast<FutexWord&>(word));
-    cluster_.board().deliveries.fetch_add(1);
+    cluster_.shared_state().deliveries.fetch_add(1);
     return {};
   }
-  Status invite(WorldRank rank, const JoinMessage& invitation) override {
-    const auto node = visit(rank);
-    std::atomic<bool>& abroad = cluster_.board().abroad[static_cast<std::size_t>(context_.place)];
-    abroad = true;
-    Status status = node->invite(node->local_rank_of(rank), invitation);
-    abroad = false;
+  Status invite(WorldRank rank, const JoinMessage& join_message) override {
+    const auto node = open_node(rank);
+    std::atomic<bool>& is_on_other_node =
+        cluster_.shared_state().is_on_other_node[static_cast<std::size_t>(context_.place)];
+    is_on_other_node = true;
+    Status status = node->invite(node->local_rank_of(rank), join_message);
+    is_on_other_node = false;
     return status;
   }
-  Result<PeerState> peer_state_of(WorldRank rank) override { return fate(rank); }
+  Result<PeerState> peer_state_of(WorldRank rank) override { return state_of(rank); }
   Status connect(NodeId) override { return {}; }
   Result<std::optional<std::uint32_t>> read_word(NodeId node, RegionId memory,
                                                  std::uint64_t offset) override {
-    const RobustGuard guard(cluster_.board().lock, context_);
-    TESSERA_ASSIGN_OR_RETURN(const std::byte* const start, place(node, memory, offset, 4, 0));
+    const RobustGuard guard(cluster_.shared_state().lock, context_);
+    TESSERA_ASSIGN_OR_RETURN(const std::byte* const start, memory_at(node, memory, offset, 4, 0));
     return std::optional(
         reinterpret_cast<const std::atomic<std::uint32_t>*>(start + offset)->load());
   }
 
  private:
   // The liveness of holders of the board's lock, where local ranks are world ranks.
-  [[nodiscard]] bool has_ended(int place) const override {
-    return fate(WorldRank{place}) == PeerState::died;
+  [[nodiscard]] bool has_ended(int local_rank) const override {
+    return state_of(WorldRank{local_rank}) == PeerState::died;
   }
-  [[nodiscard]] PeerState fate(WorldRank rank) const {
-    const auto node = visit(rank);
-    const int place = node->local_rank_of(rank);
-    if (node->has_left(place)) {
+  [[nodiscard]] PeerState state_of(WorldRank rank) const {
+    const auto node = open_node(rank);
+    const int local_rank = node->local_rank_of(rank);
+    if (node->has_left(local_rank)) {
       return PeerState::left;
     }
-    const bool has_entered = node->memory().record(place).presence.load() != 0;
-    return has_entered && !one_process_ && !node->memory().has_liveness_lock(place)
+    const bool has_entered = node->memory().record(local_rank).presence.load() != 0;
+    return has_entered && !one_process_ && !node->memory().has_liveness_lock(local_rank)
                ? PeerState::died
                : PeerState::here;
   }
-  [[nodiscard]] std::unique_ptr<Node> visit(WorldRank rank) const {
+  [[nodiscard]] std::unique_ptr<Node> open_node(WorldRank rank) const {
     return cluster_.node_of(cluster_.ranks_of(cluster_.map().node_of(rank).value).front(),
                             one_process_);
   }
-  [[nodiscard]] ClusterBoard::Entry* find(RegionId memory, std::int32_t node) const {
-    for (auto& entry : cluster_.board().entries) {
+  [[nodiscard]] SharedClusterState::Entry* find(RegionId memory, std::int32_t node) const {
+    for (auto& entry : cluster_.shared_state().entries) {
       if (entry.memory.load() == memory.value && entry.node == node) {
         return &entry;
       }
     }
     return nullptr;
   }
-  Result<std::byte*> place(NodeId node, RegionId memory, std::uint64_t offset, std::uint64_t bytes,
-                           std::uint64_t flag_offset) const {
+  Result<std::byte*> memory_at(NodeId node, RegionId memory, std::uint64_t offset,
+                               std::uint64_t bytes, std::uint64_t flag_offset) const {
     const auto* const entry = find(memory, node.value);
     if (entry == nullptr) {
       return Status::error(Code::closed, "no such memory");
     }
     if (offset + bytes > entry->bytes || flag_offset + 8 > entry->bytes) {
-      cluster_.board().refused.fetch_add(1);
+      cluster_.shared_state().refused.fetch_add(1);
       return Status::error(Code::out_of_range, "beyond the memory");
     }
     return cluster_.memory(node.value).base() + entry->offset;
@@ -233,7 +235,7 @@ class ClusterLink final : public NodeControlChannel, private Liveness {
   std::int32_t own_node_;
   bool one_process_;
   LockContext context_;
-  std::minstd_rand dice_;
+  std::minstd_rand random_;
 };
 
 inline std::shared_ptr<JobState> Cluster::start(WorldRank rank, bool one_process,
@@ -244,16 +246,16 @@ inline std::shared_ptr<JobState> Cluster::start(WorldRank rank, bool one_process
   job->self = job;
   job->node = node_of(rank, one_process);
   EXPECT_TRUE(job->node->enter().ok());
-  job->link = std::make_unique<ClusterLink>(*this, rank, one_process);
+  job->link = std::make_unique<ClusterControlChannel>(*this, rank, one_process);
   return job;
 }
 
 inline Result<Team> world_of(JobState& job) {
-  std::vector<WorldRank> everybody;
+  std::vector<WorldRank> all_ranks;
   for (std::int32_t rank = 0; rank < job.size; ++rank) {
-    everybody.push_back(WorldRank{rank});
+    all_ranks.push_back(WorldRank{rank});
   }
-  TESSERA_ASSIGN_OR_RETURN(auto state, TeamState::create(job, nullptr, std::move(everybody)));
+  TESSERA_ASSIGN_OR_RETURN(auto state, TeamState::create(job, nullptr, std::move(all_ranks)));
   return Team(std::move(state));
 }
 
@@ -283,7 +285,7 @@ inline void on_cluster(Cluster& cluster, std::int64_t slot_bytes,
     thread.join();
   }
   EXPECT_EQ(cluster.published(), 0);
-  EXPECT_EQ(cluster.board().refused.load(), 0);
+  EXPECT_EQ(cluster.shared_state().refused.load(), 0);
 }
 
 }  // namespace tessera::rma::detail

@@ -51,7 +51,7 @@ TEST_P(ClustersOf, AreOfNearlyTheSameSizeAndNoLarger) {
   EXPECT_LE(static_cast<std::int64_t>(most), size_);
 }
 
-TEST_P(ClustersOf, HaveOneIntermediaryForEachProcessThatIsNotOfItsOwnNode) {
+TEST_P(ClustersOf, HaveOneIntermediaryForEachProcessOfAnotherNode) {
   for (const auto& each : members()) {
     for (std::int32_t own = 0; own < nodes_; ++own) {
       const WorldRank origin{own * 3 + 1};
@@ -70,7 +70,7 @@ TEST_P(ClustersOf, HaveOneIntermediaryForEachProcessThatIsNotOfItsOwnNode) {
   }
 }
 
-TEST_P(ClustersOf, LeadToAllOtherMembersInTurn) {
+TEST_P(ClustersOf, LeadToAllOtherMembersAlternately) {
   for (const auto& each : members()) {
     for (const std::int32_t own : {0, nodes_ - 1}) {
       const std::int32_t target = each.front() == own ? each.back() : each.front();
@@ -79,9 +79,9 @@ TEST_P(ClustersOf, LeadToAllOtherMembersInTurn) {
       }
       std::set<std::int32_t> chosen;
       const std::int32_t choices = clusters_.choices(NodeId{own}, NodeId{target});
-      for (std::int32_t turn = 0; turn < choices; ++turn) {
+      for (std::int32_t choice = 0; choice < choices; ++choice) {
         chosen.insert(
-            clusters_.intermediary(WorldRank{7}, NodeId{own}, NodeId{target}, turn).value);
+            clusters_.intermediary(WorldRank{7}, NodeId{own}, NodeId{target}, choice).value);
       }
       EXPECT_EQ(static_cast<std::int32_t>(chosen.size()), choices);
       EXPECT_FALSE(chosen.contains(own));
@@ -93,17 +93,17 @@ TEST_P(ClustersOf, LeadToAllOtherMembersInTurn) {
 TEST_P(ClustersOf, DivideProcessesEvenly) {
   constexpr std::int32_t ranks_each = 12;
   const auto cluster = members().front();
-  std::map<std::int32_t, int> heard;
+  std::map<std::int32_t, int> requests;
   int all = 0;
   for (std::int32_t rank = 0; rank < nodes_ * ranks_each; ++rank) {
     const NodeId own{rank / ranks_each};
     if (!clusters_.are_together(own, NodeId{cluster.front()})) {
-      ++heard[clusters_.intermediary(WorldRank{rank}, own, NodeId{cluster.front()}).value];
+      ++requests[clusters_.intermediary(WorldRank{rank}, own, NodeId{cluster.front()}).value];
       ++all;
     }
   }
   const int share = all / static_cast<int>(cluster.size());
-  for (const auto& [node, count] : heard) {
+  for (const auto& [node, count] : requests) {
     EXPECT_NEAR(count, share, ranks_each + 1) << "node " << node;
   }
 }
@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(Clusters, ClustersOf,
                                          std::tuple(3, 9), std::tuple(100, 10),
                                          std::tuple(101, 10)));
 
-TEST(Clusters, OfOneAreNone) {
+TEST(Clusters, OfOneNodeAreNotFormed) {
   EXPECT_FALSE(Clusters().are_on());
   EXPECT_FALSE(Clusters(8, 1).are_on());
   EXPECT_TRUE(Clusters(8, 2).are_on());
@@ -128,7 +128,7 @@ TEST(Clusters, AreChosenNearTheRootOfManyNodes) {
   EXPECT_EQ(Clusters::chosen_size(83'334), 289);
 }
 
-TEST(BufferPool, GivesOutWhatWasGivenBack) {
+TEST(BufferPool, ReusesReturnedBuffers) {
   BufferPool pool(64, 2);
   auto first = pool.take();
   ASSERT_EQ(first.size(), 64U);
@@ -139,7 +139,7 @@ TEST(BufferPool, GivesOutWhatWasGivenBack) {
   EXPECT_EQ(pool.take().data(), memory);
 }
 
-TEST(BufferPool, KeepsAFewAndFreesThemWhenNobodyNeedsThem) {
+TEST(BufferPool, KeepsAFewAndFreesUnneededOnes) {
   BufferPool pool(64, 3);
   std::vector<std::vector<std::byte>> buffers;
   for (int i = 0; i < 5; ++i) {
@@ -157,7 +157,7 @@ TEST(BufferPool, KeepsAFewAndFreesThemWhenNobodyNeedsThem) {
   EXPECT_EQ(pool.kept(), 1U);
 }
 
-TEST(Routes, DropWhatComesByAnOlderWay) {
+TEST(Routes, DropRequestsFromAnOlderRoute) {
   Routes routes;
   const FrameHeader by_first{.kind = Kind::put, .origin = WorldRank{3}, .route = 0};
   const FrameHeader by_second{.kind = Kind::put, .origin = WorldRank{3}, .route = 1};

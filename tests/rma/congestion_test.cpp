@@ -64,7 +64,7 @@ TEST(Congestion, AutoPacesNeverAndKeepsAnyOther) {
   EXPECT_TRUE(taken == "cubic" || taken == "reno") << taken;
 }
 
-TEST(Congestion, BothEndsHaveWhatWasAskedFor) {
+TEST(Congestion, BothEndsHaveTheRequestedAlgorithm) {
   const Ends reno = connected("reno");
   EXPECT_EQ(congestion_of(reno.caller->descriptor()), "reno");
   EXPECT_EQ(congestion_of(reno.called->descriptor()), "reno");

@@ -20,8 +20,8 @@ class DirectoryTest : public testing::Test {
   Directory directory_{node_->arena(), node_->lock_context()};
 };
 
-DirectorySlice slice_of(std::int32_t owner, std::uint64_t place) {
-  return {.owner = WorldRank{owner}, .location = place, .bytes = place + 1};
+DirectorySlice slice_of(std::int32_t owner, std::uint64_t location) {
+  return {.owner = WorldRank{owner}, .location = location, .bytes = location + 1};
 }
 
 TEST_F(DirectoryTest, KnowsNothingAtFirst) {
@@ -99,7 +99,7 @@ TEST_F(DirectoryTest, IsSeenByAnotherProcess) {
   EXPECT_EQ(directory_.find(RegionId{9}, WorldRank{1}), slice_of(1, 123));
 }
 
-TEST_F(DirectoryTest, RefusesWhatTheArenaHasNoRoomForAndGoesOnAfterwards) {
+TEST_F(DirectoryTest, RefusesWhatDoesNotFitTheArenaAndContinues) {
   std::vector<std::uint64_t> taken;
   for (auto more = node_->arena().allocate(granule_bytes); more.ok();
        more = node_->arena().allocate(granule_bytes)) {

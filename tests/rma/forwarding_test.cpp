@@ -22,7 +22,7 @@ using test::ok;
 
 // Ranks 0 and 1 are on node 0, whose agent is real. Rank 2 is on node 1, rank 3 on node 2.
 const std::vector<std::uint64_t> machines{1, 1, 2, 3};
-constexpr WorldRank other_carrier{2};
+constexpr WorldRank other_host{2};
 constexpr NodeId other_node{1};
 
 // The agent of node 1, played by the test.
@@ -71,13 +71,13 @@ class Forwarding : public testing::Test {
   }
   std::unique_ptr<RawPeer> process(WorldRank rank) {
     auto peer = std::make_unique<RawPeer>(node_->address());
-    EXPECT_TRUE(ok(peer->introduce(node_->secret(), rank)));
+    EXPECT_TRUE(ok(peer->authenticate(node_->secret(), rank)));
     return peer;
   }
   // The connection by which the other agent forwards requests to node 0.
   std::unique_ptr<RawPeer> trunk() {
-    auto peer = process(other_carrier);
-    EXPECT_TRUE(peer->send(frame(introduction(ConnectionUse::agent, other_carrier))));
+    auto peer = process(other_host);
+    EXPECT_TRUE(peer->send(frame(introduction(ConnectionUse::agent, other_host))));
     return peer;
   }
   static FrameHeader introduction(ConnectionUse use, WorldRank rank) {
@@ -107,10 +107,10 @@ class Forwarding : public testing::Test {
 
 // --- the agent that forwards --------------------------------------------------------------------
 
-TEST_F(Forwarding, PassesAPutOnAsItCameAndNamesItsNode) {
+TEST_F(Forwarding, ForwardsAPutUnchangedAndNamesItsNode) {
   node();
   const auto origin_peer = process(origin);
-  FrameHeader put = request_to(Kind::put, origin, other_carrier);
+  FrameHeader put = request_to(Kind::put, origin, other_host);
   put.offset = 64;
   put.route = 0;
   ASSERT_TRUE(origin_peer->send(frame(put, {}, word(7))));
@@ -123,17 +123,17 @@ TEST_F(Forwarding, PassesAPutOnAsItCameAndNamesItsNode) {
   EXPECT_EQ(came->second, word(7));
 }
 
-TEST_F(Forwarding, PassesAnAnswerBackToWhoAsked) {
+TEST_F(Forwarding, ForwardsAReplyToTheRequester) {
   node();
   const auto first = process(origin);
-  const auto second = process(other_carrier);
-  FrameHeader get = request_to(Kind::get, origin, other_carrier);
+  const auto second = process(other_host);
+  FrameHeader get = request_to(Kind::get, origin, other_host);
   get.operation = 5;
   ASSERT_TRUE(first->send(frame(get)));
   const auto trunk = other_.accept(node_->secret());
   ASSERT_TRUE(trunk->receive_frame().has_value());
   const FrameHeader data{
-      .kind = Kind::data, .origin = origin, .target = other_carrier, .operation = 5};
+      .kind = Kind::data, .origin = origin, .target = other_host, .operation = 5};
   ASSERT_TRUE(trunk->send(frame(data, {}, Bytes(1000, std::byte{3}))));
   const auto answer = first->receive_frame();
   ASSERT_TRUE(answer.has_value());
@@ -142,19 +142,19 @@ TEST_F(Forwarding, PassesAnAnswerBackToWhoAsked) {
   EXPECT_EQ(answer->second, Bytes(1000, std::byte{3}));
 }
 
-TEST_F(Forwarding, HoldsAProcessUpWhoseTrunkIsFullAndServesTheOthers) {
+TEST_F(Forwarding, DelaysAProcessWhoseTrunkIsFullAndServesTheOthers) {
   node(3, 2);
   const auto held = process(origin);
   for (std::int64_t i = 0; i < 3; ++i) {
-    ASSERT_TRUE(held->send(frame(request_to(Kind::put, origin, other_carrier), {}, word(i))));
+    ASSERT_TRUE(held->send(frame(request_to(Kind::put, origin, other_host), {}, word(i))));
   }
   const auto trunk = other_.accept(node_->secret());
   ASSERT_TRUE(trunk->receive_frame().has_value());
   ASSERT_TRUE(trunk->receive_frame().has_value());
   // The third request waits. Another process is served, although its requests for node 1 would
   // wait.
-  const auto other_process = process(other_carrier);
-  FrameHeader fence = request_to(Kind::fence, other_carrier, owner);
+  const auto other_process = process(other_host);
+  FrameHeader fence = request_to(Kind::fence, other_host, owner);
   fence.operation = 9;
   ASSERT_TRUE(other_process->send(frame(fence)));
   const auto served = other_process->receive_frame();
@@ -168,10 +168,10 @@ TEST_F(Forwarding, HoldsAProcessUpWhoseTrunkIsFullAndServesTheOthers) {
   EXPECT_EQ(third->second, word(2));
 }
 
-TEST_F(Forwarding, TellsWhoAskedThatTheOtherAgentIsLost) {
+TEST_F(Forwarding, ReportsTheLossOfTheOtherAgentToTheRequester) {
   node();
   const auto peer = process(origin);
-  FrameHeader get = request_to(Kind::get, origin, other_carrier);
+  FrameHeader get = request_to(Kind::get, origin, other_host);
   get.operation = 5;
   ASSERT_TRUE(peer->send(frame(get)));
   auto trunk = other_.accept(node_->secret());
@@ -182,31 +182,31 @@ TEST_F(Forwarding, TellsWhoAskedThatTheOtherAgentIsLost) {
   EXPECT_EQ(answer->first.kind, Kind::failed);
   EXPECT_EQ(answer->first.operation, 5U);
   EXPECT_EQ(answer->first.forwarder, 0);
-  const Status told = decode_failure(answer->second);
-  EXPECT_EQ(told.code(), Code::peer_lost);
-  EXPECT_NE(told.message().find("node 0 could not pass a request on to node 1: "),
+  const Status error = decode_failure(answer->second);
+  EXPECT_EQ(error.code(), Code::peer_lost);
+  EXPECT_NE(error.message().find("node 0 could not pass a request on to node 1: "),
             std::string::npos)
-      << told.message();
+      << error.message();
 }
 
 TEST_F(Forwarding, RefusesRequestsForOtherClusters) {
   node(2);  // the clusters are node 0, and nodes 1 and 2
   const auto peer = process(origin);
-  FrameHeader get = request_to(Kind::get, origin, other_carrier);
+  FrameHeader get = request_to(Kind::get, origin, other_host);
   get.operation = 5;
   ASSERT_TRUE(peer->send(frame(get)));
-  const Status told = peer->receive_failure();
-  EXPECT_EQ(told.code(), Code::invalid_argument);
+  const Status error = peer->receive_failure();
+  EXPECT_EQ(error.code(), Code::invalid_argument);
   EXPECT_NE(
-      told.message().find("node 0 passes no requests on to node 1, which is in another cluster"),
+      error.message().find("node 0 passes no requests on to node 1, which is in another cluster"),
       std::string::npos)
-      << told.message();
+      << error.message();
 }
 
 TEST_F(Forwarding, EndsATrunkThatAcknowledgesTooMuch) {
   node();
   const auto peer = process(origin);
-  FrameHeader get = request_to(Kind::get, origin, other_carrier);
+  FrameHeader get = request_to(Kind::get, origin, other_host);
   get.operation = 5;
   ASSERT_TRUE(peer->send(frame(get)));
   const auto trunk = other_.accept(node_->secret());
@@ -214,15 +214,15 @@ TEST_F(Forwarding, EndsATrunkThatAcknowledgesTooMuch) {
   const FrameHeader acknowledgement{
       .kind = Kind::acknowledge, .origin = WorldRank{0}, .words = {2, 0}};
   ASSERT_TRUE(trunk->send(frame(acknowledgement)));
-  const Status told = peer->receive_failure();
-  EXPECT_NE(told.message().find("the agent of node 1 acknowledged 2 requests of 1"),
+  const Status error = peer->receive_failure();
+  EXPECT_NE(error.message().find("the agent of node 1 acknowledged 2 requests of 1"),
             std::string::npos)
-      << told.message();
+      << error.message();
 }
 
 // --- the agent that is the target --------------------------------------------------------------
 
-TEST_F(Forwarding, CarriesOutWhatAnotherAgentPassesOnAndAcknowledgesIt) {
+TEST_F(Forwarding, ExecutesAndAcknowledgesForwardedRequests) {
   node();
   const auto other_agent = trunk();
   FrameHeader put = passed_on(Kind::put, origin);
@@ -276,7 +276,7 @@ TEST_F(Forwarding, AnswersOverTheConnectionThatTheProcessHasForIt) {
   EXPECT_EQ(acknowledgement->first.kind, Kind::acknowledge);
 }
 
-TEST_F(Forwarding, DropsWhatComesByAnOlderWayAndAcknowledgesIt) {
+TEST_F(Forwarding, DropsAndAcknowledgesRequestsFromAnOlderRoute) {
   node();
   const auto other_agent = trunk();
   FrameHeader by_new = passed_on(Kind::put, origin);
@@ -311,17 +311,17 @@ TEST_P(ForgedForwarding, EndsTheTrunk) {
   FrameHeader get = passed_on(Kind::get, origin);
   get.operation = 6;
   ASSERT_TRUE(other_agent->send(frame(GetParam().change(get))));
-  Status told;
+  Status error;
   while (true) {
     const auto came = other_agent->receive_frame();
     ASSERT_TRUE(came.has_value());
     if (came->first.kind == Kind::failed) {
-      told = decode_failure(came->second);
+      error = decode_failure(came->second);
       break;
     }
   }
-  EXPECT_EQ(told.code(), Code::protocol);
-  EXPECT_NE(told.message().find(GetParam().words), std::string::npos) << told.message();
+  EXPECT_EQ(error.code(), Code::protocol);
+  EXPECT_NE(error.message().find(GetParam().words), std::string::npos) << error.message();
   EXPECT_TRUE(other_agent->is_closed_by_the_other());
 }
 
@@ -347,23 +347,23 @@ INSTANTIATE_TEST_SUITE_P(
                            "the agent of node 1 passed on lock from rank 3"},
                     Forged{"AnotherNodesRank",
                            [](FrameHeader each) {
-                             each.target = other_carrier;
+                             each.target = other_host;
                              return each;
                            },
                            "passed on get from rank 3 to rank 2"}),
     [](const auto& each) { return std::string(each.param.name); });
 
-TEST_F(Forwarding, RefusesToBeTheAgentOfANodeToThoseWhoAreNot) {
+TEST_F(Forwarding, RefusesAgentConnectionsOfOtherRanks) {
   node();
   const auto peer = process(origin);  // node 2's agent process, which claims to be node 1's agent
   FrameHeader forged = introduction(ConnectionUse::agent, origin);
   forged.operation = 4;
   ASSERT_TRUE(peer->send(frame(forged)));
-  const Status told = peer->receive_failure();
-  EXPECT_EQ(told.code(), Code::unsupported);
-  EXPECT_NE(told.message().find("do all ranks have the same TESSERA_SERVER_CLUSTER?"),
+  const Status error = peer->receive_failure();
+  EXPECT_EQ(error.code(), Code::unsupported);
+  EXPECT_NE(error.message().find("do all ranks have the same TESSERA_SERVER_CLUSTER?"),
             std::string::npos)
-      << told.message();
+      << error.message();
 }
 
 TEST_F(Forwarding, IsOverWhenOnlyAgentsAreLeft) {

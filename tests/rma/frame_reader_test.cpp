@@ -84,7 +84,7 @@ std::string frame(Kind kind, std::size_t payload_bytes = 0) {
 // As many bytes as the reader requests at once, so that it would read again.
 constexpr std::size_t long_payload = std::size_t{100} * 1024;
 
-TEST(FrameReader, StopsBehindAFrameThatIsAwaited) {
+TEST(FrameReader, StopsAfterAPendingFrame) {
   BatchChannel channel;
   Listing sink;
   FrameReader reader(channel, sink);
@@ -104,7 +104,7 @@ TEST(FrameReader, StopsBehindAFrameThatIsAwaited) {
   EXPECT_EQ(channel.left(), 0U);
 }
 
-TEST(FrameReader, TakesAllThatCameWithAFrameThatIsAwaited) {
+TEST(FrameReader, TakesAllThatArrivedWithAPendingFrame) {
   BatchChannel channel;
   Listing sink;
   FrameReader reader(channel, sink);
@@ -113,7 +113,7 @@ TEST(FrameReader, TakesAllThatCameWithAFrameThatIsAwaited) {
   EXPECT_EQ(sink.ended, (std::vector{Kind::flag, Kind::put, Kind::flag}));
 }
 
-TEST(FrameReader, GoesOnBehindOthers) {
+TEST(FrameReader, ContinuesAfterOtherConnections) {
   BatchChannel channel;
   Listing sink;
   FrameReader reader(channel, sink);

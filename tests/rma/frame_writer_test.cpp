@@ -63,11 +63,11 @@ struct Sent {
   Completion done;
 };
 
-Text long_text(char letter) {
-  return {std::string(5000, letter)};
+Text long_text(char character) {
+  return {std::string(5000, character)};
 }
 
-TEST(FrameWriter, SendsAtOnceWhatThereIsRoomFor) {
+TEST(FrameWriter, SendsAtOnceWhatFits) {
   NarrowChannel channel(1'000'000);
   FrameWriter writer(channel);
   Text body = long_text('b');
@@ -78,7 +78,7 @@ TEST(FrameWriter, SendsAtOnceWhatThereIsRoomFor) {
   EXPECT_FALSE(writer.is_held_up());
 }
 
-TEST(FrameWriter, KeepsWhatThereIsNoRoomForAndSendsItInOrder) {
+TEST(FrameWriter, KeepsWhatDoesNotFitAndSendsItInOrder) {
   NarrowChannel channel(1000);
   FrameWriter writer(channel);
   Text first = long_text('1');
@@ -158,7 +158,7 @@ TEST(FrameWriter, CopiesWhatMayWaitUntilItIsWorthACall) {
   EXPECT_EQ(channel.sent().size(), 3 * all.size() + 5);
 }
 
-TEST(FrameWriter, SendsFromWhereItLiesWhatIsTooLongToCopy) {
+TEST(FrameWriter, SendsLongDataWithoutACopy) {
   NarrowChannel channel(1'000'000);
   FrameWriter writer(channel);
   Text body{std::string(17 * 1024, 'b')};
@@ -168,7 +168,7 @@ TEST(FrameWriter, SendsFromWhereItLiesWhatIsTooLongToCopy) {
   EXPECT_TRUE(writer.is_empty());
 }
 
-TEST(FrameWriter, SendsWhatIsToGoTogetherWithOneCall) {
+TEST(FrameWriter, SendsGroupedFramesWithOneCall) {
   NarrowChannel channel(1'000'000);
   FrameWriter writer(channel);
   Text first = long_text('1');
@@ -197,7 +197,7 @@ TEST(FrameWriter, SendsWhatIsToGoTogetherWithOneCall) {
   EXPECT_EQ(writer.own_bytes(), 0U);
 }
 
-TEST(FrameWriter, SendsSmallFramesThatGoTogetherAsOne) {
+TEST(FrameWriter, SendsSmallGroupedFramesAsOne) {
   NarrowChannel channel(1'000'000);
   FrameWriter writer(channel);
   EXPECT_TRUE(ok(writer.post(Text{"one "}.bytes(), {}, nullptr, When::together)));
@@ -209,7 +209,7 @@ TEST(FrameWriter, SendsSmallFramesThatGoTogetherAsOne) {
 }
 
 // Wherever the channel becomes full, frames continue there and complete one by one.
-TEST(FrameWriter, GoesOnWithinAnyOfThoseThatGoTogether) {
+TEST(FrameWriter, ContinuesWithinAnyGroupedFrame) {
   for (const std::size_t room : {1U, 5000U, 5001U, 5002U, 9000U, 10001U, 10002U}) {
     NarrowChannel channel(room);
     FrameWriter writer(channel);
@@ -231,7 +231,7 @@ TEST(FrameWriter, GoesOnWithinAnyOfThoseThatGoTogether) {
   }
 }
 
-TEST(FrameWriter, TellsWhenSomebodyElseIsToSend) {
+TEST(FrameWriter, ReportsThatAnotherThreadMustSend) {
   NarrowChannel channel(1000);
   FrameWriter writer(channel);
   Text body = long_text('b');
@@ -247,7 +247,7 @@ TEST(FrameWriter, TellsWhenSomebodyElseIsToSend) {
   EXPECT_EQ(channel.sent(), "head" + body.text + "flag");
 }
 
-TEST(FrameWriter, TellsThoseWhoWaitWhenTheyWaitInVain) {
+TEST(FrameWriter, NotifiesWaitersOfAnError) {
   NarrowChannel channel(0);
   FrameWriter writer(channel);
   Text body = long_text('b');

@@ -148,7 +148,7 @@ TEST(Handshake, ProofIsNotAcceptedFromTheOtherRole) {
   EXPECT_NE(refusal(other, reflected).find("does not know this job's secret"), std::string::npos);
 }
 
-TEST(Handshake, RecordedConversationIsOfNoUse) {
+TEST(Handshake, AReplayedConnectionIsRefused) {
   HandshakeClient one = client();
   HandshakeServer first = server();
   Bytes sent = take(one);
@@ -166,10 +166,10 @@ TEST(Handshake, RecordedConversationIsOfNoUse) {
 }
 
 TEST(Handshake, ServerRefusesForeignNames) {
-  const auto answered = [](const HandshakeNames& who, std::string& server_says) {
+  const auto answered = [](const HandshakeNames& who, std::string& server_error) {
     HandshakeClient one = client(secret_of(1), who);
     HandshakeServer other = server();
-    server_says = refusal(other, take(one));
+    server_error = refusal(other, take(one));
     return refusal(one, take(other));
   };
   std::string says;
@@ -218,7 +218,7 @@ TEST(Handshake, IsRefusedWithAnyBitOfTheChallengeOrAnswerFlipped) {
   }
 }
 
-TEST(Handshake, StrangersAreRefusedAtTheirFirstByteAndSentNothing) {
+TEST(Handshake, UnauthenticatedPeersAreRefusedAtTheirFirstByteAndReceiveNothing) {
   HandshakeServer other = server();
   EXPECT_EQ(refusal(other, bytes_of("G")),
             "a connection begins with 'G', which is not Tessera's handshake");
@@ -250,7 +250,7 @@ TEST(Handshake, MessagesOutOfOrderAreRefused) {
   EXPECT_EQ(refusal(other, hello), "a handshake message of type 1 (0) came; type 3 was expected");
 }
 
-TEST(Handshake, TruncatedConversationsSayWhere) {
+TEST(Handshake, TruncatedHandshakesReportWhere) {
   HandshakeClient one = client();
   EXPECT_EQ(one.ended().message(),
             "the connection ended in the handshake, 0 bytes into the agent's challenge");

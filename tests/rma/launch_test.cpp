@@ -40,13 +40,13 @@ TEST(Launch, RefusesWhatCannotBeStarted) {
             "  hint: all nodes but the last one get the same number of ranks");
 }
 
-TEST(Launch, TellsOfEachProcessAndHowItEnded) {
-  std::set<std::pair<std::int32_t, bool>> told;
+TEST(Launch, ReportsHowEachProcessEnded) {
+  std::set<std::pair<std::int32_t, bool>> reported;
   const auto exits = launch({"true"}, {.ranks = 3, .nodes = 0, .started = [&](int rank, int pid) {
-                                         told.emplace(rank, pid > 0);
+                                         reported.emplace(rank, pid > 0);
                                        }});
   ASSERT_TRUE(exits.ok());
-  EXPECT_EQ(told, (std::set<std::pair<std::int32_t, bool>>{{0, true}, {1, true}, {2, true}}));
+  EXPECT_EQ(reported, (std::set<std::pair<std::int32_t, bool>>{{0, true}, {1, true}, {2, true}}));
   ASSERT_EQ(exits->size(), 3U);
   for (std::size_t rank = 0; rank < 3; ++rank) {
     EXPECT_EQ((*exits)[rank].rank, static_cast<std::int32_t>(rank));
@@ -55,7 +55,7 @@ TEST(Launch, TellsOfEachProcessAndHowItEnded) {
   }
 }
 
-TEST(Launch, ReportsExitCodesSignalsAndProgramsThatAreNotThere) {
+TEST(Launch, ReportsExitCodesSignalsAndMissingPrograms) {
   EXPECT_EQ((*launch({"sh", "-c", "exit 7"}, {.ranks = 1, .nodes = 0, .started = {}}))[0].exit_code,
             7);
   EXPECT_EQ(
@@ -70,7 +70,7 @@ TEST(Launch, ReportsExitCodesSignalsAndProgramsThatAreNotThere) {
 }
 
 // The system may deliver a signal to any thread that does not block it.
-TEST(Launch, HearsOfTheEndAlsoWhereAnotherThreadTakesTheSignal) {
+TEST(Launch, DetectsTheEndEvenIfAnotherThreadTakesTheSignal) {
   std::atomic<bool> is_over{false};
   std::thread other([&] {
     while (!is_over) {
@@ -98,7 +98,7 @@ TEST(Launch, GivesTheSignalMaskOfTheCallerBack) {
   }
 }
 
-TEST(Launch, LeavesAnotherChildOfTheCallerAlone) {
+TEST(Launch, DoesNotReapOtherChildrenOfTheCaller) {
   const int other = fork();
   if (other == 0) {
     _exit(5);

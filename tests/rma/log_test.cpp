@@ -123,7 +123,7 @@ TEST(Log, WarningsDoNotWaitForAReader) {
   }
 }
 
-TEST(Log, SaysAtItsEndWhatItDropped) {
+TEST(Log, ReportsAtItsEndWhatItDropped) {
   const FullStandardError error(make_pipe());
   {
     Log log;
@@ -133,7 +133,7 @@ TEST(Log, SaysAtItsEndWhatItDropped) {
   EXPECT_EQ(error.read_all(), "tessera[0]: 1 line was dropped: standard error was full\n");
 }
 
-TEST(Log, WhatWasAskedForWaitsForItsReader) {
+TEST(Log, RequestedLinesWaitForTheirReader) {
   const FullStandardError error(make_pipe());
   Log log(LogLevel::info);
   std::thread asked([&log] {
@@ -147,7 +147,7 @@ TEST(Log, WhatWasAskedForWaitsForItsReader) {
   EXPECT_EQ(text + error.read_all(), "tessera[0]: what was asked for\na table\n");
 }
 
-TEST(Log, WarningsWithoutAReaderEndNobody) {
+TEST(Log, WarningsWithoutAReaderEndNoProcess) {
   const Ends ends = make_pipe();
   const int before = dup(STDERR_FILENO);
   dup2(ends.writing, STDERR_FILENO);

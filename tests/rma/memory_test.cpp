@@ -35,7 +35,7 @@ TEST(Memory, IsAvailableWithinTheTotal) {
   EXPECT_GT(available_memory_bytes(), 0U);
 }
 
-TEST(Memory, SaysWhatLimitsIt) {
+TEST(Memory, ReportsWhatLimitsIt) {
   constexpr std::uint64_t mib = 1U << 20U;
   EXPECT_EQ((AvailableMemory{176 * mib, 0}).describe(), "176.0 MiB are available");
   EXPECT_EQ((AvailableMemory{176 * mib, 300 * mib}).describe(),
@@ -65,7 +65,7 @@ TEST(Memory, KnowsTheLimitOnAddressSpace) {
 
 // Without a descriptor the control group's limit cannot be read either, so the machine's memory is
 // not a valid answer.
-TEST(Memory, IsUnknownWhereNoDescriptorIsFree) {
+TEST(Memory, IsUnknownIfNoDescriptorIsFree) {
   const Status status = without_descriptors([] { return find_available_memory().status(); });
   EXPECT_EQ(status.code(), Code::limit_exceeded);
   EXPECT_EQ(status.message(),
@@ -75,7 +75,7 @@ TEST(Memory, IsUnknownWhereNoDescriptorIsFree) {
   EXPECT_EQ(without_descriptors(available_memory_bytes), 0U);
 }
 
-TEST(SystemErrors, SayTheLimitThatDecidedAndWhatHelps) {
+TEST(SystemErrors, NameTheLimitAndTheRemedy) {
   EXPECT_EQ(without_descriptors([] { return describe_system_error(EMFILE); }),
             "Too many open files (this process may have 0)");
   EXPECT_STREQ(remedy_for_system_error(EMFILE), "raise the limit on open files (ulimit -n)");

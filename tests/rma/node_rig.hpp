@@ -27,8 +27,8 @@
 
 namespace tessera::rma::detail {
 
-inline constexpr std::chrono::milliseconds rig_look_period{2};
-inline constexpr std::chrono::seconds rig_patience{20};
+inline constexpr std::chrono::milliseconds rig_liveness_interval{2};
+inline constexpr std::chrono::seconds rig_time_limit{20};
 
 inline std::shared_ptr<NodeMemory> rig_memory(int ranks, std::uint64_t bytes = 256ULL << 20) {
   auto made = NodeMemory::create(ranks, bytes);
@@ -36,16 +36,17 @@ inline std::shared_ptr<NodeMemory> rig_memory(int ranks, std::uint64_t bytes = 2
   return made.ok() ? std::shared_ptr<NodeMemory>(std::move(made).take()) : nullptr;
 }
 
-/// The node as local rank `place` sees it. `one_process`: all ranks are threads of this process.
-inline std::unique_ptr<Node> rig_node(const std::shared_ptr<NodeMemory>& memory, int place,
+/// The node as local rank `local_rank` sees it. `one_process`: all ranks are threads of this
+/// process.
+inline std::unique_ptr<Node> rig_node(const std::shared_ptr<NodeMemory>& memory, int local_rank,
                                       bool one_process) {
   std::vector<WorldRank> ranks;
   for (std::int32_t rank = 0; rank < static_cast<std::int32_t>(memory->header().ranks); ++rank) {
     ranks.push_back(WorldRank{rank});
   }
-  auto node = std::make_unique<Node>(
-      memory, std::move(ranks), place, one_process,
-      WaitPolicy{.spin = std::chrono::nanoseconds(200), .liveness_interval = rig_look_period});
+  auto node = std::make_unique<Node>(memory, std::move(ranks), local_rank, one_process,
+                                     WaitPolicy{.spin = std::chrono::nanoseconds(200),
+                                                .liveness_interval = rig_liveness_interval});
   EXPECT_TRUE(node->enter().ok());
   return node;
 }
@@ -80,7 +81,7 @@ class ForkedRank {
     pid_ = -1;
     return state;
   }
-  /// As wait(), but returns nothing if the process has not ended after `rig_patience`.
+  /// As wait(), but returns nothing if the process has not ended after `rig_time_limit`.
   std::optional<int> wait_in_time() {
     int state = 0;
     pid_t ended = 0;
@@ -89,7 +90,7 @@ class ForkedRank {
           ended = waitpid(pid_, &state, WNOHANG);
           return ended != 0;
         },
-        rig_patience);
+        rig_time_limit);
     if (ended != pid_) {
       return std::nullopt;
     }
@@ -154,13 +155,13 @@ class SteppedRank {
   bool is_possible_ = false;
 };
 
-/// Waits up to `rig_patience`; returns true if `condition` became true.
+/// Waits up to `rig_time_limit`; returns true if `condition` became true.
 template <class Condition>
 bool eventually(Condition&& condition) {
-  return test::eventually(std::forward<Condition>(condition), rig_patience);
+  return test::eventually(std::forward<Condition>(condition), rig_time_limit);
 }
 
-/// Runs `body` and waits up to `rig_patience`; returns true if it ended. It runs in a separate
+/// Runs `body` and waits up to `rig_time_limit`; returns true if it ended. It runs in a separate
 /// thread, so that a lost lock fails the test instead of hanging it. The thread of a hanging body
 /// remains, with everything that `body` holds. The thread of a body that ended is joined: a rank
 /// that is forked while a thread ends may inherit a held lock of the sanitizer.

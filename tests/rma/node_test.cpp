@@ -28,7 +28,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-TEST(NodeMemory, TakesLessAddressSpaceWhereItMustAndSaysWhenEvenTheLeastIsTooMuch) {
+TEST(NodeMemory, TakesLessAddressSpaceIfItMustAndReportsIfEvenTheMinimumIsTooMuch) {
 #ifdef TESSERA_SANITIZED
   GTEST_SKIP() << "a sanitizer needs address space of its own";
 #endif
@@ -45,7 +45,7 @@ TEST(NodeMemory, TakesLessAddressSpaceWhereItMustAndSaysWhenEvenTheLeastIsTooMuc
               : 1);
   });
   EXPECT_EQ(limited.wait(), 0);
-  ForkedRank told([] {
+  ForkedRank child([] {
     const rlimit one_gib{1ULL << 30, 1ULL << 30};
     setrlimit(RLIMIT_AS, &one_gib);
     const auto made = NodeMemory::create(2, 128ULL << 20);
@@ -54,7 +54,7 @@ TEST(NodeMemory, TakesLessAddressSpaceWhereItMustAndSaysWhenEvenTheLeastIsTooMuc
               ? 0
               : 1);
   });
-  EXPECT_EQ(told.wait(), 0) << "the size in a setting is taken in full if it fits";
+  EXPECT_EQ(child.wait(), 0) << "the size in a setting is taken in full if it fits";
   ForkedRank starved([] {
     const rlimit nothing{1 << 20, 1 << 20};
     setrlimit(RLIMIT_AS, &nothing);
@@ -89,7 +89,7 @@ TEST(NodeMemory, IsLaidOutWithoutOverlaps) {
   }
 }
 
-TEST(NodeMemory, AnotherProcessesFileIsAdoptedAndAForeignOneRefused) {
+TEST(NodeMemory, AFileOfThisJobIsAdoptedAndAForeignOneRefused) {
   const auto memory = rig_memory(2);
   memory->notices(1, 0) = 42;
   auto adopted =
@@ -106,7 +106,7 @@ TEST(NodeMemory, AnotherProcessesFileIsAdoptedAndAForeignOneRefused) {
             "the node's shared memory was created by another version of Tessera");
 }
 
-TEST(NodeMemory, ItsAgentIsCalledOnlyWhereItSleeps) {
+TEST(NodeMemory, ItsAgentIsWokenOnlyIfItSleeps) {
   const auto memory = rig_memory(2);
   const auto adopted =
       NodeMemory::adopt(Descriptor(dup(memory->file())), Descriptor(dup(memory->agent_bell())));
@@ -124,7 +124,7 @@ TEST(NodeMemory, ItsAgentIsCalledOnlyWhereItSleeps) {
   EXPECT_TRUE(is_called());
 }
 
-TEST(LifeMark, GoesWithTheProcessHoweverItEnds) {
+TEST(LivenessLock, GoesWithTheProcessHoweverItEnds) {
   const auto memory = rig_memory(3);
   EXPECT_FALSE(memory->has_liveness_lock(1));
   ForkedRank killed([&] {
@@ -146,7 +146,7 @@ TEST(LifeMark, GoesWithTheProcessHoweverItEnds) {
   EXPECT_FALSE(memory->has_liveness_lock(2));
 }
 
-TEST(LifeMark, IsNotInheritedByChildren) {
+TEST(LivenessLock, IsNotInheritedByChildren) {
   const auto memory = rig_memory(2);
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
@@ -164,7 +164,7 @@ TEST(LifeMark, IsNotInheritedByChildren) {
   close(ends[1]);
 }
 
-TEST(LifeMark, OfAPlaceThatAnotherProcessHasIsAnInternalError) {
+TEST(LivenessLock, OfALocalRankThatAnotherProcessHoldsIsAnInternalError) {
   const auto memory = rig_memory(2);
   ForkedRank owner([&] {
     memory->hold_liveness_lock(1).ignore("checked below");
@@ -176,7 +176,7 @@ TEST(LifeMark, OfAPlaceThatAnotherProcessHasIsAnInternalError) {
   EXPECT_TRUE(status.message().starts_with("cannot mark local rank 1 as alive: "));
 }
 
-TEST(Node, KnowsThePlacesOfRanksThatAreNotConsecutive) {
+TEST(Node, KnowsTheLocalRanksOfRanksThatAreNotConsecutive) {
   const auto memory = rig_memory(3);
   const std::vector<WorldRank> ranks{WorldRank{2}, WorldRank{5}, WorldRank{9}};
   const Node node(memory, ranks, 1, true, {});
@@ -189,7 +189,7 @@ TEST(Node, KnowsThePlacesOfRanksThatAreNotConsecutive) {
   }
 }
 
-TEST(Node, TellsLeavingFromDyingAndBothFromNotYetBeingThere) {
+TEST(Node, DistinguishesLeavingDyingAndNotYetEntering) {
   const auto memory = rig_memory(4);
   const auto node = rig_node(memory, 0, false);
   EXPECT_FALSE(node->is_gone(1)) << "has not entered yet";
@@ -204,7 +204,7 @@ TEST(Node, TellsLeavingFromDyingAndBothFromNotYetBeingThere) {
   EXPECT_FALSE(node->is_gone(0)) << "a rank is present for itself";
 }
 
-TEST(Node, GivesUpAmidRingingThatConcernsOthers) {
+TEST(Node, GivesUpDuringWakeUpsForOthers) {
   const auto memory = rig_memory(2);
   const auto node = rig_node(memory, 0, true);
   const auto noisy = rig_node(memory, 1, true);
@@ -231,11 +231,12 @@ TEST(Node, GivesUpAmidRingingThatConcernsOthers) {
 }
 
 // Receives from a rank of the same node, until that rank is gone.
-Result<JoinMessage> accept(Node& node, std::uint64_t key, int sender_place) {
-  return node.accept(key, node.rank_at(sender_place), [&] { return node.is_gone(sender_place); });
+Result<JoinMessage> accept(Node& node, std::uint64_t key, int sender_local_rank) {
+  return node.accept(key, node.rank_at(sender_local_rank),
+                     [&] { return node.is_gone(sender_local_rank); });
 }
 
-TEST(PostBox, DeliversByKeyAndInOrderOfPosting) {
+TEST(Inbox, DeliversByKeyAndInOrderOfPosting) {
   const auto memory = rig_memory(2);
   const auto sender = rig_node(memory, 0, true);
   const auto receiver = rig_node(memory, 1, true);
@@ -247,17 +248,17 @@ TEST(PostBox, DeliversByKeyAndInOrderOfPosting) {
   EXPECT_EQ(accept(*receiver, 7, 0)->offset, 71U);
 }
 
-TEST(PostBox, AFullOneMakesTheSenderWait) {
+TEST(Inbox, AFullInboxMakesTheSenderWait) {
   const auto memory = rig_memory(2);
   const auto sender = rig_node(memory, 0, true);
   const auto receiver = rig_node(memory, 1, true);
-  constexpr std::uint64_t letters = 500;
+  constexpr std::uint64_t messages = 500;
   std::thread post([&] {
-    for (std::uint64_t i = 0; i < letters; ++i) {
+    for (std::uint64_t i = 0; i < messages; ++i) {
       EXPECT_TRUE(sender->invite(1, {.key = 3, .offset = i}).ok());
     }
   });
-  for (std::uint64_t i = 0; i < letters; ++i) {
+  for (std::uint64_t i = 0; i < messages; ++i) {
     EXPECT_EQ(accept(*receiver, 3, 0)->offset, i);
   }
   post.join();
@@ -265,13 +266,13 @@ TEST(PostBox, AFullOneMakesTheSenderWait) {
 
 // The sender whose messages fill the inbox may also be the one whose message the receiver waits
 // for.
-TEST(PostBox, AFullOneIsEmptiedByWhoWaitsForALetterBehindIt) {
+TEST(Inbox, AFullInboxIsEmptiedByAWaiterForALaterMessage) {
   const auto memory = rig_memory(2);
   const auto sender = rig_node(memory, 0, true);
   const auto receiver = rig_node(memory, 1, true);
-  constexpr std::uint64_t letters = 500;
+  constexpr std::uint64_t messages = 500;
   std::thread post([&] {
-    for (std::uint64_t i = 0; i < letters; ++i) {
+    for (std::uint64_t i = 0; i < messages; ++i) {
       EXPECT_TRUE(sender->invite(1, {.key = 3, .offset = i}).ok());
     }
     EXPECT_TRUE(sender->invite(1, {.key = 4, .offset = 44}).ok());
@@ -281,7 +282,7 @@ TEST(PostBox, AFullOneIsEmptiedByWhoWaitsForALetterBehindIt) {
   post.join();
 }
 
-TEST(PostBox, NeitherSenderNorReceiverWaitsForTheDead) {
+TEST(Inbox, NeitherSenderNorReceiverWaitsForTheDead) {
   const auto memory = rig_memory(2);
   const auto node = rig_node(memory, 0, false);
   ForkedRank peer([&] { rig_node(memory, 1, false); });
@@ -297,7 +298,7 @@ TEST(PostBox, NeitherSenderNorReceiverWaitsForTheDead) {
   EXPECT_EQ(last.message(), "rank 1 is gone and does not join the team");
 }
 
-TEST(PostBox, SurvivesADeathAtAnyInstructionOfPosting) {
+TEST(Inbox, SurvivesADeathAtAnyInstructionOfPosting) {
   for (int steps = 0; steps < 1000; steps += steps_between_deaths) {
     const auto memory = rig_memory(2);
     const auto node = rig_node(memory, 0, false);
@@ -367,7 +368,7 @@ TEST(DescriptorPassing, OtherCountsThanExpectedAreRefused) {
   EXPECT_EQ(expecting.wait(), 0);
 }
 
-TEST(DescriptorPassing, SaysHowManyCame) {
+TEST(DescriptorPassing, ReportsHowManyCame) {
   auto server = DescriptorServer::create();
   ASSERT_TRUE(server.ok());
   const Status status = server->serve(standard_input, 3, milliseconds(20));

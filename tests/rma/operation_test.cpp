@@ -70,7 +70,7 @@ TEST(AdoptedOperations, AreKeptUntilTheyEnd) {
 
 // The second thread waits for the operation that the first waits for: it is complete after both
 // calls.
-TEST(AdoptedOperations, AreWaitedForByAllWhoComplete) {
+TEST(AdoptedOperations, AreWaitedForByAllCompletingThreads) {
   Cluster cluster({0});
   const auto job = cluster.start(WorldRank{0}, true, 256);
   Outstanding outstanding(4);

@@ -105,7 +105,7 @@ TEST(AccumulateByOrigin, AndAtomicsOnOneWordOfAStrictRegionLoseNothing) {
 
 // Data that a rank puts between the elements of an accumulate stay: the accumulate never writes
 // their old values back.
-TEST(AccumulateByOrigin, LeavesTheBytesBetweenTheElementsAlone) {
+TEST(AccumulateByOrigin, DoesNotChangeTheBytesBetweenTheElements) {
   on_ranks(3, by_origin(1), [](Job& job) {
     constexpr std::int64_t rows = 64;
     Region region = Region::allocate(job.world(), 16 * rows).value();
@@ -172,9 +172,9 @@ TEST(AccumulateByOrigin, AddsEachOfManyFragmentsInNoOrder) {
     std::vector<std::int32_t> expected(count);
     std::vector<Fragment> list;
     for (std::int32_t& each : source) {
-      const auto place = static_cast<std::size_t>(random() % (count - 8));
-      ++expected[place];
-      list.push_back({&each, 4 * place, 4});
+      const auto index = static_cast<std::size_t>(random() % (count - 8));
+      ++expected[index];
+      list.push_back({&each, 4 * index, 4});
       list.push_back({&each, 0, 0});
     }
     const RemoteAddress at = region.at(TeamRank{1 - job.rank().value});
@@ -224,7 +224,7 @@ TEST(AccumulateByOrigin, IsCountedAsAnAccumulateAndNothingElse) {
 
 // The last rank leaves the job while it holds the lock at rank 0. The next rank gets an error, and
 // has added nothing.
-void leave_in_turn(std::int32_t ranks, const Settings& settings) {
+void leave_in_order(std::int32_t ranks, const Settings& settings) {
   EXPECT_TRUE(ok(run_on_threads(
       ranks,
       [&](Job& job) -> Status {
@@ -251,15 +251,15 @@ void leave_in_turn(std::int32_t ranks, const Settings& settings) {
       {.settings = settings, .transports = {}})));
 }
 
-TEST(AccumulateByOrigin, TellsOfAHolderThatIsGoneAndGoesOn) {
-  leave_in_turn(2, by_origin(0));
+TEST(AccumulateByOrigin, ReportsADeadHolderAndContinues) {
+  leave_in_order(2, by_origin(0));
 }
 
-TEST(AccumulateByOrigin, TellsOfAHolderElsewhereThatIsGoneAndGoesOn) {
-  leave_in_turn(2, by_origin(1));
+TEST(AccumulateByOrigin, ReportsADeadHolderOnAnotherNodeAndContinues) {
+  leave_in_order(2, by_origin(1));
 }
 
-TEST(AccumulateByOrigin, IsRefusedWhereRanksDoNotAgreeOnIt) {
+TEST(AccumulateByOrigin, IsRefusedIfRanksDoNotAgreeOnIt) {
   constexpr std::int32_t ranks = 3;
   ThreadGroup group(ranks);
   std::vector<Status> results(ranks);

@@ -21,7 +21,7 @@ std::vector<Fragment> at_offsets(const std::vector<std::pair<std::uint64_t, std:
   return fragments;
 }
 
-TEST(Overlap, TouchingPiecesAndEmptyOnesAreFine) {
+TEST(Overlap, AdjacentAndEmptyPiecesAreAccepted) {
   EXPECT_TRUE(check_remote_overlap(at_offsets({})).ok());
   EXPECT_TRUE(check_remote_overlap(at_offsets({{0, 8}, {8, 8}, {16, 1}})).ok());
   EXPECT_TRUE(check_remote_overlap(at_offsets({{8, 8}, {0, 8}, {4, 0}, {9, 0}})).ok());

@@ -52,7 +52,7 @@ double simulated(const TcpTimes& times, const std::vector<std::size_t>& parts) {
   return end;
 }
 
-std::vector<std::size_t> cut(std::size_t bytes, const Parts& parts) {
+std::vector<std::size_t> split(std::size_t bytes, const Parts& parts) {
   std::vector<std::size_t> all;
   for (std::size_t left = bytes; left > 0; left -= all.back()) {
     all.push_back(std::min(left, all.empty() ? parts.first : parts.each));
@@ -61,21 +61,22 @@ std::vector<std::size_t> cut(std::size_t bytes, const Parts& parts) {
 }
 
 /// The minimum time over all sizes of parts, in steps of 1 KiB.
-double least_simulated(const TcpTimes& times, std::size_t bytes) {
+double min_simulated(const TcpTimes& times, std::size_t bytes) {
   constexpr std::size_t step = min_part_bytes;
-  double least =
+  double minimum =
       bytes <= max_part_bytes ? simulated(times, {bytes}) : std::numeric_limits<double>::max();
   for (std::size_t each = step; each < bytes && each <= max_part_bytes; each += step) {
     for (const std::size_t first : {each, each / 2, each / 4}) {
-      least = std::min(least, simulated(times, cut(bytes, {std::max(first, step / 2), each})));
+      minimum =
+          std::min(minimum, simulated(times, split(bytes, {std::max(first, step / 2), each})));
     }
   }
-  return least;
+  return minimum;
 }
 
 TcpTimes random_times(std::minstd_rand& random) {
-  const auto between = [&random](double least, double most) {
-    return least * std::pow(most / least, std::uniform_real_distribution<double>()(random));
+  const auto between = [&random](double minimum, double maximum) {
+    return minimum * std::pow(maximum / minimum, std::uniform_real_distribution<double>()(random));
   };
   return {.send = between(200, 20'000),
           .receive = between(200, 20'000),
@@ -88,14 +89,14 @@ TcpTimes random_times(std::minstd_rand& random) {
 
 // --- parts
 
-TEST(PackingModel, TellsWhatThePipelineTakes) {
+TEST(PackingModel, PredictsTheTimeOfThePipeline) {
   std::minstd_rand random(1);
   for (int round = 0; round < 200; ++round) {
     const TcpTimes times = random_times(random);
     const std::size_t bytes = 1 + random() % (64 * kib);
     const std::size_t each = 1 + random() % bytes;
     const Parts parts{1 + random() % each, each};
-    EXPECT_NEAR(PackingModel(times).time_ns(bytes, parts), simulated(times, cut(bytes, parts)),
+    EXPECT_NEAR(PackingModel(times).time_ns(bytes, parts), simulated(times, split(bytes, parts)),
                 1e-6 * simulated(times, {bytes}));
   }
 }
@@ -108,8 +109,8 @@ TEST(PackingModel, ChoosesNearlyTheBestOfAllParts) {
     const TcpTimes times = random_times(random);
     const PackingModel model(times);
     for (const std::size_t bytes : {2 * kib, 8 * kib, 64 * kib, 512 * kib}) {
-      const double chosen = simulated(times, cut(bytes, model.best_parts(bytes)));
-      const double ratio = chosen / least_simulated(times, bytes);
+      const double chosen = simulated(times, split(bytes, model.best_parts(bytes)));
+      const double ratio = chosen / min_simulated(times, bytes);
       EXPECT_LE(ratio, 1.15) << bytes << " bytes: " << to_text(times);
       worst = std::max(worst, ratio);
     }
@@ -117,7 +118,7 @@ TEST(PackingModel, ChoosesNearlyTheBestOfAllParts) {
   EXPECT_GT(worst, 1.0) << "the search uses powers of two only";
 }
 
-TEST(PackingModel, CutsWhereStagesAreSlowBesideFrames) {
+TEST(PackingModel, SplitsIfStagesAreSlowComparedToFrames) {
   TcpTimes times{.send = 1000,
                  .receive = 1000,
                  .sent_kib = 100,
@@ -137,7 +138,7 @@ TEST(PackingModel, CutsWhereStagesAreSlowBesideFrames) {
 }
 
 // Cutting can only hide the time of copying.
-TEST(PackingModel, DoesNotCutWhereTheNetworkTakesNearlyAllOfTheTime) {
+TEST(PackingModel, DoesNotSplitIfTheNetworkTakesNearlyAllTheTime) {
   TcpTimes times{.send = 2000,
                  .receive = 2000,
                  .sent_kib = 100,
@@ -149,7 +150,7 @@ TEST(PackingModel, DoesNotCutWhereTheNetworkTakesNearlyAllOfTheTime) {
   EXPECT_LT(PackingModel(times).best_parts(64 * kib).first, 64 * kib);
 }
 
-TEST(PackingModel, CutsTinyCopiesBySendingAlone) {
+TEST(PackingModel, AvoidsTinyCopiesByDirectSends) {
   const TcpTimes times{.send = 1000,
                        .receive = 1000,
                        .sent_kib = 200,
@@ -175,7 +176,7 @@ TEST(PackingModel, KeepsItsBuffersSmall) {
 
 // --- monotonicity
 
-TEST(PackingModel, TakesLongerPartsOfLongerTransfersAndForDearerFrames) {
+TEST(PackingModel, TakesLongerPartsForLongerTransfersAndExpensiveFrames) {
   std::minstd_rand random(4);
   for (int round = 0; round < 60; ++round) {
     TcpTimes times = random_times(random);
@@ -194,7 +195,7 @@ TEST(PackingModel, TakesLongerPartsOfLongerTransfersAndForDearerFrames) {
   }
 }
 
-TEST(PackingModel, SendsShorterRowsByThemselvesWhereCopiesAreDearer) {
+TEST(PackingModel, SendsShorterRowsDirectlyIfCopiesAreExpensive) {
   TcpTimes times{.piece = 15, .copied_kib = 60};
   EXPECT_EQ(PackingModel(times).min_direct_row(), 512U);
   std::size_t before = std::numeric_limits<std::size_t>::max();

@@ -58,7 +58,7 @@ class ProfiledRun {
                                   [&](Job& job) {
                                     job.log().set_sink([&](LogLevel, std::string_view line) {
                                       const std::lock_guard guard(mutex_);
-                                      said_ += std::string(line) + "\n";
+                                      log_ += std::string(line) + "\n";
                                     });
                                     body(job);
                                     return Status();
@@ -67,9 +67,9 @@ class ProfiledRun {
   }
 
   /// The lines of all ranks' logs, including reports.
-  [[nodiscard]] const std::string& said() const { return said_; }
-  [[nodiscard]] bool said(const std::string& text) const {
-    return said_.find(text) != std::string::npos;
+  [[nodiscard]] const std::string& log_text() const { return log_; }
+  [[nodiscard]] bool log_contains(const std::string& text) const {
+    return log_.find(text) != std::string::npos;
   }
   /// The parsed file; null if it does not exist, `discarded` if it is not JSON.
   [[nodiscard]] nlohmann::json json(const std::string& name = "profile.json") const {
@@ -83,7 +83,7 @@ class ProfiledRun {
  private:
   Ranks ranks_;
   std::mutex mutex_;
-  std::string said_;
+  std::string log_;
 };
 
 }  // namespace tessera::rma::test

@@ -102,7 +102,7 @@ TEST_P(Profile, CountsOperationsByKindRegionAndRank) {
   run.run(do_known_operations);
   const auto n = static_cast<std::uint64_t>(GetParam().count);
   const json file = run.json();
-  ASSERT_TRUE(file.is_object()) << run.said();
+  ASSERT_TRUE(file.is_object()) << run.log_text();
   EXPECT_EQ(file["ranks"], n);
   EXPECT_EQ(file["nodes"], GetParam().nodes());
   EXPECT_EQ(file["complete"], true);
@@ -199,36 +199,36 @@ TEST_P(Profile, SummaryIsPrintedOnceByRankZero) {
   ProfiledRun run("summary", GetParam());
   run.run(do_known_operations);
   const std::string ranks = std::to_string(GetParam().count);
-  EXPECT_TRUE(run.said("tessera profile: " + ranks + " rank")) << run.said();
-  EXPECT_EQ(run.said().find("tessera profile:"), run.said().rfind("tessera profile:"));
+  EXPECT_TRUE(run.log_contains("tessera profile: " + ranks + " rank")) << run.log_text();
+  EXPECT_EQ(run.log_text().find("tessera profile:"), run.log_text().rfind("tessera profile:"));
   for (const char* part : {"put strided", "get contiguous", "  A ", "  B ", "barrier", "max/mean",
                            "the hottest owner"}) {
-    EXPECT_TRUE(run.said(part)) << part << " in\n" << run.said();
+    EXPECT_TRUE(run.log_contains(part)) << part << " in\n" << run.log_text();
   }
   EXPECT_TRUE(run.folder.names().empty());
 }
 
-TEST_P(Profile, OffWritesAndSaysNothing) {
+TEST_P(Profile, OffWritesNothing) {
   ProfiledRun run("off", GetParam());
   run.run(do_known_operations);
-  EXPECT_EQ(run.said(), "");
+  EXPECT_EQ(run.log_text(), "");
   EXPECT_TRUE(run.folder.names().empty());
 }
 
-TEST_P(Profile, AFileThatCannotBeWrittenIsAWarningAndTheTableComesInstead) {
+TEST_P(Profile, AFileThatCannotBeWrittenIsAWarningAndTheTableIsPrintedInstead) {
   for (const char* mode : {"json", "trace"}) {
     ProfiledRun run(mode, GetParam());
     run.settings.profile_file = run.folder.file("missing/profile.json");
     run.run(do_known_operations);
-    EXPECT_TRUE(run.said("cannot write " + run.settings.profile_file)) << run.said();
-    EXPECT_TRUE(run.said("TESSERA_PROFILE_FILE")) << run.said();
-    EXPECT_TRUE(run.said("tessera profile:")) << run.said();
+    EXPECT_TRUE(run.log_contains("cannot write " + run.settings.profile_file)) << run.log_text();
+    EXPECT_TRUE(run.log_contains("TESSERA_PROFILE_FILE")) << run.log_text();
+    EXPECT_TRUE(run.log_contains("tessera profile:")) << run.log_text();
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, Profile, testing::ValuesIn(test::all_kinds_of_ranks()));
 
-TEST(ProfileFile, IsAsItsSchemaSays) {
+TEST(ProfileFile, IsValidAgainstItsSchema) {
   ProfiledRun run("json", {.count = 3, .each_node = 2});
   run.run(do_known_operations);
   const int code = tessera::test::validate_by_schema(run.settings.profile_file, PROFILE_SCHEMA);
@@ -258,7 +258,7 @@ class ScopedFileSize {
   rlimit before_{};
 };
 
-TEST(ProfileFile, ThatHasNoRoomLeavesNoHalfBehind) {
+TEST(ProfileFile, ThatDoesNotFitIsRemoved) {
   const tessera::test::TemporaryFolder folder;
   const std::string file = folder.file("profile.json");
   const ScopedFileSize limit(4096);
@@ -268,7 +268,7 @@ TEST(ProfileFile, ThatHasNoRoomLeavesNoHalfBehind) {
   EXPECT_TRUE(folder.names().empty());
 }
 
-TEST(ProfileFile, OfATraceThatHasNoRoomLeavesNoHalfBehind) {
+TEST(ProfileFile, OfATraceThatDoesNotFitIsRemoved) {
   const tessera::test::TemporaryFolder folder;
   const std::string file = folder.file("trace.json");
   detail::RankProfile rank;
@@ -283,7 +283,7 @@ TEST(ProfileFile, OfATraceThatHasNoRoomLeavesNoHalfBehind) {
   EXPECT_TRUE(folder.names().empty());
 }
 
-TEST(ProfileFile, OfATraceThatIsNotFinishedGoes) {
+TEST(ProfileFile, OfAnUnfinishedTraceIsRemoved) {
   const tessera::test::TemporaryFolder folder;
   {
     detail::TraceFile trace;
@@ -294,14 +294,14 @@ TEST(ProfileFile, OfATraceThatIsNotFinishedGoes) {
 }
 
 // The profile names the rank whose memory has most traffic, and the rank that moved most bytes.
-TEST(ProfileImbalance, NamesTheHottestOwnerAndWhoMovedMost) {
+TEST(ProfileImbalance, NamesTheHottestOwnerAndTheRankThatMovedMost) {
   ProfiledRun run("json", {.count = 3});
   run.run([](Job& job) {
     Region region = Region::allocate(job.world(), 1024).value();
     std::array<std::byte, 100> bytes{};
-    const auto own_place = static_cast<std::uint64_t>(job.rank().value) * bytes.size();
+    const auto own_offset = static_cast<std::uint64_t>(job.rank().value) * bytes.size();
     for (int i = 0; i < (job.rank().value == 1 ? 4 : 1); ++i) {
-      require(put(job, region.at(TeamRank{2}, own_place), bytes.data(), bytes.size()));
+      require(put(job, region.at(TeamRank{2}, own_offset), bytes.data(), bytes.size()));
     }
   });
   const json imbalance = run.json()["imbalance"];
@@ -313,7 +313,7 @@ TEST(ProfileImbalance, NamesTheHottestOwnerAndWhoMovedMost) {
 }
 
 // The job uses more regions than the slice cache has entries, so entries change their regions.
-TEST(ProfileRegions, KeepTheirCountsApartWhenLinesTurn) {
+TEST(ProfileRegions, KeepTheirCountsApartWhenCacheEntriesAreReplaced) {
   constexpr std::uint64_t regions = 200;
   ProfiledRun run("json", {.count = 2});
   run.run([](Job& job) {
@@ -360,7 +360,7 @@ TEST(ProfileRegions, HaveWhatOtherThreadsDidBeforeTheyWereFreed) {
   expect_kind(temporary["operations"], "get", "contiguous", tally(6, 48));
 }
 
-TEST(ProfileEnd, WhoDoesNotStopInTimeLeavesTheOthersToThemselves) {
+TEST(ProfileEnd, ARankThatDoesNotStopInTimeIsLeftOut) {
   for (const std::int64_t each_node : {0, 1}) {
     ProfiledRun run("json", {.count = 3, .each_node = each_node});
     run.settings.profile_wait_ms = 200;
@@ -371,7 +371,7 @@ TEST(ProfileEnd, WhoDoesNotStopInTimeLeavesTheOthersToThemselves) {
         std::this_thread::sleep_for(std::chrono::seconds(1));
       }
     });
-    EXPECT_TRUE(run.said("rank 1 did not stop within 200 ms")) << run.said();
+    EXPECT_TRUE(run.log_contains("rank 1 did not stop within 200 ms")) << run.log_text();
     const json own = run.json("profile.json.rank0");
     EXPECT_EQ(own["complete"], false);
     EXPECT_EQ(own["by_rank"].size(), 1U);
@@ -383,7 +383,7 @@ TEST(ProfileEnd, WhoDoesNotStopInTimeLeavesTheOthersToThemselves) {
 }
 
 // The late rank finds that the others have printed their tables and are gone.
-TEST(ProfileEnd, WhoDoesNotStopInTimePrintsNoTableOfItsOwn) {
+TEST(ProfileEnd, ARankThatDoesNotStopInTimePrintsNoTableOfItsOwn) {
   for (const std::int64_t each_node : {0, 1}) {
     ProfiledRun run("summary", {.count = 3, .each_node = each_node});
     run.settings.profile_wait_ms = 200;
@@ -393,13 +393,14 @@ TEST(ProfileEnd, WhoDoesNotStopInTimePrintsNoTableOfItsOwn) {
         std::this_thread::sleep_for(std::chrono::seconds(1));
       }
     });
-    EXPECT_TRUE(run.said("rank 0 only: rank 1 did not stop within 200 ms")) << run.said();
-    EXPECT_EQ(run.said().find("tessera profile:"), run.said().rfind("tessera profile:"))
-        << run.said();
+    EXPECT_TRUE(run.log_contains("rank 0 only: rank 1 did not stop within 200 ms"))
+        << run.log_text();
+    EXPECT_EQ(run.log_text().find("tessera profile:"), run.log_text().rfind("tessera profile:"))
+        << run.log_text();
   }
 }
 
-TEST(ProfileEnd, ThatIsGoodRemovesWhatABadOneLeft) {
+TEST(ProfileEnd, ThatSucceedsRemovesTheFilesOfAFailedOne) {
   ProfiledRun run("json", {.count = 2});
   for (const char* const name :
        {"profile.json.rank0", "profile.json.rank1", "profile.json.rank2"}) {
@@ -410,7 +411,7 @@ TEST(ProfileEnd, ThatIsGoodRemovesWhatABadOneLeft) {
       << "no rank of this job";
 }
 
-TEST(ProfileTable, KeepsNamesOnOneLineAndLettersWhole) {
+TEST(ProfileTable, KeepsNamesOnOneLineAndCharactersWhole) {
   detail::JobProfile profile{.job_ranks = 1, .missing = {}, .node_of = {0}, .ranks = {{}}};
   profile.ranks[0].regions.resize(3);
   profile.ranks[0].regions[0].name = "two\nlines\x1b[31m";
@@ -425,14 +426,14 @@ TEST(ProfileTable, KeepsNamesOnOneLineAndLettersWhole) {
   EXPECT_NE(table.find("  ööööööööööööööööööööö...       1"), std::string::npos) << table;
 }
 
-TEST(ProfileTable, OfOneRankSaysNothingOfTheHottestOwner) {
+TEST(ProfileTable, OfOneRankOmitsTheHottestOwner) {
   detail::JobProfile profile{.job_ranks = 3, .missing = {}, .node_of = {0, 0, 0}, .ranks = {{}}};
   EXPECT_NE(profile.table().find("hottest owner"), std::string::npos);
   profile.missing = "rank 1 is gone";
   EXPECT_EQ(profile.table().find("hottest owner"), std::string::npos);
 }
 
-TEST(ProfileSettings, AModeThatThereIsNotIsRefused) {
+TEST(ProfileSettings, AnUnknownModeIsRefused) {
   const std::vector<std::string> lines{"TESSERA_PROFILE=csv"};
   EXPECT_TRUE(
       test::fails(Settings::from(lines), Code::invalid_argument,
@@ -442,7 +443,7 @@ TEST(ProfileSettings, AModeThatThereIsNotIsRefused) {
                           {"TESSERA_PROFILE_EVENTS=0 is not usable"}));
 }
 
-TEST(RankProfile, IsTheSameAfterItsTravelAndRefusesWhatIsCutOff) {
+TEST(RankProfile, IsDecodedAsEncodedAndRefusesTruncatedInput) {
   detail::RankProfile sent;
   sent.rank = 3;
   sent.stop_ns = 77;
@@ -466,7 +467,7 @@ TEST(RankProfile, IsTheSameAfterItsTravelAndRefusesWhatIsCutOff) {
   }
 }
 
-TEST(TickClock, TellsTheTimesOfSteadyClock) {
+TEST(TickClock, ReportsTheTimesOfSteadyClock) {
   const detail::TickClock clock;
   const std::int64_t before = detail::profile_clock_ns();
   const std::int64_t begin = clock.now();

@@ -24,16 +24,16 @@ class QueueLockTest : public testing::Test {
  protected:
   static constexpr std::uint32_t capacity = 8;
 
-  void make(int ranks, bool one_process, int own_place = 0) {
+  void make(int ranks, bool one_process, int own_local_rank = 0) {
     memory_ = rig_memory(ranks);
     one_process_ = one_process;
-    node_ = rig_node(memory_, own_place, one_process);
+    node_ = rig_node(memory_, own_local_rank, one_process);
     lock_ = new (memory_->base() + memory_->header().arena_offset) QueueLock(capacity);
     count_ = new (memory_->base() + memory_->header().arena_offset + (1U << 20))
         std::atomic<std::int64_t>(0);
   }
-  [[nodiscard]] std::unique_ptr<Node> other(int place) const {
-    return rig_node(memory_, place, one_process_);
+  [[nodiscard]] std::unique_ptr<Node> other(int local_rank) const {
+    return rig_node(memory_, local_rank, one_process_);
   }
   // Takes the lock, even if earlier holders died, and releases it.
   void take_and_release(Node& node) {
@@ -57,17 +57,17 @@ class QueueLockTest : public testing::Test {
 TEST_F(QueueLockTest, ExcludesThreadsMoreThanItsRingHolds) {
   make(4, true);
   constexpr int threads_a_rank = 6;  // 24 threads, 8 entries
-  constexpr int turns = 300;
+  constexpr int rounds = 300;
   std::int64_t plain = 0;
   std::vector<std::unique_ptr<Node>> nodes;
-  for (int place = 0; place < 4; ++place) {
-    nodes.push_back(other(place));
+  for (int local_rank = 0; local_rank < 4; ++local_rank) {
+    nodes.push_back(other(local_rank));
   }
   std::vector<std::thread> threads;
   for (int i = 0; i < 4 * threads_a_rank; ++i) {
     threads.emplace_back([&, i] {
       Node& node = *nodes[static_cast<std::size_t>(i % 4)];
-      for (int turn = 0; turn < turns; ++turn) {
+      for (int round = 0; round < rounds; ++round) {
         int dead = -1;
         ASSERT_EQ(lock_->lock(node, dead), Outcome::acquired);
         ++plain;
@@ -78,7 +78,7 @@ TEST_F(QueueLockTest, ExcludesThreadsMoreThanItsRingHolds) {
   for (std::thread& thread : threads) {
     thread.join();
   }
-  EXPECT_EQ(plain, 4 * threads_a_rank * turns);
+  EXPECT_EQ(plain, 4 * threads_a_rank * rounds);
 }
 
 TEST_F(QueueLockTest, ServesWaitersInTheOrderInWhichTheyCame) {
@@ -114,7 +114,7 @@ TEST_F(QueueLockTest, UnlockByARankThatDoesNotHoldItIsRefused) {
   EXPECT_TRUE(lock_->unlock(*node_));
 }
 
-TEST_F(QueueLockTest, OneWaiterIsToldThatTheHolderDiedAndTheRestGetTheLock) {
+TEST_F(QueueLockTest, OneWaiterIsNotifiedThatTheHolderDiedAndTheOthersGetTheLock) {
   make(2, false);
   ForkedRank holder([&] {
     const auto node = other(1);
@@ -122,7 +122,7 @@ TEST_F(QueueLockTest, OneWaiterIsToldThatTheHolderDiedAndTheRestGetTheLock) {
     lock_->lock(*node, none);
   });
   ASSERT_EQ(holder.wait(), 0);
-  std::atomic<int> told{0};
+  std::atomic<int> notified{0};
   std::atomic<int> acquired{0};
   std::vector<std::thread> waiters;
   for (int i = 0; i < 5; ++i) {
@@ -130,7 +130,7 @@ TEST_F(QueueLockTest, OneWaiterIsToldThatTheHolderDiedAndTheRestGetTheLock) {
       int dead = -1;
       if (lock_->lock(*node_, dead) == Outcome::holder_died) {
         EXPECT_EQ(dead, 1);
-        ++told;
+        ++notified;
         return;
       }
       ++acquired;
@@ -140,11 +140,11 @@ TEST_F(QueueLockTest, OneWaiterIsToldThatTheHolderDiedAndTheRestGetTheLock) {
   for (std::thread& waiter : waiters) {
     waiter.join();
   }
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(notified, 1);
   EXPECT_EQ(acquired, 4);
 }
 
-TEST_F(QueueLockTest, ADeadWaiterIsPassedOver) {
+TEST_F(QueueLockTest, ADeadWaiterIsSkipped) {
   make(2, false);
   int dead = -1;
   ASSERT_EQ(lock_->lock(*node_, dead), Outcome::acquired);
@@ -162,9 +162,9 @@ TEST_F(QueueLockTest, ADeadWaiterIsPassedOver) {
 }
 
 // A rank dies that holds the lock and has more waiting threads than the ring has entries.
-TEST_F(QueueLockTest, ARingFullOfDeadWaitersBlocksNobody) {
+TEST_F(QueueLockTest, ARingFullOfDeadWaitersBlocksNoRank) {
   make(2, false);
-  ForkedRank crowd([&] {
+  ForkedRank waiting_rank([&] {
     const auto node = other(1);
     int none = -1;
     lock_->lock(*node, none);
@@ -180,7 +180,7 @@ TEST_F(QueueLockTest, ARingFullOfDeadWaitersBlocksNobody) {
   });
   ASSERT_TRUE(eventually([&] { return count_->load() == capacity + 2; }));
   std::this_thread::sleep_for(std::chrono::milliseconds(30));
-  crowd.end();
+  waiting_rank.end();
   ASSERT_TRUE(ends_in_time([this, memory = memory_] {
     int dead = -1;
     EXPECT_EQ(lock_->lock(*node_, dead), Outcome::holder_died);
@@ -192,10 +192,10 @@ TEST_F(QueueLockTest, ARingFullOfDeadWaitersBlocksNobody) {
 // ---- Ranks of other nodes ----------------------------------------------------------------------
 
 // The test plays the agent, which waits in the queue for ranks of other nodes.
-class QueueLockGuests : public QueueLockTest {
+class QueueLockRemoteRanks : public QueueLockTest {
  protected:
-  void make_with_guests(int ranks, bool one_process, int own_place = 0) {
-    make(ranks, one_process, own_place);
+  void make_with_remote_ranks(int ranks, bool one_process, int own_local_rank = 0) {
+    make(ranks, one_process, own_local_rank);
     NodeHeader& header = memory_->header();
     header.remote_rank_states_offset = header.arena_offset + (2U << 20U);
     header.world_ranks = 1000;
@@ -203,12 +203,12 @@ class QueueLockGuests : public QueueLockTest {
   [[nodiscard]] QueueLock::Ticket ticket_of(std::int32_t rank) const {
     return {.local_rank = node_->remote_rank_slot(WorldRank{rank})};
   }
-  bool unlock(const QueueLock::Ticket& turn) { return lock_->unlock(*node_, turn.local_rank); }
+  bool unlock(const QueueLock::Ticket& ticket) { return lock_->unlock(*node_, ticket.local_rank); }
   [[nodiscard]] std::uint32_t rings() const { return memory_->header().agent_bell.rings; }
 };
 
-TEST_F(QueueLockGuests, StandInTheSameQueueAsTheNodesRanks) {
-  make_with_guests(2, true);
+TEST_F(QueueLockRemoteRanks, WaitInTheSameQueueAsTheNodesRanks) {
+  make_with_remote_ranks(2, true);
   QueueLock::Ticket first = ticket_of(7);
   QueueLock::Ticket second = ticket_of(900);
   ASSERT_EQ(lock_->advance(*node_, first), Outcome::acquired);
@@ -240,8 +240,8 @@ TEST_F(QueueLockGuests, StandInTheSameQueueAsTheNodesRanks) {
   EXPECT_TRUE(is_usable());
 }
 
-TEST_F(QueueLockGuests, AskAgainWhileTheRingIsFull) {
-  make_with_guests(1, true);
+TEST_F(QueueLockRemoteRanks, RetryWhileTheRingIsFull) {
+  make_with_remote_ranks(1, true);
   QueueLock::Ticket holder = ticket_of(0);
   ASSERT_EQ(lock_->advance(*node_, holder), Outcome::acquired);
   std::vector<QueueLock::Ticket> waiting;
@@ -264,40 +264,40 @@ TEST_F(QueueLockGuests, AskAgainWhileTheRingIsFull) {
   EXPECT_FALSE(unlock(waiting.front()));
 }
 
-TEST_F(QueueLockGuests, ThatAreGoneArePassedOverAndTheirLocksAreOthers) {
-  make_with_guests(1, true);
+TEST_F(QueueLockRemoteRanks, ThatDiedAreSkippedAndTheirLocksPassOn) {
+  make_with_remote_ranks(1, true);
   QueueLock::Ticket holder = ticket_of(3);
-  QueueLock::Ticket goner = ticket_of(4);
-  QueueLock::Ticket told = ticket_of(5);
+  QueueLock::Ticket departed = ticket_of(4);
+  QueueLock::Ticket notified = ticket_of(5);
   ASSERT_EQ(lock_->advance(*node_, holder), Outcome::acquired);
-  EXPECT_EQ(lock_->advance(*node_, goner), std::nullopt);
-  EXPECT_EQ(lock_->advance(*node_, told), std::nullopt);
+  EXPECT_EQ(lock_->advance(*node_, departed), std::nullopt);
+  EXPECT_EQ(lock_->advance(*node_, notified), std::nullopt);
   memory_->remote_rank_state(WorldRank{4}) = RemoteRankState::lost;
   memory_->remote_rank_state(WorldRank{3}) = RemoteRankState::left;
   EXPECT_TRUE(node_->has_left(holder.local_rank));
-  EXPECT_FALSE(node_->has_left(goner.local_rank));
+  EXPECT_FALSE(node_->has_left(departed.local_rank));
   std::optional<Outcome> outcome;
   ASSERT_TRUE(eventually([&] {
-    outcome = lock_->advance(*node_, told);
+    outcome = lock_->advance(*node_, notified);
     return outcome.has_value();
   }));
   EXPECT_EQ(outcome, Outcome::holder_died);
-  EXPECT_EQ(told.dead_local_rank, holder.local_rank);
-  EXPECT_EQ(node_->rank_at(told.dead_local_rank), WorldRank{3});
+  EXPECT_EQ(notified.dead_local_rank, holder.local_rank);
+  EXPECT_EQ(node_->rank_at(notified.dead_local_rank), WorldRank{3});
   EXPECT_TRUE(is_usable());
 }
 
 // After the death of the agent's process their states are no longer updated.
-TEST_F(QueueLockGuests, AreGoneWithTheCarrierOfTheNode) {
-  make_with_guests(2, false, 1);
+TEST_F(QueueLockRemoteRanks, AreLostWithTheAgentHostOfTheNode) {
+  make_with_remote_ranks(2, false, 1);
   QueueLock::Ticket holder = ticket_of(3);
   QueueLock::Ticket waiting = ticket_of(4);
-  ForkedRank carrier([&] {
+  ForkedRank agent_host([&] {
     const auto node = other(0);
     lock_->advance(*node, holder);
     lock_->advance(*node, waiting);
   });
-  ASSERT_EQ(carrier.wait(), 0);
+  ASSERT_EQ(agent_host.wait(), 0);
   ASSERT_TRUE(ends_in_time([this, memory = memory_, holder] {
     int dead = -1;
     EXPECT_EQ(lock_->lock(*node_, dead), Outcome::holder_died);
@@ -307,8 +307,8 @@ TEST_F(QueueLockGuests, AreGoneWithTheCarrierOfTheNode) {
   EXPECT_TRUE(is_usable());
 }
 
-TEST_F(QueueLockGuests, AreToldThatARankDiedWithTheLock) {
-  make_with_guests(2, false);
+TEST_F(QueueLockRemoteRanks, AreNotifiedThatARankDiedWithTheLock) {
+  make_with_remote_ranks(2, false);
   ForkedRank holder([&] {
     const auto node = other(1);
     int none = -1;
@@ -335,9 +335,9 @@ class QueueLockSteps : public QueueLockTest {
   // The rank runs `before` first, without steps. Returns the number of instructions of `body`, or
   // -1 if this process cannot trace its children.
   int survive_every_step(const std::function<void(Node&)>& before,
-                         const std::function<void(Node&)>& body, int most_steps) {
+                         const std::function<void(Node&)>& body, int max_steps) {
     int steps = 0;
-    for (bool more = true; more && steps < most_steps; steps += steps_between_deaths) {
+    for (bool more = true; more && steps < max_steps; steps += steps_between_deaths) {
       make(2, false);
       std::unique_ptr<Node> its_node;
       SteppedRank rank(

@@ -81,7 +81,7 @@ TEST(RegionTable, FindsWhatAMapFinds) {
   EXPECT_EQ(table.find(RegionId{model.begin()->first}), nullptr);
 }
 
-TEST(RegionTable, RemovingWhatIsNotThereChangesNothing) {
+TEST(RegionTable, RemovingAMissingRegionChangesNothing) {
   RegionTable table;
   insert(table, 1);
   table.remove(RegionId{2});
@@ -127,7 +127,7 @@ TEST(RegionTable, ReadersSeeWholeEntriesWhileAWriterWorks) {
   EXPECT_EQ(wrong, 0) << "of " << looks;
 }
 
-TEST(RegionTable, RegionZeroIsNobody) {
+TEST(RegionTable, RegionZeroHasNoMember) {
   RegionTable table;
   EXPECT_EQ(table.find(RegionId{0}), nullptr);
   insert(table, 1);

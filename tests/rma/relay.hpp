@@ -27,7 +27,7 @@ namespace tessera::rma::server {
 class Relay {
  public:
   /// How the relay handles connections from now on.
-  enum class Way { passes_on, is_silent, closes, talks_otherwise };
+  enum class Way { passes_on, is_silent, closes, other_protocol };
 
   explicit Relay(TcpAddress to) : to_(to), thread_([this] { work(); }) {}
   ~Relay() {
@@ -65,7 +65,7 @@ class Relay {
   struct Pair {
     End first;
     End second;
-    std::size_t said = 0;  // bytes that the client has sent
+    std::size_t sent_bytes = 0;  // bytes that the client has sent
   };
 
   static void abort(End& end) {
@@ -103,17 +103,17 @@ class Relay {
                         .second = connect_tcp(to_, std::chrono::seconds(10)).value()});
     } else if (way_ != Way::closes) {
       constexpr std::string_view banner = "SSH-2.0-OpenSSH_9.2\r\n";
-      if (way_ == Way::talks_otherwise) {
+      if (way_ == Way::other_protocol) {
         send_all(*caller, std::as_bytes(std::span(banner)));
       }
-      strangers_.push_back(std::move(caller));
+      refused_.push_back(std::move(caller));
     }
     return true;
   }
   bool move_both_ways(Pair& pair) {
     const std::size_t went = move(*pair.first, *pair.second);
-    pair.said += went;
-    if (resets_ > 0 && pair.said > hello_bytes + answer_bytes) {
+    pair.sent_bytes += went;
+    if (resets_ > 0 && pair.sent_bytes > hello_bytes + answer_bytes) {
       --resets_;
       abort(pair.first);
       abort(pair.second);
@@ -157,7 +157,7 @@ class Relay {
   std::atomic<int> accepted_{0};
   std::mutex mutex_;
   std::vector<Pair> pairs_;
-  std::vector<End> strangers_;
+  std::vector<End> refused_;
   std::thread thread_;
 };
 

@@ -21,13 +21,13 @@ RobustLock& lock_of(const NodeMemory& memory, std::size_t at = 0) {
 TEST(RobustLock, ExcludesThreads) {
   const auto memory = rig_memory(4);
   RobustLock& lock = lock_of(*memory);
-  constexpr int turns = 20'000;
+  constexpr int rounds = 20'000;
   std::int64_t count = 0;
   std::vector<std::thread> threads;
-  for (int place = 0; place < 4; ++place) {
-    threads.emplace_back([&, place] {
-      const auto node = rig_node(memory, place, true);
-      for (int i = 0; i < turns; ++i) {
+  for (int local_rank = 0; local_rank < 4; ++local_rank) {
+    threads.emplace_back([&, local_rank] {
+      const auto node = rig_node(memory, local_rank, true);
+      for (int i = 0; i < rounds; ++i) {
         const RobustGuard guard(lock, node->lock_context());
         ++count;
       }
@@ -36,17 +36,17 @@ TEST(RobustLock, ExcludesThreads) {
   for (std::thread& thread : threads) {
     thread.join();
   }
-  EXPECT_EQ(count, 4 * turns);
+  EXPECT_EQ(count, 4 * rounds);
 }
 
 TEST(RobustLock, ExcludesProcesses) {
   const auto memory = rig_memory(3);
   auto* const count =
       reinterpret_cast<std::int64_t*>(memory->base() + memory->header().arena_offset);
-  constexpr int turns = 20'000;
-  const auto work = [&](int place) {
-    const auto node = rig_node(memory, place, false);
-    for (int i = 0; i < turns; ++i) {
+  constexpr int rounds = 20'000;
+  const auto work = [&](int local_rank) {
+    const auto node = rig_node(memory, local_rank, false);
+    for (int i = 0; i < rounds; ++i) {
       const RobustGuard guard(lock_of(*memory), node->lock_context());
       *count = *count + 1;
     }
@@ -56,7 +56,7 @@ TEST(RobustLock, ExcludesProcesses) {
   work(0);
   EXPECT_EQ(first.wait(), 0);
   EXPECT_EQ(second.wait(), 0);
-  EXPECT_EQ(*count, 3 * turns);
+  EXPECT_EQ(*count, 3 * rounds);
 }
 
 TEST(RobustLock, TryLockTakesOnlyAFreeLock) {
@@ -92,7 +92,7 @@ TEST(RobustLock, IsTakenOverWhenItsHolderDied) {
     lock.unlock();
   });
   // The waiter never gets the lock while the holder is alive, even after a long time.
-  std::this_thread::sleep_for(20 * rig_look_period);
+  std::this_thread::sleep_for(20 * rig_liveness_interval);
   EXPECT_FALSE(taken);
   holder.end();
   waiter.join();
@@ -101,7 +101,7 @@ TEST(RobustLock, IsTakenOverWhenItsHolderDied) {
   lock.unlock();
 }
 
-TEST(RobustLock, TellsOnlyTheHeirThatItsHolderDied) {
+TEST(RobustLock, NotifiesOnlyTheNextHolderThatItsHolderDied) {
   const auto memory = rig_memory(2);
   const auto node = rig_node(memory, 0, false);
   RobustLock& lock = lock_of(*memory);
@@ -110,18 +110,18 @@ TEST(RobustLock, TellsOnlyTheHeirThatItsHolderDied) {
     lock.lock(its_node->lock_context());
   });
   EXPECT_EQ(holder.wait(), 0);
-  std::atomic<int> told{0};
+  std::atomic<int> notified{0};
   std::vector<std::thread> waiters;
   for (int i = 0; i < 8; ++i) {
     waiters.emplace_back([&] {
       const RobustGuard guard(lock, node->lock_context());
-      told += guard.recovered() ? 1 : 0;
+      notified += guard.recovered() ? 1 : 0;
     });
   }
   for (std::thread& waiter : waiters) {
     waiter.join();
   }
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(notified, 1);
 }
 
 // A rank that left the job may still hold locks while it frees memory.
@@ -132,7 +132,7 @@ TEST(RobustLock, IsNotTakenFromARankThatLeftAndStillRuns) {
   lock_of(*memory).lock(other->lock_context());
   other->leave();
   std::thread late([&] {
-    std::this_thread::sleep_for(3 * rig_look_period);
+    std::this_thread::sleep_for(3 * rig_liveness_interval);
     lock_of(*memory).unlock();
   });
   EXPECT_EQ(lock_of(*memory).lock(node->lock_context()), RobustLock::Acquired::normally);

@@ -109,7 +109,7 @@ TEST_F(Scale, ATeamCostsLittleForEachMember) {
   EXPECT_LE(nodes.partners().size(), 28U) << "a leader has at most about 2 log2(nodes) partners";
 }
 
-TEST_F(Scale, FarewellsCostLittleForEachNode) {
+TEST_F(Scale, ShutdownNoticesCostLittleForEachNode) {
   const detail::NodeMap map(nodes_of_ranks(1), 0);
   const auto memory = detail::rig_memory(1);
   const std::shared_ptr<detail::Node> node = detail::rig_node(memory, 0, true);
@@ -118,14 +118,14 @@ TEST_F(Scale, FarewellsCostLittleForEachNode) {
                              .find(shutdown_notice_memory, WorldRank{0});
   ASSERT_TRUE(published.has_value());
   const std::int64_t before = heap_bytes();
-  const auto farewells = ShutdownNotices::find(node, map);
+  const auto shutdown_notices = ShutdownNotices::find(node, map);
   const std::int64_t after = heap_bytes();
-  ASSERT_TRUE(ok(farewells));
+  ASSERT_TRUE(ok(shutdown_notices));
   expect_each("farewells_a_node", after - before, many, 32);
   expect_each("farewells_in_node_memory", static_cast<std::int64_t>(published->bytes), many, 9);
 }
 
-TEST_F(Scale, AGuestBookTakesNoMemoryBeforeGuestsCome) {
+TEST_F(Scale, ARemoteRankTableTakesNoMemoryBeforeItsFirstUse) {
   const auto memory = detail::rig_memory(8);
   const auto node = detail::rig_node(memory, 0, true);
   const std::int64_t before = resident_bytes();
@@ -134,7 +134,7 @@ TEST_F(Scale, AGuestBookTakesNoMemoryBeforeGuestsCome) {
   expect_each("guest_book_a_rank", resident_bytes() - before, many, 16);
 }
 
-TEST_F(Scale, AClientCostsLittleForEachNodeThatItNeverTalksTo) {
+TEST_F(Scale, AClientCostsLittleForEachNodeThatItNeverContacts) {
   ClientOptions options;
   options.rank = origin;
   options.secret = new_secret().value();
@@ -154,20 +154,20 @@ TEST_F(Scale, RawPointersCostAWordForEachGranuleOfTheSlices) {
   constexpr std::uint64_t granules = many * slice / detail::granule_bytes;
   const auto memory = detail::rig_memory(1);
   const auto node = detail::rig_node(memory, 0, true);
-  const auto book = detail::AddressTable::create(node->arena().at(0), 1U << 30U);
-  ASSERT_TRUE(ok(book));
+  const auto table = detail::AddressTable::create(node->arena().at(0), 1U << 30U);
+  ASSERT_TRUE(ok(table));
   const std::int64_t heap_before = heap_bytes();
   const std::int64_t before = resident_bytes();
-  const auto base = (*book)->reserve_foreign(many * slice, RegionId{3});
+  const auto base = (*table)->reserve_foreign(many * slice, RegionId{3});
   ASSERT_TRUE(ok(base));
-  EXPECT_EQ((*book)->find(*base + many * slice - 1), RegionId{3});
+  EXPECT_EQ((*table)->find(*base + many * slice - 1), RegionId{3});
   expect_each("raw_pointers_a_granule", resident_bytes() - before, granules, 5);
   expect_each("raw_pointers_on_the_heap", heap_bytes() - heap_before, 1, 1024);
 }
 
 // --- data about active peers: O(active peers) ----------------------------------------------------
 
-TEST_F(Scale, CountsCostSomethingForEachRankThatWasTouchedOnly) {
+TEST_F(Scale, CountsTakeMemoryOnlyForRanksThatWereAccessed) {
   detail::CounterStore store;
   const std::int64_t before = heap_bytes();
   for (std::size_t i = 0; i < many; ++i) {
@@ -187,13 +187,13 @@ std::size_t connections_possible() {
 }
 
 // Links of many clients to one agent, all in this process, so that the heap has both sides.
-class ScaleOfConversations : public Scale {
+class ScaleOfConnections : public Scale {
  protected:
   void connect_all() {
     const std::int64_t before = heap_bytes();
     for (std::size_t i = 0; i < count_; ++i) {
       RawPeer peer(node_.address());
-      ASSERT_TRUE(ok(peer.introduce(node_.secret(), origin)));
+      ASSERT_TRUE(ok(peer.authenticate(node_.secret(), origin)));
       channels_.push_back(peer.take_channel());
     }
     at_agent_ = heap_bytes() - before;
@@ -201,7 +201,8 @@ class ScaleOfConversations : public Scale {
   void make_links() {
     const std::int64_t before = heap_bytes();
     for (auto& channel : channels_) {
-      links_.push_back(std::make_unique<ClientConnection>(client_, NodeId{0}, std::move(channel)));
+      connections_.push_back(
+          std::make_unique<ClientConnection>(client_, NodeId{0}, std::move(channel)));
     }
     at_client_ = heap_bytes() - before;
   }
@@ -210,13 +211,13 @@ class ScaleOfConversations : public Scale {
   template <class Start>
   std::int64_t on_each(const Start& start) {
     const std::int64_t before = heap_bytes();
-    for (const auto& link : links_) {
-      ServerEndpoint endpoint(*link, origin, owner);
+    for (const auto& connection : connections_) {
+      ServerEndpoint endpoint(*connection, origin, owner);
       Completion done;
       done.begin();
       EXPECT_TRUE(ok(start(endpoint, done)));
       EXPECT_TRUE(test::eventually([&] {
-        link->progress();
+        connection->progress();
         return done.done();
       }));
       EXPECT_TRUE(ok(done.take_error()));
@@ -264,12 +265,12 @@ class ScaleOfConversations : public Scale {
   ServedNode node_;
   Client client_{options_for(node_)};
   std::vector<std::unique_ptr<Channel>> channels_;
-  std::vector<std::unique_ptr<ClientConnection>> links_;
+  std::vector<std::unique_ptr<ClientConnection>> connections_;
   std::int64_t at_agent_ = 0;
   std::int64_t at_client_ = 0;
 };
 
-TEST_F(ScaleOfConversations, CostABufferOnEachSideAndKeepWhatWasPacked) {
+TEST_F(ScaleOfConnections, CostABufferOnEachSideAndKeepWhatWasPacked) {
   connect_all();
   make_links();
   expect_each("agent_a_connected_peer", at_agent_, count_, 2 * 1024);
@@ -286,13 +287,13 @@ TEST_F(ScaleOfConversations, CostABufferOnEachSideAndKeepWhatWasPacked) {
   expect_each("agent_after_256_KiB_packed", put_on_each(rows), count_, packed);
 }
 
-TEST_F(ScaleOfConversations, AnEndpointIsSmall) {
+TEST_F(ScaleOfConnections, AnEndpointIsSmall) {
   connect_all();
   make_links();
   std::vector<std::unique_ptr<Endpoint>> endpoints(many);
   const std::int64_t before = heap_bytes();
   for (std::size_t i = 0; i < many; ++i) {
-    endpoints[i] = std::make_unique<ServerEndpoint>(*links_[i % links_.size()], origin,
+    endpoints[i] = std::make_unique<ServerEndpoint>(*connections_[i % connections_.size()], origin,
                                                     WorldRank{static_cast<std::int32_t>(i)});
   }
   expect_each("endpoint_a_rank", heap_bytes() - before, many, 64);

@@ -37,10 +37,10 @@ inline constexpr RegionId region{5};
 inline constexpr RegionId strict_region{6};
 inline constexpr RegionId device_region{12};  ///< the same bytes as strict_region
 inline constexpr RegionId lock_memory{7};
-inline constexpr RegionId mail_memory{8};
+inline constexpr RegionId mailbox_region{8};
 inline constexpr std::uint64_t mail_bytes = 4096;
-inline constexpr RegionId long_mail_memory{10};
-inline constexpr std::uint64_t long_mail_bytes = 1ULL << 20;
+inline constexpr RegionId long_mailbox_region{10};
+inline constexpr std::uint64_t long_mailbox_bytes = 1ULL << 20;
 inline constexpr std::uint64_t lock_count = 3;
 inline const std::uint64_t lock_bytes = detail::QueueLock::bytes(8);
 inline constexpr std::uint32_t loopback_host = 0x7f00'0001;
@@ -60,11 +60,11 @@ struct ServedNodeOptions {
   TimedWaitLimits naps{};
   std::size_t answer_bytes = AgentOptions{}.answer_bytes;
   std::chrono::milliseconds patience{10'000};
-  UnauthenticatedPeerLog::Limits stranger_lines{};
+  UnauthenticatedPeerLog::Limits peer_log_limits{};
   Secret secret = new_secret().value();
   /// Finds a network other than TCP, if there is one.
   std::function<std::shared_ptr<detail::RdmaProvider>(const std::shared_ptr<detail::Node>&)>
-      find_fabric = [](const auto&) { return nullptr; };
+      find_provider = [](const auto&) { return nullptr; };
   std::shared_ptr<const ForwardOptions> forwards = nullptr;
 };
 
@@ -88,9 +88,9 @@ class ServedNode {
                             .naps = options.naps,
                             .answer_bytes = options.answer_bytes,
                             .patience = options.patience,
-                            .stranger_lines = options.stranger_lines,
-                            .warn = [this](const std::string& line) { note(line); },
-                            .fabrics = options.find_fabric(node_),
+                            .stranger_lines = options.peer_log_limits,
+                            .warn = [this](const std::string& line) { record_warning(line); },
+                            .fabrics = options.find_provider(node_),
                             .forwards = options.forwards})
                  .value();
   }
@@ -101,7 +101,7 @@ class ServedNode {
                                                  number * lock_bytes);
   }
   [[nodiscard]] std::byte* slice() const { return slice_; }
-  [[nodiscard]] std::byte* long_mail() const { return long_mail_; }
+  [[nodiscard]] std::byte* long_mailbox() const { return long_mailbox_; }
   [[nodiscard]] TcpAddress address() const { return address_; }
   [[nodiscard]] const Secret& secret() const { return secret_; }
   [[nodiscard]] const std::shared_ptr<detail::NodeMemory>& memory() const { return memory_; }
@@ -119,9 +119,9 @@ class ServedNode {
         region, owner, [&](detail::DirectorySlice& slice) { slice.access_mode = mode; }));
   }
   /// Removes the long mailbox from the directory, as a team does at its end.
-  void withdraw_long_mail() {
+  void withdraw_long_mailbox() {
     const detail::DirectorySlice slice{.owner = WorldRank{0}};
-    directory_.remove(long_mail_memory, std::span(&slice, 1));
+    directory_.remove(long_mailbox_region, std::span(&slice, 1));
   }
 
   /// Waits for `wanted` warnings of the agent; returns all warnings so far.
@@ -139,8 +139,8 @@ class ServedNode {
 
  private:
   void make_mailboxes() {
-    make_mailbox(mail_memory, mail_bytes);
-    long_mail_ = make_mailbox(long_mail_memory, long_mail_bytes);
+    make_mailbox(mailbox_region, mail_bytes);
+    long_mailbox_ = make_mailbox(long_mailbox_region, long_mailbox_bytes);
   }
   static constexpr std::uint64_t guard_bytes = 2ULL << 20;
   static constexpr std::byte canary{0xca};
@@ -187,7 +187,7 @@ class ServedNode {
   void enter(RegionId id, detail::DirectorySlice slice) {
     EXPECT_TRUE(test::ok(directory_.insert(id, std::span(&slice, 1))));
   }
-  void note(const std::string& line) {
+  void record_warning(const std::string& line) {
     const std::lock_guard guard(mutex_);
     warnings_.push_back(line);
   }
@@ -201,7 +201,7 @@ class ServedNode {
   detail::Directory directory_{node_->arena(), node_->lock_context()};
   Secret secret_;
   std::byte* slice_ = nullptr;
-  std::byte* long_mail_ = nullptr;
+  std::byte* long_mailbox_ = nullptr;
   std::uint64_t locks_offset_ = 0;
   TcpAddress address_;
   std::mutex mutex_;
@@ -255,9 +255,9 @@ class RawPeer {
   }
 
   /// Waits for bytes, and returns at most `most`. Returns none if the other side closed, or sent
-  /// nothing for the rig's patience.
+  /// nothing for the rig's time limit.
   Bytes receive(std::size_t most = 65536) {
-    const auto deadline = std::chrono::steady_clock::now() + detail::rig_patience;
+    const auto deadline = std::chrono::steady_clock::now() + detail::rig_time_limit;
     Bytes bytes(most);
     while (std::chrono::steady_clock::now() < deadline) {
       const iovec room{bytes.data(), bytes.size()};
@@ -287,7 +287,7 @@ class RawPeer {
     return bytes;
   }
   /// Waits until the other side closes; appends what it sends before that to `last_words`. Returns
-  /// false if it neither closes nor sends for the rig's patience.
+  /// false if it neither closes nor sends for the rig's time limit.
   bool is_closed_by_the_other(Bytes* last_words = nullptr) {
     while (!is_closed_) {
       const Bytes more = receive();
@@ -301,22 +301,22 @@ class RawPeer {
     return is_closed_;
   }
 
-  /// Does the handshake as the client; appends the bytes that it sent to `said`.
-  Status introduce(const Secret& secret, WorldRank rank, Bytes* said = nullptr,
-                   std::uint64_t job = job_number) {
+  /// Does the handshake as the client; appends the bytes that it sent to `sent_bytes`.
+  Status authenticate(const Secret& secret, WorldRank rank, Bytes* sent_bytes = nullptr,
+                      std::uint64_t job = job_number) {
     TESSERA_ASSIGN_OR_RETURN(
         auto side,
         HandshakeClient::create(secret, {.job = job, .origin = rank, .node = NodeId{0}}));
-    return shake_hands(side, said);
+    return shake_hands(side, sent_bytes);
   }
   template <class Side>
-  Status shake_hands(Side& side, Bytes* said = nullptr) {
+  Status shake_hands(Side& side, Bytes* sent_bytes = nullptr) {
     bool is_finished = false;
     while (!is_finished || !side.outgoing().empty()) {
       const auto out = side.outgoing();
       if (!out.empty()) {
-        if (said != nullptr) {
-          said->insert(said->end(), out.begin(), out.end());
+        if (sent_bytes != nullptr) {
+          sent_bytes->insert(sent_bytes->end(), out.begin(), out.end());
         }
         send(out);
         side.sent(out.size());

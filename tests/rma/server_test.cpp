@@ -164,7 +164,7 @@ TEST_P(ServerTest, FragmentsAreAddedEachOnItsOwn) {
   EXPECT_EQ(sums, std::vector<std::int64_t>(100, 200));
 }
 
-TEST_P(ServerTest, BurstsOfPutsArriveWithoutAnybodyWaiting) {
+TEST_P(ServerTest, BurstsOfPutsArriveWithoutAWait) {
   std::vector<std::uint64_t> values(1000);
   std::iota(values.begin(), values.end(), 1);
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -258,7 +258,7 @@ TEST_P(ServerTest, OperationsOfOneThreadTakeEffectInTheirOrder) {
   }
 }
 
-TEST_P(ServerTest, ManyMayBeOutstandingAndAreCompletedWithoutAnybodyWaiting) {
+TEST_P(ServerTest, ManyMayBeOutstandingAndAreCompletedWithoutAWait) {
   std::vector<std::int64_t> sent(20'000);
   std::iota(sent.begin(), sent.end(), 1);
   ASSERT_TRUE(ok(put(0, sent.data(), CopyShape::contiguous(sent.size() * 8))));
@@ -269,12 +269,12 @@ TEST_P(ServerTest, ManyMayBeOutstandingAndAreCompletedWithoutAnybodyWaiting) {
     ASSERT_TRUE(ok(endpoint_.get(&back[i], at(8 * i), CopyShape::contiguous(8), done)));
   }
   client_.wake_progress();
-  EXPECT_TRUE(done.wait_for(detail::rig_patience)) << "the progress thread does not move them";
+  EXPECT_TRUE(done.wait_for(detail::rig_time_limit)) << "the progress thread does not move them";
   EXPECT_TRUE(ok(done.take_error()));
   EXPECT_TRUE(back == sent);
 }
 
-TEST_P(ServerTest, ManyThreadsMayAskAtOnce) {
+TEST_P(ServerTest, ManyThreadsMaySendRequestsAtOnce) {
   std::vector<std::thread> threads;
   for (int thread = 0; thread < 4; ++thread) {
     threads.emplace_back([&, thread] {
@@ -300,7 +300,7 @@ TEST_P(ServerTest, ManyThreadsMayAskAtOnce) {
   EXPECT_EQ(count, 200);
 }
 
-TEST_P(ServerTest, AFenceConcernsTheRegionAndTheRankThatWereChanged) {
+TEST_P(ServerTest, AFenceCoversTheChangedRegionsAndRanksOnly) {
   ServerEndpoint another(*client_.link_to(NodeId{0}).value(), origin, WorldRank{0});
   const std::uint64_t value = 7;
   ASSERT_TRUE(ok(put(8, &value, CopyShape::contiguous(8), strict_region)));
@@ -316,7 +316,7 @@ TEST_P(ServerTest, AFenceConcernsTheRegionAndTheRankThatWereChanged) {
   EXPECT_TRUE(endpoint_.is_fenced(any_region));
 }
 
-TEST(Changes, AreCoveredByAFenceBehindThem) {
+TEST(Changes, AreCoveredByALaterFence) {
   Changes changes;
   std::mt19937 random(5);
   // The last change of each pair of rank and region, without collisions of entries.
@@ -347,7 +347,7 @@ TEST(Changes, AreCoveredByAFenceBehindThem) {
   }
 }
 
-TEST_P(ServerTest, WhatLiesOutsideIsRefusedAndTheConversationGoesOn) {
+TEST_P(ServerTest, ATransferOutsideIsRefusedAndTheConnectionStaysOpen) {
   std::vector<std::byte> bytes(1000);
   std::int64_t previous = 0;
   const AtomicRequest one{AtomicRequest::Kind::fetch_add, 8, 1, 0, &previous};
@@ -367,12 +367,12 @@ TEST_P(ServerTest, WhatLiesOutsideIsRefusedAndTheConversationGoesOn) {
 // Ranks that know the mode never send such requests. This protects against ranks that do not know
 // it.
 TEST_P(ServerTest, WhatASlicesModeForbidsIsRefused) {
-  std::vector<std::string> told;
+  std::vector<std::string> errors;
   std::mutex mutex;
   ClientOptions options = options_for(node_, WorldRank{2});
   options.stray_error = [&](const Status& error) {
     const std::lock_guard guard(mutex);
-    told.push_back(error.message());
+    errors.push_back(error.message());
   };
   Client client(std::move(options));
   ServerEndpoint endpoint(*client.link_to(NodeId{0}).value(), WorldRank{2}, owner);
@@ -389,11 +389,12 @@ TEST_P(ServerTest, WhatASlicesModeForbidsIsRefused) {
   ASSERT_TRUE(ok(endpoint.accumulate(at(64), bytes.data(), CopyShape::contiguous(16),
                                      Scale::of(std::int64_t{1}), done)));
   ASSERT_TRUE(ok(endpoint.fence()));
-  ASSERT_EQ(told.size(), 3U);
-  EXPECT_NE(told[0].find("put on rank 1's slice of region 5, whose access mode is read_only"),
+  ASSERT_EQ(errors.size(), 3U);
+  EXPECT_NE(errors[0].find("put on rank 1's slice of region 5, whose access mode is read_only"),
             std::string::npos)
-      << told[0];
-  EXPECT_NE(told[2].find("accumulate on rank 1's slice of region 5"), std::string::npos) << told[2];
+      << errors[0];
+  EXPECT_NE(errors[2].find("accumulate on rank 1's slice of region 5"), std::string::npos)
+      << errors[2];
   EXPECT_TRUE(fails(finish([&](Completion& end) { return endpoint_.atomic(at(64), one, end); }),
                     Code::invalid_argument, {"whose access mode is read_only"}));
   EXPECT_TRUE(std::all_of(node_.slice(), node_.slice() + 4096,
@@ -407,13 +408,13 @@ TEST_P(ServerTest, WhatASlicesModeForbidsIsRefused) {
   EXPECT_TRUE(ok(put(64, bytes.data(), CopyShape::contiguous(2000))));
 }
 
-TEST_P(ServerTest, ARefusedPutIsToldBehindItAndChangesNothing) {
-  std::vector<std::string> told;
+TEST_P(ServerTest, ARefusedPutIsReportedAfterItAndChangesNothing) {
+  std::vector<std::string> errors;
   std::mutex mutex;
   ClientOptions options = options_for(node_, WorldRank{2});
   options.stray_error = [&](const Status& error) {
     const std::lock_guard guard(mutex);
-    told.push_back(error.message());
+    errors.push_back(error.message());
   };
   Client client(std::move(options));
   ServerEndpoint endpoint(*client.link_to(NodeId{0}).value(), WorldRank{2}, owner);
@@ -423,8 +424,8 @@ TEST_P(ServerTest, ARefusedPutIsToldBehindItAndChangesNothing) {
   ASSERT_TRUE(
       ok(endpoint.put(at(slice_bytes - 100), bytes.data(), CopyShape::contiguous(2000), done)));
   ASSERT_TRUE(ok(endpoint.fence()));
-  ASSERT_EQ(told.size(), 1U) << "a fence completes after all refusals before it";
-  EXPECT_NE(told[0].find("put of bytes [8388508, 8390508)"), std::string::npos) << told[0];
+  ASSERT_EQ(errors.size(), 1U) << "a fence completes after all refusals before it";
+  EXPECT_NE(errors[0].find("put of bytes [8388508, 8390508)"), std::string::npos) << errors[0];
   EXPECT_EQ(node_.slice()[slice_bytes - 1], std::byte{0});
 }
 
@@ -432,22 +433,24 @@ TEST_P(ServerTest, ARefusedPutIsToldBehindItAndChangesNothing) {
 class LockClient {
  public:
   LockClient(const ServedNode& node, WorldRank rank)
-      : rank_(rank), client_(options_for(node, rank)), link_(*client_.link_to(NodeId{0}).value()) {}
+      : rank_(rank),
+        client_(options_for(node, rank)),
+        connection_(*client_.link_to(NodeId{0}).value()) {}
 
   // Sends the request without waiting; result() waits.
   void ask(std::uint64_t offset, RegionId memory = lock_memory) {
     done_.begin();
-    Awaited awaited;
-    awaited.done = &done_;
-    awaited.word = &word_;
-    EXPECT_TRUE(ok(link_.ask(request(Kind::lock, offset, memory), {}, std::move(awaited))));
+    Awaited pending;
+    pending.done = &done_;
+    pending.word = &word_;
+    EXPECT_TRUE(ok(connection_.ask(request(Kind::lock, offset, memory), {}, std::move(pending))));
   }
   [[nodiscard]] bool has_answer() {
     client_.progress();
     return done_.done();
   }
   Result<detail::LockOutcome> result() {
-    link_.wait(done_);
+    connection_.wait(done_);
     TESSERA_RETURN_IF_ERROR(done_.take_error());
     return lock_outcome(static_cast<std::uint64_t>(word_));
   }
@@ -456,10 +459,10 @@ class LockClient {
     done.begin();
     FrameHeader header = request(Kind::unlock, offset, lock_memory);
     header.flags = flags::wants_answer;
-    Awaited awaited;
-    awaited.done = &done;
-    TESSERA_RETURN_IF_ERROR(link_.ask(header, {}, std::move(awaited)));
-    link_.wait(done);
+    Awaited pending;
+    pending.done = &done;
+    TESSERA_RETURN_IF_ERROR(connection_.ask(header, {}, std::move(pending)));
+    connection_.wait(done);
     return done.take_error();
   }
   void say_bye() { client_.close(); }
@@ -472,12 +475,12 @@ class LockClient {
 
   WorldRank rank_;
   Client client_;
-  ClientConnection& link_;
+  ClientConnection& connection_;
   Completion done_;
   std::int64_t word_ = 0;
 };
 
-TEST_P(ServerTest, LocksAreGivenInTurnToRanksOfThisAndOtherNodes) {
+TEST_P(ServerTest, LocksAreGrantedInOrderToRanksOfThisAndOtherNodes) {
   LockClient first(node_, WorldRank{2});
   LockClient second(node_, WorldRank{3});
   int dead = -1;
@@ -499,7 +502,7 @@ TEST_P(ServerTest, LocksAreGivenInTurnToRanksOfThisAndOtherNodes) {
   EXPECT_TRUE(second.result()->is_acquired);
 }
 
-TEST_P(ServerTest, TheLockOfARankWhoseConnectionEndedIsAnothers) {
+TEST_P(ServerTest, TheLockOfARankWhoseConnectionEndedPassesOn) {
   for (const bool in_good_order : {false, true}) {
     ServedNode node({.stay_awake = GetParam()});
     auto holder = std::make_unique<LockClient>(node, WorldRank{2});
@@ -521,7 +524,7 @@ TEST_P(ServerTest, TheLockOfARankWhoseConnectionEndedIsAnothers) {
   }
 }
 
-TEST_P(ServerTest, LocksThatAreNoneAreRefused) {
+TEST_P(ServerTest, InvalidLocksAreRefused) {
   LockClient client(node_, WorldRank{2});
   client.ask(8);
   EXPECT_TRUE(fails(client.result(), Code::out_of_range, {"there is no lock at 8 of memory 7"}));
@@ -541,7 +544,7 @@ TEST_P(ServerTest, LocksThatAreNoneAreRefused) {
   EXPECT_TRUE(client.result()->is_acquired);
 }
 
-TEST_P(ServerTest, AnAgentThatEndsTellsEverybodyWhoWaits) {
+TEST_P(ServerTest, AnAgentThatEndsNotifiesAllWaiters) {
   std::vector<std::byte> bytes(1000);
   ASSERT_TRUE(ok(get(bytes.data(), 0, CopyShape::contiguous(1000))));
   node_.stop_agent();
@@ -575,29 +578,29 @@ class HalfABuffer {
 
 // The stream ends inside a frame, so the link is lost. The agent does not wait for this client any
 // longer.
-TEST_P(ServerTest, ABadLocalBufferEndsItsOperationAndTheConversation) {
+TEST_P(ServerTest, ABadLocalBufferEndsItsOperationAndTheConnection) {
   const HalfABuffer half;
   constexpr WorldRank rank{2};
   const CopyShape shape = CopyShape::contiguous(HalfABuffer::bytes);
   for (const bool is_put : {false, true}) {
     Client client(options_for(node_, rank));
-    ClientConnection* const link = client.link_to(NodeId{0}).value();
-    ServerEndpoint endpoint(*link, rank, owner);
+    ClientConnection* const connection = client.link_to(NodeId{0}).value();
+    ServerEndpoint endpoint(*connection, rank, owner);
     Completion done;
     done.begin();
-    Status told = is_put ? endpoint.put(at(0), half.start(), shape, done)
-                         : endpoint.get(half.start(), at(0), shape, done);
-    ASSERT_TRUE(ok(told));
+    Status status = is_put ? endpoint.put(at(0), half.start(), shape, done)
+                           : endpoint.get(half.start(), at(0), shape, done);
+    ASSERT_TRUE(ok(status));
     ASSERT_TRUE(test::eventually([&] { return client.wait(done, std::chrono::milliseconds(1)); },
-                                 detail::rig_patience));
-    told = done.take_error();
-    EXPECT_TRUE(fails(told, Code::invalid_argument, {"the local buffer of an operation"}));
-    EXPECT_FALSE(told.rank().has_value());
-    EXPECT_TRUE(link->is_lost());
+                                 detail::rig_time_limit));
+    status = done.take_error();
+    EXPECT_TRUE(fails(status, Code::invalid_argument, {"the local buffer of an operation"}));
+    EXPECT_FALSE(status.rank().has_value());
+    EXPECT_TRUE(connection->is_lost());
     client.close();
     EXPECT_TRUE(
         test::eventually([&] { return node_.node().is_gone(node_.node().remote_rank_slot(rank)); },
-                         detail::rig_patience));
+                         detail::rig_time_limit));
   }
   client_.close();
   node_.agent().wait_until_alone();
@@ -605,7 +608,7 @@ TEST_P(ServerTest, ABadLocalBufferEndsItsOperationAndTheConversation) {
 
 // Another process may have the dead process's number by now. Here it is the number of the test's
 // own process.
-TEST(AttachedMemory, OfARankThatDiedIsNotSoughtInAnotherProcess) {
+TEST(AttachedMemory, OfADeadRankIsNotReadFromAnotherProcess) {
   const auto memory = detail::rig_memory(2);
   const auto node = detail::rig_node(memory, 0, false);
   detail::ForkedRank rank([&] { detail::rig_node(memory, 1, false); });
@@ -623,11 +626,11 @@ TEST(AttachedMemory, OfARankThatDiedIsNotSoughtInAnotherProcess) {
   for (const std::size_t bytes : {8U, 64U}) {
     const Pattern pattern = CopyShape::contiguous(bytes);
     Bytes packed(bytes, std::byte{0x55});
-    const auto place = executor.find(header, pattern);
-    ASSERT_TRUE(ok(place));
-    EXPECT_TRUE(fails(executor.put(*place, pattern, packed.data()), Code::peer_lost,
+    const auto found = executor.find(header, pattern);
+    ASSERT_TRUE(ok(found));
+    EXPECT_TRUE(fails(executor.put(*found, pattern, packed.data()), Code::peer_lost,
                       {"rank 1 died, and the memory that it attached with it"}));
-    EXPECT_TRUE(fails(executor.get(*place, pattern, packed.data()), Code::peer_lost));
+    EXPECT_TRUE(fails(executor.get(*found, pattern, packed.data()), Code::peer_lost));
     EXPECT_EQ(packed, Bytes(bytes, std::byte{0x55}));
   }
   EXPECT_EQ(innocent, (std::array<std::uint64_t, 8>{}));
@@ -635,7 +638,7 @@ TEST(AttachedMemory, OfARankThatDiedIsNotSoughtInAnotherProcess) {
 
 // --- unauthenticated peers --------------------------------------------------------------------
 
-TEST(ServerStrangers, AClientOfAnotherJobIsToldWhy) {
+TEST(ServerUnauthenticatedPeers, AClientOfAnotherJobReceivesTheReason) {
   ServedNode node;
   ClientOptions foreign = options_for(node);
   foreign.secret = new_secret().value();
@@ -659,7 +662,7 @@ void send_and_be_dropped(TcpAddress address, std::span<const std::byte> bytes) {
   ASSERT_TRUE(channel->send(std::span(&piece, 1)).ok());
   std::array<std::byte, 512> answer;
   const iovec room{answer.data(), answer.size()};
-  const auto deadline = std::chrono::steady_clock::now() + detail::rig_patience;
+  const auto deadline = std::chrono::steady_clock::now() + detail::rig_time_limit;
   while (channel->receive(std::span(&room, 1)).ok()) {
     ASSERT_LT(std::chrono::steady_clock::now(), deadline);
     pollfd waiting{.fd = channel->descriptor(), .events = POLLIN, .revents = 0};
@@ -667,7 +670,7 @@ void send_and_be_dropped(TcpAddress address, std::span<const std::byte> bytes) {
   }
 }
 
-TEST(ServerStrangers, GarbageEndsItsOwnConversationOnly) {
+TEST(ServerUnauthenticatedPeers, GarbageEndsItsOwnConnectionOnly) {
   ServedNode node;
   Client client(options_for(node));
   ServerEndpoint endpoint(*client.link_to(NodeId{0}).value(), origin, owner);

@@ -75,7 +75,7 @@ TEST(CopyShape, RefusesAnExtentThatIsTooLongThoughBothEndsFit) {
   EXPECT_EQ(shape.check().code(), Code::invalid_argument);
 }
 
-TEST(CopyShape, NothingMovedIsNoRunsNoBytesAndNoExtent) {
+TEST(CopyShape, AnEmptyTransferHasNoRunsNoBytesAndNoExtent) {
   for (const CopyShape& shape :
        {CopyShape::rows(8, 0, 16, -16), CopyShape::rows(0, most, 16, 16).repeat(most, 5, 5),
         CopyShape::rows(8, most, most, 8).repeat(most, 5, 5).repeat(0, 1, 1)}) {
@@ -152,7 +152,7 @@ TEST(CopyShape, NormalisingKeepsTheEffectAndTheOrder) {
   }
 }
 
-TEST(CopyShape, ExtentsAreThoseOfTheBytesTouched) {
+TEST(CopyShape, ExtentsAreThoseOfTheAccessedBytes) {
   std::mt19937_64 random = test::make_random();
   for (int round = 0; round < 3000; ++round) {
     const int levels = round % (max_stride_levels + 1);

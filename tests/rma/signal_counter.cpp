@@ -10,7 +10,7 @@ namespace {
 
 volatile std::sig_atomic_t count = 0;
 
-void take_note(int) {
+void record_signal(int) {
   count = count + 1;
 }
 
@@ -18,7 +18,7 @@ void take_note(int) {
 
 int main() {
   struct sigaction action {};
-  action.sa_handler = take_note;
+  action.sa_handler = record_signal;
   sigaction(SIGINT, &action, nullptr);
   std::puts("ready");
   std::fflush(stdout);

@@ -41,7 +41,7 @@ class SliceCache : public testing::Test {
   std::shared_ptr<CounterStore> store_ = std::make_shared<CounterStore>();
 };
 
-TEST_F(SliceCache, FindsWhatWasFilledAndNothingElse) {
+TEST_F(SliceCache, FindsFilledEntriesAndNothingElse) {
   EXPECT_EQ(find(3, 1), nullptr);
   CachedSlice* const line = fill(3, 1);
   ASSERT_NE(line, nullptr);
@@ -80,7 +80,7 @@ TEST_F(SliceCache, ForgetsAllSlicesWhenARegionIsRemoved) {
   EXPECT_EQ(find(0, 2), nullptr);
 }
 
-TEST_F(SliceCache, IsOfTheEpochThatItWasLookedUpIn) {
+TEST_F(SliceCache, BelongsToTheEpochOfItsLookup) {
   RegionState* const anything = reinterpret_cast<RegionState*>(memory_.data());
   regions_.insert(RegionId{1}, *anything);
   auto before = regions_.shared_epoch();
@@ -89,7 +89,7 @@ TEST_F(SliceCache, IsOfTheEpochThatItWasLookedUpIn) {
   EXPECT_EQ(find(0, 1), nullptr);
 }
 
-TEST_F(SliceCache, TurnsALineOnlyToAnotherSliceOfTheSameRankAndTime) {
+TEST_F(SliceCache, RetargetsAnEntryOnlyToAnotherSliceOfTheSameRankAndTime) {
   // Region numbers with this distance share a cache entry.
   constexpr std::uint32_t alike = cached_slices;
   CachedSlice* const line = fill(3, 1);
@@ -104,7 +104,7 @@ TEST_F(SliceCache, TurnsALineOnlyToAnotherSliceOfTheSameRankAndTime) {
   EXPECT_EQ(find_to_retarget(regions_, WorldRank{3}, RegionId{1 + alike}), nullptr) << "of before";
 }
 
-TEST_F(SliceCache, CountsOnWhenALineIsTurned) {
+TEST_F(SliceCache, ContinuesItsCountsWhenAnEntryIsRetargeted) {
   constexpr std::uint32_t alike = cached_slices;
   CachedSlice* const line = fill(3, 1);
   line->count(Op::put, 8);
@@ -119,7 +119,7 @@ TEST_F(SliceCache, CountsOnWhenALineIsTurned) {
   EXPECT_EQ(counted(3, Op::put).operations, 2U);
 }
 
-TEST_F(SliceCache, FindsWhatOnlyGetsMayUseForThemAlone) {
+TEST_F(SliceCache, FindsReadOnlySlicesForGetsOnly) {
   CachedSlice* const line = fill(3, 1);
   line->retarget(RegionId{1}, {.bytes = 20, .readable = memory_.data()});
   EXPECT_EQ(line->start_for(Op::get, 4, 16), memory_.data());
@@ -144,7 +144,7 @@ TEST_F(SliceCache, CountsOfNoRegionHaveNoMemory) {
   EXPECT_EQ(line->word_offsets, 0U);
 }
 
-TEST_F(SliceCache, LosesNoCountsWhenSlicesPushEachOtherOut) {
+TEST_F(SliceCache, LosesNoCountsWhenSlicesEvictEachOther) {
   constexpr std::uint64_t rounds = 5;
   for (std::uint64_t round = 0; round < rounds; ++round) {
     for (std::int32_t rank = 0; rank < ranks; ++rank) {
@@ -171,7 +171,7 @@ TEST_F(SliceCache, HandsOverWhenItsThreadEnds) {
   EXPECT_EQ(find(7, 1), nullptr) << "another thread's";
 }
 
-TEST_F(SliceCache, IsGoneForWhatOutlivesIt) {
+TEST_F(SliceCache, IsEmptyForObjectsThatOutliveIt) {
   // Destroyed after the cache, which is created later.
   struct Late {
     std::function<void()> act;

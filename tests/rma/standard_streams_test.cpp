@@ -31,7 +31,7 @@ int code_of_child(const std::function<int()>& body) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-TEST(StandardStreams, AreTakenWhereTheyWereClosed) {
+TEST(StandardStreams, AreOpenedIfTheyWereClosed) {
   EXPECT_EQ(code_of_child([] {
               close(STDIN_FILENO);
               close(STDOUT_FILENO);
@@ -68,14 +68,14 @@ TEST(NodeMemory, KeepsToTheLimitOnFiles) {
   EXPECT_EQ(code_of_child([] {
               limit(RLIMIT_FSIZE, rlim_t{1} << 20);
               const auto memory = NodeMemory::create(2, std::uint64_t{1} << 34);
-              const bool tells =
+              const bool is_reported =
                   !memory.ok() && memory.status().describe().find("ulimit -f") != std::string::npos;
-              return tells ? 0 : 1;
+              return is_reported ? 0 : 1;
             }),
             0);
 }
 
-TEST(RunOnThreads, SaysWhenThereAreTooMany) {
+TEST(RunOnThreads, ReportsThatThereAreTooMany) {
 #ifdef TESSERA_SANITIZED
   GTEST_SKIP() << "a sanitizer needs address space of its own";
 #endif
@@ -87,11 +87,11 @@ TEST(RunOnThreads, SaysWhenThereAreTooMany) {
                 return Status();
               });
               const std::string text = status.describe();
-              const bool tells =
+              const bool is_reported =
                   text.find("500 ranks as threads are more than") != std::string::npos ||
                   text.find("cannot start thread") != std::string::npos ||
                   text.find("no memory for 500 ranks") != std::string::npos;
-              return !status.ok() && tells && began == 0 ? 0 : 1;
+              return !status.ok() && is_reported && began == 0 ? 0 : 1;
             }),
             0);
 }

@@ -24,7 +24,7 @@ TEST(Status, IsOnePointerAndSuccessIsNull) {
   EXPECT_FALSE(fine.rank());
 }
 
-TEST(Status, CarriesCodeSentenceRankHintAndPlace) {
+TEST(Status, CarriesCodeSentenceRankHintAndLocation) {
   const Status status = Status::error_at(WorldRank{3}, Code::peer_lost, "rank 3 died")
                             .context("putting 8 bytes")
                             .context("updating array 'a'")
@@ -105,7 +105,7 @@ TEST(Result, TakesMoveOnlyValues) {
   EXPECT_EQ(*taken, 5);
 }
 
-TEST(Result, ValueThrowsTheStatusWhereThereIsNone) {
+TEST(Result, ValueThrowsTheStatusIfThereIsNone) {
   const Result<int> bad(Status::error_at(WorldRank{2}, Code::peer_lost, "gone"));
   try {
     static_cast<void>(bad.value());

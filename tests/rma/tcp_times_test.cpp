@@ -59,7 +59,7 @@ TEST(MeasuredTimes, AreNoneWithoutTime) {
             0U);
 }
 
-TEST(WireRate, IsWhatTheInterfaceSays) {
+TEST(WireRate, IsThatOfTheInterface) {
   const tessera::test::TemporaryFolder folder;
   const TcpAddress loopback{.host = loopback_host};
   const std::string name = interface_name(loopback);
@@ -89,7 +89,7 @@ TEST(GivenTimes, AreReadAsTheyAreShown) {
   EXPECT_EQ(*parse_tcp_times("wire=800"), one);
 }
 
-TEST(GivenTimes, ThatAreNoneAreRefusedByName) {
+TEST(GivenTimes, ThatAreInvalidAreRefusedByName) {
   for (const std::string text :
        {"fast", "send", "send=", "send=-1", "send=1.5", "sent=1x", "x=1"}) {
     Settings settings;

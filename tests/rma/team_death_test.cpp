@@ -30,20 +30,20 @@ struct Outcome {
 // Kills a rank at any instruction except those that an agent of another node would execute: it
 // continues until it has left the other node's memory. It runs longer each time, because on a
 // busy machine a short time passes before it is scheduled at all. Returns false if it never left.
-bool end_on_own_node(ForkedRank& rank, const std::atomic<bool>& is_abroad) {
-  const auto deadline = std::chrono::steady_clock::now() + rig_patience;
+bool end_on_own_node(ForkedRank& rank, const std::atomic<bool>& is_on_other_node) {
+  const auto deadline = std::chrono::steady_clock::now() + rig_time_limit;
   std::chrono::microseconds run_time(50);
   kill(rank.pid(), SIGSTOP);
   int state = 0;
   waitpid(rank.pid(), &state, WUNTRACED);
-  while (is_abroad && std::chrono::steady_clock::now() < deadline) {
+  while (is_on_other_node && std::chrono::steady_clock::now() < deadline) {
     kill(rank.pid(), SIGCONT);
     std::this_thread::sleep_for(run_time);
     run_time = std::min(2 * run_time, std::chrono::microseconds(100'000));
     kill(rank.pid(), SIGSTOP);
     waitpid(rank.pid(), &state, WUNTRACED);
   }
-  const bool is_on_own_node = !is_abroad;
+  const bool is_on_own_node = !is_on_other_node;
   rank.end();
   return is_on_own_node;
 }
@@ -107,8 +107,9 @@ void die_in_team(const Shape& shape, std::int32_t victim, int calls,
     const RankRecord& record = node->memory().record(node->local_rank());
     ASSERT_TRUE(eventually([&] { return record.presence.load() != 0; }));
     std::this_thread::sleep_for(kill_after);
-    ASSERT_TRUE(end_on_own_node(*ranks[static_cast<std::size_t>(victim)],
-                                cluster.board().abroad[static_cast<std::size_t>(victim)]))
+    ASSERT_TRUE(
+        end_on_own_node(*ranks[static_cast<std::size_t>(victim)],
+                        cluster.shared_state().is_on_other_node[static_cast<std::size_t>(victim)]))
         << "victim " << victim << " stays in another node's memory";
   }
   for (std::int32_t rank = 0; rank < cluster.size(); ++rank) {
@@ -128,7 +129,7 @@ void die_in_team(const Shape& shape, std::int32_t victim, int calls,
   munmap(outcomes, 4096);
 }
 
-TEST(ADeadRank, OfATeamOverNodesIsToldToAllOthers) {
+TEST(ADeadRank, OfATeamOverNodesIsReportedToAllOthers) {
   for (const Shape& shape : {Shape{0, 1}, Shape{0, 0, 1, 1}, Shape{0, 0, 1, 1, 2},
                              Shape{0, 1, 2, 0, 1, 2}, Shape{0, 1, 2, 3, 4}}) {
     for (std::int32_t victim = 0; victim < static_cast<std::int32_t>(shape.size()); ++victim) {
@@ -140,22 +141,22 @@ TEST(ADeadRank, OfATeamOverNodesIsToldToAllOthers) {
 }
 
 TEST(ADeadRank, MayDieAtAnyTime) {
-  std::minstd_rand dice(11);
+  std::minstd_rand random(11);
   for (int round = 0; round < tessera::test::rounds(60); ++round) {
     const Shape shape = round % 2 == 0 ? Shape{0, 1, 0, 1} : Shape{0, 1, 2, 2, 1};
-    const auto victim = static_cast<std::int32_t>(dice() % shape.size());
-    die_in_team(shape, victim, when_killed, std::chrono::microseconds(dice() % 5000));
+    const auto victim = static_cast<std::int32_t>(random() % shape.size());
+    die_in_team(shape, victim, when_killed, std::chrono::microseconds(random() % 5000));
   }
 }
 
-TEST(ADeadRank, MayDieAmidLongData) {
-  std::minstd_rand dice(13);
+TEST(ADeadRank, MayDieDuringLongTransfers) {
+  std::minstd_rand random(13);
   for (int round = 0; round < tessera::test::rounds(60); ++round) {
     const Shape shape = round % 3 == 0   ? Shape{0, 1, 2}
                         : round % 3 == 1 ? Shape{0, 1, 0, 1}
                                          : Shape{0, 1, 2, 3, 4};
-    const auto victim = static_cast<std::int32_t>(dice() % shape.size());
-    die_in_team(shape, victim, when_killed, std::chrono::microseconds(dice() % 20'000),
+    const auto victim = static_cast<std::int32_t>(random() % shape.size());
+    die_in_team(shape, victim, when_killed, std::chrono::microseconds(random() % 20'000),
                 long_collectives);
   }
 }

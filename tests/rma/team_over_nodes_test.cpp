@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, OverNodes,
                          });
 
 // The largest size for teams other than the world's: under a sanitizer they skip the longest data.
-constexpr std::size_t most_of_others = tessera::test::is_sanitized ? 4097 : sizes.back();
+constexpr std::size_t max_of_others = tessera::test::is_sanitized ? 4097 : sizes.back();
 
 std::vector<std::byte> pattern(std::size_t bytes, std::int32_t rank) {
   std::vector<std::byte> result(bytes);
@@ -226,9 +226,9 @@ TEST_P(OverNodes, AgreeGivesTheErrorOfTheLowestFailingMemberToAll) {
   Cluster cluster(GetParam());
   on_cluster(cluster, slot, [&](JobState& job, Team& team) {
     for (std::int32_t lowest = 0; lowest < team.size(); ++lowest) {
-      const std::string said = "sentence of " + std::to_string(job.rank.value);
+      const std::string sentence = "sentence of " + std::to_string(job.rank.value);
       const Status mine =
-          job.rank.value < lowest ? Status() : Status::error(Code::limit_exceeded, said);
+          job.rank.value < lowest ? Status() : Status::error(Code::limit_exceeded, sentence);
       const Status agreed = team.agree(mine);
       const std::string expected =
           "on rank " + std::to_string(lowest) + ": sentence of " + std::to_string(lowest);
@@ -242,7 +242,7 @@ TEST_P(OverNodes, AgreeGivesTheErrorOfTheLowestFailingMemberToAll) {
   });
 }
 
-TEST_P(OverNodes, AgreeTellsAllWhereTwoWereAskedForDifferentThings) {
+TEST_P(OverNodes, AgreeReportsToAllThatTwoWereAskedForDifferentThings) {
   Cluster cluster(GetParam());
   on_cluster(cluster, slot, [&](JobState& job, Team& team) {
     ASSERT_TRUE(ok(team.agree(Status(), {7})));
@@ -309,8 +309,8 @@ TEST_P(OverNodes, TeamsOfAnyMembersInAnyOrderWork) {
         continue;
       }
       Team team = team_of(job, list).value();
-      broadcast_all(team, most_of_others);
-      allgather_all(team, most_of_others);
+      broadcast_all(team, max_of_others);
+      allgather_all(team, max_of_others);
       auto mine = numbers(ElementType::f64, 100, job.rank.value);
       ASSERT_TRUE(ok(team.allreduce(mine.data(), 100, ElementType::f64, Reduction::sum)));
       ASSERT_TRUE(mine == reference(cluster, team, ElementType::f64, Reduction::sum, 100));
@@ -318,7 +318,7 @@ TEST_P(OverNodes, TeamsOfAnyMembersInAnyOrderWork) {
   });
 }
 
-TEST_P(OverNodes, ManyTeamsLiveAtOnceAndAreMadeAnew) {
+TEST_P(OverNodes, ManyTeamsLiveAtOnceAndAreMadeAgain) {
   Cluster cluster(GetParam());
   on_cluster(cluster, slot, [](JobState& job, Team& world) {
     for (int round = 0; round < 5; ++round) {
@@ -337,7 +337,7 @@ TEST_P(OverNodes, ManyTeamsLiveAtOnceAndAreMadeAnew) {
   });
 }
 
-TEST_P(OverNodes, TeamsOfDifferingSlotsUseTheLeast) {
+TEST_P(OverNodes, TeamsOfDifferingSlotsUseTheMinimum) {
   Cluster cluster(GetParam());
   std::vector<std::thread> threads;
   for (std::int32_t rank = 0; rank < cluster.size(); ++rank) {
@@ -352,7 +352,7 @@ TEST_P(OverNodes, TeamsOfDifferingSlotsUseTheLeast) {
   for (std::thread& thread : threads) {
     thread.join();
   }
-  EXPECT_EQ(cluster.board().refused.load(), 0);
+  EXPECT_EQ(cluster.shared_state().refused.load(), 0);
 }
 
 Status broadcast_of(Team& team, std::size_t bytes, std::int32_t root) {
@@ -365,7 +365,7 @@ void mismatch(const Shape& shape, const std::function<Status(Team&)>& usual,
               const std::function<Status(Team&)>& odd, std::vector<std::string> words) {
   Cluster cluster(shape);
   std::mutex mutex;
-  std::vector<std::vector<std::string>> told(shape.size());
+  std::vector<std::vector<std::string>> messages(shape.size());
   on_cluster(cluster, slot, [&](JobState& job, Team& team) {
     for (std::int32_t odd_rank = 0; odd_rank < job.size; ++odd_rank) {
       const Status status = job.rank.value == odd_rank ? odd(team) : usual(team);
@@ -375,7 +375,7 @@ void mismatch(const Shape& shape, const std::function<Status(Team&)>& usual,
       }
       {
         const std::lock_guard guard(mutex);
-        told[static_cast<std::size_t>(odd_rank)].push_back(status.message());
+        messages[static_cast<std::size_t>(odd_rank)].push_back(status.message());
       }
       ASSERT_TRUE(ok(team.barrier()));
       // From here on the team has memory for long data.
@@ -385,7 +385,7 @@ void mismatch(const Shape& shape, const std::function<Status(Team&)>& usual,
       ASSERT_EQ(all.back(), job.size - 1);
     }
   });
-  for (const auto& each : told) {
+  for (const auto& each : messages) {
     EXPECT_EQ(std::count(each.begin(), each.end(), each.front()),
               static_cast<std::ptrdiff_t>(shape.size()));
   }
@@ -396,7 +396,7 @@ Status allgather_of(Team& team, std::size_t bytes) {
   return team.allgather(std::vector<std::byte>(bytes), all);
 }
 
-TEST_P(OverNodes, MismatchedCollectivesAreToldToAllInTheSameWords) {
+TEST_P(OverNodes, MismatchedCollectivesAreReportedToAllInTheSameWords) {
   const auto barrier = [](Team& team) { return team.barrier(); };
   mismatch(GetParam(), barrier, [](Team& team) { return broadcast_of(team, 8, 0); },
            {"barrier", "broadcast of 8 bytes from member 0"});
@@ -435,11 +435,12 @@ TEST_P(OverNodes, ListsOfDifferingOrdersAreRefusedByAll) {
 }
 
 TEST_P(OverNodes, AMemberThatLeftEndsAllCollectives) {
-  for (std::int32_t leaver = 0; leaver < static_cast<std::int32_t>(GetParam().size()); ++leaver) {
+  for (std::int32_t leaving_rank = 0; leaving_rank < static_cast<std::int32_t>(GetParam().size());
+       ++leaving_rank) {
     Cluster cluster(GetParam());
     on_cluster(cluster, slot, [&](JobState& job, Team& team) {
       ASSERT_TRUE(ok(team.barrier()));
-      if (job.rank.value == leaver) {
+      if (job.rank.value == leaving_rank) {
         return;
       }
       for (int round = 0; round < 2; ++round) {
@@ -499,7 +500,7 @@ TEST_P(OverNodes, ANodeWithoutMemoryForLongDataSendsItSlotBySlot) {
       // Beyond all limits between algorithms. More bytes would only need more slots, and each slot
       // is a step of the whole team.
       constexpr std::size_t most = 16'385;
-      broadcast_all(team, std::min(most, most_of_others));
+      broadcast_all(team, std::min(most, max_of_others));
       allgather_all(team, most);
       ASSERT_TRUE(ok(team.barrier()));
       // The nodes that had memory have freed it.
@@ -569,21 +570,21 @@ TEST(ATeamOverNodes, NeedsALink) {
       fails(world_of(*job), Code::unreachable, {"on several nodes", "'shm,verbs,mpi,tcp'"}));
 }
 
-TEST(AStep, IsSummarisedTheSameInWhateverOrderNodesAreJoined) {
-  std::minstd_rand dice(7);
+TEST(AStep, IsSummarisedTheSameForEveryOrderOfNodes) {
+  std::minstd_rand random(7);
   for (int round = 0; round < 2000; ++round) {
-    std::vector<StepSummary> each(1 + dice() % 6);
+    std::vector<StepSummary> each(1 + random() % 6);
     for (std::size_t node = 0; node < each.size(); ++node) {
       const auto rank = static_cast<std::int32_t>(node);
       const auto order = static_cast<std::uint32_t>(2 * node);
-      each[node].first = {.call = 1 + dice() % 2, .fingerprint = 8, .rank = rank, .order = order};
-      if (dice() % 4 == 0) {
+      each[node].first = {.call = 1 + random() % 2, .fingerprint = 8, .rank = rank, .order = order};
+      if (random() % 4 == 0) {
         each[node].odd = {.call = each[node].first.call % 2 + 1,
                           .fingerprint = 8,
                           .rank = rank + 100,
                           .order = order + 1};
       }
-      each[node].slot_bytes = 64 * (1 + dice() % 9);
+      each[node].slot_bytes = 64 * (1 + random() % 9);
     }
     StepSummary in_order;
     for (const StepSummary& one : each) {
@@ -591,7 +592,7 @@ TEST(AStep, IsSummarisedTheSameInWhateverOrderNodesAreJoined) {
     }
     StepSummary shuffled;
     for (int i = 0; i < 3; ++i) {  // each summary joins several times
-      std::shuffle(each.begin(), each.end(), dice);
+      std::shuffle(each.begin(), each.end(), random);
       for (const StepSummary& one : each) {
         shuffled.join(one);
       }
@@ -600,7 +601,7 @@ TEST(AStep, IsSummarisedTheSameInWhateverOrderNodesAreJoined) {
   }
 }
 
-TEST(TeamNodes, BringEachBlockToEachNodeOnceIntoMailboxesThatDoNotOverlap) {
+TEST(TeamNodes, SendEachBlockToEachNodeOnceIntoDisjointMailboxes) {
   for (std::size_t nodes = 2; nodes <= 17; ++nodes) {
     Shape shape;
     for (std::size_t rank = 0; rank < 3 * nodes; ++rank) {

@@ -55,7 +55,7 @@ TEST_P(Trace, EventsAreInOrderAndOneEndsBeforeTheNextOrWithinIt) {
   ProfiledRun run("trace", GetParam());
   run.run(meet_often);
   const json trace = run.json();
-  ASSERT_TRUE(trace.is_object()) << run.said();
+  ASSERT_TRUE(trace.is_object()) << run.log_text();
   constexpr double rounding = 0.0021;  // of two times with three digits each
   std::map<std::pair<int, int>, std::vector<Interval>> open;
   std::map<std::pair<int, int>, double> last;
@@ -104,7 +104,7 @@ TEST_P(Trace, EventsHaveTheNamesOfCallsAndTheirKinds) {
     EXPECT_TRUE(test::ok(region.free()));
   });
   const json trace = run.json();
-  ASSERT_TRUE(trace.is_object()) << run.said();
+  ASSERT_TRUE(trace.is_object()) << run.log_text();
   std::map<std::string, int> names;
   for (const json& event : trace["traceEvents"]) {
     if (event["ph"] == "X" && event["args"]["wait"] == "memory") {
@@ -143,7 +143,7 @@ TEST_P(Trace, BarriersOfAllRanksMeetOnOneClock) {
 }
 
 // All nodes are on this machine and share its clock, so the correct offsets are known: 0.
-TEST(TraceClock, IsAheadOfItselfByNoMoreThanTheErrorSays) {
+TEST(TraceClock, IsAheadOfItselfByLessThanItsError) {
   ProfiledRun run("trace", {.count = 3, .each_node = 1});
   run.run(meet_often);
   const json about = run.json()["otherData"];
@@ -154,7 +154,7 @@ TEST(TraceClock, IsAheadOfItselfByNoMoreThanTheErrorSays) {
   EXPECT_EQ(about["clocks"].size(), 4U) << "two nodes, at the start and at the end";
 }
 
-TEST(TraceClock, GoesByALineBetweenItsSamples) {
+TEST(TraceClock, InterpolatesLinearlyBetweenItsSamples) {
   const detail::ClockSample start{.at_ns = 1000, .ahead_ns = 50, .error_ns = 1};
   const detail::ClockSample stop{.at_ns = 3000, .ahead_ns = 150, .error_ns = 1};
   const detail::ClockSample none{};
@@ -165,7 +165,7 @@ TEST(TraceClock, GoesByALineBetweenItsSamples) {
   EXPECT_EQ(on_common_clock(2000, none, none), 2000);
 }
 
-TEST(TraceEvents, BeyondTheSettingAreCountedAndTheFileSaysSo) {
+TEST(TraceEvents, BeyondTheSettingAreCountedAndReportedInTheFile) {
   constexpr int kept = 8;
   ProfiledRun all("trace", {.count = 2});
   all.run(meet_often);

@@ -20,14 +20,14 @@ Result<Settings> read(const std::vector<std::string>& lines,
   return Settings::from(lines, warnings);
 }
 
-TEST(Settings, DefaultsStandWhereTheEnvironmentSaysNothing) {
+TEST(Settings, DefaultsApplyToUnsetVariables) {
   const Settings settings = read({"HOME=/root", "TESSERA_", "NOT_TESSERA_LOG=debug"}).value();
   for (const SettingInfo& row : setting_table()) {
     EXPECT_EQ(value_text(settings, row), value_text(Settings(), row)) << row.name;
   }
 }
 
-TEST(Settings, EveryRowIsNamedOnceAndTellsUnitRangeAndMeaning) {
+TEST(Settings, EveryRowIsNamedOnceAndHasUnitRangeAndMeaning) {
   std::set<std::string_view> names;
   for (const SettingInfo& row : setting_table()) {
     EXPECT_TRUE(row.name.starts_with("TESSERA_")) << row.name;
@@ -36,7 +36,7 @@ TEST(Settings, EveryRowIsNamedOnceAndTellsUnitRangeAndMeaning) {
   }
 }
 
-TEST(Settings, EveryNumberIsTakenFromItsLeastToItsMostAndNotBeyond) {
+TEST(Settings, EveryNumberIsTakenFromItsMinimumToItsMaximumAndNotBeyond) {
   for (const SettingInfo& row : setting_table()) {
     if (!std::holds_alternative<std::int64_t Settings::*>(row.field)) {
       continue;
@@ -65,7 +65,7 @@ TEST(Settings, WhatIsNotANumberIsRefusedWithTheRange) {
   }
 }
 
-TEST(Settings, AnArenaBelowTheLeastIsRefused) {
+TEST(Settings, AnArenaBelowTheMinimumIsRefused) {
   EXPECT_TRUE(read({"TESSERA_ARENA_MIB=0"}).ok());
   EXPECT_TRUE(read({"TESSERA_ARENA_MIB=64"}).ok());
   for (const char* line : {"TESSERA_ARENA_MIB=1", "TESSERA_ARENA_MIB=63"}) {
@@ -117,7 +117,7 @@ TEST(Settings, AnUnknownNameIsReportedWithTheNearestOne) {
                           "TESSERA_LIVENESS_MS?"}));
 }
 
-TEST(Settings, WhatIsLikeNoNameGetsNoSuggestion) {
+TEST(Settings, ADissimilarNameGetsNoSuggestion) {
   std::vector<std::string> warnings;
   ASSERT_TRUE(
       read({"TESSERA_FOO=1", "TESSERA_=1", "TESSERA_SPIN=5", "TESSERA_ARMCI=return"}, &warnings)
@@ -143,7 +143,7 @@ TEST(Settings, EveryMisspelledRowFindsItselfAgain) {
 }
 
 // The largest values also work, since no sum of times overflows.
-TEST(Settings, AJobStartsWithEveryTimeAtItsMost) {
+TEST(Settings, AJobStartsWithEveryTimeAtItsMaximum) {
   Settings settings;
   settings.arena_mib = 64;
   for (const SettingInfo& row : setting_table()) {
@@ -156,7 +156,7 @@ TEST(Settings, AJobStartsWithEveryTimeAtItsMost) {
   EXPECT_TRUE(status.ok()) << status.describe();
 }
 
-TEST(Settings, AnUnknownTransportIsNamedBesideThoseThatThereAre) {
+TEST(Settings, AnUnknownTransportIsNamedBesideTheKnownOnes) {
   Settings settings;
   settings.arena_mib = 64;
   settings.transport = "shm,pigeon";

@@ -60,7 +60,7 @@ std::string refusal(const Result<T>& result) {
   return result.status().message();
 }
 
-TEST(FrameHeader, ComesBackAsItWas) {
+TEST(FrameHeader, IsDecodedAsEncoded) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 10'000; ++i) {
     const FrameHeader header = random_header(random);
@@ -87,7 +87,7 @@ TEST(FrameHeader, HasTheChecksumOfItsDefinition) {
   EXPECT_EQ(sealed(header, 6, static_cast<std::uint8_t>(Kind::get)), encode(header));
 }
 
-TEST(FrameHeader, SaysWhatIsWrong) {
+TEST(FrameHeader, ReportsWhatIsWrong) {
   const FrameHeader header{.kind = Kind::put};
   HeaderBytes bytes = {};
   std::memcpy(bytes.data(), "GET / HTTP/1.1", 14);
@@ -187,7 +187,7 @@ Bytes shape_bytes(const CopyShape& shape) {
   return bytes;
 }
 
-TEST(RemoteShape, ComesBackWithADenseLocalSide) {
+TEST(RemoteShape, IsDecodedWithADenseLocalSide) {
   std::mt19937_64 random(3);
   for (int i = 0; i < 2'000; ++i) {
     const CopyShape shape = random_shape(random);
@@ -207,7 +207,7 @@ Bytes sides_bytes(const CopyShape& shape) {
   return bytes;
 }
 
-TEST(ShapeOfBothSides, ComesBackAsItWas) {
+TEST(ShapeOfBothSides, IsDecodedAsEncoded) {
   std::mt19937_64 random(4);
   for (int i = 0; i < 2'000; ++i) {
     CopyShape shape = random_shape(random);
@@ -225,7 +225,7 @@ TEST(ShapeOfBothSides, ComesBackAsItWas) {
   }
 }
 
-TEST(ShapeOfBothSides, SaysWhatIsWrong) {
+TEST(ShapeOfBothSides, ReportsWhatIsWrong) {
   const CopyShape shape = CopyShape::rows(16, 3, 16, 64);
   expect_exact_length(sides_bytes(shape),
                       [](std::span<const std::byte> bytes) { return decode_sides(bytes); });
@@ -249,7 +249,7 @@ TEST(RemoteShape, HasItsExactLength) {
   expect_exact_length(shape_bytes(CopyShape::rows(16, 3, 16, 64)), decode_shape);
 }
 
-TEST(RemoteShape, IsRefusedWhereItMakesNoSense) {
+TEST(RemoteShape, IsRefusedIfItMakesNoSense) {
   Bytes many = shape_bytes(CopyShape::contiguous(8));
   many[1] = std::byte{9};
   EXPECT_EQ(refusal(decode_shape(many)),
@@ -289,7 +289,7 @@ Bytes fragment_bytes(const std::vector<Fragment>& fragments) {
   return bytes;
 }
 
-TEST(FragmentList, ComesBackAsItWas) {
+TEST(FragmentList, IsDecodedAsEncoded) {
   std::mt19937_64 random(4);
   for (int i = 0; i < 2'000; ++i) {
     const std::vector<Fragment> fragments = random_fragments(random);
@@ -314,7 +314,7 @@ TEST(FragmentList, HasItsExactLength) {
   expect_exact_length(fragment_bytes({{nullptr, 0, 8}, {nullptr, 64, 9}}), decode_fragments);
 }
 
-TEST(FragmentList, IsRefusedWhereItMakesNoSense) {
+TEST(FragmentList, IsRefusedIfItMakesNoSense) {
   Bytes bytes = fragment_bytes({{nullptr, 0, 8}});
   bytes[1] = std::byte{2};
   EXPECT_EQ(refusal(decode_fragments(bytes)), "a fragment list has form 2 (0); valid are 0 and 1");
@@ -338,7 +338,7 @@ TEST(FragmentList, IsRefusedWhereItMakesNoSense) {
 }
 
 template <class T>
-void expect_accumulate_comes_back(T factor) {
+void expect_accumulate_round_trip(T factor) {
   const CopyShape shape = CopyShape::rows(32, 3, 32, 64);
   Bytes bytes;
   encode_accumulate(Scale::of(factor), shape, bytes);
@@ -351,16 +351,16 @@ void expect_accumulate_comes_back(T factor) {
   expect_exact_length(bytes, decode_accumulate);
 }
 
-TEST(AccumulateTerms, ComeBackForEachType) {
-  expect_accumulate_comes_back<std::int32_t>(-3);
-  expect_accumulate_comes_back<std::int64_t>(most);
-  expect_accumulate_comes_back<float>(1);
-  expect_accumulate_comes_back<double>(-0.1);
-  expect_accumulate_comes_back<std::complex<float>>({0.5F, -2});
-  expect_accumulate_comes_back<std::complex<double>>({0.1, 1e300});
+TEST(AccumulateTerms, AreDecodedAsEncodedForEachType) {
+  expect_accumulate_round_trip<std::int32_t>(-3);
+  expect_accumulate_round_trip<std::int64_t>(most);
+  expect_accumulate_round_trip<float>(1);
+  expect_accumulate_round_trip<double>(-0.1);
+  expect_accumulate_round_trip<std::complex<float>>({0.5F, -2});
+  expect_accumulate_round_trip<std::complex<double>>({0.1, 1e300});
 }
 
-TEST(AccumulateTerms, ComeBackWithFragments) {
+TEST(AccumulateTerms, AreDecodedAsEncodedWithFragments) {
   const std::vector<Fragment> fragments = {{nullptr, 8, 16}, {nullptr, 80, 8}};
   Bytes bytes;
   encode_accumulate(Scale::of(2.0), Fragments(fragments), bytes);
@@ -370,7 +370,7 @@ TEST(AccumulateTerms, ComeBackWithFragments) {
   EXPECT_EQ(total_bytes(decoded.value().pattern), 24U);
 }
 
-TEST(AccumulateTerms, AreRefusedWhereTheyMakeNoSense) {
+TEST(AccumulateTerms, AreRefusedIfTheyMakeNoSense) {
   Bytes bytes;
   encode_accumulate(Scale::of(2.0F), CopyShape::contiguous(8), bytes);
   Bytes bad = bytes;
@@ -387,7 +387,7 @@ TEST(AccumulateTerms, AreRefusedWhereTheyMakeNoSense) {
             "an accumulate of float64 has a run of 12 bytes; an element has 8");
 }
 
-TEST(AtomicTerms, ComeBackAsTheyWere) {
+TEST(AtomicTerms, AreDecodedAsEncoded) {
   using Atomic = AtomicRequest::Kind;
   for (const Atomic kind : {Atomic::fetch_add, Atomic::swap, Atomic::compare_swap}) {
     for (const int size : {4, 8}) {
@@ -401,7 +401,7 @@ TEST(AtomicTerms, ComeBackAsTheyWere) {
   }
 }
 
-TEST(AtomicTerms, AreRefusedWhereTheyMakeNoSense) {
+TEST(AtomicTerms, AreRefusedIfTheyMakeNoSense) {
   Bytes bytes;
   encode_atomic({AtomicRequest::Kind::swap, 2}, bytes);
   EXPECT_EQ(refusal(decode_atomic(bytes)),
@@ -433,7 +433,7 @@ TEST(Failure, CutsLongTextsBetweenCharacters) {
   EXPECT_EQ(decode_failure(bytes).message(), std::string(999, 'x'));
 }
 
-TEST(Failure, IsAProtocolErrorWhereItMakesNoSense) {
+TEST(Failure, IsAProtocolErrorIfItMakesNoSense) {
   Bytes good;
   encode_failure(Status::error(Code::closed, "abc"), good);
   const auto with = [&](std::size_t at, int value) {

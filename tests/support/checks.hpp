@@ -64,10 +64,10 @@ inline TeamRank neighbour(const Job& job, std::int32_t steps = 1) {
 }
 
 /// Checks `happened()` repeatedly, with sleeps in between, until it is true; at most for
-/// `patience`.
+/// `time_limit`.
 template <class Happened>
-bool eventually(Happened&& happened, std::chrono::seconds patience = std::chrono::seconds(30)) {
-  const auto deadline = std::chrono::steady_clock::now() + patience;
+bool eventually(Happened&& happened, std::chrono::seconds time_limit = std::chrono::seconds(30)) {
+  const auto deadline = std::chrono::steady_clock::now() + time_limit;
   int looks = 0;
   while (!happened()) {
     if (std::chrono::steady_clock::now() > deadline) {

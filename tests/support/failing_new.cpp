@@ -29,11 +29,11 @@ bool has_name(const char* path, const char* name) noexcept {
 
 // Looks at the return address of each active function.
 bool is_within(const char* library) noexcept {
-  std::array<void*, 64> places = {};
-  const int count = backtrace(places.data(), static_cast<int>(places.size()));
-  return std::any_of(places.begin(), places.begin() + count, [&](void* place) {
+  std::array<void*, 64> addresses = {};
+  const int count = backtrace(addresses.data(), static_cast<int>(addresses.size()));
+  return std::any_of(addresses.begin(), addresses.begin() + count, [&](void* address) {
     Dl_info found = {};
-    return dladdr(place, &found) != 0 && has_name(found.dli_fname, library);
+    return dladdr(address, &found) != 0 && has_name(found.dli_fname, library);
   });
 }
 
@@ -82,10 +82,10 @@ bool FailingNew::has_failed() const noexcept {
 }
 
 bool is_shared_library(const char* name) noexcept {
-  const auto look_at = [](dl_phdr_info* info, std::size_t /*unused*/, void* wanted) {
+  const auto find_library = [](dl_phdr_info* info, std::size_t /*unused*/, void* wanted) {
     return has_name(info->dlpi_name, static_cast<const char*>(wanted)) ? 1 : 0;
   };
-  return dl_iterate_phdr(look_at, const_cast<char*>(name)) != 0;
+  return dl_iterate_phdr(find_library, const_cast<char*>(name)) != 0;
 }
 
 }  // namespace tessera::rma::test

@@ -108,17 +108,17 @@ void FakeVerbs::break_next(ibv_wc_opcode kind, ibv_wc_status status) {
   network_->faults.break_next(kind, status);
 }
 
-void FakeVerbs::cut(const std::string& one, const std::string& other) {
+void FakeVerbs::disconnect(const std::string& one, const std::string& other) {
   const std::lock_guard guard(network_->mutex);
   if (const auto link = link_between(*network_, one, other)) {
-    network_->cuts.insert(*link);
+    network_->disconnected.insert(*link);
   }
 }
 
-void FakeVerbs::heal(const std::string& one, const std::string& other) {
+void FakeVerbs::reconnect(const std::string& one, const std::string& other) {
   const std::lock_guard guard(network_->mutex);
   if (const auto link = link_between(*network_, one, other)) {
-    network_->cuts.erase(*link);
+    network_->disconnected.erase(*link);
     network_->wire.wake();
   }
 }

@@ -139,9 +139,9 @@ class FakeVerbs final : public verbs::VerbsLibrary {
   void break_queue_pair(std::uint32_t number);
   /// The next request of that kind that the wire executes ends with `status`.
   void break_next(ibv_wc_opcode kind, ibv_wc_status status);
-  /// Nothing gets through between the two devices, in either direction, until heal().
-  void cut(const std::string& one, const std::string& other);
-  void heal(const std::string& one, const std::string& other);
+  /// Nothing gets through between the two devices, in either direction, until reconnect().
+  void disconnect(const std::string& one, const std::string& other);
+  void reconnect(const std::string& one, const std::string& other);
   /// The device is gone: IBV_EVENT_DEVICE_FATAL, and calls fail with EIO; destroying works.
   void remove_device(const std::string& name);
   /// The port's link is lost, and comes back; IBV_EVENT_PORT_ERR and _ACTIVE are raised.

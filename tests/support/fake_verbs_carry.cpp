@@ -100,7 +100,7 @@ void Wire::split_relaxed_write(QueuePair& queue, std::byte* target) {
     const std::size_t words = 1 + random_below(max_part_words);
     const std::size_t bytes = std::min(8 * words, passing_.size() - offset);
     const auto first = passing_.begin() + static_cast<std::ptrdiff_t>(offset);
-    queue.loose.push_back(
+    queue.unordered.push_back(
         {target + offset, std::vector(first, first + static_cast<std::ptrdiff_t>(bytes))});
     offset += bytes;
   }

@@ -112,7 +112,7 @@ QueuePair* Network::peer_of(const QueuePair& queue) {
   const bool listens = peer.now == IBV_QPS_RTR || peer.now == IBV_QPS_RTS;
   const bool are_a_pair = peer.attributes.dest_qp_num == queue.qp_num;
   if (!listens || !are_a_pair || !is_up(*here) || !is_up(*there) ||
-      cuts.count(std::minmax(here, there)) > 0 ||
+      disconnected.count(std::minmax(here, there)) > 0 ||
       !leads_to(*here, queue.attributes.ah_attr, *there) ||
       !leads_to(*there, peer.attributes.ah_attr, *here)) {
     return nullptr;

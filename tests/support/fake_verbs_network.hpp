@@ -119,7 +119,7 @@ class Network {
   Faults faults;
 
   std::vector<std::unique_ptr<Hardware>> hardware;
-  std::set<std::pair<Hardware*, Hardware*>> cuts;
+  std::set<std::pair<Hardware*, Hardware*>> disconnected;
   ibv_fork_status fork_status = IBV_FORK_DISABLED;
 
   Table<Device> devices;

@@ -139,7 +139,7 @@ struct QueuePair : ibv_qp {
   std::uint64_t posted = 0;
   std::shared_ptr<std::atomic<std::uint64_t>> freed =
       std::make_shared<std::atomic<std::uint64_t>>(0);  // freed entries of the send queue
-  std::vector<PendingPart> loose;
+  std::vector<PendingPart> unordered;
 };
 
 inline bool is_signalled(const QueuePair& queue, const Request& request) noexcept {

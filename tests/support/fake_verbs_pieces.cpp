@@ -8,21 +8,21 @@
 namespace tessera::rma::test::fake {
 namespace {
 
-/// Calls `move(memory, place, bytes)` for the parts of `pieces` that hold [offset, offset + bytes);
-/// `place` counts from `offset`.
+/// Calls `move(memory, position, bytes)` for the parts of `pieces` that hold [offset, offset +
+/// bytes); `position` counts from `offset`.
 template <class Move>
 void walk(const std::vector<ibv_sge>& pieces, std::size_t offset, std::size_t bytes, Move&& move) {
-  std::size_t place = 0;
+  std::size_t position = 0;
   for (const ibv_sge& piece : pieces) {
     if (offset >= piece.length) {
       offset -= piece.length;
       continue;
     }
-    const std::size_t part = std::min(bytes - place, piece.length - offset);
-    move(memory_at(piece.addr) + offset, place, part);
+    const std::size_t part = std::min(bytes - position, piece.length - offset);
+    move(memory_at(piece.addr) + offset, position, part);
     offset = 0;
-    place += part;
-    if (place == bytes) {
+    position += part;
+    if (position == bytes) {
       return;
     }
   }
@@ -45,16 +45,17 @@ void gather(const Request& request, std::size_t offset, std::span<std::byte> to)
     return;
   }
   walk(request.pieces, offset, to.size(),
-       [&](const std::byte* memory, std::size_t place, std::size_t bytes) {
-         read_memory(to.data() + place, memory, bytes, WireOrder::none);
+       [&](const std::byte* memory, std::size_t position, std::size_t bytes) {
+         read_memory(to.data() + position, memory, bytes, WireOrder::none);
        });
 }
 
 void scatter(const std::vector<ibv_sge>& pieces, std::size_t offset,
              std::span<const std::byte> from) {
-  walk(pieces, offset, from.size(), [&](std::byte* memory, std::size_t place, std::size_t bytes) {
-    write_memory(memory, from.data() + place, bytes, WireOrder::none);
-  });
+  walk(pieces, offset, from.size(),
+       [&](std::byte* memory, std::size_t position, std::size_t bytes) {
+         write_memory(memory, from.data() + position, bytes, WireOrder::none);
+       });
 }
 
 }  // namespace tessera::rma::test::fake

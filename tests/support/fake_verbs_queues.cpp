@@ -213,9 +213,9 @@ ibv_qp* FakeVerbs::create_qp(ibv_pd* domain, ibv_qp_init_attr& attributes) {
       (attributes.srq != nullptr && !network_->receive_queues.has(attributes.srq))) {
     return failed(EINVAL);
   }
-  const std::size_t there_are = network_->queue_pairs.count_if(
+  const std::size_t existing = network_->queue_pairs.count_if(
       [&](const QueuePair& pair) { return pair.context->device == domain->context->device; });
-  if (there_are >= static_cast<std::size_t>(limits.max_qp)) {
+  if (existing >= static_cast<std::size_t>(limits.max_qp)) {
     return failed(ENOMEM);
   }
   QueuePair* const queue = network_->queue_pairs.add(std::make_unique<QueuePair>());

@@ -34,7 +34,7 @@ Wire::~Wire() {
 
 void Wire::wake() {
   is_awake_ = true;
-  something_to_do_.notify_one();
+  work_available_.notify_one();
 }
 
 void Wire::hold(bool is_held) {
@@ -79,9 +79,9 @@ void Wire::run() {
 void Wire::sleep(std::unique_lock<std::mutex>& lock) {
   const auto is_awake = [&] { return is_awake_; };
   if (next_due_) {
-    something_to_do_.wait_until(lock, *next_due_, is_awake);
+    work_available_.wait_until(lock, *next_due_, is_awake);
   } else {
-    something_to_do_.wait(lock, is_awake);
+    work_available_.wait(lock, is_awake);
   }
 }
 
@@ -94,7 +94,7 @@ Wire::Step Wire::step() {
     QueuePair& queue = *busy_[(first + i) % busy_.size()];
     if (advance(queue) == Step::something) {
       network_.fail_overflowed();
-      if (queue.requests.empty() && queue.loose.empty()) {
+      if (queue.requests.empty() && queue.unordered.empty()) {
         forget(queue);
       }
       return Step::something;
@@ -104,7 +104,7 @@ Wire::Step Wire::step() {
 }
 
 Wire::Step Wire::advance(QueuePair& queue) {
-  if (queue.loose.size() > max_pending_parts) {
+  if (queue.unordered.size() > max_pending_parts) {
     return land(queue);
   }
   // Tries the possible orders at random.
@@ -120,15 +120,15 @@ Wire::Step Wire::advance(QueuePair& queue) {
 }
 
 Wire::Step Wire::land(QueuePair& queue) {
-  if (queue.loose.empty()) {
+  if (queue.unordered.empty()) {
     return Step::nothing;
   }
-  std::swap(queue.loose[random_below(queue.loose.size())], queue.loose.back());
-  const PendingPart& piece = queue.loose.back();
+  std::swap(queue.unordered[random_below(queue.unordered.size())], queue.unordered.back());
+  const PendingPart& piece = queue.unordered.back();
   write_memory(piece.to, piece.bytes.data(), piece.bytes.size(), WireOrder::none);
-  queue.loose.pop_back();
+  queue.unordered.pop_back();
   has_landed_ = true;
-  if (queue.loose.empty()) {
+  if (queue.unordered.empty()) {
     retire(queue);
   }
   return Step::something;
@@ -188,11 +188,11 @@ Wire::Step Wire::start(QueuePair& queue) {
 }
 
 bool Wire::may_start(const QueuePair& queue, Request& request) {
-  const std::size_t awaited = queue.outstanding_replies();
-  if ((request.wr.send_flags & IBV_SEND_FENCE) != 0 && awaited > 0) {
+  const std::size_t pending = queue.outstanding_replies();
+  if ((request.wr.send_flags & IBV_SEND_FENCE) != 0 && pending > 0) {
     return false;
   }
-  if (request.waits_for_reply() && awaited > 0 && awaited >= queue.attributes.max_rd_atomic) {
+  if (request.waits_for_reply() && pending > 0 && pending >= queue.attributes.max_rd_atomic) {
     return false;
   }
   const auto now = Clock::now();
@@ -292,7 +292,7 @@ void Wire::finish(QueuePair& queue) {
 void Wire::retire(QueuePair& queue) {
   while (queue.started > 0 && queue.requests.front().is_done) {
     const Request& request = queue.requests.front();
-    if (is_signalled(queue, request) && !queue.loose.empty()) {
+    if (is_signalled(queue, request) && !queue.unordered.empty()) {
       return;  // the completion means that all data have landed, so it must wait for them
     }
     network_.complete(queue, request, IBV_WC_SUCCESS);

@@ -83,7 +83,7 @@ class Wire {
   std::mt19937_64 random_;
   std::vector<QueuePair*> busy_;
   std::vector<std::byte> passing_;  // data between their two locations
-  std::condition_variable something_to_do_;
+  std::condition_variable work_available_;
   std::optional<Clock::time_point> next_due_;
   Clock::duration delay_{};
   bool has_landed_ = false;  // a part of a relaxed write landed in this step

@@ -76,8 +76,8 @@ class Injector {
     const std::lock_guard guard(mutex_);
     held_.push_back(std::move(operation));
     const int in_flight = static_cast<int>(held_.size());
-    int most = plan_->most_in_flight.load();
-    while (in_flight > most && !plan_->most_in_flight.compare_exchange_weak(most, in_flight)) {
+    int most = plan_->max_in_flight.load();
+    while (in_flight > most && !plan_->max_in_flight.compare_exchange_weak(most, in_flight)) {
     }
   }
 

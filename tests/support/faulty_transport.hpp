@@ -46,7 +46,7 @@ struct FaultPlan {
   std::vector<Fault> faults = {};
   // operations wait for progress(), which executes one per call
   bool hold = false;
-  std::atomic<int> most_in_flight{0};  ///< operations held at a time, over all ranks
+  std::atomic<int> max_in_flight{0};  ///< operations held at a time, over all ranks
 };
 
 /// The transport "faulty", on top of `inner`.

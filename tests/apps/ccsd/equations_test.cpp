@@ -305,15 +305,15 @@ TEST(Ccsd, ThatDivergesWritesNoCheckpoint) {
   });
 }
 
-TEST(Ccsd, GoesOnWhereACheckpointCannotBeWritten) {
+TEST(Ccsd, ContinuesIfACheckpointCannotBeWritten) {
   on_ranks([](Job& job) {
     const tessera::test::SharedFolder folder(job);
     const std::string file = folder.file("amplitudes.h5");
     Evaluation run(job, make_synthetic_molecule(job, {0, 2, 3}).value());
     SolveOptions options{.checkpoint_file = file};
-    std::vector<std::int64_t> told;
+    std::vector<std::int64_t> reported;
     options.checkpoint_failed = [&](const Iteration& iteration, const rma::Status&) {
-      told.push_back(iteration.number);
+      reported.push_back(iteration.number);
     };
     // Ranks may be threads, which have one limit.
     std::optional<tessera::test::FileSizeLimit> limit;
@@ -345,7 +345,7 @@ TEST(Ccsd, GoesOnWhereACheckpointCannotBeWritten) {
     ASSERT_TRUE(ok(later));
     EXPECT_TRUE(ok(later->checkpoint));
     EXPECT_TRUE(std::filesystem::exists(file));
-    EXPECT_EQ(told, (std::vector<std::int64_t>{1, 1}));
+    EXPECT_EQ(reported, (std::vector<std::int64_t>{1, 1}));
     EXPECT_NEAR(later->last.energy, without->last.energy, 1e-14);
   });
 }

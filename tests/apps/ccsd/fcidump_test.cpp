@@ -44,7 +44,7 @@ TEST(Fcidump, ReadsHeadersOnOneLineAndOnMany) {
 }
 
 // A legend has no digits; an integral has some.
-TEST(Fcidump, RefusesNumbersBehindTheHeadersEnd) {
+TEST(Fcidump, RefusesNumbersAfterTheHeadersEnd) {
   for (const std::string end : {"&END", "$END", "/"}) {
     const std::string start = "&FCI NORB=2,NELEC=2 " + end;
     for (const char* legend : {" \t\r", "      i   a   j   b", " (value, orbitals)"}) {
@@ -81,7 +81,7 @@ TEST(Fcidump, TakesNumbersWithAPlus) {
   EXPECT_EQ(file.head.electrons, 2);
 }
 
-TEST(Fcidump, TellsIntegralsOfEachKindInAnyOrder) {
+TEST(Fcidump, ReportsIntegralsOfEachKindInAnyOrder) {
   const Text file(std::string(header) +
                   "0.5 0 0 0 0\n\n 1.5D+00 1 1 0 0\r\n+25-1 2 2 0 0\n\t-1d-3 2 1 2 1\n"
                   "-0.75 1 0 0 0\n");
@@ -204,7 +204,7 @@ TEST(Fcidump, ReadsLinesAsFortranDoes) {
 }
 
 // Errors have the position of the name, or of the header's end if the name is missing.
-TEST(Fcidump, TellsWhereAHeaderIsWrong) {
+TEST(Fcidump, ReportsWhereAHeaderIsWrong) {
   expect_complaints(
       {{"&FCI NORB=2,UHF=.TRUE.,NELEC=2 /\n", "test.fcidump:1:13: UHF=.TRUE.: unrestricted"},
        {"\n  &FCI NORB=0,NELEC=2 /\n", "test.fcidump:2:8: NORB=0 is not between"},
@@ -216,7 +216,7 @@ TEST(Fcidump, TellsWhereAHeaderIsWrong) {
        {"&FCI NORB=2,\n ORBSYM=1,1,\n &END\n", "test.fcidump:3:2: the header has no NELEC"}});
 }
 
-TEST(Fcidump, DoesNotLookForAHeadersEndInAllOfAFile) {
+TEST(Fcidump, DoesNotSearchTheWholeFileForAHeadersEnd) {
   std::string text = "&FCI NORB=2,NELEC=2,\n";
   while (text.size() < std::size_t{3} << 20U) {
     text += "0.25 1 1 1 1\n";
@@ -296,7 +296,7 @@ TEST(Fcidump, RefusesLinesByTheirNumber) {
   }
 }
 
-TEST(Fcidump, NoticesThatAFileIsTruncated) {
+TEST(Fcidump, ReportsATruncatedFile) {
   const std::string whole = std::string(header) + "0.25 1 1 1 1\n" + ending;
   EXPECT_TRUE(ok(Text(whole).status));
   for (std::size_t length = 0; length + 2 < whole.size(); ++length) {
@@ -310,7 +310,7 @@ TEST(Fcidump, NoticesThatAFileIsTruncated) {
                     {"the core energy, 0 0 0 0, is missing", "write the zero if it is zero"}));
 }
 
-TEST(Fcidump, SaysWhatTheReceiverRefusesWithItsLine) {
+TEST(Fcidump, NamesTheLineThatTheReceiverRefuses) {
   TemporaryFolder folder;
   const std::string path = folder.file("test.fcidump");
   tessera::test::write_contents(path, std::string(header) + ending);
@@ -329,7 +329,7 @@ TEST(Fcidump, APipeIsNotWaitedFor) {
                     {"pipe: is not a regular file"}));
 }
 
-TEST(Fcidump, AFileThatIsNotThereIsNamed) {
+TEST(Fcidump, AMissingFileIsNamed) {
   EXPECT_TRUE(fails(Fcidump::open("/nowhere/h2o.fcidump"), Code::unreachable,
                     {"cannot read /nowhere/h2o.fcidump: No such file"}));
   const TemporaryFolder folder;

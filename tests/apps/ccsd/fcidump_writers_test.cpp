@@ -153,7 +153,7 @@ TEST(FcidumpOf, Block2) {
 }
 
 // In fields of three or four columns, numbers with as many digits leave no blank.
-TEST(FcidumpOf, OrbitalsThatTouchEachOther) {
+TEST(FcidumpOf, OrbitalsWithoutBlanksBetweenThem) {
   for (const char* line :
        {"  0.5536140872437706E+00 1001001001\n", "  0.5536140872437706E+00 100  1  1\n"}) {
     const Text file(std::string("&FCI NORB=100,NELEC=4 /\n") + line);

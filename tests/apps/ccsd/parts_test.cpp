@@ -94,7 +94,7 @@ TEST(ContractionEngine, AddsProductsOfPartsAndTransposes) {
   });
 }
 
-TEST(Layouts, PutEachElementInItsPlace) {
+TEST(Layouts, StoreEachElementAtItsIndex) {
   on_ranks([](Job& job) {
     for (const OrbitalSpace& space :
          {OrbitalSpace{0, 3, 4}, OrbitalSpace{0, 1, 5}, OrbitalSpace{0, 4, 1}}) {
@@ -121,11 +121,11 @@ TEST(Layouts, PutEachElementInItsPlace) {
         const std::int64_t j = jb / v;
         const std::int64_t b = jb % v;
         const double value = value_at(ia, jb);
-        const auto place = static_cast<std::size_t>(at);
+        const auto index = static_cast<std::size_t>(at);
         ASSERT_EQ(pairs[static_cast<std::size_t>(((i * o + j) * v + a) * v + b)], value);
-        ASSERT_EQ(backs[place], value);
-        ASSERT_EQ(swaps[place], value_at(j * v + a, i * v + b));
-        ASSERT_EQ(transposes[place], value_at(jb, ia));
+        ASSERT_EQ(backs[index], value);
+        ASSERT_EQ(swaps[index], value_at(j * v + a, i * v + b));
+        ASSERT_EQ(transposes[index], value_at(jb, ia));
       }
     }
   });
@@ -196,16 +196,16 @@ TEST(ReadMolecule, RefusesOrbitalsThatAreNotCanonical) {
   });
 }
 
-TEST(ReferenceState, OccupiesTheLowestOrbitalsThatAFileTells) {
+TEST(ReferenceState, OccupiesTheLowestOrbitalsInTheFile) {
   using Places = std::vector<std::int64_t>;
-  constexpr double not_told = std::numeric_limits<double>::quiet_NaN();
+  constexpr double no_energy = std::numeric_limits<double>::quiet_NaN();
   const OrbitalSpace space{1, 1, 2};
   EXPECT_EQ(order_by_occupation(space, {-8, 2, -9, 1}), (Places{0, 2, 1, 3}));
   EXPECT_EQ(order_by_occupation(space, {3, 2, -9, -8}), (Places{2, 3, 0, 1}));
   EXPECT_EQ(order_by_occupation(space, {-8, -9, 2, 1}), Places());
   EXPECT_EQ(order_by_occupation(space, {-9, 1, 1, 2}), Places()) << "there is no gap";
   EXPECT_EQ(order_by_occupation(space, {0, 0, 0, 0}), Places());
-  EXPECT_EQ(order_by_occupation(space, {-8, 2, -9, not_told}), Places());
+  EXPECT_EQ(order_by_occupation(space, {-8, 2, -9, no_energy}), Places());
   EXPECT_EQ(order_by_occupation({0, 0, 2}, {2, 1}), Places());
   EXPECT_EQ(order_by_occupation({1, 1, 0}, {2, 1}), Places());
 }
@@ -251,7 +251,7 @@ TEST(AmplitudeFile, IsReadByAnyTeamAndOnlyForTheSameOrbitals) {
   });
 }
 
-TEST(MemoryPlan, OfMoreThanThereIsAnywhereStaysANumber) {
+TEST(MemoryPlan, OfMoreThanEveryMachineHasStaysANumber) {
   const MemoryPlan plan = MemoryPlan::create({0, 10, 100'000}, 1, {512, false, true});
   EXPECT_EQ(plan.arrays.front().name, "vvvv");
   EXPECT_EQ(plan.arrays.front().bytes_per_rank, std::int64_t{1} << 56);

@@ -58,7 +58,7 @@ void expect_refused(const Ending& ending, const std::string& sentence) {
   EXPECT_EQ(ending.exit_code, usage) << ending.output;
   const std::size_t at = ending.output.find(sentence);
   ASSERT_NE(at, std::string::npos) << sentence << " is not in:\n" << ending.output;
-  EXPECT_EQ(ending.output.find(sentence, at + 1), std::string::npos) << "said twice:\n"
+  EXPECT_EQ(ending.output.find(sentence, at + 1), std::string::npos) << "printed twice:\n"
                                                                      << ending.output;
 }
 
@@ -176,7 +176,7 @@ std::string without_energies(const std::string& text) {
 }
 
 // As in files that are sorted by symmetry throughout.
-TEST(CcsdProgram, OccupiesTheOrbitalsOfTheLowestEnergiesThatTheFileTells) {
+TEST(CcsdProgram, OccupiesTheOrbitalsOfTheLowestEnergiesInTheFile) {
   const TemporaryFolder folder;
   const std::string file = folder.file("swapped.fcidump");
   write_contents(file, with_swapped(with_swapped(contents_of(H2O_STO3G), 5, 6), 1, 7));
@@ -219,7 +219,7 @@ TEST(CcsdProgram, OccupiesTheOrbitalsThatTheHeaderNames) {
 }
 
 // The Fock matrix of wrong occupied orbitals is not diagonal, although the orbitals are canonical.
-TEST(CcsdProgram, TellsThatOccupiedOrbitalsMayNotComeFirst) {
+TEST(CcsdProgram, ReportsThatOccupiedOrbitalsMayNotComeFirst) {
   const TemporaryFolder folder;
   const std::string file = folder.file("swapped.fcidump");
   write_contents(file, without_energies(with_swapped(contents_of(H2O_STO3G), 5, 6)));
@@ -256,7 +256,7 @@ TEST(CcsdProgram, RefusesAFileThatIsNotTheSameOnAllRanks) {
   }
 }
 
-TEST(CcsdProgram, GoesOnFromACheckpointOnAnotherNumberOfRanks) {
+TEST(CcsdProgram, ContinuesFromACheckpointOnAnotherNumberOfRanks) {
   const TemporaryFolder folder;
   const std::string file = folder.file("amplitudes.h5");
   const Ending whole = on_ranks("2", {"--fcidump", H2O_STO3G});
@@ -351,7 +351,7 @@ TEST(CcsdProgram, ADanglingLinkGivenAsCheckpointStaysALink) {
   }
 }
 
-TEST(CcsdProgram, SaysWhyARunIsNotGood) {
+TEST(CcsdProgram, ExplainsWhyARunFailed) {
   const TemporaryFolder folder;
   const Ending ending = on_ranks("2", {"--fcidump", H2O_STO3G, "--triples", "--max-iterations", "3",
                                        "--json", folder.file("r.json")});
@@ -367,7 +367,7 @@ TEST(CcsdProgram, SaysWhyARunIsNotGood) {
   EXPECT_EQ(good.output.find("failure"), std::string::npos) << good.output;
 }
 
-TEST(CcsdProgram, TellsByItsCodeThatThreadsDidNotStart) {
+TEST(CcsdProgram, ReportsByItsCodeThatThreadsDidNotStart) {
   const Ending ending = run({"env", "TESSERA_SPIN_NS=soon", TESSERA_CCSD},
                             {"--threads", "2", "--fcidump", H2O_STO3G});
   EXPECT_EQ(ending.exit_code, failed) << ending.output;
@@ -375,7 +375,7 @@ TEST(CcsdProgram, TellsByItsCodeThatThreadsDidNotStart) {
       << ending.output;
 }
 
-TEST(CcsdProgram, RefusesCheckpointsThatAreDamagedOrNone) {
+TEST(CcsdProgram, RefusesDamagedOrMissingCheckpoints) {
   const TemporaryFolder folder;
   const std::string file = folder.file("amplitudes.h5");
   const Ending written =
@@ -437,7 +437,7 @@ TEST(CcsdProgram, RefusesCommandLinesThatMakeNoSense) {
   }
 }
 
-TEST(CcsdProgram, WhatMakesNoSenseIsSaidByOneRank) {
+TEST(CcsdProgram, OneRankReportsWhatMakesNoSense) {
   expect_refused(on_ranks("3", {}), "--fcidump FILE is needed");
   expect_refused(on_ranks("3", {"--occupied", "4", "--virtual", "8", "--max-iterations", "1"}),
                  "at least two iterations");
@@ -449,7 +449,7 @@ TEST(CcsdProgram, TilesMayBeLargerThanTheMachine) {
 }
 
 // Reports the first error in the file, whichever ranks keep the integrals.
-TEST(CcsdProgram, TheFirstOfTwoFaultsIsToldOnAnyNumberOfRanks) {
+TEST(CcsdProgram, TheFirstOfTwoFaultsIsReportedOnAnyNumberOfRanks) {
   const TemporaryFolder folder;
   const std::string file = folder.file("two.fcidump");
   write_contents(file, contents_of(H2O_STO3G) + "7.0 7 7 7 7\n7.0 1 1 1 1\n");
@@ -483,7 +483,7 @@ TEST(CcsdProgram, RefusesFilesOnceAndByName) {
   expect_refused(on_ranks("3", {"--fcidump", file}), "unrestricted integrals are not supported");
 }
 
-TEST(CcsdProgram, TheSurvivorsTellWhichRankDiedAndInWhichIteration) {
+TEST(CcsdProgram, TheSurvivorsReportWhichRankDiedAndInWhichIteration) {
   const TemporaryFolder folder;
   const std::string file = folder.file("amplitudes.h5");
   Program ccsd({TESSERA_RUN, "-n", "3", TESSERA_CCSD, "--occupied", "16", "--virtual", "80",
@@ -500,9 +500,9 @@ TEST(CcsdProgram, TheSurvivorsTellWhichRankDiedAndInWhichIteration) {
   kill(ranks[1], SIGKILL);
   const Ending ending = ccsd.wait();
   EXPECT_EQ(ending.exit_code, failed) << ending.output;
-  const std::size_t said = ending.output.find("tessera-ccsd: iteration ");
-  ASSERT_NE(said, std::string::npos) << ending.output;
-  EXPECT_NE(ending.output.find("rank 1 died", said), std::string::npos) << ending.output;
+  const std::size_t position = ending.output.find("tessera-ccsd: iteration ");
+  ASSERT_NE(position, std::string::npos) << ending.output;
+  EXPECT_NE(ending.output.find("rank 1 died", position), std::string::npos) << ending.output;
 }
 
 TEST(CcsdProgram, RefusesIntegralsWhoseEnergyIsNotFinite) {
@@ -538,7 +538,7 @@ TEST(CcsdProgram, RefusesToWriteOverItsInput) {
   EXPECT_EQ(folder.names(), std::vector<std::string>{"h2o"});
 }
 
-TEST(CcsdProgram, RefusesAmplitudeFilesWhereThereAreNoAmplitudes) {
+TEST(CcsdProgram, RefusesAmplitudeFilesWithoutAmplitudes) {
   for (const char* option : {"--checkpoint", "--restart"}) {
     expect_refused(
         on_ranks("2", {"--fcidump", H2O_STO3G, "--frozen-core", "5", option, "/nowhere"}),
@@ -546,7 +546,7 @@ TEST(CcsdProgram, RefusesAmplitudeFilesWhereThereAreNoAmplitudes) {
   }
 }
 
-TEST(CcsdProgram, WhatIsMoreThanAnyMachineHasIsCalledSo) {
+TEST(CcsdProgram, WhatExceedsEveryMachineIsReported) {
   const Ending ending = alone({"--occupied", "30000", "--virtual", "30000"});
   EXPECT_NE(ending.output.find("\nmemory_vvvv: more than 64.0 PiB on each rank\n"),
             std::string::npos)

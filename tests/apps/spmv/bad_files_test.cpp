@@ -122,7 +122,7 @@ TEST(BadMarketFile, Entries) {
 }
 
 // The memory was planned for the head's number.
-TEST(BadMarketFile, OfFarMoreEntriesThanAnnouncedIsNotReadToItsEnd) {
+TEST(BadMarketFile, WithFarMoreEntriesThanAnnouncedIsNotReadToItsEnd) {
   std::string entries;
   for (int i = 0; i < 100'000; ++i) {
     entries += "1 1 1\n";
@@ -224,7 +224,7 @@ TEST(BadBoeingFile, Numbers) {
 }
 
 // Pointers are compared after all have been read; errors in them come first.
-TEST(BadBoeingFile, PointersAreToldBeforeWhatIsBehindThem) {
+TEST(BadBoeingFile, PointersAreReportedBeforeTheDataAfterThem) {
   expect_complaints({
       {Boeing{.rest = "  1  4  3\n  1  2  2\n   1.0   2.x   3.0\n"}.text(),
        "5:7: pointer 3 follows 4: pointers must not decrease"},
@@ -246,7 +246,7 @@ TEST(BadFile, WhatCannotBeOpened) {
 }
 
 // A bad word before an error of zlib is the first fault, whichever rank has it.
-TEST(BadFile, AFaultInFrontOfBrokenDeflatedData) {
+TEST(BadFile, AFaultBeforeCorruptDeflatedData) {
   on_ranks([](Job& job) {
     const SharedFolder folder(job);
     const std::string path = folder.file("broken.gz");
@@ -271,7 +271,7 @@ TEST(BadFile, AFaultInFrontOfBrokenDeflatedData) {
 }
 
 // Truncated or changed data, which zlib detects.
-TEST(BadFile, DeflatedDataThatAreBroken) {
+TEST(BadFile, CorruptDeflatedData) {
   on_ranks([](Job& job) {
     const SharedFolder folder(job);
     const std::string path = folder.file("broken.gz");

@@ -35,7 +35,7 @@ Ending run_on_nodes(std::vector<std::string> words) {
   return Program(words).wait();
 }
 
-TEST(SpmvCommandLine, WhatItDoesNotUnderstand) {
+TEST(SpmvCommandLine, RefusesUnknownArguments) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> lines = {
       {{}, "one of --matrix FILE and --generate KIND:NUMBERS is needed\n"},
       {{"--matrix", "a", "--generate", "fe2d:3"}, "give either --matrix or --generate, not both"},
@@ -69,7 +69,7 @@ TEST(SpmvCommandLine, WhatItDoesNotUnderstand) {
   }
 }
 
-TEST(SpmvCommandLine, WhatItDoesNotUnderstandIsSaidByOneRank) {
+TEST(SpmvCommandLine, OneRankReportsUnknownArguments) {
   const Ending ending = run_on_nodes({"--generate", "fe4d:3"});
   EXPECT_EQ(occurrences(ending.output, "tessera-spmv: generator fe4d:3"), 1U) << ending.output;
   EXPECT_EQ(occurrences(ending.output, "exited with code 2"), 3U) << ending.output;
@@ -132,7 +132,7 @@ TEST(SpmvCommandLine, HelpAndVersionAreNoErrors) {
   EXPECT_EQ(run({"--version"}).output, "0.1.0\n");
 }
 
-TEST(SpmvCommandLine, ABadFileIsToldOnce) {
+TEST(SpmvCommandLine, ABadFileIsReportedOnce) {
   const TemporaryFolder folder;
   const std::string path = folder.file("bad.mtx");
   write_contents(path, "%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1\n");
@@ -201,7 +201,7 @@ TEST(SpmvCommandLine, ComplexMatricesAndEntriesGivenTwice) {
       << ending.output;
 }
 
-TEST(SpmvCommandLine, WhatCannotBeSolvedIsToldOnce) {
+TEST(SpmvCommandLine, WhatCannotBeSolvedIsReportedOnce) {
   const TemporaryFolder folder;
   const std::string path = folder.file("hole.mtx");
   write_contents(path, "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n1 2 1\n");

@@ -124,7 +124,7 @@ TEST(HarwellBoeing, RealValuesInFieldsOfTheirWidth) {
                          Entries{{0, 0, 1}, {0, 2, 0.4}, {1, 1, 3}, {2, 0, -2.5}, {2, 2, 5e101}});
 }
 
-TEST(HarwellBoeing, FieldsThatTouchAndImpliedPoints) {
+TEST(HarwellBoeing, AdjacentFieldsAndImpliedPoints) {
   expect_entries<double>(boeing("rua", columns({2, 2, 3, 0}), columns({3, 1, 1, 1, 0}),
                                 fmt::format("{:<16}{:<16}{:<20}", "(3i1)", "(10I1)", "(3F4.2)"),
                                 "134\n122\n-125 1.53150\n"),

@@ -145,7 +145,7 @@ TEST(FortranFormat, OfManyForms) {
   }
 }
 
-TEST(FortranFormat, FieldsBehindColumnsThatAreSkipped) {
+TEST(FortranFormat, FieldsAfterSkippedColumns) {
   using Columns = std::vector<std::int64_t>;
   const std::vector<std::pair<std::string, Columns>> good = {
       {"(2(1X,F7.3))", {1, 9}},    {"(2(1x,1f7.3))", {1, 9}},
@@ -189,7 +189,7 @@ TEST(FortranFormat, AScaleHoldsForAllFieldsAfterIt) {
   EXPECT_EQ(parsed.value.field(2).scale, 0);
 }
 
-TEST(FortranFormat, WhatIsNone) {
+TEST(FortranFormat, InvalidFormatsAreRefused) {
   for (const char* text : {"",
                            "()",
                            "16I5",
@@ -226,7 +226,7 @@ TEST(FortranFormat, WhatIsNone) {
 }
 
 // SVDLIBC writes such formats: its numbers are separated by blanks and have no columns.
-TEST(FortranFormat, FieldsWithoutAWidthAreCalledSo) {
+TEST(FortranFormat, FieldsWithoutAWidthAreReported) {
   for (const char* text : {"(8i)", "(I)", "(8E)", "(4I0)"}) {
     EXPECT_NE(parse_format(text).fault.find("has fields without a width"), std::string::npos)
         << text;

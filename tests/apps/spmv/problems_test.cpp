@@ -158,7 +158,7 @@ TEST(Generate, ElementsSolveThePoissonEquation) {
   }
 }
 
-TEST(Generate, WhatThereIsNot) {
+TEST(Generate, UnknownNamesAreRefused) {
   for (const char* text : {"fe2d", "fe3d:4", "fe2d:", "fe2d:0", "fe2d:4,5", "random:4,5",
                            "random:4,2,x", "convection:4,-1", "stencil27:99999"}) {
     const std::string message = parse_generator(text).status().message();
@@ -209,7 +209,7 @@ TEST(Products, BarsAreDrawnOnOneScale) {
                                   std::string(25, '#') + " 50.0 us\n          aggregate  0.0 us\n");
 }
 
-TEST(Products, ModesThatThereAreNot) {
+TEST(Products, UnknownModesAreRefused) {
   for (const char* text : {"", "fast", "plain,", "plain,fast"}) {
     EXPECT_NE(
         parse_modes(text).status().message().find("the modes are default, neighbours, plain, runs"),
@@ -241,7 +241,7 @@ TEST(Check, OfManyRowsIsOneSum) {
 }
 
 // The sum has as many roundings as terms, although the matrix then has one entry.
-void expect_good_sum_of_equal_places(Job& job, std::int64_t rows) {
+void expect_good_sum_of_equal_positions(Job& job, std::int64_t rows) {
   constexpr std::int64_t times = 20'000;
   const double value = 0.1;
   ProductCheck<double> check(rows);
@@ -271,10 +271,10 @@ void expect_good_sum_of_equal_places(Job& job, std::int64_t rows) {
   EXPECT_FALSE(check.compare(y, {}, {1, 1}).value().is_good());
 }
 
-TEST(Check, PlacesMayBeGivenManyTimes) {
+TEST(Check, PositionsMayOccurManyTimes) {
   on_ranks([](Job& job) {
-    expect_good_sum_of_equal_places(job, 3);
-    expect_good_sum_of_equal_places(job, (1 << 20) + 5);
+    expect_good_sum_of_equal_positions(job, 3);
+    expect_good_sum_of_equal_positions(job, (1 << 20) + 5);
   });
 }
 
@@ -376,7 +376,7 @@ TEST(Partition, GraphsAreSymmetricAndWithoutLoops) {
   EXPECT_EQ(graph.weights, (std::vector<std::int64_t>{3, 2, 1}));
 }
 
-TEST(Partition, WhatThereIsNot) {
+TEST(Partition, UnknownNamesAreRefused) {
   EXPECT_EQ(parse_partition("columns").status().message(),
             "--partition columns: the choices are rows, entries, metis, scotch");
 }
@@ -466,7 +466,7 @@ TEST(Solve, SkewSymmetricMatricesBreakBicgstabDownAtOnce) {
 
 // A matrix that is nearly skew-symmetric: the first step of conjugate gradients is a billion times
 // too long.
-TEST(Solve, StopsWhereTheResidualGrows) {
+TEST(Solve, StopsIfTheResidualGrows) {
   on_ranks([](Job& job) {
     constexpr std::int64_t n = 50;
     auto builder = linalg::SparseBuilder<double>::create(job, n, n).value();
@@ -548,7 +548,7 @@ TEST(Solve, ARightSideOfAnySizeIsSolvedFor) {
   });
 }
 
-TEST(Solve, ARightSideThatIsNotFiniteIsTold) {
+TEST(Solve, ARightSideThatIsNotFiniteIsReported) {
   on_ranks([](Job& job) {
     auto matrix = matrix_of(job, 2, {{0, 0, 1.7e308}, {0, 1, 1.7e308}, {1, 1, 1}});
     const SolveResult result = solve_for_trial(job, matrix, {Method::cg, 1e-8, 20, false});
@@ -559,7 +559,7 @@ TEST(Solve, ARightSideThatIsNotFiniteIsTold) {
 
 // With b = (1, 0, 0) the first step leaves the residual (0, -1/2, 1/2), without rounding: it is
 // orthogonal to b. The rest has two dimensions, and takes two steps.
-TEST(Solve, BicgstabRestartsWhereItBreaksDown) {
+TEST(Solve, BicgstabRestartsIfItBreaksDown) {
   on_ranks([](Job& job) {
     auto matrix = matrix_of(job, 3, {{0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {2, 1, 1}, {2, 2, 1}});
     auto b = trial(job, matrix);
@@ -576,7 +576,7 @@ TEST(Solve, BicgstabRestartsWhereItBreaksDown) {
 }
 
 // The carried residual still falls after that of x has stopped.
-TEST(Solve, RoundingsThatHideTheToleranceAreTold) {
+TEST(Solve, RoundingsThatHideTheToleranceAreReported) {
   on_ranks([](Job& job) {
     constexpr std::int64_t n = 12;
     std::vector<linalg::Triplet<double>> hilbert;
@@ -601,7 +601,7 @@ TEST(Solve, RoundingsThatHideTheToleranceAreTold) {
   });
 }
 
-TEST(Solve, AMatrixThatIsNotHermitianIsToldAtOnce) {
+TEST(Solve, AMatrixThatIsNotHermitianIsReportedAtOnce) {
   on_ranks([](Job& job) {
     auto builder = linalg::SparseBuilder<Complex>::create(job, 2, 2).value();
     if (job.rank().value == 0) {
@@ -618,7 +618,7 @@ TEST(Solve, AMatrixThatIsNotHermitianIsToldAtOnce) {
   });
 }
 
-TEST(Solve, TellsWhatStandsInTheWay) {
+TEST(Solve, ReportsWhatPreventsASolution) {
   on_ranks([](Job& job) {
     auto builder = linalg::SparseBuilder<double>::create(job, 4, 4).value();
     if (job.rank().value == 0) {

@@ -17,13 +17,13 @@ namespace {
 
 using rma::Job;
 using rma::test::on_ranks;
-using Places = std::map<std::pair<std::int64_t, std::int64_t>, double>;
+using Positions = std::map<std::pair<std::int64_t, std::int64_t>, double>;
 
 std::string path_of(const std::string& name) {
   return std::string(MATRICES) + "/" + name;
 }
 
-bool is_there(const std::string& name) {
+bool has_matrix(const std::string& name) {
   return std::filesystem::exists(path_of(name));
 }
 
@@ -38,7 +38,7 @@ std::string inflated(const std::string& path) {
   return text;
 }
 
-Places market_by_stream(const std::string& path) {
+Positions market_by_stream(const std::string& path) {
   std::istringstream text(inflated(path));
   std::string line;
   std::getline(text, line);
@@ -46,16 +46,16 @@ Places market_by_stream(const std::string& path) {
   do {
     std::getline(text, line);
   } while (line[0] == '%');
-  Places places;
+  Positions positions;
   std::int64_t row = 0;
   std::int64_t column = 0;
   for (double value = 0; text >> row >> column >> value;) {
-    places[{row - 1, column - 1}] += value;
+    positions[{row - 1, column - 1}] += value;
     if (is_symmetric && row != column) {
-      places[{column - 1, row - 1}] += value;
+      positions[{column - 1, row - 1}] += value;
     }
   }
-  return places;
+  return positions;
 }
 
 struct Sizes {
@@ -66,7 +66,7 @@ struct Sizes {
 };
 
 // The three available ones have one width for pointers and one for rows, from `sizes`.
-Places boeing_by_columns(const std::string& path, int row_width, const Sizes& sizes) {
+Positions boeing_by_columns(const std::string& path, int row_width, const Sizes& sizes) {
   std::istringstream text(inflated(path));
   std::string line;
   for (int i = 0; i < 4; ++i) {
@@ -94,21 +94,21 @@ Places boeing_by_columns(const std::string& path, int row_width, const Sizes& si
     std::replace(field.begin(), field.end(), 'D', 'e');
     values.push_back(std::stod(field));
   });
-  Places places;
+  Positions positions;
   for (std::size_t column = 0; column + 1 < pointers.size(); ++column) {
     for (auto k = static_cast<std::size_t>(pointers[column] - 1);
          k < static_cast<std::size_t>(pointers[column + 1] - 1); ++k) {
-      const std::pair place{rows[k] - 1, static_cast<std::int64_t>(column)};
-      places[place] += values[k];
-      if (sizes.is_symmetric && place.first != place.second) {
-        places[{place.second, place.first}] += values[k];
+      const std::pair position{rows[k] - 1, static_cast<std::int64_t>(column)};
+      positions[position] += values[k];
+      if (sizes.is_symmetric && position.first != position.second) {
+        positions[{position.second, position.first}] += values[k];
       }
     }
   }
-  return places;
+  return positions;
 }
 
-void expect_places(const std::string& name, const Places& expected) {
+void expect_positions(const std::string& name, const Positions& expected) {
   on_ranks([&](Job& job) {
     const auto entries = read_all<double>(job, path_of(name)).value();
     ASSERT_EQ(entries.size(), expected.size()) << name;
@@ -122,17 +122,17 @@ void expect_places(const std::string& name, const Places& expected) {
 
 TEST(PublicMatrices, MatrixMarket) {
   for (const char* name : {"cryg2500.mtx", "bcsstk13.mtx.gz", "bcsstk28.mtx.gz"}) {
-    if (!is_there(name)) {
+    if (!has_matrix(name)) {
       GTEST_SKIP() << "there is no " << path_of(name);
     }
-    expect_places(name, market_by_stream(path_of(name)));
+    expect_positions(name, market_by_stream(path_of(name)));
   }
 }
 
 // Its rows and columns count from 2: the first invalid one comes after a million lines.
 TEST(PublicMatrices, AnEntryOutsideIsFoundFarDownALongFile) {
   const std::string name = "fe2d_system.mtx.gz";
-  if (!is_there(name)) {
+  if (!has_matrix(name)) {
     GTEST_SKIP() << "there is no " << path_of(name);
   }
   on_ranks([&](Job& job) {
@@ -143,12 +143,14 @@ TEST(PublicMatrices, AnEntryOutsideIsFoundFarDownALongFile) {
 }
 
 TEST(PublicMatrices, HarwellBoeing) {
-  if (!is_there("arc130.rua")) {
+  if (!has_matrix("arc130.rua")) {
     GTEST_SKIP() << "there is no " << path_of("arc130.rua");
   }
-  expect_places("arc130.rua", boeing_by_columns(path_of("arc130.rua"), 4, {131, 5, 24, false}));
-  expect_places("west0067.rua", boeing_by_columns(path_of("west0067.rua"), 8, {68, 8, 20, false}));
-  expect_places("bcsstk01.rsa", boeing_by_columns(path_of("bcsstk01.rsa"), 5, {49, 5, 20, true}));
+  expect_positions("arc130.rua", boeing_by_columns(path_of("arc130.rua"), 4, {131, 5, 24, false}));
+  expect_positions("west0067.rua",
+                   boeing_by_columns(path_of("west0067.rua"), 8, {68, 8, 20, false}));
+  expect_positions("bcsstk01.rsa",
+                   boeing_by_columns(path_of("bcsstk01.rsa"), 5, {49, 5, 20, true}));
 }
 
 }  // namespace

@@ -55,9 +55,9 @@ bool has(const Ending& ending, const std::string& text) {
 }
 
 // The lines of a check in the doctor's JSON output.
-std::vector<json> checks_named(const json& told, const std::string& name) {
+std::vector<json> checks_named(const json& report, const std::string& name) {
   std::vector<json> found;
-  for (const json& each : told["checks"]) {
+  for (const json& each : report["checks"]) {
     if (each["name"] == name) {
       found.push_back(each);
     }
@@ -135,7 +135,7 @@ TEST(Doctor, CountsThreadsOfABlas) {
       << ending.output;
 }
 
-TEST(Doctor, LooksAtAllRanksOfTesseraRunOnce) {
+TEST(Doctor, ChecksAllRanksOfTesseraRunOnce) {
   const Ending ending =
       diagnosis(fmt::format("OPENBLAS_NUM_THREADS=1 {} -n 4 --nodes 2", tessera_run));
   EXPECT_EQ(ending.exit_code, 0) << ending.output;
@@ -173,7 +173,7 @@ TEST(Doctor, RefusesRanksWhoseSettingsDoNotGoTogether) {
   EXPECT_TRUE(has(ending, "yellow job: not tested\n")) << ending.output;
 }
 
-TEST(Doctor, TellsRanksThatShareOneProcessor) {
+TEST(Doctor, NamesRanksThatShareOneProcessor) {
   if (sysconf(_SC_NPROCESSORS_ONLN) == 1) {
     GTEST_SKIP() << "this machine has one processor";
   }
@@ -190,13 +190,13 @@ TEST(Doctor, WritesJsonThatItsSchemaAllows) {
                                   "--quiet --json " + file);
   EXPECT_EQ(ending.exit_code, 0) << ending.output;
   EXPECT_EQ(ending.output, "");
-  const json told = json::parse(test::contents_of(file));
-  EXPECT_EQ(told["schema"], "tessera-doctor/1");
-  EXPECT_EQ(told["ranks"], 4);
-  EXPECT_EQ(told["nodes"][1]["name"], "node 1");
-  EXPECT_EQ(told["nodes"][1]["ranks"], (json{2, 3}));
-  ASSERT_EQ(checks_named(told, "settings").size(), 1U);
-  EXPECT_EQ(checks_named(told, "settings")[0],
+  const json report = json::parse(test::contents_of(file));
+  EXPECT_EQ(report["schema"], "tessera-doctor/1");
+  EXPECT_EQ(report["ranks"], 4);
+  EXPECT_EQ(report["nodes"][1]["name"], "node 1");
+  EXPECT_EQ(report["nodes"][1]["ranks"], (json{2, 3}));
+  ASSERT_EQ(checks_named(report, "settings").size(), 1U);
+  EXPECT_EQ(checks_named(report, "settings")[0],
             (json{{"name", "settings"},
                   {"state", "yellow"},
                   {"found", "TESSERA_SPIN is not a setting and was ignored"},
@@ -215,14 +215,14 @@ TEST(Doctor, WritesNothingButJsonToStandardOutput) {
   EXPECT_EQ(json::parse(ending.output)["ranks"], 1);
 }
 
-TEST(Doctor, SaysWhenItCannotWriteItsFile) {
+TEST(Doctor, ReportsThatItCannotWriteItsFile) {
   const Ending ending = diagnosis("", "--quiet --json /nowhere/doctor.json");
   EXPECT_EQ(ending.exit_code, usage);
   EXPECT_EQ(ending.output,
             "tessera: cannot write /nowhere/doctor.json: No such file or directory\n");
 }
 
-TEST(Doctor, QuietTellsByItsExitCodeAlone) {
+TEST(Doctor, QuietReportsByItsExitCodeOnly) {
   EXPECT_EQ(diagnosis("", "--quiet").output, "");
   const Ending ending = diagnosis("TESSERA_SPIN_NS=soon", "--quiet");
   EXPECT_EQ(ending.output, "");
@@ -230,7 +230,7 @@ TEST(Doctor, QuietTellsByItsExitCodeAlone) {
 }
 
 // The variables of another MPI's launcher: with this MPI each process is alone.
-TEST(Doctor, SaysThatALauncherIsTheWrongOne) {
+TEST(Doctor, ReportsAWrongLauncher) {
   const Ending first = diagnosis("PMI_SIZE=4 PMI_RANK=0");
   EXPECT_EQ(first.exit_code, failed) << first.output;
   EXPECT_TRUE(has(first, "red    ")) << first.output;
@@ -254,7 +254,7 @@ TEST(Doctor, SeesMemoryThatAnotherProcessHolds) {
   EXPECT_TRUE(has(ending, "memory of other jobs: held by ")) << ending.output;
 }
 
-TEST(Doctor, LooksAtAllRanksOfMpirunOnce) {
+TEST(Doctor, ChecksAllRanksOfMpirunOnce) {
   if (!rma::mpi_library().is_built_in) {
     GTEST_SKIP() << "built without MPI";
   }
@@ -299,7 +299,7 @@ TEST(Timeline, IsMadeOfWhatAJobWrote) {
   EXPECT_TRUE(has(ending, R"({"label":"rank 1 on node 0","events":[)")) << ending.output;
 }
 
-TEST(Timeline, SaysWhichFileItCannotReadOrWrite) {
+TEST(Timeline, NamesTheFileThatItCannotReadOrWrite) {
   const test::TemporaryFolder folder;
   const std::string trace = folder.file("trace.json");
   const Ending missing = shell(fmt::format("{} timeline '{}'", tessera, trace));
@@ -319,12 +319,12 @@ TEST(Timeline, SaysWhichFileItCannotReadOrWrite) {
       << other.output;
 }
 
-TEST(Info, TellsWhereAValueIsFrom) {
+TEST(Info, ShowsTheSourceOfAValue) {
   const Ending ending = shell(fmt::format("TESSERA_CHUNK=64 {} info --json -", tessera));
-  const json told = json::parse(ending.output);
-  EXPECT_EQ(told["schema"], "tessera-info/1");
+  const json report = json::parse(ending.output);
+  EXPECT_EQ(report["schema"], "tessera-info/1");
   int checked = 0;
-  for (const json& row : told["settings"]) {
+  for (const json& row : report["settings"]) {
     if (row["name"] == "TESSERA_CHUNK") {
       EXPECT_EQ(row["value"], "64");
       EXPECT_EQ(row["default"], "0");
@@ -340,7 +340,7 @@ TEST(Info, TellsWhereAValueIsFrom) {
   EXPECT_EQ(checked, 2);
 }
 
-TEST(Info, TellsHowAnAgentWaits) {
+TEST(Info, ShowsHowAnAgentWaits) {
   const auto line = [](const std::string& command) {
     const Ending ending = shell(fmt::format("{} {} info | grep ^agent:", command, tessera));
     return ending.output;
@@ -354,19 +354,19 @@ TEST(Info, TellsHowAnAgentWaits) {
 }
 
 // As a job's log prints, on the processors of this machine and bound to one of them.
-TEST(Job, SaysHowItsAgentsWait) {
+TEST(Job, ReportsHowItsAgentsWait) {
   const auto job = [](const std::string& command) {
     return shell(
         fmt::format("unset OMP_NUM_THREADS OPENBLAS_NUM_THREADS; export TESSERA_LOG=info "
                     "TESSERA_TRANSPORT=shm,tcp; {} {} -n 2 --nodes 2 '{}' --class S",
                     command, tessera_run, TESSERA_MG));
   };
-  rma::RankLocation place;
-  place.processors = rma::own_processors();
-  place.quota = rma::read_processor_quota("");
-  std::vector<rma::RankLocation> places{place, place};
-  places[1].node = rma::NodeId{1};
-  const rma::AgentProcessors all = rma::processors_for_agent(rma::NodeId{0}, places);
+  rma::RankLocation location;
+  location.processors = rma::own_processors();
+  location.quota = rma::read_processor_quota("");
+  std::vector<rma::RankLocation> locations{location, location};
+  locations[1].node = rma::NodeId{1};
+  const rma::AgentProcessors all = rma::processors_for_agent(rma::NodeId{0}, locations);
   const Ending free = job("");
   EXPECT_EQ(free.exit_code, 0) << free.output;
   EXPECT_TRUE(
@@ -387,7 +387,7 @@ TEST(Job, SaysHowItsAgentsWait) {
                   "the agent of node 0 stays awake (TESSERA_SERVER=poll); it has "));
 }
 
-TEST(Info, TellsHowTcpPacks) {
+TEST(Info, ShowsHowTcpPacks) {
   const Ending ending = shell(fmt::format(
       "TESSERA_TCP_TIMES=send=10,receive=10,piece=100,copied=100 {} info --json -", tessera));
   const json tcp = json::parse(ending.output)["tcp"];
@@ -411,13 +411,13 @@ TEST(Info, TellsHowTcpPacks) {
       << wrong.output;
 }
 
-TEST(Info, TellsTheBuildAndTheTransports) {
+TEST(Info, ShowsTheBuildAndTheTransports) {
   const Ending ending = shell(fmt::format("TESSERA_TRANSPORT=shm,tcp {} info --json -", tessera));
-  const json told = json::parse(ending.output);
-  EXPECT_NE(told["build"]["compiler"].get<std::string>(), "");
-  EXPECT_GE(told["build"]["features"].size(), 3U);
+  const json report = json::parse(ending.output);
+  EXPECT_NE(report["build"]["compiler"].get<std::string>(), "");
+  EXPECT_GE(report["build"]["features"].size(), 3U);
   std::vector<std::string> chosen;
-  for (const json& each : told["transports"]) {
+  for (const json& each : report["transports"]) {
     if (each["chosen"].get<bool>()) {
       EXPECT_TRUE(each["available"].get<bool>()) << each;
       chosen.push_back(each["name"]);

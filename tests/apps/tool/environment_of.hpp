@@ -21,8 +21,8 @@ inline constexpr std::uint64_t mib = std::uint64_t{1} << 20U;
 inline constexpr std::uint64_t gib = std::uint64_t{1} << 30U;
 
 /// One process on host h1 with four processors, without a launcher.
-inline Surroundings healthy() {
-  Surroundings own;
+inline Environment healthy() {
+  Environment own;
   own.host = "h1";
   own.machine = "kernel-1 h1";
   own.limits.descriptors = 20'000;
@@ -45,7 +45,7 @@ inline Surroundings healthy() {
              .thread_level = {},
              .windows = {}};
   own.launch.bootstrap = "alone";
-  own.launch.asked = "auto";
+  own.launch.setting = "auto";
   own.processors = {.usable = {0, 1, 2, 3}, .online = 4, .quota = 0};
   own.blas = {.config = "OpenBLAS 0.3.21",
               .threads = 4,
@@ -61,7 +61,7 @@ inline Snapshot job_of(int machines, int ranks_each) {
   Snapshot all;
   for (int rank = 0; rank < machines * ranks_each; ++rank) {
     const int machine = rank / ranks_each;
-    Surroundings own = healthy();
+    Environment own = healthy();
     own.host = "h" + std::to_string(machine + 1);
     own.machine = "kernel-" + own.host;
     own.launch.launcher = "mpirun";
@@ -85,7 +85,7 @@ inline Snapshot job_of(int machines, int ranks_each) {
 /// The same on one machine that emulates nodes.
 inline Snapshot emulated(int nodes, int ranks_each) {
   Snapshot all = job_of(nodes, ranks_each);
-  for (Surroundings& each : all.ranks) {
+  for (Environment& each : all.ranks) {
     each.host = "h1";
     each.machine = "kernel-h1";
   }

@@ -16,7 +16,7 @@ Snapshot alone() {
   return all;
 }
 
-TEST(CheckLauncher, SaysWhoStartedHowManyRanks) {
+TEST(CheckLauncher, ReportsTheLauncherAndTheNumberOfRanks) {
   EXPECT_EQ(check_launcher(alone()), green("launcher", "none: this process runs alone"));
   EXPECT_EQ(check_launcher(job_of(2, 3)), green("launcher", "mpirun: 6 ranks on 2 nodes"));
   EXPECT_EQ(check_launcher(job_of(1, 3)), green("launcher", "mpirun: 3 ranks on one node"));
@@ -32,7 +32,7 @@ TEST(CheckLauncher, IsYellowInAnAllocationOfMore) {
                    "run it with srun --mpi=pmix or mpirun to check all of them"));
 }
 
-TEST(CheckLauncher, IsRedWhereEachProcessIsAlone) {
+TEST(CheckLauncher, IsRedIfEachProcessIsAlone) {
   Snapshot all = alone();
   Launch& launch = all.ranks.front().launch;
   launch.launcher = "srun";
@@ -44,11 +44,11 @@ TEST(CheckLauncher, IsRedWhereEachProcessIsAlone) {
                 "start it with the mpirun of Open MPI v4.1.4; under Slurm with srun --mpi=pmix"));
   launch.remedy = "start it with the right one";
   EXPECT_EQ(check_launcher(all), red("launcher", found, "start it with the right one"));
-  launch.asked = "alone";
+  launch.setting = "alone";
   EXPECT_EQ(check_launcher(all), red("launcher", found, "unset TESSERA_BOOTSTRAP, which is alone"));
 }
 
-TEST(CheckLauncher, IsRedWhereRanksCouldNotMeet) {
+TEST(CheckLauncher, IsRedIfRanksCouldNotConnect) {
   Snapshot all = alone();
   all.ranks.front().launch.error = "this process was not started by tessera-run";
   all.ranks.front().launch.remedy = "start it as: tessera-run -n 4 program";
@@ -56,7 +56,7 @@ TEST(CheckLauncher, IsRedWhereRanksCouldNotMeet) {
                                      "start it as: tessera-run -n 4 program"));
 }
 
-TEST(CheckSameSettings, IsYellowOrRedWhereRanksDiffer) {
+TEST(CheckSameSettings, IsYellowOrRedIfRanksDiffer) {
   const char* const name = "settings of all ranks";
   const char* const remedy =
       "pass the same environment to all ranks: mpirun -x NAME, or srun --export=ALL";
@@ -97,7 +97,7 @@ TEST(CheckProcessors, CountsThoseOfAMachineForAllItsRanks) {
             "5 ranks share 4 processors on h1: ranks wait for a processor");
 }
 
-TEST(CheckProcessors, IsYellowWhereTheGroupGivesLessTime) {
+TEST(CheckProcessors, IsYellowIfTheGroupGivesLessTime) {
   Snapshot all = job_of(1, 2);
   all.ranks.front().processors.quota = 1.5;
   EXPECT_EQ(
@@ -110,7 +110,7 @@ TEST(CheckProcessors, IsYellowWhereTheGroupGivesLessTime) {
             "1 rank has the time of 0.5 processors, by a control group's quota");
 }
 
-TEST(CheckBinding, TellsRanksThatShareAProcessor) {
+TEST(CheckBinding, NamesRanksThatShareAProcessor) {
   const char* const remedy =
       "use mpirun --bind-to core, or --bind-to none; also check the batch system's cpuset, and "
       "taskset";
@@ -130,15 +130,15 @@ TEST(CheckBinding, TellsRanksThatShareAProcessor) {
             yellow("binding", "ranks 1 and 2 are both bound to processor 1", remedy));
 }
 
-TEST(CheckBinding, OneProcessorIsNobodysChoice) {
+TEST(CheckBinding, OneProcessorInAllIsGreen) {
   Snapshot all = job_of(1, 2);
-  for (Surroundings& each : all.ranks) {
+  for (Environment& each : all.ranks) {
     each.processors = {.usable = {0}, .online = 1, .quota = 0};
   }
   EXPECT_EQ(check_binding(all), green("binding", "none: each rank may use all processors"));
 }
 
-TEST(CheckAgent, IsYellowWhereRanksTakeAllProcessors) {
+TEST(CheckAgent, IsYellowIfRanksTakeAllProcessors) {
   const Finding own = green("agent",
                             "each node has a processor for it; with TESSERA_SERVER=adaptive it "
                             "polls for 1 s after a request");
@@ -182,7 +182,7 @@ TEST(CheckBlas, IsGreenForOneThreadARankAndForOneRank) {
 TEST(CheckBlas, IsYellowForMoreThreadsThanProcessors) {
   Snapshot all = job_of(1, 2);
   const auto set = [&all](std::string Blas::*what, const std::string& text) {
-    for (Surroundings& rank : all.ranks) {
+    for (Environment& rank : all.ranks) {
       rank.blas.*what = text;
     }
   };
@@ -201,7 +201,7 @@ TEST(CheckBlas, IsYellowForMoreThreadsThanProcessors) {
             yellow("BLAS threads",
                    "OPENBLAS_NUM_THREADS=many is not a number of threads; OpenBLAS reports 4",
                    "export OPENBLAS_NUM_THREADS=1"));
-  for (Surroundings& rank : all.ranks) {
+  for (Environment& rank : all.ranks) {
     rank.blas.setting = 16;
     rank.blas.config = "";
   }
@@ -224,7 +224,7 @@ TEST(CheckBlas, AddsUpTheThreadsOfEachMachinesRanks) {
   EXPECT_EQ(check_blas(all).state, State::yellow);
 }
 
-TEST(CheckConnections, SaysWhatWasTriedAndWhatNot) {
+TEST(CheckConnections, ReportsWhatWasTriedAndWhatNot) {
   const char* const name = "connections between nodes";
   EXPECT_EQ(check_connections(job_of(1, 2)), green(name, "not tested: all ranks are on one node"));
   Snapshot all = job_of(2, 1);
@@ -248,7 +248,7 @@ TEST(CheckConnections, IsYellowForASlowOne) {
              "check for lost packets between the two: ping, ip -s link, ethtool -S"));
 }
 
-TEST(CheckConnections, IsRedAndNamesWhoDoesNotReachWhom) {
+TEST(CheckConnections, IsRedAndNamesThePairsWithoutAConnection) {
   Snapshot all = job_of(3, 1);
   all.connections.failed = {
       {NodeId{0}, NodeId{2}, "connecting to 10.0.0.3:4000: no answer within 3000 ms"},
@@ -266,7 +266,7 @@ TEST(CheckConnections, IsRedAndNamesWhoDoesNotReachWhom) {
   EXPECT_TRUE(found.ends_with("; h3 cannot reach h1: refused; and 3 more")) << found;
 }
 
-TEST(CheckConnections, IsNoMatterOfFirewallsWhereNodesCannotListen) {
+TEST(CheckConnections, DoesNotBlameFirewallsIfNodesCannotListen) {
   Snapshot all = job_of(2, 1);
   all.connections.failed = {{NodeId{0}, NodeId{0}, "TESSERA_TCP_CONGESTION=foo is not usable"}};
   EXPECT_EQ(
@@ -276,7 +276,7 @@ TEST(CheckConnections, IsNoMatterOfFirewallsWhereNodesCannotListen) {
           "fix the cause in the message: TESSERA_INTERFACE, TESSERA_TCP_CONGESTION, or a limit"));
 }
 
-TEST(CheckClocks, IsYellowWhereTheyAreApart) {
+TEST(CheckClocks, IsYellowIfTheyDiffer) {
   const char* const name = "clocks of all machines";
   EXPECT_EQ(check_clocks(job_of(1, 2)), green(name, "there is one machine"));
   Snapshot all = job_of(2, 1);

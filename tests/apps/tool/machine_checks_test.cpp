@@ -11,7 +11,7 @@ namespace tessera::tool {
 namespace {
 
 TEST(CheckMemory, HasAllStates) {
-  Surroundings own = healthy();
+  Environment own = healthy();
   EXPECT_EQ(check_memory(own), green("memory", "60.0 GiB of 64.0 GiB available"));
   own.memory.available = 200 * mib;
   EXPECT_EQ(check_memory(own), yellow("memory", "200.0 MiB of 64.0 GiB available",
@@ -25,8 +25,8 @@ TEST(CheckMemory, HasAllStates) {
                 "job), or use more nodes"));
 }
 
-TEST(CheckSharedMemory, CaresForDevShmUnderMpiOnly) {
-  Surroundings own = healthy();
+TEST(CheckSharedMemory, ChecksDevShmUnderMpiOnly) {
+  Environment own = healthy();
   own.memory.shm_free = 20 * mib;
   EXPECT_EQ(check_shared_memory(own),
             green("shared memory",
@@ -45,16 +45,16 @@ TEST(CheckSharedMemory, CaresForDevShmUnderMpiOnly) {
             green("shared memory", "Tessera's own needs no file system; /dev/shm is missing"));
 }
 
-TEST(CheckSharedMemory, IsRedWhereTheKernelGivesNone) {
-  Surroundings own = healthy();
+TEST(CheckSharedMemory, IsRedIfTheKernelProvidesNone) {
+  Environment own = healthy();
   own.memory.shared_memory_error = "memfd_create: Operation not permitted";
   EXPECT_EQ(check_shared_memory(own),
             red("shared memory", "the kernel refuses it: memfd_create: Operation not permitted",
                 "allow memfd_create() in the sandbox or container, and give it more memory"));
 }
 
-TEST(CheckSharedMemory, SaysWhatKeepsTheKernelFromIt) {
-  Surroundings own = healthy();
+TEST(CheckSharedMemory, ReportsWhatPreventsTheKernel) {
+  Environment own = healthy();
   own.memory.shared_memory_error = "the limit on file sizes is 0";
   own.memory.shared_memory_errno = EFBIG;
   EXPECT_EQ(check_shared_memory(own),
@@ -66,8 +66,8 @@ TEST(CheckSharedMemory, SaysWhatKeepsTheKernelFromIt) {
   EXPECT_EQ(check_shared_memory(own).remedy.substr(0, 19), "run `ulimit -n 4096");
 }
 
-TEST(CheckTransparentPages, IsYellowWhereNodeMemoryGetsNone) {
-  Surroundings own = healthy();
+TEST(CheckTransparentPages, IsYellowIfNodeMemoryGetsNone) {
+  Environment own = healthy();
   const char* const name = "transparent huge pages";
   EXPECT_EQ(check_transparent_pages(own), green(name, "madvise; advise for shared memory"));
   for (const char* word : {"never", "deny"}) {
@@ -90,8 +90,8 @@ TEST(CheckTransparentPages, IsYellowWhereNodeMemoryGetsNone) {
              "sysfs sysfs /sys"));
 }
 
-TEST(CheckReservedPages, IsYellowWhereMuchIsSetAsideForNobody) {
-  Surroundings own = healthy();
+TEST(CheckReservedPages, IsYellowIfManyAreReservedAndUnused) {
+  Environment own = healthy();
   const char* const name = "reserved huge pages";
   EXPECT_EQ(check_reserved_pages(own), green(name, "none"));
   own.huge_pages.reserved_bytes = 16 * gib;
@@ -106,8 +106,8 @@ TEST(CheckReservedPages, IsYellowWhereMuchIsSetAsideForNobody) {
              "as root: sysctl vm.nr_hugepages=0, unless another program needs them"));
 }
 
-TEST(CheckLeftMemory, TellsJobsThatRunFromThoseThatWereLeft) {
-  Surroundings own = healthy();
+TEST(CheckLeftMemory, DistinguishesRunningJobsFromLeftMemory) {
+  Environment own = healthy();
   const char* const name = "memory of other jobs";
   EXPECT_EQ(check_leftover_memory(own), green(name, "none"));
   own.holders = {{.process = 40, .program = "a.out", .bytes = 2 * gib, .is_orphan = false}};
@@ -126,7 +126,7 @@ TEST(CheckLeftMemory, TellsJobsThatRunFromThoseThatWereLeft) {
 }
 
 TEST(CheckDevices, NamesPortsAndWhyTheyAreNotUsed) {
-  Surroundings own = healthy();
+  Environment own = healthy();
   const char* const name = "RDMA devices";
   own.rdma.refusal = "there is no RDMA device";
   EXPECT_EQ(check_devices(own), green(name, "none; TCP connects nodes"));
@@ -158,8 +158,8 @@ TEST(CheckDevices, NamesPortsAndWhyTheyAreNotUsed) {
                    "unset TESSERA_TRANSPORT, or name verbs in it before tcp"));
 }
 
-TEST(CheckNetwork, IsGreenWhereMachinesCanBeReached) {
-  Surroundings own = healthy();
+TEST(CheckNetwork, IsGreenIfMachinesCanBeReached) {
+  Environment own = healthy();
   own.network.interfaces.push_back({.name = "eth1", .address = {}, .is_up = false});
   EXPECT_EQ(check_network(own),
             green("network",
@@ -168,7 +168,7 @@ TEST(CheckNetwork, IsGreenWhereMachinesCanBeReached) {
 }
 
 TEST(CheckNetwork, IsYellowForNoneABridgeOrASlowOne) {
-  Surroundings own = healthy();
+  Environment own = healthy();
   own.network.interfaces[1].is_bridge = true;
   EXPECT_EQ(check_network(own),
             yellow("network",
@@ -188,8 +188,8 @@ TEST(CheckNetwork, IsYellowForNoneABridgeOrASlowOne) {
                    "for jobs on several machines, bring up the network between them"));
 }
 
-TEST(CheckNetwork, IsYellowWhereNoneIsUpAndNobodyNamedOne) {
-  Surroundings own = healthy();
+TEST(CheckNetwork, IsYellowIfNoneIsUpAndNoneWasNamed) {
+  Environment own = healthy();
   own.network.interfaces = {{.name = "lo", .address = {}, .is_loopback = true}};
   own.network.chosen = "";
   own.network.error = "there is no network interface '' that is up; there are: ";
@@ -198,16 +198,16 @@ TEST(CheckNetwork, IsYellowWhereNoneIsUpAndNobodyNamedOne) {
                    "for jobs on several machines, bring up the network between them"));
 }
 
-TEST(CheckNetwork, IsRedForOneThatIsNotThere) {
-  Surroundings own = healthy();
-  own.network.asked = "ib7";
+TEST(CheckNetwork, IsRedForOneThatDoesNotExist) {
+  Environment own = healthy();
+  own.network.setting = "ib7";
   own.network.error = "there is no network interface 'ib7' that is up; there are: lo, eth0";
   EXPECT_EQ(check_network(own), red("network", own.network.error,
                                     "unset TESSERA_INTERFACE, or set it to one of these names"));
 }
 
-TEST(CheckCongestion, IsYellowWhereThatPaces) {
-  Surroundings own = healthy();
+TEST(CheckCongestion, IsYellowIfItPaces) {
+  Environment own = healthy();
   EXPECT_EQ(check_congestion(own), green("TCP congestion control", "cubic"));
   own.network.congestion = "";
   EXPECT_EQ(check_congestion(own), green("TCP congestion control", "unknown"));
@@ -220,7 +220,7 @@ TEST(CheckCongestion, IsYellowWhereThatPaces) {
 }
 
 TEST(CheckRoot, WarnsRootOfMpirun) {
-  Surroundings own = healthy();
+  Environment own = healthy();
   EXPECT_EQ(check_root(own), green("user", "not root"));
   own.launch.is_root = true;
   EXPECT_EQ(check_root(own),
@@ -235,7 +235,7 @@ TEST(CheckRoot, WarnsRootOfMpirun) {
 }
 
 TEST(CheckClockSource, IsYellowForASlowOne) {
-  Surroundings own = healthy();
+  Environment own = healthy();
   EXPECT_EQ(check_clock_source(own), green("clock", "tsc"));
   own.clock.source = "hpet";
   EXPECT_EQ(check_clock_source(own),

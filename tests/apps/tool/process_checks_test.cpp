@@ -9,7 +9,7 @@ namespace tessera::tool {
 namespace {
 
 TEST(CheckSettings, IsGreenWithDefaultsAndWithValuesThatAreGood) {
-  Surroundings own = healthy();
+  Environment own = healthy();
   EXPECT_EQ(check_settings(own), green("settings", "all have their defaults"));
   own.configuration.changed = {"TESSERA_SERVER=poll", "TESSERA_CHUNK=64"};
   EXPECT_EQ(
@@ -17,8 +17,8 @@ TEST(CheckSettings, IsGreenWithDefaultsAndWithValuesThatAreGood) {
       green("settings", "TESSERA_SERVER=poll, TESSERA_CHUNK=64; all others have their defaults"));
 }
 
-TEST(CheckSettings, IsYellowForANameThatIsNoSetting) {
-  Surroundings own = healthy();
+TEST(CheckSettings, IsYellowForANameThatIsNotASetting) {
+  Environment own = healthy();
   own.configuration.warnings = {
       "TESSERA_SPIN is not a setting and was ignored; did you mean TESSERA_SPIN_NS?",
       "TESSERA_X is not a setting and was ignored; did you mean TESSERA_LOG?"};
@@ -29,7 +29,7 @@ TEST(CheckSettings, IsYellowForANameThatIsNoSetting) {
 }
 
 TEST(CheckSettings, IsRedForAValueThatJobsRefuse) {
-  Surroundings own = healthy();
+  Environment own = healthy();
   own.configuration.error = "TESSERA_SPIN_NS=soon is not usable: expected -1 or more (ns)";
   EXPECT_EQ(check_settings(own),
             red("settings", "TESSERA_SPIN_NS=soon is not usable: expected -1 or more (ns)",
@@ -45,7 +45,7 @@ TEST(CheckSettings, IsRedForAValueThatJobsRefuse) {
 }
 
 TEST(CheckAddressSpace, HasAllStates) {
-  Surroundings own = healthy();
+  Environment own = healthy();
   EXPECT_EQ(check_address_space(own), green("address space", "not limited"));
   own.limits.address_space = 40 * gib;
   EXPECT_EQ(check_address_space(own),
@@ -60,8 +60,8 @@ TEST(CheckAddressSpace, HasAllStates) {
 }
 
 // It would ask for the buffers forever.
-TEST(CheckAddressSpace, IsRedWhereOpenBlasGetsNoBuffers) {
-  Surroundings own = healthy();
+TEST(CheckAddressSpace, IsRedIfOpenBlasGetsNoBuffers) {
+  Environment own = healthy();
   own.limits.address_space = 1200 * mib;
   EXPECT_EQ(check_address_space(own),
             red("address space",
@@ -76,7 +76,7 @@ TEST(CheckAddressSpace, IsRedWhereOpenBlasGetsNoBuffers) {
 }
 
 TEST(CheckFileSizes, HasAllStates) {
-  Surroundings own = healthy();
+  Environment own = healthy();
   EXPECT_EQ(check_file_sizes(own), green("file sizes", "not limited"));
   own.limits.file_size = 10 * gib;
   EXPECT_EQ(check_file_sizes(own),
@@ -90,15 +90,15 @@ TEST(CheckFileSizes, HasAllStates) {
                                        "ulimit -f unlimited"));
 }
 
-TEST(CheckDescriptors, IsGreenWhereThereAreEnough) {
-  Surroundings own = healthy();
+TEST(CheckDescriptors, IsGreenIfThereAreEnough) {
+  Environment own = healthy();
   EXPECT_EQ(check_descriptors(own), green("descriptors", "at most 20000 may be open (ulimit -n)"));
   own.limits.descriptors = no_limit;
   EXPECT_EQ(check_descriptors(own), green("descriptors", "not limited"));
 }
 
 TEST(CheckDescriptors, IsYellowBelowWhatTheJobMayNeed) {
-  Surroundings own = healthy();
+  Environment own = healthy();
   own.limits.descriptors = 64;
   EXPECT_EQ(check_descriptors(own), yellow("descriptors",
                                            "at most 64 may be open (ulimit -n), but a process may "
@@ -113,24 +113,24 @@ TEST(CheckDescriptors, IsYellowBelowWhatTheJobMayNeed) {
   EXPECT_EQ(check_descriptors(own).remedy, "ulimit -n 2048") << "more is refused";
 }
 
-TEST(CheckDescriptors, AHardLimitIsRaisedBySomebodyElse) {
-  Surroundings own = healthy();
+TEST(CheckDescriptors, OnlyTheAdministratorRaisesAHardLimit) {
+  Environment own = healthy();
   own.limits.descriptors = 64;
   own.limits.max_descriptors = 256;
   EXPECT_EQ(check_descriptors(own).remedy,
             "raise the hard limit from 256 to 4096 (nofile in /etc/security/limits.d)");
 }
 
-TEST(CheckDescriptors, IsRedWhereRanksCannotStart) {
-  Surroundings own = healthy();
+TEST(CheckDescriptors, IsRedIfRanksCannotStart) {
+  Environment own = healthy();
   own.limits.descriptors = 12;
   EXPECT_EQ(check_descriptors(own),
             red("descriptors", "at most 12 may be open (ulimit -n), but a rank needs 16 to start",
                 "ulimit -n 4096"));
 }
 
-TEST(CheckLockedMemory, IsGreenWhereNothingNeedsIt) {
-  Surroundings own = healthy();
+TEST(CheckLockedMemory, IsGreenIfNothingNeedsIt) {
+  Environment own = healthy();
   EXPECT_EQ(check_locked_memory(own), green("locked memory", "not limited"));
   own.limits.max_locked = 8 * mib;
   EXPECT_EQ(check_locked_memory(own), green("locked memory",
@@ -141,8 +141,8 @@ TEST(CheckLockedMemory, IsGreenWhereNothingNeedsIt) {
             green("locked memory", "8.0 MiB may be locked (ulimit -l), and more by CAP_IPC_LOCK"));
 }
 
-TEST(CheckLockedMemory, IsYellowOrRedWhereADeviceNeedsIt) {
-  Surroundings own = healthy();
+TEST(CheckLockedMemory, IsYellowOrRedIfADeviceNeedsIt) {
+  Environment own = healthy();
   own.rdma.ports = {{.device = "mlx5_0",
                      .port = 1,
                      .state = "ACTIVE",
@@ -165,7 +165,7 @@ TEST(CheckLockedMemory, IsYellowOrRedWhereADeviceNeedsIt) {
 }
 
 TEST(CheckMpi, NamesTheLibraryAndItsThreadLevel) {
-  Surroundings own = healthy();
+  Environment own = healthy();
   EXPECT_EQ(check_mpi(own), green("MPI", "Open MPI v4.1.4, not running"));
   own.mpi.thread_level = "MPI_THREAD_FUNNELED";
   EXPECT_EQ(check_mpi(own), green("MPI", "Open MPI v4.1.4, at MPI_THREAD_FUNNELED"));
@@ -182,7 +182,7 @@ TEST(CheckMpi, NamesTheLibraryAndItsThreadLevel) {
 }
 
 TEST(CheckMpi, IsRedUnderItsLauncherWhenItIsNotBuiltIn) {
-  Surroundings own = healthy();
+  Environment own = healthy();
   own.mpi = {};
   EXPECT_EQ(check_mpi(own), green("MPI", "not built in; use tessera-run, on one machine"));
   own.launch.launcher = "srun";
@@ -190,8 +190,8 @@ TEST(CheckMpi, IsRedUnderItsLauncherWhenItIsNotBuiltIn) {
                                 "start it with tessera-run, or build it with -DTESSERA_MPI=ON"));
 }
 
-TEST(CheckTracing, IsYellowWhereTheKernelKeepsRanksApart) {
-  Surroundings own = healthy();
+TEST(CheckTracing, IsYellowIfTheKernelSeparatesRanks) {
+  Environment own = healthy();
   const char* const name = "memory of other processes";
   EXPECT_EQ(check_tracing(own), green(name, "ranks of one user may access it"));
   own.ptrace_scope = 1;

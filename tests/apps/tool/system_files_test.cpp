@@ -32,7 +32,7 @@ class SystemFiles : public testing::Test {
   test::TemporaryFolder folder_;
 };
 
-TEST_F(SystemFiles, NothingIsThereWhereNothingCanBeRead) {
+TEST_F(SystemFiles, UnreadableFilesGiveNoValues) {
   EXPECT_EQ(read_line(root() + "/nothing"), "");
   EXPECT_EQ(read_huge_pages(root()).transparent, "");
   EXPECT_TRUE(read_rdma_ports(root()).empty());
@@ -48,7 +48,7 @@ TEST_F(SystemFiles, CapabilitiesAreBits) {
   EXPECT_FALSE(has_capability(root(), 15));
 }
 
-TEST_F(SystemFiles, HugePagesAreTheChosenWordAndWhatIsSetAside) {
+TEST_F(SystemFiles, HugePagesAreTheSelectedModeAndTheReservedPages) {
   const std::string folder = "/sys/kernel/mm/";
   write(folder + "transparent_hugepage/enabled", "always [madvise] never\n");
   write(folder + "transparent_hugepage/shmem_enabled", "always within_size [advise] never\n");
@@ -94,7 +94,7 @@ TEST_F(SystemFiles, InterfacesHaveASpeedAndMayBeBridges) {
   EXPECT_TRUE(bridge.is_bridge);
 }
 
-TEST_F(SystemFiles, TheQuotaIsTheLeastOfTheGroupAndThoseAboveIt) {
+TEST_F(SystemFiles, TheQuotaIsTheMinimumOfTheGroupAndItsParents) {
   write("/proc/self/cgroup", "0::/batch/step\n");
   write("/sys/fs/cgroup/batch/step/cpu.max", "max 100000\n");
   EXPECT_EQ(rma::read_processor_quota(root()).processors, 0);
@@ -117,7 +117,7 @@ TEST_F(SystemFiles, TheQuotaMayBeOfTheOldHierarchy) {
   EXPECT_EQ(rma::read_processor_quota(root()).processors, 0.25);
 }
 
-TEST_F(SystemFiles, HoldersAreOrphansWhenTheirLauncherIsGone) {
+TEST_F(SystemFiles, HoldersAreOrphansIfTheirLauncherHasEnded) {
   using namespace std::string_literals;
   const auto process = [&](const std::string& id, const std::string& parent,
                            const std::string& environment, const std::string& file) {
@@ -148,7 +148,7 @@ TEST_F(SystemFiles, HoldersAreOrphansWhenTheirLauncherIsGone) {
   EXPECT_FALSE(read_node_memory_users(root())[1].is_orphan);
 }
 
-TEST(Openblas, TellsItsNameAndThreads) {
+TEST(Openblas, ReportsItsNameAndThreads) {
   const OpenblasReport report = query_openblas();
   EXPECT_NE(report.config.find("OpenBLAS"), std::string::npos) << report.config;
   EXPECT_GE(report.threads, 1);

@@ -32,7 +32,7 @@ TEST(Examine, FindsNothingInAHealthyJob) {
 
 TEST(Examine, EachLineThatIsNotGreenHasARemedyOfOneLine) {
   Snapshot all = emulated(2, 4);
-  for (Surroundings& each : all.ranks) {
+  for (Environment& each : all.ranks) {
     each.limits = {.address_space = mib,
                    .file_size = mib,
                    .descriptors = 8,
@@ -62,7 +62,7 @@ TEST(Examine, EachLineThatIsNotGreenHasARemedyOfOneLine) {
             12);
 }
 
-TEST(Join, SaysOnceWhatHoldsForAll) {
+TEST(Join, ReportsOnceWhatHoldsForAll) {
   const auto lines = lines_of(job_of(3, 2), "descriptors");
   ASSERT_EQ(lines.size(), 1U);
   EXPECT_EQ(lines[0].finding, green("descriptors", "at most 20000 may be open (ulimit -n)"));
@@ -84,7 +84,7 @@ TEST(Join, NamesTheNodeThatDiffersAndPutsItFirst) {
   EXPECT_EQ(lines[1].finding.found, "h1, h3: at most 20000 may be open (ulimit -n)");
 }
 
-TEST(Join, NamesRanksWhereTheirNodeIsDivided) {
+TEST(Join, NamesRanksIfTheirNodeIsDivided) {
   Snapshot all = emulated(2, 2);
   all.ranks[3].limits.descriptors = 64;
   const auto lines = lines_of(all, "descriptors");
@@ -92,7 +92,7 @@ TEST(Join, NamesRanksWhereTheirNodeIsDivided) {
   EXPECT_TRUE(lines[0].finding.found.starts_with("rank 3: at most 64 may"))
       << lines[0].finding.found;
   EXPECT_TRUE(lines[1].finding.found.starts_with("ranks 0, 1, 2: ")) << lines[1].finding.found;
-  for (Surroundings& each : all.ranks) {
+  for (Environment& each : all.ranks) {
     each.limits.descriptors = 20'000;
   }
   all.ranks[2].limits.descriptors = all.ranks[3].limits.descriptors = 64;
@@ -119,7 +119,7 @@ TEST(Join, AsksOneRankOfAMachine) {
   EXPECT_EQ(lines[0].finding.found, "60.0 GiB of 64.0 GiB available");
 }
 
-TEST(TableText, HasWordsAlwaysAndColoursWhereAskedFor) {
+TEST(TableText, HasWordsAlwaysAndColoursIfRequested) {
   const Snapshot all = job_of(2, 2);
   const std::vector<PlacedFinding> lines = {{green("clock", "tsc"), {}},
                                             {yellow("memory", "little", "more"), {}},
@@ -146,26 +146,26 @@ TEST(TableText, HasWordsAlwaysAndColoursWhereAskedFor) {
 
 TEST(TableJson, HasEachLineAndTheNodes) {
   const Snapshot all = job_of(2, 2);
-  const auto told = table_json(all, {{yellow("memory", "little", "more"), {2, 3}}});
-  EXPECT_EQ(told["schema"], "tessera-doctor/1");
-  EXPECT_EQ(told["state"], "yellow");
-  EXPECT_EQ(told["ranks"], 4);
-  EXPECT_EQ(told["nodes"][1],
+  const auto report = table_json(all, {{yellow("memory", "little", "more"), {2, 3}}});
+  EXPECT_EQ(report["schema"], "tessera-doctor/1");
+  EXPECT_EQ(report["state"], "yellow");
+  EXPECT_EQ(report["ranks"], 4);
+  EXPECT_EQ(report["nodes"][1],
             (nlohmann::ordered_json{{"name", "h2"}, {"host", "h2"}, {"ranks", {2, 3}}}));
-  EXPECT_EQ(told["checks"], nlohmann::ordered_json::array({{{"name", "memory"},
-                                                            {"state", "yellow"},
-                                                            {"found", "little"},
-                                                            {"remedy", "more"},
-                                                            {"ranks", {2, 3}}}}));
+  EXPECT_EQ(report["checks"], nlohmann::ordered_json::array({{{"name", "memory"},
+                                                              {"state", "yellow"},
+                                                              {"found", "little"},
+                                                              {"remedy", "more"},
+                                                              {"ranks", {2, 3}}}}));
 }
 
-TEST(Surroundings, TravelAsTextWithoutLoss) {
-  Surroundings own = healthy();
+TEST(Environment, TravelAsTextWithoutLoss) {
+  Environment own = healthy();
   own.rdma.ports = {
       {.device = "mlx5_0", .port = 2, .state = "ACTIVE", .link_layer = {}, .rate = {}}};
   own.holders = {{.process = 7, .program = "a.out", .bytes = gib, .is_orphan = true}};
   own.configuration.changed = {"TESSERA_CHUNK=64"};
-  const Surroundings came = from_text(to_text(own));
+  const Environment came = from_text(to_text(own));
   EXPECT_EQ(to_text(came), to_text(own));
   EXPECT_EQ(came.limits.locked, no_limit);
   EXPECT_EQ(came.rdma.ports.at(0).port, 2);

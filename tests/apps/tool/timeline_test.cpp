@@ -76,7 +76,7 @@ TEST(Timeline, IsNotEndedByATextOfTheTrace) {
   EXPECT_EQ(data["names"][0], "sync </script>");
 }
 
-TEST(Timeline, SaysWhatItLacks) {
+TEST(Timeline, ReportsWhatIsMissing) {
   const auto page = page_of(
       trace_of(wait_of(0, "get", 1, 1), R"({"missing":"rank 1 died","dropped_events":12})"));
   ASSERT_TRUE(page.ok()) << page.status().message();
@@ -84,7 +84,7 @@ TEST(Timeline, SaysWhatItLacks) {
             "rank 1 died; 12 later events were not recorded: raise TESSERA_PROFILE_EVENTS");
 }
 
-TEST(Timeline, RefusesWhatIsNoTrace) {
+TEST(Timeline, RefusesFilesThatAreNotTraces) {
   const std::pair<std::string, std::string> refused[] = {
       {"", "the file is damaged: "},
       {R"({"traceEvents":[)", "the file is damaged: "},

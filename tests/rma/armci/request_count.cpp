@@ -63,7 +63,7 @@ class Counts {
     thread_ = gettid();
     is_counting_ = true;
   }
-  void note_sent(int socket, const msghdr& message, std::size_t bytes) {
+  void record_sent(int socket, const msghdr& message, std::size_t bytes) {
     const std::lock_guard guard(mutex_);
     if (!is_counting_) {
       return;  // handshakes consist of other messages
@@ -120,7 +120,7 @@ extern "C" {
 ssize_t sendmsg(int socket, const msghdr* message, int flags) {
   const ssize_t sent = syscall(SYS_sendmsg, socket, message, flags);
   if (sent > 0) {
-    Counts::all().note_sent(socket, *message, static_cast<std::size_t>(sent));
+    Counts::all().record_sent(socket, *message, static_cast<std::size_t>(sent));
   }
   return sent;
 }

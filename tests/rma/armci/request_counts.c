@@ -30,11 +30,11 @@ static Vectors* make_vectors(char* start, int is_put) {
   for (int set = 0; set < sets; ++set) {
     const int length = 1 + set % 2;
     for (int number = 0; number < segments; ++number) {
-      const int place = set * segments + number;
-      made->values[2 * place] = 100 * place + 1;
-      made->values[2 * place + 1] = 100 * place + 2;
-      made->local[set][number] = &made->values[2 * place];
-      made->remote[set][number] = start + 3L * word * place;
+      const int index = set * segments + number;
+      made->values[2 * index] = 100 * index + 1;
+      made->values[2 * index + 1] = 100 * index + 2;
+      made->local[set][number] = &made->values[2 * index];
+      made->remote[set][number] = start + 3L * word * index;
     }
     made->set[set].src_ptr_array = is_put ? made->local[set] : made->remote[set];
     made->set[set].dst_ptr_array = is_put ? made->remote[set] : made->local[set];
@@ -49,11 +49,11 @@ static void check_words(char* start, int proc, long times) {
   long* const seen = zeroed((size_t)(3 * words * word));
   CHECK_OK(ARMCI_Get(start, seen, 3 * words * word, proc));
   int wrong = 0;
-  for (int place = 0; place < words; ++place) {
-    const int length = 1 + place / segments % 2;
-    wrong += seen[3 * place] != times * (100 * place + 1);
-    wrong += seen[3 * place + 1] != (length == 2 ? times * (100 * place + 2) : 0);
-    wrong += seen[3 * place + 2] != 0;
+  for (int index = 0; index < words; ++index) {
+    const int length = 1 + index / segments % 2;
+    wrong += seen[3 * index] != times * (100 * index + 1);
+    wrong += seen[3 * index + 1] != (length == 2 ? times * (100 * index + 2) : 0);
+    wrong += seen[3 * index + 2] != 0;
   }
   CHECK_EQUAL(wrong, 0);
   free(seen);
@@ -98,8 +98,8 @@ static void aggregates_of_vectors_are_one_request(void) {
     }
     CHECK_OK(ARMCI_Wait(&handle));
     CHECK_EQUAL(requests_sent().gets, 1);
-    for (int place = 0; place < words; ++place) {
-      CHECK_EQUAL(gets->values[2 * place], 3 * (100L * place + 1));
+    for (int index = 0; index < words; ++index) {
+      CHECK_EQUAL(gets->values[2 * index], 3 * (100L * index + 1));
     }
     check_words(at[1], 1, 3);
 
@@ -154,16 +154,16 @@ static void arrays_of_strided_descriptors_are_one_request(void) {
       set[number].bytes = 2 * word;
       set[number].count = segments;
     }
-    for (int place = 0; place < 2 * words; ++place) {
-      values[place] = 7 * place + 1;
+    for (int index = 0; index < 2 * words; ++index) {
+      values[index] = 7 * index + 1;
     }
     CHECK_OK(ARMCIX_PutS_dscr(set, sets, 1));
     ARMCI_Fence(1);
     CHECK_EQUAL(requests_sent().puts, 1);
     CHECK_OK(ARMCI_Get(at[1], seen, 3 * words * word, 1));
-    for (int place = 0; place < words; ++place) {
-      CHECK_BYTES(&seen[3 * place], &values[2 * place], 2 * word);
-      CHECK_EQUAL(seen[3 * place + 2], 0);
+    for (int index = 0; index < words; ++index) {
+      CHECK_BYTES(&seen[3 * index], &values[2 * index], 2 * word);
+      CHECK_EQUAL(seen[3 * index + 2], 0);
     }
     for (int number = 0; number < sets; ++number) {
       void* const here = set[number].src_ptr;
@@ -177,8 +177,8 @@ static void arrays_of_strided_descriptors_are_one_request(void) {
     CHECK_OK(ARMCIX_NbGetS_dscr(set, sets, 1, &handle));
     CHECK_OK(ARMCI_Wait(&handle));
     CHECK_EQUAL(requests_sent().gets, 1);
-    for (int place = 0; place < words; ++place) {
-      CHECK_BYTES(&seen[3 * place], &values[2 * place], 2 * word);
+    for (int index = 0; index < words; ++index) {
+      CHECK_BYTES(&seen[3 * index], &values[2 * index], 2 * word);
     }
     free(values);
     free(seen);

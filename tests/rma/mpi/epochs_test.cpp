@@ -24,7 +24,7 @@ std::atomic<std::uintptr_t> watched_begin{0};
 std::atomic<std::uintptr_t> watched_end{0};
 std::atomic<int> watched_buffers{0};
 
-void note_buffer(const void* buffer) {
+void record_buffer(const void* buffer) {
   const auto at = reinterpret_cast<std::uintptr_t>(buffer);
   watched_buffers += at >= watched_begin && at < watched_end ? 1 : 0;
 }
@@ -39,17 +39,17 @@ int MPI_Win_lock(int type, int rank, int assertion, MPI_Win window) {
 }
 int MPI_Put(const void* from, int count, MPI_Datatype type, int rank, MPI_Aint at, int there,
             MPI_Datatype their_type, MPI_Win window) {
-  note_buffer(from);
+  record_buffer(from);
   return PMPI_Put(from, count, type, rank, at, there, their_type, window);
 }
 int MPI_Get(void* to, int count, MPI_Datatype type, int rank, MPI_Aint at, int there,
             MPI_Datatype their_type, MPI_Win window) {
-  note_buffer(to);
+  record_buffer(to);
   return PMPI_Get(to, count, type, rank, at, there, their_type, window);
 }
 int MPI_Accumulate(const void* from, int count, MPI_Datatype type, int rank, MPI_Aint at, int there,
                    MPI_Datatype their_type, MPI_Op op, MPI_Win window) {
-  note_buffer(from);
+  record_buffer(from);
   return PMPI_Accumulate(from, count, type, rank, at, there, their_type, op, window);
 }
 }
@@ -71,7 +71,7 @@ test::RunOptions by_epochs(const std::string& staging) {
   }};
 }
 
-TEST(Epochs, AreSharedWhereTheModeExcludesConflicts) {
+TEST(Epochs, AreSharedIfTheModeExcludesConflicts) {
   on_ranks(by_epochs("auto"), [](Job& job) {
     if (job.size() == 1) {
       GTEST_SKIP() << "a rank alone has no window";
@@ -160,11 +160,11 @@ void move_between_slices(Job& job, bool is_staged) {
   watched_end = 0;
 }
 
-TEST(Epochs, LeaveNoLocalBufferInAWindowWhereItIsStaged) {
+TEST(Epochs, StageLocalBuffersInWindowsIfRequired) {
   on_ranks(by_epochs("always"), [](Job& job) { move_between_slices(job, true); });
 }
 
-TEST(Epochs, UseLocalBuffersInWindowsWhereTheyAreNotStaged) {
+TEST(Epochs, UseLocalBuffersInWindowsIfTheyAreNotStaged) {
   on_ranks(by_epochs("never"), [](Job& job) { move_between_slices(job, false); });
 }
 

@@ -103,7 +103,7 @@ TEST(WindowFailure, NamesTheCallItsTextAndTheRemedyOnAllRanks) {
   });
 }
 
-TEST(WindowFailure, LeavesNothingBehindThousandTimes) {
+TEST(WindowFailure, FreesEverythingAThousandTimes) {
   on_ranks([](Job& job) {
     if (!makes_windows_by_mpi()) {
       GTEST_SKIP() << "regions are in windows over Tessera's own memory";

@@ -26,7 +26,7 @@ void use(Job& job, const Region& region) {
   EXPECT_EQ(get_value<std::int64_t>(job, region.at(TeamRank{job.rank().value})).value(), 7);
 }
 
-TEST(WindowLimit, IsAnErrorAndTheJobGoesOn) {
+TEST(WindowLimit, IsAnErrorAndTheJobContinues) {
   on_ranks([](Job& job) {
     // More than MPICH supports; other libraries take too long to make this many.
     const bool is_mpich = find_library().window_limit_is_fatal;

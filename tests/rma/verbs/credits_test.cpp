@@ -28,23 +28,23 @@ CreditUpdate granting(std::uint8_t count, bool is_scarce = false) {
   return {.granted = count, .is_scarce = is_scarce};
 }
 
-TEST(CreditUpdate, ComesBackFromItsWord) {
+TEST(CreditUpdate, IsDecodedAsEncoded) {
   for (const CreditUse backing :
        {CreditUse::none, CreditUse::kept, CreditUse::last, CreditUse::brief}) {
     for (unsigned flags = 0; flags < 8; ++flags) {
-      const CreditUpdate slip{.backing = backing,
-                              .granted = 255,
-                              .returned = 1,
-                              .wanted = 128,
-                              .frees_uncredited = (flags & 1U) != 0,
-                              .is_scarce = (flags & 2U) != 0,
-                              .recalls = (flags & 4U) != 0};
-      EXPECT_EQ(CreditUpdate::decode(slip.encode()), slip);
+      const CreditUpdate update{.backing = backing,
+                                .granted = 255,
+                                .returned = 1,
+                                .wanted = 128,
+                                .frees_uncredited = (flags & 1U) != 0,
+                                .is_scarce = (flags & 2U) != 0,
+                                .recalls = (flags & 4U) != 0};
+      EXPECT_EQ(CreditUpdate::decode(update.encode()), update);
     }
   }
 }
 
-TEST(Credits, BeginWithOneBriefMessageThatAsksForMore) {
+TEST(Credits, BeginWithOneShortMessageThatAsksForMore) {
   Credits sender = started();
   ASSERT_TRUE(sender.may_send());
   EXPECT_EQ(sender.next_bytes(3 * message_bytes), max_uncredited_bytes);
@@ -55,7 +55,7 @@ TEST(Credits, BeginWithOneBriefMessageThatAsksForMore) {
   EXPECT_TRUE(sender.may_send());
 }
 
-TEST(Credits, AreKeptWhereTheyArePlenty) {
+TEST(Credits, AreKeptIfThereAreManyOfThem) {
   Credits sender = started();
   sender.take(granting(2));
   EXPECT_EQ(sender.next_bytes(9000), message_bytes);
@@ -64,14 +64,14 @@ TEST(Credits, AreKeptWhereTheyArePlenty) {
   EXPECT_FALSE(sender.has_news());
 }
 
-TEST(Credits, GoBackWhereTheyAreScarceAndNotNeeded) {
+TEST(Credits, AreReturnedIfTheyAreScarceAndNotNeeded) {
   Credits sender = started();
   sender.take(granting(5, true));
   EXPECT_EQ(sender.spend(2 * message_bytes).backing, CreditUse::last);
-  CreditUpdate slip = sender.spend(message_bytes);
-  EXPECT_EQ(slip.backing, CreditUse::last);
-  sender.tell(slip, false);
-  EXPECT_EQ(slip.returned, 3);
+  CreditUpdate update = sender.spend(message_bytes);
+  EXPECT_EQ(update.backing, CreditUse::last);
+  sender.tell(update, false);
+  EXPECT_EQ(update.returned, 3);
   EXPECT_EQ(sender.next_bytes(message_bytes), max_uncredited_bytes) << "none remains";
 }
 
@@ -80,9 +80,9 @@ TEST(Credits, OfAReaderAreOwedUntilItHasHalfOfThem) {
   receiver.take({.backing = CreditUse::brief, .wanted = 4});
   ASSERT_EQ(receiver.wish(false), 4U);
   receiver.grant(4);
-  CreditUpdate slip;
-  receiver.tell(slip, false);
-  EXPECT_EQ(slip.granted, 4);
+  CreditUpdate update;
+  receiver.tell(update, false);
+  EXPECT_EQ(update.granted, 4);
   receiver.note_read({.kept = 1});
   EXPECT_FALSE(receiver.has_news());
   receiver.note_read({.kept = 1});
@@ -93,20 +93,20 @@ TEST(Credits, OfASilentPeerAreRecalledOnce) {
   Credits receiver = started();
   receiver.take({.backing = CreditUse::brief, .wanted = 4});
   receiver.grant(4);
-  CreditUpdate slip;
-  receiver.tell(slip, false);
+  CreditUpdate update;
+  receiver.tell(update, false);
   receiver.recall_unused();
   EXPECT_FALSE(receiver.has_news());
   receiver.recall_unused();
   ASSERT_TRUE(receiver.has_news());
   Credits sender = started();
-  sender.take(slip);
-  receiver.tell(slip = {}, false);
-  EXPECT_TRUE(slip.recalls);
-  sender.take(slip);
+  sender.take(update);
+  receiver.tell(update = {}, false);
+  EXPECT_TRUE(update.recalls);
+  sender.take(update);
   ASSERT_TRUE(sender.has_news());
-  sender.tell(slip = {}, false);
-  receiver.take(slip);
+  sender.tell(update = {}, false);
+  receiver.take(update);
   EXPECT_EQ(receiver.take_released(), 4U);
   EXPECT_EQ(receiver.granted(), 0U);
   receiver.recall_unused();
@@ -137,7 +137,7 @@ class Traffic {
   [[nodiscard]] std::size_t unsent() const {
     std::size_t bytes = 0;
     for (const Peer& peer : peers_) {
-      bytes += peer.to_send + peer.unread.size() + peer.requests.size() + peer.news.size();
+      bytes += peer.to_send + peer.unread.size() + peer.requests.size() + peer.updates.size();
     }
     return bytes;
   }
@@ -148,7 +148,7 @@ class Traffic {
     Credits sender;
     Credits receiver;
     std::deque<CreditUpdate> requests;  // on their way to the receiver
-    std::deque<CreditUpdate> news;      // on their way back
+    std::deque<CreditUpdate> updates;   // on their way back
     std::deque<CreditUse> unread;
     std::size_t to_send;
     std::size_t read;
@@ -166,9 +166,9 @@ class Traffic {
       case 2:
         return read(peer);
       case 3:
-        return hear(peer);
+        return receive_update(peer);
       case 4:
-        return tell(peer);
+        return send_update(peer);
       default:
         return recall(peer);
     }
@@ -180,9 +180,9 @@ class Traffic {
     // Sometimes only a part is offered yet.
     const std::size_t offered = 1 + below(peer.to_send);
     const std::size_t bytes = peer.sender.next_bytes(offered);
-    CreditUpdate slip = peer.sender.spend(offered);
-    peer.sender.tell(slip, false);
-    peer.requests.push_back(slip);
+    CreditUpdate update = peer.sender.spend(offered);
+    peer.sender.tell(update, false);
+    peer.requests.push_back(update);
     peer.to_send -= bytes;
     return true;
   }
@@ -190,16 +190,16 @@ class Traffic {
     if (peer.requests.empty()) {
       return false;
     }
-    const CreditUpdate slip = peer.requests.front();
+    const CreditUpdate update = peer.requests.front();
     peer.requests.pop_front();
-    if (slip.backing != CreditUse::none) {
-      peer.unread.push_back(slip.backing);
+    if (update.backing != CreditUse::none) {
+      peer.unread.push_back(update.backing);
     }
-    peer.receiver.take(slip);
+    peer.receiver.take(update);
     granted_ -= peer.receiver.take_released();
-    const std::uint32_t wish = std::min(peer.receiver.wish(is_scarce()), pool_ - granted_);
-    peer.receiver.grant(wish);
-    granted_ += wish;
+    const std::uint32_t added = std::min(peer.receiver.wish(is_scarce()), pool_ - granted_);
+    peer.receiver.grant(added);
+    granted_ += added;
     return true;
   }
   bool read(Peer& peer) {
@@ -213,25 +213,25 @@ class Traffic {
     granted_ -= peer.receiver.take_released();
     return true;
   }
-  bool hear(Peer& peer) {
-    if (peer.news.empty()) {
+  bool receive_update(Peer& peer) {
+    if (peer.updates.empty()) {
       return false;
     }
-    peer.sender.take(peer.news.front());
-    peer.news.pop_front();
+    peer.sender.take(peer.updates.front());
+    peer.updates.pop_front();
     return true;
   }
-  bool tell(Peer& peer) {
+  bool send_update(Peer& peer) {
     if (peer.receiver.has_news()) {
-      CreditUpdate slip;
-      peer.receiver.tell(slip, is_scarce());
-      peer.news.push_back(slip);
+      CreditUpdate update;
+      peer.receiver.tell(update, is_scarce());
+      peer.updates.push_back(update);
       return true;
     }
     if (peer.sender.has_news()) {
-      CreditUpdate slip;
-      peer.sender.tell(slip, false);
-      peer.requests.push_back(slip);
+      CreditUpdate update;
+      peer.sender.tell(update, false);
+      peer.requests.push_back(update);
       return true;
     }
     return false;
@@ -269,7 +269,7 @@ class Traffic {
   std::vector<Peer> peers_;
 };
 
-TEST(Credits, OfManyPeersNeitherOverrunThePoolNorStopAnybody) {
+TEST(Credits, OfManyPeersNeitherOverrunThePoolNorStopAPeer) {
   for (const std::uint32_t pool : {0U, 1U, 2U, 8U, 40U, 1000U}) {
     for (const std::size_t peers : {1U, 2U, 5U, 20U}) {
       for (std::uint64_t seed = 1; seed <= 20; ++seed) {

@@ -25,37 +25,37 @@ const RegionOptions by_device{.atomics = Atomics::device};
 
 class DeviceAtomics : public WithinLimit {
  protected:
-  static std::size_t count_atomics(const RdmaJob& site) {
-    return site.posted(IBV_WR_ATOMIC_FETCH_AND_ADD).size() +
-           site.posted(IBV_WR_ATOMIC_CMP_AND_SWP).size();
+  static std::size_t count_atomics(const RdmaJob& rdma_job) {
+    return rdma_job.posted(IBV_WR_ATOMIC_FETCH_AND_ADD).size() +
+           rdma_job.posted(IBV_WR_ATOMIC_CMP_AND_SWP).size();
   }
   // The location of the slice is requested once, before the test counts.
-  static void get_ready(const RdmaJob& site, Job& job, Region& region) {
+  static void get_ready(const RdmaJob& rdma_job, Job& job, Region& region) {
     ASSERT_EQ(region.atomics(), Atomics::device);
     ASSERT_TRUE(ok(fetch_add(job, region.at(far_team_rank), std::int64_t{0})));
-    site.network().start_trace();
+    rdma_job.network().start_trace();
   }
-  static std::int64_t word_of(RdmaJob& site, std::int32_t rank) {
-    return *reinterpret_cast<const std::int64_t*>(site.slice(rank));
+  static std::int64_t word_of(RdmaJob& rdma_job, std::int32_t rank) {
+    return *reinterpret_cast<const std::int64_t*>(rdma_job.slice(rank));
   }
 };
 
-TEST_F(DeviceAtomics, AreOneRequestOfTheDeviceAndNoneToTheAgent) {
-  RdmaJob site;
-  site.act(
+TEST_F(DeviceAtomics, AreOneDeviceRequestAndNoAgentRequest) {
+  RdmaJob rdma_job;
+  rdma_job.act(
       slice_bytes,
       [&](Job& job, Region& region) {
         const RemoteAddress at = region.at(far_team_rank);
-        get_ready(site, job, region);
+        get_ready(rdma_job, job, region);
         EXPECT_EQ(fetch_add(job, at, std::int64_t{5}).value(), 0);
         EXPECT_EQ(fetch_add(job, at, std::int64_t{-7}).value(), 5);
         EXPECT_EQ(compare_swap(job, at, std::int64_t{1}, std::int64_t{9}).value(), -2);
         EXPECT_EQ(compare_swap(job, at, std::int64_t{-2}, std::int64_t{9}).value(), -2);
-        EXPECT_EQ(word_of(site, 1), 9);
-        const auto sums = site.posted(IBV_WR_ATOMIC_FETCH_AND_ADD);
+        EXPECT_EQ(word_of(rdma_job, 1), 9);
+        const auto sums = rdma_job.posted(IBV_WR_ATOMIC_FETCH_AND_ADD);
         EXPECT_EQ(sums.size(), 2U);
-        EXPECT_EQ(site.posted(IBV_WR_ATOMIC_CMP_AND_SWP).size(), 2U);
-        EXPECT_TRUE(site.posted(IBV_WR_SEND_WITH_IMM).empty());
+        EXPECT_EQ(rdma_job.posted(IBV_WR_ATOMIC_CMP_AND_SWP).size(), 2U);
+        EXPECT_TRUE(rdma_job.posted(IBV_WR_SEND_WITH_IMM).empty());
         EXPECT_TRUE(std::all_of(sums.begin(), sums.end(), [](const FakeVerbs::Posted& each) {
           return each.is_signalled && each.bytes == sizeof(std::int64_t);
         }));
@@ -63,35 +63,35 @@ TEST_F(DeviceAtomics, AreOneRequestOfTheDeviceAndNoneToTheAgent) {
       by_device);
 }
 
-TEST_F(DeviceAtomics, SwapByComparingWithAGuessAndThenWithWhatWasThere) {
-  RdmaJob site;
-  site.act(
+TEST_F(DeviceAtomics, SwapByComparingWithAGuessAndThenWithTheOldValue) {
+  RdmaJob rdma_job;
+  rdma_job.act(
       slice_bytes,
       [&](Job& job, Region& region) {
         const RemoteAddress at = region.at(far_team_rank);
         constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
-        get_ready(site, job, region);
+        get_ready(rdma_job, job, region);
         EXPECT_EQ(swap(job, at, lowest).value(), 0);
-        EXPECT_EQ(site.posted(IBV_WR_ATOMIC_CMP_AND_SWP).size(), 1U);
+        EXPECT_EQ(rdma_job.posted(IBV_WR_ATOMIC_CMP_AND_SWP).size(), 1U);
         EXPECT_EQ(swap(job, at, std::int64_t{8}).value(), lowest);
-        EXPECT_EQ(site.posted(IBV_WR_ATOMIC_CMP_AND_SWP).size(), 3U);
-        EXPECT_EQ(word_of(site, 1), 8);
-        EXPECT_TRUE(site.posted(IBV_WR_SEND_WITH_IMM).empty());
+        EXPECT_EQ(rdma_job.posted(IBV_WR_ATOMIC_CMP_AND_SWP).size(), 3U);
+        EXPECT_EQ(word_of(rdma_job, 1), 8);
+        EXPECT_TRUE(rdma_job.posted(IBV_WR_SEND_WITH_IMM).empty());
       },
       by_device);
 }
 
-TEST_F(DeviceAtomics, OfTheOwnNodeGoByTheDeviceToo) {
-  RdmaJob site;
-  site.act(
+TEST_F(DeviceAtomics, OfTheOwnNodeUseTheDeviceToo) {
+  RdmaJob rdma_job;
+  rdma_job.act(
       slice_bytes,
       [&](Job& job, Region& region) {
         const RemoteAddress own = region.at(TeamRank{0});
         ASSERT_TRUE(ok(fetch_add(job, own, std::int64_t{4})));
-        site.network().start_trace();
+        rdma_job.network().start_trace();
         EXPECT_EQ(fetch_add(job, own, std::int64_t{2}).value(), 4);
-        EXPECT_EQ(count_atomics(site), 1U);
-        EXPECT_EQ(word_of(site, 0), 6);
+        EXPECT_EQ(count_atomics(rdma_job), 1U);
+        EXPECT_EQ(word_of(rdma_job, 0), 6);
         ASSERT_TRUE(ok(put_value(job, own, std::int64_t{40})));
         EXPECT_EQ(swap(job, own, std::int64_t{1}).value(), 40);
         EXPECT_EQ(get_value<std::int64_t>(job, own).value(), 1);
@@ -99,9 +99,9 @@ TEST_F(DeviceAtomics, OfTheOwnNodeGoByTheDeviceToo) {
       by_device);
 }
 
-TEST_F(DeviceAtomics, ComeBehindWhatTheAgentWasAskedFor) {
-  RdmaJob site;
-  site.act(
+TEST_F(DeviceAtomics, FollowEarlierRequestsToTheAgent) {
+  RdmaJob rdma_job;
+  rdma_job.act(
       slice_bytes,
       [&](Job& job, Region& region) {
         const RemoteAddress at = region.at(far_team_rank);
@@ -119,11 +119,11 @@ TEST_F(DeviceAtomics, ComeBehindWhatTheAgentWasAskedFor) {
 }
 
 TEST_F(DeviceAtomics, OfFourBytesAreRefused) {
-  RdmaJob site;
-  site.act(
+  RdmaJob rdma_job;
+  rdma_job.act(
       slice_bytes,
       [&](Job& job, Region& region) {
-        site.network().start_trace();
+        rdma_job.network().start_trace();
         for (const std::int32_t member : {0, 1}) {
           const RemoteAddress at = region.at(TeamRank{member});
           EXPECT_TRUE(
@@ -133,11 +133,11 @@ TEST_F(DeviceAtomics, OfFourBytesAreRefused) {
           EXPECT_TRUE(fails(swap(job, at, std::int32_t{1}), Code::unsupported));
           EXPECT_TRUE(
               fails(compare_swap(job, at, std::int32_t{0}, std::int32_t{1}), Code::unsupported));
-          EXPECT_EQ(word_of(site, member), 0);
+          EXPECT_EQ(word_of(rdma_job, member), 0);
         }
         for (const ibv_wr_opcode each :
              {IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_WR_ATOMIC_CMP_AND_SWP, IBV_WR_RDMA_WRITE}) {
-          EXPECT_TRUE(site.posted(each).empty());
+          EXPECT_TRUE(rdma_job.posted(each).empty());
         }
       },
       by_device);
@@ -145,32 +145,32 @@ TEST_F(DeviceAtomics, OfFourBytesAreRefused) {
 
 // --- as `separate`
 
-TEST_F(DeviceAtomics, AreTheProcessorsWhereOneNodesDeviceHasNone) {
+TEST_F(DeviceAtomics, UseProcessorsIfOneNodesDeviceHasNone) {
   for (const std::size_t without : {0U, 1U}) {
     std::vector<DeviceModel> devices = soft_roce_devices(2);
     devices[without].attributes.atomic_cap = IBV_ATOMIC_NONE;
-    RdmaJob site({.devices = devices});
-    site.act(
+    RdmaJob rdma_job({.devices = devices});
+    rdma_job.act(
         slice_bytes,
         [&](Job& job, Region& region) {
           const RemoteAddress at = region.at(far_team_rank);
           EXPECT_EQ(region.options().atomics, Atomics::device);
           EXPECT_EQ(region.atomics(), Atomics::separate);
-          site.network().start_trace();
+          rdma_job.network().start_trace();
           EXPECT_EQ(fetch_add(job, at, std::int64_t{5}).value(), 0);
           EXPECT_EQ(fetch_add(job, at, std::int32_t{5}).value(), 5);
           EXPECT_EQ(fetch_add(job, region.at(TeamRank{0}), std::int32_t{5}).value(), 0);
-          EXPECT_EQ(word_of(site, 1), 10);
-          EXPECT_EQ(count_atomics(site), 0U);
-          EXPECT_FALSE(site.posted(IBV_WR_SEND_WITH_IMM).empty());
+          EXPECT_EQ(word_of(rdma_job, 1), 10);
+          EXPECT_EQ(count_atomics(rdma_job), 0U);
+          EXPECT_FALSE(rdma_job.posted(IBV_WR_SEND_WITH_IMM).empty());
         },
         by_device);
   }
 }
 
-TEST_F(DeviceAtomics, AreTheProcessorsInMemoryThatDevicesDoNotReach) {
-  RdmaJob site;
-  site.run([&](Job& job) {
+TEST_F(DeviceAtomics, UseProcessorsInMemoryThatDevicesDoNotReach) {
+  RdmaJob rdma_job;
+  rdma_job.run([&](Job& job) {
     alignas(64) std::array<std::int64_t, 8> own{};
     auto sparse =
         Region::allocate(job.world(), slice_bytes, {.sparse = true, .atomics = Atomics::device});
@@ -193,24 +193,24 @@ TEST_F(DeviceAtomics, AreTheProcessorsInMemoryThatDevicesDoNotReach) {
 }
 
 TEST_F(DeviceAtomics, OfOtherRegionsStayRequests) {
-  RdmaJob site;
-  site.act(slice_bytes, [&](Job& job, Region& region) {
+  RdmaJob rdma_job;
+  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
     EXPECT_EQ(region.atomics(), Atomics::separate);
-    site.network().start_trace();
+    rdma_job.network().start_trace();
     ASSERT_TRUE(ok(fetch_add(job, region.at(far_team_rank), std::int64_t{1})));
     ASSERT_TRUE(ok(fetch_add(job, region.at(TeamRank{0}), std::int64_t{1})));
-    EXPECT_EQ(count_atomics(site), 0U);
+    EXPECT_EQ(count_atomics(rdma_job), 0U);
   });
 }
 
 // --- several ranks on a node
 
 TEST_F(DeviceAtomics, OfRanksOfOneNodeAndOfOthersLoseNothing) {
-  RdmaJob site({.ranks = 4});
-  site.settings().ranks_per_node = 2;
+  RdmaJob rdma_job({.ranks = 4});
+  rdma_job.settings().ranks_per_node = 2;
   const std::int64_t each = rounds(300);
-  site.network().start_trace();
-  site.run([&](Job& job) {
+  rdma_job.network().start_trace();
+  rdma_job.run([&](Job& job) {
     auto region = Region::allocate(job.world(), 64, by_device);
     ASSERT_TRUE(ok(region));
     ASSERT_EQ(region->atomics(), Atomics::device);
@@ -225,16 +225,16 @@ TEST_F(DeviceAtomics, OfRanksOfOneNodeAndOfOthersLoseNothing) {
     EXPECT_TRUE(
         std::all_of(seen.begin(), seen.end(), [](std::int64_t count) { return count == 1; }));
   });
-  EXPECT_EQ(count_atomics(site), static_cast<std::size_t>(each * site.ranks()));
+  EXPECT_EQ(count_atomics(rdma_job), static_cast<std::size_t>(each * rdma_job.ranks()));
 }
 
 // --- failures
 
-TEST_F(DeviceAtomics, AreNeverDoneInAnotherWay) {
-  RdmaJob site;
+TEST_F(DeviceAtomics, NeverFallBackToAnotherMethod) {
+  RdmaJob rdma_job;
   constexpr int of_devices = 4;  // while devices are opened, before connections exist
-  site.network().fail(FakeVerbs::Call::create_qp, ENOMEM, of_devices, -1);
-  site.act(
+  rdma_job.network().fail(FakeVerbs::Call::create_qp, ENOMEM, of_devices, -1);
+  rdma_job.act(
       slice_bytes,
       [&](Job& job, Region& region) {
         ASSERT_EQ(region.atomics(), Atomics::device);
@@ -250,13 +250,14 @@ TEST_F(DeviceAtomics, AreNeverDoneInAnotherWay) {
       by_device);
 }
 
-TEST_F(DeviceAtomics, SayWhyTheMemoryIsNotKnownToTheDevice) {
-  RdmaJob site;
-  site.act(
+TEST_F(DeviceAtomics, ReportWhyTheMemoryIsNotRegistered) {
+  RdmaJob rdma_job;
+  rdma_job.act(
       slice_bytes,
       [&](Job& job, Region& region) {
         ASSERT_TRUE(ok(job.fence(far)));
-        site.network().limit_memlock(site.network().registered_bytes() + (std::size_t{4} << 20));
+        rdma_job.network().limit_memlock(rdma_job.network().registered_bytes() +
+                                         (std::size_t{4} << 20));
         for (int i = 0; i < 2; ++i) {
           EXPECT_TRUE(fails(fetch_add(job, region.at(far_team_rank), std::int64_t{1}),
                             Code::unsupported, {"by the device of the target's node", "regist"}));
@@ -267,7 +268,7 @@ TEST_F(DeviceAtomics, SayWhyTheMemoryIsNotKnownToTheDevice) {
       by_device);
 }
 
-TEST_F(DeviceAtomics, OfALostNodeSaySo) {
+TEST_F(DeviceAtomics, OfALostNodeReportIt) {
   struct Case {
     ibv_wc_opcode kind;
     Result<std::int64_t> (*run)(Job& job, RemoteAddress at);
@@ -278,12 +279,12 @@ TEST_F(DeviceAtomics, OfALostNodeSaySo) {
       {IBV_WC_COMP_SWAP, [](Job& job, RemoteAddress at) { return swap(job, at, std::int64_t{1}); }},
   };
   for (const Case& each : cases) {
-    RdmaJob site;
-    site.act(
+    RdmaJob rdma_job;
+    rdma_job.act(
         slice_bytes,
         [&](Job& job, Region& region) {
-          get_ready(site, job, region);
-          site.network().break_next(each.kind, IBV_WC_RETRY_EXC_ERR);
+          get_ready(rdma_job, job, region);
+          rdma_job.network().break_next(each.kind, IBV_WC_RETRY_EXC_ERR);
           EXPECT_TRUE(fails(each.run(job, region.at(far_team_rank)), Code::peer_lost,
                             {"node 1 is lost with rank 1", "does not answer"}));
           EXPECT_TRUE(fails(each.run(job, region.at(far_team_rank)), Code::peer_lost, {"node 1"}));

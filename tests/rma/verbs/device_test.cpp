@@ -92,7 +92,7 @@ TEST(DeviceChoice, TakesTheGidOfAnIpv4AddressOnEthernet) {
       "rxe0:1, GID 2");
 }
 
-TEST(DeviceChoice, RefusesGidsOfOneLinkUnlessAskedFor) {
+TEST(DeviceChoice, RefusesLinkLocalGidsUnlessRequested) {
   const auto library =
       with({with_gids({gid_entry(0, IBV_GID_TYPE_ROCE_V2, "fe80::1"),
                        gid_entry(1, IBV_GID_TYPE_ROCE_V2, "::ffff:169.254.3.4")})});
@@ -109,12 +109,12 @@ TEST(DeviceChoice, LeavesOutGidsThatAPathCannotName) {
             "device 'rxe0': port 1 has no GID that is valid beyond its link; it has none");
 }
 
-TEST(DeviceChoice, SaysThatThereIsNoDevice) {
+TEST(DeviceChoice, ReportsThatNoDeviceExists) {
   const auto device = Device::open(with({}), {});
   EXPECT_TRUE(fails(device, Code::unsupported, {"there is no RDMA device", "hint: `rdma link`"}));
 }
 
-TEST(DeviceChoice, SaysWhichStateAPortIsIn) {
+TEST(DeviceChoice, ReportsTheStateOfAPort) {
   EXPECT_EQ(chosen(with({in_state(roce_device("mlx5_0"), IBV_PORT_DOWN)})),
             "device 'mlx5_0': port 1 is DOWN");
   EXPECT_EQ(chosen(with({in_state(infiniband_device("ib"), IBV_PORT_INIT)})),
@@ -123,7 +123,7 @@ TEST(DeviceChoice, SaysWhichStateAPortIsIn) {
                     Code::unsupported, {"TESSERA_VERBS_DEVICE=NAME:PORT", "`ibv_devinfo -v`"}));
 }
 
-TEST(DeviceChoice, SaysOfSeveralWhatEachLacks) {
+TEST(DeviceChoice, ReportsWhatEachOfSeveralLacks) {
   StubDevice closed = roce_device("b");
   closed.open_error = EACCES;
   EXPECT_EQ(chosen(with({in_state(roce_device("a"), IBV_PORT_DOWN), closed})),
@@ -133,7 +133,7 @@ TEST(DeviceChoice, SaysOfSeveralWhatEachLacks) {
       fails(Device::open(with({closed}), {}), Code::unsupported, {"/dev/infiniband/uverbs*"}));
 }
 
-TEST(DeviceChoice, RefusesWhatHasNoReliableConnectionsOfItsOwn) {
+TEST(DeviceChoice, RefusesDevicesWithoutReliableConnections) {
   StubDevice device = roce_device("siw0");
   device.transport = IBV_TRANSPORT_IWARP;
   EXPECT_EQ(
@@ -145,7 +145,7 @@ TEST(DeviceChoice, RefusesWhatHasNoReliableConnectionsOfItsOwn) {
   EXPECT_EQ(chosen(with({device, roce_device("rxe0")})), "rxe0:1, GID 1");
 }
 
-TEST(DeviceChoice, TakesWhatWasAskedForOrSaysWhatThereIs) {
+TEST(DeviceChoice, TakesTheRequestedDeviceOrListsTheExistingOnes) {
   const auto library = with({infiniband_device("ib"), roce_device("rxe0")});
   EXPECT_EQ(chosen(library, {.device = "rxe0"}), "rxe0:1, GID 1");
   EXPECT_EQ(chosen(library, {.device = "rxe0", .port = 1, .gid_index = 0}), "rxe0:1, GID 0");
@@ -160,7 +160,7 @@ TEST(DeviceChoice, TakesWhatWasAskedForOrSaysWhatThereIs) {
                     {"TESSERA_VERBS_DEVICE"}));
 }
 
-TEST(DeviceChoice, ClosesWhatItDoesNotTake) {
+TEST(DeviceChoice, ClosesTheDevicesThatItDoesNotTake) {
   const auto library = with({roce_device("a"), roce_device("b"), infiniband_device("c")});
   EXPECT_EQ(chosen(library), "c:1, GID 0");
   EXPECT_EQ(library->live, 0);
@@ -183,7 +183,7 @@ TEST(DeviceOptions, AreReadFromTheSettings) {
   EXPECT_EQ(options_of("mlx5_0:2")->port, 2);
 }
 
-TEST(DeviceOptions, RefuseWhatIsNoPort) {
+TEST(DeviceOptions, RefuseInvalidPorts) {
   for (const char* text : {"a:", "a:0", "a:256", "a:1x", "a:x", ":1", ":", "a:1:2", "a:-1"}) {
     EXPECT_TRUE(fails(options_of(text), Code::invalid_argument,
                       {fmt::format("TESSERA_VERBS_DEVICE={} is not usable: expected NAME or "
@@ -220,13 +220,13 @@ TEST(Device, FindsOutHowMuchItTakesInline) {
   }
 }
 
-TEST(Device, HasNoAtomicsWhereTheDeviceHasNone) {
+TEST(Device, HasNoAtomicsIfTheDeviceHasNone) {
   StubDevice device = roce_device("rxe0");
   device.attributes.atomic_cap = IBV_ATOMIC_NONE;
   EXPECT_FALSE((*Device::open(with({device}), {}))->limits().has_atomics);
 }
 
-TEST(Device, GivesEverythingBackInOrder) {
+TEST(Device, ReleasesEverythingInOrder) {
   const auto library = with({roce_device("rxe0")});
   auto opened = Device::open(library, {});
   ASSERT_TRUE(ok(opened));
@@ -265,12 +265,12 @@ class DeviceEvents : public testing::Test {
   std::shared_ptr<Device> device_;
 };
 
-TEST_F(DeviceEvents, AreLookedForWithoutWaiting) {
+TEST_F(DeviceEvents, ArePolledWithoutWaiting) {
   EXPECT_NE(fcntl(device_->event_descriptor(), F_GETFL) & O_NONBLOCK, 0);
   EXPECT_TRUE(device_->poll_events().empty());
 }
 
-TEST_F(DeviceEvents, OfPortsAreOursOrAnothers) {
+TEST_F(DeviceEvents, OfPortsConcernThisPortOrAnother) {
   happens(IBV_EVENT_PORT_ERR, 1);
   happens(IBV_EVENT_PORT_ACTIVE, 1);
   happens(IBV_EVENT_PORT_ERR, 2);
@@ -315,7 +315,7 @@ TEST_F(DeviceEvents, NameTheQueueThatTheyAreOf) {
   EXPECT_EQ(events[3].completions, &completions);
 }
 
-TEST_F(DeviceEvents, OfOtherKindsAreOnlyTold) {
+TEST_F(DeviceEvents, OfOtherKindsAreOnlyReported) {
   happens(IBV_EVENT_GID_CHANGE, 1);
   happens(IBV_EVENT_COMM_EST);
   const auto events = device_->poll_events();
@@ -325,7 +325,7 @@ TEST_F(DeviceEvents, OfOtherKindsAreOnlyTold) {
   EXPECT_EQ(events[1].kind, EventKind::other);
 }
 
-TEST_F(DeviceEvents, SayOnceThatTheDeviceIsLost) {
+TEST_F(DeviceEvents, ReportOnceThatTheDeviceIsLost) {
   happens(IBV_EVENT_DEVICE_FATAL);
   auto events = device_->poll_events();
   ASSERT_EQ(events.size(), 1U);
@@ -335,7 +335,7 @@ TEST_F(DeviceEvents, SayOnceThatTheDeviceIsLost) {
   EXPECT_TRUE(device_->poll_events().empty());
 }
 
-TEST_F(DeviceEvents, EndWithADeviceThatWasTakenOut) {
+TEST_F(DeviceEvents, EndWithARemovedDevice) {
   library_->last_event_error = EIO;
   const auto events = device_->poll_events();
   ASSERT_EQ(events.size(), 1U);

@@ -27,7 +27,7 @@ int write_a_word(Pair& pair) {
 
 // --- calls
 
-TEST(FakeVerbsFaults, CallsFailWhenAndAsOftenAsTold) {
+TEST(FakeVerbsFaults, CallsFailWhenAndAsOftenAsRequested) {
   FakeVerbs fake;
   Side side(fake);
   fake.fail(FakeVerbs::Call::reg_mr, EAGAIN, 1, 2);
@@ -182,23 +182,23 @@ TEST(FakeVerbsFaults, TheNextRequestOfAKindBreaks) {
 TEST(FakeVerbsFaults, NothingGetsThroughACutLink) {
   FakeVerbs fake;
   Pair pair(fake);
-  fake.cut("fake1", "fake0");
+  fake.disconnect("fake1", "fake0");
   pair.here.words[0] = 5;
   ASSERT_EQ(write_a_word(pair), 0);
   EXPECT_EQ(pair.here.next_sent().status, IBV_WC_RETRY_EXC_ERR);
   EXPECT_EQ(pair.there.words[0], 0U);
 }
 
-TEST(FakeVerbsFaults, AHealedLinkGoesOn) {
+TEST(FakeVerbsFaults, ARepairedLinkContinues) {
   FakeVerbs fake;
   ConnectOptions connection;
   connection.timeout = 0;  // no limit of the retries
   Pair pair(fake, {}, connection);
-  fake.cut("fake0", "fake1");
+  fake.disconnect("fake0", "fake1");
   ASSERT_EQ(write_a_word(pair), 0);
   std::this_thread::sleep_for(10 * FakeVerbs::retry_interval);
   EXPECT_FALSE(pair.here.has_sent());
-  fake.heal("fake0", "fake1");
+  fake.reconnect("fake0", "fake1");
   EXPECT_EQ(pair.here.next_sent().status, IBV_WC_SUCCESS);
 }
 
@@ -266,8 +266,8 @@ TEST(FakeVerbsFaults, ComeWhileTrafficFlows) {
   });
   fake.break_next(IBV_WC_FETCH_ADD, IBV_WC_REM_OP_ERR);
   fake.fail(FakeVerbs::Call::post_send, ENOMEM, 3, 3);
-  fake.cut("fake0", "fake1");
-  fake.heal("fake0", "fake1");
+  fake.disconnect("fake0", "fake1");
+  fake.reconnect("fake0", "fake1");
   fake.hold(true);
   fake.hold(false);
   fake.break_queue_pair(pair.here.queue->qp_num);
@@ -307,7 +307,7 @@ TEST(FakeVerbsAccounts, CountWhatIsAlive) {
   EXPECT_EQ(fake.misuses(), std::vector<std::string>{});
 }
 
-TEST(FakeVerbsAccounts, WhatIsInUseStays) {
+TEST(FakeVerbsAccounts, ObjectsInUseAreNotDestroyed) {
   FakeVerbs fake;
   Side side(fake);
   EXPECT_EQ(fake.destroy_srq(side.receives.get()), EBUSY);
@@ -321,7 +321,7 @@ TEST(FakeVerbsAccounts, WhatIsInUseStays) {
                                       "dealloc_pd: it is in use", "close_device: it is in use"}));
 }
 
-TEST(FakeVerbsAccounts, WhatIsGoneIsNotDestroyedAgain) {
+TEST(FakeVerbsAccounts, DestroyedObjectsAreNotDestroyedAgain) {
   FakeVerbs fake;
   Side side(fake);
   ibv_qp* const queue = side.queue.get();
@@ -330,7 +330,7 @@ TEST(FakeVerbsAccounts, WhatIsGoneIsNotDestroyedAgain) {
   EXPECT_EQ(fake.misuses().back(), "destroy_qp: there is no such queue pair");
 }
 
-TEST(FakeVerbsAccounts, TheTraceTellsHowThingsWerePosted) {
+TEST(FakeVerbsAccounts, TheTraceShowsHowRequestsWerePosted) {
   FakeVerbs fake;
   Pair pair(fake);
   ASSERT_EQ(write_a_word(pair), 0);

@@ -21,7 +21,7 @@ namespace {
 
 using tessera::test::rounds;
 
-std::uint64_t look_at(const std::uint64_t& word) {
+std::uint64_t read_word(const std::uint64_t& word) {
   return std::atomic_ref(const_cast<std::uint64_t&>(word)).load(std::memory_order_acquire);
 }
 
@@ -50,7 +50,7 @@ TEST(FakeVerbsOrder, WritesOfAQueuePairLandInTheirOrder) {
   Pair pair(fake);
   for (std::uint64_t value = 1; value <= rounds(200U); ++value) {
     post_data_and_flag(pair, value);
-    ASSERT_TRUE(eventually([&] { return look_at(pair.there.words[8]) == value; }));
+    ASSERT_TRUE(eventually([&] { return read_word(pair.there.words[8]) == value; }));
     for (std::size_t i = 0; i < 8; ++i) {
       EXPECT_EQ(pair.there.words[i], value);  // a plain access: the flag orders it
     }
@@ -67,11 +67,11 @@ TEST(FakeVerbsOrder, RelaxedWritesMayLandInAnyOrder) {
   for (std::uint64_t value = 1; value <= 2000 && !was_early; ++value) {
     post_data_and_flag(pair, value);
     bool is_complete = false;
-    while (look_at(pair.there.words[8]) != value && !is_complete) {
+    while (read_word(pair.there.words[8]) != value && !is_complete) {
       is_complete = pair.here.has_sent();
     }
     for (std::size_t i = 0; i < 8; ++i) {
-      was_early = was_early || look_at(pair.there.words[i]) != value;
+      was_early = was_early || read_word(pair.there.words[i]) != value;
     }
     if (!is_complete) {
       pair.here.next_sent();
@@ -168,14 +168,14 @@ TEST(FakeVerbsOrder, QueuePairsDoNotWaitForEachOther) {
 TEST(FakeVerbsOrder, AtomicsOfManyQueuePairsAddUp) {
   FakeVerbs fake;
   Side target(fake, {.device = "fake1"});
-  const unsigned turns = rounds(400U);
+  const unsigned iterations = rounds(400U);
   std::vector<std::thread> threads;
   for (int i = 0; i < 3; ++i) {
     threads.emplace_back([&] {
       Pair pair(fake);
       ibv_mr* const region = fake.reg_mr(pair.there.domain.get(), target.words.data(), 8,
                                          IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC);
-      for (unsigned turn = 0; turn < turns; ++turn) {
+      for (unsigned iteration = 0; iteration < iterations; ++iteration) {
         EXPECT_EQ(Sending(pair.here, IBV_WR_ATOMIC_FETCH_AND_ADD)
                       .piece(0, 1)
                       .at(reinterpret_cast<std::uint64_t>(target.words.data()), region->rkey)
@@ -190,7 +190,7 @@ TEST(FakeVerbsOrder, AtomicsOfManyQueuePairsAddUp) {
   for (std::thread& thread : threads) {
     thread.join();
   }
-  EXPECT_EQ(look_at(target.words[0]), 3 * turns);
+  EXPECT_EQ(read_word(target.words[0]), 3 * iterations);
 }
 
 TEST(FakeVerbsOrder, ADeviceMayKeepItsAtomicsWithThoseOfProcessors) {
@@ -198,13 +198,13 @@ TEST(FakeVerbsOrder, ADeviceMayKeepItsAtomicsWithThoseOfProcessors) {
   models[1].attributes.atomic_cap = IBV_ATOMIC_GLOB;
   FakeVerbs fake(models);
   Pair pair(fake);
-  const unsigned turns = rounds(400U);
+  const unsigned iterations = rounds(400U);
   std::thread processor([&] {
-    for (unsigned turn = 0; turn < turns; ++turn) {
+    for (unsigned iteration = 0; iteration < iterations; ++iteration) {
       std::atomic_ref(pair.there.words[0]).fetch_add(1);
     }
   });
-  for (unsigned turn = 0; turn < turns; ++turn) {
+  for (unsigned iteration = 0; iteration < iterations; ++iteration) {
     EXPECT_EQ(Sending(pair.here, IBV_WR_ATOMIC_FETCH_AND_ADD)
                   .piece(0, 1)
                   .at(pair.there, 0)
@@ -214,7 +214,7 @@ TEST(FakeVerbsOrder, ADeviceMayKeepItsAtomicsWithThoseOfProcessors) {
     pair.here.next_sent();
   }
   processor.join();
-  EXPECT_EQ(look_at(pair.there.words[0]), 2 * turns);
+  EXPECT_EQ(read_word(pair.there.words[0]), 2 * iterations);
 }
 
 TEST(FakeVerbsOrder, OnlySignalledRequestsComplete) {
@@ -229,13 +229,13 @@ TEST(FakeVerbsOrder, OnlySignalledRequestsComplete) {
   EXPECT_FALSE(pair.here.has_sent());
 }
 
-TEST(FakeVerbsOrder, WordsDoNotTearWhileTheyAreLookedAt) {
+TEST(FakeVerbsOrder, WordsDoNotTearWhileTheyAreRead) {
   FakeVerbs fake;
   Pair pair(fake);
   std::atomic<bool> is_over{false};
   std::thread reader([&] {
     while (!is_over) {
-      const std::uint64_t word = look_at(pair.there.words[5]);
+      const std::uint64_t word = read_word(pair.there.words[5]);
       EXPECT_EQ(word >> 32, word & UINT32_MAX);
     }
   });
@@ -252,7 +252,7 @@ TEST(FakeVerbsOrder, WordsDoNotTearWhileTheyAreLookedAt) {
 
 // --- events
 
-TEST(FakeVerbsEvents, ComeOnceAfterTheyWereAskedFor) {
+TEST(FakeVerbsEvents, ArriveOnceAfterEachRequest) {
   FakeVerbs fake;
   Pair pair(fake);
   const int fd = pair.here.channel->fd;
@@ -274,7 +274,7 @@ TEST(FakeVerbsEvents, ComeOnceAfterTheyWereAskedFor) {
   fake.ack_cq_events(queue, 1);
 }
 
-TEST(FakeVerbsEvents, AreNotForCompletionsThatWereThere) {
+TEST(FakeVerbsEvents, AreNotForEarlierCompletions) {
   FakeVerbs fake;
   Pair pair(fake);
   pair.here.words[0] = 1;
@@ -283,13 +283,13 @@ TEST(FakeVerbsEvents, AreNotForCompletionsThatWereThere) {
   signalled.piece(1, 1).at(pair.there, 1);
   silent.piece(0, 1).at(pair.there, 0).flags(0);
   ASSERT_EQ(signalled.post({&silent}), 0);
-  ASSERT_TRUE(eventually([&] { return look_at(pair.there.words[0]) == 1; }));
+  ASSERT_TRUE(eventually([&] { return read_word(pair.there.words[0]) == 1; }));
   ASSERT_EQ(fake.req_notify_cq(pair.here.sent.get()), 0);
   EXPECT_FALSE(is_readable(pair.here.channel->fd));
   EXPECT_TRUE(pair.here.has_sent());
 }
 
-TEST(FakeVerbsEvents, DoNotBlockWhoAskedNotToBlock) {
+TEST(FakeVerbsEvents, DoNotBlockNonBlockingCallers) {
   FakeVerbs fake;
   Side side(fake);
   ASSERT_EQ(fcntl(side.channel->fd, F_SETFL, O_NONBLOCK), 0);
@@ -298,7 +298,7 @@ TEST(FakeVerbsEvents, DoNotBlockWhoAskedNotToBlock) {
   EXPECT_EQ(errno, EAGAIN);
 }
 
-TEST(FakeVerbsEvents, WakeWhoWaits) {
+TEST(FakeVerbsEvents, WakeWaiters) {
   FakeVerbs fake;
   Pair pair(fake);
   ASSERT_EQ(fake.req_notify_cq(pair.there.received.get()), 0);
@@ -313,7 +313,7 @@ TEST(FakeVerbsEvents, WakeWhoWaits) {
   waiter.join();
 }
 
-TEST(FakeVerbsEvents, AreAcknowledgedBeforeTheirQueueGoes) {
+TEST(FakeVerbsEvents, AreAcknowledgedBeforeTheirQueueIsDestroyed) {
   FakeVerbs fake;
   {
     Pair pair(fake);

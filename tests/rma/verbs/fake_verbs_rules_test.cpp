@@ -208,7 +208,7 @@ TEST(FakeVerbsRights, RegisteringNeedsMappedMemoryAndSensibleAccess) {
 
 // --- lengths
 
-TEST(FakeVerbsLengths, AMessageHasALongestLength) {
+TEST(FakeVerbsLengths, AMessageHasAMaximumLength) {
   auto models = soft_roce_devices(2);
   models[0].port.max_msg_sz = 64;
   FakeVerbs fake(models);
@@ -333,7 +333,7 @@ TEST(FakeVerbsDepths, AFullSendQueueTakesNoMore) {
   EXPECT_EQ(fake.post_send(pair.here.queue.get(), &list[3], bad), 0);
 }
 
-TEST(FakeVerbsDepths, UnsignalledRequestsKeepTheirPlaces) {
+TEST(FakeVerbsDepths, UnsignalledRequestsOccupyTheirEntries) {
   FakeVerbs fake;
   SideOptions options;
   options.queue.max_send_wr = 2;
@@ -420,7 +420,7 @@ TEST(FakeVerbsReceivers, AreGivenUpAfterTheRetries) {
   EXPECT_EQ(pair.here.next_sent().status, IBV_WC_RNR_RETRY_EXC_ERR);
 }
 
-TEST(FakeVerbsReceivers, TellOnceThatFewReceivesAreLeft) {
+TEST(FakeVerbsReceivers, ReportOnceThatFewReceivesAreLeft) {
   FakeVerbs fake;
   Pair pair(fake);
   for (std::uint64_t id = 0; id < 6; ++id) {
@@ -447,7 +447,7 @@ TEST(FakeVerbsReceivers, TellOnceThatFewReceivesAreLeft) {
   EXPECT_EQ(fake.modify_srq(pair.there.receives.get(), limit, IBV_SRQ_LIMIT), EINVAL);
 }
 
-TEST(FakeVerbsReceivers, AnswerNoMoreReadsThanTheyAgreedTo) {
+TEST(FakeVerbsReceivers, ServeOnlyTheAgreedNumberOfReads) {
   FakeVerbs fake;
   Side here(fake);
   Side there(fake, {.device = "fake1"});

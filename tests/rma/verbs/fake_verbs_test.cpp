@@ -126,7 +126,7 @@ TEST(FakeVerbs, AWriteWithImmediateTakesAReceive) {
   EXPECT_EQ(pair.there.words[8], 0U);
 }
 
-TEST(FakeVerbs, AddsAndSwapsAndTellsWhatWasThere) {
+TEST(FakeVerbs, AddsAndSwapsAndReturnsTheOldValue) {
   FakeVerbs fake;
   Pair pair(fake);
   pair.there.words[2] = 40;
@@ -195,7 +195,7 @@ TEST(FakeVerbs, AQueuePairMaySignalEverything) {
   EXPECT_EQ(pair.here.next_sent().wr_id, 3U);
 }
 
-TEST(FakeVerbs, ADeviceSaysWhatItsModelSays) {
+TEST(FakeVerbs, ADeviceReportsTheLimitsOfItsModel) {
   auto models = soft_roce_devices(1);
   models[0].attributes.max_qp_wr = 77;
   models[0].port.state = IBV_PORT_DOWN;
@@ -215,7 +215,7 @@ TEST(FakeVerbs, ADeviceSaysWhatItsModelSays) {
   EXPECT_EQ(fake.query_gid_table(side.device.get()).size(), 1U);
 }
 
-TEST(FakeVerbs, AQueuePairMayTalkToItself) {
+TEST(FakeVerbs, AQueuePairMayConnectToItself) {
   FakeVerbs fake;
   Side side(fake);
   ASSERT_EQ(connect(fake, side.queue.get(), side.queue.get()), 0);

@@ -21,15 +21,16 @@ constexpr std::size_t one_mib = std::size_t{1} << 20;
 class VerbsProtocols : public WithinLimit {
  protected:
   // Fills the slice of rank 1, and registers it with the device of rank 0.
-  static void fill(RdmaJob& site, Job& job, Region& region, const std::vector<std::byte>& bytes) {
-    std::copy(bytes.begin(), bytes.end(), site.slice(1));
+  static void fill(RdmaJob& rdma_job, Job& job, Region& region,
+                   const std::vector<std::byte>& bytes) {
+    std::copy(bytes.begin(), bytes.end(), rdma_job.slice(1));
     ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank, slice_bytes - 16), 1.0)));
     ASSERT_TRUE(ok(job.fence(far)));
-    site.network().start_trace();
+    rdma_job.network().start_trace();
   }
-  static void ask_for_all(RdmaJob& site) {
-    site.settings().verbs_get = "assisted";
-    site.settings().verbs_chunk_kib = 1024;
+  static void ask_for_all(RdmaJob& rdma_job) {
+    rdma_job.settings().verbs_get = "assisted";
+    rdma_job.settings().verbs_chunk_kib = 1024;
   }
   // In more than its end pages, which other memory may share.
   static bool lies_in(const FakeVerbs::Registration& region, const std::vector<std::byte>& bytes) {
@@ -39,66 +40,67 @@ class VerbsProtocols : public WithinLimit {
   }
 };
 
-TEST_F(VerbsProtocols, LetTheOtherEndWriteWhatIsAskedFor) {
-  RdmaJob site;
-  ask_for_all(site);
-  site.act(slice_bytes, [&](Job& job, Region& region) {
+TEST_F(VerbsProtocols, LetTheOtherEndWriteRequestedData) {
+  RdmaJob rdma_job;
+  ask_for_all(rdma_job);
+  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
     const auto sent = pattern(9 * one_mib + 7, 1);
-    fill(site, job, region, sent);
+    fill(rdma_job, job, region, sent);
     std::vector<std::byte> back(sent.size());
     ASSERT_TRUE(ok(get(job, region.at(far_team_rank), back.data(), back.size())));
     EXPECT_TRUE(back == sent);
-    EXPECT_TRUE(site.posted(IBV_WR_RDMA_READ).empty());
-    EXPECT_GE(site.posted(IBV_WR_RDMA_WRITE).size(), 10U) << "in units of the registration, 1 MiB";
+    EXPECT_TRUE(rdma_job.posted(IBV_WR_RDMA_READ).empty());
+    EXPECT_GE(rdma_job.posted(IBV_WR_RDMA_WRITE).size(), 10U)
+        << "in units of the registration, 1 MiB";
   });
 }
 
-TEST_F(VerbsProtocols, ReadWhatIsTooShortToBeAskedFor) {
-  RdmaJob site;
-  ask_for_all(site);
-  site.act(slice_bytes, [&](Job& job, Region& region) {
+TEST_F(VerbsProtocols, ReadShortDataDirectly) {
+  RdmaJob rdma_job;
+  ask_for_all(rdma_job);
+  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
     const auto sent = pattern(4000, 2);
-    fill(site, job, region, sent);
+    fill(rdma_job, job, region, sent);
     std::vector<std::byte> back(sent.size());
     ASSERT_TRUE(ok(get(job, region.at(far_team_rank), back.data(), back.size())));
     EXPECT_TRUE(back == sent);
-    EXPECT_EQ(site.posted(IBV_WR_RDMA_READ).size(), 1U);
+    EXPECT_EQ(rdma_job.posted(IBV_WR_RDMA_READ).size(), 1U);
   });
 }
 
 // Rows that are adjacent at the origin are gathered by the target's device.
-TEST_F(VerbsProtocols, GatherRowsWhereTheyLieAndWriteThemTogether) {
-  RdmaJob site;
-  ask_for_all(site);
-  site.act(slice_bytes, [&](Job& job, Region& region) {
+TEST_F(VerbsProtocols, GatherRowsInPlaceAndWriteThemTogether) {
+  RdmaJob rdma_job;
+  ask_for_all(rdma_job);
+  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
     constexpr std::size_t row = 1024;
     constexpr std::int64_t count = 40;
     const auto sent = pattern(3 * row * count, 3);
-    fill(site, job, region, sent);
+    fill(rdma_job, job, region, sent);
     std::vector<std::byte> back(row * count);
     ASSERT_TRUE(ok(get(job, region.at(far_team_rank), back.data(),
                        CopyShape::rows(row, count, row, 3 * row))));
     for (std::size_t i = 0; i < count; ++i) {
       ASSERT_EQ(std::memcmp(back.data() + row * i, sent.data() + 3 * row * i, row), 0) << i;
     }
-    EXPECT_TRUE(site.posted(IBV_WR_RDMA_READ).empty());
-    const auto writes = site.posted(IBV_WR_RDMA_WRITE);
+    EXPECT_TRUE(rdma_job.posted(IBV_WR_RDMA_READ).empty());
+    const auto writes = rdma_job.posted(IBV_WR_RDMA_WRITE);
     ASSERT_EQ(writes.size(), 3U);
     EXPECT_EQ(writes.front().pieces, 16);
   });
 }
 
 // Requests beyond the queue's size wait at the agent, and the reply comes after them.
-TEST_F(VerbsProtocols, AskForMoreRowsThanFitInTheQueue) {
-  RdmaJob site;
-  ask_for_all(site);
-  site.settings().direct_row = 64;
-  site.act(slice_bytes, [&](Job& job, Region& region) {
+TEST_F(VerbsProtocols, RequestMoreRowsThanFitInTheQueue) {
+  RdmaJob rdma_job;
+  ask_for_all(rdma_job);
+  rdma_job.settings().direct_row = 64;
+  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
     constexpr std::size_t row = 64;
     constexpr std::int64_t count = 20'000;
     const auto sent = pattern(3 * row * count, 4);
-    fill(site, job, region, sent);
-    site.network().slow_down(std::chrono::microseconds(1));
+    fill(rdma_job, job, region, sent);
+    rdma_job.network().slow_down(std::chrono::microseconds(1));
     std::vector<std::byte> back(2 * row * count, std::byte{0x11});
     ASSERT_TRUE(ok(get(job, region.at(far_team_rank), back.data(),
                        CopyShape::rows(row, count, 2 * row, 3 * row))));
@@ -110,18 +112,18 @@ TEST_F(VerbsProtocols, AskForMoreRowsThanFitInTheQueue) {
                    : 1;
     }
     EXPECT_EQ(wrong, 0);
-    EXPECT_EQ(site.posted(IBV_WR_RDMA_WRITE).size(), static_cast<std::size_t>(count));
+    EXPECT_EQ(rdma_job.posted(IBV_WR_RDMA_WRITE).size(), static_cast<std::size_t>(count));
   });
 }
 
-TEST_F(VerbsProtocols, AskBackwardsAndAcrossSlabs) {
-  RdmaJob site;
-  ask_for_all(site);
-  site.act(slice_bytes, [&](Job& job, Region& region) {
+TEST_F(VerbsProtocols, RequestBackwardsAndAcrossSlabs) {
+  RdmaJob rdma_job;
+  ask_for_all(rdma_job);
+  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
     constexpr std::size_t row = 4096;
     constexpr std::int64_t count = 5'000;
     const auto sent = pattern(row * count, 5);
-    fill(site, job, region, sent);
+    fill(rdma_job, job, region, sent);
     std::vector<std::byte> back(sent.size());
     const auto last = static_cast<std::int64_t>(row) * (count - 1);
     ASSERT_TRUE(ok(get(job, region.at(far_team_rank), back.data() + last,
@@ -136,33 +138,33 @@ TEST_F(VerbsProtocols, AskBackwardsAndAcrossSlabs) {
 }
 
 // An assisted get is a request, so no fence is needed before it.
-TEST_F(VerbsProtocols, AskBehindRequestsWithoutAFence) {
-  RdmaJob site;
-  ask_for_all(site);
-  site.act(slice_bytes, [&](Job& job, Region& region) {
+TEST_F(VerbsProtocols, RequestAfterOtherRequestsWithoutAFence) {
+  RdmaJob rdma_job;
+  ask_for_all(rdma_job);
+  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
     std::vector<std::int64_t> ones(one_mib / 8, 1);
-    fill(site, job, region, std::vector<std::byte>(one_mib));
+    fill(rdma_job, job, region, std::vector<std::byte>(one_mib));
     ASSERT_TRUE(ok(accumulate(job, region.at(far_team_rank), ones.data(), one_mib,
                               Scale::of(std::int64_t{2}))));
     std::vector<std::int64_t> back(ones.size());
     ASSERT_TRUE(ok(get(job, region.at(far_team_rank), back.data(), one_mib)));
     EXPECT_TRUE(std::all_of(back.begin(), back.end(), [](std::int64_t each) { return each == 2; }));
-    EXPECT_TRUE(site.posted(IBV_WR_RDMA_READ).empty()) << "no byte is read";
+    EXPECT_TRUE(rdma_job.posted(IBV_WR_RDMA_READ).empty()) << "no byte is read";
   });
 }
 
-TEST_F(VerbsProtocols, GoOnWithoutRegistrationWhereItIsRefused) {
+TEST_F(VerbsProtocols, ContinueWithoutRegistrationIfItIsRefused) {
   for (const char* const way : {"read", "assisted"}) {
-    RdmaJob site;
-    site.settings().verbs_get = way;
-    site.act(slice_bytes, [&](Job& job, Region& region) {
+    RdmaJob rdma_job;
+    rdma_job.settings().verbs_get = way;
+    rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
       const auto sent = pattern(3 * one_mib, 6);
-      fill(site, job, region, sent);
+      fill(rdma_job, job, region, sent);
       std::vector<std::byte> back(sent.size());
       // The first part is registered, the others are not.
-      site.network().fail(FakeVerbs::Call::reg_mr, EPERM, 1, -1);
+      rdma_job.network().fail(FakeVerbs::Call::reg_mr, EPERM, 1, -1);
       ASSERT_TRUE(ok(get(job, region.at(far_team_rank), back.data(), back.size())));
-      site.network().fail(FakeVerbs::Call::reg_mr, EPERM, 0, 0);
+      rdma_job.network().fail(FakeVerbs::Call::reg_mr, EPERM, 0, 0);
       EXPECT_TRUE(back == sent) << way;
     });
   }
@@ -170,23 +172,23 @@ TEST_F(VerbsProtocols, GoOnWithoutRegistrationWhereItIsRefused) {
 
 // A registered part moves while the next part is registered.
 TEST_F(VerbsProtocols, RegisterLongMemoryInParts) {
-  RdmaJob site;
-  site.settings().verbs_chunk_kib = 1024;
-  site.act(slice_bytes, [&](Job& job, Region& region) {
+  RdmaJob rdma_job;
+  rdma_job.settings().verbs_chunk_kib = 1024;
+  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
     const auto sent = pattern(8 * one_mib, 7);
-    fill(site, job, region, {});
+    fill(rdma_job, job, region, {});
     std::vector<std::size_t> parts;
     std::vector<std::size_t> posted_before;
-    site.network().watch_registrations([&](const FakeVerbs::Registration& each) {
+    rdma_job.network().watch_registrations([&](const FakeVerbs::Registration& each) {
       if (each.is_new && lies_in(each, sent)) {
         parts.push_back(each.bytes);
-        posted_before.push_back(site.posted(IBV_WR_RDMA_WRITE).size());
+        posted_before.push_back(rdma_job.posted(IBV_WR_RDMA_WRITE).size());
       }
     });
     ASSERT_TRUE(ok(put(job, region.at(far_team_rank), sent.data(), sent.size())));
-    site.network().watch_registrations(nullptr);
+    rdma_job.network().watch_registrations(nullptr);
     ASSERT_TRUE(ok(job.fence(far)));
-    EXPECT_EQ(std::memcmp(site.slice(1), sent.data(), sent.size()), 0);
+    EXPECT_EQ(std::memcmp(rdma_job.slice(1), sent.data(), sent.size()), 0);
     EXPECT_GE(parts.size(), 8U);
     EXPECT_TRUE(std::all_of(parts.begin(), parts.end(),
                             [](std::size_t bytes) { return bytes <= one_mib; }));
@@ -194,21 +196,21 @@ TEST_F(VerbsProtocols, RegisterLongMemoryInParts) {
   });
 }
 
-TEST_F(VerbsProtocols, RegisterWholeMemoryOrNoneWhereSettingsSaySo) {
+TEST_F(VerbsProtocols, RegisterWholeMemoryOrNoneAsSettingsRequire) {
   struct Case {
     std::int64_t chunk_kib;
     const char* way;
-    std::size_t most_parts;
+    std::size_t max_parts;
   };
   for (const Case& each : {Case{0, "cached", 2}, Case{0, "each", 2}, Case{1024, "never", 0}}) {
-    RdmaJob site;
-    site.settings().verbs_chunk_kib = each.chunk_kib;
-    site.settings().verbs_register = each.way;
-    site.act(slice_bytes, [&](Job& job, Region& region) {
+    RdmaJob rdma_job;
+    rdma_job.settings().verbs_chunk_kib = each.chunk_kib;
+    rdma_job.settings().verbs_register = each.way;
+    rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
       const auto sent = pattern(8 * one_mib, 8);
-      fill(site, job, region, {});
+      fill(rdma_job, job, region, {});
       std::vector<std::size_t> parts;
-      site.network().watch_registrations([&](const FakeVerbs::Registration& one) {
+      rdma_job.network().watch_registrations([&](const FakeVerbs::Registration& one) {
         if (one.is_new && lies_in(one, sent)) {
           parts.push_back(one.bytes);
         }
@@ -216,23 +218,23 @@ TEST_F(VerbsProtocols, RegisterWholeMemoryOrNoneWhereSettingsSaySo) {
       for (int i = 0; i < 2; ++i) {
         ASSERT_TRUE(ok(put(job, region.at(far_team_rank), sent.data(), sent.size())));
       }
-      site.network().watch_registrations(nullptr);
+      rdma_job.network().watch_registrations(nullptr);
       ASSERT_TRUE(ok(job.fence(far)));
-      EXPECT_EQ(std::memcmp(site.slice(1), sent.data(), sent.size()), 0);
-      EXPECT_LE(parts.size(), each.most_parts) << each.way << testing::PrintToString(parts);
-      EXPECT_EQ(parts.empty(), each.most_parts == 0) << each.way;
+      EXPECT_EQ(std::memcmp(rdma_job.slice(1), sent.data(), sent.size()), 0);
+      EXPECT_LE(parts.size(), each.max_parts) << each.way << testing::PrintToString(parts);
+      EXPECT_EQ(parts.empty(), each.max_parts == 0) << each.way;
     });
   }
 }
 
-TEST_F(VerbsProtocols, CarryWordsAsSettingsSay) {
+TEST_F(VerbsProtocols, CarryWordsAsSettingsRequire) {
   for (const bool by_device : {true, false}) {
-    RdmaJob site;
-    site.settings().verbs_small_transfers = by_device ? "device" : "requests";
-    site.act(slice_bytes, [&](Job& job, Region& region) {
-      fill(site, job, region, {});
+    RdmaJob rdma_job;
+    rdma_job.settings().verbs_small_transfers = by_device ? "device" : "requests";
+    rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
+      fill(rdma_job, job, region, {});
       ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank, 64), std::int64_t{77})));
-      EXPECT_EQ(site.posted(IBV_WR_RDMA_WRITE).size(), by_device ? 1U : 0U);
+      EXPECT_EQ(rdma_job.posted(IBV_WR_RDMA_WRITE).size(), by_device ? 1U : 0U);
       EXPECT_EQ(get_value<std::int64_t>(job, region.at(far_team_rank, 64)).value(), 77);
     });
   }
@@ -294,7 +296,7 @@ TEST(DeviceTimes, AreMeasuredOnTheDeviceItself) {
   EXPECT_EQ(network->misuses(), std::vector<std::string>());
 }
 
-TEST(DeviceTimes, SayWhyTheyCannotBeMeasured) {
+TEST(DeviceTimes, ReportWhyTheyCannotBeMeasured) {
   const auto network = std::make_shared<FakeVerbs>();
   auto device = verbs::Device::open(network, {.device = "fake0"});
   ASSERT_TRUE(ok(device));

@@ -45,7 +45,7 @@ TEST(ConnectionAddress, HasTheseBytes) {
   }
 }
 
-TEST(ConnectionAddress, ComesBackFromItsBytes) {
+TEST(ConnectionAddress, IsDecodedAsEncoded) {
   const auto decoded = ConnectionAddress::decode(roce_address().encode());
   ASSERT_TRUE(ok(decoded));
   EXPECT_EQ(decoded->encode(), roce_address().encode());
@@ -59,9 +59,9 @@ TEST(ConnectionAddress, ComesBackFromItsBytes) {
 }
 
 TEST(ConnectionAddress, RefusesMalformedBytes) {
-  const auto changed = [](std::size_t place, unsigned value) {
+  const auto changed = [](std::size_t index, unsigned value) {
     ConnectionAddress::Encoded bytes = roce_address().encode();
-    bytes[place] = static_cast<std::byte>(value);
+    bytes[index] = static_cast<std::byte>(value);
     return ConnectionAddress::decode(bytes);
   };
   EXPECT_TRUE(fails(ConnectionAddress::decode({}), Code::protocol, {"has 0 bytes instead of 32"}));
@@ -89,11 +89,11 @@ TEST(ConnectionAddress, RefusesMalformedBytes) {
 }
 
 // Any byte may have any value: decoding refuses it, or preserves it.
-TEST(ConnectionAddress, LivesThroughAnyByte) {
-  for (std::size_t place = 0; place < ConnectionAddress::encoded_bytes; ++place) {
+TEST(ConnectionAddress, AcceptsOrRefusesAnyByte) {
+  for (std::size_t index = 0; index < ConnectionAddress::encoded_bytes; ++index) {
     for (unsigned value = 0; value < 256; ++value) {
       ConnectionAddress::Encoded bytes = roce_address().encode();
-      bytes[place] = static_cast<std::byte>(value);
+      bytes[index] = static_cast<std::byte>(value);
       const auto decoded = ConnectionAddress::decode(bytes);
       if (decoded.ok()) {
         EXPECT_EQ(decoded->encode(), bytes);
@@ -122,7 +122,7 @@ class QueuePairs : public testing::Test {
   std::shared_ptr<Device> device_;
 };
 
-TEST_F(QueuePairs, AreMadeAsAskedFor) {
+TEST_F(QueuePairs, AreMadeAsRequested) {
   ibv_cq sent{};
   ibv_cq received{};
   ibv_srq receives{};
@@ -148,7 +148,7 @@ TEST_F(QueuePairs, AreMadeAsAskedFor) {
   EXPECT_NE(attributes.qp_access_flags & IBV_ACCESS_REMOTE_ATOMIC, 0U);
 }
 
-TEST_F(QueuePairs, LetNobodyDoAtomicsWhereThereAreNone) {
+TEST_F(QueuePairs, AllowNoAtomicsIfTheDeviceHasNone) {
   auto description = roce_device("rxe0");
   description.attributes.atomic_cap = IBV_ATOMIC_NONE;
   open(std::move(description));
@@ -166,7 +166,7 @@ TEST_F(QueuePairs, AreRefusedBeyondTheLimits) {
                     {"257 inline bytes", "256 at most"}));
 }
 
-TEST_F(QueuePairs, TellTheirAddress) {
+TEST_F(QueuePairs, ReportTheirAddress) {
   const QueuePair pair = make();
   const ConnectionAddress address = pair.address();
   EXPECT_EQ(address.network, Network::roce_v2);
@@ -179,7 +179,7 @@ TEST_F(QueuePairs, TellTheirAddress) {
   EXPECT_TRUE(ok(ConnectionAddress::decode(address.encode())));
 }
 
-TEST_F(QueuePairs, BeginWithPacketsByChance) {
+TEST_F(QueuePairs, BeginWithRandomPacketNumbers) {
   std::vector<std::uint32_t> numbers;
   for (int i = 0; i < 8; ++i) {
     numbers.push_back(make().address().first_packet);
@@ -187,7 +187,7 @@ TEST_F(QueuePairs, BeginWithPacketsByChance) {
   EXPECT_NE(numbers, std::vector<std::uint32_t>(8, numbers[0]));
 }
 
-TEST_F(QueuePairs, ConnectWithWhatBothSidesCanDo) {
+TEST_F(QueuePairs, ConnectWithTheCommonLimitsOfBothSides) {
   QueuePair pair = make();
   ASSERT_TRUE(ok(pair.connect(roce_address())));
   ASSERT_EQ(library_->changes.size(), 3U);
@@ -229,7 +229,7 @@ TEST_F(QueuePairs, OfInfiniBandUseTheGidBeyondTheirSubnetOnly) {
   EXPECT_EQ(rtr().ah_attr.is_global, 1);
 }
 
-TEST_F(QueuePairs, OfInfiniBandUseTheGidWhereThePortAsksForIt) {
+TEST_F(QueuePairs, OfInfiniBandUseTheGidIfThePortRequiresIt) {
   auto description = infiniband_device("ib");
   description.ports[0].flags = IBV_QPF_GRH_REQUIRED;
   open(std::move(description));
@@ -266,7 +266,7 @@ TEST_F(QueuePairs, RefuseTimesThatWouldHang) {
                     {"retries 8 (0 to 7)"}));
 }
 
-TEST_F(QueuePairs, SayWhyTheyCannotBeConnected) {
+TEST_F(QueuePairs, ReportWhyTheyCannotBeConnected) {
   library_->failing_state = IBV_QPS_RTR;
   const auto refusal = [&](int error) {
     library_->modify_error = error;
@@ -305,7 +305,7 @@ TEST_F(QueuePairs, AreDestroyedBeforeTheirDevice) {
   EXPECT_EQ(library_->live, 0);
 }
 
-TEST_F(QueuePairs, ThatFailHalfwayLeaveNothingBehind) {
+TEST_F(QueuePairs, ThatFailHalfwayFreeEverything) {
   const int before = library_->live;
   library_->failing_state = IBV_QPS_INIT;
   library_->modify_error = ENOMEM;

@@ -22,7 +22,7 @@ class CacheChecker {
     switch (random_() % 4) {
       case 0:
       case 1:
-        look();
+        find_some();
         break;
       case 2:
         give_back();
@@ -42,7 +42,7 @@ class CacheChecker {
     return {begin, begin + 1 + random_() % 16};
   }
 
-  void look() {
+  void find_some() {
     const PageRange range = some_range();
     const bool is_kept = std::any_of(known_.begin(), known_.end(), [&](RegionHandle region) {
       return region->is_kept && region->range.contains(range);
@@ -147,7 +147,7 @@ TEST(RegistrationCache, FindsExactlyWhatItKeeps) {
   }
 }
 
-TEST(RegistrationCache, WhatIsGoneOrBeingRegisteredIsNotUnneeded) {
+TEST(RegistrationCache, FreedOrPendingRegionsAreNotEvicted) {
   RegistrationCache cache({.bytes = 100, .regions = 10});
   Leaving leaving;
   cache.finish(cache.begin({10, 20}), true, leaving);

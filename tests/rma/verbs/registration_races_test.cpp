@@ -54,11 +54,11 @@ TEST_F(RegistrarRaces, MappedOver) {
     return;
   }
   in_threads(4, [&](int /*thread*/) {
-    Mapping place(4);
+    Mapping mapping(4);
     for (int round = 0; round < tessera::test::rounds(2000); ++round) {
       // Over the old one: a free address may become another thread's heap at any moment.
       Mapping memory(4, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
-                     place.page());
+                     mapping.page());
       use(memory, 4);
       memory.forget();
     }

@@ -70,7 +70,7 @@ TEST_F(Acquire, FindsWhatWasRegistered) {
   EXPECT_EQ(library->live_bytes(), 0U);
 }
 
-TEST_F(Acquire, GivesBackAtOnceWithoutACache) {
+TEST_F(Acquire, ReleasesAtOnceWithoutACache) {
   ASSERT_NO_FATAL_FAILURE(make({.may_cache = false}));
   EXPECT_FALSE(registrar->is_caching());
   EXPECT_EQ(registrar->why_not_caching(), "switched off");
@@ -86,7 +86,7 @@ TEST_F(Acquire, GivesBackAtOnceWithoutACache) {
   EXPECT_EQ(registrar->counters().registered_bytes, 0U);
 }
 
-TEST_F(Acquire, SaysThatNothingIsNoMemory) {
+TEST_F(Acquire, RefusesAnEmptyRange) {
   ASSERT_NO_FATAL_FAILURE(make({.may_cache = false}));
   Mapping memory(1);
   EXPECT_TRUE(fails(registrar->acquire(memory.page(), 0, Use::source), Code::invalid_argument,
@@ -178,7 +178,7 @@ TEST_F(Acquire, PiecesThatOverlapAreRegisteredTogether) {
   EXPECT_EQ(acquire(memory, 11, 2).range(), memory.range(11, 2)) << "would be six times the work";
 }
 
-TEST_F(Acquire, AGrownRegionLeavesThoseInUseAlone) {
+TEST_F(Acquire, AGrownRegionKeepsThoseInUse) {
   make();
   if (IsSkipped()) {
     return;
@@ -233,7 +233,7 @@ TEST_F(Acquire, MemoryUnmappedInUseGoesWithItsLastUser) {
   EXPECT_FALSE(library->is_live(key));
 }
 
-TEST_F(Acquire, PagesThrownAwayAreForgotten) {
+TEST_F(Acquire, DiscardedPagesAreForgotten) {
   make();
   if (IsSkipped()) {
     return;
@@ -247,7 +247,7 @@ TEST_F(Acquire, PagesThrownAwayAreForgotten) {
   EXPECT_EQ(library->stamp_in(registration.lkey(), memory.page(1)), 2U);
 }
 
-TEST_F(Acquire, MovedMemoryIsForgottenAndFoundAnew) {
+TEST_F(Acquire, MovedMemoryIsForgottenAndFoundAgain) {
   make();
   if (IsSkipped()) {
     return;
@@ -300,7 +300,7 @@ TEST_F(Acquire, MemoryMadeWritableIsRegisteredAgain) {
   EXPECT_EQ(acquire(memory, 1, 2, Use::destination).lkey(), key);
 }
 
-TEST_F(Acquire, WhatIsNotThereIsAnErrorThatLetsTheCallerCopy) {
+TEST_F(Acquire, UnmappedMemoryIsAnErrorThatLetsTheCallerCopy) {
   ASSERT_NO_FATAL_FAILURE(make({.may_cache = false}));
   Mapping memory(2, PROT_NONE);
   EXPECT_TRUE(fails(registrar->acquire(memory.page(), 8, Use::source), Code::unsupported,
@@ -361,7 +361,7 @@ TEST_F(Acquire, WhatAnotherRegistrarWatchesIsNotKept) {
 
 // --- limits
 
-TEST_F(Acquire, MakesRoomWhereTheLimitOnLockedMemoryIsReached) {
+TEST_F(Acquire, DropsRegistrationsIfTheLimitOnLockedMemoryIsReached) {
   make();
   if (IsSkipped()) {
     return;
@@ -374,7 +374,7 @@ TEST_F(Acquire, MakesRoomWhereTheLimitOnLockedMemoryIsReached) {
   EXPECT_EQ(library->live_bytes(), 8 * page_bytes());
 }
 
-TEST_F(Acquire, SaysAllAboutTheLimit) {
+TEST_F(Acquire, ExplainsTheLimit) {
   ASSERT_NO_FATAL_FAILURE(make({.may_cache = false}));
   library->limit_bytes = 10 * page_bytes();
   Mapping memory(32);
@@ -442,7 +442,7 @@ TEST_F(Pin, MovesWithItsOwner) {
   EXPECT_EQ(library->live_bytes(), 0U);
 }
 
-TEST_F(Pin, SaysAllAboutTheLimit) {
+TEST_F(Pin, ExplainsTheLimit) {
   ASSERT_NO_FATAL_FAILURE(make({.may_cache = false}));
   library->limit_bytes = page_bytes();
   Mapping memory(2);
@@ -452,7 +452,7 @@ TEST_F(Pin, SaysAllAboutTheLimit) {
 
 // --- forks
 
-TEST_F(Fork, AChildHasNothingAndGivesNothingBack) {
+TEST_F(Fork, AChildOwnsNothingAndFreesNothing) {
   make();
   if (IsSkipped()) {
     return;
@@ -484,7 +484,7 @@ TEST_F(Fork, AChildHasNothingAndGivesNothingBack) {
   EXPECT_EQ(cache().kept_regions, 0U) << "and sees only its own unmappings";
 }
 
-TEST_F(Fork, AChildThatLivesLongerHoldsUpNobody) {
+TEST_F(Fork, AChildThatLivesLongerDelaysNoRank) {
   make({.cached_bytes = 8 * page_bytes(), .cached_regions = 4});
   if (IsSkipped()) {
     return;
@@ -512,7 +512,7 @@ TEST_F(Fork, AChildThatLivesLongerHoldsUpNobody) {
   waitpid(child, nullptr, 0);
 }
 
-TEST_F(Fork, LibibverbsIsPreparedWhereTheKernelIsNot) {
+TEST_F(Fork, LibibverbsIsPreparedIfTheKernelIsNot) {
   ASSERT_NO_FATAL_FAILURE(make({.may_cache = false}));
   EXPECT_EQ(library->fork_inits, 0);
   library->fork_status = IBV_FORK_ENABLED;

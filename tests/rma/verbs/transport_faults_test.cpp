@@ -95,41 +95,41 @@ const std::vector<Cause>& causes() {
 class VerbsFaults : public WithinLimit {
  protected:
   // Rank 0 has a connection to both others, and runs `scene`. At the end it reaches rank 2.
-  static void play(RdmaJob& site, const std::function<void(Job&, Region&)>& scene) {
-    site.act(slice_bytes, [&](Job& job, Region& region) {
+  static void run_as_rank_0(RdmaJob& rdma_job, const std::function<void(Job&, Region&)>& scene) {
+    rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
       ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank), std::int64_t{0})));
-      ASSERT_TRUE(ok(put_value(job, region.at(bystander_member), std::int64_t{3})));
+      ASSERT_TRUE(ok(put_value(job, region.at(other_member), std::int64_t{3})));
       ASSERT_TRUE(ok(job.fence(far)));
-      ASSERT_TRUE(ok(job.fence(bystander)));
+      ASSERT_TRUE(ok(job.fence(other_rank)));
       scene(job, region);
-      expect_bystander_reached(site, job, region);
+      expect_other_rank_reached(rdma_job, job, region);
     });
   }
-  static void expect_bystander_reached(RdmaJob& site, Job& job, Region& region) {
+  static void expect_other_rank_reached(RdmaJob& rdma_job, Job& job, Region& region) {
     const auto data = pattern(long_bytes, 11);
-    EXPECT_TRUE(ok(put(job, region.at(bystander_member, 8), data.data(), data.size())));
-    EXPECT_TRUE(ok(job.fence(bystander)));
-    EXPECT_EQ(std::memcmp(site.slice(2) + 8, data.data(), data.size()), 0);
-    const auto before = fetch_add(job, region.at(bystander_member), std::int64_t{1});
+    EXPECT_TRUE(ok(put(job, region.at(other_member, 8), data.data(), data.size())));
+    EXPECT_TRUE(ok(job.fence(other_rank)));
+    EXPECT_EQ(std::memcmp(rdma_job.slice(2) + 8, data.data(), data.size()), 0);
+    const auto before = fetch_add(job, region.at(other_member), std::int64_t{1});
     ASSERT_TRUE(ok(before));
     EXPECT_EQ(*before, 3);
   }
-  static constexpr WorldRank bystander{2};
-  static constexpr TeamRank bystander_member{2};
+  static constexpr WorldRank other_rank{2};
+  static constexpr TeamRank other_member{2};
 };
 
 class VerbsFailingRequest
     : public VerbsFaults,
       public testing::WithParamInterface<std::tuple<std::size_t, std::size_t>> {};
 
-TEST_P(VerbsFailingRequest, EndsWithTheNodeTheRankAndTheCause) {
+TEST_P(VerbsFailingRequest, ReportsTheNodeTheRankAndTheCause) {
   const Operation& operation = operations()[std::get<0>(GetParam())];
   const Cause& cause = causes()[std::get<1>(GetParam())];
-  RdmaJob site({.ranks = 3});
-  play(site, [&](Job& job, Region& region) {
+  RdmaJob rdma_job({.ranks = 3});
+  run_as_rank_0(rdma_job, [&](Job& job, Region& region) {
     // Anything that the operation needs, such as the slice's location, exists before.
     ASSERT_TRUE(ok(operation.run(job, region)));
-    site.network().break_next(operation.kind, cause.status);
+    rdma_job.network().break_next(operation.kind, cause.status);
     EXPECT_TRUE(fails(operation.run(job, region), Code::peer_lost,
                       {"node 1 is lost with rank 1", cause.words}));
     EXPECT_TRUE(fails(operation.run(job, region), Code::peer_lost, {"node 1 is lost with rank 1"}))
@@ -175,7 +175,7 @@ struct Failure {
 
 const std::vector<Failure>& failures() {
   static const std::vector<Failure> all = {
-      {"CutNetwork", [](FakeVerbs& network) { network.cut("fake0", "fake1"); },
+      {"CutNetwork", [](FakeVerbs& network) { network.disconnect("fake0", "fake1"); },
        "the other end does not answer"},
       {"RemovedDeviceThere", [](FakeVerbs& network) { network.remove_device("fake1"); }, ""},
       {"RefusedRequests",
@@ -190,10 +190,10 @@ class VerbsFailure : public VerbsFaults,
 TEST_P(VerbsFailure, EndsEachOperationAndNothingElse) {
   const Failure& failure = failures()[std::get<0>(GetParam())];
   const Operation& operation = operations()[std::get<1>(GetParam())];
-  RdmaJob site({.ranks = 3});
-  play(site, [&](Job& job, Region& region) {
+  RdmaJob rdma_job({.ranks = 3});
+  run_as_rank_0(rdma_job, [&](Job& job, Region& region) {
     ASSERT_TRUE(ok(operation.run(job, region)));
-    failure.cause(site.network());
+    failure.cause(rdma_job.network());
     EXPECT_TRUE(fails(run_until_failure(operation, job, region), Code::peer_lost,
                       {"node 1 is lost with rank 1", failure.words}));
     EXPECT_TRUE(fails(operation.run(job, region), Code::peer_lost, {"node 1"}));
@@ -209,33 +209,33 @@ INSTANTIATE_TEST_SUITE_P(Each, VerbsFailure,
                          });
 
 // Also if the most active connection no longer exists.
-TEST_F(VerbsFaults, AgentsSleepWhenAPathIsLost) {
+TEST_F(VerbsFaults, AgentsSleepWhenAConnectionIsLost) {
   for (int round = 0; round < 10 && !HasFailure(); ++round) {
-    RdmaJob site;
-    site.act(slice_bytes, [&](Job& job, Region& region) {
+    RdmaJob rdma_job;
+    rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
       ASSERT_TRUE(ok(add(job, region)));
-      site.network().break_next(IBV_WC_SEND, IBV_WC_RETRY_EXC_ERR);
+      rdma_job.network().break_next(IBV_WC_SEND, IBV_WC_RETRY_EXC_ERR);
       EXPECT_FALSE(ok(add(job, region)));
-      EXPECT_TRUE(site.becomes_quiet());
+      EXPECT_TRUE(rdma_job.becomes_idle());
     });
   }
 }
 
 // This side's device is gone: no node is reachable.
-TEST_F(VerbsFaults, RemovedDeviceEndsWhatIsUnderWay) {
-  RdmaJob site({.ranks = 3});
-  site.act(slice_bytes, [&](Job& job, Region& region) {
+TEST_F(VerbsFaults, RemovedDeviceEndsPendingOperations) {
+  RdmaJob rdma_job({.ranks = 3});
+  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
     const auto data = pattern(long_bytes, 12);
     std::vector<std::byte> back(long_bytes);
     ASSERT_TRUE(ok(put(job, region.at(far_team_rank), data.data(), long_bytes)));
     ASSERT_TRUE(ok(get(job, region.at(far_team_rank), back.data(), long_bytes)));
-    site.network().hold(true);
+    rdma_job.network().hold(true);
     Handle writing = put_async(job, region.at(far_team_rank), data.data(), long_bytes);
     Handle reading = get_async(job, region.at(far_team_rank), back.data(), long_bytes);
-    site.network().remove_device("fake0");
+    rdma_job.network().remove_device("fake0");
     EXPECT_TRUE(fails(writing.wait(), Code::peer_lost, {"node 1 is lost with rank 1"}));
     EXPECT_TRUE(fails(reading.wait(), Code::peer_lost, {"node 1 is lost with rank 1"}));
-    site.network().hold(false);
+    rdma_job.network().hold(false);
     EXPECT_TRUE(fails(add(job, region), Code::peer_lost, {"node 1"}));
     EXPECT_TRUE(fails(fetch_add(job, region.at(TeamRank{2}), std::int64_t{1}), Code::peer_lost,
                       {"node 2"}));
@@ -243,13 +243,13 @@ TEST_F(VerbsFaults, RemovedDeviceEndsWhatIsUnderWay) {
 }
 
 // Whatever the device did with the requests, no completion reports it any longer.
-TEST_F(VerbsFaults, CompletionQueueThatFailsEndsWhatIsUnderWay) {
-  RdmaJob site;
-  site.act(slice_bytes, [&](Job& job, Region& region) {
+TEST_F(VerbsFaults, CompletionQueueThatFailsEndsPendingOperations) {
+  RdmaJob rdma_job;
+  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
     const auto data = pattern(long_bytes, 13);
     ASSERT_TRUE(ok(put(job, region.at(far_team_rank), data.data(), long_bytes)));
     ASSERT_TRUE(ok(add(job, region)));
-    site.network().fail(FakeVerbs::Call::poll_cq, EIO, 0, -1);
+    rdma_job.network().fail(FakeVerbs::Call::poll_cq, EIO, 0, -1);
     EXPECT_TRUE(fails(put(job, region.at(far_team_rank), data.data(), long_bytes), Code::peer_lost,
                       {"node 1 is lost with rank 1", "completion queue"}));
     EXPECT_TRUE(fails(add(job, region), Code::peer_lost, {"node 1"}));
@@ -327,15 +327,15 @@ const std::vector<Refusal>& refusals() {
 
 class VerbsRefusal : public VerbsFaults, public testing::WithParamInterface<std::size_t> {};
 
-TEST_P(VerbsRefusal, LeavesAWayAround) {
+TEST_P(VerbsRefusal, FallsBackToAnotherProtocol) {
   const Refusal& refusal = refusals()[GetParam()];
-  RdmaJob site;
-  site.network().fail(refusal.call, refusal.error, refusal.after, refusal.times);
-  site.run(work);
+  RdmaJob rdma_job;
+  rdma_job.network().fail(refusal.call, refusal.error, refusal.after, refusal.times);
+  rdma_job.run(work);
   if (std::string_view(refusal.words).empty()) {
-    EXPECT_EQ(site.warnings(), std::vector<std::string>());
+    EXPECT_EQ(rdma_job.warnings(), std::vector<std::string>());
   } else {
-    EXPECT_FALSE(site.warnings(refusal.words).empty());
+    EXPECT_FALSE(rdma_job.warnings(refusal.words).empty());
   }
 }
 
@@ -346,37 +346,37 @@ INSTANTIATE_TEST_SUITE_P(Each, VerbsRefusal, testing::Range(std::size_t{0}, refu
 // for each of two connections.
 class VerbsRefusedStep : public VerbsFaults, public testing::WithParamInterface<int> {};
 
-TEST_P(VerbsRefusedStep, LeavesTheConversationOnTcp) {
-  RdmaJob site;
-  site.network().fail(FakeVerbs::Call::modify_qp, EINVAL, GetParam());
-  site.run(work);
-  EXPECT_EQ(site.warnings("is reached over TCP: ").size(), 1U);
+TEST_P(VerbsRefusedStep, LeavesTheConnectionOnTcp) {
+  RdmaJob rdma_job;
+  rdma_job.network().fail(FakeVerbs::Call::modify_qp, EINVAL, GetParam());
+  rdma_job.run(work);
+  EXPECT_EQ(rdma_job.warnings("is reached over TCP: ").size(), 1U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, VerbsRefusedStep, testing::Range(0, 12));
 
 TEST_F(VerbsFaults, ArenaThatCannotBeRegisteredIsReachedByRequests) {
   for (const int after : {6, 7, 8}) {
-    RdmaJob site;
-    site.network().fail(FakeVerbs::Call::reg_mr, ENOMEM, after, -1);
-    site.run(work);
+    RdmaJob rdma_job;
+    rdma_job.network().fail(FakeVerbs::Call::reg_mr, ENOMEM, after, -1);
+    rdma_job.run(work);
   }
 }
 
 // Registrations fail as soon as their total reaches that size.
-TEST_F(VerbsFaults, LockedMemoryThatIsUsedUpChangesTheWayOnly) {
+TEST_F(VerbsFaults, ExhaustedLockedMemoryOnlyChangesTheProtocol) {
   for (const std::size_t mib : {1U, 4U, 6U, 9U, 16U, 24U, 40U, 60U}) {
-    RdmaJob site;
-    site.network().limit_memlock(mib << 20U);
-    site.run(work);
+    RdmaJob rdma_job;
+    rdma_job.network().limit_memlock(mib << 20U);
+    rdma_job.run(work);
     EXPECT_FALSE(HasFailure()) << "with " << mib << " MiB";
   }
 }
 
 // The slab of its beginning is registered for another region, and no other slab can be.
-TEST_F(VerbsFaults, SliceThatIsKnownInPartOnlyIsReachedAsAWhole) {
-  RdmaJob site;
-  site.run([&](Job& job) {
+TEST_F(VerbsFaults, PartlyRegisteredSliceIsReachedAsAWhole) {
+  RdmaJob rdma_job;
+  rdma_job.run([&](Job& job) {
     constexpr std::size_t bytes = std::size_t{24} << 20;
     auto small = Region::allocate(job.world(), 4096);
     auto large = Region::allocate(job.world(), bytes);
@@ -385,7 +385,7 @@ TEST_F(VerbsFaults, SliceThatIsKnownInPartOnlyIsReachedAsAWhole) {
     const TeamRank next = neighbour(job);
     ASSERT_TRUE(ok(put_value(job, small->at(next), 1.0)));
     ASSERT_TRUE(ok(job.barrier()));
-    site.network().limit_memlock(site.network().registered_bytes());
+    rdma_job.network().limit_memlock(rdma_job.network().registered_bytes());
     ASSERT_TRUE(ok(job.barrier()));
     const auto sent = pattern(bytes, 14);
     std::vector<std::byte> back(bytes);
@@ -398,23 +398,23 @@ TEST_F(VerbsFaults, SliceThatIsKnownInPartOnlyIsReachedAsAWhole) {
   });
 }
 
-TEST_F(VerbsFaults, OneNodeWithoutADeviceMakesAllPassOver) {
-  RdmaJob site({.ranks = 3});
-  site.has_no_device = [](WorldRank rank) { return rank == far; };
-  site.run([&](Job& job) {
+TEST_F(VerbsFaults, OneNodeWithoutADeviceMakesAllUseTcp) {
+  RdmaJob rdma_job({.ranks = 3});
+  rdma_job.has_no_device = [](WorldRank rank) { return rank == far; };
+  rdma_job.run([&](Job& job) {
     const auto name = job.transport_to(WorldRank{neighbour(job).value});
     ASSERT_TRUE(ok(name));
     EXPECT_EQ(*name, "tcp");
     work(job);
   });
-  EXPECT_EQ(site.network().live(), FakeVerbs::Live());
+  EXPECT_EQ(rdma_job.network().live(), FakeVerbs::Live());
 }
 
-TEST_F(VerbsFaults, OneNodeWithoutADeviceIsNamedWhereNothingElseIsThere) {
-  RdmaJob site({.ranks = 3, .transport = "shm,fabric"});
-  site.has_no_device = [](WorldRank rank) { return rank == far; };
+TEST_F(VerbsFaults, OneNodeWithoutADeviceIsNamedIfNoOtherTransportExists) {
+  RdmaJob rdma_job({.ranks = 3, .transport = "shm,fabric"});
+  rdma_job.has_no_device = [](WorldRank rank) { return rank == far; };
   std::atomic<int> started{0};
-  const Status status = site.try_to_run([&](Job&) { ++started; });
+  const Status status = rdma_job.try_to_run([&](Job&) { ++started; });
   EXPECT_TRUE(fails(status, Code::unreachable, {"no transport of 'shm,fabric' connects nodes"}));
   EXPECT_EQ(started, 0);
 }

@@ -46,7 +46,7 @@ class WithinLimit : public testing::Test {
   Watchdog watchdog_{std::chrono::seconds(60)};
 };
 
-struct SiteOptions {
+struct RdmaJobOptions {
   std::int32_t ranks = 2;
   std::vector<DeviceModel> devices = {};  ///< none: one like soft RoCE for each rank
   std::uint64_t seed = 1;
@@ -57,7 +57,7 @@ struct SiteOptions {
 /// objects must be destroyed, and no call may have been a misuse.
 class RdmaJob {
  public:
-  explicit RdmaJob(SiteOptions options = {})
+  explicit RdmaJob(RdmaJobOptions options = {})
       : options_(std::move(options)),
         network_(std::make_shared<FakeVerbs>(
             options_.devices.empty() ? soft_roce_devices(options_.ranks) : options_.devices,
@@ -141,7 +141,7 @@ class RdmaJob {
   }
 
   /// Returns true once the completion queues are polled only rarely.
-  [[nodiscard]] bool becomes_quiet() const {
+  [[nodiscard]] bool becomes_idle() const {
     constexpr std::uint64_t few = 1000;  // a thread that does not sleep polls more often in this
                                          // time
     return eventually([&] {
@@ -171,7 +171,7 @@ class RdmaJob {
     settings.verbs_chunk_kib = 0;
     return settings;
   }
-  void note(const std::string& line) {
+  void record_warning(const std::string& line) {
     const std::lock_guard guard(mutex_);
     warnings_.push_back(line);
   }
@@ -191,13 +191,13 @@ class RdmaJob {
         "fabric", [this](const TransportContext& context) { return find(context); });
     factory.create = [this, create = factory.create](const TransportContext& context) {
       TransportContext changed = context;
-      changed.warn = [this](const std::string& line) { note(line); };
+      changed.warn = [this](const std::string& line) { record_warning(line); };
       return create(changed);
     };
     return factory;
   }
 
-  const SiteOptions options_;
+  const RdmaJobOptions options_;
   const std::shared_ptr<FakeVerbs> network_;
   Settings settings_ = first_settings(options_.transport);
   std::mutex mutex_;

@@ -20,7 +20,7 @@ using test::fails;
 using test::FakeVerbs;
 using test::ok;
 
-using FabricFinder =
+using ProviderFinder =
     std::function<std::shared_ptr<detail::RdmaProvider>(const std::shared_ptr<detail::Node>&)>;
 
 class VerbsAgent : public testing::Test {
@@ -30,8 +30,8 @@ class VerbsAgent : public testing::Test {
     EXPECT_EQ(network_->live(), FakeVerbs::Live());
     EXPECT_EQ(network_->misuses(), std::vector<std::string>());
   }
-  [[nodiscard]] static FabricFinder finder(const std::shared_ptr<FakeVerbs>& network,
-                                           const std::string& device) {
+  [[nodiscard]] static ProviderFinder finder(const std::shared_ptr<FakeVerbs>& network,
+                                             const std::string& device) {
     return [network, device](const std::shared_ptr<detail::Node>& node) {
       Settings settings;
       settings.verbs_device = device;
@@ -43,7 +43,7 @@ class VerbsAgent : public testing::Test {
   }
   RawPeer authenticated_peer() {
     RawPeer peer(node_->address());
-    EXPECT_TRUE(ok(peer.introduce(node_->secret(), foreign_rank)));
+    EXPECT_TRUE(ok(peer.authenticate(node_->secret(), foreign_rank)));
     return peer;
   }
   static FrameHeader path_request() {
@@ -83,10 +83,10 @@ class VerbsAgent : public testing::Test {
   std::shared_ptr<detail::Node> shared_node_ = detail::rig_node(detail::rig_memory(1), 0, true);
   std::shared_ptr<FakeVerbs> network_ = std::make_shared<FakeVerbs>();
   std::unique_ptr<ServedNode> node_ =
-      std::make_unique<ServedNode>(ServedNodeOptions{.find_fabric = finder(network_, "fake0")});
+      std::make_unique<ServedNode>(ServedNodeOptions{.find_provider = finder(network_, "fake0")});
 };
 
-TEST_F(VerbsAgent, EndsTheConversationWithWhoGivesAnAddressOfAnotherLength) {
+TEST_F(VerbsAgent, EndsTheConnectionIfAnAddressHasAnotherLength) {
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{127}, std::size_t{129}}) {
     RawPeer peer = authenticated_peer();
     ASSERT_TRUE(peer.send(frame(path_request(), Bytes(bytes, std::byte{1}))));
@@ -121,7 +121,7 @@ TEST_F(VerbsAgent, RefusesAddressesThatMakeNoSenseAndStaysOnTcp) {
   expect_no_path_left();
 }
 
-TEST_F(VerbsAgent, EndsTheConversationWithWhoGoesOnOverTheConnectionThatItLeft) {
+TEST_F(VerbsAgent, EndsTheConnectionIfAPeerStillUsesItAfterTheMove) {
   RawPeer peer = authenticated_peer();
   ASSERT_TRUE(peer.send(frame(path_request(), unreachable_address())));
   const auto answer = peer.receive_frame();
@@ -138,7 +138,7 @@ TEST_F(VerbsAgent, EndsTheConversationWithWhoGoesOnOverTheConnectionThatItLeft) 
       << warnings.front();
 }
 
-TEST_F(VerbsAgent, GivesBackThePathOfAPeerThatDies) {
+TEST_F(VerbsAgent, ReleasesTheRdmaConnectionOfADeadPeer) {
   for (int round = 0; round < 20; ++round) {
     RawPeer peer = authenticated_peer();
     ASSERT_TRUE(peer.send(frame(path_request(), unreachable_address())));
@@ -149,7 +149,7 @@ TEST_F(VerbsAgent, GivesBackThePathOfAPeerThatDies) {
   expect_no_path_left();
 }
 
-TEST_F(VerbsAgent, TellsWhereSlicesLieAndNothingElse) {
+TEST_F(VerbsAgent, ReportsTheAddressesOfSlicesAndNothingElse) {
   RawPeer peer = authenticated_peer();
   const auto ask = [&](std::uint64_t offset, RegionId id) {
     EXPECT_TRUE(peer.send(frame(request(Kind::locate, offset, id))));
@@ -167,12 +167,12 @@ TEST_F(VerbsAgent, TellsWhereSlicesLieAndNothingElse) {
   EXPECT_TRUE(fails(failure(slice_bytes + 1, region), Code::out_of_range));
   EXPECT_TRUE(fails(failure(~std::uint64_t{0}, region), Code::out_of_range));
   EXPECT_TRUE(fails(failure(0, RegionId{999}), Code::closed));
-  EXPECT_FALSE(failure(0, mail_memory).ok()) << "memory of the library";
+  EXPECT_FALSE(failure(0, mailbox_region).ok()) << "memory of the library";
   EXPECT_FALSE(failure(0, lock_memory).ok()) << "memory of the library";
   expect_fence_answered(peer);
 }
 
-TEST_F(VerbsAgent, EndsTheConversationWithWhoAsksForPlacesInAnotherForm) {
+TEST_F(VerbsAgent, EndsTheConnectionIfAddressesAreRequestedInAnotherForm) {
   const std::vector<Bytes> all = {
       frame(request(Kind::locate), shape_descriptor(CopyShape::contiguous(8))),
       frame(request(Kind::locate), {}, Bytes(8))};
@@ -185,16 +185,16 @@ TEST_F(VerbsAgent, EndsTheConversationWithWhoAsksForPlacesInAnotherForm) {
 }
 
 // A client that ends like a killed process: without a shutdown notice.
-TEST_F(VerbsAgent, GivesBackThePathsOfClientsThatDie) {
+TEST_F(VerbsAgent, ReleasesTheRdmaConnectionsOfDeadClients) {
   for (int round = 0; round < 3; ++round) {
     Client client([&] {
       ClientOptions options = options_for(*node_, foreign_rank);
       options.fabrics = finder(network_, "fake1")(shared_node_);
       return options;
     }());
-    ClientConnection* const link = client.link_to(NodeId{0}).value();
-    ASSERT_NE(link->path(), nullptr);
-    const auto span = link->locate(owner, region, 0, [] {});
+    ClientConnection* const connection = client.link_to(NodeId{0}).value();
+    ASSERT_NE(connection->path(), nullptr);
+    const auto span = connection->locate(owner, region, 0, [] {});
     EXPECT_TRUE(ok(span));
     EXPECT_EQ(network_->live().queue_pairs, 2U);
   }
@@ -202,19 +202,20 @@ TEST_F(VerbsAgent, GivesBackThePathsOfClientsThatDie) {
 }
 
 // Operations of the client fail when the agent is gone, also if the network is down.
-TEST_F(VerbsAgent, ThatEndsIsToldToWhoWaits) {
+TEST_F(VerbsAgent, ThatEndsIsReportedToWaiters) {
   ClientOptions options = options_for(*node_, foreign_rank);
   options.agent_hosts = {WorldRank{0}};
   options.fabrics = finder(network_, "fake1")(shared_node_);
   Client client(std::move(options));
-  ClientConnection* const link = client.link_to(NodeId{0}).value();
-  ASSERT_NE(link->path(), nullptr);
+  ClientConnection* const connection = client.link_to(NodeId{0}).value();
+  ASSERT_NE(connection->path(), nullptr);
   network_->hold(true);
   Completion done;
   done.begin();
-  Awaited awaited;
-  awaited.done = &done;
-  ASSERT_TRUE(ok(link->ask({.kind = Kind::fence, .origin = foreign_rank}, {}, std::move(awaited))));
+  Awaited pending;
+  pending.done = &done;
+  ASSERT_TRUE(
+      ok(connection->ask({.kind = Kind::fence, .origin = foreign_rank}, {}, std::move(pending))));
   node_->stop_agent();
   EXPECT_TRUE(test::eventually([&] { return client.wait(done, std::chrono::milliseconds(1)); }));
   EXPECT_TRUE(fails(done.take_error(), Code::peer_lost, {"node 0 is lost with rank 0"}));

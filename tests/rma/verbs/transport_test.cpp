@@ -50,17 +50,17 @@ class VerbsTransport : public WithinLimit {
   }
 };
 
-TEST_F(VerbsTransport, PutsFewBytesWithinTheRequestAndIsRarelyTold) {
-  RdmaJob site;
-  site.act(slice_bytes, [&](Job& job, Region& region) {
+TEST_F(VerbsTransport, PutsFewBytesInlineWithFewCompletions) {
+  RdmaJob rdma_job;
+  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
     constexpr std::uint64_t count = 160;
     ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank), std::uint64_t{1})));
     ASSERT_TRUE(ok(job.fence(far)));
-    site.network().start_trace();
+    rdma_job.network().start_trace();
     for (std::uint64_t i = 0; i < count; ++i) {
       ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank, 8 * i), 3 * i + 1)));
     }
-    const auto writes = site.posted(IBV_WR_RDMA_WRITE);
+    const auto writes = rdma_job.posted(IBV_WR_RDMA_WRITE);
     EXPECT_EQ(writes.size(), count);
     EXPECT_TRUE(std::all_of(writes.begin(), writes.end(), [](const FakeVerbs::Posted& each) {
       return each.is_inline && each.bytes == sizeof(std::uint64_t);
@@ -68,118 +68,118 @@ TEST_F(VerbsTransport, PutsFewBytesWithinTheRequestAndIsRarelyTold) {
     EXPECT_LE(count_signalled(writes), count / 16 + 1);
     ASSERT_TRUE(ok(job.fence(far)));
     for (std::uint64_t i = 0; i < count; ++i) {
-      EXPECT_EQ(reinterpret_cast<const std::uint64_t*>(site.slice(1))[i], 3 * i + 1);
+      EXPECT_EQ(reinterpret_cast<const std::uint64_t*>(rdma_job.slice(1))[i], 3 * i + 1);
     }
   });
 }
 
-TEST_F(VerbsTransport, FencesByOneReadAndOnlyBehindWrites) {
-  RdmaJob site;
-  site.act(slice_bytes, [&](Job& job, Region& region) {
+TEST_F(VerbsTransport, FencesByOneReadAndOnlyAfterWrites) {
+  RdmaJob rdma_job;
+  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
     ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank), 1.0)));
     ASSERT_TRUE(ok(job.fence(far)));
-    site.network().start_trace();
+    rdma_job.network().start_trace();
     ASSERT_TRUE(ok(job.fence(far)));
     ASSERT_TRUE(ok(job.fence_all()));
-    EXPECT_TRUE(site.network().trace().empty()) << "nothing was written";
+    EXPECT_TRUE(rdma_job.network().trace().empty()) << "nothing was written";
     ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank), 2.0)));
     ASSERT_TRUE(ok(job.fence(far)));
     ASSERT_TRUE(ok(job.fence_all()));
-    const auto reads = site.posted(IBV_WR_RDMA_READ);
+    const auto reads = rdma_job.posted(IBV_WR_RDMA_READ);
     ASSERT_EQ(reads.size(), 1U);
     EXPECT_EQ(reads.front().bytes, 1U);
     ASSERT_TRUE(ok(get_value<double>(job, region.at(far_team_rank))));
-    site.network().start_trace();
+    rdma_job.network().start_trace();
     ASSERT_TRUE(ok(job.fence(far)));
-    EXPECT_TRUE(site.network().trace().empty()) << "a get needs no fence";
+    EXPECT_TRUE(rdma_job.network().trace().empty()) << "a get needs no fence";
   });
 }
 
-TEST_F(VerbsTransport, CopiesWhatIsOfMediumLengthSoThatItsSourceIsFreeAtOnce) {
-  RdmaJob site;
-  site.act(slice_bytes, [&](Job& job, Region& region) {
+TEST_F(VerbsTransport, CopiesDataOfMediumLengthSoThatTheSourceIsFreeAtOnce) {
+  RdmaJob rdma_job;
+  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
     ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank), 1.0)));
-    const std::size_t regions = site.network().live().regions;
+    const std::size_t regions = rdma_job.network().live().regions;
     const std::vector<std::byte> sent = pattern(3000, 1);
     std::vector<std::byte> source = sent;
-    site.network().start_trace();
-    site.network().hold(true);
+    rdma_job.network().start_trace();
+    rdma_job.network().hold(true);
     ASSERT_TRUE(ok(put(job, region.at(far_team_rank, 64), source.data(), source.size())));
     std::fill(source.begin(), source.end(), std::byte{0xee});
-    site.network().hold(false);
+    rdma_job.network().hold(false);
     ASSERT_TRUE(ok(job.fence(far)));
-    const auto writes = site.posted(IBV_WR_RDMA_WRITE);
+    const auto writes = rdma_job.posted(IBV_WR_RDMA_WRITE);
     ASSERT_EQ(writes.size(), 1U);
     EXPECT_FALSE(writes.front().is_inline);
     EXPECT_EQ(writes.front().bytes, sent.size());
-    EXPECT_EQ(site.network().live().regions, regions);
-    EXPECT_TRUE(holds(site.slice(1) + 64, sent));
+    EXPECT_EQ(rdma_job.network().live().regions, regions);
+    EXPECT_TRUE(holds(rdma_job.slice(1) + 64, sent));
   });
 }
 
-TEST_F(VerbsTransport, MovesWhatIsLongFromAndToWhereItLies) {
-  RdmaJob site;
-  site.act(slice_bytes, [&](Job& job, Region& region) {
+TEST_F(VerbsTransport, MovesLongDataInPlace) {
+  RdmaJob rdma_job;
+  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
     ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank), 1.0)));
     const std::vector<std::byte> sent = pattern(1'000'003, 2);
     std::vector<std::byte> back(sent.size());
-    site.network().start_trace();
+    rdma_job.network().start_trace();
     ASSERT_TRUE(ok(put(job, region.at(far_team_rank, 24), sent.data(), sent.size())));
     ASSERT_TRUE(ok(get(job, region.at(far_team_rank, 24), back.data(), back.size())));
     EXPECT_TRUE(back == sent);
-    const auto writes = site.posted(IBV_WR_RDMA_WRITE);
-    const auto reads = site.posted(IBV_WR_RDMA_READ);
+    const auto writes = rdma_job.posted(IBV_WR_RDMA_WRITE);
+    const auto reads = rdma_job.posted(IBV_WR_RDMA_READ);
     ASSERT_EQ(writes.size(), 1U);
     ASSERT_EQ(reads.size(), 1U);
     EXPECT_EQ(writes.front().bytes, sent.size());
     EXPECT_EQ(writes.front().pieces, 1);
     EXPECT_EQ(reads.front().bytes, sent.size());
-    EXPECT_TRUE(holds(site.slice(1) + 24, sent));
+    EXPECT_TRUE(holds(rdma_job.slice(1) + 24, sent));
   });
 }
 
 TEST_F(VerbsTransport, RegistersNothingForMemoryOfTheArena) {
-  RdmaJob site;
-  site.act(slice_bytes, [&](Job& job, Region& region) {
+  RdmaJob rdma_job;
+  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
     constexpr std::size_t bytes = 300'000;
     auto memory = job.allocate_local(bytes);
     ASSERT_TRUE(ok(memory));
     const std::vector<std::byte> sent = pattern(bytes, 3);
     std::memcpy(*memory, sent.data(), bytes);
     ASSERT_TRUE(ok(put(job, region.at(far_team_rank), *memory, bytes)));  // registers its slab
-    const std::size_t regions = site.network().live().regions;
-    site.network().start_trace();
+    const std::size_t regions = rdma_job.network().live().regions;
+    rdma_job.network().start_trace();
     ASSERT_TRUE(ok(put(job, region.at(far_team_rank, 8), *memory, bytes)));
     ASSERT_TRUE(ok(job.fence(far)));
-    EXPECT_EQ(site.network().live().regions, regions);
-    EXPECT_EQ(count_bytes(site.posted(IBV_WR_RDMA_WRITE)), bytes);
-    EXPECT_EQ(site.posted(IBV_WR_RDMA_WRITE).size(), 1U);
-    EXPECT_TRUE(holds(site.slice(1) + 8, sent));
+    EXPECT_EQ(rdma_job.network().live().regions, regions);
+    EXPECT_EQ(count_bytes(rdma_job.posted(IBV_WR_RDMA_WRITE)), bytes);
+    EXPECT_EQ(rdma_job.posted(IBV_WR_RDMA_WRITE).size(), 1U);
+    EXPECT_TRUE(holds(rdma_job.slice(1) + 8, sent));
     ASSERT_TRUE(ok(job.free_local(*memory)));
   });
 }
 
 // The device accesses the part of a sparse slice that is in use, also after it grows; the rest goes
 // by requests, which allocate no memory for it.
-TEST_F(VerbsTransport, ReachesWhatIsInUseOfSparseMemory) {
-  RdmaJob site;
+TEST_F(VerbsTransport, ReachesTheUsedPartsOfSparseMemory) {
+  RdmaJob rdma_job;
   constexpr std::size_t used = std::size_t{1} << 20U;
   constexpr std::size_t bytes = 20'000;
   const std::vector<std::byte> sent = pattern(bytes, 3);
   std::vector<std::byte> back(bytes);
-  site.run([&](Job& job) {
+  rdma_job.run([&](Job& job) {
     auto unused = Region::allocate(job.world(), slice_bytes, {.sparse = true}).value();
     auto region = Region::allocate(job.world(), std::size_t{64} << 20U, {.sparse = true}).value();
     const auto expect_moved = [&](const Region& memory, std::uint64_t offset, bool by_device) {
       if (job.rank().value == 0) {
-        site.network().start_trace();
+        rdma_job.network().start_trace();
         ASSERT_TRUE(ok(put(job, memory.at(far_team_rank, offset), sent.data(), bytes)));
         ASSERT_TRUE(ok(job.fence(far)));
         std::fill(back.begin(), back.end(), std::byte{0});
         ASSERT_TRUE(ok(get(job, memory.at(far_team_rank, offset), back.data(), bytes)));
         EXPECT_EQ(back, sent);
-        EXPECT_EQ(count_bytes(site.posted(IBV_WR_RDMA_WRITE)) >= bytes, by_device) << offset;
-        EXPECT_EQ(count_bytes(site.posted(IBV_WR_RDMA_READ)) >= bytes, by_device) << offset;
+        EXPECT_EQ(count_bytes(rdma_job.posted(IBV_WR_RDMA_WRITE)) >= bytes, by_device) << offset;
+        EXPECT_EQ(count_bytes(rdma_job.posted(IBV_WR_RDMA_READ)) >= bytes, by_device) << offset;
       }
       ASSERT_TRUE(ok(job.barrier()));
     };
@@ -197,11 +197,11 @@ TEST_F(VerbsTransport, ReachesWhatIsInUseOfSparseMemory) {
 
 // ARMCI_Memget's memory: allocated by one rank alone, in address space that all have reserved.
 TEST_F(VerbsTransport, ReachesMemoryThatWasTakenFromArmcisPool) {
-  RdmaJob site;
-  site.settings().armci_memget_mib = 64;
+  RdmaJob rdma_job;
+  rdma_job.settings().armci_memget_mib = 64;
   constexpr std::size_t bytes = 100'000;
   std::array<std::atomic<std::uint64_t>, 3> taken{};
-  site.run([&](Job& job) {
+  rdma_job.run([&](Job& job) {
     auto pool = armci::MemoryPool::create(job);
     ASSERT_TRUE(ok(pool));
     for (std::size_t round = 0; round < taken.size(); ++round) {
@@ -215,12 +215,12 @@ TEST_F(VerbsTransport, ReachesMemoryThatWasTakenFromArmcisPool) {
         const std::vector<std::byte> sent = pattern(bytes, static_cast<std::uint32_t>(round));
         std::vector<std::byte> back(bytes);
         const RemoteAddress at = pool->region().at(far_team_rank, taken[round]);
-        site.network().start_trace();
+        rdma_job.network().start_trace();
         ASSERT_TRUE(ok(put(job, at, sent.data(), bytes)));
         ASSERT_TRUE(ok(get(job, at, back.data(), bytes)));
         EXPECT_EQ(back, sent);
-        EXPECT_GE(count_bytes(site.posted(IBV_WR_RDMA_WRITE)), bytes) << "round " << round;
-        EXPECT_GE(count_bytes(site.posted(IBV_WR_RDMA_READ)), bytes) << "round " << round;
+        EXPECT_GE(count_bytes(rdma_job.posted(IBV_WR_RDMA_WRITE)), bytes) << "round " << round;
+        EXPECT_GE(count_bytes(rdma_job.posted(IBV_WR_RDMA_READ)), bytes) << "round " << round;
       }
       ASSERT_TRUE(ok(job.barrier()));
     }
@@ -228,23 +228,23 @@ TEST_F(VerbsTransport, ReachesMemoryThatWasTakenFromArmcisPool) {
   });
 }
 
-TEST_F(VerbsTransport, SplitsWhatIsLongerThanTheDevicesMessages) {
-  SiteOptions options{.devices = soft_roce_devices(2)};
+TEST_F(VerbsTransport, SplitsDataLongerThanTheDevicesMessages) {
+  RdmaJobOptions options{.devices = soft_roce_devices(2)};
   constexpr std::size_t most = std::size_t{64} * 1024;
   for (DeviceModel& device : options.devices) {
     device.port.max_msg_sz = most;
   }
-  RdmaJob site(options);
-  site.act(slice_bytes, [&](Job& job, Region& region) {
+  RdmaJob rdma_job(options);
+  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
     const std::vector<std::byte> sent = pattern(10 * most + 77, 4);
     std::vector<std::byte> back(sent.size());
     ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank), 1.0)));
-    site.network().start_trace();
+    rdma_job.network().start_trace();
     ASSERT_TRUE(ok(put(job, region.at(far_team_rank, 8), sent.data(), sent.size())));
     ASSERT_TRUE(ok(get(job, region.at(far_team_rank, 8), back.data(), back.size())));
     EXPECT_TRUE(back == sent);
     for (const ibv_wr_opcode opcode : {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ}) {
-      const auto posted = site.posted(opcode);
+      const auto posted = rdma_job.posted(opcode);
       EXPECT_EQ(posted.size(), 11U);
       EXPECT_EQ(count_bytes(posted), sent.size());
       EXPECT_TRUE(std::all_of(posted.begin(), posted.end(),
@@ -254,40 +254,41 @@ TEST_F(VerbsTransport, SplitsWhatIsLongerThanTheDevicesMessages) {
 }
 
 TEST_F(VerbsTransport, PutsLongRowsInBatchesWithOneDoorbellEach) {
-  RdmaJob site;
-  site.act(slice_bytes, [&](Job& job, Region& region) {
+  RdmaJob rdma_job;
+  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
     constexpr std::size_t row = 1024;
     constexpr std::int64_t count = 40;
     const std::vector<std::byte> sent = pattern(2 * row * count, 5);
     ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank), 1.0)));
-    site.network().start_trace();
+    rdma_job.network().start_trace();
     const auto apart = CopyShape::rows(row, count, 2 * row, 3 * row);
     ASSERT_TRUE(ok(put(job, region.at(far_team_rank), sent.data(), apart)));
     ASSERT_TRUE(ok(job.fence(far)));
-    const auto writes = site.posted(IBV_WR_RDMA_WRITE);
+    const auto writes = rdma_job.posted(IBV_WR_RDMA_WRITE);
     EXPECT_EQ(writes.size(), static_cast<std::size_t>(count));
     EXPECT_EQ(count_batches(writes), 3U);  // of at most 16
     EXPECT_EQ(count_signalled(writes), 3U);
     for (std::size_t i = 0; i < count; ++i) {
-      EXPECT_EQ(std::memcmp(site.slice(1) + 3 * row * i, sent.data() + 2 * row * i, row), 0) << i;
+      EXPECT_EQ(std::memcmp(rdma_job.slice(1) + 3 * row * i, sent.data() + 2 * row * i, row), 0)
+          << i;
     }
   });
 }
 
-TEST_F(VerbsTransport, GathersRowsThatLieBehindEachOtherAtTheTarget) {
-  RdmaJob site;
-  site.act(slice_bytes, [&](Job& job, Region& region) {
+TEST_F(VerbsTransport, GathersRowsThatAreContiguousAtTheTarget) {
+  RdmaJob rdma_job;
+  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
     constexpr std::size_t row = 1024;
     constexpr std::int64_t count = 40;
     const std::vector<std::byte> sent = pattern(2 * row * count, 6);
     std::vector<std::byte> back(sent.size(), std::byte{0x11});
     ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank), 1.0)));
-    site.network().start_trace();
+    rdma_job.network().start_trace();
     const auto together = CopyShape::rows(row, count, 2 * row, row);
     ASSERT_TRUE(ok(put(job, region.at(far_team_rank), sent.data(), together)));
     ASSERT_TRUE(ok(get(job, region.at(far_team_rank), back.data(), together)));
     for (const ibv_wr_opcode opcode : {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ}) {
-      const auto posted = site.posted(opcode);
+      const auto posted = rdma_job.posted(opcode);
       ASSERT_EQ(posted.size(), 3U);  // of at most 16 pieces
       EXPECT_EQ(posted.front().pieces, 16);
       EXPECT_EQ(posted.back().pieces, 8);
@@ -302,36 +303,36 @@ TEST_F(VerbsTransport, GathersRowsThatLieBehindEachOtherAtTheTarget) {
 }
 
 TEST_F(VerbsTransport, SendsShortRowsAsMessages) {
-  RdmaJob site;
-  site.act(slice_bytes, [&](Job& job, Region& region) {
+  RdmaJob rdma_job;
+  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
     const auto short_rows = CopyShape::rows(64, 100, 128, 192);
     const std::vector<std::byte> sent = pattern(std::size_t{128} * 100, 7);
     ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank), 1.0)));
     ASSERT_TRUE(ok(job.fence(far)));
-    site.network().start_trace();
+    rdma_job.network().start_trace();
     ASSERT_TRUE(ok(put(job, region.at(far_team_rank), sent.data(), short_rows)));
     ASSERT_TRUE(ok(job.fence(far)));
-    EXPECT_TRUE(site.posted(IBV_WR_RDMA_WRITE).empty());
-    EXPECT_TRUE(site.posted(IBV_WR_RDMA_READ).empty()) << "requests need no read as a fence";
-    EXPECT_FALSE(site.posted(IBV_WR_SEND_WITH_IMM).empty());
+    EXPECT_TRUE(rdma_job.posted(IBV_WR_RDMA_WRITE).empty());
+    EXPECT_TRUE(rdma_job.posted(IBV_WR_RDMA_READ).empty()) << "requests need no read as a fence";
+    EXPECT_FALSE(rdma_job.posted(IBV_WR_SEND_WITH_IMM).empty());
     for (std::size_t i = 0; i < 100; ++i) {
-      EXPECT_EQ(std::memcmp(site.slice(1) + 192 * i, sent.data() + 128 * i, 64), 0) << i;
+      EXPECT_EQ(std::memcmp(rdma_job.slice(1) + 192 * i, sent.data() + 128 * i, 64), 0) << i;
     }
   });
 }
 
 TEST_F(VerbsTransport, GetsFewBytesThroughABufferAndRegistersNothing) {
-  RdmaJob site;
-  site.act(slice_bytes, [&](Job& job, Region& region) {
+  RdmaJob rdma_job;
+  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
     const std::vector<std::byte> sent = pattern(1000, 8);
     std::vector<std::byte> back(sent.size());
     ASSERT_TRUE(ok(put(job, region.at(far_team_rank), sent.data(), sent.size())));
-    const std::size_t regions = site.network().live().regions;
-    site.network().start_trace();
+    const std::size_t regions = rdma_job.network().live().regions;
+    rdma_job.network().start_trace();
     ASSERT_TRUE(ok(get(job, region.at(far_team_rank), back.data(), back.size())));
     EXPECT_TRUE(back == sent);
-    EXPECT_EQ(site.posted(IBV_WR_RDMA_READ).size(), 1U);
-    EXPECT_EQ(site.network().live().regions, regions);
+    EXPECT_EQ(rdma_job.posted(IBV_WR_RDMA_READ).size(), 1U);
+    EXPECT_EQ(rdma_job.network().live().regions, regions);
   });
 }
 
@@ -429,35 +430,35 @@ class SerialModel {
 
 TEST_F(VerbsTransport, KeepsTheOrderOfMixedOperationsWhateverTheNetworksTiming) {
   for (unsigned seed = 1; seed <= rounds(4U) && !HasFailure(); ++seed) {
-    RdmaJob site({.seed = seed});
-    site.settings().verbs_get = seed % 2 == 1 ? "read" : "assisted";
-    site.act(SerialModel::words * sizeof(std::int64_t), [&](Job& job, Region& region) {
-      std::minstd_rand dice(seed);
+    RdmaJob rdma_job({.seed = seed});
+    rdma_job.settings().verbs_get = seed % 2 == 1 ? "read" : "assisted";
+    rdma_job.act(SerialModel::words * sizeof(std::int64_t), [&](Job& job, Region& region) {
+      std::minstd_rand random(seed);
       SerialModel model(job, region, 100 + seed);
       for (int i = 0; i < rounds(800) && !HasFailure(); ++i) {
         if (i % 50 == 0) {
-          site.network().slow_down(std::chrono::microseconds(dice() % 3 * 20));
+          rdma_job.network().slow_down(std::chrono::microseconds(random() % 3 * 20));
         }
         model.step();
       }
-      site.network().slow_down({});
+      rdma_job.network().slow_down({});
       ASSERT_TRUE(ok(job.fence(far)));
-      EXPECT_EQ(std::memcmp(site.slice(1), model.expected().data(),
+      EXPECT_EQ(std::memcmp(rdma_job.slice(1), model.expected().data(),
                             model.expected().size() * sizeof(std::int64_t)),
                 0);
     });
   }
 }
 
-TEST_F(VerbsTransport, RaisesAFlagBehindTheDataThatItAnnounces) {
+TEST_F(VerbsTransport, RaisesAFlagAfterTheDataThatItAnnounces) {
   constexpr std::array<std::size_t, 4> lengths{8, 200, 3000, 300'000};
   for (std::uint64_t seed = 1; seed <= rounds(4U) && !HasFailure(); ++seed) {
-    RdmaJob site({.seed = seed});
+    RdmaJob rdma_job({.seed = seed});
     if (seed % 2 == 0) {
-      site.network().relax_all();
+      rdma_job.network().relax_all();
     }
-    site.network().slow_down(std::chrono::microseconds(10 * (seed - 1)));
-    site.run([&](Job& job) {
+    rdma_job.network().slow_down(std::chrono::microseconds(10 * (seed - 1)));
+    rdma_job.run([&](Job& job) {
       auto region = Region::allocate(job.world(), slice_bytes);
       ASSERT_TRUE(ok(region));
       ASSERT_TRUE(ok(job.barrier()));
@@ -478,19 +479,19 @@ TEST_F(VerbsTransport, RaisesAFlagBehindTheDataThatItAnnounces) {
   }
 }
 
-TEST_F(VerbsTransport, FencesWhatLandsInRandomOrder) {
+TEST_F(VerbsTransport, FencesDataThatLandInRandomOrder) {
   for (std::uint64_t seed = 1; seed <= rounds(4U) && !HasFailure(); ++seed) {
-    RdmaJob site({.seed = seed});
-    site.network().relax_all();
-    site.act(slice_bytes, [&](Job& job, Region& region) {
+    RdmaJob rdma_job({.seed = seed});
+    rdma_job.network().relax_all();
+    rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
       for (std::uint32_t round = 1; round <= 20; ++round) {
         const auto sent = pattern(100'000, round);
         ASSERT_TRUE(ok(put(job, region.at(far_team_rank, 8), sent.data(), sent.size())));
         ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank), std::uint64_t{round})));
         ASSERT_TRUE(ok(job.fence(far)));
-        EXPECT_TRUE(holds(site.slice(1) + 8, sent)) << "round " << round;
+        EXPECT_TRUE(holds(rdma_job.slice(1) + 8, sent)) << "round " << round;
         std::uint64_t word = 0;
-        std::memcpy(&word, site.slice(1), sizeof word);
+        std::memcpy(&word, rdma_job.slice(1), sizeof word);
         EXPECT_EQ(word, round);
       }
     });
@@ -500,8 +501,8 @@ TEST_F(VerbsTransport, FencesWhatLandsInRandomOrder) {
 // --- messages
 
 TEST_F(VerbsTransport, NeverSendsMoreMessagesThanTheOtherEndHasBuffersFor) {
-  RdmaJob site;
-  site.run([&](Job& job) {
+  RdmaJob rdma_job;
+  rdma_job.run([&](Job& job) {
     constexpr std::int64_t words = 2000;
     auto region = Region::allocate(job.world(), words * 8);
     ASSERT_TRUE(ok(region));
@@ -523,12 +524,12 @@ TEST_F(VerbsTransport, NeverSendsMoreMessagesThanTheOtherEndHasBuffersFor) {
     EXPECT_TRUE(std::all_of(mine, mine + words, [&](std::int64_t each) { return each == count; }));
     ASSERT_TRUE(ok(job.barrier()));
   });
-  EXPECT_EQ(site.network().not_ready_count(), 0U);
+  EXPECT_EQ(rdma_job.network().not_ready_count(), 0U);
 }
 
-TEST_F(VerbsTransport, SharesItsReceivesAmongManyPaths) {
-  RdmaJob site({.ranks = 7});
-  site.run([&](Job& job) {
+TEST_F(VerbsTransport, SharesItsReceivesAmongManyConnections) {
+  RdmaJob rdma_job({.ranks = 7});
+  rdma_job.run([&](Job& job) {
     constexpr std::int64_t words = 512;
     auto region = Region::allocate(job.world(), 7 * words * 8);
     ASSERT_TRUE(ok(region));
@@ -552,18 +553,18 @@ TEST_F(VerbsTransport, SharesItsReceivesAmongManyPaths) {
                             [&](std::int64_t each) { return each == std::int64_t{6} * count; }));
     ASSERT_TRUE(ok(job.barrier()));
   });
-  EXPECT_EQ(site.network().not_ready_count(), 0U);
-  EXPECT_EQ(site.warnings(), std::vector<std::string>());
+  EXPECT_EQ(rdma_job.network().not_ready_count(), 0U);
+  EXPECT_EQ(rdma_job.warnings(), std::vector<std::string>());
 }
 
 // --- others
 
-TEST_F(VerbsTransport, SleepsWhenNothingIsUnderWay) {
-  RdmaJob site;
-  site.settings().server = "block";
-  site.act(slice_bytes, [&](Job& job, Region& region) {
+TEST_F(VerbsTransport, SleepsWhenNothingIsPending) {
+  RdmaJob rdma_job;
+  rdma_job.settings().server = "block";
+  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
     ASSERT_TRUE(ok(fetch_add(job, region.at(far_team_rank), std::int64_t{1})));
-    EXPECT_TRUE(site.becomes_quiet());
+    EXPECT_TRUE(rdma_job.becomes_idle());
   });
 }
 

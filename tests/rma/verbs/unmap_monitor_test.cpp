@@ -55,7 +55,7 @@ class UnmapMonitorTest : public testing::Test {
   std::unique_ptr<UnmapMonitor> monitor;
 };
 
-TEST_F(UnmapMonitorTest, TellsWhatWasUnmapped) {
+TEST_F(UnmapMonitorTest, ReportsWhatWasUnmapped) {
   Mapping memory(8);
   ASSERT_TRUE(ok(monitor->watch(memory.range())));
   const PageRange range = memory.range();
@@ -64,7 +64,7 @@ TEST_F(UnmapMonitorTest, TellsWhatWasUnmapped) {
   EXPECT_TRUE(changes().empty());
 }
 
-TEST_F(UnmapMonitorTest, TellsWhichPartWasUnmapped) {
+TEST_F(UnmapMonitorTest, ReportsWhichPartWasUnmapped) {
   Mapping memory(8);
   ASSERT_TRUE(ok(monitor->watch(memory.range(0, 6))));
   munmap(memory.page(2), 2 * page_bytes());
@@ -73,7 +73,7 @@ TEST_F(UnmapMonitorTest, TellsWhichPartWasUnmapped) {
   EXPECT_TRUE(changes().empty()) << "page 7 is not watched";
 }
 
-TEST_F(UnmapMonitorTest, TellsWhatWasMappedOver) {
+TEST_F(UnmapMonitorTest, ReportsWhatWasMappedOver) {
   Mapping memory(4);
   ASSERT_TRUE(ok(monitor->watch(memory.range())));
   ASSERT_EQ(
@@ -85,7 +85,7 @@ TEST_F(UnmapMonitorTest, TellsWhatWasMappedOver) {
   EXPECT_TRUE(list[0].is_gone);
 }
 
-TEST_F(UnmapMonitorTest, TellsWhatWasMovedAndWhereTo) {
+TEST_F(UnmapMonitorTest, ReportsWhatWasMovedAndWhereTo) {
   Mapping memory(4);
   Mapping target(8);
   ASSERT_TRUE(ok(monitor->watch(memory.range())));
@@ -102,7 +102,7 @@ TEST_F(UnmapMonitorTest, TellsWhatWasMovedAndWhereTo) {
   memory.forget();
 }
 
-TEST_F(UnmapMonitorTest, TellsWhatWasThrownAway) {
+TEST_F(UnmapMonitorTest, ReportsDiscardedPages) {
   for (const int advice : {MADV_DONTNEED, MADV_FREE}) {
     Mapping memory(4);
     std::memset(memory.page(), 1, memory.bytes());
@@ -116,7 +116,7 @@ TEST_F(UnmapMonitorTest, TellsWhatWasThrownAway) {
   }
 }
 
-TEST_F(UnmapMonitorTest, TellsNothingOfWhatIsNotWatchedAnyMore) {
+TEST_F(UnmapMonitorTest, ReportsNothingOfUnwatchedMemory) {
   Mapping memory(4);
   ASSERT_TRUE(ok(monitor->watch(memory.range())));
   monitor->unwatch(memory.range());
@@ -137,7 +137,7 @@ TEST_F(UnmapMonitorTest, MoreChangesThanFitBecomeOneOfAllMemory) {
   }));
 }
 
-TEST_F(UnmapMonitorTest, MissingPagesOfWatchedMemoryWaitForNobody) {
+TEST_F(UnmapMonitorTest, MissingPagesOfWatchedMemoryAreNotDelayed) {
   Mapping memory(4);
   ASSERT_TRUE(ok(monitor->watch(memory.range())));
   EXPECT_EQ(memory.page(0)[1], 0);
@@ -152,7 +152,7 @@ TEST_F(UnmapMonitorTest, MissingPagesOfWatchedMemoryWaitForNobody) {
   EXPECT_TRUE(changes().empty());
 }
 
-TEST_F(UnmapMonitorTest, ThreadsThatUnmapAllGoOn) {
+TEST_F(UnmapMonitorTest, AllThreadsThatUnmapContinue) {
   constexpr int rounds = 300;
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
@@ -178,7 +178,7 @@ TEST_F(UnmapMonitorTest, OfTwoMonitorsOneWatches) {
                     {"this memory cannot be watched", "busy"}));
 }
 
-TEST_F(UnmapMonitorTest, DestroyedItHoldsUpNobody) {
+TEST_F(UnmapMonitorTest, DestroyedItDelaysNoThread) {
   Mapping memory(4);
   ASSERT_TRUE(ok(monitor->watch(memory.range())));
   monitor.reset();

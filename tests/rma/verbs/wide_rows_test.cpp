@@ -78,44 +78,44 @@ class VerbsWideRows : public WithinLimit {
     ASSERT_TRUE(ok(job.fence(far)));
   }
   /// Puts a patch from `array` and gets it back; returns the number of registrations.
-  static int move_both_ways(RdmaJob& site, Job& job, Region& region, std::byte* array,
+  static int move_both_ways(RdmaJob& rdma_job, Job& job, Region& region, std::byte* array,
                             std::size_t leading, std::uint32_t seed) {
     const auto sent = pattern(patch_bytes, seed);
     fill(array, leading, sent);
     int registered = 0;
-    site.network().watch_registrations(
+    rdma_job.network().watch_registrations(
         [&](const FakeVerbs::Registration& each) { registered += each.is_new ? 1 : 0; });
-    site.network().start_trace();
+    rdma_job.network().start_trace();
     EXPECT_TRUE(ok(put(job, region.at(far_team_rank), array, patch(leading))));
     EXPECT_TRUE(ok(job.fence(far)));
-    EXPECT_EQ(std::memcmp(site.slice(1), sent.data(), patch_bytes), 0);
+    EXPECT_EQ(std::memcmp(rdma_job.slice(1), sent.data(), patch_bytes), 0);
     fill(array, leading, pattern(patch_bytes, seed + 100));
     EXPECT_TRUE(ok(get(job, region.at(far_team_rank), array, patch(leading))));
     EXPECT_TRUE(has(array, leading, sent));
-    site.network().watch_registrations(nullptr);
+    rdma_job.network().watch_registrations(nullptr);
     return registered;
   }
   /// By the device, and not packed in messages.
-  static void expect_direct(const RdmaJob& site) {
-    EXPECT_EQ(bytes_of(site.posted(IBV_WR_RDMA_WRITE)), patch_bytes);
-    EXPECT_GE(bytes_of(site.posted(IBV_WR_RDMA_READ)), patch_bytes);
-    EXPECT_LE(bytes_of(site.posted(IBV_WR_SEND_WITH_IMM)), few_bytes);
+  static void expect_direct(const RdmaJob& rdma_job) {
+    EXPECT_EQ(bytes_of(rdma_job.posted(IBV_WR_RDMA_WRITE)), patch_bytes);
+    EXPECT_GE(bytes_of(rdma_job.posted(IBV_WR_RDMA_READ)), patch_bytes);
+    EXPECT_LE(bytes_of(rdma_job.posted(IBV_WR_SEND_WITH_IMM)), few_bytes);
   }
 };
 
-TEST_F(VerbsWideRows, OfTheArenaGoByTheDevice) {
+TEST_F(VerbsWideRows, OfTheArenaUseTheDevice) {
   for (const std::size_t columns : {1024U, 8192U}) {
-    RdmaJob site;
-    site.act(slice_bytes, [&](Job& job, Region& region) {
+    RdmaJob rdma_job;
+    rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
       const std::size_t leading = columns * sizeof(double);
       auto memory = job.allocate_local(rows * leading);
       ASSERT_TRUE(ok(memory));
       warm_up(job, region);
       auto* const array = static_cast<std::byte*>(*memory);
-      static_cast<void>(move_both_ways(site, job, region, array, leading, 1));
-      expect_direct(site);
-      EXPECT_EQ(move_both_ways(site, job, region, array, leading, 2), 0);
-      expect_direct(site);
+      static_cast<void>(move_both_ways(rdma_job, job, region, array, leading, 1));
+      expect_direct(rdma_job);
+      EXPECT_EQ(move_both_ways(rdma_job, job, region, array, leading, 2), 0);
+      expect_direct(rdma_job);
       ASSERT_TRUE(ok(job.free_local(*memory)));
     });
   }
@@ -123,8 +123,8 @@ TEST_F(VerbsWideRows, OfTheArenaGoByTheDevice) {
 
 // Each slab of the arena has its own keys.
 TEST_F(VerbsWideRows, OfTheArenaMayCrossSlabs) {
-  RdmaJob site;
-  site.act(slice_bytes, [&](Job& job, Region& region) {
+  RdmaJob rdma_job;
+  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
     constexpr std::size_t leading = 512 * 1024;  // 64 MiB in all
     auto memory = job.allocate_local(rows * leading);
     ASSERT_TRUE(ok(memory));
@@ -133,45 +133,45 @@ TEST_F(VerbsWideRows, OfTheArenaMayCrossSlabs) {
     // One slab in the middle is registered before the others.
     ASSERT_TRUE(ok(put(job, region.at(far_team_rank), array + 60 * leading, 8192)));
     ASSERT_TRUE(ok(job.fence(far)));
-    static_cast<void>(move_both_ways(site, job, region, array, leading, 3));
-    expect_direct(site);
+    static_cast<void>(move_both_ways(rdma_job, job, region, array, leading, 3));
+    expect_direct(rdma_job);
     ASSERT_TRUE(ok(job.free_local(*memory)));
   });
 }
 
-TEST_F(VerbsWideRows, OfMemoryThatIsRegisteredGoByTheDevice) {
-  RdmaJob site;
-  site.act(slice_bytes, [&](Job& job, Region& region) {
+TEST_F(VerbsWideRows, OfRegisteredMemoryUseTheDevice) {
+  RdmaJob rdma_job;
+  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
     constexpr std::size_t leading = 6 * row;  // all of it fits the slice
     const Mapping array(rows * leading, Mapping::Pages::all);
     warm_up(job, region);
     ASSERT_TRUE(ok(put(job, region.at(far_team_rank), array.data(), array.size())));
     ASSERT_TRUE(ok(job.fence(far)));
-    EXPECT_EQ(move_both_ways(site, job, region, array.data(), leading, 4), 0);
-    expect_direct(site);
+    EXPECT_EQ(move_both_ways(rdma_job, job, region, array.data(), leading, 4), 0);
+    expect_direct(rdma_job);
   });
 }
 
 // The setting for the length of rows decides: the device moves rows of 512 B and more.
-TEST_F(VerbsWideRows, AreRegisteredOnceWhereASettingSaysThatTheyGoByTheDevice) {
+TEST_F(VerbsWideRows, AreRegisteredOnceIfASettingSelectsTheDevice) {
   for (const std::size_t columns : {1024U, 8192U}) {
-    RdmaJob site;
-    site.act(slice_bytes, [&](Job& job, Region& region) {
+    RdmaJob rdma_job;
+    rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
       const std::size_t leading = columns * sizeof(double);
       const Mapping array(rows * leading, Mapping::Pages::all);
       warm_up(job, region);
-      EXPECT_LE(move_both_ways(site, job, region, array.data(), leading, 5), 2);
-      expect_direct(site);
-      EXPECT_EQ(move_both_ways(site, job, region, array.data(), leading, 6), 0);
-      expect_direct(site);
+      EXPECT_LE(move_both_ways(rdma_job, job, region, array.data(), leading, 5), 2);
+      expect_direct(rdma_job);
+      EXPECT_EQ(move_both_ways(rdma_job, job, region, array.data(), leading, 6), 0);
+      expect_direct(rdma_job);
     });
   }
 }
 
 // The gap would cost more than a separate registration.
-TEST_F(VerbsWideRows, FarApartAreRegisteredWithoutWhatLiesBetween) {
-  RdmaJob site;
-  site.act(slice_bytes, [&](Job& job, Region& region) {
+TEST_F(VerbsWideRows, FarApartAreRegisteredWithoutTheGapsBetween) {
+  RdmaJob rdma_job;
+  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
     constexpr std::size_t far_apart = std::size_t{256} << 20;
     const Mapping array(far_apart + row, Mapping::Pages::as_written);
     const auto sent = pattern(2 * row, 7);
@@ -179,32 +179,32 @@ TEST_F(VerbsWideRows, FarApartAreRegisteredWithoutWhatLiesBetween) {
     std::memcpy(array.data() + far_apart, sent.data() + row, row);
     warm_up(job, region);
     std::size_t most = 0;
-    site.network().watch_registrations(
+    rdma_job.network().watch_registrations(
         [&](const FakeVerbs::Registration& each) { most = std::max(most, each.bytes); });
-    site.network().start_trace();
+    rdma_job.network().start_trace();
     ASSERT_TRUE(ok(
         put(job, region.at(far_team_rank), array.data(), CopyShape::rows(row, 2, far_apart, row))));
     ASSERT_TRUE(ok(job.fence(far)));
-    site.network().watch_registrations(nullptr);
-    EXPECT_EQ(std::memcmp(site.slice(1), sent.data(), sent.size()), 0);
+    rdma_job.network().watch_registrations(nullptr);
+    EXPECT_EQ(std::memcmp(rdma_job.slice(1), sent.data(), sent.size()), 0);
     EXPECT_GT(most, 0U);
     EXPECT_LE(most, std::size_t{64} * 1024);
-    EXPECT_EQ(bytes_of(site.posted(IBV_WR_RDMA_WRITE)), sent.size());
+    EXPECT_EQ(bytes_of(rdma_job.posted(IBV_WR_RDMA_WRITE)), sent.size());
   });
 }
 
 // If nothing can be registered they are packed, and arrive.
-TEST_F(VerbsWideRows, ArePackedWhereRegisteringIsRefused) {
-  RdmaJob site;
-  site.act(slice_bytes, [&](Job& job, Region& region) {
+TEST_F(VerbsWideRows, ArePackedIfRegistrationIsRefused) {
+  RdmaJob rdma_job;
+  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
     constexpr std::size_t leading = 64 * 1024;
     const Mapping array(rows * leading, Mapping::Pages::all);
     warm_up(job, region);
-    site.network().fail(FakeVerbs::Call::reg_mr, EPERM, 0, -1);
-    EXPECT_EQ(move_both_ways(site, job, region, array.data(), leading, 8), 0);
-    site.network().fail(FakeVerbs::Call::reg_mr, EPERM, 0, 0);
-    EXPECT_TRUE(site.posted(IBV_WR_RDMA_WRITE).empty());
-    EXPECT_GE(bytes_of(site.posted(IBV_WR_SEND_WITH_IMM)), 2 * patch_bytes);
+    rdma_job.network().fail(FakeVerbs::Call::reg_mr, EPERM, 0, -1);
+    EXPECT_EQ(move_both_ways(rdma_job, job, region, array.data(), leading, 8), 0);
+    rdma_job.network().fail(FakeVerbs::Call::reg_mr, EPERM, 0, 0);
+    EXPECT_TRUE(rdma_job.posted(IBV_WR_RDMA_WRITE).empty());
+    EXPECT_GE(bytes_of(rdma_job.posted(IBV_WR_SEND_WITH_IMM)), 2 * patch_bytes);
   });
 }
 

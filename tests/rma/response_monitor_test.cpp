@@ -11,16 +11,16 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr seconds longest{15};
+constexpr seconds limit{15};
 constexpr ResponseMonitor::TimePoint start{std::chrono::hours(10)};
 
 // Checks once a second, beginning at second `from`; returns the second at which the machine was
 // gone, or -1.
-template <class LookAt>
-int gone_after(int from, int to, LookAt&& look_at) {
-  ResponseMonitor unanswered(longest);
+template <class SampleAt>
+int gone_after(int from, int to, SampleAt&& sample_at) {
+  ResponseMonitor monitor(limit);
   for (int second = from; second <= to; ++second) {
-    if (unanswered.is_gone(look_at(second), start + seconds(second))) {
+    if (monitor.is_gone(sample_at(second), start + seconds(second))) {
       return second;
     }
   }
@@ -30,7 +30,7 @@ int gone_after(int from, int to, LookAt&& look_at) {
 // Packets come from the other machine all the time, but it acknowledges nothing: they get through
 // in one direction only. The kernel here retransmits after 0.2, 0.6, 1.4 s and so on, last
 // after 25.4 s.
-TEST(AMachine, ThatIsHeardAndHearsNothingIsGoneInTime) {
+TEST(AMachine, ThatSendsButReceivesNothingIsReportedGoneInTime) {
   const int gone = gone_after(0, 60, [](int second) {
     return ResponseMonitor::Look{
         .retransmits = static_cast<unsigned>(second == 0 ? 0 : 2 + second / 4),
@@ -41,7 +41,7 @@ TEST(AMachine, ThatIsHeardAndHearsNothingIsGoneInTime) {
   EXPECT_LE(gone, 17);
 }
 
-TEST(AMachine, ThatAcknowledgesSomethingNowAndThenIsThere) {
+TEST(AMachine, ThatAcknowledgesSomethingOccasionallyIsPresent) {
   EXPECT_EQ(gone_after(0, 200,
                        [](int second) {
                          return ResponseMonitor::Look{
@@ -53,16 +53,16 @@ TEST(AMachine, ThatAcknowledgesSomethingNowAndThenIsThere) {
 }
 
 // A program that does not wait checks its connections rarely.
-TEST(AMachine, IsNotGoneByALookThatComesLate) {
-  ResponseMonitor unanswered(longest);
-  EXPECT_FALSE(unanswered.is_gone({.acknowledged = 5}, start));
-  EXPECT_FALSE(unanswered.is_gone({.retransmits = 3, .acknowledged = 5}, start + seconds(1000)));
-  EXPECT_FALSE(unanswered.is_gone({.retransmits = 5, .acknowledged = 5}, start + seconds(1014)));
-  EXPECT_TRUE(unanswered.is_gone({.retransmits = 6, .acknowledged = 5}, start + seconds(1015)));
+TEST(AMachine, IsNotReportedGoneByALateCheck) {
+  ResponseMonitor monitor(limit);
+  EXPECT_FALSE(monitor.is_gone({.acknowledged = 5}, start));
+  EXPECT_FALSE(monitor.is_gone({.retransmits = 3, .acknowledged = 5}, start + seconds(1000)));
+  EXPECT_FALSE(monitor.is_gone({.retransmits = 5, .acknowledged = 5}, start + seconds(1014)));
+  EXPECT_TRUE(monitor.is_gone({.retransmits = 6, .acknowledged = 5}, start + seconds(1015)));
 }
 
 // The machine's program is stopped and reads nothing; its kernel replies to each window probe.
-TEST(AMachine, WithoutRoomIsThereWhileItSaysSo) {
+TEST(AMachine, WithoutBufferSpaceIsPresentWhileItSaysSo) {
   const auto asked = [](milliseconds since) {
     return [since](int) {
       return ResponseMonitor::Look{.window_probes = 9, .acknowledged = 7, .since_packet = since};

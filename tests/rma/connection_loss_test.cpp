@@ -12,7 +12,7 @@
 
 #include "rma/engine/connection_loss_word.hpp"
 #include "rma/server/agent_control_channel.hpp"
-#include "tests/rma/lone_ranks.hpp"
+#include "tests/rma/one_rank_nodes.hpp"
 #include "tests/rma/relay.hpp"
 #include "tests/support/checks.hpp"
 
@@ -30,7 +30,7 @@ constexpr NodeId there{1};
 constexpr WorldRank other{1};
 
 // Rank 0 connects to rank 1 through a relay.
-class LostContact : public LoneRanks {
+class LostConnection : public OneRankNodes {
  protected:
   void SetUp() override {
     start_agents(2);
@@ -38,24 +38,24 @@ class LostContact : public LoneRanks {
     at(1).address = relay_->address();
     connect_timeout_ = std::chrono::milliseconds(2000);
     start_clients();
-    LoneRank& own = at(0);
-    link_.emplace(std::shared_ptr<Client>(own.client.get(), [](Client*) {}), own.node, map(),
-                  own.farewells);
+    OneRankNode& own = at(0);
+    channel_.emplace(std::shared_ptr<Client>(own.client.get(), [](Client*) {}), own.node, map(),
+                     own.shutdown_notices);
   }
   // Makes the connection, and then loses it.
   void lose_the_connection() {
     ASSERT_TRUE(ok(at(0).client->link_to(there)));
-    EXPECT_TRUE(ok(link_->notify(other)));
+    EXPECT_TRUE(ok(channel_->notify(other)));
     relay_->reset_all();
-    EXPECT_TRUE(test::eventually([&] { return !link_->notify(other).ok(); }));
+    EXPECT_TRUE(test::eventually([&] { return !channel_->notify(other).ok(); }));
   }
   // Whatever the answer is, it comes in time. The second answer needs no new connection.
   template <class Ask>
   void expect_in_time(Ask&& ask) {
-    const auto patience = at(0).client->options().connect_timeout;
+    const auto time_limit = at(0).client->options().connect_timeout;
     const auto begin = Clock::now();
     ask();
-    EXPECT_LT(Clock::now() - begin, patience / 2);
+    EXPECT_LT(Clock::now() - begin, time_limit / 2);
     std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the relay accepts connections
     const int before = relay_->accepted();
     ask();
@@ -63,100 +63,100 @@ class LostContact : public LoneRanks {
   }
 
   std::optional<Relay> relay_;
-  std::optional<AgentControlChannel> link_;
+  std::optional<AgentControlChannel> channel_;
 };
 
-TEST_F(LostContact, OfALivingRankIsNoDeath) {
+TEST_F(LostConnection, OfALivingRankIsNotADeath) {
   lose_the_connection();
-  EXPECT_TRUE(fails(link_->notify(other), Code::peer_lost, {"Connection reset by peer"}));
-  const auto fate = link_->peer_state_of(other);
-  ASSERT_TRUE(ok(fate));
-  EXPECT_EQ(*fate, PeerState::here);
-  EXPECT_FALSE(link_->is_gone(other));
-  const ConnectionLoss contact = link_->contact(there);
+  EXPECT_TRUE(fails(channel_->notify(other), Code::peer_lost, {"Connection reset by peer"}));
+  const auto state = channel_->peer_state_of(other);
+  ASSERT_TRUE(ok(state));
+  EXPECT_EQ(*state, PeerState::here);
+  EXPECT_FALSE(channel_->is_gone(other));
+  const ConnectionLoss contact = channel_->contact(there);
   EXPECT_TRUE(contact.is_lost);
   EXPECT_EQ(contact.error, ECONNRESET);
 }
 
 // Resets of the connections that query the peer are not a death either.
-TEST_F(LostContact, AgainAndAgainIsNoDeath) {
+TEST_F(LostConnection, RepeatedlyIsNotADeath) {
   lose_the_connection();
   relay_->reset_next(3);
-  EXPECT_EQ(link_->peer_state_of(other).value(), PeerState::here);
+  EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::here);
 }
 
-TEST_F(LostContact, WithAPortThatIsClosedNowIsADeath) {
+TEST_F(LostConnection, WithAPortThatIsClosedNowIsADeath) {
   lose_the_connection();
   relay_->stop_listening();
-  const auto fate = link_->peer_state_of(other);
-  ASSERT_TRUE(ok(fate));
-  EXPECT_EQ(*fate, PeerState::died);
+  const auto state = channel_->peer_state_of(other);
+  ASSERT_TRUE(ok(state));
+  EXPECT_EQ(*state, PeerState::died);
 }
 
 // Another program listens at the port now.
-TEST_F(LostContact, WithAPortThatTalksOtherwiseIsADeath) {
+TEST_F(LostConnection, WithAPortOfAnotherProtocolIsADeath) {
   lose_the_connection();
-  relay_->set(Relay::Way::talks_otherwise);
-  const auto fate = link_->peer_state_of(other);
-  ASSERT_TRUE(ok(fate));
-  EXPECT_EQ(*fate, PeerState::died);
+  relay_->set(Relay::Way::other_protocol);
+  const auto state = channel_->peer_state_of(other);
+  ASSERT_TRUE(ok(state));
+  EXPECT_EQ(*state, PeerState::died);
 }
 
-TEST_F(LostContact, WithAPortThatSaysNothingIsALossInTime) {
+TEST_F(LostConnection, WithASilentPortIsALossInTime) {
   lose_the_connection();
   relay_->set(Relay::Way::is_silent);
-  expect_in_time([&] { EXPECT_TRUE(fails(link_->peer_state_of(other), Code::peer_lost)); });
-  EXPECT_TRUE(link_->is_gone(other));
+  expect_in_time([&] { EXPECT_TRUE(fails(channel_->peer_state_of(other), Code::peer_lost)); });
+  EXPECT_TRUE(channel_->is_gone(other));
 }
 
-TEST_F(LostContact, WithAPortThatClosesAtOnceIsALossInTime) {
+TEST_F(LostConnection, WithAPortThatClosesAtOnceIsALossInTime) {
   lose_the_connection();
   relay_->set(Relay::Way::closes);
-  expect_in_time([&] { EXPECT_TRUE(fails(link_->peer_state_of(other), Code::peer_lost)); });
+  expect_in_time([&] { EXPECT_TRUE(fails(channel_->peer_state_of(other), Code::peer_lost)); });
 }
 
-TEST_F(LostContact, ThatNeverWasSaysNothingYetWhereNobodyAnswers) {
+TEST_F(LostConnection, ThatWasNeverMadeReportsNothingYetIfNoAgentReplies) {
   relay_->set(Relay::Way::is_silent);
   expect_in_time([&] {
-    const auto fate = link_->peer_state_of(other);
-    ASSERT_TRUE(ok(fate));
-    EXPECT_EQ(*fate, PeerState::unknown);
+    const auto state = channel_->peer_state_of(other);
+    ASSERT_TRUE(ok(state));
+    EXPECT_EQ(*state, PeerState::unknown);
   });
-  EXPECT_FALSE(link_->is_gone(other)) << "it may be stopped";
-  link_->note_loss(other, false);
-  EXPECT_TRUE(link_->is_gone(other)) << "other ranks have lost the peer, and it does not reply";
-  link_->note_loss(other, true);
-  EXPECT_EQ(link_->peer_state_of(other).value(), PeerState::died);
+  EXPECT_FALSE(channel_->is_gone(other)) << "it may be stopped";
+  channel_->note_loss(other, false);
+  EXPECT_TRUE(channel_->is_gone(other)) << "other ranks have lost the peer, and it does not reply";
+  channel_->note_loss(other, true);
+  EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::died);
 }
 
 // A stopped process is alive, and no call waits until it replies.
-TEST_F(LostContact, IsNotWhatAStoppedAgentHas) {
+TEST_F(LostConnection, IsNotReportedForAStoppedAgent) {
   ASSERT_TRUE(ok(at(0).client->link_to(there)));
-  EXPECT_EQ(link_->peer_state_of(other).value(), PeerState::here);
+  EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::here);
   relay_->stop();
   const auto begin = Clock::now();
-  EXPECT_EQ(link_->peer_state_of(other).value(), PeerState::unknown);
+  EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::unknown);
   EXPECT_LT(Clock::now() - begin, at(0).client->options().connect_timeout / 2);
-  EXPECT_FALSE(link_->is_gone(other));
+  EXPECT_FALSE(channel_->is_gone(other));
   relay_->go_on();
-  EXPECT_EQ(link_->peer_state_of(other).value(), PeerState::here);
-  EXPECT_TRUE(ok(link_->notify(other)));
+  EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::here);
+  EXPECT_TRUE(ok(channel_->notify(other)));
 }
 
-TEST_F(LostContact, OfWhichOthersSpokeIsNoLossWhereItAnswers) {
-  link_->note_loss(other, true);
-  EXPECT_EQ(link_->peer_state_of(other).value(), PeerState::here);
+TEST_F(LostConnection, ThatOthersReportedIsNoLossIfTheNodeReplies) {
+  channel_->note_loss(other, true);
+  EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::here);
 }
 
-TEST_F(LostContact, InAQueryKeepsNoOperationFromConnecting) {
+TEST_F(LostConnection, InAQueryDoesNotPreventLaterConnections) {
   relay_->set(Relay::Way::is_silent);
-  EXPECT_EQ(link_->peer_state_of(other).value(), PeerState::unknown);
+  EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::unknown);
   relay_->set(Relay::Way::passes_on);
-  EXPECT_TRUE(ok(link_->notify(other)));
-  EXPECT_EQ(link_->peer_state_of(other).value(), PeerState::here);
+  EXPECT_TRUE(ok(channel_->notify(other)));
+  EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::here);
 }
 
-TEST(ContactWordOf, ALostConnectionNamesItAndItsReason) {
+TEST(ConnectionLossWordOf, ALostConnectionNamesItAndItsReason) {
   const std::uint32_t word =
       ConnectionLossWord::of(WorldRank{2}, {.is_lost = true, .error = ECONNRESET});
   ASSERT_TRUE(ConnectionLossWord::is(word));
@@ -167,14 +167,14 @@ TEST(ContactWordOf, ALostConnectionNamesItAndItsReason) {
   EXPECT_EQ(status.rank(), WorldRank{2});
 }
 
-TEST(ContactWordOf, ANodeThatCannotBeReachedNamesItAndTheReason) {
+TEST(ConnectionLossWordOf, ANodeThatCannotBeReachedNamesItAndTheReason) {
   const std::uint32_t word = ConnectionLossWord::of(WorldRank{0}, {.error = ENETUNREACH});
   ASSERT_TRUE(ConnectionLossWord::is(word));
   EXPECT_TRUE(fails(ConnectionLossWord(word).status(WorldRank{1}), Code::unreachable,
                     {"the node of rank 0 cannot be reached: Network is unreachable"}));
 }
 
-TEST(ContactWordOf, ThisRankIsNotNamedToItself) {
+TEST(ConnectionLossWordOf, ThisRankIsNotNamedToItself) {
   for (const bool is_lost : {false, true}) {
     const std::uint32_t word =
         ConnectionLossWord::of(WorldRank{3}, {.is_lost = is_lost, .error = ETIMEDOUT});
@@ -185,7 +185,7 @@ TEST(ContactWordOf, ThisRankIsNotNamedToItself) {
   }
 }
 
-TEST(ContactWordOf, ARankWithoutRoomForItsNumberNamesNone) {
+TEST(ConnectionLossWordOf, ARankWithoutRoomForItsNumberNamesNone) {
   const std::uint32_t word = ConnectionLossWord::of(WorldRank{3'000'000}, {.error = EHOSTUNREACH});
   ASSERT_TRUE(ConnectionLossWord::is(word));
   EXPECT_TRUE(fails(ConnectionLossWord(word).status(WorldRank{1}), Code::unreachable,

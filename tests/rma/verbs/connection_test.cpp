@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/rma/verbs/path_rig.hpp"
+#include "tests/rma/verbs/connection_rig.hpp"
 
 namespace tessera::rma::verbs {
 namespace {
@@ -18,7 +18,7 @@ using test::FakeVerbs;
 constexpr std::size_t few_buffers = 4;
 
 // No other code would poll a connection on which nothing is under way.
-TEST(VerbsConnection, ThatFoundNoBufferIsToldWhenOneIsFree) {
+TEST(VerbsConnection, WithoutABufferIsNotifiedWhenOneIsFree) {
   const auto network = std::make_shared<FakeVerbs>();
   {
     // With initial credits: only send buffers may be missing.
@@ -26,8 +26,8 @@ TEST(VerbsConnection, ThatFoundNoBufferIsToldWhenOneIsFree) {
       options.send_buffers = few_buffers;
       options.reserves_for_clients = true;
     };
-    const auto here = make_fabric(network, "fake0", change);
-    const auto there = make_fabric(network, "fake1", change);
+    const auto here = make_context(network, "fake0", change);
+    const auto there = make_context(network, "fake1", change);
     const Ends first = connect(*here, *there, 0).value();
     const Ends second = connect(*here, *there, 1).value();
     std::vector<std::byte> bytes(few_buffers * VerbsContextOptions().buffer_bytes, std::byte{5});
@@ -39,8 +39,8 @@ TEST(VerbsConnection, ThatFoundNoBufferIsToldWhenOneIsFree) {
     network->hold(false);
     EXPECT_TRUE(test::eventually([&] {
       here->progress();
-      const auto told = here->take_ready_descriptors();
-      return std::find(told.begin(), told.end(), second.here->descriptor()) != told.end();
+      const auto ready = here->take_ready_descriptors();
+      return std::find(ready.begin(), ready.end(), second.here->descriptor()) != ready.end();
     }));
     EXPECT_GT(second.here->send(std::span(&piece, 1)).value(), 0U);
   }

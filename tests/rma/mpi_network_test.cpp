@@ -26,7 +26,8 @@ class Machine {
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
-  [[nodiscard]] MpiNetwork fabric(const std::map<std::string, std::string>& variables = {}) const {
+  [[nodiscard]] MpiNetwork find_network(
+      const std::map<std::string, std::string>& variables = {}) const {
     return find_mpi_network(root_, [&](const char* name) {
       const auto found = variables.find(name);
       return found == variables.end() ? std::string() : found->second;
@@ -38,24 +39,24 @@ class Machine {
 };
 
 TEST(MpiNetwork, IsNamedByItsDevice) {
-  EXPECT_EQ(Machine({"sys/class/cxi/cxi0"}).fabric().network, "Slingshot (cxi0)");
-  EXPECT_EQ(Machine({"sys/class/infiniband/hfi1_0"}).fabric().network, "Omni-Path (hfi1_0)");
-  EXPECT_EQ(Machine({"sys/class/infiniband/efa_0"}).fabric().network, "EFA (efa_0)");
-  EXPECT_EQ(Machine({"sys/class/infiniband/mlx5_0"}).fabric().network,
+  EXPECT_EQ(Machine({"sys/class/cxi/cxi0"}).find_network().network, "Slingshot (cxi0)");
+  EXPECT_EQ(Machine({"sys/class/infiniband/hfi1_0"}).find_network().network, "Omni-Path (hfi1_0)");
+  EXPECT_EQ(Machine({"sys/class/infiniband/efa_0"}).find_network().network, "EFA (efa_0)");
+  EXPECT_EQ(Machine({"sys/class/infiniband/mlx5_0"}).find_network().network,
             "InfiniBand or RoCE (mlx5_0)");
 }
 
-TEST(MpiNetwork, IsMissingWhereOnlyEthernetIs) {
-  const MpiNetwork none = Machine({"sys/class/net/eth0"}).fabric();
+TEST(MpiNetwork, IsMissingIfOnlyEthernetExists) {
+  const MpiNetwork none = Machine({"sys/class/net/eth0"}).find_network();
   EXPECT_EQ(none.network, "");
   EXPECT_EQ(none.reason, "this machine has no network but Ethernet");
-  EXPECT_EQ(Machine({"sys/class/infiniband/rxe0"}).fabric().network, "");
+  EXPECT_EQ(Machine({"sys/class/infiniband/rxe0"}).find_network().network, "");
 }
 
-TEST(MpiNetwork, IsNotUsedWhereTheUserMadeMpiUseTcp) {
+TEST(MpiNetwork, IsNotUsedIfTheUserMadeMpiUseTcp) {
   const Machine machine({"sys/class/cxi/cxi0"});
   const auto reason = [&](const std::map<std::string, std::string>& variables) {
-    return machine.fabric(variables).reason;
+    return machine.find_network(variables).reason;
   };
   EXPECT_EQ(reason({{"UCX_TLS", "tcp,self,sm"}}), "UCX_TLS makes MPI use TCP");
   EXPECT_EQ(reason({{"FI_PROVIDER", "tcp;ofi_rxm"}}), "FI_PROVIDER makes MPI use TCP");

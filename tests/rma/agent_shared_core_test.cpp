@@ -58,14 +58,14 @@ int late_of(int requests, RawPeer& peer) {
 // A third or more of the requests are late if the agent forgets within two time slices that it lost
 // the core. The client runs on another processor if there is one: on this processor the client's
 // own sleep would let the agent continue.
-TEST(AgentCrowd, RequestsNowAndThenAreAnsweredSoon) {
+TEST(AgentOnASharedCore, OccasionalRequestsAreAnsweredSoon) {
   constexpr int requests = 200;
   std::optional<tessera::test::OnOneProcessor> one(std::in_place);
   const ServedNode node({.stay_awake = std::chrono::microseconds(50)});
   const Computation computation;
   one.reset();
   RawPeer peer(node.address());
-  ASSERT_TRUE(test::ok(peer.introduce(node.secret(), foreign_rank)));
+  ASSERT_TRUE(test::ok(peer.authenticate(node.secret(), foreign_rank)));
   EXPECT_TRUE(test::eventually([&] { return late_of(requests, peer) < requests / 8; }));
 }
 

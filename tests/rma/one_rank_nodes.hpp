@@ -19,7 +19,7 @@
 
 namespace tessera::rma::server {
 
-inline constexpr std::chrono::seconds farewell_patience{10};
+inline constexpr std::chrono::seconds shutdown_time_limit{10};
 
 inline std::vector<std::uint64_t> one_rank_a_node(std::int32_t nodes) {
   std::vector<std::uint64_t> keys(static_cast<std::size_t>(nodes));
@@ -28,23 +28,23 @@ inline std::vector<std::uint64_t> one_rank_a_node(std::int32_t nodes) {
 }
 
 // The objects of a node with one rank between start and stop.
-struct LoneRank {
+struct OneRankNode {
   std::shared_ptr<detail::NodeMemory> memory = detail::rig_memory(1, 64ULL << 20);
   std::shared_ptr<detail::Node> node;
-  std::shared_ptr<ShutdownNotices> farewells;
+  std::shared_ptr<ShutdownNotices> shutdown_notices;
   std::unique_ptr<Client> client;
   std::unique_ptr<Agent> agent;
   TcpAddress address;
 
   void leave() {
     node->leave();
-    farewells->say(*client, farewell_patience);
+    shutdown_notices->say(*client, shutdown_time_limit);
     client->close();
     agent->wait_until_alone();
   }
 };
 
-class LoneRanks : public testing::Test {
+class OneRankNodes : public testing::Test {
  protected:
   void start(std::int32_t nodes) {
     start_agents(nodes);
@@ -57,28 +57,28 @@ class LoneRanks : public testing::Test {
       start_agent(number);
     }
   }
-  /// The clients connect to the agents at LoneRank::address.
+  /// The clients connect to the agents at OneRankNode::address.
   void start_clients() {
     for (std::int32_t number = 0; number < count(); ++number) {
       start_client(number);
     }
   }
   [[nodiscard]] const detail::NodeMap& map() const { return *map_; }
-  LoneRank& at(std::int32_t number) { return ranks_[static_cast<std::size_t>(number)]; }
+  OneRankNode& at(std::int32_t number) { return ranks_[static_cast<std::size_t>(number)]; }
   [[nodiscard]] std::int32_t count() const { return map_->count(); }
 
   std::chrono::milliseconds connect_timeout_ = ClientOptions().connect_timeout;
 
  private:
   void start_agent(std::int32_t number) {
-    LoneRank& one = at(number);
+    OneRankNode& one = at(number);
     one.node = std::make_shared<detail::Node>(
         one.memory, std::vector<WorldRank>{WorldRank{number}}, 0, true,
         detail::WaitPolicy{.spin = std::chrono::nanoseconds(200),
-                           .liveness_interval = detail::rig_look_period});
+                           .liveness_interval = detail::rig_liveness_interval});
     ASSERT_TRUE(test::ok(one.node->enter()));
     ASSERT_TRUE(test::ok(ShutdownNotices::publish(*one.node, *map_)));
-    one.farewells = ShutdownNotices::find(one.node, *map_).value();
+    one.shutdown_notices = ShutdownNotices::find(one.node, *map_).value();
     auto listener = TcpListener::create({loopback_host, 0}).value();
     one.address = listener.address();
     one.agent = Agent::create(one.node, std::move(listener),
@@ -90,19 +90,19 @@ class LoneRanks : public testing::Test {
                     .value();
   }
   void start_client(std::int32_t number) {
-    LoneRank& one = at(number);
+    OneRankNode& one = at(number);
     ClientOptions options;
     options.rank = WorldRank{number};
     options.job = job_number;
     options.secret = secret_;
-    for (const LoneRank& other : ranks_) {
+    for (const OneRankNode& other : ranks_) {
       options.agents.push_back(other.address);
     }
     for (std::int32_t node = 0; node < count(); ++node) {
       options.agent_hosts.push_back(WorldRank{node});
     }
-    options.has_left = [farewells = one.farewells](NodeId node) {
-      return farewells->has_left(node);
+    options.has_left = [shutdown_notices = one.shutdown_notices](NodeId node) {
+      return shutdown_notices->has_left(node);
     };
     options.connect_timeout = connect_timeout_;
     options.stray_error = [](const Status& error) { ADD_FAILURE() << error.describe(); };
@@ -111,7 +111,7 @@ class LoneRanks : public testing::Test {
 
   Secret secret_ = new_secret().value();
   std::unique_ptr<detail::NodeMap> map_;
-  std::vector<LoneRank> ranks_;
+  std::vector<OneRankNode> ranks_;
 };
 
 }  // namespace tessera::rma::server

@@ -59,8 +59,8 @@ class FuzzedNode {
                         .bytes = second_bytes,
                         .strict = true});
     enter(RegionId{3}, {.owner = WorldRank{0},
-                        .location = offset + mail_start,
-                        .bytes = mail_bytes,
+                        .location = offset + mailbox_start,
+                        .bytes = mailbox_bytes,
                         .use = Use::mailboxes});
     enter(RegionId{4}, {.owner = WorldRank{0},
                         .location = offset + locks_start,
@@ -73,8 +73,8 @@ class FuzzedNode {
 
   void reset() {
     std::memset(area_, canary, all_bytes);
-    for (int place = 0; place < 2; ++place) {
-      memory_->record(place).inbox_count = 0;
+    for (int local_rank = 0; local_rank < 2; ++local_rank) {
+      memory_->record(local_rank).inbox_count = 0;
     }
     for (std::size_t i = 0; i < lock_count; ++i) {
       new (area_ + locks_start + i * lock_bytes_) detail::QueueLock(8);
@@ -84,8 +84,8 @@ class FuzzedNode {
   void check() const {
     check_canaries(0, first_start);
     check_canaries(first_start + first_bytes, second_start);
-    check_canaries(second_start + second_bytes, mail_start);
-    check_canaries(mail_start + mail_bytes, locks_start);
+    check_canaries(second_start + second_bytes, mailbox_start);
+    check_canaries(mailbox_start + mailbox_bytes, locks_start);
     check_canaries(locks_start + lock_count * lock_bytes_, all_bytes);
     // No lock is held, and the header of the node's memory is unchanged.
     must(memory_->header().magic == magic_ && memory_->header().ranks == 2);
@@ -102,8 +102,8 @@ class FuzzedNode {
   static constexpr std::size_t first_bytes = 40'001;
   static constexpr std::size_t second_start = 65'536;
   static constexpr std::size_t second_bytes = 1'016;
-  static constexpr std::size_t mail_start = 81'920;
-  static constexpr std::size_t mail_bytes = 3'000;
+  static constexpr std::size_t mailbox_start = 81'920;
+  static constexpr std::size_t mailbox_bytes = 3'000;
   static constexpr std::size_t locks_start = 90'112;
   static constexpr std::size_t lock_count = 2;
   static constexpr std::size_t all_bytes = 98'304;
@@ -138,21 +138,21 @@ const Secret& secret() {
 }
 
 // A connection that has completed its handshake, and the channel that it owns.
-std::pair<std::unique_ptr<ServerConnection>, FedChannel*> introduced(detail::Node& node,
-                                                                     RemoteLockServer& locks) {
+std::pair<std::unique_ptr<ServerConnection>, FedChannel*> authenticated(detail::Node& node,
+                                                                        RemoteLockServer& locks) {
   auto channel = std::make_unique<FedChannel>();
   FedChannel* const fed = channel.get();
   auto server = HandshakeServer::create(secret(), job_number, job_ranks, NodeId{0});
-  auto conversation =
+  auto connection =
       std::make_unique<ServerConnection>(std::move(channel), std::move(server).take(), node, locks);
   auto client = HandshakeClient::create(secret(), {job_number, peer_rank, NodeId{0}}).value();
   fed->give(client.outgoing());
   client.sent(client.outgoing().size());
-  must(conversation->advance().ok());
+  must(connection->advance().ok());
   must(client.feed(fed->sent()).value().finished);
   fed->give(client.outgoing());
-  must(conversation->advance().ok() && conversation->is_authenticated());
-  return {std::move(conversation), fed};
+  must(connection->advance().ok() && connection->is_authenticated());
+  return {std::move(connection), fed};
 }
 
 // Sets the headers of all frames to valid values and leaves the rest.
@@ -168,26 +168,26 @@ void seal(std::span<std::byte> frames) {
 }
 
 // Does as the agent does: reads while there may be more, sends while there is room.
-void converse(ServerConnection& conversation, FedChannel& channel, std::size_t room) {
-  constexpr int most_turns = 100'000;
-  for (int turn = 0; turn < most_turns; ++turn) {
+void exchange(ServerConnection& connection, FedChannel& channel, std::size_t room) {
+  constexpr int max_iterations = 100'000;
+  for (int iteration = 0; iteration < max_iterations; ++iteration) {
     channel.make_room(room);
-    if (!conversation.flush().ok()) {
+    if (!connection.flush().ok()) {
       return;
     }
-    if (!conversation.may_read()) {
+    if (!connection.may_read()) {
       if (room == 0) {
         return;  // It waits for a peer that does not read.
       }
       continue;
     }
-    const auto came = conversation.advance();
-    if (!came.ok()) {
-      must(!came.status().message().empty());
-      conversation.send_reason(came.status());
+    const auto arrived = connection.advance();
+    if (!arrived.ok()) {
+      must(!arrived.status().message().empty());
+      connection.send_reason(arrived.status());
       return;
     }
-    must(*came || channel.is_empty());
+    must(*arrived || channel.is_empty());
   }
   must(false);  // there is no progress
 }
@@ -203,15 +203,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   FuzzedNode& node = fuzzed_node();
   node.reset();
   RemoteLockServer locks(node.node());
-  auto [conversation, channel] = introduced(node.node(), locks);
+  auto [connection, channel] = authenticated(node.node(), locks);
   Bytes frames(input.begin() + 2, input.end());
   seal(frames);
   channel->give(frames);
   channel->end();
   channel->begin(std::size_t{1} + std::to_integer<std::size_t>(input[0]));
-  converse(*conversation, *channel, 65'536 * std::to_integer<std::size_t>(input[1]));
+  exchange(*connection, *channel, 65'536 * std::to_integer<std::size_t>(input[1]));
   // Other ranks get the peer's locks now, and the peer gets no reply any more.
-  conversation.reset();
+  connection.reset();
   node.node().memory().remote_rank_state(peer_rank) = detail::RemoteRankState::lost;
   locks.forget(peer_rank);
   locks.look([](const FrameHeader&, const Result<std::uint64_t>&) { must(false); });

@@ -14,22 +14,23 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Long enough that the end of a timed wait is never taken for a reply.
-constexpr std::chrono::seconds nap{20};
+constexpr std::chrono::seconds timed_wait{20};
 
 void ask(RawPeer& peer) {
   ASSERT_TRUE(peer.send(frame({.kind = Kind::fence, .origin = foreign_rank, .operation = 1})));
 }
 
-bool has_come(const RawPeer& peer) {
+bool has_arrived(const RawPeer& peer) {
   pollfd answer{.fd = peer.descriptor(), .events = POLLIN, .revents = 0};
   return poll(&answer, 1, 0) == 1;
 }
 
 // A request that arrives while all threads sleep must not wait for the end of a timed wait.
-TEST(AgentHelp, ThatIsHandedBackEndsANap) {
-  ServedNode node({.naps = {.waited_for = nap, .when_idle = nap, .longest = nap}});
+TEST(ProgressHandoff, ThatIsHandedBackEndsATimedWait) {
+  ServedNode node(
+      {.naps = {.waited_for = timed_wait, .when_idle = timed_wait, .longest = timed_wait}});
   RawPeer peer(node.address());
-  ASSERT_TRUE(test::ok(peer.introduce(node.secret(), foreign_rank)));
+  ASSERT_TRUE(test::ok(peer.authenticate(node.secret(), foreign_rank)));
   node.agent().begin();
   // This wakes the thread. It then enters a timed wait, since a helper is active; so the helper
   // sends the reply.
@@ -38,7 +39,7 @@ TEST(AgentHelp, ThatIsHandedBackEndsANap) {
   ASSERT_TRUE(test::eventually([&] { return sleepers.load() == 0; }));
   ASSERT_TRUE(test::eventually([&] {
     node.agent().help();
-    return has_come(peer);
+    return has_arrived(peer);
   }));
   ASSERT_TRUE(peer.receive_frame());
   node.agent().end();
@@ -46,20 +47,21 @@ TEST(AgentHelp, ThatIsHandedBackEndsANap) {
   node.agent().yield_progress();
   ask(peer);
   EXPECT_TRUE(peer.receive_frame());
-  EXPECT_LT(Clock::now() - start, nap / 2);
+  EXPECT_LT(Clock::now() - start, timed_wait / 2);
 }
 
 // A reply waits for room, so the next request waits in the agent. Then there is room for all, and
 // the agent reads from another peer. No further event reminds it of the first peer's requests.
-TEST(AgentHelp, TakesUpRequestsThatWaitedBehindAnswers) {
+TEST(ProgressHandoff, ContinuesRequestsThatWaitedForEarlierReplies) {
   constexpr std::uint64_t requests = 5;
   ServedNode node(
-      {.naps = {.waited_for = nap, .when_idle = nap, .longest = nap}, .answer_bytes = 1});
+      {.naps = {.waited_for = timed_wait, .when_idle = timed_wait, .longest = timed_wait},
+       .answer_bytes = 1});
   RawPeer first(node.address());
   RawPeer one(node.address());
   RawPeer other(node.address());
   for (RawPeer* const peer : {&first, &one, &other}) {
-    ASSERT_TRUE(test::ok(peer->introduce(node.secret(), foreign_rank)));
+    ASSERT_TRUE(test::ok(peer->authenticate(node.secret(), foreign_rank)));
   }
   Bytes many;
   for (std::uint64_t i = 1; i <= requests; ++i) {
@@ -72,7 +74,7 @@ TEST(AgentHelp, TakesUpRequestsThatWaitedBehindAnswers) {
   ask(first);
   ASSERT_TRUE(test::eventually([&] {
     node.agent().help();
-    return has_come(first);
+    return has_arrived(first);
   }));
   ASSERT_TRUE(one.send(many));
   ASSERT_TRUE(other.send(many));
@@ -80,7 +82,7 @@ TEST(AgentHelp, TakesUpRequestsThatWaitedBehindAnswers) {
     for (std::uint64_t i = 1; i <= requests; ++i) {
       ASSERT_TRUE(test::eventually([&] {
         node.agent().help();
-        return has_come(*peer);
+        return has_arrived(*peer);
       })) << i;
       const auto answer = peer->receive_frame();
       ASSERT_TRUE(answer);

@@ -22,7 +22,7 @@ std::shared_ptr<Thing> make_thing() {
   return std::allocate_shared<Thing>(FreeListAllocator<Thing>());
 }
 
-TEST(FreeListAllocator, UsesAgainWhatWasGivenBack) {
+TEST(FreeListAllocator, ReusesFreedMemory) {
   const Thing* const first = make_thing().get();
   for (int i = 0; i < 10; ++i) {
     EXPECT_EQ(make_thing().get(), first);
@@ -33,13 +33,13 @@ TEST(FreeListAllocator, GivesEachThingMemoryOfItsOwn) {
   constexpr std::size_t many = 5000;  // more than the allocator keeps
   for (int round = 0; round < 3; ++round) {
     std::vector<std::shared_ptr<Thing>> things(many);
-    std::set<const Thing*> places;
+    std::set<const Thing*> addresses;
     for (auto& thing : things) {
       thing = make_thing();
-      thing->values.fill(static_cast<double>(places.size()));
-      places.insert(thing.get());
+      thing->values.fill(static_cast<double>(addresses.size()));
+      addresses.insert(thing.get());
     }
-    EXPECT_EQ(places.size(), many);
+    EXPECT_EQ(addresses.size(), many);
     for (std::size_t i = 0; i < many; ++i) {
       EXPECT_EQ(things[i]->values.back(), static_cast<double>(i));
     }

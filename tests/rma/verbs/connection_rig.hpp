@@ -21,7 +21,7 @@
 namespace tessera::rma::verbs {
 
 /// A context on device `name`, with the default options as changed by `change`.
-inline std::unique_ptr<VerbsContext> make_fabric(
+inline std::unique_ptr<VerbsContext> make_context(
     const std::shared_ptr<test::FakeVerbs>& network, const std::string& name,
     const std::function<void(VerbsContextOptions&)>& change = [](VerbsContextOptions&) {}) {
   Settings settings;

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "tests/rma/lone_ranks.hpp"
+#include "tests/rma/one_rank_nodes.hpp"
 #include "tests/support/checks.hpp"
 
 namespace tessera::rma::server {
@@ -19,11 +19,13 @@ namespace {
 
 using test::ok;
 
-class FarewellsOf : public LoneRanks {
+class ShutdownNoticesOf : public OneRankNodes {
  protected:
-  void expect_left(std::int32_t witness, std::int32_t goner) {
-    EXPECT_TRUE(at(witness).farewells->has_left(NodeId{goner})) << witness << " of " << goner;
-    EXPECT_EQ(at(witness).farewells->peer_state_of(WorldRank{goner}), detail::PeerState::left);
+  void expect_left(std::int32_t observer, std::int32_t departed) {
+    EXPECT_TRUE(at(observer).shutdown_notices->has_left(NodeId{departed}))
+        << observer << " of " << departed;
+    EXPECT_EQ(at(observer).shutdown_notices->peer_state_of(WorldRank{departed}),
+              detail::PeerState::left);
   }
 };
 
@@ -51,40 +53,40 @@ class FewDescriptors {
 };
 
 // Links to all nodes at once would need two descriptors each, since both ends are in this process.
-TEST_F(FarewellsOf, OneOfManyNodesNeedFewDescriptors) {
+TEST_F(ShutdownNoticesOf, OneOfManyNodesNeedFewDescriptors) {
   start(60);
   const std::size_t before = open_descriptors();
   {
     const FewDescriptors limit(45);
     at(7).leave();
   }
-  for (std::int32_t witness = 0; witness < count(); ++witness) {
-    if (witness != 7) {
-      expect_left(witness, 7);
+  for (std::int32_t observer = 0; observer < count(); ++observer) {
+    if (observer != 7) {
+      expect_left(observer, 7);
     }
   }
   EXPECT_TRUE(test::eventually([&] { return open_descriptors() <= before; }))
       << "links that only the shutdown notice needed were kept";
 }
 
-TEST_F(FarewellsOf, SevenNodesThatLeaveOneAfterTheOtherReachAllThatAreLeft) {
+TEST_F(ShutdownNoticesOf, SevenNodesThatLeaveOneAfterTheOtherReachAllThatAreLeft) {
   start(7);
-  for (std::int32_t goner = 0; goner < count(); ++goner) {
-    at(goner).leave();
-    at(goner).agent.reset();  // the node cannot be queried any longer
-    for (std::int32_t witness = goner + 1; witness < count(); ++witness) {
-      for (std::int32_t gone = 0; gone <= goner; ++gone) {
-        expect_left(witness, gone);
+  for (std::int32_t departed = 0; departed < count(); ++departed) {
+    at(departed).leave();
+    at(departed).agent.reset();  // the node cannot be queried any longer
+    for (std::int32_t observer = departed + 1; observer < count(); ++observer) {
+      for (std::int32_t gone = 0; gone <= departed; ++gone) {
+        expect_left(observer, gone);
       }
     }
   }
 }
 
-TEST_F(FarewellsOf, SevenNodesThatLeaveAtOnceWaitForNobodyForEver) {
+TEST_F(ShutdownNoticesOf, SevenNodesThatLeaveAtOnceDoNotWaitForever) {
   start(7);
   std::vector<std::thread> leaving;
-  for (std::int32_t goner = 0; goner < count(); ++goner) {
-    leaving.emplace_back([this, goner] { at(goner).leave(); });
+  for (std::int32_t departed = 0; departed < count(); ++departed) {
+    leaving.emplace_back([this, departed] { at(departed).leave(); });
   }
   for (std::thread& each : leaving) {
     each.join();
@@ -92,29 +94,29 @@ TEST_F(FarewellsOf, SevenNodesThatLeaveAtOnceWaitForNobodyForEver) {
   // Of two nodes that leave, at least one was still present to receive the other's notice.
   for (std::int32_t one = 0; one < count(); ++one) {
     for (std::int32_t other = 0; other < one; ++other) {
-      EXPECT_TRUE(at(one).farewells->has_left(NodeId{other}) ||
-                  at(other).farewells->has_left(NodeId{one}))
+      EXPECT_TRUE(at(one).shutdown_notices->has_left(NodeId{other}) ||
+                  at(other).shutdown_notices->has_left(NodeId{one}))
           << one << ", " << other;
     }
   }
 }
 
 // The shutdown notice uses a separate connection; existing links stay as they are.
-TEST_F(FarewellsOf, ANodeWithALinkGoOverThat) {
+TEST_F(ShutdownNoticesOf, ANodeWithAConnectionUseIt) {
   start(5);
   ASSERT_TRUE(ok(at(1).client->link_to(NodeId{3})));
-  ClientConnection* const link = at(1).client->existing_link(NodeId{3});
-  ASSERT_NE(link, nullptr);
+  ClientConnection* const connection = at(1).client->existing_link(NodeId{3});
+  ASSERT_NE(connection, nullptr);
   at(1).leave();
-  EXPECT_EQ(at(1).client->existing_link(NodeId{3}), link);
+  EXPECT_EQ(at(1).client->existing_link(NodeId{3}), connection);
   EXPECT_EQ(at(1).client->existing_link(NodeId{2}), nullptr);
-  for (const std::int32_t witness : {0, 2, 3, 4}) {
-    expect_left(witness, 1);
+  for (const std::int32_t observer : {0, 2, 3, 4}) {
+    expect_left(observer, 1);
   }
 }
 
 // A rank that first connects to a node after that node has left is informed that it left.
-TEST_F(FarewellsOf, ANodeReachThoseThatAskForItLate) {
+TEST_F(ShutdownNoticesOf, ANodeReachNodesThatConnectLate) {
   start(7);
   at(3).leave();
   at(3).agent.reset();
@@ -124,14 +126,14 @@ TEST_F(FarewellsOf, ANodeReachThoseThatAskForItLate) {
   }
 }
 
-TEST_F(FarewellsOf, ANodeReachTheLivingAmongTheDead) {
+TEST_F(ShutdownNoticesOf, ANodeReachTheSurvivors) {
   start(7);
   for (const std::int32_t dead : {2, 3, 5}) {
     at(dead).agent.reset();  // dies without a notice
   }
   at(1).leave();
-  for (const std::int32_t witness : {0, 4, 6}) {
-    expect_left(witness, 1);
+  for (const std::int32_t observer : {0, 4, 6}) {
+    expect_left(observer, 1);
   }
   EXPECT_TRUE(test::fails(at(0).client->link_to(NodeId{2}), Code::peer_lost, {"node 2 is lost"}));
 }

@@ -15,15 +15,15 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds no_patience{0};
+constexpr milliseconds no_wait{0};
 
 TEST(MachineMemoryLock, IsOfOneThreadAtATime) {
   {
     const MachineMemoryLock mine;
     ASSERT_TRUE(mine.is_held());
-    std::thread([] { EXPECT_FALSE(MachineMemoryLock(no_patience).is_held()); }).join();
+    std::thread([] { EXPECT_FALSE(MachineMemoryLock(no_wait).is_held()); }).join();
   }
-  EXPECT_TRUE(MachineMemoryLock(no_patience).is_held());
+  EXPECT_TRUE(MachineMemoryLock(no_wait).is_held());
 }
 
 // A child process that holds the turn, and reports it.
@@ -33,9 +33,9 @@ struct Holder {
     EXPECT_EQ(pipe(ends.data()), 0);
     child = fork();
     if (child == 0) {
-      const MachineMemoryLock turn;
-      const bool said = write(ends[1], "t", 1) == 1;
-      while (said) {  // NOLINT(bugprone-infinite-loop): until it is killed
+      const MachineMemoryLock lock;
+      const bool is_sent = write(ends[1], "t", 1) == 1;
+      while (is_sent) {  // NOLINT(bugprone-infinite-loop): until it is killed
         pause();
       }
       _exit(1);
@@ -54,12 +54,12 @@ struct Holder {
 
 TEST(MachineMemoryLock, IsFreeAfterADeath) {
   Holder holder;
-  EXPECT_FALSE(MachineMemoryLock(no_patience).is_held());
+  EXPECT_FALSE(MachineMemoryLock(no_wait).is_held());
   holder.end();
   EXPECT_TRUE(MachineMemoryLock().is_held());
 }
 
-TEST(MachineMemoryLock, IsDoneWithoutIfItsHolderIsStopped) {
+TEST(MachineMemoryLock, IsNotRequiredIfItsHolderIsStopped) {
   Holder holder;
   EXPECT_FALSE(MachineMemoryLock(milliseconds(20)).is_held()) << "it has returned";
   holder.end();

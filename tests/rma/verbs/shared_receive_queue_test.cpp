@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "rma/verbs/queue_pair.hpp"
-#include "tests/rma/verbs/path_rig.hpp"
+#include "tests/rma/verbs/connection_rig.hpp"
 #include "tests/rma/verbs/transport_rig.hpp"
 #include "tests/support/heap.h"
 
@@ -31,13 +31,14 @@ constexpr int many = 2000;
 /// One end of a connection: sends bytes and receives the same number of the same bytes.
 class Stream {
  public:
-  Stream(detail::RdmaConnection& path, std::span<std::byte> bytes) : path_(path), bytes_(bytes) {}
+  Stream(detail::RdmaConnection& connection, std::span<std::byte> bytes)
+      : connection_(connection), bytes_(bytes) {}
 
   /// Sends as much as possible.
   void send() {
     while (sent_ < bytes_.size()) {
       const iovec piece{bytes_.data() + sent_, bytes_.size() - sent_};
-      const auto taken = path_.send(std::span(&piece, 1));
+      const auto taken = connection_.send(std::span(&piece, 1));
       ASSERT_TRUE(ok(taken));
       if (*taken == 0) {
         return;
@@ -49,7 +50,7 @@ class Stream {
     std::array<std::byte, 10'000> room;
     const iovec piece{room.data(), room.size()};
     while (true) {
-      const auto come = path_.receive(std::span(&piece, 1));
+      const auto come = connection_.receive(std::span(&piece, 1));
       ASSERT_TRUE(ok(come));
       if (*come == 0) {
         return;
@@ -67,7 +68,7 @@ class Stream {
   [[nodiscard]] std::size_t received() const { return received_; }
 
  private:
-  detail::RdmaConnection& path_;
+  detail::RdmaConnection& connection_;
   std::span<std::byte> bytes_;
   std::size_t sent_ = 0;
   std::size_t received_ = 0;
@@ -75,15 +76,15 @@ class Stream {
 };
 
 /// An agent's context and one for its clients, with connections between them.
-class SharedReceives : public test::WithinLimit {
+class SharedReceiveQueueTest : public test::WithinLimit {
  protected:
   void TearDown() override {
     close();
     WithinLimit::TearDown();
   }
   void open(int count, const std::function<void(VerbsContextOptions&)>& change) {
-    clients_ = make_fabric(network_, "fake0", change);
-    agent_ = make_fabric(network_, "fake1", change);
+    clients_ = make_context(network_, "fake0", change);
+    agent_ = make_context(network_, "fake1", change);
     for (int i = 0; i < count; ++i) {
       auto ends = connect(*clients_, *agent_, i);
       ASSERT_TRUE(ok(ends)) << i;
@@ -126,8 +127,8 @@ class SharedReceives : public test::WithinLimit {
       here[i].send();
       there[i].send();
     }
-    const auto serve = [&](VerbsContext& fabric, std::vector<Stream>& streams) {
-      for (const int descriptor : fabric.take_ready_descriptors()) {
+    const auto serve = [&](VerbsContext& context, std::vector<Stream>& streams) {
+      for (const int descriptor : context.take_ready_descriptors()) {
         Stream& stream =
             streams[static_cast<std::size_t>(descriptor - SilentStream::first_descriptor)];
         stream.receive();
@@ -155,25 +156,25 @@ class SharedReceives : public test::WithinLimit {
   std::vector<Ends> ends_;
 };
 
-TEST_F(SharedReceives, CarryTrafficOnTwoThousandPaths) {
+TEST_F(SharedReceiveQueueTest, CarriesTrafficOnTwoThousandConnections) {
   open(many, [](VerbsContextOptions&) {});
   exchange(20'000);
-  EXPECT_LE(agent_->receives().count(), VerbsContextOptions().max_receive_buffers);
+  EXPECT_LE(agent_->receive_queue().count(), VerbsContextOptions().max_receive_buffers);
 }
 
 // 16 buffers on each side, of which each direction uses 8; and send buffers for 4 messages.
-TEST_F(SharedReceives, NeitherStopNorLoseAnythingInTheSmallestPool) {
+TEST_F(SharedReceiveQueueTest, NeitherStopsNorLosesAnythingInTheSmallestPool) {
   open(200, [](VerbsContextOptions& options) {
     options.max_receive_buffers = 16;
     options.send_buffers = 4;
     options.depth = min_depth;
   });
   exchange(30'000);
-  EXPECT_EQ(agent_->receives().count(), 16U);
+  EXPECT_EQ(agent_->receive_queue().count(), 16U);
 }
 
 // Each request waits for entries of the completion queue that other connections hold.
-TEST_F(SharedReceives, ShareTheEntriesOfASmallCompletionQueue) {
+TEST_F(SharedReceiveQueueTest, SharesTheEntriesOfASmallCompletionQueue) {
   open(300, [](VerbsContextOptions& options) {
     options.completions = 512;
     options.max_receive_buffers = 256;
@@ -182,7 +183,7 @@ TEST_F(SharedReceives, ShareTheEntriesOfASmallCompletionQueue) {
 }
 
 // Peers with unread messages keep their credits; the others continue.
-TEST_F(SharedReceives, GoOnBesidePeersThatNobodyReads) {
+TEST_F(SharedReceiveQueueTest, ContinuesBesideConnectionsThatAreNotRead) {
   open(40, [](VerbsContextOptions& options) { options.max_receive_buffers = 32; });
   std::vector<std::byte> bytes = test::pattern(100'000, 2);
   std::vector<Stream> here;
@@ -216,8 +217,8 @@ TEST_F(SharedReceives, GoOnBesidePeersThatNobodyReads) {
 }
 
 // The device provides the queue pair; the rest is the cost of the connection.
-TEST_F(SharedReceives, TakeNoBuffersForSilentPaths) {
-  constexpr std::size_t most_bytes = 768;
+TEST_F(SharedReceiveQueueTest, TakesNoBuffersForSilentConnections) {
+  constexpr std::size_t max_bytes = 768;
   open(1, [](VerbsContextOptions&) {});
   const std::size_t registered = network_->registered_bytes();
   const auto measure = [](const auto& add) {
@@ -234,12 +235,13 @@ TEST_F(SharedReceives, TakeNoBuffersForSilentPaths) {
 
   std::vector<QueuePair> pairs;
   pairs.reserve(2 * many);
-  const auto add_pair = [&](VerbsContext& fabric) {
-    pairs.push_back(QueuePair::create(fabric.device(), {.send_completions = fabric.completions(),
-                                                        .receive_completions = fabric.completions(),
-                                                        .receives = fabric.receives().get(),
-                                                        .depth = VerbsContextOptions().depth})
-                        .value());
+  const auto add_pair = [&](VerbsContext& context) {
+    pairs.push_back(
+        QueuePair::create(context.device(), {.send_completions = context.completions(),
+                                             .receive_completions = context.completions(),
+                                             .receives = context.receive_queue().get(),
+                                             .depth = VerbsContextOptions().depth})
+            .value());
     ASSERT_TRUE(ok(pairs.back().connect(pairs.back().address())));
   };
   const std::size_t of_pairs = measure([&](int) {
@@ -249,14 +251,14 @@ TEST_F(SharedReceives, TakeNoBuffersForSilentPaths) {
   const std::size_t of_a_path = (of_paths - of_pairs) / 2;
   RecordProperty("bytes_a_silent_path", static_cast<int>(of_a_path));
   std::printf("bytes of a silent connection: %zu without its queue pair\n", of_a_path);
-  EXPECT_LE(of_a_path, most_bytes);
+  EXPECT_LE(of_a_path, max_bytes);
 }
 
 // As buffers leave the device's queue.
-TEST_F(SharedReceives, GiveSlabsBackBehindABurst) {
+TEST_F(SharedReceiveQueueTest, FreesSlabsAfterABurst) {
   open(200, [](VerbsContextOptions&) {});
   exchange(200'000);
-  const std::size_t after_burst = agent_->receives().count();
+  const std::size_t after_burst = agent_->receive_queue().count();
   ASSERT_GE(after_burst, 256U);
   // Credits are recalled, and then a small traffic turns the buffers over.
   for (int looks = 0; looks < 3; ++looks) {
@@ -270,10 +272,10 @@ TEST_F(SharedReceives, GiveSlabsBackBehindABurst) {
     exchange(600);
     agent_->maintain();
   }
-  EXPECT_LE(agent_->receives().count(), after_burst / 2);
+  EXPECT_LE(agent_->receive_queue().count(), after_burst / 2);
 }
 
-TEST_F(SharedReceives, AreReservedForEachClientToCompareWith) {
+TEST_F(SharedReceiveQueueTest, ReservesBuffersForEachClientIfRequested) {
   const auto reserve = [](VerbsContextOptions& options) {
     options.reserves_for_clients = true;
     options.max_receive_buffers = 512;
@@ -311,10 +313,10 @@ class VerbsWithoutQueuePairs : public WithinLimit {};
 // remains.
 constexpr int tried_out = 4;
 
-TEST_F(VerbsWithoutQueuePairs, SaysOnceThatItGoesOverTcp) {
-  RdmaJob site({.ranks = 4});
-  site.network().fail(FakeVerbs::Call::create_qp, ENOMEM, 2 * tried_out, -1);
-  site.run([&](Job& job) {
+TEST_F(VerbsWithoutQueuePairs, ReportsOnceThatItUsesTcp) {
+  RdmaJob rdma_job({.ranks = 4});
+  rdma_job.network().fail(FakeVerbs::Call::create_qp, ENOMEM, 2 * tried_out, -1);
+  rdma_job.run([&](Job& job) {
     auto region = Region::allocate(job.world(), 8);
     ASSERT_TRUE(ok(region));
     for (std::int32_t step = 1; step < job.size(); ++step) {
@@ -322,22 +324,22 @@ TEST_F(VerbsWithoutQueuePairs, SaysOnceThatItGoesOverTcp) {
     }
     ASSERT_TRUE(ok(job.barrier()));
   });
-  const auto said = site.warnings("is reached over TCP: device 'fake");
-  EXPECT_EQ(said.size(), 4U) << "once by each process";
-  EXPECT_FALSE(site.warnings("cannot make a queue pair").empty());
+  const auto warnings = rdma_job.warnings("is reached over TCP: device 'fake");
+  EXPECT_EQ(warnings.size(), 4U) << "once by each process";
+  EXPECT_FALSE(rdma_job.warnings("cannot make a queue pair").empty());
 }
 
-TEST_F(VerbsWithoutQueuePairs, FailsWhereTcpIsNotNamed) {
-  RdmaJob site({.ranks = 2, .transport = "shm,fabric"});
-  site.network().fail(FakeVerbs::Call::create_qp, ENOMEM, tried_out, -1);
-  const Status status = site.try_to_run([&](Job& job) {
+TEST_F(VerbsWithoutQueuePairs, FailsIfTcpIsNotNamed) {
+  RdmaJob rdma_job({.ranks = 2, .transport = "shm,fabric"});
+  rdma_job.network().fail(FakeVerbs::Call::create_qp, ENOMEM, tried_out, -1);
+  const Status status = rdma_job.try_to_run([&](Job& job) {
     const auto region = Region::allocate(job.world(), 8);
     EXPECT_TRUE(fails(region.status(), Code::no_memory,
                       {"cannot be reached by TESSERA_TRANSPORT=shm,fabric: device 'fake",
                        "cannot make a queue pair for 128 requests", "its limit is 65536",
                        "add tcp to TESSERA_TRANSPORT"}));
   });
-  EXPECT_TRUE(site.warnings("over TCP").empty());
+  EXPECT_TRUE(rdma_job.warnings("over TCP").empty());
   static_cast<void>(status.ok());
 }
 
