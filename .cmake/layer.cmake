@@ -70,8 +70,11 @@ function(tessera_layer name)
     INSTALL_RPATH "$ORIGIN"
     TESSERA_ALL_CHECKS TRUE)  # see warnings.cmake
   tessera_install(TARGETS tessera_${name} EXPORT tessera_targets COMPONENT ${name})
-  tessera_install(FILES ${arg_HEADERS}
-    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera/${arg_FOLDER} COMPONENT ${name})
+  foreach(header IN LISTS arg_HEADERS)
+    get_filename_component(room ${header} DIRECTORY)
+    tessera_install(FILES ${header}
+      DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera/${arg_FOLDER}/${room} COMPONENT ${name})
+  endforeach()
   set_property(GLOBAL APPEND PROPERTY TESSERA_LAYERS ${name})  # for install.cmake and the summary
 endfunction()
 

@@ -5,6 +5,8 @@
 # Sources with definitions or options of their own are compiled alone. Must be included before precompile.
 
 set(tessera_unity_batch 10)
+# Folders whose sources have private functions of the same names.
+set(tessera_compiled_alone fortran apps bench)
 
 # All targets that were created in a folder and below.
 function(tessera_list_targets folder result)
@@ -24,7 +26,15 @@ if(TESSERA_UNITY)
   tessera_list_targets(${PROJECT_SOURCE_DIR} targets)
   foreach(target IN LISTS targets)
     get_target_property(kind ${target} TYPE)
-    if(kind MATCHES "LIBRARY|EXECUTABLE" AND NOT kind STREQUAL INTERFACE_LIBRARY)
+    get_target_property(folder ${target} SOURCE_DIR)
+    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
+    string(REGEX REPLACE "/.*" "" folder "${folder}")
+    if(kind MATCHES "LIBRARY|EXECUTABLE" AND NOT kind STREQUAL INTERFACE_LIBRARY
+       AND NOT folder IN_LIST tessera_compiled_alone)
+      get_target_property(sources ${target} SOURCES)
+      list(FILTER sources INCLUDE REGEX "[.]c$")
+      set_source_files_properties(${sources} TARGET_DIRECTORY ${target} PROPERTIES
+        SKIP_UNITY_BUILD_INCLUSION ON)
       set_target_properties(${target} PROPERTIES
         UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${tessera_unity_batch})
     endif()

@@ -34,8 +34,8 @@
 
 #include "arrays/fast_divider.hpp"
 #include "arrays/index.hpp"
-#include "rma/rank.hpp"
-#include "rma/result.hpp"
+#include "rma/base/rank.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::arrays {
 

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "arrays/fast_divider.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::arrays {
 

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "arrays/index.hpp"
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::arrays {
 

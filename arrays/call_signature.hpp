@@ -15,7 +15,7 @@
 
 #include "arrays/array_base.hpp"
 #include "arrays/box.hpp"
-#include "rma/label.hpp"
+#include "rma/base/label.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::arrays::detail {

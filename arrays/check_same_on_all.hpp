@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::arrays::detail {

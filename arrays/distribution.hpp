@@ -35,8 +35,8 @@
 #include "arrays/box.hpp"
 #include "arrays/index.hpp"
 #include "arrays/patch.hpp"
-#include "rma/rank.hpp"
-#include "rma/result.hpp"
+#include "rma/base/rank.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::arrays {
 

@@ -31,7 +31,7 @@
 
 #include "arrays/subarray.hpp"
 #include "rma/element.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::arrays {
 

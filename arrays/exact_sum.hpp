@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <span>
 
-#include "rma/cxx20.hpp"
+#include "rma/base/cxx20.hpp"
 
 namespace tessera::arrays {
 

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "rma/cxx20.hpp"
+#include "rma/base/cxx20.hpp"
 
 namespace tessera::arrays {
 

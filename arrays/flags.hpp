@@ -17,7 +17,7 @@
 #include "arrays/array.hpp"
 #include "arrays/array_base.hpp"
 #include "rma/region.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::arrays {
 

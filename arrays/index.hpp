@@ -19,7 +19,7 @@
 #include <span>
 #include <string>
 
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::arrays {
 

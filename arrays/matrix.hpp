@@ -20,7 +20,7 @@
 
 #include "arrays/elementwise.hpp"
 #include "arrays/subarray.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::arrays {
 

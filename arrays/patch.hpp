@@ -24,7 +24,7 @@
 
 #include "arrays/box.hpp"
 #include "arrays/index.hpp"
-#include "rma/rank.hpp"
+#include "rma/base/rank.hpp"
 #include "rma/shape.hpp"
 
 namespace tessera::arrays {

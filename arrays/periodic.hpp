@@ -13,7 +13,7 @@
 #include <iterator>
 
 #include "arrays/box.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::arrays {
 

@@ -28,8 +28,8 @@
 #include <span>
 
 #include "arrays/index.hpp"
-#include "rma/rank.hpp"
-#include "rma/result.hpp"
+#include "rma/base/rank.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::arrays {
 

@@ -39,8 +39,8 @@
 #include "arrays/patch.hpp"
 #include "arrays/section.hpp"
 #include "rma/job.hpp"
-#include "rma/rank.hpp"
-#include "rma/result.hpp"
+#include "rma/base/rank.hpp"
+#include "rma/base/result.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::arrays::detail {

@@ -23,7 +23,7 @@
 #include "arrays/chunk_engine.hpp"
 #include "arrays/elementwise.hpp"
 #include "arrays/subarray.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::arrays {
 

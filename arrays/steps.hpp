@@ -15,7 +15,7 @@
 
 #include "arrays/elementwise.hpp"
 #include "arrays/transform.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::arrays {
 

@@ -29,7 +29,7 @@
 
 #include "arrays/chunk_engine.hpp"
 #include "arrays/subarray.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::arrays {
 

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "rma/catch_bad_alloc.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::arrays::detail {
 

@@ -16,7 +16,7 @@
 #include "fortran/detail/call.hpp"
 #include "fortran/detail/handles.hpp"
 #include "rma/bootstrap.hpp"
-#include "rma/memory.hpp"
+#include "rma/base/memory.hpp"
 #include "rma/region_list.hpp"
 #include "rma/tuning.hpp"
 

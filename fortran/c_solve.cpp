@@ -16,7 +16,7 @@
 #include "linalg/least_squares.hpp"
 #include "linalg/solve.hpp"
 #include "linalg/svd.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::capi {
 namespace {

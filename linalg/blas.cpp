@@ -16,7 +16,7 @@
 #include "linalg/detail/by_type.hpp"
 #include "linalg/detail/lapack_pointer.hpp"
 #include "linalg/detail/positive_diagonal.hpp"
-#include "rma/floating_point_guard.hpp"
+#include "rma/base/floating_point_guard.hpp"
 
 namespace tessera::linalg {
 

@@ -19,7 +19,7 @@
 #include <span>
 
 #include "linalg/local_matrix.hpp"
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::linalg::blas {
 

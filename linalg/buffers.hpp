@@ -9,7 +9,7 @@
 // Threads: all functions may be called from any thread; each thread has its own buffers.
 #pragma once
 
-#include "rma/cxx20.hpp"
+#include "rma/base/cxx20.hpp"
 
 namespace tessera::linalg {
 

@@ -25,7 +25,7 @@
 
 #include "arrays/array.hpp"
 #include "linalg/local_matrix.hpp"
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::linalg {
 

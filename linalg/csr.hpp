@@ -40,7 +40,7 @@
 #include "rma/element.hpp"
 #include "rma/job.hpp"
 #include "rma/region.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::linalg {
 

@@ -36,7 +36,7 @@
 #include "linalg/lapack.hpp"
 #include "linalg/matrix_patch.hpp"
 #include "linalg/method.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::linalg {
 

@@ -28,7 +28,7 @@
 
 #include "arrays/array.hpp"
 #include "linalg/matrix_patch.hpp"
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::linalg {
 

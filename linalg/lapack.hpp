@@ -18,7 +18,7 @@
 
 #include "linalg/blas.hpp"
 #include "linalg/local_matrix.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::linalg {
 

@@ -106,7 +106,7 @@ Status solve_by_library(const MatrixMap& a, const MatrixMap& b, const MatrixMap&
   return c.store(x, library::Routines<T>::solve_triangular({.triangle = Triangle::upper}, work, c));
 }
 
-Status check_all(const MatrixMap& a, const MatrixMap& b, const MatrixMap& x) {
+Status check_operands(const MatrixMap& a, const MatrixMap& b, const MatrixMap& x) {
   TESSERA_RETURN_IF_ERROR(detail::check_operands({{"A", a}, {"B", b}, detail::written("X", x)}));
   if (a.rows() < a.columns()) {
     return Status::error(
@@ -136,7 +136,7 @@ Status least_squares(const MatrixPatch<T>& a, const MatrixPatch<T>& b, const Mat
   const arrays::detail::CallScope scope(attempt, x.array());
   const auto uses_scalapack =
       detail::begin_dense(x.array(), {{"A", of_a}, {"B", of_b}, {"X", of_x}}, options,
-                          check_all(of_a, of_b, of_x), Request(attempt));
+                          check_operands(of_a, of_b, of_x), Request(attempt));
   TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(attempt));
   return (*uses_scalapack ? solve_by_library<T>(of_a, of_b, of_x, options)
                           : solve_by_columns<T>(of_a, of_b, of_x, options))

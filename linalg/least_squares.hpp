@@ -10,7 +10,7 @@
 #include "arrays/array.hpp"
 #include "linalg/matrix_patch.hpp"
 #include "linalg/method.hpp"
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::linalg {
 

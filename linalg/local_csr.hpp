@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "rma/element.hpp"
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::linalg {
 

@@ -26,7 +26,7 @@
 
 #include "linalg/blas.hpp"
 #include "rma/job.hpp"
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::linalg {

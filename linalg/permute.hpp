@@ -22,7 +22,7 @@
 
 #include "arrays/array.hpp"
 #include "arrays/subarray.hpp"
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::linalg {
 

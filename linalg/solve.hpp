@@ -33,7 +33,7 @@
 #include "linalg/gemm.hpp"
 #include "linalg/matrix_patch.hpp"
 #include "linalg/method.hpp"
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::linalg {
 

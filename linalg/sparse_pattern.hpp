@@ -19,7 +19,7 @@
 #include "arrays/distribution.hpp"
 #include "rma/job.hpp"
 #include "rma/region.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::linalg {
 

@@ -15,7 +15,7 @@
 #include "linalg/eigen.hpp"
 #include "linalg/lapack.hpp"
 #include "linalg/matrix_patch.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::linalg {
 

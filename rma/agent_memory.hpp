@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "rma/rank.hpp"
-#include "rma/result.hpp"
-#include "rma/status.hpp"
+#include "rma/base/rank.hpp"
+#include "rma/base/result.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::rma {
 

@@ -8,9 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "rma/catch_bad_alloc.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/job.hpp"
 #include "rma/kernels/walk.hpp"
+#include "rma/protocol/actions.hpp"
 #include "rma/protocol/overlap.hpp"
 #include "rma/transfer.hpp"
 
@@ -89,9 +90,7 @@ Status append(std::vector<Fragment>& list, const RemoteAddress& at, Fragments fr
   return {};
 }
 
-void* readable(const void* from) {
-  return const_cast<void*>(from);
-}
+using detail::readable;
 
 }  // namespace
 

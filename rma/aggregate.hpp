@@ -27,7 +27,7 @@
 #include "rma/handle.hpp"
 #include "rma/region.hpp"
 #include "rma/shape.hpp"
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::rma {
 

@@ -17,7 +17,7 @@
 
 #include "rma/job.hpp"
 #include "rma/region.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::rma {
 

@@ -18,8 +18,8 @@
 #include <string_view>
 #include <vector>
 
-#include "rma/rank.hpp"
-#include "rma/result.hpp"
+#include "rma/base/rank.hpp"
+#include "rma/base/result.hpp"
 #include "rma/tuning.hpp"
 
 namespace tessera::rma {

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rma/rank.hpp"
+#include "rma/base/rank.hpp"
 
 namespace tessera::rma {
 

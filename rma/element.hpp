@@ -13,7 +13,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::rma {
 

@@ -17,7 +17,7 @@
 #include <memory>
 #include <utility>
 
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::rma {
 

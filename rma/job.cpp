@@ -13,13 +13,13 @@
 #include <utility>
 #include <vector>
 
-#include "rma/catch_bad_alloc.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/named.hpp"
 #include "rma/engine/region_state.hpp"
 #include "rma/engine/slice_cache.hpp"
 #include "rma/engine/startup.hpp"
-#include "rma/engine/thread_limit.hpp"
+#include "rma/base/thread_limit.hpp"
 #include "rma/protocol/raw_address.hpp"
 
 namespace tessera::rma {

@@ -23,13 +23,13 @@
 
 #include "rma/bootstrap.hpp"
 #include "rma/counters.hpp"
-#include "rma/log.hpp"
+#include "rma/base/log.hpp"
 #include "rma/order_observer.hpp"
-#include "rma/rank.hpp"
+#include "rma/base/rank.hpp"
 #include "rma/region.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 #include "rma/team.hpp"
-#include "rma/transport.hpp"
+#include "rma/transport/transport.hpp"
 #include "rma/tuning.hpp"
 
 namespace tessera::rma {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::rma {
 

@@ -6,7 +6,7 @@
 #include <exception>
 #include <utility>
 
-#include "rma/catch_bad_alloc.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/lock_set_state.hpp"
 #include "rma/engine/named.hpp"

@@ -22,7 +22,7 @@
 #include <memory>
 
 #include "rma/job.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::rma {

@@ -5,7 +5,7 @@
 // none by default.
 #pragma once
 
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::rma {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "rma/catch_bad_alloc.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/named.hpp"
 #include "rma/engine/region_state.hpp"
@@ -135,10 +135,7 @@ Handle start(Job& job, const Action& action, RawAddress at, void* local, const W
   return status.ok() ? std::move(started) : Handle::failed(job, at.rank, std::move(status));
 }
 
-// Sources are only read; the actions share one signature with get, which writes.
-void* readable(const void* from) {
-  return const_cast<void*>(from);
-}
+using detail::readable;
 
 template <class What>
 Status put_general(Job& job, RawAddress to, const void* from, const What& what) {

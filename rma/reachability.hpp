@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "rma/bootstrap.hpp"
-#include "rma/rank.hpp"
-#include "rma/result.hpp"
+#include "rma/base/rank.hpp"
+#include "rma/base/result.hpp"
 #include "rma/tuning.hpp"
 
 namespace tessera::rma {

@@ -16,11 +16,11 @@
 #include <memory>
 #include <utility>
 
-#include "rma/rank.hpp"
+#include "rma/base/rank.hpp"
 #include "rma/region_id.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 #include "rma/team.hpp"
-#include "rma/transport.hpp"
+#include "rma/transport/transport.hpp"
 
 namespace tessera::rma {
 

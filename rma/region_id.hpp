@@ -6,7 +6,7 @@
 #include <compare>
 #include <cstdint>
 
-#include "rma/cxx20.hpp"
+#include "rma/base/cxx20.hpp"
 
 namespace tessera::rma {
 

@@ -20,7 +20,7 @@
 #include <cstdint>
 #include <span>
 
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::rma {
 

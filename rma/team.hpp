@@ -21,9 +21,9 @@
 #include <vector>
 
 #include "rma/element.hpp"
-#include "rma/label.hpp"
-#include "rma/rank.hpp"
-#include "rma/result.hpp"
+#include "rma/base/label.hpp"
+#include "rma/base/rank.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::rma {
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "rma/catch_bad_alloc.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/slice_cache.hpp"
 #include "rma/kernels/copy.hpp"
@@ -461,10 +461,7 @@ template <class Action>
   return blocking(job, Action(), at, local, bytes);
 }
 
-// Sources are only read; the actions share one signature with get, which writes.
-void* readable(const void* from) {
-  return const_cast<void*>(from);
-}
+using detail::readable;
 
 }  // namespace
 

@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::rma {
 

@@ -16,7 +16,7 @@
 #include "apps/ccsd/fcidump_header.hpp"
 #include "apps/common/byte_order_mark.hpp"
 #include "apps/common/numbers.hpp"
-#include "rma/memory.hpp"
+#include "rma/base/memory.hpp"
 
 namespace tessera::apps::ccsd {
 namespace {

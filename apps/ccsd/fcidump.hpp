@@ -32,7 +32,7 @@
 #include <vector>
 
 #include "apps/common/same_file.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::apps::ccsd {
 

@@ -22,7 +22,7 @@
 #include "apps/common/run_ranks.hpp"
 #include "apps/common/whole_number.hpp"
 #include "rma/job.hpp"
-#include "rma/version.hpp"
+#include "rma/base/version.hpp"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include "apps/ccsd/multiply_rate.hpp"
 #include "apps/ccsd/solver.hpp"
 #include "apps/ccsd/triples.hpp"
-#include "rma/memory.hpp"
+#include "rma/base/memory.hpp"
 
 namespace tessera::apps::ccsd {
 namespace {

@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::apps::ccsd {
 

@@ -18,7 +18,7 @@
 
 #include "arrays/access.hpp"
 #include "arrays/array.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::apps::ccsd {
 

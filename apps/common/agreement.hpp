@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::apps {

@@ -16,7 +16,7 @@
 #include "apps/common/exit_codes.hpp"
 #include "apps/common/openblas.hpp"
 #include "apps/common/output.hpp"
-#include "rma/memory.hpp"
+#include "rma/base/memory.hpp"
 
 namespace tessera::apps {
 

@@ -11,7 +11,7 @@
 #include <optional>
 #include <system_error>
 
-#include "rma/file_links.hpp"
+#include "rma/base/file_links.hpp"
 
 namespace tessera::apps {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::apps {
 

@@ -13,7 +13,7 @@
 #include "apps/common/output.hpp"
 #include "apps/common/output_file.hpp"
 #include "rma/counters.hpp"
-#include "rma/memory.hpp"
+#include "rma/base/memory.hpp"
 
 namespace tessera::apps {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "rma/job.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::apps {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::apps {

@@ -29,7 +29,7 @@
 #include "apps/common/whole_number.hpp"
 #include "apps/launcher/run_report.hpp"
 #include "rma/launch.hpp"
-#include "rma/version.hpp"
+#include "rma/base/version.hpp"
 
 namespace {
 

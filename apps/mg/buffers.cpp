@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "rma/memory.hpp"
+#include "rma/base/memory.hpp"
 
 namespace tessera::apps::mg {
 namespace {

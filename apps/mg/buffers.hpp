@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::apps::mg {
 

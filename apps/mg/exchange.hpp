@@ -11,7 +11,7 @@
 #include "arrays/array.hpp"
 #include "arrays/halo.hpp"
 #include "rma/job.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::apps::mg {
 

@@ -29,7 +29,7 @@
 #include "apps/mg/distributed.hpp"
 #include "apps/mg/problem.hpp"
 #include "rma/job.hpp"
-#include "rma/version.hpp"
+#include "rma/base/version.hpp"
 
 namespace {
 

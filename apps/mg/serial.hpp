@@ -17,7 +17,7 @@
 #include "apps/mg/kernels.hpp"
 #include "apps/mg/problem.hpp"
 #include "apps/mg/sweep.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::apps::mg {
 

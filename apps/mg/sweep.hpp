@@ -72,7 +72,7 @@
 #include "apps/mg/buffers.hpp"
 #include "apps/mg/grid.hpp"
 #include "apps/mg/kernels.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::apps::mg {
 

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "arrays/array.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::apps::spmv {

@@ -19,7 +19,7 @@
 #include <string>
 
 #include "apps/spmv/matrix_file.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::apps::spmv {
 

@@ -22,7 +22,7 @@
 #include "apps/common/whole_number.hpp"
 #include "apps/spmv/run.hpp"
 #include "rma/job.hpp"
-#include "rma/version.hpp"
+#include "rma/base/version.hpp"
 
 namespace {
 

@@ -30,7 +30,7 @@
 #include "apps/spmv/matrix_header.hpp"
 #include "apps/spmv/text_file.hpp"
 #include "rma/job.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::apps::spmv {
 

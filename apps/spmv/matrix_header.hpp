@@ -21,7 +21,7 @@
 
 #include "apps/spmv/numbers.hpp"
 #include "apps/spmv/text_file.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::apps::spmv {
 

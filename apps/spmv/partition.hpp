@@ -23,7 +23,7 @@
 
 #include "linalg/csr.hpp"
 #include "rma/job.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::apps::spmv {
 

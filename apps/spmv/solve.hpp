@@ -21,7 +21,7 @@
 #include "arrays/array.hpp"
 #include "linalg/csr.hpp"
 #include "linalg/spmv.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::apps::spmv {
 

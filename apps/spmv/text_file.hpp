@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "rma/job.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::apps::spmv {

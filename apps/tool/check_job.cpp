@@ -9,7 +9,7 @@
 
 #include "apps/tool/advice.hpp"
 #include "apps/tool/checks.hpp"
-#include "rma/processors.hpp"
+#include "rma/base/processors.hpp"
 
 namespace tessera::tool {
 namespace {

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "apps/tool/checks.hpp"
-#include "rma/memory.hpp"
+#include "rma/base/memory.hpp"
 
 namespace tessera::tool {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "apps/common/openblas.hpp"
 #include "apps/tool/checks.hpp"
-#include "rma/memory.hpp"
+#include "rma/base/memory.hpp"
 
 namespace tessera::tool {
 namespace {

@@ -26,10 +26,10 @@
 #include "apps/tool/settings.hpp"
 #include "apps/tool/system_files.hpp"
 #include "rma/bootstrap.hpp"
-#include "rma/control_group.hpp"
+#include "rma/base/control_group.hpp"
 #include "rma/job.hpp"
-#include "rma/memory.hpp"
-#include "rma/processors.hpp"
+#include "rma/base/memory.hpp"
+#include "rma/base/processors.hpp"
 #include "rma/reachability.hpp"
 
 namespace tessera::tool {

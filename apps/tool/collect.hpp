@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "apps/tool/environment.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 #include "rma/tuning.hpp"
 
 namespace tessera::tool {

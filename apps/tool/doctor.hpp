@@ -9,7 +9,7 @@
 #include <string>
 
 #include "apps/tool/checks.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::tool {
 

@@ -12,12 +12,12 @@
 #include "apps/tool/build_table.hpp"
 #include "apps/tool/settings.hpp"
 #include "rma/bootstrap.hpp"
-#include "rma/control_group.hpp"
+#include "rma/base/control_group.hpp"
 #include "rma/job.hpp"
-#include "rma/memory.hpp"
-#include "rma/processors.hpp"
+#include "rma/base/memory.hpp"
+#include "rma/base/processors.hpp"
 #include "rma/reachability.hpp"
-#include "rma/version.hpp"
+#include "rma/base/version.hpp"
 
 namespace tessera::tool {
 namespace {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 #include "rma/tuning.hpp"
 
 namespace tessera::tool {

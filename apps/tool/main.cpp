@@ -31,7 +31,7 @@
 #include "apps/tool/settings.hpp"
 #include "apps/tool/timeline.hpp"
 #include "rma/bootstrap.hpp"
-#include "rma/version.hpp"
+#include "rma/base/version.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 #include "rma/tuning.hpp"
 
 namespace tessera::tool {

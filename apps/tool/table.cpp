@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "apps/tool/doctor.hpp"
-#include "rma/version.hpp"
+#include "rma/base/version.hpp"
 
 namespace tessera::tool {
 namespace {

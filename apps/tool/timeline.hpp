@@ -7,7 +7,7 @@
 #include <iosfwd>
 #include <string>
 
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::tool {
 

@@ -15,7 +15,7 @@
 
 #include "arrays/index.hpp"
 #include "rma/element.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::arrays::detail {
 

@@ -14,8 +14,8 @@
 #include <system_error>
 #include <utility>
 
-#include "rma/file_links.hpp"
-#include "rma/memory.hpp"
+#include "rma/base/file_links.hpp"
+#include "rma/base/memory.hpp"
 
 namespace tessera::arrays::detail {
 namespace {

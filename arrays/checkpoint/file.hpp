@@ -16,7 +16,7 @@
 #include <span>
 #include <string>
 
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::arrays::detail {
 

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "arrays/checkpoint/image.hpp"
-#include "rma/floating_point_guard.hpp"
-#include "rma/status.hpp"
+#include "rma/base/floating_point_guard.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::arrays::detail {
 

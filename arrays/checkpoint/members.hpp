@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "arrays/array_base.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::arrays::detail {

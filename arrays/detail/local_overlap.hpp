@@ -4,7 +4,7 @@
 #pragma once
 
 #include "arrays/index.hpp"
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::arrays::detail {
 

@@ -11,8 +11,8 @@
 
 #include "arrays/detail/access_record.hpp"
 #include "rma/job.hpp"
-#include "rma/rank.hpp"
-#include "rma/result.hpp"
+#include "rma/base/rank.hpp"
+#include "rma/base/result.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::arrays::detail {

@@ -3,7 +3,7 @@
 // VerbsLoop: a reliable connection between two RDMA devices that uses libibverbs directly: post a
 // request, poll for its completion.
 //
-// It shares no code with rma/verbs/, which it is compared with, but uses the same device, port and
+// It shares no code with rma/transport/verbs/, which it is compared with, but uses the same device, port and
 // GID: those of TESSERA_VERBS_DEVICE and TESSERA_VERBS_GID. By default that is the first active
 // port, InfiniBand before Ethernet; on Ethernet, the RoCE v2 GID of an IPv4 address.
 //

@@ -17,7 +17,7 @@
 #include "bench/support/clock.hpp"
 #include "bench/support/statistics.hpp"
 #include "bench/support/topology.hpp"
-#include "rma/control_group.hpp"
+#include "rma/base/control_group.hpp"
 
 namespace tessera::bench {
 namespace {

@@ -21,7 +21,7 @@
 #include "arrays/index.hpp"
 #include "fortran/c_types.h"
 #include "rma/element.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::capi {

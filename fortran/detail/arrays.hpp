@@ -7,8 +7,8 @@
 
 #include "arrays/array_base.hpp"
 #include "fortran/c_types.h"
-#include "rma/result.hpp"
-#include "rma/status.hpp"
+#include "rma/base/result.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::capi {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "fortran/c_types.h"
-#include "rma/version.hpp"
+#include "rma/base/version.hpp"
 
 namespace tessera::capi {
 

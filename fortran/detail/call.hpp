@@ -8,7 +8,7 @@
 #include <exception>
 #include <new>
 
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::capi {
 

@@ -23,7 +23,7 @@
 #include "fortran/c_checkpoint.h"
 #include "fortran/detail/call.hpp"
 #include "fortran/detail/handles.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::fapi {
 

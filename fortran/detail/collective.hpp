@@ -4,7 +4,7 @@
 // that they do not wait for this rank.
 #pragma once
 
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::capi {

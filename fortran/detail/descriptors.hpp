@@ -18,7 +18,7 @@
 
 #include "arrays/array_base.hpp"
 #include "arrays/index.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::fapi {
 

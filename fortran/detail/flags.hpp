@@ -7,7 +7,7 @@
 
 #include "arrays/flags.hpp"
 #include "fortran/detail/arguments.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::capi {
 

@@ -38,7 +38,7 @@
 #include "rma/job.hpp"
 #include "rma/lock.hpp"
 #include "rma/region.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::capi {
 

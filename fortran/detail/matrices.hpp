@@ -21,7 +21,7 @@
 #include "fortran/c_linalg.h"
 #include "linalg/matrix_patch.hpp"
 #include "rma/element.hpp"
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::capi {
 

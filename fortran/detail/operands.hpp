@@ -24,7 +24,7 @@
 #include "fortran/c_types.h"
 #include "fortran/detail/call.hpp"
 #include "rma/element.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::capi {
 

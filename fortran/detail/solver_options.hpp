@@ -11,7 +11,7 @@
 #include "linalg/factor.hpp"
 #include "linalg/gemm.hpp"
 #include "linalg/solve.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::capi {
 

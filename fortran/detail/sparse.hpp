@@ -23,7 +23,7 @@
 #include "linalg/sparse_builder.hpp"
 #include "linalg/spmv.hpp"
 #include "rma/element.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::capi {

@@ -8,7 +8,7 @@
 
 #include "arrays/array_base.hpp"
 #include "arrays/call_signature.hpp"
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::linalg::detail {
 

@@ -8,7 +8,7 @@
 #include "arrays/call_signature.hpp"
 #include "arrays/check_same_on_all.hpp"
 #include "rma/region.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::linalg::detail {

@@ -8,7 +8,7 @@
 #include <complex>
 #include <type_traits>
 
-#include "rma/floating_point_guard.hpp"
+#include "rma/base/floating_point_guard.hpp"
 
 namespace tessera::linalg::detail {
 

@@ -15,7 +15,7 @@
 #include "arrays/distribution.hpp"
 #include "arrays/within_memory.hpp"
 #include "linalg/detail/interval_list.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::linalg::detail {
 

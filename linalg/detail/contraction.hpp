@@ -11,7 +11,7 @@
 
 #include "arrays/array_base.hpp"
 #include "linalg/local_matrix.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::linalg::detail {
 

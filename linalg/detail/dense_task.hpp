@@ -14,7 +14,7 @@
 #include "linalg/detail/matrix_map.hpp"
 #include "linalg/detail/work_matrix.hpp"
 #include "linalg/method.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::linalg::detail {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::linalg::detail {
 

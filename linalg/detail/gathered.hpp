@@ -10,7 +10,7 @@
 #include "linalg/detail/matrix_map.hpp"
 #include "linalg/detail/panel.hpp"
 #include "linalg/local_matrix.hpp"
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::linalg::detail {
 

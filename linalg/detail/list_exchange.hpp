@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "rma/job.hpp"
-#include "rma/rank.hpp"
-#include "rma/result.hpp"
+#include "rma/base/rank.hpp"
+#include "rma/base/result.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::linalg::detail {

@@ -9,7 +9,7 @@
 #include "linalg/detail/agree_and_begin.hpp"
 #include "linalg/detail/matrix_map.hpp"
 #include "linalg/matrix_patch.hpp"
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::linalg::detail {
 

@@ -15,7 +15,7 @@
 #include "linalg/detail/scratch.hpp"
 #include "linalg/local_matrix.hpp"
 #include "rma/handle.hpp"
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::linalg::detail {
 

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "arrays/distribution.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::linalg::detail {

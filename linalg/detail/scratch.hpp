@@ -16,7 +16,7 @@
 #include <new>
 #include <utility>
 
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::linalg::detail {
 

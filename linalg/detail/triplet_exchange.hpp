@@ -15,7 +15,7 @@
 #include "arrays/distribution.hpp"
 #include "linalg/local_csr.hpp"
 #include "rma/job.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::linalg::detail {

@@ -27,7 +27,7 @@
 #include "linalg/local_csr.hpp"
 #include "rma/job.hpp"
 #include "rma/region.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 #include "rma/shape.hpp"
 
 namespace tessera::linalg::detail {

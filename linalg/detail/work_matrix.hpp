@@ -20,7 +20,7 @@
 #include "linalg/blas.hpp"
 #include "linalg/detail/matrix_map.hpp"
 #include "linalg/local_matrix.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::linalg::detail {
 

@@ -9,7 +9,7 @@
 #include "arrays/array_base.hpp"
 #include "linalg/detail/contraction.hpp"
 #include "linalg/local_matrix.hpp"
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::linalg::variants {
 

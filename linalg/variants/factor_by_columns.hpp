@@ -17,7 +17,7 @@
 #include "linalg/detail/column_blocks.hpp"
 #include "linalg/detail/work_matrix.hpp"
 #include "linalg/local_matrix.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::linalg::variants {
 

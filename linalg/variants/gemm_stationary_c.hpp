@@ -8,7 +8,7 @@
 
 #include "linalg/detail/gemm_steps.hpp"
 #include "linalg/local_matrix.hpp"
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::linalg::variants {
 

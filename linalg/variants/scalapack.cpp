@@ -19,7 +19,7 @@
 #include "linalg/detail/finite.hpp"
 #include "linalg/detail/positive_diagonal.hpp"
 #include "linalg/variants/scalapack_routines.hpp"
-#include "rma/floating_point_guard.hpp"
+#include "rma/base/floating_point_guard.hpp"
 
 namespace tessera::linalg {
 

@@ -21,7 +21,7 @@
 #include "linalg/local_matrix.hpp"
 #include "linalg/method.hpp"
 #include "linalg/variants/factor_by_columns.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::linalg::variants::scalapack {
 

@@ -14,7 +14,7 @@
 #include "linalg/blas.hpp"
 #include "linalg/detail/matrix_map.hpp"
 #include "linalg/local_matrix.hpp"
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::linalg::variants {
 

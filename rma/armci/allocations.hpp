@@ -13,7 +13,7 @@
 
 #include "rma/job.hpp"
 #include "rma/region.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::rma::armci {

@@ -11,7 +11,7 @@
 #include "rma/element.hpp"
 #include "rma/job.hpp"
 #include "rma/raw_transfer.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 #include "rma/shape.hpp"
 
 namespace tessera::rma::armci {

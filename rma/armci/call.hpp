@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "rma/armci/session.hpp"
-#include "rma/result.hpp"
-#include "rma/status.hpp"
+#include "rma/base/result.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::rma::armci {
 

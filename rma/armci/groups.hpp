@@ -15,7 +15,7 @@
 #include "rma/armci/armci.h"
 #include "rma/armci/communicator.hpp"
 #include "rma/job.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::rma::armci {

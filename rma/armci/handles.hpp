@@ -23,7 +23,7 @@
 #include "rma/armci/armci.h"
 #include "rma/handle.hpp"
 #include "rma/job.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::rma::armci {
 

@@ -13,8 +13,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "rma/rank.hpp"
-#include "rma/result.hpp"
+#include "rma/base/rank.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::rma::armci::detail {
 

@@ -45,8 +45,8 @@
 #include <span>
 
 #include "rma/job.hpp"
-#include "rma/rank.hpp"
-#include "rma/result.hpp"
+#include "rma/base/rank.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::rma::armci {
 

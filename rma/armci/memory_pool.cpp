@@ -7,7 +7,7 @@
 #include <iterator>
 #include <utility>
 
-#include "rma/memory.hpp"
+#include "rma/base/memory.hpp"
 
 namespace tessera::rma::armci {
 namespace {

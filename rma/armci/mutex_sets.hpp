@@ -15,7 +15,7 @@
 
 #include "rma/armci/armcix.h"
 #include "rma/lock.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::rma::armci {

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "rma/node/fd_passing.hpp"
+#include "rma/base/fd_passing.hpp"
 
 namespace tessera::rma::detail {
 

@@ -21,7 +21,7 @@
 namespace tessera::rma {
 namespace {
 
-std::optional<std::int64_t> number_in(const char* text) {
+std::optional<std::int64_t> to_number(const char* text) {
   std::int64_t value = 0;
   if (text == nullptr || std::from_chars(text, text + std::strlen(text), value).ec != std::errc{}) {
     return std::nullopt;
@@ -32,7 +32,7 @@ std::optional<std::int64_t> number_in(const char* text) {
 // The first of these variables that is set to a number.
 std::int64_t number_in_variables(std::initializer_list<const char*> names, std::int64_t otherwise) {
   for (const char* name : names) {
-    if (const auto number = number_in(std::getenv(name))) {
+    if (const auto number = to_number(std::getenv(name))) {
       return *number;
     }
   }
@@ -69,7 +69,7 @@ LauncherInfo detect_mpi_launcher() {
 
 bool detail::is_descendant_of_rank() {
   const char* const launch = std::getenv(launch_variable);
-  const auto rank_process = number_in(after_colon(after_colon(after_colon(launch))));
+  const auto rank_process = to_number(after_colon(after_colon(after_colon(launch))));
   return rank_process && *rank_process != getpid();
 }
 
@@ -83,7 +83,7 @@ LauncherInfo detect_launcher() {
   }
   // "descriptor@launcher:rank:ranks"
   const char* const rank = after_colon(launch);
-  return {"tessera-run", number_in(after_colon(rank)).value_or(0), number_in(rank).value_or(-1)};
+  return {"tessera-run", to_number(after_colon(rank)).value_or(0), to_number(rank).value_or(-1)};
 }
 
 // MPI_THREAD_MULTIPLE slows down a program's own MPI calls: not used if MPI only starts the job.

@@ -21,8 +21,8 @@
 #include "rma/bootstrap/detect.hpp"
 #include "rma/bootstrap/fork_control.hpp"
 #include "rma/bootstrap/process_identity.hpp"
-#include "rma/memory.hpp"
-#include "rma/node/fd_passing.hpp"
+#include "rma/base/memory.hpp"
+#include "rma/base/fd_passing.hpp"
 
 namespace tessera::rma {
 namespace {

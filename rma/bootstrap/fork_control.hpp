@@ -16,7 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "rma/node/futex.hpp"
+#include "rma/base/futex.hpp"
 
 namespace tessera::rma::detail {
 

@@ -24,10 +24,10 @@
 #include "rma/bootstrap/descendants.hpp"
 #include "rma/bootstrap/fork_control.hpp"
 #include "rma/bootstrap/line_relay.hpp"
-#include "rma/engine/thread_limit.hpp"
-#include "rma/memory.hpp"
-#include "rma/node/fd_passing.hpp"
-#include "rma/node/standard_streams.hpp"
+#include "rma/base/thread_limit.hpp"
+#include "rma/base/memory.hpp"
+#include "rma/base/fd_passing.hpp"
+#include "rma/base/standard_streams.hpp"
 
 namespace tessera::rma {
 namespace {

@@ -15,7 +15,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "rma/memory.hpp"
+#include "rma/base/memory.hpp"
 
 namespace tessera::rma::detail {
 namespace {

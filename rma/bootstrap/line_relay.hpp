@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
-#include "rma/node/fd_passing.hpp"
-#include "rma/result.hpp"
+#include "rma/base/fd_passing.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::rma::detail {
 

@@ -11,7 +11,7 @@
 #include <cstdio>
 #include <string_view>
 
-#include "rma/node/fd_passing.hpp"
+#include "rma/base/fd_passing.hpp"
 
 namespace tessera::rma::detail {
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "rma/counters.hpp"
-#include "rma/status.hpp"
-#include "rma/transport.hpp"
+#include "rma/base/status.hpp"
+#include "rma/transport/transport.hpp"
 
 namespace tessera::rma::detail {
 

@@ -5,7 +5,7 @@
 
 #include <new>
 
-#include "rma/catch_bad_alloc.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/lock_set_state.hpp"
 #include "rma/node/arena.hpp"

@@ -24,8 +24,8 @@
 #include <utility>
 #include <vector>
 
-#include "rma/rank.hpp"
-#include "rma/result.hpp"
+#include "rma/base/rank.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::rma::detail {
 

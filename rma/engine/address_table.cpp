@@ -11,7 +11,7 @@
 #include <new>
 #include <utility>
 
-#include "rma/memory.hpp"
+#include "rma/base/memory.hpp"
 #include "rma/node/node_memory.hpp"
 
 namespace tessera::rma::detail {

@@ -22,7 +22,7 @@
 
 #include "rma/node/node_memory.hpp"
 #include "rma/region.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::rma::detail {
 

@@ -10,9 +10,9 @@
 
 #include <cstdint>
 
-#include "rma/engine/node_control_channel.hpp"
-#include "rma/rank.hpp"
-#include "rma/status.hpp"
+#include "rma/transport/control_channel.hpp"
+#include "rma/base/rank.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::rma::detail {
 

@@ -11,10 +11,10 @@
 #include <string_view>
 #include <utility>
 
-#include "rma/catch_bad_alloc.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/access.hpp"
 #include "rma/engine/region_state.hpp"
-#include "rma/node/backoff.hpp"
+#include "rma/base/backoff.hpp"
 
 namespace tessera::rma::detail {
 

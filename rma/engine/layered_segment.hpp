@@ -4,7 +4,7 @@
 // (Transport::allocate_over).
 #pragma once
 
-#include "rma/transport.hpp"
+#include "rma/transport/transport.hpp"
 
 namespace tessera::rma::detail {
 

@@ -5,7 +5,7 @@
 
 #include "rma/node/node.hpp"
 #include "rma/node/queue_lock.hpp"
-#include "rma/rank.hpp"
+#include "rma/base/rank.hpp"
 
 namespace tessera::rma::detail {
 

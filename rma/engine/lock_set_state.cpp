@@ -12,7 +12,7 @@
 #include <optional>
 #include <utility>
 
-#include "rma/catch_bad_alloc.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/long_wait.hpp"
 #include "rma/engine/slice_cache.hpp"

@@ -17,11 +17,11 @@
 #include <utility>
 #include <vector>
 
-#include "rma/engine/node_control_channel.hpp"
+#include "rma/transport/control_channel.hpp"
 #include "rma/engine/remote_locks.hpp"
 #include "rma/node/queue_lock.hpp"
 #include "rma/region_id.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::rma::detail {

@@ -14,8 +14,8 @@
 #include <string>
 #include <string_view>
 
-#include "rma/log.hpp"
-#include "rma/rank.hpp"
+#include "rma/base/log.hpp"
+#include "rma/base/rank.hpp"
 #include "rma/tuning.hpp"
 
 namespace tessera::rma::detail {

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "rma/catch_bad_alloc.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
 
 namespace tessera::rma::detail {

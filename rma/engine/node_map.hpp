@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "rma/rank.hpp"
+#include "rma/base/rank.hpp"
 
 namespace tessera::rma::detail {
 

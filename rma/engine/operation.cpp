@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "rma/engine/free_list_allocator.hpp"
+#include "rma/base/free_list_allocator.hpp"
 #include "rma/engine/job_state.hpp"
 
 namespace tessera::rma::detail {

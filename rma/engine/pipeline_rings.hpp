@@ -28,7 +28,7 @@
 #include <span>
 #include <vector>
 
-#include "rma/engine/node_control_channel.hpp"
+#include "rma/transport/control_channel.hpp"
 #include "rma/engine/team_nodes.hpp"
 
 namespace tessera::rma::detail {

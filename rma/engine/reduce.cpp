@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "rma/arithmetic.hpp"
+#include "rma/base/arithmetic.hpp"
 
 namespace tessera::rma::detail {
 namespace {

@@ -9,10 +9,10 @@
 #include <span>
 #include <utility>
 
-#include "rma/catch_bad_alloc.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/access.hpp"
 #include "rma/engine/job_state.hpp"
-#include "rma/memory.hpp"
+#include "rma/base/memory.hpp"
 
 namespace tessera::rma::detail {
 

@@ -9,8 +9,8 @@
 #include <functional>
 
 #include "rma/engine/lock_outcome.hpp"
-#include "rma/rank.hpp"
-#include "rma/result.hpp"
+#include "rma/base/rank.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::rma::detail {
 

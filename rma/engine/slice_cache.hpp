@@ -22,7 +22,7 @@
 #include "rma/engine/counter_store.hpp"
 #include "rma/engine/op_kind.hpp"
 #include "rma/engine/region_table.hpp"
-#include "rma/transport.hpp"
+#include "rma/transport/transport.hpp"
 
 namespace tessera::rma::detail {
 

@@ -19,9 +19,9 @@
 #include <string_view>
 #include <utility>
 
-#include "rma/memory.hpp"
-#include "rma/node/fd_passing.hpp"
-#include "rma/node/standard_streams.hpp"
+#include "rma/base/memory.hpp"
+#include "rma/base/fd_passing.hpp"
+#include "rma/base/standard_streams.hpp"
 
 namespace tessera::rma::detail {
 namespace {

@@ -12,7 +12,7 @@
 #include <cstdint>
 
 #include "rma/node/node.hpp"
-#include "rma/rank.hpp"
+#include "rma/base/rank.hpp"
 #include "rma/region.hpp"
 
 namespace tessera::rma::detail {

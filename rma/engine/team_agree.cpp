@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "rma/catch_bad_alloc.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/team_state.hpp"
 
 namespace tessera::rma::detail {

@@ -8,7 +8,7 @@
 #include <new>
 #include <utility>
 
-#include "rma/catch_bad_alloc.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/lost_agent_host.hpp"
 #include "rma/engine/team_state.hpp"

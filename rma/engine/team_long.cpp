@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "rma/catch_bad_alloc.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/long_collectives.hpp"
 #include "rma/engine/reduce.hpp"

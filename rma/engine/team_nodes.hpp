@@ -28,7 +28,7 @@
 
 #include "rma/engine/node_map.hpp"
 #include "rma/node/node_memory.hpp"
-#include "rma/rank.hpp"
+#include "rma/base/rank.hpp"
 
 namespace tessera::rma::detail {
 

@@ -15,7 +15,7 @@
 #include <optional>
 #include <utility>
 
-#include "rma/catch_bad_alloc.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/connection_loss_word.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/lost_agent_host.hpp"

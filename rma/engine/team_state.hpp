@@ -52,12 +52,12 @@
 #include "rma/engine/long_wait.hpp"
 #include "rma/engine/pipeline_rings.hpp"
 #include "rma/engine/team_nodes.hpp"
-#include "rma/label.hpp"
+#include "rma/base/label.hpp"
 #include "rma/node/node.hpp"
 #include "rma/node/shared_ref_count.hpp"
-#include "rma/rank.hpp"
+#include "rma/base/rank.hpp"
 #include "rma/region.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::rma::detail {

@@ -11,7 +11,7 @@
 
 #include "rma/kernels/copy.hpp"
 #include "rma/shape.hpp"
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::rma::kernels {
 

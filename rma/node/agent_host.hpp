@@ -5,7 +5,7 @@
 #pragma once
 
 #include "rma/node/node.hpp"
-#include "rma/rank.hpp"
+#include "rma/base/rank.hpp"
 
 namespace tessera::rma::detail {
 

@@ -17,8 +17,8 @@
 #include <optional>
 #include <utility>
 
-#include "rma/catch_bad_alloc.hpp"
-#include "rma/memory.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
+#include "rma/base/memory.hpp"
 #include "rma/node/machine_memory_lock.hpp"
 
 namespace tessera::rma::detail {

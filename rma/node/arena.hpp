@@ -18,7 +18,7 @@
 #include <cstdint>
 
 #include "rma/node/node_memory.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::rma::detail {
 

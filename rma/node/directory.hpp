@@ -23,9 +23,9 @@
 
 #include "rma/node/arena.hpp"
 #include "rma/node/node_memory.hpp"
-#include "rma/rank.hpp"
+#include "rma/base/rank.hpp"
 #include "rma/region.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::rma::detail {
 

@@ -7,7 +7,7 @@
 
 #include <chrono>
 
-#include "rma/node/fd_passing.hpp"
+#include "rma/base/fd_passing.hpp"
 
 namespace tessera::rma::detail {
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "rma/node/agent_host.hpp"
-#include "rma/node/backoff.hpp"
+#include "rma/base/backoff.hpp"
 
 namespace tessera::rma::detail {
 

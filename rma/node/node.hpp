@@ -22,7 +22,7 @@
 #include "rma/node/arena.hpp"
 #include "rma/node/node_memory.hpp"
 #include "rma/node/yield_policy.hpp"
-#include "rma/rank.hpp"
+#include "rma/base/rank.hpp"
 
 namespace tessera::rma::detail {
 

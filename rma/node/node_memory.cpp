@@ -14,7 +14,7 @@
 #include <new>
 #include <utility>
 
-#include "rma/memory.hpp"
+#include "rma/base/memory.hpp"
 
 namespace tessera::rma::detail {
 namespace {

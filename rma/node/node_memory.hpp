@@ -22,10 +22,10 @@
 #include <string>
 #include <utility>
 
-#include "rma/node/fd_passing.hpp"
+#include "rma/base/fd_passing.hpp"
 #include "rma/node/robust_lock.hpp"
-#include "rma/rank.hpp"
-#include "rma/result.hpp"
+#include "rma/base/rank.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::rma::detail {
 

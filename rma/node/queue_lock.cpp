@@ -6,7 +6,7 @@
 #include <new>
 #include <thread>
 
-#include "rma/node/backoff.hpp"
+#include "rma/base/backoff.hpp"
 
 namespace tessera::rma::detail {
 namespace {

@@ -20,7 +20,7 @@
 #include <span>
 
 #include "rma/node/node.hpp"
-#include "rma/rank.hpp"
+#include "rma/base/rank.hpp"
 
 namespace tessera::rma::detail {
 

@@ -13,7 +13,7 @@
 
 #include <chrono>
 
-#include "rma/node/futex.hpp"
+#include "rma/base/futex.hpp"
 
 namespace tessera::rma::detail {
 

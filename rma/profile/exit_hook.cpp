@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "rma/catch_bad_alloc.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
 
 namespace tessera::rma::detail {

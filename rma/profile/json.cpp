@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "rma/profile/job_profile.hpp"
-#include "rma/version.hpp"
+#include "rma/base/version.hpp"
 
 namespace tessera::rma::detail {
 namespace {

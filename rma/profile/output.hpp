@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::rma::detail {
 

@@ -13,7 +13,7 @@
 #include "rma/counters.hpp"
 #include "rma/engine/region_counts.hpp"
 #include "rma/profile/waits.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::rma::detail {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "rma/engine/job_state.hpp"
-#include "rma/engine/node_control_channel.hpp"
+#include "rma/transport/control_channel.hpp"
 #include "rma/job.hpp"
 #include "rma/notify.hpp"
 #include "rma/profile/job_profile.hpp"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "rma/profile/output.hpp"
-#include "rma/version.hpp"
+#include "rma/base/version.hpp"
 
 namespace tessera::rma::detail {
 namespace {

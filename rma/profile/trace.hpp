@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "rma/profile/rank_profile.hpp"
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::rma::detail {
 

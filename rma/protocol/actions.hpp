@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "rma/base/status.hpp"
 #include "rma/counters.hpp"
 #include "rma/element.hpp"
 #include "rma/kernels/copy.hpp"
@@ -16,9 +17,13 @@
 #include "rma/protocol/overlap.hpp"
 #include "rma/protocol/remote.hpp"
 #include "rma/shape.hpp"
-#include "rma/status.hpp"
 
 namespace tessera::rma::detail {
+
+/// A source is only read; puts and gets have one signature, which has to allow writing.
+inline void* readable(const void* from) noexcept {
+  return const_cast<void*>(from);
+}
 
 /// What put and get have in common.
 template <kernels::Direction direction>

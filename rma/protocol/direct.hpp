@@ -13,7 +13,7 @@
 #include "rma/engine/stripes.hpp"
 #include "rma/kernels/accumulate.hpp"
 #include "rma/shape.hpp"
-#include "rma/transport.hpp"
+#include "rma/transport/transport.hpp"
 
 namespace tessera::rma::detail {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "rma/catch_bad_alloc.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/accumulate_tickets.hpp"
 #include "rma/kernels/accumulate.hpp"
 #include "rma/protocol/overlap.hpp"

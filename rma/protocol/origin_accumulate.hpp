@@ -18,7 +18,7 @@
 #include "rma/element.hpp"
 #include "rma/protocol/remote.hpp"
 #include "rma/shape.hpp"
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::rma::detail {
 

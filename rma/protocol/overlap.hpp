@@ -8,7 +8,7 @@
 #include <span>
 
 #include "rma/shape.hpp"
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 namespace tessera::rma::detail {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "rma/catch_bad_alloc.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/kernels/accumulate.hpp"
 #include "rma/kernels/walk.hpp"
 #include "rma/protocol/direct.hpp"

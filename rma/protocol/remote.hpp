@@ -14,7 +14,7 @@
 #include "rma/element.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/shape.hpp"
-#include "rma/transport.hpp"
+#include "rma/transport/transport.hpp"
 
 namespace tessera::rma::detail {
 

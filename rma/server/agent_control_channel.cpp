@@ -6,8 +6,8 @@
 #include <thread>
 #include <utility>
 
-#include "rma/catch_bad_alloc.hpp"
-#include "rma/node/backoff.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
+#include "rma/base/backoff.hpp"
 #include "rma/server/lock_server.hpp"
 #include "rma/server/transient_connection.hpp"
 

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <optional>
 
-#include "rma/engine/node_control_channel.hpp"
+#include "rma/transport/control_channel.hpp"
 #include "rma/engine/node_map.hpp"
 #include "rma/node/directory.hpp"
 #include "rma/node/node.hpp"

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "rma/catch_bad_alloc.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/job.hpp"
 #include "rma/node/node_memory.hpp"
 #include "rma/server/agent_state.hpp"
@@ -20,7 +20,7 @@
 #include "rma/server/event_queue.hpp"
 #include "rma/server/forwarder.hpp"
 #include "rma/server/handshake.hpp"
-#include "rma/server/tcp.hpp"
+#include "rma/transport/tcp/tcp.hpp"
 #include "rma/server/wire.hpp"
 
 namespace tessera::rma {

@@ -17,14 +17,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include "rma/engine/rdma.hpp"
+#include "rma/transport/rdma.hpp"
 #include "rma/node/node.hpp"
 #include "rma/server/forwarder.hpp"
 #include "rma/server/handshake.hpp"
 #include "rma/server/parts.hpp"
 #include "rma/server/progress_handoff.hpp"
 #include "rma/server/route_table.hpp"
-#include "rma/server/tcp.hpp"
+#include "rma/transport/tcp/tcp.hpp"
 #include "rma/server/unauthenticated_peer_log.hpp"
 
 namespace tessera::rma::server {

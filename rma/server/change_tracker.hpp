@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "rma/rank.hpp"
+#include "rma/base/rank.hpp"
 #include "rma/region_id.hpp"
 
 namespace tessera::rma::server {

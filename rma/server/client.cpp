@@ -10,8 +10,8 @@
 #include <new>
 #include <utility>
 
-#include "rma/catch_bad_alloc.hpp"
-#include "rma/node/backoff.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
+#include "rma/base/backoff.hpp"
 #include "rma/server/coalesced_messages.hpp"
 #include "rma/server/thread_without_signals.hpp"
 

@@ -23,19 +23,19 @@
 #include <thread>
 #include <vector>
 
-#include "rma/completion.hpp"
-#include "rma/engine/channel.hpp"
+#include "rma/transport/completion.hpp"
+#include "rma/transport/channel.hpp"
 #include "rma/engine/long_wait.hpp"
-#include "rma/engine/node_control_channel.hpp"
+#include "rma/transport/control_channel.hpp"
 #include "rma/engine/node_map.hpp"
 #include "rma/node/node.hpp"
-#include "rma/rank.hpp"
-#include "rma/result.hpp"
+#include "rma/base/rank.hpp"
+#include "rma/base/result.hpp"
 #include "rma/server/client_connection.hpp"
 #include "rma/server/clusters.hpp"
 #include "rma/server/handshake.hpp"
 #include "rma/server/parts.hpp"
-#include "rma/server/tcp.hpp"
+#include "rma/transport/tcp/tcp.hpp"
 
 namespace tessera::rma::server {
 

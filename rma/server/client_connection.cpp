@@ -14,10 +14,10 @@
 #include <optional>
 #include <utility>
 
-#include "rma/catch_bad_alloc.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/kernels/copy.hpp"
 #include "rma/kernels/walk.hpp"
-#include "rma/node/backoff.hpp"
+#include "rma/base/backoff.hpp"
 #include "rma/server/client.hpp"
 #include "rma/server/coalesced_messages.hpp"
 #include "rma/server/parts.hpp"

@@ -24,11 +24,11 @@
 #include <span>
 #include <vector>
 
-#include "rma/completion.hpp"
-#include "rma/engine/channel.hpp"
-#include "rma/engine/rdma.hpp"
-#include "rma/rank.hpp"
-#include "rma/result.hpp"
+#include "rma/transport/completion.hpp"
+#include "rma/transport/channel.hpp"
+#include "rma/transport/rdma.hpp"
+#include "rma/base/rank.hpp"
+#include "rma/base/result.hpp"
 #include "rma/server/change_tracker.hpp"
 #include "rma/server/operation_batch.hpp"
 #include "rma/server/packed_buffer.hpp"

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <utility>
 
-#include "rma/catch_bad_alloc.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/server/client.hpp"
 #include "rma/server/client_connection.hpp"
 

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "rma/rank.hpp"
+#include "rma/base/rank.hpp"
 
 namespace tessera::rma::server {
 

@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "rma/engine/rdma.hpp"
-#include "rma/result.hpp"
+#include "rma/transport/rdma.hpp"
+#include "rma/base/result.hpp"
 #include "rma/server/agent_state.hpp"
 #include "rma/server/event_queue.hpp"
 #include "rma/server/lock_server.hpp"

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "rma/server/client.hpp"
-#include "rma/transport.hpp"
+#include "rma/transport/transport.hpp"
 
 namespace tessera::rma::server {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <fstream>
 
-#include "rma/memory.hpp"
+#include "rma/base/memory.hpp"
 
 namespace tessera::rma::server {
 

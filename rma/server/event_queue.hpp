@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <span>
 
-#include "rma/node/fd_passing.hpp"
-#include "rma/result.hpp"
+#include "rma/base/fd_passing.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::rma::server {
 

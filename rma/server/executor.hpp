@@ -21,7 +21,7 @@
 #include "rma/kernels/copy.hpp"
 #include "rma/node/directory.hpp"
 #include "rma/node/node.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 #include "rma/server/parts.hpp"
 #include "rma/server/wire.hpp"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "rma/catch_bad_alloc.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::rma::server {
 namespace {

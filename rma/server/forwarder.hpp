@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "rma/engine/node_map.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 #include "rma/server/buffer_pool.hpp"
 #include "rma/server/clusters.hpp"
 #include "rma/server/event_queue.hpp"

@@ -46,7 +46,7 @@ const unsigned char* raw(const std::byte* bytes) noexcept {
   return reinterpret_cast<const unsigned char*>(bytes);  // NOLINT(*-reinterpret-cast)
 }
 
-Status refuse(std::string what) {
+Status reject(std::string what) {
   return Status::error(Code::protocol, std::move(what));
 }
 
@@ -118,7 +118,7 @@ std::string printable(std::span<const std::byte> bytes) {
 Status check_beginning(const HandshakeInbox& in, Type expected, bool refusal_possible) {
   const auto count = static_cast<std::ptrdiff_t>(std::min(in.size, magic.size()));
   if (!std::equal(magic.begin(), magic.begin() + count, in.bytes.begin())) {
-    return refuse(fmt::format("a connection begins with '{}', which is not Tessera's handshake",
+    return reject(fmt::format("a connection begins with '{}', which is not Tessera's handshake",
                               printable({in.bytes.data(), std::min(in.size, at::body)})));
   }
   if (in.size < at::body) {
@@ -126,13 +126,13 @@ Status check_beginning(const HandshakeInbox& in, Type expected, bool refusal_pos
   }
   const auto version = load<std::uint16_t>(in.bytes.data() + at::version);
   if (version != handshake_version) {
-    return refuse(fmt::format("the other side's handshake has version {}; this library's has {}",
+    return reject(fmt::format("the other side's handshake has version {}; this library's has {}",
                               version, handshake_version));
   }
   const Type type = type_of(in);
   const bool refused = refusal_possible && type == Type::refusal;
   if ((type != expected && !refused) || (!refused && in.bytes[at::reason] != std::byte{0})) {
-    return refuse(
+    return reject(
         fmt::format("a handshake message of type {} ({}) came; type {} was "
                     "expected",
                     static_cast<int>(type), std::to_integer<int>(in.bytes[at::reason]),
@@ -163,24 +163,24 @@ Status collect(HandshakeInbox& in, std::span<const std::byte>& from, Type expect
 Status refusal_for(Reason reason) {
   switch (reason) {
     case Reason::version:
-      return refuse("the agent refused the connection: it speaks another version");
+      return reject("the agent refused the connection: it speaks another version");
     case Reason::job:
-      return refuse("the agent refused the connection: it belongs to another job");
+      return reject("the agent refused the connection: it belongs to another job");
     case Reason::node:
-      return refuse("the agent refused the connection: it serves another node");
+      return reject("the agent refused the connection: it serves another node");
     case Reason::rank:
-      return refuse("the agent refused the connection: its job has no such rank");
+      return reject("the agent refused the connection: its job has no such rank");
     case Reason::proof:
-      return refuse("the agent refused the connection: the proof was wrong");
+      return reject("the agent refused the connection: the proof was wrong");
     case Reason::none:
       break;
   }
-  return refuse(fmt::format("the agent refused the connection for an unknown reason ({})",
+  return reject(fmt::format("the agent refused the connection for an unknown reason ({})",
                             static_cast<int>(reason)));
 }
 
 Status ended_after(const HandshakeInbox& in, const char* what) {
-  return refuse(
+  return reject(
       fmt::format("the connection ended in the handshake, {} bytes into the {}", in.size, what));
 }
 
@@ -281,7 +281,7 @@ Status HandshakeClient::check_message() {
   }
   const std::span<const std::byte, nonce_bytes> nonce(in_.bytes.data() + at::body, nonce_bytes);
   if (!proves(in_.bytes.data() + at::challenge_proof, 's', secret_, hello_, nonce)) {
-    return refuse(
+    return reject(
         "the side that listens does not know this job's secret, or replays an old "
         "conversation");
   }
@@ -342,17 +342,17 @@ Status HandshakeServer::check_hello() {
   const auto node = load<std::int32_t>(hello_.data() + at::hello_node);
   if (job != job_) {
     out_.send(refusal(Reason::job));
-    return refuse(
+    return reject(
         fmt::format("a client of job {:016x} connected to the agent of job {:016x}", job, job_));
   }
   if (node != node_.value) {
     out_.send(refusal(Reason::node));
-    return refuse(fmt::format("a client that wants node {} connected to the agent of node {}", node,
+    return reject(fmt::format("a client that wants node {} connected to the agent of node {}", node,
                               node_.value));
   }
   if (origin_.value < 0 || origin_.value >= ranks_) {
     out_.send(refusal(Reason::rank));
-    return refuse(fmt::format("a client says that it is rank {} of a job of {} ranks",
+    return reject(fmt::format("a client says that it is rank {} of a job of {} ranks",
                               origin_.value, ranks_));
   }
   return {};
@@ -371,7 +371,7 @@ void HandshakeServer::challenge() noexcept {
 Status HandshakeServer::check_answer() {
   if (!proves(in_.bytes.data() + at::body, 'c', secret_, hello_, nonce_)) {
     out_.send(refusal(Reason::proof));
-    return refuse(
+    return reject(
         fmt::format("a client that says it is rank {} does not know this job's secret, "
                     "or replays an old conversation",
                     origin_.value));

@@ -16,11 +16,11 @@
 #include <optional>
 #include <vector>
 
-#include "rma/engine/node_control_channel.hpp"
+#include "rma/transport/control_channel.hpp"
 #include "rma/node/directory.hpp"
 #include "rma/node/node.hpp"
 #include "rma/node/queue_lock.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 #include "rma/server/wire.hpp"
 
 namespace tessera::rma::server {

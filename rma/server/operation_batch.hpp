@@ -20,7 +20,7 @@
 #include <optional>
 #include <vector>
 
-#include "rma/completion.hpp"
+#include "rma/transport/completion.hpp"
 #include "rma/element.hpp"
 #include "rma/server/wire.hpp"
 #include "rma/shape.hpp"

@@ -7,10 +7,10 @@
 
 #include <string_view>
 
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 #include "rma/server/packing_model.hpp"
 #include "rma/server/parts.hpp"
-#include "rma/server/tcp_times.hpp"
+#include "rma/transport/tcp/tcp_times.hpp"
 #include "rma/tuning.hpp"
 
 namespace tessera::rma::server {

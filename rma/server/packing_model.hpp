@@ -8,7 +8,7 @@
 // stages work concurrently on different parts ([CLUSTERS02] §3), but each part costs its own frame.
 // The model takes the longest parts that keep the total time near the minimum.
 //
-// The formulas are deliberately rough, as those of rma/verbs/cost_model.hpp: two choices that
+// The formulas are deliberately rough, as those of rma/transport/verbs/cost_model.hpp: two choices that
 // differ by little are both good.
 //
 // Threads: immutable values.
@@ -18,7 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "rma/server/tcp_times.hpp"
+#include "rma/transport/tcp/tcp_times.hpp"
 
 namespace tessera::rma::server {
 

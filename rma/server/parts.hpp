@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 #include "rma/shape.hpp"
 
 namespace tessera::rma::server {

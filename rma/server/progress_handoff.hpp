@@ -11,7 +11,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "rma/node/futex.hpp"
+#include "rma/base/futex.hpp"
 
 namespace tessera::rma::server {
 

@@ -19,7 +19,7 @@
 #include "rma/engine/startup.hpp"
 #include "rma/node/wait_ready.hpp"
 #include "rma/server/handshake.hpp"
-#include "rma/server/tcp.hpp"
+#include "rma/transport/tcp/tcp.hpp"
 #include "rma/server/thread_without_signals.hpp"
 
 namespace tessera::rma {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "rma/rank.hpp"
+#include "rma/base/rank.hpp"
 
 namespace tessera::rma::server {
 

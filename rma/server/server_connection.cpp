@@ -10,9 +10,9 @@
 #include <new>
 #include <utility>
 
-#include "rma/catch_bad_alloc.hpp"
-#include "rma/engine/node_control_channel.hpp"
-#include "rma/node/futex.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
+#include "rma/transport/control_channel.hpp"
+#include "rma/base/futex.hpp"
 
 namespace tessera::rma::server {
 namespace {

@@ -23,8 +23,8 @@
 #include <utility>
 #include <vector>
 
-#include "rma/engine/channel.hpp"
-#include "rma/engine/rdma.hpp"
+#include "rma/transport/channel.hpp"
+#include "rma/transport/rdma.hpp"
 #include "rma/server/executor.hpp"
 #include "rma/server/forwarder.hpp"
 #include "rma/server/handshake.hpp"

@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include "rma/catch_bad_alloc.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/server/server_connection.hpp"
 
 namespace tessera::rma::server {

@@ -16,10 +16,10 @@
 #include <thread>
 #include <vector>
 
-#include "rma/engine/rdma.hpp"
+#include "rma/transport/rdma.hpp"
 #include "rma/node/node.hpp"
 #include "rma/node/yield_policy.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 #include "rma/server/agent_state.hpp"
 #include "rma/server/connection_table.hpp"
 #include "rma/server/event_queue.hpp"

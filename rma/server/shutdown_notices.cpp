@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "rma/node/backoff.hpp"
+#include "rma/base/backoff.hpp"
 #include "rma/node/directory.hpp"
 #include "rma/server/transient_connection.hpp"
 

@@ -27,11 +27,11 @@
 #include <optional>
 #include <vector>
 
-#include "rma/engine/node_control_channel.hpp"
+#include "rma/transport/control_channel.hpp"
 #include "rma/engine/node_map.hpp"
 #include "rma/node/node.hpp"
 #include "rma/region_id.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 #include "rma/server/client.hpp"
 
 namespace tessera::rma::server {

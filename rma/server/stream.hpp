@@ -17,9 +17,9 @@
 #include <span>
 #include <vector>
 
-#include "rma/completion.hpp"
-#include "rma/engine/channel.hpp"
-#include "rma/result.hpp"
+#include "rma/transport/completion.hpp"
+#include "rma/transport/channel.hpp"
+#include "rma/base/result.hpp"
 #include "rma/server/buffer_pool.hpp"
 #include "rma/server/wire.hpp"
 

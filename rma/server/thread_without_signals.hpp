@@ -12,9 +12,9 @@
 #include <thread>
 #include <utility>
 
-#include "rma/engine/thread_limit.hpp"
-#include "rma/floating_point_guard.hpp"
-#include "rma/result.hpp"
+#include "rma/base/thread_limit.hpp"
+#include "rma/base/floating_point_guard.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::rma::server {
 

@@ -10,9 +10,9 @@
 #include <chrono>
 #include <memory>
 
-#include "rma/completion.hpp"
-#include "rma/rank.hpp"
-#include "rma/result.hpp"
+#include "rma/transport/completion.hpp"
+#include "rma/base/rank.hpp"
+#include "rma/base/result.hpp"
 #include "rma/server/client_connection.hpp"
 
 namespace tessera::rma::server {

@@ -17,7 +17,7 @@
 
 #include "rma/engine/node_map.hpp"
 #include "rma/engine/startup.hpp"
-#include "rma/memory.hpp"
+#include "rma/base/memory.hpp"
 #include "rma/node/agent_host.hpp"
 #include "rma/server/agent.hpp"
 #include "rma/server/agent_control_channel.hpp"

@@ -11,8 +11,8 @@
 #include <memory>
 #include <string>
 
-#include "rma/engine/rdma.hpp"
-#include "rma/transport.hpp"
+#include "rma/transport/rdma.hpp"
+#include "rma/transport/transport.hpp"
 
 namespace tessera::rma::server {
 

@@ -7,7 +7,7 @@
 #include <array>
 #include <utility>
 
-#include "rma/catch_bad_alloc.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/server/parts.hpp"
 
 namespace tessera::rma::server {

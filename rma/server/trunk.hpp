@@ -25,14 +25,14 @@
 #include <span>
 #include <vector>
 
-#include "rma/engine/channel.hpp"
-#include "rma/engine/rdma.hpp"
-#include "rma/rank.hpp"
-#include "rma/result.hpp"
+#include "rma/transport/channel.hpp"
+#include "rma/transport/rdma.hpp"
+#include "rma/base/rank.hpp"
+#include "rma/base/result.hpp"
 #include "rma/server/buffer_pool.hpp"
 #include "rma/server/handshake.hpp"
 #include "rma/server/stream.hpp"
-#include "rma/server/tcp.hpp"
+#include "rma/transport/tcp/tcp.hpp"
 #include "rma/server/wire.hpp"
 
 namespace tessera::rma::server {

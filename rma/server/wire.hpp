@@ -24,13 +24,13 @@
 #include <vector>
 
 #include "rma/element.hpp"
-#include "rma/engine/rdma.hpp"
-#include "rma/rank.hpp"
+#include "rma/transport/rdma.hpp"
+#include "rma/base/rank.hpp"
 #include "rma/region_id.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 #include "rma/shape.hpp"
-#include "rma/status.hpp"
-#include "rma/transport.hpp"
+#include "rma/base/status.hpp"
+#include "rma/transport/transport.hpp"
 
 namespace tessera::rma::server {
 

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "apps/mg/problem.hpp"
-#include "rma/memory.hpp"
+#include "rma/base/memory.hpp"
 #include "tests/fault/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 

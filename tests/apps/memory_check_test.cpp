@@ -10,7 +10,7 @@
 #include <string>
 
 #include "apps/common/exit_codes.hpp"
-#include "rma/memory.hpp"
+#include "rma/base/memory.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/effort.hpp"
 #include "tests/support/rank_main.hpp"

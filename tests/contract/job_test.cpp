@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "rma/atomic.hpp"
-#include "rma/control_group.hpp"
+#include "rma/base/control_group.hpp"
 #include "rma/lock.hpp"
 #include "rma/notify.hpp"
 #include "rma/transfer.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One test for each code of rma/status.hpp, which provokes that code; the table of docs/errors.md
+// One test for each code of rma/base/status.hpp, which provokes that code; the table of docs/errors.md
 // names these tests. A code that no test can provoke does not belong in the table.
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -19,7 +19,7 @@
 #include "rma/atomic.hpp"
 #include "rma/job.hpp"
 #include "rma/lock.hpp"
-#include "rma/memory.hpp"
+#include "rma/base/memory.hpp"
 #include "rma/node/node_memory.hpp"
 #include "rma/notify.hpp"
 #include "rma/transfer.hpp"

@@ -40,7 +40,7 @@
 #include <vector>
 
 #include "rma/bootstrap.hpp"
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 #include "tests/fault/stage.hpp"
 
 namespace tessera::fault {

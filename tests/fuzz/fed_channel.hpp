@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "rma/engine/channel.hpp"
+#include "rma/transport/channel.hpp"
 #include "rma/server/bytes.hpp"
 #include "tests/fuzz/sealed_header.hpp"
 

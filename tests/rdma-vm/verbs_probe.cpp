@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Checks rma/verbs/ with the real libibverbs and a real device: all requests, with the builder
+// Checks rma/transport/verbs/ with the real libibverbs and a real device: all requests, with the builder
 // interface and without, between two queue pairs of this process.
 //
 //   tests/rdma-vm/run -- build-vm/tests/bin/verbs_probe
@@ -16,8 +16,8 @@
 #include <chrono>
 #include <vector>
 
-#include "rma/verbs/device.hpp"
-#include "rma/verbs/queue_pair.hpp"
+#include "rma/transport/verbs/device.hpp"
+#include "rma/transport/verbs/queue_pair.hpp"
 
 namespace tessera::rma::verbs {
 namespace {

@@ -12,7 +12,7 @@
 #include "arrays/elementwise.hpp"
 #include "arrays/halo.hpp"
 #include "arrays/reductions.hpp"
-#include "rma/version.hpp"
+#include "rma/base/version.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/rank_main.hpp"
 

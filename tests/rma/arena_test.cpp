@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "rma/memory.hpp"
+#include "rma/base/memory.hpp"
 #include "tests/rma/node_rig.hpp"
 
 namespace tessera::rma::detail {

@@ -23,7 +23,7 @@
 
 #include "rma/bootstrap.hpp"
 #include "rma/engine/job_state.hpp"
-#include "rma/engine/node_control_channel.hpp"
+#include "rma/transport/control_channel.hpp"
 #include "tests/rma/node_rig.hpp"
 
 namespace tessera::rma::detail {

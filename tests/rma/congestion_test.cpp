@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The choice of congestion control for connections between nodes.
-#include "rma/server/congestion.hpp"
+#include "rma/transport/tcp/congestion.hpp"
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -13,8 +13,8 @@
 #include <string>
 #include <thread>
 
-#include "rma/node/fd_passing.hpp"
-#include "rma/server/tcp.hpp"
+#include "rma/base/fd_passing.hpp"
+#include "rma/transport/tcp/tcp.hpp"
 #include "tests/support/checks.hpp"
 
 namespace tessera::rma::server {

@@ -2,7 +2,7 @@
 //
 // Floating-point exceptions under a guard do not trap and leave no flags. Also tests a guard's
 // cost.
-#include "rma/floating_point_guard.hpp"
+#include "rma/base/floating_point_guard.hpp"
 
 #include <gtest/gtest.h>
 

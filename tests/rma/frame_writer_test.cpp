@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "rma/completion.hpp"
+#include "rma/transport/completion.hpp"
 #include "rma/server/stream.hpp"
 #include "tests/support/checks.hpp"
 

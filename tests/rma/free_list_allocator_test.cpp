@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // FreeListAllocator: freed memory is reused, and nothing leaks when threads end.
-#include "rma/engine/free_list_allocator.hpp"
+#include "rma/base/free_list_allocator.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The log when standard error accepts no further output.
-#include "rma/log.hpp"
+#include "rma/base/log.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/memory.hpp"
+#include "rma/base/memory.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

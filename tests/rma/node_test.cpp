@@ -19,8 +19,8 @@
 #include <utility>
 #include <vector>
 
-#include "rma/memory.hpp"
-#include "rma/node/fd_passing.hpp"
+#include "rma/base/memory.hpp"
+#include "rma/base/fd_passing.hpp"
 #include "tests/rma/node_rig.hpp"
 
 namespace tessera::rma::detail {

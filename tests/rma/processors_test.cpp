@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/processors.hpp"
+#include "rma/base/processors.hpp"
 
 #include <gtest/gtest.h>
 #include <sched.h>

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "rma/server/handshake.hpp"
-#include "rma/server/tcp.hpp"
+#include "rma/transport/tcp/tcp.hpp"
 
 namespace tessera::rma::server {
 

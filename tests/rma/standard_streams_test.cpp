@@ -2,7 +2,7 @@
 //
 // Processes that start with closed standard streams or low limits. Each test runs in a separate
 // process.
-#include "rma/node/standard_streams.hpp"
+#include "rma/base/standard_streams.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Status and Result: codes, messages, contexts and hints.
-#include "rma/status.hpp"
+#include "rma/base/status.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "rma/result.hpp"
+#include "rma/base/result.hpp"
 
 namespace tessera::rma {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/server/tcp_times.hpp"
+#include "rma/transport/tcp/tcp_times.hpp"
 
 #include <gtest/gtest.h>
 

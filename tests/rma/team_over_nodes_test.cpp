@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "rma/engine/reduce.hpp"
-#include "rma/shm/segment.hpp"
+#include "rma/transport/shm/segment.hpp"
 #include "tests/rma/cluster_rig.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/effort.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/engine/thread_limit.hpp"
+#include "rma/base/thread_limit.hpp"
 
 #include <gtest/gtest.h>
 

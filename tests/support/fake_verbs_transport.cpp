@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "rma/server/transport.hpp"
-#include "rma/verbs/device_discovery.hpp"
+#include "rma/transport/verbs/device_discovery.hpp"
 #include "tests/support/fake_verbs.hpp"
 
 namespace tessera::rma::test {

@@ -5,7 +5,7 @@
 // network.
 #pragma once
 
-#include "rma/transport.hpp"
+#include "rma/transport/transport.hpp"
 
 namespace tessera::rma::test {
 

@@ -12,7 +12,7 @@
 #include <memory>
 #include <vector>
 
-#include "rma/transport.hpp"
+#include "rma/transport/transport.hpp"
 
 namespace tessera::rma::test {
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "rma/loopback/transport.hpp"
-#include "rma/shm/transport.hpp"
+#include "rma/transport/loopback/transport.hpp"
+#include "rma/transport/shm/transport.hpp"
 #include "tests/support/faulty_transport.hpp"
 #include "tests/support/rank_main.hpp"
 #include "tests/support/toy_transport.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A transport as an external author would write it: from rma/transport.hpp alone, with only the
+// A transport as an external author would write it: from rma/transport/transport.hpp alone, with only the
 // required functions. Ranks are threads, slices are on the heap, and there are contiguous put and
 // get; the library composes everything else.
 #pragma once
@@ -8,7 +8,7 @@
 #include <atomic>
 #include <memory>
 
-#include "rma/transport.hpp"
+#include "rma/transport/transport.hpp"
 
 namespace tessera::rma::test {
 

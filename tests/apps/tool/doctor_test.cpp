@@ -14,8 +14,8 @@
 
 #include "apps/tool/environment.hpp"
 #include "rma/bootstrap.hpp"
-#include "rma/control_group.hpp"
-#include "rma/processors.hpp"
+#include "rma/base/control_group.hpp"
+#include "rma/base/processors.hpp"
 #include "tests/fault/program.hpp"
 #include "tests/support/effort.hpp"
 #include "tests/support/json_schema.hpp"

@@ -8,7 +8,7 @@
 
 #include "apps/tool/openblas.hpp"
 #include "apps/tool/system_files.hpp"
-#include "rma/control_group.hpp"
+#include "rma/base/control_group.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace tessera::tool {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "apps/tool/doctor.hpp"
-#include "rma/version.hpp"
+#include "rma/base/version.hpp"
 #include "tests/apps/tool/environment_of.hpp"
 
 namespace tessera::tool {

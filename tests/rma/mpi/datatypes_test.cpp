@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // MPI_Pack with the datatypes of a shape, compared with a plain walk over its runs.
-#include "rma/mpi/datatypes.hpp"
+#include "rma/transport/mpi/datatypes.hpp"
 
 #include <gtest/gtest.h>
 

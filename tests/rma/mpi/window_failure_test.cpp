@@ -11,7 +11,7 @@
 #include <fstream>
 #include <string>
 
-#include "rma/mpi/library.hpp"
+#include "rma/transport/mpi/library.hpp"
 #include "rma/region.hpp"
 #include "rma/transfer.hpp"
 #include "tests/support/checks.hpp"

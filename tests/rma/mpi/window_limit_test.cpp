@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "rma/mpi/library.hpp"
+#include "rma/transport/mpi/library.hpp"
 #include "rma/region.hpp"
 #include "rma/transfer.hpp"
 #include "tests/support/checks.hpp"

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "rma/tuning.hpp"
-#include "rma/verbs/connection.hpp"
-#include "rma/verbs/context.hpp"
+#include "rma/transport/verbs/connection.hpp"
+#include "rma/transport/verbs/context.hpp"
 #include "tests/rma/node_rig.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/fake_verbs.hpp"

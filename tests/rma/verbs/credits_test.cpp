@@ -2,7 +2,7 @@
 //
 // The flow control of messages alone: the content of its slips, and many peers of one pool of
 // buffers in random order.
-#include "rma/verbs/credits.hpp"
+#include "rma/transport/verbs/credits.hpp"
 
 #include <gtest/gtest.h>
 

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "rma/verbs/library.hpp"
+#include "rma/transport/verbs/library.hpp"
 
 namespace tessera::rma::test {
 

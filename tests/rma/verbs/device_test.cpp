@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/verbs/device.hpp"
+#include "rma/transport/verbs/device.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "rma/verbs/library.hpp"
-#include "rma/verbs/page_range.hpp"
+#include "rma/transport/verbs/library.hpp"
+#include "rma/transport/verbs/page_range.hpp"
 
 namespace tessera::rma::verbs::test {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "rma/handle.hpp"
-#include "rma/verbs/cost_model.hpp"
-#include "rma/verbs/device_times.hpp"
+#include "rma/transport/verbs/cost_model.hpp"
+#include "rma/transport/verbs/device_times.hpp"
 #include "tests/rma/verbs/transport_rig.hpp"
 
 namespace tessera::rma::test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/verbs/queue_pair.hpp"
+#include "rma/transport/verbs/queue_pair.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 
 #include <memory>
 
-#include "rma/verbs/registration.hpp"
+#include "rma/transport/verbs/registration.hpp"
 #include "tests/rma/verbs/memory_rig.hpp"
 #include "tests/support/checks.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/verbs/registration_cache.hpp"
+#include "rma/transport/verbs/registration_cache.hpp"
 
 #include <gtest/gtest.h>
 

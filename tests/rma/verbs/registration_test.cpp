@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/verbs/registration.hpp"
+#include "rma/transport/verbs/registration.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

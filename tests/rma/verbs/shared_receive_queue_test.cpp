@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "rma/verbs/queue_pair.hpp"
+#include "rma/transport/verbs/queue_pair.hpp"
 #include "tests/rma/verbs/connection_rig.hpp"
 #include "tests/rma/verbs/transport_rig.hpp"
 #include "tests/support/heap.h"

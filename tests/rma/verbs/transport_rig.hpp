@@ -26,7 +26,7 @@
 #include "rma/region.hpp"
 #include "rma/server/transport.hpp"
 #include "rma/transfer.hpp"
-#include "rma/verbs/device_discovery.hpp"
+#include "rma/transport/verbs/device_discovery.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/effort.hpp"
 #include "tests/support/fake_verbs.hpp"

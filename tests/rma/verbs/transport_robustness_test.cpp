@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "rma/verbs/connection_address.hpp"
-#include "rma/verbs/device_discovery.hpp"
+#include "rma/transport/verbs/connection_address.hpp"
+#include "rma/transport/verbs/device_discovery.hpp"
 #include "tests/rma/agent_rig.hpp"
 #include "tests/support/fake_verbs.hpp"
 

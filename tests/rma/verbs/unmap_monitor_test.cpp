@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/verbs/unmap_monitor.hpp"
+#include "rma/transport/verbs/unmap_monitor.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -9,8 +9,8 @@
 #include <numeric>
 #include <vector>
 
-#include "rma/verbs/cost_model.hpp"
-#include "rma/verbs/packing_losses.hpp"
+#include "rma/transport/verbs/cost_model.hpp"
+#include "rma/transport/verbs/packing_losses.hpp"
 #include "tests/rma/verbs/transport_rig.hpp"
 
 namespace tessera::rma::test {

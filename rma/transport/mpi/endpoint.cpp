@@ -1,0 +1,616 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/transport/mpi/endpoint.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "rma/base/catch_bad_alloc.hpp"
+#include "rma/kernels/accumulate.hpp"
+#include "rma/kernels/copy.hpp"
+#include "rma/transport/mpi/each_call.hpp"
+#include "rma/transport/mpi/error.hpp"
+#include "rma/transport/mpi/runs.hpp"
+#include "rma/transport/mpi/types.hpp"
+#include "rma/protocol/direct.hpp"
+#include "rma/protocol/overlap.hpp"
+
+namespace tessera::rma::mpi {
+namespace {
+
+using Which = StridedSide::Which;
+
+// Whether every run of the shape is one aligned word at the target.
+bool are_words(const CopyShape& shape, std::uint64_t displacement) noexcept {
+  return is_word(displacement, shape.run_bytes) &&
+         std::all_of(shape.level.begin(), shape.level.begin() + shape.levels,
+                     [&](const CopyShape::Level& level) {
+                       return level.remote_stride % static_cast<std::int64_t>(shape.run_bytes) == 0;
+                     });
+}
+
+// Types whose sums this MPI computes incorrectly.
+bool is_small_integer(ElementType type) noexcept {
+  return is_integer(type) && size_of(type) < sizeof(std::int32_t);
+}
+
+// Scaled elements, packed one after another.
+class ScaledSource {
+ public:
+  ScaledSource(std::size_t bytes, const Scale& scale)
+      : scale_(scale), bytes_(scale.is_one() ? nullptr : std::make_unique<std::byte[]>(bytes)) {}
+  const std::byte* take(const std::byte* from, std::size_t bytes) noexcept {
+    if (bytes_ == nullptr) {
+      return from;
+    }
+    std::byte* const scaled = bytes_.get() + used_;
+    kernels::accumulate_run(scaled, from, bytes, scale_);
+    used_ += bytes;
+    return scaled;
+  }
+  std::unique_ptr<std::byte[]> keep() && noexcept { return std::move(bytes_); }
+
+ private:
+  Scale scale_;
+  std::unique_ptr<std::byte[]> bytes_;
+  std::size_t used_ = 0;
+};
+
+MPI_Datatype integer_type(int bytes) noexcept {
+  return bytes == sizeof(std::int32_t) ? MPI_INT32_T : MPI_INT64_T;
+}
+
+// A word of 4 or 8 bytes, as MPI reads and writes it.
+union Word {
+  std::int64_t wide;
+  std::int32_t narrow;
+};
+
+Word word_of(std::int64_t value, int bytes) noexcept {
+  Word word{.wide = value};
+  if (bytes == sizeof(std::int32_t)) {
+    word.narrow = static_cast<std::int32_t>(value);
+  }
+  return word;
+}
+
+}  // namespace
+
+// Holds the mutex of a slice's owner, if the operation needs it.
+class WindowEndpoint::OwnerMutexGuard {
+ public:
+  static Result<OwnerMutexGuard> begin(const WindowLocation& location, bool is_needed) {
+    detail::RemoteLocks* const mutexes = is_needed ? location.mutexes : nullptr;
+    if (mutexes != nullptr) {
+      TESSERA_RETURN_IF_ERROR(mutexes->lock(TeamRank{location.rank}, 0, [] {}).status());
+    }
+    return OwnerMutexGuard(mutexes, TeamRank{location.rank});
+  }
+  OwnerMutexGuard(OwnerMutexGuard&& other) noexcept
+      : mutexes_(std::exchange(other.mutexes_, nullptr)), owner_(other.owner_) {}
+  OwnerMutexGuard& operator=(OwnerMutexGuard&&) = delete;
+  ~OwnerMutexGuard() {
+    if (mutexes_ != nullptr) {
+      mutexes_->unlock(owner_, 0).ignore("the next operation on the window fails as well");
+    }
+  }
+
+ private:
+  OwnerMutexGuard(detail::RemoteLocks* mutexes, TeamRank owner) noexcept
+      : mutexes_(mutexes), owner_(owner) {}
+  detail::RemoteLocks* mutexes_;
+  TeamRank owner_;
+};
+
+// MPI's own additions are atomic; get, add and put is atomic only under the mutex.
+bool WindowEndpoint::needs_mutex(const WindowLocation& location, bool at_origin) noexcept {
+  return location.has_conflicts && (location.excludes_atomics || at_origin);
+}
+
+WindowEndpoint::WindowLocation WindowEndpoint::location_of(const Target& target) const noexcept {
+  const WindowSegment& segment = WindowSegment::of(target);
+  return {segment.window(),
+          target.rank.value,
+          segment.displacement_at(target.rank.value) + target.offset,
+          segment.lock_type(),
+          segment.is_strict() && !has_atomics(segment.window()),
+          segment.has_conflicts(),
+          segment.mutexes()};
+}
+
+// `issue` makes the MPI calls in an epoch. A blocking operation is complete locally at return.
+template <class Issue>
+Status WindowEndpoint::start(const WindowLocation& location, bool changes, Completion& done,
+                             Issue&& issue) {
+  TESSERA_RETURN_IF_ERROR(world_->check_thread());
+  keep_target_awake(location.window);
+  std::list<MpiOperation> operation(1);
+  MpiOperation& own = operation.front();
+  own.window = &location.window;
+  own.target = location.rank;
+  own.changes = changes;
+  own.endpoint = this;
+  own.done = &done;
+  const Epoch epoch(location.window, location.rank, location.lock_type);
+  {
+    const std::lock_guard guard(mutex_);
+    const auto mpi_guard = world_->lock_calls();
+    changed_.reserve(changed_.size() + 1);
+    started_.reserve(started_.size() + 1);
+    TESSERA_RETURN_IF_ERROR(flush_changes());
+    TESSERA_RETURN_IF_ERROR(epoch.begin());
+    Status issued = detail::catch_bad_alloc([&] { return issue(own, epoch); });
+    if (issued.ok() && done.is_in_background() && !is_mapped_ && location.window.is_lock_all()) {
+      if (changes) {
+        add_to(started_, location.window, location.rank);
+      }
+      progress_.operations().add(operation);
+      return {};
+    }
+    // Calls issued before an error must no longer use the caller's memory.
+    Status finished = location.window.is_lock_all() ? finish_now(own, changes) : epoch.end();
+    TESSERA_RETURN_IF_ERROR(issued);
+    TESSERA_RETURN_IF_ERROR(finished);
+  }
+  done.end({});
+  return {};
+}
+
+// Requires: the lock is held.
+Status WindowEndpoint::finish_now(MpiOperation& operation, bool changes) {
+  const Window& window = *operation.window;
+  if (operation.request != MPI_REQUEST_NULL) {
+    TESSERA_RETURN_IF_ERROR(check("MPI_Wait", MPI_Wait(&operation.request, MPI_STATUS_IGNORE)));
+  }
+  const bool is_flush_free = methods_.shares_windows && window.keeps_words();
+  if (changes && (is_mapped_ || is_flush_free)) {
+    return window.flush(operation.target);
+  }
+  TESSERA_RETURN_IF_ERROR(window.flush_local(operation.target));
+  if (changes) {
+    add_change(window, operation.target);
+  }
+  return {};
+}
+
+// The request of the operation, if it is one MPI call and a handle waits for it.
+MPI_Request* WindowEndpoint::request_of(MpiOperation& operation) const noexcept {
+  const bool has_one = methods_.uses_requests && operation.done->is_in_background() &&
+                       operation.window->is_lock_all();
+  return has_one ? &operation.request : nullptr;
+}
+
+// The same for calls with derived datatypes.
+MPI_Request* WindowEndpoint::request_of_types(MpiOperation& operation) const noexcept {
+  return methods_.types_have_requests ? request_of(operation) : nullptr;
+}
+
+// The same for a run, which may need several calls, or a call without a request.
+MPI_Request* WindowEndpoint::request_of(MpiOperation& operation, const CopyShape& shape,
+                                        std::uint64_t displacement) const noexcept {
+  const Run run{*operation.window, operation.target, displacement, shape.run_bytes};
+  const bool is_one = shape.levels == 0 && shape.run_bytes <= max_call_bytes &&
+                      !run.needs_accumulate() && !run.is_torn_by_gets();
+  return is_one ? request_of(operation) : nullptr;
+}
+
+// Whether local memory and the target's memory, on this same rank, overlap: MPI forbids that.
+bool WindowEndpoint::overlaps_itself(const WindowLocation& location, const void* local,
+                                     const CopyShape& shape) const noexcept {
+  if (peer_ != world_->rank() || location.window.memory() == nullptr) {
+    return false;
+  }
+  const auto here = reinterpret_cast<std::uintptr_t>(local);
+  const auto there =
+      reinterpret_cast<std::uintptr_t>(location.window.origin()) + location.displacement;
+  const CopyShape::Extent own = shape.local_extent();
+  const CopyShape::Extent target = shape.remote_extent();
+  return here + static_cast<std::uintptr_t>(own.lowest) <
+             there + static_cast<std::uintptr_t>(target.highest) &&
+         there + static_cast<std::uintptr_t>(target.lowest) <
+             here + static_cast<std::uintptr_t>(own.highest);
+}
+
+Result<Sides> WindowEndpoint::sides_of(const CopyShape& shape, MPI_Datatype element,
+                                       std::size_t element_bytes) {
+  TESSERA_ASSIGN_OR_RETURN(
+      const MPI_Datatype local,
+      types_.find(StridedSide::of(shape, Which::local, element, element_bytes)));
+  TESSERA_ASSIGN_OR_RETURN(
+      const MPI_Datatype remote,
+      types_.find(StridedSide::of(shape, Which::remote, element, element_bytes)));
+  return Sides{1, local, remote};
+}
+
+// Rows that are words get a word's type.
+Result<Sides> WindowEndpoint::copied_sides_of(const CopyShape& shape, std::uint64_t displacement) {
+  return are_words(shape, displacement)
+             ? sides_of(shape, word_type(shape.run_bytes), shape.run_bytes)
+             : sides_of(shape, MPI_BYTE, 1);
+}
+
+// Runs that overlap on the written side are moved one after another.
+Method WindowEndpoint::method_of(const CopyShape& shape, Which written) {
+  return runs_are_apart(shape, written) ? Method::batched : Method::conservative;
+}
+
+bool WindowEndpoint::copies_directly(const WindowLocation& location, const CopyShape& shape,
+                                     Which written) const {
+  const bool keeps_words = written == Which::local
+                               ? location.window.gets_whole_words(shape.run_bytes)
+                               : location.window.keeps_words();
+  return shape.levels > 0 && methods_.of_shape(shape, false) == Method::direct &&
+         runs_are_apart(shape, written) &&
+         Datatypes::is_short(StridedSide::of(shape, written, MPI_BYTE, 1)) &&
+         (keeps_words || !are_words(shape, location.displacement));
+}
+
+Status WindowEndpoint::copy(const Target& remote, std::byte* local, const CopyShape& shape,
+                            Direction direction, Completion& done) {
+  const WindowLocation location = location_of(remote);
+  const Which written = written_side(direction);
+  const bool changes = direction == Direction::to_remote;
+  return start(location, changes, done, [&](MpiOperation& operation, const Epoch& epoch) -> Status {
+    const Run first{location.window, location.rank, location.displacement, shape.run_bytes};
+    if (overlaps_itself(location, local, shape)) {
+      kernels::move_shape(local, location.window.origin() + location.displacement, shape,
+                          direction);
+      return Status();
+    }
+    if (copies_directly(location, shape, written)) {
+      TESSERA_ASSIGN_OR_RETURN(const Sides sides, copied_sides_of(shape, location.displacement));
+      return transfer_sides(first, local, sides, direction, request_of_types(operation));
+    }
+    MPI_Request* const request = request_of(operation, shape, location.displacement);
+    return for_each_call(shape, first, completer_of(epoch, method_of(shape, written)),
+                         [&](std::int64_t offset, const Run& run) {
+                           return transfer_run(run, local + offset, direction, request);
+                         });
+  });
+}
+
+Status WindowEndpoint::put(const Target& to, const void* from, const CopyShape& shape,
+                           Completion& done) {
+  // A put reads its local memory, and does not change it.
+  return copy(to, static_cast<std::byte*>(const_cast<void*>(from)), shape, Direction::to_remote,
+              done);
+}
+
+Status WindowEndpoint::get(void* to, const Target& from, const CopyShape& shape, Completion& done) {
+  return copy(from, static_cast<std::byte*>(to), shape, Direction::from_remote, done);
+}
+
+Result<bool> WindowEndpoint::put_now(const Target& to, const void* from, std::size_t bytes) {
+  if (is_shared(WindowSegment::of(to).window(), bytes)) {
+    return put_shared(to, from, bytes);
+  }
+  constexpr std::size_t max_bytes = 256;
+  if (bytes > max_bytes || is_mapped_) {
+    return false;
+  }
+  TESSERA_RETURN_IF_ERROR(world_->check_thread());
+  const WindowLocation location = location_of(to);
+  keep_target_awake(location.window);
+  const std::lock_guard guard(mutex_);
+  const auto mpi_guard = world_->lock_calls();
+  TESSERA_RETURN_IF_ERROR(flush_changes());
+  const Epoch epoch(location.window, location.rank, location.lock_type);
+  TESSERA_RETURN_IF_ERROR(epoch.begin());
+  Status put = put_run({location.window, location.rank, location.displacement, bytes},
+                       static_cast<const std::byte*>(from), nullptr);
+  if (!location.window.is_lock_all()) {
+    TESSERA_RETURN_IF_ERROR(epoch.end());
+    TESSERA_RETURN_IF_ERROR(put);
+    return true;
+  }
+  TESSERA_RETURN_IF_ERROR(put);
+  TESSERA_RETURN_IF_ERROR(location.window.flush_local(location.rank));
+  add_change(location.window, location.rank);
+  return true;
+}
+
+Status WindowEndpoint::accumulate(const Target& to, const void* from, const CopyShape& shape,
+                                  const Scale& scale, Completion& done) {
+  const WindowLocation location = location_of(to);
+  const bool at_origin = adds_at_origin(location.window, scale);
+  TESSERA_ASSIGN_OR_RETURN(const OwnerMutexGuard owner_guard,
+                           OwnerMutexGuard::begin(location, needs_mutex(location, at_origin)));
+  const auto* const source = static_cast<const std::byte*>(from);
+  const bool are_apart = runs_are_apart(shape, Which::remote);
+  const bool is_direct = shape.levels > 0 && scale.is_one() && are_apart &&
+                         methods_.of_shape(shape, true) == Method::direct;
+  return start(location, true, done, [&](MpiOperation& operation, const Epoch& epoch) -> Status {
+    const Run first{location.window, location.rank, location.displacement, shape.run_bytes};
+    if (at_origin) {
+      OriginAccumulator accumulator(scale, epoch);
+      TESSERA_RETURN_IF_ERROR(for_each_call(shape, first, completer_of(epoch, Method::direct),
+                                            [&](std::int64_t local, const Run& run) {
+                                              Status added = accumulator.add(run, source + local);
+                                              return added.ok() && !are_apart ? accumulator.finish()
+                                                                              : std::move(added);
+                                            }));
+      return accumulator.finish();
+    }
+    if (is_direct) {
+      const AddedType added = added_type(scale.type());
+      TESSERA_ASSIGN_OR_RETURN(const Sides sides, sides_of(shape, added.type, added.bytes));
+      return update_sides(first, from, sides, MPI_SUM);
+    }
+    ScaledSource scaled(shape.total_bytes(), scale);
+    Status issued = for_each_call(shape, first, completer_of(epoch, Method::batched),
+                                  [&](std::int64_t local, const Run& run) {
+                                    return accumulate_run(
+                                        run, scaled.take(source + local, run.bytes), scale.type());
+                                  });
+    operation.source = std::move(scaled).keep();
+    return issued;
+  });
+}
+
+// Whether MPI adds incorrectly, or only with the help of a target that may be computing.
+bool WindowEndpoint::adds_at_origin(const Window& window, const Scale& scale) const noexcept {
+  return !window.has_atomics() || (methods_.small_sums_saturate && is_small_integer(scale.type()));
+}
+
+Method WindowEndpoint::method_of(Fragments fragments, bool accumulates,
+                                 Status (*check_overlap)(Fragments)) const {
+  const bool is_checked = !accumulates && !methods_.lists_may_overlap;
+  const bool overlap = !is_checked && !check_overlap(fragments).ok();
+  return methods_.of_list(fragments, accumulates, overlap);
+}
+
+BatchCompleter WindowEndpoint::completer_of(const Epoch& epoch, Method method) const noexcept {
+  return {epoch, method, methods_.batch};
+}
+
+namespace {
+
+// The type that describes a list's pieces so that MPI copies words whole: a word's type if all are
+// words of that size, bytes if none is a word; nothing if they differ.
+std::optional<AddedType> element_of(const Run& first, Fragments fragments,
+                                    bool keeps_words) noexcept {
+  const auto is_word_here = [&](const Fragment& each) {
+    return is_word(first.displacement + each.remote_offset, each.bytes);
+  };
+  if (std::none_of(fragments.begin(), fragments.end(), is_word_here)) {
+    return AddedType{MPI_BYTE, 1};
+  }
+  const std::size_t bytes = fragments.front().bytes;
+  const bool all_words =
+      keeps_words && std::all_of(fragments.begin(), fragments.end(), [&](const Fragment& each) {
+        return each.bytes == bytes && is_word_here(each);
+      });
+  return all_words ? std::optional(AddedType{word_type(bytes), bytes}) : std::nullopt;
+}
+
+}  // namespace
+
+Status WindowEndpoint::copy_fragments(const Target& remote, Fragments fragments,
+                                      Direction direction, Completion& done) {
+  const WindowLocation location = location_of(remote);
+  const bool is_put = direction == Direction::to_remote;
+  return start(location, is_put, done, [&](MpiOperation& operation, const Epoch& epoch) -> Status {
+    const Run first{location.window, location.rank, location.displacement, 0};
+    const Method method = method_of(
+        fragments, false, is_put ? detail::check_remote_overlap : detail::check_local_overlap);
+    const bool keeps_words =
+        is_put ? first.window.keeps_words()
+               : fragments.empty() || first.window.gets_whole_words(fragments.front().bytes);
+    const auto element = element_of(first, fragments, keeps_words);
+    const auto transfer_all = [&](const ListTypes& types, MPI_Request* request) {
+      return transfer_sides(first.at_first(fragments),
+                            static_cast<std::byte*>(fragments.front().local),
+                            {1, types.local(), types.remote()}, direction, request);
+    };
+    if (method == Method::direct && element) {
+      TESSERA_ASSIGN_OR_RETURN(const ListTypes types,
+                               ListTypes::create(fragments, element->type, element->bytes));
+      return transfer_all(types, request_of_types(operation));
+    }
+    if (method == Method::batched && element) {
+      TESSERA_ASSIGN_OR_RETURN(const ListTypes* const types, cached_types(fragments, *element));
+      if (types != nullptr) {
+        return transfer_all(*types, nullptr);
+      }
+    }
+    return for_each_call(
+        fragments, first, completer_of(epoch, method), [&](const Fragment& each, const Run& run) {
+          return transfer_run(run, static_cast<std::byte*>(each.local), direction, nullptr);
+        });
+  });
+}
+
+Status WindowEndpoint::put_fragments(const Target& to, Fragments fragments, Completion& done) {
+  return copy_fragments(to, fragments, Direction::to_remote, done);
+}
+
+Status WindowEndpoint::get_fragments(const Target& from, Fragments fragments, Completion& done) {
+  return copy_fragments(from, fragments, Direction::from_remote, done);
+}
+
+Status WindowEndpoint::accumulate_fragments(const Target& to, Fragments fragments,
+                                            const Scale& scale, Completion& done) {
+  const WindowLocation location = location_of(to);
+  const bool at_origin = adds_at_origin(location.window, scale);
+  TESSERA_ASSIGN_OR_RETURN(const OwnerMutexGuard owner_guard,
+                           OwnerMutexGuard::begin(location, needs_mutex(location, at_origin)));
+  return start(location, true, done, [&](MpiOperation& operation, const Epoch& epoch) -> Status {
+    const Run first{location.window, location.rank, location.displacement, 0};
+    if (at_origin) {
+      const bool are_apart = detail::check_remote_overlap(fragments).ok();
+      OriginAccumulator accumulator(scale, epoch);
+      TESSERA_RETURN_IF_ERROR(for_each_call(
+          fragments, first, completer_of(epoch, Method::direct),
+          [&](const Fragment& each, const Run& run) {
+            Status added = accumulator.add(run, static_cast<const std::byte*>(each.local));
+            return added.ok() && !are_apart ? accumulator.finish() : std::move(added);
+          }));
+      return accumulator.finish();
+    }
+    const Method method = method_of(fragments, true, detail::check_remote_overlap);
+    if (method == Method::direct && scale.is_one()) {
+      const AddedType added = added_type(scale.type());
+      TESSERA_ASSIGN_OR_RETURN(const ListTypes types,
+                               ListTypes::create(fragments, added.type, added.bytes));
+      return update_sides(first.at_first(fragments), fragments.front().local,
+                          {1, types.local(), types.remote()}, MPI_SUM);
+    }
+    ScaledSource scaled(total_bytes(fragments), scale);
+    Status issued = for_each_call(
+        fragments, first, completer_of(epoch, method), [&](const Fragment& each, const Run& run) {
+          const auto* const source = static_cast<const std::byte*>(each.local);
+          return accumulate_run(run, scaled.take(source, each.bytes), scale.type());
+        });
+    operation.source = std::move(scaled).keep();
+    return issued;
+  });
+}
+
+// Complete at return, locally and at the target.
+Status WindowEndpoint::atomic(const Target& at, const AtomicRequest& request, Completion& done) {
+  TESSERA_RETURN_IF_ERROR(world_->check_thread());
+  const WindowLocation location = location_of(at);
+  keep_target_awake(location.window);
+  TESSERA_RETURN_IF_ERROR(has_atomics(location.window) ? atomic_by_mpi(location, request)
+                                                       : atomic_by_mutex(location, request));
+  done.end({});
+  return {};
+}
+
+Status WindowEndpoint::atomic_by_mpi(const WindowLocation& location, const AtomicRequest& request) {
+  const std::lock_guard guard(mutex_);
+  const auto mpi_guard = world_->lock_calls();
+  TESSERA_RETURN_IF_ERROR(flush_changes());
+  const auto bytes = static_cast<std::size_t>(request.bytes);
+  return call_atomic({location.window, location.rank, location.displacement, bytes}, request);
+}
+
+Status WindowEndpoint::call_atomic(const Run& word, const AtomicRequest& request) {
+  const MPI_Datatype type = integer_type(request.bytes);
+  const Word operand = word_of(request.operand, request.bytes);
+  const Word expected = word_of(request.expected, request.bytes);
+  const auto displacement = static_cast<MPI_Aint>(word.displacement);
+  Word previous{};
+  if (request.kind == AtomicRequest::Kind::compare_swap) {
+    TESSERA_RETURN_IF_ERROR(check("MPI_Compare_and_swap",
+                                  MPI_Compare_and_swap(&operand, &expected, &previous, type,
+                                                       word.rank, displacement, word.handle())));
+  } else {
+    const MPI_Op op = request.kind == AtomicRequest::Kind::fetch_add ? MPI_SUM : MPI_REPLACE;
+    TESSERA_RETURN_IF_ERROR(check(
+        "MPI_Fetch_and_op",
+        MPI_Fetch_and_op(&operand, &previous, type, word.rank, displacement, op, word.handle())));
+  }
+  TESSERA_RETURN_IF_ERROR(word.window.flush(word.rank));
+  *request.previous =
+      request.bytes == sizeof(std::int32_t) ? std::int64_t{previous.narrow} : previous.wide;
+  return {};
+}
+
+// If MPI has no working atomics: reads and writes, under the mutex of the slice's owner.
+Status WindowEndpoint::atomic_by_mutex(const WindowLocation& location,
+                                       const AtomicRequest& request) {
+  TESSERA_ASSIGN_OR_RETURN(const OwnerMutexGuard owner_guard,
+                           OwnerMutexGuard::begin(location, true));
+  const Epoch epoch(location.window, location.rank, location.lock_type);
+  const std::lock_guard guard(mutex_);
+  const auto mpi_guard = world_->lock_calls();
+  TESSERA_RETURN_IF_ERROR(flush_changes());
+  TESSERA_RETURN_IF_ERROR(epoch.begin());
+  Status changed = change_word(location, request, epoch);
+  TESSERA_RETURN_IF_ERROR(epoch.end());
+  return changed;
+}
+
+Status WindowEndpoint::change_word(const WindowLocation& location, const AtomicRequest& request,
+                                   const Epoch& epoch) {
+  const auto bytes = static_cast<std::size_t>(request.bytes);
+  const Run run{location.window, location.rank, location.displacement, bytes};
+  const Sides sides = Sides::of(run.displacement, bytes);
+  alignas(8) std::array<std::byte, sizeof(std::int64_t)> word{};
+  TESSERA_RETURN_IF_ERROR(get_sides(run, word.data(), sides, nullptr));
+  TESSERA_RETURN_IF_ERROR(epoch.renew(true));
+  *request.previous = detail::atomic_direct(word.data(), request);
+  TESSERA_RETURN_IF_ERROR(put_sides(run, word.data(), sides, nullptr));
+  return epoch.renew(true);
+}
+
+// The target's progress thread sleeps longer and longer if no messages arrive, and it does not see
+// operations that MPI serves.
+void WindowEndpoint::keep_target_awake(const Window& window) {
+  if (!window.needs_target() || peer_ == world_->rank()) {
+    return;
+  }
+  const auto now = Clock::now();
+  if (now - last_keep_awake_.load(std::memory_order_relaxed) >= Progress::awake_time / 2) {
+    last_keep_awake_.store(now, std::memory_order_relaxed);
+    progress_.send(peer_, {.kind = MessageKind::stay_awake}).ignore("the operation takes longer");
+  }
+}
+
+// Also completes operations under way: a flag that is raised next comes after their data.
+Status WindowEndpoint::fence() {
+  TESSERA_RETURN_IF_ERROR(world_->check_thread());
+  const std::lock_guard guard(mutex_);
+  const auto mpi_guard = world_->lock_calls();
+  for (const Changed& each : started_) {
+    add_change(*each.window, each.rank);
+  }
+  started_.clear();
+  return flush_changes();
+}
+
+bool WindowEndpoint::is_fenced(RegionId) const noexcept {
+  return !has_changed_.load(std::memory_order_acquire);
+}
+
+// Requires: the lock is held.
+Status WindowEndpoint::flush_changes() {
+  Status first;
+  while (!changed_.empty()) {
+    const Changed last = changed_.back();
+    changed_.pop_back();
+    Status flushed = last.window->flush(last.rank).at(peer_);
+    first = first.ok() ? std::move(flushed) : std::move(first);
+  }
+  has_changed_.store(!started_.empty(), std::memory_order_release);
+  return first;
+}
+
+// MPICH 4.0 counts operations that another thread starts at the end of a flush as completed by the
+// flush.
+std::optional<Status> WindowEndpoint::try_flush_local(const Window& window, int rank) {
+  const std::unique_lock guard(mutex_, std::try_to_lock);
+  return guard.owns_lock() ? std::optional(window.flush_local(rank)) : std::nullopt;
+}
+
+void WindowEndpoint::record_change(const Window& window, int rank) {
+  const std::lock_guard guard(mutex_);
+  add_change(window, rank);
+}
+
+// Requires: the lock is held.
+void WindowEndpoint::add_change(const Window& window, int rank) {
+  add_to(changed_, window, rank);
+}
+
+void WindowEndpoint::add_to(std::vector<Changed>& list, const Window& window, int rank) {
+  const bool is_known = std::any_of(list.begin(), list.end(),
+                                    [&](const Changed& each) { return each.window == &window; });
+  if (!is_known) {
+    list.push_back({&window, rank});
+  }
+  has_changed_.store(true, std::memory_order_release);
+}
+
+void WindowEndpoint::forget(const Window& window) {
+  const std::lock_guard guard(mutex_);
+  for (std::vector<Changed>* const list : {&changed_, &started_}) {
+    std::erase_if(*list, [&](const Changed& each) { return each.window == &window; });
+  }
+}
+
+}  // namespace tessera::rma::mpi

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/transport/mpi/progress.hpp"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <csignal>
+#include <shared_mutex>
+#include <system_error>
+#include <utility>
+
+#include "rma/base/catch_bad_alloc.hpp"
+#include "rma/base/floating_point_guard.hpp"
+#include "rma/transport/mpi/creation.hpp"
+
+namespace tessera::rma::mpi {
+namespace {
+
+using std::chrono::microseconds;
+
+constexpr microseconds min_sleep{30};
+constexpr microseconds max_thread_sleep{1000};
+constexpr microseconds max_sleep_beside_sleepers{60};
+constexpr std::chrono::milliseconds sleep_memory{150};
+
+// Signals are for the program's threads.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+Progress::Progress(std::shared_ptr<World> world, std::shared_ptr<detail::Node> node)
+    : world_(std::move(world)),
+      node_(std::move(node)),
+      operations_(world_),
+      server_(node_, [this](WorldRank to, const MessageHeader& header) {
+        return channel_->send(to, header);
+      }) {}
+
+Status Progress::start_messages() {
+  TESSERA_ASSIGN_OR_RETURN(
+      channel_, MessageChannel::create(
+                    world_, [this](const MessageHeader& header, std::span<const std::byte> bytes) {
+                      if (header.kind == MessageKind::stay_awake) {
+                        wake();
+                      }
+                      server_.handle(header, bytes);
+                    }));
+  return {};
+}
+
+Status Progress::start_thread(bool stays_awake) {
+  const SignalsBlocked signals;
+  const FloatingPointGuard floating_point_guard;
+  try {
+    thread_ = std::thread([this, stays_awake] { run(stays_awake); });
+  } catch (const std::system_error& error) {
+    return Status::error(
+               Code::limit_exceeded,
+               fmt::format("cannot start Tessera's progress thread: {}", error.code().message()))
+        .hint("threads are limited by ulimit -u, ulimit -v and the control group's pids");
+  }
+  return {};
+}
+
+void Progress::stop_thread() noexcept {
+  is_stopped_.store(true);
+  wake();
+  if (thread_.joinable()) {
+    thread_.join();
+  }
+}
+
+Status Progress::send(WorldRank to, const MessageHeader& header, std::span<const std::byte> bytes) {
+  const std::shared_lock no_creation(CreationLock::of_process().progress());
+  return channel_->send(to, header, bytes);
+}
+
+int Progress::poll() {
+  if (!world_->check_thread().ok()) {
+    return 0;
+  }
+  const std::shared_lock no_creation(CreationLock::of_process().progress(), std::try_to_lock);
+  if (!no_creation.owns_lock()) {
+    return 0;
+  }
+  const int count = operations_.progress() + channel_->poll();
+  server_.deliver_join_messages();
+  return count;
+}
+
+void Progress::help() noexcept {
+  detail::catch_bad_alloc([&]() -> Status {
+    poll();
+    return {};
+  }).ignore("the next poll tries again");
+}
+
+// The kernel may otherwise add 50 us to each sleep.
+void Progress::run(bool stays_awake) {
+  prctl(PR_SET_TIMERSLACK, 1UL);
+  auto last_activity = Clock::now();
+  microseconds pause = min_sleep;
+  while (!is_stopped_.load(std::memory_order_acquire)) {
+    int count = 0;
+    detail::catch_bad_alloc([&]() -> Status {
+      count = poll();
+      return {};
+    }).ignore("the next poll tries again");
+    const auto now = Clock::now();
+    if (count > 0 || is_woken_.exchange(false)) {
+      last_activity = now;
+      pause = min_sleep;
+    }
+    if (stays_awake) {
+      std::this_thread::yield();
+    } else if (now - last_activity > awake_time) {
+      timed_wait(has_sleeping_threads(now) ? std::min(pause, max_sleep_beside_sleepers) : pause);
+      pause = std::min(2 * pause, max_thread_sleep);
+    } else {
+      timed_wait(min_sleep);
+    }
+  }
+}
+
+void Progress::timed_wait(std::chrono::nanoseconds period) {
+  std::unique_lock guard(wait_mutex_);
+  wake_condition_.wait_for(guard, period, [&] { return is_woken_.load() || is_stopped_.load(); });
+}
+
+void Progress::wake() noexcept {
+  if (is_woken_.exchange(true)) {
+    return;
+  }
+  const std::lock_guard guard(wait_mutex_);
+  wake_condition_.notify_one();
+}
+
+bool Progress::wait(Completion& done, std::chrono::nanoseconds period) {
+  const auto end = Clock::now() + period;
+  while (!done.done()) {
+    if (poll() == 0) {
+      if (Clock::now() >= end) {
+        return done.done();
+      }
+      std::this_thread::yield();
+    }
+  }
+  return true;
+}
+
+// Other ranks probably use a rank that waits for them: no other thread sees the one-sided
+// operations that MPI serves here.
+bool Progress::has_sleeping_threads(Clock::time_point now) const noexcept {
+  return now - last_sleep_.load(std::memory_order_relaxed) < sleep_memory;
+}
+
+std::chrono::nanoseconds Progress::max_sleep() const noexcept {
+  last_sleep_.store(Clock::now(), std::memory_order_relaxed);
+  return has_thread() ? std::chrono::nanoseconds::max() : std::chrono::nanoseconds(min_sleep);
+}
+
+}  // namespace tessera::rma::mpi
