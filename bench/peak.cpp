@@ -40,7 +40,7 @@ double peak_of(Session& session, const PeakWork& work) {
   MemoryWatch watch;
   work.run();
   rma::require(job.barrier());
-  return session.crew().maximum(more_than(before, watch.stop(), job.node_ranks().size()));
+  return session.group().maximum(more_than(before, watch.stop(), job.node_ranks().size()));
 }
 
 }  // namespace

@@ -29,16 +29,16 @@ struct Rules {
 template <class Memory, class Exact>
 Candidate updating(Session& session, Memory& memory, Exact& exact, const GupsTable& table,
                    const Rules& rules) {
-  RankGroup& crew = session.crew();
+  RankGroup& group = session.group();
   const auto updates =
-      std::make_shared<Updates<Memory>>(memory, table, rules.calls, crew.rank(), crew.size());
+      std::make_shared<Updates<Memory>>(memory, table, rules.calls, group.rank(), group.size());
   Candidate candidate;
   candidate.name = rules.name;
   candidate.cooperative = true;
-  candidate.operations = static_cast<double>(look_ahead * crew.size());
+  candidate.operations = static_cast<double>(look_ahead * group.size());
   candidate.run = [updates](std::int64_t repetitions) { updates->run(repetitions); };
-  candidate.verify = [&crew, &exact, updates, table, allowed = rules.wrong_allowed] {
-    return verify_updates(crew, *updates, exact, table, allowed);
+  candidate.verify = [&group, &exact, updates, table, allowed = rules.wrong_allowed] {
+    return verify_updates(group, *updates, exact, table, allowed);
   };
   return candidate;
 }
@@ -48,11 +48,11 @@ Candidate local_updates(Session& session, const GupsTable& table) {
   const std::int64_t words =
       static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(table.words_each)));
   const auto own = std::make_shared<std::vector<std::int64_t>>(static_cast<std::size_t>(words));
-  const auto stream = std::make_shared<RandomStream>(session.crew().rank());
+  const auto stream = std::make_shared<RandomStream>(session.group().rank());
   Candidate candidate;
   candidate.name = "own table";
   candidate.cooperative = true;
-  candidate.operations = static_cast<double>(look_ahead * session.crew().size());
+  candidate.operations = static_cast<double>(look_ahead * session.group().size());
   candidate.run = [own, stream, words](std::int64_t repetitions) {
     for (std::int64_t i = 0; i < repetitions * look_ahead; ++i) {
       const std::uint64_t random = stream->next();
@@ -67,7 +67,7 @@ std::vector<Candidate> candidates_of(Session& session, OwnMemory& own, PlainMemo
                                      MpiMemory* mpi, ShmemMemory* shmem, const GupsTable& table) {
   std::vector<Candidate> candidates = {local_updates(session, table)};
   if (plain != nullptr) {
-    const auto lost = allowed_lost_words(table, session.crew().size());
+    const auto lost = allowed_lost_words(table, session.group().size());
     candidates.push_back(
         updating(session, *plain, own, table, {"loads and stores", Calls::each, lost}));
   }
@@ -86,13 +86,13 @@ std::vector<Candidate> candidates_of(Session& session, OwnMemory& own, PlainMemo
 }  // namespace
 
 void measure_gups(Session& session) {
-  const int ranks = session.crew().size();
+  const int ranks = session.group().size();
   const GupsTable table = GupsTable::create(session.options().gups_bytes, ranks);
   const auto bytes_each = static_cast<std::size_t>(table.words_each) * sizeof(std::int64_t);
   OwnMemory own(session.job(), bytes_each);
   const auto plain = PlainMemory::create(session, own);
   const auto mpi =
-      session.compares_with(Peer::mpi) ? MpiMemory::create(session.crew(), bytes_each) : nullptr;
+      session.compares_with(Peer::mpi) ? MpiMemory::create(session.group(), bytes_each) : nullptr;
   const auto shmem = make_shmem_memory(session, bytes_each);
   const auto candidates = candidates_of(session, own, plain.get(), mpi.get(), shmem.get(), table);
   Table text = session.table("Random Updates Rate", candidates.size() - 1, Quantity::rate, "Words");

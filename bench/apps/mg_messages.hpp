@@ -7,13 +7,13 @@
 #include <memory>
 
 #include "apps/mg/distributed.hpp"
-#include "bench/support/crew.hpp"
+#include "bench/support/rank_group.hpp"
 
 namespace tessera::bench {
 
 /// Null if MPI doesn't run with these ranks. Without `overlaps`, starting an exchange completes it,
 /// as in NPB. The exchange fails (unsupported, on all ranks) if a block is thinner than its ghost
 /// layers: the neighbours' neighbours would have to send, too.
-std::unique_ptr<apps::mg::Exchange> make_mpi_exchange(const RankGroup& crew, bool overlaps);
+std::unique_ptr<apps::mg::Exchange> make_mpi_exchange(const RankGroup& group, bool overlaps);
 
 }  // namespace tessera::bench

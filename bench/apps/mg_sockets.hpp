@@ -8,12 +8,12 @@
 #include <string>
 
 #include "apps/mg/exchange.hpp"
-#include "bench/support/crew.hpp"
+#include "bench/support/rank_group.hpp"
 
 namespace tessera::bench {
 
 /// Collective. Null, with the reason in `missing`, if the number of ranks isn't two, or if they
 /// can't connect.
-std::unique_ptr<apps::mg::Exchange> make_socket_exchange(RankGroup& crew, std::string& missing);
+std::unique_ptr<apps::mg::Exchange> make_socket_exchange(RankGroup& group, std::string& missing);
 
 }  // namespace tessera::bench

@@ -41,7 +41,7 @@ struct Phase {
 
   Phase(Session& session, std::int64_t count)
       : matrix(Array<double>::create(session.job(), {edge, edge}, {.name = "A"}).value()) {
-    std::mt19937_64 random(static_cast<std::uint64_t>(session.crew().rank()) + 1);
+    std::mt19937_64 random(static_cast<std::uint64_t>(session.group().rank()) + 1);
     std::uniform_int_distribution<std::int64_t> corner(0, edge - patch);
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t row = corner(random);

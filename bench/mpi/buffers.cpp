@@ -11,7 +11,7 @@
 
 #include "bench/mpi/parts.hpp"
 #include "bench/mpi/windows.hpp"
-#include "bench/rma/own_side.hpp"
+#include "bench/rma/tessera_candidate.hpp"
 #include "bench/support/clock.hpp"
 
 namespace tessera::bench {
@@ -30,14 +30,14 @@ class Buffers {
       BaselineOptions options = session.baseline_options();
       options.local_is_mpis = is_mpis;
       std::string missing;
-      auto floor = session.compares_with(Peer::mpi)
-                       ? make_mpi_baseline(session.crew(), options, missing)
-                       : nullptr;
-      if (floor == nullptr) {
+      auto baseline = session.compares_with(Peer::mpi)
+                          ? make_mpi_baseline(session.group(), options, missing)
+                          : nullptr;
+      if (baseline == nullptr) {
         session.remark("missing: " + missing);
         return;
       }
-      baselines_.push_back(std::move(floor));
+      baselines_.push_back(std::move(baseline));
     }
   }
 

@@ -12,7 +12,7 @@
 
 #include "bench/mpi/parts.hpp"
 #include "bench/mpi/windows.hpp"
-#include "bench/rma/own_side.hpp"
+#include "bench/rma/tessera_candidate.hpp"
 
 namespace tessera::bench {
 namespace {

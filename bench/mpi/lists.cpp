@@ -16,7 +16,7 @@
 
 #include "bench/mpi/parts.hpp"
 #include "bench/mpi/windows.hpp"
-#include "bench/rma/own_side.hpp"
+#include "bench/rma/tessera_candidate.hpp"
 #include "bench/support/job_beside.hpp"
 #include "rma/job.hpp"
 

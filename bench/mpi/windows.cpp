@@ -21,8 +21,8 @@ std::function<void(Session&)> over_windows(std::function<void(Session&)> part) {
 
 std::vector<Candidate> library_candidates(Session& session, const Case& c) {
   std::vector<Candidate> found;
-  for (const auto& floor : session.library_baselines()) {
-    add(found, floor->candidate(c));
+  for (const auto& baseline : session.library_baselines()) {
+    add(found, baseline->candidate(c));
   }
   return found;
 }

@@ -41,7 +41,7 @@ double idle_window(Session& session, const char* thread) {
   // Wait for the last of the barrier's messages, and for the longest time that the agent stays
   // awake after them.
   std::this_thread::sleep_for(milliseconds(1300));
-  return session.crew().maximum(part_of_core(thread));
+  return session.group().maximum(part_of_core(thread));
 }
 
 }  // namespace

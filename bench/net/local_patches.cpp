@@ -12,7 +12,7 @@
 
 #include "bench/net/parts.hpp"
 #include "bench/net/wire.hpp"
-#include "bench/rma/own_side.hpp"
+#include "bench/rma/tessera_candidate.hpp"
 #include "bench/support/job_beside.hpp"
 #include "bench/verbs/parts.hpp"
 #include "rma/job.hpp"

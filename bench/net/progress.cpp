@@ -87,7 +87,7 @@ void measure(Wire& wire, Operation operation, const char* name) {
 void measure_net_progress(Session& session) {
   Wire wire(session);
   std::optional<BackgroundComputation> busy;
-  if (session.crew().rank() == 1) {
+  if (session.group().rank() == 1) {
     busy.emplace();
   }
   measure(wire, Operation::get, "Get");

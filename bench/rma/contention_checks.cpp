@@ -33,32 +33,32 @@ std::string problem_of_part(const Sums& sums, int part) {
 
 }  // namespace
 
-std::string verify_sums(RankGroup& crew, rma::Job& job, const Sums& sums,
+std::string verify_sums(RankGroup& group, rma::Job& job, const Sums& sums,
                         const std::function<void()>& add) {
-  const int parts = sums.are_apart ? crew.size() : 1;
-  const bool is_target = crew.rank() == sums.target.value;
+  const int parts = sums.are_apart ? group.size() : 1;
+  const bool is_target = group.rank() == sums.target.value;
   if (is_target) {
     std::fill_n(sums.region.local(), static_cast<std::size_t>(parts) * sums.bytes, std::byte{0});
   }
   const auto own = numbers_at(sums.from, sums.bytes);
-  std::fill(own.begin(), own.end(), crew.rank() + 1.0);
-  crew.barrier();
-  if (crew.rank() < sums.adders) {
+  std::fill(own.begin(), own.end(), group.rank() + 1.0);
+  group.barrier();
+  if (group.rank() < sums.adders) {
     add();
     rma::require(job.fence_all());
   }
-  crew.barrier();
+  group.barrier();
   std::string problem;
   for (int part = 0; is_target && problem.empty() && part < parts; ++part) {
     problem = problem_of_part(sums, part);
   }
   // then the measured accumulates add nothing, however often they run
   std::fill(own.begin(), own.end(), 0);
-  crew.barrier();
+  group.barrier();
   return problem;
 }
 
-std::string verify_lock(RankGroup& crew, rma::Job& job, const rma::RemoteAddress& word,
+std::string verify_lock(RankGroup& group, rma::Job& job, const rma::RemoteAddress& word,
                         const std::function<void()>& lock, const std::function<void()>& unlock) {
   constexpr std::int64_t rounds = 50;
   const auto write = [&](std::int64_t value) {
@@ -70,31 +70,31 @@ std::string verify_lock(RankGroup& crew, rma::Job& job, const rma::RemoteAddress
     rma::require(rma::get(job, word, &value, sizeof value));
     return value;
   };
-  if (crew.rank() == 0) {
+  if (group.rank() == 0) {
     write(0);
   }
-  crew.barrier();
+  group.barrier();
   for (std::int64_t i = 0; i < rounds; ++i) {
     lock();
     write(read() + 1);
     unlock();
   }
-  crew.barrier();
-  const std::int64_t expected = rounds * crew.size();
+  group.barrier();
+  const std::int64_t expected = rounds * group.size();
   const std::int64_t found = read();
-  crew.barrier();
+  group.barrier();
   return found == expected ? ""
                            : fmt::format("{} ranks counted to {} under the lock, not {}",
-                                         crew.size(), found, expected);
+                                         group.size(), found, expected);
 }
 
-std::string verify_draws(RankGroup& crew, const std::function<std::int64_t()>& draw) {
+std::string verify_draws(RankGroup& group, const std::function<std::int64_t()>& draw) {
   std::array<std::int64_t, 100> own = {};
-  crew.barrier();
+  group.barrier();
   std::generate(own.begin(), own.end(), draw);
   std::vector<std::int64_t> all;
-  for (int rank = 0; rank < crew.size(); ++rank) {
-    const auto drawn = crew.share(own, rank);
+  for (int rank = 0; rank < group.size(); ++rank) {
+    const auto drawn = group.share(own, rank);
     all.insert(all.end(), drawn.begin(), drawn.end());
   }
   std::sort(all.begin(), all.end());

@@ -10,7 +10,7 @@
 #include <functional>
 #include <string>
 
-#include "bench/support/crew.hpp"
+#include "bench/support/rank_group.hpp"
 #include "rma/job.hpp"
 #include "rma/region.hpp"
 
@@ -27,15 +27,15 @@ struct Sums {
 };
 
 /// `add` adds this rank's numbers once; it is called on the ranks that add.
-std::string verify_sums(RankGroup& crew, rma::Job& job, const Sums& sums,
+std::string verify_sums(RankGroup& group, rma::Job& job, const Sums& sums,
                         const std::function<void()>& add);
 
 /// Whether at most one rank at a time is between `lock` and `unlock`. All ranks count in the word
 /// at `word`, in steps that would lose counts of other ranks.
-std::string verify_lock(RankGroup& crew, rma::Job& job, const rma::RemoteAddress& word,
+std::string verify_lock(RankGroup& group, rma::Job& job, const rma::RemoteAddress& word,
                         const std::function<void()>& lock, const std::function<void()>& unlock);
 
 /// Whether `draw` returns each number exactly once.
-std::string verify_draws(RankGroup& crew, const std::function<std::int64_t()>& draw);
+std::string verify_draws(RankGroup& group, const std::function<std::int64_t()>& draw);
 
 }  // namespace tessera::bench

@@ -27,16 +27,16 @@ void measure_fairness(Session& session, const Subject& subject, const std::strin
                       const std::function<void()>& once) {
   constexpr std::int64_t time_ns = 10'000'000;
   constexpr int rounds = 11;
-  RankGroup& crew = session.crew();
-  if (crew.size() < 2) {
+  RankGroup& group = session.group();
+  if (group.size() < 2) {
     return;
   }
   std::vector<double> evenness;
   for (int round = 0; round < rounds; ++round) {
-    crew.barrier();
+    group.barrier();
     const auto count = static_cast<double>(count_for(time_ns, once));
-    const double most = crew.maximum(count);
-    const double fewest = -crew.maximum(-count);
+    const double most = group.maximum(count);
+    const double fewest = -group.maximum(-count);
     evenness.push_back(fewest / most);
   }
   Record record;

@@ -27,12 +27,12 @@ void OwnMemory::add(int rank, std::span<const std::size_t> at,
 
 std::unique_ptr<PlainMemory> PlainMemory::create(Session& session, OwnMemory& memory) {
   std::vector<std::byte*> slices;
-  for (int rank = 0; rank < session.crew().size(); ++rank) {
+  for (int rank = 0; rank < session.group().size(); ++rank) {
     slices.push_back(memory.region().direct(rma::TeamRank{rank}));
   }
   const bool misses = !session.compares_with(Peer::memory) ||
                       std::find(slices.begin(), slices.end(), nullptr) != slices.end();
-  if (session.crew().maximum(misses ? 1 : 0) > 0) {
+  if (session.group().maximum(misses ? 1 : 0) > 0) {
     return nullptr;
   }
   return std::unique_ptr<PlainMemory>(new PlainMemory(std::move(slices)));
@@ -41,7 +41,7 @@ std::unique_ptr<PlainMemory> PlainMemory::create(Session& session, OwnMemory& me
 Memories::Memories(Session& session, std::size_t bytes_each)
     : own_(session.job(), bytes_each),
       plain_(PlainMemory::create(session, own_)),
-      mpi_(session.compares_with(Peer::mpi) ? MpiMemory::create(session.crew(), bytes_each)
+      mpi_(session.compares_with(Peer::mpi) ? MpiMemory::create(session.group(), bytes_each)
                                             : nullptr),
       shmem_(make_shmem_memory(session, bytes_each)) {}
 
@@ -50,7 +50,7 @@ std::unique_ptr<ShmemMemory> make_shmem_memory(Session& session, std::size_t byt
     return nullptr;
   }
   std::string missing;
-  auto memory = ShmemMemory::create(session.crew(), bytes_each, missing);
+  auto memory = ShmemMemory::create(session.group(), bytes_each, missing);
   if (memory == nullptr) {
     session.remark("missing: " + missing);
   }

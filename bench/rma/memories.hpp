@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Memory with a slice on every rank. OwnMemory is Tessera's; PlainMemory uses plain loads and
-// stores if slices are mapped; MpiMemory and ShmemMemory (bench/floors/) are MPI's and OpenSHMEM's.
-// They have the same functions, so that parts in which all ranks act are written once, as
-// templates.
+// stores if slices are mapped; MpiMemory and ShmemMemory (bench/baselines/) are MPI's and
+// OpenSHMEM's. They have the same functions, so that parts in which all ranks act are written once,
+// as templates.
 //
 // Creation and destruction are collective. Their rank group is the session's: MPI needs targets
 // that wait inside MPI.
@@ -17,9 +17,9 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/floors/kernels.hpp"
-#include "bench/floors/mpi_memory.hpp"
-#include "bench/floors/shmem_memory.hpp"
+#include "bench/baselines/kernels.hpp"
+#include "bench/baselines/mpi_memory.hpp"
+#include "bench/baselines/shmem_memory.hpp"
 #include "bench/session.hpp"
 #include "rma/atomic.hpp"
 #include "rma/region.hpp"

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/rma/own_side.hpp"
+#include "bench/rma/tessera_candidate.hpp"
 #include "bench/scale/parts.hpp"
 #include "rma/agent_memory.hpp"
 

@@ -196,8 +196,8 @@ void measure_scale_job(Session& session) {
   rma::require(job.barrier());
   const auto grown = static_cast<double>(resident_bytes() - before);
   const bool has_agent = job.node_count() > 1 && job.node_ranks().front() == job.rank();
-  const double worst = session.crew().maximum(has_agent ? grown : 0);
-  const double worst_of_others = session.crew().maximum(has_agent ? 0 : grown);
+  const double worst = session.group().maximum(has_agent ? grown : 0);
+  const double worst_of_others = session.group().maximum(has_agent ? 0 : grown);
   session.remark(fmt::format(
       "job_growth_{}: at most {:.2f} MB in a process with an agent, at most {:.2f} MB in one "
       "without, on {} nodes; TESSERA_SERVER_CLUSTER={}, replies {}, buffers {}",

@@ -25,7 +25,7 @@
 
 #include "bench/support/candidate.hpp"
 #include "bench/support/clock.hpp"
-#include "bench/support/crew.hpp"
+#include "bench/support/rank_group.hpp"
 #include "bench/support/statistics.hpp"
 
 namespace tessera::bench {
@@ -66,7 +66,8 @@ struct Measured {
 /// ratios. Returns one entry per candidate on rank 0. On other ranks the entries have no samples,
 /// but the same `valid`. Requires: the same names and kinds of candidates, in the same order, on
 /// every rank.
-std::vector<Measured> measure_interleaved(RankGroup& crew, const std::vector<Candidate>& candidates,
+std::vector<Measured> measure_interleaved(RankGroup& group,
+                                          const std::vector<Candidate>& candidates,
                                           const MeasureOptions& options = {});
 
 }  // namespace tessera::bench

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "bench/floors/verbs_floor.hpp"
+#include "bench/baselines/verbs_baseline.hpp"
 #include "bench/net/wire.hpp"
-#include "bench/rma/own_side.hpp"
+#include "bench/rma/tessera_candidate.hpp"
 #include "bench/session.hpp"
 
 namespace tessera::bench {

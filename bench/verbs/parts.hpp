@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The parts of suite "verbs": puts and gets between rank 0 and rank 1 over RDMA devices, compared
-// with a program that uses only libibverbs (bench/floors/verbs_floor.hpp) in the same rounds.
+// with a program that uses only libibverbs (bench/baselines/verbs_baseline.hpp) in the same rounds.
 #pragma once
 
 #include <functional>
