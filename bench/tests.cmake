@@ -316,6 +316,7 @@ add_unmeasured_test(verbs.no_device 2
   "missing: verbs: .*8 B: time / bare loop .*not measured" verbs)
 add_unmeasured_test(verbs.one_node 1
   "verbs: skipped; ranks 0 and 1 must be on different nodes; TESSERA_RANKS_PER_NODE=1" verbs.latency)
+add_unmeasured_test(armci.no_mpi 2 "missing: tessera armci: start the ranks with mpirun" armci)
 add_unmeasured_test(mpi.other_transport 2 "missing: mpi: rank 0 does not reach rank 1 by transport mpi" mpi)
 add_test(NAME bench.suites.unwritable_json COMMAND
   $<TARGET_FILE:tessera-run> -n 2 $<TARGET_FILE:tessera-bench> rma --json /nowhere/at/all)
@@ -484,11 +485,20 @@ if(TESSERA_MPI)
   set_tests_properties(bench.windows.lists.mpi.n2 PROPERTIES PASS_REGULAR_EXPRESSION
     "accumulate_vector, Segments of 1024 B.*conservative [(]us[)].*put_strided, Segments of 16 B[^\n]*\n# backend: auto.*batched [(]us[)]"
     FAIL_REGULAR_EXPRESSION "INVALID|missing: mpi|recorded twice")
-  # Data checks of all baselines in one job of two ranks; few samples, since no test asserts a time.
-  add_test(NAME bench.baselines.mpi.n2 COMMAND
-    ${MPIEXEC_EXECUTABLE} ${tessera_mpirun_flags} ${MPIEXEC_NUMPROC_FLAG} 2
-    $<TARGET_FILE:baselines_demo> -m 8:64K -i 11 -x 3 --cache 4M)
-  tessera_test_properties(bench.baselines.mpi.n2 2 "mpi" "" "${tessera_mpirun_environment}")
+  # ARMCI's calls by Tessera and by ARMCI-MPI, on one node, over TCP, and by MPI's windows.
+  set(armci_environment.nodes1 "TESSERA_TRANSPORT=shm,tcp")
+  set(armci_environment.nodes2 "${tcp_environment}")
+  set(armci_environment.windows "TESSERA_TRANSPORT=mpi")
+  foreach(kind nodes1 nodes2 windows)
+    add_test(NAME bench.armci.${kind} COMMAND
+      ${MPIEXEC_EXECUTABLE} ${tessera_mpirun_flags} ${MPIEXEC_NUMPROC_FLAG} 2
+      $<TARGET_FILE:tessera-bench> armci -m 8:64K -i 3 -x 1 --cache 4M)
+    tessera_test_properties(bench.armci.${kind} 2 "mpi;tcp" 300
+      "${armci_environment.${kind}};${tessera_mpirun_environment}")
+    set_tests_properties(bench.armci.${kind} PROPERTIES
+      PASS_REGULAR_EXPRESSION "tessera armci.*lock_unlock.*Target computing.*get from Each Allocation"
+      FAIL_REGULAR_EXPRESSION "INVALID|missing: tessera|recorded twice|exited")
+  endforeach()
 endif()
 
 # Pages of runs. Debian's Python has Debian's matplotlib, unlike another one that precedes it in PATH.
@@ -515,12 +525,6 @@ set_tests_properties(bench.report.browser PROPERTIES FIXTURES_REQUIRED page_of_r
 tessera_test_properties(bench.report.pictures 1 "" 120 "")
 set_tests_properties(bench.report.pictures PROPERTIES FIXTURES_REQUIRED spmv_file)
 
-# Compares the ARMCI implementations that are found. The driver compiles its program with each. Not
-# with sanitizers, whose runtime a program without them can't use.
-function(add_armci_test name labels)
-  add_test(NAME ${name} COMMAND ${TESSERA_PYTHON} ${ARGN})
-  tessera_test_properties(${name} 2 "${labels}" 300 "")
-endfunction()
 add_test(NAME bench.written_files COMMAND ${TESSERA_PYTHON}
   ${PROJECT_SOURCE_DIR}/tests/bench/written_files_test $<TARGET_FILE:tessera-bench>
   ${CMAKE_CURRENT_SOURCE_DIR}/schema.json rma.atomics rma.rate gups mg --classes S --table 64K
@@ -531,16 +535,3 @@ add_test(NAME bench.unfinished_run COMMAND ${TESSERA_PYTHON}
   ${PROJECT_SOURCE_DIR}/tests/bench/unfinished_run_test $<TARGET_FILE:tessera-bench>
   $<TARGET_FILE:tessera-run> ${CMAKE_CURRENT_SOURCE_DIR}/schema.json)
 tessera_test_properties(bench.unfinished_run 2 "fork" 120 "")
-add_armci_test(bench.armci.driver "unit" ${PROJECT_SOURCE_DIR}/tests/bench/armci_driver_test)
-if(NOT TESSERA_SANITIZE)
-  foreach(nodes 1 2)
-    add_armci_test(bench.armci.nodes${nodes} "mpi" ${CMAKE_CURRENT_SOURCE_DIR}/armci/run --quick
-      --werror --pin none --nodes ${nodes} --tessera ${PROJECT_BINARY_DIR})
-  endforeach()
-  if(TESSERA_MPI)
-    add_armci_test(bench.armci.windows "mpi" ${CMAKE_CURRENT_SOURCE_DIR}/armci/run --quick --werror
-      --pin none --transport mpi --only tessera --tessera ${PROJECT_BINARY_DIR})
-    set_tests_properties(bench.armci.windows PROPERTIES
-      PASS_REGULAR_EXPRESSION "Tessera by MPI's windows.*lock_unlock" FAIL_REGULAR_EXPRESSION "WRONG|exited")
-  endif()
-endif()

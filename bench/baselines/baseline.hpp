@@ -13,6 +13,7 @@
 // Lifetime: a baseline outlives its candidates. Creation and destruction are collective.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -34,7 +35,9 @@ struct BaselineOptions {
   std::size_t cold_bytes = 0;  ///< then the minimum size of a buffer
 
   /// The size of each buffer.
-  [[nodiscard]] std::size_t buffer_bytes() const;
+  [[nodiscard]] std::size_t buffer_bytes() const {
+    return cold ? std::max(capacity_bytes, cold_bytes) : capacity_bytes;
+  }
 };
 
 /// Why a library is missing with BaselineOptions::attaches.
@@ -53,25 +56,12 @@ class Baseline {
   [[nodiscard]] virtual std::optional<Candidate> candidate(const Case& c) = 0;
 };
 
-/// The baselines of this build and this job, and why others are missing.
-struct BaselineSet {
-  std::vector<std::unique_ptr<Baseline>> baselines;  ///< memory first
-  std::vector<std::string> missing;  ///< "armci-mpi: libarmci-mpi-dev was not found"
-
-  /// The candidates of all baselines that support `c`.
-  [[nodiscard]] std::vector<Candidate> candidates(const Case& c) const;
-};
-
-/// Collective. All available baselines of memory, MPI and ARMCI-MPI. Those on MPI need MPI to run
-/// with the ranks of this group, at least two (see MpiSession).
-BaselineSet make_baselines(RankGroup& group, const BaselineOptions& options);
-
 /// Collective. Each returns the baseline, or null and the reason in `missing`.
 std::unique_ptr<Baseline> make_mpi_baseline(RankGroup& group, const BaselineOptions& options,
                                             std::string& missing);
 std::unique_ptr<Baseline> make_armci_baseline(RankGroup& group, const BaselineOptions& options,
                                               std::string& missing);
-/// Starts OpenSHMEM, which ends the job if it can't start; so make_baselines() does not include it.
+/// Starts OpenSHMEM, which ends the job if it can't start.
 std::unique_ptr<Baseline> make_shmem_baseline(RankGroup& group, const BaselineOptions& options,
                                               std::string& missing);
 

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The only file of the baselines that includes <mpi.h>. It also adds what MPI leaves to its users:
-// checks that counts fit an int, and owners that free types, windows and memory.
+// owners that free types, windows and memory.
 #pragma once
 
 #include <mpi.h>
 
 #include <cstddef>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "bench/support/case.hpp"
 
 namespace tessera::bench::mpi {
 
@@ -28,12 +25,6 @@ std::string missing_ranks(int ranks);
 
 /// Collective. Why a library on MPI's windows can't be used among `ranks`; empty if it can.
 std::string missing_windows(int ranks);
-
-/// Whether all numbers of the case that MPI needs fit into an int.
-inline bool fits_int(const Case& c) {
-  constexpr auto limit = static_cast<std::size_t>(std::numeric_limits<int>::max());
-  return c.remote_span() + c.remote_stride < limit && c.local_span() + c.local_stride < limit;
-}
 
 /// A committed derived datatype.
 class Datatype {

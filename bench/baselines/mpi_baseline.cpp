@@ -159,7 +159,7 @@ class MpiBaseline : public Baseline {
       return lock_unlock();
     }
     const bool scales = c.operation == Operation::accumulate && c.scale != 1.0;
-    if (scales || !fits(c, workspace()) || !mpi::fits_int(c)) {
+    if (scales || !fits(c, workspace()) || !c.fits_int()) {
       return std::nullopt;  // MPI_Accumulate has no scale
     }
     return c.layout == Layout::separate || c.layout == Layout::window ? separate(c) : transfer(c);

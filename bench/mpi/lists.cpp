@@ -17,7 +17,6 @@
 #include "bench/mpi/parts.hpp"
 #include "bench/mpi/windows.hpp"
 #include "bench/rma/tessera_candidate.hpp"
-#include "bench/support/job_beside.hpp"
 #include "rma/job.hpp"
 
 namespace tessera::bench {
@@ -39,39 +38,12 @@ constexpr std::array<ListMethod, 4> methods = {{
     {"auto", "auto", "auto"},
 }};
 
-/// A job with one method, and Tessera's side of a case in it.
-class MethodSide {
- public:
-  /// Collective.
-  MethodSide(Session& session, const ListMethod& method)
-      : name_(method.name),
-        job_(start(session.job(), method)),
-        own_(job_, session.baseline_options()) {}
-
-  [[nodiscard]] const std::string& name() const { return name_; }
-  [[nodiscard]] Candidate candidate(const Case& c) { return renamed(*own_.candidate(c), name_); }
-
- private:
-  static rma::Job start(rma::Job& first, const ListMethod& method) {
-    rma::Settings settings = first.settings();
-    settings.mpi_vectors = method.vectors;
-    settings.mpi_strides = method.strides;
-    return start_job_on_same_ranks(first, settings);
-  }
-
-  std::string name_;
-  rma::Job job_;
-  TesseraCandidate own_;
-};
-
-using Partition = std::vector<std::unique_ptr<MethodSide>>;
-
 /// For rows, only one method makes a call for each.
-bool supports(const MethodSide& side, Layout layout) {
+bool supports(const TesseraWithSettings& side, Layout layout) {
   return layout == Layout::vector || side.name() != conservative;
 }
 
-void measure_segments(Session& session, Partition& sides, Layout layout, Operation operation,
+void measure_segments(Session& session, AllSettings& sides, Layout layout, Operation operation,
                       std::size_t bytes) {
   constexpr std::array<std::int64_t, 6> counts = {1, 4, 16, 64, 256, 1024};
   constexpr std::int64_t fewest_judged = 64;
@@ -100,9 +72,13 @@ void measure_segments(Session& session, Partition& sides, Layout layout, Operati
 }  // namespace
 
 void measure_windows_lists(Session& session) {
-  Partition sides;
+  AllSettings sides;
   for (const ListMethod& method : methods) {
-    sides.push_back(std::make_unique<MethodSide>(session, method));
+    rma::Settings settings = session.job().settings();
+    settings.mpi_vectors = method.vectors;
+    settings.mpi_strides = method.strides;
+    sides.push_back(std::make_unique<TesseraWithSettings>(std::string(method.name), session.job(),
+                                                          settings, session.baseline_options()));
     session.remark(fmt::format("{}: TESSERA_MPI_VECTORS={}, TESSERA_MPI_STRIDES={}", method.name,
                                method.vectors, method.strides));
   }

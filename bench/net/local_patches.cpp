@@ -13,7 +13,6 @@
 #include "bench/net/parts.hpp"
 #include "bench/net/wire.hpp"
 #include "bench/rma/tessera_candidate.hpp"
-#include "bench/support/job_beside.hpp"
 #include "bench/verbs/parts.hpp"
 #include "rma/job.hpp"
 
@@ -35,10 +34,9 @@ BaselineOptions options_of(const Session& session) {
   return options;
 }
 
-rma::Job start_with(rma::Job& first, std::int64_t direct_row) {
-  rma::Settings settings = first.settings();
+rma::Settings with_direct_row(rma::Settings settings, std::int64_t direct_row) {
   settings.direct_row = direct_row;
-  return start_job_on_same_ranks(first, settings);
+  return settings;
 }
 
 class LocalPatches {
@@ -46,10 +44,10 @@ class LocalPatches {
   /// Collective.
   explicit LocalPatches(Session& session)
       : session_(session),
-        packed_job_(start_with(session.job(), above_all_rows)),
-        direct_job_(start_with(session.job(), 1)),
-        packed_(packed_job_, options_of(session)),
-        direct_(direct_job_, options_of(session)),
+        packed_("packed", session.job(), with_direct_row(session.job().settings(), above_all_rows),
+                options_of(session)),
+        direct_("direct", session.job(), with_direct_row(session.job().settings(), 1),
+                options_of(session)),
         own_(session.job(), options_of(session)) {}
 
   void measure(const MeasureLine& measure_line, const char* target) {
@@ -71,8 +69,7 @@ class LocalPatches {
       const Case c = Case::local_patch(operation, n, columns);
       const std::vector<Candidate> candidates = {
           renamed(*own_.candidate(Case::local_patch(operation, n, n + 2)), "dense rows"),
-          renamed(*packed_.candidate(c), "packed"), renamed(*direct_.candidate(c), "direct"),
-          renamed(*own_.candidate(c), "default")};
+          packed_.candidate(c), direct_.candidate(c), renamed(*own_.candidate(c), "default")};
       const auto measured = measure_line(topic, c, n, candidates);
       if (session_.is_leader() && target != nullptr) {
         session_.targets().observe(
@@ -83,10 +80,8 @@ class LocalPatches {
   }
 
   Session& session_;
-  rma::Job packed_job_;
-  rma::Job direct_job_;
-  TesseraCandidate packed_;
-  TesseraCandidate direct_;
+  TesseraWithSettings packed_;
+  TesseraWithSettings direct_;
   TesseraCandidate own_;
 };
 

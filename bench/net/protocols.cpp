@@ -19,7 +19,6 @@
 #include "bench/net/parts.hpp"
 #include "bench/net/wire.hpp"
 #include "bench/rma/tessera_candidate.hpp"
-#include "bench/support/job_beside.hpp"
 #include "rma/job.hpp"
 
 namespace tessera::bench {
@@ -55,36 +54,16 @@ const std::array<Protocol, 6> protocols = {{
      measured},
 }};
 
-/// A job with one protocol, and Tessera's side of a case in it.
-class ProtocolSide {
- public:
-  /// Collective.
-  ProtocolSide(Session& session, const Protocol& protocol)
-      : name_(protocol.name),
-        job_(start(session.job(), protocol)),
-        own_(job_, session.baseline_options()) {}
-
-  [[nodiscard]] Candidate candidate(const Case& c) { return renamed(*own_.candidate(c), name_); }
-
- private:
-  static rma::Job start(rma::Job& first, const Protocol& protocol) {
-    rma::Settings settings = first.settings();
-    settings.direct_row = protocol.direct_row;
-    settings.chunk_kib = protocol.chunk_kib;
-    settings.pipeline = protocol.pipeline;
-    settings.tcp_times = protocol.tcp_times;
-    return start_job_on_same_ranks(first, settings);
-  }
-
-  std::string name_;
-  rma::Job job_;
-  TesseraCandidate own_;
-};
-
-using Sides = std::vector<std::unique_ptr<ProtocolSide>>;
+rma::Settings settings_of(rma::Settings settings, const Protocol& protocol) {
+  settings.direct_row = protocol.direct_row;
+  settings.chunk_kib = protocol.chunk_kib;
+  settings.pipeline = protocol.pipeline;
+  settings.tcp_times = protocol.tcp_times;
+  return settings;
+}
 
 /// One line: `c` by each protocol, compared with its bytes in one piece over a raw connection.
-void measure_line(Wire& wire, Sides& sides, Topic& topic, const Case& c, std::int64_t line) {
+void measure_line(Wire& wire, AllSettings& sides, Topic& topic, const Case& c, std::int64_t line) {
   std::vector<Candidate> candidates;
   if (TcpBaseline* const tcp = wire.tcp(Waiting::blocking)) {
     add(candidates, tcp->candidate(Case::contiguous(c.operation, c.bytes())));
@@ -95,7 +74,8 @@ void measure_line(Wire& wire, Sides& sides, Topic& topic, const Case& c, std::in
   wire.measure(topic, c.shape(), static_cast<std::int64_t>(c.bytes()), line, candidates);
 }
 
-void measure_contiguous(Wire& wire, Sides& sides, Operation operation, const std::string& title) {
+void measure_contiguous(Wire& wire, AllSettings& sides, Operation operation,
+                        const std::string& title) {
   Topic topic{title + " Bandwidth by Protocol",
               Case::contiguous(operation, 8).name() + "_by_protocol", Quantity::bandwidth};
   for (const std::size_t bytes : large_sizes(wire.session())) {
@@ -106,7 +86,8 @@ void measure_contiguous(Wire& wire, Sides& sides, Operation operation, const std
 
 /// n rows of n doubles: rows of 16 B to 4 KiB, and equally many of them. Short pipelines may help
 /// from 2 to 16 KiB.
-void measure_patches(Wire& wire, Sides& sides, Operation operation, const std::string& title) {
+void measure_patches(Wire& wire, AllSettings& sides, Operation operation,
+                     const std::string& title) {
   constexpr std::int64_t columns = 1024;
   Topic topic{title + " n x n Doubles Bandwidth by Protocol",
               Case::contiguous(operation, 8).name() + "_patch_by_protocol", Quantity::bandwidth,
@@ -120,9 +101,11 @@ void measure_patches(Wire& wire, Sides& sides, Operation operation, const std::s
 
 void measure_net_protocols(Session& session) {
   Wire wire(session);
-  Sides sides;
+  AllSettings sides;
   for (const Protocol& protocol : protocols) {
-    sides.push_back(std::make_unique<ProtocolSide>(session, protocol));
+    sides.push_back(std::make_unique<TesseraWithSettings>(
+        protocol.name, session.job(), settings_of(session.job().settings(), protocol),
+        session.baseline_options()));
     session.remark(fmt::format(
         "{}: TESSERA_DIRECT_ROW={}, TESSERA_CHUNK={}, TESSERA_PIPELINE={}, TESSERA_TCP_TIMES={}",
         protocol.name, protocol.direct_row, protocol.chunk_kib, protocol.pipeline,

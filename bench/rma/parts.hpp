@@ -53,6 +53,21 @@ void measure_contention(Session& session, const std::string& bench = "rma");
 /// apart".
 std::string contention_target(const std::string& where);
 
+/// Suite "armci": calls of the ARMCI interface by Tessera and by ARMCI-MPI. Of the sizes of -m;
+void measure_armci_contiguous(Session& session);
+/// 1 to 1024 rows of 16 and 1024 bytes;
+void measure_armci_strided(Session& session);
+/// 1000 scattered doubles as lists, in non-blocking calls, and with an aggregate handle;
+void measure_armci_lists(Session& session);
+/// atomics, a mutex of the target, a put and its fence, a barrier;
+void measure_armci_synchronisation(Session& session);
+/// small calls while the target receives, waits in a barrier, or computes;
+void measure_armci_progress(Session& session);
+/// how much of a get a computation hides;
+void measure_armci_overlap(Session& session);
+/// and gets from one and from each of up to 5000 allocations.
+void measure_armci_allocations(Session& session);
+
 /// The design's limits for same-node transfers (rows "shm").
 std::vector<Target> shm_targets();
 

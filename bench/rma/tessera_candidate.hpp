@@ -14,6 +14,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "bench/baselines/baseline.hpp"
 #include "bench/baselines/memory_baseline.hpp"
@@ -21,6 +23,7 @@
 #include "bench/support/candidate.hpp"
 #include "bench/support/case.hpp"
 #include "bench/support/clock.hpp"
+#include "bench/support/job_beside.hpp"
 #include "bench/support/overlap.hpp"
 #include "bench/support/transfer.hpp"
 #include "rma/job.hpp"
@@ -100,5 +103,29 @@ class TesseraCandidate {
   rma::Region region_;
   rma::Result<rma::LockSet> locks_;
 };
+
+/// Tessera in a job of its own, with its own settings, as candidates of a name.
+class TesseraWithSettings {
+ public:
+  /// Collective over the ranks of `first`, which must outlive this.
+  TesseraWithSettings(std::string name, rma::Job& first, const rma::Settings& settings,
+                      const BaselineOptions& options)
+      : name_(std::move(name)),
+        job_(start_job_on_same_ranks(first, settings)),
+        own_(job_, options) {}
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] Candidate candidate(const Case& c) {
+    Candidate found = *own_.candidate(c);
+    found.name = name_;
+    return found;
+  }
+
+ private:
+  std::string name_;
+  rma::Job job_;
+  TesseraCandidate own_;
+};
+using AllSettings = std::vector<std::unique_ptr<TesseraWithSettings>>;
 
 }  // namespace tessera::bench

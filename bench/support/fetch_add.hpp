@@ -15,10 +15,11 @@ namespace tessera::bench {
 
 /// `add(increment)` returns the old value; `verifies` says whether this rank checks it.
 template <class Add>
-Candidate fetch_add_candidate(std::string name, bool verifies, Add add) {
+Candidate fetch_add_candidate(std::string name, bool verifies, Add add,
+                              std::size_t bytes = sizeof(std::int64_t)) {
   Candidate candidate;
   candidate.name = std::move(name);
-  candidate.bytes = sizeof(std::int64_t);
+  candidate.bytes = bytes;
   candidate.run = [add](std::int64_t repetitions) {
     for (std::int64_t i = 0; i < repetitions; ++i) {
       static_cast<void>(add(1));
