@@ -17,7 +17,6 @@ add_unit_test(bench.job_group SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/job_grou
 add_unit_test(bench.launches SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/launches_test.cpp
               ${CMAKE_CURRENT_SOURCE_DIR}/relaunch.cpp LINK tessera_bench_support)
 add_unit_test(bench.data_checks SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/data_checks_test.cpp
-              ${CMAKE_CURRENT_SOURCE_DIR}/rma/contention_checks.cpp
               ${CMAKE_CURRENT_SOURCE_DIR}/rma/memories.cpp ${CMAKE_CURRENT_SOURCE_DIR}/session.cpp
               LINK tessera_bench_baselines tessera_bench_job)
 

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/apps/ccsd.hpp"
+//
+// Suite "ccsd": the contractions in which coupled cluster spends its time, as tessera-ccsd does
+// them (apps/ccsd/contraction.hpp): tasks from a shared counter, prefetched panels, tiles
+// accumulated at their owners. Then the perturbative triples of an artificial molecule
+// (apps/ccsd/triples.hpp). Both are compared with each rank's own matrix products, and with rank 0
+// alone doing all of it.
+#include "bench/parts.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/apps/spmv.hpp"
+//
+// Part "spmv.modes": products with sparse matrices between nodes. Elements of other ranks are read
+// one by one, by aggregates, and by the library's default way. They alternate with the same product
+// by MPI's messages, if MPI runs. The part also records each rank's communication time.
+#include "bench/parts.hpp"
 
 #include <algorithm>
 #include <cmath>

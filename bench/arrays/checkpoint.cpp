@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/arrays/checkpoint.hpp"
+//
+// Writing and reading a checkpoint of one array, compared with bare system calls that do the same
+// with each rank's own memory: each writes its part of one file and flushes it to the device, and
+// rank 0 renames the file.
+#include "bench/parts.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

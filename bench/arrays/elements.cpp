@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/arrays/elements.hpp"
+//
+// Listed elements of a distributed matrix, gathered, scattered and accumulated by all ranks at
+// once, compared with Global Arrays.
+#include "bench/parts.hpp"
 
 #include <algorithm>
 #include <array>

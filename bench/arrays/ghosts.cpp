@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/arrays/ghosts.hpp"
+//
+// The ghost exchange of periodic arrays with two and three dimensions, one to three layers, with
+// and without corners, compared with the same exchange by messages.
+#include "bench/parts.hpp"
 
 #include <algorithm>
 #include <cstdint>

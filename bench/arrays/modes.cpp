@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/arrays/modes.hpp"
+//
+// Part "arrays.modes", between nodes: patches all over a matrix that is only read, or only
+// accumulated to, for a phase. Compares transfers to and from the owners with the copies and caches
+// that access modes allow.
+#include "bench/parts.hpp"
 
 #include <cstdint>
 #include <memory>

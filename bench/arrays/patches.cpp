@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/arrays/patches.hpp"
+//
+// Boxes of a distributed matrix by global indices, compared with the strided calls of rma that move
+// the same bytes with known addresses and shapes: the difference is the cost of arrays.
+#include "bench/parts.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "bench/baselines/kernels.hpp"
-#include "bench/support/compare_swap.hpp"
+#include "bench/support/fetch_add.hpp"
 
 namespace tessera::bench {
 namespace {

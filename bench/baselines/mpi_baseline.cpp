@@ -15,7 +15,6 @@
 #include "bench/baselines/mapping.hpp"
 #include "bench/baselines/mpi_api.hpp"
 #include "bench/baselines/mpi_two_sided.hpp"
-#include "bench/support/compare_swap.hpp"
 #include "bench/support/fetch_add.hpp"
 #include "bench/support/transfer.hpp"
 

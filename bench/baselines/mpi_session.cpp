@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "bench/baselines/mpi_api.hpp"
-#include "bench/baselines/shmem_session.hpp"
+#include "bench/baselines/shmem_memory.hpp"
 
 namespace tessera::bench {
 namespace {

@@ -13,8 +13,8 @@
 #include <string>
 
 #include "bench/support/candidate.hpp"
-#include "bench/support/mpi_path.hpp"
 #include "bench/support/overlap.hpp"
+#include "bench/support/paths.hpp"
 #include "bench/support/rank_group.hpp"
 
 namespace tessera::bench {

@@ -3,7 +3,6 @@
 // Replaces OpenSHMEM in a build without it.
 #include "bench/baselines/baseline.hpp"
 #include "bench/baselines/shmem_memory.hpp"
-#include "bench/baselines/shmem_session.hpp"
 
 namespace tessera::bench {
 namespace {

@@ -10,7 +10,6 @@
 #include "bench/baselines/mapping.hpp"
 #include "bench/baselines/shmem_api.hpp"
 #include "bench/baselines/shmem_memory.hpp"
-#include "bench/support/compare_swap.hpp"
 #include "bench/support/fetch_add.hpp"
 #include "bench/support/transfer.hpp"
 

@@ -55,4 +55,9 @@ bool shmem_shares_memory(RankGroup& group);
 /// puts. Empty if OpenSHMEM isn't available.
 std::optional<Candidate> shmem_barrier_candidate(RankGroup& group, int ranks);
 
+// The end of OpenSHMEM. This header includes none of its headers.
+
+/// Collective. Ends OpenSHMEM if it was started; Open MPI's then also ends MPI.
+void end_shmem();
+
 }  // namespace tessera::bench

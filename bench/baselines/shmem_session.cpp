@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/baselines/shmem_session.hpp"
+#include "bench/baselines/shmem_memory.hpp"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -30,7 +30,6 @@
 
 #include "bench/baselines/baseline.hpp"
 #include "bench/baselines/mapping.hpp"
-#include "bench/baselines/tcp_server.hpp"
 #include "bench/baselines/tcp_socket.hpp"
 #include "bench/support/overlap.hpp"
 #include "bench/support/transfer.hpp"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/linalg/gemm.hpp"
+//
+// The distributed matrix product, compared with simultaneous local products, one on each rank, and
+// with ScaLAPACK's.
+#include "bench/parts.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -12,7 +15,6 @@
 
 #include <fmt/format.h>
 
-#include "bench/linalg/layouts.hpp"
 #include "bench/linalg/scalapack.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/blas_threads.hpp"

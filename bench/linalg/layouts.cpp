@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/linalg/layouts.hpp"
+//
+// Suite "layouts": matrices that are redistributed and transposed, compared with ScaLAPACK's
+// pdgemr2d and pdtran and with a copy of the same number of bytes in each rank's own memory.
+#include "bench/parts.hpp"
 
 #include <cmath>
 #include <cstring>

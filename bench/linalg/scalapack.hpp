@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "arrays/index.hpp"
 #include "bench/support/candidate.hpp"
 #include "bench/support/rank_group.hpp"
 
@@ -30,6 +31,9 @@ std::optional<Candidate> scalapack_candidate(RankGroup& group, std::string name,
 /// The same matrix in other blocks on the same grid, by pdgemr2d.
 std::optional<Candidate> scalapack_redistribution(RankGroup& group, const ScalapackProblem& from,
                                                   const ScalapackProblem& to);
+
+/// The nearly square grid for this number of ranks.
+arrays::Extents square_grid(std::int64_t ranks);
 
 /// The transpose, in the same layout, by pdtran.
 std::optional<Candidate> scalapack_transposition(RankGroup& group, const ScalapackProblem& problem);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/linalg/spmv.hpp"
+//
+// y = A x with a sparse matrix over the ranks, compared with the loop that each rank would run on
+// its rows if it had all of x, and with STREAM's triad.
+#include "bench/parts.hpp"
 
 #include <algorithm>
 #include <cmath>

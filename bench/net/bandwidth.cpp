@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "bench/net/parts.hpp"
 #include "bench/net/wire.hpp"
+#include "bench/parts.hpp"
 
 namespace tessera::bench {
 namespace {

@@ -13,9 +13,9 @@
 
 #include <fmt/format.h>
 
-#include "bench/net/parts.hpp"
 #include "bench/net/wire.hpp"
-#include "bench/support/job_beside.hpp"
+#include "bench/parts.hpp"
+#include "bench/support/job_group.hpp"
 #include "bench/support/peers.hpp"
 #include "rma/job.hpp"
 #include "rma/region.hpp"

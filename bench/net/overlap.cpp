@@ -12,8 +12,8 @@
 
 #include <fmt/format.h>
 
-#include "bench/net/parts.hpp"
 #include "bench/net/wire.hpp"
+#include "bench/parts.hpp"
 #include "bench/support/clock.hpp"
 #include "bench/support/overlap.hpp"
 #include "bench/support/statistics.hpp"

@@ -17,9 +17,8 @@
 
 #include <fmt/format.h>
 
-#include "bench/net/parts.hpp"
 #include "bench/net/wire.hpp"
-#include "bench/rma/parts.hpp"
+#include "bench/parts.hpp"
 #include "bench/rma/tessera_candidate.hpp"
 #include "bench/support/clock.hpp"
 #include "bench/support/peers.hpp"

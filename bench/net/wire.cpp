@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "bench/baselines/mpi_two_sided.hpp"
-#include "bench/net/parts.hpp"
+#include "bench/parts.hpp"
 
 namespace tessera::bench {
 

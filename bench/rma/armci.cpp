@@ -17,7 +17,7 @@
 #include "bench/baselines/armci_baseline.hpp"
 #include "bench/baselines/memory_baseline.hpp"
 #include "bench/baselines/tcp_baseline.hpp"
-#include "bench/rma/parts.hpp"
+#include "bench/parts.hpp"
 #include "bench/support/clock.hpp"
 #include "bench/support/overlap.hpp"
 #include "rma/bootstrap.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bench/baselines/mpi_collectives.hpp"
-#include "bench/rma/parts.hpp"
+#include "bench/parts.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::bench {

@@ -11,8 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "bench/parts.hpp"
 #include "bench/rma/memories.hpp"
-#include "bench/rma/parts.hpp"
 #include "bench/rma/sender.hpp"
 
 namespace tessera::bench {

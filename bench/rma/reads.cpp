@@ -12,9 +12,8 @@
 
 #include <fmt/format.h>
 
-#include "bench/rma/fairness.hpp"
+#include "bench/parts.hpp"
 #include "bench/rma/memories.hpp"
-#include "bench/rma/parts.hpp"
 #include "bench/rma/reader.hpp"
 
 namespace tessera::bench {

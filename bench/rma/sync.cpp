@@ -13,9 +13,9 @@
 
 #include "bench/baselines/mpi_collectives.hpp"
 #include "bench/baselines/shmem_memory.hpp"
+#include "bench/parts.hpp"
 #include "bench/rma/fencer.hpp"
 #include "bench/rma/memories.hpp"
-#include "bench/rma/parts.hpp"
 
 namespace tessera::bench {
 namespace {

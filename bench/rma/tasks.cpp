@@ -16,10 +16,9 @@
 #include <fmt/format.h>
 
 #include "bench/baselines/global_arrays.hpp"
+#include "bench/parts.hpp"
 #include "bench/rma/drawing.hpp"
-#include "bench/rma/fairness.hpp"
 #include "bench/rma/memories.hpp"
-#include "bench/rma/parts.hpp"
 
 namespace tessera::bench {
 namespace {

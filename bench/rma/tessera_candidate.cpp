@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "bench/baselines/mapping.hpp"
-#include "bench/support/compare_swap.hpp"
 #include "bench/support/fetch_add.hpp"
 #include "rma/aggregate.hpp"
 #include "rma/atomic.hpp"

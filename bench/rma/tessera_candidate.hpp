@@ -23,7 +23,7 @@
 #include "bench/support/candidate.hpp"
 #include "bench/support/case.hpp"
 #include "bench/support/clock.hpp"
-#include "bench/support/job_beside.hpp"
+#include "bench/support/job_group.hpp"
 #include "bench/support/overlap.hpp"
 #include "bench/support/transfer.hpp"
 #include "rma/job.hpp"

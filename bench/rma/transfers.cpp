@@ -15,7 +15,7 @@
 #include "bench/baselines/baseline.hpp"
 #include "bench/baselines/memory_baseline.hpp"
 #include "bench/baselines/mpi_two_sided.hpp"
-#include "bench/rma/parts.hpp"
+#include "bench/parts.hpp"
 #include "bench/rma/tessera_candidate.hpp"
 
 namespace tessera::bench {

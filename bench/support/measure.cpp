@@ -8,8 +8,7 @@
 #include <random>
 
 #include <fmt/format.h>
-
-#include "bench/support/warm_up.hpp"
+#include "bench/support/statistics.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -224,6 +223,22 @@ std::vector<Measured> measure_interleaved(RankGroup& group,
   }
   group.barrier();
   return results;
+}
+
+void WarmUp::add(double sample) {
+  window_.push_back(sample);
+  if (window_.size() < window_samples) {
+    return;
+  }
+  medians_.push_back(summarise(window_).median);
+  window_.clear();
+  if (medians_.size() > windows) {
+    medians_.erase(medians_.begin());
+  }
+  if (medians_.size() == windows) {
+    const auto [low, high] = std::minmax_element(medians_.begin(), medians_.end());
+    movement_ = *low > 0 ? (*high - *low) / *low : 0;
+  }
 }
 
 }  // namespace tessera::bench

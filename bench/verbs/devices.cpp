@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "bench/net/parts.hpp"
+#include "bench/parts.hpp"
 
 namespace tessera::bench {
 namespace {

@@ -52,8 +52,4 @@ class VerbsPair {
 /// The `sizes` that lie within -m.
 std::vector<std::size_t> requested(const Session& session, const std::vector<std::size_t>& sizes);
 
-/// Runs `part` if ranks 0 and 1 are on different nodes and reach each other over RDMA devices;
-/// otherwise prints a remark that names what is missing.
-std::function<void(Session&)> over_devices(std::function<void(VerbsPair&)> part);
-
 }  // namespace tessera::bench

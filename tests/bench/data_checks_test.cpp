@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "bench/apps/gups_updates.hpp"
-#include "bench/rma/contention_checks.hpp"
 #include "bench/rma/drawing.hpp"
 #include "bench/rma/fencer.hpp"
 #include "bench/rma/memories.hpp"

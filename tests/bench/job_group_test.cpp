@@ -9,7 +9,6 @@
 #include <array>
 #include <cstdint>
 
-#include "bench/support/job_beside.hpp"
 #include "bench/support/measure.hpp"
 
 namespace tessera::bench {

@@ -12,8 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "bench/support/warm_up.hpp"
-
 namespace tessera::bench {
 namespace {
 

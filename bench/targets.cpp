@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/rma/parts.hpp"
+//
+// The design's limits for the suites of one-sided communication.
+#include "bench/parts.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -70,6 +72,44 @@ std::vector<Target> shm_targets() {
        is(Operation::fetch_add)},
       {"lock and unlock: time / two atomics", "two atomics", Sense::time_at_most, 4,
        is(Operation::lock_unlock)},
+  };
+}
+
+std::vector<Target> net_targets() {
+  return {
+      {net_target::get_awake, "tcp polling", Sense::time_at_most, 1.15},
+      {net_target::get_asleep, "tcp blocking", Sense::time_at_most, 1.15},
+      {net_target::stream, "tcp", Sense::speed_at_least, 0.95},
+      {net_target::request, "tcp", Sense::speed_at_least, 0.95},
+      {net_target::long_rows, "contiguous", Sense::speed_at_least, 0.90},
+      {net_target::vector, "tcp polling", Sense::time_at_most, 4},
+      {net_target::aggregate, "one list", Sense::time_at_most, 1.3},
+      {net_target::separate, "tcp polling", Sense::time_at_most, 16},
+      {net_target::overlap_idle, "computation", Sense::speed_at_least, 0.90},
+      {net_target::overlap_busy, "tcp with helpers", Sense::speed_at_least, 0.95},
+      {net_target::idle_agent, "a core", Sense::time_at_most, 0.01},
+  };
+}
+
+std::vector<Target> verbs_targets() {
+  return {
+      {verbs_target::word, "bare loop", Sense::time_at_most, 1.1},
+      {verbs_target::large, "bare loop", Sense::speed_at_least, 0.95},
+      {verbs_target::local_patches, "dense rows", Sense::speed_at_least, 0.90},
+      {verbs_target::left, "all of it", Sense::speed_at_least, 0.99},
+      {verbs_target::left_by_tessera, "bare loop", Sense::speed_at_least, 0.99},
+  };
+}
+
+std::vector<Target> windows_targets() {
+  return {
+      {windows_target::put, "mpi", Sense::time_at_most, 1.1},
+      {windows_target::get, "mpi", Sense::time_at_most, 1.1},
+      {windows_target::accumulate, "mpi", Sense::time_at_most, 1.1},
+      {windows_target::contiguous, "armci-mpi", Sense::time_at_most, 1},
+      {windows_target::lists, "armci-mpi", Sense::speed_at_least, 1.5},
+      {windows_target::rows, "armci-mpi", Sense::speed_at_least, 1.5},
+      {windows_target::translation, "a nanosecond", Sense::time_at_most, 40},
   };
 }
 
