@@ -7,7 +7,8 @@
 //     mpirun -n 2 tessera-bench rma          also: MPI and ARMCI-MPI
 //     tessera-bench rma --threads 2          two threads of one process
 //     tessera-bench rma.strided mg           one part of a suite, and another suite
-//     tessera-bench report a.json -o r.html  a page of the results that --json wrote
+//
+// bench/report.py makes a page of the results that --json wrote.
 //
 // Exit code: 0 all data were right; 1 some data were wrong, or a rank failed; 2 wrong usage, or a
 // file can't be written; 77 nothing could be measured here, for example without a device. A missed
@@ -35,15 +36,13 @@
 #include "apps/common/output.hpp"
 #include "apps/common/output_file.hpp"
 #include "apps/common/whole_number.hpp"
-#include "bench/apps/cg.hpp"
-#include "bench/apps/mg.hpp"
-#include "bench/floors/mpi_session.hpp"
-#include "bench/keeper.hpp"
+#include "bench/baselines/mpi_session.hpp"
+#include "bench/parts.hpp"
 #include "bench/relaunch.hpp"
-#include "bench/report/command.hpp"
+#include "bench/result_writer.hpp"
 #include "bench/session.hpp"
 #include "bench/support/ending_signals.hpp"
-#include "bench/support/job_crew.hpp"
+#include "bench/support/job_group.hpp"
 #include "bench/support/machine.hpp"
 #include "linalg/blas_threads.hpp"
 #include "rma/bootstrap.hpp"
@@ -120,8 +119,7 @@ void print_ratings(const Report& report, bool is_checked) {
 }
 
 bool writes_to_standard_output(const BenchOptions& options) {
-  return options.json == standard_output || options.csv == standard_output ||
-         options.report == standard_output;
+  return options.json == standard_output;
 }
 
 /// Collective. Runs the chosen parts, each once.
@@ -167,40 +165,40 @@ int finish_run(const Report& report, const BenchOptions& options, bool has_files
 
 /// Collective. Runs the chosen parts and returns the exit code. If a signal or an exception ends
 /// the run early, the results so far are written.
-int run_suites(rma::Job& job, RankGroup& crew, const BenchOptions& options, RunInfo run) {
+int run_suites(rma::Job& job, RankGroup& group, const BenchOptions& options, RunInfo run) {
   Report report(std::move(run));
-  Keeper keeper(report);
-  if (!keeper.open(crew, options, options.report)) {
+  ResultWriter writer(report);
+  if (!writer.open(group, options.json)) {
     return apps::exit_usage;
   }
   std::optional<TerminationSignals> signals;
-  if (crew.rank() == 0) {
-    signals.emplace([&keeper](int number) {
-      keeper.write_unfinished(fmt::format("signal {} ({})", number, strsignal(number)));
+  if (group.rank() == 0) {
+    signals.emplace([&writer](int number) {
+      writer.write_unfinished(fmt::format("signal {} ({})", number, strsignal(number)));
     });
   }
   Targets targets;
   try {
-    Session session(job, crew, options, report, targets);
+    Session session(job, group, options, report, targets);
     run_parts(session, options, targets);
   } catch (const std::exception& error) {
-    keeper.write_unfinished(error.what());
+    writer.write_unfinished(error.what());
     throw;
   }
-  if (crew.rank() != 0) {
+  if (group.rank() != 0) {
     return EXIT_SUCCESS;
   }
   report.set_targets(targets.results());
   if (!options.quiet) {
     targets.print(std::cout);
   }
-  const bool has_files = keeper.write();
+  const bool has_files = writer.write();
   return finish_run(report, options, has_files);
 }
 
-int run_job(rma::Job& job, RankGroup& crew, const BenchOptions& options, int argc,
+int run_job(rma::Job& job, RankGroup& group, const BenchOptions& options, int argc,
             const char* const* argv, const std::string& mpi) {
-  RunInfo run = describe_run(crew, argc, argv);
+  RunInfo run = describe_run(group, argc, argv);
   run.launch.nodes = job.node_count();
   run.launch.options = options.distinguishing();
   run.host.mpi = mpi;
@@ -210,9 +208,9 @@ int run_job(rma::Job& job, RankGroup& crew, const BenchOptions& options, int arg
     run.host.llc_bytes = options.cache_bytes;
   }
   try {
-    return run_suites(job, crew, options, std::move(run));
+    return run_suites(job, group, options, std::move(run));
   } catch (const BadInput& error) {
-    if (crew.rank() == 0) {
+    if (group.rank() == 0) {
       std::cerr << "tessera-bench: " << error.what() << '\n';
     }
     return apps::exit_usage;
@@ -237,9 +235,9 @@ int run_in_processes(const BenchOptions& options, int argc, const char* const* a
     return EXIT_FAILURE;
   }
   try {
-    JobRankGroup job_crew(*job);
-    RankGroup& crew = mpi ? mpi->crew() : job_crew;
-    const int code = run_job(*job, crew, options, argc, argv, mpi ? mpi->version() : "");
+    JobRankGroup job_group(*job);
+    RankGroup& group = mpi ? mpi->group() : job_group;
+    const int code = run_job(*job, group, options, argc, argv, mpi ? mpi->version() : "");
     rma::require(job->stop());
     return code;
   } catch (const std::exception& error) {
@@ -269,9 +267,9 @@ int run_in_threads(const BenchOptions& options, int argc, const char* const* arg
   int code = EXIT_FAILURE;
   rma::require(rma::run_on_threads(options.threads, [&](rma::Job& job) {
     return without_exceptions([&] {
-      JobRankGroup crew(job);
-      const int mine = run_job(job, crew, options, argc, argv, "");
-      if (crew.rank() == 0) {
+      JobRankGroup group(job);
+      const int mine = run_job(job, group, options, argc, argv, "");
+      if (group.rank() == 0) {
         code = mine;
       }
     });
@@ -284,9 +282,6 @@ void add_run_options(CLI::App& app, BenchOptions& options, Relaunch& again) {
   add_options(app, options);
   app.add_option("suites", options.suites, "suites, or parts of suites (see --list)")
       ->type_name("SUITE");
-  app.add_option("--report", options.report, "write the results as an HTML page")
-      ->check(apps::check_file_name)
-      ->type_name("FILE");
   app.add_option("--threads", options.threads, "run this many ranks as threads of one process")
       ->transform(apps::whole_number());
   app.add_option("--compare,--compare-to", options.peers,
@@ -345,25 +340,14 @@ bool check_combination(const BenchOptions& options, const Relaunch& again) {
     std::cerr << "tessera-bench: --launcher needs --repeat-launch N\n";
     return false;
   }
-  if (again.launches > 0 && !(options.csv.empty() && options.report.empty())) {
-    std::cerr
-        << "tessera-bench: each launch of --repeat-launch would overwrite the files of --csv and "
-           "--report; give --json FILE, and make a page of its files with tessera-bench report\n";
-    return false;
-  }
   if (again.launches > 0 && options.json == standard_output) {
     std::cerr << "tessera-bench: --repeat-launch writes one file for each launch, so it can't "
                  "write to standard output\n";
     return false;
   }
-  for (const rma::Status& kept :
-       {apps::check_not_overwritten(options.json, {options.csv, options.report, options.matrix}),
-        apps::check_not_overwritten(options.csv, {options.report, options.matrix}),
-        apps::check_not_overwritten(options.report, {options.matrix})}) {
-    if (!kept.ok()) {
-      std::cerr << "tessera-bench: " << kept.message() << '\n';
-      return false;
-    }
+  if (const auto kept = apps::check_not_overwritten(options.json, {options.matrix}); !kept.ok()) {
+    std::cerr << "tessera-bench: " << kept.message() << '\n';
+    return false;
   }
   if (const std::string problem = problem_of(options.suites); !problem.empty()) {
     std::cerr << "tessera-bench: " << problem << '\n';
@@ -387,16 +371,11 @@ int run(const BenchOptions& options, Relaunch again, int argc, const char* const
 }
 
 int run_program(int argc, const char* const* argv) {
-  if (argc > 1 && argv[1] == std::string_view("report")) {
-    return report::run_command(argc - 1, argv + 1);
-  }
   BenchOptions options;
   Relaunch again;
   CLI::App app{
       "Measures Tessera and compares it with MPI, ARMCI-MPI, Global Arrays and other baselines."};
-  app.footer(
-      "tessera-bench report FILE... -o FILE makes a page of the results that --json wrote; see its "
-      "--help.");
+  app.footer("bench/report.py FILE... -o PAGE makes a page of the results that --json wrote.");
   add_run_options(app, options, again);
   add_suite_options(app, options);
   bool lists = false;

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/floors/mpi_two_sided.hpp"
-#include "bench/floors/shmem_memory.hpp"
+#include "bench/baselines/mpi_two_sided.hpp"
+#include "bench/baselines/shmem_memory.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -67,10 +67,10 @@ std::map<std::string, std::string> BenchOptions::distinguishing() const {
   return found;
 }
 
-Session::Session(rma::Job& job, RankGroup& crew, const BenchOptions& options, Report& report,
+Session::Session(rma::Job& job, RankGroup& group, const BenchOptions& options, Report& report,
                  Targets& targets)
     : job_(job),
-      crew_(crew),
+      group_(group),
       sleeping_group_(job),
       options_(options),
       report_(report),
@@ -81,7 +81,7 @@ Session::Session(rma::Job& job, RankGroup& crew, const BenchOptions& options, Re
 
 bool Session::goes_over_windows() const {
   const auto name = job_.transport_to(rma::WorldRank{job_.size() > 1 ? 1 : 0});
-  return crew_.share(name.ok() && *name == "mpi");
+  return group_.share(name.ok() && *name == "mpi");
 }
 
 // If Tessera itself uses MPI's windows, every library that uses MPI goes the same way.
@@ -89,13 +89,13 @@ PathsInMemory Session::paths_between_nodes() {
   if (job_.node_count() == 1 || goes_over_windows()) {
     return {};
   }
-  const MpiPath mpi = mpi_path(crew_);
+  const MpiPath mpi = mpi_path(group_);
   const bool has_messages = compares_with(Peer::mpi) || compares_with(Peer::scalapack);
   const bool has_windows =
       compares_with(Peer::mpi) || compares_with(Peer::armci) || compares_with(Peer::ga);
   return {.mpi_messages = has_messages && mpi.messages_share_memory,
           .mpi_windows = has_windows && mpi.windows_share_memory,
-          .openshmem = compares_with(Peer::shmem) && shmem_shares_memory(crew_)};
+          .openshmem = compares_with(Peer::shmem) && shmem_shares_memory(group_)};
 }
 
 void Session::remark_on_paths() const {
@@ -151,8 +151,8 @@ const std::vector<std::unique_ptr<Baseline>>& Session::library_baselines() {
       if (!compares_with(peer)) {
         continue;
       }
-      if (auto floor = make(crew_, baseline_options(), missing)) {
-        library_baselines_.push_back(std::move(floor));
+      if (auto baseline = make(group_, baseline_options(), missing)) {
+        library_baselines_.push_back(std::move(baseline));
       } else {
         remark("missing: " + missing);
       }
@@ -165,7 +165,7 @@ GlobalArrays* Session::global_arrays() {
   if (!has_started_global_arrays_ && compares_with(Peer::ga)) {
     has_started_global_arrays_ = true;
     std::string missing;
-    global_arrays_ = GlobalArrays::start(crew_, missing);
+    global_arrays_ = GlobalArrays::start(group_, missing);
     if (global_arrays_ == nullptr) {
       remark("missing: " + missing);
     }
@@ -215,7 +215,7 @@ Table Session::table_of(const Case& c, std::string title, std::size_t subject, Q
 std::vector<Measured> Session::measure(Table& table, const Subject& subject, std::int64_t line,
                                        const std::vector<Candidate>& candidates,
                                        const MeasureOptions& options) const {
-  auto measured = measure_interleaved(crew_, candidates, options);
+  auto measured = measure_interleaved(group_, candidates, options);
   add(table, subject, line, measured);
   return measured;
 }

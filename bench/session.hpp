@@ -17,13 +17,13 @@
 #include <vector>
 
 #include "apps/common/memory_check.hpp"
-#include "bench/floors/floor.hpp"
-#include "bench/floors/global_arrays.hpp"
-#include "bench/support/crew.hpp"
-#include "bench/support/job_crew.hpp"
+#include "bench/baselines/baseline.hpp"
+#include "bench/baselines/global_arrays.hpp"
+#include "bench/support/job_group.hpp"
 #include "bench/support/measure.hpp"
 #include "bench/support/options.hpp"
 #include "bench/support/paths.hpp"
+#include "bench/support/rank_group.hpp"
 #include "bench/support/record.hpp"
 #include "bench/support/table.hpp"
 #include "bench/support/target.hpp"
@@ -53,7 +53,6 @@ struct BenchOptions : SuiteOptions {
   std::int64_t gups_bytes = 32 << 20;  ///< suite gups: each rank's part of the table
   std::string mg_classes = "A";        ///< suite mg
   std::string folder = ".";            ///< folder for the files of suite checkpoint
-  std::string report;                  ///< --report FILE
   std::vector<std::int64_t> gemm_edges = {1000, 2000, 4000};  ///< suite gemm
   std::string matrix = "stencil27:64";  ///< part spmv.cg: a generator's name or a file
 
@@ -74,17 +73,17 @@ class Session {
  public:
   /// Collective. All arguments must outlive the session. Prints which of the alternatives exchange
   /// data between nodes through shared memory.
-  Session(rma::Job& job, RankGroup& crew, const BenchOptions& options, Report& report,
+  Session(rma::Job& job, RankGroup& group, const BenchOptions& options, Report& report,
           Targets& targets);
 
   [[nodiscard]] rma::Job& job() const { return job_; }
-  [[nodiscard]] RankGroup& crew() const { return crew_; }
+  [[nodiscard]] RankGroup& group() const { return group_; }
   /// The same ranks; ranks that wait in this group sleep. In MPI's rank group, waiting ranks poll
   /// for messages every 50 µs, which disturbs an agent on the same core.
   [[nodiscard]] RankGroup& sleeping_group() { return sleeping_group_; }
   [[nodiscard]] const BenchOptions& options() const { return options_; }
   [[nodiscard]] Targets& targets() const { return targets_; }
-  [[nodiscard]] bool is_leader() const { return crew_.rank() == 0; }
+  [[nodiscard]] bool is_leader() const { return group_.rank() == 0; }
   /// Whether --compare names `peer`. The reference of a part's own ratios is always measured.
   [[nodiscard]] bool compares_with(Peer peer) const;
 
@@ -159,7 +158,7 @@ class Session {
                                 std::string size_name) const;
 
   rma::Job& job_;
-  RankGroup& crew_;
+  RankGroup& group_;
   JobRankGroup sleeping_group_;
   const BenchOptions& options_;
   Report& report_;

@@ -1,26 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/apps/ccsd.hpp"
-#include "bench/apps/cg.hpp"
-#include "bench/apps/gups.hpp"
-#include "bench/apps/memory.hpp"
-#include "bench/apps/mg.hpp"
-#include "bench/apps/spmv.hpp"
-#include "bench/arrays/checkpoint.hpp"
-#include "bench/arrays/elements.hpp"
-#include "bench/arrays/ghosts.hpp"
-#include "bench/arrays/modes.hpp"
-#include "bench/arrays/patches.hpp"
-#include "bench/linalg/gemm.hpp"
-#include "bench/linalg/layouts.hpp"
-#include "bench/linalg/memory.hpp"
-#include "bench/linalg/spmv.hpp"
-#include "bench/mpi/parts.hpp"
-#include "bench/net/parts.hpp"
-#include "bench/peak.hpp"
-#include "bench/rma/parts.hpp"
-#include "bench/scale/parts.hpp"
+#include "bench/parts.hpp"
 #include "bench/session.hpp"
-#include "bench/verbs/parts.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -104,6 +84,16 @@ const std::vector<Suite>& suites() {
         {"registration", over_devices(measure_verbs_registration)}},
        verbs_targets()},
       windows_suite(),
+      {"armci",
+       "calls of the ARMCI interface by Tessera, compared with ARMCI-MPI in the same rounds",
+       {{"contiguous", measure_armci_contiguous},
+        {"strided", measure_armci_strided},
+        {"lists", measure_armci_lists},
+        {"synchronisation", measure_armci_synchronisation},
+        {"progress", measure_armci_progress},
+        {"overlap", measure_armci_overlap},
+        {"allocations", measure_armci_allocations}},
+       {}},
       {"scale",
        "memory of agents for growing numbers of processes, and requests that agents forward",
        {{"memory", measure_scale_memory},

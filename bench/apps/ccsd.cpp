@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/apps/ccsd.hpp"
+//
+// Suite "ccsd": the contractions in which coupled cluster spends its time, as tessera-ccsd does
+// them (apps/ccsd/contraction.hpp): tasks from a shared counter, prefetched panels, tiles
+// accumulated at their owners. Then the perturbative triples of an artificial molecule
+// (apps/ccsd/triples.hpp). Both are compared with each rank's own matrix products, and with rank 0
+// alone doing all of it.
+#include "bench/parts.hpp"
 
 #include <algorithm>
 #include <array>
@@ -262,7 +268,7 @@ Ratio report_scaling(Session& session, const std::string& what,
                      const std::vector<Measured>& measured) {
   const Ratio speed = ratio_of_medians(measured[1].samples_ns, measured.back().samples_ns);
   session.remark(fmt::format("{}: speed of {} ranks / one: {:.3f} [{:.3f},{:.3f}]", what,
-                             session.crew().size(), speed.value, speed.ci95.lo, speed.ci95.hi));
+                             session.group().size(), speed.value, speed.ci95.lo, speed.ci95.hi));
   return speed;
 }
 
@@ -320,7 +326,7 @@ Subject triples_of(const std::string& bench, const Orbitals& of) {
 void measure_contractions(Session& session, std::optional<Table>& table, const Orbitals& of) {
   const std::int64_t tile = tile_of(of);
   std::vector<Candidate> one;
-  if (session.crew().size() > 1) {
+  if (session.group().size() > 1) {
     one.push_back(iterations_alone(session, of, tile));
   }
   const auto measured = measure_with_local_products(
@@ -335,7 +341,7 @@ void measure_contractions(Session& session, std::optional<Table>& table, const O
   }
   if (measured.size() > 2) {
     const Ratio speed = report_scaling(session, of.name(), measured);
-    if (of == sizes.back() && session.crew().size() == 2) {
+    if (of == sizes.back() && session.group().size() == 2) {
       session.targets().observe(scaling, of.name(), speed);
     }
   }
@@ -349,9 +355,9 @@ std::shared_ptr<Triples> triples_alone(const Session& session, const Orbitals& o
 
 void measure_triples(Session& session, std::optional<Table>& table, const Orbitals& of) {
   const std::shared_ptr<Triples> alone_job = triples_alone(session, of);
-  const double expected = session.crew().share(alone_job ? alone_job->run() : 0.0);
+  const double expected = session.group().share(alone_job ? alone_job->run() : 0.0);
   std::vector<Candidate> one;
-  if (session.crew().size() > 1) {
+  if (session.group().size() > 1) {
     one.push_back(alone_job ? triples(alone_job, expected) : Candidate());
     one.back().name = alone;
   }
@@ -446,7 +452,7 @@ void measure_ccsd_by_jobs(Session& session, const std::string& bench,
       continue;
     }
     const std::shared_ptr<Triples> one = triples_alone(session, of);
-    const double expected = session.crew().share(one ? one->run() : 0.0);
+    const double expected = session.group().share(one ? one->run() : 0.0);
     auto all = by_jobs(
         jobs, [&](rma::Job& job) { return triples(std::make_shared<Triples>(job, of), expected); });
     const Subject subject = triples_of(bench, of);

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/apps/cg.hpp"
+//
+// Part "spmv.cg": conjugate gradients for a symmetric positive definite matrix, as in HPCG but
+// without its preconditioner. They alternate with simultaneous local solutions: each rank's for the
+// rows and columns that it owns, by plain loops without communication.
+#include "bench/parts.hpp"
 
 #include <algorithm>
 #include <cmath>

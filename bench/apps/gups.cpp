@@ -1,5 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/apps/gups.hpp"
+//
+// Suite "gups": HPC Challenge's RandomAccess. All ranks update random words of a table that is
+// spread over them. Afterwards the updates are undone and the table is checked.
+//
+// The table has a power of two of words, the positions come from HPC Challenge's random numbers,
+// and a rank may work on at most 1024 updates at a time. Two things differ. An update adds the
+// random number instead of combining it by exclusive or, since accumulate computes sums. A
+// repetition is 1024 updates per rank, so that several ways can be measured alternately.
+//
+// HPC Challenge allows 1 % of the words to be wrong at the end, because ranks may lose each other's
+// updates. Here this holds for plain loads and stores, which may lose more in a small table
+// (allowed_lost_words). All other ways must be exact.
+#include "bench/parts.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -29,16 +41,16 @@ struct Rules {
 template <class Memory, class Exact>
 Candidate updating(Session& session, Memory& memory, Exact& exact, const GupsTable& table,
                    const Rules& rules) {
-  RankGroup& crew = session.crew();
+  RankGroup& group = session.group();
   const auto updates =
-      std::make_shared<Updates<Memory>>(memory, table, rules.calls, crew.rank(), crew.size());
+      std::make_shared<Updates<Memory>>(memory, table, rules.calls, group.rank(), group.size());
   Candidate candidate;
   candidate.name = rules.name;
   candidate.cooperative = true;
-  candidate.operations = static_cast<double>(look_ahead * crew.size());
+  candidate.operations = static_cast<double>(look_ahead * group.size());
   candidate.run = [updates](std::int64_t repetitions) { updates->run(repetitions); };
-  candidate.verify = [&crew, &exact, updates, table, allowed = rules.wrong_allowed] {
-    return verify_updates(crew, *updates, exact, table, allowed);
+  candidate.verify = [&group, &exact, updates, table, allowed = rules.wrong_allowed] {
+    return verify_updates(group, *updates, exact, table, allowed);
   };
   return candidate;
 }
@@ -48,11 +60,11 @@ Candidate local_updates(Session& session, const GupsTable& table) {
   const std::int64_t words =
       static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(table.words_each)));
   const auto own = std::make_shared<std::vector<std::int64_t>>(static_cast<std::size_t>(words));
-  const auto stream = std::make_shared<RandomStream>(session.crew().rank());
+  const auto stream = std::make_shared<RandomStream>(session.group().rank());
   Candidate candidate;
   candidate.name = "own table";
   candidate.cooperative = true;
-  candidate.operations = static_cast<double>(look_ahead * session.crew().size());
+  candidate.operations = static_cast<double>(look_ahead * session.group().size());
   candidate.run = [own, stream, words](std::int64_t repetitions) {
     for (std::int64_t i = 0; i < repetitions * look_ahead; ++i) {
       const std::uint64_t random = stream->next();
@@ -67,7 +79,7 @@ std::vector<Candidate> candidates_of(Session& session, OwnMemory& own, PlainMemo
                                      MpiMemory* mpi, ShmemMemory* shmem, const GupsTable& table) {
   std::vector<Candidate> candidates = {local_updates(session, table)};
   if (plain != nullptr) {
-    const auto lost = allowed_lost_words(table, session.crew().size());
+    const auto lost = allowed_lost_words(table, session.group().size());
     candidates.push_back(
         updating(session, *plain, own, table, {"loads and stores", Calls::each, lost}));
   }
@@ -86,13 +98,13 @@ std::vector<Candidate> candidates_of(Session& session, OwnMemory& own, PlainMemo
 }  // namespace
 
 void measure_gups(Session& session) {
-  const int ranks = session.crew().size();
+  const int ranks = session.group().size();
   const GupsTable table = GupsTable::create(session.options().gups_bytes, ranks);
   const auto bytes_each = static_cast<std::size_t>(table.words_each) * sizeof(std::int64_t);
   OwnMemory own(session.job(), bytes_each);
   const auto plain = PlainMemory::create(session, own);
   const auto mpi =
-      session.compares_with(Peer::mpi) ? MpiMemory::create(session.crew(), bytes_each) : nullptr;
+      session.compares_with(Peer::mpi) ? MpiMemory::create(session.group(), bytes_each) : nullptr;
   const auto shmem = make_shmem_memory(session, bytes_each);
   const auto candidates = candidates_of(session, own, plain.get(), mpi.get(), shmem.get(), table);
   Table text = session.table("Random Updates Rate", candidates.size() - 1, Quantity::rate, "Words");

@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "bench/apps/random_stream.hpp"
-#include "bench/support/crew.hpp"
+#include "bench/support/rank_group.hpp"
 
 namespace tessera::bench {
 
@@ -181,20 +181,20 @@ inline std::int64_t allowed_lost_words(const GupsTable& table, int ranks) {
 /// Collective. Updates, undoes that by `exact`, which loses no update, and counts the words that
 /// are wrong then. Returns an error message if they exceed `wrong_allowed`, or an empty string.
 template <class Memory, class Exact>
-std::string verify_updates(RankGroup& crew, Updates<Memory>& updates, Exact& exact,
+std::string verify_updates(RankGroup& group, Updates<Memory>& updates, Exact& exact,
                            const GupsTable& table, std::int64_t wrong_allowed) {
-  const std::int64_t batches = batches_to_check(table, crew.size());
+  const std::int64_t batches = batches_to_check(table, group.size());
   updates.fill();
   updates.begin_again();
-  crew.barrier();
+  group.barrier();
   updates.run(batches);
-  crew.barrier();
-  Updates<Exact>(exact, table, Calls::listed, crew.rank(), crew.size()).run(batches, -1);
-  crew.barrier();
+  group.barrier();
+  Updates<Exact>(exact, table, Calls::listed, group.rank(), group.size()).run(batches, -1);
+  group.barrier();
   const std::int64_t wrong = updates.count_wrong();
   std::int64_t all = 0;
-  for (int rank = 0; rank < crew.size(); ++rank) {
-    all += crew.share(wrong, rank);
+  for (int rank = 0; rank < group.size(); ++rank) {
+    all += group.share(wrong, rank);
   }
   return all <= wrong_allowed
              ? ""

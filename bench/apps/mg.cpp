@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/apps/mg.hpp"
+//
+// Suite "mg": the NAS Parallel Benchmark MG, as tessera-mg runs it, alternating with the STREAM
+// triad on the same number of ranks. MG is limited by memory. So the result is the number of
+// operations that it does for each byte that the triad moves.
+#include "bench/parts.hpp"
 
 #include <cmath>
 #include <memory>
@@ -14,10 +18,9 @@
 
 #include "apps/mg/distributed.hpp"
 #include "apps/mg/problem.hpp"
-#include "bench/apps/call_log.hpp"
-#include "bench/apps/mg_messages.hpp"
+#include "bench/apps/communication_log.hpp"
 #include "bench/apps/mg_sockets.hpp"
-#include "bench/floors/memory_floor.hpp"
+#include "bench/baselines/memory_baseline.hpp"
 #include "bench/support/options.hpp"
 #include "bench/support/transfer.hpp"
 
@@ -46,9 +49,9 @@ constexpr const char* total_target = "MG: time / MPI two-sided";
 /// meet the same load of other programs.
 Candidate long_triad(Session& session, const mg::Problem& problem) {
   // STREAM requires arrays of four times the caches' size each.
-  const auto ranks = static_cast<std::size_t>(session.crew().size());
+  const auto ranks = static_cast<std::size_t>(session.group().size());
   const auto elements = session.options().cold_bytes() / sizeof(double) / ranks;
-  Candidate triad = triad_candidate(session.crew(), elements);
+  Candidate triad = triad_candidate(session.group(), elements);
   // MG reaches about 0.4 operations for each byte.
   const double wanted = mg::operations(problem, problem.cycles) / 0.4;
   const auto times =
@@ -157,7 +160,7 @@ void compare_exchanges(Session& session, const mg::Problem& problem,
         "longest: {:.2f} ms, {:.2f} ms, {}; of all: {}",
         problem.name, ms(own.exposed_ns), session.shown(other.name), ms(other.exposed_ns),
         say(exposed), ms(own.longest_ns), ms(other.longest_ns), say(longest), say(total)));
-    if (other.name == two_sided && session.crew().size() == 2 && session.job().node_count() == 2) {
+    if (other.name == two_sided && session.group().size() == 2 && session.job().node_count() == 2) {
       const std::string where = fmt::format("class {}, 2 nodes", problem.name);
       session.observe_ratio_to(two_sided, exchange_target, where, exposed);
       session.observe_ratio_to(two_sided, total_target, where, total);
@@ -183,20 +186,20 @@ void compare_with_triad(Session& session, const mg::Problem& problem,
                   measured[0].bytes_per_s() * 1e-9, ratio.value, ratio.ci95.lo, ratio.ci95.hi));
   session.rate({fmt::format("mg class {}", problem.name), operations * 1e3 / own.stats_ns.median,
                 "Mop/s", own.valid});
-  if (session.crew().size() <= 2) {
+  if (session.group().size() <= 2) {
     session.targets().observe(target_name(problem.name),
-                              fmt::format("{} ranks", session.crew().size()), ratio);
+                              fmt::format("{} ranks", session.group().size()), ratio);
   }
 }
 
 /// Collective. The limit of two ranks over the network between their nodes.
 std::unique_ptr<mg::Exchange> socket_exchange(Session& session) {
-  if (!session.compares_with(Peer::tcp) || session.crew().size() != 2 ||
+  if (!session.compares_with(Peer::tcp) || session.group().size() != 2 ||
       session.job().node_count() != 2) {
     return nullptr;
   }
   std::string missing;
-  auto exchange = make_socket_exchange(session.crew(), missing);
+  auto exchange = make_socket_exchange(session.group(), missing);
   if (!exchange) {
     session.remark("missing: " + missing);
   }
@@ -212,8 +215,8 @@ struct NamedExchange {
 std::vector<NamedExchange> exchanges_of_others(Session& session) {
   std::vector<NamedExchange> found;
   if (session.compares_with(Peer::mpi)) {
-    found.push_back({two_sided, make_mpi_exchange(session.crew(), false)});
-    found.push_back({"mpi overlapped", make_mpi_exchange(session.crew(), true)});
+    found.push_back({two_sided, make_mpi_exchange(session.group(), false)});
+    found.push_back({"mpi overlapped", make_mpi_exchange(session.group(), true)});
   }
   found.push_back({"tcp polling", socket_exchange(session)});
   std::erase_if(found, [](const NamedExchange& each) { return each.exchange == nullptr; });
@@ -222,7 +225,7 @@ std::vector<NamedExchange> exchanges_of_others(Session& session) {
 
 /// Each version has its own grids. Errors: BadInput.
 void check_memory(Session& session, const mg::Problem& problem, std::size_t versions) {
-  const auto ranks = static_cast<std::int64_t>(session.crew().size());
+  const auto ranks = static_cast<std::int64_t>(session.group().size());
   const auto bytes = static_cast<double>(mg::memory_bytes(problem, ranks));
   require_memory(session, {.bytes_per_rank =
                                static_cast<double>(versions) * bytes / static_cast<double>(ranks),

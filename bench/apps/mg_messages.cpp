@@ -6,14 +6,14 @@
 //
 // Starting the exchange completes it, as in NPB; or it leaves the last phase outstanding, and MPI
 // makes progress in later calls.
-#include "bench/apps/mg_messages.hpp"
+#include "bench/apps/mg_sockets.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
 
-#include "bench/floors/mpi_api.hpp"
+#include "bench/baselines/mpi_api.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -306,8 +306,8 @@ class MpiExchange : public apps::mg::Exchange {
 
 }  // namespace
 
-std::unique_ptr<apps::mg::Exchange> make_mpi_exchange(const RankGroup& crew, bool overlaps) {
-  return mpi::is_running(crew.size()) ? std::make_unique<MpiExchange>(overlaps) : nullptr;
+std::unique_ptr<apps::mg::Exchange> make_mpi_exchange(const RankGroup& group, bool overlaps) {
+  return mpi::is_running(group.size()) ? std::make_unique<MpiExchange>(overlaps) : nullptr;
 }
 
 }  // namespace tessera::bench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Replaces the exchange by messages in a build without MPI.
-#include "bench/apps/mg_messages.hpp"
+#include "bench/apps/mg_sockets.hpp"
 
 namespace tessera::bench {
 

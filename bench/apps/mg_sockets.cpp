@@ -19,8 +19,8 @@
 #include <utility>
 #include <vector>
 
-#include "bench/floors/tcp_floor.hpp"
-#include "bench/floors/tcp_socket.hpp"
+#include "bench/baselines/tcp_baseline.hpp"
+#include "bench/baselines/tcp_socket.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -185,12 +185,12 @@ class SocketExchange final : public apps::mg::Exchange {
 
 }  // namespace
 
-std::unique_ptr<apps::mg::Exchange> make_socket_exchange(RankGroup& crew, std::string& missing) {
-  if (crew.size() != 2) {
+std::unique_ptr<apps::mg::Exchange> make_socket_exchange(RankGroup& group, std::string& missing) {
+  if (group.size() != 2) {
     missing = "tcp: needs exactly two ranks";
     return nullptr;
   }
-  auto socket = connect_ranks_0_and_1(crew, false, missing);
+  auto socket = connect_ranks_0_and_1(group, false, missing);
   return socket ? std::make_unique<SocketExchange>(std::move(*socket)) : nullptr;
 }
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/apps/spmv.hpp"
+//
+// Part "spmv.modes": products with sparse matrices between nodes. Elements of other ranks are read
+// one by one, by aggregates, and by the library's default way. They alternate with the same product
+// by MPI's messages, if MPI runs. The part also records each rank's communication time.
+#include "bench/parts.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -112,7 +116,7 @@ Problem prepare(Session& session, const std::string& name) {
   }
   starts.push_back(generator.rows());
   auto by_messages = session.compares_with(Peer::mpi)
-                         ? make_neighbour_product(session.crew(), rows, starts)
+                         ? make_neighbour_product(session.group(), rows, starts)
                          : nullptr;
   session.record(pattern_of(job, name, rows, own.lo(0)));
   std::vector<double> expected = product_of(rows);
@@ -233,8 +237,8 @@ void compare(Session& session, const std::string& name, const Problem& problem,
 /// result: the slowest rank's of each product, as in all results, and each rank's median.
 void record_communication(Session& session, const Subject& subject, const Way& way,
                           const Measured& measured, bool is_primed) {
-  RankGroup& crew = session.crew();
-  const std::int64_t samples = crew.share(std::ssize(measured.samples_ns));
+  RankGroup& group = session.group();
+  const std::int64_t samples = group.share(std::ssize(measured.samples_ns));
   std::vector<double> products = way.log->of_last(samples, is_primed);
   const Stats own = summarise(products);
   Record record;
@@ -243,9 +247,9 @@ void record_communication(Session& session, const Subject& subject, const Way& w
   record.op = "communication";
   record.shape = subject.op;
   record.size = subject.size;
-  for (int rank = 0; rank < crew.size(); ++rank) {
-    record.by_rank.push_back(crew.share(own.median, rank));
-    record.by_rank_ci95.push_back(crew.share(own.ci95_median, rank));
+  for (int rank = 0; rank < group.size(); ++rank) {
+    record.by_rank.push_back(group.share(own.median, rank));
+    record.by_rank_ci95.push_back(group.share(own.ci95_median, rank));
   }
   rma::require(session.job().world().allreduce(std::span(products), rma::Reduction::max));
   record.stats = summarise(products);

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <numeric>
 
-#include "bench/floors/mpi_api.hpp"
+#include "bench/baselines/mpi_api.hpp"
 #include "bench/support/clock.hpp"
 
 namespace tessera::bench {
@@ -161,10 +161,11 @@ class MpiProduct final : public NeighbourProduct {
 }  // namespace
 
 std::unique_ptr<NeighbourProduct> make_neighbour_product(
-    const RankGroup& crew, const linalg::LocalCsr<double>& rows,
+    const RankGroup& group, const linalg::LocalCsr<double>& rows,
     const std::vector<std::int64_t>& row_starts) {
-  return mpi::is_running(crew.size()) ? std::make_unique<MpiProduct>(rows, row_starts, crew.rank())
-                                      : nullptr;
+  return mpi::is_running(group.size())
+             ? std::make_unique<MpiProduct>(rows, row_starts, group.rank())
+             : nullptr;
 }
 
 }  // namespace tessera::bench

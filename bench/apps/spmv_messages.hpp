@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "bench/support/crew.hpp"
+#include "bench/support/rank_group.hpp"
 #include "linalg/local_csr.hpp"
 
 namespace tessera::bench {
@@ -30,7 +30,7 @@ class NeighbourProduct {
 /// Collective. For the rows of this rank; rank i has those from row_starts[i] to row_starts[i + 1],
 /// and the same elements of x. Null if MPI doesn't run with these ranks.
 std::unique_ptr<NeighbourProduct> make_neighbour_product(
-    const RankGroup& crew, const linalg::LocalCsr<double>& rows,
+    const RankGroup& group, const linalg::LocalCsr<double>& rows,
     const std::vector<std::int64_t>& row_starts);
 
 }  // namespace tessera::bench

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/arrays/checkpoint.hpp"
+//
+// Writing and reading a checkpoint of one array, compared with bare system calls that do the same
+// with each rank's own memory: each writes its part of one file and flushes it to the device, and
+// rank 0 renames the file.
+#include "bench/parts.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -221,15 +225,15 @@ void measure_checkpoint_write(Session& session) {
   for (const std::int64_t bytes : sizes(session)) {
     auto array = array_of(session, bytes);
     BareFile bare(session.job(), files.bare, bytes);
-    Candidate floor = together("pwrite + fsync", bytes, [&] { bare.write(); });
-    floor.verify = [&] { return bare.verify([&] { bare.write(); }); };
+    Candidate baseline = together("pwrite + fsync", bytes, [&] { bare.write(); });
+    baseline.verify = [&] { return bare.verify([&] { bare.write(); }); };
     Candidate own = together("tessera", bytes, [&] { write_checkpoint(array, files.checkpoint); });
     own.verify = [&] {
       write_checkpoint(array, files.checkpoint);
       return check_checkpoint(array, files.checkpoint);
     };
     session.measure(table, {"checkpoint", "write", to_string(array.extents()), bytes}, bytes,
-                    {std::move(floor), std::move(own)}, options_of(session));
+                    {std::move(baseline), std::move(own)}, options_of(session));
   }
   std::remove(files.checkpoint.c_str());
 }
@@ -251,10 +255,10 @@ void measure_checkpoint_read(Session& session) {
       rma::require(file.read_into("A", array));
     });
     own.verify = [&] { return check_checkpoint(array, files.checkpoint); };
-    Candidate floor = together("pread", bytes, [&] { bare.read(); });
-    floor.verify = [&] { return bare.verify([] {}); };
+    Candidate baseline = together("pread", bytes, [&] { bare.read(); });
+    baseline.verify = [&] { return bare.verify([] {}); };
     session.measure(table, {"checkpoint", "read", to_string(array.extents()), bytes}, bytes,
-                    {std::move(floor), std::move(own)}, options_of(session));
+                    {std::move(baseline), std::move(own)}, options_of(session));
   }
   std::remove(files.checkpoint.c_str());
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/arrays/elements.hpp"
+//
+// Listed elements of a distributed matrix, gathered, scattered and accumulated by all ranks at
+// once, compared with Global Arrays.
+#include "bench/parts.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,7 +17,7 @@
 
 #include "arrays/array.hpp"
 #include "arrays/gather.hpp"
-#include "bench/floors/global_arrays.hpp"
+#include "bench/baselines/global_arrays.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -185,12 +188,12 @@ struct Matrices {
 
 void measure(Session& session, const Matrices& matrices, Operation operation,
              const std::string& name) {
-  const int ranks = session.crew().size();
+  const int ranks = session.group().size();
   const std::int64_t most =
       std::min({rated_count, elements / ranks, session.options().max_size / bytes_per_element});
   std::optional<Table> table;
   for (std::int64_t count = 1000; count <= most; count *= 10) {
-    const auto list = std::make_shared<List>(session.crew().rank(), ranks, count);
+    const auto list = std::make_shared<List>(session.group().rank(), ranks, count);
     const auto candidates = matrices.candidates(list, operation);
     if (!table) {
       table.emplace(session.table(fmt::format("Elements by Lists, {}", name), candidates.size() - 1,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/arrays/ghosts.hpp"
+//
+// The ghost exchange of periodic arrays with two and three dimensions, one to three layers, with
+// and without corners, compared with the same exchange by messages.
+#include "bench/parts.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -15,7 +18,7 @@
 #include "arrays/access.hpp"
 #include "arrays/array.hpp"
 #include "arrays/halo.hpp"
-#include "bench/floors/mpi_collectives.hpp"
+#include "bench/baselines/mpi_collectives.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -92,7 +95,7 @@ int dims_outside(const Box& own, const Index& at) {
 
 /// Runs an exchange on known data and checks each ghost cell. `cells` is the block with its ghost
 /// cells, row-major. Returns an error message, or an empty string.
-std::string verify(const Box& own, const GhostCase& ghosts, double* cells, RankGroup& crew,
+std::string verify(const Box& own, const GhostCase& ghosts, double* cells, RankGroup& group,
                    const std::function<void(std::int64_t)>& run) {
   const auto value_at = [&](const Index& at) {
     double value = 0;
@@ -106,7 +109,7 @@ std::string verify(const Box& own, const GhostCase& ghosts, double* cells, RankG
   for_each_cell(all, [&](const Index& at, std::size_t place) {
     cells[place] = dims_outside(own, at) == 0 ? value_at(at) : -1;
   });
-  crew.barrier();
+  group.barrier();
   run(1);
   std::string wrong;
   for_each_cell(all, [&](const Index& at, std::size_t place) {
@@ -114,7 +117,7 @@ std::string verify(const Box& own, const GhostCase& ghosts, double* cells, RankG
       wrong = fmt::format("cell {} is {}, not {}", to_string(at), cells[place], value_at(at));
     }
   });
-  crew.barrier();
+  group.barrier();
   return wrong;
 }
 
@@ -137,7 +140,7 @@ class Exchange {
     std::vector<Candidate> made;
     if (session_.compares_with(Peer::mpi)) {
       if (auto mpi =
-              mpi_ghost_candidate(session_.crew(), block_of(array_, ghosts_), messages_.data())) {
+              mpi_ghost_candidate(session_.group(), block_of(array_, ghosts_), messages_.data())) {
         made.push_back(std::move(*mpi));
         check(made.back(), messages_.data());
       }
@@ -165,15 +168,15 @@ class Exchange {
   /// Collective. Counts the bytes that an update brings to all ranks.
   void count_bytes() {
     bytes_of_all_ = 0;
-    for (int rank = 0; rank < session_.crew().size(); ++rank) {
-      bytes_of_all_ += session_.crew().share(halo_.bytes_from_others(), rank);
+    for (int rank = 0; rank < session_.group().size(); ++rank) {
+      bytes_of_all_ += session_.group().share(halo_.bytes_from_others(), rank);
     }
   }
 
  private:
   void check(Candidate& candidate, double* cells) {
     candidate.verify = [this, cells, run = candidate.run] {
-      return verify(array_.own_box(), ghosts_, cells, session_.crew(), run);
+      return verify(array_.own_box(), ghosts_, cells, session_.group(), run);
     };
   }
 

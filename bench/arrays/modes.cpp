@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/arrays/modes.hpp"
+//
+// Part "arrays.modes", between nodes: patches all over a matrix that is only read, or only
+// accumulated to, for a phase. Compares transfers to and from the owners with the copies and caches
+// that access modes allow.
+#include "bench/parts.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -41,7 +45,7 @@ struct Phase {
 
   Phase(Session& session, std::int64_t count)
       : matrix(Array<double>::create(session.job(), {edge, edge}, {.name = "A"}).value()) {
-    std::mt19937_64 random(static_cast<std::uint64_t>(session.crew().rank()) + 1);
+    std::mt19937_64 random(static_cast<std::uint64_t>(session.group().rank()) + 1);
     std::uniform_int_distribution<std::int64_t> corner(0, edge - patch);
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t row = corner(random);

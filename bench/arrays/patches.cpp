@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/arrays/patches.hpp"
+//
+// Boxes of a distributed matrix by global indices, compared with the strided calls of rma that move
+// the same bytes with known addresses and shapes: the difference is the cost of arrays.
+#include "bench/parts.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -15,8 +18,8 @@
 
 #include "arrays/array.hpp"
 #include "arrays/patch.hpp"
-#include "bench/floors/global_arrays.hpp"
-#include "bench/floors/mpi_memory.hpp"
+#include "bench/baselines/global_arrays.hpp"
+#include "bench/baselines/mpi_memory.hpp"
 #include "rma/transfer.hpp"
 
 namespace tessera::bench {
@@ -387,7 +390,7 @@ OtherLibraries other_libraries(Session& session, const arrays::Extents& extents)
   OtherLibraries made;
   if (session.compares_with(Peer::mpi)) {
     made.mpi = MpiMemory::create(
-        session.crew(), static_cast<std::size_t>(arrays::volume(extents)) * sizeof(double));
+        session.group(), static_cast<std::size_t>(arrays::volume(extents)) * sizeof(double));
   }
   if (GlobalArrays* const library = session.global_arrays()) {
     made.global_array = library->create(std::span(extents.begin(), extents.end()));

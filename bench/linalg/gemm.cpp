@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/linalg/gemm.hpp"
+//
+// The distributed matrix product, compared with simultaneous local products, one on each rank, and
+// with ScaLAPACK's.
+#include "bench/parts.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -12,7 +15,6 @@
 
 #include <fmt/format.h>
 
-#include "bench/linalg/layouts.hpp"
 #include "bench/linalg/scalapack.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/blas_threads.hpp"
@@ -191,7 +193,7 @@ std::vector<Candidate> candidates_of(Session& session, std::int64_t n) {
   candidates.push_back(gemm_candidate(session, "round robin", round_robin(n, ranks)));
   const Extents grid = square_grid(ranks);
   if (session.compares_with(Peer::scalapack)) {
-    add(candidates, scalapack_candidate(session.crew(), scalapack, {n, block, grid[0], grid[1]}));
+    add(candidates, scalapack_candidate(session.group(), scalapack, {n, block, grid[0], grid[1]}));
   }
   return candidates;
 }
@@ -208,13 +210,13 @@ const Measured* find(const std::vector<Measured>& measured, std::string_view nam
 /// Reports the rates to the design's targets for this size, on rank 0.
 void report(Session& session, std::int64_t n, const std::vector<Measured>& measured) {
   const double operations = 2 * std::pow(static_cast<double>(n), 3) / session.job().size();
-  const Measured& floor = measured.front();
+  const Measured& baseline = measured.front();
   for (const Measured& one : measured) {
-    const Ratio ratio = ratio_of_medians(floor.samples_ns, one.samples_ns);
+    const Ratio ratio = ratio_of_medians(baseline.samples_ns, one.samples_ns);
     session.remark(fmt::format(
         "n = {}: {}: {:.1f} Gop/s a rank, speed / {}: {:.4f} [{:.4f},{:.4f}]", n, one.name,
         operations / one.stats_ns.median, at_once, ratio.value, ratio.ci95.lo, ratio.ci95.hi));
-    if (n >= min_edge && &one != &floor && one.name != scalapack) {
+    if (n >= min_edge && &one != &baseline && one.name != scalapack) {
       const bool is_one_node = session.job().node_count() == 1;
       session.targets().observe(is_one_node ? one_node_target : nodes_target,
                                 fmt::format("{} {}", one.name, n), ratio);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/linalg/layouts.hpp"
+//
+// Suite "layouts": matrices that are redistributed and transposed, compared with ScaLAPACK's
+// pdgemr2d and pdtran and with a copy of the same number of bytes in each rank's own memory.
+#include "bench/parts.hpp"
 
 #include <cmath>
 #include <cstring>
@@ -141,7 +144,7 @@ void measure(Session& session, const Movement& movement) {
     check_memory(session, movement.op, n);
     std::vector<Candidate> candidates = {local_copies(n, ranks)};
     if (session.compares_with(Peer::scalapack)) {
-      add(candidates, movement.library(session.crew(), n, square_grid(ranks)));
+      add(candidates, movement.library(session.group(), n, square_grid(ranks)));
     }
     candidates.push_back(movement.own(session, n));
     for (Candidate& each : candidates) {
@@ -191,15 +194,17 @@ void measure_redistribution(Session& session) {
                     [ranks](Session& s, std::int64_t n) {
                       return own_movement(s, in_one_block(n, ranks), cyclic(n, ranks), false);
                     },
-                    [](RankGroup& crew, std::int64_t n, const Extents& grid) {
-                      return scalapack_redistribution(crew, in_one_block(n, grid), cyclic(n, grid));
+                    [](RankGroup& group, std::int64_t n, const Extents& grid) {
+                      return scalapack_redistribution(group, in_one_block(n, grid),
+                                                      cyclic(n, grid));
                     }});
   measure(session, {"Redistribution, Blocks of 64 to One Block Each,", "cyclic_to_block",
                     [ranks](Session& s, std::int64_t n) {
                       return own_movement(s, cyclic(n, ranks), in_one_block(n, ranks), false);
                     },
-                    [](RankGroup& crew, std::int64_t n, const Extents& grid) {
-                      return scalapack_redistribution(crew, cyclic(n, grid), in_one_block(n, grid));
+                    [](RankGroup& group, std::int64_t n, const Extents& grid) {
+                      return scalapack_redistribution(group, cyclic(n, grid),
+                                                      in_one_block(n, grid));
                     }});
 }
 
@@ -209,8 +214,8 @@ void measure_transposition(Session& session) {
                     [ranks](Session& s, std::int64_t n) {
                       return own_movement(s, cyclic(n, ranks), cyclic(n, ranks), true);
                     },
-                    [](RankGroup& crew, std::int64_t n, const Extents& grid) {
-                      return scalapack_transposition(crew, cyclic(n, grid));
+                    [](RankGroup& group, std::int64_t n, const Extents& grid) {
+                      return scalapack_transposition(group, cyclic(n, grid));
                     }});
   measure(session,
           {"Transposition of One Block Each", "transpose_block",

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/floors/mpi_api.hpp"
+#include "bench/baselines/mpi_api.hpp"
 
 // ScaLAPACK and BLACS have no headers; these are their documented Fortran and C interfaces.
 extern "C" {
@@ -222,24 +222,25 @@ Candidate candidate_of(std::string name, const std::shared_ptr<Work>& work) {
 
 }  // namespace
 
-std::optional<Candidate> scalapack_candidate(RankGroup& crew, std::string name,
+std::optional<Candidate> scalapack_candidate(RankGroup& group, std::string name,
                                              const ScalapackProblem& problem) {
-  if (!mpi::is_running(crew.size())) {
+  if (!mpi::is_running(group.size())) {
     return std::nullopt;
   }
   return candidate_of(std::move(name), std::make_shared<Product>(problem));
 }
 
-std::optional<Candidate> scalapack_redistribution(RankGroup& crew, const ScalapackProblem& from,
+std::optional<Candidate> scalapack_redistribution(RankGroup& group, const ScalapackProblem& from,
                                                   const ScalapackProblem& to) {
-  if (!mpi::is_running(crew.size())) {
+  if (!mpi::is_running(group.size())) {
     return std::nullopt;
   }
   return candidate_of("pdgemr2d", std::make_shared<Movement>(from, to, false));
 }
 
-std::optional<Candidate> scalapack_transposition(RankGroup& crew, const ScalapackProblem& problem) {
-  if (!mpi::is_running(crew.size())) {
+std::optional<Candidate> scalapack_transposition(RankGroup& group,
+                                                 const ScalapackProblem& problem) {
+  if (!mpi::is_running(group.size())) {
     return std::nullopt;
   }
   return candidate_of("pdtran", std::make_shared<Movement>(problem, problem, true));

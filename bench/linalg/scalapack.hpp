@@ -8,8 +8,9 @@
 #include <optional>
 #include <string>
 
+#include "arrays/index.hpp"
 #include "bench/support/candidate.hpp"
-#include "bench/support/crew.hpp"
+#include "bench/support/rank_group.hpp"
 
 namespace tessera::bench {
 
@@ -24,14 +25,17 @@ struct ScalapackProblem {
 
 /// Collective, like the others. C = A B by pdgemm. Empty if this build has no ScaLAPACK, or if MPI
 /// doesn't run with these ranks.
-std::optional<Candidate> scalapack_candidate(RankGroup& crew, std::string name,
+std::optional<Candidate> scalapack_candidate(RankGroup& group, std::string name,
                                              const ScalapackProblem& problem);
 
 /// The same matrix in other blocks on the same grid, by pdgemr2d.
-std::optional<Candidate> scalapack_redistribution(RankGroup& crew, const ScalapackProblem& from,
+std::optional<Candidate> scalapack_redistribution(RankGroup& group, const ScalapackProblem& from,
                                                   const ScalapackProblem& to);
 
+/// The nearly square grid for this number of ranks.
+arrays::Extents square_grid(std::int64_t ranks);
+
 /// The transpose, in the same layout, by pdtran.
-std::optional<Candidate> scalapack_transposition(RankGroup& crew, const ScalapackProblem& problem);
+std::optional<Candidate> scalapack_transposition(RankGroup& group, const ScalapackProblem& problem);
 
 }  // namespace tessera::bench

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/linalg/spmv.hpp"
+//
+// y = A x with a sparse matrix over the ranks, compared with the loop that each rank would run on
+// its rows if it had all of x, and with STREAM's triad.
+#include "bench/parts.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +17,7 @@
 #include <fmt/format.h>
 
 #include "arrays/array.hpp"
-#include "bench/floors/memory_floor.hpp"
+#include "bench/baselines/memory_baseline.hpp"
 #include "linalg/spmv.hpp"
 
 namespace tessera::bench {
@@ -257,17 +260,17 @@ void compare(Session& session, const Problem& problem, const Products& products,
                   2 * static_cast<double>(products.matrix.entries()) / own.stats_ns.median,
                   "Gflop/s", own.valid});
   }
-  if (session.crew().size() <= 2 && session.job().node_count() == 1) {
+  if (session.group().size() <= 2 && session.job().node_count() == 1) {
     session.targets().observe(local_target, problem.name, ratio);
   }
 }
 
 void measure(Session& session, std::optional<Table>& table, const Problem& problem) {
   Products products = prepare(session, problem);
-  const auto ranks = static_cast<std::size_t>(session.crew().size());
+  const auto ranks = static_cast<std::size_t>(session.group().size());
   std::vector<Candidate> candidates = {
       serial_candidate(products),
-      triad_candidate(session.crew(), session.options().cold_bytes() / sizeof(double) / ranks)};
+      triad_candidate(session.group(), session.options().cold_bytes() / sizeof(double) / ranks)};
   for (std::size_t number = 0; number < products.plans.size(); ++number) {
     candidates.push_back(plan_candidate(products, number));
   }

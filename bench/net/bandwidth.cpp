@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "bench/net/parts.hpp"
 #include "bench/net/wire.hpp"
+#include "bench/parts.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -20,9 +20,9 @@ void observe_speed(Session& session, const char* target, const std::string& wher
   if (!session.is_leader()) {
     return;
   }
-  if (const Measured* const floor = fastest_tcp(measured)) {
+  if (const Measured* const baseline = fastest_tcp(measured)) {
     session.targets().observe(target, where,
-                              ratio_of_medians(floor->samples_ns, measured.back().samples_ns));
+                              ratio_of_medians(baseline->samples_ns, measured.back().samples_ns));
   }
 }
 

@@ -13,9 +13,9 @@
 
 #include <fmt/format.h>
 
-#include "bench/net/parts.hpp"
 #include "bench/net/wire.hpp"
-#include "bench/support/job_beside.hpp"
+#include "bench/parts.hpp"
+#include "bench/support/job_group.hpp"
 #include "bench/support/peers.hpp"
 #include "rma/job.hpp"
 #include "rma/region.hpp"
@@ -98,8 +98,8 @@ class Windowed {
 };
 
 /// Puts to the `count` ranks after this one, by rank 0 alone or by every rank; in rank order.
-Candidate fence_candidate(RankGroup& crew, const Side& side, std::int32_t count, Callers callers) {
-  const std::vector<std::int32_t> changed = ranks_after(crew.rank(), count, crew.size());
+Candidate fence_candidate(RankGroup& group, const Side& side, std::int32_t count, Callers callers) {
+  const std::vector<std::int32_t> changed = ranks_after(group.rank(), count, group.size());
   Candidate candidate;
   candidate.name = side.name;
   candidate.cooperative = callers == Callers::all;
@@ -108,16 +108,16 @@ Candidate fence_candidate(RankGroup& crew, const Side& side, std::int32_t count,
       put_and_fence(*side.job, *side.region, changed, side.fencing);
     }
   };
-  const bool acts = callers == Callers::all || crew.rank() == 0;
-  candidate.verify = [&crew, side, changed, acts] {
+  const bool acts = callers == Callers::all || group.rank() == 0;
+  candidate.verify = [&group, side, changed, acts] {
     clear_own_word(*side.job, *side.region);
-    crew.barrier();
+    group.barrier();
     std::string problem;
     if (acts) {
       put_and_fence(*side.job, *side.region, changed, side.fencing);
       problem = unchanged(*side.job, *side.region, changed);
     }
-    crew.barrier();
+    group.barrier();
     return problem;
   };
   return candidate;
@@ -128,15 +128,15 @@ void measure(Wire& wire, const std::vector<Side>& sides, Callers callers) {
   Topic topic{is_one ? "Puts of a Word and fence_all Latency"
                      : "Puts of a Word and fence_all, by All Ranks, Latency",
               is_one ? "fence_all" : "fence_all_by_all", Quantity::latency, "Changed"};
-  RankGroup& crew = wire.session().crew();
-  for (std::int32_t count = 0; count < crew.size(); ++count) {
+  RankGroup& group = wire.session().group();
+  for (std::int32_t count = 0; count < group.size(); ++count) {
     std::vector<Candidate> candidates;
     if (count == 1 && is_one) {
       candidates = wire.tcp_baselines(Case::contiguous(Operation::put, sizeof(std::int64_t)));
     }
     for (const Side& side : sides) {
       if (side.max_outstanding <= count) {
-        candidates.push_back(fence_candidate(crew, side, count, callers));
+        candidates.push_back(fence_candidate(group, side, count, callers));
       }
     }
     wire.measure(topic, fmt::format("ranks changed: {}", count),

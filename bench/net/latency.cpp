@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "bench/net/parts.hpp"
 #include "bench/net/wire.hpp"
+#include "bench/parts.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -16,10 +16,10 @@ namespace {
 /// The baseline of a round trip depends on what the agent does between requests.
 void observe_get(Session& session, const std::vector<Measured>& measured) {
   const bool blocks = session.job().settings().server == "block";
-  const Measured* const floor = find(measured, blocks ? "tcp blocking" : "tcp polling");
-  if (session.is_leader() && floor != nullptr) {
+  const Measured* const baseline = find(measured, blocks ? "tcp blocking" : "tcp polling");
+  if (session.is_leader() && baseline != nullptr) {
     session.targets().observe(blocks ? net_target::get_asleep : net_target::get_awake, "get 8",
-                              ratio_of_medians(measured.back().samples_ns, floor->samples_ns));
+                              ratio_of_medians(measured.back().samples_ns, baseline->samples_ns));
   }
 }
 

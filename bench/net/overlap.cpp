@@ -12,8 +12,8 @@
 
 #include <fmt/format.h>
 
-#include "bench/net/parts.hpp"
 #include "bench/net/wire.hpp"
+#include "bench/parts.hpp"
 #include "bench/support/clock.hpp"
 #include "bench/support/overlap.hpp"
 #include "bench/support/statistics.hpp"
@@ -139,7 +139,7 @@ void measure(Wire& wire, TargetDoes what) {
   Session& session = wire.session();
   const bool computes = what == TargetDoes::compute;
   std::optional<BackgroundComputation> busy;
-  if (computes && session.crew().rank() == 1) {
+  if (computes && session.group().rank() == 1) {
     busy.emplace();
   }
   constexpr std::size_t bytes = 4 << 20;

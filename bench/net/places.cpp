@@ -17,10 +17,9 @@
 
 #include <fmt/format.h>
 
-#include "bench/net/parts.hpp"
 #include "bench/net/wire.hpp"
-#include "bench/rma/own_side.hpp"
-#include "bench/rma/parts.hpp"
+#include "bench/parts.hpp"
+#include "bench/rma/tessera_candidate.hpp"
 #include "bench/support/clock.hpp"
 #include "bench/support/peers.hpp"
 #include "bench/support/topology.hpp"
@@ -173,7 +172,7 @@ std::vector<Whereabouts> rank_locations(Session& session) {
   std::vector<Whereabouts> all;
   for (std::int32_t rank = 0; rank < session.job().size(); ++rank) {
     all.push_back(
-        {session.job().node_of(rma::WorldRank{rank}).value, session.crew().share(numa, rank)});
+        {session.job().node_of(rma::WorldRank{rank}).value, session.group().share(numa, rank)});
   }
   return all;
 }
@@ -181,7 +180,7 @@ std::vector<Whereabouts> rank_locations(Session& session) {
 }  // namespace
 
 void measure_locations(Session& session) {
-  const std::size_t numa_count = session.crew().share(numa_nodes("/sys").size());
+  const std::size_t numa_count = session.group().share(numa_nodes("/sys").size());
   std::vector<Comparison::NamedRank> ranks;
   for (const LocationCandidate& place : locations_around(rank_locations(session), numa_count)) {
     if (place.rank) {

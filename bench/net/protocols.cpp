@@ -16,10 +16,11 @@
 
 #include <fmt/format.h>
 
-#include "bench/net/parts.hpp"
+#include <algorithm>
 #include "bench/net/wire.hpp"
-#include "bench/rma/own_side.hpp"
-#include "bench/support/job_beside.hpp"
+#include "bench/parts.hpp"
+#include "bench/rma/tessera_candidate.hpp"
+#include "bench/verbs/devices.hpp"
 #include "rma/job.hpp"
 
 namespace tessera::bench {
@@ -55,36 +56,16 @@ const std::array<Protocol, 6> protocols = {{
      measured},
 }};
 
-/// A job with one protocol, and Tessera's side of a case in it.
-class ProtocolSide {
- public:
-  /// Collective.
-  ProtocolSide(Session& session, const Protocol& protocol)
-      : name_(protocol.name),
-        job_(start(session.job(), protocol)),
-        own_(job_, session.baseline_options()) {}
-
-  [[nodiscard]] Candidate candidate(const Case& c) { return renamed(*own_.candidate(c), name_); }
-
- private:
-  static rma::Job start(rma::Job& first, const Protocol& protocol) {
-    rma::Settings settings = first.settings();
-    settings.direct_row = protocol.direct_row;
-    settings.chunk_kib = protocol.chunk_kib;
-    settings.pipeline = protocol.pipeline;
-    settings.tcp_times = protocol.tcp_times;
-    return start_job_on_same_ranks(first, settings);
-  }
-
-  std::string name_;
-  rma::Job job_;
-  TesseraCandidate own_;
-};
-
-using Sides = std::vector<std::unique_ptr<ProtocolSide>>;
+rma::Settings settings_of(rma::Settings settings, const Protocol& protocol) {
+  settings.direct_row = protocol.direct_row;
+  settings.chunk_kib = protocol.chunk_kib;
+  settings.pipeline = protocol.pipeline;
+  settings.tcp_times = protocol.tcp_times;
+  return settings;
+}
 
 /// One line: `c` by each protocol, compared with its bytes in one piece over a raw connection.
-void measure_line(Wire& wire, Sides& sides, Topic& topic, const Case& c, std::int64_t line) {
+void measure_line(Wire& wire, AllSettings& sides, Topic& topic, const Case& c, std::int64_t line) {
   std::vector<Candidate> candidates;
   if (TcpBaseline* const tcp = wire.tcp(Waiting::blocking)) {
     add(candidates, tcp->candidate(Case::contiguous(c.operation, c.bytes())));
@@ -95,7 +76,8 @@ void measure_line(Wire& wire, Sides& sides, Topic& topic, const Case& c, std::in
   wire.measure(topic, c.shape(), static_cast<std::int64_t>(c.bytes()), line, candidates);
 }
 
-void measure_contiguous(Wire& wire, Sides& sides, Operation operation, const std::string& title) {
+void measure_contiguous(Wire& wire, AllSettings& sides, Operation operation,
+                        const std::string& title) {
   Topic topic{title + " Bandwidth by Protocol",
               Case::contiguous(operation, 8).name() + "_by_protocol", Quantity::bandwidth};
   for (const std::size_t bytes : large_sizes(wire.session())) {
@@ -106,7 +88,8 @@ void measure_contiguous(Wire& wire, Sides& sides, Operation operation, const std
 
 /// n rows of n doubles: rows of 16 B to 4 KiB, and equally many of them. Short pipelines may help
 /// from 2 to 16 KiB.
-void measure_patches(Wire& wire, Sides& sides, Operation operation, const std::string& title) {
+void measure_patches(Wire& wire, AllSettings& sides, Operation operation,
+                     const std::string& title) {
   constexpr std::int64_t columns = 1024;
   Topic topic{title + " n x n Doubles Bandwidth by Protocol",
               Case::contiguous(operation, 8).name() + "_patch_by_protocol", Quantity::bandwidth,
@@ -120,9 +103,11 @@ void measure_patches(Wire& wire, Sides& sides, Operation operation, const std::s
 
 void measure_net_protocols(Session& session) {
   Wire wire(session);
-  Sides sides;
+  AllSettings sides;
   for (const Protocol& protocol : protocols) {
-    sides.push_back(std::make_unique<ProtocolSide>(session, protocol));
+    sides.push_back(std::make_unique<TesseraWithSettings>(
+        protocol.name, session.job(), settings_of(session.job().settings(), protocol),
+        session.baseline_options()));
     session.remark(fmt::format(
         "{}: TESSERA_DIRECT_ROW={}, TESSERA_CHUNK={}, TESSERA_PIPELINE={}, TESSERA_TCP_TIMES={}",
         protocol.name, protocol.direct_row, protocol.chunk_kib, protocol.pipeline,
@@ -133,6 +118,99 @@ void measure_net_protocols(Session& session) {
     measure_contiguous(wire, sides, operation, title);
     measure_patches(wire, sides, operation, title);
   }
+}
+
+// Patches of larger local arrays: rows with gaps at this end, packed at the other one. Each way
+// that TESSERA_DIRECT_ROW chooses is compared with the same rows without gaps. Each way has its own
+// job, as in protocols.cpp.
+
+namespace {
+
+constexpr std::int64_t max_columns = 8192;
+constexpr std::int64_t max_row = 512;  // doubles
+
+/// Measures candidates in one line of a topic.
+using MeasureLine = std::function<std::vector<Measured>(Topic& topic, const Case& c, std::int64_t n,
+                                                        const std::vector<Candidate>& candidates)>;
+
+BaselineOptions options_of(const Session& session) {
+  BaselineOptions options = net_options(session);
+  const Case largest = Case::local_patch(Operation::put, max_row, max_columns);
+  options.capacity_bytes = std::max(options.capacity_bytes, largest.local_span());
+  return options;
+}
+
+rma::Settings with_direct_row(rma::Settings settings, std::int64_t direct_row) {
+  settings.direct_row = direct_row;
+  return settings;
+}
+
+class LocalPatches {
+ public:
+  /// Collective.
+  explicit LocalPatches(Session& session)
+      : session_(session),
+        packed_("packed", session.job(), with_direct_row(session.job().settings(), above_all_rows),
+                options_of(session)),
+        direct_("direct", session.job(), with_direct_row(session.job().settings(), 1),
+                options_of(session)),
+        own_(session.job(), options_of(session)) {}
+
+  void measure(const MeasureLine& measure_line, const char* target) {
+    for (const Operation operation : {Operation::put, Operation::get}) {
+      for (const std::int64_t columns : {std::int64_t{1024}, max_columns}) {
+        measure_columns(operation, columns, measure_line, target);
+      }
+    }
+  }
+
+ private:
+  void measure_columns(Operation operation, std::int64_t columns, const MeasureLine& measure_line,
+                       const char* target) {
+    Topic topic{fmt::format("{} n x n Doubles of a Local {} x {} Bandwidth",
+                            operation == Operation::put ? "Put" : "Get", columns, columns),
+                fmt::format("{}_local_{}", Case::contiguous(operation, 8).name(), columns),
+                Quantity::bandwidth, "n"};
+    for (const std::int64_t n : {std::int64_t{128}, max_row}) {
+      const Case c = Case::local_patch(operation, n, columns);
+      const std::vector<Candidate> candidates = {
+          renamed(*own_.candidate(Case::local_patch(operation, n, n + 2)), "dense rows"),
+          packed_.candidate(c), direct_.candidate(c), renamed(*own_.candidate(c), "default")};
+      const auto measured = measure_line(topic, c, n, candidates);
+      if (session_.is_leader() && target != nullptr) {
+        session_.targets().observe(
+            target, fmt::format("{} of {} columns", c.name(), columns),
+            ratio_of_medians(find(measured, "dense rows")->samples_ns, measured.back().samples_ns));
+      }
+    }
+  }
+
+  Session& session_;
+  TesseraWithSettings packed_;
+  TesseraWithSettings direct_;
+  TesseraCandidate own_;
+};
+
+}  // namespace
+
+void measure_net_local_patches(Session& session) {
+  Wire wire(session);
+  LocalPatches(session).measure(
+      [&](Topic& topic, const Case& c, std::int64_t n, const std::vector<Candidate>& candidates) {
+        return wire.measure(topic, c.shape(), static_cast<std::int64_t>(c.bytes()), n, candidates);
+      },
+      nullptr);
+}
+
+void measure_verbs_local_patches(VerbsPair& pair) {
+  LocalPatches(pair.session())
+      .measure(
+          [&](Topic& topic, const Case& c, std::int64_t n,
+              const std::vector<Candidate>& candidates) {
+            return pair.measure(topic, c.shape(), static_cast<std::int64_t>(c.bytes()), n,
+                                candidates);
+          },
+          verbs_target::local_patches);
 }
 
 }  // namespace tessera::bench

@@ -5,8 +5,8 @@
 #include <bit>
 #include <utility>
 
-#include "bench/floors/mpi_two_sided.hpp"
-#include "bench/net/parts.hpp"
+#include "bench/baselines/mpi_two_sided.hpp"
+#include "bench/parts.hpp"
 
 namespace tessera::bench {
 
@@ -38,9 +38,9 @@ Wire::Wire(Session& session) : session_(session), own_(session.job(), net_option
     if (!session.compares_with(Peer::tcp)) {
       continue;
     }
-    if (auto floor = make_tcp_baseline(session.crew(), net_options(session), {.waiting = waiting},
-                                       missing)) {
-      tcp_.push_back(std::move(floor));
+    if (auto baseline = make_tcp_baseline(session.group(), net_options(session),
+                                          {.waiting = waiting}, missing)) {
+      tcp_.push_back(std::move(baseline));
     } else {
       session.remark("missing: " + missing);
     }
@@ -54,24 +54,24 @@ std::unique_ptr<Baseline> Wire::start(Peer peer, decltype(make_mpi_baseline)* ma
     return nullptr;
   }
   std::string missing;
-  auto floor = make(session_.crew(), net_options(session_), missing);
-  if (!floor) {
+  auto baseline = make(session_.group(), net_options(session_), missing);
+  if (!baseline) {
     session_.remark("missing: " + missing);
   }
-  return floor;
+  return baseline;
 }
 
 TcpBaseline* Wire::tcp(Waiting waiting) const {
-  const auto found = std::find_if(tcp_.begin(), tcp_.end(), [waiting](const auto& floor) {
-    return floor->waiting() == waiting;
+  const auto found = std::find_if(tcp_.begin(), tcp_.end(), [waiting](const auto& baseline) {
+    return baseline->waiting() == waiting;
   });
   return found == tcp_.end() ? nullptr : found->get();
 }
 
 std::vector<Candidate> Wire::tcp_baselines(const Case& c) const {
   std::vector<Candidate> found;
-  for (const auto& floor : tcp_) {
-    add(found, floor->candidate(c));
+  for (const auto& baseline : tcp_) {
+    add(found, baseline->candidate(c));
   }
   return found;
 }
@@ -79,29 +79,29 @@ std::vector<Candidate> Wire::tcp_baselines(const Case& c) const {
 std::vector<Candidate> Wire::tcp_streams(Operation operation, std::size_t bytes,
                                          std::int64_t messages) const {
   std::vector<Candidate> found;
-  for (const auto& floor : tcp_) {
-    add(found, floor->stream(operation, bytes, messages));
+  for (const auto& baseline : tcp_) {
+    add(found, baseline->stream(operation, bytes, messages));
   }
   return found;
 }
 
 std::vector<Candidate> Wire::windows(const Case& c) const {
   std::vector<Candidate> found;
-  for (Baseline* const floor : {mpi_.get(), shmem_.get()}) {
-    if (auto candidate = floor != nullptr ? floor->candidate(c) : std::nullopt) {
-      found.push_back(mpi_helped_by_target(session_.crew(), std::move(*candidate)));
+  for (Baseline* const baseline : {mpi_.get(), shmem_.get()}) {
+    if (auto candidate = baseline != nullptr ? baseline->candidate(c) : std::nullopt) {
+      found.push_back(mpi_helped_by_target(session_.group(), std::move(*candidate)));
     }
   }
   return found;
 }
 
 std::optional<Candidate> Wire::mpi_ping_pong(std::size_t bytes) const {
-  return session_.compares_with(Peer::mpi) ? mpi_ping_pong_candidate(session_.crew(), bytes)
+  return session_.compares_with(Peer::mpi) ? mpi_ping_pong_candidate(session_.group(), bytes)
                                            : std::nullopt;
 }
 
 std::optional<Candidate> Wire::mpi_stream(std::size_t bytes, std::int64_t messages) const {
-  return session_.compares_with(Peer::mpi) ? mpi_stream_candidate(session_.crew(), bytes, messages)
+  return session_.compares_with(Peer::mpi) ? mpi_stream_candidate(session_.group(), bytes, messages)
                                            : std::nullopt;
 }
 
@@ -111,7 +111,7 @@ std::optional<Candidate> Wire::mpi_get(std::size_t bytes) const {
 }
 
 std::optional<Started> Wire::mpi_started_get(std::size_t bytes) const {
-  return session_.compares_with(Peer::mpi) ? bench::mpi_started_get(session_.crew(), bytes)
+  return session_.compares_with(Peer::mpi) ? bench::mpi_started_get(session_.group(), bytes)
                                            : std::nullopt;
 }
 

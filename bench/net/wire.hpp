@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/floors/tcp_floor.hpp"
-#include "bench/rma/own_side.hpp"
+#include "bench/baselines/tcp_baseline.hpp"
+#include "bench/rma/tessera_candidate.hpp"
 #include "bench/session.hpp"
 
 namespace tessera::bench {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "bench/floors/mpi_collectives.hpp"
-#include "bench/rma/parts.hpp"
+#include "bench/baselines/mpi_collectives.hpp"
+#include "bench/parts.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::bench {
@@ -70,7 +70,7 @@ void measure(Session& session, const Name& name, Kind kind, const std::vector<st
     const Collective collective{kind, bytes};
     std::vector<Candidate> candidates;
     if (session.compares_with(Peer::mpi)) {
-      add(candidates, mpi_collective_candidate(session.crew(), collective));
+      add(candidates, mpi_collective_candidate(session.group(), collective));
     }
     candidates.push_back(own_collective(session.job(), collective));
     if (!table) {

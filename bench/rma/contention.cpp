@@ -10,12 +10,13 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include "arrays/counter.hpp"
-#include "bench/floors/kernels.hpp"
-#include "bench/rma/contention_checks.hpp"
-#include "bench/rma/fairness.hpp"
-#include "bench/rma/own_side.hpp"
-#include "bench/rma/parts.hpp"
+#include "bench/baselines/kernels.hpp"
+#include "bench/parts.hpp"
+#include "bench/rma/memories.hpp"
+#include "bench/rma/tessera_candidate.hpp"
+#include "bench/support/clock.hpp"
 #include "rma/transfer.hpp"
 
 namespace tessera::bench {
@@ -30,8 +31,9 @@ Candidate cooperative(const std::string& name, Session& session, Actors actors, 
   Candidate candidate;
   candidate.name = name;
   candidate.cooperative = true;
-  candidate.bytes = bytes * (actors == Actors::all ? static_cast<std::size_t>(session.crew().size())
-                                                   : std::size_t{1});
+  candidate.bytes =
+      bytes *
+      (actors == Actors::all ? static_cast<std::size_t>(session.group().size()) : std::size_t{1});
   candidate.run = [acts, once = std::move(once)](std::int64_t repetitions) {
     for (std::int64_t i = 0; acts && i < repetitions; ++i) {
       once();
@@ -57,7 +59,7 @@ void add_plainly(std::byte* to, const std::byte* from, std::size_t bytes) {
 std::byte* shared_slice(Session& session, TesseraCandidate& own) {
   std::byte* const there =
       session.compares_with(Peer::memory) ? own.region().direct(own.target()) : nullptr;
-  return session.crew().maximum(there == nullptr ? 1 : 0) == 0 ? there : nullptr;
+  return session.group().maximum(there == nullptr ? 1 : 0) == 0 ? there : nullptr;
 }
 
 /// Where on the target the ranks accumulate.
@@ -76,14 +78,14 @@ std::vector<Candidate> accumulate_candidates(Session& session, TesseraCandidate&
                     own.local().data(),
                     bytes,
                     places == SameOrDisjoint::apart,
-                    actors == Actors::all ? session.crew().size() : 1};
+                    actors == Actors::all ? session.group().size() : 1};
     candidate.verify = [&session, sums, run = candidate.run] {
-      return verify_sums(session.crew(), session.job(), sums, [&run] { run(1); });
+      return verify_sums(session.group(), session.job(), sums, [&run] { run(1); });
     };
     return candidate;
   };
-  const auto rank = static_cast<std::size_t>(session.crew().rank());
-  const auto ranks = static_cast<std::size_t>(session.crew().size());
+  const auto rank = static_cast<std::size_t>(session.group().rank());
+  const auto ranks = static_cast<std::size_t>(session.group().size());
   const std::size_t offset = places == SameOrDisjoint::apart ? rank * bytes : 0;
   std::byte* const there = shared_slice(session, own);
   std::byte* const here = own.local().data();
@@ -138,7 +140,7 @@ void measure_accumulate(Session& session, const std::string& bench, TesseraCandi
       session.remark(fmt::format("{}: the same for plain loops: {:.3f}", size,
                                  rate_ratio(measured[0], measured[1]).value));
     }
-    if (session.crew().size() == 2 && session.job().node_count() == 1) {
+    if (session.group().size() == 2 && session.job().node_count() == 1) {
       session.targets().observe(contention_target(where), fmt::format("{} B", size), scaling);
     }
   }
@@ -169,10 +171,10 @@ Candidate spin_lock(Session& session, TesseraCandidate& own, std::byte* place) {
     if (acts) {
       unlock();  // whatever value it had
     }
-    session.crew().barrier();
+    session.group().barrier();
   };
   candidate.verify = [&session, lock, unlock, word = counted_under_lock(own)] {
-    return verify_lock(session.crew(), session.job(), word, lock, unlock);
+    return verify_lock(session.group(), session.job(), word, lock, unlock);
   };
   return candidate;
 }
@@ -190,14 +192,14 @@ void measure_lock(Session& session, const std::string& bench, TesseraCandidate& 
   Candidate ours = own.lock_unlock(own.target(), true);
   ours.verify = [&session, &own] {
     return verify_lock(
-        session.crew(), session.job(), counted_under_lock(own), [&own] { own.lock(own.target()); },
+        session.group(), session.job(), counted_under_lock(own), [&own] { own.lock(own.target()); },
         [&own] { own.unlock(own.target()); });
   };
   candidates.push_back(std::move(ours));
   Table table = session.table("Contended Lock and Unlock Latency", candidates.size() - 1,
                               Quantity::latency, "Ranks");
   const Subject subject{bench, "lock_unlock_contended", "", 8};
-  session.measure(table, subject, session.crew().size(), candidates,
+  session.measure(table, subject, session.group().size(), candidates,
                   concurrent(session.options().measure_options()));
   measure_fairness(session, subject, candidates.back().name, [&] { candidates.back().run(1); });
 }
@@ -208,7 +210,7 @@ void measure_counter(Session& session, const std::string& bench, TesseraCandidat
       arrays::Counter::create(session.job(), session.job().world(), own.target()).value();
   const auto drawing = [&session](const char* name, const std::function<std::int64_t()>& draw) {
     Candidate candidate = cooperative(name, session, Actors::all, 0, [draw] { (void)draw(); });
-    candidate.verify = [&session, draw] { return verify_draws(session.crew(), draw); };
+    candidate.verify = [&session, draw] { return verify_draws(session.group(), draw); };
     return candidate;
   };
   std::vector<Candidate> candidates;
@@ -220,25 +222,71 @@ void measure_counter(Session& session, const std::string& bench, TesseraCandidat
   candidates.push_back(drawing("counter", [&counter] { return counter.next().value(); }));
   Table table = session.table("Counter Drawn From by All Ranks Latency", candidates.size() - 1,
                               Quantity::latency, "Ranks");
-  session.measure(table, {bench, "counter_contended", "", 8}, session.crew().size(), candidates,
+  session.measure(table, {bench, "counter_contended", "", 8}, session.group().size(), candidates,
                   concurrent(session.options().measure_options()));
 }
 
 }  // namespace
 
 void measure_contention(Session& session, const std::string& bench) {
-  if (session.crew().size() < 2) {
+  if (session.group().size() < 2) {
     session.remark("contention: skipped, it needs two ranks");
     return;
   }
   // Room for the largest accumulate of each rank.
   TesseraCandidate own(
       session.job(),
-      {.capacity_bytes = (4U << 20) * static_cast<std::size_t>(session.crew().size())});
+      {.capacity_bytes = (4U << 20) * static_cast<std::size_t>(session.group().size())});
   measure_accumulate(session, bench, own, SameOrDisjoint::apart);
   measure_accumulate(session, bench, own, SameOrDisjoint::same);
   measure_lock(session, bench, own);
   measure_counter(session, bench, own);
+}
+
+// How evenly ranks are served that want the same: how often each repeats an operation in the same
+// time.
+
+namespace {
+
+/// The number of repetitions of `once` in the given time.
+std::int64_t count_for(std::int64_t time_ns, const std::function<void()>& once) {
+  std::int64_t count = 0;
+  for (const std::int64_t end = now_ns() + time_ns; now_ns() < end; ++count) {
+    once();
+  }
+  return count;
+}
+
+}  // namespace
+
+void measure_fairness(Session& session, const Subject& subject, const std::string& backend,
+                      const std::function<void()>& once) {
+  constexpr std::int64_t time_ns = 10'000'000;
+  constexpr int rounds = 11;
+  RankGroup& group = session.group();
+  if (group.size() < 2) {
+    return;
+  }
+  std::vector<double> evenness;
+  for (int round = 0; round < rounds; ++round) {
+    group.barrier();
+    const auto count = static_cast<double>(count_for(time_ns, once));
+    const double most = group.maximum(count);
+    const double fewest = -group.maximum(-count);
+    evenness.push_back(fewest / most);
+  }
+  Record record;
+  record.bench = subject.bench;
+  record.backend = backend;
+  record.op = subject.op;
+  record.shape = subject.shape;
+  record.size = subject.size;
+  record.unit = "fewest/most";
+  record.stats = summarise(evenness);
+  session.remark(fmt::format("{} {}: fewest / most of the ranks: {:.3f} [{:.3f},{:.3f}]",
+                             subject.size, backend, record.stats.median,
+                             record.stats.ci95_median.lo, record.stats.ci95_median.hi));
+  session.record(std::move(record));
 }
 
 }  // namespace tessera::bench

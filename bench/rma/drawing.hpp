@@ -16,7 +16,7 @@
 #include <fmt/format.h>
 
 #include "bench/rma/memories.hpp"
-#include "bench/support/crew.hpp"
+#include "bench/support/rank_group.hpp"
 #include "rma/job.hpp"
 
 namespace tessera::bench {
@@ -96,8 +96,8 @@ class TwoLevels {
 template <class Level>
 class Drawing {
  public:
-  Drawing(RankGroup& crew, Level level, int ranks, std::int64_t chunk)
-      : crew_(crew), level_(std::move(level)), acts_(crew_.rank() < ranks), chunk_(chunk) {}
+  Drawing(RankGroup& group, Level level, int ranks, std::int64_t chunk)
+      : group_(group), level_(std::move(level)), acts_(group_.rank() < ranks), chunk_(chunk) {}
 
   void draw(std::int64_t repetitions) {
     for (std::int64_t i = 0; i < repetitions && acts_; ++i) {
@@ -117,13 +117,13 @@ class Drawing {
   /// Collective. Whether each task was drawn by one rank only.
   std::string verify() {
     std::array<std::int64_t, 16> mine = {};
-    crew_.barrier();
+    group_.barrier();
     for (std::int64_t& first : mine) {
       first = level_.draw(chunk_);
     }
     std::vector<std::int64_t> drawn;
-    for (int rank = 0; rank < crew_.size(); ++rank) {
-      const auto theirs = crew_.share(mine, rank);
+    for (int rank = 0; rank < group_.size(); ++rank) {
+      const auto theirs = group_.share(mine, rank);
       drawn.insert(drawn.end(), theirs.begin(), theirs.end());
     }
     std::sort(drawn.begin(), drawn.end());
@@ -137,7 +137,7 @@ class Drawing {
   }
 
  private:
-  RankGroup& crew_;
+  RankGroup& group_;
   Level level_;
   bool acts_;
   std::int64_t chunk_;

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/support/crew.hpp"
+#include "bench/support/rank_group.hpp"
 
 namespace tessera::bench {
 
@@ -23,10 +23,10 @@ enum class Fencing { one, all };
 template <class Memory>
 class Fencer {
  public:
-  Fencer(RankGroup& crew, Memory& memory, Fencing fencing, int ranks)
-      : crew_(crew), memory_(memory), fencing_(fencing), ranks_(ranks) {
-    const int rank = crew_.rank();
-    const int all = crew_.size();
+  Fencer(RankGroup& group, Memory& memory, Fencing fencing, int ranks)
+      : group_(group), memory_(memory), fencing_(fencing), ranks_(ranks) {
+    const int rank = group_.rank();
+    const int all = group_.size();
     if (rank < ranks_) {
       const int targets = fencing_ == Fencing::one ? 1 : std::max(all - 1, 1);
       for (int distance = 1; distance <= targets; ++distance) {
@@ -38,7 +38,7 @@ class Fencer {
   void fence(std::int64_t repetitions) {
     for (std::int64_t i = 0; i < repetitions && !targets_.empty(); ++i) {
       for (const int target : targets_) {
-        memory_.put(target, place(crew_.rank()), &value_, word);
+        memory_.put(target, place(group_.rank()), &value_, word);
       }
       if (fencing_ == Fencing::one) {
         memory_.complete(targets_.front());
@@ -51,22 +51,22 @@ class Fencer {
   /// Collective. Each target checks that the numbers have arrived.
   std::string verify() {
     ++value_;
-    crew_.barrier();
+    group_.barrier();
     fence(1);
-    crew_.barrier();
+    group_.barrier();
     std::string wrong;
     for (int sender = 0; sender < ranks_; ++sender) {
-      const int distance = (crew_.rank() - sender + crew_.size()) % crew_.size();
-      const bool sends = fencing_ == Fencing::all ? distance != 0 : distance == 1 % crew_.size();
+      const int distance = (group_.rank() - sender + group_.size()) % group_.size();
+      const bool sends = fencing_ == Fencing::all ? distance != 0 : distance == 1 % group_.size();
       std::int64_t found = 0;
-      memory_.start_get(crew_.rank(), place(sender), &found, word);
-      memory_.wait(crew_.rank());
+      memory_.start_get(group_.rank(), place(sender), &found, word);
+      memory_.wait(group_.rank());
       if (sends && found != value_) {
         wrong =
             fmt::format("rank {} put {} and fenced, but this rank has {}", sender, value_, found);
       }
     }
-    crew_.barrier();
+    group_.barrier();
     return wrong;
   }
 
@@ -75,7 +75,7 @@ class Fencer {
 
   static std::size_t place(int rank) { return static_cast<std::size_t>(rank) * word; }
 
-  RankGroup& crew_;
+  RankGroup& group_;
   Memory& memory_;
   Fencing fencing_;
   int ranks_;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Memory with a slice on every rank. OwnMemory is Tessera's; PlainMemory uses plain loads and
-// stores if slices are mapped; MpiMemory and ShmemMemory (bench/floors/) are MPI's and OpenSHMEM's.
-// They have the same functions, so that parts in which all ranks act are written once, as
-// templates.
+// stores if slices are mapped; MpiMemory and ShmemMemory (bench/baselines/) are MPI's and
+// OpenSHMEM's. They have the same functions, so that parts in which all ranks act are written once,
+// as templates.
 //
 // Creation and destruction are collective. Their rank group is the session's: MPI needs targets
 // that wait inside MPI.
@@ -17,11 +17,15 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/floors/kernels.hpp"
-#include "bench/floors/mpi_memory.hpp"
-#include "bench/floors/shmem_memory.hpp"
+#include <functional>
+#include <string>
+#include "bench/baselines/kernels.hpp"
+#include "bench/baselines/mpi_memory.hpp"
+#include "bench/baselines/shmem_memory.hpp"
 #include "bench/session.hpp"
+#include "bench/support/rank_group.hpp"
 #include "rma/atomic.hpp"
+#include "rma/job.hpp"
 #include "rma/region.hpp"
 #include "rma/transfer.hpp"
 
@@ -150,5 +154,31 @@ class Memories {
 
 /// Collective. Null if --compare doesn't name OpenSHMEM, or, with a remark, if it isn't available.
 std::unique_ptr<ShmemMemory> make_shmem_memory(Session& session, std::size_t bytes_each);
+
+// Checks that nothing is lost when several ranks change one target at the same time: sums, a count
+// under a lock, tickets of a counter. All are collective, and return an error message
+// or an empty string.
+
+/// Doubles that ranks add to one target.
+struct Sums {
+  rma::Region& region;
+  rma::TeamRank target;
+  std::byte* from = nullptr;  ///< this rank's numbers; the check writes them
+  std::size_t bytes = 0;      ///< per rank
+  bool are_apart = false;     ///< true: rank r's begin at r × `bytes`; false: all begin at 0
+  int adders = 0;             ///< the first `adders` ranks add; the others only watch
+};
+
+/// `add` adds this rank's numbers once; it is called on the ranks that add.
+std::string verify_sums(RankGroup& group, rma::Job& job, const Sums& sums,
+                        const std::function<void()>& add);
+
+/// Whether at most one rank at a time is between `lock` and `unlock`. All ranks count in the word
+/// at `word`, in steps that would lose counts of other ranks.
+std::string verify_lock(RankGroup& group, rma::Job& job, const rma::RemoteAddress& word,
+                        const std::function<void()>& lock, const std::function<void()>& unlock);
+
+/// Whether `draw` returns each number exactly once.
+std::string verify_draws(RankGroup& group, const std::function<std::int64_t()>& draw);
 
 }  // namespace tessera::bench

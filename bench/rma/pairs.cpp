@@ -11,8 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "bench/parts.hpp"
 #include "bench/rma/memories.hpp"
-#include "bench/rma/parts.hpp"
 #include "bench/rma/sender.hpp"
 
 namespace tessera::bench {
@@ -39,7 +39,7 @@ Peers both_ways(int ranks) {
 std::vector<Candidate> candidates_of(Session& session, Memories& memories, const Traffic& traffic) {
   return memories.candidates([&](auto& memory) {
     const auto sender =
-        std::make_shared<Sender<std::decay_t<decltype(memory)>>>(session.crew(), memory, traffic);
+        std::make_shared<Sender<std::decay_t<decltype(memory)>>>(session.group(), memory, traffic);
     Candidate candidate;
     candidate.cooperative = true;
     candidate.bytes = traffic.window_bytes() * static_cast<std::size_t>(traffic.senders());
@@ -51,7 +51,7 @@ std::vector<Candidate> candidates_of(Session& session, Memories& memories, const
 }
 
 void measure_rate(Session& session, Operation operation, std::size_t bytes) {
-  const int ranks = session.crew().size();
+  const int ranks = session.group().size();
   const std::int64_t messages = session.options().window;
   Memories memories(session, bytes * static_cast<std::size_t>(messages));
   const std::string name = Case::contiguous(operation, 8).name();
@@ -83,7 +83,7 @@ void measure_rate_of_pairs(Session& session) {
 }
 
 void measure_both_ways(Session& session) {
-  const int ranks = session.crew().size();
+  const int ranks = session.group().size();
   if (ranks < 2) {
     session.remark("rma.both_ways: skipped, it needs two ranks");
     return;

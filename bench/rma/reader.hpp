@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/support/crew.hpp"
+#include "bench/support/rank_group.hpp"
 
 namespace tessera::bench {
 
@@ -25,10 +25,10 @@ inline std::byte read_byte(std::size_t place) {
 template <class Memory>
 class Reader {
  public:
-  Reader(RankGroup& crew, Memory& memory, ReadTargets places, std::size_t bytes)
-      : crew_(crew),
+  Reader(RankGroup& group, Memory& memory, ReadTargets places, std::size_t bytes)
+      : group_(group),
         memory_(memory),
-        at_(places == ReadTargets::apart ? static_cast<std::size_t>(crew_.rank()) * bytes : 0),
+        at_(places == ReadTargets::apart ? static_cast<std::size_t>(group_.rank()) * bytes : 0),
         buffer_(bytes) {}
 
   void read() {
@@ -38,8 +38,8 @@ class Reader {
 
   /// Collective.
   std::string verify() {
-    if (crew_.rank() == 0) {
-      std::vector<std::byte> all(buffer_.size() * static_cast<std::size_t>(crew_.size()));
+    if (group_.rank() == 0) {
+      std::vector<std::byte> all(buffer_.size() * static_cast<std::size_t>(group_.size()));
       for (std::size_t i = 0; i < all.size(); ++i) {
         all[i] = read_byte(i);
       }
@@ -47,9 +47,9 @@ class Reader {
       memory_.complete(0);
     }
     std::fill(buffer_.begin(), buffer_.end(), std::byte{255});
-    crew_.barrier();
+    group_.barrier();
     read();
-    crew_.barrier();
+    group_.barrier();
     for (std::size_t i = 0; i < buffer_.size(); ++i) {
       if (buffer_[i] != read_byte(at_ + i)) {
         return fmt::format("byte {} of {} arrived with a wrong value", i, buffer_.size());
@@ -59,7 +59,7 @@ class Reader {
   }
 
  private:
-  RankGroup& crew_;
+  RankGroup& group_;
   Memory& memory_;
   std::size_t at_;
   std::vector<std::byte> buffer_;

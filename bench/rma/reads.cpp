@@ -12,9 +12,8 @@
 
 #include <fmt/format.h>
 
-#include "bench/rma/fairness.hpp"
+#include "bench/parts.hpp"
 #include "bench/rma/memories.hpp"
-#include "bench/rma/parts.hpp"
 #include "bench/rma/reader.hpp"
 
 namespace tessera::bench {
@@ -27,11 +26,11 @@ void measure(Session& session, Memories& memories, std::optional<Table>& table, 
   std::function<void()> once;
   const auto candidates = memories.candidates([&](auto& memory) {
     const auto reader = std::make_shared<Reader<std::decay_t<decltype(memory)>>>(
-        session.crew(), memory, places, bytes);
+        session.group(), memory, places, bytes);
     Candidate candidate;
     candidate.cooperative = true;
-    candidate.bytes = bytes * static_cast<std::size_t>(session.crew().size());
-    candidate.operations = session.crew().size();
+    candidate.bytes = bytes * static_cast<std::size_t>(session.group().size());
+    candidate.operations = session.group().size();
     candidate.run = [reader](std::int64_t repetitions) {
       for (std::int64_t i = 0; i < repetitions; ++i) {
         reader->read();
@@ -47,7 +46,7 @@ void measure(Session& session, Memories& memories, std::optional<Table>& table, 
                                     : "Gets by All Ranks of One Block of Rank 0 Bandwidth",
                                 candidates.size() - 1, Quantity::bandwidth));
   }
-  session.measure(*table, {"rma", op, fmt::format("{} ranks", session.crew().size()), size}, size,
+  session.measure(*table, {"rma", op, fmt::format("{} ranks", session.group().size()), size}, size,
                   candidates, concurrent(session.options().measure_options()));
   measure_fairness(session, {"rma", op + "_fairness", "", size}, candidates.back().name, once);
 }
@@ -58,7 +57,7 @@ void measure_reads(Session& session) {
   constexpr std::array<std::size_t, 4> sizes = {8, 1024, 64U << 10, 1U << 20};
   const auto largest = static_cast<std::size_t>(session.options().max_size);
   Memories memories(
-      session, std::min(largest, sizes.back()) * static_cast<std::size_t>(session.crew().size()));
+      session, std::min(largest, sizes.back()) * static_cast<std::size_t>(session.group().size()));
   for (const ReadTargets places : {ReadTargets::apart, ReadTargets::same}) {
     std::optional<Table> table;
     for (const std::size_t bytes : sizes) {

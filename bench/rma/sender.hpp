@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "bench/support/case.hpp"
-#include "bench/support/crew.hpp"
+#include "bench/support/rank_group.hpp"
 
 namespace tessera::bench {
 
@@ -44,11 +44,11 @@ inline std::byte sent_byte(int rank, std::size_t place) {
 template <class Memory>
 class Sender {
  public:
-  Sender(RankGroup& crew, Memory& memory, const Traffic& traffic)
-      : crew_(crew),
+  Sender(RankGroup& group, Memory& memory, const Traffic& traffic)
+      : group_(group),
         memory_(memory),
         traffic_(traffic),
-        rank_(crew_.rank()),
+        rank_(group_.rank()),
         peer_(traffic.peers[static_cast<std::size_t>(rank_)]),
         buffer_(traffic.window_bytes()) {}
 
@@ -72,16 +72,16 @@ class Sender {
     const bool gets = traffic_.operation == Operation::get;
     fill_slice(gets ? rank_ : -1);
     fill_buffer(gets ? -1 : rank_);
-    crew_.barrier();
+    group_.barrier();
     send(1);
-    crew_.barrier();
+    group_.barrier();
     int source = peer_;
     if (!gets) {
       source = sender_to_me();
       read_slice();
     }
     std::string wrong = source < 0 ? "" : difference(source);
-    crew_.barrier();
+    group_.barrier();
     return wrong;
   }
 
@@ -121,7 +121,7 @@ class Sender {
     return "";
   }
 
-  RankGroup& crew_;
+  RankGroup& group_;
   Memory& memory_;
   Traffic traffic_;
   int rank_;

@@ -11,24 +11,24 @@
 
 #include <fmt/format.h>
 
-#include "bench/floors/mpi_collectives.hpp"
-#include "bench/floors/shmem_memory.hpp"
+#include "bench/baselines/mpi_collectives.hpp"
+#include "bench/baselines/shmem_memory.hpp"
+#include "bench/parts.hpp"
 #include "bench/rma/fencer.hpp"
 #include "bench/rma/memories.hpp"
-#include "bench/rma/parts.hpp"
 
 namespace tessera::bench {
 namespace {
 
 void measure_fence(Session& session, Fencing fencing) {
   const bool is_one = fencing == Fencing::one;
-  const int all = session.crew().size();
+  const int all = session.group().size();
   Memories memories(session, static_cast<std::size_t>(all) * sizeof(std::int64_t));
   std::optional<Table> table;
   for (const int ranks : doubling_to(all)) {
     const auto candidates = memories.candidates([&](auto& memory) {
       const auto fencer = std::make_shared<Fencer<std::decay_t<decltype(memory)>>>(
-          session.crew(), memory, fencing, ranks);
+          session.group(), memory, fencing, ranks);
       Candidate candidate;
       candidate.cooperative = true;
       candidate.run = [fencer](std::int64_t repetitions) { fencer->fence(repetitions); };
@@ -49,9 +49,9 @@ void measure_fence(Session& session, Fencing fencing) {
 
 /// Collective. Barriers of the first `ranks` ranks; with `fences`, a fence of all before each.
 Candidate own_barrier(Session& session, int ranks, bool fences) {
-  const bool acts = session.crew().rank() < ranks;
+  const bool acts = session.group().rank() < ranks;
   const auto team = std::make_shared<rma::Team>(
-      session.job().world().split(acts ? 0 : -1, session.crew().rank()).value());
+      session.job().world().split(acts ? 0 : -1, session.group().rank()).value());
   Candidate candidate;
   candidate.name = fences ? "fence and barrier" : "tessera";
   candidate.cooperative = true;
@@ -67,15 +67,15 @@ Candidate own_barrier(Session& session, int ranks, bool fences) {
 }
 
 void measure_barrier(Session& session) {
-  const int all = session.crew().size();
+  const int all = session.group().size();
   std::optional<Table> table;
   for (const int ranks : doubling_to(all)) {
     std::vector<Candidate> candidates;
     if (session.compares_with(Peer::mpi)) {
-      add(candidates, mpi_barrier_candidate(session.crew(), ranks));
+      add(candidates, mpi_barrier_candidate(session.group(), ranks));
     }
     if (session.compares_with(Peer::shmem)) {
-      add(candidates, shmem_barrier_candidate(session.crew(), ranks));
+      add(candidates, shmem_barrier_candidate(session.group(), ranks));
     }
     candidates.push_back(own_barrier(session, ranks, true));
     candidates.push_back(own_barrier(session, ranks, false));

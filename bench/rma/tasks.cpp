@@ -15,11 +15,10 @@
 
 #include <fmt/format.h>
 
-#include "bench/floors/global_arrays.hpp"
+#include "bench/baselines/global_arrays.hpp"
+#include "bench/parts.hpp"
 #include "bench/rma/drawing.hpp"
-#include "bench/rma/fairness.hpp"
 #include "bench/rma/memories.hpp"
-#include "bench/rma/parts.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -51,7 +50,7 @@ class GlobalArraysCounter {
 template <class Level>
 Candidate drawing(Session& session, Level level, int ranks, std::int64_t chunk, Work work) {
   const auto drawing =
-      std::make_shared<Drawing<Level>>(session.crew(), std::move(level), ranks, chunk);
+      std::make_shared<Drawing<Level>>(session.group(), std::move(level), ranks, chunk);
   Candidate candidate;
   candidate.cooperative = true;
   candidate.operations = static_cast<double>(ranks * (work == Work::some ? chunk : 1));
@@ -86,7 +85,7 @@ std::vector<Candidate> candidates_of(Session& session, Counters& counters, int r
 }
 
 void measure_draws(Session& session, Counters& counters) {
-  const int all = session.crew().size();
+  const int all = session.group().size();
   std::optional<Table> table;
   for (const int ranks : doubling_to(all)) {
     const auto candidates = candidates_of(session, counters, ranks, 1, Work::none);
@@ -102,7 +101,7 @@ void measure_draws(Session& session, Counters& counters) {
 }
 
 void measure_chunks(Session& session, Counters& counters) {
-  const int all = session.crew().size();
+  const int all = session.group().size();
   std::optional<Table> table;
   for (const std::int64_t chunk : {1, 2, 4, 8, 16, 32, 64}) {
     const auto candidates = candidates_of(session, counters, all, chunk, Work::some);

@@ -12,11 +12,11 @@
 
 #include <fmt/format.h>
 
-#include "bench/floors/floor.hpp"
-#include "bench/floors/memory_floor.hpp"
-#include "bench/floors/mpi_two_sided.hpp"
-#include "bench/rma/own_side.hpp"
-#include "bench/rma/parts.hpp"
+#include "bench/baselines/baseline.hpp"
+#include "bench/baselines/memory_baseline.hpp"
+#include "bench/baselines/mpi_two_sided.hpp"
+#include "bench/parts.hpp"
+#include "bench/rma/tessera_candidate.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -55,12 +55,12 @@ class Bench {
   [[nodiscard]] TesseraCandidate& own() { return own_; }
 
   /// The baselines that support `c`, memory first.
-  [[nodiscard]] std::vector<Candidate> floors(const Case& c) {
+  [[nodiscard]] std::vector<Candidate> baselines(const Case& c) {
     std::vector<Candidate> found;
     add(found, memory_ ? memory_->candidate(c) : std::nullopt);
     add(found, by_messages(c));
-    for (const auto& floor : libraries_) {
-      add(found, floor->candidate(c));
+    for (const auto& baseline : libraries_) {
+      add(found, baseline->candidate(c));
     }
     return found;
   }
@@ -80,7 +80,7 @@ class Bench {
   void measure(std::optional<Table>& table, const std::string& title, Quantity quantity,
                Subject subject, const Case& c, Candidate mine, std::int64_t line,
                const std::string& size_name = "Size") {
-    std::vector<Candidate> candidates = floors(c);
+    std::vector<Candidate> candidates = baselines(c);
     candidates.push_back(std::move(mine));
     subject.bench = "rma";
     subject.size = static_cast<std::int64_t>(c.bytes());
@@ -111,11 +111,11 @@ class Bench {
     }
     if (c.operation == Operation::put) {
       return session_.has_comparable_replies(c)
-                 ? mpi_stream_candidate(session_.crew(), c.bytes(), 1)
+                 ? mpi_stream_candidate(session_.group(), c.bytes(), 1)
                  : std::nullopt;
     }
     const auto get =
-        c.operation == Operation::get ? mpi_started_get(session_.crew(), c.bytes()) : std::nullopt;
+        c.operation == Operation::get ? mpi_started_get(session_.group(), c.bytes()) : std::nullopt;
     return get ? std::optional(blocking_candidate(*get)) : std::nullopt;
   }
 
@@ -168,7 +168,8 @@ void measure_window(Session& session) {
 void measure_aggregation(Session& session) {
   Bench bench(session);
   for (const Operation operation : {Operation::put, Operation::get}) {
-    std::vector<Candidate> candidates = bench.floors(Case::vector(operation, 8, scattered_words));
+    std::vector<Candidate> candidates =
+        bench.baselines(Case::vector(operation, 8, scattered_words));
     const auto add = [&](const Case& c, const char* name) {
       candidates.push_back(*bench.own().candidate(c));
       candidates.back().name = name;
@@ -253,7 +254,7 @@ void measure_scattered(Session& session) {
 
 void measure_atomics(Session& session) {
   Bench bench(session);
-  if (const std::string problem = mpi_compare_swap_problem(session.crew());
+  if (const std::string problem = mpi_compare_swap_problem(session.group());
       session.compares_with(Peer::mpi) && !problem.empty()) {
     session.remark(problem);
   }
@@ -265,7 +266,7 @@ void measure_atomics(Session& session) {
   }
   if (!bench.own().lock_problem().ok()) {
     session.remark("no locks: " + bench.own().lock_problem().message());
-  } else if (session.crew().size() > 1) {
+  } else if (session.group().size() > 1) {
     std::optional<Table> table;
     bench.measure(table, "Lock and Unlock of an Own Lock Latency", Quantity::latency,
                   {"rma", "lock_unlock_own", "", 8}, Case::contiguous(Operation::lock_unlock, 8),

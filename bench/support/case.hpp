@@ -22,6 +22,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 namespace tessera::bench {
@@ -91,6 +92,12 @@ struct Case {
   /// Whether the case includes a fence. A get is complete when its data arrive.
   [[nodiscard]] bool needs_fence() const {
     return completes == Completes::at_target && operation != Operation::get;
+  }
+
+  /// Whether all numbers that MPI and ARMCI need fit into an int.
+  [[nodiscard]] bool fits_int() const {
+    constexpr auto limit = static_cast<std::size_t>(std::numeric_limits<int>::max());
+    return remote_span() + remote_stride < limit && local_span() + local_stride < limit;
   }
 
   /// Payload.

@@ -84,15 +84,15 @@ struct Place {
 };
 
 /// Collective. Fills in what depends on all ranks.
-void describe_placement(RankGroup& crew, Host& host, Launch& launch) {
+void describe_placement(RankGroup& group, Host& host, Launch& launch) {
   utsname names = {};
   uname(&names);
   const Place mine = {std::hash<std::string_view>{}(names.nodename), own_processors()};
   std::set<std::size_t> nodes;
   Processors cpus;
   int ranks_here = 0;
-  for (int rank = 0; rank < crew.size(); ++rank) {
-    const Place place = crew.share(mine, rank);
+  for (int rank = 0; rank < group.size(); ++rank) {
+    const Place place = group.share(mine, rank);
     nodes.insert(place.node);
     if (place.node == mine.node) {
       cpus |= place.cpus;
@@ -101,8 +101,8 @@ void describe_placement(RankGroup& crew, Host& host, Launch& launch) {
   }
   host.cores = granted_cores("", static_cast<int>(cpus.count()));
   launch.nodes = static_cast<int>(nodes.size());
-  launch.ranks = crew.size();
-  launch.oversubscribed = crew.maximum(ranks_here > host.cores ? 1 : 0) > 0;
+  launch.ranks = group.size();
+  launch.oversubscribed = group.maximum(ranks_here > host.cores ? 1 : 0) > 0;
   const auto online = static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN));
   launch.binding = mine.cpus.count() >= online ? "none" : ranges(mine.cpus);
 }
@@ -192,7 +192,7 @@ double noise_probe_percent() {
   return 100 * (stats.p95 - stats.min) / stats.min;
 }
 
-RunInfo describe_run(RankGroup& crew, int argc, const char* const* argv) {
+RunInfo describe_run(RankGroup& group, int argc, const char* const* argv) {
   RunInfo run;
   run.suite_version = suite_version();
   run.git = git_description();
@@ -200,9 +200,9 @@ RunInfo describe_run(RankGroup& crew, int argc, const char* const* argv) {
   run.launch.argv.assign(argv, argv + argc);
   run.env = environment_of_note();
   run.timer_cost_ns = timer_cost_ns();
-  describe_placement(crew, run.host, run.launch);
-  crew.barrier();
-  run.noise_percent = crew.maximum(noise_probe_percent());
+  describe_placement(group, run.host, run.launch);
+  group.barrier();
+  run.noise_percent = group.maximum(noise_probe_percent());
   return run;
 }
 

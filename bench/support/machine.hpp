@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/support/crew.hpp"
+#include "bench/support/rank_group.hpp"
 
 namespace tessera::bench {
 
@@ -66,7 +66,7 @@ struct RunInfo {
 };
 
 /// Collective. The circumstances of this run; takes about 50 ms.
-RunInfo describe_run(RankGroup& crew, int argc, const char* const* argv);
+RunInfo describe_run(RankGroup& group, int argc, const char* const* argv);
 
 /// Whether numbers depend on the variable of that name. Such variables distinguish runs from each
 /// other.

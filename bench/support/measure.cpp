@@ -8,8 +8,7 @@
 #include <random>
 
 #include <fmt/format.h>
-
-#include "bench/support/warm_up.hpp"
+#include "bench/support/statistics.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -23,40 +22,40 @@ struct Step {
 
 /// Brings all ranks to the same moment, awake. A rank that slept in a barrier leaves it tens of
 /// microseconds after the others, which might have done all their work by then.
-void synchronise_awake(RankGroup& crew) {
+void synchronise_awake(RankGroup& group) {
   constexpr double prompt_ns = 10'000;
   constexpr int attempts = 20;
   for (int i = 0; i < attempts; ++i) {
     const std::int64_t start = now_ns();
-    crew.barrier();
-    if (crew.maximum(static_cast<double>(now_ns() - start)) < prompt_ns) {
+    group.barrier();
+    if (group.maximum(static_cast<double>(now_ns() - start)) < prompt_ns) {
       break;
     }
   }
-  crew.barrier();
+  group.barrier();
 }
 
 /// Runs one sample on this rank: prime, meet, time.
-double timed_run(RankGroup& crew, const Candidate& candidate, std::int64_t repetitions,
+double timed_run(RankGroup& group, const Candidate& candidate, std::int64_t repetitions,
                  const MeasureOptions& options) {
   if (options.prime) {
     candidate.run(1);
   }
   if (candidate.cooperative) {
-    synchronise_awake(crew);
+    synchronise_awake(group);
   }
   const std::int64_t start = options.clock();
   candidate.run(repetitions);
   const auto elapsed = static_cast<double>(options.clock() - start);
-  return candidate.cooperative ? crew.maximum(elapsed) : elapsed;
+  return candidate.cooperative ? group.maximum(elapsed) : elapsed;
 }
 
 /// The ranks other than 0: runs the steps that rank 0 sends until it has finished.
-void follow(RankGroup& crew, const std::vector<Candidate>& candidates,
+void follow(RankGroup& group, const std::vector<Candidate>& candidates,
             const MeasureOptions& options) {
-  for (Step step = crew.share(Step{}); step.candidate != Step::finished;
-       step = crew.share(Step{})) {
-    (void)timed_run(crew, candidates[static_cast<std::size_t>(step.candidate)], step.repetitions,
+  for (Step step = group.share(Step{}); step.candidate != Step::finished;
+       step = group.share(Step{})) {
+    (void)timed_run(group, candidates[static_cast<std::size_t>(step.candidate)], step.repetitions,
                     options);
   }
 }
@@ -64,9 +63,9 @@ void follow(RankGroup& crew, const std::vector<Candidate>& candidates,
 /// Rank 0's side of a measurement.
 class Leader {
  public:
-  Leader(RankGroup& crew, const std::vector<Candidate>& candidates, const MeasureOptions& options,
+  Leader(RankGroup& group, const std::vector<Candidate>& candidates, const MeasureOptions& options,
          std::vector<Measured>& results)
-      : crew_(crew),
+      : group_(group),
         candidates_(candidates),
         options_(options),
         results_(results),
@@ -79,7 +78,7 @@ class Leader {
       round_ns += warm_up(i);
     }
     take_samples(round_ns);
-    (void)crew_.share(Step{});
+    (void)group_.share(Step{});
     summarise_all();
   }
 
@@ -87,9 +86,9 @@ class Leader {
   /// One sample's elapsed time in nanoseconds, clock reading included.
   double elapsed(std::size_t candidate, std::int64_t repetitions) {
     if (candidates_[candidate].cooperative) {
-      (void)crew_.share(Step{static_cast<std::int64_t>(candidate), repetitions});
+      (void)group_.share(Step{static_cast<std::int64_t>(candidate), repetitions});
     }
-    return timed_run(crew_, candidates_[candidate], repetitions, options_);
+    return timed_run(group_, candidates_[candidate], repetitions, options_);
   }
 
   /// One sample in nanoseconds a repetition.
@@ -172,7 +171,7 @@ class Leader {
     }
   }
 
-  RankGroup& crew_;
+  RankGroup& group_;
   const std::vector<Candidate>& candidates_;
   const MeasureOptions& options_;
   std::vector<Measured>& results_;
@@ -180,7 +179,7 @@ class Leader {
 };
 
 /// Collective. Prepares and checks one candidate.
-Measured prepare(RankGroup& crew, const Candidate& candidate, const MeasureOptions& options) {
+Measured prepare(RankGroup& group, const Candidate& candidate, const MeasureOptions& options) {
   Measured result;
   result.name = candidate.name;
   result.bytes = candidate.bytes;
@@ -188,12 +187,12 @@ Measured prepare(RankGroup& crew, const Candidate& candidate, const MeasureOptio
   if (candidate.prepare) {
     candidate.prepare();
   }
-  crew.barrier();
+  group.barrier();
   std::string problem;
   if (options.verify && candidate.verify) {
     problem = candidate.verify();
   }
-  result.valid = crew.maximum(problem.empty() ? 0 : 1) == 0;
+  result.valid = group.maximum(problem.empty() ? 0 : 1) == 0;
   if (!result.valid) {
     result.notes.push_back(problem.empty() ? "another rank found wrong data" : problem);
   }
@@ -210,19 +209,36 @@ double Measured::operations_per_s() const {
   return stats_ns.median > 0 ? operations.value_or(1) * 1e9 / stats_ns.median : 0;
 }
 
-std::vector<Measured> measure_interleaved(RankGroup& crew, const std::vector<Candidate>& candidates,
+std::vector<Measured> measure_interleaved(RankGroup& group,
+                                          const std::vector<Candidate>& candidates,
                                           const MeasureOptions& options) {
   std::vector<Measured> results;
   for (const Candidate& candidate : candidates) {
-    results.push_back(prepare(crew, candidate, options));
+    results.push_back(prepare(group, candidate, options));
   }
-  if (crew.rank() == 0) {
-    Leader(crew, candidates, options, results).run();
+  if (group.rank() == 0) {
+    Leader(group, candidates, options, results).run();
   } else {
-    follow(crew, candidates, options);
+    follow(group, candidates, options);
   }
-  crew.barrier();
+  group.barrier();
   return results;
+}
+
+void WarmUp::add(double sample) {
+  window_.push_back(sample);
+  if (window_.size() < window_samples) {
+    return;
+  }
+  medians_.push_back(summarise(window_).median);
+  window_.clear();
+  if (medians_.size() > windows) {
+    medians_.erase(medians_.begin());
+  }
+  if (medians_.size() == windows) {
+    const auto [low, high] = std::minmax_element(medians_.begin(), medians_.end());
+    movement_ = *low > 0 ? (*high - *low) / *low : 0;
+  }
 }
 
 }  // namespace tessera::bench

@@ -23,9 +23,11 @@
 #include <string>
 #include <vector>
 
+#include <cstddef>
+#include <limits>
 #include "bench/support/candidate.hpp"
 #include "bench/support/clock.hpp"
-#include "bench/support/crew.hpp"
+#include "bench/support/rank_group.hpp"
 #include "bench/support/statistics.hpp"
 
 namespace tessera::bench {
@@ -66,7 +68,36 @@ struct Measured {
 /// ratios. Returns one entry per candidate on rank 0. On other ranks the entries have no samples,
 /// but the same `valid`. Requires: the same names and kinds of candidates, in the same order, on
 /// every rank.
-std::vector<Measured> measure_interleaved(RankGroup& crew, const std::vector<Candidate>& candidates,
+std::vector<Measured> measure_interleaved(RankGroup& group,
+                                          const std::vector<Candidate>& candidates,
                                           const MeasureOptions& options = {});
+
+// WarmUp: decides when times have settled.
+//
+// Samples are taken in windows. Times have settled when the medians of the last three windows lie
+// within 1 % of each other. Caches, page tables, branch predictors and clock frequency settle; the
+// load of other programs doesn't. So the caller also limits the time, and reports if it reached the
+// limit.
+
+class WarmUp {
+ public:
+  static constexpr std::size_t window_samples = 15;
+  static constexpr std::size_t windows = 3;
+  static constexpr double tolerance = 0.01;
+
+  void add(double sample);
+
+  /// Relative distance of the extreme medians of the last windows; infinite until there are enough
+  /// windows.
+  [[nodiscard]] double movement() const { return movement_; }
+  [[nodiscard]] bool is_settled() const { return movement_ < tolerance; }
+  /// The median of the last full window, or 0.
+  [[nodiscard]] double median() const { return medians_.empty() ? 0 : medians_.back(); }
+
+ private:
+  std::vector<double> window_;
+  std::vector<double> medians_;
+  double movement_ = std::numeric_limits<double>::infinity();
+};
 
 }  // namespace tessera::bench

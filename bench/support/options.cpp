@@ -177,10 +177,6 @@ void add_options(CLI::App& app, SuiteOptions& options) {
                  "write the results as JSON; - is standard output, which then has nothing else")
       ->check(apps::check_file_name)
       ->type_name("FILE");
-  app.add_option("--csv", options.csv,
-                 "write the results as CSV; - is standard output, which then has nothing else")
-      ->check(apps::check_file_name)
-      ->type_name("FILE");
   app.add_flag("--quiet", options.quiet, "print no tables");
 }
 

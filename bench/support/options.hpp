@@ -33,7 +33,6 @@ struct SuiteOptions {
   std::int64_t cache_bytes = 0;      ///< --cache SIZE; 0: as the system reports
   bool quiet = false;                ///< --quiet
   std::string json;                  ///< --json FILE
-  std::string csv;                   ///< --csv FILE
 
   /// The options that change the meaning of the same numbers, by their long names.
   [[nodiscard]] std::map<std::string, std::string> distinguishing() const;

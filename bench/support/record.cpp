@@ -6,8 +6,6 @@
 #include <tuple>
 
 #include <fmt/format.h>
-#include <fmt/ostream.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 namespace tessera::bench {
@@ -146,18 +144,6 @@ std::string name_of(const Record& record) {
                      record.shape, record.size, record.backend);
 }
 
-/// A field of a comma-separated line, quoted as RFC 4180 requires.
-std::string csv_text(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) {
-    return text;
-  }
-  std::string quoted = "\"";
-  for (const char letter : text) {
-    quoted += letter == '"' ? "\"\"" : std::string(1, letter);
-  }
-  return quoted + '"';
-}
-
 }  // namespace
 
 std::vector<Record> to_records(const Subject& subject, const std::vector<Measured>& measured) {
@@ -280,33 +266,6 @@ Json Report::to_json() const {
 void Report::write_json(std::ostream& out) const {
   // Arguments, variables and file names may be in any encoding.
   out << to_json().dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
-}
-
-void Report::write_csv(std::ostream& out) const {
-  const std::lock_guard lock(*mutex_);
-  out << "bench,backend,op,shape,size,samples_n,unit,mean,min,p25,median,p75,p95,p99,max,"
-         "ci95_lo,ci95_hi,bytes_per_s,gib_per_s,operations_per_s,ratio_to,ratio,ratio_lo,ratio_hi,"
-         "valid,notes\n";
-  for (const Record& record : records_) {
-    const Stats& stats = record.stats;
-    fmt::print(out, "{},{},{},{},{},{},{},", csv_text(record.bench), csv_text(record.backend),
-               csv_text(record.op), csv_text(record.shape), record.size, stats.samples_n,
-               csv_text(record.unit));
-    fmt::print(out, "{},{},{},{},{},{},{},{},{},{},{},{},{},", stats.mean, stats.min, stats.p25,
-               stats.median, stats.p75, stats.p95, stats.p99, stats.max, stats.ci95_median.lo,
-               stats.ci95_median.hi, record.bytes_per_s, record.bytes_per_s / bytes_per_gib,
-               record.operations_per_s);
-    if (record.ratio && has_finite_ratio(*record.ratio)) {
-      const Ratio& ratio = record.ratio->ratio;
-      fmt::print(out, "{},{},{},{},", csv_text(record.ratio->reference), ratio.value, ratio.ci95.lo,
-                 ratio.ci95.hi);
-    } else {
-      out << ",,,,";
-    }
-    const char* const right = run_.is_checked() ? "true" : "unchecked";
-    fmt::print(out, "{},{}\n", record.valid ? right : "false",
-               csv_text(fmt::format("{}", fmt::join(record.notes, "; "))));
-  }
 }
 
 }  // namespace tessera::bench

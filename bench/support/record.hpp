@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Record: one measured number with all that is needed to interpret it later, and its written forms.
-//
-// A run writes one JSON object (bench/schema.json describes it) or a flat CSV table with one line
-// per record. Field names are those of the JSON object; percentiles are in `unit`.
+// Record: one measured number with all that is needed to interpret it later, and its JSON
+// (bench/schema.json). Percentiles are in `unit`.
 #pragma once
 
 #include <cstdint>
@@ -83,12 +81,11 @@ class Report {
   /// look records up by these find only the first.
   void add(std::vector<Record> records);
   void add(Rating rating);
-  /// Adds a pattern, which only the JSON holds.
   void add(MatrixPattern pattern);
-  /// Sets the targets of the run's suites, which only the JSON holds. In a run that ended early,
-  /// the worst cases may be missing.
+  /// Sets the targets of the run's suites. In a run that ended early, the worst cases may be
+  /// missing.
   void set_targets(std::vector<TargetResult> targets);
-  /// Sets why the run ended early; only the JSON holds it.
+  /// Sets why the run ended early.
   void set_unfinished(std::string why);
 
   [[nodiscard]] const RunInfo& run() const { return run_; }
@@ -102,7 +99,6 @@ class Report {
 
   [[nodiscard]] nlohmann::ordered_json to_json() const;
   void write_json(std::ostream& out) const;
-  void write_csv(std::ostream& out) const;
 
  private:
   RunInfo run_;

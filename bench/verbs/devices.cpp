@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "bench/net/parts.hpp"
+#include "bench/parts.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -15,12 +15,12 @@ constexpr rma::WorldRank target{1};
 /// Collective. Whether rank 0 reaches rank 1 over RDMA devices.
 bool goes_over_devices(Session& session) {
   const auto name = session.job().transport_to(target);
-  return session.crew().share(name.ok() && *name == "verbs");
+  return session.group().share(name.ok() && *name == "verbs");
 }
 
 void measure_over_devices(Session& session, const std::function<void(VerbsPair&)>& part) {
   std::string missing;
-  auto bare = make_verbs_baseline(session.crew(), net_options(session), missing);
+  auto bare = make_verbs_baseline(session.group(), net_options(session), missing);
   if (!bare) {
     session.remark("missing: " + missing);
   }

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "bench/floors/verbs_floor.hpp"
+#include "bench/baselines/verbs_baseline.hpp"
 #include "bench/net/wire.hpp"
-#include "bench/rma/own_side.hpp"
+#include "bench/rma/tessera_candidate.hpp"
 #include "bench/session.hpp"
 
 namespace tessera::bench {
@@ -51,9 +51,5 @@ class VerbsPair {
 
 /// The `sizes` that lie within -m.
 std::vector<std::size_t> requested(const Session& session, const std::vector<std::size_t>& sizes);
-
-/// Runs `part` if ranks 0 and 1 are on different nodes and reach each other over RDMA devices;
-/// otherwise prints a remark that names what is missing.
-std::function<void(Session&)> over_devices(std::function<void(VerbsPair&)> part);
 
 }  // namespace tessera::bench

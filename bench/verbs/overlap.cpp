@@ -19,11 +19,11 @@
 
 #include <fmt/format.h>
 
+#include "bench/parts.hpp"
 #include "bench/support/clock.hpp"
 #include "bench/support/overlap.hpp"
 #include "bench/support/statistics.hpp"
-#include "bench/support/thread_time.hpp"
-#include "bench/verbs/parts.hpp"
+#include "bench/verbs/devices.hpp"
 
 namespace tessera::bench {
 namespace {

@@ -7,8 +7,8 @@
 
 #include <vector>
 
-#include "bench/support/crew.hpp"
 #include "bench/support/measure.hpp"
+#include "bench/support/rank_group.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -66,8 +66,8 @@ TEST(CommunicationLog, AgreesWithTheMeasurementAboutWhatASampleIs) {
     options.warm_up_samples = 2;
     options.repetitions = 5;
     options.prime = prime;
-    SingleRankGroup crew;
-    const auto measured = measure_interleaved(crew, {candidate}, options);
+    SingleRankGroup group;
+    const auto measured = measure_interleaved(group, {candidate}, options);
     // 1 of the check, and two samples of the warm-up.
     const double first = 1 + 2 * (5 + (prime ? 1 : 0)) + (prime ? 1 : 0) + 1;
     const auto found = products.log.of_last(std::ssize(measured[0].samples_ns), options.prime);

@@ -12,14 +12,13 @@
 #include <vector>
 
 #include "bench/apps/gups_updates.hpp"
-#include "bench/rma/contention_checks.hpp"
 #include "bench/rma/drawing.hpp"
 #include "bench/rma/fencer.hpp"
 #include "bench/rma/memories.hpp"
 #include "bench/rma/reader.hpp"
 #include "bench/rma/sender.hpp"
 #include "bench/support/collective.hpp"
-#include "bench/support/job_crew.hpp"
+#include "bench/support/job_group.hpp"
 #include "rma/lock.hpp"
 #include "rma/transfer.hpp"
 
@@ -80,11 +79,11 @@ std::string on_all_ranks(
   std::mutex mutex;
   std::string found;
   const rma::Status status = rma::run_on_threads(ranks, [&](rma::Job& job) {
-    JobRankGroup crew(job);
+    JobRankGroup group(job);
     OwnMemory memory(job, slice_bytes);
-    Losing losing(memory, crew.rank(), loss);
-    const std::string wrong = check(crew, job, memory, losing);
-    crew.barrier();
+    Losing losing(memory, group.rank(), loss);
+    const std::string wrong = check(group, job, memory, losing);
+    group.barrier();
     const std::lock_guard lock(mutex);
     found = wrong.empty() ? found : wrong;
     return rma::Status();
@@ -93,8 +92,8 @@ std::string on_all_ranks(
 }
 
 std::string send(Loss loss, Operation operation) {
-  return on_all_ranks(loss, [operation](RankGroup& crew, rma::Job&, OwnMemory&, Losing& memory) {
-    Sender<Losing> sender(crew, memory, {operation, 64, 5, {1, 2, -1}});
+  return on_all_ranks(loss, [operation](RankGroup& group, rma::Job&, OwnMemory&, Losing& memory) {
+    Sender<Losing> sender(group, memory, {operation, 64, 5, {1, 2, -1}});
     return sender.verify();
   });
 }
@@ -107,8 +106,8 @@ TEST(DataChecks, OfMessagesFindWhatIsLost) {
 }
 
 std::string fence(Loss loss, Fencing fencing, int actors) {
-  return on_all_ranks(loss, [=](RankGroup& crew, rma::Job&, OwnMemory&, Losing& memory) {
-    Fencer<Losing> fencer(crew, memory, fencing, actors);
+  return on_all_ranks(loss, [=](RankGroup& group, rma::Job&, OwnMemory&, Losing& memory) {
+    Fencer<Losing> fencer(group, memory, fencing, actors);
     return fencer.verify();
   });
 }
@@ -124,8 +123,8 @@ TEST(DataChecks, OfFencesFindWhatIsLost) {
 }
 
 std::string read(Loss loss, ReadTargets places) {
-  return on_all_ranks(loss, [=](RankGroup& crew, rma::Job&, OwnMemory&, Losing& memory) {
-    Reader<Losing> reader(crew, memory, places, 1000);
+  return on_all_ranks(loss, [=](RankGroup& group, rma::Job&, OwnMemory&, Losing& memory) {
+    Reader<Losing> reader(group, memory, places, 1000);
     return reader.verify();
   });
 }
@@ -138,8 +137,8 @@ TEST(DataChecks, OfReadsFindWhatIsLost) {
 }
 
 std::string draw(Loss loss, std::int64_t chunk) {
-  return on_all_ranks(loss, [=](RankGroup& crew, rma::Job& job, OwnMemory&, Losing& memory) {
-    Drawing<OneLevel<Losing>> drawing(crew, {job, memory}, ranks, chunk);
+  return on_all_ranks(loss, [=](RankGroup& group, rma::Job& job, OwnMemory&, Losing& memory) {
+    Drawing<OneLevel<Losing>> drawing(group, {job, memory}, ranks, chunk);
     return drawing.verify();
   });
 }
@@ -152,10 +151,10 @@ TEST(DataChecks, OfTasksFindWhatIsDrawnTwice) {
 
 TEST(TwoLevels, GiveEachTaskOnce) {
   const std::string wrong =
-      on_all_ranks(Loss::nothing, [](RankGroup& crew, rma::Job& job, OwnMemory& memory, Losing&) {
+      on_all_ranks(Loss::nothing, [](RankGroup& group, rma::Job& job, OwnMemory& memory, Losing&) {
         std::string found;
         for (const std::int64_t chunk : {1, 64, 512, 2}) {
-          Drawing<TwoLevels> drawing(crew, {job, memory}, ranks, chunk);
+          Drawing<TwoLevels> drawing(group, {job, memory}, ranks, chunk);
           for (int round = 0; round < 20; ++round) {  // so that pieces are exhausted
             const std::string one = drawing.verify();
             found = one.empty() ? found : one;
@@ -169,15 +168,15 @@ TEST(TwoLevels, GiveEachTaskOnce) {
 /// Ranks count under a lock; with `forgets`, rank 0 resets the counts of all ranks.
 std::string count_under_lock(bool forgets) {
   return on_all_ranks(
-      Loss::nothing, [=](RankGroup& crew, rma::Job& job, OwnMemory& memory, Losing&) {
+      Loss::nothing, [=](RankGroup& group, rma::Job& job, OwnMemory& memory, Losing&) {
         constexpr rma::TeamRank owner{1};
         rma::Region region = rma::Region::allocate(job.world(), slice_bytes).value();
         rma::LockSet locks = rma::LockSet::create(job.world(), 1).value();
         const std::int64_t nothing = 0;
         return verify_lock(
-            crew, job, region.at(owner), [&] { rma::require(locks.lock(owner, 0)); },
+            group, job, region.at(owner), [&] { rma::require(locks.lock(owner, 0)); },
             [&] {
-              if (forgets && crew.rank() == 0) {
+              if (forgets && group.rank() == 0) {
                 rma::require(rma::put(job, region.at(owner), &nothing, sizeof nothing));
                 memory.complete_all();
               }
@@ -192,19 +191,19 @@ TEST(DataChecks, OfLocksFindWhatIsNotCounted) {
 }
 
 std::string add_up(bool are_apart, int adders, double too_much) {
-  return on_all_ranks(Loss::nothing, [=](RankGroup& crew, rma::Job& job, OwnMemory&, Losing&) {
+  return on_all_ranks(Loss::nothing, [=](RankGroup& group, rma::Job& job, OwnMemory&, Losing&) {
     constexpr std::size_t bytes = 4096;
     rma::Region region = rma::Region::allocate(job.world(), ranks * bytes).value();
     std::vector<double> from(bytes / sizeof(double));
     auto* const bytes_from = reinterpret_cast<std::byte*>(from.data());
-    const std::size_t offset = are_apart ? static_cast<std::size_t>(crew.rank()) * bytes : 0;
+    const std::size_t offset = are_apart ? static_cast<std::size_t>(group.rank()) * bytes : 0;
     const Sums sums{region, rma::TeamRank{1}, bytes_from, bytes, are_apart, adders};
-    std::string problem = verify_sums(crew, job, sums, [&] {
+    std::string problem = verify_sums(group, job, sums, [&] {
       from.back() += too_much;
       rma::require(rma::accumulate(job, region.at(rma::TeamRank{1}, offset), bytes_from, bytes,
                                    rma::Scale::of(1.0)));
     });
-    crew.barrier();
+    group.barrier();
     return problem;
   });
 }
@@ -221,9 +220,9 @@ TEST(DataChecks, OfSumsFindWhatIsTooMuch) {
 TEST(DataChecks, OfDrawsFindWhatIsDrawnTwice) {
   const auto draw_by = [](std::int64_t step) {
     return on_all_ranks(Loss::nothing,
-                        [step](RankGroup& crew, rma::Job&, OwnMemory& memory, Losing&) {
+                        [step](RankGroup& group, rma::Job&, OwnMemory& memory, Losing&) {
                           std::int64_t left_out = 0;
-                          return verify_draws(crew, [&] {
+                          return verify_draws(group, [&] {
                             left_out = step == 0 ? memory.fetch_add(1, 0, 1) : left_out + step;
                             return left_out;
                           });
@@ -255,10 +254,10 @@ TEST(CollectiveBuffers, FindAWrongElement) {
 }
 
 std::string update(Loss loss, std::int64_t allowed, Calls calls) {
-  return on_all_ranks(loss, [=](RankGroup& crew, rma::Job&, OwnMemory& exact, Losing& memory) {
+  return on_all_ranks(loss, [=](RankGroup& group, rma::Job&, OwnMemory& exact, Losing& memory) {
     const GupsTable table = GupsTable::create(1 << 13, ranks);
-    Updates<Losing> updates(memory, table, calls, crew.rank(), crew.size());
-    return verify_updates(crew, updates, exact, table, allowed);
+    Updates<Losing> updates(memory, table, calls, group.rank(), group.size());
+    return verify_updates(group, updates, exact, table, allowed);
   });
 }
 

@@ -61,7 +61,7 @@ TEST(Launches, TellApartWhatIsInAnotherUnit) {
 TEST(Launches, HaveTheMedianOfTheirRatios) {
   const Launches launches = combine({report(0.5, 5), report(0.7, 7), report(0.6, 5.5)});
   EXPECT_EQ(launches.count, 3);
-  ASSERT_EQ(launches.ratios.size(), 2U) << "to each of the others; floors to none";
+  ASSERT_EQ(launches.ratios.size(), 2U) << "to each of the others; baselines to none";
   const RatioOverLaunches& shm = launches.ratios[0];
   EXPECT_EQ(shm.backend, "shm");
   EXPECT_EQ(shm.reference, "memcpy");

@@ -12,8 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "bench/support/warm_up.hpp"
-
 namespace tessera::bench {
 namespace {
 
@@ -81,8 +79,8 @@ TEST(PausableClock, TimesOneHalfOfACandidate) {
   };
   MeasureOptions options = fixed_options(time, 5);
   options.clock = clock.clock();
-  SingleRankGroup crew;
-  const auto measured = measure_interleaved(crew, {candidate}, options);
+  SingleRankGroup group;
+  const auto measured = measure_interleaved(group, {candidate}, options);
   EXPECT_DOUBLE_EQ(measured.front().stats_ns.median, 40 + Time::reading_ns);
 }
 
@@ -94,9 +92,9 @@ TEST(TimerCost, OfTheSteadyClockIsPositive) {
 std::vector<std::string> orders_of_rounds(std::int64_t rounds) {
   Time time;
   std::string log;
-  SingleRankGroup crew;
+  SingleRankGroup group;
   const std::vector<Candidate> candidates = {writes(log, 'A'), writes(log, 'B'), writes(log, 'C')};
-  (void)measure_interleaved(crew, candidates, fixed_options(time, rounds));
+  (void)measure_interleaved(group, candidates, fixed_options(time, rounds));
   EXPECT_EQ(log.substr(0, 3), "ABC");  // warm-up
   std::vector<std::string> orders;
   for (std::size_t at = 3; at < log.size(); at += 3) {
@@ -140,10 +138,10 @@ TEST(Measure, LetsEachCandidateFollowEachOtherAlike) {
 TEST(Measure, RunsOnceUntimedBeforeEachSample) {
   Time time;
   std::string log;
-  SingleRankGroup crew;
+  SingleRankGroup group;
   MeasureOptions options = fixed_options(time, 2);
   options.prime = true;
-  (void)measure_interleaved(crew, {writes(log, 'A'), writes(log, 'B')}, options);
+  (void)measure_interleaved(group, {writes(log, 'A'), writes(log, 'B')}, options);
   ASSERT_EQ(log.substr(0, 4), "aAbB");  // warm-up
   const std::string rounds = log.substr(4);
   EXPECT_TRUE(rounds == "aAbBbBaA" || rounds == "bBaAaAbB") << rounds;
@@ -151,12 +149,12 @@ TEST(Measure, RunsOnceUntimedBeforeEachSample) {
 
 TEST(Measure, SubtractsTheClockAndDividesByRepetitions) {
   Time time;
-  SingleRankGroup crew;
+  SingleRankGroup group;
   MeasureOptions options;
   options.clock = time.clock();
   options.samples = 20;
   const auto results =
-      measure_interleaved(crew, {takes(time, "floor", 5), takes(time, "ours", 7)}, options);
+      measure_interleaved(group, {takes(time, "baseline", 5), takes(time, "ours", 7)}, options);
   ASSERT_EQ(results.size(), 2U);
   EXPECT_DOUBLE_EQ(results[0].stats_ns.median, 5.0);
   EXPECT_DOUBLE_EQ(results[1].stats_ns.median, 7.0);
@@ -167,12 +165,12 @@ TEST(Measure, SubtractsTheClockAndDividesByRepetitions) {
 
 TEST(Measure, BatchesUntilASampleIsFiftyClockReadings) {
   Time time;
-  SingleRankGroup crew;
+  SingleRankGroup group;
   MeasureOptions options;
   options.clock = time.clock();
   options.samples = 11;
   const auto results =
-      measure_interleaved(crew, {takes(time, "short", 2), takes(time, "long", 3000)}, options);
+      measure_interleaved(group, {takes(time, "short", 2), takes(time, "long", 3000)}, options);
   EXPECT_GE(results[0].repetitions * 2 + 10, 500);
   EXPECT_LE(results[0].repetitions * 2, 1000);
   EXPECT_EQ(results[1].repetitions, 1);
@@ -180,22 +178,22 @@ TEST(Measure, BatchesUntilASampleIsFiftyClockReadings) {
 
 TEST(Measure, TakesFewerSamplesWhereTimeIsShort) {
   Time time;
-  SingleRankGroup crew;
+  SingleRankGroup group;
   MeasureOptions options = fixed_options(time, 1000);
   options.repetitions = 1;
   options.sampling_limit = std::chrono::milliseconds(1);
-  const auto some = measure_interleaved(crew, {takes(time, "slow", 20'000)}, options);
+  const auto some = measure_interleaved(group, {takes(time, "slow", 20'000)}, options);
   EXPECT_NEAR(static_cast<double>(some[0].samples_ns.size()), 50, 2);
-  const auto few = measure_interleaved(crew, {takes(time, "slower", 900'000)}, options);
+  const auto few = measure_interleaved(group, {takes(time, "slower", 900'000)}, options);
   EXPECT_EQ(few[0].samples_ns.size(), 11U);
 }
 
 TEST(Measure, ReportsWrongDataAndGoesOn) {
   Time time;
-  SingleRankGroup crew;
+  SingleRankGroup group;
   Candidate wrong = takes(time, "wrong", 4);
   wrong.verify = [] { return std::string("byte 3 is 0x01"); };
-  const auto results = measure_interleaved(crew, {wrong}, fixed_options(time, 11));
+  const auto results = measure_interleaved(group, {wrong}, fixed_options(time, 11));
   EXPECT_FALSE(results[0].valid);
   ASSERT_EQ(results[0].notes.size(), 1U);
   EXPECT_EQ(results[0].notes[0], "byte 3 is 0x01");
@@ -204,17 +202,17 @@ TEST(Measure, ReportsWrongDataAndGoesOn) {
 
 TEST(Measure, ChecksNothingWhenAskedNotTo) {
   Time time;
-  SingleRankGroup crew;
+  SingleRankGroup group;
   Candidate wrong = takes(time, "wrong", 4);
   wrong.verify = [] { return std::string("wrong"); };
   MeasureOptions options = fixed_options(time, 11);
   options.verify = false;
-  EXPECT_TRUE(measure_interleaved(crew, {wrong}, options)[0].valid);
+  EXPECT_TRUE(measure_interleaved(group, {wrong}, options)[0].valid);
 }
 
 TEST(Measure, SaysThatWarmUpDidNotSettle) {
   Time time;
-  SingleRankGroup crew;
+  SingleRankGroup group;
   Candidate restless;  // each batch takes 1 % longer than the first
   restless.name = "restless";
   restless.run = [&time, batches = 0](std::int64_t) mutable { time.now += 1000 + 10 * batches++; };
@@ -224,7 +222,7 @@ TEST(Measure, SaysThatWarmUpDidNotSettle) {
   options.prime = false;
   options.repetitions = 1;
   options.warm_up_limit = std::chrono::milliseconds(1);
-  const auto results = measure_interleaved(crew, {restless}, options);
+  const auto results = measure_interleaved(group, {restless}, options);
   ASSERT_EQ(results[0].notes.size(), 1U);
   EXPECT_NE(results[0].notes[0].find("did not settle"), std::string::npos);
 }
@@ -232,10 +230,10 @@ TEST(Measure, SaysThatWarmUpDidNotSettle) {
 TEST(Measure, RunsCooperativeCandidatesOnAllRanksAndKeepsTheSlowest) {
   constexpr int ranks = 3;
   std::array<std::int64_t, ranks> repetitions_done = {};
-  run_threads(ranks, [&](RankGroup& crew) {
+  run_threads(ranks, [&](RankGroup& group) {
     Time time;
-    const auto rank = static_cast<std::size_t>(crew.rank());
-    Candidate together = takes(time, "together", std::int64_t{100} * (crew.rank() + 1));
+    const auto rank = static_cast<std::size_t>(group.rank());
+    Candidate together = takes(time, "together", std::int64_t{100} * (group.rank() + 1));
     together.cooperative = true;
     together.run = [run = together.run, &done = repetitions_done[rank]](std::int64_t n) {
       done += n;
@@ -249,8 +247,8 @@ TEST(Measure, RunsCooperativeCandidatesOnAllRanksAndKeepsTheSlowest) {
     MeasureOptions options;
     options.clock = time.clock();
     options.samples = 12;
-    const auto results = measure_interleaved(crew, {alone, together}, options);
-    if (crew.rank() == 0) {
+    const auto results = measure_interleaved(group, {alone, together}, options);
+    if (group.rank() == 0) {
       EXPECT_DOUBLE_EQ(results[0].stats_ns.median, 50.0);
       EXPECT_DOUBLE_EQ(results[1].stats_ns.median, 300.0);
       EXPECT_DOUBLE_EQ(results[1].ratio.value, 6.0);
@@ -264,23 +262,23 @@ TEST(Measure, RunsCooperativeCandidatesOnAllRanksAndKeepsTheSlowest) {
 }
 
 TEST(Measure, IsInvalidEverywhereWhenOneRankFindsWrongData) {
-  run_threads(2, [](RankGroup& crew) {
+  run_threads(2, [](RankGroup& group) {
     Time time;
     Candidate candidate = takes(time, "put", 10);
-    candidate.verify = [rank = crew.rank()] { return std::string(rank == 1 ? "not there" : ""); };
-    const auto results = measure_interleaved(crew, {candidate}, fixed_options(time, 11));
+    candidate.verify = [rank = group.rank()] { return std::string(rank == 1 ? "not there" : ""); };
+    const auto results = measure_interleaved(group, {candidate}, fixed_options(time, 11));
     EXPECT_FALSE(results[0].valid);
     EXPECT_EQ(results[0].notes.at(0),
-              crew.rank() == 1 ? "not there" : "another rank found wrong data");
+              group.rank() == 1 ? "not there" : "another rank found wrong data");
   });
 }
 
 TEST(RankGroup, OfThreadsBroadcastsFromAnyRank) {
-  run_threads(3, [](RankGroup& crew) {
-    for (int root = 0; root < crew.size(); ++root) {
-      EXPECT_EQ(crew.share(100 + crew.rank(), root), 100 + root);
+  run_threads(3, [](RankGroup& group) {
+    for (int root = 0; root < group.size(); ++root) {
+      EXPECT_EQ(group.share(100 + group.rank(), root), 100 + root);
     }
-    EXPECT_DOUBLE_EQ(crew.maximum(crew.rank() == 1 ? 5 : -1), 5);
+    EXPECT_DOUBLE_EQ(group.maximum(group.rank() == 1 ? 5 : -1), 5);
   });
 }
 

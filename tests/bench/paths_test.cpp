@@ -9,8 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "bench/support/mpi_path.hpp"
-
 namespace tessera::bench {
 namespace {
 

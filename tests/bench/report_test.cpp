@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The output of a run: the table, the JSON object checked against bench/schema.json, and the CSV.
+// The output of a run: the table, and the JSON object checked against bench/schema.json.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -45,9 +45,9 @@ std::vector<Measured> two_measured() {
 }
 
 RunInfo example_run() {
-  SingleRankGroup crew;
+  SingleRankGroup group;
   const std::array argv = {"tessera-bench", "latency"};
-  RunInfo run = describe_run(crew, static_cast<int>(argv.size()), argv.data());
+  RunInfo run = describe_run(group, static_cast<int>(argv.size()), argv.data());
   run.launch.options = {{"--cache", "1048576"}};
   run.env = {{"TESSERA_TRANSPORT", "shm"}};
   return run;
@@ -112,9 +112,6 @@ TEST(Report, SaysThatNothingWasChecked) {
   EXPECT_EQ(report.to_json().at("results").at(0).at("checked"), false);
   EXPECT_EQ(report.to_json().at("ratings").at(0).at("checked"), false);
   EXPECT_EQ(report.to_json().at("headline").at("allowed"), false);
-  std::ostringstream csv;
-  report.write_csv(csv);
-  EXPECT_NE(csv.str().find(",unchecked,"), std::string::npos) << csv.str();
   EXPECT_EQ(example_report().to_json().at("results").at(0).at("checked"), true);
 }
 
@@ -191,31 +188,6 @@ TEST(Report, WithAMissingOrUnknownFieldIsInvalidByTheSchema) {
   EXPECT_EQ(validate(document), 1);
 }
 
-TEST(Report, WritesOneCsvLineARecordWithAllColumns) {
-  Report report(example_run());
-  auto results = two_measured();
-  results[1].notes = {"a note, with a \"comma\""};
-  report.add(to_records({"shapes", "put_strided", "64 x 16 B", 1024}, results));
-  std::ostringstream out;
-  report.write_csv(out);
-  std::istringstream in(out.str());
-  std::string header;
-  std::string floor;
-  std::string ours;
-  std::getline(in, header);
-  std::getline(in, floor);
-  std::getline(in, ours);
-  const auto commas = [](const std::string& line) {
-    return std::count(line.begin(), line.end(), ',');
-  };
-  EXPECT_EQ(commas(header), 25);
-  EXPECT_EQ(commas(floor), 25);
-  EXPECT_NE(header.find(",bytes_per_s,gib_per_s,operations_per_s,"), std::string::npos);
-  EXPECT_EQ(floor.find("shapes,memcpy,put_strided,64 x 16 B,1024,101,us,1,"), 0U) << floor;
-  EXPECT_NE(ours.find(",memcpy,2,"), std::string::npos) << ours;
-  EXPECT_NE(ours.find("true,\"a note, with a \"\"comma\"\"\""), std::string::npos) << ours;
-}
-
 TEST(Objections, NameEachCause) {
   RunInfo run;
   run.host.governor = "performance";
@@ -248,9 +220,9 @@ TEST(Objections, NameEachCause) {
 
 TEST(DescribeRun, SeesMoreRanksThanCores) {
   const int ranks = static_cast<int>(std::thread::hardware_concurrency()) + 1;
-  run_threads(ranks, [ranks](RankGroup& crew) {
+  run_threads(ranks, [ranks](RankGroup& group) {
     const char* argv = "bench";
-    const RunInfo run = describe_run(crew, 1, &argv);
+    const RunInfo run = describe_run(group, 1, &argv);
     EXPECT_EQ(run.launch.ranks, ranks);
     EXPECT_EQ(run.launch.nodes, 1);
     EXPECT_TRUE(run.launch.oversubscribed);
@@ -424,21 +396,6 @@ TEST(Report, LeavesOutRatiosToNothing) {
   const auto json = report.to_json();
   EXPECT_FALSE(json["results"][1].contains("ratio"));
   EXPECT_TRUE(json["results"][1]["against"].empty());
-}
-
-TEST(Report, LeavesThemOutOfCsvToo) {
-  Report report(example_run());
-  std::vector<Record> records = to_records({"rma", "put", "", 8}, two_measured());
-  const double infinity = std::numeric_limits<double>::infinity();
-  const double no_number = std::numeric_limits<double>::quiet_NaN();
-  records[0].ratio = RatioTo{"memcpy", {1, {no_number, 1}}};
-  records[1].ratio = RatioTo{"memcpy", {infinity, {1, infinity}}};
-  report.add(std::move(records));
-  std::ostringstream out;
-  report.write_csv(out);
-  EXPECT_EQ(out.str().find("inf"), std::string::npos) << out.str();
-  EXPECT_EQ(out.str().find("nan"), std::string::npos) << out.str();
-  EXPECT_NE(out.str().find(",,,,,true,"), std::string::npos) << "no reference without a number";
 }
 
 TEST(Table, HasNoRatioToNothing) {

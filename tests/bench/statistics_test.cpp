@@ -32,9 +32,9 @@ TEST(Quantile, OfOneSampleIsThatSample) {
 }
 
 TEST(MedianRanks, FollowTheFormula) {
-  // n = 100: (100 -+ 19.6) / 2 = 40.2 and 59.8; floor 40, ceil(1 + 59.8) = 61.
+  // n = 100: (100 -+ 19.6) / 2 = 40.2 and 59.8; baseline 40, ceil(1 + 59.8) = 61.
   EXPECT_EQ(median_ranks95(100), (RankInterval{40, 61}));
-  // n = 25: (25 -+ 9.8) / 2 = 7.6 and 17.4; floor 7, ceil(18.4) = 19.
+  // n = 25: (25 -+ 9.8) / 2 = 7.6 and 17.4; baseline 7, ceil(18.4) = 19.
   EXPECT_EQ(median_ranks95(25), (RankInterval{7, 19}));
   // n = 1000: half width 61.98 / 2 = 30.99; 469.01 and 530.99 + 1.
   EXPECT_EQ(median_ranks95(1000), (RankInterval{469, 532}));

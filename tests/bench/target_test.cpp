@@ -20,9 +20,9 @@ Measured measured(std::string name, double time_ns) {
   return one;
 }
 
-/// The baseline takes `floor_ns`, Tessera `own_ns`.
-std::vector<Measured> pair(double floor_ns, double own_ns) {
-  return {measured("memcpy", floor_ns), measured("shm", own_ns)};
+/// The baseline takes `baseline_ns`, Tessera `own_ns`.
+std::vector<Measured> pair(double baseline_ns, double own_ns) {
+  return {measured("memcpy", baseline_ns), measured("shm", own_ns)};
 }
 
 bool is_put(const Case& c) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The TCP baselines do what a case says, between two threads; floors_demo tests them between
+// The TCP baselines do what a case says, between two threads; baselines_demo tests them between
 // processes.
-#include "bench/floors/tcp_floor.hpp"
+#include "bench/baselines/tcp_baseline.hpp"
 
 #include <gtest/gtest.h>
 
@@ -23,104 +23,104 @@ BaselineOptions small() {
 /// Runs `body` with each kind of baseline, on `ranks` threads.
 template <class Body>
 void with_baselines(int ranks, const Body& body) {
-  run_threads(ranks, [&](RankGroup& crew) {
+  run_threads(ranks, [&](RankGroup& group) {
     for (const Waiting waiting : {Waiting::blocking, Waiting::polling}) {
       std::string missing;
-      const auto floor = make_tcp_baseline(crew, small(), {.waiting = waiting}, missing);
-      EXPECT_TRUE(floor) << missing;
-      if (floor) {
-        body(crew, *floor);
+      const auto baseline = make_tcp_baseline(group, small(), {.waiting = waiting}, missing);
+      EXPECT_TRUE(baseline) << missing;
+      if (baseline) {
+        body(group, *baseline);
       }
     }
   });
 }
 
 /// Measures it, including the data check.
-void expect_right(RankGroup& crew, const std::optional<Candidate>& candidate) {
+void expect_right(RankGroup& group, const std::optional<Candidate>& candidate) {
   ASSERT_TRUE(candidate);
-  const auto measured = measure_interleaved(crew, {*candidate}, few_samples());
+  const auto measured = measure_interleaved(group, {*candidate}, few_samples());
   EXPECT_TRUE(measured[0].valid) << (measured[0].notes.empty() ? "" : measured[0].notes[0]);
-  if (crew.rank() == 0) {
+  if (group.rank() == 0) {
     EXPECT_TRUE(candidate->verify);
     EXPECT_GT(measured[0].stats_ns.median, 0);
   }
 }
 
 TEST(TcpBaseline, MovesTheRightBytes) {
-  with_baselines(2, [](RankGroup& crew, TcpBaseline& floor) {
+  with_baselines(2, [](RankGroup& group, TcpBaseline& baseline) {
     for (const Operation operation : {Operation::put, Operation::get}) {
       for (const std::size_t bytes : {1U, 8U, 4088U, 4096U, 65536U, 1U << 20}) {
-        expect_right(crew, floor.candidate(Case::contiguous(operation, bytes)));
+        expect_right(group, baseline.candidate(Case::contiguous(operation, bytes)));
       }
     }
   });
 }
 
 TEST(TcpBaseline, KeepsSeveralMessagesOutstanding) {
-  with_baselines(2, [](RankGroup& crew, TcpBaseline& floor) {
+  with_baselines(2, [](RankGroup& group, TcpBaseline& baseline) {
     for (const Operation operation : {Operation::put, Operation::get}) {
-      expect_right(crew, floor.stream(operation, 8, 100));
-      expect_right(crew, floor.stream(operation, 1 << 18, 4));
-      EXPECT_FALSE(floor.stream(operation, 1 << 18, 5));
+      expect_right(group, baseline.stream(operation, 8, 100));
+      expect_right(group, baseline.stream(operation, 1 << 18, 4));
+      EXPECT_FALSE(baseline.stream(operation, 1 << 18, 5));
     }
   });
 }
 
 TEST(TcpBaseline, SendsMessagesBackAsTheyCame) {
-  with_baselines(2, [](RankGroup& crew, TcpBaseline& floor) {
+  with_baselines(2, [](RankGroup& group, TcpBaseline& baseline) {
     for (const std::size_t bytes : {8U, 9U, 5000U, 1U << 20}) {
-      expect_right(crew, floor.ping_pong(bytes));
+      expect_right(group, baseline.ping_pong(bytes));
     }
-    EXPECT_FALSE(floor.ping_pong(7));
+    EXPECT_FALSE(baseline.ping_pong(7));
   });
 }
 
 TEST(TcpBaseline, Adds) {
-  with_baselines(2, [](RankGroup& crew, TcpBaseline& floor) {
-    expect_right(crew, floor.candidate(Case::contiguous(Operation::fetch_add, 8)));
+  with_baselines(2, [](RankGroup& group, TcpBaseline& baseline) {
+    expect_right(group, baseline.candidate(Case::contiguous(Operation::fetch_add, 8)));
   });
 }
 
 TEST(TcpBaseline, LeavesOtherRanksAlone) {
-  with_baselines(3, [](RankGroup& crew, TcpBaseline& floor) {
-    expect_right(crew, floor.candidate(Case::contiguous(Operation::get, 1000)));
+  with_baselines(3, [](RankGroup& group, TcpBaseline& baseline) {
+    expect_right(group, baseline.candidate(Case::contiguous(Operation::get, 1000)));
   });
 }
 
 TEST(TcpBaseline, UsesAnAddressThatOthersCanReach) {
-  run_threads(2, [](RankGroup& crew) {
+  run_threads(2, [](RankGroup& group) {
     std::string missing;
-    const auto floor = make_tcp_baseline(crew, small(), {.outside = true}, missing);
-    ASSERT_TRUE(floor) << missing;
-    expect_right(crew, floor->candidate(Case::contiguous(Operation::put, 1000)));
+    const auto baseline = make_tcp_baseline(group, small(), {.outside = true}, missing);
+    ASSERT_TRUE(baseline) << missing;
+    expect_right(group, baseline->candidate(Case::contiguous(Operation::put, 1000)));
   });
 }
 
 TEST(TcpBaseline, HasNoCandidateForWhatItCannotDo) {
-  with_baselines(2, [](RankGroup&, TcpBaseline& floor) {
-    EXPECT_FALSE(floor.candidate(Case::strided(Operation::get, 64, 16)));
-    EXPECT_FALSE(floor.candidate(Case::contiguous(Operation::accumulate, 64)));
-    EXPECT_FALSE(floor.candidate(Case::contiguous(Operation::put, (1 << 20) + 1)));
+  with_baselines(2, [](RankGroup&, TcpBaseline& baseline) {
+    EXPECT_FALSE(baseline.candidate(Case::strided(Operation::get, 64, 16)));
+    EXPECT_FALSE(baseline.candidate(Case::contiguous(Operation::accumulate, 64)));
+    EXPECT_FALSE(baseline.candidate(Case::contiguous(Operation::put, (1 << 20) + 1)));
   });
 }
 
 TEST(TcpBaseline, SaysThatItNeedsTwoRanks) {
-  SingleRankGroup crew;
+  SingleRankGroup group;
   std::string missing;
-  EXPECT_FALSE(make_tcp_baseline(crew, small(), {}, missing));
+  EXPECT_FALSE(make_tcp_baseline(group, small(), {}, missing));
   EXPECT_EQ(missing, "tcp: needs two ranks");
 }
 
 TEST(TcpBaseline, ReceivesWhileItsRankComputes) {
-  with_baselines(2, [](RankGroup& crew, TcpBaseline& floor) {
-    const auto started = floor.started_get(1 << 20);
-    ASSERT_EQ(started.has_value(), floor.name() == "tcp blocking");
+  with_baselines(2, [](RankGroup& group, TcpBaseline& baseline) {
+    const auto started = baseline.started_get(1 << 20);
+    ASSERT_EQ(started.has_value(), baseline.name() == "tcp blocking");
     if (!started) {
       return;
     }
     const Computation computation(10'000);
     const auto measured =
-        measure_interleaved(crew,
+        measure_interleaved(group,
                             {blocking_candidate(*started), computing_candidate(computation),
                              overlapped_candidate(*started, computation)},
                             few_samples());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/support/thread_time.hpp"
+#include "bench/support/clock.hpp"
 
 #include <gtest/gtest.h>
 #include <pthread.h>

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/baselines/memory_baseline.hpp"
+
+#include <atomic>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "bench/baselines/kernels.hpp"
+#include "bench/support/fetch_add.hpp"
+
+namespace tessera::bench {
+namespace {
+
+double* doubles(std::byte* bytes) {
+  return reinterpret_cast<double*>(bytes);
+}
+
+/// A memcpy that the compiler can't merge with the next: a length known at run time only turns it
+/// into a call of the C library, and the fence makes its result needed.
+inline void copy_run(std::byte* to, const std::byte* from, std::size_t bytes) {
+  std::memcpy(to, from, bytes);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+/// The addresses of the runs of a vector case, at both ends.
+struct Addresses {
+  std::vector<std::byte*> local;
+  std::vector<std::byte*> remote;
+
+  Addresses(const Case& c, std::byte* here, std::byte* there) {
+    for (std::int64_t run = 0; run < c.runs; ++run) {
+      local.push_back(here + c.local_offset(run));
+      remote.push_back(there + c.remote_offset(run));
+    }
+  }
+};
+
+}  // namespace
+
+MemoryBaseline::MemoryBaseline(const BaselineOptions& options)
+    : own_local_(std::make_unique<Mapping>(options.buffer_bytes(), Sharing::own)),
+      own_remote_(std::make_unique<Mapping>(options.buffer_bytes(), Sharing::shared)),
+      local_(own_local_->bytes()),
+      remote_(own_remote_->bytes()),
+      cold_(options.cold) {}
+
+MemoryBaseline::MemoryBaseline(std::span<std::byte> local, std::span<std::byte> remote, bool cold,
+                               bool verifies)
+    : local_(local), remote_(remote), cold_(cold), verifies_(verifies) {}
+
+Workspace MemoryBaseline::workspace() const {
+  Workspace workspace;
+  workspace.local = local_;
+  workspace.remote_bytes = remote_.size();
+  workspace.write_remote = [remote = remote_](std::span<const std::byte> bytes) {
+    std::memcpy(remote.data(), bytes.data(), bytes.size());
+  };
+  workspace.read_remote = [remote = remote_](std::span<std::byte> bytes) {
+    std::memcpy(bytes.data(), remote.data(), bytes.size());
+  };
+  workspace.rotate = cold_;
+  return workspace;
+}
+
+std::optional<Candidate> MemoryBaseline::candidate(const Case& c) {
+  if (is_atomic(c.operation)) {
+    return atomic(c);
+  }
+  if (!fits(c, workspace())) {
+    return std::nullopt;
+  }
+  switch (c.layout) {
+    case Layout::contiguous:
+      return contiguous(c);
+    case Layout::strided:
+    case Layout::window:
+      return rows(c);
+    case Layout::vector:
+    case Layout::separate:
+    case Layout::aggregate:
+      return list(c);
+  }
+  return std::nullopt;
+}
+
+Candidate MemoryBaseline::contiguous(const Case& c) const {
+  std::byte* here = local_.data();
+  std::byte* there = remote_.data();
+  const auto make = [&](const char* name, auto once) {
+    return transfer_candidate(name, c, workspace(), verifies_, once);
+  };
+  switch (c.operation) {
+    case Operation::accumulate:
+      return make("axpy", [=](std::size_t local, std::size_t remote) {
+        kernels::axpy(doubles(there + remote), doubles(here + local), c.scale,
+                      c.run_bytes / sizeof(double));
+      });
+    case Operation::get:
+      return make("memcpy", [=](std::size_t local, std::size_t remote) {
+        copy_run(here + local, there + remote, c.run_bytes);
+      });
+    default:
+      return make("memcpy", [=](std::size_t local, std::size_t remote) {
+        copy_run(there + remote, here + local, c.run_bytes);
+      });
+  }
+}
+
+Candidate MemoryBaseline::rows(const Case& c) const {
+  std::byte* here = local_.data();
+  std::byte* there = remote_.data();
+  const auto make = [&](const char* name, auto once) {
+    return transfer_candidate(name, c, workspace(), verifies_, once);
+  };
+  switch (c.operation) {
+    case Operation::accumulate:
+      return make("axpy", [=](std::size_t local, std::size_t remote) {
+        kernels::axpy_rows(there + remote, c.remote_stride, here + local, c.local_stride, c.scale,
+                           c.run_bytes, c.runs);
+      });
+    case Operation::get:
+      return make("memcpy", [=](std::size_t local, std::size_t remote) {
+        kernels::copy_rows(here + local, c.local_stride, there + remote, c.remote_stride,
+                           c.run_bytes, c.runs);
+      });
+    default:
+      return make("memcpy", [=](std::size_t local, std::size_t remote) {
+        kernels::copy_rows(there + remote, c.remote_stride, here + local, c.local_stride,
+                           c.run_bytes, c.runs);
+      });
+  }
+}
+
+Candidate MemoryBaseline::list(const Case& c) const {
+  const auto make = [&](const char* name, auto once) {
+    return transfer_candidate(name, c, workspace(), verifies_, once);
+  };
+  const Addresses at(c, local_.data(), remote_.data());
+  switch (c.operation) {
+    case Operation::accumulate:
+      return make("axpy", [=](std::size_t, std::size_t) {
+        kernels::axpy_list(at.remote.data(), at.local.data(), c.scale, c.run_bytes, c.runs);
+      });
+    case Operation::get:
+      return make("memcpy", [=](std::size_t, std::size_t) {
+        kernels::copy_list(at.local.data(), at.remote.data(), c.run_bytes, c.runs);
+      });
+    default:
+      return make("memcpy", [=](std::size_t, std::size_t) {
+        kernels::copy_list(at.remote.data(), at.local.data(), c.run_bytes, c.runs);
+      });
+  }
+}
+
+Candidate MemoryBaseline::atomic(const Case& c) const {
+  auto& word = *reinterpret_cast<std::int64_t*>(remote_.data());
+  Candidate candidate;
+  if (verifies_) {
+    candidate.prepare = [&word] { word = 0; };
+  }
+  if (c.operation == Operation::lock_unlock) {
+    candidate.name = "two atomics";
+    candidate.run = [&word](std::int64_t repetitions) {
+      for (std::int64_t i = 0; i < repetitions; ++i) {
+        kernels::lock_unlock(word);
+      }
+    };
+    return candidate;
+  }
+  if (c.operation == Operation::swap) {
+    candidate.name = "xchg";
+    candidate.bytes = sizeof word;
+    candidate.run = [&word](std::int64_t repetitions) {
+      for (std::int64_t i = 0; i < repetitions; ++i) {
+        (void)kernels::swap(word, i);
+      }
+    };
+    return candidate;
+  }
+  if (c.operation == Operation::compare_swap) {
+    Candidate exchange = compare_swap_candidate(
+        "lock cmpxchg", verifies_, [&word](std::int64_t expected, std::int64_t desired) {
+          return kernels::compare_swap(word, expected, desired);
+        });
+    exchange.prepare = std::move(candidate.prepare);
+    return exchange;
+  }
+  candidate.name = "lock xadd";
+  candidate.bytes = sizeof word;
+  candidate.run = [&word](std::int64_t repetitions) {
+    for (std::int64_t i = 0; i < repetitions; ++i) {
+      (void)kernels::fetch_add(word, 1);
+    }
+  };
+  if (verifies_) {
+    candidate.verify = [&word, run = candidate.run]() -> std::string {
+      word = 0;
+      run(3);
+      return word == 3 ? "" : fmt::format("three additions of 1 to 0 gave {}", word);
+    };
+  }
+  return candidate;
+}
+
+Candidate triad_candidate(RankGroup& group, std::size_t elements) {
+  struct Arrays {
+    std::vector<double> a, b, c;
+  };
+  const auto arrays = std::make_shared<Arrays>();
+  Candidate candidate;
+  candidate.name = "triad";
+  candidate.cooperative = true;
+  candidate.bytes = 3 * sizeof(double) * elements * static_cast<std::size_t>(group.size());
+  candidate.prepare = [arrays, elements] {
+    arrays->a.assign(elements, 0.0);
+    arrays->b.assign(elements, 1.0);
+    arrays->c.assign(elements, 2.0);
+  };
+  candidate.run = [arrays](std::int64_t repetitions) {
+    for (std::int64_t i = 0; i < repetitions; ++i) {
+      kernels::triad(arrays->a.data(), arrays->b.data(), arrays->c.data(), 3.0, arrays->a.size());
+    }
+  };
+  candidate.verify = [arrays, run = candidate.run]() -> std::string {
+    run(1);
+    return arrays->a.empty() || arrays->a.back() == 7.0 ? "" : "1 + 3 * 2 isn't 7";
+  };
+  return candidate;
+}
+
+std::size_t triad_elements(std::size_t bytes, int ranks) {
+  return bytes / (3 * sizeof(double) * static_cast<std::size_t>(ranks)) + 1;
+}
+
+}  // namespace tessera::bench

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Suite "armci": calls of the ARMCI interface in Tessera and in ARMCI-MPI, in the same rounds, and
+// compared with loads and stores on one node or a bare connection between two.
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/baselines/armci_baseline.hpp"
+#include "bench/baselines/memory_baseline.hpp"
+#include "bench/baselines/tcp_baseline.hpp"
+#include "bench/parts.hpp"
+#include "bench/support/clock.hpp"
+#include "bench/support/overlap.hpp"
+#include "rma/bootstrap.hpp"
+
+namespace tessera::bench {
+namespace {
+
+using Libraries = std::vector<ArmciBaseline*>;
+
+class ArmciBench {
+ public:
+  /// Collective.
+  explicit ArmciBench(Session& session) : session_(session) {
+    const BaselineOptions options = session.baseline_options();
+    if (session.job().node_count() == 1 && session.compares_with(Peer::memory)) {
+      plain_.push_back(std::make_unique<MemoryBaseline>(options));
+    } else if (session.job().node_count() > 1 && session.compares_with(Peer::tcp)) {
+      for (const Waiting waiting : {Waiting::polling, Waiting::blocking}) {
+        std::string missing;
+        if (auto tcp = make_tcp_baseline(session.group(), options, {.waiting = waiting}, missing)) {
+          plain_.push_back(std::move(tcp));
+        }
+        remark_on(missing);
+      }
+    }
+    for (const auto& library : session.library_baselines()) {
+      if (auto* const found = dynamic_cast<ArmciBaseline*>(library.get())) {
+        libraries_.push_back(found);
+      }
+    }
+    std::string missing =
+        "tessera armci: start the ranks with mpirun, by which its job starts, too";
+    if (session.job().bootstrap().is_mpi_world()) {
+      missing.clear();
+      own_ = make_tessera_armci(session.group(), options, missing);
+    }
+    remark_on(missing);
+    if (own_ != nullptr) {
+      libraries_.push_back(own_.get());
+    }
+  }
+
+  [[nodiscard]] Session& session() { return session_; }
+  /// Tessera's is the last; empty if there is none.
+  [[nodiscard]] const Libraries& libraries() const { return libraries_; }
+
+  /// The plain ways to do `c`.
+  [[nodiscard]] std::vector<Candidate> plain(const Case& c) {
+    std::vector<Candidate> found;
+    for (const auto& each : plain_) {
+      add(found, each->candidate(c));
+    }
+    return found;
+  }
+
+  /// Collective. Measures `op` by all libraries, after `candidates`. `make` gives a library's.
+  template <class Make>
+  void measure(std::optional<Table>& table, const std::string& title, const std::string& op,
+               const std::string& shape, std::int64_t size, std::int64_t line,
+               std::vector<Candidate> candidates, const Make& make) {
+    for (ArmciBaseline* const library : libraries_) {
+      add(candidates, make(*library));
+    }
+    if (libraries_.empty()) {
+      return;
+    }
+    if (!table) {
+      table.emplace(session_.table(title, candidates.size() - 1));
+    }
+    const bool meet = std::any_of(candidates.begin(), candidates.end(),
+                                  [](const Candidate& each) { return each.cooperative; });
+    const MeasureOptions options = session_.options().measure_options();
+    session_.measure(*table, {"armci", op, shape, size}, line, candidates,
+                     meet ? together(options) : options);
+  }
+
+  /// Collective. The same for a case.
+  void measure(std::optional<Table>& table, const std::string& title, const Case& usual,
+               std::int64_t line) {
+    const Case c = session_.with_requested_completion(usual);
+    measure(table, title, c.name(), c.shape(), static_cast<std::int64_t>(c.bytes()), line, plain(c),
+            [&c](ArmciBaseline& library) { return library.candidate(c); });
+  }
+
+ private:
+  void remark_on(const std::string& missing) const {
+    if (!missing.empty()) {
+      session_.remark("missing: " + missing);
+    }
+  }
+
+  Session& session_;
+  std::vector<std::unique_ptr<Baseline>> plain_;  ///< memory, or TCP
+  std::unique_ptr<ArmciBaseline> own_;
+  Libraries libraries_;
+};
+
+std::string title_of(const Case& c) {
+  return fmt::format("ARMCI {} Latency", c.name());
+}
+
+constexpr std::int64_t scattered = 1000;
+constexpr std::size_t word_bytes = 8;
+
+/// What the target does meanwhile.
+enum class Situation { in_receive, in_barrier, computing };
+
+/// Times small operations while the target is in a situation. A call that lasts until the target
+/// stops computing has waited for it.
+Measured measure_in(Session& session, ArmciBaseline& library, const Case& c, Situation situation) {
+  constexpr auto computing = std::chrono::milliseconds(500);
+  constexpr double part_for_samples = 0.6;
+  constexpr double part_of_a_stall = 0.5;
+  const double busy_ns = std::chrono::duration<double, std::nano>(computing).count();
+  const Candidate candidate = *library.candidate(c);
+  Measured measured;
+  measured.name = candidate.name;
+  measured.bytes = candidate.bytes;
+  measured.repetitions = 1;
+  if (session.group().rank() == 0 && candidate.verify) {
+    const std::string problem = candidate.verify();
+    measured.valid = problem.empty();
+    measured.notes = measured.valid ? measured.notes : std::vector{problem};
+  }
+  session.group().barrier();
+  if (session.group().rank() != 0) {
+    const double end = now_ns() + busy_ns;
+    while (situation == Situation::computing && now_ns() < end) {
+    }
+    if (situation == Situation::in_barrier) {
+      library.wait_for_all();
+    }
+    session.group().barrier();
+    return measured;
+  }
+  const double begin = now_ns();
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));  // until the target is there
+  const auto has_time = [&] { return now_ns() - begin < part_for_samples * busy_ns; };
+  const auto wanted = static_cast<std::size_t>(session.options().samples);
+  do {
+    const double start = now_ns();
+    candidate.run(1);
+    measured.samples_ns.push_back(now_ns() - start);
+  } while (measured.samples_ns.size() < wanted && has_time());
+  if (situation == Situation::computing &&
+      measured.samples_ns.front() > part_of_a_stall * busy_ns) {
+    measured.samples_ns.resize(1);
+    measured.notes.emplace_back("no progress: the call ended when the target stopped computing");
+  }
+  if (situation == Situation::in_barrier) {
+    library.wait_for_all();
+  }
+  session.group().barrier();
+  measured.stats_ns = summarise(measured.samples_ns);
+  return measured;
+}
+
+/// Loads a word from each of `count` places in turn; each holds the number of the next one.
+Candidate loads_in_turn(std::int64_t count) {
+  constexpr std::size_t apart = 8192;    // words between places
+  constexpr std::size_t lines = 64;      // of a page, so that the places share few lines of caches
+  constexpr std::int64_t stride = 1597;  // a prime
+  const auto memory = std::make_shared<Mapping>(
+      (static_cast<std::size_t>(count) * apart + apart) * sizeof(std::int64_t), Sharing::shared);
+  auto* const words = reinterpret_cast<std::int64_t*>(memory->bytes().data());
+  const auto place = [](std::int64_t number) {
+    const auto n = static_cast<std::size_t>(number);
+    return n * apart + n % lines * (word_bytes * word_bytes / sizeof(std::int64_t));
+  };
+  for (std::int64_t i = 0; i < count; ++i) {
+    words[place(i)] = (i + stride) % count;
+  }
+  Candidate candidate;
+  candidate.name = "plain loads";
+  candidate.bytes = word_bytes;
+  candidate.run = [memory, words, place](std::int64_t repetitions) {
+    const volatile std::int64_t* const loaded = words;
+    std::int64_t at = 0;
+    for (std::int64_t i = 0; i < repetitions; ++i) {
+      at = loaded[place(at)];
+    }
+  };
+  return candidate;
+}
+
+}  // namespace
+
+void measure_armci_contiguous(Session& session) {
+  ArmciBench bench(session);
+  for (const Operation operation : {Operation::put, Operation::get, Operation::accumulate}) {
+    std::optional<Table> table;
+    for (const std::int64_t size : session.options().sizes()) {
+      const Case c = Case::contiguous(operation, static_cast<std::size_t>(size));
+      if (operation != Operation::accumulate || size % 8 == 0) {
+        bench.measure(table, title_of(c), c, size);
+      }
+    }
+  }
+}
+
+void measure_armci_strided(Session& session) {
+  ArmciBench bench(session);
+  for (const Operation operation : {Operation::put, Operation::get, Operation::accumulate}) {
+    for (const std::size_t row_bytes : {16U, 1024U}) {
+      std::optional<Table> table;
+      for (const std::int64_t rows : {1, 4, 16, 64, 256, 512, 1024}) {
+        const Case c = Case::strided(operation, row_bytes, rows);
+        bench.measure(table, fmt::format("{}, Rows of {} B", title_of(c), row_bytes), c, rows);
+      }
+    }
+  }
+}
+
+void measure_armci_lists(Session& session) {
+  ArmciBench bench(session);
+  const auto measure = [&bench](const Case& c) {
+    std::optional<Table> table;
+    bench.measure(table, title_of(c), c, scattered);
+  };
+  for (const Operation operation : {Operation::put, Operation::get, Operation::accumulate}) {
+    measure(Case::vector(operation, word_bytes, scattered));
+  }
+  // Non-blocking gets: without handles, and with one that aggregates.
+  measure(Case::separate(Operation::get, word_bytes, scattered));
+  const Case c = Case::aggregate(Operation::get, word_bytes, scattered);
+  std::optional<Table> table;
+  bench.measure(table, "ARMCI get, Aggregate Handle, Latency", "get_aggregate", c.shape(),
+                static_cast<std::int64_t>(c.bytes()), scattered, bench.plain(c),
+                [&c](ArmciBaseline& library) { return library.candidate(c); });
+}
+
+void measure_armci_synchronisation(Session& session) {
+  ArmciBench bench(session);
+  const auto measure = [&bench](const std::string& op, std::int64_t size, const Case& like,
+                                const auto& make) {
+    std::optional<Table> table;
+    bench.measure(table, fmt::format("ARMCI {} Latency", op), op, "", size, size, bench.plain(like),
+                  make);
+  };
+  for (const Operation operation : {Operation::fetch_add, Operation::swap}) {
+    const Case c = Case::contiguous(operation, word_bytes);
+    measure(c.name(), word_bytes, c, [&c](ArmciBaseline& each) { return each.candidate(c); });
+  }
+  measure("fetch_add_int", sizeof(int), Case::contiguous(Operation::fetch_add, word_bytes),
+          [](ArmciBaseline& each) { return std::optional(each.add_int()); });
+  measure("swap_int", sizeof(int), Case::contiguous(Operation::swap, word_bytes),
+          [](ArmciBaseline& each) { return std::optional(each.swap_int()); });
+  measure("lock_unlock", 0, Case::contiguous(Operation::lock_unlock, word_bytes),
+          [](ArmciBaseline& each) { return std::optional(each.lock_at_target()); });
+  const Case put = Case::contiguous(Operation::put, word_bytes).completing(Completes::at_target);
+  measure("put_fence", word_bytes, put,
+          [&put](ArmciBaseline& each) { return each.candidate(put); });
+  std::optional<Table> table;
+  bench.measure(table, "ARMCI Barrier Latency", "barrier", "", 0, session.group().size(), {},
+                [](ArmciBaseline& each) { return std::optional(each.barrier()); });
+}
+
+void measure_armci_progress(Session& session) {
+  ArmciBench bench(session);
+  if (session.group().size() != 2 || bench.libraries().empty()) {
+    session.remark("armci.progress: skipped; it needs exactly two ranks, and an ARMCI");
+    return;
+  }
+  for (const auto& [situation, name] : {std::pair(Situation::in_receive, "in_receive"),
+                                        std::pair(Situation::in_barrier, "in_barrier"),
+                                        std::pair(Situation::computing, "computing")}) {
+    std::optional<Table> table;
+    for (const Operation operation : {Operation::get, Operation::put}) {
+      const Case c = Case::contiguous(operation, word_bytes).completing(Completes::at_target);
+      const std::string op = operation == Operation::get ? "get" : "put_fence";
+      std::vector<Measured> measured;
+      for (ArmciBaseline* const library : bench.libraries()) {
+        measured.push_back(measure_in(session, *library, c, situation));
+        if (session.is_leader()) {
+          measured.back().ratio =
+              ratio_of_medians(measured.back().samples_ns, measured.front().samples_ns);
+        }
+      }
+      if (!table) {
+        table.emplace(session.table(fmt::format("ARMCI Calls, Target {}, Latency", name),
+                                    measured.size() - 1));
+      }
+      session.add(*table, {"armci", fmt::format("{}.{}", name, op), "", word_bytes}, op, measured);
+    }
+  }
+}
+
+void measure_armci_overlap(Session& session) {
+  constexpr std::size_t bytes = 4 << 20;
+  ArmciBench bench(session);
+  for (ArmciBaseline* const library : bench.libraries()) {
+    const Started get = library->started_get(bytes);
+    // As long as the get alone.
+    const auto alone = measure_interleaved(session.group(), {blocking_candidate(get)},
+                                           session.options().measure_options());
+    const double ns = session.group().share(session.is_leader() ? alone[0].stats_ns.median : 0.0);
+    const auto computation =
+        Computation::lasting(std::chrono::nanoseconds(static_cast<std::int64_t>(ns)));
+    Table table = session.table(fmt::format("ARMCI get by {}, Overlap", library->name()), 2);
+    const auto measured =
+        session.measure(table, {"armci", "overlap_get", std::string(library->name()), bytes}, bytes,
+                        {blocking_candidate(get), computing_candidate(computation),
+                         overlapped_candidate(get, computation)},
+                        session.options().measure_options());
+    if (session.is_leader()) {
+      session.remark(fmt::format(
+          "{}: part hidden: {:.2f}", library->name(),
+          hidden({measured[0].samples_ns, measured[1].samples_ns, measured[2].samples_ns}).value));
+    }
+  }
+}
+
+void measure_armci_allocations(Session& session) {
+  ArmciBench bench(session);
+  std::optional<Table> one;
+  std::optional<Table> each;
+  for (const std::int64_t count : {1, 64, 5000}) {
+    bool has_all = true;
+    for (ArmciBaseline* const library : bench.libraries()) {
+      has_all = library->allocate(count) == count && has_all;
+    }
+    if (!has_all) {
+      session.remark(fmt::format("{} allocations take more than 20 s", count));
+      break;
+    }
+    const std::string shape = fmt::format("allocations: {}", count);
+    bench.measure(one, "ARMCI get from One Allocation of Many, Latency", "get_one_of", shape,
+                  word_bytes, count, {}, [count](ArmciBaseline& library) {
+                    return std::optional(library.get_from(count / 2, 1));
+                  });
+    bench.measure(each, "ARMCI get from Each Allocation in Turn, Latency", "get_each_of", shape,
+                  word_bytes, count, {loads_in_turn(count)}, [count](ArmciBaseline& library) {
+                    return std::optional(library.get_from(0, count));
+                  });
+  }
+  for (ArmciBaseline* const library : bench.libraries()) {
+    library->free_allocations();
+  }
+}
+
+}  // namespace tessera::bench
