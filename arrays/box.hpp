@@ -202,4 +202,8 @@ inline rma::Status check_inside(const Index& index, const Extents& extents) {
   return is_inside(index, extents) ? rma::Status() : detail::explain_outside(index, extents);
 }
 
+/// For boxes that may lie outside the array. Errors: invalid_argument if the number of elements
+/// doesn't fit 63 bits.
+rma::Status check_volume(const Box& box);
+
 }  // namespace tessera::arrays

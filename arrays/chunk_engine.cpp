@@ -11,7 +11,7 @@
 #include "arrays/call_signature.hpp"
 #include "arrays/detail/shift.hpp"
 #include "arrays/shared_memory.hpp"
-#include "arrays/within_memory.hpp"
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/handle.hpp"
 #include "rma/region.hpp"
 
@@ -353,7 +353,7 @@ Status check_operands(std::string_view verb, std::span<const ChunkOperand> opera
 }
 
 Status for_each_chunk(std::span<const ChunkOperand> operands, const ChunkBody& body) {
-  return detail::catch_bad_alloc([&] { return ChunkWalk(operands, body).run(); });
+  return rma::detail::catch_bad_alloc([&] { return ChunkWalk(operands, body).run(); });
 }
 
 Status begin_on_chunks(std::string_view verb, std::span<const ChunkOperand> operands, Status found,

@@ -8,7 +8,7 @@
 
 #include "arrays/detail/distribution_data.hpp"
 #include "arrays/process_grid.hpp"
-#include "arrays/within_memory.hpp"
+#include "rma/catch_bad_alloc.hpp"
 
 namespace tessera::arrays {
 namespace {
@@ -102,7 +102,7 @@ Result<Distribution> Distribution::create(std::span<const BlockPartition1D> cuts
   TESSERA_RETURN_IF_ERROR(check_block_map(cuts, deal).context(doing));
   TESSERA_RETURN_IF_ERROR(check_options(extents, deal, options).context(doing));
 
-  return detail::catch_bad_alloc([&]() -> Result<Distribution> {
+  return rma::detail::catch_bad_alloc([&]() -> Result<Distribution> {
     const bool is_single = deal.is_one_block_per_rank();
     auto data = std::make_shared<DistributionData>(
         deal, is_single ? Storage::block_by_block : options.storage);

@@ -11,7 +11,7 @@
 
 #include "arrays/detail/block_cache.hpp"
 #include "arrays/distribution.hpp"
-#include "arrays/within_memory.hpp"
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/transfer.hpp"
 
 namespace tessera::arrays {
@@ -355,10 +355,9 @@ Status transfer_elements(const ArrayBase& array, const Places& places, void* val
     status = check_indices(array, places);
   }
   if (status.ok()) {
-    status = detail::catch_bad_alloc([&] {
+    status = rma::detail::catch_bad_alloc([&] {
       note(array, places, transfer.kind);
-      return ElementMover(array.where_to(transfer.kind), transfer, static_cast<std::byte*>(values))
-          .run(places);
+      return ElementMover(array.server(), transfer, static_cast<std::byte*>(values)).run(places);
     });
   }
   return status.ok() ? Status() : attempt(std::move(status));

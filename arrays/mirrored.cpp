@@ -11,7 +11,7 @@
 #include "arrays/check_same_on_all.hpp"
 #include "arrays/detail/node_copy.hpp"
 #include "arrays/detail/own_blocks.hpp"
-#include "arrays/within_memory.hpp"
+#include "rma/catch_bad_alloc.hpp"
 
 namespace tessera::arrays::detail {
 
@@ -204,7 +204,7 @@ void drop_copies(Team& team, const ArrayBase& copy) noexcept {
   const rma::LabelScope scope(
       team, call(is_unwinding ? rma::Label::free_by_exception : std::string_view("free"), copy));
   if (const Status met = team.barrier(); met.code() == Code::invalid_argument) {
-    catch_bad_alloc([&]() -> Status {
+    rma::detail::catch_bad_alloc([&]() -> Status {
       copy.job().log().warning("freeing mirrored " + copy.describe() + ": " + met.message());
       return {};
     }).ignore("without memory nothing is logged");

@@ -14,7 +14,7 @@
 #include "arrays/detail/access_record.hpp"
 #include "arrays/detail/block_snapshot.hpp"
 #include "arrays/detail/race_search.hpp"
-#include "arrays/within_memory.hpp"
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/order_observer.hpp"
 
 namespace tessera::arrays::detail {
@@ -89,7 +89,7 @@ class RaceCheck : public rma::OrderObserver {
 
   Status before_barrier(rma::Team& team) override {
     Status race;
-    TESSERA_RETURN_IF_ERROR(catch_bad_alloc([&] {
+    TESSERA_RETURN_IF_ERROR(rma::detail::catch_bad_alloc([&] {
       const auto logs = logs_of(team);
       const rma::LabelScope scope(team, {.verb = "barrier"});
       return logs.empty() ? Status() : check(team, logs, race);
@@ -187,7 +187,7 @@ Result<std::shared_ptr<RaceLog>> RaceLog::create(const rma::Job& job, const rma:
   if (wanted == "off") {
     return std::shared_ptr<RaceLog>();
   }
-  return catch_bad_alloc([&]() -> Result<std::shared_ptr<RaceLog>> {
+  return rma::detail::catch_bad_alloc([&]() -> Result<std::shared_ptr<RaceLog>> {
     rma::OrderObserver* observer = job.order_observer();
     if (observer == nullptr) {
       rma::Job same = job;
@@ -202,7 +202,7 @@ Result<std::shared_ptr<RaceLog>> RaceLog::create(const rma::Job& job, const rma:
 
 Status RaceLog::check(rma::Team& team, const rma::Label& label, Status& race) {
   const rma::LabelScope scope(team, label);
-  return catch_bad_alloc([&] {
+  return rma::detail::catch_bad_alloc([&] {
     const std::shared_ptr<RaceLog> self = shared_from_this();
     return check_.check(team, std::span(&self, 1), race);
   });
@@ -258,11 +258,11 @@ void RaceLog::note(AccessKind kind, const Section& section) noexcept {
   });
 }
 
-void RaceLog::note(AccessKind kind, const Box& box, const Field& field) noexcept {
+void RaceLog::note(AccessKind kind, const FieldBox& fields) noexcept {
   guarded([&] {
-    AccessRecord one = touch(kind, box);
-    one.first_byte = static_cast<std::uint32_t>(field.offset);
-    one.end_byte = static_cast<std::uint32_t>(field.offset + field.bytes);
+    AccessRecord one = touch(kind, fields.box);
+    one.first_byte = static_cast<std::uint32_t>(fields.field.offset);
+    one.end_byte = static_cast<std::uint32_t>(fields.field.offset + fields.field.bytes);
     add(one);
   });
 }

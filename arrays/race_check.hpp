@@ -36,8 +36,7 @@
 
 #include "arrays/box.hpp"
 #include "arrays/distribution.hpp"
-#include "arrays/patch.hpp"
-#include "arrays/section.hpp"
+#include "arrays/selection.hpp"
 #include "rma/job.hpp"
 #include "rma/rank.hpp"
 #include "rma/result.hpp"
@@ -92,7 +91,7 @@ class RaceLog : public std::enable_shared_from_this<RaceLog> {
   /// elements.
   void note(AccessKind kind, const Box& box) noexcept;
   void note(AccessKind kind, const Section& section) noexcept;
-  void note(AccessKind kind, const Box& box, const Field& field) noexcept;
+  void note(AccessKind kind, const FieldBox& fields) noexcept;
   void note(AccessKind kind, std::vector<Index> elements) noexcept;
 
   /// Local. Begins a local access to one of this rank's blocks, or to all; returns its number.

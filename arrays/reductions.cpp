@@ -13,7 +13,7 @@
 #include "arrays/detail/arithmetic.hpp"
 #include "arrays/exact_sum.hpp"
 #include "arrays/transform.hpp"
-#include "arrays/within_memory.hpp"
+#include "rma/catch_bad_alloc.hpp"
 
 namespace tessera::arrays {
 
@@ -366,7 +366,7 @@ Result<double> max_whole_line_sum(std::string_view verb, const Part<T>& a, int o
   TESSERA_ASSIGN_OR_RETURN(const BlockPartition1D cut,
                            BlockPartition1D::even(a.box().extent(1 - over), team.size()));
   double most = 0;
-  const Status mine = detail::catch_bad_alloc([&]() -> Status {
+  const Status mine = rma::detail::catch_bad_alloc([&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(most, max_own_line_sum(a, over, cut));
     return {};
   });

@@ -12,7 +12,7 @@
 #include "arrays/detail/arithmetic.hpp"
 #include "arrays/shared_memory.hpp"
 #include "arrays/transform.hpp"
-#include "arrays/within_memory.hpp"
+#include "rma/catch_bad_alloc.hpp"
 
 namespace tessera::arrays {
 
@@ -86,7 +86,7 @@ struct Share {
   // Calls body(lo, count) for each piece; returns no_memory if an allocation fails.
   template <class Body>
   Status for_each_piece(Body&& body) const {
-    return detail::catch_bad_alloc([&]() -> Status {
+    return rma::detail::catch_bad_alloc([&]() -> Status {
       for (std::int64_t at = lo; at < hi; at += piece) {
         TESSERA_RETURN_IF_ERROR(body(at, std::min(piece, hi - at)));
       }

@@ -6,10 +6,10 @@
 #include <array>
 
 #include "arrays/call_signature.hpp"
-#include "arrays/within_memory.hpp"
 #include "linalg/blas_threads.hpp"
 #include "linalg/detail/agree_and_begin.hpp"
 #include "linalg/variants/contract_stationary_c.hpp"
+#include "rma/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
@@ -40,8 +40,8 @@ Result<Contraction> check_all(const LetteredArray& c, const LetteredArray& a,
 
 template <Scalar T>
 Status compute(const variants::ContractTask<T>& task) {
-  return arrays::detail::catch_bad_alloc([&] { return variants::contract_stationary_c(task); },
-                                         "no memory for lists of dimensions");
+  return rma::detail::catch_bad_alloc([&] { return variants::contract_stationary_c(task); },
+                                      "no memory for lists of dimensions");
 }
 
 }  // namespace

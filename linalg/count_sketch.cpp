@@ -5,10 +5,10 @@
 
 #include <complex>
 
-#include "arrays/within_memory.hpp"
 #include "linalg/detail/agreement.hpp"
 #include "linalg/detail/arithmetic.hpp"
 #include "linalg/sparse_builder.hpp"
+#include "rma/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
@@ -87,7 +87,7 @@ Result<SparseMatrix<T>> count_sketch(SparseMatrix<T>& matrix, std::int64_t bucke
                            SparseBuilder<T>::create(matrix.job(), by_row ? buckets : matrix.rows(),
                                                     by_row ? matrix.columns() : buckets, result));
   TESSERA_RETURN_IF_ERROR(attempt(matrix.team().agree(
-      arrays::detail::catch_bad_alloc([&] { return add_sketched(matrix, asked, builder); }))));
+      rma::detail::catch_bad_alloc([&] { return add_sketched(matrix, asked, builder); }))));
   return builder.assemble();
 }
 

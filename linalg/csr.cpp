@@ -9,10 +9,10 @@
 #include <numeric>
 
 #include "arrays/block_partition_1d.hpp"
-#include "arrays/within_memory.hpp"
 #include "linalg/detail/agreement.hpp"
 #include "linalg/detail/row_blocks.hpp"
 #include "linalg/detail/row_fetch.hpp"
+#include "rma/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
@@ -179,7 +179,7 @@ Result<LocalRows<T>> SparseMatrix<T>::local() {
 template <SparseElement T>
 Result<LocalCsr<T>> SparseMatrix<T>::get(const arrays::Box& box) {
   TESSERA_RETURN_IF_ERROR(check_open());
-  auto found = arrays::detail::catch_bad_alloc([&] { return get_inside(*this, box); });
+  auto found = rma::detail::catch_bad_alloc([&] { return get_inside(*this, box); });
   if (!found.ok()) {
     return std::move(found).status().context(
         fmt::format("get of {} of {}", arrays::to_string(box), describe()));

@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "arrays/call_signature.hpp"
-#include "arrays/within_memory.hpp"
 #include "linalg/detail/dense_task.hpp"
 #include "linalg/detail/gathered.hpp"
 #include "linalg/detail/matrix_checks.hpp"
 #include "linalg/variants/scalapack.hpp"
+#include "rma/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
@@ -117,7 +117,7 @@ Result<RealValues<T>> solve_gathered(const Problem& problem) {
   const rma::TeamRank solver{0};
   RealValues<T> values;
   std::int64_t minor = 0;
-  Status mine = arrays::detail::catch_bad_alloc([&]() -> Status {
+  Status mine = rma::detail::catch_bad_alloc([&]() -> Status {
     values.resize(static_cast<std::size_t>(problem.a.rows()));
     if (team.rank() == solver) {
       TESSERA_ASSIGN_OR_RETURN(minor, solve_on_root<T>(problem, values));

@@ -10,11 +10,11 @@
 #include <string_view>
 
 #include "arrays/call_signature.hpp"
-#include "arrays/within_memory.hpp"
 #include "linalg/blas_threads.hpp"
 #include "linalg/detail/agree_and_begin.hpp"
 #include "linalg/detail/matrix_checks.hpp"
 #include "linalg/variants/gemm_stationary_c.hpp"
+#include "rma/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
@@ -67,8 +67,8 @@ detail::Request request_of(const MatrixMap& c, const MatrixMap& a, const MatrixM
 
 template <Scalar T>
 Status compute(const variants::GemmTask<T>& task) {
-  return arrays::detail::catch_bad_alloc([&] { return variants::gemm_stationary_c(task); },
-                                         "no memory for the lists of this rank's blocks");
+  return rma::detail::catch_bad_alloc([&] { return variants::gemm_stationary_c(task); },
+                                      "no memory for the lists of this rank's blocks");
 }
 
 }  // namespace

@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "arrays/call_signature.hpp"
-#include "arrays/within_memory.hpp"
 #include "linalg/detail/dense_task.hpp"
 #include "linalg/detail/matrix_checks.hpp"
 #include "linalg/variants/factor_by_columns.hpp"
 #include "linalg/variants/scalapack.hpp"
 #include "linalg/variants/solve_by_columns.hpp"
+#include "rma/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
@@ -41,7 +41,7 @@ Status check_independent(WorkMatrix& factored, std::int64_t rows, std::int64_t c
     return {};
   }
   std::vector<double> of_column;
-  TESSERA_RETURN_IF_ERROR(factored.team().agree(arrays::detail::catch_bad_alloc([&] {
+  TESSERA_RETURN_IF_ERROR(factored.team().agree(rma::detail::catch_bad_alloc([&] {
     of_column.resize(static_cast<std::size_t>(2 * columns));
     return Status();
   })));

@@ -6,20 +6,20 @@
 #include <algorithm>
 #include <utility>
 
-#include "arrays/within_memory.hpp"
 #include "linalg/detail/agreement.hpp"
 #include "linalg/detail/row_blocks.hpp"
 #include "linalg/detail/triplet_exchange.hpp"
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/transfer.hpp"
 
 namespace tessera::linalg {
 
 using arrays::Distribution;
-using arrays::detail::catch_bad_alloc;
 using rma::Code;
 using rma::Region;
 using rma::Result;
 using rma::Status;
+using rma::detail::catch_bad_alloc;
 
 namespace {
 

@@ -10,23 +10,23 @@
 #include <vector>
 
 #include "arrays/elementwise.hpp"
-#include "arrays/within_memory.hpp"
 #include "linalg/detail/agreement.hpp"
 #include "linalg/detail/arithmetic.hpp"
 #include "linalg/detail/dense_panel.hpp"
 #include "linalg/detail/row_blocks.hpp"
 #include "linalg/sparse_builder.hpp"
+#include "rma/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
 using arrays::Array;
 using arrays::Box;
 using arrays::Distribution;
-using arrays::detail::catch_bad_alloc;
 using detail::RowRange;
 using rma::Code;
 using rma::Result;
 using rma::Status;
+using rma::detail::catch_bad_alloc;
 
 namespace {
 

@@ -9,23 +9,23 @@
 #include <vector>
 
 #include "arrays/shared_memory.hpp"
-#include "arrays/within_memory.hpp"
 #include "linalg/detail/dense_panel.hpp"
 #include "linalg/detail/row_fetch.hpp"
 #include "linalg/detail/row_kernels.hpp"
 #include "linalg/detail/vector_gather.hpp"
+#include "rma/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
 using arrays::Array;
 using arrays::Box;
 using arrays::LocalView;
-using arrays::detail::catch_bad_alloc;
 using detail::RowRange;
 using rma::Code;
 using rma::Handle;
 using rma::Result;
 using rma::Status;
+using rma::detail::catch_bad_alloc;
 
 namespace {
 

@@ -7,11 +7,11 @@
 #include <complex>
 #include <vector>
 
-#include "arrays/within_memory.hpp"
 #include "linalg/detail/agreement.hpp"
 #include "linalg/detail/arithmetic.hpp"
 #include "linalg/detail/dense_panel.hpp"
 #include "linalg/detail/vector_gather.hpp"
+#include "rma/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
@@ -49,7 +49,7 @@ Status on_own_rows(SparseMatrix<T>& matrix, std::string_view doing, const Status
   };
   request.add(matrix.values().id());
   TESSERA_RETURN_IF_ERROR(attempt(detail::meet(matrix.values(), given, request)));
-  return attempt(matrix.sync(arrays::detail::catch_bad_alloc([&]() -> Status {
+  return attempt(matrix.sync(rma::detail::catch_bad_alloc([&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(auto own, matrix.local());
     TESSERA_RETURN_IF_ERROR(work(own));
     return own.end();

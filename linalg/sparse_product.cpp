@@ -9,18 +9,18 @@
 #include <utility>
 #include <vector>
 
-#include "arrays/within_memory.hpp"
 #include "linalg/detail/agreement.hpp"
 #include "linalg/detail/arithmetic.hpp"
 #include "linalg/detail/row_fetch.hpp"
 #include "linalg/detail/vector_gather.hpp"
+#include "rma/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
-using arrays::detail::catch_bad_alloc;
 using rma::Code;
 using rma::Result;
 using rma::Status;
+using rma::detail::catch_bad_alloc;
 
 namespace {
 

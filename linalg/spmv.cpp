@@ -13,11 +13,11 @@
 
 #include "arrays/elementwise.hpp"
 #include "arrays/shared_memory.hpp"
-#include "arrays/within_memory.hpp"
 #include "linalg/detail/agreement.hpp"
 #include "linalg/detail/dense_panel.hpp"
 #include "linalg/detail/row_kernels.hpp"
 #include "linalg/detail/vector_gather.hpp"
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/transfer.hpp"
 
 namespace tessera::linalg {
@@ -25,11 +25,11 @@ namespace tessera::linalg {
 using arrays::Array;
 using arrays::Box;
 using arrays::Distribution;
-using arrays::detail::catch_bad_alloc;
 using detail::RowRange;
 using rma::Code;
 using rma::Result;
 using rma::Status;
+using rma::detail::catch_bad_alloc;
 
 namespace {
 

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "arrays/call_signature.hpp"
-#include "arrays/within_memory.hpp"
 #include "linalg/detail/dense_task.hpp"
 #include "linalg/detail/gathered.hpp"
 #include "linalg/detail/matrix_checks.hpp"
 #include "linalg/variants/scalapack.hpp"
+#include "rma/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
@@ -125,7 +125,7 @@ Result<RealValues<T>> decompose_gathered(const SvdProblem& problem) {
   Team& team = problem.target().team();
   const rma::TeamRank solver{0};
   RealValues<T> values;
-  Status mine = arrays::detail::catch_bad_alloc([&]() -> Status {
+  Status mine = rma::detail::catch_bad_alloc([&]() -> Status {
     values.resize(static_cast<std::size_t>(problem.count()));
     return team.rank() == solver ? decompose_on_root<T>(problem, values) : Status();
   });

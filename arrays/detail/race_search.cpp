@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "arrays/detail/race_search.hpp"
+#include "rma/catch_bad_alloc.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <map>
 #include <optional>
-
-#include "arrays/within_memory.hpp"
 
 namespace tessera::arrays::detail {
 
@@ -134,7 +133,7 @@ Status compare_all(rma::Team& team, std::span<const LoggedAccess> mine,
       gathered_bytes / (counts.size() * sizeof(LoggedAccess)), 1, std::max<std::size_t>(most, 1));
   std::vector<LoggedAccess> own;
   std::vector<LoggedAccess> all;
-  TESSERA_RETURN_IF_ERROR(team.agree(catch_bad_alloc([&] {
+  TESSERA_RETURN_IF_ERROR(team.agree(rma::detail::catch_bad_alloc([&] {
     own.resize(piece);
     all.resize(piece * counts.size());
     return Status();

@@ -5,20 +5,20 @@
 #include <cstddef>
 #include <utility>
 
-#include "arrays/within_memory.hpp"
 #include "linalg/detail/agreement.hpp"
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/region.hpp"
 #include "rma/transfer.hpp"
 
 namespace tessera::linalg::detail {
 
-using arrays::detail::catch_bad_alloc;
 using rma::Job;
 using rma::Region;
 using rma::Result;
 using rma::Status;
 using rma::Team;
 using rma::TeamRank;
+using rma::detail::catch_bad_alloc;
 
 namespace {
 

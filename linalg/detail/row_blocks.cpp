@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "linalg/detail/row_blocks.hpp"
+#include "rma/catch_bad_alloc.hpp"
 
 #include <fmt/format.h>
 
@@ -7,19 +8,17 @@
 #include <numeric>
 #include <vector>
 
-#include "arrays/within_memory.hpp"
-
 namespace tessera::linalg::detail {
 
 using arrays::BlockPartition1D;
 using arrays::Deal;
 using arrays::Distribution;
 using arrays::Extents;
-using arrays::detail::catch_bad_alloc;
 using rma::Code;
 using rma::Result;
 using rma::Status;
 using rma::TeamRank;
+using rma::detail::catch_bad_alloc;
 
 namespace {
 

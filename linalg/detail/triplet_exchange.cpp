@@ -8,22 +8,22 @@
 #include <span>
 #include <utility>
 
-#include "arrays/within_memory.hpp"
 #include "linalg/detail/agreement.hpp"
 #include "linalg/detail/arithmetic.hpp"
 #include "linalg/detail/list_exchange.hpp"
 #include "linalg/detail/row_blocks.hpp"
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/transfer.hpp"
 
 namespace tessera::linalg::detail {
 
 using arrays::Distribution;
-using arrays::detail::catch_bad_alloc;
 using rma::Job;
 using rma::Region;
 using rma::Result;
 using rma::Status;
 using rma::Team;
+using rma::detail::catch_bad_alloc;
 
 namespace {
 

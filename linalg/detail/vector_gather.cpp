@@ -6,9 +6,9 @@
 #include <cstring>
 #include <numeric>
 
-#include "arrays/within_memory.hpp"
 #include "linalg/detail/copy_run.hpp"
 #include "rma/aggregate.hpp"
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/transfer.hpp"
 
 namespace tessera::linalg::detail {
@@ -201,7 +201,7 @@ auto VectorGather<T>::wanted(Array<T>& like, std::vector<std::vector<rma::Fragme
 template <SparseElement T>
 Status VectorGather<T>::prepare_push(Array<T>& like) {
   std::vector<std::vector<rma::Fragment>> runs;
-  const auto all = arrays::detail::catch_bad_alloc(
+  const auto all = rma::detail::catch_bad_alloc(
       [&]() -> rma::Result<std::vector<Wanted>> { return wanted(like, runs); });
   const auto meeting = options_.neighbours_only ? VectorPush<T>::Meeting::neighbours
                                                 : VectorPush<T>::Meeting::everybody;

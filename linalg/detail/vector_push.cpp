@@ -8,17 +8,17 @@
 #include <optional>
 #include <utility>
 
-#include "arrays/within_memory.hpp"
 #include "linalg/detail/copy_run.hpp"
+#include "rma/catch_bad_alloc.hpp"
 #include "rma/notify.hpp"
 
 namespace tessera::linalg::detail {
 
 using arrays::Array;
-using arrays::detail::catch_bad_alloc;
 using rma::Code;
 using rma::Result;
 using rma::Status;
+using rma::detail::catch_bad_alloc;
 
 namespace {
 

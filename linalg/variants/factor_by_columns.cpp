@@ -11,21 +11,21 @@
 #include <utility>
 #include <vector>
 
-#include "arrays/within_memory.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/detail/local_loops.hpp"
 #include "linalg/detail/panel.hpp"
 #include "linalg/lapack.hpp"
+#include "rma/catch_bad_alloc.hpp"
 
 namespace tessera::linalg::variants {
 
-using arrays::detail::catch_bad_alloc;
 using detail::ColumnBlocks;
 using detail::Interval;
 using detail::Panel;
 using detail::WorkMatrix;
 using rma::Result;
 using rma::Status;
+using rma::detail::catch_bad_alloc;
 
 namespace {
 

@@ -10,20 +10,20 @@
 #include <utility>
 #include <vector>
 
-#include "arrays/within_memory.hpp"
 #include "linalg/detail/local_loops.hpp"
 #include "linalg/detail/matrix_checks.hpp"
 #include "linalg/detail/panel.hpp"
 #include "linalg/lapack.hpp"
+#include "rma/catch_bad_alloc.hpp"
 
 namespace tessera::linalg::variants {
 
-using arrays::detail::catch_bad_alloc;
 using detail::Interval;
 using detail::MatrixMap;
 using detail::Panel;
 using rma::Code;
 using rma::Status;
+using rma::detail::catch_bad_alloc;
 
 namespace {
 

@@ -33,10 +33,9 @@ using rma::test::ok;
 using rma::test::on_team;
 
 // The compiler refuses arithmetic on these with one sentence; they can only be moved.
-static_assert(detail::OtherNumber<char> && detail::OtherNumber<bool>);
-static_assert(detail::OtherNumber<long double>);
-static_assert(detail::OtherNumber<long long> != std::is_same_v<long long, std::int64_t>);
-static_assert(!detail::OtherNumber<double> && !detail::OtherNumber<std::int8_t>);
+static_assert(!rma::Element<char> && !rma::Element<bool> && !rma::Element<long double>);
+static_assert(rma::Element<long long> == std::is_same_v<long long, std::int64_t>);
+static_assert(rma::Element<double> && rma::Element<std::int8_t>);
 
 // The text of an exception, which programs print.
 TEST(ArrayErrors, NameTheRankWhoseCallFailed) {
@@ -255,8 +254,8 @@ void expect_no_get(const Array<double>& array, const Strides& strides, std::stri
   EXPECT_TRUE(fails(array.get(Box({3, 3}, {5, 6}), view), Code::invalid_argument, words));
   EXPECT_TRUE(
       fails(array.get(Section(Box({0, 0}, {4, 6}), {2, 2}), view), Code::invalid_argument, words));
-  EXPECT_TRUE(fails(array.get(Box({-1, 0}, {1, 3}), PeriodicDims().set(), view),
-                    Code::invalid_argument, words));
+  EXPECT_TRUE(
+      fails(array.get(periodic(Box({-1, 0}, {1, 3})), view), Code::invalid_argument, words));
   EXPECT_EQ(buffer, std::vector<double>(100, -1)) << "nothing was written";
   if (array.team().rank().value == 0) {
     EXPECT_TRUE(ok(array.put(box, LocalView<const double>(view)))) << "what is read may overlap";

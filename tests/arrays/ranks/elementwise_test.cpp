@@ -225,7 +225,7 @@ TEST(Elementwise, AMemberWithoutMemoryTellsTheOthers) {
       return x;
     };
     EXPECT_TRUE(fails(transform(a, step, a), Code::no_memory,
-                      {"transform", "has no memory for temporary buffers"}));
+                      {"transform", "this process has no memory left"}));
   });
 }
 
