@@ -138,7 +138,7 @@ class Array : public ArrayBase {
 
   /// The type of the elements of a selection: T, or that of a field.
   template <SelectionOf<T> S>
-  using ElementIn = typename Selected<S, T>::type;
+  using ElementIn = typename SelectedElement<S, T>::type;
 
   /// One-sided. Writes the elements of a selection. Complete: at return `from` may be reused; the
   /// elements are at their owners after a fence() or sync(). Errors: see above.

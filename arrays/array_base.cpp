@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "arrays/call_signature.hpp"
-#include "arrays/check_same_on_all.hpp"
 #include "arrays/detail/tile_cache.hpp"
 #include "arrays/process_grid.hpp"
 #include "rma/catch_bad_alloc.hpp"
@@ -38,18 +37,18 @@ Status check_bytes(const Distribution& distribution, std::size_t element_bytes) 
 Status check_same_on_all(rma::Team& team, const Distribution& distribution,
                          const ElementKind& element, const rma::RegionOptions& options,
                          std::string_view check) {
-  const std::uint64_t mine = detail::Request()
-                                 .add(fingerprint(distribution))
-                                 .add(element.bytes)
-                                 .add(element.name)
-                                 .add(options.access_mode)
-                                 .add(options.atomics)
-                                 .add(check)
-                                 .hash();
-  return detail::check_same_on_all(
-      team, mine, "array",
-      "all members must give the same element type, extents, distribution (cuts, owners, orders, "
-      "grids, ghosts) and options, and have the same TESSERA_CHECK");
+  const std::uint64_t signature = detail::CallSignature()
+                                      .add(fingerprint(distribution))
+                                      .add(element.bytes)
+                                      .add(element.name)
+                                      .add(options.access_mode)
+                                      .add(options.atomics)
+                                      .add(check)
+                                      .hash();
+  return detail::check_same_on_all(team, signature, "array",
+                                   "all members must give the same element type, extents, "
+                                   "distribution (partitions, owners, orders, "
+                                   "grids, ghosts) and options, and have the same TESSERA_CHECK");
 }
 
 // Elements that other ranks may poll with gets of a single element, as flags.
@@ -245,27 +244,27 @@ Result<ArrayBase> ArrayBase::make(const rma::Job& job, const Distribution& distr
     return std::move(status).context(fmt::format("creating array '{}' {}", options.name,
                                                  arrays::to_string(distribution.extents())));
   };
-  Status mine = check_bytes(distribution, element.bytes);
-  if (mine.ok() && distribution.nranks() != team.size()) {
-    mine = Status::error(Code::invalid_argument,
-                         fmt::format("a distribution over {} ranks does not fit a team of {}",
-                                     distribution.nranks(), team.size()));
+  Status own_status = check_bytes(distribution, element.bytes);
+  if (own_status.ok() && distribution.nranks() != team.size()) {
+    own_status = Status::error(Code::invalid_argument,
+                               fmt::format("a distribution over {} ranks does not fit a team of {}",
+                                           distribution.nranks(), team.size()));
   }
   std::size_t bytes = 0;
-  if (mine.ok()) {
+  if (own_status.ok()) {
     bytes = static_cast<std::size_t>(distribution.local_elements(team.rank())) * element.bytes;
-    mine = memory.check_room(bytes);
+    own_status = memory.check_room(bytes);
   }
   std::shared_ptr<detail::ArrayState> life;
-  if (mine.ok()) {
-    mine = rma::detail::catch_bad_alloc([&] {
+  if (own_status.ok()) {
+    own_status = rma::detail::catch_bad_alloc([&] {
       life = std::make_shared<detail::ArrayState>();
       life->name = options.name;
       TESSERA_ASSIGN_OR_RETURN(life->races, detail::RaceLog::create(job, team));
       return Status();
     });
   }
-  TESSERA_RETURN_IF_ERROR(attempt(team.agree(mine)));
+  TESSERA_RETURN_IF_ERROR(attempt(team.agree(own_status)));
   TESSERA_RETURN_IF_ERROR(attempt(
       check_same_on_all(team, distribution, element, options.region, job.settings().check)));
   rma::RegionOptions region_options = options.region;
@@ -279,7 +278,8 @@ Result<ArrayBase> ArrayBase::make(const rma::Job& job, const Distribution& distr
   if (made.life_->races) {
     made.life_->races->open(
         {.text = made.describe(),
-         .number = detail::Request().add(made, made.box()).add(fingerprint(distribution)).hash(),
+         .number =
+             detail::CallSignature().add(made, made.box()).add(fingerprint(distribution)).hash(),
          .distribution = distribution,
          .self = team.rank(),
          .slice = made.region_.local(),
@@ -308,15 +308,15 @@ Status ArrayBase::fence() const {
 
 // One collective step that also carries the result. A barrier after a failed fence would report the
 // error on this rank only; a return without a barrier would leave the other ranks waiting.
-Status ArrayBase::sync(Status mine) const {
+Status ArrayBase::sync(Status own_status) const {
   TESSERA_RETURN_IF_ERROR(check_open());
   Status fenced = region_.fence();
   if (life_->races) [[unlikely]] {
     Status race;
     TESSERA_RETURN_IF_ERROR(life_->races->check(team(), label("sync"), race));
-    mine = mine.ok() ? race : mine;
+    own_status = own_status.ok() ? race : own_status;
   }
-  return team().agree(mine.ok() ? fenced : mine, {.label = label("sync")});
+  return team().agree(own_status.ok() ? fenced : own_status, {.label = label("sync")});
 }
 
 std::string ArrayBase::describe() const {
@@ -357,8 +357,8 @@ Result<rma::RemoteAddress> ArrayBase::atomic_address(std::string_view verb,
   if (life_->races) [[unlikely]] {
     life_->races->note(detail::AccessKind::atomic, Box::at(index));
   }
-  const ElementLocation place = distribution_.locate(index);
-  return region_.at(place.owner, static_cast<std::uint64_t>(place.offset) * element_.bytes);
+  const ElementLocation location = distribution_.locate(index);
+  return region_.at(location.owner, static_cast<std::uint64_t>(location.offset) * element_.bytes);
 }
 
 }  // namespace tessera::arrays

@@ -214,9 +214,9 @@ class ArrayBase {
   /// Collective. fence() of all members and a barrier: afterwards all members see all writes.
   /// Errors: those that the fence of any member found, on all members.
   rma::Status sync() const { return sync(rma::Status()); }
-  /// Collective. Ends a collective operation in which this rank found the status `mine`: as sync(),
-  /// but an error in any member's `mine` takes precedence over errors of fences.
-  rma::Status sync(rma::Status mine) const;
+  /// Collective. Ends a collective operation in which this rank found the status `own_status`: as
+  /// sync(), but an error in any member's `own_status` takes precedence over errors of fences.
+  rma::Status sync(rma::Status own_status) const;
 
   /// One-sided. As put, get and accumulate of Array, for callers that know only the size of
   /// elements: bindings, files, operations on whole arrays. A selection is a Box, a Section, a
@@ -401,5 +401,15 @@ class ArrayBase {
   bool is_freed_ = false;
   bool is_alias_ = false;
 };
+
+/// Local. True if each index means the same bytes in both arrays, provided that they share memory.
+bool is_same_layout(const ArrayBase& one, const ArrayBase& other);
+
+/// Local. Whether boxes of two arrays share memory, as an overlay does with its base: a write to
+/// one then changes the other. Requires: the boxes are inside arrays that are open. Cost: O(1); for
+/// arrays with shared memory and different layouts O(n log n) time and O(n) memory, where n is the
+/// number of contiguous pieces of the boxes.
+bool share_memory(const ArrayBase& one, const Box& one_box, const ArrayBase& other,
+                  const Box& other_box);
 
 }  // namespace tessera::arrays

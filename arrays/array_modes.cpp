@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "arrays/array_base.hpp"
-#include "arrays/check_same_on_all.hpp"
+#include "arrays/call_signature.hpp"
 #include "arrays/detail/node_copy.hpp"
 #include "arrays/detail/own_blocks.hpp"
 #include "arrays/detail/tile_cache.hpp"
@@ -119,15 +119,15 @@ Status ArrayBase::set_access_mode(AccessMode mode, const ModeOptions& options) {
   TESSERA_RETURN_IF_ERROR(check_open());
   const rma::LabelScope scope(team(), label("set_access_mode"));
   const std::string doing = "setting the access mode of " + describe();
-  Status mine = check_options(mode, options, element_);
+  Status own_status = check_options(mode, options, element_);
   const AccessMode lasting = region_.options().access_mode;
   if (lasting != AccessMode::any && mode != lasting) {
-    mine =
+    own_status =
         Status::error(Code::invalid_argument,
                       fmt::format("its memory was allocated with access mode {}", name_of(lasting)))
             .hint("don't set RegionOptions::access_mode for arrays whose access mode changes");
   }
-  TESSERA_RETURN_IF_ERROR(sync(mine).context(doing));
+  TESSERA_RETURN_IF_ERROR(sync(own_status).context(doing));
   struct Choice {
     AccessMode mode;
     bool copy;

@@ -99,9 +99,9 @@ rma::Status add_to_bins(const Array<T>& contents, const BinVector& offsets, cons
                                          std::to_string(values.size()) + " values"));
   }
   TESSERA_RETURN_IF_ERROR(detail::check_bin_vectors(contents, offsets, filled));
-  TESSERA_ASSIGN_OR_RETURN(const auto places,
+  TESSERA_ASSIGN_OR_RETURN(const auto positions,
                            detail::reserve_in_bins(offsets, filled, bins, contents.extents()[0]));
-  return scatter(contents, Places::flat(places, 1), values);
+  return scatter(contents, IndexList::flat(positions, 1), values);
 }
 
 /// Collective over the team of `contents`. Sorts the values of each bin in ascending order, with

@@ -159,6 +159,16 @@ class Box {
   return common;
 }
 
+/// The offset from the lower corner of `from` to that of `to`. Requires: both have the same
+/// ndims().
+[[nodiscard]] constexpr Index shift_between(const Box& from, const Box& to) noexcept {
+  Index shift = to.lo();
+  for (int dim = 0; dim < from.ndims(); ++dim) {
+    shift[dim] -= from.lo(dim);
+  }
+  return shift;
+}
+
 /// "[0,64) x [64,256)".
 std::string to_string(const Box& box);
 

@@ -92,11 +92,11 @@ template <class Structure, class Member>
 
 /// The type of the elements that a selection of an Array<T> has.
 template <class S, class T>
-struct Selected {
+struct SelectedElement {
   using type = T;
 };
 template <class Structure, class Member>
-struct Selected<MemberBox<Structure, Member>, Structure> {
+struct SelectedElement<MemberBox<Structure, Member>, Structure> {
   using type = Member;
 };
 
@@ -104,7 +104,7 @@ struct Selected<MemberBox<Structure, Member>, Structure> {
 template <class S, class T>
 concept SelectionOf = std::same_as<S, Box> || std::same_as<S, Section> ||
     std::same_as<S, PeriodicBox> ||
-    (std::derived_from<S, FieldBox> && !std::same_as<typename Selected<S, T>::type, T>);
+    (std::derived_from<S, FieldBox> && !std::same_as<typename SelectedElement<S, T>::type, T>);
 
 /// "[0,10):2 x [1,8):3".
 std::string to_string(const Section& section);

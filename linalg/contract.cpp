@@ -56,14 +56,14 @@ Status contract(std::string_view a_letters, Array<T>& a, std::string_view b_lett
   const arrays::detail::CallScope scope("contract", c);
   const Result<Contraction> dims =
       check_all({"C", c_letters, &c}, {"A", a_letters, &a}, {"B", b_letters, &b});
-  detail::Request request("contract");
+  detail::CallSignature signature("contract");
   if (dims.ok()) {
-    request.add(c_letters).add(a_letters).add(b_letters).add(options.alpha).add(options.beta);
-    request.add(c.region().id()).add(a.region().id()).add(b.region().id());
+    signature.add(c_letters).add(a_letters).add(b_letters).add(options.alpha).add(options.beta);
+    signature.add(c.region().id()).add(a.region().id()).add(b.region().id());
   }
   const std::array<ArrayBase*, 2> sources{&a, &b};
   TESSERA_RETURN_IF_ERROR(
-      detail::agree_and_begin(c, sources, dims.status(), request).context(attempt));
+      detail::agree_and_begin(c, sources, dims.status(), signature).context(attempt));
   limit_blas_threads(c.job());
   const std::int64_t buffer_bytes =
       options.buffer_bytes > 0 ? options.buffer_bytes : c.job().settings().linalg_buffer_mib << 20U;

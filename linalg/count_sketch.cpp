@@ -45,11 +45,11 @@ Status add_sketched(SparseMatrix<T>& matrix, const Asked& asked, SparseBuilder<T
     const auto values = own.values_of(i);
     for (std::size_t k = 0; k < columns.size(); ++k) {
       const bool by_row = asked.side == SketchSide::rows;
-      const SketchBucket place =
+      const SketchBucket target =
           sketch_bucket(asked.seed, by_row ? row : columns[k], asked.buckets);
-      const T value = place.is_negative ? detail::negate(values[k]) : values[k];
-      TESSERA_RETURN_IF_ERROR(by_row ? builder.add(place.bucket, columns[k], value)
-                                     : builder.add(row, place.bucket, value));
+      const T value = target.is_negative ? detail::negate(values[k]) : values[k];
+      TESSERA_RETURN_IF_ERROR(by_row ? builder.add(target.bucket, columns[k], value)
+                                     : builder.add(row, target.bucket, value));
     }
   }
   return own.end();

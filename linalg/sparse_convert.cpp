@@ -175,14 +175,15 @@ Result<SparseMatrix<T>> from_dense(Array<T>& dense, const SparseOptions& options
                                                                options.name, dense.describe()));
   };
   TESSERA_RETURN_IF_ERROR(attempt(dense.check_open()));
-  Status mine = dense.check_readable();
+  Status own_status = dense.check_readable();
   if (dense.ndims() != 2 || !(threshold >= 0)) {
-    mine = Status::error(Code::invalid_argument,
-                         fmt::format("{} dimensions and threshold {}: 2 dimensions and a threshold "
-                                     "of at least 0 are needed",
-                                     dense.ndims(), threshold));
+    own_status =
+        Status::error(Code::invalid_argument,
+                      fmt::format("{} dimensions and threshold {}: 2 dimensions and a threshold "
+                                  "of at least 0 are needed",
+                                  dense.ndims(), threshold));
   }
-  TESSERA_RETURN_IF_ERROR(attempt(dense.sync(mine)));
+  TESSERA_RETURN_IF_ERROR(attempt(dense.sync(own_status)));
   TESSERA_RETURN_IF_ERROR(attempt(detail::check_same_on_all(dense.team(), threshold, "threshold")));
   const auto rows = rows_for(dense, options, threshold);
   TESSERA_RETURN_IF_ERROR(attempt(rows.status()));

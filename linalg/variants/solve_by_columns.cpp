@@ -44,19 +44,19 @@ Status for_each_panel(const MatrixMap& map, const std::vector<SolvePiece>& piece
       panels[i % 2].start(map, {pieces[i].rows}, {pieces[i].columns});
     }
   };
-  Status mine;
+  Status own_status;
   start(0);
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     start(i + 1);
     Status fetched = panels[i % 2].wait();
-    if (mine.ok()) {
-      mine = std::move(fetched);
+    if (own_status.ok()) {
+      own_status = std::move(fetched);
     }
-    if (mine.ok()) {
-      mine = action(pieces[i], panels[i % 2].template matrix<T>());
+    if (own_status.ok()) {
+      own_status = action(pieces[i], panels[i % 2].template matrix<T>());
     }
   }
-  return mine;
+  return own_status;
 }
 
 template <Scalar T>

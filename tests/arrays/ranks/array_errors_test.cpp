@@ -57,7 +57,7 @@ TEST(ArrayErrors, NameTheRankWhoseCallFailed) {
            "invalid_argument: ");
     begins(array.put_async(Section(array.box(), {0, 1}), std::span<const double>()).wait(),
            "invalid_argument: ");
-    begins(gather(array, Places::flat(std::vector<std::int64_t>{9, 9}, 2), std::span(&value, 1)),
+    begins(gather(array, IndexList::flat(std::vector<std::int64_t>{9, 9}, 2), std::span(&value, 1)),
            "out_of_range: gather of 1 elements");
     begins(raise_flag({array, {0, 0}}, 1), "invalid_argument: raising a flag");
     begins(wait_for_flag({array, {0, 0}}, 1, rma::TeamRank{0}), "invalid_argument: waiting");

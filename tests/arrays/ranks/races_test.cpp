@@ -511,7 +511,7 @@ TEST(Races, OfMoreBoxesThanAreKeptAreNotAllFoundWhichIsSaid) {
     const std::vector<double> values(places.size(), 1.0);
     for (int round = 0; round < 2; ++round) {
       if (job.rank().value == 0) {
-        EXPECT_TRUE(ok(scatter(a, Places::flat(places, 1), values)));
+        EXPECT_TRUE(ok(scatter(a, IndexList::flat(places, 1), values)));
       }
       EXPECT_TRUE(ok(a.sync()));
     }
