@@ -128,7 +128,7 @@ TEST(BlockPartition1D, LongAxesAreExact) {
     EXPECT_EQ(even.find(even.lo(parts - 1)), (BlockPartition1D::Position{parts - 1, 0}));
     const BlockPartition1D sized = *BlockPartition1D::by_size(extent, parts);
     EXPECT_EQ(sized.find(extent - 1).block, sized.blocks() - 1);
-    EXPECT_EQ(sized.find(extent - 1).place, extent - 1 - sized.lo(sized.blocks() - 1));
+    EXPECT_EQ(sized.find(extent - 1).offset, extent - 1 - sized.lo(sized.blocks() - 1));
   }
 }
 
